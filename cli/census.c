@@ -23,7 +23,7 @@ struct damage {
 };
 
 /* Pass-through sink: counts the records, and remembers which side failed. */
-struct ear {
+struct cli_census_ear {
 	const struct census_sink *to;
 	struct census_told told;
 	struct progress progress;
@@ -41,14 +41,15 @@ struct ear {
 	unsigned damages;
 };
 
-static int cli_census_heard(struct ear *e, int r)
+static int cli_census_heard(struct cli_census_ear *e, int r)
 {
 	e->failed |= r != ATW_OK;
 	return r;
 }
 
 /* Processes that may not be read, and need not be. */
-static bool cli_census_is_allowed(struct ear *e, const struct capture_record *rec)
+static bool cli_census_is_allowed(struct cli_census_ear *e,
+				  const struct capture_record *rec)
 {
 	char what[200], why[200];
 
@@ -66,7 +67,7 @@ static bool cli_census_is_allowed(struct ear *e, const struct capture_record *re
 static int cli_census_on_record(void *arg, const struct capture_record *rec,
 				struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct cli_census_ear *e = arg;
 
 	if (rec->letter == 'L' && !cli_census_is_allowed(e, rec))
 		lost_add(&e->lost, e->c, e->name, &rec->l, rec->has);
@@ -76,7 +77,7 @@ static int cli_census_on_record(void *arg, const struct capture_record *rec,
 static int cli_census_on_run(void *arg, const struct capture_run *run,
 			     struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct cli_census_ear *e = arg;
 
 	int r = e->to->run(e->to->arg, run, err);
 
@@ -87,21 +88,21 @@ static int cli_census_on_run(void *arg, const struct capture_run *run,
 static int cli_census_on_frames(void *arg, const struct capture_frames *run,
 				struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct cli_census_ear *e = arg;
 
 	return cli_census_heard(e, e->to->frames(e->to->arg, run, err));
 }
 
 /* ---- a capture ---- */
 
-static void cli_census_drop_damage(struct ear *e)
+static void cli_census_drop_damage(struct cli_census_ear *e)
 {
 	for (unsigned i = 0; i < e->damages; i++)
 		free(e->damage[i].why);
 	e->damages = 0;
 }
 
-static int cli_census_emit_damage(struct ear *e, struct atw_err *err)
+static int cli_census_emit_damage(struct cli_census_ear *e, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -119,7 +120,7 @@ static int cli_census_emit_damage(struct ear *e, struct atw_err *err)
 }
 
 /* Its own name is that of a file which need not be there when it is read. */
-static void cli_census_keep_damage(struct ear *e, const struct atw_err *err)
+static void cli_census_keep_damage(struct cli_census_ear *e, const struct atw_err *err)
 {
 	char *why = e->keep && e->damages < DAMAGES ? strdup(atw_err_reason(err)) : NULL;
 
@@ -128,7 +129,8 @@ static void cli_census_keep_damage(struct ear *e, const struct atw_err *err)
 }
 
 /* Is it of a task that was not asked for? */
-static bool cli_census_is_others(struct ear *e, const struct capture_record *rec)
+static bool cli_census_is_others(struct cli_census_ear *e,
+				 const struct capture_record *rec)
 {
 	if (rec->letter == 'T')
 		e->skip = e->one && rec->t.pid != e->only;
@@ -144,7 +146,7 @@ static int cli_census_on_capture(void *arg, const struct capture_record *rec,
 	static const struct capture_record paper = {
 		.letter = 'H', .h = { { "way", 3 }, { "paper", 5 } },
 	};
-	struct ear *e = arg;
+	struct cli_census_ear *e = arg;
 	int r = e->mark && rec->letter != 'H' ? cli_census_on_record(arg, &paper, err)
 					      : ATW_OK;
 
@@ -165,14 +167,14 @@ static int cli_census_on_capture(void *arg, const struct capture_record *rec,
 static int cli_census_on_capture_run(void *arg, const struct capture_run *run,
 				     struct atw_err *err)
 {
-	const struct ear *e = arg;
+	const struct cli_census_ear *e = arg;
 
 	return e->skip ? ATW_OK : cli_census_on_run(arg, run, err);
 }
 
 static void cli_census_on_damage(void *arg, const struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct cli_census_ear *e = arg;
 
 	e->told.damaged++;
 	cli_census_keep_damage(e, err);
@@ -233,7 +235,7 @@ static int cli_census_check_capture(const char *name, const struct common *c,
 
 static int cli_census_from_capture(const struct common *c, const char *name,
 				   const char *path, const struct census_source_opts *o,
-				   struct ear *e)
+				   struct cli_census_ear *e)
 {
 	const struct census_read_opts ro = {.damaged = cli_census_on_damage, .arg = e};
 	const struct census_sink sink = {cli_census_on_capture, cli_census_on_capture_run,
@@ -268,7 +270,7 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 static int cli_census_on_memory(void *arg, const struct capture_record *rec,
 				struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct cli_census_ear *e = arg;
 
 	if (rec->letter == 'T')
 		e->pid = rec->t.pid;
@@ -281,7 +283,7 @@ static int cli_census_on_memory(void *arg, const struct capture_record *rec,
 static int cli_census_on_memory_run(void *arg, const struct capture_run *run,
 				    struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct cli_census_ear *e = arg;
 	struct atw_err why;
 	int r;
 
@@ -301,7 +303,8 @@ static int cli_census_on_memory_run(void *arg, const struct capture_run *run,
 }
 
 static int cli_census_from_memory(const struct common *c, const char *name,
-				  const struct census_source_opts *o, struct ear *e)
+				  const struct census_source_opts *o,
+				  struct cli_census_ear *e)
 {
 	const struct census_sink sink = {cli_census_on_memory, cli_census_on_memory_run,
 					 cli_census_on_frames, e};
@@ -347,9 +350,14 @@ int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,
 		  struct census_told *ret)
 {
-	struct ear e = { .to = to, .mark = o->keep, .keep = o->keep,
-			 .one = o->space.pid.given, .only = o->space.pid.u,
-			 .c = c, .name = name, .told.unreadable.allow = o->allow };
+	struct cli_census_ear e = {.to = to,
+				   .mark = o->keep,
+				   .keep = o->keep,
+				   .one = o->space.pid.given,
+				   .only = o->space.pid.u,
+				   .c = c,
+				   .name = name,
+				   .told.unreadable.allow = o->allow};
 	const char *path = cli_census_capture_path(name);
 	int status = path ? cli_census_from_capture(c, name, path, o, &e)
 			  : cli_census_from_memory(c, name, o, &e);

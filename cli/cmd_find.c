@@ -116,7 +116,7 @@ static void find_set_whose(struct row *r, const struct whose *w)
 }
 
 /* The area that all of the row lies in; areas come in order, and so do hits. */
-struct cursor {
+struct find_cursor {
 	struct atw_areas *areas;
 	struct atw_area now;
 	bool have, told;         /* told: the name of this one was reported missing */
@@ -130,8 +130,8 @@ static void find_no_area(struct find *f, const struct whose *w, const struct atw
 	}
 }
 
-static const char *find_area_of(struct find *f, struct cursor *c, const struct whose *w,
-				const struct hit *h)
+static const char *find_area_of(struct find *f, struct find_cursor *c,
+				const struct whose *w, const struct rmap_entry *h)
 {
 	struct atw_region region;
 	struct atw_err why = { 0 };
@@ -160,7 +160,8 @@ static const char *find_area_of(struct find *f, struct cursor *c, const struct w
 }
 
 /* What is only known of tables. */
-static enum state find_set_entry(struct find *f, struct row *r, const struct hit *h)
+static enum state find_set_entry(struct find *f, struct row *r,
+				 const struct rmap_entry *h)
 {
 	row_set(r, C_LEVEL, h->level);
 	row_set(r, C_INDEX, h->index);
@@ -170,7 +171,7 @@ static enum state find_set_entry(struct find *f, struct row *r, const struct hit
 }
 
 int find_put_hit(struct find *f, const struct whose *w, const char *area,
-		 const struct hit *h, struct atw_err *err)
+		 const struct rmap_entry *h, struct atw_err *err)
 {
 	struct row r = { 0 };
 	enum state st = h->kind == ATW_LEAF ? STATE_PRESENT : STATE_PROTNONE;
@@ -222,7 +223,7 @@ int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw
 
 int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
 {
-	struct cursor c = { 0 };
+	struct find_cursor c = {0};
 	struct atw_err why = { 0 };
 	int r = ATW_OK;
 
@@ -233,7 +234,7 @@ int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
 	if (f->finder.n && w->space && w->space->n > 1)
 		f->shared_by++;
 	for (size_t i = 0; i < f->finder.n && r == ATW_OK; i++) {
-		const struct hit *h = &f->finder.hit[i];
+		const struct rmap_entry *h = &f->finder.hit[i];
 
 		r = find_put_hit(f, w,
 				 h->kind == ATW_TABLE ? NULL : find_area_of(f, &c, w, h),
@@ -294,7 +295,7 @@ void find_complain_untold(const struct find *f)
 /* What was not looked at, in one sentence each. */
 static bool find_settle(struct find *f)
 {
-	const struct finder *n = &f->finder;
+	const struct rmap *n = &f->finder;
 	const struct spaces *s = &f->spaces;
 	uint64_t lost = n->lost + n->excluded + n->damaged;
 
@@ -368,7 +369,7 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 		return complain_nomem();
 	}
 	f->c = c;
-	f->finder = (struct finder){ .want = &f->want, .all = o->all };
+	f->finder = (struct rmap){.want = &f->want, .all = o->all};
 	/* Nonsense is reported before a large dump is opened. */
 	for (int i = 1; i < argc && !status; i++)
 		status = find_check(argv[i]);

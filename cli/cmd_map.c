@@ -42,7 +42,7 @@ static const struct opt options[] = {
 static const uint64_t USUAL = COL(C_ADDRESS) | COL(C_END) | COL(C_SIZE) |
 	COL(C_PHYSICAL) | COL(C_PAGE) | COL(C_RIGHTS) | COL(C_STATE) | COL(C_FLAGS);
 
-struct map {
+struct map_state {
 	struct atw_output *out;          /* --watch: NULL, rows are counted alone */
 	struct listing list;
 	int argc;                        /* SOURCE and the ranges */
@@ -59,7 +59,7 @@ struct map {
 	struct map_node node;
 };
 
-static void map_count_rows(struct map *m, const struct mmu_range *g)
+static void map_count_rows(struct map_state *m, const struct mmu_range *g)
 {
 	uint64_t first;
 
@@ -89,7 +89,7 @@ static void map_count_rows(struct map *m, const struct mmu_range *g)
 	map_sizes_add(&m->sizes, g->page, g->size, (m->paged - first) / g->page);
 }
 
-static int map_put(struct map *m, const struct mmu_range *g, struct atw_err *err)
+static int map_put(struct map_state *m, const struct mmu_range *g, struct atw_err *err)
 {
 	const struct atw_paging *pg = &m->list.space->paging;
 	struct row r = { 0 };
@@ -154,7 +154,7 @@ static void map_clip(struct mmu_range *g, const struct address *a)
  * Words the CPU ignores speak one by one; neighbours that say the same of
  * neighbouring pages or swap slots are one row all the same.
  */
-static bool map_soft_agree(struct map *m, const struct mmu_range *x,
+static bool map_soft_agree(struct map_state *m, const struct mmu_range *x,
 			   const struct mmu_range *y)
 {
 	const struct atw_paging *pg = &m->list.space->paging;
@@ -178,7 +178,7 @@ static bool map_soft_agree(struct map *m, const struct mmu_range *x,
 	return a.offset == b.offset;
 }
 
-static int map_show(struct map *m, const struct mmu_range *g, struct atw_err *err)
+static int map_show(struct map_state *m, const struct mmu_range *g, struct atw_err *err)
 {
 	uint64_t before;
 	int r;
@@ -194,7 +194,7 @@ static int map_show(struct map *m, const struct mmu_range *g, struct atw_err *er
 	return r;
 }
 
-static int map_show_held(struct map *m, struct atw_err *err)
+static int map_show_held(struct map_state *m, struct atw_err *err)
 {
 	if (!m->holding)
 		return ATW_OK;
@@ -202,7 +202,7 @@ static int map_show_held(struct map *m, struct atw_err *err)
 	return map_show(m, &m->held, err);
 }
 
-static int map_feed(struct map *m, const struct mmu_range *g, struct atw_err *err)
+static int map_feed(struct map_state *m, const struct mmu_range *g, struct atw_err *err)
 {
 	int r;
 
@@ -222,7 +222,7 @@ static int map_feed(struct map *m, const struct mmu_range *g, struct atw_err *er
  * Where in the range a region of the kernel's ends or begins, or memory of another
  * node; 0: nowhere.
  */
-static uint64_t map_border(struct map *m, const struct mmu_range *g)
+static uint64_t map_border(struct map_state *m, const struct mmu_range *g)
 {
 	uint64_t last = g->va.u + (g->size - 1), node;
 	struct atw_region area;
@@ -244,7 +244,7 @@ static uint64_t map_border(struct map *m, const struct mmu_range *g)
 }
 
 /* Several entries may lead to one table: its damage is reported once. */
-static void map_complain_damage(struct map *m, const struct atw_err *why)
+static void map_complain_damage(struct map_state *m, const struct atw_err *why)
 {
 	if (!strcmp(m->damage.text, why->text))
 		return;
@@ -252,7 +252,7 @@ static void map_complain_damage(struct map *m, const struct atw_err *why)
 	complain(why);
 }
 
-static int map_list(struct map *m, const struct address *a, struct atw_err *err)
+static int map_list(struct map_state *m, const struct address *a, struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(a->first), .last = ATW_VA(a->last),
@@ -298,7 +298,7 @@ static int map_list(struct map *m, const struct address *a, struct atw_err *err)
 }
 
 /* One of the ranges asked for, or everything. */
-static int map_list_all(struct map *m, const struct address *a, struct atw_err *err)
+static int map_list_all(struct map_state *m, const struct address *a, struct atw_err *err)
 {
 	int r, shown = ATW_OK;
 
@@ -319,7 +319,7 @@ static struct address map_everything(const struct session *src)
 	};
 }
 
-static int map_list_args(struct map *m, struct atw_err *err)
+static int map_list_args(struct map_state *m, struct atw_err *err)
 {
 	struct address a = map_everything(m->list.src);
 	int r = m->argc == 1 ? map_list_all(m, &a, err) : ATW_OK;
@@ -333,7 +333,7 @@ static int map_list_args(struct map *m, struct atw_err *err)
 }
 
 /* A range that no process maps gets no row. */
-static int map_list_targets(struct map *m, struct session *src,
+static int map_list_targets(struct map_state *m, struct session *src,
 			    const struct address_arg *t, int n, struct atw_err *err)
 {
 	const struct subject own = src->subject;
@@ -350,7 +350,7 @@ static int map_list_targets(struct map *m, struct session *src,
 }
 
 /* Are there names for something of what is listed? */
-static void map_show_areas(struct map *m, const struct session *src,
+static void map_show_areas(struct map_state *m, const struct session *src,
 			   const struct address_arg *t, int n)
 {
 	const struct address whole = map_everything(src);
@@ -369,7 +369,7 @@ static void map_show_areas(struct map *m, const struct session *src,
 /* --watch: what one look comes to. */
 static int map_take_look(void *arg, struct map_look *l, struct atw_err *err)
 {
-	struct map *m = arg;
+	struct map_state *m = arg;
 	int r;
 
 	m->sizes.n = m->rows = 0;
@@ -382,7 +382,7 @@ static int map_take_look(void *arg, struct map_look *l, struct atw_err *err)
 	return r;
 }
 
-static void map_summary(struct map *m)
+static void map_summary(struct map_state *m)
 {
 	map_sizes_note(&m->sizes, m->rows, m->out);
 	node_sum_note(&m->node.sum, m->out);
@@ -439,7 +439,7 @@ static bool map_parse_split(const char *list, unsigned *ret, char *why, size_t l
 }
 
 /* How many ranges could not be read, and how many of these no row shows. */
-static void map_complain_holes(const struct map *m, const struct common *c,
+static void map_complain_holes(const struct map_state *m, const struct common *c,
 			       const struct session *src)
 {
 	uint64_t shown = m->lost + m->excluded + m->damaged + m->unstable, n = m->holes;
@@ -458,7 +458,7 @@ static void map_complain_holes(const struct map *m, const struct common *c,
 }
 
 /* Of page tables: each target, or everything. */
-static int map_answer(struct map *m, const struct common *c, struct session *src,
+static int map_answer(struct map_state *m, const struct common *c, struct session *src,
 		      const struct map_opts *o, const struct address_arg *t)
 {
 	struct atw_output_opts oo;
@@ -484,7 +484,7 @@ static int map_answer(struct map *m, const struct common *c, struct session *src
 	return status;
 }
 
-static int map(struct map *m, const struct common *c, struct session *src,
+static int map(struct map_state *m, const struct common *c, struct session *src,
 	       const struct map_opts *o, struct address_arg *t)
 {
 	const bool tables = target_has(src->target, TARGET_TABLES);
@@ -531,9 +531,10 @@ static int map_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct map_opts *o = opts;
 	struct session src = { 0 };
-	struct map m = {
+	struct map_state m = {
 		.split = MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL | MMU_SPLIT_PHYSICAL,
-		.argc = argc, .argv = argv,
+		.argc = argc,
+		.argv = argv,
 	};
 	struct address_arg *t;
 	char why[256];

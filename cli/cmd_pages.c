@@ -83,14 +83,15 @@ static void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 }
 
 /* Areas of one process, as far as they have been read. */
-struct reader {
+struct pages_reader {
 	bool more;
 	struct atw_area *now;            /* NULL: none left */
 	struct atw_area buf;
 };
 
 /* The next one that is asked for. */
-static void pages_advance(struct pages *p, const struct page_task *t, struct reader *r)
+static void pages_advance(struct pages *p, const struct page_task *t,
+			  struct pages_reader *r)
 {
 	struct atw_err err = { 0 };
 	int rc;
@@ -111,9 +112,10 @@ static void pages_advance(struct pages *p, const struct page_task *t, struct rea
  * A run of pages, cut where areas begin and end. What is mapped outside of them
  * has a heading of its own, for it should not be there.
  */
-static int pages_deal_out(struct pages *p, const struct page_task *t, struct reader *r,
-			  struct page_area *a, const struct page_run *s, uint64_t first,
-			  uint64_t last, struct atw_err *err)
+static int pages_deal_out(struct pages *p, const struct page_task *t,
+			  struct pages_reader *r, struct page_area *a,
+			  const struct page_run *s, uint64_t first, uint64_t last,
+			  struct atw_err *err)
 {
 	bool nothing = s->state == PAGE_ABSENT && !s->word;
 	uint64_t end;
@@ -163,7 +165,7 @@ static void pages_whole(const struct page_run *run, uint64_t *first, uint64_t *l
 }
 
 static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_t last,
-			   struct reader *r, struct atw_err *err)
+			   struct pages_reader *r, struct atw_err *err)
 {
 	const struct page_task *t = &p->prov->task[task];
 	struct atw_err why = { 0 };
@@ -205,7 +207,7 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 	uint64_t user = p->prov->user_last, page = ((uint64_t)1 << p->prov->page_shift) - 1;
 	uint64_t first = range->first & ~page, last = range->last | page;
 	struct atw_err why = { 0 };
-	struct reader r = { .more = true };
+	struct pages_reader r = {.more = true};
 	int rc = p->prov->ops->areas_open(p->prov, task, &why);
 
 	if (rc == ATW_END)               /* it has ended since it was found */
@@ -463,14 +465,14 @@ static bool pages_is_pid(const struct pages *p, const struct pages_opts *o, int 
 }
 
 /* --watch: one look. */
-struct looker {
+struct pages_looker {
 	struct pages *p;
 	const struct pages_opts *o;
 };
 
 static int pages_look(void *arg, struct atw_err *err)
 {
-	struct looker *l = arg;
+	struct pages_looker *l = arg;
 	int r = pages_open_provider(l->p, pages_is_one(l->o), err);
 
 	if (r == ATW_OK)
@@ -486,7 +488,7 @@ static int pages_look(void *arg, struct atw_err *err)
 static int pages_watch_all(struct pages *p, struct session *src,
 			   const struct pages_opts *o, int argc, char **argv)
 {
-	struct looker l = { p, o };
+	struct pages_looker l = {p, o};
 	struct atw_err err = { 0 };
 
 	return pages_ranges(p, o, argc, argv, &err) < 0

@@ -44,13 +44,13 @@ static const struct atw_column columns[] = {
 static const struct atw_schema schema = { "probe", columns, COLUMNS };
 
 /* What one question found. */
-struct answer {
+struct probe_answer {
 	bool yes, hinted;
 	char why[1024], command[256];
 };
 
 /* The command out of a hint. A hint that has none is part of why. */
-static void probe_from_hint(const struct atw_err *err, struct answer *a)
+static void probe_from_hint(const struct atw_err *err, struct probe_answer *a)
 {
 	size_t n = strlen(a->why);
 
@@ -61,7 +61,7 @@ static void probe_from_hint(const struct atw_err *err, struct answer *a)
 		snprintf(a->why + n, sizeof(a->why) - n, "%s%s", n ? "; " : "", err->hint);
 }
 
-static void probe_needs(struct answer *a, const char *caps)
+static void probe_needs(struct probe_answer *a, const char *caps)
 {
 	struct atw_err err = { 0 };
 
@@ -70,7 +70,7 @@ static void probe_needs(struct answer *a, const char *caps)
 }
 
 /* Where there is no /proc, nothing that it does not say is so. */
-static bool probe_is_there(int (*check)(struct atw_err *err), struct answer *a)
+static bool probe_is_there(int (*check)(struct atw_err *err), struct probe_answer *a)
 {
 	struct atw_err err = { 0 };
 	bool yes = check(&err) == ATW_OK;
@@ -80,7 +80,7 @@ static bool probe_is_there(int (*check)(struct atw_err *err), struct answer *a)
 }
 
 /* May this file be opened to be read? */
-static bool probe_readable(const char *path, struct answer *a, const char *caps)
+static bool probe_readable(const char *path, struct probe_answer *a, const char *caps)
 {
 	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int why = errno;
@@ -97,7 +97,7 @@ static bool probe_readable(const char *path, struct answer *a, const char *caps)
 
 /* ---- the questions ---- */
 
-static void probe_memory_by(const char *way, struct answer *a)
+static void probe_memory_by(const char *way, struct probe_answer *a)
 {
 	struct atw_source *s = NULL;
 	struct atw_err err = { 0 };
@@ -112,26 +112,26 @@ static void probe_memory_by(const char *way, struct answer *a)
 	atw_source_close(s);
 }
 
-static void probe_kcore(struct answer *a, const struct probe_opts *o)
+static void probe_kcore(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
 	probe_memory_by("live:kcore", a);
 }
 
-static void probe_bpf(struct answer *a, const struct probe_opts *o)
+static void probe_bpf(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
 	probe_memory_by("live:bpf", a);
 }
 
-static void probe_own(struct answer *a, const struct probe_opts *o)
+static void probe_own(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
 	probe_readable("/proc/self/pagemap", a, "cap_dac_read_search");
 }
 
 /* A process that may be looked at as a debugger may. */
-static void probe_one_process(struct answer *a, uint64_t pid)
+static void probe_one_process(struct probe_answer *a, uint64_t pid)
 {
 	struct atw_err err = { 0 };
 	struct proc_stat st;
@@ -153,7 +153,7 @@ static void probe_one_process(struct answer *a, uint64_t pid)
 		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
 
-static void probe_others(struct answer *a, const struct probe_opts *o)
+static void probe_others(struct probe_answer *a, const struct probe_opts *o)
 {
 	_auto_free uint32_t *pid = NULL;
 	size_t n = 0, yes = 0, no = 0;
@@ -194,7 +194,7 @@ static void probe_others(struct answer *a, const struct probe_opts *o)
  * A process with file capabilities cannot open its own /proc files: a second capability
  * is needed.
  */
-static void probe_frame_numbers(struct answer *a, const struct probe_opts *o)
+static void probe_frame_numbers(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
 	if (!probe_is_there(host_check_proc, a))
@@ -206,25 +206,25 @@ static void probe_frame_numbers(struct answer *a, const struct probe_opts *o)
 		probe_needs(a, "cap_dac_read_search,cap_sys_admin");
 }
 
-static void probe_frame_flags(struct answer *a, const struct probe_opts *o)
+static void probe_frame_flags(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
 	probe_readable("/proc/kpageflags", a, "cap_dac_read_search");
 }
 
-static void probe_frame_counts(struct answer *a, const struct probe_opts *o)
+static void probe_frame_counts(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
 	probe_readable("/proc/kpagecount", a, "cap_dac_read_search");
 }
 
-static void probe_frame_cgroups(struct answer *a, const struct probe_opts *o)
+static void probe_frame_cgroups(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
 	probe_readable("/proc/kpagecgroup", a, "cap_dac_read_search");
 }
 
-static void probe_holes(struct answer *a, const struct probe_opts *o)
+static void probe_holes(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
 	if (!probe_is_there(host_check_proc, a))
@@ -245,7 +245,7 @@ static char *probe_next_line(char **text)
 }
 
 /* Of atwalk-kmap, whose file has capabilities of its own: see kmap_breakpoints.c. */
-static void probe_breakpoints(struct answer *a, const struct probe_opts *o)
+static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o)
 {
 	struct atw_err err = { 0 };
 	char said[2048], *text = said;
@@ -269,7 +269,7 @@ static void probe_breakpoints(struct answer *a, const struct probe_opts *o)
 
 static const struct question {
 	const char *name, *gives;
-	void (*ask)(struct answer *a, const struct probe_opts *o);
+	void (*ask)(struct probe_answer *a, const struct probe_opts *o);
 } questions[] = {
 	{"kcore", "live, live:kcore: every command, the kernel's addresses, entries",
 	 probe_kcore},
@@ -295,7 +295,7 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 	struct atw_output *out = NULL;
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
-	struct answer all = { 0 };
+	struct probe_answer all = {0};
 	size_t no = 0;
 	int r;
 
@@ -305,7 +305,7 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 	output_opts(c, NULL, &oo);
 	r = atw_output_open(&oo, &schema, &out, &err);
 	for (size_t i = 0; r == ATW_OK && i < ARRAY_SIZE(questions); i++) {
-		struct answer a = { 0 };
+		struct probe_answer a = {0};
 		union atw_value v[COLUMNS] = {
 			[C_CAPABILITY] = { .s = questions[i].name }, [C_WHY] = { .s = a.why },
 			[C_COMMAND] = { .s = a.command }, [C_GIVES] = { .s = questions[i].gives },

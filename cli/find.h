@@ -21,7 +21,7 @@ struct find_target {
 	bool is_virtual;
 	bool is_either;          /* virtual if the process maps it, else physical */
 	struct address va;
-	struct wanted phys;
+	struct rmap_range phys;
 };
 
 /* The owner of the page tables that are searched. */
@@ -40,8 +40,8 @@ struct find {
 	struct atw_column col[FIND_COLUMNS];
 	struct atw_schema schema;
 	struct atw_output *out;
-	struct finder finder;
-	struct wanted_list want;
+	struct rmap finder;
+	struct rmap_ranges want;
 	size_t wants;            /* room in it */
 	struct find_target *target;
 	size_t ntargets;
@@ -75,7 +75,7 @@ void find_complain_untold(const struct find *f);
 int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw_err *err);
 /* One row; `area` NULL: of none, or of several. */
 int find_put_hit(struct find *f, const struct whose *w, const char *area,
-		 const struct hit *h, struct atw_err *err);
+		 const struct rmap_entry *h, struct atw_err *err);
 /* The rows of all that was found in these tables. */
 int find_flush(struct find *f, const struct whose *w, struct atw_err *err);
 

@@ -14,7 +14,7 @@
 /* Damage may be found at every turn: the first few speak for the rest. */
 enum { FAULTS = 8 };
 
-struct search {
+struct find_pages_search {
 	struct find *f;
 	struct provider *prov;
 	uint64_t faults, lost, hidden;   /* hidden: pages with unknown frames */
@@ -22,7 +22,7 @@ struct search {
 
 static void find_pages_cannot(void *arg, const char *what, const struct atw_err *why)
 {
-	struct search *s = arg;
+	struct find_pages_search *s = arg;
 	struct atw_err e = *why;
 
 	if (s->faults++ < FAULTS) {
@@ -35,10 +35,10 @@ static void find_pages_cannot(void *arg, const char *what, const struct atw_err 
 
 static bool find_pages_is_wanted(void *arg, uint64_t pa, uint64_t len)
 {
-	return finder_wants(&((struct search *)arg)->f->finder, pa, len);
+	return finder_wants(&((struct find_pages_search *)arg)->f->finder, pa, len);
 }
 
-static int find_pages_look(struct search *s, const struct page_run *r,
+static int find_pages_look(struct find_pages_search *s, const struct page_run *r,
 			   struct atw_err *err)
 {
 	bool present = r->state == PAGE_PRESENT;
@@ -49,11 +49,14 @@ static int find_pages_look(struct search *s, const struct page_run *r,
 		return ATW_OK;
 	s->hidden += r->pa || r->have & RUN_ELSEWHERE ? 0 : r->size >> s->prov->page_shift;
 	for (uint32_t i = 0; r->pa && i < r->count && rc == ATW_OK; i++) {
-		const struct hit like = {
-			.va = r->va + i * r->slot, .pa = r->pa[i], .rights = r->rights,
+		const struct rmap_entry like = {
+			.va = r->va + i * r->slot,
+			.pa = r->pa[i],
+			.rights = r->rights,
 			.kind = present ? ATW_LEAF : ATW_ABSENT,
 			.span = (uint8_t)(63 - __builtin_clzll(r->slot)),
-			.flags = r->flags, .flagless = !(r->have & RUN_FLAGS),
+			.flags = r->flags,
+			.flagless = !(r->have & RUN_FLAGS),
 		};
 
 		rc = finder_add(&s->f->finder, &like, r->slot, err);
@@ -62,12 +65,12 @@ static int find_pages_look(struct search *s, const struct page_run *r,
 }
 
 /* Areas come in order, and so do hits. */
-static int find_pages_put_hits(struct search *s, const struct whose *w, size_t task,
-			       struct atw_err *err)
+static int find_pages_put_hits(struct find_pages_search *s, const struct whose *w,
+			       size_t task, struct atw_err *err)
 {
 	const struct provider_ops *ops = s->prov->ops;
 	_auto_free struct atw_area *a = malloc(sizeof(*a));
-	struct finder *k = &s->f->finder;
+	struct rmap *k = &s->f->finder;
 	struct atw_err why = { 0 };
 	int more, r = ATW_OK;
 
@@ -79,7 +82,7 @@ static int find_pages_put_hits(struct search *s, const struct whose *w, size_t t
 	if (more == ATW_OK)
 		more = ops->areas_next(s->prov, a, &why);
 	for (size_t i = 0; i < k->n && r == ATW_OK; i++) {
-		const struct hit *h = &k->hit[i];
+		const struct rmap_entry *h = &k->hit[i];
 		bool in;
 
 		while (more == ATW_OK && a->end.u - 1 < h->va)
@@ -94,7 +97,7 @@ static int find_pages_put_hits(struct search *s, const struct whose *w, size_t t
 }
 
 /* All that share it, the first of them first. */
-static int find_pages_sharers(const struct search *s, size_t task,
+static int find_pages_sharers(const struct find_pages_search *s, size_t task,
 			      struct owned_space *ret, struct atw_err *err)
 {
 	const struct page_task *t = s->prov->task;
@@ -109,7 +112,8 @@ static int find_pages_sharers(const struct search *s, size_t task,
 	return ATW_OK;
 }
 
-static int find_pages_search_task(struct search *s, size_t task, struct atw_err *err)
+static int find_pages_search_task(struct find_pages_search *s, size_t task,
+				  struct atw_err *err)
 {
 	const struct page_task *t = &s->prov->task[task];
 	const struct provider_ops *ops = s->prov->ops;
@@ -146,7 +150,7 @@ int find_translate_by_pages(struct find *f, const struct address *a,
 {
 	uint64_t page = (uint64_t)1 << f->src.subject.space.paging.page_shift;
 	const struct target_query q = { .frames = false };
-	struct search s = { .f = f };
+	struct find_pages_search s = {.f = f};
 	const struct page_run *run;
 	size_t task = 0;
 	int r = target_provider(f->src.target, &q, find_pages_cannot, &s, &s.prov, err);
@@ -170,7 +174,7 @@ int find_translate_by_pages(struct find *f, const struct address *a,
 	return r == ATW_END ? ATW_OK : r;
 }
 
-static int find_pages_search(struct search *s, struct atw_err *err)
+static int find_pages_search(struct find_pages_search *s, struct atw_err *err)
 {
 	struct find *f = s->f;
 	size_t only = 0;
@@ -184,7 +188,7 @@ static int find_pages_search(struct search *s, struct atw_err *err)
 	return r;
 }
 
-static void find_pages_notes(const struct search *s)
+static void find_pages_notes(const struct find_pages_search *s)
 {
 	const struct find *f = s->f;
 
@@ -201,7 +205,7 @@ static void find_pages_notes(const struct search *s)
 int find_by_pages(struct find *f)
 {
 	const struct target_query q = { .frames = false };
-	struct search s = { .f = f };
+	struct find_pages_search s = {.f = f};
 	struct atw_err err = { 0 };
 	int r = target_provider(f->src.target, &q, find_pages_cannot, &s, &s.prov, &err);
 

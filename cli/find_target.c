@@ -19,7 +19,8 @@ static int find_target_wrong(const char *text, const char *why)
 }
 
 /* PHYS, PHYS-PHYS or PHYS+LENGTH; a single one stands for its page. */
-static int find_target_parse_physical(const char *text, uint64_t page, struct wanted *ret)
+static int find_target_parse_physical(const char *text, uint64_t page,
+				      struct rmap_range *ret)
 {
 	const char *dash = strchr(text, '-'), *plus = strchr(text, '+'), *sep = dash ? dash : plus;
 	size_t len = sep ? (size_t)(sep - text) : strlen(text);
@@ -29,8 +30,10 @@ static int find_target_parse_physical(const char *text, uint64_t page, struct wa
 		return find_target_wrong(
 			text, "is neither an address (hexadecimal) nor a symbol");
 	if (!sep) {
-		*ret = (struct wanted){ .first = first & -page, .last = first | (page - 1),
-					.byte = true, .at = first };
+		*ret = (struct rmap_range){.first = first & -page,
+					   .last = first | (page - 1),
+					   .byte = true,
+					   .at = first};
 		return EXIT_COMPLETE;
 	}
 	if (dash) {
@@ -41,7 +44,7 @@ static int find_target_parse_physical(const char *text, uint64_t page, struct wa
 			return find_target_wrong(text, "is an empty range");
 		if (end - 1 < first)
 			return find_target_wrong(text, "ends before it starts");
-		*ret = (struct wanted){ .first = first, .last = end - 1, .at = first };
+		*ret = (struct rmap_range){.first = first, .last = end - 1, .at = first};
 		return EXIT_COMPLETE;
 	}
 	if (!num_size(plus + 1, strlen(plus + 1), &n))
@@ -50,7 +53,7 @@ static int find_target_parse_physical(const char *text, uint64_t page, struct wa
 	if (!n || __builtin_add_overflow(first, n - 1, &end))
 		return find_target_wrong(text, n ? "runs past the last address"
 						 : "is an empty range");
-	*ret = (struct wanted){ .first = first, .last = end, .at = first };
+	*ret = (struct rmap_range){.first = first, .last = end, .at = first};
 	return EXIT_COMPLETE;
 }
 
@@ -65,14 +68,14 @@ static bool find_target_is_symbol(const char *text)
 
 int find_check(const char *text)
 {
-	struct wanted w;
+	struct rmap_range w;
 
 	return find_target_is_symbol(text) ? EXIT_COMPLETE
 					   : find_target_parse_physical(text, 4096, &w);
 }
 
 /* Is any of it memory, as far as the source knows? */
-static bool find_target_is_memory(const struct find *f, const struct wanted *w)
+static bool find_target_is_memory(const struct find *f, const struct rmap_range *w)
 {
 	return target_is_ram(f->src.target, w->first, w->last);
 }
@@ -121,7 +124,7 @@ struct translation {
 	uint8_t what;            /* enum atw_soft of a word without a frame */
 };
 
-static int find_target_add_wanted(struct find *f, const struct wanted *w,
+static int find_target_add_wanted(struct find *f, const struct rmap_range *w,
 				  struct atw_err *err)
 {
 	if (!array_reserve((void **)&f->want.v, &f->wants, f->want.n + 1, sizeof(*w)))
@@ -136,20 +139,23 @@ static int find_target_add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t 
 {
 	struct translation *t = arg;
 	uint64_t first = t->a->first > va ? t->a->first : va, last = va + (len - 1);
-	struct wanted *before = t->f->want.n > t->from ? &t->f->want.v[t->f->want.n - 1] : NULL;
-	struct wanted w;
+	struct rmap_range *before =
+		t->f->want.n > t->from ? &t->f->want.v[t->f->want.n - 1] : NULL;
+	struct rmap_range w;
 
 	last = t->a->last < last ? t->a->last : last;
 	if (first > last)
 		return ATW_OK;
-	w = (struct wanted){ .first = pa + (first - va), .last = pa + (last - va) };
+	w = (struct rmap_range){.first = pa + (first - va), .last = pa + (last - va)};
 	w.at = w.first;
 	t->mapped += last - first + 1;
 	if (!t->a->is_range) {
 		uint64_t page = (uint64_t)1 << t->f->src.subject.space.paging.page_shift;
 
-		w = (struct wanted){ .first = w.at & -page, .last = w.at | (page - 1),
-				     .byte = true, .at = w.at };
+		w = (struct rmap_range){.first = w.at & -page,
+					.last = w.at | (page - 1),
+					.byte = true,
+					.at = w.at};
 	} else if (before && before->last + 1 == w.first) {
 		before->last = w.last;
 		return ATW_OK;
@@ -214,7 +220,7 @@ static int find_target_translate(struct translation *t, struct atw_err *err)
 
 static int find_target_by_first(const void *a, const void *b)
 {
-	const struct wanted *x = a, *y = b;
+	const struct rmap_range *x = a, *y = b;
 
 	return x->first < y->first ? -1 : x->first > y->first;
 }
@@ -222,7 +228,7 @@ static int find_target_by_first(const void *a, const void *b)
 /* Frames that are mapped several times in a range are looked for once. */
 static void find_target_merge(struct translation *t)
 {
-	struct wanted *v = t->f->want.v + t->from;
+	struct rmap_range *v = t->f->want.v + t->from;
 	size_t n = t->f->want.n - t->from, kept = 0;
 
 	if (!n || !t->a->is_range)
@@ -242,7 +248,7 @@ enum { SHOWN = 4 };              /* ranges in a sentence */
 static void find_target_say_looked(const struct find_target *ft,
 				   const struct translation *t)
 {
-	const struct wanted *v = t->f->want.v + t->from;
+	const struct rmap_range *v = t->f->want.v + t->from;
 	size_t n = t->f->want.n - t->from;
 	struct buf *b = &t->f->looked;
 

@@ -30,7 +30,7 @@ struct listing {
 	const char *flag[64];            /* the mode's, same-page and marks */
 	struct atw_names flags;
 	uint64_t same_page;              /* its bit */
-	struct marks marks;
+	struct page_marks marks;
 	const char *level[ATW_MAX_LEVELS];
 	struct atw_names levels;
 	size_t region;                   /* the one met last */

@@ -42,13 +42,13 @@ static const struct atw_column columns[L_COLS] = {
 };
 static const struct atw_schema schema = { "map", columns, L_COLS };
 
-struct area {
+struct map_large_area {
 	uint64_t start, end;
 	struct large_may may;
 	char *name;
 };
 
-struct view {
+struct map_large_view {
 	const struct common *c;
 	const struct session *src;
 	struct provider *prov;
@@ -56,7 +56,7 @@ struct view {
 	bool rows;
 	size_t task;
 	uint64_t block;
-	struct area *area;
+	struct map_large_area *area;
 	size_t n, cap;
 	struct large_scan scan;
 	struct large_sum sum;            /* of the areas that are shown */
@@ -68,7 +68,7 @@ struct view {
 
 static void map_large_cannot(void *arg, const char *what, const struct atw_err *err)
 {
-	struct view *v = arg;
+	struct map_large_view *v = arg;
 	struct atw_err e = *err;
 
 	/* The listing of ranges does not need them. */
@@ -78,7 +78,7 @@ static void map_large_cannot(void *arg, const char *what, const struct atw_err *
 	}
 }
 
-static int map_large_open_view(struct view *v, struct atw_err *err)
+static int map_large_open_view(struct map_large_view *v, struct atw_err *err)
 {
 	const struct session *src = v->src;
 	const struct atw_paging *pg = &src->subject.space.paging;
@@ -108,7 +108,7 @@ static bool map_large_is_wanted(const struct address *range, size_t n,
 }
 
 /* Those of user space, of which nothing else is mapped. */
-static int map_large_read_areas(struct view *v, const struct address *range,
+static int map_large_read_areas(struct map_large_view *v, const struct address *range,
 				size_t nranges, struct atw_err *err)
 {
 	const struct provider_ops *ops = v->prov->ops;
@@ -119,7 +119,7 @@ static int map_large_read_areas(struct view *v, const struct address *range,
 	if (r == ATW_END)
 		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu64 " has ended", v->src->subject.pid);
 	while (r == ATW_OK && (r = ops->areas_next(v->prov, a, &why)) != ATW_END) {
-		struct area *k;
+		struct map_large_area *k;
 
 		if (r < 0) {
 			map_large_cannot(v, v->prov->task[v->task].name, &why);
@@ -134,14 +134,15 @@ static int map_large_read_areas(struct view *v, const struct address *range,
 			break;
 		}
 		k = &v->area[v->n++];
-		*k = (struct area){ .start = a->start.u, .end = a->end.u, .name = strdup(a->name) };
+		*k = (struct map_large_area){
+			.start = a->start.u, .end = a->end.u, .name = strdup(a->name)};
 		ops->large(v->prov, a, v->block, &k->may);
 	}
 	free(a);
 	return r == ATW_END ? ATW_OK : r;
 }
 
-static void map_large_close_view(struct view *v)
+static void map_large_close_view(struct map_large_view *v)
 {
 	for (size_t i = 0; i < v->n; i++)
 		free(v->area[i].name);
@@ -151,7 +152,8 @@ static void map_large_close_view(struct view *v)
 
 /* ---- rows ---- */
 
-static int map_large_put(struct view *v, const struct area *a, struct atw_err *err)
+static int map_large_put(struct map_large_view *v, const struct map_large_area *a,
+			 struct atw_err *err)
 {
 	const struct large_sum *s = &v->scan.sum;
 	uint64_t smaller = large_smaller(s), holes = 0, before;
@@ -185,13 +187,14 @@ static int map_large_put(struct view *v, const struct area *a, struct atw_err *e
 /* ---- pages ---- */
 
 /* A run, cut where areas begin and end; `at` is the area it may be in. */
-static int map_large_deal_out(struct view *v, size_t *at, const struct page_run *run,
-			      uint64_t first, uint64_t last, struct atw_err *err)
+static int map_large_deal_out(struct map_large_view *v, size_t *at,
+			      const struct page_run *run, uint64_t first, uint64_t last,
+			      struct atw_err *err)
 {
 	int r = ATW_OK;
 
 	for (uint64_t end; r == ATW_OK; first = end + 1) {
-		const struct area *a = *at < v->n ? &v->area[*at] : NULL;
+		const struct map_large_area *a = *at < v->n ? &v->area[*at] : NULL;
 		bool inside = a && a->start <= first;
 
 		if (inside && a->end <= first) {
@@ -219,7 +222,7 @@ static int map_large_deal_out(struct view *v, size_t *at, const struct page_run 
 }
 
 /* The pages of all areas; `whole`: what lies beside them as well. */
-static int map_large_read_pages(struct view *v, bool whole, struct atw_err *err)
+static int map_large_read_pages(struct map_large_view *v, bool whole, struct atw_err *err)
 {
 	uint64_t first = whole ? 0 : v->area[0].start;
 	uint64_t last = whole ? v->prov->user_last : v->area[v->n - 1].end - 1;
@@ -267,7 +270,7 @@ static bool map_large_is_running(const struct session *src)
 
 void map_large_notes(const struct common *c, const struct session *src, struct atw_output *out)
 {
-	struct view v = { .c = c, .src = src, .out = out };
+	struct map_large_view v = {.c = c, .src = src, .out = out};
 	struct atw_output_opts oo;
 	struct large_units by;
 	struct atw_err err = { 0 };
@@ -305,7 +308,7 @@ static int map_large_parse_ranges(const struct session *src, int argc, char **ar
 
 int map_large(const struct common *c, const struct session *src, int argc, char **argv)
 {
-	struct view v = { .c = c, .src = src, .rows = true };
+	struct map_large_view v = {.c = c, .src = src, .rows = true};
 	struct address *range = NULL;
 	struct atw_output_opts oo;
 	struct large_units by;

@@ -17,7 +17,7 @@
 #include "watch.h"
 
 /* One translation, or several that agree. */
-struct piece {
+struct map_pages_piece {
 	uint64_t va, end, size, pa, pages;
 	const struct page_run *run;      /* of the first one; a copy in `held` */
 	uint64_t offset;                 /* on swap */
@@ -28,7 +28,7 @@ struct piece {
 /* Damage may be found at every turn: the first few speak for the rest. */
 enum { FAULTS = 8 };
 
-struct out {
+struct map_pages_out {
 	struct atw_output *out;          /* NULL: to `look` */
 	struct map_look *look;
 	struct provider *prov;
@@ -40,14 +40,15 @@ struct out {
 	struct node_sum nodes;
 	bool is_map;
 	unsigned split;
-	struct piece held;
+	struct map_pages_piece held;
 	struct page_run held_run;
 	bool holding;
 	struct map_sizes sizes;
 	uint64_t rows, mapped, other, unmapped, untold;
 };
 
-static int map_pages_put(struct out *o, const struct piece *p, struct atw_err *err)
+static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *p,
+			 struct atw_err *err)
 {
 	const struct page_run *r = p->run;
 	struct row row = { 0 };
@@ -101,7 +102,7 @@ static int map_pages_put(struct out *o, const struct piece *p, struct atw_err *e
 	return rc;
 }
 
-static int map_pages_flush(struct out *o, struct atw_err *err)
+static int map_pages_flush(struct map_pages_out *o, struct atw_err *err)
 {
 	if (!o->holding)
 		return ATW_OK;
@@ -109,10 +110,11 @@ static int map_pages_flush(struct out *o, struct atw_err *err)
 	return map_pages_put(o, &o->held, err);
 }
 
-static bool map_pages_agree(const struct out *o, const struct piece *p)
+static bool map_pages_agree(const struct map_pages_out *o,
+			    const struct map_pages_piece *p)
 {
 	const struct page_run *x = &o->held_run, *y = p->run;
-	const struct piece *h = &o->held;
+	const struct map_pages_piece *h = &o->held;
 	struct atw_region area;
 
 	if (!o->holding || o->split & MMU_SPLIT_EACH || h->end != p->va ||
@@ -132,7 +134,8 @@ static bool map_pages_agree(const struct out *o, const struct piece *p)
 	       (!(o->split & MMU_SPLIT_PHYSICAL) || !p->has_pa || h->pa + h->size == p->pa);
 }
 
-static int map_pages_feed(struct out *o, const struct piece *p, struct atw_err *err)
+static int map_pages_feed(struct map_pages_out *o, const struct map_pages_piece *p,
+			  struct atw_err *err)
 {
 	int rc;
 
@@ -155,7 +158,8 @@ static int map_pages_feed(struct out *o, const struct piece *p, struct atw_err *
 }
 
 /* Of slot i; a large one may begin on one node and end on another. */
-static int64_t map_pages_node_of(struct out *o, const struct page_run *r, uint32_t i)
+static int64_t map_pages_node_of(struct map_pages_out *o, const struct page_run *r,
+				 uint32_t i)
 {
 	uint64_t page = (uint64_t)1 << o->prov->page_shift;
 	struct frame_facts a, b;
@@ -172,15 +176,15 @@ static int64_t map_pages_node_of(struct out *o, const struct page_run *r, uint32
 }
 
 /* The part first..last of a run, slot by slot. */
-static int map_pages_take(struct out *o, const struct page_run *r, uint64_t first,
-			  uint64_t last, bool whole, struct atw_err *err)
+static int map_pages_take(struct map_pages_out *o, const struct page_run *r,
+			  uint64_t first, uint64_t last, bool whole, struct atw_err *err)
 {
 	uint64_t i = (first - r->va) / r->slot;
 	int rc = ATW_OK;
 
 	for (; rc == ATW_OK && i < r->count; i++) {
 		uint64_t va = r->va + i * r->slot, skip = va < first ? first - va : 0;
-		struct piece p = {
+		struct map_pages_piece p = {
 			.va = va + skip,
 			.run = r,
 			.pages = 1,
@@ -204,7 +208,8 @@ static int map_pages_take(struct out *o, const struct page_run *r, uint64_t firs
 }
 
 /* What was listed until it failed is an answer, too. */
-static int map_pages_stop_short(struct out *o, int rc, bool begun, struct atw_err *err)
+static int map_pages_stop_short(struct map_pages_out *o, int rc, bool begun,
+				struct atw_err *err)
 {
 	struct atw_err e = *err;
 
@@ -220,7 +225,8 @@ static int map_pages_stop_short(struct out *o, int rc, bool begun, struct atw_er
 /* The range that is listed by default. */
 static const struct address all = { .last = INT64_MAX, .is_range = true };
 
-static int map_pages_list(struct out *o, const struct address *a, struct atw_err *err)
+static int map_pages_list(struct map_pages_out *o, const struct address *a,
+			  struct atw_err *err)
 {
 	const struct page_run *r;
 	bool begun = false;
@@ -259,7 +265,7 @@ static int map_pages_list(struct out *o, const struct address *a, struct atw_err
 /* What of the source could not be read. */
 static void map_pages_cannot(void *arg, const char *what, const struct atw_err *why)
 {
-	struct out *o = arg;
+	struct map_pages_out *o = arg;
 	struct atw_err e = *why;
 
 	if (o->unread++ < FAULTS) {
@@ -268,7 +274,7 @@ static void map_pages_cannot(void *arg, const char *what, const struct atw_err *
 	}
 }
 
-static int map_pages_open_task(struct out *o, const struct session *src,
+static int map_pages_open_task(struct map_pages_out *o, const struct session *src,
 			       struct atw_err *err)
 {
 	const struct target_query q = {
@@ -293,7 +299,8 @@ static int map_pages_open_task(struct out *o, const struct session *src,
 }
 
 /* The process that `src` is about now, if that is not the one at hand. */
-static int map_pages_enter(struct out *o, const struct session *src, struct atw_err *err)
+static int map_pages_enter(struct map_pages_out *o, const struct session *src,
+			   struct atw_err *err)
 {
 	int r;
 
@@ -309,7 +316,7 @@ static int map_pages_enter(struct out *o, const struct session *src, struct atw_
 }
 
 /* A row for an address that no process maps. */
-static int map_pages_put_unmapped(struct out *o, const struct address *a,
+static int map_pages_put_unmapped(struct map_pages_out *o, const struct address *a,
 				  struct atw_err *err)
 {
 	struct row r = { 0 };
@@ -322,7 +329,7 @@ static int map_pages_put_unmapped(struct out *o, const struct address *a,
 	return row_put(&r, o->out, err);
 }
 
-static int map_pages_list_target(struct out *o, struct session *src,
+static int map_pages_list_target(struct map_pages_out *o, struct session *src,
 				 const struct address_arg *t, struct atw_err *err)
 {
 	const struct subject own = src->subject;
@@ -339,7 +346,7 @@ static int map_pages_list_target(struct out *o, struct session *src,
 	return r;
 }
 
-static int map_pages_list_targets(struct out *o, struct session *src,
+static int map_pages_list_targets(struct map_pages_out *o, struct session *src,
 				  const struct address_arg *t, int n, struct atw_err *err)
 {
 	int r = n ? ATW_OK : map_pages_list(o, &all, err);
@@ -350,8 +357,9 @@ static int map_pages_list_targets(struct out *o, struct session *src,
 }
 
 /* Rows have the flags of a provider; without a process there is no provider. */
-static int map_pages_open_rows(struct out *o, const struct common *c, struct session *src,
-			       const struct address_arg *t, int n, struct atw_err *err)
+static int map_pages_open_rows(struct map_pages_out *o, const struct common *c,
+			       struct session *src, const struct address_arg *t, int n,
+			       struct atw_err *err)
 {
 	struct atw_output_opts oo;
 	struct listing *l = o->list;
@@ -367,8 +375,8 @@ static int map_pages_open_rows(struct out *o, const struct common *c, struct ses
 	return atw_output_open(&oo, &l->schema, &o->out, err);
 }
 
-static int map_pages_answer(struct out *o, const struct common *c, struct session *src,
-			    const struct address_arg *t, int n)
+static int map_pages_answer(struct map_pages_out *o, const struct common *c,
+			    struct session *src, const struct address_arg *t, int n)
 {
 	struct atw_err err = { 0 };
 	int status, r = map_pages_open_rows(o, c, src, t, n, &err);
@@ -409,8 +417,11 @@ static int map_pages_answer(struct out *o, const struct common *c, struct sessio
 int map_by_pages(const struct common *c, struct session *src, struct listing *l, unsigned split,
 		const struct address_arg *t, int n)
 {
-	struct out o = {
-		.list = l, .is_map = true, .split = split, .nodes.wanted = asks_for(c, "node"),
+	struct map_pages_out o = {
+		.list = l,
+		.is_map = true,
+		.split = split,
+		.nodes.wanted = asks_for(c, "node"),
 	};
 
 	return map_pages_answer(&o, c, src, t, n);
@@ -419,12 +430,12 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
 		 const struct address_arg *t, int n)
 {
-	struct out o = { .list = l, .split = MMU_SPLIT_EACH };
+	struct map_pages_out o = {.list = l, .split = MMU_SPLIT_EACH};
 
 	return map_pages_answer(&o, c, src, t, n);
 }
 
-struct looker {
+struct map_pages_looker {
 	const struct session *src;
 	unsigned split;
 	int argc;
@@ -433,9 +444,10 @@ struct looker {
 
 static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 {
-	const struct looker *k = arg;
+	const struct map_pages_looker *k = arg;
 	struct listing areas = { .src = k->src };
-	struct out o = { .is_map = true, .split = k->split, .look = l, .list = &areas };
+	struct map_pages_out o = {
+		.is_map = true, .split = k->split, .look = l, .list = &areas};
 	struct address a;
 	int r = map_pages_enter(&o, k->src, err);
 
@@ -454,7 +466,7 @@ static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 int watch_by_pages(const struct common *c, struct session *src, const struct space_opts *space,
 		  const char *text, unsigned split, int argc, char **argv)
 {
-	struct looker k = { src, split, argc, argv };
+	struct map_pages_looker k = {src, split, argc, argv};
 
 	return watch_map(c, src, space, text, map_pages_look, &k);
 }

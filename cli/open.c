@@ -92,14 +92,14 @@ int session_need(const struct session *s, uint32_t caps, const char *what)
 }
 
 /* While a capture is read. */
-struct reading {
+struct cli_open_reading {
 	const struct session *session;
 	struct progress progress;
 };
 
 static void cli_open_reading_damaged(void *arg, const struct atw_err *err)
 {
-	const struct reading *x = arg;
+	const struct cli_open_reading *x = arg;
 	struct atw_err e = *err;
 
 	atw_err_wrap(&e, "%s", x->session->name);
@@ -108,7 +108,7 @@ static void cli_open_reading_damaged(void *arg, const struct atw_err *err)
 
 static void cli_open_reading_progress(void *arg, uint64_t tasks, uint64_t all)
 {
-	progress_at(&((struct reading *)arg)->progress, tasks, all);
+	progress_at(&((struct cli_open_reading *)arg)->progress, tasks, all);
 }
 
 /* Options that page tables alone give a meaning to. */
@@ -163,7 +163,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 		.cpu = space->cpu.u, .has_cbit = space->cbit.given, .cbit = space->cbit.u,
 		.progress = searching ? searching_at : NULL, .arg = searching,
 	};
-	struct reading x = { .session = s };
+	struct cli_open_reading x = {.session = s};
 	const struct target_reading rd = {cli_open_reading_damaged,
 					  cli_open_reading_progress, &x};
 	struct target *t = s->target;

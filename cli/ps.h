@@ -22,7 +22,7 @@ enum {
 	P_RESIDENT, P_SMALL, P_LARGE, P_HUGETLB, P_SIZES, P_LOST, P_KIND, P_AT, P_COUNT,
 };
 
-enum kind { KIND_PROCESS, KIND_THREAD, KIND_KERNEL };
+enum ps_kind { KIND_PROCESS, KIND_THREAD, KIND_KERNEL };
 /* What an address space has. */
 struct usage {
 	uint64_t mm;             /* 0: an empty place of the table */

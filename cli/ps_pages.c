@@ -29,13 +29,13 @@ static void ps_pages_cannot(void *arg, const char *what, const struct atw_err *w
 }
 
 /* Areas of a task beside its pages, which never go past the end of one. */
-struct areas {
+struct ps_pages_areas {
 	struct atw_area now;
 	bool more;
 };
 
-static void ps_pages_to_area(struct ps_pages *l, struct areas *a, struct smaps_look *look,
-			     uint64_t va)
+static void ps_pages_to_area(struct ps_pages *l, struct ps_pages_areas *a,
+			     struct smaps_look *look, uint64_t va)
 {
 	while (a->more && a->now.end.u <= va) {
 		struct atw_err why = { 0 };
@@ -64,7 +64,7 @@ static void ps_pages_add_run(struct smaps_look *look, const struct page_run *run
 /* What is present, as page tables have it, of the half that is the process's own. */
 static int ps_pages_add_up(struct ps_pages *l, size_t task, struct usage *u)
 {
-	_auto_free struct areas *areas = calloc(1, sizeof(*areas));
+	_auto_free struct ps_pages_areas *areas = calloc(1, sizeof(*areas));
 	struct smaps_look look = { .p = l->prov };
 	const struct provider_ops *ops = l->prov->ops;
 	const struct page_run *run;

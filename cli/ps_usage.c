@@ -16,7 +16,7 @@ struct span {
 	bool pfnmap;             /* else of hugetlbfs */
 };
 
-struct tally {
+struct usage_tally {
 	struct ps *p;
 	struct usage *u;
 	const struct mmu_space *sp;
@@ -28,7 +28,7 @@ struct tally {
 	size_t n, cap;
 };
 
-static int usage_read_areas(struct tally *t)
+static int usage_read_areas(struct usage_tally *t)
 {
 	struct atw_area *a = malloc(sizeof(*a));
 	struct atw_areas *areas = NULL;
@@ -50,7 +50,7 @@ static int usage_read_areas(struct tally *t)
 	return a ? ATW_OK : ATW_E_NOMEM;
 }
 
-static const struct span *usage_find_area(struct tally *t, uint64_t va)
+static const struct span *usage_find_area(struct usage_tally *t, uint64_t va)
 {
 	size_t lo = 0, hi;
 
@@ -68,7 +68,7 @@ static const struct span *usage_find_area(struct tally *t, uint64_t va)
 }
 
 /* A page of zeroes, or no memory of the machine's. */
-static bool usage_is_special(struct tally *t, uint64_t pa, uint64_t bytes)
+static bool usage_is_special(struct usage_tally *t, uint64_t pa, uint64_t bytes)
 {
 	unsigned shift = t->sp->paging.page_shift;
 	struct ps *p = t->p;
@@ -83,8 +83,8 @@ static bool usage_is_special(struct tally *t, uint64_t pa, uint64_t bytes)
 }
 
 /* One entry of a large page, or of part of one. */
-static void usage_add_large(struct tally *t, unsigned span, uint64_t va, uint64_t pa,
-			    uint64_t bytes, bool plain)
+static void usage_add_large(struct usage_tally *t, unsigned span, uint64_t va,
+			    uint64_t pa, uint64_t bytes, bool plain)
 {
 	const struct span *area = usage_find_area(t, va);
 
@@ -95,7 +95,7 @@ static void usage_add_large(struct tally *t, unsigned span, uint64_t va, uint64_
 }
 
 /* A piece of entries that agree; `soft`: as the CPU ignores them, else NULL. */
-static void usage_add_piece(struct tally *t, const struct mmu_seen *s,
+static void usage_add_piece(struct usage_tally *t, const struct mmu_seen *s,
 			    const struct atw_soft_word *soft)
 {
 	const struct atw_paging *pg = &t->sp->paging;
@@ -116,7 +116,7 @@ static void usage_add_piece(struct tally *t, const struct mmu_seen *s,
 				plain);
 }
 
-static void usage_count_piece(struct tally *t, const struct mmu_seen *s)
+static void usage_count_piece(struct usage_tally *t, const struct mmu_seen *s)
 {
 	struct atw_soft_word soft;
 
@@ -140,7 +140,8 @@ int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(INT64_MAX), .flags = MMU_WALK_SOFT,
 	};
-	struct tally t = { .p = p, .u = u, .sp = sp, .abi = target_soft(p->src.target) };
+	struct usage_tally t = {
+		.p = p, .u = u, .sp = sp, .abi = target_soft(p->src.target)};
 	const struct mmu_seen *s;
 	struct mmu_walk *w;
 	int r = mmu_walk_open(sp, &o, &w, err);

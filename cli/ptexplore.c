@@ -24,7 +24,7 @@ struct request {
 	const char *areas, *at;
 };
 
-struct shown {
+struct ptexplore_shown {
 	uint64_t start, end;
 	char *name;
 };
@@ -32,7 +32,7 @@ struct shown {
 struct explorer {
 	struct request o;
 	struct provider *prov;
-	struct shown *area;
+	struct ptexplore_shown *area;
 	size_t n, cap;
 };
 
@@ -345,7 +345,7 @@ static int ptexplore_put_pages(struct explorer *e, uint64_t first, uint64_t last
 	return rc < 0 ? rc : ATW_OK;
 }
 
-static int ptexplore_put_area(struct explorer *e, const struct shown *a,
+static int ptexplore_put_area(struct explorer *e, const struct ptexplore_shown *a,
 			      struct atw_err *err)
 {
 	uint64_t at = e->o.address, page = (uint64_t)1 << e->prov->page_shift;
@@ -384,7 +384,7 @@ static int ptexplore_read_areas(struct explorer *e, struct atw_err *err)
 			r = atw_err_nomem(err);
 			break;
 		}
-		e->area[e->n++] = (struct shown){ a->start.u, a->end.u, name };
+		e->area[e->n++] = (struct ptexplore_shown){a->start.u, a->end.u, name};
 	}
 	free(a);
 	return r < 0 ? r : ATW_OK;

@@ -9,7 +9,7 @@
 #include "report_head.h"
 
 /* Of one report. */
-struct telling {
+struct answer_telling {
 	struct report *r;
 	size_t i;
 	struct atw_output *out;                  /* NULL: no rows are wanted */
@@ -19,7 +19,7 @@ struct telling {
 
 static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *err)
 {
-	const struct telling *a = arg;
+	const struct answer_telling *a = arg;
 	int status = ATW_OK;
 
 	if (a->picture && a->picture->row)
@@ -28,19 +28,20 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 }
 
 /* printf(3), into `to`. A failure stays with the output. */
-#define PASS_ON(to) do { \
-	const struct telling *a = arg; \
-	va_list ap; \
-	char *text; \
-	if (!a->out) \
-		return; \
-	va_start(ap, fmt); \
-	if (vasprintf(&text, fmt, ap) >= 0) { \
-		to(a->out, "%s", text); \
-		free(text); \
-	} \
-	va_end(ap); \
-} while (0)
+#define PASS_ON(to)                                                                      \
+	do {                                                                             \
+		const struct answer_telling *a = arg;                                    \
+		va_list ap;                                                              \
+		char *text;                                                              \
+		if (!a->out)                                                             \
+			return;                                                          \
+		va_start(ap, fmt);                                                       \
+		if (vasprintf(&text, fmt, ap) >= 0) {                                    \
+			to(a->out, "%s", text);                                          \
+			free(text);                                                      \
+		}                                                                        \
+		va_end(ap);                                                              \
+	} while (0)
 
 ATW_PRINTF(2, 3) static void answer_out_text(void *arg, const char *fmt, ...)
 {
@@ -55,7 +56,7 @@ ATW_PRINTF(2, 3) static void answer_out_note(void *arg, const char *fmt, ...)
 ATW_PRINTF(3, 4)
 static void answer_out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
 {
-	const struct telling *a = arg;
+	const struct answer_telling *a = arg;
 	char text[400];
 	va_list ap;
 
@@ -69,7 +70,7 @@ static void answer_out_left_out(void *arg, enum atw_param param, const char *fmt
 /* Why the answer is one in part is said beside it, and by a note where there are any. */
 ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 {
-	const struct telling *a = arg;
+	const struct answer_telling *a = arg;
 	char text[400];
 	va_list ap;
 
@@ -109,8 +110,11 @@ typedef int tell_fn(void *state, const struct census_out *out, struct atw_err *e
 static int answer_have_told(struct report *r, size_t i, tell_fn *tell,
 			    struct atw_output *to, struct atw_err *err)
 {
-	struct telling t = {
-		.r = r, .i = i, .out = to, .picture = r->picture[i],
+	struct answer_telling t = {
+		.r = r,
+		.i = i,
+		.out = to,
+		.picture = r->picture[i],
 		.drawing = r->picture[i] ? *r->drawing[i] : NULL,
 	};
 	const struct census_out out = {

@@ -42,20 +42,20 @@ static const struct atw_column columns[W_COLS] = {
 };
 static const struct atw_schema schema = { "watch", columns, W_COLS };
 
-struct process {
+struct watch_pages_process {
 	uint32_t pid;
 	char name[17];
 	unsigned have;           /* bits of sum[] */
 	uint64_t sum[SUMS];
 };
 
-struct list {
-	struct process *v;
+struct watch_pages_list {
+	struct watch_pages_process *v;
 	size_t n, cap;
 };
 
 struct pages_watch {
-	struct list was, is;
+	struct watch_pages_list was, is;
 	bool again;              /* `was` is a look */
 	int (*look)(void *arg, struct atw_err *err);
 	void *arg;
@@ -65,13 +65,13 @@ struct pages_watch {
 
 static int watch_pages_take(void *arg, const struct page_row *r, struct atw_err *err)
 {
-	struct list *l = &((struct pages_watch *)arg)->is;
-	struct process *p;
+	struct watch_pages_list *l = &((struct pages_watch *)arg)->is;
+	struct watch_pages_process *p;
 
 	if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
 		return atw_err_nomem(err);
 	p = &l->v[l->n++];
-	*p = (struct process){ .pid = (uint32_t)r->v[P_PID].u };
+	*p = (struct watch_pages_process){.pid = (uint32_t)r->v[P_PID].u};
 	strncpy(p->name, r->v[P_TASK].s, sizeof(p->name) - 1);
 	for (unsigned i = 0; i < SUMS; i++)
 		if (r->have & PCOL(from[i])) {
@@ -83,7 +83,7 @@ static int watch_pages_take(void *arg, const struct page_row *r, struct atw_err 
 
 static int watch_pages_by_pid(const void *a, const void *b)
 {
-	const struct process *x = a, *y = b;
+	const struct watch_pages_process *x = a, *y = b;
 
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
@@ -105,17 +105,17 @@ static int watch_pages_look(void *arg, struct atw_err *err)
 struct rows {
 	struct atw_output *out;
 	uint64_t ms;
-	struct process same;     /* the sums of all that did not change */
+	struct watch_pages_process same; /* the sums of all that did not change */
 	uint64_t nsame;
 };
 
 /* `was` and `is`: NULL if the process did not exist then, or does not now. */
 static int watch_pages_put(const struct rows *s, enum what what, uint64_t processes,
-			   const struct process *was, const struct process *is,
-			   struct atw_err *err)
+			   const struct watch_pages_process *was,
+			   const struct watch_pages_process *is, struct atw_err *err)
 {
-	static const struct process none = { .have = (1u << SUMS) - 1 };
-	const struct process *who = is ? is : was ? was : &none;
+	static const struct watch_pages_process none = {.have = (1u << SUMS) - 1};
+	const struct watch_pages_process *who = is ? is : was ? was : &none;
 	union atw_value v[W_COLS] = {
 		[W_TIME] = { .u = s->ms }, [W_WHAT] = { .u = what },
 		[W_PROCESSES] = { .u = processes }, [W_PID] = { .u = who->pid },
@@ -144,14 +144,15 @@ static int watch_pages_put(const struct rows *s, enum what what, uint64_t proces
 	return atw_output_row(s->out, &row, err);
 }
 
-static bool watch_pages_equal(const struct process *a, const struct process *b)
+static bool watch_pages_equal(const struct watch_pages_process *a,
+			      const struct watch_pages_process *b)
 {
 	return a->have == b->have && !strcmp(a->name, b->name) &&
 	       !memcmp(a->sum, b->sum, sizeof(a->sum));
 }
 
-static int watch_pages_compare(struct rows *s, const struct process *was,
-			       const struct process *is, struct atw_err *err)
+static int watch_pages_compare(struct rows *s, const struct watch_pages_process *was,
+			       const struct watch_pages_process *is, struct atw_err *err)
 {
 	if (was && is && watch_pages_equal(was, is)) {
 		if (!s->nsame++)
@@ -170,12 +171,12 @@ static int watch_pages_show(void *arg, struct atw_output *out, uint64_t ms,
 {
 	struct pages_watch *w = arg;
 	struct rows s = { .out = out, .ms = ms };
-	struct list old = w->was;
+	struct watch_pages_list old = w->was;
 	int r = ATW_OK;
 
 	for (size_t i = 0, k = 0; r == ATW_OK && (i < old.n || k < w->is.n);) {
-		const struct process *was = i < old.n ? &old.v[i] : NULL;
-		const struct process *is = k < w->is.n ? &w->is.v[k] : NULL;
+		const struct watch_pages_process *was = i < old.n ? &old.v[i] : NULL;
+		const struct watch_pages_process *is = k < w->is.n ? &w->is.v[k] : NULL;
 
 		if (was && is && was->pid != is->pid)
 			*(was->pid < is->pid ? &is : &was) = NULL;

@@ -100,7 +100,7 @@ static void collector_main_catch_signals(sigset_t *ret)
 /* ---- collecting ---- */
 
 /* Pass-through sink: counts records and remembers whether the writer failed. */
-struct ear {
+struct collector_main_ear {
 	struct census_sink to;
 	struct progress progress;
 	uint64_t tasks, areas, lost, denied;     /* denied: of those lost, processes */
@@ -110,7 +110,7 @@ struct ear {
 static int collector_main_on_record(void *arg, const struct capture_record *rec,
 				    struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct collector_main_ear *e = arg;
 	int r = e->to.record(e->to.arg, rec, err);
 
 	e->tasks += rec->letter == 'T';
@@ -124,7 +124,7 @@ static int collector_main_on_record(void *arg, const struct capture_record *rec,
 static int collector_main_on_run(void *arg, const struct capture_run *run,
 				 struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct collector_main_ear *e = arg;
 	int r = e->to.run(e->to.arg, run, err);
 
 	e->failed |= r != ATW_OK;
@@ -134,7 +134,7 @@ static int collector_main_on_run(void *arg, const struct capture_run *run,
 static int collector_main_on_frames(void *arg, const struct capture_frames *run,
 				    struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct collector_main_ear *e = arg;
 	int r = e->to.frames(e->to.arg, run, err);
 
 	e->failed |= r != ATW_OK;
@@ -144,7 +144,7 @@ static int collector_main_on_frames(void *arg, const struct capture_frames *run,
 /* What could be known is written; *lacks: what was hidden, or status 0. */
 static int collector_main_write_it(const struct opts *o, const struct budget *budget,
 				   struct pace *pace, struct census_writer *w,
-				   struct ear *e, struct atw_err *lacks,
+				   struct collector_main_ear *e, struct atw_err *lacks,
 				   struct atw_err *err)
 {
 	const struct pagemap_provider_opts po = {
@@ -184,7 +184,7 @@ static int collector_main_collect(const struct opts *o, const struct budget *bud
 {
 	struct census_writer *w = NULL;
 	struct atw_err err = { 0 }, lacks = { 0 };
-	struct ear e = { 0 };
+	struct collector_main_ear e = {0};
 	int r = census_writer_open(going.fd, 0, &w, &err);
 
 	if (r == ATW_OK) {

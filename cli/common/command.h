@@ -34,7 +34,7 @@ enum format {
 	FORMAT_PLAIN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL, FORMAT_HTML,
 	FORMAT_SVG, FORMAT_PS, FORMAT_PDF, FORMAT_PNG,
 };
-enum units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };
+enum size_units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /*
@@ -59,7 +59,7 @@ struct common {
 	suggest_fn *suggest;     /* NULL: no command is suggested */
 	const char *output, *columns, *filter, *sort, *group, *rate;
 	enum format format;
-	enum units units;
+	enum size_units units;
 	enum color color;
 	struct opt_list parts;
 	bool progress, quiet, help, version;

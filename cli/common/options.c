@@ -92,7 +92,7 @@ static bool options_store(const struct opt *o, void *base, const char *v, char *
 }
 
 /* What a command line is parsed with. */
-struct parser {
+struct options_parser {
 	const char *command;
 	const struct opt_set *sets;
 	size_t nsets;
@@ -121,14 +121,14 @@ static const struct opt *options_find(const struct opt_set *sets, size_t nsets,
 	return NULL;
 }
 
-static const struct opt *options_find_long(const struct parser *p, const char *name,
-					   size_t len, void **base)
+static const struct opt *options_find_long(const struct options_parser *p,
+					   const char *name, size_t len, void **base)
 {
 	return options_find(p->sets, p->nsets, false, name, len, 0, base);
 }
 
 /* An option that exists, and means nothing for the command. */
-static bool options_refuses(const struct parser *p, const char *name, size_t len,
+static bool options_refuses(const struct options_parser *p, const char *name, size_t len,
 			    char letter)
 {
 	void *base;
@@ -152,7 +152,7 @@ static const struct { const char *name, *here; } others[] = {
 };
 
 /* "; did you mean --pid, --pti?", of all that begin with the letter, if they are few. */
-static void options_meant_letter(const struct parser *p, char letter, char *ret,
+static void options_meant_letter(const struct options_parser *p, char letter, char *ret,
 				 size_t len)
 {
 	const struct opt_set *end = p->sets + p->nsets;
@@ -171,8 +171,8 @@ static void options_meant_letter(const struct parser *p, char letter, char *ret,
 }
 
 /* The same of a name: "--format json" for json, a beginning, or the nearest. */
-static void options_meant(const struct parser *p, const char *name, size_t len, char *ret,
-			  size_t ret_len)
+static void options_meant(const struct options_parser *p, const char *name, size_t len,
+			  char *ret, size_t ret_len)
 {
 	const struct opt_set *end = p->sets + p->nsets;
 	struct nearest near = { .word = name, .len = len };
@@ -205,7 +205,7 @@ static void options_meant(const struct parser *p, const char *name, size_t len, 
 		snprintf(ret, ret_len, "; did you mean --%s?", near.name);
 }
 
-static bool options_parse_long(struct parser *p)
+static bool options_parse_long(struct options_parser *p)
 {
 	const char *name = p->argv[p->at] + 2, *eq = strchr(name, '='), *v = NULL;
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
@@ -242,7 +242,7 @@ static bool options_parse_long(struct parser *p)
 	return false;
 }
 
-static bool options_parse_letters(struct parser *p)
+static bool options_parse_letters(struct options_parser *p)
 {
 	const char *word = p->argv[p->at] + 1;
 
@@ -287,9 +287,14 @@ static bool options_parse_letters(struct parser *p)
 bool options_parse(const char *command, const struct opt_set *sets, size_t nsets, int argc,
 		   char **argv, int *ret_n, char *why, size_t why_len)
 {
-	struct parser p = {
-		.command = command, .sets = sets, .nsets = nsets, .argv = argv, .argc = argc,
-		.why = why, .why_len = why_len,
+	struct options_parser p = {
+		.command = command,
+		.sets = sets,
+		.nsets = nsets,
+		.argv = argv,
+		.argc = argc,
+		.why = why,
+		.why_len = why_len,
 	};
 	bool ended = false;
 	int kept = 0;

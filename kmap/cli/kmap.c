@@ -14,7 +14,7 @@ bool kmap_is_packed(const struct common *c, bool zstd)
 	return zstd || (len > 4 && !strcmp(c->output + len - 4, ".zst"));
 }
 
-struct ear {
+struct kmap_ear {
 	const struct kmap_sink *to;
 	struct progress progress;
 	bool failed;                 /* whoever listens */
@@ -23,7 +23,7 @@ struct ear {
 
 static int kmap_on_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct kmap_ear *e = arg;
 	int r = e->to->record(e->to->arg, rec, err);
 
 	e->failed |= r != ATW_OK;
@@ -32,7 +32,7 @@ static int kmap_on_record(void *arg, const struct kmap_record *rec, struct atw_e
 
 static void kmap_on_damage(void *arg, const struct atw_err *err)
 {
-	struct ear *e = arg;
+	struct kmap_ear *e = arg;
 
 	e->damaged = true;
 	progress_end(&e->progress);
@@ -41,7 +41,7 @@ static void kmap_on_damage(void *arg, const struct atw_err *err)
 
 static void kmap_on_progress(void *arg, uint64_t done, uint64_t all)
 {
-	struct ear *e = arg;
+	struct kmap_ear *e = arg;
 
 	progress_at(&e->progress, done, all);
 }
@@ -49,7 +49,7 @@ static void kmap_on_progress(void *arg, uint64_t done, uint64_t all)
 int kmap_source(const struct common *c, const char *name, const struct kmap_sink *to,
 		const char *into, struct kmap_told *told)
 {
-	struct ear e = { .to = to };
+	struct kmap_ear e = {.to = to};
 	const struct kmap_read_opts ro = {kmap_on_damage, kmap_on_progress, &e};
 	const struct kmap_sink sink = {kmap_on_record, &e};
 	struct atw_err err = { 0 };

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "kmap/lib/objects.h"
 
-struct known {
+struct kmap_cli_functions_known {
 	struct kmap_key ip;
 	const char *name;
 };
@@ -29,7 +29,7 @@ int kmap_functions_init(struct kmap_functions *f, const struct kmap_symbols_opts
 			struct atw_err *err)
 {
 	*f = (struct kmap_functions){ .o = o, .wanted = wanted, .files = o->symbols || o->kernel };
-	kmap_table_init(&f->known, sizeof(struct known));
+	kmap_table_init(&f->known, sizeof(struct kmap_cli_functions_known));
 	return wanted ? kmap_symbols_open(o, &f->symbols, err) : ATW_OK;
 }
 
@@ -167,7 +167,7 @@ bool kmap_functions_any(const struct kmap_functions *f)
 const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip)
 {
 	struct lnx_symbol sym;
-	struct known *k;
+	struct kmap_cli_functions_known *k;
 	bool fresh;
 	int64_t i;
 
@@ -176,7 +176,7 @@ const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip)
 	i = kmap_table_get(&f->known, (struct kmap_key){ ip, 0, 0 }, &fresh);
 	if (i < 0)
 		return NULL;
-	k = (struct known *)f->known.v + i;
+	k = (struct kmap_cli_functions_known *)f->known.v + i;
 	if (fresh && !f->files)
 		k->name = functions_near(f, ip);
 	else if (fresh && kmap_symbols_near(f->symbols, ip, &sym))

@@ -302,7 +302,7 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	return ret < 0 ? ret : kmap_drain_functions(r->drain, &r->functions, err);
 }
 
-struct pieces {
+struct recording_pieces {
 	struct raw_piece *v;
 	size_t n, room;
 };
@@ -311,7 +311,8 @@ struct pieces {
  * Adds the parts of a range of memory that the guest has written. Reading the others
  * through a mapping would make the host allocate pages for them.
  */
-static int recording_add_written(int fd, const struct kshare_ram *ram, struct pieces *to)
+static int recording_add_written(int fd, const struct kshare_ram *ram,
+				 struct recording_pieces *to)
 {
 	off_t at = (off_t)ram->offset, end = (off_t)(ram->offset + ram->len), stop;
 
@@ -331,7 +332,7 @@ static int recording_add_written(int fd, const struct kshare_ram *ram, struct pi
 static int recording_open_ram(const struct recording *r, struct atw_source **ret,
 			      struct atw_err *err)
 {
-	struct pieces to = { 0 };
+	struct recording_pieces to = {0};
 	int status = ATW_OK;
 	char path[32];
 

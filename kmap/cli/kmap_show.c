@@ -36,7 +36,7 @@ static const struct opt options[] = {
 /* So many are one row at most; what an object has more is a further row of it. */
 enum { MOST = 65536 };
 
-struct list {
+struct show_list {
 	union atw_value *v;
 	uint64_t *have;
 	size_t n, cap_v, cap_have, ncols;
@@ -52,12 +52,12 @@ struct show {
 	uint32_t marks;                  /* of the object */
 	union atw_value v[K_ALL > K_OBJECTS ? K_ALL : K_OBJECTS];
 	uint64_t have;
-	struct list accesses, heat;
+	struct show_list accesses, heat;
 	char names[KMAP_LINE + 8];       /* of the object */
 };
 
 /* Room for one more; NULL: no memory. */
-static union atw_value *show_add(struct list *l, uint64_t have)
+static union atw_value *show_add(struct show_list *l, uint64_t have)
 {
 	if (!array_reserve((void **)&l->v, &l->cap_v, (l->n + 1) * l->ncols, sizeof(*l->v)) ||
 	    !array_reserve((void **)&l->have, &l->cap_have, l->n + 1, sizeof(*l->have)))
@@ -72,7 +72,7 @@ static void show_set(struct show *s, enum kmap_col c, uint64_t u)
 	s->have |= (uint64_t)1 << c;
 }
 
-static void show_set_list(struct show *s, enum kmap_col c, const struct list *l,
+static void show_set_list(struct show *s, enum kmap_col c, const struct show_list *l,
 			  struct atw_list *at)
 {
 	*at = (struct atw_list){ l->n, l->v, l->have };

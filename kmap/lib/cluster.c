@@ -20,8 +20,8 @@ static int cluster_no_memory(struct atw_err *err)
 
 /* ---- merging ---- */
 
-static bool cluster_add_touch(const struct work *w, struct group *g, uint32_t site,
-			      uint32_t ops)
+static bool cluster_add_touch(const struct work *w, struct cluster_group *g,
+			      uint32_t site, uint32_t ops)
 {
 	uint32_t *at = &w->at[site], fresh;
 	struct touch *t;
@@ -41,7 +41,7 @@ static bool cluster_add_touch(const struct work *w, struct group *g, uint32_t si
 	return true;
 }
 
-static bool cluster_add_pair(struct group *g, uint32_t i)
+static bool cluster_add_pair(struct cluster_group *g, uint32_t i)
 {
 	if (!array_reserve((void **)&g->pair, &g->cap_pair, g->pairs + 1, sizeof(*g->pair)))
 		return false;
@@ -49,8 +49,8 @@ static bool cluster_add_pair(struct group *g, uint32_t i)
 	return true;
 }
 
-static bool cluster_merge_touches(struct work *w, struct group *to,
-				  const struct group *from)
+static bool cluster_merge_touches(struct work *w, struct cluster_group *to,
+				  const struct cluster_group *from)
 {
 	bool ok = true;
 
@@ -64,10 +64,10 @@ static bool cluster_merge_touches(struct work *w, struct group *to,
 }
 
 /* Functions that call, or are called by, both groups become pairs of the merged one. */
-static bool cluster_merge_pairs(struct work *w, uint32_t to, const struct group *from,
-				uint32_t gone)
+static bool cluster_merge_pairs(struct work *w, uint32_t to,
+				const struct cluster_group *from, uint32_t gone)
 {
-	struct group *g = &w->g[to];
+	struct cluster_group *g = &w->g[to];
 	size_t had = g->pairs;
 	bool ok = true;
 
@@ -100,7 +100,7 @@ static bool cluster_merge_pairs(struct work *w, uint32_t to, const struct group 
 	return ok;
 }
 
-static void cluster_empty(struct group *g)
+static void cluster_empty(struct cluster_group *g)
 {
 	free(g->touch);
 	free(g->pair);
@@ -114,7 +114,7 @@ static bool cluster_merge(struct work *w, uint32_t i)
 	struct pair *p = pair(w, i);
 	bool swap = w->g[p->a].touches + w->g[p->a].pairs < w->g[p->b].touches + w->g[p->b].pairs;
 	uint32_t to = swap ? p->b : p->a, gone = swap ? p->a : p->b;
-	struct group *x = &w->g[to], *y = &w->g[gone];
+	struct cluster_group *x = &w->g[to], *y = &w->g[gone];
 
 	cluster_take_out(w, i);
 	p->dead = true;

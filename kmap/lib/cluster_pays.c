@@ -98,8 +98,8 @@ static wide cluster_pays_most(const struct work *w, uint64_t calls)
 }
 
 /* New objects for either side; in less code they weigh more. */
-static wide cluster_pays_cost_of_size(const struct work *w, const struct group *c,
-				      const struct group *d)
+static wide cluster_pays_cost_of_size(const struct work *w, const struct cluster_group *c,
+				      const struct cluster_group *d)
 {
 	size_t both = 0, added;
 
@@ -110,8 +110,9 @@ static wide cluster_pays_cost_of_size(const struct work *w, const struct group *
 }
 
 /* Privilege that comes: what each side may do now to what the other could. */
-static wide cluster_pays_cost_of_privilege(const struct work *w, const struct group *c,
-					   const struct group *d)
+static wide cluster_pays_cost_of_privilege(const struct work *w,
+					   const struct cluster_group *c,
+					   const struct cluster_group *d)
 {
 	wide to_c[KMAP_CALLS] = { 0 }, both[KMAP_CALLS] = { 0 };
 	wide cost = (wide)c->instructions[KMAP_CALLS] * d->size +
@@ -135,7 +136,7 @@ static wide cluster_pays_cost_of_privilege(const struct work *w, const struct gr
 static void cluster_pays_weigh(struct work *w, uint32_t c, uint32_t i)
 {
 	struct pair *p = pair(w, i);
-	const struct group *x = &w->g[c], *y = &w->g[p->a == c ? p->b : p->a];
+	const struct cluster_group *x = &w->g[c], *y = &w->g[p->a == c ? p->b : p->a];
 	bool may = p->calls;
 
 	if (w->cut->by == KMAP_CUT_SIZE) {
@@ -158,7 +159,7 @@ static void cluster_pays_weigh(struct work *w, uint32_t c, uint32_t i)
 
 void cluster_weigh(struct work *w, uint32_t c)
 {
-	struct group *g = &w->g[c];
+	struct cluster_group *g = &w->g[c];
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->touches; i++)

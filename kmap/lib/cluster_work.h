@@ -16,7 +16,7 @@ struct touch {
 	uint32_t site, ops;
 };
 
-struct group {
+struct cluster_group {
 	uint32_t first;                  /* the least of its units */
 	uint64_t size;
 	uint64_t instructions[KMAP_OPS];
@@ -41,7 +41,7 @@ struct work {
 	const struct kmap_model *m;
 	const struct kmap_units *u;
 	const struct kmap_cut *cut;
-	struct group *g;
+	struct cluster_group *g;
 	uint32_t *into;                  /* of each group: where it went, or itself */
 	uint64_t *weight;                /* of each site */
 	uint32_t *at;                    /* of each site: 1 + its place in the present group's */

@@ -11,7 +11,7 @@
 #include "record/intern.h"
 
 /* What makes objects one. */
-struct key {
+struct compress_key {
 	uint64_t a, b;                   /* an address; a text's, or what kind of key it is */
 };
 
@@ -20,25 +20,25 @@ enum { KEY_IP, KEY_VA };                 /* less than any text's address */
 enum size { SIZE_FIRST, SIZE_LARGEST, SIZE_SUM };
 
 struct object {
-	struct key key;
+	struct compress_key key;
 	const char *word, *type, *cache; /* of the table of texts; word NULL: alloc_ip */
 	uint64_t alloc_ip, va, size;
 };
 
 /* An access: object, ip. A call: from, to. */
 struct edge {
-	struct key key;
+	struct compress_key key;
 	uint64_t writes, reads, frees;   /* a call's count is in writes */
 };
 
-struct table {
+struct compress_table {
 	void *v;
 	size_t n, cap, elem;
 	size_t *slot, nslots;            /* number + 1; a power of two */
 };
 
 struct kmap_compress {
-	struct table objects, accesses, calls;
+	struct compress_table objects, accesses, calls;
 	struct intern texts;
 	size_t now;                      /* the object that accesses are to; + 1, 0: none */
 	uint64_t lost[KMAP_LOSES];
@@ -48,17 +48,17 @@ struct kmap_compress {
 /* ---- tables ---- */
 
 /* Each element begins with its key. */
-static struct key *compress_at(const struct table *t, size_t i)
+static struct compress_key *compress_at(const struct compress_table *t, size_t i)
 {
-	return (struct key *)((char *)t->v + i * t->elem);
+	return (struct compress_key *)((char *)t->v + i * t->elem);
 }
 
-static size_t *compress_slot_of(const struct table *t, struct key k)
+static size_t *compress_slot_of(const struct compress_table *t, struct compress_key k)
 {
 	size_t i = (size_t)hash_two(k.a, k.b) & (t->nslots - 1);
 
 	for (;; i = (i + 1) & (t->nslots - 1)) {
-		const struct key *there =
+		const struct compress_key *there =
 			t->slot[i] ? compress_at(t, t->slot[i] - 1) : NULL;
 
 		if (!there || (there->a == k.a && there->b == k.b))
@@ -66,7 +66,7 @@ static size_t *compress_slot_of(const struct table *t, struct key k)
 	}
 }
 
-static bool compress_grow(struct table *t)
+static bool compress_grow(struct compress_table *t)
 {
 	size_t n = t->nslots ? t->nslots * 2 : 256, *slot;
 
@@ -84,7 +84,7 @@ static bool compress_grow(struct table *t)
 }
 
 /* Its number; what is *fresh is zero but for the key. SIZE_MAX: no memory. */
-static size_t compress_find(struct table *t, struct key k, bool *fresh)
+static size_t compress_find(struct compress_table *t, struct compress_key k, bool *fresh)
 {
 	size_t *slot;
 
@@ -115,9 +115,9 @@ static int compress_nomem(struct kmap_compress *c, struct atw_err *err)
 			   c->accesses.n);
 }
 
-static int compress_touch(struct kmap_compress *c, struct table *t, struct key k,
-			  uint64_t writes, uint64_t reads, uint64_t frees,
-			  struct atw_err *err)
+static int compress_touch(struct kmap_compress *c, struct compress_table *t,
+			  struct compress_key k, uint64_t writes, uint64_t reads,
+			  uint64_t frees, struct atw_err *err)
 {
 	bool fresh;
 	size_t i = compress_find(t, k, &fresh);
@@ -206,7 +206,7 @@ static int compress_on_object(struct kmap_compress *c, const struct kmap_object 
 	char buf[KMAP_LINE];
 	const char *word, *type;
 	struct object *to;
-	struct key key;
+	struct compress_key key;
 	bool fresh;
 	size_t i;
 
@@ -216,11 +216,12 @@ static int compress_on_object(struct kmap_compress *c, const struct kmap_object 
 	if (word)
 		word = compress_text(c, (struct atw_blob){word, strlen(word)});
 	if (word)
-		key = (struct key){ 0, (uintptr_t)word };
+		key = (struct compress_key){0, (uintptr_t)word};
 	else if (compress_is_any(o.type, globals))
-		key = (struct key){ o.va, KEY_VA };
+		key = (struct compress_key){o.va, KEY_VA};
 	else
-		key = (struct key){ o.alloc_ip, o.alloc_ip ? KEY_IP : (uintptr_t)type };
+		key = (struct compress_key){o.alloc_ip,
+					    o.alloc_ip ? KEY_IP : (uintptr_t)type};
 	i = c->failed ? SIZE_MAX : compress_find(&c->objects, key, &fresh);
 	if (i == SIZE_MAX)
 		return compress_nomem(c, err);
@@ -240,8 +241,9 @@ static int compress_on_object(struct kmap_compress *c, const struct kmap_object 
 	if (c->failed)
 		return compress_nomem(c, err);
 	if (o.free_ip && o.free_ip != KMAP_FREE_LOST && o.free_ip != KMAP_FREE_NESTED)
-		return compress_touch(c, &c->accesses, (struct key){c->now, o.free_ip}, 0,
-				      0, 1, err);
+		return compress_touch(c, &c->accesses,
+				      (struct compress_key){c->now, o.free_ip}, 0, 0, 1,
+				      err);
 	return ATW_OK;
 }
 
@@ -260,12 +262,14 @@ static int compress_on_record(void *arg, const struct kmap_record *rec,
 	case KMAP_OBJECT:
 		return compress_on_object(c, &rec->u.object, err);
 	case KMAP_ACCESS:
-		return compress_touch(c, &c->accesses, (struct key){c->now, a->ip},
-				      a->writes, a->reads, a->frees, err);
+		return compress_touch(c, &c->accesses,
+				      (struct compress_key){c->now, a->ip}, a->writes,
+				      a->reads, a->frees, err);
 	case KMAP_CALL:
-		return compress_touch(c, &c->calls,
-				      (struct key){rec->u.call.from, rec->u.call.to},
-				      rec->u.call.count, 0, 0, err);
+		return compress_touch(
+			c, &c->calls,
+			(struct compress_key){rec->u.call.from, rec->u.call.to},
+			rec->u.call.count, 0, 0, err);
 	default:
 		return ATW_OK;
 	}
@@ -297,7 +301,7 @@ const uint64_t *kmap_compress_losses(const struct kmap_compress *c)
 
 static int compress_by_key(const void *x, const void *y)
 {
-	const struct key *a = x, *b = y;
+	const struct compress_key *a = x, *b = y;
 
 	if (a->a != b->a)
 		return a->a < b->a ? -1 : 1;
@@ -400,7 +404,7 @@ int kmap_compress_end(struct kmap_compress *c, const struct kmap_sink *to, uint6
 
 void kmap_compress_close(struct kmap_compress *c)
 {
-	struct table *const all[] = { &c->objects, &c->accesses, &c->calls };
+	struct compress_table *const all[] = {&c->objects, &c->accesses, &c->calls};
 
 	if (!c)
 		return;

@@ -184,7 +184,8 @@ void control_go_on(struct kmap_controls *c)
 
 /* ---- places in the file ---- */
 
-int control_here(struct kmap_controls *c, struct mark *ret, off_t *headers, struct atw_err *err)
+int control_here(struct kmap_controls *c, struct control_mark *ret, off_t *headers,
+		 struct atw_err *err)
 {
 	struct kmap_drained sum;
 
@@ -202,8 +203,8 @@ int control_here(struct kmap_controls *c, struct mark *ret, off_t *headers, stru
 		return -EIO;
 	}
 	sum = kmap_drain_sums(c->d);
-	*ret = (struct mark){ kmap_drain_at(c->d, headers), sum.objects, sum.accesses,
-			      c->s->count.parts };
+	*ret = (struct control_mark){kmap_drain_at(c->d, headers), sum.objects,
+				     sum.accesses, c->s->count.parts};
 	return 0;
 }
 
@@ -329,7 +330,7 @@ static int kmap_control_write_flag(struct kmap_controls *c, uint32_t bit,
 
 static int kmap_control_clear(struct kmap_controls *c, bool printed, struct atw_err *err)
 {
-	struct mark here;
+	struct control_mark here;
 	off_t headers;
 	int r = control_here(c, &here, &headers, err);
 

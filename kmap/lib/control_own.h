@@ -7,13 +7,26 @@
 
 #include "kmap/lib/control.h"
 
-enum kind {
-	C_ENABLED, C_ACCESSES, C_LIVE, C_CALLS, C_STATS, C_CLEAR, C_CLEAR_PRINTED, C_KMAP,
-	C_STREAM, C_GRAPH, C_GRAPH_ROWS, C_CLEAR_GRAPH, C_GLOBALS, C_ALLOCATION_ROWS, C_ACCESS_ROWS,
+enum control_kind {
+	C_ENABLED,
+	C_ACCESSES,
+	C_LIVE,
+	C_CALLS,
+	C_STATS,
+	C_CLEAR,
+	C_CLEAR_PRINTED,
+	C_KMAP,
+	C_STREAM,
+	C_GRAPH,
+	C_GRAPH_ROWS,
+	C_CLEAR_GRAPH,
+	C_GLOBALS,
+	C_ALLOCATION_ROWS,
+	C_ACCESS_ROWS,
 };
 
 /* A place in the file between two objects, and what is before it. */
-struct mark {
+struct control_mark {
 	off_t at;
 	uint64_t objects, accesses, parts;
 };
@@ -26,8 +39,8 @@ struct kmap_controls {
 	int fd;                          /* the file, to be read; -1: see why */
 	char why[160];
 	char folder[4096];               /* where there is room for copies */
-	struct mark view;                /* kmap begins there */
-	struct mark printed;             /* and was read up to there */
+	struct control_mark view;        /* kmap begins there */
+	struct control_mark printed;     /* and was read up to there */
 	bool live;                       /* kmap has what lives */
 	bool streaming;                  /* kmap_stream has a reader */
 	uint64_t streamed;               /* bytes that it got */
@@ -38,7 +51,7 @@ struct kmap_controls {
 
 enum { PIECES = 3, OPENS = 4096, COPIES = 32 };
 
-struct piece {
+struct control_piece {
 	int fd;
 	off_t at;
 	uint64_t len;
@@ -48,10 +61,10 @@ struct piece {
 struct stream {
 	off_t header, headers;           /* those first, up to there */
 	off_t at;
-	struct mark whole;               /* objects that it has wholly are before that */
-	struct mark now;                 /* what `at` is in, if it is at a line's beginning */
+	struct control_mark whole; /* objects that it has wholly are before that */
+	struct control_mark now;   /* what `at` is in, if it is at a line's beginning */
 	bool in_line;
-	struct mark first;
+	struct control_mark first;
 	char end[128];                   /* its last line, once there is one */
 	size_t end_len, end_at;
 };
@@ -61,16 +74,17 @@ struct kmap_reading {
 	struct kmap_reading *next, **at;         /* of those that are open */
 	unsigned kind;
 	char *text;                      /* of small ones */
-	struct piece piece[PIECES];      /* of kmap */
+	struct control_piece piece[PIECES]; /* of kmap */
 	int copy;
-	struct mark end;                 /* kmap has what was freed up to there */
+	struct control_mark end;         /* kmap has what was freed up to there */
 	uint64_t freed;                  /* that ends behind so many of its bytes */
 	struct control_rows *rows;       /* made of kmap */
 	struct stream stream;
 };
 
 /* All with the lock. */
-int control_here(struct kmap_controls *c, struct mark *ret, off_t *headers, struct atw_err *err);
+int control_here(struct kmap_controls *c, struct control_mark *ret, off_t *headers,
+		 struct atw_err *err);
 /* What waits to be written is. */
 int control_drain_all(struct kmap_controls *c, struct atw_err *err);
 /* Refuses what is about calls. */

@@ -75,7 +75,7 @@ static int control_read_open_copy(const struct kmap_controls *c)
 }
 
 /* What lives, and a last line that counts all of it. */
-static int control_read_copy_live(struct kmap_reading *r, const struct mark *from,
+static int control_read_copy_live(struct kmap_reading *r, const struct control_mark *from,
 				  struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
@@ -101,7 +101,8 @@ static int control_read_copy_live(struct kmap_reading *r, const struct mark *fro
 	if (ret == ATW_OK)
 		ret = kmap_drain_end(d, NULL, err);
 	if (ret == ATW_OK)
-		r->piece[2] = (struct piece){ r->copy, 0, kmap_drain_sums(d).bytes };
+		r->piece[2] =
+			(struct control_piece){r->copy, 0, kmap_drain_sums(d).bytes};
 	kmap_drain_close(d);
 	return ret < 0 ? -EIO : 0;
 }
@@ -109,7 +110,7 @@ static int control_read_copy_live(struct kmap_reading *r, const struct mark *fro
 static int control_read_copy_kmap(struct kmap_reading *r, struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
-	struct mark from;
+	struct control_mark from;
 	off_t headers = 0;
 	int ret = control_drain_all(c, err);
 
@@ -119,9 +120,10 @@ static int control_read_copy_kmap(struct kmap_reading *r, struct atw_err *err)
 		return ret;
 	/* A caller that has read this may clear it. */
 	kmap_drain_anew(c->d);
-	from = c->view.at > headers ? c->view : (struct mark){ .at = headers };
-	r->piece[0] = (struct piece){ c->fd, 0, (uint64_t)headers };
-	r->piece[1] = (struct piece){ c->fd, from.at, (uint64_t)(r->end.at - from.at) };
+	from = c->view.at > headers ? c->view : (struct control_mark){.at = headers};
+	r->piece[0] = (struct control_piece){c->fd, 0, (uint64_t)headers};
+	r->piece[1] =
+		(struct control_piece){c->fd, from.at, (uint64_t)(r->end.at - from.at)};
 	r->freed = r->piece[0].len + r->piece[1].len;
 	return control_read_copy_live(r, &from, err);
 }
@@ -129,7 +131,7 @@ static int control_read_copy_kmap(struct kmap_reading *r, struct atw_err *err)
 static int read_kmap(struct kmap_reading *r, struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
-	struct mark here;
+	struct control_mark here;
 	off_t headers;
 	int ret = control_here(c, &here, &headers, err);
 
@@ -154,7 +156,7 @@ static ssize_t read_pieces(void *arg, char *buf, size_t len, uint64_t at)
 	size_t done = 0;
 
 	for (unsigned i = 0; i < PIECES && done < len; i++) {
-		const struct piece *p = &r->piece[i];
+		const struct control_piece *p = &r->piece[i];
 
 		while (done < len && at + done < before + p->len) {
 			uint64_t in = at + done - before, want = p->len - in;

@@ -10,7 +10,7 @@
 int control_stream_open(struct kmap_reading *r, struct atw_err *err)
 {
 	struct kmap_controls *c = r->c;
-	struct mark here;
+	struct control_mark here;
 	off_t headers;
 	int ret = control_here(c, &here, &headers, err);
 
@@ -78,7 +78,9 @@ static ssize_t control_stream_take(struct kmap_reading *r, char *buf, size_t len
 	/* Headers may still come as long as nothing else has. */
 	if (s->at < 0 && (upto > headers || c->ended)) {
 		s->at = c->view.at > headers ? c->view.at : headers;
-		s->first = s->now = s->whole = c->view.at > headers ? c->view : (struct mark){ .at = headers };
+		s->first = s->now = s->whole =
+			c->view.at > headers ? c->view
+					     : (struct control_mark){.at = headers};
 	}
 	if (s->header < headers) {
 		n = pread(c->fd, buf, len < (size_t)(headers - s->header)
@@ -91,8 +93,8 @@ static ssize_t control_stream_take(struct kmap_reading *r, char *buf, size_t len
 		if (n > 0 && s->at == upto && !c->ended) {
 			struct kmap_drained sum = kmap_drain_sums(c->d);
 
-			s->whole = s->now = (struct mark){ upto, sum.objects, sum.accesses,
-							   c->s->count.parts };
+			s->whole = s->now = (struct control_mark){
+				upto, sum.objects, sum.accesses, c->s->count.parts};
 		}
 	} else {
 		n = c->ended ? control_stream_last_line(r, buf, len) : 0;

@@ -18,12 +18,12 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-struct part {
+struct dwarf_places_part {
 	uint64_t first, end;
 	size_t unit;
 };
 
-struct unit {
+struct dwarf_places_unit {
 	Dwarf_Off die;
 	const char *name;                /* in the DWARF */
 };
@@ -31,16 +31,16 @@ struct unit {
 struct dwarf_places {
 	int fd;
 	Dwarf *dw;
-	struct unit *unit;
+	struct dwarf_places_unit *unit;
 	size_t units, units_cap;
-	struct part *part;               /* by address */
+	struct dwarf_places_part *part; /* by address */
 	size_t parts, parts_cap;
 	size_t shared;                   /* so much of names that begin with / is the same */
 };
 
 static int dwarf_places_by_address(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct dwarf_places_part *x = a, *y = b;
 
 	return x->first < y->first ? -1 : x->first > y->first;
 }
@@ -53,14 +53,14 @@ static bool dwarf_places_add_unit(struct dwarf_places *p, Dwarf_Die *die,
 
 	if (!array_reserve((void **)&p->unit, &p->units_cap, p->units + 1, sizeof(*p->unit)))
 		return false;
-	p->unit[p->units] = (struct unit){ dwarf_dieoffset(die), name };
+	p->unit[p->units] = (struct dwarf_places_unit){dwarf_dieoffset(die), name};
 	while ((at = dwarf_ranges(die, at, &base, &from, &to)) > 0) {
 		if (from >= to)
 			continue;
 		if (!array_reserve((void **)&p->part, &p->parts_cap, p->parts + 1,
 				   sizeof(*p->part)))
 			return false;
-		p->part[p->parts++] = (struct part){ from, to, p->units };
+		p->part[p->parts++] = (struct dwarf_places_part){from, to, p->units};
 	}
 	p->units++;
 	return true;
@@ -127,8 +127,8 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 	return ATW_OK;
 }
 
-static const struct unit *dwarf_places_unit_at(const struct dwarf_places *p,
-					       uint64_t address)
+static const struct dwarf_places_unit *dwarf_places_unit_at(const struct dwarf_places *p,
+							    uint64_t address)
 {
 	size_t lo = 0, hi = p->parts;
 
@@ -145,7 +145,7 @@ static const struct unit *dwarf_places_unit_at(const struct dwarf_places *p,
 
 const char *dwarf_places_file(struct dwarf_places *p, uint64_t address)
 {
-	const struct unit *u = dwarf_places_unit_at(p, address);
+	const struct dwarf_places_unit *u = dwarf_places_unit_at(p, address);
 	const char *name = u ? u->name : NULL;
 
 	if (name && *name == '/')
@@ -157,7 +157,7 @@ const char *dwarf_places_file(struct dwarf_places *p, uint64_t address)
 
 unsigned dwarf_places_line(struct dwarf_places *p, uint64_t address)
 {
-	const struct unit *u = dwarf_places_unit_at(p, address);
+	const struct dwarf_places_unit *u = dwarf_places_unit_at(p, address);
 	Dwarf_Die die;
 	Dwarf_Line *line;
 	int n;

@@ -219,7 +219,7 @@ void live_pmu_close(struct live_pmu *p)
 /* ---- touches ---- */
 
 /* In the order of perf_event_open(2). */
-struct sample {
+struct pmu_sample {
 	struct perf_event_header header;
 	uint64_t ip;
 	uint32_t tgid, pid;
@@ -227,7 +227,7 @@ struct sample {
 };
 
 /* false: no touch of the kernel's own memory. */
-static bool pmu_read_sample(const struct sample *s, struct live_touch *ret)
+static bool pmu_read_sample(const struct pmu_sample *s, struct live_touch *ret)
 {
 	union perf_mem_data_src source = { .val = s->source };
 
@@ -245,7 +245,7 @@ static const struct live_touch *pmu_head_of(struct live_pmu *p, struct source *s
 {
 	union {
 		struct perf_event_header header;
-		struct sample sample;
+		struct pmu_sample sample;
 		struct { struct perf_event_header header; uint64_t id, n; } lost;
 	} u;
 

@@ -22,7 +22,7 @@ enum {
 /* So long ago an event is surely in its ring, ns. */
 #define SETTLED UINT64_C(500000)
 
-struct cache {
+struct live_record_cache {
 	uint32_t name;
 	uint64_t size;
 };
@@ -36,7 +36,7 @@ struct live_recorder {
 	struct live_edges edges;
 	struct live_index objects;       /* by their address, or that of their struct page */
 	struct live_index caches;        /* index + 1 in cache[], by address */
-	struct cache *cache;
+	struct live_record_cache *cache;
 	uint32_t ncaches;
 	struct kmem *kmem;
 	uint64_t words;                  /* of what lives */
@@ -48,7 +48,8 @@ struct live_recorder {
 /* ---- what an event says ---- */
 
 /* A cache that cannot be read has neither name nor size. */
-static struct cache *live_record_cache_of(struct live_recorder *r, uint64_t address)
+static struct live_record_cache *live_record_cache_of(struct live_recorder *r,
+						      uint64_t address)
 {
 	const struct kshare_kernel *k = &r->o.s->kernel;
 	uint32_t i = live_index_find(&r->caches, address), size = 0;
@@ -62,8 +63,9 @@ static struct cache *live_record_cache_of(struct live_recorder *r, uint64_t addr
 	if (kmem_read(r->kmem, address + k->cache_name, &name, 8, NULL) == ATW_OK)
 		kmem_text(r->kmem, name, text, sizeof(text), NULL);
 	kmem_read(r->kmem, address + k->cache_size, &size, 4, NULL);
-	r->cache[r->ncaches] = (struct cache){
-		*text ? kstore_name(r->o.s, text, strlen(text)) : 0, size,
+	r->cache[r->ncaches] = (struct live_record_cache){
+		*text ? kstore_name(r->o.s, text, strlen(text)) : 0,
+		size,
 	};
 	live_index_set(&r->caches, address, ++r->ncaches);
 	return &r->cache[r->ncaches - 1];
@@ -74,7 +76,7 @@ static bool live_record_birth_of(struct live_recorder *r, const struct live_even
 				 struct kstore_birth *b)
 {
 	const struct kshare_kernel *k = &r->o.s->kernel;
-	const struct cache *c;
+	const struct live_record_cache *c;
 
 	*b = (struct kstore_birth){ .va = e->ptr, .ip = e->ip, .pid = (int32_t)e->pid };
 	memcpy(b->comm, e->comm, sizeof(b->comm));

@@ -13,7 +13,7 @@ enum {
 	KINDS = 1 << 10,
 };
 
-struct slot {
+struct live_sample_slot {
 	uint32_t id;             /* 0: nothing is watched */
 	bool stopped, freed;
 	uint64_t va;
@@ -30,7 +30,7 @@ struct live_sample {
 	unsigned words;
 	uint64_t watches, refused, watched;
 	uint32_t seen[KINDS];            /* how often kinds were watched */
-	struct slot slot[LIVE_WORDS];
+	struct live_sample_slot slot[LIVE_WORDS];
 };
 
 int live_sample_open(struct live_edges *edges, unsigned period, struct live_sample **ret,
@@ -110,7 +110,7 @@ static uint32_t live_sample_choose(struct live_sample *x)
 
 static void live_sample_watch_next(struct live_sample *x, unsigned i, uint64_t time)
 {
-	struct slot *s = &x->slot[i];
+	struct live_sample_slot *s = &x->slot[i];
 	struct kshare_object *o;
 	uint32_t id = live_sample_choose(x);
 	uint64_t va;
@@ -149,7 +149,7 @@ static int live_sample_order(const void *a, const void *b)
 
 static void live_sample_finish(struct live_sample *x, unsigned i)
 {
-	struct slot *s = &x->slot[i];
+	struct live_sample_slot *s = &x->slot[i];
 	unsigned n = 0;
 
 	for (unsigned h = 0; h < s->n; h++)
@@ -177,7 +177,7 @@ static void live_sample_finish(struct live_sample *x, unsigned i)
 bool live_sample_over(struct live_sample *x, uint32_t id, uint64_t time)
 {
 	for (unsigned i = 0; i < x->words; i++) {
-		struct slot *s = &x->slot[i];
+		struct live_sample_slot *s = &x->slot[i];
 
 		if (s->id != id)
 			continue;
@@ -194,7 +194,7 @@ bool live_sample_over(struct live_sample *x, uint32_t id, uint64_t time)
 static int live_sample_disarm(struct live_sample *x, unsigned i, uint64_t time,
 			      struct atw_err *err)
 {
-	struct slot *s = &x->slot[i];
+	struct live_sample_slot *s = &x->slot[i];
 
 	if (!s->id || s->stopped)
 		return ATW_OK;
@@ -211,7 +211,7 @@ static int live_sample_collect(struct live_sample *x, struct atw_err *err)
 	int r = ATW_OK;
 
 	while (r == ATW_OK && live_watch_next(x->watch, &h)) {
-		struct slot *s = &x->slot[h.word];
+		struct live_sample_slot *s = &x->slot[h.word];
 
 		if (!s->id || s->n == HITS)
 			continue;
@@ -228,7 +228,7 @@ int live_sample_work(struct live_sample *x, uint64_t time, uint64_t known, bool 
 	int r = live_sample_collect(x, err);
 
 	for (unsigned i = 0; i < x->words && r == ATW_OK; i++) {
-		struct slot *s = &x->slot[i];
+		struct live_sample_slot *s = &x->slot[i];
 
 		if (s->id && !s->stopped && (s->freed || !on || time - s->start >= x->period)) {
 			r = live_sample_disarm(x, i, time, err);

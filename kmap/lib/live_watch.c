@@ -31,7 +31,7 @@ struct live_watch {
 };
 
 /* PERF_SAMPLE_IDENTIFIER and those below, in the order in which they come. */
-struct sample {
+struct live_watch_sample {
 	struct perf_event_header header;
 	uint64_t id, ip;
 	uint32_t tgid, pid;
@@ -199,7 +199,8 @@ int live_watch_set(struct live_watch *w, unsigned word, uint64_t va, unsigned si
 
 /* false: it is not from one of our breakpoints. */
 static bool live_watch_read_sample(struct live_watch *w, unsigned cpu,
-				   const struct sample *s, struct live_hit *ret)
+				   const struct live_watch_sample *s,
+				   struct live_hit *ret)
 {
 	const struct cpu *c = &w->cpu[cpu];
 	unsigned i = 0;
@@ -219,7 +220,7 @@ static bool live_watch_next_of(struct live_watch *w, unsigned cpu, struct live_h
 {
 	union {
 		struct perf_event_header header;
-		struct sample sample;
+		struct live_watch_sample sample;
 		struct { struct perf_event_header header; uint64_t id, n; } lost;
 	} u;
 

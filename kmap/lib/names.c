@@ -8,7 +8,7 @@
 
 #include "kmap/lib/dwarf_places.h"
 
-struct entry {
+struct names_entry {
 	const char *function;            /* as it is called; NULL: not known */
 	const char *file;
 	uint64_t at, size;               /* of the function */
@@ -19,7 +19,7 @@ struct kmap_names {
 	struct kmap_symbols *symbols;
 	struct dwarf_places *places;
 	char why[600];                   /* there are no files */
-	struct entry *entry;             /* one an instruction */
+	struct names_entry *entry;       /* one an instruction */
 	size_t found;
 	struct intern texts;
 };
@@ -106,7 +106,7 @@ static int names_resolve(struct kmap_names *n, struct atw_err *err)
 	n->entry = calloc(n->m->code.n + 1, sizeof(*n->entry));
 	for (size_t i = 0; sym && n->entry && i < n->m->code.n; i++) {
 		uint64_t ip = kmap_code(n->m, i)->key.a;
-		struct entry *e = &n->entry[i];
+		struct names_entry *e = &n->entry[i];
 
 		if (n->places)
 			e->file = dwarf_places_file(n->places, ip);
@@ -191,7 +191,7 @@ const char *kmap_file(const struct kmap_names *n, size_t code)
 
 const char *kmap_place(const struct kmap_names *n, size_t code, char buf[600])
 {
-	const struct entry *e = &n->entry[code];
+	const struct names_entry *e = &n->entry[code];
 	uint64_t ip = kmap_code(n->m, code)->key.a;
 
 	if (e->function)

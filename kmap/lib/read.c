@@ -14,7 +14,7 @@ enum {
 	ENOUGH = 1 << 20,            /* of what has so many, nothing more is read */
 };
 
-struct reading {
+struct kmap_read_reading {
 	const char *name;            /* of the file, for people */
 	const struct kmap_read_opts *o;
 	const struct kmap_sink *to;
@@ -25,7 +25,7 @@ struct reading {
 	char buf[KMAP_LOOK + KMAP_LINE + PIECE];
 };
 
-static int kmap_read_failed(const struct reading *x, struct atw_err *err)
+static int kmap_read_failed(const struct kmap_read_reading *x, struct atw_err *err)
 {
 	atw_err_set(err, x->e.status, "%s", x->e.text);
 	if (x->e.hint[0])
@@ -34,7 +34,7 @@ static int kmap_read_failed(const struct reading *x, struct atw_err *err)
 }
 
 /* Reports damage and goes on; without a callback it is a failure. */
-static int kmap_read_emit(struct reading *x, struct atw_err *err)
+static int kmap_read_emit(struct kmap_read_reading *x, struct atw_err *err)
 {
 	if (!x->o || !x->o->damaged)
 		return kmap_read_failed(x, err);
@@ -43,7 +43,7 @@ static int kmap_read_emit(struct reading *x, struct atw_err *err)
 	return ATW_OK;
 }
 
-static void kmap_read_note(struct reading *x)
+static void kmap_read_note(struct kmap_read_reading *x)
 {
 	const struct kmap_reader *k = &x->rd;
 
@@ -57,8 +57,8 @@ static void kmap_read_note(struct reading *x)
 }
 
 /* All whole lines of a buffer; *pos moves behind them. */
-static int kmap_read_lines(struct reading *x, struct atw_blob buf, bool last, size_t *pos,
-			   struct atw_err *err)
+static int kmap_read_lines(struct kmap_read_reading *x, struct atw_blob buf, bool last,
+			   size_t *pos, struct atw_err *err)
 {
 	struct kmap_record rec;
 	int r;
@@ -105,8 +105,8 @@ static bool kmap_read_is_table(struct atw_blob b)
 }
 
 /* Is it a KMAP? Detected from its first object or our header; a pipe may never end. */
-static int kmap_read_first_lines(struct reading *x, struct unpack *u, size_t *have,
-				 struct atw_err *err)
+static int kmap_read_first_lines(struct kmap_read_reading *x, struct unpack *u,
+				 size_t *have, struct atw_err *err)
 {
 	size_t len = 0, n = 0;
 	int r;
@@ -130,7 +130,7 @@ static int kmap_read_first_lines(struct reading *x, struct unpack *u, size_t *ha
 			   "\"alloc_ip,pid,va,size,...\" nor with \"# atwalk-kmap 1\"");
 }
 
-static void kmap_read_progress(const struct reading *x, const struct unpack *u)
+static void kmap_read_progress(const struct kmap_read_reading *x, const struct unpack *u)
 {
 	uint64_t done, all;
 
@@ -140,7 +140,8 @@ static void kmap_read_progress(const struct reading *x, const struct unpack *u)
 	x->o->progress(x->o->arg, done, all);
 }
 
-static int kmap_read_all(struct reading *x, struct unpack *u, struct atw_err *err)
+static int kmap_read_all(struct kmap_read_reading *x, struct unpack *u,
+			 struct atw_err *err)
 {
 	size_t have = 0, n, pos;
 	bool last = false;
@@ -192,7 +193,7 @@ int kmap_read(const char *path, const struct kmap_read_opts *o, const struct kma
 	      struct kmap_told *ret, struct atw_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "standard input";
-	_auto_free struct reading *x = malloc(sizeof(*x));
+	_auto_free struct kmap_read_reading *x = malloc(sizeof(*x));
 	struct kmap_told told = { 0 };
 	struct unpack *u = NULL;
 	int r;

@@ -48,7 +48,7 @@ struct member {
 	uint32_t next;                   /* 1 + the next one's number; 0: it is the last */
 };
 
-struct parts {
+struct compartments_parts {
 	const struct kmap_ask *a;
 	const struct kmap_units *u;      /* a compartment each */
 	struct kmap_units functions;
@@ -58,8 +58,8 @@ struct parts {
 };
 
 /* The last one's next is the first one, so that they stay in their order. */
-static bool compartments_add_member(struct parts *p, unsigned kind, uint64_t unit,
-				    uint64_t what)
+static bool compartments_add_member(struct compartments_parts *p, unsigned kind,
+				    uint64_t unit, uint64_t what)
 {
 	uint32_t *end = &p->ends[kind][unit];
 	struct member *v;
@@ -76,13 +76,13 @@ static bool compartments_add_member(struct parts *p, unsigned kind, uint64_t uni
 	return true;
 }
 
-static int compartments_parts_init(struct parts *p, const struct kmap_ask *a,
+static int compartments_parts_init(struct compartments_parts *p, const struct kmap_ask *a,
 				   const struct kmap_units *u, struct atw_err *err)
 {
 	int r;
 	bool ok;
 
-	*p = (struct parts){ .a = a, .u = u };
+	*p = (struct compartments_parts){.a = a, .u = u};
 	r = kmap_units_init(&p->functions, a->m, a->n, KMAP_FUNCTION, err);
 	if (r < 0)
 		return r;
@@ -103,7 +103,7 @@ static int compartments_parts_init(struct parts *p, const struct kmap_ask *a,
 	return ok ? ATW_OK : report_no_memory(err);
 }
 
-static void compartments_parts_deinit(struct parts *p)
+static void compartments_parts_deinit(struct compartments_parts *p)
 {
 	kmap_units_deinit(&p->functions);
 	kmap_table_deinit(&p->member);
@@ -114,7 +114,8 @@ static void compartments_parts_deinit(struct parts *p)
 }
 
 /* "vfs_read,vfs_write"; NULL: no memory. */
-static const char *compartments_members(struct parts *p, unsigned kind, size_t unit)
+static const char *compartments_members(struct compartments_parts *p, unsigned kind,
+					size_t unit)
 {
 	const struct member *v = p->member.v;
 	uint32_t end = p->ends[kind][unit], at = end;
@@ -141,7 +142,7 @@ static const char *compartments_members(struct parts *p, unsigned kind, size_t u
 
 /* ---- rows ---- */
 
-static int compartments_part_row(struct parts *x, size_t unit,
+static int compartments_part_row(struct compartments_parts *x, size_t unit,
 				 const struct kmap_compartment *c, unsigned known,
 				 const struct census_out *out, struct atw_err *err)
 {
@@ -173,8 +174,8 @@ static int compartments_part_row(struct parts *x, size_t unit,
 	return row_out(&row, out, err);
 }
 
-static int compartments_part_all(struct parts *p, const struct census_out *out,
-				 struct atw_err *err)
+static int compartments_part_all(struct compartments_parts *p,
+				 const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_ask *a = p->a;
 	unsigned known = kmap_ops_known(a->m, a->n, NULL);
@@ -204,7 +205,7 @@ static int compartments_part_all(struct parts *p, const struct census_out *out,
 static int compartments_emit(const struct kmap_ask *a, const struct kmap_units *u,
 			     const struct census_out *out, struct atw_err *err)
 {
-	struct parts p;
+	struct compartments_parts p;
 	int r = compartments_parts_init(&p, a, u, err);
 
 	if (r == ATW_OK)

@@ -180,7 +180,7 @@ static uint64_t report_flows_cut_off(const struct kmap_ask *a, const struct flow
 	return n;
 }
 
-struct telling {
+struct report_flows_telling {
 	const struct kmap_ask *a;
 	const struct flows *f;
 	const struct census_out *out;
@@ -189,7 +189,7 @@ struct telling {
 static int report_flows_emit(void *arg, const struct flow_end *w,
 			     const struct flow_end *rd, struct atw_err *err)
 {
-	const struct telling *t = arg;
+	const struct report_flows_telling *t = arg;
 	struct report_row row = { 0 };
 	const struct kmap_unit *unit = t->f->view.units.v, *from = &unit[w->key.b];
 	const struct kmap_unit *to = &unit[rd->key.b];
@@ -210,7 +210,7 @@ static int report_flows_rows(const struct kmap_ask *a, const struct census_out *
 			     struct atw_err *err)
 {
 	struct flows f;
-	struct telling t = { a, &f, out };
+	struct report_flows_telling t = {a, &f, out};
 	int r = flows_init(&f, a, err);
 
 	if (r < 0)
@@ -231,7 +231,7 @@ static int report_flows_rows(const struct kmap_ask *a, const struct census_out *
 
 /* ---- the picture: writers by readers ---- */
 
-struct sum {
+struct report_flows_sum {
 	struct kmap_key key;             /* writer, reader */
 	uint64_t reads;
 };
@@ -245,7 +245,7 @@ static int report_flows_add(void *arg, const struct flow_end *w,
 
 	if (i < 0)
 		return report_no_memory(err);
-	kmap_add(&((struct sum *)t->v)[i].reads, rd->reads);
+	kmap_add(&((struct report_flows_sum *)t->v)[i].reads, rd->reads);
 	return ATW_OK;
 }
 
@@ -256,7 +256,7 @@ static int report_flows_put(const struct kmap_ask *a, const struct flows *f,
 	const struct kmap_view *v = &f->view;
 	_auto_free struct chart_spot *spot = calloc(t->n + 1, sizeof(*spot));
 	_auto_free const char **name = calloc(v->units.n + 1, sizeof(*name));
-	const struct sum *sum = t->v;
+	const struct report_flows_sum *sum = t->v;
 	char of[160];
 	struct chart_heat h = {
 		.head = {"Who reads (columns) what others write (rows)",
@@ -295,7 +295,7 @@ static int report_flows_draw(const struct kmap_ask *a, struct scene *s,
 
 	if (r < 0)
 		return r;
-	kmap_table_init(&t, sizeof(struct sum));
+	kmap_table_init(&t, sizeof(struct report_flows_sum));
 	r = report_flows_each(&f, report_flows_add, &t, err);
 	if (r == ATW_OK)
 		r = report_flows_put(a, &f, &t, s, err);

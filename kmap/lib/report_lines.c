@@ -22,14 +22,14 @@ static const struct atw_column columns[N_COUNT] = {
 };
 static const struct atw_schema schema = { "kmap-lines", columns, N_COUNT };
 
-struct order {
+struct report_lines_order {
 	uint64_t weight, cache, line;
 	size_t at;
 };
 
 static int report_lines_compare(const void *a, const void *b)
 {
-	const struct order *x = a, *y = b;
+	const struct report_lines_order *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
@@ -41,7 +41,8 @@ static int report_lines_compare(const void *a, const void *b)
 static int report_lines_rows(const struct kmap_ask *a, const struct census_out *out,
 			     struct atw_err *err)
 {
-	_auto_free struct order *order = calloc(a->m->line.n + 1, sizeof(*order));
+	_auto_free struct report_lines_order *order =
+		calloc(a->m->line.n + 1, sizeof(*order));
 	int r = ATW_OK;
 
 	if (!order)
@@ -50,7 +51,8 @@ static int report_lines_rows(const struct kmap_ask *a, const struct census_out *
 		const struct kmap_line *l = kmap_line(a->m, i);
 		const struct kmap_sums *s = &kmap_cache(a->m, l->key.a)->s;
 
-		order[i] = (struct order){ kmap_sum(s->reads, s->writes), l->key.a, l->key.b, i };
+		order[i] = (struct report_lines_order){kmap_sum(s->reads, s->writes),
+						       l->key.a, l->key.b, i};
 	}
 	qsort(order, a->m->line.n, sizeof(*order), report_lines_compare);
 	for (size_t i = 0; r == ATW_OK && i < a->m->line.n; i++) {

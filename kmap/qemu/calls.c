@@ -33,7 +33,7 @@ static bool known;               /* how this machine calls functions */
 
 /* ---- what they are about ---- */
 
-static uint64_t whole_pages(uint64_t bytes)
+static uint64_t calls_whole_pages(uint64_t bytes)
 {
 	uint64_t page = 1ull << rec.s->kernel.page_shift;
 
@@ -41,7 +41,7 @@ static uint64_t whole_pages(uint64_t bytes)
 }
 
 /* Did a tracepoint tell of it meanwhile? */
-static bool is_told(uint64_t va, uint64_t since)
+static bool calls_is_known(uint64_t va, uint64_t since)
 {
 	const uint32_t *word = shadow_fine(va, 1);
 	const struct kshare_object *o = word ? kshare_object(rec.s, *word) : NULL;
@@ -49,7 +49,7 @@ static bool is_told(uint64_t va, uint64_t since)
 	return o && *word && o->va == va && o->alloc_time > since;
 }
 
-static void bulk(const struct vcpu *c, uint64_t cache, uint64_t at, uint64_t n, bool frees,
+static void calls_bulk(const struct vcpu *c, uint64_t cache, uint64_t at, uint64_t n, bool frees,
 		 uint64_t ip, uint64_t since)
 {
 	uint64_t p[AT_ONCE];
@@ -70,14 +70,14 @@ static void bulk(const struct vcpu *c, uint64_t cache, uint64_t at, uint64_t n, 
 		for (uint64_t i = 0; i < now; i++) {
 			if (p[i] && frees)
 				object_slab_free(p[i], ip);
-			else if (p[i] && (rec.s->by_site || !is_told(p[i], since)))
+			else if (p[i] && (rec.s->by_site || !calls_is_known(p[i], since)))
 				object_slab(c, KSHARE_T_BULK, p[i], size, ip);
 		}
 	}
 }
 
 /* What is by CPU has as many objects as there are of them. */
-static void of_cpus(const struct vcpu *c, uint64_t ptr, uint64_t bytes, bool frees, uint64_t ip)
+static void calls_of_cpus(const struct vcpu *c, uint64_t ptr, uint64_t bytes, bool frees, uint64_t ip)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 	uint32_t n = 0;
@@ -111,7 +111,7 @@ static struct early { uint64_t pa, bytes, site; } *early;
 static size_t nearly, early_room;
 static uint64_t asked_by, last_pa;
 
-static bool wait_early(struct early e)
+static bool calls_wait_early(struct early e)
 {
 	if (nearly == early_room) {
 		size_t room = early_room ? early_room * 2 : 256;
@@ -126,35 +126,35 @@ static bool wait_early(struct early e)
 	return true;
 }
 
-static void memblock(const struct vcpu *c, uint64_t pa, uint64_t bytes, uint64_t site)
+static void calls_add_memblock(const struct vcpu *c, uint64_t pa, uint64_t bytes, uint64_t site)
 {
 	if (rec.near_len)
 		object_early(c, rec.s->kernel.direct + pa, bytes, site);
 	else
-		rec.s->count.lost_objects += !wait_early((struct early){ pa, bytes, site });
+		rec.s->count.lost_objects += !calls_wait_early((struct early){ pa, bytes, site });
 }
 
-static void learn_direct(const struct vcpu *c, uint64_t va)
+static void calls_learn_direct(const struct vcpu *c, uint64_t va)
 {
 	if (rec.near_len || !last_pa || (int64_t)va >= 0)
 		return;
 	rec.s->kernel.direct = va - last_pa;
 	learn_memory();
 	for (size_t i = 0; rec.near_len && i < nearly; i++)
-		memblock(c, early[i].pa, early[i].bytes, early[i].site);
+		calls_add_memblock(c, early[i].pa, early[i].bytes, early[i].site);
 	if (rec.near_len)
 		nearly = 0;
 }
 
 /* ---- enter and return ---- */
 
-static void enter(const struct call *call, enum kshare_call kind, const struct vcpu *c)
+static void calls_enter(const struct call *call, enum kshare_call kind, const struct vcpu *c)
 {
 	const uint64_t *arg = call->arg;
 
 	switch (kind) {
 	case KSHARE_BULK_FREE:
-		bulk(c, 0, arg[2], arg[1], true, call->site, 0);
+		calls_bulk(c, 0, arg[2], arg[1], true, call->site, 0);
 		break;
 	case KSHARE_VFREE:
 		if (arg[0])
@@ -162,7 +162,7 @@ static void enter(const struct call *call, enum kshare_call kind, const struct v
 		break;
 	case KSHARE_PERCPU_FREE:
 		if (arg[0])
-			of_cpus(c, arg[0], 0, true, call->site);
+			calls_of_cpus(c, arg[0], 0, true, call->site);
 		break;
 	case KSHARE_MEMBLOCK_FREE:
 		if (rec.near_len)
@@ -173,7 +173,7 @@ static void enter(const struct call *call, enum kshare_call kind, const struct v
 	}
 }
 
-static void leave(const struct call *call, enum kshare_call kind, uint64_t result,
+static void calls_leave(const struct call *call, enum kshare_call kind, uint64_t result,
 		  const struct vcpu *c)
 {
 	const uint64_t *arg = call->arg;
@@ -181,24 +181,24 @@ static void leave(const struct call *call, enum kshare_call kind, uint64_t resul
 	switch (kind) {
 	case KSHARE_BULK_ALLOC:
 		if ((uint32_t)result)
-			bulk(c, arg[0], arg[3], arg[2], false, call->site, call->clock);
+			calls_bulk(c, arg[0], arg[3], arg[2], false, call->site, call->clock);
 		break;
 	case KSHARE_VMALLOC:
 		/* It has pages, all of them. */
 		if (result && arg[0] <= rec.ram_size)
-			object_mapped(c, KSHARE_T_VMALLOC, result, whole_pages(arg[0]), call->site);
+			object_mapped(c, KSHARE_T_VMALLOC, result, calls_whole_pages(arg[0]), call->site);
 		break;
 	case KSHARE_PERCPU_ALLOC:
 		if (result && arg[0] <= MOST)
-			of_cpus(c, result, arg[0], false, call->site);
+			calls_of_cpus(c, result, arg[0], false, call->site);
 		break;
 	case KSHARE_MEMBLOCK_ALLOC:
 		if (result)
-			memblock(c, result, arg[0], asked_by ? asked_by : call->site);
+			calls_add_memblock(c, result, arg[0], asked_by ? asked_by : call->site);
 		last_pa = result;
 		break;
 	case KSHARE_MEMBLOCK_ASKED:
-		learn_direct(c, result);
+		calls_learn_direct(c, result);
 		asked_by = last_pa = 0;
 		break;
 	default:
@@ -206,14 +206,14 @@ static void leave(const struct call *call, enum kshare_call kind, uint64_t resul
 	}
 }
 
-static bool gives(enum kshare_call kind)
+static bool calls_gives_object(enum kshare_call kind)
 {
 	return kind == KSHARE_BULK_ALLOC || kind == KSHARE_VMALLOC || kind == KSHARE_PERCPU_ALLOC ||
 	       kind == KSHARE_MEMBLOCK_ASKED || kind == KSHARE_MEMBLOCK_ALLOC;
 }
 
 /* Its place; of its stack pointer there is only one. */
-static struct call *place_of(uint64_t sp, bool enters)
+static struct call *calls_place_of(uint64_t sp, bool enters)
 {
 	struct call *set = calls[(sp * 0x9e3779b97f4a7c15u) >> 58], *best = &set[0];
 
@@ -226,7 +226,7 @@ static struct call *place_of(uint64_t sp, bool enters)
 	return enters ? best : NULL;
 }
 
-static void on_enter(unsigned vcpu, uint32_t hook)
+static void calls_on_enter(unsigned vcpu, uint32_t hook)
 {
 	enum kshare_call kind = rec.s->kernel.hook[hook].call;
 	struct call call = { .hook = hook, .clock = rec.s->clock }, *to;
@@ -241,17 +241,17 @@ static void on_enter(unsigned vcpu, uint32_t hook)
 	call.site = return_address(call.sp);
 	if (kind == KSHARE_MEMBLOCK_ASKED)
 		asked_by = call.site;
-	if (!gives(kind)) {
-		enter(&call, kind, &rec.cpu[vcpu]);
+	if (!calls_gives_object(kind)) {
+		calls_enter(&call, kind, &rec.cpu[vcpu]);
 		rec.s->count.call[kind]++;
 		return;
 	}
-	to = place_of(call.sp, true);
+	to = calls_place_of(call.sp, true);
 	rec.s->count.endless += to->sp != 0;
 	*to = call;
 }
 
-static void on_return(unsigned vcpu, uint32_t hook)
+static void calls_on_return(unsigned vcpu, uint32_t hook)
 {
 	enum kshare_call kind = rec.s->kernel.hook[hook].call;
 	uint64_t sp, result;
@@ -261,35 +261,35 @@ static void on_return(unsigned vcpu, uint32_t hook)
 		rec.s->count.unread++;
 		return;
 	}
-	call = place_of(sp, false);
+	call = calls_place_of(sp, false);
 	if (!call || call->hook != hook)
 		return;
 	call->sp = 0;
 	rec.s->count.call[kind]++;
 	/* What is freed is over whether or not more is followed. */
 	if (is_followed())
-		leave(call, kind, result, &rec.cpu[vcpu]);
+		calls_leave(call, kind, result, &rec.cpu[vcpu]);
 	else
 		rec.s->count.disabled_allocs += result != 0;
 }
 
-static void at_enter(unsigned vcpu, void *arg)
+static void calls_at_enter(unsigned vcpu, void *arg)
 {
 	lock();
-	on_enter(vcpu, (uint32_t)(uintptr_t)arg);
+	calls_on_enter(vcpu, (uint32_t)(uintptr_t)arg);
 	unlock();
 }
 
-static void at_return(unsigned vcpu, void *arg)
+static void calls_at_return(unsigned vcpu, void *arg)
 {
 	lock();
-	on_return(vcpu, (uint32_t)(uintptr_t)arg);
+	calls_on_return(vcpu, (uint32_t)(uintptr_t)arg);
 	unlock();
 }
 
 /* ---- which instructions ---- */
 
-static bool is_thunk(uint64_t ip)
+static bool calls_is_thunk(uint64_t ip)
 {
 	for (uint32_t i = 0; i < rec.s->kernel.nthunks; i++)
 		if (rec.s->kernel.thunk[i] == ip)
@@ -298,7 +298,7 @@ static bool is_thunk(uint64_t ip)
 }
 
 /* RET, or JMP to what stands for it. */
-static bool is_x86_return(const uint8_t *b, size_t n, uint64_t ip)
+static bool calls_is_x86_return(const uint8_t *b, size_t n, uint64_t ip)
 {
 	int32_t by;
 
@@ -309,17 +309,17 @@ static bool is_x86_return(const uint8_t *b, size_t n, uint64_t ip)
 	if (n != 5 || b[0] != 0xe9)
 		return false;
 	memcpy(&by, b + 1, sizeof(by));
-	return is_thunk(ip + 5 + (uint64_t)(int64_t)by);
+	return calls_is_thunk(ip + 5 + (uint64_t)(int64_t)by);
 }
 
-static bool is_return(const struct qemu_plugin_insn *insn, uint64_t ip)
+static bool calls_is_return(const struct qemu_plugin_insn *insn, uint64_t ip)
 {
 	uint8_t b[15];
 	size_t n = insn_bytes(insn, b);
 	uint32_t word = 0;
 
 	if (rec.machine == CALL_X86)
-		return is_x86_return(b, n, ip);
+		return calls_is_x86_return(b, n, ip);
 	memcpy(&word, b, n < 4 ? n : 4);
 	/* RET, RETAA, RETAB; JALR and C.JR by ra. */
 	if (rec.machine == CALL_ARM64)
@@ -343,10 +343,10 @@ void calls_watch(struct qemu_plugin_insn *insn, uint64_t ip)
 		if (ip - h->code.start >= h->code.end - h->code.start)
 			continue;
 		if (ip == h->code.start)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_enter, QEMU_PLUGIN_CB_R_REGS,
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, calls_at_enter, QEMU_PLUGIN_CB_R_REGS,
 							       arg);
-		if (gives(h->call) && is_return(insn, ip))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_return,
+		if (calls_gives_object(h->call) && calls_is_return(insn, ip))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, calls_at_return,
 							       QEMU_PLUGIN_CB_R_REGS, arg);
 	}
 }

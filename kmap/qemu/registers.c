@@ -43,7 +43,7 @@ bool registers_init(void)
 }
 
 /* They can only be asked for when a CPU runs, and are the same ones for all. */
-static void look(void)
+static void registers_look(void)
 {
 	GArray *all = qemu_plugin_get_registers();
 	const qemu_plugin_reg_descriptor *reg = (const void *)all->data;
@@ -60,7 +60,7 @@ static void look(void)
 bool register_read(unsigned reg, uint64_t *ret)
 {
 	if (!looked)
-		look();
+		registers_look();
 	if (!handles[reg])
 		return false;
 	g_byte_array_set_size(bytes, 0);

@@ -21,9 +21,9 @@
 struct atw_rmap {
 	struct atw_target *target;
 	uint32_t pid; /* 0: all */
-	struct wanted wanted;
-	struct wanted_list list;
-	struct finder finder;
+	struct rmap_range wanted;
+	struct rmap_ranges list;
+	struct rmap finder;
 	size_t hit; /* the next one of the address space under way */
 
 	struct spaces spaces;  /* with page tables */
@@ -141,7 +141,7 @@ static int rmap_add_run(struct atw_rmap *c, const struct page_run *run,
 	if (!present && run->state != PAGE_PROTNONE)
 		return ATW_OK;
 	for (uint32_t i = 0; run->pa && i < run->count && r == ATW_OK; i++) {
-		const struct hit like = {
+		const struct rmap_entry like = {
 			.va = run->va + i * run->slot,
 			.pa = run->pa[i],
 			.rights = run->rights,
@@ -262,8 +262,8 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 		return atw_err_nomem(err);
 	c->target = target;
 	c->pid = o.pid;
-	c->wanted = (struct wanted){.first = pa.u, .last = pa.u + (bytes - 1)};
-	c->list = (struct wanted_list){&c->wanted, 1};
+	c->wanted = (struct rmap_range){.first = pa.u, .last = pa.u + (bytes - 1)};
+	c->list = (struct rmap_ranges){&c->wanted, 1};
 	wanted_sort(&c->list);
 	c->finder.want = &c->list;
 	r = rmap_start(c, err);
@@ -275,7 +275,7 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 	return ATW_OK;
 }
 
-static enum atw_state rmap_state(const struct hit *h)
+static enum atw_state rmap_state(const struct rmap_entry *h)
 {
 	if (h->kind == ATW_LEAF)
 		return ATW_STATE_PRESENT;
@@ -287,7 +287,7 @@ static enum atw_state rmap_state(const struct hit *h)
 int atw_rmap_next(struct atw_rmap *rmap, const struct atw_mapping **ret,
 		  struct atw_err *err)
 {
-	const struct hit *h;
+	const struct rmap_entry *h;
 	int r = api_given(rmap, "the search", err);
 
 	if (r == ATW_OK)

@@ -37,7 +37,7 @@ enum {
 #define GUARD_MOST (64u << 10)
 
 /* What the rules look at. */
-struct area {
+struct class_area {
 	const struct capture_area *v;
 	uint32_t has;
 	struct unit *u;
@@ -54,12 +54,12 @@ void classifier_begin(struct classifier *c, const struct capture_task *task, uin
 	};
 }
 
-static bool class_flag(const struct area *x, uint64_t bits)
+static bool class_flag(const struct class_area *x, uint64_t bits)
 {
 	return (x->has & CAPTURE_V_FLAGS) && (x->v->flags & bits);
 }
 
-static void class_set(struct area *x, enum census_class class, bool guess)
+static void class_set(struct class_area *x, enum census_class class, bool guess)
 {
 	x->a->class = class;
 	x->a->guess = guess;
@@ -76,7 +76,7 @@ static bool class_has_word(struct atw_blob b, const char *s)
  * "[anon:NAME]": what programs call their memory themselves. Android's libc, Go,
  * glibc and others; the words are theirs.
  */
-static void class_named(const struct classifier *c, struct area *x)
+static void class_named(const struct classifier *c, struct class_area *x)
 {
 	static const struct {
 		const char *word;
@@ -97,7 +97,7 @@ static void class_named(const struct classifier *c, struct area *x)
 	class_set(x, x->a->exec ? CENSUS_JIT : CENSUS_ANON, x->a->exec);
 }
 
-static void class_bracketed(const struct classifier *c, struct area *x)
+static void class_bracketed(const struct classifier *c, struct class_area *x)
 {
 	struct atw_blob name = x->v->name;
 
@@ -117,7 +117,7 @@ static void class_bracketed(const struct classifier *c, struct area *x)
 
 /* ---- files that have program headers ---- */
 
-static const struct capture_load *class_place(struct classifier *c, struct area *x)
+static const struct capture_load *class_place(struct classifier *c, struct class_area *x)
 {
 	const struct loads_view view = {
 		x->v->start, x->v->offset, x->a->exec, x->a->write,
@@ -130,7 +130,7 @@ static const struct capture_load *class_place(struct classifier *c, struct area 
 	return l;
 }
 
-static void class_loaded(struct classifier *c, struct area *x,
+static void class_loaded(struct classifier *c, struct class_area *x,
 			 const struct capture_load *l)
 {
 	struct census_area *a = x->a;
@@ -150,7 +150,7 @@ static void class_loaded(struct classifier *c, struct area *x,
 /* ---- files that have none ---- */
 
 /* Is it a program or a library, as far as one can see? */
-static bool class_is_program(const struct classifier *c, const struct area *x,
+static bool class_is_program(const struct classifier *c, const struct class_area *x,
 			     bool *guess)
 {
 	const struct unit *root = unit_root(x->u);
@@ -164,7 +164,7 @@ static bool class_is_program(const struct classifier *c, const struct area *x,
 	return so && (!so[3] || so[3] == '.');
 }
 
-static void class_plain_file(const struct classifier *c, struct area *x)
+static void class_plain_file(const struct classifier *c, struct class_area *x)
 {
 	struct census_area *a = x->a;
 	uint64_t delta = x->v->start - x->v->offset;
@@ -191,7 +191,7 @@ static void class_plain_file(const struct classifier *c, struct area *x)
 	}
 }
 
-static void class_of_file(struct classifier *c, struct area *x)
+static void class_of_file(struct classifier *c, struct class_area *x)
 {
 	struct census_area *a = x->a;
 	const struct capture_load *l;
@@ -240,7 +240,7 @@ static void class_of_file(struct classifier *c, struct area *x)
 
 /* ---- memory of no file ---- */
 
-static bool class_of_bss(struct classifier *c, struct area *x)
+static bool class_of_bss(struct classifier *c, struct class_area *x)
 {
 	struct unit *u = c->mapped;
 
@@ -258,7 +258,7 @@ static bool class_of_bss(struct classifier *c, struct area *x)
 	return true;
 }
 
-static bool class_on_heap(const struct classifier *c, const struct area *x)
+static bool class_on_heap(const struct classifier *c, const struct class_area *x)
 {
 	const struct capture_pair *brk = &c->task->brk;
 
@@ -266,7 +266,7 @@ static bool class_on_heap(const struct classifier *c, const struct area *x)
 	       x->a->last >= brk->a;
 }
 
-static void class_of_nobody(struct classifier *c, struct area *x)
+static void class_of_nobody(struct classifier *c, struct class_area *x)
 {
 	struct census_area *a = x->a;
 
@@ -295,7 +295,7 @@ static void class_of_nobody(struct classifier *c, struct area *x)
 
 /* ---- an area ---- */
 
-static void class_rights(struct area *x)
+static void class_rights(struct class_area *x)
 {
 	struct census_area *a = x->a;
 	uint64_t prot = x->v->prot;
@@ -320,7 +320,7 @@ static void class_rights(struct area *x)
 }
 
 /* Is it the program's own file? */
-static void class_meet_exe(struct classifier *c, const struct area *x)
+static void class_meet_exe(struct classifier *c, const struct class_area *x)
 {
 	struct atw_blob exe = c->task->exe;
 	bool told = (c->has & CAPTURE_T_EXE) && exe.data;
@@ -345,7 +345,7 @@ static void class_meet_exe(struct classifier *c, const struct area *x)
 	}
 }
 
-static void class_position(const struct classifier *c, struct area *x)
+static void class_position(const struct classifier *c, struct class_area *x)
 {
 	struct census_area *a = x->a;
 
@@ -360,7 +360,7 @@ static void class_position(const struct classifier *c, struct area *x)
 void classify(struct classifier *c, const struct capture_area *v, uint32_t has,
 	      struct unit *u, struct census_area *ret)
 {
-	struct area x = { .v = v, .has = has, .u = u, .a = ret };
+	struct class_area x = {.v = v, .has = has, .u = u, .a = ret};
 
 	*ret = (struct census_area){ .first = v->start, .last = v->last };
 	x.adjacent = c->any && c->last_last + 1 == v->start;

@@ -260,7 +260,7 @@ static uint64_t area_ram_pages(struct collect *c, uint64_t pa, uint64_t most)
 }
 
 /* What is known of a page, and of `more` behind it. */
-struct known {
+struct area_known {
 	struct capture_run page;
 	uint32_t more;
 	bool stale;
@@ -269,7 +269,7 @@ struct known {
 
 /* The page that lies `off` bytes behind where slot i leads. */
 static int area_look_up(struct collect *c, const struct page_run *r, uint32_t i,
-			uint64_t off, const struct capture_run *one, struct known *k,
+			uint64_t off, const struct capture_run *one, struct area_known *k,
 			struct atw_err *err)
 {
 	struct frame_facts f;
@@ -287,8 +287,8 @@ static int area_look_up(struct collect *c, const struct page_run *r, uint32_t i,
 }
 
 static int area_mapped_page(struct collect *c, const struct page_run *r, uint32_t i,
-			    uint64_t off, const struct capture_run *one, struct known *k,
-			    struct atw_err *err)
+			    uint64_t off, const struct capture_run *one,
+			    struct area_known *k, struct atw_err *err)
 {
 	uint64_t pa = r->pa[i] + off;
 	struct capture_run device, *page = &k->page;
@@ -323,14 +323,14 @@ static int area_mapped_page(struct collect *c, const struct page_run *r, uint32_
 }
 
 /* The position in a run of pages. */
-struct place {
+struct area_place {
 	uint32_t i;
 	uint64_t off;                /* behind where slot i leads */
 	uint64_t left;               /* pages */
 };
 
 static void area_place_pass(const struct collect *c, const struct page_run *r,
-			    struct place *at, uint64_t pages)
+			    struct area_place *at, uint64_t pages)
 {
 	uint64_t off = at->off + pages * c->page;
 
@@ -341,7 +341,7 @@ static void area_place_pass(const struct collect *c, const struct page_run *r,
 
 /* Pages from there on with contiguous frames, `most` at most. */
 static uint64_t area_neighbours(const struct collect *c, const struct page_run *r,
-				const struct place *at, uint64_t most)
+				const struct area_place *at, uint64_t most)
 {
 	uint64_t n = (r->slot - at->off) / c->page;
 
@@ -355,7 +355,8 @@ static uint64_t area_neighbours(const struct collect *c, const struct page_run *
  * number of mappings at once.
  */
 static int area_mapped_alike(struct collect *c, const struct page_run *r,
-			     struct place *at, struct known *k, struct atw_err *err)
+			     struct area_place *at, struct area_known *k,
+			     struct atw_err *err)
 {
 	uint64_t most = k->more < at->left ? k->more : at->left, pa, n;
 	struct capture_run *page = &k->page;
@@ -386,9 +387,11 @@ static int area_mapped(struct collect *c, const struct page_run *r,
 		       struct capture_run one, uint64_t first, struct atw_err *err)
 {
 	const uint32_t soon = c->p->counted ? COUNTS_SOON : UINT32_MAX;
-	struct known k;
-	struct place at = {
-		(uint32_t)((first - r->va) / r->slot), (first - r->va) % r->slot, one.pages,
+	struct area_known k;
+	struct area_place at = {
+		(uint32_t)((first - r->va) / r->slot),
+		(first - r->va) % r->slot,
+		one.pages,
 	};
 	int rc = ATW_OK;
 

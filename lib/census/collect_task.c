@@ -10,12 +10,13 @@
 #include "census/collect.h"
 
 /* Areas of it, as far as they have been read. */
-struct reader {
+struct collect_task_reader {
 	bool more, now;              /* now: area is one that was not passed yet */
 	struct atw_area area;
 };
 
-static int collect_task_step(struct collect *c, struct reader *r, struct atw_err *err)
+static int collect_task_step(struct collect *c, struct collect_task_reader *r,
+			     struct atw_err *err)
 {
 	int told = ATW_OK;
 
@@ -42,8 +43,8 @@ static int collect_task_end_outside(struct collect *c, struct atw_err *err)
 }
 
 /* What is left of the areas up to this address. */
-static int collect_task_pass(struct collect *c, struct reader *r, uint64_t last,
-			     bool blind, struct atw_err *err)
+static int collect_task_pass(struct collect *c, struct collect_task_reader *r,
+			     uint64_t last, bool blind, struct atw_err *err)
 {
 	int rc = ATW_OK;
 
@@ -62,7 +63,7 @@ static int collect_task_pass(struct collect *c, struct reader *r, uint64_t last,
 }
 
 /* A run of pages, cut where areas begin and end. */
-static int collect_task_deal_out(struct collect *c, struct reader *r,
+static int collect_task_deal_out(struct collect *c, struct collect_task_reader *r,
 				 const struct page_run *s, uint64_t first, uint64_t last,
 				 struct atw_err *err)
 {
@@ -91,8 +92,9 @@ static int collect_task_deal_out(struct collect *c, struct reader *r,
 }
 
 /* *reached: behind all that was listed. ATW_END: the task ended meanwhile. */
-static int collect_task_part(struct collect *c, size_t task, struct reader *r,
-			     uint64_t first, uint64_t last, struct atw_err *err)
+static int collect_task_part(struct collect *c, size_t task,
+			     struct collect_task_reader *r, uint64_t first, uint64_t last,
+			     struct atw_err *err)
 {
 	struct provider *p = c->p;
 	struct atw_err why = { 0 };
@@ -130,8 +132,8 @@ static int collect_task_part(struct collect *c, size_t task, struct reader *r,
 }
 
 /* x86 has an area among the kernel's addresses: [vsyscall]. */
-static int collect_task_upper_areas(struct collect *c, size_t task, struct reader *r,
-				    struct atw_err *err)
+static int collect_task_upper_areas(struct collect *c, size_t task,
+				    struct collect_task_reader *r, struct atw_err *err)
 {
 	int rc = ATW_OK;
 
@@ -148,7 +150,7 @@ static int collect_task_upper_areas(struct collect *c, size_t task, struct reade
 static int collect_task_memory(struct collect *c, size_t task, bool areas,
 			       struct atw_err *err)
 {
-	_auto_free struct reader *r = calloc(1, sizeof(*r));
+	_auto_free struct collect_task_reader *r = calloc(1, sizeof(*r));
 	int rc;
 
 	if (!r)

@@ -11,7 +11,7 @@
 
 enum { FAULTS = 20 };            /* so many are reported one by one */
 
-struct reading {
+struct read_reading {
 	const char *name;            /* of the file, for people */
 	const struct census_read_opts *o;
 	const struct census_sink *to;
@@ -22,18 +22,18 @@ struct reading {
 };
 
 /* Where the message of a faulty run goes: beyond the first FAULTS it is not reported. */
-static struct atw_err *read_place(struct reading *x)
+static struct atw_err *read_place(struct read_reading *x)
 {
 	return x->faults < FAULTS ? &x->e : NULL;
 }
 
-static int read_failed(const struct reading *x, struct atw_err *err)
+static int read_failed(const struct read_reading *x, struct atw_err *err)
 {
 	return atw_err_set(err, x->e.status, "%s", x->e.text);
 }
 
 /* Reports the fault and continues; without a callback it is a failure. */
-static int read_emit(struct reading *x, struct atw_err *err)
+static int read_emit(struct read_reading *x, struct atw_err *err)
 {
 	if (!x->o || !x->o->damaged)
 		return read_failed(x, err);
@@ -43,7 +43,7 @@ static int read_emit(struct reading *x, struct atw_err *err)
 }
 
 /* Of a line or a run. ATW_END: that was one too many. */
-static int read_fault(struct reading *x, struct atw_err *err)
+static int read_fault(struct read_reading *x, struct atw_err *err)
 {
 	int r = x->faults++ < FAULTS ? read_emit(x, err) : ATW_OK;
 
@@ -52,21 +52,22 @@ static int read_fault(struct reading *x, struct atw_err *err)
 }
 
 /* What the sink answered. */
-static int read_told(struct reading *x, int r)
+static int read_told(struct read_reading *x, int r)
 {
 	x->theirs = r != ATW_OK;
 	return r;
 }
 
 /* The sink did not take it; nor does that end anything. */
-static int read_refused(struct reading *x, const struct atw_err *why, struct atw_err *err)
+static int read_refused(struct read_reading *x, const struct atw_err *why,
+			struct atw_err *err)
 {
 	atw_err_set(read_place(x), why->status, "line %" PRIu64 ": %s", x->s->rd.line,
 		    why->text);
 	return read_fault(x, err);
 }
 
-static int read_emit_run(struct reading *x, const struct capture_run *run,
+static int read_emit_run(struct read_reading *x, const struct capture_run *run,
 			 struct atw_err *err)
 {
 	struct atw_err why = { 0 };
@@ -79,7 +80,7 @@ static int read_emit_run(struct reading *x, const struct capture_run *run,
 	return read_told(x, r);
 }
 
-static int read_runs(struct reading *x, struct atw_blob text, struct atw_err *err)
+static int read_runs(struct read_reading *x, struct atw_blob text, struct atw_err *err)
 {
 	struct capture_run run;
 	int r;
@@ -92,7 +93,7 @@ static int read_runs(struct reading *x, struct atw_blob text, struct atw_err *er
 	return ATW_OK;
 }
 
-static int read_frames(struct reading *x, struct atw_blob text, struct atw_err *err)
+static int read_frames(struct read_reading *x, struct atw_blob text, struct atw_err *err)
 {
 	struct capture_frames run;
 	int r;
@@ -108,7 +109,7 @@ static int read_frames(struct reading *x, struct atw_blob text, struct atw_err *
 }
 
 /* Reports the number of further faults, before a failure of the stream. */
-static int read_more_faults(struct reading *x, struct atw_err *err)
+static int read_more_faults(struct read_reading *x, struct atw_err *err)
 {
 	uint64_t n = x->faults;
 
@@ -120,7 +121,7 @@ static int read_more_faults(struct reading *x, struct atw_err *err)
 }
 
 /* A failure of the stream. */
-static int read_failure(struct reading *x, struct atw_err *err)
+static int read_failure(struct read_reading *x, struct atw_err *err)
 {
 	int r = x->s->over ? read_more_faults(x, err) : ATW_OK;
 
@@ -133,7 +134,7 @@ static int read_failure(struct reading *x, struct atw_err *err)
 }
 
 /* ATW_END: enough of it. */
-static int read_each_line(struct reading *x, struct atw_err *err)
+static int read_each_line(struct read_reading *x, struct atw_err *err)
 {
 	struct capture_record rec;
 	int r;
@@ -153,7 +154,7 @@ static int read_each_line(struct reading *x, struct atw_err *err)
 	return read_more_faults(x, err);
 }
 
-static int read_whole(struct reading *x, struct atw_err *err)
+static int read_whole(struct read_reading *x, struct atw_err *err)
 {
 	int r = read_each_line(x, err);
 
@@ -170,7 +171,7 @@ int census_read(const char *path, const struct census_read_opts *o,
 	const char *name = strcmp(path, "-") ? path : "standard input";
 	struct untold u = { .to = to };
 	const struct census_sink sink = untold_sink(&u);
-	struct reading x = { .name = name, .o = o, .to = &sink };
+	struct read_reading x = {.name = name, .o = o, .to = &sink};
 	int r = capture_stream_open_path(path, &x.s, err);
 
 	if (r == ATW_OK) {

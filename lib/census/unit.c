@@ -92,7 +92,7 @@ static enum unit_kind unit_kind_of(struct atw_blob name, bool gone)
 
 /* ---- keys ---- */
 
-struct key {
+struct unit_key {
 	bool by_inode;
 	enum unit_kind kind;
 	struct capture_pair dev;
@@ -102,7 +102,7 @@ struct key {
 
 static bool unit_same_key(const struct unit *u, const void *what)
 {
-	const struct key *k = what;
+	const struct unit_key *k = what;
 
 	if (u->by_inode != k->by_inode)
 		return false;
@@ -113,7 +113,7 @@ static bool unit_same_key(const struct unit *u, const void *what)
 	return u->len == k->told.len && !memcmp(u->told, k->told.data, u->len);
 }
 
-static uint64_t unit_hash_key(const struct key *k)
+static uint64_t unit_hash_key(const struct unit_key *k)
 {
 	if (k->by_inode)
 		return hash_two(hash_two(k->dev.a, k->dev.b), k->inode);
@@ -125,7 +125,7 @@ static char *unit_text_of(struct atw_blob b)
 	return b.len ? strndup(b.data, b.len) : strdup("");
 }
 
-static struct unit *unit_make(struct units *us, const struct key *k,
+static struct unit *unit_make(struct units *us, const struct unit_key *k,
 			      struct atw_blob shown, bool gone)
 {
 	struct unit *u = calloc(1, sizeof(*u));
@@ -168,7 +168,7 @@ static struct unit *unit_find(struct units *us, const struct capture_pair *dev,
 {
 	struct atw_blob shown = name;
 	bool gone = unit_deleted(&shown);
-	struct key k = {
+	struct unit_key k = {
 		.by_inode = dev && inode,
 		.kind = unit_kind_of(shown, gone),
 		.told = name,

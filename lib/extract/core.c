@@ -18,7 +18,7 @@ struct segment {
 	uint64_t pa, len, out;
 };
 
-struct plan {
+struct core_plan {
 	struct segment *v;
 	size_t n, cap;
 	bool failed;
@@ -40,7 +40,7 @@ void core_note(struct buf *notes, const char *name, uint32_t type, const void *d
 
 /* ---- which segments ---- */
 
-static void core_put(struct plan *p, uint64_t pa, uint64_t len, bool data)
+static void core_put(struct core_plan *p, uint64_t pa, uint64_t len, bool data)
 {
 	struct segment *last = p->n ? &p->v[p->n - 1] : NULL;
 	bool follows = last && last->pa + last->len + last->out == pa;
@@ -59,7 +59,7 @@ static void core_put(struct plan *p, uint64_t pa, uint64_t len, bool data)
 }
 
 /* One piece of memory [start, start + len): what is marked of it, and the rest. */
-static void core_put_extent(struct plan *p, const struct marks *m, size_t *next,
+static void core_put_extent(struct core_plan *p, const struct byte_marks *m, size_t *next,
 			    const struct atw_extent *e)
 {
 	uint64_t at = e->start.u, last = at + (e->len - 1);
@@ -85,8 +85,8 @@ static void core_put_extent(struct plan *p, const struct marks *m, size_t *next,
 	core_put(p, at, last - at + 1, false);
 }
 
-static int core_make_plan(struct atw_source *mem, const struct marks *m, struct plan *p,
-			  struct atw_err *err)
+static int core_make_plan(struct atw_source *mem, const struct byte_marks *m,
+			  struct core_plan *p, struct atw_err *err)
 {
 	struct atw_extent e;
 	uint64_t at = 0;
@@ -112,7 +112,7 @@ static int core_make_plan(struct atw_source *mem, const struct marks *m, struct 
 
 enum { ROOM = 256 * 1024 };
 
-struct out {
+struct core_out {
 	atw_extract_write *fn;
 	void *arg;
 	uint8_t *data;           /* ROOM bytes */
@@ -121,7 +121,7 @@ struct out {
 	struct atw_err *err;
 };
 
-static int core_send(struct out *o)
+static int core_send(struct core_out *o)
 {
 	int r = o->len ? o->fn(o->arg, o->data, o->len, o->err) : ATW_OK;
 
@@ -130,7 +130,7 @@ static int core_send(struct out *o)
 	return r < 0 ? r : ATW_OK;
 }
 
-static int core_add(struct out *o, const void *data, size_t len)
+static int core_add(struct core_out *o, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 	int r = ATW_OK;
@@ -148,7 +148,7 @@ static int core_add(struct out *o, const void *data, size_t len)
 	return r;
 }
 
-static int core_add_zero(struct out *o, uint64_t len)
+static int core_add_zero(struct core_out *o, uint64_t len)
 {
 	static const uint8_t zero[MARK_PAGE];
 	int r = ATW_OK;
@@ -158,8 +158,9 @@ static int core_add_zero(struct out *o, uint64_t len)
 	return r;
 }
 
-static int core_add_segment(struct out *o, struct atw_source *mem, const struct marks *m,
-			    size_t *next, const struct segment *s)
+static int core_add_segment(struct core_out *o, struct atw_source *mem,
+			    const struct byte_marks *m, size_t *next,
+			    const struct segment *s)
 {
 	uint64_t at = s->pa, end = s->pa + s->len;
 	int r = ATW_OK;
@@ -183,8 +184,8 @@ static int core_add_segment(struct out *o, struct atw_source *mem, const struct 
 	return r;
 }
 
-static int core_add_headers(struct out *o, const struct plan *p, uint16_t machine,
-			    size_t notes, uint64_t *data_at)
+static int core_add_headers(struct core_out *o, const struct core_plan *p,
+			    uint16_t machine, size_t notes, uint64_t *data_at)
 {
 	size_t phnum = p->n + 1;
 	bool many = phnum >= PN_XNUM;
@@ -221,13 +222,13 @@ static int core_add_headers(struct out *o, const struct plan *p, uint16_t machin
 	return r;
 }
 
-int core_write(struct atw_source *mem, const struct marks *marks, uint16_t machine,
+int core_write(struct atw_source *mem, const struct byte_marks *marks, uint16_t machine,
 	       const struct buf *notes, atw_extract_write *fn, void *arg,
 	       struct atw_extract_stats *stats, struct atw_err *err)
 {
 	_auto_free uint8_t *room = malloc(ROOM);
-	struct out o = { .fn = fn, .arg = arg, .data = room, .err = err };
-	struct plan p = { 0 };
+	struct core_out o = {.fn = fn, .arg = arg, .data = room, .err = err};
+	struct core_plan p = {0};
 	uint64_t data_at = 0;
 	size_t next = 0;
 	int r = room ? core_make_plan(mem, marks, &p, err) : atw_err_nomem(err);

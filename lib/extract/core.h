@@ -33,7 +33,7 @@ uint16_t core_machine(const struct atw_paging *pg);
  * out: a segment's size in memory is larger than in the file. `marks` are
  * sorted. Fills in pages, runs and bytes of `stats`.
  */
-int core_write(struct atw_source *mem, const struct marks *marks, uint16_t machine,
+int core_write(struct atw_source *mem, const struct byte_marks *marks, uint16_t machine,
 	       const struct buf *notes, atw_extract_write *fn, void *arg,
 	       struct atw_extract_stats *stats, struct atw_err *err);
 

@@ -7,16 +7,16 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-void marks_deinit(struct marks *m)
+void marks_deinit(struct byte_marks *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		free(m->v[i].bytes);
 	free(m->v);
 	free(m->hash);
-	*m = (struct marks){ 0 };
+	*m = (struct byte_marks){0};
 }
 
-static size_t marks_place_of(const struct marks *m, uint64_t nr)
+static size_t marks_place_of(const struct byte_marks *m, uint64_t nr)
 {
 	size_t i = hash_u64(nr) & (m->places - 1);
 
@@ -25,7 +25,7 @@ static size_t marks_place_of(const struct marks *m, uint64_t nr)
 	return i;
 }
 
-static bool marks_grow(struct marks *m)
+static bool marks_grow(struct byte_marks *m)
 {
 	size_t places = m->places ? 2 * m->places : 4096;
 	uint32_t *hash = places <= UINT32_MAX ? calloc(places, sizeof(*hash)) : NULL;
@@ -41,9 +41,9 @@ static bool marks_grow(struct marks *m)
 }
 
 /* The page's mark; a new one has no bytes yet. */
-static struct mark *marks_mark_of(struct marks *m, uint64_t nr, bool whole)
+static struct byte_mark *marks_mark_of(struct byte_marks *m, uint64_t nr, bool whole)
 {
-	struct mark n = { .nr = nr };
+	struct byte_mark n = {.nr = nr};
 	size_t i;
 
 	if (2 * m->n >= m->places && !marks_grow(m))
@@ -72,12 +72,13 @@ void mark_bits(uint8_t map[MARK_BITMAP], unsigned from, unsigned len)
 		map[(from + len) / 8] |= (uint8_t)((1 << (len & 7)) - 1);
 }
 
-void marks_add(struct marks *m, uint64_t pa, uint64_t len)
+void marks_add(struct byte_marks *m, uint64_t pa, uint64_t len)
 {
 	while (len && !m->failed) {
 		unsigned from = pa & (MARK_PAGE - 1);
 		unsigned part = MARK_PAGE - from < len ? MARK_PAGE - from : (unsigned)len;
-		struct mark *mark = marks_mark_of(m, pa >> MARK_SHIFT, part == MARK_PAGE);
+		struct byte_mark *mark =
+			marks_mark_of(m, pa >> MARK_SHIFT, part == MARK_PAGE);
 
 		if (!mark) {
 			m->failed = true;
@@ -92,7 +93,7 @@ void marks_add(struct marks *m, uint64_t pa, uint64_t len)
 	}
 }
 
-void marks_room(struct marks *m, uint64_t pa, uint64_t len)
+void marks_room(struct byte_marks *m, uint64_t pa, uint64_t len)
 {
 	uint64_t last = (pa + (len - 1)) >> MARK_SHIFT;
 
@@ -102,12 +103,12 @@ void marks_room(struct marks *m, uint64_t pa, uint64_t len)
 
 static int marks_by_nr(const void *a, const void *b)
 {
-	const struct mark *x = a, *y = b;
+	const struct byte_mark *x = a, *y = b;
 
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-void marks_sort(struct marks *m)
+void marks_sort(struct byte_marks *m)
 {
 	if (m->n)
 		qsort(m->v, m->n, sizeof(*m->v), marks_by_nr);
@@ -116,14 +117,14 @@ void marks_sort(struct marks *m)
 	m->places = 0;
 }
 
-void mark_clear(const struct mark *m, unsigned from, uint8_t *bytes, unsigned len)
+void mark_clear(const struct byte_mark *m, unsigned from, uint8_t *bytes, unsigned len)
 {
 	for (unsigned i = 0; m->bytes && i < len; i++)
 		if (!(m->bytes[(from + i) / 8] >> ((from + i) & 7) & 1))
 			bytes[i] = 0;
 }
 
-bool marks_limit(struct marks *m, size_t i, const uint8_t have[MARK_BITMAP])
+bool marks_limit(struct byte_marks *m, size_t i, const uint8_t have[MARK_BITMAP])
 {
 	uint8_t *bytes = m->v[i].bytes;
 	unsigned left = 0;
@@ -146,7 +147,7 @@ bool marks_limit(struct marks *m, size_t i, const uint8_t have[MARK_BITMAP])
 	return left;
 }
 
-uint64_t marks_bytes(const struct marks *m)
+uint64_t marks_bytes(const struct byte_marks *m)
 {
 	uint64_t n = 0;
 

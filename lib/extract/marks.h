@@ -12,33 +12,33 @@
 
 enum { MARK_SHIFT = 12, MARK_PAGE = 1 << MARK_SHIFT, MARK_BITMAP = MARK_PAGE / 8 };
 
-struct mark {
+struct byte_mark {
 	uint64_t nr;             /* physical address >> MARK_SHIFT */
 	uint8_t *bytes;          /* a bit for each; NULL: all of them */
 };
 
-struct marks {
-	struct mark *v;
+struct byte_marks {
+	struct byte_mark *v;
 	size_t n, cap;
 	uint32_t *hash;          /* index + 1 in v[] */
 	size_t places;           /* a power of two */
 	bool failed;             /* no memory for some */
 };
 
-void marks_deinit(struct marks *m);
+void marks_deinit(struct byte_marks *m);
 /* A failure is remembered. */
-void marks_add(struct marks *m, uint64_t pa, uint64_t len);
+void marks_add(struct byte_marks *m, uint64_t pa, uint64_t len);
 /* Pages that must be there, and of which no byte is wanted for that. */
-void marks_room(struct marks *m, uint64_t pa, uint64_t len);
+void marks_room(struct byte_marks *m, uint64_t pa, uint64_t len);
 /* By address; nothing can be added after that. */
-void marks_sort(struct marks *m);
+void marks_sort(struct byte_marks *m);
 /* Zero what of this page's bytes from..from + len is not marked. */
-void mark_clear(const struct mark *m, unsigned from, uint8_t *bytes, unsigned len);
-uint64_t marks_bytes(const struct marks *m);
+void mark_clear(const struct byte_mark *m, unsigned from, uint8_t *bytes, unsigned len);
+uint64_t marks_bytes(const struct byte_marks *m);
 
 /* Set the bits of the bytes from..from + len of a page. */
 void mark_bits(uint8_t map[MARK_BITMAP], unsigned from, unsigned len);
 /* Keep only the bytes of page v[i] that are set in `have`; false: none is left. */
-bool marks_limit(struct marks *m, size_t i, const uint8_t have[MARK_BITMAP]);
+bool marks_limit(struct byte_marks *m, size_t i, const uint8_t have[MARK_BITMAP]);
 
 #endif

@@ -17,23 +17,23 @@ struct task_list {
 };
 
 /* A process that was there at the first look. */
-struct known {
+struct moving_known {
 	struct lnx_task task;
 	bool done;               /* what was read of it is complete */
 	bool gone;
 };
 
-struct reader {
+struct moving_reader {
 	struct moving *m;
 	struct extract live;     /* reads the machine */
 	struct task_list now;    /* at the last look, threads after their leaders */
-	struct known *v;
+	struct moving_known *v;
 	size_t n;
 };
 
 /* ---- the processes ---- */
 
-static int moving_list(struct reader *w, struct atw_err *err)
+static int moving_list(struct moving_reader *w, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	struct lnx_tasks *tasks;
@@ -70,22 +70,22 @@ static bool moving_same(const struct lnx_task *a, const struct lnx_task *b)
 
 static int moving_known_by_place(const void *a, const void *b)
 {
-	const struct known *x = a, *y = b;
+	const struct moving_known *x = a, *y = b;
 
 	return x->task.at < y->task.at ? -1 : x->task.at > y->task.at;
 }
 
-static struct known *moving_find(struct reader *w, const struct lnx_task *t)
+static struct moving_known *moving_find(struct moving_reader *w, const struct lnx_task *t)
 {
-	struct known key = { .task = *t };
-	struct known *k =
+	struct moving_known key = {.task = *t};
+	struct moving_known *k =
 		w->n ? bsearch(&key, w->v, w->n, sizeof(key), moving_known_by_place)
 		     : NULL;
 
 	return k && !k->gone && moving_same(&k->task, t) ? k : NULL;
 }
 
-static int moving_begin(struct reader *w, struct atw_err *err)
+static int moving_begin(struct moving_reader *w, struct atw_err *err)
 {
 	int r = moving_list(w, err);
 
@@ -120,7 +120,8 @@ static int moving_process(struct extract *x, const struct lnx_task *t, struct at
 }
 
 /* Reads all that a later user of the extract may query about the process. */
-static int moving_once(struct reader *w, const struct lnx_task *t, struct atw_err *err)
+static int moving_once(struct moving_reader *w, const struct lnx_task *t,
+		       struct atw_err *err)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
 
@@ -133,14 +134,15 @@ static int moving_once(struct reader *w, const struct lnx_task *t, struct atw_er
 /*
  * Repeats the queries on what was read; a process is done when none of them meets a gap.
  */
-static int moving_try(struct reader *w, struct atw_kernel *still, struct atw_err *err)
+static int moving_try(struct moving_reader *w, struct atw_kernel *still,
+		      struct atw_err *err)
 {
 	struct extract x = { .k = still };
 	int r = kernel_kmem(still, &x.m, err);
 
 	x.tables.marks = &x.marks;
 	for (size_t i = 0; i < w->n && r == ATW_OK; i++) {
-		struct known *k = &w->v[i];
+		struct moving_known *k = &w->v[i];
 
 		if (k->gone || k->done)
 			continue;
@@ -156,14 +158,15 @@ static int moving_try(struct reader *w, struct atw_kernel *still, struct atw_err
 /* ---- all of them ---- */
 
 /* Find the processes that still exist. One with another address space is read again. */
-static int moving_look(struct reader *w, struct atw_err *err)
+static int moving_look(struct moving_reader *w, struct atw_err *err)
 {
 	bool *met = calloc(w->n + 1, sizeof(*met));
 
 	if (!met)
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < w->now.n; i++) {
-		struct known *k = w->now.v[i].leader ? moving_find(w, &w->now.v[i]) : NULL;
+		struct moving_known *k =
+			w->now.v[i].leader ? moving_find(w, &w->now.v[i]) : NULL;
 
 		if (!k)
 			continue;
@@ -177,7 +180,7 @@ static int moving_look(struct reader *w, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int moving_round(struct reader *w, struct atw_kernel *still, bool *ret_all,
+static int moving_round(struct moving_reader *w, struct atw_kernel *still, bool *ret_all,
 			struct atw_err *err)
 {
 	int r = ATW_OK;
@@ -200,11 +203,11 @@ static int moving_round(struct reader *w, struct atw_kernel *still, bool *ret_al
 /* ---- the lists of tasks, of those that are in it ---- */
 
 struct chain {
-	struct reader *w;
+	struct moving_reader *w;
 	uint64_t head, last;
 };
 
-static void moving_chain_word(struct reader *w, uint64_t va, uint64_t word)
+static void moving_chain_word(struct moving_reader *w, uint64_t va, uint64_t word)
 {
 	atw_pa pa;
 
@@ -235,7 +238,8 @@ static bool moving_kept(const struct members *v, const struct lnx_task *t)
 		 start == t->start));
 }
 
-static void moving_threads(struct reader *w, const struct members *v, size_t leader)
+static void moving_threads(struct moving_reader *w, const struct members *v,
+			   size_t leader)
 {
 	struct chain c = { .w = w };
 	uint64_t signal;
@@ -252,7 +256,7 @@ static void moving_threads(struct reader *w, const struct members *v, size_t lea
 	moving_chain_add(&c, c.head);
 }
 
-static void moving_links(struct reader *w, struct atw_kernel *still)
+static void moving_links(struct moving_reader *w, struct atw_kernel *still)
 {
 	struct members v = { .n = kernel_needs(still) };
 	struct chain c = { .w = w };
@@ -273,7 +277,8 @@ static void moving_links(struct reader *w, struct atw_kernel *still)
 
 /* ---- putting it together ---- */
 
-static int moving_all(struct reader *w, struct atw_kernel *still, struct atw_err *err)
+static int moving_all(struct moving_reader *w, struct atw_kernel *still,
+		      struct atw_err *err)
 {
 	bool all = false;
 	int r = moving_begin(w, err);
@@ -289,7 +294,7 @@ static int moving_all(struct reader *w, struct atw_kernel *still, struct atw_err
 
 int moving_read(struct atw_kernel *k, struct moving *ret, struct atw_err *err)
 {
-	struct reader w = { .m = ret };
+	struct moving_reader w = {.m = ret};
 	struct atw_kernel *still = NULL;
 	int r = record_open(k->mem, &ret->record, err);
 

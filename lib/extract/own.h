@@ -14,7 +14,7 @@
 struct extract {
 	struct atw_kernel *k;
 	struct kmem *m;
-	struct marks marks;
+	struct byte_marks marks;
 	struct tables tables;
 	struct spaces spaces;
 	struct buf notes;

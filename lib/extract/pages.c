@@ -7,10 +7,10 @@
 #include "linux/kpf.h"
 #include "linux/memmap.h"
 
-struct pages {
+struct extract_pages_state {
 	struct atw_kernel *k;
 	struct atw_memmap *map;
-	struct marks *marks;
+	struct byte_marks *marks;
 	uint64_t last;           /* frame looked at last */
 	uint64_t *met; /* large pages, as extract_pages_key() has them: a hash table */
 	size_t n, places;
@@ -24,7 +24,7 @@ static uint64_t extract_pages_key(uint64_t pfn, uint64_t pages)
 	return pfn << 6 | (unsigned)__builtin_ctzll(pages);
 }
 
-static size_t extract_pages_place_of(const struct pages *p, uint64_t k)
+static size_t extract_pages_place_of(const struct extract_pages_state *p, uint64_t k)
 {
 	size_t i = hash_u64(k) & (p->places - 1);
 
@@ -33,9 +33,9 @@ static size_t extract_pages_place_of(const struct pages *p, uint64_t k)
 	return i;
 }
 
-static bool extract_pages_grow(struct pages *p)
+static bool extract_pages_grow(struct extract_pages_state *p)
 {
-	struct pages bigger = { .places = p->places ? 2 * p->places : 256 };
+	struct extract_pages_state bigger = {.places = p->places ? 2 * p->places : 256};
 
 	bigger.met = calloc(bigger.places, sizeof(*bigger.met));
 	if (!bigger.met)
@@ -51,7 +51,8 @@ static bool extract_pages_grow(struct pages *p)
 }
 
 /* One that is mapped over and over would cost all its frames each time. */
-static bool extract_pages_is_new(struct pages *p, uint64_t pfn, uint64_t pages)
+static bool extract_pages_is_new(struct extract_pages_state *p, uint64_t pfn,
+				 uint64_t pages)
 {
 	size_t i;
 
@@ -69,9 +70,9 @@ static bool extract_pages_is_new(struct pages *p, uint64_t pfn, uint64_t pages)
 
 /*
  * The part of 4 KiB that it lies in is what a source is asked for that does not
- * lend all of a section. It has struct pages and nothing else.
+ * lend all of a section. It has struct extract_pages_state and nothing else.
  */
-static void extract_pages_mark(struct pages *p, uint64_t pfn)
+static void extract_pages_mark(struct extract_pages_state *p, uint64_t pfn)
 {
 	uint64_t at = memmap_address(p->map->kmem, &p->map->where, pfn);
 	atw_pa pa;
@@ -87,7 +88,7 @@ static void extract_pages_mark(struct pages *p, uint64_t pfn)
 /* A large page's flags and counts are in its first few. */
 enum { HEAD = 4 };
 
-static void extract_pages_add(struct pages *p, uint64_t pfn)
+static void extract_pages_add(struct extract_pages_state *p, uint64_t pfn)
 {
 	struct lnx_page page;
 	int r = pfn == p->last ? ATW_END : memmap_page(p->map, pfn, &page, NULL);
@@ -106,8 +107,9 @@ static void extract_pages_add(struct pages *p, uint64_t pfn)
 			  (uint64_t)1 << p->k->own.paging.page_shift);
 }
 
-/* Where a section has no struct pages, none of its frames has. */
-static void extract_pages_add_all(struct pages *p, uint64_t pfn, uint64_t pages)
+/* Where a section has no struct extract_pages_state, none of its frames has. */
+static void extract_pages_add_all(struct extract_pages_state *p, uint64_t pfn,
+				  uint64_t pages)
 {
 	uint64_t section = p->map->where.model == MEMMAP_FLAT ? 1 :
 			   (uint64_t)1 << p->map->where.shift;
@@ -126,7 +128,8 @@ static void extract_pages_add_all(struct pages *p, uint64_t pfn, uint64_t pages)
 }
 
 /* A PROT_NONE page is present all the same, and its frame in use. */
-static void extract_pages_add_absent(struct pages *p, const struct atw_soft_abi *abi,
+static void extract_pages_add_absent(struct extract_pages_state *p,
+				     const struct atw_soft_abi *abi,
 				     const struct mmu_space *sp, const struct mmu_seen *s,
 				     uint64_t pages)
 {
@@ -137,7 +140,8 @@ static void extract_pages_add_absent(struct pages *p, const struct atw_soft_abi 
 		extract_pages_add_all(p, soft.pa.u >> sp->paging.page_shift, pages);
 }
 
-static int extract_pages_add_space(struct pages *p, const struct mmu_space *sp)
+static int extract_pages_add_space(struct extract_pages_state *p,
+				   const struct mmu_space *sp)
 {
 	const struct atw_soft_abi abi = atw_kernel_soft_abi(p->k, &sp->paging);
 	const struct mmu_walk_opts o = {
@@ -170,7 +174,8 @@ static int extract_pages_add_space(struct pages *p, const struct mmu_space *sp)
 }
 
 /* Is the huge page of zeroes among these? Then it is marked. */
-static bool extract_pages_zeroes_of(struct pages *p, const struct mmu_space *sp)
+static bool extract_pages_zeroes_of(struct extract_pages_state *p,
+				    const struct mmu_space *sp)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
@@ -196,9 +201,9 @@ static bool extract_pages_zeroes_of(struct pages *p, const struct mmu_space *sp)
 	return true;
 }
 
-void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct marks *m)
+void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct byte_marks *m)
 {
-	struct pages p = { .k = k, .marks = m };
+	struct extract_pages_state p = {.k = k, .marks = m};
 
 	if (atw_memmap_open(k, &p.map, NULL) < 0)
 		return;
@@ -208,10 +213,10 @@ void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct marks
 	atw_memmap_close(p.map);
 }
 
-int pages_add(struct atw_kernel *k, const struct spaces *s, struct marks *m,
+int pages_add(struct atw_kernel *k, const struct spaces *s, struct byte_marks *m,
 	      struct atw_err *err)
 {
-	struct pages p = { .k = k, .marks = m, .last = UINT64_MAX };
+	struct extract_pages_state p = {.k = k, .marks = m, .last = UINT64_MAX};
 	int r = atw_memmap_open(k, &p.map, err);
 
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++)

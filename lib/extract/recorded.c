@@ -222,7 +222,7 @@ void record_put(struct atw_source *s, uint64_t pa, const void *data, size_t len)
 	recorded_record_add(s->impl, pa, data, len);
 }
 
-void record_trim(const struct atw_source *s, struct marks *m)
+void record_trim(const struct atw_source *s, struct byte_marks *m)
 {
 	const struct record *c = s->impl;
 	size_t n = 0;

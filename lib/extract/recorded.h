@@ -33,6 +33,6 @@ bool record_failed(const struct atw_source *s);
 /* From here on these bytes are what was read there. */
 void record_put(struct atw_source *s, uint64_t pa, const void *data, size_t len);
 /* Take from the marks what was never read. They are sorted. */
-void record_trim(const struct atw_source *s, struct marks *m);
+void record_trim(const struct atw_source *s, struct byte_marks *m);
 
 #endif

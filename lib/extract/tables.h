@@ -8,7 +8,7 @@
 #include "extract/marks.h"
 
 struct tables {
-	struct marks *marks;
+	struct byte_marks *marks;
 	/*
 	 * They are read, and nothing is marked: of a running machine. Each space is
 	 * then walked anew, for a table of one that ended may be another's by now;

@@ -328,15 +328,15 @@ int btf_size(const struct btf *b, uint32_t id, uint64_t *ret)
 	return ATW_E_DAMAGED;
 }
 
-struct search {
+struct btf_search {
 	const struct btf *b;
 	const char *name;
 	size_t len;
 	uint32_t budget;
 };
 
-static int btf_find_member(struct search *s, uint32_t id, unsigned depth, uint64_t base,
-			   struct btf_member *ret)
+static int btf_find_member(struct btf_search *s, uint32_t id, unsigned depth,
+			   uint64_t base, struct btf_member *ret)
 {
 	struct type t;
 
@@ -376,7 +376,7 @@ int btf_member(const struct btf *b, uint32_t id, const char *path,
 
 	/* Each word of the path descends into the member before it. */
 	for (;;) {
-		struct search s = { b, path, strcspn(path, "."), BUDGET };
+		struct btf_search s = {b, path, strcspn(path, "."), BUDGET};
 		int r = s.len ? btf_find_member(&s, m.type, 0, m.bit, &m) : ATW_E_MISSING;
 
 		if (r < 0)

@@ -9,11 +9,11 @@
 #include "format/capture_fields.h"
 
 /* What is left of a line. */
-struct text {
+struct capture_parse_text {
 	const char *s, *end;
 };
 
-struct parser {
+struct capture_parse_parser {
 	const struct capture_form *form;
 	bool paper;
 	char *names;                 /* where the next name goes */
@@ -25,7 +25,7 @@ struct quote {
 	char s[48];
 };
 
-static struct quote capture_parse_quote(struct text t)
+static struct quote capture_parse_quote(struct capture_parse_text t)
 {
 	struct quote q;
 	size_t n = 0, max = sizeof(q.s) - 8;
@@ -43,7 +43,7 @@ static bool capture_parse_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct text capture_parse_trim(struct text t)
+static struct capture_parse_text capture_parse_trim(struct capture_parse_text t)
 {
 	while (t.s < t.end && capture_parse_blank(*t.s))
 		t.s++;
@@ -53,22 +53,23 @@ static struct text capture_parse_trim(struct text t)
 }
 
 /* What is before the next `stop`, which is passed; all of it if there is none. */
-static struct text capture_parse_take(struct text *t, char stop)
+static struct capture_parse_text capture_parse_take(struct capture_parse_text *t,
+						    char stop)
 {
 	const char *e = t->s < t->end ? memchr(t->s, stop, (size_t)(t->end - t->s)) : NULL;
-	struct text got = { t->s, e ? e : t->end };
+	struct capture_parse_text got = {t->s, e ? e : t->end};
 
 	t->s = e ? e + 1 : t->end;
 	return capture_parse_trim(got);
 }
 
-static bool capture_parse_equal(struct text t, const char *s)
+static bool capture_parse_equal(struct capture_parse_text t, const char *s)
 {
 	return (size_t)(t.end - t.s) == strlen(s) && !memcmp(t.s, s, strlen(s));
 }
 
-static int capture_parse_number(struct parser *p, const char *what, struct text t,
-				bool hex, uint64_t *ret)
+static int capture_parse_number(struct capture_parse_parser *p, const char *what,
+				struct capture_parse_text t, bool hex, uint64_t *ret)
 {
 	size_t n = (size_t)(t.end - t.s), i = 0;
 	uint64_t v = 0;
@@ -94,8 +95,8 @@ static int capture_parse_number(struct parser *p, const char *what, struct text 
 	return ATW_OK;
 }
 
-static int capture_parse_name(struct parser *p, const char *what, struct text t,
-			      struct atw_blob *ret)
+static int capture_parse_name(struct capture_parse_parser *p, const char *what,
+			      struct capture_parse_text t, struct atw_blob *ret)
 {
 	char *to = p->names;
 
@@ -133,10 +134,10 @@ static int capture_parse_name(struct parser *p, const char *what, struct text t,
 	return ATW_OK;
 }
 
-static int capture_parse_pair(struct parser *p, const char *what, struct text t,
-			      struct capture_pair *ret)
+static int capture_parse_pair(struct capture_parse_parser *p, const char *what,
+			      struct capture_parse_text t, struct capture_pair *ret)
 {
-	struct text whole = t, a;
+	struct capture_parse_text whole = t, a;
 	struct capture_pair v;
 	int r;
 
@@ -152,8 +153,8 @@ static int capture_parse_pair(struct parser *p, const char *what, struct text t,
 	return r;
 }
 
-static int capture_parse_bytes(struct parser *p, const char *what, struct text t,
-			       struct capture_bytes *ret)
+static int capture_parse_bytes(struct capture_parse_parser *p, const char *what,
+			       struct capture_parse_text t, struct capture_bytes *ret)
 {
 	size_t n = (size_t)(t.end - t.s);
 	struct capture_bytes v = { .len = n / 2 };
@@ -164,8 +165,9 @@ static int capture_parse_bytes(struct parser *p, const char *what, struct text t
 				   p->form->letter, what, n, CAPTURE_BUILD);
 	for (size_t i = 0; i < n; i += 2) {
 		uint64_t b;
-		int r = capture_parse_number(p, what, (struct text){t.s + i, t.s + i + 2},
-					     true, &b);
+		int r = capture_parse_number(
+			p, what, (struct capture_parse_text){t.s + i, t.s + i + 2}, true,
+			&b);
 
 		if (r != ATW_OK)
 			return r;
@@ -175,8 +177,9 @@ static int capture_parse_bytes(struct parser *p, const char *what, struct text t
 	return ATW_OK;
 }
 
-static int capture_parse_word(struct parser *p, const char *what, struct text t,
-			      const char *const *words, unsigned n, uint64_t *ret)
+static int capture_parse_word(struct capture_parse_parser *p, const char *what,
+			      struct capture_parse_text t, const char *const *words,
+			      unsigned n, uint64_t *ret)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (capture_parse_equal(t, words[i])) {
@@ -187,8 +190,8 @@ static int capture_parse_word(struct parser *p, const char *what, struct text t,
 			   p->form->letter, what, capture_parse_quote(t).s);
 }
 
-static int capture_parse_loads(struct parser *p, const char *what, struct text t,
-			       struct atw_blob *ret)
+static int capture_parse_loads(struct capture_parse_parser *p, const char *what,
+			       struct capture_parse_text t, struct atw_blob *ret)
 {
 	struct atw_blob rest = { t.s, (size_t)(t.end - t.s) }, all = { p->names, rest.len };
 	struct capture_load load;
@@ -209,8 +212,9 @@ static int capture_parse_loads(struct parser *p, const char *what, struct text t
 	return ATW_OK;
 }
 
-static int capture_parse_value(struct parser *p, const struct capture_field *f,
-			       struct text t, void *part)
+static int capture_parse_value(struct capture_parse_parser *p,
+			       const struct capture_field *f, struct capture_parse_text t,
+			       void *part)
 {
 	void *at = (char *)part + f->at;
 
@@ -234,9 +238,10 @@ static int capture_parse_value(struct parser *p, const struct capture_field *f,
 }
 
 /* "key=value". What a later version may add is passed over. */
-static int capture_parse_keyed(struct parser *p, struct text t, void *part, uint32_t *has)
+static int capture_parse_keyed(struct capture_parse_parser *p,
+			       struct capture_parse_text t, void *part, uint32_t *has)
 {
-	struct text whole = t, key;
+	struct capture_parse_text whole = t, key;
 
 	key = capture_parse_take(&t, '=');
 	if (key.s == key.end || key.end == whole.end)
@@ -263,9 +268,11 @@ static int capture_parse_keyed(struct parser *p, struct text t, void *part, uint
  * Names of the paper's form are as they are. Of a task's, the numbers behind it
  * say where it ends; an area's goes on to the end of the line.
  */
-static struct text capture_parse_place(struct parser *p, unsigned i, struct text *t)
+static struct capture_parse_text capture_parse_place(struct capture_parse_parser *p,
+						     unsigned i,
+						     struct capture_parse_text *t)
 {
-	struct text got = *t;
+	struct capture_parse_text got = *t;
 
 	if (p->paper && p->form->letter == 'T' && i == 0) {
 		unsigned commas = p->form->fields - 1;
@@ -275,7 +282,7 @@ static struct text capture_parse_place(struct parser *p, unsigned i, struct text
 			commas -= *--e == ',';
 		if (!commas) {
 			t->s = e + 1;
-			return capture_parse_trim((struct text){got.s, e});
+			return capture_parse_trim((struct capture_parse_text){got.s, e});
 		}
 	}
 	if (p->paper && p->form->letter == 'V' && i == p->form->fields - 1) {
@@ -285,8 +292,8 @@ static struct text capture_parse_place(struct parser *p, unsigned i, struct text
 	return capture_parse_take(t, ',');
 }
 
-static int capture_parse_fields(struct parser *p, struct text t, void *part,
-				uint32_t *has)
+static int capture_parse_fields(struct capture_parse_parser *p,
+				struct capture_parse_text t, void *part, uint32_t *has)
 {
 	uint32_t got = 0, lacks = 0;
 	bool more = true;
@@ -294,7 +301,7 @@ static int capture_parse_fields(struct parser *p, struct text t, void *part,
 
 	for (unsigned i = 0; i < p->form->fields; i++) {
 		const struct capture_field *f = &p->form->field[i];
-		struct text one;
+		struct capture_parse_text one;
 
 		if (!more)
 			return atw_err_set(p->err, ATW_E_FORMAT,
@@ -317,7 +324,7 @@ static int capture_parse_fields(struct parser *p, struct text t, void *part,
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '-' for some of the fields that "
 				   "are known together", p->form->letter);
 	while (more) {
-		struct text one = capture_parse_take(&t, ',');
+		struct capture_parse_text one = capture_parse_take(&t, ',');
 
 		more = t.s > one.end && t.s[-1] == ',';
 		if (p->paper)
@@ -351,8 +358,8 @@ static size_t capture_parse_plain_bytes(const char *s, size_t len)
 int capture_parse(struct atw_blob line, bool paper, char *names,
 		  struct capture_record *ret, struct atw_err *err)
 {
-	struct text t = { line.data, (const char *)line.data + line.len };
-	struct parser p = { .paper = paper, .names = names, .err = err };
+	struct capture_parse_text t = {line.data, (const char *)line.data + line.len};
+	struct capture_parse_parser p = {.paper = paper, .names = names, .err = err};
 	struct capture_record rec;
 	int r;
 
@@ -371,10 +378,11 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	rec.letter = *t.s;
 	p.form = capture_form(rec.letter);
 	if (!p.form || (paper && !strchr("TVPM", rec.letter)))
-		return atw_err_set(err, ATW_E_FORMAT, "'%s' is no line of %s",
-				   capture_parse_quote((struct text){t.s, t.s + 2}).s,
-				   paper ? "the paper's form, and no H: line came first"
-					 : "version 1");
+		return atw_err_set(
+			err, ATW_E_FORMAT, "'%s' is no line of %s",
+			capture_parse_quote((struct capture_parse_text){t.s, t.s + 2}).s,
+			paper ? "the paper's form, and no H: line came first"
+			      : "version 1");
 	t.s += 2;
 	/* Runs are the same in both. */
 	if (rec.letter == 'M' || rec.letter == 'F') {
@@ -389,10 +397,11 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 }
 
 /* "ADDRESS*PAGES=" in front of what the form has; one page without a number. */
-static int capture_parse_many(struct parser *p, struct text *t, const char *like,
+static int capture_parse_many(struct capture_parse_parser *p,
+			      struct capture_parse_text *t, const char *like,
 			      uint64_t *address, uint64_t *pages)
 {
-	struct text whole = *t, first;
+	struct capture_parse_text whole = *t, first;
 	uint64_t n = 1;
 	bool star;
 	int r;
@@ -415,8 +424,9 @@ static int capture_parse_many(struct parser *p, struct text *t, const char *like
 int capture_parse_run(struct atw_blob text, bool paper, struct capture_run *ret,
 		      struct atw_err *err)
 {
-	struct text t = { text.data, (const char *)text.data + text.len };
-	struct parser p = { .form = &capture_run_form, .paper = paper, .err = err };
+	struct capture_parse_text t = {text.data, (const char *)text.data + text.len};
+	struct capture_parse_parser p = {
+		.form = &capture_run_form, .paper = paper, .err = err};
 	struct capture_run run;
 	int r;
 
@@ -433,8 +443,8 @@ int capture_parse_run(struct atw_blob text, bool paper, struct capture_run *ret,
 int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 			 struct atw_err *err)
 {
-	struct text t = { text.data, (const char *)text.data + text.len };
-	struct parser p = { .form = &capture_frames_form, .err = err };
+	struct capture_parse_text t = {text.data, (const char *)text.data + text.len};
+	struct capture_parse_parser p = {.form = &capture_frames_form, .err = err};
 	struct capture_frames run;
 	uint64_t use = 0;
 	uint32_t has;

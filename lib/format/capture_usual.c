@@ -5,21 +5,21 @@
 #include "base/digits.h"
 #include "format/capture_fields.h"
 
-struct cursor {
+struct capture_usual_cursor {
 	const char *s, *end;
 };
 
-static bool capture_usual_hex(struct cursor *c, uint64_t *ret)
+static bool capture_usual_hex(struct capture_usual_cursor *c, uint64_t *ret)
 {
 	return scan_hex(&c->s, c->end, ret);
 }
 
-static bool capture_usual_dec(struct cursor *c, uint64_t *ret)
+static bool capture_usual_dec(struct capture_usual_cursor *c, uint64_t *ret)
 {
 	return scan_dec(&c->s, c->end, ret);
 }
 
-static bool capture_usual_one(struct cursor *c, char what)
+static bool capture_usual_one(struct capture_usual_cursor *c, char what)
 {
 	if (c->s == c->end || *c->s != what)
 		return false;
@@ -27,7 +27,7 @@ static bool capture_usual_one(struct cursor *c, char what)
 	return true;
 }
 
-static bool capture_usual_comma(struct cursor *c)
+static bool capture_usual_comma(struct capture_usual_cursor *c)
 {
 	if (c->end - c->s < 2 || c->s[0] != ',' || c->s[1] != ' ')
 		return false;
@@ -35,7 +35,8 @@ static bool capture_usual_comma(struct cursor *c)
 	return true;
 }
 
-static bool capture_usual_key(struct cursor *c, const char *name, size_t len)
+static bool capture_usual_key(struct capture_usual_cursor *c, const char *name,
+			      size_t len)
 {
 	if ((size_t)(c->end - c->s) < len || memcmp(c->s, name, len))
 		return false;
@@ -45,7 +46,7 @@ static bool capture_usual_key(struct cursor *c, const char *name, size_t len)
 #define KEY(c, name) capture_usual_key(c, name "=", sizeof(name))
 
 /* "key=value" behind a comma; twice the same is for others to complain about. */
-static bool capture_usual_keyed(struct cursor *c, struct capture_run *run)
+static bool capture_usual_keyed(struct capture_usual_cursor *c, struct capture_run *run)
 {
 	uint32_t has = 0;
 	bool ok;
@@ -79,7 +80,8 @@ static bool capture_usual_keyed(struct cursor *c, struct capture_run *run)
 
 bool capture_parse_usual(struct atw_blob *text, struct capture_run *ret)
 {
-	struct cursor c = { text->data, (const char *)text->data + text->len };
+	struct capture_usual_cursor c = {text->data,
+					 (const char *)text->data + text->len};
 	struct capture_run run;
 
 	memset(&run, 0, sizeof(run));

@@ -20,23 +20,35 @@ enum {
 };
 
 /* Where the two classes keep what we read. */
-struct layout {
+struct elf_layout {
 	uint16_t ehdr, phdr, shdr;                   /* sizes */
 	uint8_t phoff, shoff, phentsize, phnum;      /* in the ELF header */
 	uint8_t sh_info;                             /* in a section header */
 };
 
-static const struct layout layout32 = {
-	.ehdr = 52, .phdr = 32, .shdr = 40,
-	.phoff = 28, .shoff = 32, .phentsize = 42, .phnum = 44, .sh_info = 28,
+static const struct elf_layout layout32 = {
+	.ehdr = 52,
+	.phdr = 32,
+	.shdr = 40,
+	.phoff = 28,
+	.shoff = 32,
+	.phentsize = 42,
+	.phnum = 44,
+	.sh_info = 28,
 };
 
-static const struct layout layout64 = {
-	.ehdr = 64, .phdr = 56, .shdr = 64,
-	.phoff = 32, .shoff = 40, .phentsize = 54, .phnum = 56, .sh_info = 44,
+static const struct elf_layout layout64 = {
+	.ehdr = 64,
+	.phdr = 56,
+	.shdr = 64,
+	.phoff = 32,
+	.shoff = 40,
+	.phentsize = 54,
+	.phnum = 56,
+	.sh_info = 44,
 };
 
-static const struct layout *elf_layout_of(bool is64)
+static const struct elf_layout *elf_layout_of(bool is64)
 {
 	return is64 ? &layout64 : &layout32;
 }
@@ -55,7 +67,7 @@ bool elf_magic(struct atw_blob head)
 static int elf_extended_phnum(const struct elf *e, uint64_t shoff, uint32_t *ret,
 			      struct atw_err *err)
 {
-	const struct layout *l = elf_layout_of(e->is64);
+	const struct elf_layout *l = elf_layout_of(e->is64);
 	const uint8_t *sh = blob_at(e->file, shoff, l->shdr);
 
 	if (!shoff)
@@ -73,7 +85,7 @@ int elf_parse(struct atw_blob file, struct elf *ret, struct atw_err *err)
 {
 	const uint8_t *p = file.data;
 	struct elf e = { .file = file };
-	const struct layout *l;
+	const struct elf_layout *l;
 	uint64_t table;
 	int r;
 

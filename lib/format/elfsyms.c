@@ -15,34 +15,37 @@ enum {
 	SYMBOLS_MAX = 32 * 1024 * 1024,
 };
 
-struct entry {
+struct elfsyms_entry {
 	const char *name;
 	uint64_t value, size;
 	uint16_t section;
 	uint8_t kind, binding;
 };
 
-static struct entry elfsyms_entry_at(const struct elfsyms *s, uint32_t i)
+static struct elfsyms_entry elfsyms_entry_at(const struct elfsyms *s, uint32_t i)
 {
 	const uint8_t *p = (const uint8_t *)s->table.data + (size_t)i * SYM;
 	uint32_t name = get_le32(p);
 
-	return (struct entry){
+	return (struct elfsyms_entry){
 		.name = name < s->strings.len ? (const char *)s->strings.data + name : "",
-		.value = get_le64(p + 8), .size = get_le64(p + 16), .section = get_le16(p + 6),
-		.kind = p[4] & 15, .binding = p[4] >> 4,
+		.value = get_le64(p + 8),
+		.size = get_le64(p + 16),
+		.section = get_le16(p + 6),
+		.kind = p[4] & 15,
+		.binding = p[4] >> 4,
 	};
 }
 
 /* scripts/mksysmap and scripts/kallsyms.c leave these out as well. */
-static bool elfsyms_is_symbol(const struct entry *e)
+static bool elfsyms_is_symbol(const struct elfsyms_entry *e)
 {
 	return e->section && e->kind != TYPE_SECTION && e->kind != TYPE_FILE &&
 	       e->kind != TYPE_TLS && *e->name && *e->name != '$' &&
 	       strncmp(e->name, ".L", 2);
 }
 
-static char elfsyms_letter(const struct elfsyms *s, const struct entry *e)
+static char elfsyms_letter(const struct elfsyms *s, const struct elfsyms_entry *e)
 {
 	struct elfsec_section sec = elfsec_at(s->elf, e->section);
 	char c = e->section == SHN_ABS         ? 'A' :
@@ -113,7 +116,7 @@ int elfsyms_init(struct elfsyms *ret, const struct elfsec *elf, struct atw_err *
 	if (!s.place)
 		return atw_err_nomem(err);
 	for (uint32_t i = 0; i < s.all; i++) {
-		struct entry e = elfsyms_entry_at(&s, i);
+		struct elfsyms_entry e = elfsyms_entry_at(&s, i);
 
 		if (elfsyms_is_symbol(&e))
 			s.place[s.n++] = (struct elfsyms_place){ e.value, i };
@@ -151,7 +154,7 @@ size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 		first[(unsigned char)names[i][0]] = true;
 	/* Local symbols come first in every table: a global one takes over. */
 	for (uint32_t i = 0; i < s->all; i++) {
-		struct entry e = elfsyms_entry_at(s, i);
+		struct elfsyms_entry e = elfsyms_entry_at(s, i);
 
 		if (!first[(unsigned char)*e.name] || !elfsyms_is_symbol(&e))
 			continue;
@@ -196,7 +199,7 @@ int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbo
 {
 	struct elfsyms_symbol sym;
 	uint32_t above = elfsyms_up_to(s, address), first;
-	struct entry e;
+	struct elfsyms_entry e;
 	uint64_t own;
 
 	if (!above)

@@ -31,12 +31,12 @@ bool flattened_probe(struct atw_blob head)
  * current position in a heap with the last written on top, so that n records
  * cost n log n however they lie on each other.
  */
-struct heap {
+struct flattened_heap {
 	struct view_piece *v;
 	size_t n;
 };
 
-static void flattened_heap_push(struct heap *h, struct view_piece p)
+static void flattened_heap_push(struct flattened_heap *h, struct view_piece p)
 {
 	size_t i = h->n++;
 
@@ -47,7 +47,7 @@ static void flattened_heap_push(struct heap *h, struct view_piece p)
 	h->v[i] = p;
 }
 
-static void flattened_heap_pop(struct heap *h)
+static void flattened_heap_pop(struct flattened_heap *h)
 {
 	struct view_piece p = h->v[--h->n];
 	size_t i = 0, child;
@@ -91,7 +91,7 @@ static bool flattened_resolve(struct view_piece **pieces, size_t *npieces)
 {
 	struct view_piece *in = *pieces, *out = NULL;
 	size_t n = *npieces, i = 0, nout = 0, cap = 0;
-	struct heap h = { .v = malloc(n * sizeof(*in)) };
+	struct flattened_heap h = {.v = malloc(n * sizeof(*in))};
 	uint64_t pos = 0, end;
 
 	if (!h.v)

@@ -35,7 +35,7 @@ struct image {
 };
 
 /* Parts, as offsets into the image. */
-struct parts {
+struct locate_parts {
 	unsigned align;          /* of the address of each: 8 or 4 */
 	uint64_t num, names, markers, tokens, index;
 	uint64_t order;          /* bytes of the order of names, or 0 */
@@ -47,7 +47,7 @@ static const char *locate_at(const struct image *im, uint64_t off)
 	return (const char *)im->bytes.data + off;
 }
 
-static uint64_t locate_padded(const struct parts *p, uint64_t len)
+static uint64_t locate_padded(const struct locate_parts *p, uint64_t len)
 {
 	return (len + p->align - 1) & -(uint64_t)p->align;
 }
@@ -85,7 +85,7 @@ static bool locate_are_tokens(const struct image *im, uint64_t tokens, uint64_t 
 }
 
 /* The table of tokens that ends, up to its padding, where the index begins. */
-static bool locate_find_tokens(const struct image *im, struct parts *p)
+static bool locate_find_tokens(const struct image *im, struct locate_parts *p)
 {
 	uint64_t last = get_le16(locate_at(im, p->index + INDEX - 2)),
 		 len = locate_padded(p, last + 1);
@@ -100,7 +100,8 @@ static bool locate_find_tokens(const struct image *im, struct parts *p)
 }
 
 /* Whether the names fill what lies before the markers, and as these say. */
-static bool locate_are_names(struct image *im, const struct parts *p, bool long_names)
+static bool locate_are_names(struct image *im, const struct locate_parts *p,
+			     bool long_names)
 {
 	struct atw_blob names = {locate_at(im, p->names), p->markers - p->names};
 	size_t pos = 0;
@@ -128,7 +129,7 @@ static bool locate_are_names(struct image *im, const struct parts *p, bool long_
  * is the offset of the last 256 of them, and before the first name is their number,
  * which is nearly known from the number of markers.
  */
-static bool locate_find_names(struct image *im, struct parts *p)
+static bool locate_find_names(struct image *im, struct locate_parts *p)
 {
 	uint64_t last =
 		get_le32(locate_at(im, p->markers + (uint64_t)(p->nmarkers - 1) * 4));
@@ -152,7 +153,7 @@ static bool locate_find_names(struct image *im, struct parts *p)
 }
 
 /* Markers rise from 0 to where the tokens begin, or 4 bytes before that. */
-static bool locate_markers_before(struct image *im, struct parts *p, uint64_t end)
+static bool locate_markers_before(struct image *im, struct locate_parts *p, uint64_t end)
 {
 	uint32_t above = UINT32_MAX;
 	uint64_t off = end;
@@ -177,7 +178,7 @@ static bool locate_markers_before(struct image *im, struct parts *p, uint64_t en
 }
 
 /* All of p->nmarkers, if they are any; most places fail at once. */
-static bool locate_markers_at(struct image *im, struct parts *p)
+static bool locate_markers_at(struct image *im, struct locate_parts *p)
 {
 	if (get_le32(locate_at(im, p->markers)))
 		return false;
@@ -195,7 +196,7 @@ static bool locate_markers_at(struct image *im, struct parts *p)
  * With the order of names between them and the tokens. Its length gives the number of
  * symbols, with an error of up to two, and so the number of markers.
  */
-static bool locate_markers_before_order(struct image *im, struct parts *p)
+static bool locate_markers_before_order(struct image *im, struct locate_parts *p)
 {
 	uint64_t len = p->align;
 
@@ -221,7 +222,7 @@ static bool locate_markers_before_order(struct image *im, struct parts *p)
 	return false;
 }
 
-static bool locate_find_markers(struct image *im, struct parts *p)
+static bool locate_find_markers(struct image *im, struct locate_parts *p)
 {
 	if (locate_markers_before(im, p, p->tokens))
 		return true;
@@ -240,7 +241,7 @@ static struct atw_blob locate_part(const struct image *im, uint64_t off, uint64_
 }
 
 /* Addresses at `off`, if they lie in the image; and what proves them. */
-static bool locate_try_addresses(const struct image *im, const struct parts *p,
+static bool locate_try_addresses(const struct image *im, const struct locate_parts *p,
 				 uint64_t off, bool absolute, const char *base,
 				 struct kallsyms_tables *ret)
 {
@@ -265,7 +266,7 @@ static bool locate_try_addresses(const struct image *im, const struct parts *p,
 	return true;
 }
 
-static bool locate_find_addresses(const struct image *im, const struct parts *p,
+static bool locate_find_addresses(const struct image *im, const struct locate_parts *p,
 				  struct kallsyms_tables *ret)
 {
 	uint64_t narrow = locate_padded(p, (uint64_t)p->n * 4), wide = (uint64_t)p->n * 8;
@@ -296,7 +297,7 @@ int kallsyms_locate(struct atw_blob image, uint64_t va, uint64_t anchor,
 		if (!locate_rises(&im, off))
 			continue;
 		for (unsigned align = (va + off) % 8 ? 4 : 8; align >= 4; align -= 4) {
-			struct parts p = { .align = align, .index = off };
+			struct locate_parts p = {.align = align, .index = off};
 
 			if (!locate_find_tokens(&im, &p) || !locate_find_markers(&im, &p))
 				continue;

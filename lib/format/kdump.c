@@ -20,7 +20,7 @@
  * alignment of 64-bit numbers differ, and nothing in the file says which it
  * was. So each layout is tried, and must make sense as a whole.
  */
-struct layout {
+struct kdump_layout {
 	unsigned bits;
 	uint16_t status;         /* main header; the next eight u32 follow */
 	/* The sub header. `word` is the size of a long there. */
@@ -30,12 +30,12 @@ struct layout {
 	uint8_t size;
 };
 
-static const struct layout layouts[] = {
-	{ 64, 424, 8, 8, 12, 16, 24, 32, 48, 80, 88, 96, 104 },
+static const struct kdump_layout layouts[] = {
+	{64, 424, 8, 8, 12, 16, 24, 32, 48, 80, 88, 96, 104},
 	/* 64-bit numbers aligned to 4 (i386; QEMU for every 32-bit guest), or
 	 * to 8 (arm). Up to version 2 there is no difference. */
-	{ 32, 412, 4, 4, 8, 12, 16, 20, 32, 56, 64, 72, 80 },
-	{ 32, 412, 4, 4, 8, 12, 16, 24, 40, 72, 80, 88, 96 },
+	{32, 412, 4, 4, 8, 12, 16, 20, 32, 56, 64, 72, 80},
+	{32, 412, 4, 4, 8, 12, 16, 24, 40, 72, 80, 88, 96},
 };
 
 int kdump_probe(struct atw_blob head)
@@ -71,7 +71,7 @@ static int kdump_need(const struct view *v, uint64_t end, const char *what,
 	return ATW_E_DAMAGED;
 }
 
-static int kdump_parse_main(const char *main, const struct layout *l,
+static int kdump_parse_main(const char *main, const struct kdump_layout *l,
 			    struct kdump_header *h, uint64_t *sub_blocks,
 			    uint64_t *bitmap_blocks, struct atw_err *err)
 {
@@ -113,8 +113,9 @@ static bool kdump_part_fits(const struct kdump_header *h, const struct view *v,
 	       part.len <= v->size - part.off && part.len <= v->file.len;
 }
 
-static int kdump_parse_sub(const char *sub, const struct layout *l, const struct view *v,
-			   struct kdump_header *h, struct atw_err *err)
+static int kdump_parse_sub(const char *sub, const struct kdump_layout *l,
+			   const struct view *v, struct kdump_header *h,
+			   struct atw_err *err)
 {
 	uint64_t max_64;
 
@@ -211,8 +212,8 @@ static int kdump_place(const struct view *v, uint64_t sub_blocks, uint64_t bitma
 }
 
 static int kdump_try_layout(const struct view *v, const char *main,
-			    const struct layout *l, struct kdump_header *h, int *passed,
-			    struct atw_err *err)
+			    const struct kdump_layout *l, struct kdump_header *h,
+			    int *passed, struct atw_err *err)
 {
 	uint64_t sub_blocks, bitmap_blocks;
 	char sub[SUB_SIZE];

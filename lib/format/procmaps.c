@@ -10,12 +10,12 @@
 #include "base/num.h"
 
 /* What is left of a line. */
-struct cursor {
+struct procmaps_cursor {
 	const char *s, *end;
 };
 
 /* A number up to the character `stop`, which is skipped. */
-static bool procmaps_number(struct cursor *c, char stop, bool hex, uint64_t *ret)
+static bool procmaps_number(struct procmaps_cursor *c, char stop, bool hex, uint64_t *ret)
 {
 	const char *e = memchr(c->s, stop, (size_t)(c->end - c->s));
 
@@ -26,7 +26,7 @@ static bool procmaps_number(struct cursor *c, char stop, bool hex, uint64_t *ret
 	return true;
 }
 
-static bool procmaps_letter(struct cursor *c, char yes, char no, bool *ret)
+static bool procmaps_letter(struct procmaps_cursor *c, char yes, char no, bool *ret)
 {
 	if (c->s == c->end || (*c->s != yes && *c->s != no))
 		return false;
@@ -34,7 +34,7 @@ static bool procmaps_letter(struct cursor *c, char yes, char no, bool *ret)
 	return true;
 }
 
-static bool procmaps_parse(struct cursor c, struct procmaps_area *ret)
+static bool procmaps_parse(struct procmaps_cursor c, struct procmaps_area *ret)
 {
 	struct procmaps_area a = { 0 };
 	uint64_t major, minor;
@@ -75,8 +75,9 @@ int procmaps_next(struct atw_blob text, size_t *pos, struct procmaps_area *ret)
 		return ATW_END;
 	e = memchr(s, '\n', left);
 	*pos += e ? (size_t)(e - s) + 1 : left;
-	return procmaps_parse((struct cursor){s, e ? e : s + left}, ret) ? ATW_OK
-									 : ATW_E_FORMAT;
+	return procmaps_parse((struct procmaps_cursor){s, e ? e : s + left}, ret)
+		       ? ATW_OK
+		       : ATW_E_FORMAT;
 }
 
 void procmaps_name(struct atw_blob name, char *buf, size_t len)

@@ -81,14 +81,14 @@ void bpf_tasks_close(struct bpf_tasks *t)
 
 /* ---- one task ---- */
 
-struct task {
+struct bpf_task_state {
 	uint64_t mm, pgd;
 	uint64_t leader;         /* of its threads */
 	uint32_t flags;
 	bool found, torn;        /* torn: it changed while we looked */
 };
 
-static int bpf_task_judge(const struct task *k, uint64_t pid, uint64_t *ret,
+static int bpf_task_judge(const struct bpf_task_state *k, uint64_t pid, uint64_t *ret,
 			  struct atw_err *err)
 {
 	/* kill(2) sends no signal 0, but knows of every process. */
@@ -191,8 +191,8 @@ static int bpf_task_load_finder(struct bpf_tasks *t, uint32_t from, struct atw_e
 	return bpf_load(insns, ARRAY_SIZE(insns), err);
 }
 
-static int bpf_task_by_kfunc(struct bpf_tasks *t, uint64_t pid, struct task *ret,
-			     struct atw_err *err)
+static int bpf_task_by_kfunc(struct bpf_tasks *t, uint64_t pid,
+			     struct bpf_task_state *ret, struct atw_err *err)
 {
 	uint64_t *out = t->bpf->area->out;
 	int r;
@@ -201,9 +201,12 @@ static int bpf_task_by_kfunc(struct bpf_tasks *t, uint64_t pid, struct task *ret
 	memset(out, 0, sizeof(t->bpf->area->out));
 	r = bpf_run(t->prog, err);
 	if (r == ATW_OK)
-		*ret = (struct task){
-			.found = out[OUT_FOUND], .flags = (uint32_t)out[OUT_FLAGS],
-			.mm = out[OUT_MM], .pgd = out[OUT_PGD], .leader = out[OUT_LEADER],
+		*ret = (struct bpf_task_state){
+			.found = out[OUT_FOUND],
+			.flags = (uint32_t)out[OUT_FLAGS],
+			.mm = out[OUT_MM],
+			.pgd = out[OUT_PGD],
+			.leader = out[OUT_LEADER],
 			.torn = out[OUT_MM] != out[OUT_MM_AGAIN] ||
 				(out[OUT_MM] && !out[OUT_PGD]),
 		};
@@ -212,16 +215,17 @@ static int bpf_task_by_kfunc(struct bpf_tasks *t, uint64_t pid, struct task *ret
 
 /* ---- by the list of processes ---- */
 
-struct entry {
+struct bpf_task_entry {
 	uint64_t next, mm, leader;
 	uint32_t tgid, flags;
 };
 
-static int bpf_task_read_entry(struct bpf_tasks *t, uint64_t task, struct entry *ret)
+static int bpf_task_read_entry(struct bpf_tasks *t, uint64_t task,
+			       struct bpf_task_entry *ret)
 {
 	struct bpf_area *a = t->bpf->area;
 	const struct bpf_types *y = &t->types;
-	struct entry e;
+	struct bpf_task_entry e;
 	const struct {
 		uint32_t at, len;
 		void *to;
@@ -248,9 +252,11 @@ static int bpf_task_read_entry(struct bpf_tasks *t, uint64_t task, struct entry 
 }
 
 /* What the task at `at` said, if it still does. */
-static struct task bpf_task_take(struct bpf_tasks *t, uint64_t at, const struct entry *e)
+static struct bpf_task_state bpf_task_take(struct bpf_tasks *t, uint64_t at,
+					   const struct bpf_task_entry *e)
 {
-	struct task k = { .found = true, .mm = e->mm, .flags = e->flags, .leader = e->leader };
+	struct bpf_task_state k = {
+		.found = true, .mm = e->mm, .flags = e->flags, .leader = e->leader};
 	uint64_t mm;
 
 	k.torn = e->mm &&
@@ -261,12 +267,12 @@ static struct task bpf_task_take(struct bpf_tasks *t, uint64_t at, const struct 
 }
 
 /* One round; `torn` when the list led astray. */
-static int bpf_task_by_list(struct bpf_tasks *t, uint64_t pid, struct task *ret,
+static int bpf_task_by_list(struct bpf_tasks *t, uint64_t pid, struct bpf_task_state *ret,
 			    struct atw_err *err)
 {
 	uint64_t first, at;
-	struct task k = { 0 };
-	struct entry e;
+	struct bpf_task_state k = {0};
+	struct bpf_task_entry e;
 	int r = bpf_read(t->bpf, 0, err);
 
 	if (r == ATW_OK)
@@ -295,11 +301,11 @@ static int bpf_task_by_list(struct bpf_tasks *t, uint64_t pid, struct task *ret,
 /* ---- by its threads ---- */
 
 /* The main thread may end, and others go on: the first that has memory says which. */
-static void bpf_task_query_threads(struct bpf_tasks *t, struct task *k)
+static void bpf_task_query_threads(struct bpf_tasks *t, struct bpf_task_state *k)
 {
 	const struct bpf_types *y = &t->types;
 	uint64_t signal, head, link;
-	struct entry e;
+	struct bpf_task_entry e;
 
 	k->torn = bpf_task_live_u64(t, k->leader + y->task_signal, &signal, NULL) < 0 ||
 		  !signal;
@@ -317,7 +323,7 @@ static void bpf_task_query_threads(struct bpf_tasks *t, struct task *k)
 	}
 }
 
-static int bpf_task_query(struct bpf_tasks *t, uint64_t pid, struct task *ret,
+static int bpf_task_query(struct bpf_tasks *t, uint64_t pid, struct bpf_task_state *ret,
 			  struct atw_err *err)
 {
 	int r = t->way == LIVE_TASK_KFUNC ? bpf_task_by_kfunc(t, pid, ret, err)
@@ -355,7 +361,7 @@ static int bpf_task_settle_way(struct bpf_tasks *t, struct atw_err *err)
 int bpf_task_mm(struct bpf_tasks *t, uint64_t pid, uint64_t *ret,
 		  struct atw_err *err)
 {
-	struct task k = { 0 };
+	struct bpf_task_state k = {0};
 	int r = bpf_task_settle_way(t, err);
 
 	if (r < 0)

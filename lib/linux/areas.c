@@ -42,7 +42,7 @@ struct stamp {
 	uint64_t seq, root, count, total, users;
 };
 
-enum phase { TREE, LIST, GATE, DONE };
+enum areas_phase { TREE, LIST, GATE, DONE };
 
 /* A node on the way down. */
 struct level {
@@ -58,7 +58,7 @@ struct atw_areas {
 	struct members v;
 	struct names names;
 	uint64_t mm;
-	enum phase phase;
+	enum areas_phase phase;
 	uint64_t ended;          /* where the last area ends */
 	uint32_t count;
 
@@ -511,7 +511,7 @@ static int areas_next_moving(struct atw_areas *a, struct atw_area *ret,
 	bool same;
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		enum phase phase;
+		enum areas_phase phase;
 		struct stamp now;
 		uint64_t reads = kmem_reads(a->v.m);
 		int r = a->again ? areas_start(a, err) : ATW_OK;

@@ -18,11 +18,12 @@ enum {
 };
 
 /* Text that grows towards its front. */
-struct text {
+struct dentry_path_text {
 	char *start, *at;
 };
 
-static int dentry_path_put(struct text *t, const char *s, size_t len, struct atw_err *err)
+static int dentry_path_put(struct dentry_path_text *t, const char *s, size_t len,
+			   struct atw_err *err)
 {
 	if (len > (size_t)(t->at - t->start))
 		return atw_err_set(err, ATW_E_LIMIT, "a path without an end");
@@ -125,7 +126,8 @@ static int dentry_path_pseudo(const struct members *v, uint64_t dentry, char *re
 
 /* prepend_path(). What is reached in the end need not be the real root. */
 static int dentry_path_walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
-			       uint32_t *steps, struct text *t, struct atw_err *err)
+			       uint32_t *steps, struct dentry_path_text *t,
+			       struct atw_err *err)
 {
 	uint64_t mount = mnt - v->n->member[N_mount_mnt], root = 0, parent = 0;
 	char name[NAME];
@@ -177,7 +179,7 @@ static int dentry_path_is_root(const struct members *v, uint64_t dentry, bool *r
 int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
 		     uint32_t *steps, char *ret, size_t len, struct atw_err *err)
 {
-	struct text t = { ret, ret + len - 1 };
+	struct dentry_path_text t = {ret, ret + len - 1};
 	uint64_t root = 0, pprev = 0, mount;
 	const char *end;
 	bool top = false;

@@ -24,25 +24,25 @@
 
 enum { DEPTH = 16 };
 
-struct hunt {
+struct dwarf_needs_hunt {
 	Dwarf *dw;
 	/*
 	 * there: the strings have such a word; id: where a type is, value: its tag;
 	 * of an enumerator, its value.
 	 */
-	struct wanted_list types, consts;
+	struct name_index types, consts;
 	size_t types_left, consts_left;  /* that may still be found */
 };
 
 /* ---- what is wanted ---- */
 
 /* Need i of needs_at() is a member, a size or a constant, by where it is. */
-static bool dwarf_needs_want_all(struct hunt *h)
+static bool dwarf_needs_want_all(struct dwarf_needs_hunt *h)
 {
 	static const struct needs none;
 
 	for (size_t i = 0; i < N_MEMBERS + N_SIZES + N_CONSTS; i++) {
-		struct wanted_list *l = i < N_MEMBERS + N_SIZES ? &h->types : &h->consts;
+		struct name_index *l = i < N_MEMBERS + N_SIZES ? &h->types : &h->consts;
 
 		if (!wanted_add(l, needs_at(&none, i).names, 0))
 			return false;
@@ -56,10 +56,10 @@ static bool dwarf_needs_want_all(struct hunt *h)
  * Linkers let a string be the end of a longer one. Names of up to three
  * letters stand in the entries themselves, as short as a reference.
  */
-static void dwarf_needs_mark_there(struct wanted_list *l, const char *s, size_t len)
+static void dwarf_needs_mark_there(struct name_index *l, const char *s, size_t len)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		struct wanted *w = &l->v[i];
+		struct name_entry *w = &l->v[i];
 		size_t n = strlen(w->name);
 
 		if (!w->there && n <= len && s[len - 1] == w->name[n - 1] &&
@@ -69,7 +69,7 @@ static void dwarf_needs_mark_there(struct wanted_list *l, const char *s, size_t 
 }
 
 /* Without any strings (`read` 0) nothing is known of them. */
-static size_t dwarf_needs_count_there(const struct wanted_list *l, Dwarf_Off read)
+static size_t dwarf_needs_count_there(const struct name_index *l, Dwarf_Off read)
 {
 	size_t n = 0;
 
@@ -78,7 +78,7 @@ static size_t dwarf_needs_count_there(const struct wanted_list *l, Dwarf_Off rea
 	return n;
 }
 
-static void dwarf_needs_look_at_strings(struct hunt *h)
+static void dwarf_needs_look_at_strings(struct dwarf_needs_hunt *h)
 {
 	Dwarf_Off off = 0;
 	const char *s;
@@ -119,13 +119,13 @@ static bool dwarf_needs_value_of(Dwarf_Die *enumerator, int64_t *ret)
 	return true;
 }
 
-static void dwarf_needs_on_enum(struct hunt *h, Dwarf_Die *type)
+static void dwarf_needs_on_enum(struct dwarf_needs_hunt *h, Dwarf_Die *type)
 {
 	Dwarf_Die e;
 
 	for (int r = dwarf_child(type, &e); !r; r = dwarf_siblingof(&e, &e)) {
 		const char *name = dwarf_tag(&e) == DW_TAG_enumerator ? dwarf_diename(&e) : NULL;
-		struct wanted *w = name ? wanted_find(&h->consts, name) : NULL;
+		struct name_entry *w = name ? wanted_find(&h->consts, name) : NULL;
 
 		if (w && !w->have && dwarf_needs_value_of(&e, &w->value)) {
 			w->have = true;
@@ -134,10 +134,10 @@ static void dwarf_needs_on_enum(struct hunt *h, Dwarf_Die *type)
 	}
 }
 
-static void dwarf_needs_on_type(struct hunt *h, Dwarf_Die *die, int tag)
+static void dwarf_needs_on_type(struct dwarf_needs_hunt *h, Dwarf_Die *die, int tag)
 {
 	const char *name = dwarf_diename(die);
-	struct wanted *w = name ? wanted_find(&h->types, name) : NULL;
+	struct name_entry *w = name ? wanted_find(&h->types, name) : NULL;
 
 	if (!w || dwarf_hasattr(die, DW_AT_declaration))
 		return;
@@ -150,7 +150,7 @@ static void dwarf_needs_on_type(struct hunt *h, Dwarf_Die *die, int tag)
 	w->have = true;
 }
 
-static void dwarf_needs_look_at_unit(struct hunt *h, Dwarf_Off at)
+static void dwarf_needs_look_at_unit(struct dwarf_needs_hunt *h, Dwarf_Off at)
 {
 	Dwarf_Die unit, die;
 
@@ -189,12 +189,12 @@ static bool dwarf_needs_is_early(const char *name)
 	return false;
 }
 
-static bool dwarf_needs_enough(const struct hunt *h)
+static bool dwarf_needs_enough(const struct dwarf_needs_hunt *h)
 {
 	return !h->types_left && !h->consts_left;
 }
 
-static int dwarf_needs_look_at_all(struct hunt *h, struct atw_err *err)
+static int dwarf_needs_look_at_all(struct dwarf_needs_hunt *h, struct atw_err *err)
 {
 	_auto_free Dwarf_Off *rest = NULL;
 	size_t cap = 0, n = 0, header;
@@ -286,15 +286,16 @@ static bool dwarf_needs_find_member(Dwarf_Die *type, const char *path, unsigned 
 }
 
 /* A type that is wanted, through typedefs. */
-static bool dwarf_needs_wanted_type(const struct hunt *h, const char *name,
+static bool dwarf_needs_wanted_type(const struct dwarf_needs_hunt *h, const char *name,
 				    Dwarf_Die *ret)
 {
-	struct wanted *w = wanted_find(&h->types, name);
+	struct name_entry *w = wanted_find(&h->types, name);
 
 	return w && w->have && dwarf_offdie(h->dw, w->id, ret) && !dwarf_peel_type(ret, ret);
 }
 
-static void dwarf_needs_set_member(struct needs *n, const struct hunt *h, size_t i)
+static void dwarf_needs_set_member(struct needs *n, const struct dwarf_needs_hunt *h,
+				   size_t i)
 {
 	char path[128];
 
@@ -318,7 +319,8 @@ static void dwarf_needs_set_member(struct needs *n, const struct hunt *h, size_t
 	}
 }
 
-static void dwarf_needs_set_size(struct needs *n, const struct hunt *h, size_t i)
+static void dwarf_needs_set_size(struct needs *n, const struct dwarf_needs_hunt *h,
+				 size_t i)
 {
 	char name[128];
 
@@ -335,13 +337,14 @@ static void dwarf_needs_set_size(struct needs *n, const struct hunt *h, size_t i
 	}
 }
 
-static void dwarf_needs_set_const(struct needs *n, const struct hunt *h, size_t i)
+static void dwarf_needs_set_const(struct needs *n, const struct dwarf_needs_hunt *h,
+				  size_t i)
 {
 	char name[128];
 
 	for (const char *p = needs_at(n, N_MEMBERS + N_SIZES + i).names;
 	     (p = wanted_alternative(p, name, sizeof(name)));) {
-		struct wanted *w = wanted_find(&h->consts, name);
+		struct name_entry *w = wanted_find(&h->consts, name);
 
 		if (w && w->have) {
 			n->constant[i] = w->value;
@@ -351,8 +354,8 @@ static void dwarf_needs_set_const(struct needs *n, const struct hunt *h, size_t 
 	}
 }
 
-static int dwarf_needs_answer(struct needs *n, struct hunt *h, uint32_t *types,
-			      struct atw_err *err)
+static int dwarf_needs_answer(struct needs *n, struct dwarf_needs_hunt *h,
+			      uint32_t *types, struct atw_err *err)
 {
 	Dwarf_Die task;
 	int r;
@@ -383,7 +386,7 @@ int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 		     struct atw_err *err)
 {
 	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct hunt h = { 0 };
+	struct dwarf_needs_hunt h = {0};
 	int r;
 
 	if (fd >= 0)

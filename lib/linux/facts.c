@@ -11,7 +11,7 @@
 
 static const char begins[] = "Linux version ";
 
-struct hunt {
+struct facts_hunt {
 	const struct atw_kernel *k;
 	char *buf;
 	size_t len;
@@ -26,7 +26,7 @@ static void facts_cut_line(char *text)
 /* The format string lies in memory too; a banner names this kernel's release. */
 static int facts_on_banner(void *arg, atw_pa at, struct search *s)
 {
-	struct hunt *h = arg;
+	struct facts_hunt *h = arg;
 	const char *release = h->k->release;
 	char text[512];
 	size_t got = search_read(s, at, text, sizeof(text) - 1);
@@ -52,7 +52,7 @@ static int facts_text_given(const struct atw_kernel *k, const char *buf, size_t 
 
 int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len, struct atw_err *err)
 {
-	struct hunt h = { k, buf, len };
+	struct facts_hunt h = {k, buf, len};
 	struct kmem *m;
 	uint64_t at;
 	int r = facts_text_given(k, buf, len, err);

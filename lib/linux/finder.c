@@ -11,14 +11,14 @@
 
 static int finder_by_first(const void *a, const void *b)
 {
-	const struct wanted *x = a, *y = b;
+	const struct rmap_range *x = a, *y = b;
 
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-void wanted_sort(struct wanted_list *w)
+void wanted_sort(struct rmap_ranges *w)
 {
 	uint64_t max = 0;
 
@@ -30,7 +30,7 @@ void wanted_sort(struct wanted_list *w)
 }
 
 /* The first one that may reach to `pa` or beyond. */
-static size_t finder_first_reaching(const struct wanted_list *w, uint64_t pa)
+static size_t finder_first_reaching(const struct rmap_ranges *w, uint64_t pa)
 {
 	size_t lo = 0, hi = w->n;
 
@@ -45,9 +45,9 @@ static size_t finder_first_reaching(const struct wanted_list *w, uint64_t pa)
 	return lo;
 }
 
-bool finder_wants(const struct finder *f, uint64_t pa, uint64_t len)
+bool finder_wants(const struct rmap *f, uint64_t pa, uint64_t len)
 {
-	const struct wanted_list *w = f->want;
+	const struct rmap_ranges *w = f->want;
 
 	for (size_t i = finder_first_reaching(w, pa);
 	     i < w->n && w->v[i].first <= pa + (len - 1); i++)
@@ -58,7 +58,7 @@ bool finder_wants(const struct finder *f, uint64_t pa, uint64_t len)
 
 /* ---- hits ---- */
 
-static bool finder_alike(const struct hit *a, const struct hit *b)
+static bool finder_alike(const struct rmap_entry *a, const struct rmap_entry *b)
 {
 	return a->kind == b->kind && a->what == b->what && a->level == b->level &&
 	       a->rights == b->rights && a->span == b->span && a->flagless == b->flagless &&
@@ -69,7 +69,7 @@ static bool finder_alike(const struct hit *a, const struct hit *b)
  * b goes on where a ends: neighbouring pages at neighbouring addresses, or the
  * one page in slot after slot.
  */
-static bool finder_join(struct hit *a, const struct hit *b)
+static bool finder_join(struct rmap_entry *a, const struct rmap_entry *b)
 {
 	if (!finder_alike(a, b))
 		return false;
@@ -90,7 +90,7 @@ static bool finder_join(struct hit *a, const struct hit *b)
 	return false;
 }
 
-static int finder_push(struct finder *f, const struct hit *h)
+static int finder_push(struct rmap *f, const struct rmap_entry *h)
 {
 	if (!array_reserve((void **)&f->hit, &f->cap, f->n + 1, sizeof(*f->hit)))
 		return ATW_E_NOMEM;
@@ -99,14 +99,14 @@ static int finder_push(struct finder *f, const struct hit *h)
 }
 
 /* Inside of one table, so that no hit reaches into what a fold repeats. */
-static int finder_append(struct finder *f, const struct hit *h, bool new_table)
+static int finder_append(struct rmap *f, const struct rmap_entry *h, bool new_table)
 {
 	if (!f->all && !new_table && f->n && finder_join(&f->hit[f->n - 1], h))
 		return ATW_OK;
 	return finder_push(f, h);
 }
 
-void finder_merge(struct finder *f)
+void finder_merge(struct rmap *f)
 {
 	size_t n = 0;
 
@@ -122,7 +122,7 @@ void finder_merge(struct finder *f)
  * already several times over, and leaves gaps, is listed for each turn: there
  * are no words for repeats of repeats.
  */
-static int finder_fold(struct finder *f, const struct mmu_seen *s)
+static int finder_fold(struct rmap *f, const struct mmu_seen *s)
 {
 	uint64_t va = s->va.u, span = s->repeat_of, n = s->size / span;
 	const size_t old = f->n;
@@ -133,7 +133,7 @@ static int finder_fold(struct finder *f, const struct mmu_seen *s)
 	       f->hit[from - 1].level <= s->level)
 		from--;
 	for (size_t i = from; i < old; i++) {
-		struct hit *h = &f->hit[i];
+		struct rmap_entry *h = &f->hit[i];
 
 		if (h->times * h->stride == span && h->va < va - span + h->stride) {
 			h->times *= n + 1;
@@ -146,7 +146,7 @@ static int finder_fold(struct finder *f, const struct mmu_seen *s)
 	}
 	for (uint64_t turn = 1; turn <= n; turn++)
 		for (size_t i = from; i < old; i++) {
-			struct hit copy = f->hit[i];
+			struct rmap_entry copy = f->hit[i];
 
 			if (!(copy.what & 0x80))
 				continue;
@@ -164,7 +164,7 @@ static int finder_fold(struct finder *f, const struct mmu_seen *s)
 /* ---- one piece ---- */
 
 struct at {
-	struct finder *f;
+	struct rmap *f;
 	const struct mmu_space *sp;
 	const struct mmu_seen *s;
 	uint64_t slot;
@@ -172,18 +172,18 @@ struct at {
 };
 
 /* `like` is the whole of `slot` bytes: a hit for each that wants some of it. */
-static int finder_add_wanted(struct finder *f, const struct hit *like, uint64_t slot,
+static int finder_add_wanted(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 			     bool *fresh)
 {
-	const struct wanted_list *w = f->want;
+	const struct rmap_ranges *w = f->want;
 	uint64_t pa = like->pa, last = pa + (slot - 1);
 
 	for (size_t k = finder_first_reaching(w, pa); k < w->n && w->v[k].first <= last;
 	     k++) {
-		const struct wanted *want = &w->v[k];
+		const struct rmap_range *want = &w->v[k];
 		uint64_t from = want->byte ? want->at : want->first > pa ? want->first : pa;
 		uint64_t to = want->byte ? last : want->last < last ? want->last : last;
-		struct hit h = *like;
+		struct rmap_entry h = *like;
 		int r;
 
 		if (want->last < pa)
@@ -204,7 +204,8 @@ static int finder_add_wanted(struct finder *f, const struct hit *like, uint64_t 
 	return ATW_OK;
 }
 
-int finder_add(struct finder *f, const struct hit *like, uint64_t slot, struct atw_err *err)
+int finder_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
+	       struct atw_err *err)
 {
 	bool fresh = false;
 	int r = finder_add_wanted(f, like, slot, &fresh);
@@ -219,11 +220,16 @@ static int finder_match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
 	const struct mmu_seen *s = a->s;
 	const struct mmu_step *p = &s->path[s->depth - 1];
 	const struct atw_paging *pg = &a->sp->paging;
-	struct hit h = {
-		.va = s->va.u + i * a->slot, .pa = pa, .word = word,
+	struct rmap_entry h = {
+		.va = s->va.u + i * a->slot,
+		.pa = pa,
+		.word = word,
 		.index = (uint16_t)(p->index + i),
-		.entry_at = p->at.u + (uint64_t)i * pg->word_size, .level = s->level,
-		.kind = s->kind, .rights = s->rights, .what = soft ? soft->what : 0,
+		.entry_at = p->at.u + (uint64_t)i * pg->word_size,
+		.level = s->level,
+		.kind = s->kind,
+		.rights = s->rights,
+		.what = soft ? soft->what : 0,
 	};
 
 	if (!soft) {
@@ -237,16 +243,16 @@ static int finder_match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
  * Where a leaf of one slot has its address, if that is in at most two pieces:
  * a mask and two shifts for each. Other leaves are asked one by one.
  */
-struct pieces {
+struct finder_pieces {
 	uint64_t mask[2];
 	uint8_t down[2], up[2];
 	bool have;
 };
 
-static struct pieces finder_pieces_of(const struct atw_paging *pg, unsigned level)
+static struct finder_pieces finder_pieces_of(const struct atw_paging *pg, unsigned level)
 {
 	unsigned shift = pg->level[level].shift;
-	struct pieces p = { .have = !pg->addr[2].hi };
+	struct finder_pieces p = {.have = !pg->addr[2].hi};
 
 	for (unsigned i = 0; i < 2 && pg->addr[i].hi; i++) {
 		const struct atw_bits *b = &pg->addr[i];
@@ -262,7 +268,7 @@ static struct pieces finder_pieces_of(const struct atw_paging *pg, unsigned leve
 	return p;
 }
 
-static inline uint64_t finder_piece_address(const struct pieces *p, uint64_t word)
+static inline uint64_t finder_piece_address(const struct finder_pieces *p, uint64_t word)
 {
 	return (word & p->mask[0]) >> p->down[0] << p->up[0] |
 	       (word & p->mask[1]) >> p->down[1] << p->up[1];
@@ -272,9 +278,9 @@ static int finder_leaves(struct at *a)
 {
 	const struct mmu_seen *s = a->s;
 	const struct atw_paging *pg = &a->sp->paging;
-	const struct wanted_list *w = a->f->want;
+	const struct rmap_ranges *w = a->f->want;
 	uint64_t lo = w->v[0].first & ~(a->slot - 1), hi = w->v[w->n - 1].max_last;
-	struct pieces p = finder_pieces_of(pg, s->level);
+	struct finder_pieces p = finder_pieces_of(pg, s->level);
 	int r = ATW_OK;
 
 	p.have &= atw_entry_span(pg, s->level, s->path[s->depth - 1].word) ==
@@ -311,11 +317,20 @@ static int finder_table(struct at *a)
 {
 	const struct mmu_seen *s = a->s;
 	const struct mmu_step *p = &s->path[s->depth - 1];
-	const struct hit h = {
-		.va = s->va.u, .pa = s->pa.u, .bytes = a->slot, .times = 1,
-		.stride = a->slot, .end = s->va.u + a->slot, .word = p->word,
-		.index = p->index, .count = 1, .entry_at = p->at.u, .level = s->level,
-		.kind = ATW_TABLE, .rights = s->rights,
+	const struct rmap_entry h = {
+		.va = s->va.u,
+		.pa = s->pa.u,
+		.bytes = a->slot,
+		.times = 1,
+		.stride = a->slot,
+		.end = s->va.u + a->slot,
+		.word = p->word,
+		.index = p->index,
+		.count = 1,
+		.entry_at = p->at.u,
+		.level = s->level,
+		.kind = ATW_TABLE,
+		.rights = s->rights,
 		.flags = atw_entry_flags(&a->sp->paging, s->level, ATW_TABLE, p->word),
 	};
 
@@ -324,7 +339,7 @@ static int finder_table(struct at *a)
 		       : ATW_OK;
 }
 
-static void finder_lost(struct finder *f, const struct mmu_seen *s,
+static void finder_lost(struct rmap *f, const struct mmu_seen *s,
 			const struct mmu_walk *w)
 {
 	if (s->loss == ATW_LOST_EXCLUDED)
@@ -337,8 +352,8 @@ static void finder_lost(struct finder *f, const struct mmu_seen *s,
 		f->lost++;
 }
 
-int finder_walk(struct finder *f, const struct mmu_space *sp, uint64_t first,
-		uint64_t last, unsigned depth, struct atw_err *err)
+int finder_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64_t last,
+		unsigned depth, struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
 		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),

@@ -11,21 +11,21 @@
 #include "linux/linux.h"
 
 /* Requested physical memory; inclusive. */
-struct wanted {
+struct rmap_range {
 	uint64_t first, last;
 	bool byte;               /* of first..last, a page, `at` is meant */
 	uint64_t at;
 	uint64_t max_last;       /* of this one and all before it */
 };
 
-struct wanted_list {
-	struct wanted *v;        /* sorted by wanted_sort() */
+struct rmap_ranges {
+	struct rmap_range *v; /* sorted by wanted_sort() */
 	size_t n;
 };
-void wanted_sort(struct wanted_list *w);
+void wanted_sort(struct rmap_ranges *w);
 
 /* An entry that leads there, or neighbours of one table that all do. */
-struct hit {
+struct rmap_entry {
 	uint64_t va, pa, bytes;  /* clipped to what was asked */
 	uint64_t times, stride;  /* addresses that have it: every `stride` bytes */
 	uint64_t word, entry_at;
@@ -40,11 +40,11 @@ struct hit {
 	bool flagless;           /* `flags` are not known */
 };
 
-struct finder {
-	const struct wanted_list *want;
+struct rmap {
+	const struct rmap_ranges *want;
 	const struct atw_soft_abi *soft;
 	bool all;                /* neither merge nor fold */
-	struct hit *hit;         /* of one space, in order of address */
+	struct rmap_entry *hit;  /* of one space, in order of address */
 	size_t n, cap;
 	uint64_t leaves;         /* looked at */
 	uint64_t lost, excluded, damaged, unstable;     /* tables that are not to be had */
@@ -55,16 +55,17 @@ struct finder {
  * Adds the hits of addresses first..last, `depth` levels deep (0: all).
  * ATW_E_LIMIT: what was seen until then is in it.
  */
-int finder_walk(struct finder *f, const struct mmu_space *sp, uint64_t first,
-		uint64_t last, unsigned depth, struct atw_err *err);
+int finder_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64_t last,
+		unsigned depth, struct atw_err *err);
 /*
  * Adds the hits of `slot` bytes of memory that are mapped at like->va and begin at
  * like->pa. The mapping may come from any source: all other fields are those of `like`.
  */
-int finder_add(struct finder *f, const struct hit *like, uint64_t slot, struct atw_err *err);
+int finder_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
+	       struct atw_err *err);
 /* Merge what is one run; after all walks of a space. */
-void finder_merge(struct finder *f);
+void finder_merge(struct rmap *f);
 /* Does a table at `pa` lie in what is asked for? */
-bool finder_wants(const struct finder *f, uint64_t pa, uint64_t len);
+bool finder_wants(const struct rmap *f, uint64_t pa, uint64_t len);
 
 #endif

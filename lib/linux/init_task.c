@@ -12,7 +12,7 @@
 #include "linux/kernel.h"
 #include "linux/search.h"
 
-struct hunt {
+struct init_task_hunt {
 	struct atw_kernel *k;
 	struct kmem *m;
 	const struct needs *n;
@@ -25,7 +25,7 @@ struct hunt {
  */
 static int init_task_on_name(void *arg, atw_pa at, struct search *s)
 {
-	struct hunt *h = arg;
+	struct init_task_hunt *h = arg;
 	uint32_t comm = h->n->member[N_task_comm], tasks = h->n->member[N_task_tasks];
 	char links[16];
 	uint64_t next, prev, back, task;
@@ -48,7 +48,7 @@ static int init_task_on_name(void *arg, atw_pa at, struct search *s)
 	return 1;
 }
 
-static int init_task_by_looks(struct hunt *h, struct atw_err *err)
+static int init_task_by_looks(struct init_task_hunt *h, struct atw_err *err)
 {
 	int r = needs_check(h->n, FOR_TASKS, err);
 
@@ -66,7 +66,7 @@ static int init_task_by_looks(struct hunt *h, struct atw_err *err)
 int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err)
 {
 	struct sought *s = &k->sought_init;
-	struct hunt h = { .k = k };
+	struct init_task_hunt h = {.k = k};
 
 	if (!s->done) {
 		s->done = true;

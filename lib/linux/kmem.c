@@ -17,7 +17,7 @@ enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3 };
 
 static const uint8_t far_shift[FAR_SIZES] = { 30, 21, 12 };
 
-struct slot {
+struct kmem_slot {
 	uint64_t va, size, pa;   /* size 0: unused */
 };
 
@@ -31,7 +31,7 @@ struct copy {
 struct kmem {
 	struct mmu_space space;
 	struct mmu_lookup *lookup;
-	struct slot slot[SLOTS], far[FAR_SIZES][1 << FAR_BITS];
+	struct kmem_slot slot[SLOTS], far[FAR_SIZES][1 << FAR_BITS];
 	unsigned oldest;
 	size_t page;
 	char *scratch;           /* a page, for what kmem_peek() must copy */
@@ -102,13 +102,13 @@ static int kmem_not_mapped(uint64_t va, const struct mmu_place *p, struct atw_er
 	return atw_err_set(err, ATW_E_MISSING, "kernel address 0x%" PRIx64 " is not mapped", va);
 }
 
-static struct slot *kmem_far_slot(struct kmem *m, unsigned size, uint64_t va)
+static struct kmem_slot *kmem_far_slot(struct kmem *m, unsigned size, uint64_t va)
 {
 	return &m->far[size][(va >> far_shift[size]) * UINT64_C(0x9e3779b97f4a7c15) >>
 			     (64 - FAR_BITS)];
 }
 
-static void kmem_keep_slot(struct kmem *m, uint64_t va, const struct slot *s)
+static void kmem_keep_slot(struct kmem *m, uint64_t va, const struct kmem_slot *s)
 {
 	unsigned size = 0;
 
@@ -117,7 +117,7 @@ static void kmem_keep_slot(struct kmem *m, uint64_t va, const struct slot *s)
 	m->slot[m->oldest++ % SLOTS] = *kmem_far_slot(m, size, va) = *s;
 }
 
-static int kmem_find_slot(struct kmem *m, uint64_t va, struct slot *ret,
+static int kmem_find_slot(struct kmem *m, uint64_t va, struct kmem_slot *ret,
 			  struct atw_err *err)
 {
 	struct mmu_place p;
@@ -129,7 +129,7 @@ static int kmem_find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 			return ATW_OK;
 		}
 	for (unsigned i = 0; i < FAR_SIZES; i++) {
-		const struct slot *far = kmem_far_slot(m, i, va);
+		const struct kmem_slot *far = kmem_far_slot(m, i, va);
 
 		if (va - far->va < far->size) {
 			*ret = *far;
@@ -158,7 +158,7 @@ static int kmem_find_slot(struct kmem *m, uint64_t va, struct slot *ret,
 
 int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err)
 {
-	struct slot s;
+	struct kmem_slot s;
 	int r = kmem_find_slot(m, va, &s, err);
 
 	if (r == ATW_OK)
@@ -170,7 +170,7 @@ int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err)
 static int kmem_find_run(struct kmem *m, uint64_t va, size_t len, atw_pa *pa, size_t *run,
 			 struct atw_err *err)
 {
-	struct slot s;
+	struct kmem_slot s;
 	int r = kmem_find_slot(m, va, &s, err);
 
 	if (r < 0)
@@ -213,7 +213,7 @@ static int kmem_not_there(struct kmem *m, uint64_t va, atw_pa pa, ssize_t got,
 
 void kmem_hold(struct kmem *m, uint64_t va, size_t len)
 {
-	struct slot s;
+	struct kmem_slot s;
 	ssize_t got;
 	atw_pa pa;
 
@@ -308,7 +308,7 @@ int kmem_read(struct kmem *m, uint64_t va, void *buf, size_t len,
 
 const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *err)
 {
-	struct slot s;
+	struct kmem_slot s;
 	const void *p;
 	atw_pa pa;
 
@@ -335,7 +335,7 @@ const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *e
 void kmem_words(struct kmem *m, struct kmem_word *w, size_t n)
 {
 	struct atw_piece piece[KMEM_WORDS];
-	struct slot s;
+	struct kmem_slot s;
 
 	n = n < KMEM_WORDS ? n : KMEM_WORDS;
 	for (size_t i = 0; i < n; i++) {
@@ -418,7 +418,7 @@ static int kmem_text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bo
 {
 	kmem_touched_fn *fn = m->touched;
 	const char *nul;
-	struct slot s;
+	struct kmem_slot s;
 	int r;
 
 	m->touched = NULL;

@@ -33,7 +33,7 @@ static struct kmem_word links_start_word(const struct links *l, uint64_t link)
 				   .len = width ? width : 8 };
 }
 
-static bool links_is_same(struct links *l, const struct mark *m)
+static bool links_is_same(struct links *l, const struct task_link_mark *m)
 {
 	uint64_t start;
 
@@ -76,7 +76,7 @@ static uint64_t links_stand(struct links *l, struct kmem_word *ret_next)
  * is asked first: if it is another one by now, the link back is of no use to it.
  */
 static bool links_step(struct links *l, uint64_t from, const struct kmem_word *next,
-		       struct mark *ret)
+		       struct task_link_mark *ret)
 {
 	bool task = next->value != l->head;
 	struct kmem_word w[3];
@@ -99,7 +99,7 @@ static bool links_step(struct links *l, uint64_t from, const struct kmem_word *n
 }
 
 /* We went back, and come across one of those again: they were not gone. */
-static bool links_met_before(struct links *l, const struct mark *m)
+static bool links_met_before(struct links *l, const struct task_link_mark *m)
 {
 	for (size_t i = l->n; i < l->met; i++)
 		if (l->mark[i].link == m->link && l->mark[i].start == m->start) {
@@ -114,7 +114,7 @@ static bool links_met_before(struct links *l, const struct mark *m)
 
 int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
 {
-	struct mark m = { 0 };
+	struct task_link_mark m = {0};
 	unsigned here = 0;
 
 	for (; l->tries < TRIES; l->tries++) {

@@ -12,7 +12,7 @@
 
 #include "linux/members.h"
 
-struct mark {
+struct task_link_mark {
 	uint64_t link;
 	uint64_t start;          /* of the task, as task_start() has it */
 };
@@ -22,7 +22,7 @@ struct links {
 	uint64_t head;           /* not in a task */
 	uint32_t offset;         /* of the link in a task_struct */
 	/* What was met: the first n as far as they are the way to here. */
-	struct mark *mark;
+	struct task_link_mark *mark;
 	size_t n, met, cap;
 	unsigned tries;          /* since the last one */
 };

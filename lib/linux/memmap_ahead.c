@@ -13,7 +13,7 @@ enum { MOST_BITS = 9, MOST = 1 << MOST_BITS, NEAR = 8 };
 enum { PART = 4096, PARTS = 64 };
 
 /* Struct pages of neighbouring frames, which lie in one piece. */
-struct stretch {
+struct memmap_ahead_stretch {
 	uint64_t pfn, pa;
 	uint16_t n;
 	uint16_t slot, there;    /* where their bytes are; and of how many, from the first on */
@@ -28,7 +28,7 @@ struct memmap_ahead {
 	uint64_t reads;
 	uint32_t at;             /* found last */
 	uint64_t off;            /* and in that one, the page furthest behind */
-	struct stretch stretch[MOST];
+	struct memmap_ahead_stretch stretch[MOST];
 	uint64_t key[2][MOST];   /* address << MOST_BITS | which */
 	struct atw_piece piece[MOST];
 	uint8_t bytes[];         /* MOST struct pages, by slots */
@@ -57,7 +57,7 @@ void memmap_ahead_destroy(struct memmap_ahead *a)
 
 void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa)
 {
-	struct stretch *s;
+	struct memmap_ahead_stretch *s;
 
 	/* All over again, once the last of them was asked for or there is no more room. */
 	if (a->read == a->n && (a->pages == MOST || a->at + 1 > a->n ||
@@ -72,7 +72,8 @@ void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa p
 		s->n = (uint16_t)(s->n + n);
 		return;
 	}
-	a->stretch[a->n++] = (struct stretch){ .pfn = pfn, .pa = pa.u, .n = (uint16_t)n };
+	a->stretch[a->n++] =
+		(struct memmap_ahead_stretch){.pfn = pfn, .pa = pa.u, .n = (uint16_t)n};
 }
 
 void memmap_ahead_anew(struct memmap_ahead *a)
@@ -95,7 +96,7 @@ static void memmap_ahead_share_out(struct memmap_ahead *a, const uint64_t *key,
 		size_t got = q->got > 0 ? (size_t)q->got / a->size : 0;
 
 		for (size_t left = q->len / a->size; left;) {
-			struct stretch *s = &a->stretch[*key++ & (MOST - 1)];
+			struct memmap_ahead_stretch *s = &a->stretch[*key++ & (MOST - 1)];
 
 			s->there = (uint16_t)(got < s->n ? got : s->n);
 			got -= s->there;
@@ -118,7 +119,7 @@ static void memmap_ahead_read_added(struct memmap_ahead *a, struct kmem *m)
 		a->key[0][i] = a->stretch[base + i].pa << MOST_BITS | (base + i);
 	key = n > 1 ? radix_sort(a->key[0], a->key[1], n, MOST_BITS) : a->key[0];
 	for (uint32_t i = 0; i < n; i++) {
-		struct stretch *s = &a->stretch[key[i] & (MOST - 1)];
+		struct memmap_ahead_stretch *s = &a->stretch[key[i] & (MOST - 1)];
 		size_t len = (size_t)s->n * a->size;
 
 		s->slot = (uint16_t)a->read_pages;
@@ -150,7 +151,7 @@ const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_
 				 uint64_t *ret_n)
 {
 	uint32_t at = a->at;
-	const struct stretch *s;
+	const struct memmap_ahead_stretch *s;
 	uint64_t off;
 
 	/* The same again, the next one, or what follows some left out or not read so far. */

@@ -21,7 +21,7 @@ enum {
 	MAPPING_ANON = 1, MAPPING_KSM = 3,       /* bits of page->mapping */
 };
 
-struct stretch {
+struct memmap_origin_stretch {
 	size_t from, to;         /* of pfn[] */
 };
 
@@ -29,7 +29,7 @@ struct origins {
 	struct atw_memmap *m;
 	const uint64_t *pfn;
 	struct page_origin *ret;
-	struct stretch stretch[STRETCHES];
+	struct memmap_origin_stretch stretch[STRETCHES];
 	struct atw_piece piece[STRETCHES];
 	size_t n;
 	uint8_t *bytes;          /* STRETCH struct pages for each stretch */
@@ -100,7 +100,7 @@ static void memmap_origin_read_stretches(struct origins *o)
 
 	atw_read_many(o->m->where.mem, o->piece, o->n, NULL);
 	for (size_t i = 0; i < o->n; i++) {
-		const struct stretch *s = &o->stretch[i];
+		const struct memmap_origin_stretch *s = &o->stretch[i];
 		const struct atw_piece *p = &o->piece[i];
 
 		if (p->got > 0)
@@ -137,7 +137,7 @@ int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct p
 				ret[k] = origin_slowly(&o, pfn[k]);
 			continue;
 		}
-		o.stretch[o.n] = (struct stretch){ i, end };
+		o.stretch[o.n] = (struct memmap_origin_stretch){i, end};
 		o.piece[o.n] = (struct atw_piece){
 			pa, o.bytes + o.n * STRETCH * size,
 			(size_t)(pfn[end - 1] - pfn[i] + 1) * size, 0,

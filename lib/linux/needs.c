@@ -10,28 +10,28 @@
 
 /* ---- the list ---- */
 
-enum kind { KIND_MEMBER, KIND_SIZE, KIND_CONST, KIND_SYMBOL };
+enum needs_kind { KIND_MEMBER, KIND_SIZE, KIND_CONST, KIND_SYMBOL };
 
-struct entry {
+struct needs_entry {
 	const char *names;
 	uint8_t serves;
 	bool must;
 };
 
-static const struct entry members[] = {
+static const struct needs_entry members[] = {
 #define MEMBER(id, paths, serves, must) { paths, serves, must },
 #include "linux/needs.def"
 };
-static const struct entry sizes[] = {
+static const struct needs_entry sizes[] = {
 #define SIZE(id, types, serves, must) { types, serves, must },
 #include "linux/needs.def"
 };
-static const struct entry consts[] = {
+static const struct needs_entry consts[] = {
 #define CONST(id, names, serves, must) { names, serves, must },
 #include "linux/needs.def"
-	{ NULL, 0, false },
+	{NULL, 0, false},
 };
-static const struct entry symbols[] = {
+static const struct needs_entry symbols[] = {
 #define SYMBOL(id, names, serves, must) { names, serves, must },
 #include "linux/needs.def"
 };
@@ -63,7 +63,7 @@ const char *needs_for_name(enum need_for f)
 
 /* ---- out of the types ---- */
 
-static bool needs_want(struct wanted_list *l, const struct entry *e, size_t n)
+static bool needs_want(struct name_index *l, const struct needs_entry *e, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!wanted_add(l, e[i].names, (uint16_t)i))
@@ -72,13 +72,13 @@ static bool needs_want(struct wanted_list *l, const struct entry *e, size_t n)
 }
 
 static void needs_find_member(struct needs *n, const struct btf *b,
-			      const struct wanted_list *l, size_t i)
+			      const struct name_index *l, size_t i)
 {
 	char path[128];
 
 	for (const char *p = members[i].names; (p = wanted_alternative(p, path, sizeof(path)));) {
 		char *dot = strchr(path, '.');
-		struct wanted *w;
+		struct name_entry *w;
 		struct btf_member m;
 		uint64_t size;
 
@@ -97,12 +97,12 @@ static void needs_find_member(struct needs *n, const struct btf *b,
 }
 
 static void needs_find_size(struct needs *n, const struct btf *b,
-			    const struct wanted_list *l, size_t i)
+			    const struct name_index *l, size_t i)
 {
 	char name[128];
 
 	for (const char *p = sizes[i].names; (p = wanted_alternative(p, name, sizeof(name)));) {
-		struct wanted *w = wanted_find(l, name);
+		struct name_entry *w = wanted_find(l, name);
 		uint64_t size;
 
 		if (w && w->id && btf_size(b, (uint32_t)w->id, &size) == ATW_OK && size < NEED_NONE) {
@@ -114,7 +114,7 @@ static void needs_find_size(struct needs *n, const struct btf *b,
 
 struct const_search {
 	struct needs *n;
-	struct wanted_list names;
+	struct name_index names;
 	uint8_t place[N_CONSTS + 1];     /* of the alternative taken; 0: none */
 };
 
@@ -122,7 +122,7 @@ struct const_search {
 static void needs_on_enumerator(void *arg, const char *name, int64_t value)
 {
 	struct const_search *s = arg;
-	const struct wanted *w = wanted_find(&s->names, name);
+	const struct name_entry *w = wanted_find(&s->names, name);
 
 	if (!w || (s->place[w->owner] && s->place[w->owner] <= w->place))
 		return;
@@ -132,12 +132,12 @@ static void needs_on_enumerator(void *arg, const char *name, int64_t value)
 }
 
 /* One pass: where the types are, and every enumerator that has a use. */
-static void needs_look_at_all(const struct btf *b, struct wanted_list *types,
+static void needs_look_at_all(const struct btf *b, struct name_index *types,
 			      struct const_search *cs)
 {
 	for (uint32_t id = 1; id < b->n; id++) {
 		enum btf_kind kind = btf_kind(b, id);
-		struct wanted *w;
+		struct name_entry *w;
 
 		if (kind == BTF_ENUM || kind == BTF_ENUM64)
 			btf_enumerators(b, id, needs_on_enumerator, cs);
@@ -152,7 +152,7 @@ static void needs_look_at_all(const struct btf *b, struct wanted_list *types,
 
 void needs_from_types(struct needs *n, const struct btf *b)
 {
-	struct wanted_list types = { 0 };
+	struct name_index types = {0};
 	struct const_search cs = { .n = n };
 
 	memset(n->member, 0xff, sizeof(n->member));
@@ -183,7 +183,7 @@ struct need_info needs_at(const struct needs *n, size_t i)
 {
 	const size_t size = i - N_MEMBERS, constant = size - N_SIZES,
 		     symbol = constant - N_CONSTS;
-	const struct entry *e;
+	const struct needs_entry *e;
 	const char *kind;
 	bool have;
 

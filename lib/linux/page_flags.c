@@ -19,7 +19,7 @@
 enum { ORDERS = 20 };
 
 /* A page and its folio, as bytes. */
-struct view {
+struct page_flags_view {
 	const uint8_t *page, *head, *second;
 	uint64_t pfn, head_pfn;
 	uint64_t own, flags, flags2;     /* of the page, head and second page */
@@ -32,8 +32,8 @@ static uint64_t page_flags_word(const uint8_t *p, uint32_t at)
 }
 
 /* Members of the second page are counted from the first. */
-static uint32_t page_flags_second32(const struct atw_memmap *m, const struct view *v,
-				    uint32_t at)
+static uint32_t page_flags_second32(const struct atw_memmap *m,
+				    const struct page_flags_view *v, uint32_t at)
 {
 	return get_le32(v->second + (at - m->where.size));
 }
@@ -54,8 +54,8 @@ static uint64_t page_flags_head_address(uint64_t own, uint64_t info)
 	return info & ~(uint64_t)1;
 }
 
-static bool page_flags_set_head(struct atw_memmap *m, struct view *v, uint64_t own,
-				uint64_t head)
+static bool page_flags_set_head(struct atw_memmap *m, struct page_flags_view *v,
+				uint64_t own, uint64_t head)
 {
 	uint64_t back = (own - head) / m->where.size;
 	const uint8_t *p;
@@ -76,7 +76,7 @@ static bool page_flags_set_head(struct atw_memmap *m, struct view *v, uint64_t o
  * again, so that each first one of a page looks like the head. What follows a
  * true head points back to it (page_is_fake_head()).
  */
-static void page_flags_see_fake_head(struct atw_memmap *m, struct view *v)
+static void page_flags_see_fake_head(struct atw_memmap *m, struct page_flags_view *v)
 {
 	uint64_t own = memmap_address(m->kmem, &m->where, v->pfn), info;
 	const uint8_t *next;
@@ -92,7 +92,7 @@ static void page_flags_see_fake_head(struct atw_memmap *m, struct view *v)
 }
 
 /* The struct pages in the way of what follows are read. */
-static int page_flags_look(struct atw_memmap *m, uint64_t pfn, struct view *v,
+static int page_flags_look(struct atw_memmap *m, uint64_t pfn, struct page_flags_view *v,
 			   struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;
@@ -154,13 +154,14 @@ static int32_t page_flags_mapcount_of(const struct page_abi *a, const uint8_t *p
 	return (int32_t)get_le32(page + a->mapcount);
 }
 
-static bool page_flags_is_slab(const struct page_abi *a, const struct view *v)
+static bool page_flags_is_slab(const struct page_abi *a, const struct page_flags_view *v)
 {
 	return a->slab ? page_flags_is_type(a, v->head, a->slab)
 		       : v->flags & a->slab_flag;
 }
 
-static bool page_flags_is_hugetlb(const struct atw_memmap *m, const struct view *v)
+static bool page_flags_is_hugetlb(const struct atw_memmap *m,
+				  const struct page_flags_view *v)
 {
 	const struct page_abi *a = &m->abi;
 
@@ -173,7 +174,8 @@ static bool page_flags_is_hugetlb(const struct atw_memmap *m, const struct view 
 	return page_flags_is_type(a, v->head, a->hugetlb);
 }
 
-static unsigned page_flags_order_of(const struct atw_memmap *m, const struct view *v)
+static unsigned page_flags_order_of(const struct atw_memmap *m,
+				    const struct page_flags_view *v)
 {
 	if (!v->large)
 		return 0;
@@ -182,7 +184,8 @@ static unsigned page_flags_order_of(const struct atw_memmap *m, const struct vie
 	return v->flags2 & 0xff;
 }
 
-static int64_t page_flags_entire_of(const struct atw_memmap *m, const struct view *v)
+static int64_t page_flags_entire_of(const struct atw_memmap *m,
+				    const struct page_flags_view *v)
 {
 	return m->abi.entire == NEED_NONE
 		       ? 0
@@ -190,7 +193,8 @@ static int64_t page_flags_entire_of(const struct atw_memmap *m, const struct vie
 }
 
 /* Up to 6.1 nothing counts a folio's mappings but its pages themselves. */
-static bool page_flags_any_page_mapped(struct atw_memmap *m, const struct view *v)
+static bool page_flags_any_page_mapped(struct atw_memmap *m,
+				       const struct page_flags_view *v)
 {
 	uint64_t n = (uint64_t)1 << (page_flags_order_of(m, v) & 31);
 
@@ -208,7 +212,8 @@ static bool page_flags_any_page_mapped(struct atw_memmap *m, const struct view *
 	return m->mapped;
 }
 
-static bool page_flags_is_mapped(struct atw_memmap *m, const struct view *v, bool hugetlb)
+static bool page_flags_is_mapped(struct atw_memmap *m, const struct page_flags_view *v,
+				 bool hugetlb)
 {
 	const struct page_abi *a = &m->abi;
 
@@ -229,7 +234,7 @@ static bool page_flags_is_mapped(struct atw_memmap *m, const struct view *v, boo
  * With CONFIG_NO_PAGE_MAPCOUNT (6.15) the pages of a large folio are not
  * counted. The first folio of which some page is mapped by itself shows it.
  */
-static void page_flags_see_counting(struct atw_memmap *m, const struct view *v)
+static void page_flags_see_counting(struct atw_memmap *m, const struct page_flags_view *v)
 {
 	int64_t all =
 		(int64_t)(int32_t)page_flags_second32(m, v, m->abi.large_mapcount) + 1;
@@ -251,7 +256,8 @@ static void page_flags_see_counting(struct atw_memmap *m, const struct view *v)
 }
 
 /* folio_average_page_mapcount() */
-static int64_t page_flags_average(const struct atw_memmap *m, const struct view *v)
+static int64_t page_flags_average(const struct atw_memmap *m,
+				  const struct page_flags_view *v)
 {
 	int64_t all =
 		(int64_t)(int32_t)page_flags_second32(m, v, m->abi.large_mapcount) + 1;
@@ -267,7 +273,8 @@ static int64_t page_flags_average(const struct atw_memmap *m, const struct view 
 }
 
 /* folio_precise_page_mapcount(), page_mapcount() of 6.10 */
-static int64_t page_flags_count_folio(struct atw_memmap *m, const struct view *v)
+static int64_t page_flags_count_folio(struct atw_memmap *m,
+				      const struct page_flags_view *v)
 {
 	int64_t n = page_flags_has_type(&m->abi, v->page)
 			    ? 0
@@ -282,8 +289,8 @@ static int64_t page_flags_count_folio(struct atw_memmap *m, const struct view *v
 }
 
 /* page_mapcount() up to 6.9, and what kpagecount_read() asked before */
-static int64_t page_flags_count_page(const struct atw_memmap *m, const struct view *v,
-				     bool hugetlb)
+static int64_t page_flags_count_page(const struct atw_memmap *m,
+				     const struct page_flags_view *v, bool hugetlb)
 {
 	int64_t n = (int64_t)page_flags_mapcount_of(&m->abi, v->page) + 1;
 
@@ -307,8 +314,8 @@ static int64_t page_flags_count_page(const struct atw_memmap *m, const struct vi
  * Only the first page of a free block says so: the first of a block of each
  * order that could hold this one is asked (is_free_buddy_page()).
  */
-static bool page_flags_in_free_block(struct atw_memmap *m, const struct view *v,
-				     unsigned *order)
+static bool page_flags_in_free_block(struct atw_memmap *m,
+				     const struct page_flags_view *v, unsigned *order)
 {
 	for (unsigned o = 0; o < ORDERS && m->abi.private_ != NEED_NONE; o++) {
 		uint64_t first = v->pfn & ~(((uint64_t)1 << o) - 1);
@@ -336,8 +343,8 @@ static uint64_t page_flags_zeroes(const struct zero_pages *z, uint64_t pfn,
 }
 
 /* Flags of the folio as such: its users and its size. */
-static uint64_t page_flags_folio_kpf(struct atw_memmap *m, const struct view *v,
-				     bool hugetlb)
+static uint64_t page_flags_folio_kpf(struct atw_memmap *m,
+				     const struct page_flags_view *v, bool hugetlb)
 {
 	const struct page_abi *a = &m->abi;
 	bool anon = page_flags_word(v->head, a->mapping) & MAPPING_ANON,
@@ -362,7 +369,8 @@ static uint64_t page_flags_folio_kpf(struct atw_memmap *m, const struct view *v,
 	return u;
 }
 
-static uint64_t page_kpf(struct atw_memmap *m, const struct view *v, bool hugetlb)
+static uint64_t page_kpf(struct atw_memmap *m, const struct page_flags_view *v,
+			 bool hugetlb)
 {
 	const struct page_abi *a = &m->abi;
 	uint64_t k = a->of_folio ? v->flags : v->own;
@@ -389,7 +397,7 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 {
 	const struct page_abi *a = &m->abi;
 	unsigned order;
-	struct view v = { 0 };
+	struct page_flags_view v = {0};
 	bool hugetlb;
 	int64_t n;
 	int r = page_flags_look(m, pfn, &v, err);
@@ -433,7 +441,7 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page
 		struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;
-	struct view v = { 0 };
+	struct page_flags_view v = {0};
 	unsigned order = 0;
 	bool idle;
 	int r = page_flags_look(m, pfn, &v, err);

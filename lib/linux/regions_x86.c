@@ -18,18 +18,16 @@
 #define TB (UINT64_C(1) << 40)
 
 /* arch/x86/include/asm/pgtable_64_types.h, page_64_types.h, ldt */
-struct layout {
+struct regions_x86_layout {
 	uint64_t guard, ldt, ldt_end;
 	uint64_t direct, vmalloc, vmemmap;       /* where nothing is random */
 	uint64_t vmalloc_size, kasan;
 };
-static const struct layout layouts[2] = {
-	{ 0xffff800000000000, 0xffff880000000000, 0xffff888000000000,
-	  0xffff888000000000, 0xffffc90000000000, 0xffffea0000000000,
-	  32 * TB, 0xffffec0000000000 },
-	{ 0xff00000000000000, 0xff10000000000000, 0xff11000000000000,
-	  0xff11000000000000, 0xffa0000000000000, 0xffd4000000000000,
-	  12800 * TB, 0xffdffc0000000000 },
+static const struct regions_x86_layout layouts[2] = {
+	{0xffff800000000000, 0xffff880000000000, 0xffff888000000000, 0xffff888000000000,
+	 0xffffc90000000000, 0xffffea0000000000, 32 * TB, 0xffffec0000000000},
+	{0xff00000000000000, 0xff10000000000000, 0xff11000000000000, 0xff11000000000000,
+	 0xffa0000000000000, 0xffd4000000000000, 12800 * TB, 0xffdffc0000000000},
 };
 
 /* The same with four levels and five. */
@@ -91,7 +89,8 @@ static struct said regions_x86_vmalloc_between(const struct plan *p,
 	return ret;
 }
 
-static struct bases regions_x86_find_bases(const struct plan *p, const struct layout *l)
+static struct bases regions_x86_find_bases(const struct plan *p,
+					   const struct regions_x86_layout *l)
 {
 	struct bases b;
 
@@ -118,7 +117,8 @@ static struct bases regions_x86_find_bases(const struct plan *p, const struct la
 }
 
 /* KASAN comes without random bases; the text's shadow is always mapped. */
-static bool regions_x86_has_kasan(const struct plan *p, const struct layout *l,
+static bool regions_x86_has_kasan(const struct plan *p,
+				  const struct regions_x86_layout *l,
 				  const struct bases *b)
 {
 	struct said text = plan_text(p);
@@ -127,7 +127,7 @@ static bool regions_x86_has_kasan(const struct plan *p, const struct layout *l,
 	       plan_distance(p, (text.u >> 3) + KASAN_OFFSET).have;
 }
 
-static void regions_x86_vmalloc(struct plan *p, const struct layout *l,
+static void regions_x86_vmalloc(struct plan *p, const struct regions_x86_layout *l,
 				const struct bases *b)
 {
 	/* KMSAN keeps the other quarters for what it knows of this one. */
@@ -184,7 +184,7 @@ static void regions_x86_image_and_above(struct plan *p)
 
 void regions_x86(struct plan *p)
 {
-	const struct layout *l = &layouts[p->space->paging.nlevels == 5];
+	const struct regions_x86_layout *l = &layouts[p->space->paging.nlevels == 5];
 	struct bases b;
 	bool kasan;
 	uint64_t hi;

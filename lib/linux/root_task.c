@@ -44,7 +44,7 @@ static const struct { const char *type, *member; bool must; } used[USED] = {
 	[RELEASE] = { "new_utsname", "release", false },
 };
 
-struct hunt {
+struct root_task_hunt {
 	struct atw_source *mem;
 	const char *family;      /* modes of this machine only; NULL: of all */
 	uint32_t off[USED];
@@ -57,7 +57,7 @@ struct hunt {
 
 enum { TASKS_TRIED = 16, MMS_TRIED = 1000 };
 
-static bool root_task_take_types(struct hunt *h, struct atw_blob blob)
+static bool root_task_take_types(struct root_task_hunt *h, struct atw_blob blob)
 {
 	struct btf b;
 	bool good = true;
@@ -75,7 +75,7 @@ static bool root_task_take_types(struct hunt *h, struct atw_blob blob)
 static int root_task_on_types(void *arg, atw_pa at, struct search *s)
 {
 	_auto_free char *copy = NULL;
-	struct hunt *h = arg;
+	struct root_task_hunt *h = arg;
 	uint64_t len;
 
 	len = search_types_length(s, at);
@@ -100,7 +100,7 @@ static bool root_task_read_u64(struct atw_source *mem, uint64_t pa, uint64_t *re
 	return true;
 }
 
-static void root_task_use(struct hunt *h, uint64_t pa, uint64_t len)
+static void root_task_use(struct root_task_hunt *h, uint64_t pa, uint64_t len)
 {
 	h->found.used[h->found.nused].pa = pa;
 	h->found.used[h->found.nused++].len = len;
@@ -114,7 +114,8 @@ static bool root_task_leads(const struct mmu_space *sp, uint64_t va, uint64_t pa
 	       s.kind == ATW_LEAF && s.pa.u + (va - s.va.u) == pa;
 }
 
-static void root_task_read_release(struct hunt *h, uint64_t task, uint64_t shift)
+static void root_task_read_release(struct root_task_hunt *h, uint64_t task,
+				   uint64_t shift)
 {
 	uint64_t proxy, uts;
 	char *text = h->found.release;
@@ -139,7 +140,8 @@ static void root_task_read_release(struct hunt *h, uint64_t task, uint64_t shift
 }
 
 /* One mode must take the task to where it lies. */
-static bool root_task_find_mode(struct hunt *h, uint64_t root, uint64_t va, uint64_t pa)
+static bool root_task_find_mode(struct root_task_hunt *h, uint64_t root, uint64_t va,
+				uint64_t pa)
 {
 	const struct atw_paging *pg;
 
@@ -170,7 +172,7 @@ static bool root_task_in_image(uint64_t va, uint64_t task)
 }
 
 /* `p` lies at the place of pgd; at least `before` and `after` bytes around it. */
-static bool root_task_looks_like_init_mm(const struct hunt *h, const char *p,
+static bool root_task_looks_like_init_mm(const struct root_task_hunt *h, const char *p,
 					 uint64_t task)
 {
 	const char *mm = p - h->off[PGD];
@@ -186,7 +188,7 @@ static bool root_task_looks_like_init_mm(const struct hunt *h, const char *p,
 	       end < data && root_task_in_image(data, task);
 }
 
-static bool root_task_find_init_mm(struct hunt *h, uint64_t task, uint64_t va)
+static bool root_task_find_init_mm(struct root_task_hunt *h, uint64_t task, uint64_t va)
 {
 	enum { WINDOW = 1024 * 1024, AROUND = ROOT_TASK_AROUND };
 	_auto_free char *window = malloc(WINDOW);
@@ -220,7 +222,7 @@ static bool root_task_find_init_mm(struct hunt *h, uint64_t task, uint64_t va)
 
 static int root_task_on_name(void *arg, atw_pa at, struct search *s)
 {
-	struct hunt *h = arg;
+	struct root_task_hunt *h = arg;
 	uint64_t task = at.u - h->off[COMM], va, leader;
 
 	(void)s;
@@ -244,7 +246,7 @@ static int root_task_on_name(void *arg, atw_pa at, struct search *s)
 int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *ret,
 		 struct atw_err *err)
 {
-	struct hunt h = { .mem = mem };
+	struct root_task_hunt h = {.mem = mem};
 	struct atw_blob machine;
 	int r = 0;
 

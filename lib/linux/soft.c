@@ -18,7 +18,7 @@
 
 struct field { uint8_t lo, bits; };
 
-struct layout {
+struct soft_layout {
 	enum atw_family family;
 	uint8_t word_size;
 	unsigned since;          /* KERNEL(major, minor) */
@@ -34,30 +34,110 @@ struct layout {
 #define BIT(n) ((uint64_t)1 << (n))
 
 /* A family's layouts, newest first. */
-static const struct layout layouts[] = {
+static const struct soft_layout layouts[] = {
 	/* arch/x86/include/asm/pgtable_64.h; inverted since the L1TF fixes */
-	{ ATW_X86, 8, KERNEL(4, 18), BIT(8), BIT(7), true, { 59, 5 }, { 9, 50 },
-	  BIT(1), BIT(2), BIT(3), { BIT(11), BIT(10), BIT(9) } },
-	{ ATW_X86, 8, 0, BIT(8), BIT(7), false, { 9, 5 }, { 14, 50 }, BIT(7), 0, 0,
-	  { BIT(11), 0, BIT(9) } },
+	{ATW_X86,
+	 8,
+	 KERNEL(4, 18),
+	 BIT(8),
+	 BIT(7),
+	 true,
+	 {59, 5},
+	 {9, 50},
+	 BIT(1),
+	 BIT(2),
+	 BIT(3),
+	 {BIT(11), BIT(10), BIT(9)}},
+	{ATW_X86,
+	 8,
+	 0,
+	 BIT(8),
+	 BIT(7),
+	 false,
+	 {9, 5},
+	 {14, 50},
+	 BIT(7),
+	 0,
+	 0,
+	 {BIT(11), 0, BIT(9)}},
 	/* arch/x86/include/asm/pgtable-2level.h */
-	{ ATW_X86, 4, 0, BIT(8), BIT(7), false, { 1, 5 }, { 10, 22 }, 0, 0, BIT(7),
-	  { 0, 0, BIT(9) } },
+	{ATW_X86,
+	 4,
+	 0,
+	 BIT(8),
+	 BIT(7),
+	 false,
+	 {1, 5},
+	 {10, 22},
+	 0,
+	 0,
+	 BIT(7),
+	 {0, 0, BIT(9)}},
 	/* arch/arm64/include/asm/pgtable.h, pgtable-prot.h. Bit 11 (nG) with
 	 * the valid bit clear is PTE_PRESENT_INVALID; bit 58 was PTE_PROT_NONE
 	 * and bit 59 PMD_PRESENT_INVALID before. */
-	{ ATW_ARM64, 8, KERNEL(6, 11), BIT(11), 0, false, { 6, 5 }, { 12, 50 },
-	  0, BIT(3), BIT(2), { 0, BIT(58), BIT(56) } },
-	{ ATW_ARM64, 8, KERNEL(5, 19), BIT(58), BIT(59), false, { 3, 5 }, { 8, 50 },
-	  0, 0, BIT(2), { 0, 0, BIT(56) } },
-	{ ATW_ARM64, 8, 0, BIT(58), BIT(59), false, { 2, 6 }, { 8, 50 }, 0, 0, 0,
-	  { 0, 0, BIT(56) } },
+	{ATW_ARM64,
+	 8,
+	 KERNEL(6, 11),
+	 BIT(11),
+	 0,
+	 false,
+	 {6, 5},
+	 {12, 50},
+	 0,
+	 BIT(3),
+	 BIT(2),
+	 {0, BIT(58), BIT(56)}},
+	{ATW_ARM64,
+	 8,
+	 KERNEL(5, 19),
+	 BIT(58),
+	 BIT(59),
+	 false,
+	 {3, 5},
+	 {8, 50},
+	 0,
+	 0,
+	 BIT(2),
+	 {0, 0, BIT(56)}},
+	{ATW_ARM64,
+	 8,
+	 0,
+	 BIT(58),
+	 BIT(59),
+	 false,
+	 {2, 6},
+	 {8, 50},
+	 0,
+	 0,
+	 0,
+	 {0, 0, BIT(56)}},
 	/* arch/riscv/include/asm/pgtable.h; bit 5 (G) is PROT_NONE. Bits 59 and 60
 	 * are reserved without Svrsw60t59b, and those of swap zero. */
-	{ ATW_RISCV, 8, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 52 }, BIT(3), BIT(4), BIT(6),
-	  { BIT(59), BIT(60), BIT(8) } },
-	{ ATW_RISCV, 4, 0, BIT(5), 0xe, false, { 7, 5 }, { 12, 20 }, 0, 0, BIT(6),
-	  { 0, 0, BIT(8) } },
+	{ATW_RISCV,
+	 8,
+	 0,
+	 BIT(5),
+	 0xe,
+	 false,
+	 {7, 5},
+	 {12, 52},
+	 BIT(3),
+	 BIT(4),
+	 BIT(6),
+	 {BIT(59), BIT(60), BIT(8)}},
+	{ATW_RISCV,
+	 4,
+	 0,
+	 BIT(5),
+	 0xe,
+	 false,
+	 {7, 5},
+	 {12, 20},
+	 0,
+	 0,
+	 BIT(6),
+	 {0, 0, BIT(8)}},
 };
 
 static bool soft_parse_release(const char *release, unsigned *ret)
@@ -152,7 +232,7 @@ static struct atw_soft_abi soft_abi_for(const struct atw_paging *pg, const char 
 	if (!abi.known)
 		*version = UINT32_MAX;   /* the newest is the likeliest */
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
-		const struct layout *l = &layouts[i];
+		const struct soft_layout *l = &layouts[i];
 
 		if (l->family == pg->family && l->word_size == pg->word_size &&
 		    *version >= l->since) {
@@ -247,7 +327,7 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 				     unsigned level, uint64_t word)
 {
 	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
-	const struct layout *l;
+	const struct soft_layout *l;
 	uint64_t there;
 
 	if (!word)

@@ -31,7 +31,7 @@ enum { SYMBOLS_MAX = 8 * 1024 * 1024, PIECE = 1024 * 1024 };
 
 /* ---- where VMCOREINFO says ---- */
 
-enum table { NAMES, TOKENS, INDEX, OFFSETS, NUM, BASE, TABLES };
+enum symbols_table { NAMES, TOKENS, INDEX, OFFSETS, NUM, BASE, TABLES };
 
 static const char *const table_keys[TABLES] = {
 	[NAMES] = "SYMBOL(kallsyms_names)",
@@ -43,7 +43,7 @@ static const char *const table_keys[TABLES] = {
 };
 
 /* Up to the next table at most: that is as far as this one may reach. */
-static int symbols_table_blob(struct kmem *m, const uint64_t *va, enum table t,
+static int symbols_table_blob(struct kmem *m, const uint64_t *va, enum symbols_table t,
 			      uint64_t max, struct atw_blob *ret, struct atw_err *err)
 {
 	for (unsigned i = 0; i < TABLES; i++)

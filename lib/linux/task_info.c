@@ -18,7 +18,7 @@ enum {
 	TICK = 1000000000 / ABOUT_TICKS, /* ns */
 };
 
-struct looker {
+struct task_info_looker {
 	struct members v;
 	const struct lnx_task *t;
 	struct task_about *a;
@@ -34,20 +34,20 @@ void about_text(struct atw_blob *t, char *buf, size_t len)
 	*t = (struct atw_blob){ buf, strnlen(buf, len) };
 }
 
-static bool task_info_get(const struct looker *l, uint64_t base, enum need_member id,
-			  uint64_t *ret)
+static bool task_info_get(const struct task_info_looker *l, uint64_t base,
+			  enum need_member id, uint64_t *ret)
 {
 	return base && member_get(&l->v, base, id, ret, NULL) == ATW_OK;
 }
 
 /* A pointer that leads somewhere. */
-static bool task_info_follow(const struct looker *l, uint64_t base, enum need_member id,
-			     uint64_t *ret)
+static bool task_info_follow(const struct task_info_looker *l, uint64_t base,
+			     enum need_member id, uint64_t *ret)
 {
 	return task_info_get(l, base, id, ret) && *ret;
 }
 
-static void task_info_look_at_task(struct looker *l)
+static void task_info_look_at_task(struct task_info_looker *l)
 {
 	static const enum need_member id[] = {
 		N_task_signal, N_task_cred, N_task_cgroups, N_task_boot, N_task_cpu,
@@ -80,7 +80,7 @@ static const enum need_member of_signal[] = {
 	N_signal_threads, N_signal_child_minor, N_signal_child_major, N_signal_thread_head,
 };
 
-static void task_info_add(const struct looker *l, uint64_t at,
+static void task_info_add(const struct task_info_looker *l, uint64_t at,
 			  const enum need_member id[5], struct used *u)
 {
 	uint64_t v[5] = { 0 };
@@ -101,8 +101,8 @@ static void task_info_add(const struct looker *l, uint64_t at,
  * Of the process: what threads had that are gone, and what those have that are
  * there. Links of a running kernel may lead anywhere: then nothing is known.
  */
-static void task_info_add_up(const struct looker *l, uint64_t signal, uint64_t threads,
-			     struct used *u)
+static void task_info_add_up(const struct task_info_looker *l, uint64_t signal,
+			     uint64_t threads, struct used *u)
 {
 	uint64_t head = signal + l->v.n->member[N_signal_thread_head], link = head, tgid, n = 0;
 
@@ -143,7 +143,7 @@ static void task_info_share(struct used *u)
 }
 
 /* What is known of the threads of a process, `signal` being held. */
-static void task_info_used_by(const struct looker *l, uint64_t signal)
+static void task_info_used_by(const struct task_info_looker *l, uint64_t signal)
 {
 	struct capture_task *t = &l->a->t;
 	uint64_t threads = 0, minor = 0, major = 0;
@@ -185,7 +185,7 @@ static void task_info_used_by(const struct looker *l, uint64_t signal)
 	}
 }
 
-static void task_info_used(const struct looker *l)
+static void task_info_used(const struct task_info_looker *l)
 {
 	if (!l->signal)
 		return;
@@ -196,7 +196,7 @@ static void task_info_used(const struct looker *l)
 
 /* ---- user, cgroup and start ---- */
 
-static bool task_info_same_root(const struct looker *l, uint64_t a, uint64_t b)
+static bool task_info_same_root(const struct task_info_looker *l, uint64_t a, uint64_t b)
 {
 	uint64_t x, y;
 
@@ -205,7 +205,7 @@ static bool task_info_same_root(const struct looker *l, uint64_t a, uint64_t b)
 }
 
 /* The cgroup that its memory is charged to, even where memory has its own hierarchy. */
-static bool task_info_cgroup_of(const struct looker *l, uint64_t *ret)
+static bool task_info_cgroup_of(const struct task_info_looker *l, uint64_t *ret)
 {
 	const struct needs *n = l->v.n;
 	uint64_t set = l->cgroups, css, other;
@@ -224,7 +224,7 @@ static bool task_info_cgroup_of(const struct looker *l, uint64_t *ret)
 }
 
 /* From its end to its beginning, as the names are found. */
-static bool task_info_path_of(const struct looker *l, uint64_t node, char *buf,
+static bool task_info_path_of(const struct task_info_looker *l, uint64_t node, char *buf,
 			      size_t len)
 {
 	size_t at = len - 1;
@@ -262,7 +262,7 @@ static bool task_info_path_of(const struct looker *l, uint64_t node, char *buf,
 	return false;
 }
 
-static void task_info_whose(const struct looker *l)
+static void task_info_whose(const struct task_info_looker *l)
 {
 	struct task_about *a = l->a;
 	uint64_t cgroup, node;
@@ -284,14 +284,14 @@ static void task_info_whose(const struct looker *l)
 
 /* ---- its program ---- */
 
-static bool task_info_pair(const struct looker *l, enum need_member first,
+static bool task_info_pair(const struct task_info_looker *l, enum need_member first,
 			   enum need_member last, struct capture_pair *ret)
 {
 	return task_info_follow(l, l->t->mm, first, &ret->a) &&
 	       task_info_get(l, l->t->mm, last, &ret->b) && ret->b >= ret->a;
 }
 
-static void task_info_run_from(const struct looker *l, uint64_t file)
+static void task_info_run_from(const struct task_info_looker *l, uint64_t file)
 {
 	struct task_about *a = l->a;
 	uint64_t mnt, dentry;
@@ -305,7 +305,7 @@ static void task_info_run_from(const struct looker *l, uint64_t file)
 	a->has |= CAPTURE_T_EXE;
 }
 
-static void task_info_program(const struct looker *l)
+static void task_info_program(const struct task_info_looker *l)
 {
 	static const enum need_member id[] = {
 		N_mm_start_code, N_mm_end_code, N_mm_start_data, N_mm_end_data,
@@ -336,8 +336,11 @@ static void task_info_program(const struct looker *l)
 void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_files *files,
 		struct task_about *ret)
 {
-	struct looker l = {
-		.v.n = kernel_needs(k), .t = t, .a = ret, .files = files,
+	struct task_info_looker l = {
+		.v.n = kernel_needs(k),
+		.t = t,
+		.a = ret,
+		.files = files,
 		.page = (uint64_t)1 << atw_kernel_space(k)->paging.page_shift,
 	};
 

@@ -23,11 +23,11 @@ enum {
 	NEXT = 0, PREV = 8,              /* in struct list_head */
 };
 
-enum phase { LEADERS, THREADS, DONE };
+enum tasks_phase { LEADERS, THREADS, DONE };
 
 struct lnx_tasks {
 	struct members v;
-	enum phase phase;
+	enum tasks_phase phase;
 	uint64_t head;           /* the link in init_task */
 	uint64_t link;           /* of the leader returned last, or the head */
 	uint64_t broken;         /* the last good one before a break; 0: none */

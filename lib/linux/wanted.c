@@ -17,19 +17,19 @@ const char *wanted_alternative(const char *names, char *buf, size_t len)
 	return names + n + (names[n] == '|');
 }
 
-bool wanted_add(struct wanted_list *l, const char *names, uint16_t owner)
+bool wanted_add(struct name_index *l, const char *names, uint16_t owner)
 {
 	char buf[128];
 	uint8_t place = 0;
 
 	for (const char *p = names; (p = wanted_alternative(p, buf, sizeof(buf)));) {
-		struct wanted *w;
+		struct name_entry *w;
 
 		if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
 			return false;
 		w = &l->v[l->n++];
 		place++;
-		*w = (struct wanted){ .owner = owner, .place = place };
+		*w = (struct name_entry){.owner = owner, .place = place};
 		snprintf(w->name, sizeof(w->name), "%.*s", (int)strcspn(buf, "."), buf);
 		l->first[(unsigned char)w->name[0]] = true;
 	}
@@ -38,10 +38,11 @@ bool wanted_add(struct wanted_list *l, const char *names, uint16_t owner)
 
 static int wanted_by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct wanted *)a)->name, ((const struct wanted *)b)->name);
+	return strcmp(((const struct name_entry *)a)->name,
+		      ((const struct name_entry *)b)->name);
 }
 
-void wanted_settle(struct wanted_list *l)
+void wanted_settle(struct name_index *l)
 {
 	size_t n = 0;
 
@@ -54,7 +55,7 @@ void wanted_settle(struct wanted_list *l)
 	l->n = n;
 }
 
-struct wanted *wanted_find(const struct wanted_list *l, const char *name)
+struct name_entry *wanted_find(const struct name_index *l, const char *name)
 {
 	size_t lo = 0, hi = l->n;
 
@@ -74,8 +75,8 @@ struct wanted *wanted_find(const struct wanted_list *l, const char *name)
 	return NULL;
 }
 
-void wanted_deinit(struct wanted_list *l)
+void wanted_deinit(struct name_index *l)
 {
 	free(l->v);
-	*l = (struct wanted_list){ 0 };
+	*l = (struct name_index){0};
 }

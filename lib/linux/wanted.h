@@ -8,7 +8,7 @@
 
 #include <atwalk/base.h>
 
-struct wanted {
+struct name_entry {
 	char name[64];
 	uint16_t owner;          /* which need it is an alternative of, ... */
 	uint8_t place;           /* ... and the how manyth, from 1 */
@@ -18,8 +18,8 @@ struct wanted {
 	int64_t value;
 };
 
-struct wanted_list {
-	struct wanted *v;
+struct name_index {
+	struct name_entry *v;
 	size_t n, cap;
 	bool first[256];         /* letters that names begin with */
 };
@@ -27,11 +27,11 @@ struct wanted_list {
 /* The next of "a.b|c.d" as text in buf; NULL after the last. */
 const char *wanted_alternative(const char *names, char *buf, size_t len);
 /* All alternatives; of "struct.member" only the struct. false: no memory. */
-bool wanted_add(struct wanted_list *l, const char *names, uint16_t owner);
+bool wanted_add(struct name_index *l, const char *names, uint16_t owner);
 /* After the last one was added: sorted, each name once. */
-void wanted_settle(struct wanted_list *l);
-struct wanted *wanted_find(const struct wanted_list *l, const char *name);
+void wanted_settle(struct name_index *l);
+struct name_entry *wanted_find(const struct name_index *l, const char *name);
 /* Fine on a zeroed struct. */
-void wanted_deinit(struct wanted_list *l);
+void wanted_deinit(struct name_index *l);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/num.h"
 
-union place {
+union peer_place {
 	struct sockaddr any;
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
@@ -35,7 +35,7 @@ bool peer_is(const char *where)
 
 /* ---- connecting ---- */
 
-static int peer_unix_place(const char *where, union place *ret, socklen_t *len,
+static int peer_unix_place(const char *where, union peer_place *ret, socklen_t *len,
 			   struct atw_err *err)
 {
 	const char *path = where + strlen("unix:");
@@ -51,7 +51,7 @@ static int peer_unix_place(const char *where, union place *ret, socklen_t *len,
 }
 
 /* "10.0.2.2:4000", "[fd00::1]:4000" */
-static int peer_tcp_place(const char *where, union place *ret, socklen_t *len,
+static int peer_tcp_place(const char *where, union peer_place *ret, socklen_t *len,
 			  struct atw_err *err)
 {
 	const char *s = where + strlen("tcp:"), *colon = strrchr(s, ':');
@@ -101,7 +101,7 @@ static bool peer_is_connected(int fd)
 
 int peer_connect(const char *where, int *ret, struct atw_err *err)
 {
-	union place at = { 0 };
+	union peer_place at = {0};
 	socklen_t len = 0;
 	_auto_fd int fd = -1;
 	int r = peer_begins(where, "tcp:") ? peer_tcp_place(where, &at, &len, err)

@@ -21,25 +21,25 @@
  */
 #define SPARE 32
 
-struct line {
+struct plain_line {
 	struct writer *w;
 	char *p, *end;           /* as far as may be written, less SPARE */
 };
 
-static void plain_line_begin(struct line *l, struct writer *w)
+static void plain_line_begin(struct plain_line *l, struct writer *w)
 {
 	l->w = w;
 	l->p = writer_room(w, WRITER_ROOM);
 	l->end = l->p + WRITER_ROOM - SPARE;
 }
 
-static void plain_line_end(struct line *l)
+static void plain_line_end(struct plain_line *l)
 {
 	writer_advance(l->w, l->p);
 }
 
 /* The line has room for n more, which is at most what plain_line_begin() asks for. */
-static inline void plain_line_room(struct line *l, size_t n)
+static inline void plain_line_room(struct plain_line *l, size_t n)
 {
 	if ((size_t)(l->end - l->p) < n) {
 		plain_line_end(l);
@@ -55,7 +55,7 @@ static inline char *plain_blanks(char *p, size_t n)
 }
 
 /* No column's width comes near the room there is, but its key may. */
-static inline void plain_line_blanks(struct line *l, size_t n)
+static inline void plain_line_blanks(struct plain_line *l, size_t n)
 {
 	for (size_t part; n; n -= part) {
 		part = n < 1024 ? n : 1024;
@@ -64,7 +64,7 @@ static inline void plain_line_blanks(struct line *l, size_t n)
 	}
 }
 
-static inline void plain_line_text(struct line *l, const char *s, size_t len)
+static inline void plain_line_text(struct plain_line *l, const char *s, size_t len)
 {
 	if (len > 1024) {
 		plain_line_end(l);
@@ -95,7 +95,8 @@ static void plain_pad(const struct atw_sink *k, size_t i, struct buf *b, const c
  * Numbers are written where they belong. An address always has 18 characters; a
  * count is moved to the right if it is shorter than its column.
  */
-static inline void plain_put_address(struct line *l, const struct cell *c, uint64_t u)
+static inline void plain_put_address(struct plain_line *l, const struct cell *c,
+				     uint64_t u)
 {
 	plain_line_room(l, 2 * SPARE);
 	l->p = put_hex(l->p, u);
@@ -103,7 +104,7 @@ static inline void plain_put_address(struct line *l, const struct cell *c, uint6
 		plain_line_blanks(l, c->width > 18 ? c->width - 18 + 2 : 2);
 }
 
-static inline void plain_put_count(struct line *l, const struct cell *c, uint64_t u)
+static inline void plain_put_count(struct plain_line *l, const struct cell *c, uint64_t u)
 {
 	unsigned len = dec_digits(u);
 
@@ -190,7 +191,7 @@ static void plain_form_text(struct atw_sink *k, size_t i, struct form *f, const 
 	buf_deinit(&clean);
 }
 
-static inline void plain_put_value(struct atw_sink *k, struct line *l, size_t i,
+static inline void plain_put_value(struct atw_sink *k, struct plain_line *l, size_t i,
 				   struct cell *c, union atw_value v)
 {
 	switch (c->type) {
@@ -247,7 +248,7 @@ static int plain_row(struct atw_sink *k, const struct atw_row *row,
 {
 	const size_t n = k->sc->ncols;
 	const uint64_t have = row->have;
-	struct line l;
+	struct plain_line l;
 
 	(void)err;
 	plain_line_begin(&l, k->w);
@@ -268,7 +269,7 @@ static int plain_row(struct atw_sink *k, const struct atw_row *row,
 static int plain_sum(struct atw_sink *k, const struct atw_row *row, uint64_t blank,
 		     struct atw_err *err)
 {
-	struct line l;
+	struct plain_line l;
 
 	(void)err;
 	plain_line_begin(&l, k->w);

@@ -16,7 +16,7 @@ enum {
 	FAR = 4,                         /* wide bars are shown to so many times the others */
 };
 
-struct row {
+struct bars_row {
 	size_t from, n;                  /* in the order; more than one: the rest */
 	uint64_t value[CHART_KEYS], wide[CHART_KEYS];
 	uint64_t sum, wide_sum;
@@ -24,7 +24,7 @@ struct row {
 	char others[48];
 };
 
-struct plan {
+struct bars_plan {
 	const struct chart_bars *c;
 	struct scene *s;
 	struct axis axis;
@@ -33,14 +33,14 @@ struct plan {
 	bool pairs;
 };
 
-struct order {
+struct bars_order {
 	uint64_t sum, wide;
 	size_t at;
 };
 
 static int bars_larger(const void *a, const void *b)
 {
-	const struct order *x = a, *y = b;
+	const struct bars_order *x = a, *y = b;
 
 	if (x->sum != y->sum)
 		return x->sum > y->sum ? -1 : 1;
@@ -50,13 +50,13 @@ static int bars_larger(const void *a, const void *b)
 }
 
 /* The rows as they will be seen. Room for c->most. */
-static size_t bars_make_rows(const struct chart_bars *c, const struct order *order,
-			     size_t most, struct row *row)
+static size_t bars_make_rows(const struct chart_bars *c, const struct bars_order *order,
+			     size_t most, struct bars_row *row)
 {
 	size_t n = c->n > most ? most : c->n;
 
 	for (size_t i = 0; i < n; i++) {
-		struct row *r = &row[i];
+		struct bars_row *r = &row[i];
 
 		r->from = i;
 		r->n = i + 1 == n ? c->n - i : 1;
@@ -83,7 +83,7 @@ static size_t bars_make_rows(const struct chart_bars *c, const struct order *ord
 }
 
 /* What the axis must reach: the rest, and bars far wider than the others, may not. */
-static uint64_t bars_reach(const struct row *row, size_t n)
+static uint64_t bars_reach(const struct bars_row *row, size_t n)
 {
 	uint64_t most = 0, wide = 0, far;
 
@@ -102,13 +102,13 @@ static uint64_t bars_reach(const struct row *row, size_t n)
 	return wide > far ? far : wide > most ? wide : most;
 }
 
-static double bars_scaled(const struct plan *p, uint64_t v)
+static double bars_scaled(const struct bars_plan *p, uint64_t v)
 {
 	return (double)v / (double)p->axis.top * p->width;
 }
 
 /* Two cuts through the end of a bar that goes on where the picture ends. */
-static void bars_put_break(const struct plan *p, double y, double h)
+static void bars_put_break(const struct bars_plan *p, double y, double h)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		double x = p->x + p->width - 14 + 6 * i;
@@ -118,7 +118,7 @@ static void bars_put_break(const struct plan *p, double y, double h)
 }
 
 /* Returns where it ends. A bar that is too long shows what it is made of all the same. */
-static double bars_put(const struct plan *p, const uint64_t *v, double y, double h,
+static double bars_put(const struct bars_plan *p, const uint64_t *v, double y, double h,
 		       bool pale)
 {
 	uint64_t sum = 0, total = chart_sum(v, p->c->nkeys);
@@ -143,7 +143,7 @@ static double bars_put(const struct plan *p, const uint64_t *v, double y, double
 }
 
 /* "nginx: 283 pages of 4 KiB; stack 2, text 241" */
-static void bars_emit(const struct chart_bars *c, const struct row *r, struct buf *b)
+static void bars_emit(const struct chart_bars *c, const struct bars_row *r, struct buf *b)
 {
 	char text[AXIS_TEXT];
 
@@ -171,7 +171,7 @@ static void bars_emit(const struct chart_bars *c, const struct row *r, struct bu
 	}
 }
 
-static void bars_put_row(const struct plan *p, const struct row *r, size_t i)
+static void bars_put_row(const struct bars_plan *p, const struct bars_row *r, size_t i)
 {
 	double y = p->y + p->pitch * (double)i, h = p->pitch * (p->pairs ? 0.42 : 0.68);
 	double end, base = y + p->pitch / 2 + 4;
@@ -205,7 +205,7 @@ static void bars_put_row(const struct plan *p, const struct row *r, size_t i)
 	buf_deinit(&tip);
 }
 
-static void bars_put_axis(const struct plan *p, size_t rows)
+static void bars_put_axis(const struct bars_plan *p, size_t rows)
 {
 	double bottom = p->y + p->pitch * (double)rows;
 	char text[AXIS_TEXT];
@@ -244,7 +244,7 @@ static double bars_put_head(const struct chart_bars *c, struct scene *s, bool pa
 			    c->nkeys);
 }
 
-static double bars_names_width(const struct row *row, size_t n)
+static double bars_names_width(const struct bars_row *row, size_t n)
 {
 	double most = NAMES_MIN;
 
@@ -265,15 +265,15 @@ static double bars_names_width(const struct row *row, size_t n)
 static int bars_draw(const struct chart_bars *c, struct scene *s, struct atw_err *err)
 {
 	size_t most = c->most ? c->most : MOST, n;
-	_auto_free struct order *order = calloc(c->n + 1, sizeof(*order));
-	_auto_free struct row *row = calloc(most, sizeof(*row));
-	struct plan p = { .c = c, .s = s };
+	_auto_free struct bars_order *order = calloc(c->n + 1, sizeof(*order));
+	_auto_free struct bars_row *row = calloc(most, sizeof(*row));
+	struct bars_plan p = {.c = c, .s = s};
 
 	if (!order || !row)
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < c->n; i++) {
-		order[i] = (struct order){ chart_sum(c->bar[i].value, c->nkeys),
-					   chart_sum(c->bar[i].wide, c->nkeys), i };
+		order[i] = (struct bars_order){chart_sum(c->bar[i].value, c->nkeys),
+					       chart_sum(c->bar[i].wide, c->nkeys), i};
 		p.pairs |= c->bar[i].wide != NULL;
 	}
 	qsort(order, c->n, sizeof(*order), bars_larger);

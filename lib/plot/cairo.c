@@ -57,7 +57,7 @@ struct cairo {
 #undef MEMBER
 };
 
-static int draw_cairo_load(struct cairo *ret, struct atw_err *err)
+static int plot_cairo_load(struct cairo *ret, struct atw_err *err)
 {
 	void *lib = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL);
 	bool whole = lib != NULL;
@@ -77,10 +77,10 @@ int cairo_is_there(struct atw_err *err)
 {
 	struct cairo c;
 
-	return draw_cairo_load(&c, err);
+	return plot_cairo_load(&c, err);
 }
 
-static cairo_status_t draw_cairo_take_bytes(void *arg, const unsigned char *data,
+static cairo_status_t plot_cairo_take_bytes(void *arg, const unsigned char *data,
 					    unsigned len)
 {
 	struct writer *w = arg;
@@ -90,13 +90,13 @@ static cairo_status_t draw_cairo_take_bytes(void *arg, const unsigned char *data
 	return w->error ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-static void draw_cairo_set_color(const struct cairo *c, cairo_t *cr, uint32_t color)
+static void plot_cairo_set_color(const struct cairo *c, cairo_t *cr, uint32_t color)
 {
 	c->set_source_rgb(cr, (color >> 16 & 0xff) / 255.0, (color >> 8 & 0xff) / 255.0,
 			     (color & 0xff) / 255.0);
 }
 
-static void draw_cairo_paint_text(const struct cairo *c, cairo_t *cr,
+static void plot_cairo_paint_text(const struct cairo *c, cairo_t *cr,
 				  const struct scene *s, const struct scene_item *i)
 {
 	const char *text = scene_string(s, i->text);
@@ -114,15 +114,15 @@ static void draw_cairo_paint_text(const struct cairo *c, cairo_t *cr,
 	c->show_text(cr, text);
 }
 
-static void draw_cairo_paint(const struct cairo *c, cairo_t *cr, const struct scene *s)
+static void plot_cairo_paint(const struct cairo *c, cairo_t *cr, const struct scene *s)
 {
-	draw_cairo_set_color(c, cr, SCENE_PAPER);
+	plot_cairo_set_color(c, cr, SCENE_PAPER);
 	c->paint(cr);
 	c->set_line_cap(cr, CAIRO_LINE_CAP_ROUND);
 	for (size_t n = 0; n < s->n; n++) {
 		const struct scene_item *i = &s->item[n];
 
-		draw_cairo_set_color(c, cr, i->color);
+		plot_cairo_set_color(c, cr, i->color);
 		switch ((enum scene_kind)i->kind) {
 		case SCENE_RECT:
 			c->rectangle(cr, i->x, i->y, i->w, i->h);
@@ -135,7 +135,7 @@ static void draw_cairo_paint(const struct cairo *c, cairo_t *cr, const struct sc
 			c->stroke(cr);
 			break;
 		case SCENE_TEXT:
-			draw_cairo_paint_text(c, cr, s, i);
+			plot_cairo_paint_text(c, cr, s, i);
 			break;
 		case SCENE_GROUP:
 		case SCENE_GROUP_END:
@@ -146,7 +146,7 @@ static void draw_cairo_paint(const struct cairo *c, cairo_t *cr, const struct sc
 }
 
 /* Converts the final status of a surface. Errors of the writer are its caller's. */
-static int draw_cairo_settle(const struct cairo *c, cairo_status_t status,
+static int plot_cairo_settle(const struct cairo *c, cairo_status_t status,
 			     const struct writer *w, struct atw_err *err)
 {
 	if (status == CAIRO_STATUS_SUCCESS || w->error)
@@ -156,7 +156,7 @@ static int draw_cairo_settle(const struct cairo *c, cairo_status_t status,
 			   c->status_to_string(status));
 }
 
-static cairo_status_t draw_cairo_paint_surface(const struct cairo *c,
+static cairo_status_t plot_cairo_paint_surface(const struct cairo *c,
 					       cairo_surface_t *surface, double scale,
 					       const struct scene *s)
 {
@@ -164,34 +164,34 @@ static cairo_status_t draw_cairo_paint_surface(const struct cairo *c,
 	cairo_status_t status;
 
 	c->scale(cr, scale, scale);
-	draw_cairo_paint(c, cr, s);
+	plot_cairo_paint(c, cr, s);
 	status = c->status(cr);
 	c->destroy(cr);
 	return status;
 }
 
-static int draw_cairo_write_pages(const struct cairo *c, cairo_surface_t *surface,
+static int plot_cairo_write_pages(const struct cairo *c, cairo_surface_t *surface,
 				  const struct scene *s, struct writer *w,
 				  struct atw_err *err)
 {
-	cairo_status_t status = draw_cairo_paint_surface(c, surface, 1, s);
+	cairo_status_t status = plot_cairo_paint_surface(c, surface, 1, s);
 
 	c->surface_finish(surface);
 	if (status == CAIRO_STATUS_SUCCESS)
 		status = c->surface_status(surface);
 	c->surface_destroy(surface);
-	return draw_cairo_settle(c, status, w, err);
+	return plot_cairo_settle(c, status, w, err);
 }
 
 int cairo_write_ps(const struct scene *s, struct writer *w, struct atw_err *err)
 {
 	struct cairo lib, *c = &lib;
-	int r = draw_cairo_load(c, err);
+	int r = plot_cairo_load(c, err);
 
 	return r < 0 ? r
-		     : draw_cairo_write_pages(
+		     : plot_cairo_write_pages(
 			       c,
-			       c->ps_surface_create_for_stream(draw_cairo_take_bytes, w,
+			       c->ps_surface_create_for_stream(plot_cairo_take_bytes, w,
 							       s->width, s->height),
 			       s, w, err);
 }
@@ -200,16 +200,16 @@ int cairo_write_pdf(const struct scene *s, struct writer *w, struct atw_err *err
 {
 	struct cairo lib, *c = &lib;
 	cairo_surface_t *surface;
-	int r = draw_cairo_load(c, err);
+	int r = plot_cairo_load(c, err);
 
 	if (r < 0)
 		return r;
-	surface = c->pdf_surface_create_for_stream(draw_cairo_take_bytes, w, s->width,
+	surface = c->pdf_surface_create_for_stream(plot_cairo_take_bytes, w, s->width,
 						   s->height);
 	if (s->title)
 		c->pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE,
 					    scene_string(s, s->title));
-	return draw_cairo_write_pages(c, surface, s, w, err);
+	return plot_cairo_write_pages(c, surface, s, w, err);
 }
 
 int cairo_write_png(const struct scene *s, struct writer *w, struct atw_err *err)
@@ -218,7 +218,7 @@ int cairo_write_png(const struct scene *s, struct writer *w, struct atw_err *err
 	struct cairo lib, *c = &lib;
 	cairo_surface_t *surface;
 	cairo_status_t status;
-	int r = draw_cairo_load(c, err);
+	int r = plot_cairo_load(c, err);
 
 	if (r < 0)
 		return r;
@@ -234,12 +234,12 @@ int cairo_write_png(const struct scene *s, struct writer *w, struct atw_err *err
 	surface = c->image_surface_create(CAIRO_FORMAT_RGB24,
 					     (int)(s->width * scale + 0.5),
 					     (int)(s->height * scale + 0.5));
-	status = draw_cairo_paint_surface(c, surface, scale, s);
+	status = plot_cairo_paint_surface(c, surface, scale, s);
 	if (status == CAIRO_STATUS_SUCCESS)
 		status =
-			c->surface_write_to_png_stream(surface, draw_cairo_take_bytes, w);
+			c->surface_write_to_png_stream(surface, plot_cairo_take_bytes, w);
 	c->surface_destroy(surface);
-	return draw_cairo_settle(c, status, w, err);
+	return plot_cairo_settle(c, status, w, err);
 }
 
 #else

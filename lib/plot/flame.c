@@ -12,7 +12,7 @@
 #define SEEN  0.4                        /* narrower ones are not drawn */
 #define NAMED 16.0                       /* of narrower ones several are one */
 
-struct frame {
+struct flame_frame {
 	uint64_t value;                  /* with all above it */
 	uint32_t parent, depth;
 	uint32_t name;                   /* in names */
@@ -21,7 +21,7 @@ struct frame {
 };
 
 struct flame {
-	struct frame *frame;
+	struct flame_frame *frame;
 	size_t n, cap;
 	struct buf names;
 	uint32_t *slot;                  /* by hash of parent and name */
@@ -62,7 +62,7 @@ static bool flame_grow_slots(struct flame *f)
 static int flame_new_frame(struct flame *f, uint32_t parent, const char *name, size_t len,
 			   uint32_t *ret, struct atw_err *err)
 {
-	struct frame frame = { .parent = parent, .name = (uint32_t)f->names.len };
+	struct flame_frame frame = {.parent = parent, .name = (uint32_t)f->names.len};
 
 	if (f->n >= FLAME_FRAMES || f->names.len > UINT32_MAX / 2)
 		return atw_err_set(err, ATW_E_LIMIT, "the stacks have more than %d frames",

@@ -27,7 +27,7 @@ struct side {
 	size_t shown, rest;              /* rest: things in the last place; 1: none */
 };
 
-struct plan {
+struct heat_plan {
 	const struct chart_heat *c;
 	struct scene *s;
 	struct side row, col;
@@ -86,7 +86,7 @@ static bool heat_is_rest(const struct side *d, size_t at)
 }
 
 /* The most of one place: what is put together has no place of its own. */
-static void heat_add_up(struct plan *p)
+static void heat_add_up(struct heat_plan *p)
 {
 	for (size_t i = 0; i < p->c->n; i++) {
 		const struct chart_spot *t = &p->c->spot[i];
@@ -112,7 +112,7 @@ static double heat_log_two(uint64_t v)
 	return bits + ((double)v / (double)((uint64_t)1 << bits) - 1);
 }
 
-static uint32_t heat_color_of(const struct plan *p, uint64_t v)
+static uint32_t heat_color_of(const struct heat_plan *p, uint64_t v)
 {
 	if (!v)
 		return SCENE_PALE;
@@ -130,7 +130,7 @@ static const char *heat_name_of(const struct side *d, const char *const *names, 
 	return others;
 }
 
-static void heat_put_cells(const struct plan *p, size_t row, const char *name)
+static void heat_put_cells(const struct heat_plan *p, size_t row, const char *name)
 {
 	char others[48], text[AXIS_TEXT];
 
@@ -152,7 +152,7 @@ static void heat_put_cells(const struct plan *p, size_t row, const char *name)
 	}
 }
 
-static void heat_put_rows(const struct plan *p)
+static void heat_put_rows(const struct heat_plan *p)
 {
 	char others[48], text[AXIS_TEXT];
 
@@ -169,7 +169,7 @@ static void heat_put_rows(const struct plan *p)
 }
 
 /* Above the columns: numbers, or names as far as one does not meet the next. */
-static void heat_put_heads(const struct plan *p)
+static void heat_put_heads(const struct heat_plan *p)
 {
 	double free_from = 0;
 
@@ -191,7 +191,7 @@ static void heat_put_heads(const struct plan *p)
 }
 
 /* The names behind the numbers, downwards and then to the right. */
-static double heat_put_list(const struct plan *p, double y)
+static double heat_put_list(const struct heat_plan *p, double y)
 {
 	size_t lines = (p->col.shown + LIST - 1) / LIST;
 	double width = (CHART_WIDTH - 2.0 * CHART_MARGIN) / LIST;
@@ -214,7 +214,7 @@ static double heat_put_list(const struct plan *p, double y)
 	return y + (double)lines * LIST_PITCH;
 }
 
-static double heat_put_scale(const struct plan *p, double y)
+static double heat_put_scale(const struct heat_plan *p, double y)
 {
 	enum { PARTS = 24, WIDE = 7 };
 	double x = p->x;
@@ -230,7 +230,7 @@ static double heat_put_scale(const struct plan *p, double y)
 }
 
 /* From p->y on; moves it to its end. */
-static void heat_put_all(struct plan *p, const char *below)
+static void heat_put_all(struct heat_plan *p, const char *below)
 {
 	const struct chart_heat *c = p->c;
 	double room = CHART_WIDTH - NAMES - CHART_MARGIN - 44;
@@ -254,7 +254,7 @@ static void heat_put_all(struct plan *p, const char *below)
 /* false: no memory. */
 static bool heat_put(const struct chart_heat *c, struct scene *s, double *y)
 {
-	struct plan p = { .c = c, .s = s, .y = *y };
+	struct heat_plan p = {.c = c, .s = s, .y = *y};
 	struct buf below = { 0 };
 	char text[AXIS_TEXT];
 	uint64_t sum = 0;

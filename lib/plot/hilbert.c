@@ -140,7 +140,7 @@ static unsigned hilbert_use_of(const struct hilbert *h, uint64_t cell)
 	return 2 * n[most] >= all ? most : h->nuses;
 }
 
-struct map {
+struct hilbert_map {
 	const struct hilbert *h;
 	const struct chart_key *use;
 	struct scene *s;
@@ -150,7 +150,7 @@ struct map {
 };
 
 /* "0x40000000 to 0x40ffffff: free 61%, file 30%, anon 9%", the largest first. */
-static void hilbert_emit(const struct map *m, uint64_t first, uint64_t cells,
+static void hilbert_emit(const struct hilbert_map *m, uint64_t first, uint64_t cells,
 			 struct buf *b)
 {
 	uint64_t sum[HILBERT_USES] = { 0 }, all;
@@ -178,7 +178,7 @@ static void hilbert_emit(const struct map *m, uint64_t first, uint64_t cells,
 }
 
 /* Neighbours in a row that look the same are one rectangle. */
-static void hilbert_put_cells(const struct map *m, unsigned left, unsigned top,
+static void hilbert_put_cells(const struct hilbert_map *m, unsigned left, unsigned top,
 			      unsigned side)
 {
 	for (unsigned y = top; y < top + side; y++) {
@@ -198,7 +198,7 @@ static void hilbert_put_cells(const struct map *m, unsigned left, unsigned top,
 	}
 }
 
-static void hilbert_put_blocks(const struct map *m)
+static void hilbert_put_blocks(const struct hilbert_map *m)
 {
 	unsigned side = 1u << m->block, rows = 1u << (m->h->order - m->block);
 	uint64_t cells = UINT64_C(1) << 2 * m->block;
@@ -224,7 +224,7 @@ static void hilbert_put_blocks(const struct map *m)
 }
 
 /* Sixteen parts: their borders, and the addresses at which the outer ones begin. */
-static void hilbert_put_parts(const struct map *m)
+static void hilbert_put_parts(const struct hilbert_map *m)
 {
 	double part = SIDE / 4.0, width = m->half ? SIDE / 2.0 : SIDE;
 	unsigned right = m->half ? 1 : 3;
@@ -258,7 +258,8 @@ static void hilbert_put_parts(const struct map *m)
 }
 
 /* The way that addresses take through the parts, small, with a dot where it begins. */
-static void hilbert_put_way(const struct map *m, double left, double top, double size)
+static void hilbert_put_way(const struct hilbert_map *m, double left, double top,
+			    double size)
 {
 	double step = size / 4, x0 = 0, y0 = 0;
 
@@ -283,7 +284,7 @@ static void hilbert_put_way(const struct map *m, double left, double top, double
 int hilbert_draw(const struct hilbert *h, const char *title, const struct chart_key *use,
 		 struct scene *s, struct atw_err *err)
 {
-	struct map m = { .h = h, .use = use, .s = s };
+	struct hilbert_map m = {.h = h, .use = use, .s = s};
 	struct chart_key key[HILBERT_USES + 2];
 	bool seen[HILBERT_USES + 1] = { false };
 	uint64_t cells = UINT64_C(1) << 2 * h->order;

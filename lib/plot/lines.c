@@ -22,7 +22,7 @@ enum {
 /* Darker than the lines of the grid: these mean something. */
 #define OTHERS UINT32_C(0x949494)
 
-struct plan {
+struct lines_plan {
 	const struct chart_lines *c;
 	struct scene *s;
 	struct axis x, y;
@@ -52,17 +52,17 @@ static int lines_higher(const void *a, const void *b)
 	return x->y < y->y ? -1 : x->y > y->y;
 }
 
-static double lines_at_x(const struct plan *p, uint64_t x)
+static double lines_at_x(const struct lines_plan *p, uint64_t x)
 {
 	return p->left + (double)(x - p->from) / (double)p->x.top * p->width;
 }
 
-static double lines_at_y(const struct plan *p, uint64_t y)
+static double lines_at_y(const struct lines_plan *p, uint64_t y)
 {
 	return p->top + HEIGHT - (double)y / (double)p->y.top * HEIGHT;
 }
 
-static void lines_measure(struct plan *p)
+static void lines_measure(struct lines_plan *p)
 {
 	uint64_t first = UINT64_MAX, last = 0, most = 0;
 
@@ -86,7 +86,7 @@ static void lines_measure(struct plan *p)
 	axis_choose(p->c->head.unit, most, 6, &p->y);
 }
 
-static void lines_put_axes(const struct plan *p)
+static void lines_put_axes(const struct lines_plan *p)
 {
 	char text[AXIS_TEXT];
 
@@ -115,8 +115,8 @@ static void lines_put_axes(const struct plan *p)
  * More points than there are columns would only be painted over each other: of one
  * column the first, the least, the greatest and the last are all that shows.
  */
-static void lines_put(const struct plan *p, const struct chart_line *l, uint32_t color,
-		      double wide)
+static void lines_put(const struct lines_plan *p, const struct chart_line *l,
+		      uint32_t color, double wide)
 {
 	const struct chart_point *pt = l->point;
 	double x = 0, y = 0;
@@ -164,7 +164,7 @@ static void lines_push_apart(struct label *label, size_t n, double top, double b
 }
 
 /* ", until 5min"; "" of one that goes on to the end. */
-static const char *lines_until(const struct plan *p, const struct chart_line *l,
+static const char *lines_until(const struct lines_plan *p, const struct chart_line *l,
 			       char buf[AXIS_TEXT + 8])
 {
 	uint64_t last = l->point[l->n - 1].x;
@@ -177,7 +177,7 @@ static const char *lines_until(const struct plan *p, const struct chart_line *l,
 	return buf;
 }
 
-static void lines_put_name(const struct plan *p, const struct label *label)
+static void lines_put_name(const struct lines_plan *p, const struct label *label)
 {
 	const struct chart_line *l = &p->c->line[label->line];
 	const struct chart_point *end = &l->point[l->n - 1];
@@ -202,14 +202,14 @@ static void lines_put_name(const struct plan *p, const struct label *label)
 	buf_deinit(&name);
 }
 
-static void lines_put_names(const struct plan *p, struct label *label, size_t n)
+static void lines_put_names(const struct lines_plan *p, struct label *label, size_t n)
 {
 	lines_push_apart(label, n, p->top, p->top + HEIGHT);
 	for (size_t i = 0; i < n; i++)
 		lines_put_name(p, &label[i]);
 }
 
-static void lines_put_lines(const struct plan *p, const struct chart_order *order,
+static void lines_put_lines(const struct lines_plan *p, const struct chart_order *order,
 			    size_t most, struct label *label)
 {
 	size_t named = 0;
@@ -245,7 +245,7 @@ int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *er
 	size_t most = c->most ? c->most : MOST;
 	_auto_free struct chart_order *order = calloc(c->n + 1, sizeof(*order));
 	_auto_free struct label *label = calloc(c->n + 1, sizeof(*label));
-	struct plan p = { .c = c, .s = s };
+	struct lines_plan p = {.c = c, .s = s};
 	struct buf below = { 0 };
 
 	if (!order || !label)

@@ -18,7 +18,7 @@ enum {
 #define CELL 9.25                        /* points: wide, and with its line high */
 #define NOTHING UINT32_C(0xe9e9e9)
 
-struct plan {
+struct strips_plan {
 	const struct chart_strips *c;
 	struct scene *s;
 	double x, y;
@@ -41,14 +41,14 @@ static uint64_t strips_pages_of(const struct chart_strip *p)
 }
 
 /* Where in the runs one is. */
-struct place {
+struct strips_place {
 	const struct chart_strip *strip;
 	size_t run;
 	uint64_t page;                   /* of the run, taken already */
 };
 
 /* What the next pages look like; the place moves behind them. */
-static uint32_t strips_next_cell(const struct chart_strips *c, struct place *at,
+static uint32_t strips_next_cell(const struct chart_strips *c, struct strips_place *at,
 				 uint64_t pages)
 {
 	uint64_t n[CHART_KEYS] = { 0 }, there = 0, all = 0;
@@ -78,10 +78,10 @@ static uint32_t strips_next_cell(const struct chart_strips *c, struct place *at,
 	return 2 * there < all ? palette_pale(c->key[most].color, 0.5) : c->key[most].color;
 }
 
-static void strips_put_cells(const struct plan *p, const struct chart_strip *strip,
+static void strips_put_cells(const struct strips_plan *p, const struct chart_strip *strip,
 			     uint64_t cells, uint64_t pages)
 {
-	struct place at = { .strip = strip };
+	struct strips_place at = {.strip = strip};
 	uint32_t color = strips_next_cell(p->c, &at, pages);
 
 	for (uint64_t i = 0, to; i < cells; i = to) {
@@ -101,7 +101,7 @@ static void strips_put_cells(const struct plan *p, const struct chart_strip *str
 	}
 }
 
-static void strips_put(struct plan *p, const struct chart_strip *strip)
+static void strips_put(struct strips_plan *p, const struct chart_strip *strip)
 {
 	uint64_t all = strips_pages_of(strip), pages = 1, cells, lines;
 	struct buf tip = { 0 };
@@ -138,7 +138,7 @@ static int strips_draw(const struct chart_strips *c, struct scene *s, struct atw
 {
 	size_t most = c->most ? c->most : CHART_STRIPS;
 	_auto_free struct chart_order *order = calloc(c->n + 1, sizeof(*order));
-	struct plan p = { .c = c, .s = s, .x = NAMES };
+	struct strips_plan p = {.c = c, .s = s, .x = NAMES};
 	const char *head = NULL, *shown = NULL;
 	struct buf below = { 0 };
 	struct chart_key key[CHART_KEYS + 1];

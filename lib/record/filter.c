@@ -16,7 +16,7 @@ struct filter {
 	struct program prog;
 };
 
-struct parser {
+struct filter_parser {
 	struct lex lx;
 	const struct atw_schema *sc;
 	struct program *prog;
@@ -110,7 +110,8 @@ static const char *filter_all_letters(const struct atw_schema *sc, const char *w
 	return NULL;
 }
 
-static int filter_unknown_name(struct parser *ps, const char *word, size_t len, size_t at)
+static int filter_unknown_name(struct filter_parser *ps, const char *word, size_t len,
+			       size_t at)
 {
 	struct nearest near = { .word = word, .len = len };
 	struct buf known = { 0 };
@@ -151,7 +152,8 @@ static int filter_unknown_name(struct parser *ps, const char *word, size_t len, 
 	return ATW_E_USAGE;
 }
 
-static int filter_bare_word(struct parser *ps, const char *word, size_t len, size_t at)
+static int filter_bare_word(struct filter_parser *ps, const char *word, size_t len,
+			    size_t at)
 {
 	const struct atw_schema *sc = ps->sc;
 	size_t start = ps->prog->n;
@@ -183,7 +185,7 @@ static int filter_bare_word(struct parser *ps, const char *word, size_t len, siz
 	return ATW_OK;
 }
 
-static int filter_comparison(struct parser *ps, const char *word, size_t len)
+static int filter_comparison(struct filter_parser *ps, const char *word, size_t len)
 {
 	struct compare cmp = { .op = ps->lx.tok, .op_at = ps->lx.at };
 	int i = schema_named(ps->sc, word, len);
@@ -203,9 +205,9 @@ static int filter_comparison(struct parser *ps, const char *word, size_t len)
 	return rc < 0 ? rc : lex_next(&ps->lx, ps->err);
 }
 
-static int filter_parse_or(struct parser *ps);
+static int filter_parse_or(struct filter_parser *ps);
 
-static int filter_parse_group(struct parser *ps)
+static int filter_parse_group(struct filter_parser *ps)
 {
 	size_t at = ps->lx.at;
 	int rc;
@@ -231,7 +233,7 @@ static int filter_parse_group(struct parser *ps)
 	return lex_next(&ps->lx, ps->err);
 }
 
-static int filter_parse_term(struct parser *ps)
+static int filter_parse_term(struct filter_parser *ps)
 {
 	const char *word = ps->lx.word;
 	size_t len = ps->lx.len, at = ps->lx.at;
@@ -249,7 +251,7 @@ static int filter_parse_term(struct parser *ps)
 	return filter_bare_word(ps, word, len, at);
 }
 
-static int filter_parse_unary(struct parser *ps)
+static int filter_parse_unary(struct filter_parser *ps)
 {
 	bool negated = false;
 	int rc;
@@ -268,8 +270,8 @@ static int filter_parse_unary(struct parser *ps)
 }
 
 /* Terms with one keyword between them: the first `stop` decides for all. */
-static int filter_parse_chain(struct parser *ps, enum tok between, bool stop,
-			      int (*part)(struct parser *ps))
+static int filter_parse_chain(struct filter_parser *ps, enum tok between, bool stop,
+			      int (*part)(struct filter_parser *ps))
 {
 	size_t start = ps->prog->n;
 	int rc = part(ps);
@@ -284,17 +286,17 @@ static int filter_parse_chain(struct parser *ps, enum tok between, bool stop,
 	return rc;
 }
 
-static int filter_parse_and(struct parser *ps)
+static int filter_parse_and(struct filter_parser *ps)
 {
 	return filter_parse_chain(ps, TOK_AND, false, filter_parse_unary);
 }
 
-static int filter_parse_or(struct parser *ps)
+static int filter_parse_or(struct filter_parser *ps)
 {
 	return filter_parse_chain(ps, TOK_OR, true, filter_parse_and);
 }
 
-static int filter_parse(struct parser *ps)
+static int filter_parse(struct filter_parser *ps)
 {
 	int rc = lex_next(&ps->lx, ps->err);
 
@@ -322,7 +324,7 @@ int filter_create(const char *expr, const struct atw_schema *sc,
 		  struct filter **ret, struct atw_err *err)
 {
 	struct filter *f = calloc(1, sizeof(*f));
-	struct parser ps = { .sc = sc, .err = err };
+	struct filter_parser ps = {.sc = sc, .err = err};
 	int rc;
 
 	if (!f)

@@ -41,7 +41,7 @@ static const struct atw_schema schema = { "areas", columns, A_COUNT };
 /* Most bytes of a map in a row; the drawn map has no such limit. */
 #define MAP_TEXT ((size_t)1 << 20)
 
-struct process {
+struct report_areas_process {
 	uint64_t pid;
 	const char *name;
 	struct sums sums;
@@ -49,7 +49,7 @@ struct process {
 	bool paper;
 };
 
-struct area {
+struct report_areas_area {
 	uint64_t first, last, pages, resident, single, shared, swapped, at;
 	size_t marks;                    /* where they begin */
 	const char *name;                /* NULL: none */
@@ -59,11 +59,11 @@ struct area {
 	bool untold;                     /* and their number is not known either */
 };
 
-struct areas {
+struct report_areas_state {
 	bool virtual;
-	struct process *process;
+	struct report_areas_process *process;
 	size_t nprocesses, processes_cap;
-	struct area *area;
+	struct report_areas_area *area;
 	size_t n, cap;
 	struct buf marks;
 	struct intern names;
@@ -72,7 +72,7 @@ struct areas {
 static int report_areas_start(const struct census_report_opts *o, void **ret,
 			      struct atw_err *err)
 {
-	struct areas *s = calloc(1, sizeof(*s));
+	struct report_areas_state *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return report_no_memory(err);
@@ -81,44 +81,53 @@ static int report_areas_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-static const char *report_areas_name_of(struct areas *s, struct atw_blob name)
+static const char *report_areas_name_of(struct report_areas_state *s,
+					struct atw_blob name)
 {
 	return intern_text(&s->names, name.len ? name.data : "", name.len);
 }
 
-static int report_areas_on_process(struct areas *s, const struct census_process *p,
-				   struct atw_err *err)
+static int report_areas_on_process(struct report_areas_state *s,
+				   const struct census_process *p, struct atw_err *err)
 {
 	const char *name = report_areas_name_of(s, p->task->name);
 
 	if (!name || !array_reserve((void **)&s->process, &s->processes_cap, s->nprocesses + 1,
 				    sizeof(*s->process)))
 		return report_no_memory(err);
-	s->process[s->nprocesses++] = (struct process){
-		.pid = p->pid, .name = name, .areas = s->n, .paper = p->paper,
+	s->process[s->nprocesses++] = (struct report_areas_process){
+		.pid = p->pid,
+		.name = name,
+		.areas = s->n,
+		.paper = p->paper,
 	};
 	return ATW_OK;
 }
 
-static int report_areas_on(struct areas *s, const struct census_area *a,
+static int report_areas_on(struct report_areas_state *s, const struct census_area *a,
 			   struct atw_err *err)
 {
 	const char *name = report_areas_name_of(s, a->v->name);
 
 	if (!name || !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
 		return report_no_memory(err);
-	s->area[s->n++] = (struct area){
-		.first = a->first, .at = a->first, .marks = s->marks.len,
-		.name = a->v->name.data ? name : NULL, .flags = (uint8_t)census_flags(a),
-		.class = a->class, .guess = a->guess,
+	s->area[s->n++] = (struct report_areas_area){
+		.first = a->first,
+		.at = a->first,
+		.marks = s->marks.len,
+		.name = a->v->name.data ? name : NULL,
+		.flags = (uint8_t)census_flags(a),
+		.class = a->class,
+		.guess = a->guess,
 	};
 	return ATW_OK;
 }
 
-static int report_areas_on_pages(struct areas *s, const struct census_pages *p,
-				 uint64_t page, struct atw_err *err)
+static int report_areas_on_pages(struct report_areas_state *s,
+				 const struct census_pages *p, uint64_t page,
+				 struct atw_err *err)
 {
-	struct area *a = &s->area[s->n - 1];
+	struct report_areas_area *a = &s->area[s->n - 1];
 
 	sums_pages(&s->process[s->nprocesses - 1].sums, p, s->virtual);
 	if (p->va > a->at)
@@ -138,11 +147,12 @@ static int report_areas_on_pages(struct areas *s, const struct census_pages *p,
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static int report_areas_on_area_end(struct areas *s, const struct census_area *v,
-				    uint64_t page, struct atw_err *err)
+static int report_areas_on_area_end(struct report_areas_state *s,
+				    const struct census_area *v, uint64_t page,
+				    struct atw_err *err)
 {
 	struct sums *sums = &s->process[s->nprocesses - 1].sums;
-	struct area *a = &s->area[s->n - 1];
+	struct report_areas_area *a = &s->area[s->n - 1];
 
 	a->last = v->last;
 	a->pages = area_pages(v, page);
@@ -164,7 +174,8 @@ static int report_areas_on_area_end(struct areas *s, const struct census_area *v
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static void report_areas_on_process_end(struct areas *s, const struct census_process *p)
+static void report_areas_on_process_end(struct report_areas_state *s,
+					const struct census_process *p)
 {
 	if (p->untold)
 		sums_untold(&s->process[s->nprocesses - 1].sums, NULL);
@@ -190,9 +201,9 @@ static int report_areas_feed(void *state, const struct census_event *ev,
 
 /* ---- the answer ---- */
 
-static bool report_areas_next_mark(const struct areas *s, const struct area *a,
-				   size_t *at, size_t end, enum map_mark *mark,
-				   uint64_t *pages)
+static bool report_areas_next_mark(const struct report_areas_state *s,
+				   const struct report_areas_area *a, size_t *at,
+				   size_t end, enum map_mark *mark, uint64_t *pages)
 {
 	if (!map_kept(&s->marks, at, end, mark, pages))
 		return false;
@@ -201,7 +212,8 @@ static bool report_areas_next_mark(const struct areas *s, const struct area *a,
 	return true;
 }
 
-static void report_areas_draw(const struct areas *s, const struct area *a, size_t end,
+static void report_areas_draw(const struct report_areas_state *s,
+			      const struct report_areas_area *a, size_t end,
 			      const struct census_out *out)
 {
 	enum map_mark mark;
@@ -222,7 +234,8 @@ static const char *report_areas_number(bool known, uint64_t n, char buf[24])
 	return known ? buf : "n/a";
 }
 
-static void report_areas_summary(const struct process *p, const struct census_out *out)
+static void report_areas_summary(const struct report_areas_process *p,
+				 const struct census_out *out)
 {
 	const uint64_t *n = p->sums.n;
 	char text[SUMS][24];
@@ -250,7 +263,8 @@ static void report_areas_summary(const struct process *p, const struct census_ou
  * The paper's pages are single or shared, and none is on swap. What else there is has
  * fields of its own, where there is any.
  */
-static void report_areas_paper(const struct area *a, const struct census_out *out)
+static void report_areas_paper(const struct report_areas_area *a,
+			       const struct census_out *out)
 {
 	bool counted = !a->unknown && !a->untold;
 	uint64_t rest = counted ? a->resident - a->single - a->shared : a->resident;
@@ -271,8 +285,9 @@ static void report_areas_paper(const struct area *a, const struct census_out *ou
 		  a->name ? a->name : "NULL");
 }
 
-static int report_areas_row(const struct areas *s, const struct process *p,
-			    const struct area *a, size_t end,
+static int report_areas_row(const struct report_areas_state *s,
+			    const struct report_areas_process *p,
+			    const struct report_areas_area *a, size_t end,
 			    const struct census_out *out, struct buf *text,
 			    struct atw_err *err)
 {
@@ -315,18 +330,18 @@ static int report_areas_row(const struct areas *s, const struct process *p,
 static int report_areas_finish(void *state, const struct census_out *out,
 			       struct atw_err *err)
 {
-	const struct areas *s = state;
+	const struct report_areas_state *s = state;
 	struct buf text = { 0 };
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < s->nprocesses && r == ATW_OK; i++) {
-		const struct process *p = &s->process[i];
+		const struct report_areas_process *p = &s->process[i];
 		size_t end = i + 1 < s->nprocesses ? p[1].areas : s->n;
 
 		if (out->paper)
 			out->text(out->arg, "%s:\n", p->name);
 		for (size_t k = p->areas; k < end && r == ATW_OK; k++) {
-			const struct area *a = &s->area[k];
+			const struct report_areas_area *a = &s->area[k];
 			size_t to = k + 1 < s->n ? a[1].marks : s->marks.len;
 
 			if (out->paper)
@@ -345,7 +360,7 @@ static int report_areas_finish(void *state, const struct census_out *out,
 
 static void report_areas_drop(void *state)
 {
-	struct areas *s = state;
+	struct report_areas_state *s = state;
 
 	if (s) {
 		free(s->process);

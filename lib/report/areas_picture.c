@@ -11,14 +11,14 @@
 #include "report/picture.h"
 #include "report/report.h"
 
-struct area {
+struct areas_picture_area {
 	size_t head, name, note, tag;    /* in `texts`; head 0: as before */
 	size_t marks, end;               /* in `marks` */
 	uint64_t first, at, resident;
 };
 
-struct areas {
-	struct area *v;
+struct areas_picture_areas {
+	struct areas_picture_area *v;
 	size_t n, cap;
 	struct buf texts, marks;
 	size_t head;                     /* of the process that began */
@@ -28,7 +28,7 @@ struct areas {
 static int areas_picture_start(const struct census_report_opts *o, void **ret,
 			       struct atw_err *err)
 {
-	struct areas *a = calloc(1, sizeof(*a));
+	struct areas_picture_areas *a = calloc(1, sizeof(*a));
 
 	(void)o;
 	if (!a)
@@ -39,9 +39,10 @@ static int areas_picture_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-static size_t areas_picture_keep(struct areas *s, const char *fmt, ...) ATW_PRINTF(2, 3);
+static size_t areas_picture_keep(struct areas_picture_areas *s, const char *fmt, ...)
+	ATW_PRINTF(2, 3);
 
-static size_t areas_picture_keep(struct areas *s, const char *fmt, ...)
+static size_t areas_picture_keep(struct areas_picture_areas *s, const char *fmt, ...)
 {
 	size_t at = s->texts.len;
 	char *text;
@@ -58,12 +59,12 @@ static size_t areas_picture_keep(struct areas *s, const char *fmt, ...)
 	return at;
 }
 
-static int areas_picture_on_area(struct areas *s, const struct census_area *a,
-				 struct atw_err *err)
+static int areas_picture_on_area(struct areas_picture_areas *s,
+				 const struct census_area *a, struct atw_err *err)
 {
 	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
 		return report_no_memory(err);
-	s->v[s->n++] = (struct area){
+	s->v[s->n++] = (struct areas_picture_area){
 		.head = s->head,
 		.marks = s->marks.len,
 		.first = a->first,
@@ -75,10 +76,10 @@ static int areas_picture_on_area(struct areas *s, const struct census_area *a,
 	return s->texts.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static int areas_picture_on_pages(struct areas *s, const struct census_pages *p,
-				  struct atw_err *err)
+static int areas_picture_on_pages(struct areas_picture_areas *s,
+				  const struct census_pages *p, struct atw_err *err)
 {
-	struct area *a = &s->v[s->n - 1];
+	struct areas_picture_area *a = &s->v[s->n - 1];
 
 	if (p->va > a->at)
 		map_keep(&s->marks, MAP_ABSENT, (p->va - a->at) / s->page);
@@ -88,10 +89,10 @@ static int areas_picture_on_pages(struct areas *s, const struct census_pages *p,
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
 }
 
-static int areas_picture_on_area_end(struct areas *s, const struct census_area *v,
-				     struct atw_err *err)
+static int areas_picture_on_area_end(struct areas_picture_areas *s,
+				     const struct census_area *v, struct atw_err *err)
 {
-	struct area *a = &s->v[s->n - 1];
+	struct areas_picture_area *a = &s->v[s->n - 1];
 	char flags[7];
 
 	/* `at` is 0 behind the last address there is. */
@@ -106,7 +107,7 @@ static int areas_picture_on_area_end(struct areas *s, const struct census_area *
 static int areas_picture_feed(void *state, const struct census_event *ev,
 			      struct atw_err *err)
 {
-	struct areas *s = state;
+	struct areas_picture_areas *s = state;
 
 	s->page = ev->page;
 	switch (ev->what) {
@@ -159,7 +160,8 @@ static int areas_picture_larger(const void *a, const void *b)
 }
 
 /* What an area must have at least in memory to be among those that are shown. */
-static int areas_picture_least(const struct areas *s, uint64_t *ret, struct atw_err *err)
+static int areas_picture_least(const struct areas_picture_areas *s, uint64_t *ret,
+			       struct atw_err *err)
 {
 	_auto_free uint64_t *resident = calloc(s->n + 1, sizeof(*resident));
 
@@ -173,8 +175,9 @@ static int areas_picture_least(const struct areas *s, uint64_t *ret, struct atw_
 }
 
 /* The runs of areas that may be shown, and where those of each begin. */
-static int areas_picture_spread(const struct areas *s, struct chart_run **run,
-				struct chart_strip *strip, struct atw_err *err)
+static int areas_picture_spread(const struct areas_picture_areas *s,
+				struct chart_run **run, struct chart_strip *strip,
+				struct atw_err *err)
 {
 	size_t n = 0, cap = 0;
 	enum map_mark mark;
@@ -182,7 +185,7 @@ static int areas_picture_spread(const struct areas *s, struct chart_run **run,
 	int rc = areas_picture_least(s, &few, err);
 
 	for (size_t i = 0; rc == ATW_OK && i < s->n; i++) {
-		const struct area *a = &s->v[i];
+		const struct areas_picture_area *a = &s->v[i];
 		size_t at = a->marks, from = n;
 
 		while (a->resident >= few &&
@@ -210,7 +213,7 @@ static int areas_picture_spread(const struct areas *s, struct chart_run **run,
 
 static int areas_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
-	const struct areas *a = state;
+	const struct areas_picture_areas *a = state;
 	_auto_free struct chart_strip *strip = calloc(a->n + 1, sizeof(*strip));
 	_auto_free struct chart_run *run = NULL;
 	const struct chart_key key[KEYS] = {
@@ -237,7 +240,7 @@ static int areas_picture_draw(void *state, struct scene *s, struct atw_err *err)
 
 static void areas_picture_drop(void *state)
 {
-	struct areas *s = state;
+	struct areas_picture_areas *s = state;
 
 	if (s) {
 		free(s->v);

@@ -45,7 +45,7 @@ static const struct atw_column columns[B_COUNT] = {
 };
 static const struct atw_schema schema = { "basic", columns, B_COUNT };
 
-struct basic {
+struct basic_state {
 	bool virtual;
 	bool bare;                       /* tasks without memory are wanted */
 	struct processes all;
@@ -54,7 +54,7 @@ struct basic {
 static int basic_start(const struct census_report_opts *o, void **ret,
 		       struct atw_err *err)
 {
-	struct basic *b = calloc(1, sizeof(*b));
+	struct basic_state *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return report_no_memory(err);
@@ -64,7 +64,7 @@ static int basic_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-static int basic_add_bare(struct basic *b, const struct capture_task *t,
+static int basic_add_bare(struct basic_state *b, const struct capture_task *t,
 			  struct atw_err *err)
 {
 	int r = processes_add(&b->all, t->name, t->pid, false, err);
@@ -76,7 +76,7 @@ static int basic_add_bare(struct basic *b, const struct capture_task *t,
 
 static int basic_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
-	struct basic *b = state;
+	struct basic_state *b = state;
 
 	switch (ev->what) {
 	case CENSUS_ON_TASK:
@@ -97,8 +97,8 @@ static int basic_feed(void *state, const struct census_event *ev, struct atw_err
  * false: it is not known. Mappings and swap are always of pages: virtual sizes have
  * neither.
  */
-static bool basic_value(const struct basic *b, const struct process_sums *p, enum sum sum,
-			uint64_t *ret)
+static bool basic_value(const struct basic_state *b, const struct process_sums *p,
+			enum sum sum, uint64_t *ret)
 {
 	bool counts = sum == SUM_SINGLE || sum == SUM_MULTI;
 	bool pages = counts || sum == SUM_SWAPPED;
@@ -109,7 +109,7 @@ static bool basic_value(const struct basic *b, const struct process_sums *p, enu
 	       !(p->paper && sum == SUM_SWAPPED);
 }
 
-static void basic_add_value(struct buf *line, const struct basic *b,
+static void basic_add_value(struct buf *line, const struct basic_state *b,
 			    const struct process_sums *p, enum sum sum)
 {
 	uint64_t n;
@@ -121,7 +121,7 @@ static void basic_add_value(struct buf *line, const struct basic *b,
 }
 
 /* Is there any of it, or may there be? What the paper's form has no word for is not. */
-static bool basic_any(const struct basic *b, enum sum sum)
+static bool basic_any(const struct basic_state *b, enum sum sum)
 {
 	uint64_t n;
 
@@ -136,7 +136,7 @@ static bool basic_any(const struct basic *b, enum sum sum)
 }
 
 /* Columns that the paper's figure lacks stand behind its own, where one needs them. */
-static void basic_paper(const struct basic *b, const struct census_out *out)
+static void basic_paper(const struct basic_state *b, const struct census_out *out)
 {
 	bool other = basic_any(b, SUM_OTHER), swapped = basic_any(b, SUM_SWAPPED);
 
@@ -162,7 +162,7 @@ static void basic_paper(const struct basic *b, const struct census_out *out)
 	}
 }
 
-static int basic_put_row(const struct basic *b, const struct process_sums *p,
+static int basic_put_row(const struct basic_state *b, const struct process_sums *p,
 			 const char *name, const struct census_out *out,
 			 struct atw_err *err)
 {
@@ -178,7 +178,7 @@ static int basic_put_row(const struct basic *b, const struct process_sums *p,
 	return row_out(&row, out, err);
 }
 
-struct place {
+struct basic_place {
 	uint64_t total;
 	size_t i;
 };
@@ -186,7 +186,7 @@ struct place {
 /* The largest first; equal ones in input order. */
 static int basic_by_total(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct basic_place *x = a, *y = b;
 
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
@@ -195,8 +195,8 @@ static int basic_by_total(const void *a, const void *b)
 
 static int basic_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
-	const struct basic *b = state;
-	_auto_free struct place *order = calloc(b->all.n + 1, sizeof(*order));
+	const struct basic_state *b = state;
+	_auto_free struct basic_place *order = calloc(b->all.n + 1, sizeof(*order));
 	size_t n = 0, bare = 0;
 	int r = ATW_OK;
 
@@ -211,8 +211,9 @@ static int basic_finish(void *state, const struct census_out *out, struct atw_er
 
 		bare += p->bare;
 		if (!p->bare || b->bare)
-			order[n++] = (struct place){
-				(b->virtual ? &p->virtual : &p->resident)->n[SUM_TOTAL], i,
+			order[n++] = (struct basic_place){
+				(b->virtual ? &p->virtual : &p->resident)->n[SUM_TOTAL],
+				i,
 			};
 	}
 	qsort(order, n, sizeof(*order), basic_by_total);
@@ -229,7 +230,7 @@ static int basic_finish(void *state, const struct census_out *out, struct atw_er
 
 static void basic_drop(void *state)
 {
-	struct basic *b = state;
+	struct basic_state *b = state;
 
 	if (b)
 		processes_deinit(&b->all);

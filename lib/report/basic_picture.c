@@ -19,7 +19,7 @@ static const struct {
 	{ "other", SUM_OTHER },
 };
 
-struct basic {
+struct basic_picture_basic {
 	bool virtual;
 	uint64_t page;
 	struct processes all;
@@ -28,7 +28,7 @@ struct basic {
 static int basic_picture_start(const struct census_report_opts *o, void **ret,
 			       struct atw_err *err)
 {
-	struct basic *b = calloc(1, sizeof(*b));
+	struct basic_picture_basic *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return report_no_memory(err);
@@ -40,7 +40,7 @@ static int basic_picture_start(const struct census_report_opts *o, void **ret,
 static int basic_picture_feed(void *state, const struct census_event *ev,
 			      struct atw_err *err)
 {
-	struct basic *b = state;
+	struct basic_picture_basic *b = state;
 
 	b->page = ev->page;
 	if (ev->what == CENSUS_ON_PROCESS)
@@ -57,16 +57,17 @@ static void basic_picture_pick(uint64_t to[PARTS], const struct sums *s)
 }
 
 /* What is drawn of a process. */
-struct shown {
+struct basic_picture_shown {
 	uint64_t resident[PARTS], virtual[PARTS];
 	char name[64];
 };
 
 static int basic_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
-	const struct basic *b = state;
+	const struct basic_picture_basic *b = state;
 	_auto_free struct chart_bar *bar = calloc(b->all.n + 1, sizeof(*bar));
-	_auto_free struct shown *shown = calloc(b->all.n + 1, sizeof(*shown));
+	_auto_free struct basic_picture_shown *shown =
+		calloc(b->all.n + 1, sizeof(*shown));
 	struct chart_key key[PARTS];
 	char of[48];
 	const struct chart_bars c = {
@@ -97,7 +98,7 @@ static int basic_picture_draw(void *state, struct scene *s, struct atw_err *err)
 
 static void basic_picture_drop(void *state)
 {
-	struct basic *b = state;
+	struct basic_picture_basic *b = state;
 
 	if (b)
 		processes_deinit(&b->all);

@@ -50,7 +50,7 @@ static bool groups_grow(struct groups *g)
 	return true;
 }
 
-struct group *groups_get(struct groups *g, uint64_t key, const char *name)
+struct page_group *groups_get(struct groups *g, uint64_t key, const char *name)
 {
 	_auto_free char *copy = NULL;
 	size_t at;
@@ -64,7 +64,7 @@ struct group *groups_get(struct groups *g, uint64_t key, const char *name)
 	if (!copy || g->n >= UINT32_MAX - 2 ||
 	    !array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(*g->v)))
 		return NULL;
-	g->v[g->n] = (struct group){ .key = key, .name = take_ptr(copy) };
+	g->v[g->n] = (struct page_group){.key = key, .name = take_ptr(copy)};
 	g->place[at] = (uint32_t)++g->n;
 	return &g->v[g->n - 1];
 }
@@ -82,13 +82,13 @@ int group_by_find(const char *word, enum group_by *ret, struct atw_err *err)
 			   "'%s' is nothing to add up by: process, user, cgroup or unit", word);
 }
 
-struct group *groups_of_process(struct groups *g, enum group_by by,
-				const struct census_process *p)
+struct page_group *groups_of_process(struct groups *g, enum group_by by,
+				     const struct census_process *p)
 {
 	const struct capture_task *t = p->task;
 	_auto_free char *path = NULL;
 	char name[24] = "n/a";
-	struct group *ret;
+	struct page_group *ret;
 
 	if (by == BY_USER) {
 		if (p->task_has & CAPTURE_T_UID)
@@ -111,9 +111,10 @@ struct group *groups_of_process(struct groups *g, enum group_by by,
 	return ret;
 }
 
-struct group *groups_of(struct groups *g, enum group_by by, const struct census_area *a)
+struct page_group *groups_of(struct groups *g, enum group_by by,
+			     const struct census_area *a)
 {
-	struct group *ret;
+	struct page_group *ret;
 	char name[64];
 
 	if (by != BY_UNIT)
@@ -128,7 +129,7 @@ struct group *groups_of(struct groups *g, enum group_by by, const struct census_
 	return groups_get(g, UINT64_MAX - a->class, name);
 }
 
-static void groups_add(struct group *to, const struct group *g)
+static void groups_add(struct page_group *to, const struct page_group *g)
 {
 	smaps_join(&to->sum, &g->sum);
 	to->uncounted |= g->uncounted;
@@ -138,7 +139,7 @@ static void groups_add(struct group *to, const struct group *g)
 		to->processes = g->processes;
 }
 
-static bool groups_call_deleted(struct group *g)
+static bool groups_call_deleted(struct page_group *g)
 {
 	char *name;
 

@@ -8,7 +8,7 @@
 
 enum group_by { BY_PROCESS, BY_USER, BY_CGROUP, BY_UNIT, BY_WAYS };
 
-struct group {
+struct page_group {
 	uint64_t key;
 	char *name;
 	uint64_t pid;            /* BY_PROCESS */
@@ -24,7 +24,7 @@ struct group {
 };
 
 struct groups {
-	struct group *v;
+	struct page_group *v;
 	size_t n, cap;
 	uint32_t *place;         /* 1 + index; a hash table, at most half full */
 	size_t places;           /* a power of two, or 0 */
@@ -32,7 +32,7 @@ struct groups {
 
 void groups_deinit(struct groups *g);
 /* The one of that key and name; a new one is zeroed. NULL: no memory. */
-struct group *groups_get(struct groups *g, uint64_t key, const char *name);
+struct page_group *groups_get(struct groups *g, uint64_t key, const char *name);
 
 /* By its word, NULL: processes. ATW_E_USAGE lists the words. */
 int group_by_find(const char *word, enum group_by *ret, struct atw_err *err);
@@ -40,10 +40,11 @@ int group_by_find(const char *word, enum group_by *ret, struct atw_err *err);
  * The group of an area's pages. BY_UNIT, an area that is of no file belongs to
  * what it is for: "[heap]".
  */
-struct group *groups_of(struct groups *g, enum group_by by, const struct census_area *a);
+struct page_group *groups_of(struct groups *g, enum group_by by,
+			     const struct census_area *a);
 /* The group of a process, which may have no known areas; not BY_UNIT. */
-struct group *groups_of_process(struct groups *g, enum group_by by,
-				const struct census_process *p);
+struct page_group *groups_of_process(struct groups *g, enum group_by by,
+				     const struct census_process *p);
 /*
  * At the end: copies of one file become one group, and the names of those that are gone
  * say it. false: no memory.

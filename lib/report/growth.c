@@ -57,7 +57,7 @@ enum { LOOKS_MIN = 3 };
  * times in ms from the first look on. Of what was not there, and its process was, there
  * are 0 bytes. Small, for a capture of very many tasks is a small file.
  */
-struct line {
+struct growth_line {
 	__int128 ty;
 	uint64_t first, last, y;
 	uint32_t next;                   /* 1 + index of the next one; 0: none */
@@ -69,7 +69,7 @@ struct line {
 
 _Static_assert(CENSUS_CLASSES <= 16, "classes have four bits");
 
-struct process {
+struct growth_process {
 	__int128 tt;
 	uint64_t t;
 	uint32_t looks, look;            /* how many it was in; the last one, from 1 */
@@ -77,15 +77,15 @@ struct process {
 	bool untimed;                    /* of one of them it is not known when it was */
 };
 
-struct growth {
+struct growth_state {
 	uint64_t self;                   /* pid of this program; 0: not in these looks */
 	uint64_t collector;              /* pid of this look's collector; 0: not known */
 	struct { uint64_t pid; char name[64]; } out;     /* the last one left out; 0: none */
 	struct looks looks;
 	struct look_processes processes;
-	struct process *v;               /* by their index */
+	struct growth_process *v; /* by their index */
 	size_t n, cap;
-	struct line *line;
+	struct growth_line *line;
 	size_t lines, lines_cap;
 	size_t now;                      /* index + 1 of the current one; 0: none */
 	bool untold;                     /* incomplete: this look does not count for it */
@@ -95,7 +95,7 @@ struct growth {
 static int growth_start(const struct census_report_opts *o, void **ret,
 			struct atw_err *err)
 {
-	struct growth *g = calloc(1, sizeof(*g));
+	struct growth_state *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return report_no_memory(err);
@@ -107,7 +107,7 @@ static int growth_start(const struct census_report_opts *o, void **ret,
 /* ---- points ---- */
 
 /* Collecting takes memory, which says nothing of the machine that is looked at. */
-static bool growth_leave_out(struct growth *g, const struct census_process *p)
+static bool growth_leave_out(struct growth_state *g, const struct census_process *p)
 {
 	if (!p->pid || (p->pid != g->self && p->pid != g->collector))
 		return false;
@@ -117,7 +117,7 @@ static bool growth_leave_out(struct growth *g, const struct census_process *p)
 	return true;
 }
 
-static int growth_begin(struct growth *g, const struct census_process *p,
+static int growth_begin(struct growth_state *g, const struct census_process *p,
 			struct atw_err *err)
 {
 	bool has_start = p->task_has & CAPTURE_T_START;
@@ -133,7 +133,7 @@ static int growth_begin(struct growth *g, const struct census_process *p,
 	if (!array_reserve((void **)&g->v, &g->cap, at + 1, sizeof(*g->v)))
 		return report_no_memory(err);
 	while (g->n <= at)
-		g->v[g->n++] = (struct process){ .looks = 0 };
+		g->v[g->n++] = (struct growth_process){.looks = 0};
 	/* A process that is recorded twice in one look counts once, the first time. */
 	g->now = g->v[at].look == g->looks.n ? 0 : at + 1;
 	g->untold = false;
@@ -141,7 +141,8 @@ static int growth_begin(struct growth *g, const struct census_process *p,
 	return ATW_OK;
 }
 
-static void growth_add(struct growth *g, const struct census_pages *p, uint64_t page)
+static void growth_add(struct growth_state *g, const struct census_pages *p,
+		       uint64_t page)
 {
 	uint64_t *bytes = &g->bytes[p->area->class], room = (BYTES_MAX - *bytes) / page;
 
@@ -150,22 +151,24 @@ static void growth_add(struct growth *g, const struct census_pages *p, uint64_t 
 }
 
 /* A process begins to have some of that class; it had none in the looks before. */
-static int growth_new_line(struct growth *g, struct process *p, unsigned class,
-			   struct atw_err *err)
+static int growth_new_line(struct growth_state *g, struct growth_process *p,
+			   unsigned class, struct atw_err *err)
 {
 	if (g->lines >= UINT32_MAX - 1 ||
 	    !array_reserve((void **)&g->line, &g->lines_cap, g->lines + 1, sizeof(*g->line)))
 		return report_no_memory(err);
-	g->line[g->lines] = (struct line){
-		.class = class, .next = p->lines, .fell = p->looks > 1,
+	g->line[g->lines] = (struct growth_line){
+		.class = class,
+		.next = p->lines,
+		.fell = p->looks > 1,
 		.first = p->looks ? 0 : g->bytes[class],
 	};
 	p->lines = (uint32_t)++g->lines;
 	return ATW_OK;
 }
 
-static void growth_point(struct line *l, const struct process *p, uint64_t bytes,
-			 uint64_t ms)
+static void growth_point(struct growth_line *l, const struct growth_process *p,
+			 uint64_t bytes, uint64_t ms)
 {
 	l->changed |= p->looks && bytes != l->last;
 	if (p->looks && (bytes <= l->last || l->rises == RISES_MAX))
@@ -177,9 +180,9 @@ static void growth_point(struct line *l, const struct process *p, uint64_t bytes
 	l->ty += (__int128)ms * bytes;
 }
 
-static int growth_end(struct growth *g, bool untold, struct atw_err *err)
+static int growth_end(struct growth_state *g, bool untold, struct atw_err *err)
 {
-	struct process *p = g->now ? &g->v[g->now - 1] : NULL;
+	struct growth_process *p = g->now ? &g->v[g->now - 1] : NULL;
 	uint64_t at = g->looks.at[g->looks.n - 1], ms = 0;
 	uint32_t met = 0;
 
@@ -213,7 +216,7 @@ static int growth_end(struct growth *g, bool untold, struct atw_err *err)
 
 static int growth_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
-	struct growth *g = state;
+	struct growth_state *g = state;
 	int r = looks_feed(&g->looks, ev, err);
 
 	if (r != ATW_OK)
@@ -247,14 +250,15 @@ static int growth_feed(void *state, const struct census_event *ev, struct atw_er
 /* What is worth a row. */
 struct grown {
 	const struct look_process *who;
-	const struct process *p;
-	const struct line *line;
+	const struct growth_process *p;
+	const struct growth_line *line;
 	int64_t rate;
 	bool timed, leak;
 };
 
 /* Least squares, bytes a second, to the nearest. */
-static bool growth_slope(const struct process *p, const struct line *l, int64_t *ret)
+static bool growth_slope(const struct growth_process *p, const struct growth_line *l,
+			 int64_t *ret)
 {
 	__int128 n = p->looks, t = (__int128)p->t, d = n * p->tt - t * t;
 	__int128 s = (n * l->ty - t * (__int128)l->y) * 1000;
@@ -268,7 +272,7 @@ static bool growth_slope(const struct process *p, const struct line *l, int64_t 
 	return true;
 }
 
-static bool growth_may_leak(const struct process *p, const struct line *l)
+static bool growth_may_leak(const struct growth_process *p, const struct growth_line *l)
 {
 	return (l->class == CENSUS_HEAP || l->class == CENSUS_ANON) && p->looks >= LOOKS_MIN &&
 	       l->rises == p->looks - 1;
@@ -295,14 +299,14 @@ static int growth_by(const void *a, const void *b)
 	return x->line->class < y->line->class ? -1 : x->line->class > y->line->class;
 }
 
-static size_t growth_collect(const struct growth *g, struct grown *ret)
+static size_t growth_collect(const struct growth_state *g, struct grown *ret)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->n; i++)
 		for (uint32_t k = g->v[i].lines; k; k = g->line[k - 1].next) {
-			const struct process *p = &g->v[i];
-			const struct line *l = &g->line[k - 1];
+			const struct growth_process *p = &g->v[i];
+			const struct growth_line *l = &g->line[k - 1];
 			struct grown w = { .who = &g->processes.v[i], .p = p, .line = l };
 
 			if (p->looks < 2 || !l->changed)
@@ -353,7 +357,7 @@ enum { SUSPECTS = 8 };
 
 static int growth_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
-	const struct growth *g = state;
+	const struct growth_state *g = state;
 	size_t n = growth_collect(g, NULL), leaks = 0;
 	struct grown *v = calloc(n + 1, sizeof(*v));
 	int r = ATW_OK;
@@ -386,7 +390,7 @@ static int growth_finish(void *state, const struct census_out *out, struct atw_e
 
 static void growth_drop(void *state)
 {
-	struct growth *g = state;
+	struct growth_state *g = state;
 
 	if (!g)
 		return;

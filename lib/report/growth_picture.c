@@ -9,22 +9,22 @@
 #include "report/report.h"
 
 /* What a process had in a look, in memory and on swap. */
-struct sum {
+struct growth_picture_sum {
 	size_t process, look;
 	uint64_t bytes;
 };
 
-struct growth {
+struct growth_picture_growth {
 	struct looks looks;
 	struct look_processes processes;
-	struct sum *v;                   /* by look */
+	struct growth_picture_sum *v; /* by look */
 	size_t n, cap;
 };
 
 static int growth_picture_start(const struct census_report_opts *o, void **ret,
 				struct atw_err *err)
 {
-	struct growth *g = calloc(1, sizeof(*g));
+	struct growth_picture_growth *g = calloc(1, sizeof(*g));
 
 	(void)o;
 	if (!g)
@@ -33,8 +33,8 @@ static int growth_picture_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-static int growth_picture_on_process(struct growth *g, const struct census_process *p,
-				     struct atw_err *err)
+static int growth_picture_on_process(struct growth_picture_growth *g,
+				     const struct census_process *p, struct atw_err *err)
 {
 	size_t process;
 	int rc = look_processes_find(&g->processes, p->pid, p->task_has & CAPTURE_T_START,
@@ -44,14 +44,15 @@ static int growth_picture_on_process(struct growth *g, const struct census_proce
 		return rc;
 	if (!array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(*g->v)))
 		return report_no_memory(err);
-	g->v[g->n++] = (struct sum){ process, g->looks.n ? g->looks.n - 1 : 0, 0 };
+	g->v[g->n++] =
+		(struct growth_picture_sum){process, g->looks.n ? g->looks.n - 1 : 0, 0};
 	return ATW_OK;
 }
 
 static int growth_picture_feed(void *state, const struct census_event *ev,
 			       struct atw_err *err)
 {
-	struct growth *g = state;
+	struct growth_picture_growth *g = state;
 	int rc = looks_feed(&g->looks, ev, err);
 
 	if (rc < 0)
@@ -67,7 +68,7 @@ static int growth_picture_feed(void *state, const struct census_event *ev,
 /* By process; of one, by look, which is how they came. */
 static int growth_picture_by_process(const void *a, const void *b)
 {
-	const struct sum *x = a, *y = b;
+	const struct growth_picture_sum *x = a, *y = b;
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
@@ -75,7 +76,7 @@ static int growth_picture_by_process(const void *a, const void *b)
 }
 
 /* Seconds since the first look, if all are known; else numbers of looks, from 1. */
-static bool growth_picture_times(const struct growth *g, uint64_t *at)
+static bool growth_picture_times(const struct growth_picture_growth *g, uint64_t *at)
 {
 	for (size_t i = 0; i < g->looks.n; i++) {
 		uint64_t ms = 0;
@@ -87,8 +88,8 @@ static bool growth_picture_times(const struct growth *g, uint64_t *at)
 	return g->looks.n > 1 && at[g->looks.n - 1] > 0;
 }
 
-static size_t growth_picture_make_lines(struct growth *g, const uint64_t *at,
-					struct chart_point *point,
+static size_t growth_picture_make_lines(struct growth_picture_growth *g,
+					const uint64_t *at, struct chart_point *point,
 					struct chart_line *line, char (*name)[64])
 {
 	size_t n = 0;
@@ -97,7 +98,7 @@ static size_t growth_picture_make_lines(struct growth *g, const uint64_t *at,
 		qsort(g->v, g->n, sizeof(*g->v), growth_picture_by_process);
 	for (size_t i = 0, to; i < g->n; i = to) {
 		const struct look_process *p = &g->processes.v[g->v[i].process];
-		const struct sum *last;
+		const struct growth_picture_sum *last;
 
 		for (to = i; to < g->n && g->v[to].process == g->v[i].process; to++)
 			point[to] = (struct chart_point){ at[g->v[to].look], g->v[to].bytes };
@@ -114,7 +115,7 @@ static size_t growth_picture_make_lines(struct growth *g, const uint64_t *at,
 
 static int growth_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
-	struct growth *g = state;
+	struct growth_picture_growth *g = state;
 	_auto_free uint64_t *at = calloc(g->looks.n + 1, sizeof(*at));
 	_auto_free struct chart_point *point = calloc(g->n + 1, sizeof(*point));
 	_auto_free struct chart_line *line = calloc(g->n + 1, sizeof(*line));
@@ -139,7 +140,7 @@ static int growth_picture_draw(void *state, struct scene *s, struct atw_err *err
 
 static void growth_picture_drop(void *state)
 {
-	struct growth *g = state;
+	struct growth_picture_growth *g = state;
 
 	if (g) {
 		looks_deinit(&g->looks);

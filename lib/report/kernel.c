@@ -26,13 +26,13 @@ static const struct atw_column columns[C_COUNT] = {
 };
 static const struct atw_schema schema = { "kernel", columns, C_COUNT };
 
-struct cache {
+struct kernel_cache {
 	const char *name;
 	struct capture_slab s;
 };
 
 struct kernel {
-	struct cache *v;
+	struct kernel_cache *v;
 	size_t n, cap;
 	struct intern names;
 };
@@ -51,7 +51,7 @@ static int kernel_feed(void *state, const struct census_event *ev, struct atw_er
 	const size_t n = sizeof(prefix) - 1;
 	const struct capture_header *h = ev->header;
 	struct kernel *k = state;
-	struct cache c;
+	struct kernel_cache c;
 
 	if (h->key.len <= n || memcmp(h->key.data, prefix, n) || !capture_slab(h->value, &c.s))
 		return ATW_OK;
@@ -64,7 +64,7 @@ static int kernel_feed(void *state, const struct census_event *ev, struct atw_er
 
 static int kernel_by_pages(const void *a, const void *b)
 {
-	const struct cache *x = a, *y = b;
+	const struct kernel_cache *x = a, *y = b;
 
 	if (x->s.pages != y->s.pages)
 		return x->s.pages > y->s.pages ? -1 : 1;

@@ -96,13 +96,13 @@ struct range {
 	int64_t node;                    /* -1: not known */
 };
 
-struct sums {
+struct machine_sums {
 	int64_t node;
 	uint64_t use[CAPTURE_USES];
 	uint64_t ram;
 };
 
-struct machine {
+struct machine_state {
 	uint64_t page;
 	struct range *ram;
 	size_t nram, ram_cap, near;
@@ -116,14 +116,14 @@ struct machine {
 	bool frames;                     /* F: lines were seen */
 	bool proc;                       /* by /proc/kpageflags */
 	char why[160];                   /* there are no F: lines, or not all */
-	struct sums all, *node;
+	struct machine_sums all, *node;
 	size_t nnodes, nodes_cap;
 };
 
 static int machine_start(const struct census_report_opts *o, void **ret,
 			 struct atw_err *err)
 {
-	struct machine *m = calloc(1, sizeof(*m));
+	struct machine_state *m = calloc(1, sizeof(*m));
 
 	(void)o;
 	if (!m)
@@ -133,7 +133,7 @@ static int machine_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-static void machine_on_header(struct machine *m, const struct capture_header *h)
+static void machine_on_header(struct machine_state *m, const struct capture_header *h)
 {
 	uint64_t u;
 
@@ -154,7 +154,8 @@ static void machine_on_header(struct machine *m, const struct capture_header *h)
 /* MAX_NUMNODES (include/linux/numa.h). Nodes with larger numbers get no rows. */
 enum { NODES = 1024 };
 
-static struct sums *machine_node_of(struct machine *m, int64_t node, struct atw_err *err)
+static struct machine_sums *machine_node_of(struct machine_state *m, int64_t node,
+					    struct atw_err *err)
 {
 	for (size_t i = 0; i < m->nnodes; i++)
 		if (m->node[i].node == node)
@@ -163,18 +164,18 @@ static struct sums *machine_node_of(struct machine *m, int64_t node, struct atw_
 		report_no_memory(err);
 		return NULL;
 	}
-	m->node[m->nnodes] = (struct sums){ .node = node };
+	m->node[m->nnodes] = (struct machine_sums){.node = node};
 	return &m->node[m->nnodes++];
 }
 
 /* Adds frames that are RAM as a whole, also of several ranges: F: has no others. */
-static int machine_on_ram(struct machine *m, const struct census_event *ev,
+static int machine_on_ram(struct machine_state *m, const struct census_event *ev,
 			  struct atw_err *err)
 {
 	const struct capture_ram *r = ev->ram;
 	uint64_t end = r->last / ev->page + (r->last % ev->page == ev->page - 1 ? 1 : 0), first;
 	bool follows = m->any_ram && r->start == m->last + 1;
-	struct sums *node;
+	struct machine_sums *node;
 
 	if (!follows)
 		m->block = r->start;
@@ -201,7 +202,7 @@ static int machine_on_ram(struct machine *m, const struct census_event *ev,
 }
 
 /* Runs ascend as ranges do, and either may be the longer one. */
-static int machine_on_frames(struct machine *m, const struct capture_frames *f,
+static int machine_on_frames(struct machine_state *m, const struct capture_frames *f,
 			     struct atw_err *err)
 {
 	uint64_t pfn = f->pa / m->page, end = pfn + f->pages;
@@ -217,7 +218,8 @@ static int machine_on_frames(struct machine *m, const struct capture_frames *f,
 	for (size_t i = m->near; i < m->nram && m->ram[i].first < end; i++) {
 		const struct range *r = &m->ram[i];
 		uint64_t a = r->first > pfn ? r->first : pfn, b = r->end < end ? r->end : end;
-		struct sums *node = r->node < 0 ? NULL : machine_node_of(m, r->node, err);
+		struct machine_sums *node =
+			r->node < 0 ? NULL : machine_node_of(m, r->node, err);
 
 		if (node)
 			node->use[f->use] += b - a;
@@ -228,7 +230,7 @@ static int machine_on_frames(struct machine *m, const struct capture_frames *f,
 }
 
 /* A device that says to use more than it has has nothing free. */
-static void machine_on_swap(struct machine *m, const struct capture_swap *s)
+static void machine_on_swap(struct machine_state *m, const struct capture_swap *s)
 {
 	uint64_t left = s->pages > s->used ? s->pages - s->used : 0;
 
@@ -241,7 +243,7 @@ static void machine_on_swap(struct machine *m, const struct capture_swap *s)
 
 static int machine_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
-	struct machine *m = state;
+	struct machine_state *m = state;
 
 	m->page = ev->page;
 	switch (ev->what) {
@@ -267,7 +269,7 @@ static int machine_feed(void *state, const struct census_event *ev, struct atw_e
 
 /* ---- rows ---- */
 
-static void machine_amount(const struct machine *m, struct report_row *row,
+static void machine_amount(const struct machine_state *m, struct report_row *row,
 			   uint64_t pages, uint64_t ram)
 {
 	row_u(row, C_PAGES, pages);
@@ -276,7 +278,7 @@ static void machine_amount(const struct machine *m, struct report_row *row,
 		row_u(row, C_SHARE, (pages * 1000 + ram / 2) / ram);
 }
 
-static bool machine_counted(const struct machine *m, const struct counter *c,
+static bool machine_counted(const struct machine_state *m, const struct counter *c,
 			    uint64_t *ret)
 {
 	uint32_t all = (uint32_t)c->plus | c->minus;
@@ -293,7 +295,8 @@ static bool machine_counted(const struct machine *m, const struct counter *c,
 	return plus >= minus;
 }
 
-static void machine_compare(const struct machine *m, struct report_row *row, unsigned use)
+static void machine_compare(const struct machine_state *m, struct report_row *row,
+			    unsigned use)
 {
 	bool waiting = use == CAPTURE_FREE && !m->proc && m->have >> MEM_WAITING & 1;
 	const struct counter *c = waiting ? &with_waiting : &counters[use];
@@ -308,7 +311,7 @@ static void machine_compare(const struct machine *m, struct report_row *row, uns
 	row_u(row, C_DIFFERENCE, ours - theirs);
 }
 
-static int machine_uses(const struct machine *m, const struct sums *s,
+static int machine_uses(const struct machine_state *m, const struct machine_sums *s,
 			const struct census_out *out, struct atw_err *err)
 {
 	int r = ATW_OK;
@@ -332,9 +335,9 @@ static int machine_uses(const struct machine *m, const struct sums *s,
 	return r;
 }
 
-static int machine_sum(const struct machine *m, const struct sums *s, const char *use,
-		       bool known, uint64_t pages, const struct census_out *out,
-		       struct atw_err *err)
+static int machine_sum(const struct machine_state *m, const struct machine_sums *s,
+		       const char *use, bool known, uint64_t pages,
+		       const struct census_out *out, struct atw_err *err)
 {
 	struct report_row row = { .have = 0 };
 
@@ -347,7 +350,7 @@ static int machine_sum(const struct machine *m, const struct sums *s, const char
 }
 
 /* RAM that no F: line describes. */
-static void machine_complete(const struct machine *m, struct sums *s)
+static void machine_complete(const struct machine_state *m, struct machine_sums *s)
 {
 	uint64_t told = 0;
 
@@ -358,10 +361,10 @@ static void machine_complete(const struct machine *m, struct sums *s)
 }
 
 /* MemTotal = what it counts + unaccounted - beyond. */
-static int machine_totals(const struct machine *m, const struct census_out *out,
+static int machine_totals(const struct machine_state *m, const struct census_out *out,
 			  struct atw_err *err)
 {
-	const struct sums *s = &m->all;
+	const struct machine_sums *s = &m->all;
 	bool total = m->have >> MEM_TOTAL & 1;
 	uint64_t mem = total ? m->mem[MEM_TOTAL] * 1024 / m->page : 0, in = 0, not = 0;
 	int r;
@@ -387,7 +390,7 @@ static int machine_totals(const struct machine *m, const struct census_out *out,
 }
 
 /* What a counter says in bytes; false: it is not known. */
-static bool machine_bytes_of(const struct machine *m, unsigned i, uint64_t *ret)
+static bool machine_bytes_of(const struct machine_state *m, unsigned i, uint64_t *ret)
 {
 	uint64_t unit = 1024;
 
@@ -402,7 +405,7 @@ static bool machine_bytes_of(const struct machine *m, unsigned i, uint64_t *ret)
 }
 
 /* What has no frames of its own, and lists of CPUs: rows of those that are known. */
-static int machine_beside(const struct machine *m, const struct census_out *out,
+static int machine_beside(const struct machine_state *m, const struct census_out *out,
 			  struct atw_err *err)
 {
 	static const struct { const char *use; uint8_t counter; } rows[] = {
@@ -437,14 +440,14 @@ static int machine_beside(const struct machine *m, const struct census_out *out,
 
 static int machine_by_node(const void *a, const void *b)
 {
-	const struct sums *x = a, *y = b;
+	const struct machine_sums *x = a, *y = b;
 
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
 static int machine_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
-	struct machine *m = state;
+	struct machine_state *m = state;
 	int r;
 
 	machine_complete(m, &m->all);
@@ -457,7 +460,7 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 	if (m->nnodes > 1)
 		qsort(m->node, m->nnodes, sizeof(*m->node), machine_by_node);
 	for (size_t i = 0; i < m->nnodes && m->nnodes > 1 && r == ATW_OK; i++) {
-		struct sums *s = &m->node[i];
+		struct machine_sums *s = &m->node[i];
 
 		machine_complete(m, s);
 		r = machine_uses(m, s, out, err);
@@ -478,7 +481,7 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 
 static void machine_drop(void *state)
 {
-	struct machine *m = state;
+	struct machine_state *m = state;
 
 	if (!m)
 		return;

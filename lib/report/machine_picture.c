@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "plot/hilbert.h"
 
-struct machine {
+struct machine_picture_machine {
 	uint64_t start, last, page;
 	bool ram;                        /* an R: line was seen */
 	bool frames;                     /* the map is there */
@@ -16,7 +16,7 @@ struct machine {
 static int machine_picture_start(const struct census_report_opts *o, void **ret,
 				 struct atw_err *err)
 {
-	struct machine *m = calloc(1, sizeof(*m));
+	struct machine_picture_machine *m = calloc(1, sizeof(*m));
 
 	(void)o;
 	if (!m)
@@ -27,8 +27,8 @@ static int machine_picture_start(const struct census_report_opts *o, void **ret,
 }
 
 /* R: come before all F:, so the map is as large as it must be when these begin. */
-static int machine_picture_on_frames(struct machine *m, const struct capture_frames *f,
-				     struct atw_err *err)
+static int machine_picture_on_frames(struct machine_picture_machine *m,
+				     const struct capture_frames *f, struct atw_err *err)
 {
 	int rc = ATW_OK;
 
@@ -46,7 +46,7 @@ static int machine_picture_on_frames(struct machine *m, const struct capture_fra
 static int machine_picture_feed(void *state, const struct census_event *ev,
 				struct atw_err *err)
 {
-	struct machine *m = state;
+	struct machine_picture_machine *m = state;
 
 	m->page = ev->page;
 	switch (ev->what) {
@@ -79,7 +79,7 @@ static int machine_picture_draw(void *state, struct scene *s, struct atw_err *er
 		[CAPTURE_HWPOISON] = { "hwpoison", 0xd55e00 },
 		[CAPTURE_UNKNOWN] = { "unknown", 0xb9b0a4 },
 	};
-	const struct machine *m = state;
+	const struct machine_picture_machine *m = state;
 
 	if (!m->frames)
 		return atw_err_set(err, ATW_E_LIMIT,
@@ -89,7 +89,7 @@ static int machine_picture_draw(void *state, struct scene *s, struct atw_err *er
 
 static void machine_picture_drop(void *state)
 {
-	struct machine *m = state;
+	struct machine_picture_machine *m = state;
 
 	if (m)
 		hilbert_deinit(&m->map);

@@ -62,7 +62,7 @@ struct nodes_process {
 	bool untold;
 };
 
-struct nodes {
+struct report_nodes_state {
 	struct nodes_range *range;
 	size_t nranges, ranges_cap, near;
 	struct nodes_process *process;
@@ -80,13 +80,13 @@ static int report_nodes_start(const struct census_report_opts *o, void **ret,
 			      struct atw_err *err)
 {
 	(void)o;
-	*ret = calloc(1, sizeof(struct nodes));
+	*ret = calloc(1, sizeof(struct report_nodes_state));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
 /* R: lines ascend; of one that does not it is not known where it belongs. */
-static int report_nodes_on_ram(struct nodes *n, const struct census_event *ev,
-			       struct atw_err *err)
+static int report_nodes_on_ram(struct report_nodes_state *n,
+			       const struct census_event *ev, struct atw_err *err)
 {
 	if (!(ev->ram_has & CAPTURE_R_NODE) || ev->ram->node >= NODES ||
 	    ev->ram->last < ev->ram->start ||
@@ -101,7 +101,7 @@ static int report_nodes_on_ram(struct nodes *n, const struct census_event *ev,
 }
 
 /* The node of a frame, and in *last the last byte up to which that holds. */
-static uint32_t report_nodes_at(struct nodes *n, uint64_t pa, uint64_t *last)
+static uint32_t report_nodes_at(struct report_nodes_state *n, uint64_t pa, uint64_t *last)
 {
 	size_t low = 0, high = n->nranges;
 
@@ -129,7 +129,8 @@ static uint32_t report_nodes_at(struct nodes *n, uint64_t pa, uint64_t *last)
 	return n->range[low].node;
 }
 
-static void nodes_count(struct nodes *n, uint32_t node, const struct census_pages *p, uint64_t bytes)
+static void nodes_count(struct report_nodes_state *n, uint32_t node,
+			const struct census_pages *p, uint64_t bytes)
 {
 	struct nodes_sums *s = &n->now[node];
 	bool huge = n->huge || (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_HUGE));
@@ -145,8 +146,8 @@ static void nodes_count(struct nodes *n, uint32_t node, const struct census_page
 	*(p->anon ? &s->anon : &s->file) += bytes;
 }
 
-static void report_nodes_on_pages(struct nodes *n, const struct census_pages *p,
-				  uint64_t page)
+static void report_nodes_on_pages(struct report_nodes_state *n,
+				  const struct census_pages *p, uint64_t page)
 {
 	uint64_t left = p->pages, pa = p->pa, last;
 
@@ -183,7 +184,8 @@ static void nodes_add(struct nodes_sums *to, const struct nodes_sums *s)
 	to->no_origin |= s->no_origin;
 }
 
-static int report_nodes_on_process_end(struct nodes *n, const struct census_process *p,
+static int report_nodes_on_process_end(struct report_nodes_state *n,
+				       const struct census_process *p,
 				       struct atw_err *err)
 {
 	struct nodes_process *q;
@@ -215,7 +217,7 @@ static int report_nodes_on_process_end(struct nodes *n, const struct census_proc
 static int report_nodes_feed(void *state, const struct census_event *ev,
 			     struct atw_err *err)
 {
-	struct nodes *n = state;
+	struct report_nodes_state *n = state;
 
 	switch (ev->what) {
 	case CENSUS_ON_RAM:
@@ -275,7 +277,8 @@ static int report_nodes_by_total(const void *a, const void *b)
 	return x->process < y->process ? -1 : x->process > y->process;
 }
 
-static int nodes_processes(const struct nodes *n, const struct census_out *out, struct atw_err *err)
+static int nodes_processes(const struct report_nodes_state *n,
+			   const struct census_out *out, struct atw_err *err)
 {
 	struct nodes_order *v = calloc(n->n + 1, sizeof(*v));
 	int r = ATW_OK;
@@ -307,7 +310,7 @@ static int nodes_processes(const struct nodes *n, const struct census_out *out, 
 static int report_nodes_finish(void *state, const struct census_out *out,
 			       struct atw_err *err)
 {
-	const struct nodes *n = state;
+	const struct report_nodes_state *n = state;
 	uint64_t total = 0, untold = 0, unknown = n->all[UNKNOWN].rss + n->all[UNKNOWN].huge;
 	int r = nodes_processes(n, out, err);
 
@@ -332,7 +335,7 @@ static int report_nodes_finish(void *state, const struct census_out *out,
 
 static void report_nodes_drop(void *state)
 {
-	struct nodes *n = state;
+	struct report_nodes_state *n = state;
 
 	if (!n)
 		return;

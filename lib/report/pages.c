@@ -50,7 +50,7 @@ static const struct atw_column columns[P_COLUMNS] = {
 };
 static const struct atw_schema schema = { "pages", columns, P_COLUMNS };
 
-struct area {
+struct report_pages_area {
 	const char *owner;
 	const struct census_unit *unit;  /* NULL: the process is the owner */
 	uint64_t pid, vm_flags;
@@ -63,7 +63,7 @@ enum { HAS_FLAGS = 1, HAS_COUNT = 2, SEEN = 4, HAS_KCOUNT = 8 };
 
 struct pages_report {
 	struct page_sort sort;
-	struct area *area;
+	struct report_pages_area *area;
 	size_t n, cap;
 	struct intern names;
 	struct buf text;                 /* of a row */
@@ -105,9 +105,13 @@ static int report_pages_on_area(struct pages_report *s, const struct census_area
 	if (!name || s->n == UINT32_MAX ||
 	    !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
 		return report_no_memory(err);
-	s->area[s->n++] = (struct area){
-		.owner = name, .unit = unit, .pid = a->process->pid, .vm_flags = a->v->flags,
-		.flags = (uint8_t)census_flags(a), .class = a->class,
+	s->area[s->n++] = (struct report_pages_area){
+		.owner = name,
+		.unit = unit,
+		.pid = a->process->pid,
+		.vm_flags = a->v->flags,
+		.flags = (uint8_t)census_flags(a),
+		.class = a->class,
 		.has_flags = a->v_has & CAPTURE_V_FLAGS,
 	};
 	return ATW_OK;
@@ -154,7 +158,7 @@ static int report_pages_feed(void *state, const struct census_event *ev,
 
 /* ---- the answer ---- */
 
-static bool report_pages_is_gone(const struct area *a)
+static bool report_pages_is_gone(const struct report_pages_area *a)
 {
 	return a->unit && a->unit->deleted;
 }
@@ -162,7 +166,7 @@ static bool report_pages_is_gone(const struct area *a)
 static int report_pages_row(struct pages_report *s, const struct page_rec *p,
 			    const struct census_out *out, struct atw_err *err)
 {
-	const struct area *a = &s->area[p->area];
+	const struct report_pages_area *a = &s->area[p->area];
 	struct report_row row = { .have = 0 };
 
 	row_u(&row, P_PHYSICAL, p->pa);
@@ -191,8 +195,9 @@ static int report_pages_row(struct pages_report *s, const struct page_rec *p,
 	return row_out(&row, out, err);
 }
 
-static void report_pages_paper(const struct area *a, const struct page_rec *p,
-			       uint64_t pa, const struct census_out *out)
+static void report_pages_paper(const struct report_pages_area *a,
+			       const struct page_rec *p, uint64_t pa,
+			       const struct census_out *out)
 {
 	char sym[7], count[24] = "n/a", vma[24] = "n/a", flags[24] = "n/a";
 
@@ -215,7 +220,7 @@ enum { PAPER_LINES = 1 << 20, PAPER_EACH = 16 };
 static void report_pages_paper_pages(struct pages_report *s, const struct page_rec *p,
 				     const struct census_out *out)
 {
-	const struct area *a = &s->area[p->area];
+	const struct report_pages_area *a = &s->area[p->area];
 	uint64_t n = p->pages;
 
 	if (n > s->lines)
@@ -231,7 +236,7 @@ static void report_pages_paper_pages(struct pages_report *s, const struct page_r
 static bool report_pages_alike(const struct pages_report *s, const struct page_rec *x,
 			       const struct page_rec *y)
 {
-	const struct area *a = &s->area[x->area], *b = &s->area[y->area];
+	const struct report_pages_area *a = &s->area[x->area], *b = &s->area[y->area];
 
 	return x->entry == y->entry && x->known == y->known && x->flags == y->flags &&
 	       x->count == y->count && x->kcount == y->kcount && a->owner == b->owner &&

@@ -23,7 +23,7 @@ static const struct atw_column columns[S_COUNT] = {
 };
 static const struct atw_schema schema = { "stacks", columns, S_COUNT };
 
-struct stacks {
+struct stacks_state {
 	struct groups groups;            /* of "process;class" and a unit */
 	size_t now;                      /* that of the area */
 	uint64_t page;
@@ -34,7 +34,7 @@ struct stacks {
 static int stacks_start(const struct census_report_opts *o, void **ret,
 			struct atw_err *err)
 {
-	struct stacks *s = calloc(1, sizeof(*s));
+	struct stacks_state *s = calloc(1, sizeof(*s));
 
 	(void)o;
 	if (!s)
@@ -57,8 +57,8 @@ static const char *stacks_file_name(const struct census_unit *u)
 	return slash && slash[1] ? slash + 1 : u->name;
 }
 
-static struct group *stacks_group_of(struct stacks *s, const struct census_area *a,
-				     const char *class)
+static struct page_group *stacks_group_of(struct stacks_state *s,
+					  const struct census_area *a, const char *class)
 {
 	uint64_t key = (uint64_t)a->process->number << 32;
 
@@ -71,10 +71,10 @@ static struct group *stacks_group_of(struct stacks *s, const struct census_area 
 }
 
 /* Areas of a process that are of one file and for one thing are one. */
-static int stacks_on_area(struct stacks *s, const struct census_area *a,
+static int stacks_on_area(struct stacks_state *s, const struct census_area *a,
 			  struct atw_err *err)
 {
-	struct group *g = stacks_group_of(s, a, census_class_names.name[a->class]);
+	struct page_group *g = stacks_group_of(s, a, census_class_names.name[a->class]);
 
 	if (!g)
 		return report_no_memory(err);
@@ -84,11 +84,11 @@ static int stacks_on_area(struct stacks *s, const struct census_area *a,
 }
 
 /* Pages of hugetlbfs, which no RSS has, are memory all the same: apart. */
-static int stacks_on_pages(struct stacks *s, const struct census_pages *p,
+static int stacks_on_pages(struct stacks_state *s, const struct census_pages *p,
 			   struct atw_err *err)
 {
 	struct smaps_pages as = pages_smaps(p, s->page);
-	struct group *g = &s->groups.v[s->now];
+	struct page_group *g = &s->groups.v[s->now];
 
 	if (as.class == SMAPS_HUGETLB) {
 		as.class = SMAPS_RSS;
@@ -103,7 +103,7 @@ static int stacks_on_pages(struct stacks *s, const struct census_pages *p,
 
 static int stacks_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
-	struct stacks *s = state;
+	struct stacks_state *s = state;
 
 	s->page = ev->page;
 	return ev->what == CENSUS_ON_AREA ? stacks_on_area(s, ev->area, err)
@@ -131,7 +131,8 @@ static void stacks_put_unit(struct buf *b, const struct census_unit *u, unsigned
 }
 
 /* All in the process that are called so: `rss` is 1 if that is one file. NULL: no memory. */
-static struct group *stacks_called(struct stacks *s, const struct group *g, unsigned how)
+static struct page_group *stacks_called(struct stacks_state *s,
+					const struct page_group *g, unsigned how)
 {
 	s->text.len = 0;
 	stacks_put_unit(&s->text, census_unit_root(g->unit), how);
@@ -139,13 +140,13 @@ static struct group *stacks_called(struct stacks *s, const struct group *g, unsi
 						  s->text.data);
 }
 
-static bool stacks_name_units(struct stacks *s)
+static bool stacks_name_units(struct stacks_state *s)
 {
 	for (size_t i = 0; i < s->groups.n; i++)
 		for (unsigned how = BY_FILE_NAME; how < BY_INODE; how++) {
-			const struct group *g = &s->groups.v[i];
+			const struct page_group *g = &s->groups.v[i];
 			const struct census_unit *u = census_unit_root(g->unit);
-			struct group *name;
+			struct page_group *name;
 
 			if (!u || !g->sum.rss)
 				continue;
@@ -159,14 +160,14 @@ static bool stacks_name_units(struct stacks *s)
 }
 
 /* Copies of one file are called the same, and so are one line. */
-static bool stacks_add_line(struct stacks *s, const struct group *g)
+static bool stacks_add_line(struct stacks_state *s, const struct page_group *g)
 {
 	const char *class = strrchr(g->name, ';');
 	unsigned how = BY_FILE_NAME;
-	struct group *line;
+	struct page_group *line;
 
 	while (g->unit && how < BY_INODE) {
-		const struct group *name = stacks_called(s, g, how);
+		const struct page_group *name = stacks_called(s, g, how);
 
 		if (!name)
 			return false;
@@ -189,7 +190,7 @@ static bool stacks_add_line(struct stacks *s, const struct group *g)
 
 static int stacks_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
-	struct stacks *s = state;
+	struct stacks_state *s = state;
 	int r = ATW_OK;
 
 	if (!stacks_name_units(s))
@@ -211,7 +212,7 @@ static int stacks_finish(void *state, const struct census_out *out, struct atw_e
 
 static void stacks_drop(void *state)
 {
-	struct stacks *s = state;
+	struct stacks_state *s = state;
 
 	if (s) {
 		groups_deinit(&s->groups);

@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "plot/flame.h"
 
-struct stacks {
+struct stacks_picture_stacks {
 	int stack, pss, pages;
 	bool unshared;           /* some pages have an unknown number of mappings */
 	uint64_t page;
@@ -16,7 +16,7 @@ struct stacks {
 static int stacks_picture_start(const struct census_report_opts *o, void **ret,
 				struct atw_err *err)
 {
-	struct stacks *s = calloc(1, sizeof(*s));
+	struct stacks_picture_stacks *s = calloc(1, sizeof(*s));
 
 	(void)o;
 	if (!s)
@@ -35,7 +35,7 @@ static int stacks_picture_start(const struct census_report_opts *o, void **ret,
 static int stacks_picture_feed(void *state, const struct census_event *ev,
 			       struct atw_err *err)
 {
-	struct stacks *s = state;
+	struct stacks_picture_stacks *s = state;
 
 	(void)err;
 	s->page = ev->page;
@@ -45,7 +45,7 @@ static int stacks_picture_feed(void *state, const struct census_event *ev,
 static int stacks_picture_on_row(void *state, const struct atw_row *row,
 				 struct atw_err *err)
 {
-	struct stacks *s = state;
+	struct stacks_picture_stacks *s = state;
 	bool share = picture_has(row, s->pss);
 
 	if (!picture_has(row, s->stack) || !picture_has(row, s->pages))
@@ -57,7 +57,7 @@ static int stacks_picture_on_row(void *state, const struct atw_row *row,
 
 static int stacks_picture_draw(void *state, struct scene *scene, struct atw_err *err)
 {
-	const struct stacks *s = state;
+	const struct stacks_picture_stacks *s = state;
 	const struct chart_head head = {
 		"Memory of processes, by file and use",
 		s->unshared ? "of PSS, or RSS where that is not known" : "of PSS", "", AXIS_BYTES,
@@ -68,7 +68,7 @@ static int stacks_picture_draw(void *state, struct scene *scene, struct atw_err 
 
 static void stacks_picture_drop(void *state)
 {
-	struct stacks *s = state;
+	struct stacks_picture_stacks *s = state;
 
 	if (s)
 		flame_close(s->flame);

@@ -15,7 +15,7 @@ enum {
 	C_CHILD_MINOR, C_CHILD_MAJOR, C_USER, C_SYSTEM, C_UID, C_START, C_COUNT,
 };
 
-enum kind { KERNEL, PROCESS, THREAD };
+enum report_tasks_kind { KERNEL, PROCESS, THREAD };
 
 static const char *const kinds[] = { "kernel", "process", "thread" };
 static const struct atw_names kind_names = { 3, kinds, NULL };
@@ -54,7 +54,7 @@ static const struct atw_column columns[C_COUNT] = {
 };
 static const struct atw_schema schema = { "tasks", columns, C_COUNT };
 
-struct task {
+struct report_tasks_task {
 	struct capture_task t;           /* texts are the producer's, no longer valid */
 	const char *name;
 	uint32_t has;
@@ -62,7 +62,7 @@ struct task {
 };
 
 struct tasks {
-	struct task *v;
+	struct report_tasks_task *v;
 	size_t n, cap;
 	struct intern names;
 	uint64_t hz;                     /* of ticks */
@@ -103,14 +103,14 @@ static int report_tasks_feed(void *state, const struct census_event *ev,
 	name = intern_text(&s->names, t->name.len ? t->name.data : "", t->name.len);
 	if (!name || !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
 		return report_no_memory(err);
-	s->v[s->n++] = (struct task){ *t, name, ev->task_has, ev->again };
+	s->v[s->n++] = (struct report_tasks_task){*t, name, ev->task_has, ev->again};
 	return ATW_OK;
 }
 
 /* ---- the answer ---- */
 
 /* The paper's form has no tgid: threads are tasks of an earlier address space. */
-static enum kind report_tasks_kind_of(const struct task *k)
+static enum report_tasks_kind report_tasks_kind_of(const struct report_tasks_task *k)
 {
 	bool thread = k->has & CAPTURE_T_TGID ? k->t.tgid != k->t.pid : k->again;
 
@@ -126,7 +126,7 @@ static void report_tasks_row_ticks(struct report_row *row, unsigned i, uint64_t 
 		row_u(row, i, ms / hz);
 }
 
-static int report_tasks_row(const struct tasks *s, const struct task *k,
+static int report_tasks_row(const struct tasks *s, const struct report_tasks_task *k,
 			    const struct census_out *out, struct atw_err *err)
 {
 	static const struct { uint8_t column; uint16_t at; uint32_t has; } numbers[] = {

@@ -90,7 +90,7 @@ struct step {
 	uint64_t minor, major;
 };
 
-struct thrash {
+struct thrash_state {
 	struct looks looks;
 	struct whole *whole;             /* of each look */
 	size_t wholes, wholes_cap;
@@ -106,7 +106,7 @@ static int thrash_start(const struct census_report_opts *o, void **ret,
 			struct atw_err *err)
 {
 	(void)o;
-	*ret = calloc(1, sizeof(struct thrash));
+	*ret = calloc(1, sizeof(struct thrash_state));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
@@ -131,7 +131,7 @@ static void thrash_on_header(struct whole *w, const struct capture_header *h)
 	}
 }
 
-static struct step *thrash_add_step(struct thrash *t, struct step s)
+static struct step *thrash_add_step(struct thrash_state *t, struct step s)
 {
 	if (!array_reserve((void **)&t->step, &t->steps_cap, t->nsteps + 1, sizeof(*t->step)))
 		return NULL;
@@ -140,7 +140,7 @@ static struct step *thrash_add_step(struct thrash *t, struct step s)
 }
 
 /* A process's faults are those of all its threads. */
-static int thrash_on_task(struct thrash *t, const struct census_event *ev,
+static int thrash_on_task(struct thrash_state *t, const struct census_event *ev,
 			  struct atw_err *err)
 {
 	const struct capture_task *k = ev->task;
@@ -180,7 +180,7 @@ static int thrash_on_task(struct thrash *t, const struct census_event *ev,
 
 static int thrash_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
-	struct thrash *t = state;
+	struct thrash_state *t = state;
 	int r = looks_feed(&t->looks, ev, err);
 
 	if (r != ATW_OK)
@@ -207,7 +207,7 @@ static bool thrash_rate_of(uint64_t n, uint64_t ms, uint64_t *ret)
 	return true;
 }
 
-static bool thrash_change(const struct thrash *t, size_t look, enum counter c,
+static bool thrash_change(const struct thrash_state *t, size_t look, enum counter c,
 			  uint64_t *ret)
 {
 	const struct whole *a, *b;
@@ -223,7 +223,7 @@ static bool thrash_change(const struct thrash *t, size_t look, enum counter c,
 }
 
 /* Microseconds of waiting in thousandths of the time. */
-static bool thrash_part_of(const struct thrash *t, size_t look, enum counter c,
+static bool thrash_part_of(const struct thrash_state *t, size_t look, enum counter c,
 			   uint64_t *ret)
 {
 	uint64_t us, ms;
@@ -236,8 +236,8 @@ static bool thrash_part_of(const struct thrash *t, size_t look, enum counter c,
 }
 
 /* What all processes had that are there: where the machine does not count, as in 2005. */
-static bool thrash_of_processes(const struct thrash *t, size_t look, uint64_t *minor,
-				uint64_t *major)
+static bool thrash_of_processes(const struct thrash_state *t, size_t look,
+				uint64_t *minor, uint64_t *major)
 {
 	*minor = *major = 0;
 	for (size_t i = 0; i < t->nsteps; i++) {
@@ -251,7 +251,7 @@ static bool thrash_of_processes(const struct thrash *t, size_t look, uint64_t *m
 }
 
 /* Minor and major faults up to a look, those first that the machine counted itself. */
-static void thrash_faults(const struct thrash *t, size_t look, uint64_t ms,
+static void thrash_faults(const struct thrash_state *t, size_t look, uint64_t ms,
 			  struct report_row *row)
 {
 	uint64_t all, minor, major, rate;
@@ -270,7 +270,7 @@ static void thrash_faults(const struct thrash *t, size_t look, uint64_t ms,
 		row_u(row, C_MAJOR_RATE, rate);
 }
 
-static int thrash_whole_row(const struct thrash *t, size_t look,
+static int thrash_whole_row(const struct thrash_state *t, size_t look,
 			    const struct census_out *out, struct atw_err *err)
 {
 	static const struct { uint8_t c, from; } counts[] = {
@@ -301,7 +301,7 @@ static int thrash_whole_row(const struct thrash *t, size_t look,
 	return row_out(&row, out, err);
 }
 
-static int thrash_step_row(const struct thrash *t, const struct step *s,
+static int thrash_step_row(const struct thrash_state *t, const struct step *s,
 			   const struct census_out *out, struct atw_err *err)
 {
 	const struct look_process *p = &t->processes.v[s->process];
@@ -355,7 +355,8 @@ static void thrash_judge(struct verdict *v, size_t look, uint64_t value, uint64_
 	snprintf(v->how, sizeof(v->how), "%s", how);
 }
 
-static void thrash_judge_pressure(const struct thrash *t, size_t look, struct verdict *v)
+static void thrash_judge_pressure(const struct thrash_state *t, size_t look,
+				  struct verdict *v)
 {
 	uint64_t some, full, part, much;
 	char how[200];
@@ -377,7 +378,8 @@ static void thrash_judge_pressure(const struct thrash *t, size_t look, struct ve
  * that never stay long enough to be. Refaults without major faults are of programs
  * that read files; major faults without refaults, of such that start.
  */
-static void thrash_judge_faults(const struct thrash *t, size_t look, struct verdict *v)
+static void thrash_judge_faults(const struct thrash_state *t, size_t look,
+				struct verdict *v)
 {
 	bool refaults, told;
 	uint64_t n, major, minor, rate, ms;
@@ -405,7 +407,7 @@ static void thrash_judge_faults(const struct thrash *t, size_t look, struct verd
 }
 
 /* The process with most major faults on the way to this look; steps are in order. */
-static void thrash_culprit(const struct thrash *t, size_t look,
+static void thrash_culprit(const struct thrash_state *t, size_t look,
 			   const struct census_out *out)
 {
 	const struct step *s = NULL;
@@ -429,7 +431,7 @@ static void thrash_culprit(const struct thrash *t, size_t look,
 		  look == 1 ? " since they began" : "");
 }
 
-static void thrash_verdict(const struct thrash *t, const struct census_out *out)
+static void thrash_verdict(const struct thrash_state *t, const struct census_out *out)
 {
 	struct verdict v = { .look = 0 };
 	uint64_t minor, major;
@@ -460,7 +462,7 @@ static void thrash_verdict(const struct thrash *t, const struct census_out *out)
 }
 
 /* Emits the rows of looks up to `last` that are not emitted yet. */
-static int thrash_emit(struct thrash *t, size_t last, const struct census_out *out,
+static int thrash_emit(struct thrash_state *t, size_t last, const struct census_out *out,
 		       struct atw_err *err)
 {
 	int r = ATW_OK;
@@ -487,14 +489,14 @@ static int thrash_emit(struct thrash *t, size_t last, const struct census_out *o
 /* A look is known to be the only one at the end; thrash_finish() emits it then. */
 static int thrash_step(void *state, const struct census_out *out, struct atw_err *err)
 {
-	struct thrash *t = state;
+	struct thrash_state *t = state;
 
 	return t->looks.n > 1 ? thrash_emit(t, t->looks.n, out, err) : ATW_OK;
 }
 
 static int thrash_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
-	struct thrash *t = state;
+	struct thrash_state *t = state;
 	int r = thrash_emit(t, t->looks.n, out, err);
 
 	if (r == ATW_OK)
@@ -504,7 +506,7 @@ static int thrash_finish(void *state, const struct census_out *out, struct atw_e
 
 static void thrash_drop(void *state)
 {
-	struct thrash *t = state;
+	struct thrash_state *t = state;
 
 	if (!t)
 		return;

@@ -19,7 +19,7 @@ struct value {
 	size_t name;                     /* in `names` */
 };
 
-struct thrash {
+struct thrash_picture_thrash {
 	int column[COLUMNS];
 	struct value *v;
 	size_t n, cap;
@@ -31,7 +31,7 @@ struct thrash {
 static int thrash_picture_start(const struct census_report_opts *o, void **ret,
 				struct atw_err *err)
 {
-	struct thrash *t = calloc(1, sizeof(*t));
+	struct thrash_picture_thrash *t = calloc(1, sizeof(*t));
 
 	(void)o;
 	if (!t)
@@ -51,8 +51,9 @@ static int thrash_picture_feed(void *state, const struct census_event *ev,
 	return ATW_OK;
 }
 
-static int thrash_picture_add(struct thrash *t, uint64_t line, uint64_t look,
-			      uint64_t rate, const char *name, struct atw_err *err)
+static int thrash_picture_add(struct thrash_picture_thrash *t, uint64_t line,
+			      uint64_t look, uint64_t rate, const char *name,
+			      struct atw_err *err)
 {
 	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
 		return report_no_memory(err);
@@ -65,7 +66,7 @@ static int thrash_picture_add(struct thrash *t, uint64_t line, uint64_t look,
 static int thrash_picture_on_row(void *state, const struct atw_row *row,
 				 struct atw_err *err)
 {
-	struct thrash *t = state;
+	struct thrash_picture_thrash *t = state;
 	const union atw_value *v = row->v;
 	const int *c = t->column;
 	bool whole = !picture_has(row, c[PID]);
@@ -108,7 +109,7 @@ static int thrash_picture_by_line(const void *a, const void *b)
 	return x->look < y->look ? -1 : x->look > y->look;
 }
 
-static int thrash_picture_draw_lines(struct thrash *t, struct scene *s,
+static int thrash_picture_draw_lines(struct thrash_picture_thrash *t, struct scene *s,
 				     struct atw_err *err)
 {
 	_auto_free uint64_t *at = calloc(t->looks + 1, sizeof(*at));
@@ -151,7 +152,7 @@ static int thrash_picture_draw_lines(struct thrash *t, struct scene *s,
 
 static int thrash_picture_draw(void *state, struct scene *s, struct atw_err *err)
 {
-	struct thrash *t = state;
+	struct thrash_picture_thrash *t = state;
 
 	if (!t->n)
 		return atw_err_set(err, ATW_E_MISSING, "there is nothing to draw: no rates are "
@@ -161,7 +162,7 @@ static int thrash_picture_draw(void *state, struct scene *s, struct atw_err *err
 
 static void thrash_picture_drop(void *state)
 {
-	struct thrash *t = state;
+	struct thrash_picture_thrash *t = state;
 
 	if (t) {
 		free(t->v);

@@ -11,7 +11,7 @@
 #include "report/parts.h"
 #include "report/report.h"
 
-enum kind { TEXT, DATA, BSS, KINDS };
+enum totals_kind { TEXT, DATA, BSS, KINDS };
 
 enum {
 	T_NAME, T_USED, T_VTEXT, T_VDATA, T_VBSS, T_VIRTUAL, T_TEXT, T_DATA, T_BSS, T_TOTAL,
@@ -55,7 +55,7 @@ struct total {
 	bool guess, unknown;             /* some frames are not known */
 };
 
-struct totals {
+struct totals_state {
 	bool virtual;
 	uint64_t page;
 	struct parts parts;
@@ -70,7 +70,7 @@ struct totals {
 static int totals_start(const struct census_report_opts *o, void **ret,
 			struct atw_err *err)
 {
-	struct totals *s = calloc(1, sizeof(*s));
+	struct totals_state *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return report_no_memory(err);
@@ -80,7 +80,7 @@ static int totals_start(const struct census_report_opts *o, void **ret,
 }
 
 /* false: neither code nor data: holes that the linker left. */
-static bool totals_kind_of(enum census_class class, enum kind *ret)
+static bool totals_kind_of(enum census_class class, enum totals_kind *ret)
 {
 	switch (class) {
 	case CENSUS_TEXT:
@@ -99,11 +99,11 @@ static bool totals_kind_of(enum census_class class, enum kind *ret)
 	}
 }
 
-static int totals_on_area(struct totals *s, const struct census_area *a, uint64_t page,
-			  struct atw_err *err)
+static int totals_on_area(struct totals_state *s, const struct census_area *a,
+			  uint64_t page, struct atw_err *err)
 {
 	struct total *t;
-	enum kind kind;
+	enum totals_kind kind;
 
 	s->now = NULL;
 	s->area = 0;
@@ -130,12 +130,12 @@ static int totals_on_area(struct totals *s, const struct census_area *a, uint64_
 	return ATW_OK;
 }
 
-static int totals_on_pages(struct totals *s, const struct census_pages *p, uint64_t page,
-			   struct atw_err *err)
+static int totals_on_pages(struct totals_state *s, const struct census_pages *p,
+			   uint64_t page, struct atw_err *err)
 {
 	struct total *t;
 	uint64_t fresh = 0;
-	enum kind kind;
+	enum totals_kind kind;
 	int r;
 
 	if (!s->now || !is_resident(p) || !totals_kind_of(p->area->class, &kind))
@@ -163,7 +163,7 @@ static int totals_on_pages(struct totals *s, const struct census_pages *p, uint6
 
 static int totals_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
-	struct totals *s = state;
+	struct totals_state *s = state;
 
 	if (ev->what == CENSUS_ON_AREA)
 		return totals_on_area(s, ev->area, ev->page, err);
@@ -179,11 +179,11 @@ static int totals_feed(void *state, const struct census_event *ev, struct atw_er
 /* ---- the answer ---- */
 
 /* Virtual sizes, and what copies have, to the first of them. */
-static void totals_fold(struct totals *s)
+static void totals_fold(struct totals_state *s)
 {
 	const struct census_unit *last = NULL;
 	size_t n = parts_sort(&s->parts);
-	enum kind kind = TEXT;
+	enum totals_kind kind = TEXT;
 	uint64_t end = 0;                /* of the code of `last` so far, pages */
 
 	for (size_t i = 0; i < n; i++) {
@@ -258,7 +258,7 @@ static int totals_row(const struct total *t, const struct census_out *out,
 }
 
 /* Figure 6 is a picture of these; as text the paper has none, so it is Figure 2's. */
-static void totals_paper(const struct totals *s, const struct total *t,
+static void totals_paper(const struct totals_state *s, const struct total *t,
 			 const struct census_out *out)
 {
 	const uint64_t *v = s->virtual ? t->virtual : t->pages;
@@ -273,7 +273,7 @@ static void totals_paper(const struct totals *s, const struct total *t,
 
 static int totals_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
-	struct totals *s = state;
+	struct totals_state *s = state;
 	int r = ATW_OK;
 
 	totals_fold(s);
@@ -295,7 +295,7 @@ static int totals_finish(void *state, const struct census_out *out, struct atw_e
 
 static void totals_drop(void *state)
 {
-	struct totals *s = state;
+	struct totals_state *s = state;
 
 	if (s) {
 		free(s->v);

@@ -11,15 +11,15 @@ static const char *const keys[2][PARTS] = {
 	{ "bss", "data", "text" }, { "virtual_bss", "virtual_data", "virtual_text" },
 };
 
-struct unit {
+struct totals_picture_unit {
 	size_t name;                     /* in `names` */
 	uint64_t pages[2][PARTS];        /* of memory, and of addresses */
 };
 
-struct totals {
+struct totals_picture_totals {
 	int name, state, column[2][PARTS];
 	uint64_t page, unknown;          /* unknown: units without known memory */
-	struct unit *v;
+	struct totals_picture_unit *v;
 	size_t n, cap;
 	struct buf names;
 };
@@ -27,7 +27,7 @@ struct totals {
 static int totals_picture_start(const struct census_report_opts *o, void **ret,
 				struct atw_err *err)
 {
-	struct totals *t = calloc(1, sizeof(*t));
+	struct totals_picture_totals *t = calloc(1, sizeof(*t));
 
 	(void)o;
 	if (!t)
@@ -45,7 +45,7 @@ static int totals_picture_start(const struct census_report_opts *o, void **ret,
 static int totals_picture_feed(void *state, const struct census_event *ev,
 			       struct atw_err *err)
 {
-	struct totals *t = state;
+	struct totals_picture_totals *t = state;
 
 	(void)err;
 	t->page = ev->page;
@@ -55,15 +55,15 @@ static int totals_picture_feed(void *state, const struct census_event *ev,
 static int totals_picture_on_row(void *state, const struct atw_row *row,
 				 struct atw_err *err)
 {
-	struct totals *t = state;
-	struct unit *u;
+	struct totals_picture_totals *t = state;
+	struct totals_picture_unit *u;
 
 	if (!picture_has(row, t->name))
 		return ATW_OK;
 	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
 		return report_no_memory(err);
 	u = &t->v[t->n++];
-	*u = (struct unit){ .name = t->names.len };
+	*u = (struct totals_picture_unit){.name = t->names.len};
 	buf_str(&t->names, row->v[t->name].s);
 	if (picture_has(row, t->state) && row->v[t->state].u)
 		buf_str(&t->names, CENSUS_DELETED);
@@ -84,7 +84,7 @@ static int totals_picture_draw(void *state, struct scene *s, struct atw_err *err
 	static const struct chart_key key[PARTS] = {
 		{ ".bss", 0xd55e00 }, { ".data", 0x009e73 }, { ".text", 0x0072b2 },
 	};
-	const struct totals *t = state;
+	const struct totals_picture_totals *t = state;
 	_auto_free struct chart_bar *bar = calloc(t->n + 1, sizeof(*bar));
 	struct buf of = { 0 };
 	char pages[48];
@@ -115,7 +115,7 @@ static int totals_picture_draw(void *state, struct scene *s, struct atw_err *err
 
 static void totals_picture_drop(void *state)
 {
-	struct totals *t = state;
+	struct totals_picture_totals *t = state;
 
 	if (t) {
 		free(t->v);

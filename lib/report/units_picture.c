@@ -16,15 +16,15 @@
 
 enum { PARTS = CENSUS_BSS + 1 };
 
-struct unit {
+struct units_picture_unit {
 	const struct census_unit *unit;  /* NULL: of that number none was met */
 	uint64_t pages[PARTS];
 	size_t name;                     /* in `names` */
 };
 
-struct units {
+struct units_picture_units {
 	uint64_t page, unknown;          /* unknown: mappings of unknown frames */
-	struct unit *v;                  /* by number of the unit */
+	struct units_picture_unit *v;    /* by number of the unit */
 	size_t n, cap;
 	struct frame_set frames;
 	struct buf names;                /* of those that are drawn */
@@ -34,12 +34,12 @@ static int units_picture_start(const struct census_report_opts *o, void **ret,
 			       struct atw_err *err)
 {
 	(void)o;
-	*ret = calloc(1, sizeof(struct units));
+	*ret = calloc(1, sizeof(struct units_picture_units));
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-static int units_picture_on_pages(struct units *u, const struct census_pages *p,
-				  struct atw_err *err)
+static int units_picture_on_pages(struct units_picture_units *u,
+				  const struct census_pages *p, struct atw_err *err)
 {
 	const struct census_area *a = p->area;
 	uint64_t fresh = 0;
@@ -57,7 +57,7 @@ static int units_picture_on_pages(struct units *u, const struct census_pages *p,
 		if (!array_reserve((void **)&u->v, &u->cap, n, sizeof(*u->v)))
 			return report_no_memory(err);
 		while (u->n < n)
-			u->v[u->n++] = (struct unit){ .unit = NULL };
+			u->v[u->n++] = (struct units_picture_unit){.unit = NULL};
 	}
 	rc = frames_add_pages(&u->frames, p, u->page, &fresh, err);
 	u->v[a->unit->number].unit = a->unit;
@@ -68,19 +68,19 @@ static int units_picture_on_pages(struct units *u, const struct census_pages *p,
 static int units_picture_feed(void *state, const struct census_event *ev,
 			      struct atw_err *err)
 {
-	struct units *u = state;
+	struct units_picture_units *u = state;
 
 	u->page = ev->page;
 	return ev->what == CENSUS_ON_PAGES ? units_picture_on_pages(u, ev->pages, err)
 					   : ATW_OK;
 }
 
-static bool units_picture_is_drawn(const struct unit *v)
+static bool units_picture_is_drawn(const struct units_picture_unit *v)
 {
 	return v->unit && is_executable(v->unit);
 }
 
-static void units_picture_name_all(struct units *u)
+static void units_picture_name_all(struct units_picture_units *u)
 {
 	for (size_t i = 0; i < u->n; i++) {
 		if (!units_picture_is_drawn(&u->v[i]))
@@ -92,7 +92,7 @@ static void units_picture_name_all(struct units *u)
 }
 
 /* What copies of a file have goes to the first of them. */
-static void units_picture_join(struct units *u)
+static void units_picture_join(struct units_picture_units *u)
 {
 	for (size_t i = 0; i < u->n; i++) {
 		const struct census_unit *root = census_unit_root(u->v[i].unit);
@@ -113,7 +113,7 @@ static int units_picture_draw(void *state, struct scene *s, struct atw_err *err)
 		[CENSUS_RELRO] = { "relro", 0xf0e442 }, [CENSUS_DATA] = { "data", 0x009e73 },
 		[CENSUS_BSS] = { "bss", 0xd55e00 },
 	};
-	struct units *u = state;
+	struct units_picture_units *u = state;
 	_auto_free struct chart_cell *cell = calloc(u->n * (1 + PARTS) + 1, sizeof(*cell));
 	struct buf of = { 0 };
 	char pages[48];
@@ -157,7 +157,7 @@ static int units_picture_draw(void *state, struct scene *s, struct atw_err *err)
 
 static void units_picture_drop(void *state)
 {
-	struct units *u = state;
+	struct units_picture_units *u = state;
 
 	if (u) {
 		free(u->v);

@@ -89,7 +89,7 @@ static void use_drop(void *state)
 static int use_area(struct use *u, const struct census_event *ev, struct atw_err *err)
 {
 	const struct census_area *a = ev->area;
-	struct group *g = groups_of(&u->groups, u->by, a);
+	struct page_group *g = groups_of(&u->groups, u->by, a);
 
 	if (!g)
 		return report_no_memory(err);
@@ -156,7 +156,7 @@ static int use_page_rows(struct use *u, const struct census_pages *p, struct atw
 /* Marks the group of a process with unlisted areas as incomplete; not BY_UNIT. */
 static int use_untold(struct use *u, const struct census_process *p, struct atw_err *err)
 {
-	struct group *g;
+	struct page_group *g;
 
 	if (!p->untold || u->by == BY_UNIT)
 		return ATW_OK;
@@ -191,7 +191,7 @@ static int use_feed(void *state, const struct census_event *ev, struct atw_err *
 
 /* ---- the answer ---- */
 
-static bool use_is_shared_out(const struct group *g)
+static bool use_is_shared_out(const struct page_group *g)
 {
 	return !g->sum.uncounted;
 }
@@ -199,7 +199,7 @@ static bool use_is_shared_out(const struct group *g)
 /* The largest share first. */
 static int use_by_share(const void *a, const void *b)
 {
-	const struct group *x = a, *y = b;
+	const struct page_group *x = a, *y = b;
 	uint64_t p = use_is_shared_out(x) ? smaps_pss(&x->sum) : x->sum.rss;
 	uint64_t q = use_is_shared_out(y) ? smaps_pss(&y->sum) : y->sum.rss;
 
@@ -210,7 +210,7 @@ static int use_by_share(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void use_put_sums(const struct group *g, bool unsized, struct report_row *row)
+static void use_put_sums(const struct page_group *g, bool unsized, struct report_row *row)
 {
 	static const struct { uint8_t column, kind; } thp[] = {
 		{ C_THP_ANON, SMAPS_ANON }, { C_THP_SHMEM, SMAPS_SHMEM }, { C_THP_FILE, SMAPS_FILE },
@@ -240,7 +240,7 @@ static void use_put_sums(const struct group *g, bool unsized, struct report_row 
 			row_u(row, thp[i].column, s->thp[thp[i].kind]);
 }
 
-static int use_put_group(const struct use *u, const struct group *g,
+static int use_put_group(const struct use *u, const struct page_group *g,
 			 const struct census_out *out, struct atw_err *err)
 {
 	const char *user = u->by == BY_USER && g->known && u->user ? u->user(u->user_arg, g->key)

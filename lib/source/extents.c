@@ -68,12 +68,12 @@ static int extents_by_start(const void *a, const void *b)
 }
 
 /* A heap of the ranges that hold the current address; the winner on top. */
-struct heap {
+struct extents_heap {
 	const struct extent **v;
 	size_t n;
 };
 
-static void extents_heap_push(struct heap *h, const struct extent *e)
+static void extents_heap_push(struct extents_heap *h, const struct extent *e)
 {
 	size_t i = h->n++;
 
@@ -84,7 +84,7 @@ static void extents_heap_push(struct heap *h, const struct extent *e)
 	h->v[i] = e;
 }
 
-static void extents_heap_pop(struct heap *h)
+static void extents_heap_pop(struct extents_heap *h)
 {
 	const struct extent *last = h->v[--h->n];
 	size_t i = 0, child;
@@ -128,7 +128,8 @@ static bool extents_emit(struct extents *out, const struct extent *from, uint64_
  * memory 65 thousand times over, so comparing every range with every other
  * one is out of the question.
  */
-static bool extents_sweep(const struct extents *in, struct heap *h, struct extents *out)
+static bool extents_sweep(const struct extents *in, struct extents_heap *h,
+			  struct extents *out)
 {
 	uint64_t pos = 0;
 	size_t i = 0;
@@ -158,12 +159,12 @@ int extents_build(struct extents *x, struct atw_err *err)
 {
 	struct extents out = { .hot = &nowhere };
 	_auto_free const struct extent **room = NULL;
-	struct heap h;
+	struct extents_heap h;
 
 	room = malloc((x->n + 1) * sizeof(*room));
 	if (x->n)
 		qsort(x->v, x->n, sizeof(*x->v), extents_by_start);
-	h = (struct heap){ room, 0 };
+	h = (struct extents_heap){room, 0};
 	if (!room || !extents_sweep(x, &h, &out)) {
 		extents_deinit(&out);
 		return atw_err_nomem(err);

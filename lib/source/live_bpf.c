@@ -28,8 +28,8 @@ enum {
 };
 
 /* Answers stay good until close(), so each process that was asked for has one. */
-struct process {
-	struct process *next;
+struct live_bpf_process {
+	struct live_bpf_process *next;
 	uint64_t pid;
 	uint64_t mm;             /* virtual address of its mm_struct */
 	int status;
@@ -49,7 +49,7 @@ struct direct {
 	struct host_btf btf;
 	struct btf types;        /* of it */
 	uint64_t init_task;      /* 0: not looked for yet */
-	struct process *processes;
+	struct live_bpf_process *processes;
 };
 
 /* ---- the direct map ---- */
@@ -166,7 +166,7 @@ static void live_bpf_close(struct atw_source *s)
 	if (!l)
 		return;
 	while (l->processes) {
-		struct process *p = l->processes;
+		struct live_bpf_process *p = l->processes;
 
 		l->processes = p->next;
 		free(p);
@@ -345,9 +345,9 @@ static int live_bpf_extent(struct atw_source *s, atw_pa pa, struct atw_extent *r
 
 /* ---- facts ---- */
 
-static struct process *live_bpf_process_of(struct direct *l, uint64_t pid)
+static struct live_bpf_process *live_bpf_process_of(struct direct *l, uint64_t pid)
 {
-	struct process *p = l->processes;
+	struct live_bpf_process *p = l->processes;
 
 	while (p && p->pid != pid)
 		p = p->next;
@@ -355,14 +355,14 @@ static struct process *live_bpf_process_of(struct direct *l, uint64_t pid)
 		p = calloc(1, sizeof(*p));
 		if (!p)
 			return NULL;
-		*p = (struct process){ .next = l->processes, .pid = pid,
-				       .status = ATW_E_MISSING };
+		*p = (struct live_bpf_process){
+			.next = l->processes, .pid = pid, .status = ATW_E_MISSING};
 		l->processes = p;
 	}
 	return p;
 }
 
-static void live_bpf_find_mm(struct direct *l, struct process *p)
+static void live_bpf_find_mm(struct direct *l, struct live_bpf_process *p)
 {
 	p->why = (struct atw_err){ 0 };
 	p->status = bpf_task_mm(&l->tasks, p->pid, &p->mm, &p->why);
@@ -378,7 +378,7 @@ static int live_bpf_process_fact(struct direct *l, const char *key, struct atw_b
 	static const uint64_t none = 1;
 	const char *number = key + 4, *dot = strchr(number, '.');
 	bool asks_none = dot && !strcmp(dot, ".none");
-	struct process *p;
+	struct live_bpf_process *p;
 	uint64_t pid;
 
 	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||

@@ -12,7 +12,7 @@
 
 enum { FAULTS = 20 };            /* reported one by one, the rest as a number */
 
-struct reading {
+struct captured_reading {
 	struct captured *c;
 	const struct captured_opts *o;
 	struct capture_stream *s;
@@ -83,20 +83,20 @@ static void captured_swap(struct captured *c, const struct capture_swap *s)
 
 /* ---- tasks ---- */
 
-static int captured_wrong(struct reading *x, const char *what, uint64_t number)
+static int captured_wrong(struct captured_reading *x, const char *what, uint64_t number)
 {
 	return atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": T: %s is %" PRIu64
 			   ", which no task has", x->s->rd.line, what, number);
 }
 
-static void captured_emit(struct reading *x)
+static void captured_emit(struct captured_reading *x)
 {
 	if (x->o->damaged)
 		x->o->damaged(x->o->arg, &x->e);
 }
 
 /* ATW_END: that was one too many. */
-static int captured_fault(struct reading *x)
+static int captured_fault(struct captured_reading *x)
 {
 	if (x->faults++ < FAULTS)
 		captured_emit(x);
@@ -104,7 +104,7 @@ static int captured_fault(struct reading *x)
 	return x->faults == CAPTURE_FAULTS ? ATW_END : ATW_OK;
 }
 
-static int captured_add_task(struct reading *x, const struct capture_record *rec,
+static int captured_add_task(struct captured_reading *x, const struct capture_record *rec,
 			     struct atw_err *err)
 {
 	struct captured *c = x->c;
@@ -165,7 +165,7 @@ static int captured_add_lost(struct captured *c, const struct capture_record *re
 	return c->words.failed ? captured_no_memory(err) : ATW_OK;
 }
 
-static int captured_record(struct reading *x, const struct capture_record *rec,
+static int captured_record(struct captured_reading *x, const struct capture_record *rec,
 			   struct atw_err *err)
 {
 	struct captured *c = x->c;
@@ -239,7 +239,7 @@ static int captured_find_owners(struct captured *c, struct atw_err *err)
 
 /* ---- all of it ---- */
 
-static void captured_more_faults(struct reading *x)
+static void captured_more_faults(struct captured_reading *x)
 {
 	uint64_t n = x->faults;
 
@@ -250,7 +250,7 @@ static void captured_more_faults(struct reading *x)
 	captured_emit(x);
 }
 
-static int captured_failure(struct reading *x, struct atw_err *err)
+static int captured_failure(struct captured_reading *x, struct atw_err *err)
 {
 	x->c->whole &= x->s->of_line;
 	if (x->s->over)
@@ -265,7 +265,7 @@ static int captured_failure(struct reading *x, struct atw_err *err)
 }
 
 /* ATW_END: enough of it. */
-static int captured_lines(struct reading *x, struct atw_err *err)
+static int captured_lines(struct captured_reading *x, struct atw_err *err)
 {
 	struct capture_record rec;
 	int r;
@@ -280,7 +280,7 @@ static int captured_lines(struct reading *x, struct atw_err *err)
 	return ATW_OK;
 }
 
-static int captured_all(struct reading *x, struct atw_err *err)
+static int captured_all(struct captured_reading *x, struct atw_err *err)
 {
 	int r = captured_lines(x, err);
 
@@ -304,7 +304,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 		  struct atw_err *err)
 {
 	struct captured *c;
-	struct reading x = { .o = o };
+	struct captured_reading x = {.o = o};
 	int r;
 
 	c = calloc(1, sizeof(*c));

@@ -17,7 +17,7 @@ enum {
 	LIST_SOON = 48,          /* as COUNTS_SOON: no more is done with most of them */
 };
 
-struct looker {
+struct look_looker {
 	struct look *l;
 	const struct look_opts *o;
 	struct counts *counts;
@@ -43,7 +43,7 @@ struct looker {
 /* ---- runs ---- */
 
 /* false: no memory. */
-static bool look_looker_end_run(struct looker *k)
+static bool look_looker_end_run(struct look_looker *k)
 {
 	const uint64_t most = (uint64_t)1 << LOOK_MORE_BITS;
 	struct look *l = k->l;
@@ -64,7 +64,7 @@ static bool look_looker_end_run(struct looker *k)
 	return true;
 }
 
-static inline bool look_looker_add(struct looker *k, uint64_t pfn, unsigned class)
+static inline bool look_looker_add(struct look_looker *k, uint64_t pfn, unsigned class)
 {
 	if (class == k->class && k->times &&
 	    pfn == k->pfn + (k->times << (class < LOOK_SPAN ? class : 0))) {
@@ -83,7 +83,7 @@ static inline bool look_looker_add(struct looker *k, uint64_t pfn, unsigned clas
 	return true;
 }
 
-static bool look_looker_count(struct looker *k)
+static bool look_looker_count(struct look_looker *k)
 {
 	const struct look *l = k->l;
 
@@ -113,7 +113,7 @@ static bool look_looker_count(struct looker *k)
 }
 
 /* What was listed: a space has it alone, or in a run, as far as is known by now. */
-static bool look_looker_settle(struct looker *k)
+static bool look_looker_settle(struct look_looker *k)
 {
 	struct soles *s = &k->l->soles;
 	uint64_t alone = 0;
@@ -137,7 +137,8 @@ static bool look_looker_settle(struct looker *k)
 
 /* ---- entries ---- */
 
-static unsigned look_looker_class(const struct looker *k, unsigned level, uint64_t word)
+static unsigned look_looker_class(const struct look_looker *k, unsigned level,
+				  uint64_t word)
 {
 	if (level)
 		return k->pg->level[level].shift - k->pg->page_shift;
@@ -147,7 +148,7 @@ static unsigned look_looker_class(const struct looker *k, unsigned level, uint64
 }
 
 /* One that the CPU ignores. */
-static bool look_looker_soft(struct looker *k, unsigned level, uint64_t word)
+static bool look_looker_soft(struct look_looker *k, unsigned level, uint64_t word)
 {
 	struct atw_soft_word w = atw_soft_decode(k->o->soft, k->pg, level, word);
 
@@ -163,8 +164,8 @@ static bool look_looker_soft(struct looker *k, unsigned level, uint64_t word)
 			       look_looker_class(k, level, word));
 }
 
-static bool look_looker_word(struct looker *k, const struct mmu_space *sp, unsigned level,
-			     uint64_t va, uint64_t word)
+static bool look_looker_word(struct look_looker *k, const struct mmu_space *sp,
+			     unsigned level, uint64_t va, uint64_t word)
 {
 	switch (entry_kind(k->pg, level, word)) {
 	case ATW_LEAF:
@@ -196,7 +197,7 @@ static bool look_is_blank(const char *words, unsigned ws)
 }
 
 /* Is there room to list all frames of a table? */
-static bool look_looker_lists(struct looker *k, const struct sweep_seen *s)
+static bool look_looker_lists(struct look_looker *k, const struct sweep_seen *s)
 {
 	return !s->level && k->small.mask && k->listed < LIST_MOST &&
 	       array_reserve((void **)&k->list, &k->list_cap, k->listed + s->n + STRIDE,
@@ -204,7 +205,7 @@ static bool look_looker_lists(struct looker *k, const struct sweep_seen *s)
 }
 
 /* Returns how many of the words need not be looked at. */
-static uint32_t look_looker_list(struct looker *k, const char *words, uint32_t n)
+static uint32_t look_looker_list(struct look_looker *k, const char *words, uint32_t n)
 {
 	uint32_t listed, seen = k->list_fn(&k->small, words, n, k->list + k->listed, &listed);
 
@@ -215,7 +216,7 @@ static uint32_t look_looker_list(struct looker *k, const char *words, uint32_t n
 /* A table of a space. */
 static int look_looker_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
 {
-	struct looker *k = arg;
+	struct look_looker *k = arg;
 	const struct mmu_space *sp = k->sp[s->space];
 	unsigned ws = k->pg->word_size, shift = k->pg->level[s->level].shift;
 	const char *words = s->words;
@@ -258,7 +259,7 @@ static int look_looker_table(void *arg, const struct sweep_seen *s, struct atw_e
 
 /* ---- spaces ---- */
 
-static void look_looker_begin(struct looker *k)
+static void look_looker_begin(struct look_looker *k)
 {
 	k->now = (struct look_space){ .first = k->l->n };
 	k->times = 0;
@@ -266,7 +267,7 @@ static void look_looker_begin(struct looker *k)
 }
 
 /* Walk a space with tables that changed during the sweep, or with none to sweep. */
-static int look_looker_walk(struct looker *k, const struct mmu_space *sp,
+static int look_looker_walk(struct look_looker *k, const struct mmu_space *sp,
 			    struct atw_err *err)
 {
 	const struct mmu_walk_opts wo = {
@@ -303,7 +304,7 @@ static int look_looker_walk(struct looker *k, const struct mmu_space *sp,
 
 static int look_looker_done(void *arg, size_t space, bool moved, struct atw_err *err)
 {
-	struct looker *k = arg;
+	struct look_looker *k = arg;
 	struct look *l = k->l;
 	int r = ATW_OK;
 
@@ -332,7 +333,7 @@ static int look_looker_done(void *arg, size_t space, bool moved, struct atw_err 
  * Entries that look_looker_list() takes: surely leaves, none of them special or one of
  * several that are one translation.
  */
-static void look_looker_find_small(struct looker *k)
+static void look_looker_find_small(struct look_looker *k)
 {
 	struct sure s = k->leaf;
 	unsigned left = s.piece[0].left;
@@ -363,7 +364,7 @@ static void look_looker_find_small(struct looker *k)
 	k->list_fn = look_list_best();
 }
 
-static void look_looker_init(struct looker *k)
+static void look_looker_init(struct look_looker *k)
 {
 	k->pg = &k->sp[0]->paging;
 	if (!sure_find(k->pg, 0, ATW_LEAF, &k->leaf))
@@ -380,7 +381,7 @@ static void look_looker_init(struct looker *k)
 int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *counts,
 		   struct atw_err *err)
 {
-	struct looker k = { .l = l, .o = o, .counts = counts };
+	struct look_looker k = {.l = l, .o = o, .counts = counts};
 	const struct sweep_to to = {look_looker_table, look_looker_done, &k};
 	int r = ATW_OK;
 

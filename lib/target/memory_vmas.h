@@ -70,7 +70,7 @@ struct walk_provider {
 	struct thp_settings thp;         /* of no running system */
 	bool thp_tried;
 	uint64_t accessed, dirty, dbm;   /* flags of runs that say so */
-	struct marks marks;
+	struct page_marks marks;
 
 	uint64_t leaf_attrs[ATW_MAX_LEVELS];
 	struct leaf_memo leaf_memo[LEAF_MEMOS];

@@ -16,12 +16,12 @@ static uint64_t page_marks_flag_of(const struct atw_paging *pg, uint64_t bit)
 	return 0;
 }
 
-void marks_find(struct marks *m, const struct atw_paging *pg, const char *release)
+void marks_find(struct page_marks *m, const struct atw_paging *pg, const char *release)
 {
 	const struct atw_soft_abi abi = atw_soft_abi_for(pg, release);
 	struct soft_bits bits = soft_page_bits(&abi);
 
-	*m = (struct marks){ .unknown = MARK(MARK_EXCLUSIVE) | MARK(MARK_FILE) };
+	*m = (struct page_marks){.unknown = MARK(MARK_EXCLUSIVE) | MARK(MARK_FILE)};
 	if (!abi.known) {
 		m->unknown = MARKS_ALL;
 		return;
@@ -31,7 +31,7 @@ void marks_find(struct marks *m, const struct atw_paging *pg, const char *releas
 	m->special = bits.special;
 }
 
-uint64_t marks_of_flags(const struct marks *m, atw_va va, uint64_t flags)
+uint64_t marks_of_flags(const struct page_marks *m, atw_va va, uint64_t flags)
 {
 	/* For its own pages the kernel has other uses of these bits. */
 	if (va.u >> 63)

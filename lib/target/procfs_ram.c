@@ -40,7 +40,7 @@ static int procfs_ram_open_flags(struct pagemap *m, int *ret, struct atw_err *er
 	return ATW_OK;
 }
 
-struct reading {
+struct procfs_ram_reading {
 	int fd;
 	struct use_runs u;
 };
@@ -55,8 +55,8 @@ static uint64_t procfs_ram_word_of(struct pagemap *m, uint64_t pfn, uint64_t w)
 	return pagemap_true_flags(m, w);
 }
 
-static int procfs_ram_some(struct pagemap *m, struct reading *x, uint64_t pfn, uint64_t n,
-			   struct atw_err *err)
+static int procfs_ram_some(struct pagemap *m, struct procfs_ram_reading *x, uint64_t pfn,
+			   uint64_t n, struct atw_err *err)
 {
 	uint64_t *w = m->fact[KFLAGS];
 	ssize_t got = pace_pread(m->o.pace, x->fd, w, n * 8, (off_t)(pfn * 8));
@@ -74,8 +74,8 @@ static int procfs_ram_some(struct pagemap *m, struct reading *x, uint64_t pfn, u
 }
 
 /* The words of a block that was taken out of use read as 0 since 6.18, as others do. */
-static int procfs_ram_one_range(struct pagemap *m, struct reading *x, uint64_t pfn,
-				uint64_t end, struct atw_err *err)
+static int procfs_ram_one_range(struct pagemap *m, struct procfs_ram_reading *x,
+				uint64_t pfn, uint64_t end, struct atw_err *err)
 {
 	uint64_t block = m->blocks >> m->p.page_shift;
 	int r = ATW_OK;
@@ -100,8 +100,9 @@ int pagemap_ram_frames(struct provider *p, uint64_t first, uint64_t last,
 		       provider_frames_fn *tell, void *arg, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
-	struct reading x = {
-		.fd = -1, .u = { .tell = tell, .arg = arg, .page_shift = p->page_shift },
+	struct procfs_ram_reading x = {
+		.fd = -1,
+		.u = {.tell = tell, .arg = arg, .page_shift = p->page_shift},
 	};
 	uint64_t pfn, end;
 	int r = procfs_ram_open_flags(m, &x.fd, err);

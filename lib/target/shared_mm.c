@@ -19,7 +19,7 @@
 #include "host/host_file.h"
 
 enum { KCMP_VM = 1 };            /* linux/kcmp.h */
-enum order { SAME, BEFORE, BEHIND };
+enum shared_mm_order { SAME, BEFORE, BEHIND };
 
 struct one {
 	uint64_t stack, code;        /* 0: not known */

@@ -7,7 +7,7 @@
 #include "target/smaps.h"
 
 /* What is the same of all pages of a slot. */
-struct slot {
+struct smaps_run_slot {
 	struct smaps_pages as;
 	bool special, hugetlb;   /* as far as it is known before a frame is looked at */
 	bool settled;            /* nothing is to be asked but how often it is mapped */
@@ -20,7 +20,7 @@ static bool smaps_run_is_mapped(const struct page_run *run)
 
 /* What is known of a frame; false: nothing is. What is no memory of the machine's is special. */
 static bool smaps_run_look(struct smaps_look *l, const struct page_run *run, uint32_t i,
-			   uint64_t off, struct slot *s, struct frame_facts *f)
+			   uint64_t off, struct smaps_run_slot *s, struct frame_facts *f)
 {
 	struct provider *p = l->p;
 	struct atw_err why = { 0 };
@@ -69,9 +69,9 @@ static uint64_t smaps_run_mappings(struct provider *p, uint64_t pa,
 
 /* Tails that do not tell of what kind they are: the head of their large page does. */
 static void smaps_run_query_head(struct smaps_look *l, const struct page_run *run,
-				 uint32_t i, struct slot *s)
+				 uint32_t i, struct smaps_run_slot *s)
 {
-	struct slot head = { .special = false };
+	struct smaps_run_slot head = {.special = false};
 	struct frame_facts f = { .have = 0 };
 
 	if (smaps_run_look(l, run, i, 0, &head, &f) &&
@@ -84,8 +84,8 @@ static void smaps_run_query_head(struct smaps_look *l, const struct page_run *ru
  * the others no more than how often they are mapped is looked at.
  */
 static void smaps_run_add_slot(struct smaps_look *l, const struct page_run *run,
-			       uint32_t i, uint64_t off, uint64_t len, struct slot s,
-			       struct smaps *sums)
+			       uint32_t i, uint64_t off, uint64_t len,
+			       struct smaps_run_slot s, struct smaps *sums)
 {
 	uint64_t page = (uint64_t)1 << l->p->page_shift, left = len / page, same;
 	struct frame_facts f = { .have = 0 };
@@ -122,8 +122,8 @@ static void smaps_run_add_slot(struct smaps_look *l, const struct page_run *run,
 }
 
 static void smaps_run_add_slots(struct smaps_look *l, const struct page_run *run,
-				uint64_t first, uint64_t last, const struct slot *s,
-				struct smaps *sums)
+				uint64_t first, uint64_t last,
+				const struct smaps_run_slot *s, struct smaps *sums)
 {
 	for (uint64_t at = first;;) {
 		uint64_t i = (at - run->va) / run->slot, off = (at - run->va) % run->slot;
@@ -150,7 +150,7 @@ void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t fi
 {
 	bool large = run->slot > (uint64_t)1 << l->p->page_shift;
 	bool hidden = run->have & RUN_STATE_HIDDEN;
-	struct slot s = {
+	struct smaps_run_slot s = {
 		.as =
 			{
 				.bytes = last - first + 1,

@@ -19,7 +19,7 @@ struct made {
 	struct atw_extract_stats st;
 };
 
-static bool make(struct memory *from, struct marks *m, struct made *ret)
+static bool make(struct memory *from, struct byte_marks *m, struct made *ret)
 {
 	struct buf notes = { 0 };
 	FILE *f;
@@ -61,7 +61,7 @@ static enum atw_extent_kind kind_at(struct atw_source *s, uint64_t pa)
 TEST(what_is_marked_and_nothing_beside_it)
 {
 	struct memory *m = mem_new();
-	struct marks marks = { 0 };
+	struct byte_marks marks = {0};
 	struct made made;
 	char page[MEM_PAGE], text[128];
 
@@ -99,7 +99,7 @@ TEST(what_is_marked_and_nothing_beside_it)
 TEST(nothing_marked_is_still_memory_that_was_left_out)
 {
 	struct memory *m = mem_new();
-	struct marks marks = { 0 };
+	struct byte_marks marks = {0};
 	struct made made;
 
 	mem_at(m, 0x10000);
@@ -136,7 +136,7 @@ static const struct atw_source_ops wide_ops = {
 TEST(more_than_65535_runs)
 {
 	struct memory wide = { .s = { .ops = &wide_ops } };
-	struct marks marks = { 0 };
+	struct byte_marks marks = {0};
 	struct made made;
 	uint8_t byte;
 

@@ -15,7 +15,7 @@ static uint32_t next_random(void)
 }
 
 /* What is left of bytes that are all set, once what is not marked is cleared. */
-static bool agrees(struct marks *m, const bool *want, uint64_t base)
+static bool agrees(struct byte_marks *m, const bool *want, uint64_t base)
 {
 	uint64_t total = 0, pages = 0;
 	uint8_t page[MARK_PAGE];
@@ -46,7 +46,7 @@ TEST(pieces_of_every_size)
 	static bool want[SPAN];
 
 	for (unsigned round = 0; round < 60; round++) {
-		struct marks m = { 0 };
+		struct byte_marks m = {0};
 
 		memset(want, 0, sizeof(want));
 		for (unsigned i = 0; i < round; i++) {
@@ -68,7 +68,7 @@ TEST(pieces_of_every_size)
 
 TEST(many_pages_far_apart)
 {
-	struct marks m = { 0 };
+	struct byte_marks m = {0};
 
 	for (uint64_t i = 0; i < 20000; i++)
 		marks_add(&m, i * 0x123457000 + 5, 3);
@@ -83,7 +83,7 @@ TEST(many_pages_far_apart)
 
 TEST(the_last_byte_there_is)
 {
-	struct marks m = { 0 };
+	struct byte_marks m = {0};
 
 	marks_add(&m, UINT64_MAX, 1);
 	marks_add(&m, 0, 0);

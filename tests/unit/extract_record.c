@@ -81,7 +81,7 @@ TEST(what_was_not_read_is_not_there_or_is_read_or_zero)
 
 TEST(marks_keep_what_was_read)
 {
-	struct marks m = { 0 };
+	struct byte_marks m = {0};
 	struct both b;
 	char page[MEM_PAGE];
 

@@ -11,9 +11,9 @@
 static const struct atw_soft_abi soft = { .family = ATW_X86, .generation = 0, .known = false };
 
 struct asked {
-	struct wanted want[8];
-	struct wanted_list list;
-	struct finder finder;
+	struct rmap_range want[8];
+	struct rmap_ranges list;
+	struct rmap finder;
 };
 
 static struct mmu_space space(struct memory *m)
@@ -26,7 +26,8 @@ static struct mmu_space space(struct memory *m)
 
 static void ask(struct asked *a, uint64_t first, uint64_t len)
 {
-	a->want[a->list.n++] = (struct wanted){ .first = first, .last = first + len - 1, .at = first };
+	a->want[a->list.n++] =
+		(struct rmap_range){.first = first, .last = first + len - 1, .at = first};
 	a->list.v = a->want;
 	wanted_sort(&a->list);
 	a->finder.want = &a->list;
@@ -55,7 +56,7 @@ TEST(pages_of_every_size_and_the_tables_to_them)
 	struct memory *m = mem_new();
 	struct mmu_space sp = space(m);
 	struct asked a = { 0 };
-	const struct hit *h;
+	const struct rmap_entry *h;
 
 	mem_put64(m, 0x1000, 0x2003);
 	mem_put64(m, 0x2000, 0x3003);
@@ -228,7 +229,7 @@ static int by_va(const void *a, const void *b)
 }
 
 /* Every address of every hit, in an order that does not matter. */
-static struct one *expand(const struct finder *f, size_t *ret)
+static struct one *expand(const struct rmap *f, size_t *ret)
 {
 	size_t n = 0;
 	struct one *v;
@@ -339,7 +340,7 @@ static bool mode_agrees(const struct atw_paging *pg, unsigned level, struct met 
 	ask(&a, 0, 0);                           /* everything: last is ~0 */
 	same = find(&a, &sp, true) == ATW_OK;
 	for (size_t i = 0; i < a.finder.n; i++) {
-		const struct hit *h = &a.finder.hit[i];
+		const struct rmap_entry *h = &a.finder.hit[i];
 
 		if (h->kind != ATW_LEAF)
 			continue;

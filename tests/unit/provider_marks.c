@@ -24,7 +24,7 @@ TEST(modes_leave_room)
 static uint64_t marks(const char *mode, const char *release, uint64_t va, uint64_t word)
 {
 	const struct atw_paging *pg = atw_paging_find(mode);
-	struct marks m;
+	struct page_marks m;
 
 	marks_find(&m, pg, release);
 	return marks_of_flags(&m, ATW_VA(va), atw_entry_flags(pg, 0, ATW_LEAF, word));
@@ -45,7 +45,7 @@ TEST(entries)
 
 TEST(what_entries_do_not_tell)
 {
-	struct marks m;
+	struct page_marks m;
 
 	marks_find(&m, atw_paging_find("x86_64-4"), "6.18.44");
 	CHECK_EQ(m.unknown, MARK(MARK_EXCLUSIVE) | MARK(MARK_FILE));
