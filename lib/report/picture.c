@@ -1,35 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* picture.c - texts and look-ups that drawn reports share. */
 #include "report/picture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/num.h"
-
-#define PICTURE(name) extern const struct census_picture picture_##name;
-#include "report/pictures.def"
-#undef PICTURE
-
-static const struct census_picture *const all[] = {
-#define PICTURE(name) &picture_##name,
-#include "report/pictures.def"
-#undef PICTURE
-};
-
-const struct census_picture *census_picture_kind(size_t i)
-{
-	return i < ARRAY_SIZE(all) ? all[i] : NULL;
-}
-
-const struct census_picture *census_picture_find(const struct census_report *report)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (!strcmp(all[i]->of.name, report->name))
-			return all[i];
-	return NULL;
-}
 
 int picture_column(const char *report, const char *key)
 {
