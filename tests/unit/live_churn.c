@@ -36,7 +36,7 @@
 
 enum {
 	/* What is counted; how long that takes is up to the machine. */
-	WALKS = 10000, PAIR_WALKS = 50000, SLOW_WALKS = 20, DEATHS = 30, AREA_LISTS = 200,
+	WALKS = 2000, PAIR_WALKS = 10000, SLOW_WALKS = 20, DEATHS = 30, AREA_LISTS = 200,
 	TASK_LISTS = 120,
 	PATIENCE = 1200,         /* seconds: only a hang gets there */
 };
