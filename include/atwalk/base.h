@@ -2,28 +2,29 @@
 /*
  * base.h - addresses, results, errors and the version.
  *
- * Rules that hold for the whole library:
+ * These rules apply to the whole library:
  *
- * - It never prints, never exits and keeps no globals.
- * - Out parameters come behind what is asked, are named `ret`, and stay untouched on
- *   failure. The last parameter is a struct atw_err, which may be NULL; that changes
+ * - It never prints, never exits and has no global variables.
+ * - Out parameters follow the other parameters, are named `ret`, and are not changed
+ *   on failure. The last parameter is a struct atw_err. It may be NULL, which changes
  *   nothing else.
- * - Sizes are bytes unless the name says pages. `last` is inclusive.
- * - Options belong to the caller. They begin with `size`, sizeof the struct; zero is the
- *   default of every other member, and NULL stands for all defaults. A program that was
- *   compiled with an older, shorter struct works. A longer struct is refused only if a
- *   member that this library does not know is not zero.
- * - Rows belong to the library. They are lent until the next call on the same cursor,
- *   with all they point to. Members are only ever appended: a program must not copy a
- *   row by its size.
- * - Cursors: X_open(), X_next() until it returns something but ATW_OK, X_close(). Any
- *   number of cursors may be open on one target. All are closed before the target.
- * - A handle belongs to one thread at a time, and so do a target and all that was opened
- *   of it, together. Different targets share nothing: threads that work at once open a
- *   target each.
- * - Dumps are mapped. If another process shortens the file, a read behind its new end
- *   raises SIGBUS in the thread that called the library. The library installs no signal
- *   handler; a program that expects this installs its own.
+ * - Sizes are in bytes unless the name says pages. `last` is inclusive.
+ * - Options belong to the caller. Their first member is `size`, the sizeof the struct.
+ *   Zero is the default of every other member, and NULL stands for all defaults. A
+ *   program that was compiled with an older, shorter struct works. A longer struct is
+ *   refused only if a member that this library does not know is not zero.
+ * - Rows belong to the library. A row, and everything it points to, is valid until the
+ *   next call on the same cursor. Members are only appended in later versions, so a
+ *   program must not copy a row by its size.
+ * - Cursors are opened with X_open(), read with X_next() until it returns anything but
+ *   ATW_OK, and closed with X_close(). Any number of cursors may be open on one
+ *   target. Close all of them before the target.
+ * - A target, and all handles that were opened on it, may be used by one thread at a
+ *   time. Different targets share no state, so each thread can use a target of its
+ *   own.
+ * - Dumps are mapped. If another process truncates the file, a read beyond its new end
+ *   raises SIGBUS in the thread that called the library. The library installs no
+ *   signal handler; a program that has to survive this installs its own.
  */
 #ifndef ATWALK_BASE_H
 #define ATWALK_BASE_H
@@ -39,7 +40,7 @@ extern "C" {
 
 #define ATW_API __attribute__((visibility("default")))
 
-/* The version of this header; atw_version() has that of the library which is loaded. */
+/* Version of this header. atw_version() returns the version of the loaded library. */
 #define ATW_VERSION_MAJOR 0
 #define ATW_VERSION_MINOR 2
 #define ATW_VERSION_PATCH 0
@@ -49,10 +50,7 @@ extern "C" {
 	  (ATW_VERSION_MINOR > (minor) || \
 	   (ATW_VERSION_MINOR == (minor) && ATW_VERSION_PATCH >= (patch)))))
 
-/*
- * Physical and virtual addresses are different types on purpose: passing one
- * for the other is the bug this tool exists to find in others.
- */
+/* Different types, so that the compiler rejects a physical address for a virtual one. */
 typedef struct atw_pa { uint64_t u; } atw_pa;
 typedef struct atw_va { uint64_t u; } atw_va;
 
@@ -60,31 +58,31 @@ typedef struct atw_va { uint64_t u; } atw_va;
 #define ATW_VA(x) ((atw_va){ (uint64_t)(x) })
 
 /*
- * Options that are NULL, and members of options that are zero, mean the default. What
- * else is NULL, of zeroes or out of range where it must not be is refused: with
- * ATW_E_USAGE and a sentence, or with nothing where there is no error to fill in.
+ * NULL options, and members of options that are zero, select the default. Any other
+ * argument that is NULL, zero or out of range where it must not be fails with
+ * ATW_E_USAGE. Functions without a struct atw_err do nothing in this case.
  */
 
-/* What a function answers: 0 or more is an answer, less is a failure. */
+/* Return values of functions: 0 or more on success, less on failure. */
 enum atw_status {
 	ATW_OK = 0,
-	ATW_END = 1,             /* an iterator has nothing more */
-	ATW_E_USAGE = -1,        /* the caller asked for something meaningless */
+	ATW_END = 1,             /* end of the cursor */
+	ATW_E_USAGE = -1,        /* invalid argument */
 	ATW_E_NOMEM = -2,
-	ATW_E_IO = -3,           /* the operating system refused a read */
-	ATW_E_MISSING = -4,      /* no such file, fact, place in memory */
+	ATW_E_IO = -3,           /* a system call failed */
+	ATW_E_MISSING = -4,      /* no such file, fact or memory */
 	ATW_E_PERM = -5,
-	ATW_E_FORMAT = -6,       /* not one of the formats we know */
-	ATW_E_DAMAGED = -7,      /* a known format that contradicts itself */
-	ATW_E_UNSUPPORTED = -8,  /* well formed, but this build cannot read it */
-	ATW_E_LIMIT = -9,        /* a bound was reached; the answer is cut off */
-	ATW_E_NONE = -10,        /* everything was looked at, and it is not there */
-	ATW_E_PARTIAL = -11,     /* an iterator has nothing more, and something is missing */
+	ATW_E_FORMAT = -6,       /* unknown format */
+	ATW_E_DAMAGED = -7,      /* known format with inconsistent contents */
+	ATW_E_UNSUPPORTED = -8,  /* valid, but not supported by this build or target */
+	ATW_E_LIMIT = -9,        /* a limit was reached; the result is truncated */
+	ATW_E_NONE = -10,        /* a complete search found nothing */
+	ATW_E_PARTIAL = -11,     /* end of the cursor, and the rows are incomplete */
 };
 
 /*
- * What a caller can give to the library, by the library's own names. The program
- * knows which of its options that is; no sentence of the library names one.
+ * Parameters of the library that an error can refer to. Messages of the library do not
+ * name options of a program; the program maps a parameter to the name of its option.
  */
 enum atw_param {
 	ATW_PARAM_NONE,
@@ -98,74 +96,74 @@ enum atw_param {
 	ATW_PARAM_FILTER,
 	ATW_PARAM_SORT,
 	ATW_PARAM_GROUP,
-	ATW_PARAM_SYMBOLS,       /* of a recording: a file of symbols, */
-	ATW_PARAM_LEVEL,         /* the unit of code that is counted, */
-	ATW_PARAM_CUT,           /* how code is divided into compartments, */
-	ATW_PARAM_TOP,           /* how many objects are kept, */
-	ATW_PARAM_CALLS,         /* and whether calls are recorded */
-	ATW_PARAM_BARE,          /* of reports: tasks without memory are rows as well */
+	ATW_PARAM_SYMBOLS,       /* for a recording: file of symbols */
+	ATW_PARAM_LEVEL,         /* for a recording: unit of code that is counted */
+	ATW_PARAM_CUT,           /* for a recording: division of code into compartments */
+	ATW_PARAM_TOP,           /* for a recording: number of objects kept */
+	ATW_PARAM_CALLS,         /* for a recording: calls are recorded */
+	ATW_PARAM_BARE,          /* for a report: tasks without memory are rows as well */
 	ATW_PARAMS,
 };
 
 /*
- * An error belongs to the caller and holds one sentence. Each layer on the way
- * up may put what it was doing in front. Every `struct atw_err *` may be NULL.
- * Programs decide by the numbers, never by the words.
+ * An error belongs to the caller and has one sentence. Each layer may prefix it with
+ * what it was doing. Every `struct atw_err *` may be NULL. A program decides by the
+ * numbers and must not parse the text.
  */
 struct atw_err {
-	int status;              /* an enum atw_status */
-	int param;               /* an enum atw_param: what was given and is wrong */
-	int remedy;              /* an enum atw_param: what would help if it were given */
-	unsigned subject;        /* bytes of `text` that name what it is about; or 0 */
-	unsigned command;        /* where in `hint` a command for a shell begins; or 0 */
+	int status;              /* enum atw_status */
+	int param;               /* enum atw_param: the parameter that is wrong */
+	int remedy;              /* enum atw_param: a parameter that would help */
+	unsigned subject;        /* length of the subject at the start of `text`; or 0 */
+	unsigned command;        /* offset of a shell command in `hint`; or 0 */
 	char text[512];          /* "dump.elf: PMD[17] at 0x1f7e088: ..." */
-	char hint[256];          /* what to do about it, or empty */
+	char hint[256];          /* remedy; may be empty */
 };
 
 #define ATW_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* Record a failure. Returns `status`, so that it can be returned in turn. */
+/* Set the error. Returns `status`, so that the caller can return it. */
 ATW_API int atw_err_set(struct atw_err *err, int status, const char *fmt, ...)
 	ATW_PRINTF(3, 4);
-/* Put "prefix: " in front of the sentence. Returns the status it holds. */
+/* Prefix the text with "prefix: ". Returns the status of the error. */
 ATW_API int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
-/* Say what can be done about it. */
+/* Set the hint, which describes a remedy. */
 ATW_API void atw_err_hint(struct atw_err *err, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 
 /* ---- for the library itself: not exported ---- */
 
-/* atw_err_set() for a parameter: the sentence begins behind its name. */
+/* atw_err_set() for a parameter: the text begins after its name. */
 int atw_err_set_param(struct atw_err *err, int status, enum atw_param param,
 		      const char *fmt, ...) ATW_PRINTF(4, 5);
-/* Record that memory ran out. Returns ATW_E_NOMEM. */
+/* Set the error "out of memory". Returns ATW_E_NOMEM. */
 int atw_err_nomem(struct atw_err *err);
-/* The recorded failure is the fault of `param`. */
+/* Set the parameter that caused the error. */
 void atw_err_param(struct atw_err *err, enum atw_param param);
-/* Put "subject: " in front, a file's name, say, unless the sentence has it there. */
+/* Prefix the text with "subject: ", such as a file name, unless it begins with it. */
 void atw_err_about(struct atw_err *err, const char *subject);
-/* The sentence without its subject. */
+/* Returns the text without its subject. */
 const char *atw_err_reason(const struct atw_err *err);
-/* Say "what: command" is to be done: a command that a shell takes as it stands. */
+/* Set the hint to "what: command", where command can be pasted into a shell. */
 void atw_err_hint_command(struct atw_err *err, const char *what, const char *fmt, ...)
 	ATW_PRINTF(3, 4);
-/* Giving this parameter would help. */
+/* Set the parameter that would help. */
 void atw_err_remedy(struct atw_err *err, enum atw_param param);
 
-/* Borrowed bytes. */
+/* Bytes that are owned by another object. */
 struct atw_blob {
 	const void *data;
 	size_t len;              /* bytes */
 };
 
 /**
- * atw_version - version of the library that is loaded
+ * atw_version - version of the loaded library
  *
- * It may differ from ATW_VERSION_MAJOR, _MINOR and _PATCH, which are those of the headers
- * that a program was compiled with. Safe in any thread.
+ * It may differ from ATW_VERSION_MAJOR, _MINOR and _PATCH, the version of the headers
+ * that the program was compiled with. Any thread may call this function.
  *
- * Return: "0.2.0"; static.
+ * Return: a static string, such as "0.2.0".
  */
 ATW_API const char *atw_version(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process.h - tasks of a target, the VMAs of a process, and its pages. */
+/* process.h - tasks, physical frames, and the VMAs and pages of a process. */
 #ifndef ATWALK_PROCESS_H
 #define ATWALK_PROCESS_H
 
@@ -12,11 +12,11 @@ extern "C" {
 /* ---- tasks ---- */
 
 /**
- * struct atw_tasks_opts - which tasks are listed
+ * struct atw_tasks_opts - options of atw_tasks_open()
  * @size: sizeof(struct atw_tasks_opts)
- * @processes: not 0: processes with memory of their own only, no threads and no kernel
- *	threads: one task for each thread group
- * @reserved: zero
+ * @processes: if not 0, list one task for each thread group that has an address space
+ *	of its own; threads and kernel threads are left out
+ * @reserved: must be 0
  */
 struct atw_tasks_opts {
 	size_t size;
@@ -31,17 +31,17 @@ enum atw_task_known {
 
 /**
  * struct atw_task - a process or a thread
- * @comm: its name; any bytes
+ * @comm: name; may contain any bytes
  * @at: virtual address of the task_struct; ATW_TASK_AT
- * @mm: virtual address of the mm_struct; tasks that share memory have the same; 0: none,
- *	or not known
- * @start: when it began, nanoseconds since boot; ATW_TASK_START
- * @known: enum atw_task_known: which of the other members are known
- * @pid: number of the task
- * @tgid: number of the process; @pid if it is not known
- * @ppid: number of the parent; ATW_TASK_PPID
- * @state: a letter as in /proc/PID/stat; ATW_TASK_STATE
- * @kernel: not 0: a kernel thread; ATW_TASK_KERNEL
+ * @mm: virtual address of the mm_struct, which tasks with a common address space share;
+ *	0: none, or not known
+ * @start: start time in nanoseconds since boot; ATW_TASK_START
+ * @known: set of enum atw_task_known: the other members that are known
+ * @pid: PID of the task
+ * @tgid: PID of its process; @pid if it is not known
+ * @ppid: PID of its parent; ATW_TASK_PPID
+ * @state: letter as in /proc/PID/stat; ATW_TASK_STATE
+ * @kernel: not 0 for a kernel thread; ATW_TASK_KERNEL
  */
 struct atw_task {
 	const char *comm;
@@ -60,12 +60,13 @@ struct atw_tasks;
 
 /**
  * atw_tasks_open - list tasks
- * @target: with ATW_CAP_TASKS, or for processes only ATW_CAP_PROCESSES
- * @opts: NULL: every task
+ * @target: a target with ATW_CAP_TASKS; ATW_CAP_PROCESSES is enough to list processes
+ *	only
+ * @opts: options; NULL: list every task
  * @ret: the cursor
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
- * Return: ATW_OK; ATW_E_UNSUPPORTED, ATW_E_MISSING: tasks cannot be found.
+ * Return: ATW_OK; ATW_E_UNSUPPORTED or ATW_E_MISSING: tasks cannot be found.
  */
 ATW_API int atw_tasks_open(struct atw_target *target, const struct atw_tasks_opts *opts,
 			   struct atw_tasks **ret, struct atw_err *err);
@@ -73,20 +74,20 @@ ATW_API int atw_tasks_open(struct atw_target *target, const struct atw_tasks_opt
 /**
  * atw_tasks_next - the next task
  * @tasks: the cursor
- * @ret: lent until the next call on @tasks
- * @err: what failed, or what is missing; may be NULL
+ * @ret: the task; valid until the next call on @tasks
+ * @err: the error, or the first task that could not be read; may be NULL
  *
- * In the order of the kernel's list, threads behind their leader.
+ * Tasks have the order of the kernel's list; threads follow their leader.
  *
- * Return: ATW_OK; ATW_END: there are no more; ATW_E_PARTIAL: there are no more, and some
- * could not be read: @err has the first and how many.
+ * Return: ATW_OK; ATW_END: there are no more tasks; ATW_E_PARTIAL: there are no more
+ * tasks, and some could not be read: @err has the first one and their number.
  */
 ATW_API int atw_tasks_next(struct atw_tasks *tasks, const struct atw_task **ret,
 			   struct atw_err *err);
 
 /**
- * atw_tasks_close - end a listing of tasks
- * @tasks: NULL is allowed
+ * atw_tasks_close - close a cursor over tasks
+ * @tasks: the cursor; may be NULL
  */
 ATW_API void atw_tasks_close(struct atw_tasks *tasks);
 
@@ -94,21 +95,21 @@ ATW_API void atw_tasks_close(struct atw_tasks *tasks);
 
 enum atw_vma_flag {
 	ATW_VMA_READ = 1, ATW_VMA_WRITE = 2, ATW_VMA_EXEC = 4, ATW_VMA_SHARED = 8,
-	ATW_VMA_FILE = 16,       /* it maps a file: offset, device and inode are its */
-	ATW_VMA_UNREAD = 32,     /* its file or name could not be read */
+	ATW_VMA_FILE = 16,       /* a mapped file: offset, device and inode are set */
+	ATW_VMA_UNREAD = 32,     /* the file or the name could not be read */
 };
 
 /**
  * struct atw_vma - a memory area of a process
- * @start: the first address
- * @end: behind the last one
- * @name: as in /proc/PID/maps, not escaped: a path, "[heap]"; empty: anonymous
- * @file_offset: of @start in the file, bytes
- * @inode: of the file
- * @vm_flags: as the kernel has them; 0: not known
- * @flags: enum atw_vma_flag
- * @major: of the device of the file
- * @minor: of the device of the file
+ * @start: first address
+ * @end: address after the last byte
+ * @name: name as in /proc/PID/maps, not escaped: a path, or "[heap]"; empty: anonymous
+ * @file_offset: offset of @start in the file, in bytes
+ * @inode: inode of the file
+ * @vm_flags: flags of the kernel's vm_area_struct; 0: not known
+ * @flags: set of enum atw_vma_flag
+ * @major: major number of the file's device
+ * @minor: minor number of the file's device
  */
 struct atw_vma {
 	atw_va start;
@@ -126,30 +127,31 @@ struct atw_vmas;
 
 /**
  * atw_vmas_open - list the VMAs of a process
- * @space: the address space of a process
+ * @space: address space of a process
  * @ret: the cursor
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
- * Return: ATW_OK; ATW_E_USAGE: @space is the kernel's; ATW_E_NONE: the process has ended;
- * ATW_E_UNSUPPORTED and others.
+ * Return: ATW_OK; ATW_E_USAGE: @space is the kernel's; ATW_E_NONE: the process has
+ * ended; ATW_E_UNSUPPORTED and others.
  */
 ATW_API int atw_vmas_open(struct atw_space *space, struct atw_vmas **ret,
 			  struct atw_err *err);
 
 /**
- * atw_vmas_next - the next VMA, low addresses first
+ * atw_vmas_next - the next VMA in ascending order of addresses
  * @vmas: the cursor
- * @ret: lent until the next call on @vmas
- * @err: what failed, or what is missing; may be NULL
+ * @ret: the VMA; valid until the next call on @vmas
+ * @err: the error, or the first VMA that could not be read; may be NULL
  *
- * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more, and some could not be read.
+ * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more VMAs, and some could not be
+ * read.
  */
 ATW_API int atw_vmas_next(struct atw_vmas *vmas, const struct atw_vma **ret,
 			  struct atw_err *err);
 
 /**
- * atw_vmas_close - end a listing of VMAs
- * @vmas: NULL is allowed
+ * atw_vmas_close - close a cursor over VMAs
+ * @vmas: the cursor; may be NULL
  */
 ATW_API void atw_vmas_close(struct atw_vmas *vmas);
 
@@ -161,17 +163,17 @@ enum atw_frame_known {
 };
 
 /**
- * struct atw_frame - what the kernel knows of a physical page
- * @pa: its first byte
- * @flags: bits as /proc/kpageflags numbers them; ATW_FRAME_FLAGS
- * @mapcount: mappings, as /proc/kpagecount counts them; ATW_FRAME_MAPCOUNT
- * @refcount: references of its folio; ATW_FRAME_REFCOUNT
- * @head: first byte of its folio; ATW_FRAME_HEAD
- * @cgroup: inode of the memory cgroup that pays for it; ATW_FRAME_CGROUP
+ * struct atw_frame - state of a physical page
+ * @pa: address of the first byte
+ * @flags: page flags, with the bit numbers of /proc/kpageflags; ATW_FRAME_FLAGS
+ * @mapcount: number of mappings as in /proc/kpagecount; ATW_FRAME_MAPCOUNT
+ * @refcount: reference count of the folio; ATW_FRAME_REFCOUNT
+ * @head: address of the folio's first byte; ATW_FRAME_HEAD
+ * @cgroup: inode of the memory cgroup that the page is charged to; ATW_FRAME_CGROUP
  * @cache: name of the slab cache; empty: none, or not known
- * @known: enum atw_frame_known: which members are known
+ * @known: set of enum atw_frame_known: the members that are known
  * @node: NUMA node; ATW_FRAME_NODE
- * @order: of its folio or free block: 1 << @order pages; ATW_FRAME_ORDER
+ * @order: the folio or free block has 1 << @order pages; ATW_FRAME_ORDER
  */
 struct atw_frame {
 	atw_pa pa;
@@ -187,18 +189,18 @@ struct atw_frame {
 };
 
 /**
- * atw_frame_flag_name - name of a flag of a frame
- * @bit: number of the bit, as in /proc/kpageflags
+ * atw_frame_flag_name - name of a page flag
+ * @bit: number of the bit in /proc/kpageflags
  *
- * Return: "LOCKED" for 0, and so on; NULL: the bit has no name.
+ * Return: a static string, such as "LOCKED" for bit 0; NULL if the bit has no name.
  */
 ATW_API const char *atw_frame_flag_name(unsigned bit);
 
 /**
- * struct atw_frames_opts - which frames are listed
+ * struct atw_frames_opts - options of atw_frames_open()
  * @size: sizeof(struct atw_frames_opts)
- * @first: the first byte
- * @last: the last byte, inclusive; 0: to the end of memory
+ * @first: first address
+ * @last: last address, inclusive; 0: the end of memory
  */
 struct atw_frames_opts {
 	size_t size;
@@ -210,45 +212,46 @@ struct atw_frames;
 
 /**
  * atw_frames_open - list physical frames
- * @target: with ATW_CAP_FRAMES
- * @opts: NULL: all of memory
+ * @target: a target with ATW_CAP_FRAMES
+ * @opts: options; NULL: list all memory
  * @ret: the cursor
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
- * Return: ATW_OK; ATW_E_UNSUPPORTED: names what the kernel does not describe.
+ * Return: ATW_OK; ATW_E_UNSUPPORTED: @err names the kernel type or symbol that is
+ * missing.
  */
 ATW_API int atw_frames_open(struct atw_target *target, const struct atw_frames_opts *opts,
 			    struct atw_frames **ret, struct atw_err *err);
 
 /**
- * atw_frames_next - the next frame, low addresses first
+ * atw_frames_next - the next frame in ascending order of addresses
  * @frames: the cursor
- * @ret: lent until the next call on @frames
- * @err: what failed, or what is missing; may be NULL
+ * @ret: the frame; valid until the next call on @frames
+ * @err: the error, or the first frame that could not be read; may be NULL
  *
- * Lists what the kernel calls System RAM; frames without a struct page are left out.
+ * Lists the frames of System RAM. Frames without a struct page are left out.
  *
- * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more, and some struct pages could
- * not be read, or contradict themselves.
+ * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more frames, and some struct
+ * pages could not be read or are inconsistent.
  */
 ATW_API int atw_frames_next(struct atw_frames *frames, const struct atw_frame **ret,
 			    struct atw_err *err);
 
 /**
- * atw_frames_close - end a listing of frames
- * @frames: NULL is allowed
+ * atw_frames_close - close a cursor over frames
+ * @frames: the cursor; may be NULL
  */
 ATW_API void atw_frames_close(struct atw_frames *frames);
 
 /* ---- pages of a process ---- */
 
 /**
- * struct atw_pages_opts - which pages are listed
+ * struct atw_pages_opts - options of atw_pages_open()
  * @size: sizeof(struct atw_pages_opts)
- * @first: the first address
- * @last: the last one, inclusive; 0: to the end of what processes have
- * @frames: not 0: one row for each page that is present, with its frame
- * @reserved: zero
+ * @first: first address
+ * @last: last address, inclusive; 0: the end of the user address range
+ * @frames: if not 0, return one row for each present page, with the state of its frame
+ * @reserved: must be 0
  */
 struct atw_pages_opts {
 	size_t size;
@@ -260,26 +263,26 @@ struct atw_pages_opts {
 
 enum atw_page_known {
 	ATW_PAGE_PERMS = 1, ATW_PAGE_LEVEL = 2, ATW_PAGE_SWAP = 4, ATW_PAGE_USED = 8,
-	ATW_PAGE_SIZE = 16,      /* else @page_size is the smallest, and may be larger */
+	ATW_PAGE_SIZE = 16,      /* otherwise @page_size is a lower bound */
 };
 
 /**
- * struct atw_page_run - neighbouring pages of a process that differ in address only
- * @va: of the first one
- * @bytes: of all
- * @page_size: of one: what one translation maps
- * @pa: @count physical addresses; NULL: there are none, or they are not known
- * @swap_offset: of the first one, in pages; ATW_PAGE_SWAP
- * @frame: with opts->frames, of a page that is present: its frame, of a large page the
- *	first one; NULL: not known
- * @known: enum atw_page_known: which members are known
- * @count: pages
+ * struct atw_page_run - adjacent pages of a process that differ in address only
+ * @va: virtual address of the first page
+ * @bytes: size of the run
+ * @page_size: size of one page, which is what one translation maps
+ * @pa: physical addresses of the @count pages; NULL: none, or not known
+ * @swap_offset: offset of the first page in the swap device, in pages; ATW_PAGE_SWAP
+ * @frame: with opts->frames, the frame of a present page, or the first frame of a large
+ *	page; NULL: not known
+ * @known: set of enum atw_page_known: the members that are known
+ * @count: number of pages
  * @state: enum atw_state
- * @perms: enum atw_perm; ATW_PAGE_PERMS
- * @level: of the entries, 0 is the lowest; ATW_PAGE_LEVEL
+ * @perms: set of enum atw_perm; ATW_PAGE_PERMS
+ * @level: level of the entries; 0 is the lowest; ATW_PAGE_LEVEL
  * @swap_type: number of the swap device; ATW_PAGE_SWAP
- * @accessed: not 0: read, as the CPU noted; ATW_PAGE_USED
- * @dirty: not 0: written; ATW_PAGE_USED
+ * @accessed: not 0 if the accessed bit is set; ATW_PAGE_USED
+ * @dirty: not 0 if the dirty bit is set; ATW_PAGE_USED
  */
 struct atw_page_run {
 	atw_va va;
@@ -302,35 +305,35 @@ struct atw_pages;
 
 /**
  * atw_pages_open - list the pages of a process
- * @space: the address space of a process
- * @opts: NULL: every run of pages
+ * @space: address space of a process
+ * @opts: options; NULL: list all runs of pages
  * @ret: the cursor
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
- * Absent pages are left out. The first and the last run may reach beyond what was asked
- * for.
+ * Absent pages are left out. The first and the last run may extend beyond the
+ * requested addresses.
  *
- * Return: ATW_OK; ATW_E_USAGE: @space is the kernel's; ATW_E_NONE: the process has ended;
- * ATW_E_UNSUPPORTED and others.
+ * Return: ATW_OK; ATW_E_USAGE: @space is the kernel's; ATW_E_NONE: the process has
+ * ended; ATW_E_UNSUPPORTED and others.
  */
 ATW_API int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 			   struct atw_pages **ret, struct atw_err *err);
 
 /**
- * atw_pages_next - the next pages, low addresses first
+ * atw_pages_next - the next run of pages in ascending order of addresses
  * @pages: the cursor
- * @ret: lent until the next call on @pages
- * @err: what failed, or what is missing; may be NULL
+ * @ret: the run; valid until the next call on @pages
+ * @err: the error, or the first thing that could not be read; may be NULL
  *
- * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more, and something could not be
- * read; ATW_E_LIMIT: the process has ended, and what would follow is not known.
+ * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more pages, and something could
+ * not be read; ATW_E_LIMIT: the process has ended, so the other pages are not known.
  */
 ATW_API int atw_pages_next(struct atw_pages *pages, const struct atw_page_run **ret,
 			   struct atw_err *err);
 
 /**
- * atw_pages_close - end a listing of pages
- * @pages: NULL is allowed
+ * atw_pages_close - close a cursor over pages
+ * @pages: the cursor; may be NULL
  */
 ATW_API void atw_pages_close(struct atw_pages *pages);
 

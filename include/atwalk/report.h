@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.h - analyses of the memory of targets, as rows; and captures. */
+/* report.h - memory reports on targets, and captures. */
 #ifndef ATWALK_REPORT_H
 #define ATWALK_REPORT_H
 
@@ -9,27 +9,27 @@
 extern "C" {
 #endif
 
-/* How a value of a column is to be read. */
+/* Type of the values in a column, and the member of union atw_cell that has them. */
 enum atw_column_type {
 	ATW_COLUMN_ADDRESS = 1,  /* u */
 	ATW_COLUMN_HEX = 2,      /* u: a raw word */
 	ATW_COLUMN_BYTES = 3,    /* u */
 	ATW_COLUMN_COUNT = 4,    /* u */
 	ATW_COLUMN_PAGES = 5,    /* u: a number of pages */
-	ATW_COLUMN_ENUM = 6,     /* u: number of the name */
+	ATW_COLUMN_ENUM = 6,     /* u: index of the name */
 	ATW_COLUMN_FLAGS = 7,    /* u: a set of names, bit 0 is the first */
 	ATW_COLUMN_TEXT = 8,     /* s: any bytes */
 	ATW_COLUMN_MILLISECONDS = 9,     /* u */
-	ATW_COLUMN_CHANGE = 10,  /* i: of a count */
-	ATW_COLUMN_CHANGE_BYTES = 11,    /* i */
+	ATW_COLUMN_CHANGE = 10,  /* i: change of a count */
+	ATW_COLUMN_CHANGE_BYTES = 11,    /* i: change of a size */
 };
 
 /**
  * struct atw_report_column - a column of a report
- * @name: the word of --columns, and the key in JSON
- * @help: one line
- * @names: of ENUM and FLAGS: @nnames of them; those that are NULL are not used
- * @nnames: how many
+ * @name: name of the column in --columns, and key in JSON
+ * @help: description, one line
+ * @names: names of the values for ENUM and FLAGS; NULL elements are unused
+ * @nnames: number of elements in @names
  * @type: enum atw_column_type
  */
 struct atw_report_column {
@@ -40,7 +40,7 @@ struct atw_report_column {
 	uint32_t type;
 };
 
-/* A value; eight bytes for ever. */
+/* A value. Its size of eight bytes never changes. */
 union atw_cell {
 	uint64_t u;
 	int64_t i;
@@ -49,9 +49,9 @@ union atw_cell {
 
 /**
  * struct atw_report_row - a row of a report
- * @cell: a value for each column
- * @known: bit i: the value of column i is known; what is not known is never 0
- * @ncells: how many columns there are
+ * @cell: values of all columns
+ * @known: bit i is set if the value of column i is known; otherwise ignore the value
+ * @ncells: number of columns
  */
 struct atw_report_row {
 	const union atw_cell *cell;
@@ -60,11 +60,12 @@ struct atw_report_row {
 };
 
 /**
- * struct atw_report_opts - how a report is made
+ * struct atw_report_opts - options of atw_report_open()
  * @size: sizeof(struct atw_report_opts)
- * @by: report "use": "process", "user", "cgroup" or "unit"; NULL: by process
- * @bare: not 0: report "basic": tasks without memory are rows as well
- * @addresses: not 0: sizes are those of address ranges, not of pages in memory
+ * @by: what a row of report "use" is: "process", "user", "cgroup" or "unit"; NULL:
+ *	process
+ * @bare: if not 0, report "basic" has rows for tasks without memory as well
+ * @addresses: if not 0, sizes are those of address ranges instead of pages in memory
  */
 struct atw_report_opts {
 	size_t size;
@@ -77,28 +78,29 @@ struct atw_report;
 
 /**
  * atw_report_name - names of the reports
- * @i: number, from 0
- * @title: where the title of the report is stored, static; may be NULL
+ * @i: index of the report, from 0
+ * @title: set to the title of the report, a static string; may be NULL
  *
- * Return: "basic", "use" and so on; static. NULL: there are no more.
+ * Return: a static string, such as "basic" or "use"; NULL if @i is the number of
+ * reports or larger.
  */
 ATW_API const char *atw_report_name(size_t i, const char **title);
 
 /**
- * atw_report_open - make a report
- * @name: of the report
- * @target: @n targets with ATW_CAP_PROCESSES. Reports of change ("growth", "thrash") take
- *	several of one machine, in the order of time; others take one
- * @n: how many
- * @opts: NULL: all defaults
+ * atw_report_open - compute a report
+ * @name: name of the report
+ * @target: targets with ATW_CAP_PROCESSES; "growth" and "thrash" take several
+ *	snapshots of one machine in order of time, all other reports take one target
+ * @n: number of targets
+ * @opts: options; NULL: all defaults
  * @ret: the cursor
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
- * Reads everything that the report needs of each target once, and keeps the rows. Targets
- * may be closed afterwards.
+ * Reads each target once and keeps the rows of the report. The targets may be closed
+ * afterwards.
  *
- * Return: ATW_OK; ATW_E_USAGE: there is no such report, or an option is not for it;
- * ATW_E_NOMEM and others.
+ * Return: ATW_OK; ATW_E_USAGE: the report does not exist, or does not have one of the
+ * options; ATW_E_NOMEM and others.
  */
 ATW_API int atw_report_open(const char *name, struct atw_target *const *target, size_t n,
 			    const struct atw_report_opts *opts, struct atw_report **ret,
@@ -107,47 +109,49 @@ ATW_API int atw_report_open(const char *name, struct atw_target *const *target, 
 /**
  * atw_report_column - a column of a report
  * @report: the cursor
- * @i: number, from 0
+ * @i: index of the column, from 0
  *
- * Return: the column, which stays until @report is closed; NULL: there are no more.
+ * Return: the column, which is valid until @report is closed; NULL if @i is the number
+ * of columns or larger.
  */
 ATW_API const struct atw_report_column *atw_report_column(const struct atw_report *report,
 						   size_t i);
 
 /**
- * atw_report_find_column - number of a column
+ * atw_report_find_column - index of a column
  * @report: the cursor
- * @name: of the column
+ * @name: name of the column
  *
- * Return: its number; negative, ATW_E_NONE: the report has no such column.
+ * Return: the index of the column; ATW_E_NONE, which is negative, if it does not exist.
  */
 ATW_API int atw_report_find_column(const struct atw_report *report, const char *name);
 
 /**
  * atw_report_next - the next row
  * @report: the cursor
- * @ret: lent until the next call on @report
- * @err: what failed, or what is missing; may be NULL
+ * @ret: the row; valid until the next call on @report
+ * @err: the error, or the first thing that is missing; may be NULL
  *
- * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more, and something could not be
- * read, or the report lacks what it is about: @err has the first and how many.
+ * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more rows, and the report is
+ * incomplete because something could not be read or the target lacks data: @err has the
+ * first reason and the number of reasons.
  */
 ATW_API int atw_report_next(struct atw_report *report, const struct atw_report_row **ret,
 			    struct atw_err *err);
 
 /**
- * atw_report_close - drop a report
- * @report: NULL is allowed
+ * atw_report_close - close a report
+ * @report: the cursor; may be NULL
  */
 ATW_API void atw_report_close(struct atw_report *report);
 
 /**
- * struct atw_capture_opts - what a capture has
+ * struct atw_capture_opts - options of atw_capture_write()
  * @size: sizeof(struct atw_capture_opts)
- * @level: of zstd compression, 1 to 19; 0: plain text
- * @frames: not 0: what every frame of RAM is used for, too
- * @threads: not 0: threads of processes, too
- * @pid: this process only; 0: all
+ * @level: level of zstd compression, 1 to 19; 0: no compression
+ * @frames: if not 0, record the use of every frame of RAM
+ * @threads: if not 0, record the threads of processes
+ * @pid: record this process only; 0: record all processes
  */
 struct atw_capture_opts {
 	size_t size;
@@ -159,15 +163,15 @@ struct atw_capture_opts {
 
 /**
  * atw_capture_write - write a capture of a target
- * @target: with ATW_CAP_PROCESSES, and no capture itself
- * @opts: NULL: all defaults
- * @fd: the file, opened for writing; it stays open
- * @err: what failed, or what is missing; may be NULL
+ * @target: a target with ATW_CAP_PROCESSES that is not a capture
+ * @opts: options; NULL: all defaults
+ * @fd: file descriptor that is open for writing; it is not closed
+ * @err: the error, or what could not be read; may be NULL
  *
  * The format is that of atwalk-capture(5).
  *
- * Return: ATW_OK: all is written; ATW_E_PARTIAL: likewise, and the capture notes what could
- * not be read; other failures leave an incomplete file.
+ * Return: ATW_OK: the capture is complete; ATW_E_PARTIAL: the capture was written, and
+ * lists what could not be read; other errors leave an incomplete file.
  */
 ATW_API int atw_capture_write(struct atw_target *target, const struct atw_capture_opts *opts,
 			      int fd, struct atw_err *err);

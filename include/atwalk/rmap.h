@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rmap.h - the mappings of physical memory, in every address space of a target. */
+/* rmap.h - reverse map: the mappings of physical memory in all address spaces. */
 #ifndef ATWALK_RMAP_H
 #define ATWALK_RMAP_H
 
@@ -10,10 +10,10 @@ extern "C" {
 #endif
 
 /**
- * struct atw_rmap_opts - where mappings are looked for
+ * struct atw_rmap_opts - options of atw_rmap_open()
  * @size: sizeof(struct atw_rmap_opts)
- * @pid: this process only; 0: every process, and the kernel
- * @reserved: zero
+ * @pid: search this process only; 0: search all processes and the kernel
+ * @reserved: must be 0
  */
 struct atw_rmap_opts {
 	size_t size;
@@ -22,22 +22,22 @@ struct atw_rmap_opts {
 };
 
 /**
- * struct atw_mapping - a mapping of the memory that was asked for
- * @comm: name of the process; "[kernel]"
- * @va: the address that leads there
- * @pa: where it leads; within what was asked for
- * @bytes: how many, from @va on
- * @times: how often it is mapped so, each @stride bytes behind the last; at least 1
- * @stride: bytes between repetitions
- * @word: the entry as it is in memory; 0: not known
+ * struct atw_mapping - a mapping of the requested memory
+ * @comm: name of the process; "[kernel]" for the kernel
+ * @va: virtual address
+ * @pa: physical address that @va maps to, within the requested range
+ * @bytes: size of the mapping
+ * @times: number of repetitions of the mapping, including the first; at least 1
+ * @stride: distance between repetitions in bytes
+ * @word: raw value of the entry; 0: not known
  * @entry_at: physical address of the entry; 0: not known
- * @pids: all processes that share the address space, @npids of them
- * @npids: 0: the kernel
- * @pid: the first of them; 0: the kernel
- * @state: enum atw_state: PRESENT, PROTNONE and others that keep a page; TABLE: a page
- *	table lies there, and this is the entry that points to it
- * @perms: enum atw_perm
- * @level: of the entry; 0 is the lowest
+ * @pids: the @npids processes that share the address space
+ * @npids: number of elements in @pids; 0 for the kernel
+ * @pid: first element of @pids; 0 for the kernel
+ * @state: enum atw_state: PRESENT, PROTNONE and others that keep a page; TABLE if the
+ *	requested memory is a page table and this entry points to it
+ * @perms: set of enum atw_perm
+ * @level: level of the entry; 0 is the lowest
  */
 struct atw_mapping {
 	const char *comm;
@@ -60,18 +60,19 @@ struct atw_rmap;
 
 /**
  * atw_rmap_open - find the mappings of physical memory
- * @target: with ATW_CAP_RMAP
- * @pa: the first byte
- * @bytes: how many; at least 1
- * @opts: NULL: in every address space
+ * @target: a target with ATW_CAP_RMAP
+ * @pa: first byte of the requested memory
+ * @bytes: size of the requested memory; at least 1
+ * @opts: options; NULL: search all address spaces
  * @ret: the cursor
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
- * Page tables are read as the cursor advances, those of one process at a time. Addresses of
- * the kernel are looked for once, in the kernel's own tables. A root table is found by no
- * entry: none points to it.
+ * Page tables are read as the cursor advances, one process at a time. Kernel addresses
+ * are searched once, in the kernel's own tables. Nothing is found for a root table,
+ * because no entry points to it.
  *
- * Return: ATW_OK; ATW_E_UNSUPPORTED, ATW_E_USAGE, ATW_E_NONE: there is no such process.
+ * Return: ATW_OK; ATW_E_UNSUPPORTED; ATW_E_USAGE; ATW_E_NONE: the process does not
+ * exist.
  */
 ATW_API int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 			  const struct atw_rmap_opts *opts, struct atw_rmap **ret,
@@ -80,20 +81,20 @@ ATW_API int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 /**
  * atw_rmap_next - the next mapping
  * @rmap: the cursor
- * @ret: lent until the next call on @rmap
- * @err: what failed, or what is missing; may be NULL
+ * @ret: the mapping; valid until the next call on @rmap
+ * @err: the error, or the first thing that could not be read; may be NULL
  *
- * In the order of processes, then of addresses.
+ * Mappings are ordered by process, then by address.
  *
- * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: there are no more, and tasks or page tables could
- * not be read, so that there may be others.
+ * Return: ATW_OK; ATW_END; ATW_E_PARTIAL: the search has ended, and other mappings may
+ * exist because tasks or page tables could not be read.
  */
 ATW_API int atw_rmap_next(struct atw_rmap *rmap, const struct atw_mapping **ret,
 			  struct atw_err *err);
 
 /**
- * atw_rmap_close - end a search for mappings
- * @rmap: NULL is allowed
+ * atw_rmap_close - close a cursor over mappings
+ * @rmap: the cursor; may be NULL
  */
 ATW_API void atw_rmap_close(struct atw_rmap *rmap);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* space.h - an address space of a target: translations, walks and ranges. */
+/* space.h - address spaces: translations, walks and ranges. */
 #ifndef ATWALK_SPACE_H
 #define ATWALK_SPACE_H
 
@@ -11,44 +11,44 @@ extern "C" {
 
 struct atw_space;
 
-/* State of a page or an entry. */
+/* State of a page or of a page-table entry. */
 enum atw_state {
 	ATW_STATE_ABSENT = 0,    /* nothing is mapped */
 	ATW_STATE_PRESENT = 1,   /* memory is mapped */
-	ATW_STATE_PROTNONE = 2,  /* a page is there and may not be accessed */
+	ATW_STATE_PROTNONE = 2,  /* a page is mapped and may not be accessed */
 	ATW_STATE_SWAP = 3,      /* on swap */
 	ATW_STATE_MIGRATION = 4, /* the page is being moved */
 	ATW_STATE_POISON = 5,    /* hardware poison */
 	ATW_STATE_DEVICE = 6,    /* device private memory */
 	ATW_STATE_MARKER = 7,    /* PTE marker: uffd-wp and others */
 	ATW_STATE_GUARD = 8,     /* guard region */
-	ATW_STATE_LOST = 9,      /* the source lacks the page table, or the answer */
-	ATW_STATE_EXCLUDED = 10, /* the page table was left out of the dump */
+	ATW_STATE_LOST = 9,      /* the source does not have the page table or the data */
+	ATW_STATE_EXCLUDED = 10, /* the page table was excluded from the dump */
 	ATW_STATE_DAMAGED = 11,  /* the page table cannot be read */
-	ATW_STATE_UNSTABLE = 12, /* the page table changed whenever it was read */
+	ATW_STATE_UNSTABLE = 12, /* the page table changed each time it was read */
 	ATW_STATE_BAD = 13,      /* reserved bits are set: no CPU accepts the entry */
-	ATW_STATE_TABLE = 14,    /* walks only: the entry points to a page table */
-	ATW_STATE_HIDDEN = 15,   /* the target does not know more than that it is there */
+	ATW_STATE_TABLE = 14,    /* the entry points to a page table (walks only) */
+	ATW_STATE_HIDDEN = 15,   /* the target cannot determine the state */
 };
 
-/* Permissions that hold after all entries of the path; kernel's and user's. */
+/* Effective permissions of a path of entries, in kernel mode and in user mode. */
 enum atw_perm {
 	ATW_PERM_KR = 1, ATW_PERM_KW = 2, ATW_PERM_KX = 4,
 	ATW_PERM_UR = 8, ATW_PERM_UW = 16, ATW_PERM_UX = 32,
 };
 
-/* Under page-table isolation a process has two root tables. */
+/* Root table of a process; under page-table isolation it has two. */
 enum atw_half {
-	ATW_HALF_BOTH = 0,       /* user addresses by the user's, others by the kernel's */
-	ATW_HALF_USER = 1,       /* what user mode sees */
-	ATW_HALF_KERNEL = 2,     /* what the kernel sees */
+	ATW_HALF_BOTH = 0,       /* the user's for user addresses, else the kernel's */
+	ATW_HALF_USER = 1,       /* the root table of user mode */
+	ATW_HALF_KERNEL = 2,     /* the root table of kernel mode */
 };
 
 /**
- * struct atw_subject - which address space is meant
+ * struct atw_subject - selects an address space
  * @size: sizeof(struct atw_subject)
- * @comm: name of the one process that has it; NULL: by number
- * @pid: number of a process or thread; 0: the kernel, if @comm is NULL
+ * @comm: name of a process, which must be unique; NULL: use @pid
+ * @pid: PID of a process or thread; 0 with @comm NULL: the kernel
  * @half: enum atw_half
  */
 struct atw_subject {
@@ -61,33 +61,34 @@ struct atw_subject {
 /**
  * atw_space_open - open an address space
  * @target: the target
- * @subject: NULL: the kernel's own, or that of the root or CPU which the target was opened with
+ * @subject: the address space; NULL: that of the kernel, or that of the root or CPU
+ *	which the target was opened with
  * @ret: the address space
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
- * The kernel's own address space needs ATW_CAP_TABLES, that of a process
- * ATW_CAP_PROCESSES. Without page tables, translations are answered by /proc or the
- * capture, without levels and entries.
+ * The kernel's address space needs ATW_CAP_TABLES, and that of a process needs
+ * ATW_CAP_PROCESSES. If the target has no page tables, translations come from /proc or
+ * the capture, and have no levels and entries.
  *
- * Return: ATW_OK; ATW_E_NONE: there is no such process, it has no memory, or several have
- * this name; ATW_E_UNSUPPORTED.
+ * Return: ATW_OK; ATW_E_NONE: the process does not exist, has no memory, or is not the
+ * only one with this name; ATW_E_UNSUPPORTED.
  */
 ATW_API int atw_space_open(struct atw_target *target, const struct atw_subject *subject,
 			   struct atw_space **ret, struct atw_err *err);
 
 /**
  * atw_space_close - close an address space
- * @space: NULL is allowed
+ * @space: the address space; may be NULL
  */
 ATW_API void atw_space_close(struct atw_space *space);
 
 /**
- * struct atw_space_info - what is known of an address space
+ * struct atw_space_info - properties of an address space
  * @comm: name of the process; empty: the kernel, or not known
- * @label: "process 7 (init)"; empty: the kernel
+ * @label: description, such as "process 7 (init)"; empty: the kernel
  * @root: physical address of the root table of low addresses; 0: not known
  * @mm: virtual address of the mm_struct; 0: none, or not known
- * @pid: number of the process; 0: the kernel
+ * @pid: PID of the process; 0: the kernel
  */
 struct atw_space_info {
 	const char *comm;
@@ -98,36 +99,35 @@ struct atw_space_info {
 };
 
 /**
- * atw_space_get_info - what is known of an address space
+ * atw_space_get_info - properties of an address space
  * @space: the address space
  *
- * Return: a struct that belongs to @space and stays until it is closed; NULL if @space is
- * NULL.
+ * Return: a struct that is valid until @space is closed; NULL if @space is NULL.
  */
 ATW_API const struct atw_space_info *atw_space_get_info(const struct atw_space *space);
 
 /**
  * atw_space_read - read memory by virtual address
- * @space: of a target with ATW_CAP_TABLES and ATW_CAP_MEMORY
- * @va: the first byte
- * @buf: room for @len bytes
- * @len: bytes
- * @err: why less was read; may be NULL
+ * @space: address space of a target with ATW_CAP_TABLES and ATW_CAP_MEMORY
+ * @va: address of the first byte
+ * @buf: buffer of @len bytes
+ * @len: number of bytes
+ * @err: reason for a short read; may be NULL
  *
- * Return: bytes up to the first that is not mapped or not in the source; negative if that
- * is the first one.
+ * Return: number of bytes before the first one that is not mapped or not in the
+ * source; a negative enum atw_status if that is the byte at @va.
  */
 ATW_API ssize_t atw_space_read(struct atw_space *space, atw_va va, void *buf, size_t len,
 			       struct atw_err *err);
 
 /**
- * struct atw_step - one entry on the way to an address
+ * struct atw_step - an entry on the path to an address
  * @at: physical address of the entry
- * @word: the entry as it is in memory
- * @level: 0 is the lowest: that of the smallest pages
- * @index: of the entry in its table
- * @state: ATW_STATE_TABLE, or what the last entry says
- * @perms: enum atw_perm: what is left after this entry
+ * @word: raw value of the entry
+ * @level: level of the entry; 0 is the level of the smallest pages
+ * @index: index of the entry in its table
+ * @state: ATW_STATE_TABLE, or the state of the last entry
+ * @perms: set of enum atw_perm: permissions that are left after this entry
  */
 struct atw_step {
 	atw_pa at;
@@ -139,15 +139,16 @@ struct atw_step {
 };
 
 /**
- * struct atw_translation - the answer for one address
- * @va: the address
- * @pa: of the byte, if @state is ATW_STATE_PRESENT, or another that keeps a page; else 0
- * @page_size: bytes of the slot that answers: the size of the page, or of what is absent
+ * struct atw_translation - translation of an address
+ * @va: the virtual address
+ * @pa: physical address of @va, if @state is ATW_STATE_PRESENT or another state that
+ *	keeps a page; otherwise 0
+ * @page_size: size of the page, or of the range that the last entry covers
  * @state: enum atw_state
- * @perms: enum atw_perm
- * @level: of the last entry; 0 is the lowest
- * @nsteps: entries in @step; 0: the target has no page tables
- * @step: the path, the entry of the root table first
+ * @perms: set of enum atw_perm
+ * @level: level of the last entry; 0 is the lowest
+ * @nsteps: number of elements in @step; 0: the target has no page tables
+ * @step: entries of the path, from the root table down
  */
 struct atw_translation {
 	atw_va va;
@@ -164,13 +165,13 @@ struct atw_translation {
  * atw_translate - translate one address
  * @space: the address space
  * @va: the address
- * @ret: the answer, lent until the next call of atw_translate() on @space
- * @err: what failed; may be NULL
+ * @ret: the translation; valid until the next call of atw_translate() on @space
+ * @err: the error; may be NULL
  *
- * An address that is not mapped is an answer: its state says so. A page table that cannot
- * be read is one too.
+ * An address that is not mapped, or a page table that cannot be read, is not an error:
+ * the state of the translation says so.
  *
- * Return: ATW_OK; ATW_E_USAGE: the paging mode has no such address.
+ * Return: ATW_OK; ATW_E_USAGE: the address does not exist in the paging mode.
  */
 ATW_API int atw_translate(struct atw_space *space, atw_va va,
 			  const struct atw_translation **ret, struct atw_err *err);
@@ -179,48 +180,51 @@ ATW_API int atw_translate(struct atw_space *space, atw_va va,
  * atw_translate_many - translate many addresses
  * @space: the address space
  * @va: @n addresses
- * @n: how many
- * @pa: room for @n: where each leads; 0 unless its state is ATW_STATE_PRESENT
- * @state: room for @n: enum atw_state. In page tables, words of pages that are not present
- *	are not decoded: such a page is ATW_STATE_ABSENT. Addresses that the paging mode does
- *	not have are ATW_STATE_BAD; the kernel's, where the target has only those of
- *	processes, ATW_STATE_HIDDEN
- * @err: what failed; may be NULL
+ * @n: number of addresses
+ * @pa: array of @n elements for the physical addresses; 0 unless the state is
+ *	ATW_STATE_PRESENT
+ * @state: array of @n elements for the states (enum atw_state). Non-present entries
+ *	are not decoded: they are ATW_STATE_ABSENT. Addresses that do not exist in the
+ *	paging mode are ATW_STATE_BAD. Kernel addresses are ATW_STATE_HIDDEN if the
+ *	target only has those of processes
+ * @err: the error; may be NULL
  *
- * Several times as fast for each address as atw_translate(), where the target has
- * ATW_CAP_TABLES.
+ * If the target has ATW_CAP_TABLES, this is several times as fast as a call of
+ * atw_translate() for each address.
  *
- * Return: ATW_OK, with all of @pa and @state set; ATW_E_NOMEM and others, with those set
- * that were translated before.
+ * Return: ATW_OK: all elements of @pa and @state are set; ATW_E_NOMEM and others: only
+ * those are set that were translated before the error.
  */
 ATW_API int atw_translate_many(struct atw_space *space, const atw_va *va, size_t n,
 			       atw_pa *pa, uint8_t *state, struct atw_err *err);
 
 /**
  * atw_perms_letters - permissions as letters
- * @perms: enum atw_perm
- * @ret: "rwxu", or "-" in each place: those of the user if it is a user page; terminated
+ * @perms: set of enum atw_perm
+ * @ret: set to a terminated string such as "rw-u", with "-" for a missing permission;
+ *	for a user page, the permissions of user mode, else those of kernel mode
  */
 ATW_API void atw_perms_letters(uint32_t perms, char ret[5]);
 
 /* ---- walks ---- */
 
 enum atw_walk_flag {
-	ATW_WALK_EACH = 1,       /* never more than one entry a row */
-	ATW_WALK_TABLES = 2,     /* entries that point to tables, too, before what is below */
-	ATW_WALK_NONPRESENT = 4, /* words of pages that are not present, too */
-	ATW_WALK_FOLD = 8,       /* tables that repeat as one row, see @repeat_of */
+	ATW_WALK_EACH = 1,       /* return each entry by itself */
+	ATW_WALK_TABLES = 2,     /* return entries that point to tables as well */
+	ATW_WALK_NONPRESENT = 4, /* return non-present entries */
+	ATW_WALK_FOLD = 8,       /* return repeated tables as one row, see @repeat_of */
 };
 
 /**
- * struct atw_walk_opts - what is walked
+ * struct atw_walk_opts - options of atw_walk_open()
  * @size: sizeof(struct atw_walk_opts)
- * @first: the first address
- * @last: the last one, inclusive; 0: to the end of the address space
- * @budget: page tables to read at most; 0: as many as the memory can hold
- * @flags: enum atw_walk_flag
- * @depth: levels to go down from the root table; 0: all. Entries that point to tables are
- *	returned at this depth
+ * @first: first address
+ * @last: last address, inclusive; 0: the end of the address space
+ * @budget: maximum number of page tables to read; 0: as many as physical memory can
+ *	hold
+ * @flags: set of enum atw_walk_flag
+ * @depth: number of levels to follow from the root table, at the last of which entries
+ *	that point to tables are returned; 0: all levels
  */
 struct atw_walk_opts {
 	size_t size;
@@ -232,21 +236,23 @@ struct atw_walk_opts {
 };
 
 /**
- * struct atw_walk_entry - neighbouring entries of one table that differ in address only
- * @va: of the first one
- * @bytes: of address space, all entries together; 0 is 2^64
- * @pa: where the first one leads: page or table; 0: nowhere
- * @page_size: bytes of one slot
- * @word: the first entry as it is in memory
+ * struct atw_walk_entry - adjacent entries of a table that differ in address only
+ * @va: virtual address of the first entry
+ * @bytes: size of the address range of all entries; 0 stands for 2^64
+ * @pa: physical address of the page or table that the first entry points to; 0: none
+ * @page_size: size of the address range of one entry
+ * @word: raw value of the first entry
  * @at: physical address of the first entry
- * @repeat_of: not 0: not walked, for it repeats this many bytes just before it
- * @count: entries
- * @level: of the entries; 0 is the lowest
+ * @repeat_of: if not 0, the range was not walked, because it repeats this many bytes
+ *	just before it
+ * @count: number of entries
+ * @level: level of the entries; 0 is the lowest
  * @state: enum atw_state
- * @perms: enum atw_perm
- * @nsteps: entries in @step
- * @step: the path, the root table's entry first, the first of these entries last. Of a
- *	table that cannot be read the last one is the entry which points to it
+ * @perms: set of enum atw_perm
+ * @nsteps: number of elements in @step
+ * @step: entries of the path, from the root table down to the first of these entries.
+ *	For a table that cannot be read, the last element is the entry that points to
+ *	the table
  */
 struct atw_walk_entry {
 	atw_va va;
@@ -268,10 +274,10 @@ struct atw_walk;
 
 /**
  * atw_walk_open - walk the page tables of an address space
- * @space: of a target with ATW_CAP_TABLES
- * @opts: NULL: present pages of the whole address space
+ * @space: address space of a target with ATW_CAP_TABLES
+ * @opts: options; NULL: return present pages of the whole address space
  * @ret: the cursor
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
  * Return: ATW_OK; ATW_E_UNSUPPORTED, ATW_E_USAGE, ATW_E_NOMEM.
  */
@@ -279,48 +285,50 @@ ATW_API int atw_walk_open(struct atw_space *space, const struct atw_walk_opts *o
 			  struct atw_walk **ret, struct atw_err *err);
 
 /**
- * atw_walk_next - the next entries, low addresses first
+ * atw_walk_next - the next entries in ascending order of addresses
  * @walk: the cursor
- * @ret: lent until the next call on @walk
- * @err: what failed; may be NULL
+ * @ret: the entries; valid until the next call on @walk
+ * @err: the error; may be NULL
  *
- * Page tables that cannot be read, and entries with reserved bits, are rows.
+ * Page tables that cannot be read, and entries with reserved bits set, are rows as
+ * well.
  *
- * Return: ATW_OK; ATW_END: there are no more; ATW_E_LIMIT: the budget is used up or the
- * process has ended, and what would follow is not known.
+ * Return: ATW_OK; ATW_END: there are no more entries; ATW_E_LIMIT: the budget is used
+ * up or the process has ended, so the other entries are not known.
  */
 ATW_API int atw_walk_next(struct atw_walk *walk, const struct atw_walk_entry **ret,
 			  struct atw_err *err);
 
 /**
- * atw_walk_prune - leave out the table just returned
- * @walk: the cursor; its last row is of state ATW_STATE_TABLE
+ * atw_walk_prune - skip the contents of the table that was returned last
+ * @walk: the cursor; the state of its last row is ATW_STATE_TABLE
  */
 ATW_API void atw_walk_prune(struct atw_walk *walk);
 
 /**
- * atw_walk_close - end a walk
- * @walk: NULL is allowed
+ * atw_walk_close - close a walk
+ * @walk: the cursor; may be NULL
  */
 ATW_API void atw_walk_close(struct atw_walk *walk);
 
 /* ---- ranges ---- */
 
-/* What begins a new range. */
+/* Properties in which a difference starts a new range. */
 enum atw_split {
 	ATW_SPLIT_PERMS = 1, ATW_SPLIT_LEVEL = 2, ATW_SPLIT_PHYSICAL = 4,
 	ATW_SPLIT_FLAGS = 8,     /* any flag of the entries */
-	ATW_SPLIT_NOTHING = 16,  /* alone: merge whatever is mapped */
+	ATW_SPLIT_NOTHING = 16,  /* by itself: merge all adjacent pages */
 };
 
 /**
- * struct atw_ranges_opts - which ranges are listed
+ * struct atw_ranges_opts - options of atw_ranges_open()
  * @size: sizeof(struct atw_ranges_opts)
- * @first: the first address
- * @last: the last one, inclusive; 0: to the end of the address space
- * @budget: page tables to read at most; 0: as many as the memory can hold
- * @split: enum atw_split; 0: permissions, level and physical contiguity
- * @reserved: zero
+ * @first: first address
+ * @last: last address, inclusive; 0: the end of the address space
+ * @budget: maximum number of page tables to read; 0: as many as physical memory can
+ *	hold
+ * @split: set of enum atw_split; 0: permissions, level and physical contiguity
+ * @reserved: must be 0
  */
 struct atw_ranges_opts {
 	size_t size;
@@ -332,23 +340,23 @@ struct atw_ranges_opts {
 };
 
 enum atw_range_flag {
-	ATW_RANGE_MIXED_PERMS = 1, /* some pages permit more than @perms */
-	ATW_RANGE_SAME_PAGE = 2,   /* every slot maps the one page at @pa */
-	ATW_RANGE_SCATTERED = 4,   /* @pa is that of the first slot only */
+	ATW_RANGE_MIXED_PERMS = 1, /* some pages have more permissions than @perms */
+	ATW_RANGE_SAME_PAGE = 2,   /* every entry maps the same page at @pa */
+	ATW_RANGE_SCATTERED = 4,   /* physical memory is not contiguous after @pa */
 };
 
 /**
- * struct atw_range - adjacent entries that agree
- * @va: the first address
- * @bytes: 0 is 2^64
- * @pa: where the first one leads; of a state that is about a page table: the table
- * @page_size: bytes of one translation; 0: of several sizes
- * @entries: how many were merged
- * @repeat_of: not 0: it repeats this many bytes just before it
- * @level: 0 is the lowest
+ * struct atw_range - adjacent entries with the same properties
+ * @va: first address
+ * @bytes: size of the range; 0 stands for 2^64
+ * @pa: physical address that @va maps to; for a state of a page table, its address
+ * @page_size: size of one translation; 0: several sizes
+ * @entries: number of merged entries
+ * @repeat_of: if not 0, the range repeats this many bytes just before it
+ * @level: level of the entries; 0 is the lowest
  * @state: enum atw_state
- * @perms: enum atw_perm: those of all pages
- * @flags: enum atw_range_flag
+ * @perms: set of enum atw_perm: permissions that all pages have
+ * @flags: set of enum atw_range_flag
  */
 struct atw_range {
 	atw_va va;
@@ -366,11 +374,11 @@ struct atw_range {
 struct atw_ranges;
 
 /**
- * atw_ranges_open - list what is mapped, adjacent pages merged
- * @space: of a target with ATW_CAP_TABLES
- * @opts: NULL: all defaults
+ * atw_ranges_open - list mapped ranges; adjacent pages are merged
+ * @space: address space of a target with ATW_CAP_TABLES
+ * @opts: options; NULL: all defaults
  * @ret: the cursor
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
  * Return: ATW_OK; ATW_E_UNSUPPORTED, ATW_E_USAGE, ATW_E_NOMEM.
  */
@@ -378,19 +386,20 @@ ATW_API int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opt
 			    struct atw_ranges **ret, struct atw_err *err);
 
 /**
- * atw_ranges_next - the next range, low addresses first
+ * atw_ranges_next - the next range in ascending order of addresses
  * @ranges: the cursor
- * @ret: lent until the next call on @ranges
- * @err: what failed; may be NULL
+ * @ret: the range; valid until the next call on @ranges
+ * @err: the error; may be NULL
  *
- * Return: ATW_OK; ATW_END: there are no more; ATW_E_LIMIT, as of atw_walk_next().
+ * Return: ATW_OK; ATW_END: there are no more ranges; ATW_E_LIMIT: as for
+ * atw_walk_next().
  */
 ATW_API int atw_ranges_next(struct atw_ranges *ranges, const struct atw_range **ret,
 			    struct atw_err *err);
 
 /**
- * atw_ranges_close - end a listing of ranges
- * @ranges: NULL is allowed
+ * atw_ranges_close - close a cursor over ranges
+ * @ranges: the cursor; may be NULL
  */
 ATW_API void atw_ranges_close(struct atw_ranges *ranges);
 

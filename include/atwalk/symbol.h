@@ -11,10 +11,10 @@ extern "C" {
 
 /**
  * struct atw_symbol - a symbol of the kernel
- * @name: without its module
- * @va: of its first byte
- * @bytes: its own size, else up to the next symbol; 0: not known
- * @type: a letter as nm(1) has it; 0: not known
+ * @name: name without the module
+ * @va: address of the first byte
+ * @bytes: size, or distance to the next symbol if the size is not known; 0: not known
+ * @type: letter as in nm(1); 0: not known
  */
 struct atw_symbol {
 	const char *name;
@@ -25,23 +25,25 @@ struct atw_symbol {
 
 /**
  * atw_symbol_find - find a symbol by its name
- * @target: with ATW_CAP_SYMBOLS
- * @name: the whole name
- * @ret: lent until the next call of a function of this header on @target
- * @err: what failed; may be NULL
+ * @target: a target with ATW_CAP_SYMBOLS
+ * @name: the complete name
+ * @ret: the symbol; valid until the next call of atw_symbol_find() or atw_symbol_at()
+ *	on @target
+ * @err: the error; may be NULL
  *
- * Return: ATW_OK; ATW_E_MISSING: there is no such symbol, or there are no symbols; @err
- * has which.
+ * Return: ATW_OK; ATW_E_MISSING: the symbol does not exist, or there are no symbols;
+ * @err says which.
  */
 ATW_API int atw_symbol_find(struct atw_target *target, const char *name,
 			    const struct atw_symbol **ret, struct atw_err *err);
 
 /**
- * atw_symbol_at - find the symbol that an address belongs to
- * @target: with ATW_CAP_SYMBOLS
+ * atw_symbol_at - find the symbol that contains an address
+ * @target: a target with ATW_CAP_SYMBOLS
  * @va: the address
- * @ret: lent until the next call of a function of this header on @target
- * @err: what failed; may be NULL
+ * @ret: the symbol; valid until the next call of atw_symbol_find() or atw_symbol_at()
+ *	on @target
+ * @err: the error; may be NULL
  *
  * Return: ATW_OK; ATW_E_MISSING: the address is in no symbol, or there are no symbols.
  */

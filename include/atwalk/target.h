@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* target.h - what a source names: a dump, the running kernel, a capture. */
+/* target.h - targets: a dump, the running kernel or a capture. */
 #ifndef ATWALK_TARGET_H
 #define ATWALK_TARGET_H
 
@@ -11,7 +11,7 @@ extern "C" {
 
 struct atw_target;
 
-/* What can be asked of a target. */
+/* Capabilities of a target. */
 enum atw_cap {
 	ATW_CAP_MEMORY = 1 << 0,    /* physical memory can be read */
 	ATW_CAP_TABLES = 1 << 1,    /* page tables: walks, ranges, kernel addresses */
@@ -24,16 +24,20 @@ enum atw_cap {
 };
 
 /**
- * struct atw_open_opts - how a source is opened
+ * struct atw_open_opts - options of atw_target_open()
  * @size: sizeof(struct atw_open_opts)
- * @parts: further files of a split dump, NULL at the end; NULL: there are none
- * @kernel_file: vmlinux, System.map or BTF with what the source lacks; NULL: none
- * @paging: name of the paging mode, such as "x86_64-4"; NULL: find it
- * @paging_ext: extensions of the mode, comma separated, such as "cbit=47"; NULL: none
- * @root: physical address of the root table; 0: find it. It needs @paging
- * @max_rate: bytes a second that are read from a running kernel; 0: no limit
- * @cpu_plus_one: use the page tables of this CPU, counted from 1; 0: of no CPU
- * @reserved: zero
+ * @parts: further files of a split dump, terminated by NULL; NULL: none
+ * @kernel_file: vmlinux, System.map or BTF file with symbols and types that the source
+ *	lacks; NULL: none
+ * @paging: name of the paging mode, such as "x86_64-4"; NULL: detect it
+ * @paging_ext: extensions of the mode, separated by commas, such as "cbit=47"; NULL:
+ *	none
+ * @root: physical address of the root table, which requires @paging; 0: detect it
+ * @max_rate: maximum number of bytes per second to read from a running kernel; 0: no
+ *	limit
+ * @cpu_plus_one: number of a CPU plus 1, to use its page tables; 0: do not select a
+ *	CPU
+ * @reserved: must be 0
  */
 struct atw_open_opts {
 	size_t size;
@@ -48,26 +52,27 @@ struct atw_open_opts {
 };
 
 /**
- * atw_target_open - open whatever a source names
- * @source: a path, FORMAT:PATH, raw:PATH@ADDRESS, "live" or live:METHOD, as atwalk(1) has it
- * @opts: NULL: all defaults
+ * atw_target_open - open a dump, the running kernel or a capture
+ * @source: a path, FORMAT:PATH, raw:PATH@ADDRESS, "live" or live:METHOD; see atwalk(1)
+ * @opts: options; NULL: all defaults
  * @ret: the target
- * @err: what failed; may be NULL
+ * @err: the error; may be NULL
  *
- * Recognises the format by the first bytes of the file, finds the kernel and its page
- * tables, or reads the capture. @source and @opts may be freed afterwards.
+ * Detects the format from the first bytes of the file. Then finds the kernel and its
+ * page tables, or reads the capture. @source and @opts may be freed afterwards.
  *
- * Return: ATW_OK; ATW_E_FORMAT, ATW_E_MISSING, ATW_E_PERM and others if the source cannot
- * be used.
+ * Return: ATW_OK; ATW_E_FORMAT, ATW_E_MISSING, ATW_E_PERM and others if the source
+ * cannot be used.
  */
 ATW_API int atw_target_open(const char *source, const struct atw_open_opts *opts,
 			    struct atw_target **ret, struct atw_err *err);
 
 /**
  * atw_target_close - close a target
- * @target: NULL is allowed
+ * @target: the target; may be NULL
  *
- * Everything that was opened of the target is closed before. What it lent ends.
+ * Close everything that was opened on the target first. Pointers that the target
+ * returned become invalid.
  */
 ATW_API void atw_target_close(struct atw_target *target);
 
@@ -83,25 +88,26 @@ ATW_API uint32_t atw_target_caps(const struct atw_target *target);
  * atw_target_need - check for capabilities
  * @target: the target
  * @caps: a set of enum atw_cap
- * @err: the first capability that is missing, and why; its hint has what would provide it
+ * @err: the first missing capability and the reason; the hint is a remedy; may be NULL
  *
- * Functions that need a capability check it themselves. A program calls this to fail
- * before it does other work.
+ * Functions check the capabilities that they need. Call this function to fail before
+ * any other work is done.
  *
- * Return: ATW_OK if all of @caps are there, else ATW_E_UNSUPPORTED or ATW_E_PERM.
+ * Return: ATW_OK if the target has all of @caps, otherwise ATW_E_UNSUPPORTED or
+ * ATW_E_PERM.
  */
 ATW_API int atw_target_need(const struct atw_target *target, uint32_t caps,
 			    struct atw_err *err);
 
 /**
- * struct atw_target_info - what is known of a target
- * @source: as it was opened
- * @kind: "dump", "running kernel", "capture"
- * @format: of the container, such as "elf" or "kdump"
- * @release: of the kernel, such as "6.1.0-50-amd64"; empty: not known
- * @paging: the paging mode, such as "x86_64-4"; empty: the target has no page tables
- * @defect: why the file is incomplete, as a sentence; empty: it is whole
- * @page_size: of the smallest page, bytes
+ * struct atw_target_info - properties of a target
+ * @source: source that was given to atw_target_open()
+ * @kind: "dump", "running kernel" or "capture"
+ * @format: format of the file, such as "elf" or "kdump"
+ * @release: kernel release, such as "6.1.0-50-amd64"; empty: not known
+ * @paging: paging mode, such as "x86_64-4"; empty: the target has no page tables
+ * @defect: sentence that says why the file is incomplete; empty: it is complete
+ * @page_size: size of the smallest page in bytes
  */
 struct atw_target_info {
 	const char *source;
@@ -114,26 +120,26 @@ struct atw_target_info {
 };
 
 /**
- * atw_target_get_info - what is known of a target
+ * atw_target_get_info - properties of a target
  * @target: the target
  *
- * Return: a struct that belongs to the target and stays until it is closed; NULL if
- * @target is NULL.
+ * Return: a struct that is valid until the target is closed; NULL if @target is NULL.
  */
 ATW_API const struct atw_target_info *atw_target_get_info(const struct atw_target *target);
 
 /**
  * atw_target_read - read physical memory
- * @target: with ATW_CAP_MEMORY
- * @pa: the first byte
- * @buf: room for @len bytes
- * @len: bytes
- * @err: why less was read; may be NULL
+ * @target: a target with ATW_CAP_MEMORY
+ * @pa: address of the first byte
+ * @buf: buffer of @len bytes
+ * @len: number of bytes
+ * @err: reason for a short read; may be NULL
  *
- * Memory that the source lacks ends the read; it is never returned as zeroes.
+ * The read ends at the first byte that the source does not have. Missing memory is
+ * never returned as zeroes.
  *
- * Return: bytes read, which may be fewer than @len; negative if the first byte cannot be
- * read: ATW_E_MISSING, ATW_E_DAMAGED, ATW_E_IO, ATW_E_UNSUPPORTED.
+ * Return: number of bytes read, which may be less than @len. If the first byte cannot
+ * be read: ATW_E_MISSING, ATW_E_DAMAGED, ATW_E_IO or ATW_E_UNSUPPORTED.
  */
 ATW_API ssize_t atw_target_read(struct atw_target *target, atw_pa pa, void *buf, size_t len,
 				struct atw_err *err);
