@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* census_text.h - captures in memory, and the events of reading them. */
+/* census_text.h - captures in memory, and the counts of what is read from them. */
 #ifndef TESTS_CENSUS_TEXT_H
 #define TESTS_CENSUS_TEXT_H
 
@@ -16,7 +16,7 @@
 #define TASK "T: a, 7, 0, 0, 0, 0, 0, 0, 0, 0\n"
 #define AREA "V: 00001000, 00004FFF, 00004000, 00001000, -, 00000000, NULL\n"
 
-/* All kinds of lines, as they are written. */
+/* A capture with every kind of line, exactly as atwalk writes it. */
 #define ALL_KINDS FRONT "H: page, 4096\nR: 00001000, 0009FFFF, System RAM, node=0\n" \
 	"R: 100000000, 23FFFFFFF, System RAM\nS: 0, 262144, 17, /dev/vda2\n" \
 	"U: FE:1, 12, /usr/bin/a, build=00AB09, loads=0:0:4B10:4B10:5|4D80:5D80:4A0:640:6\n" \
@@ -35,22 +35,23 @@
 	"L: 9, pagemap, Permission denied, start=1000, last=1FFF\n" \
 	"E: 15, 2, 2, 2\n"
 
-struct heard {
+struct totals {
 	uint64_t records, runs, pages, frames, faults;
-	uint64_t untold;                 /* L: of pages, not in `records` */
-	char letters[256];               /* of the first records */
-	char fault[512], last_fault[512];    /* the first, the last */
+	uint64_t incomplete;             /* L: lines about pages, not in `records` */
+	char letters[256];               /* letters of the first records */
+	char fault[512], last_fault[512];    /* the first and the last */
 	bool refuse;                     /* fail at the first run */
-	bool too_much;                   /* take no run */
+	bool too_much;                   /* reject every run */
 };
 
-static inline int hear_record(void *arg, const struct capture_record *rec, struct atw_err *e)
+static inline int add_record(void *arg, const struct capture_record *rec,
+			     struct atw_err *e)
 {
-	struct heard *h = arg;
+	struct totals *h = arg;
 
 	(void)e;
 	if (rec->letter == 'L' && blob_is(rec->l.what, "pages")) {
-		h->untold++;
+		h->incomplete++;
 		return ATW_OK;
 	}
 	if (h->records < sizeof(h->letters) - 1)
@@ -59,9 +60,9 @@ static inline int hear_record(void *arg, const struct capture_record *rec, struc
 	return ATW_OK;
 }
 
-static inline int hear_run(void *arg, const struct capture_run *run, struct atw_err *e)
+static inline int add_run(void *arg, const struct capture_run *run, struct atw_err *e)
 {
-	struct heard *h = arg;
+	struct totals *h = arg;
 
 	if (h->refuse)
 		return atw_err_set(e, ATW_E_IO, "no more");
@@ -72,26 +73,27 @@ static inline int hear_run(void *arg, const struct capture_run *run, struct atw_
 	return ATW_OK;
 }
 
-static inline int hear_frames(void *arg, const struct capture_frames *run, struct atw_err *e)
+static inline int add_frames(void *arg, const struct capture_frames *run,
+			     struct atw_err *e)
 {
-	struct heard *h = arg;
+	struct totals *h = arg;
 
 	(void)e;
 	h->frames += run->pages;
 	return ATW_OK;
 }
 
-static inline void hear_fault(void *arg, const struct atw_err *e)
+static inline void add_fault(void *arg, const struct atw_err *e)
 {
-	struct heard *h = arg;
+	struct totals *h = arg;
 
 	snprintf(h->faults++ ? h->last_fault : h->fault, sizeof(h->fault), "%s", e->text);
 }
 
-static inline int hear(const char *path, struct heard *h, struct atw_err *e)
+static inline int read_capture(const char *path, struct totals *h, struct atw_err *e)
 {
-	const struct census_sink to = { hear_record, hear_run, hear_frames, h };
-	const struct census_read_opts o = { hear_fault, h };
+	const struct census_sink to = { add_record, add_run, add_frames, h };
+	const struct census_read_opts o = { add_fault, h };
 
 	return census_read(path, &o, &to, e);
 }
@@ -105,7 +107,7 @@ static inline int text_file(const void *data, size_t len, char path[64])
 	return fd >= 0 && write(fd, data, len) == (ssize_t)len ? fd : -1;
 }
 
-/* The same, packed. -1: this build cannot. */
+/* The same, compressed; -1 without zstd. */
 static inline int packed_file(const void *data, size_t len, char path[64])
 {
 	int fd = text_file("", 0, path);
@@ -119,10 +121,11 @@ static inline int packed_file(const void *data, size_t len, char path[64])
 	return fd;
 }
 
-static inline int hear_text(const void *data, size_t len, struct heard *h, struct atw_err *e)
+static inline int read_text(const void *data, size_t len, struct totals *h,
+			    struct atw_err *e)
 {
 	char path[64];
-	int fd = text_file(data, len, path), r = hear(path, h, e);
+	int fd = text_file(data, len, path), r = read_capture(path, h, e);
 
 	close(fd);
 	return r;

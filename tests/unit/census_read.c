@@ -1,52 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A capture is read record by record from files, pipes and zstd;
- * every fault is reported.
+ * A capture is read record by record from files, pipes and zstd, and every fault is
+ * reported.
  */
 #include "census_text.h"
 #include "test.h"
 
 static struct atw_err err;
 
-static int hear_string(const char *s, struct heard *h)
+static int read_string(const char *s, struct totals *h)
 {
-	*h = (struct heard){ 0 };
-	return hear_text(s, strlen(s), h, &err);
+	*h = (struct totals){ 0 };
+	return read_text(s, strlen(s), h, &err);
 }
 
-/* ---- what is whole ---- */
+/* ---- complete captures ---- */
 
 TEST(the_figure)
 {
-	struct heard h = { 0 };
+	struct totals h = { 0 };
 
-	CHECK_EQ(hear("tests/data/paper-figure1.txt", &h, &err), ATW_OK);
+	CHECK_EQ(read_capture("tests/data/paper-figure1.txt", &h, &err), ATW_OK);
 	CHECK_EQ(h.faults, 0);
 	CHECK_STR(h.letters, "TTVPVPVPVPTTTVPVPVP");
 	CHECK_EQ(h.runs, 25);
 	CHECK_EQ(h.pages, 25);
-	CHECK_EQ(h.untold, 1);
+	CHECK_EQ(h.incomplete, 1);
 }
 
 TEST(all_kinds)
 {
-	struct heard h;
+	struct totals h;
 
-	CHECK_EQ(hear_string(ALL_KINDS, &h), ATW_OK);
+	CHECK_EQ(read_string(ALL_KINDS, &h), ATW_OK);
 	CHECK_STR(h.fault, "");
 	CHECK_STR(h.letters, "HHRRSUTVPVTLE");
 	CHECK_EQ(h.runs, 4);
 	CHECK_EQ(h.pages, 516);
-	CHECK_EQ(h.untold, 1);   /* it says so itself */
+	CHECK_EQ(h.incomplete, 1);   /* its own L: line */
 	CHECK_EQ(h.frames, 159 + 1 + 1310719);
 }
 
-/* More than a buffer of it, so that lines lie across two. */
-TEST(long_one)
+/* Longer than the read buffer, so that lines cross its end. */
+TEST(longer_than_a_buffer)
 {
 	enum { RUNS = 40000 };
 	char *text = malloc(RUNS * 80), path[64];
-	struct heard h = { 0 };
+	struct totals h = { 0 };
 	size_t n;
 	int fd;
 
@@ -56,7 +56,7 @@ TEST(long_one)
 		n += (size_t)sprintf(text + n, "%s %X*%u=%X, 1, 0, refs=3 |",
 				     i % 150 ? "" : "\nM:", i * 0x4000, 1 + i % 4, i * 0x4000 + 2);
 	n += (size_t)sprintf(text + n, "\nE: %u, 1, 1, 0\n", 3 + (RUNS + 149) / 150);
-	CHECK_EQ(hear_text(text, n, &h, &err), ATW_OK);
+	CHECK_EQ(read_text(text, n, &h, &err), ATW_OK);
 	CHECK_STR(h.fault, "");
 	CHECK_EQ(h.runs, RUNS);
 	CHECK_EQ(h.pages, RUNS / 4 * 10);
@@ -65,8 +65,8 @@ TEST(long_one)
 	free(text);
 	if (fd < 0)
 		SKIP("no zstd");
-	h = (struct heard){ 0 };
-	CHECK_EQ(hear(path, &h, &err), ATW_OK);
+	h = (struct totals){ 0 };
+	CHECK_EQ(read_capture(path, &h, &err), ATW_OK);
 	close(fd);
 	CHECK_STR(h.fault, "");
 	CHECK_EQ(h.runs, RUNS);
@@ -77,7 +77,7 @@ TEST(long_one)
 TEST(a_pipe)
 {
 	static const char text[] = ALL_KINDS;
-	struct heard h = { 0 };
+	struct totals h = { 0 };
 	int fd[2], in = dup(0), r;
 	pid_t pid;
 
@@ -94,7 +94,7 @@ TEST(a_pipe)
 	close(fd[1]);
 	dup2(fd[0], 0);
 	close(fd[0]);
-	r = hear("-", &h, &err);
+	r = read_capture("-", &h, &err);
 	dup2(in, 0);
 	close(in);
 	CHECK_EQ(r, ATW_OK);
@@ -102,7 +102,7 @@ TEST(a_pipe)
 	CHECK_STR(h.letters, "HHRRSUTVPVTLE");
 }
 
-/* ---- what is not ---- */
+/* ---- damaged captures ---- */
 
 TEST(no_capture)
 {
@@ -114,11 +114,11 @@ TEST(no_capture)
 		"nor a T: line of the paper's form",
 	};
 	static char noise[200000];
-	struct heard h = { 0 };
+	struct totals h = { 0 };
 	uint64_t s = 1;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i += 2) {
-		CHECK_EQ(hear_string(all[i], &h), ATW_E_FORMAT);
+		CHECK_EQ(read_string(all[i], &h), ATW_E_FORMAT);
 		CHECK(!strncmp(err.text, "/proc/self/fd/", 14));
 		CHECK_STR(strstr(err.text, ": ") + 2, all[i + 1]);
 		CHECK_EQ(h.records + h.faults, 0);
@@ -127,12 +127,12 @@ TEST(no_capture)
 		s = s * 6364136223846793005 + 1442695040888963407;
 		noise[i] = (char)(s >> 56);
 	}
-	CHECK_EQ(hear_text(noise, sizeof(noise), &h, &err), ATW_E_FORMAT);
-	CHECK_EQ(hear("/tmp", &h, &err), ATW_E_FORMAT);
+	CHECK_EQ(read_text(noise, sizeof(noise), &h, &err), ATW_E_FORMAT);
+	CHECK_EQ(read_capture("/tmp", &h, &err), ATW_E_FORMAT);
 	CHECK_STR(err.text, "/tmp: is a directory");
-	CHECK_EQ(hear("tests/data/no such file", &h, &err), ATW_E_MISSING);
+	CHECK_EQ(read_capture("tests/data/no such file", &h, &err), ATW_E_MISSING);
 	CHECK_STR(err.text, "tests/data/no such file: No such file or directory");
-	CHECK_EQ(hear_string("H: atwalk-capture, 2\n" TASK, &h), ATW_E_UNSUPPORTED);
+	CHECK_EQ(read_string("H: atwalk-capture, 2\n" TASK, &h), ATW_E_UNSUPPORTED);
 	CHECK_STR(strstr(err.text, ": ") + 2,
 		  "line 1: version 2, and this program reads version 1");
 	CHECK_EQ(h.records + h.faults, 0);
@@ -142,27 +142,27 @@ TEST(no_capture)
 TEST(cut_off)
 {
 	static const char text[] = ALL_KINDS;
-	struct heard h, before = { 0 };
+	struct totals h, before = { 0 };
 
 	for (size_t n = sizeof("H: atwalk-capture,"); n < sizeof(text) - 1; n++) {
-		h = (struct heard){ 0 };
-		CHECK_EQ(hear_text(text, n, &h, &err), ATW_OK);
+		h = (struct totals){ 0 };
+		CHECK_EQ(read_text(text, n, &h, &err), ATW_OK);
 		CHECK(h.faults);
 		CHECK(h.records >= before.records && h.pages >= before.pages);
 		CHECK(!strncmp(h.letters, "HHRRSUTVPVTLE", h.records));
 		before = h;
 	}
-	h = (struct heard){ 0 };
-	CHECK_EQ(hear_text(text, sizeof(text) - 2, &h, &err), ATW_OK);
+	h = (struct totals){ 0 };
+	CHECK_EQ(read_text(text, sizeof(text) - 2, &h, &err), ATW_OK);
 	CHECK_STR(strstr(h.fault, ": ") + 2, "line 16: cut off in the middle");
 	CHECK_STR(strstr(h.last_fault, ": ") + 2, "no E: line: cut off behind line 16");
 }
 
 TEST(wrong_lines)
 {
-	struct heard h;
+	struct totals h;
 
-	CHECK_EQ(hear_string(FRONT TASK AREA "M: 1000=0, 1, 0 | 9000=0, 1, 0 | 2000=0, 1, 0 |\n"
+	CHECK_EQ(read_string(FRONT TASK AREA "M: 1000=0, 1, 0 | 9000=0, 1, 0 | 2000=0, 1, 0 |\n"
 			     "V: 2000, 2FFF, 1000, 0, 0, 0, NULL\nM: 2000=0, 1, 0 |\n" TASK
 			     "E: 7, 2, 1, 0\n", &h), ATW_OK);
 	CHECK_EQ(h.faults, 3);
@@ -174,33 +174,33 @@ TEST(wrong_lines)
 	CHECK_STR(h.letters, "HTVTE");
 }
 
-/* Of very many errors the first are reported, and their number. */
+/* Of very many errors the first are reported, and then the number of the rest. */
 TEST(very_many_wrong_lines)
 {
 	static char text[200000];
 	size_t n = (size_t)sprintf(text, FRONT TASK);
-	struct heard h;
+	struct totals h;
 
 	for (int i = 0; i < 10000; i++)
 		n += (size_t)sprintf(text + n, "M: a |\n");
 	sprintf(text + n, "E: 10002, 1, 0, 0\n");
-	CHECK_EQ(hear_string(text, &h), ATW_OK);
+	CHECK_EQ(read_string(text, &h), ATW_OK);
 	CHECK_EQ(h.faults, 21);
 	CHECK_STR(strstr(h.last_fault, ": ") + 2, "9980 more lines or runs are wrong");
 	CHECK_STR(h.letters, "HTE");
-	/* But that it is cut off is said at the end. */
+	/* Truncation is reported in addition. */
 	text[n] = '\0';
-	CHECK_EQ(hear_string(text, &h), ATW_OK);
+	CHECK_EQ(read_string(text, &h), ATW_OK);
 	CHECK_EQ(h.faults, 22);
 	CHECK_STR(strstr(h.last_fault, ": ") + 2,
 		  "no E: line: cut off behind line 10002, in process 7");
 }
 
-TEST(nobody_to_tell)
+TEST(without_a_callback_the_first_fault_is_an_error)
 {
 	static const char text[] = FRONT TASK "V: 1\n" TASK "E: 4, 2, 0, 0\n";
-	struct heard h = { 0 };
-	const struct census_sink to = { hear_record, hear_run, hear_frames, &h };
+	struct totals h = { 0 };
+	const struct census_sink to = { add_record, add_run, add_frames, &h };
 	char path[64];
 	int fd = text_file(text, sizeof(text) - 1, path);
 
@@ -210,38 +210,38 @@ TEST(nobody_to_tell)
 	close(fd);
 }
 
-/* The failure is the sink's, and says nothing of the file. */
+/* An error of the sink is returned as it is, without the name of the file. */
 TEST(refused)
 {
 	static const char text[] = ALL_KINDS;
-	struct heard h = { .refuse = true };
+	struct totals h = { .refuse = true };
 
-	CHECK_EQ(hear_text(text, sizeof(text) - 1, &h, &err), ATW_E_IO);
+	CHECK_EQ(read_text(text, sizeof(text) - 1, &h, &err), ATW_E_IO);
 	CHECK_STR(err.text, "no more");
 	CHECK_STR(h.letters, "HHRRSUTVP");
 }
 
-/* Once for each area: of one page too few, of none at all, at the end of what is cut off. */
-TEST(what_is_not_told)
+/* One record per area: a page too few, no pages at all, the end of a truncated file. */
+TEST(areas_with_missing_pages_are_reported)
 {
-	struct heard h;
+	struct totals h;
 
-	CHECK_EQ(hear_string(FRONT TASK "V: 1000, 4FFF, 4000, 3000, -, 3, NULL\n"
+	CHECK_EQ(read_string(FRONT TASK "V: 1000, 4FFF, 4000, 3000, -, 3, NULL\n"
 			     "M: 1000*2=1012, 1, - |\nE: 4, 1, 1, 0\n", &h), ATW_OK);
-	CHECK_EQ(h.untold, 1);
-	CHECK_EQ(hear_string(FRONT TASK "V: 1000, 4FFF, 4000, 2000, -, 3, NULL\n"
+	CHECK_EQ(h.incomplete, 1);
+	CHECK_EQ(read_string(FRONT TASK "V: 1000, 4FFF, 4000, 2000, -, 3, NULL\n"
 			     "M: 1000*2=1012, 1, - |\nE: 4, 1, 1, 0\n", &h), ATW_OK);
-	CHECK_EQ(h.untold, 0);
-	CHECK_EQ(hear_string(FRONT TASK "V: 1000, 4FFF, 4000, 0, -, 3, NULL\n"
+	CHECK_EQ(h.incomplete, 0);
+	CHECK_EQ(read_string(FRONT TASK "V: 1000, 4FFF, 4000, 0, -, 3, NULL\n"
 			     "V: 8000, 8FFF, 1000, 0, -, 3, NULL\nP: 0, 0, 0, 0, 0\n"
 			     "V: FFFFFFFFFF600000, FFFFFFFFFF600FFF, 1000, 0, -, 3, [vsyscall]\n"
 			     "E: 6, 1, 3, 0\n", &h), ATW_OK);
-	CHECK_EQ(h.untold, 1);
-	CHECK_EQ(hear_string(FRONT TASK "L: 0, pages, why, start=1000, last=1FFF\n"
+	CHECK_EQ(h.incomplete, 1);
+	CHECK_EQ(read_string(FRONT TASK "L: 0, pages, why, start=1000, last=1FFF\n"
 			     "V: 1000, 1FFF, 1000, 0, -, 3, NULL\nE: 4, 1, 1, 1\n", &h), ATW_OK);
-	CHECK_EQ(h.untold, 1);
-	CHECK_EQ(hear_string(FRONT TASK "V: 1000, 4FFF, 4000, 2000, -, 3, NULL\n", &h), ATW_OK);
-	CHECK_EQ(h.untold, 1);
+	CHECK_EQ(h.incomplete, 1);
+	CHECK_EQ(read_string(FRONT TASK "V: 1000, 4FFF, 4000, 2000, -, 3, NULL\n", &h), ATW_OK);
+	CHECK_EQ(h.incomplete, 1);
 	CHECK_EQ(h.faults, 1);
 }
 
@@ -249,59 +249,59 @@ TEST(what_is_not_told)
 TEST(too_much)
 {
 	static const char text[] = ALL_KINDS;
-	struct heard h = { .too_much = true };
+	struct totals h = { .too_much = true };
 
-	CHECK_EQ(hear_text(text, sizeof(text) - 1, &h, &err), ATW_OK);
+	CHECK_EQ(read_text(text, sizeof(text) - 1, &h, &err), ATW_OK);
 	CHECK_STR(h.letters, "HHRRSUTVPVTLE");
 	CHECK(strstr(h.fault, ": line 10: too much"));
 }
 
-/* ---- packed ---- */
+/* ---- compressed ---- */
 
-TEST(packed)
+TEST(compressed)
 {
 	static const char text[] = ALL_KINDS;
 	char path[64], copy[64], data[4096];
 	int fd = packed_file(text, sizeof(text) - 1, path), other;
-	struct heard h = { 0 };
+	struct totals h = { 0 };
 	ssize_t n;
 
 	if (fd < 0)
 		SKIP("no zstd");
-	CHECK_EQ(hear(path, &h, &err), ATW_OK);
+	CHECK_EQ(read_capture(path, &h, &err), ATW_OK);
 	CHECK_STR(h.fault, "");
 	CHECK_STR(h.letters, "HHRRSUTVPVTLE");
 	n = pread(fd, data, sizeof(data), 0);
 	close(fd);
 	CHECK(n > 100 && n < (ssize_t)sizeof(data));
 
-	/* Cut off anywhere: nothing is whole, or the end is missing. */
+	/* Truncated after each byte: an error, or a fault about the missing end. */
 	for (ssize_t k = 4; k < n; k++) {
 		int r;
 
-		h = (struct heard){ 0 };
-		r = hear_text(data, (size_t)k, &h, &err);
+		h = (struct totals){ 0 };
+		r = read_text(data, (size_t)k, &h, &err);
 		CHECK(r == ATW_E_DAMAGED || (r == ATW_OK && h.faults));
 		if (r == ATW_OK)
 			snprintf(err.text, sizeof(err.text), "%s", h.fault);
 		snprintf(copy, sizeof(copy), "packed by zstd, and cut off behind byte %zd", k);
 		CHECK_STR(strstr(err.text, ": ") + 2, copy);
 	}
-	/* A byte that is another is noticed, unless it says the same. */
+	/* A flipped bit is detected, or the decompressed text is the same. */
 	for (ssize_t k = 4; k < n; k++) {
 		int r;
 
 		data[k] ^= 1;
-		h = (struct heard){ 0 };
-		r = hear_text(data, (size_t)n, &h, &err);
+		h = (struct totals){ 0 };
+		r = read_text(data, (size_t)n, &h, &err);
 		data[k] ^= 1;
 		CHECK(r < 0 || h.faults || (h.records == 13 && h.pages == 516));
 	}
-	/* Behind its end comes something else. */
+	/* Other data after the compressed frame. */
 	memcpy(data + n, "rubbish", 7);
 	other = text_file(data, (size_t)n + 7, copy);
-	h = (struct heard){ 0 };
-	CHECK_EQ(hear(copy, &h, &err), ATW_OK);
+	h = (struct totals){ 0 };
+	CHECK_EQ(read_capture(copy, &h, &err), ATW_OK);
 	CHECK_EQ(h.faults, 1);
 	CHECK(strstr(h.fault, "packed by zstd, and damaged behind byte"));
 	CHECK_STR(h.letters, "HHRRSUTVPVTLE");
@@ -311,14 +311,14 @@ TEST(packed)
 #ifndef HAVE_ZSTD
 TEST(without_zstd)
 {
-	struct heard h;
+	struct totals h;
 
-	CHECK_EQ(hear_string("\x28\xb5\x2f\xfd....", &h), ATW_E_UNSUPPORTED);
+	CHECK_EQ(read_string("\x28\xb5\x2f\xfd....", &h), ATW_E_UNSUPPORTED);
 	CHECK_STR(strstr(err.text, ": ") + 2, "packed by zstd, which this build lacks");
 }
 #endif
 
-/* ---- a machine that never was ---- */
+/* ---- a generated machine ---- */
 
 enum { FRAMES = 17 << 18 };      /* 16 GiB and the hole below 4 GiB */
 
@@ -326,11 +326,11 @@ struct machine {
 	uint64_t tasks, areas, runs, present, swapped, large, pid, mm, ram;
 	uint64_t here, own, swap;        /* of the process */
 	double pss;
-	const char *said;                /* what has to come out */
+	const char *said;                /* the expected text */
 	uint8_t mapped[FRAMES], refs[FRAMES];    /* as counted, as recorded */
 };
 
-/* The line of the process that was read last is the next one. */
+/* The next line of the generator describes the process that was read last. */
 static int process_ends(struct machine *m, struct atw_err *e)
 {
 	char line[128];
@@ -411,8 +411,8 @@ static FILE *mkcapture(const char *options)
 	return popen(command, "r");
 }
 
-/* What is made and what is read are the same machine, to the page. */
-TEST(what_mkcapture_says)
+/* What the generator writes and what is read agree to the page. */
+TEST(a_generated_capture_reads_back)
 {
 	static char said[65536], line[256];
 	static struct machine m;

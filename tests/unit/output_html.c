@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output_html.c - tables and reports as pages: every byte that matters of them. */
+/* Tables and reports are written as HTML pages with the expected elements and text. */
 #include <sys/mman.h>
 
 #include "output_capture.h"
@@ -44,7 +44,7 @@ static const struct atw_row rows[] = { { page, 0xff }, { page, 0 } };
 "<td class=\"n na\">n/a</td><td class=\"na\">n/a</td></tr>\n" \
 "</tbody></table></div>\n"
 
-/* What stands between the title and the script. */
+/* The text between the title and the script. */
 static const char *body(const char *text)
 {
 	char *from = strstr(text, "</style>\n</head>\n<body>\n"), *to = strstr(text, "<script>//<![");
@@ -89,7 +89,7 @@ TEST(units_change_what_is_shown_and_not_what_is_sorted)
 	CHECK(strstr(capture(o, &schema, rows, 1), "<td class=\"n\" data-v=\"4096\">1</td>"));
 }
 
-/* ---- more rows than are elements ---- */
+/* ---- more rows than become elements ---- */
 
 static const struct atw_column long_cols[] = {
 	{ .key = "count", .type = ATW_T_COUNT }, { .key = "size", .type = ATW_T_BYTES },
@@ -155,7 +155,7 @@ TEST(of_many_rows_the_first_are_elements)
 	close(fd);
 }
 
-/* What html.c says of the form of rows as text. */
+/* The layout of rows as text, as html.c documents it. */
 TEST(rows_as_text_are_blocks_of_columns)
 {
 	int fd = long_page(1025);
@@ -166,13 +166,13 @@ TEST(rows_as_text_are_blocks_of_columns)
 	CHECK(data && end);
 	if (!data || !end)
 		return;
-	/* Count, size, task, rights: a column a line. */
+	/* Count, size, task, rights: one line per column. */
 	CHECK(strstr(data, "\t511\n0 0B\t4096 4K\t8192 8K\t0 0B\t4096 4K\t!\t0 0B\t"));
 	CHECK(strstr(data, "\na&amp;b\t\t=\t=!\t==1\t\t!\t&lt;/script&gt;\ta&amp;b\t\t="));
 	CHECK(strstr(data, "\n----\t\t\t\t--x-\t\t\t\t----\t\t\t\t--x-"));
 	next = strstr(data, "\n512\n512\t513\t");
 	CHECK(next && next < end);
-	/* A block stands for itself: nothing is repeated from the one before. */
+	/* Each block is complete: nothing refers to the block before. */
 	next = next ? strstr(next, "\n1\n1024\n4096 4K\na&amp;b\n----\n</script>") : NULL;
 	CHECK(next && next < end);
 	CHECK_EQ(times(text, "class=\"rows\""), 1);
@@ -196,7 +196,7 @@ TEST(rows_that_are_not_in_the_page_are_counted)
 	close(fd);
 }
 
-/* Neither may end CDATA, its element, or what it stands in. */
+/* Script and style must not contain the end of CDATA or of their element. */
 TEST(the_script_is_whole_for_every_parser)
 {
 	struct atw_output_opts o = { .format = "html" };
@@ -223,7 +223,7 @@ static const char *report(void)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	scene_init(&s, 10, 10);
 	scene_text(&s, 1, 9, SCENE_START, 8, 0, SCENE_INK, "</svg>");
-	rc = html_open(path, "<Who>", &h, &capture_err);
+	rc = html_open(path, "<Title>", &h, &capture_err);
 	if (rc == ATW_OK) {
 		html_section(h, "one", "First & last", NULL);
 		rc = html_picture(h, &s, &capture_err);
@@ -254,7 +254,7 @@ static const char *report(void)
 TEST(a_report_has_sections)
 {
 	CHECK_STR(body(report()),
-		  "<h1>&lt;Who&gt;</h1>\n"
+		  "<h1>&lt;Title&gt;</h1>\n"
 		  "<section id=\"one\">\n<h2>First &amp; last</h2>\n"
 		  "<svg class=\"picture\" width=\"10\" height=\"10\" viewBox=\"0 0 10 10\" "
 		  "font-family=\"sans-serif\" fill=\"#1a1a1a\" stroke-linecap=\"round\" role=\"img\">\n"

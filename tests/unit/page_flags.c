@@ -153,8 +153,8 @@ static void compound(struct fixture *f, uint64_t pfn, unsigned order, uint64_t f
 		put(f, pfn + 1, FLAGS, order, 8);
 }
 
-/* What was read once is not read again: what a test changed is seen anew. */
-static void look_again(struct fixture *f)
+/* Drops the cached struct pages, so that a change by the test is read. */
+static void drop_cache(struct fixture *f)
 {
 	struct zero_pages zero = f->m->zero;
 
@@ -168,7 +168,7 @@ static struct lnx_page page(struct fixture *f, uint64_t pfn)
 {
 	struct lnx_page p = { .flags = UINT64_MAX };
 
-	look_again(f);
+	drop_cache(f);
 	atw_memmap_page(f->m, pfn, &p, NULL);
 	return p;
 }
@@ -286,7 +286,7 @@ TEST(types)
 	stop(&f);
 }
 
-/* Only the first page of a free block says so. */
+/* Only the first page of a free block is marked. */
 TEST(free_blocks)
 {
 	struct fixture f;
@@ -303,7 +303,7 @@ TEST(free_blocks)
 	stop(&f);
 }
 
-/* CONFIG_NO_PAGE_MAPCOUNT: what is mapped of a folio by itself is not counted. */
+/* CONFIG_NO_PAGE_MAPCOUNT: mappings of single pages of a folio are not counted. */
 TEST(averages)
 {
 	struct fixture f;
@@ -318,7 +318,7 @@ TEST(averages)
 	stop(&f);
 }
 
-TEST(zeroes_by_what_they_are)
+TEST(zero_pages_by_content)
 {
 	struct fixture f;
 
@@ -377,21 +377,21 @@ TEST(sections)
 	CHECK_EQ(atw_memmap_page(f.m, 256, &p, &err), ATW_E_MISSING);
 	CHECK_EQ(atw_memmap_page(f.m, 128 * 256, &p, &err), ATW_E_MISSING);
 	CHECK_EQ(atw_memmap_page(f.m, UINT64_MAX, &p, &err), ATW_E_MISSING);
-	/* Nor are there any where a section is not, or a root. */
+	/* Without a section or a root there are no struct pages. */
 	CHECK_EQ(atw_memmap_kind(f.m, 2, &k, NULL), ATW_E_MISSING);
 	CHECK_EQ(k.same, 126);
 	CHECK_EQ(atw_memmap_kind(f.m, 128 * 256 + 5, &k, NULL), ATW_E_MISSING);
 	CHECK_EQ(k.same, 128 * 256 - 5);
 	CHECK_EQ(atw_memmap_kind(f.m, UINT64_MAX - 1, &k, NULL), ATW_E_MISSING);
 	CHECK_EQ(k.same, 2);
-	/* Without the flag there is none, whatever the pointer. */
+	/* A section without the flag is absent, whatever its pointer. */
 	kput64(f.mem, 0x310 + 8, (KBASE + PAGES - 128 * SIZE) | 0xd);
-	look_again(&f);
+	drop_cache(&f);
 	CHECK_EQ(atw_memmap_page(f.m, 130, &p, &err), ATW_E_MISSING);
 	stop(&f);
 }
 
-/* All frames in order, as a look at all RAM goes through them. */
+/* All frames in ascending order, as a scan of all RAM visits them. */
 TEST(kinds)
 {
 	for (unsigned g = 0; g < GENERATIONS; g++) {
@@ -427,35 +427,35 @@ TEST(kinds)
 		put(&f, 16, REFCOUNT, 0, 4);
 		put(&f, 17, MAPCOUNT, g == FOLIOS_612 ? 0xf1000000 : ~0x100u, 4);
 		put(&f, 17, REFCOUNT, 0, 4);
-		look_again(&f);
+		drop_cache(&f);
 		for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 			CHECK_EQ(atw_memmap_kind(f.m, want[i].pfn, &k, NULL), ATW_OK);
 			CHECK_EQ(k.flags, want[i].flags);
 			CHECK_EQ(k.same, want[i].same);
 			CHECK_EQ(k.waits, want[i].waits);
 		}
-		/* In the midst of either, it is what its beginning is. */
+		/* In a free block or folio, the kind is that of its head. */
 		CHECK_EQ(atw_memmap_kind(f.m, 6, &k, NULL), ATW_OK);
 		CHECK_EQ(k.flags, kpf(KPF_BUDDY));
 		CHECK_EQ(k.same, 2);
 		CHECK_EQ(atw_memmap_kind(f.m, 11, &k, NULL), ATW_OK);
 		CHECK_EQ(k.flags, want[5].flags);
 		CHECK_EQ(k.same, 5);
-		/* mem_map ends with the memory of this test: the rest of a page, then on. */
+		/* Missing struct pages are skipped up to the next page of them. */
 		CHECK_EQ(atw_memmap_kind(f.m, 100000, &k, NULL), ATW_E_MISSING);
 		CHECK_EQ(k.same, 32);
 		stop(&f);
 	}
 }
 
-struct told {
+struct runs {
 	struct capture_frames run[8];
 	size_t n;
 };
 
-static int tell(void *arg, const struct capture_frames *run, struct atw_err *err)
+static int add_run(void *arg, const struct capture_frames *run, struct atw_err *err)
 {
-	struct told *t = arg;
+	struct runs *t = arg;
 
 	(void)err;
 	if (t->n == 8)
@@ -464,7 +464,7 @@ static int tell(void *arg, const struct capture_frames *run, struct atw_err *err
 	return ATW_OK;
 }
 
-/* What is not there is unknown, and never free. */
+/* Frames without a struct page are reported as unknown, never as free. */
 TEST(all_frames_by_use)
 {
 	static const struct capture_frames want[] = {
@@ -473,23 +473,24 @@ TEST(all_frames_by_use)
 		{ 0xc000, 4, CAPTURE_SLAB },
 		{ 0x10000, 944, CAPTURE_KERNEL }, { 0x3c0000, 1000, CAPTURE_UNKNOWN },
 	};
-	struct told t = { .n = 0 };
+	struct runs t = { .n = 0 };
 	struct fixture f;
 
 	CHECK(start(&f, FOLIOS_612));
-	/* Of the memory of this test the rest may be struct pages as well. */
+	/* The rest of this test's memory holds struct pages, too. */
 	for (uint64_t i = COUNT; i < 960; i++)
 		plain(&f, i);
 	put(&f, 4, MAPCOUNT, 0xf0000000, 4);
 	put(&f, 4, PRIVATE, 2, 8);
 	for (uint64_t i = 4; i < 9; i++)
-		put(&f, i, REFCOUNT, 0, 4);      /* the last one waits in a list */
-	put(&f, 11, HEAD, 1, 8);                 /* a tail of nothing */
+		put(&f, i, REFCOUNT, 0, 4);      /* the last one is on a per-CPU list */
+	put(&f, 11, HEAD, 1, 8);                 /* a tail without a head */
 	compound(&f, 12, 2, 0);
 	put(&f, 13, FLAGS, 2, 8);
 	put(&f, 12, MAPCOUNT, 0xf8000000, 4);    /* kmalloc()'s */
-	look_again(&f);
-	CHECK_EQ(walk_ram_frames(f.m, 12, 0x800, (1960 << 12) + 0x7fe, tell, &t, NULL), ATW_OK);
+	drop_cache(&f);
+	CHECK_EQ(walk_ram_frames(f.m, 12, 0x800, (1960 << 12) + 0x7fe, add_run, &t, NULL),
+		 ATW_OK);
 	CHECK_EQ(t.n, 7);
 	for (size_t i = 0; i < t.n; i++) {
 		CHECK_EQ(t.run[i].pa, want[i].pa);
@@ -497,11 +498,11 @@ TEST(all_frames_by_use)
 		CHECK_EQ(t.run[i].use, want[i].use);
 	}
 	t.n = 8;
-	CHECK_EQ(walk_ram_frames(f.m, 12, 0, 0xfff, tell, &t, NULL), 42);
+	CHECK_EQ(walk_ram_frames(f.m, 12, 0, 0xfff, add_run, &t, NULL), 42);
 	stop(&f);
 }
 
-/* Whatever a struct page holds, it is answered or refused, and nothing else is touched. */
+/* Any content of a struct page is decoded or refused without an invalid access. */
 TEST(random_bytes)
 {
 	uint64_t seed = 1;
@@ -514,12 +515,12 @@ TEST(random_bytes)
 			for (size_t i = PAGES; i < PAGES + COUNT * SIZE; i += 8) {
 				seed = seed * 6364136223846793005u + 1442695040888963407u;
 				kput64(f.mem, i, seed >> 8);
-				/* Heads and tails are rare otherwise. */
+				/* Random words rarely make heads and tails. */
 				if (i % SIZE == HEAD && seed >> 63)
 					kput64(f.mem, i, (KBASE + PAGES +
 						(seed >> 20) % COUNT * SIZE) | 1);
 			}
-			look_again(&f);
+			drop_cache(&f);
 			for (uint64_t pfn = 0; pfn < COUNT; pfn++) {
 				struct lnx_page p = { 0 };
 				int r;
@@ -528,7 +529,7 @@ TEST(random_bytes)
 				r = atw_memmap_page(f.m, pfn, &p, NULL);
 				CHECK(r == ATW_OK ? p.pfn == pfn : r == ATW_E_DAMAGED);
 			}
-			look_again(&f);
+			drop_cache(&f);
 			for (uint64_t pfn = 0; pfn < COUNT;) {
 				struct lnx_page_kind kind = { 0 };
 				int r = atw_memmap_kind(f.m, pfn, &kind, NULL);
@@ -574,7 +575,7 @@ static bool answers_the_same(const struct lnx_page *a, const struct lnx_page *b)
 	       a->have_order == b->have_order && !strcmp(a->cache, b->cache);
 }
 
-TEST(pages_like_others)
+TEST(pages_like_their_neighbours)
 {
 	uint64_t seed = 1, likes = 0, runs = 0;
 
@@ -586,7 +587,7 @@ TEST(pages_like_others)
 		if (!start(&f, round % GENERATIONS))
 			abort();
 		few_sorts(&f, &seed);
-		look_again(&f);
+		drop_cache(&f);
 		for (uint64_t pfn = 0; pfn < COUNT; pfn++)
 			r[pfn] = memmap_page(f.m, pfn, &page[pfn], NULL);
 		CHECK_EQ(memmap_keep_nothing(&f.m->where, NULL), ATW_OK);
@@ -613,7 +614,7 @@ TEST(pages_like_others)
 		}
 		stop(&f);
 	}
-	/* It happened. */
+	/* Both cases have occurred. */
 	CHECK(likes > 1000);
 	CHECK(runs > 1000);
 }
@@ -644,7 +645,7 @@ TEST(origins_of_many)
 		put(&f, 64, FLAGS, 1u << UPTODATE | 1u << LRU, 8);
 		put(&f, 64, MAPCOUNT, 0, 4);
 		put(&f, 100, REFCOUNT, 0, 4);
-		look_again(&f);
+		drop_cache(&f);
 		CHECK_EQ(memmap_origins(f.m, pfn, sizeof(pfn) / sizeof(pfn[0]), o, NULL), ATW_OK);
 		for (size_t i = 0; i < sizeof(pfn) / sizeof(pfn[0]); i++) {
 			CHECK(o[i].known);

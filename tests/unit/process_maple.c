@@ -367,7 +367,7 @@ TEST(a_list)
 
 enum { MM_SEQ = 48 };
 
-/* Something happens when the kernel is read for the n-th time. */
+/* Memory changes at the n-th read. */
 static struct {
 	uint64_t at, calls;
 	void (*run)(struct kmemory *k);
@@ -386,7 +386,7 @@ static ssize_t live_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 	return kmemory_read(s, pa, buf, len, err);
 }
 
-/* Pieces are one call, and things happen between them all the same. */
+/* A batch is one call, but memory can change between its parts. */
 static void live_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 			   struct atw_err *err)
 {
@@ -416,8 +416,8 @@ static struct kmemory *live_tree(bool seq)
 }
 
 /*
- * munmap() of the second area, whose struct is that of another process then, which has
- * one there, too; and mmap() behind the third.
+ * munmap() of the second area; its struct is reused for an area of another process at the
+ * same address. And mmap() after the third area.
  */
 static void change(struct kmemory *k)
 {
@@ -440,8 +440,8 @@ TEST(areas_of_several_leaves_are_read_together)
 	CHECK_STR(s.text, "1000-3000 3000-4000 10000-11000 ");
 	CHECK_EQ(s.errors, 0);
 	/*
-	 * The stamp, the root and its node; both leaves, all areas, both leaves again; what
-	 * names take; the stamp.
+	 * The sequence count, the root and its node; both leaves, all areas, both leaves
+	 * again; the names; the sequence count.
 	 */
 	CHECK_EQ(event.calls, 8);
 	kmemory_free(k);
@@ -459,7 +459,7 @@ static void each_moment(bool seq)
 		event.run = change;
 		all(k, &s);
 		CHECK_EQ(s.errors, 0);
-		/* What was returned before it happened stays. */
+		/* Areas that were returned before the change stay. */
 		if (strcmp(s.text, "1000-3000 3000-4000 10000-11000 ") != 0 &&
 		    strcmp(s.text, "1000-3000 10000-11000 12000-13000 ") != 0)
 			CHECK_STR(s.text, "1000-3000 3000-4000 10000-11000 12000-13000 ");
@@ -475,7 +475,7 @@ TEST(areas_that_change_while_they_are_read_ahead)
 	each_moment(true);
 }
 
-/* Nothing counts its changes. */
+/* Without mm_lock_seq. */
 TEST(areas_that_change_without_a_stamp)
 {
 	each_moment(false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Mappings stay uncounted where counting them would take too much memory. */
+/* Mapcounts are dropped and reported as missing where they exceed the memory limit. */
 #include <atwalk/base.h>
 #include "extract/extract.h"
 #include "format/vmcoreinfo_text.h"
@@ -15,36 +15,36 @@
 
 #include "test.h"
 
-static unsigned told;
+static unsigned reported;
 static struct atw_err why;
 
 static void cannot(void *arg, const char *what, const struct atw_err *err)
 {
 	(void)arg;
-	told += !strcmp(what, "refs");
+	reported += !strcmp(what, "refs");
 	why = *err;
 }
 
-TEST(without_a_limit_it_is_a_failure)
+TEST(without_a_limit_the_status_is_nomem)
 {
 	struct provider p = { .cannot = cannot };
 	struct atw_err err = { 0 };
 
-	told = 0;
+	reported = 0;
 	CHECK_EQ(provider_leave_counts(&p, &err), ATW_E_NOMEM);
 	CHECK_STR(err.text, "out of memory");
-	CHECK_EQ(told, 0);
+	CHECK_EQ(reported, 0);
 }
 
-TEST(with_one_it_is_said_and_none_is_kept)
+TEST(above_the_limit_counts_are_dropped_and_reported)
 {
 	struct provider p = { .cannot = cannot, .counts = { .most = 40000 } };
 	struct atw_err err = { 0 };
 
-	told = 0;
+	reported = 0;
 	CHECK(counts_add(&p.counts, 5, 1));
 	CHECK_EQ(provider_leave_counts(&p, &err), ATW_OK);
-	CHECK_EQ(told, 1);
+	CHECK_EQ(reported, 1);
 	CHECK_STR(why.text, "to count how often each frame is mapped takes more than the 40000 bytes of memory that it may take");
 	CHECK_EQ(p.counts.slots, 0);
 	CHECK_EQ(counts_get(&p.counts, 5), 0);
@@ -58,7 +58,7 @@ static const struct atw_soft_abi *soft(const void *arg)
 	return &abi;
 }
 
-TEST(of_a_dump_too)
+TEST(a_dump_has_the_same_limit)
 {
 	static const struct { uint64_t most; bool counted; } table[] = {
 		{ 0, true }, { 16 << 20, true }, { 8192, false }, { 40000, false },
@@ -77,11 +77,11 @@ TEST(of_a_dump_too)
 
 		CHECK_EQ(walk_provider_open(&o, cannot, NULL, &p, &err), ATW_OK);
 		CHECK_EQ(p->ops->tasks(p, &err), ATW_OK);
-		told = 0;
+		reported = 0;
 		p->counts.most = table[i].most;
 		CHECK_EQ(p->ops->count(p, &err), ATW_OK);
 		CHECK_EQ(p->counted, table[i].counted);
-		CHECK_EQ(told, !table[i].counted);
+		CHECK_EQ(reported, !table[i].counted);
 		CHECK_EQ(p->counts.n > 0, table[i].counted);
 		provider_close(p);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each page is added to the sums of smaps_rollup that the kernel adds it to. */
+/* Each page is added to the same sums of smaps_rollup as in the kernel. */
 #include "target/smaps.h"
 
 #include "linux/kpf.h"
@@ -90,7 +90,7 @@ TEST(what_is_not_known_is_no_zero)
 
 /* ---- runs of a provider ---- */
 
-/* Frames: what the kernel says of each. */
+/* Flags and mapcounts of frames. */
 static uint64_t flags_of_all, flags_of_tails, count_of_all;
 static uint32_t asked;
 
@@ -121,7 +121,7 @@ static struct smaps of_run(struct provider *p, const struct page_run *run, struc
 	return s;
 }
 
-/* What a damaged table claims is not gone through page by page. */
+/* The range of a damaged table is not visited page by page. */
 TEST(a_piece_of_48_bits_ends)
 {
 	const uint64_t pa = 0;
@@ -144,7 +144,7 @@ TEST(a_piece_of_48_bits_ends)
 	counts_deinit(&p.counts);
 }
 
-TEST(nor_where_each_page_would_have_to_be_asked_for)
+TEST(page_info_is_read_for_a_bounded_number_of_pages)
 {
 	const uint64_t pa = 0;
 	const struct page_run run = {
@@ -165,8 +165,8 @@ TEST(nor_where_each_page_would_have_to_be_asked_for)
 	CHECK_EQ(l.stepless, run.size - 10 * PAGE);
 }
 
-/* Entries and areas say enough. */
-TEST(no_struct_page_is_looked_at_without_need)
+/* Entries and areas are sufficient here. */
+TEST(struct_pages_are_read_only_where_needed)
 {
 	static const uint64_t pa[3] = { 0x1000, 0x5000, 0x1000 };
 	struct page_run run = {
@@ -195,7 +195,7 @@ TEST(no_struct_page_is_looked_at_without_need)
 }
 
 /* Zero pages, hugetlbfs pages, and pages without an owner, by their struct pages. */
-TEST(frames_say_what_entries_do_not)
+TEST(struct_pages_classify_what_entries_cannot)
 {
 	static const uint64_t pa[1] = { 0x200000 };
 	const struct page_run run = {
@@ -223,7 +223,7 @@ TEST(frames_say_what_entries_do_not)
 }
 
 /* Kernels up to 6.9 mark memory of shmem in the head of a large page alone. */
-TEST(the_head_tells_of_its_tails)
+TEST(tails_are_classified_by_their_head)
 {
 	static const uint64_t pa[1] = { 0x200000 };
 	const struct page_run run = {
@@ -240,7 +240,7 @@ TEST(the_head_tells_of_its_tails)
 	CHECK_EQ(s.thp[SMAPS_SHMEM], BIG);
 	CHECK_EQ(s.thp[SMAPS_FILE], 0);
 	CHECK(smaps_knows_thp(&s, SMAPS_FILE));
-	/* What is asked for begins behind the head. */
+	/* A range that begins after the head. */
 	s = (struct smaps){ 0 };
 	smaps_add_run(&l, &run, run.va + 3 * PAGE, run.va + (BIG - 1), &s);
 	CHECK_EQ(s.thp[SMAPS_SHMEM], BIG - 3 * PAGE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames are classified by use from their flags. */
+/* Frames are classified by use from their kpageflags. */
 #include "target/frame_use.h"
 
 #include "linux/kpf.h"
@@ -7,34 +7,34 @@
 
 static struct {
 	struct capture_frames run[64];
-	size_t n, stop;          /* answers 42 to the run of this number */
-} told;
+	size_t n, stop;          /* number of the run for which 42 is returned */
+} got;
 
-static int tell(void *arg, const struct capture_frames *run, struct atw_err *err)
+static int add_run(void *arg, const struct capture_frames *run, struct atw_err *err)
 {
 	(void)arg;
 	(void)err;
-	if (told.n == told.stop)
+	if (got.n == got.stop)
 		return 42;
-	told.run[told.n++] = *run;
+	got.run[got.n++] = *run;
 	return ATW_OK;
 }
 
 static struct use_runs fresh(void)
 {
-	told.n = 0;
-	told.stop = SIZE_MAX;
-	return (struct use_runs){ .tell = tell, .page_shift = 12 };
+	got.n = 0;
+	got.stop = SIZE_MAX;
+	return (struct use_runs){ .tell = add_run, .page_shift = 12 };
 }
 
 #define IS(i, at, len, what) do { \
-	CHECK_EQ(told.run[i].pa, (uint64_t)(at) << 12); \
-	CHECK_EQ(told.run[i].pages, len); \
-	CHECK_EQ(told.run[i].use, what); \
+	CHECK_EQ(got.run[i].pa, (uint64_t)(at) << 12); \
+	CHECK_EQ(got.run[i].pages, len); \
+	CHECK_EQ(got.run[i].use, what); \
 } while (0)
 
-/* Words that a kernel of 6.18 said of its frames. */
-TEST(words_of_a_real_machine)
+/* kpageflags of frames of a 6.18 kernel. */
+TEST(flags_of_a_real_machine)
 {
 	static const struct { uint64_t word; enum capture_use use; } v[] = {
 		{ 0, CAPTURE_KERNEL },
@@ -50,7 +50,7 @@ TEST(words_of_a_real_machine)
 		{ 0x400005828, CAPTURE_ANON }, { 0x5808, CAPTURE_ANON },
 		{ 0x202044828, CAPTURE_SHMEM }, { 0x2004028, CAPTURE_SHMEM },
 		{ 0x8000, CAPTURE_KERNEL }, { 0x10000, CAPTURE_KERNEL },
-		{ 0x800, CAPTURE_KERNEL },               /* a driver's, and mapped */
+		{ 0x800, CAPTURE_KERNEL },               /* of a driver, mapped */
 	};
 
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
@@ -59,7 +59,7 @@ TEST(words_of_a_real_machine)
 				  (int)frame_use(v[i].word), (int)v[i].use);
 }
 
-TEST(words_of_others)
+TEST(flags_of_other_frames)
 {
 	CHECK_EQ(frame_use(kpf(KPF_HUGE) | kpf(KPF_COMPOUND_HEAD) | kpf(KPF_MMAP)), CAPTURE_HUGETLB);
 	CHECK_EQ(frame_use(kpf(KPF_HUGE) | kpf(KPF_ANON)), CAPTURE_HUGETLB);
@@ -80,16 +80,16 @@ TEST(neighbours_of_one_use_are_one_run)
 	CHECK_EQ(use_runs_add(&u, 20, 1, CAPTURE_FREE, NULL), ATW_OK);
 	CHECK_EQ(use_runs_add(&u, 21, 2, CAPTURE_SLAB, NULL), ATW_OK);
 	CHECK_EQ(use_runs_add(&u, 24, 2, CAPTURE_SLAB, NULL), ATW_OK);   /* a gap */
-	CHECK_EQ(told.n, 2);
+	CHECK_EQ(got.n, 2);
 	CHECK_EQ(use_runs_end(&u, NULL), ATW_OK);
 	CHECK_EQ(use_runs_end(&u, NULL), ATW_OK);
-	CHECK_EQ(told.n, 3);
+	CHECK_EQ(got.n, 3);
 	IS(0, 16, 5, CAPTURE_FREE);
 	IS(1, 21, 2, CAPTURE_SLAB);
 	IS(2, 24, 2, CAPTURE_SLAB);
 }
 
-/* As kernels up to 6.9 have them: the head alone says LRU, SWAPBACKED, SLAB. */
+/* Kernels up to 6.9 set LRU, SWAPBACKED and SLAB in the head only. */
 TEST(tails_are_what_their_head_is)
 {
 	static const uint64_t word[] = {
@@ -102,11 +102,11 @@ TEST(tails_are_what_their_head_is)
 	};
 	struct use_runs u = fresh();
 
-	/* In two pieces that cut a folio. */
+	/* In two parts, split within a folio. */
 	CHECK_EQ(use_runs_words(&u, 100, word, 7, NULL), ATW_OK);
 	CHECK_EQ(use_runs_words(&u, 107, word + 7, sizeof(word) / 8 - 7, NULL), ATW_OK);
 	CHECK_EQ(use_runs_end(&u, NULL), ATW_OK);
-	CHECK_EQ(told.n, 7);
+	CHECK_EQ(got.n, 7);
 	IS(0, 100, 1, CAPTURE_KERNEL);
 	IS(1, 101, 4, CAPTURE_FILE);
 	IS(2, 105, 4, CAPTURE_SHMEM);
@@ -116,16 +116,16 @@ TEST(tails_are_what_their_head_is)
 	IS(6, 113, 4, CAPTURE_KERNEL);
 }
 
-TEST(whoever_is_told_can_end_it)
+TEST(the_callback_can_end_the_listing)
 {
 	static const uint64_t word[] = { 0x400, 0x80, 0x400, 0x80 };
 	struct use_runs u = fresh();
 
-	told.stop = 2;
+	got.stop = 2;
 	CHECK_EQ(use_runs_words(&u, 0, word, 4, NULL), 42);
-	CHECK_EQ(told.n, 2);
+	CHECK_EQ(got.n, 2);
 	u = fresh();
-	told.stop = 0;
+	got.stop = 0;
 	CHECK_EQ(use_runs_words(&u, 0, word, 1, NULL), ATW_OK);
 	CHECK_EQ(use_runs_end(&u, NULL), 42);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions of the headers of the layers, called with NULL, with structs of zeroes and with
- * numbers out of range: a default or an error with a sentence, and never a crash.
+ * Library functions that are called with NULL, zeroed structs or numbers out of range use
+ * a default or return an error with a message, and never crash.
  */
 #include <atwalk/base.h>
 #include "extract/extract.h"
@@ -19,7 +19,7 @@
 
 static struct atw_err err;
 
-/* ATW_E_USAGE, and a sentence. */
+/* ATW_E_USAGE with a message. */
 #define REFUSED(call) do { \
 	err = (struct atw_err){ 0 }; \
 	CHECK_EQ(call, ATW_E_USAGE); \
@@ -99,7 +99,7 @@ TEST(sources)
 	mem_free(m);
 }
 
-/* What opens a space; `sp` is none. */
+/* Functions that take a space; `sp` is invalid. */
 static void spaces(const struct mmu_space *sp)
 {
 	struct mmu_reverse *reverse = NULL;
@@ -285,14 +285,14 @@ TEST(outputs)
 	REFUSED(atw_output_check(&o, &sc, &err));
 	CHECK(!out);
 	atw_output_close(NULL);
-	CHECK_EQ(atw_err_set(NULL, ATW_E_USAGE, "nobody reads it"), ATW_E_USAGE);
-	CHECK_EQ(atw_err_set_param(NULL, ATW_E_USAGE, ATW_PARAM_SORT, "nobody"), ATW_E_USAGE);
+	CHECK_EQ(atw_err_set(NULL, ATW_E_USAGE, "unused"), ATW_E_USAGE);
+	CHECK_EQ(atw_err_set_param(NULL, ATW_E_USAGE, ATW_PARAM_SORT, "unused"), ATW_E_USAGE);
 	CHECK_EQ(atw_err_nomem(NULL), ATW_E_NOMEM);
 	atw_err_param(NULL, ATW_PARAM_SORT);
-	atw_err_wrap(NULL, "nobody");
-	atw_err_about(NULL, "nobody");
-	atw_err_hint(NULL, "nobody");
-	atw_err_hint_command(NULL, "nobody", "true");
+	atw_err_wrap(NULL, "unused");
+	atw_err_about(NULL, "unused");
+	atw_err_hint(NULL, "unused");
+	atw_err_hint_command(NULL, "unused", "true");
 	atw_err_remedy(NULL, ATW_PARAM_ROOT);
 }
 

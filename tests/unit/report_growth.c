@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The report `growth` computes slopes that are known to the byte. */
+/* The report `growth` computes slopes exactly, to the byte. */
 #include "report_feed.h"
 
 static void look(struct feed *f, const char *begun)
@@ -72,8 +72,8 @@ TEST(slopes_to_the_byte)
 	feed_close(&f);
 }
 
-/* A number that was given again is another process; one that ended has no end. */
-TEST(processes_are_told_apart)
+/* A reused PID is another process; a process that ended keeps its last value. */
+TEST(reused_pids_are_separate_processes)
 {
 	struct feed f = feed_open("growth");
 
@@ -99,7 +99,7 @@ TEST(processes_are_told_apart)
 	feed_close(&f);
 }
 
-TEST(what_cannot_be_told)
+TEST(snapshots_without_a_rate)
 {
 	const struct part a = { CENSUS_ANON, 1, 0 }, b = { CENSUS_ANON, 2, 0 };
 	struct feed f = feed_open("growth");
@@ -110,7 +110,7 @@ TEST(what_cannot_be_told)
 	CHECK_STR(feed_finish(&f),
 		  "# one look tells of no growth: give two or more captures, in order\n");
 	feed_close(&f);
-	/* The last one was before the first. */
+	/* The snapshots are not in chronological order. */
 	f = feed_open("growth");
 	look(&f, "9");
 	process(&f, "one", 1, 1, &a, 1);
@@ -133,7 +133,7 @@ TEST(what_cannot_be_told)
 	feed_close(&f);
 }
 
-/* Whether it changed does not depend on whether one knows when. */
+/* A change is reported without timestamps, too. */
 TEST(only_what_changed)
 {
 	static const char *const begun[][3] = {
@@ -161,8 +161,8 @@ TEST(only_what_changed)
 	}
 }
 
-/* Collecting takes memory: what does so is no row, and no leak. */
-TEST(who_looks_is_left_out)
+/* Collecting takes memory: the collecting process has no row and is never suspected. */
+TEST(the_collecting_process_is_left_out)
 {
 	struct feed f = feed_open_with("growth", &(struct census_report_opts){ .self = 3 });
 
@@ -181,7 +181,7 @@ TEST(who_looks_is_left_out)
 	feed_close(&f);
 }
 
-/* The program that wrote a capture, by what that says: of each look its own. */
+/* Each capture identifies the process that wrote it. */
 TEST(the_collector_of_a_capture_is_left_out)
 {
 	struct feed f = feed_open("growth");
@@ -206,7 +206,7 @@ TEST(the_collector_of_a_capture_is_left_out)
 	feed_close(&f);
 }
 
-/* Numbers as large as a file can hold them overflow nothing. */
+/* The largest numbers that a file can hold cause no overflow. */
 TEST(huge_numbers)
 {
 	const struct part huge = { CENSUS_HEAP, UINT64_MAX, UINT64_MAX };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All memory by use: the sums are exact, whatever is missing. */
+/* The report `machine` sums all memory by use exactly, also where data is missing. */
 #include "report_feed.h"
 
 static void ram(struct feed *f, uint64_t start, uint64_t last, int node)
@@ -78,7 +78,7 @@ TEST(all_sums_up_to_memtotal)
 	feed_close(&f);
 }
 
-/* What has no frames: by what the kernel counts, and by lines of swap devices. */
+/* Rows without frames are computed from the counters of the kernel and from S: lines. */
 TEST(swap_reserves_and_promises)
 {
 	const struct capture_swap swap[2] = {
@@ -115,7 +115,7 @@ TEST(swap_reserves_and_promises)
 }
 
 /* Pages on per-CPU lists are not in MemFree, and have no flag in /proc/kpageflags. */
-TEST(what_waits_is_free)
+TEST(pages_on_per_cpu_lists_are_free)
 {
 	for (unsigned proc = 0; proc < 2; proc++) {
 		struct feed f = feed_open("machine");
@@ -134,7 +134,7 @@ TEST(what_waits_is_free)
 	}
 }
 
-/* A frame may be of two ranges, and is one. */
+/* A frame in two ranges is counted once. */
 TEST(ranges_that_end_within_a_page)
 {
 	struct feed f = feed_open("machine");
@@ -153,7 +153,7 @@ TEST(ranges_that_end_within_a_page)
 	feed_close(&f);
 }
 
-/* More is in use than MemTotal has: said, and never less than nothing. */
+/* More frames in use than MemTotal are reported, and no sum wraps around. */
 TEST(beyond_memtotal)
 {
 	struct feed f = feed_open("machine");
@@ -192,7 +192,7 @@ TEST(nodes_have_rows_of_their_own)
 	node = strstr(said, "use=free node=0 pages=16 size=65536 share=1.000\n");
 	CHECK(node);
 	CHECK(strstr(node, "use=slab node=0 pages=0 "));
-	CHECK(!strstr(node, "use=file node="));  /* there is none at all */
+	CHECK(!strstr(node, "use=file node="));  /* no such row */
 	CHECK(strstr(node, "use=RAM node=0 pages=16 size=65536 share=1.000\n"));
 	node = strstr(node, "use=free node=1 pages=14 size=57344 share=0.438\n");
 	CHECK(node);
@@ -201,7 +201,7 @@ TEST(nodes_have_rows_of_their_own)
 	CHECK(strstr(node, "use=unknown node=1 pages=6 "));
 	CHECK(strstr(node, "use=RAM node=1 pages=32 "));
 	feed_close(&f);
-	/* One node is all of it; there are none of this number. */
+	/* With one node there are no rows by node. */
 	f = feed_open("machine");
 	ram(&f, 0, 0x7fff, 0);
 	ram(&f, 0x8000, 0xffff, 1024);
@@ -210,7 +210,7 @@ TEST(nodes_have_rows_of_their_own)
 	feed_close(&f);
 }
 
-TEST(what_is_not_told_is_not_zero)
+TEST(missing_data_is_not_zero)
 {
 	struct feed f = feed_open("machine");
 	const char *said;

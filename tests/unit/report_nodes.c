@@ -20,10 +20,10 @@ struct piece {
 };
 
 static void process(struct feed *f, uint64_t pid, const char *name, const struct piece *v, size_t n,
-		    bool untold)
+		    bool partial)
 {
 	const struct capture_area area = { .page = 4096 };
-	const struct census_process p = { .pid = pid, .name = name, .untold = untold };
+	const struct census_process p = { .pid = pid, .name = name, .untold = partial };
 	const struct census_area a = { .process = &p, .v = &area, .name = "" };
 
 	feed_event(f, (struct census_event){ .what = CENSUS_ON_AREA, .area = &a });
@@ -51,7 +51,7 @@ TEST(runs_are_cut_where_nodes_begin)
 	};
 	const struct piece b[] = {
 		{ 0x18000, 4, KNOWN, .flags = kpf(KPF_HUGE) },
-		{ 0x1c000, 8, KNOWN, .anon = true },             /* 4 on node 1, 4 behind all */
+		{ 0x1c000, 8, KNOWN, .anon = true },             /* 4 on node 1, 4 above RAM */
 	};
 	struct feed f = feed_open("nodes");
 
@@ -73,14 +73,14 @@ TEST(runs_are_cut_where_nodes_begin)
 }
 
 /* Missing data is n/a, never 0. */
-TEST(what_is_not_told)
+TEST(missing_data_is_not_zero)
 {
 	const struct piece a[] = { { 0x1000, 2, CENSUS_PA, .anon = false }, { 0, 3, CENSUS_ORIGIN, .anon = true } };
 	const struct piece b[] = { { 0x3000, 1, KNOWN, .anon = false } };
 	struct feed f = feed_open("nodes");
 
 	ram(&f, 0x0, 0xffff, 4);
-	ram(&f, 0x8000, 0x1ffff, 5);             /* in another one: it is not known which */
+	ram(&f, 0x8000, 0x1ffff, 5);             /* overlaps: the node is unknown */
 	ram(&f, 0x20000, 0x2ffff, -1);
 	process(&f, 7, "a", a, 2, false);
 	process(&f, 8, "b", b, 1, true);
@@ -95,7 +95,7 @@ TEST(what_is_not_told)
 	feed_close(&f);
 }
 
-TEST(no_node_is_told)
+TEST(no_line_has_a_node)
 {
 	const struct piece a[] = { { 0x1000, 2, KNOWN, .anon = true } };
 	struct feed f = feed_open("nodes");

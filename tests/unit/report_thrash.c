@@ -37,7 +37,7 @@ static void look(struct feed *f, const char *begun, const char *faults, const ch
 	}
 }
 
-TEST(who_thrashes)
+TEST(the_thrashing_process_is_named)
 {
 	struct feed f = feed_open("thrash");
 
@@ -50,7 +50,7 @@ TEST(who_thrashes)
 	look(&f, "1002.500", "7500", "2800", "9000", "2000000", "1000000");
 	task(&f, "sleeper", 10, 10, 5, 100, 3);
 	task(&f, "grinder", 20, 20, 6, 1000, 2650);
-	task(&f, "fresh", 30, 30, 99, 40, 20);           /* another one with that number */
+	task(&f, "fresh", 30, 30, 99, 40, 20);           /* a reused PID */
 	task(&f, "busy", 40, 40, 98, 60, 20);
 	feed_end(&f);
 	CHECK_STR(feed_finish(&f),
@@ -115,7 +115,7 @@ TEST(other_measures)
 	CHECK(!strstr(said, "some="));
 	CHECK(strstr(said, "# not thrashing: from look 1 to look 2 10 times a second "));
 	feed_close(&f);
-	/* The paper's own measure. */
+	/* The measure of the LPMA paper. */
 	f = feed_open("thrash");
 	feed_header(&f, "begun", "10");
 	task(&f, "slow", 9, 0, 0, 0, 100);
@@ -166,7 +166,7 @@ TEST(counters_that_go_back_and_no_times)
 	feed_close(&f);
 }
 
-/* Captures in the paper's form have no H: lines: neither counters nor times. */
+/* LPMA captures have no H: lines: neither counters nor timestamps. */
 TEST(counters_of_tasks_alone)
 {
 	struct feed f = feed_open("thrash");
@@ -193,7 +193,7 @@ TEST(counters_of_tasks_alone)
 	feed_close(&f);
 }
 
-TEST(nothing_is_told)
+TEST(without_counters_there_is_no_verdict)
 {
 	struct feed f = feed_open("thrash");
 

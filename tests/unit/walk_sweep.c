@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of many spaces are read in few reads; each space is reported once, and moved
- * tables are found.
+ * Page tables of many address spaces are read in few batches; each space is reported
+ * once, and tables that changed meanwhile are detected.
  */
 #include "walk/sweep.h"
 
@@ -12,11 +12,11 @@
 #define P 3u
 #define PS (1u << 7)
 
-/* A machine that runs on: a word changes after so many reads of a page. */
+/* A running machine: a word changes after a number of reads of a page. */
 struct machine {
 	struct memory m;         /* comes first, see memory.h */
 	uint64_t watch, after, pa, word;
-	uint64_t reads, many;    /* pieces; and calls that brought them */
+	uint64_t reads, many;    /* reads, and the batches they came in */
 };
 
 static ssize_t machine_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
@@ -86,14 +86,14 @@ static void end(struct machine *k)
 	free(k);
 }
 
-struct told {
+struct events {
 	char text[4096];
 	size_t n;
 };
 
 static int on_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
 {
-	struct told *t = arg;
+	struct events *t = arg;
 
 	(void)err;
 	t->n += (size_t)snprintf(t->text + t->n, sizeof(t->text) - t->n, "%zu:%u@%" PRIx64 "+%u ",
@@ -103,7 +103,7 @@ static int on_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
 
 static int on_done(void *arg, size_t space, bool moved, struct atw_err *err)
 {
-	struct told *t = arg;
+	struct events *t = arg;
 
 	(void)err;
 	t->n += (size_t)snprintf(t->text + t->n, sizeof(t->text) - t->n, "%zu %s; ", space,
@@ -111,10 +111,10 @@ static int on_done(void *arg, size_t space, bool moved, struct atw_err *err)
 	return ATW_OK;
 }
 
-static struct told sweep(const struct mmu_space *sp, size_t n)
+static struct events sweep(const struct mmu_space *sp, size_t n)
 {
 	const struct mmu_space *v[SPACES];
-	struct told t = { .n = 0 };
+	struct events t = { .n = 0 };
 	const struct sweep_to to = { on_table, on_done, &t };
 
 	for (size_t i = 0; i < n; i++)
@@ -124,19 +124,19 @@ static struct told sweep(const struct mmu_space *sp, size_t n)
 	return t;
 }
 
-TEST(a_space_is_told_before_the_next)
+TEST(spaces_are_reported_one_after_the_other)
 {
 	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
-	struct told t = sweep(sp, 2);
+	struct events t = sweep(sp, 2);
 
 	CHECK_STR(t.text, "0:0@0+512 0:0@200000+512 0:3@0+256 0:2@0+512 0:1@0+512 0 held; "
 			  "1:0@0+512 1:0@200000+512 1:3@0+256 1:2@0+512 1:1@0+512 1 held; ");
 	end(k);
 }
 
-/* A read a level, and one for all lowest tables with the ways there. */
-TEST(reads_do_not_grow_with_spaces)
+/* One batch per level, and one for all lowest tables with the entries above them. */
+TEST(batches_do_not_grow_with_spaces)
 {
 	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
@@ -151,13 +151,13 @@ TEST(reads_do_not_grow_with_spaces)
 	end(k);
 }
 
-TEST(what_led_elsewhere_is_moved)
+TEST(a_changed_entry_marks_the_space_as_moved)
 {
 	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
-	struct told t;
+	struct events t;
 
-	/* Its PMD entry leads to another table once that was read. */
+	/* The PMD entry changes after its table was read. */
 	k->watch = 0x42000;
 	k->after = 1;
 	k->pa = 0x32000;
@@ -168,11 +168,11 @@ TEST(what_led_elsewhere_is_moved)
 	end(k);
 }
 
-TEST(a_guard_that_changed_is_a_move)
+TEST(a_changed_guard_marks_the_space_as_moved)
 {
 	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
-	struct told t;
+	struct events t;
 
 	mem_put64(&k->m, 0x70000, 1);
 	mem_put64(&k->m, 0x70008, 1);
@@ -237,15 +237,15 @@ TEST(pages_are_kept_as_runs_and_counted)
 	CHECK_EQ(l.space[1].swapped, 1);
 	CHECK_EQ(counts_get(&counts, 0x100), 1);
 	CHECK_EQ(counts_get(&counts, 0x200), SPACES);
-	CHECK_EQ(counts_get(&counts, 0x304), 1);         /* behind what is dense */
+	CHECK_EQ(counts_get(&counts, 0x304), 1);         /* above the dense counts */
 	CHECK_EQ(counts_get(&counts, 0x40123), SPACES);
 	look_deinit(&l);
 	counts_deinit(&counts);
 	end(k);
 }
 
-/* What a space was before it moved is forgotten. */
-TEST(one_that_moved_is_walked)
+/* A space that moved is walked again, and its first results are dropped. */
+TEST(a_space_that_moved_is_walked_again)
 {
 	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
@@ -293,7 +293,7 @@ TEST(too_many_runs_are_not_kept)
 
 enum { FRAMES = 0x1800, HIST = 64 };
 
-/* Pages of a space by how often their frames are mapped, as sums are made of a look. */
+/* Number of pages of a space by the mapcount of their frames. */
 static void histogram(struct look *l, struct counts *c, size_t space, uint64_t *ret)
 {
 	const struct look_space *s = &l->space[space];
@@ -312,7 +312,7 @@ static void histogram(struct look *l, struct counts *c, size_t space, uint64_t *
 	}
 }
 
-/* Few frames, so that all kinds of mappings meet in them: some lie beyond the soles. */
+/* Few frames, so that all kinds of mappings share them; some lie above `soles`. */
 static void fill_tables(struct machine *k, uint64_t seed, uint32_t mapped[SPACES][FRAMES])
 {
 	for (uint64_t i = 0; i < SPACES; i++)
@@ -327,7 +327,7 @@ static void fill_tables(struct machine *k, uint64_t seed, uint32_t mapped[SPACES
 			mem_put64(&k->m, at, maps ? pfn << 12 | P | special : 0);
 			mapped[i][pfn] += maps;
 		}
-	/* A large page among them, of two spaces. */
+	/* One large page is mapped by two spaces. */
 	for (uint64_t i = 1; i < 3; i++) {
 		mem_put64(&k->m, 0x30038 + (i << 12), 0x200000 | P | PS);
 		for (uint64_t pfn = 0x200; pfn < 0x400; pfn++)
@@ -338,7 +338,7 @@ static void fill_tables(struct machine *k, uint64_t seed, uint32_t mapped[SPACES
 			mem_put64(&k->m, 0x30038 + (i << 12), 0);
 }
 
-TEST(soles_say_what_counts_say)
+TEST(soles_agree_with_counts)
 {
 	for (uint64_t seed = 1; seed < 40; seed++) {
 		static uint32_t mapped[SPACES][FRAMES];
@@ -374,7 +374,7 @@ TEST(soles_say_what_counts_say)
 				CHECK_EQ(got[n], want[n]);
 			CHECK(l.soles.pages[i] > 0);
 		}
-		/* All of them, for those that ask of a frame. */
+		/* The same as counts, for lookups by frame. */
 		CHECK(soles_count(&l.soles, &counts));
 		for (size_t pfn = 0; pfn < FRAMES; pfn++) {
 			uint64_t refs = 0;
@@ -389,7 +389,7 @@ TEST(soles_say_what_counts_say)
 	}
 }
 
-TEST(a_space_that_moved_has_no_soles_of_before)
+TEST(soles_of_a_space_that_moved_are_dropped)
 {
 	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
@@ -410,7 +410,7 @@ TEST(a_space_that_moved_has_no_soles_of_before)
 	k->pa = 0x32000;
 	k->word = 0x62000 | P;
 	CHECK_EQ(look_at_spaces(&l, &o, &counts, NULL), ATW_OK);
-	/* A page of its own that is listed as all pages of a walk are. */
+	/* The exclusive page of a space that moved is listed like any other. */
 	text_of(&l, 2, text, sizeof(text));
 	CHECK_STR(text, "400x1/0 302x1/63 40000x1/9 ");
 	CHECK_EQ(l.soles.pages[2], 0);
@@ -418,7 +418,7 @@ TEST(a_space_that_moved_has_no_soles_of_before)
 	text_of(&l, 3, text, sizeof(text));
 	CHECK_STR(text, "303x1/63 40000x1/9 200x2/0 ");
 	CHECK_EQ(l.soles.pages[3], 1);
-	/* The first to have them is in no run. */
+	/* The space that mapped a frame first has no run for it. */
 	text_of(&l, 0, text, sizeof(text));
 	CHECK_STR(text, "300x1/63 40000x1/9 ");
 	CHECK_EQ(l.soles.pages[0], 1);
@@ -435,8 +435,8 @@ static const struct atw_soft_abi *sure(const void *arg)
 	return NULL;
 }
 
-/* What the kernel was built with has to be known of words that depend on it alone. */
-TEST(what_is_sure_is_not_asked_for)
+/* The kernel's configuration is determined only for words that depend on it. */
+TEST(the_configuration_is_used_only_where_needed)
 {
 	struct mmu_space sp[SPACES];
 	struct machine *k = machine(sp);
