@@ -5,10 +5,10 @@ include tests/fuzz/fuzz.mk
 
 # Its children have threads.
 LIBS_source_freeze := -pthread
-# What draws is not in the library.
+# The code that draws PDF and PNG is not in the library.
 LIBS_output_picture := $(LIBS_cairo) $(if $(HAVE_cairo),-lz)
 LIBS_pictures := $(LIBS_cairo)
-# What colours look like to whom is a matter of powers.
+# The simulation of colour vision uses pow().
 LIBS_picture_scene := -lm
 
 # VM: words for tests/vm/run: --quick, names of guests.

@@ -40,6 +40,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		}
 		check_err(r, &err);
 	}
-	ask_file("avml", data, len);
+	check_file("avml", data, len);
 	return 0;
 }

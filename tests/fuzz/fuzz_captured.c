@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Captures as sources: of any file, runs cover all addresses in order, areas do not
- * overlap, and a task read twice is the same.
+ * fuzz_captured.c - captures as sources: for any file, page ranges cover all addresses in
+ * order, VMAs do not overlap, and a task that is read twice is the same.
  */
 #include "fuzz.h"
 #include "target/captured.h"
@@ -17,7 +17,7 @@ struct seen {
 static void cannot(void *arg, const char *what, const struct atw_err *err)
 {
 	(void)arg;
-	FUZZ_CHECK(*what && err->status < 0 && *err->text, "a failure that is none");
+	FUZZ_CHECK(*what && err->status < 0 && *err->text, "an incomplete error");
 }
 
 static void damaged(void *arg, const struct atw_err *err)
@@ -63,17 +63,18 @@ static void pages(struct provider *p, size_t task, uint64_t first, struct seen *
 
 	while (r == ATW_OK && s->runs < RUNS &&
 	       (r = p->ops->pages_next(p, &run, &err)) == ATW_OK) {
-		FUZZ_CHECK(!ended, "a run behind the end");
-		FUZZ_CHECK(run->count && (run->slot || !run->size), "a run of nothing");
+		FUZZ_CHECK(!ended, "a run after the end");
+		FUZZ_CHECK(run->count && (run->slot || !run->size), "an empty run");
 		FUZZ_CHECK(s->runs ? run->va == at : run->va <= at, "a hole between runs");
-		FUZZ_CHECK(p->areas_only || run->slot * run->count == run->size, "slots that are no run");
+		FUZZ_CHECK(p->areas_only || run->slot * run->count == run->size,
+			   "the slots do not add up to the run");
 		at = run->va + run->size;
 		ended = !at;
 		s->runs++;
 		s->present += run->state == PAGE_PRESENT ? run->size : 0;
 		facts(p, run);
 	}
-	FUZZ_CHECK(r != ATW_END || ended, "runs end too early");
+	FUZZ_CHECK(r != ATW_END || ended, "the runs end early");
 	check_err(r == ATW_END ? ATW_OK : r, &err);
 	p->ops->pages_close(p);
 }
@@ -98,7 +99,7 @@ static void look(struct captured *c, bool areas_only)
 		areas(p, i, &again);
 		pages(p, i, 0, &again);
 		FUZZ_CHECK(once.runs == again.runs && once.present == again.present &&
-			   once.areas == again.areas, "told otherwise the second time");
+			   once.areas == again.areas, "the second read differs");
 	}
 	provider_close(p);
 }

@@ -59,6 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (r == ATW_OK)
 		elf_machine_name(&e);
 	program((struct atw_blob){ data, len });
-	ask_file("elf", data, len);
+	check_file("elf", data, len);
 	return 0;
 }

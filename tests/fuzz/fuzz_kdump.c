@@ -30,6 +30,6 @@ static void headers(struct atw_blob file)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	headers((struct atw_blob){ data, len });
-	ask_file("kdump", data, len);
+	check_file("kdump", data, len);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KMAPs. The first byte says in what pieces the rest is given to the reader: it must say
- * the same as when it gets all at once, what it reads must survive being written in its
- * own version, and every other version must be able to read what it is given of it. Then
- * all of it goes through the compressed form, and through our own.
+ * fuzz_kmap.c - KMAPs. The first byte selects the sizes in which the rest is passed to
+ * the reader, which must return the same records as for all of it at once. A record that
+ * is written in its own version must read back the same, and in other versions it must
+ * be one line. Then the whole file is converted to the compressed version and to our own.
  */
 #include "kmap/lib/format.h"
 #include "kmap/lib/compress.h"
@@ -44,7 +44,7 @@ static bool same(const struct kmap_record *a, const struct kmap_record *b)
 		equal(x->new_type, y->new_type) && equal(x->name, y->name));
 }
 
-/* In its own version the same, unless that is none of it; in others a line. */
+/* The same record in its own version, if that has it, and one line in others. */
 static void again(const struct kmap_record *rec, enum kmap_version own, unsigned flags)
 {
 	static char text[KMAP_LINE], twice[KMAP_LINE];
@@ -59,7 +59,7 @@ static void again(const struct kmap_record *rec, enum kmap_version own, unsigned
 		if (!n)
 			continue;
 		FUZZ_CHECK(text[n - 1] == '\n' && !memchr(text, '\n', n - 1), "not one line");
-		/* Where a name is rewritten, its length is, too. */
+		/* A name that is rewritten may have another length. */
 		if (kmap_parse((struct atw_blob){ text, n - 1 }, v, flags, &got,
 			       &err) != ATW_OK) {
 			FUZZ_CHECK(v != own, "%.*s: %s", (int)n, text, err.text);
@@ -80,7 +80,7 @@ static void record(uint64_t *digest)
 
 	add(digest, rec->kind);
 	if (rec->kind == KMAP_OBJECT) {
-		FUZZ_CHECK(reader.version, "an object of no version");
+		FUZZ_CHECK(reader.version, "an object without a version");
 		add(digest, o->alloc_ip ^ o->va << 1 ^ o->size << 2 ^ o->free_ip << 3);
 		add(digest, touch(o->task.data, o->task.len) + o->has);
 		add(digest, touch(o->type.data, o->type.len));
@@ -88,18 +88,19 @@ static void record(uint64_t *digest)
 		add(digest, touch(o->new_type.data, o->new_type.len));
 		add(digest, touch(o->name.data, o->name.len));
 	} else if (rec->kind == KMAP_ACCESS || rec->kind == KMAP_LINE_HEAT) {
-		FUZZ_CHECK(reader.in_object && !reader.passing, "an access to nothing");
+		FUZZ_CHECK(reader.in_object && !reader.passing, "access without object");
 		add(digest, rec->u.access.ip ^ rec->u.access.writes << 1 ^
 			    rec->u.access.reads << 2 ^ (uint64_t)rec->u.access.pid << 3);
 	} else if (rec->kind == KMAP_USED) {
-		FUZZ_CHECK(reader.in_object && !reader.passing, "times of nothing");
+		FUZZ_CHECK(reader.in_object && !reader.passing, "times without object");
 		FUZZ_CHECK(rec->u.used.first <= rec->u.used.last, "it ends before it begins");
 		add(digest, rec->u.used.first ^ rec->u.used.last << 1);
 	} else if (rec->kind == KMAP_MARK) {
-		FUZZ_CHECK(reader.in_object && !reader.passing && rec->u.marks, "marks of nothing");
+		FUZZ_CHECK(reader.in_object && !reader.passing && rec->u.marks,
+			   "marks without object");
 		add(digest, rec->u.marks);
 	}
-	FUZZ_CHECK(rec->kind != KMAP_BLANK, "a blank line was told");
+	FUZZ_CHECK(rec->kind != KMAP_BLANK, "a blank line was reported");
 	if (reader.version)
 		again(rec, reader.version, (reader.ours ? KMAP_OURS : 0) |
 						 (reader.declared ? KMAP_DECLARED : 0));
@@ -126,10 +127,10 @@ static const struct pieces pieces = { begin, next, record, finish, ATW_E_UNSUPPO
 static void damaged(void *arg, const struct atw_err *err)
 {
 	(void)arg;
-	FUZZ_CHECK(err->text[0], "nothing to say");
+	FUZZ_CHECK(err->text[0], "an error without text");
 }
 
-/* As a file, into the compressed form and that one to memory. */
+/* Converts to the compressed version, and reads that. */
 static void compress(struct input in)
 {
 	char from[64], to[64];
@@ -137,7 +138,7 @@ static void compress(struct input in)
 	const struct kmap_read_opts o = { .damaged = damaged };
 	struct kmap_compress *c = NULL;
 	struct kmap_writer *w = NULL;
-	struct kmap_told told, again;
+	struct kmap_told total, again;
 	struct kmap_sink sink;
 	struct atw_err err;
 	uint64_t objects;
@@ -147,11 +148,11 @@ static void compress(struct input in)
 	    kmap_writer_open(packed, 0, (struct kmap_form){ KMAP_COMPRESSED, false }, &w, &err) != ATW_OK)
 		abort();
 	sink = kmap_compress_sink(c);
-	r = kmap_read(from, &o, &sink, &told, &err);
+	r = kmap_read(from, &o, &sink, &total, &err);
 	check_err(r, &err);
 	sink = kmap_writer_sink(w);
 	if (r == ATW_OK && kmap_compress_end(c, &sink, &objects, &err) == ATW_OK) {
-		FUZZ_CHECK(objects <= told.objects, "more objects than there were");
+		FUZZ_CHECK(objects <= total.objects, "more objects than in the input");
 		if (kmap_writer_end(w, NULL, &err) != ATW_OK)
 			abort();
 		kmap_compress_close(c);
@@ -168,8 +169,8 @@ static void compress(struct input in)
 	close(packed);
 }
 
-/* Into our own form: how the reading ended, and what it came to. */
-static int to_own(const char *from, int to, struct kmap_told *told)
+/* Converts to our own version; returns the status and the totals of the input. */
+static int to_own(const char *from, int to, struct kmap_told *total)
 {
 	const struct kmap_read_opts o = { .damaged = damaged };
 	struct kmap_writer *w = NULL;
@@ -180,9 +181,10 @@ static int to_own(const char *from, int to, struct kmap_told *told)
 	if (kmap_writer_open(to, 0, (struct kmap_form){ KMAP_V4, true }, &w, &err) != ATW_OK)
 		abort();
 	sink = kmap_writer_sink(w);
-	r = kmap_read(from, &o, &sink, told, &err);
+	r = kmap_read(from, &o, &sink, total, &err);
 	check_err(r, &err);
-	if (r == ATW_OK && told->version != KMAP_COMPRESSED && kmap_writer_end(w, told, &err) != ATW_OK)
+	if (r == ATW_OK && total->version != KMAP_COMPRESSED &&
+	    kmap_writer_end(w, total, &err) != ATW_OK)
 		abort();
 	kmap_writer_close(w);
 	return r;
@@ -202,23 +204,23 @@ static bool same_bytes(int a, int b)
 	return pread(b, y, 1, at) == 0;
 }
 
-/* Nothing is lost of what was read, and a second time nothing changes. */
+/* A conversion loses nothing, and a second one changes nothing. */
 static void own(struct input in)
 {
 	char from[64], once[64], twice[64];
 	int fd = memory_file(in.p, in.len, from), first = memory_file(NULL, 0, once);
 	int second = memory_file(NULL, 0, twice);
-	struct kmap_told told, again;
+	struct kmap_told total, again;
 
-	if (to_own(from, first, &told) == ATW_OK && told.version != KMAP_COMPRESSED) {
+	if (to_own(from, first, &total) == ATW_OK && total.version != KMAP_COMPRESSED) {
 		FUZZ_CHECK(to_own(once, second, &again) == ATW_OK && again.ours && !again.faults,
 			   "what was written cannot be read");
-		/* Accesses to what could not be read were lines, too. */
-		FUZZ_CHECK(again.objects == told.objects && again.calls == told.calls &&
-			   (told.faults || again.accesses == told.accesses) &&
-			   again.cut == (told.cut || told.faults) &&
-			   (again.cut || again.lost == told.lost), "it is something else");
-		FUZZ_CHECK(same_bytes(first, second), "it changes each time");
+		/* Accesses to objects that could not be read were counted, too. */
+		FUZZ_CHECK(again.objects == total.objects && again.calls == total.calls &&
+			   (total.faults || again.accesses == total.accesses) &&
+			   again.cut == (total.cut || total.faults) &&
+			   (again.cut || again.lost == total.lost), "the copy differs");
+		FUZZ_CHECK(same_bytes(first, second), "the second copy differs");
 	}
 	close(fd);
 	close(first);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every report of a capture. The first byte says which options; the rest is text.
- * Whatever it claims, sums must be sums, and nothing be more than what it is part of.
+ * fuzz_report.c - every report of a capture. The first byte selects options, the rest is
+ * the capture. Whatever it contains, sums must add up and no part may exceed its whole.
  */
 #include <stdarg.h>
 
 #include "census/model.h"
 #include "fuzz.h"
 
-/* Of one capture: a run that claims a terabyte is not interesting, but slow. */
+/* Limit per capture: runs of a terabyte only make fuzzing slow. */
 #define PAGES_MOST 20000
 enum { REPORTS = 32 };
 
-struct told {
+struct totals {
 	const struct census_report *report;
 	bool virtual, paper;
 	uint64_t rows;
@@ -20,7 +20,7 @@ struct told {
 };
 
 /* A number of the row; UINT64_MAX: n/a, or there is no such column. */
-static uint64_t get(const struct told *t, const struct atw_row *row, const char *key)
+static uint64_t get(const struct totals *t, const struct atw_row *row, const char *key)
 {
 	const struct atw_schema *sc = t->report->schema;
 
@@ -30,7 +30,7 @@ static uint64_t get(const struct told *t, const struct atw_row *row, const char 
 	return UINT64_MAX;
 }
 
-static void at_most(const struct told *t, const struct atw_row *row, const char *part,
+static void at_most(const struct totals *t, const struct atw_row *row, const char *part,
 		    const char *whole)
 {
 	uint64_t p = get(t, row, part), w = get(t, row, whole);
@@ -39,7 +39,7 @@ static void at_most(const struct told *t, const struct atw_row *row, const char 
 		   "%s: %s is %" PRIu64 ", %s is %" PRIu64, t->report->name, part, p, whole, w);
 }
 
-static void is_sum(const struct told *t, const struct atw_row *row, const char *whole,
+static void is_sum(const struct totals *t, const struct atw_row *row, const char *whole,
 		   const char *const *part)
 {
 	uint64_t w = get(t, row, whole), sum = 0;
@@ -50,8 +50,8 @@ static void is_sum(const struct told *t, const struct atw_row *row, const char *
 		   t->report->name, whole, w, sum);
 }
 
-/* Texts may be read to their ends. */
-static void texts(const struct told *t, const struct atw_row *row)
+/* Texts are terminated. */
+static void texts(const struct totals *t, const struct atw_row *row)
 {
 	const struct atw_schema *sc = t->report->schema;
 
@@ -60,14 +60,14 @@ static void texts(const struct told *t, const struct atw_row *row)
 			touch(row->v[i].s, strlen(row->v[i].s));
 }
 
-/* No frame is left out, and MemTotal is right to the page. */
-static void machine_row(struct told *t, const struct atw_row *row)
+/* No frame is left out, and MemTotal is exact to the page. */
+static void machine_row(struct totals *t, const struct atw_row *row)
 {
 	const struct { const char *use; uint64_t *to; } sums[] = {
 		{ "RAM", &t->ram }, { "accounted", &t->accounted },
 		{ "unaccounted", &t->unaccounted }, { "beyond", &t->beyond },
 		{ "MemTotal", &t->total }, { "outside", NULL },
-		/* Of swap devices, not of RAM. */
+		/* Sizes of swap devices, not of RAM. */
 		{ "swap", NULL }, { "swap free", NULL },
 	};
 	uint64_t pages = get(t, row, "pages");
@@ -80,15 +80,15 @@ static void machine_row(struct told *t, const struct atw_row *row)
 				*sums[i].to = pages;
 			return;
 		}
-	/* What nothing names is n/a. */
+	/* Missing values are n/a. */
 	t->uses += pages == UINT64_MAX ? 0 : pages;
 }
 
-static void machine_sums(const struct told *t)
+static void machine_sums(const struct totals *t)
 {
 	bool known = t->unaccounted != UINT64_MAX;
 
-	/* F: before R: may tell of frames that are none. */
+	/* F: lines before R: lines may list frames outside of RAM. */
 	FUZZ_CHECK(!t->uses || t->ram == UINT64_MAX || t->uses >= t->ram,
 		   "machine: %" PRIu64 " frames of %" PRIu64, t->uses, t->ram);
 	FUZZ_CHECK(!known || t->accounted + t->unaccounted - t->beyond == t->total,
@@ -104,12 +104,12 @@ static int on_row(void *arg, const struct atw_row *row, struct atw_err *err)
 	static const char *const virtual[] = { "virtual_text", "virtual_data", "virtual_bss",
 					       NULL };
 	static const char *const physical[] = { "text", "data", "bss", NULL };
-	struct told *t = arg;
+	struct totals *t = arg;
 
 	(void)err;
 	t->rows++;
 	texts(t, row);
-	FUZZ_CHECK(!t->paper, "%s: a row, and the paper has none", t->report->name);
+	FUZZ_CHECK(!t->paper, "%s: a row in the paper's layout", t->report->name);
 	if (!strcmp(t->report->name, "basic")) {
 		is_sum(t, row, "total", rw);
 		is_sum(t, row, "total", parts);
@@ -122,7 +122,7 @@ static int on_row(void *arg, const struct atw_row *row, struct atw_err *err)
 	} else if (!strcmp(t->report->name, "units")) {
 		at_most(t, row, "resident", "vsize");
 		at_most(t, row, "resident", "mappings");
-		FUZZ_CHECK(get(t, row, "used"), "units: used by nobody");
+		FUZZ_CHECK(get(t, row, "used"), "units: a file without a process");
 	} else if (!strcmp(t->report->name, "totals")) {
 		is_sum(t, row, "virtual", virtual);
 		is_sum(t, row, "total", physical);
@@ -162,8 +162,8 @@ static void on_left_out(void *arg, enum atw_param param, const char *fmt, ...)
 	FUZZ_CHECK(n >= 0 && param, "%s", fmt);
 }
 
-/* One line or run after the other, as a file of captures is read. */
-static int tell(struct input text, const struct census_sink *to, struct atw_err *err)
+/* Passes one record or run after the other, as census_read() does. */
+static int feed(struct input text, const struct census_sink *to, struct atw_err *err)
 {
 	static struct capture_reader rd;
 	const struct atw_blob all = { text.p, text.len };
@@ -195,7 +195,7 @@ static int tell(struct input text, const struct census_sink *to, struct atw_err 
 	return r;
 }
 
-/* The same again, for those that compare looks. */
+/* A second snapshot, for reports that compare snapshots. */
 static int second_look(struct input text, const struct census_report *const *kind,
 		       void *const *state, size_t n, struct atw_err *err)
 {
@@ -213,7 +213,7 @@ static int second_look(struct input text, const struct census_report *const *kin
 		}
 	FUZZ_CHECK(census_model_open(which, its, k, &m, err) == ATW_OK, "%s", err->text);
 	to = census_model_sink(m);
-	r = tell(text, &to, err);
+	r = feed(text, &to, err);
 	if (r == ATW_OK)
 		r = census_model_end(m, err);
 	census_model_close(m);
@@ -223,7 +223,7 @@ static int second_look(struct input text, const struct census_report *const *kin
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const struct census_report *kind[REPORTS];
-	struct told told[REPORTS];
+	struct totals totals[REPORTS];
 	void *state[REPORTS] = { NULL };
 	struct input in = { data, len };
 	unsigned how = (unsigned)take(&in, 1);
@@ -236,13 +236,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	for (; n < REPORTS && census_report_kind(n) && r == ATW_OK; n++) {
 		kind[n] = census_report_kind(n);
-		told[n] = (struct told){ .report = kind[n], .virtual = how & 1, .paper = how & 2 };
+		totals[n] = (struct totals){ .report = kind[n], .virtual = how & 1,
+					     .paper = how & 2 };
 		r = kind[n]->start(&o, &state[n], &err);
 	}
 	FUZZ_CHECK(r == ATW_OK && census_model_open(kind, state, n, &m, &err) == ATW_OK, "%s",
 		   err.text);
 	to = census_model_sink(m);
-	r = tell(in, &to, &err);
+	r = feed(in, &to, &err);
 	check_err(r, &err);
 	if (r == ATW_OK)
 		r = census_model_end(m, &err);
@@ -252,17 +253,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		const struct census_out out = {
 			.row = on_row, .text = on_text, .note = on_text,
 			.left_out = on_left_out, .lacks = on_text,
-			.plain = !(how & 4), .whole = true, .paper = (how & 2) && kind[i]->paper, .arg = &told[i],
+			.plain = !(how & 4), .whole = true,
+			.paper = (how & 2) && kind[i]->paper, .arg = &totals[i],
 		};
 
-		told[i].paper = out.paper;
+		totals[i].paper = out.paper;
 		if (kind[i]->step && how & 32)
 			r = kind[i]->step(state[i], &out, &err);
 		if (r == ATW_OK)
 			r = kind[i]->finish(state[i], &out, &err);
 		check_err(r, &err);
 		if (r == ATW_OK && !strcmp(kind[i]->name, "machine"))
-			machine_sums(&told[i]);
+			machine_sums(&totals[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		kind[i]->drop(state[i]);

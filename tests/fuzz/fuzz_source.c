@@ -25,7 +25,7 @@ static void wrapped(const uint8_t *data, size_t len)
 			s = w;
 		if (atw_source_trace(s, on_read, NULL, &w, &err) == ATW_OK)
 			s = w;
-		ask_source(s);
+		check_source(s);
 		atw_source_close(s);
 	}
 	close(fd);
@@ -45,7 +45,7 @@ static void kernel_in(const char *text)
 	r = atw_kernel_open(s, &o, &k, &err);
 	check_err(r, &err);
 	atw_kernel_close(k);
-	ask_source(s);
+	check_source(s);
 	atw_source_close(s);
 }
 
@@ -66,7 +66,7 @@ static void raw(const uint8_t *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	ask_file(NULL, data, len);
+	check_file(NULL, data, len);
 	wrapped(data, len);
 	raw(data, len);
 	return 0;

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	r = atw_source_open(text, more, n - 1, &s, &err);
 	check_err(r, &err);
 	if (r == ATW_OK) {
-		ask_source(s);
+		check_source(s);
 		atw_source_close(s);
 	}
 	for (unsigned i = 0; i < n; i++)

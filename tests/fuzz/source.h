@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source.h - everything a source can be asked, and what its answers promise.
+ * source.h - every operation of a source, with checks of its contract.
  */
 #ifndef TESTS_FUZZ_SOURCE_H
 #define TESTS_FUZZ_SOURCE_H
@@ -12,7 +12,7 @@ enum {
 	SOURCE_READ = 10000,     /* bytes, at each of them */
 };
 
-static inline void ask_facts(struct atw_source *s)
+static inline void check_facts(struct atw_source *s)
 {
 	static const char *const keys[] = {
 		"vmcoreinfo", "release", "machine", "cpus", "truncated", "damaged",
@@ -33,12 +33,12 @@ static inline void ask_facts(struct atw_source *s)
 	}
 	memset(text, 1, sizeof(text));
 	s->ops->describe(s, text, 16);
-	FUZZ_CHECK(memchr(text, 0, 16) && text[16] == 1, "describe takes no end");
+	FUZZ_CHECK(memchr(text, 0, 16) && text[16] == 1, "describe() exceeds its buffer");
 	s->ops->describe(s, text, sizeof(text));
 }
 
 /* read() and peek() agree with each other and with the extent. */
-static inline void ask_bytes(struct atw_source *s, const struct atw_extent *e)
+static inline void check_bytes(struct atw_source *s, const struct atw_extent *e)
 {
 	static uint8_t buf[SOURCE_READ], one[16];
 	struct atw_err err = { 0 };
@@ -65,13 +65,13 @@ static inline void ask_bytes(struct atw_source *s, const struct atw_extent *e)
 		FUZZ_CHECK(n > 0 && m > 0 && m <= n && !memcmp(lent, buf, (size_t)m),
 			   "peek lends %zd, read copies %zd", m, n);
 	}
-	/* Across the end: it must stop or go on, never leave the buffer. */
+	/* A read across the end of the extent must not exceed the buffer. */
 	pa.u = e->start.u + e->len - 1;
 	n = atw_read(s, pa, buf, sizeof(buf), &err);
 	FUZZ_CHECK(n <= (ssize_t)sizeof(buf), "read %zd bytes of %zu", n, sizeof(buf));
 }
 
-static inline void ask_source(struct atw_source *s)
+static inline void check_source(struct atw_source *s)
 {
 	static const uint64_t places[] = {
 		0, 0xfff, 0x1000, 0xffffffff, (uint64_t)1 << 52, UINT64_MAX,
@@ -79,29 +79,29 @@ static inline void ask_source(struct atw_source *s)
 	struct atw_extent e;
 	uint64_t pa = 0;
 
-	ask_facts(s);
+	check_facts(s);
 	for (int i = 0; i < SOURCE_EXTENTS; i++) {
 		int r = atw_extent_at(s, ATW_PA(pa), &e);
 
 		FUZZ_CHECK(r == ATW_OK || r == ATW_END, "extent returns %d", r);
 		if (r == ATW_END)
 			break;
-		FUZZ_CHECK(e.start.u == pa, "asked 0x%" PRIx64 ", told 0x%" PRIx64,
+		FUZZ_CHECK(e.start.u == pa, "extent 0x%" PRIx64 " starts at 0x%" PRIx64,
 			   pa, e.start.u);
-		FUZZ_CHECK(e.len, "an extent of nothing at 0x%" PRIx64, pa);
-		FUZZ_CHECK(pa + e.len > pa || !(pa + e.len), "it ends before it starts");
-		ask_bytes(s, &e);
+		FUZZ_CHECK(e.len, "an empty extent at 0x%" PRIx64, pa);
+		FUZZ_CHECK(pa + e.len > pa || !(pa + e.len), "extent wraps around");
+		check_bytes(s, &e);
 		pa += e.len;
 		if (!pa)
 			break;
 	}
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (atw_extent_at(s, ATW_PA(places[i]), &e) == ATW_OK)
-			ask_bytes(s, &e);
+			check_bytes(s, &e);
 }
 
-/* One file, opened as `kind` ("elf", NULL: by its bytes), and all questions. */
-static inline void ask_file(const char *kind, const uint8_t *data, size_t len)
+/* Opens a file as `kind` ("elf"; NULL: detected) and runs all checks. */
+static inline void check_file(const char *kind, const uint8_t *data, size_t len)
 {
 	char path[64], text[96];
 	int fd = memory_file(data, len, path), r;
@@ -112,7 +112,7 @@ static inline void ask_file(const char *kind, const uint8_t *data, size_t len)
 	r = atw_source_open(text, NULL, 0, &s, &err);
 	check_err(r, &err);
 	if (r == ATW_OK) {
-		ask_source(s);
+		check_source(s);
 		atw_source_close(s);
 	} else {
 		FUZZ_CHECK(strstr(err.text, path), "'%s' does not name the file",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pictures.c - every kind of picture, of things that were never there.
+ * pictures.c - every kind of picture, drawn from generated data.
  *
- *	pictures FOLDER FORMAT N   one file a kind, of N processes
+ *	pictures FOLDER FORMAT N   one file of each kind, with N processes
  *	pictures FILE.html N       all of them in one report, with a table
  *
  * Names are hostile and numbers are spread as those of real machines are: few are
@@ -136,7 +136,7 @@ static int growth(struct scene *s)
 
 static int stacks(struct scene *s)
 {
-	static const struct chart_head head = { "Whose memory, of what file, for what",
+	static const struct chart_head head = { "Memory by process, file and use",
 						"pages of 4 KiB", "", AXIS_COUNT };
 	struct flame *f;
 	int rc = flame_open(&f, &err);
