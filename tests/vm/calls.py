@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What no tracepoint reports, compared with what the kernel reports of it otherwise.
+"""Allocations without a tracepoint, compared with other reports of the kernel.
 
-For a guest with kmap.calls on its command line: kmap-init.c makes it print these.
+For a guest with kmap.calls on its command line: kmap-init.c prints these reports.
 """
 
 import collections
@@ -10,7 +10,7 @@ import re
 from guests import Failure
 
 SLAB = {'KMALLOC', 'KMEM_CACHE', 'KMEM_CACHE_BULK'}
-# Nothing of theirs is allocated before the tracepoints are on.
+# Caches without allocations before the tracepoints are enabled.
 CACHES = {'maple_node', 'skbuff_head_cache', 'vm_area_struct', 'shmem_inode_cache', 'mnt_cache'}
 Object = collections.namedtuple('Object', 'va size type cache began ended free_ip')
 
@@ -35,7 +35,7 @@ def texts(said, what):
 
 
 def check_slab(said, found):
-    """As many live objects as the cache has, and no free was missed."""
+    """The number of live objects is that of the cache, and no free was missed."""
     live = collections.Counter(o.cache for o in found if o.type in SLAB and not o.ended)
     there = {cache: int(n) for cache, n in (text.split() for text in texts(said, 'slab'))}
     wrong = {c: (live[c], there[c]) for c in CACHES & set(there) if live[c] != there[c]}
@@ -46,7 +46,7 @@ def check_slab(said, found):
     missed = collections.Counter(o.cache for o in found
                                  if o.type in SLAB and o.free_ip == 0xdeadbeef)
     if missed:
-        raise Failure(f'frees nobody saw: {dict(missed)}')
+        raise Failure(f'missed frees: {dict(missed)}')
     return len(CACHES & set(there))
 
 
@@ -59,26 +59,26 @@ def marked(found):
 
 
 def check_percpu(said, found):
-    """Each one that the kernel reported is there, with its size, and ended if freed."""
+    """Each reported allocation is recorded with its size, and ended if it was freed."""
     ours = collections.defaultdict(list)
     for one in found:
         if one.type == 'GEN_HEAP' and one.cache == 'percpu':
             ours[one.va].append(one)
     there, count = {}, 0
     for text in texts(said, 'percpu'):
-        told = re.search(r'percpu_(alloc|free)_percpu: .*base_addr=(?:0x)?([0-9a-f]+) off=(\d+)',
-                         text)
-        if not told:
+        event = re.search(r'percpu_(alloc|free)_percpu: .*base_addr=(?:0x)?([0-9a-f]+) off=(\d+)',
+                          text)
+        if not event:
             continue
-        va = int(told[2], 16) + int(told[3])
+        va = int(event[2], 16) + int(event[3])
         there[va] = []
-        if told[1] == 'free':
+        if event[1] == 'free':
             continue
         there[va] = [int(re.search(r' size=(\d+)', text)[1])]
         count += 1
         if there[va][0] not in {one.size for one in ours[va]}:
             raise Failure(f'{va:x}: {there[va][0]} bytes for each CPU, seen: {ours[va]}')
-    # Later ones may be over since, and others where they were.
+    # Later allocations may have been freed since, and their addresses reused.
     then = marked(found)
     for va, sizes in there.items():
         if [one.size for one in ours[va]
@@ -91,20 +91,21 @@ def check_percpu(said, found):
 
 
 def check_memblock(said, found):
-    """From some moment on all of them, in their order, as printed by memblock=debug."""
+    """From some moment on, all allocations in the order printed by memblock=debug."""
     ours = [one for one in found if one.type == 'MEMBLOCK']
-    told = [(int(m[1], 16), int(m[2], 16) + 1 - int(m[1], 16)) for m in
-            (re.search(r'memblock_reserve: \[0x([0-9a-f]+)-0x([0-9a-f]+)\] '
-                       r'memblock_alloc_range_nid', text) for text in texts(said, 'memblock')) if m]
-    last = told[-len(ours):] if ours else []
+    printed = [(int(m[1], 16), int(m[2], 16) + 1 - int(m[1], 16)) for m in
+               (re.search(r'memblock_reserve: \[0x([0-9a-f]+)-0x([0-9a-f]+)\] '
+                          r'memblock_alloc_range_nid', text)
+                for text in texts(said, 'memblock')) if m]
+    last = printed[-len(ours):] if ours else []
     base = ours[-1].va - last[-1][0] if last else 0
-    if [(o.va - base, o.size) for o in ours] != last or len(ours) < len(told) / 2:
-        raise Failure(f'before there were pages: {len(ours)} allocations, {len(told)} told')
+    if [(o.va - base, o.size) for o in ours] != last or len(ours) < len(printed) / 2:
+        raise Failure(f'memblock: {len(ours)} allocations recorded, {len(printed)} printed')
     return len(ours)
 
 
 def check_vmalloc(said, found):
-    """Areas of /proc/vmallocinfo; stacks come and go while it is read."""
+    """Areas of /proc/vmallocinfo; stacks are allocated and freed while it is read."""
     areas, ours = {}, {}
     for text in texts(said, 'vmalloc'):
         range_, size, rest = text.split(None, 2)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * atwalk itself on the kernel it runs under, by each way there is. What it says
- * goes to the port "live":
+ * init-live.c - runs atwalk on the guest's own kernel with each backend. The output is
+ * written to the port "live":
  *
  *	##### COMMAND		followed by its standard output; where it did not run
- *				as root, WHO stands for its first word
+ *				as root, its first word is replaced by the user's label
  *	##### exit STATUS MS	followed by its standard error
  *
- * pid 1 only waits meanwhile, and starts it without copying its own page tables,
- * for a copy would make pages shared that were not.
+ * PID 1 only waits meanwhile, and starts it by vfork(2): a copy of the page tables of
+ * PID 1 would make exclusive pages shared.
  */
 #include "init.h"
 
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* %s is the way, then come numbers of the page that every process shares. */
+/* %s is the backend; then come addresses of the page that every process shares. */
 static const char *const commands[] = {
 	"info %s --format csv",
 	"ps %s --threads --format csv",
@@ -56,8 +56,9 @@ static void split(char *line, char **argv, int max)
 }
 
 /*
- * Become the user nobody, with these capabilities. Raw system calls: libc's wrappers
- * signal all threads of a process, and this one still shares its parent's memory.
+ * Switches to an unprivileged user with these capabilities. Raw system calls: the
+ * wrappers of libc signal all threads of a process, and this one still shares its
+ * parent's memory.
  */
 static void become(uint64_t caps)
 {
@@ -101,7 +102,7 @@ static int run(const char *command, uint64_t caps)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Not by way of the vDSO: its data would be one more page of ours. */
+/* Not through the vDSO: its data would be one more page of this process. */
 static long now_ms(void)
 {
 	struct timespec t;
@@ -110,12 +111,12 @@ static long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int answer(const char *who, const char *command, uint64_t caps)
+static int answer(const char *label, const char *command, uint64_t caps)
 {
 	long start;
 	int status;
 
-	port_printf(&live, "##### %s\n", who);
+	port_printf(&live, "##### %s\n", label);
 	port_flush(&live);
 	start = now_ms();
 	status = run(command, caps);
@@ -125,7 +126,7 @@ static int answer(const char *who, const char *command, uint64_t caps)
 	return status;
 }
 
-/* Physical address of a page of ours. */
+/* Physical address of a page of this process. */
 static unsigned long long physical(const void *p)
 {
 	uint64_t word = 0;
@@ -146,21 +147,21 @@ void live_run(void)
 	if (!port_open(&live, "live"))
 		die("no live port");
 	answer("info live --format csv", "info live --format csv", AS_ROOT);
-	/* What atwalk advises where the kernel does not interpret its program. */
+	/* The hint of atwalk where the kernel does not interpret its program. */
 	if (answer("first live:bpf", "info live:bpf", AS_ROOT))
 		write_file("/proc/sys/net/core/bpf_jit_enable", "1");
-	/* Before the rest, for it reads the headers of files, and flags come of that. */
+	/* First, because reading the headers of files changes page flags. */
 	for (w = 0; w < ARRAY_SIZE(collects); w++)
 		answer(collects[w], collects[w], AS_ROOT);
 	/*
-	 * /proc twice: the first time has the kernel put pages on its lists that
-	 * waited for that, and flags would change between the other ways.
+	 * /proc twice: the first time moves pages to the LRU lists, and their flags
+	 * would change between the other backends.
 	 */
 	snprintf(command, sizeof(command), commands[2], "live:pagemap");
 	answer("first live:pagemap", command, AS_ROOT);
 	for (w = 0; w < ARRAY_SIZE(ways); w++)
 		for (i = 0; i < ARRAY_SIZE(commands); i++) {
-			/* Only the last two have a second number. */
+			/* Physical and virtual addresses have different types. */
 			if (strstr(commands[i], "%ll"))
 				snprintf(command, sizeof(command), commands[i], ways[w],
 					 physical(registry));
@@ -170,7 +171,7 @@ void live_run(void)
 		}
 	snprintf(command, sizeof(command), commands[2], "live:pagemap");
 	answer(command, command, AS_ROOT);
-	answer("nobody live:kcore", "info live:kcore", 0);
+	answer("unprivileged live:kcore", "info live:kcore", 0);
 	answer("capable live:kcore", "ps live:kcore --threads --format csv",
 	       1 << CAP_DAC_READ_SEARCH | 1 << CAP_SYS_RAWIO);
 	port_flush(&live);
