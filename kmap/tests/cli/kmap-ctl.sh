@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A recording is controlled while it runs: through Memorizer's files, a socket and kmap
-# ctl. The machine has no kernel and never stands still, so what is switched off can be
-# seen. Objects that are freed are tested in tests/unit/kmap_control.c.
+# A recording can be controlled while it runs: through Memorizer's files, a socket and kmap
+# ctl. The machine has no kernel and runs in a loop, so every pause of recording is visible
+# in its counters. Freed objects are tested in kmap/tests/unit/kmap_control.c.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/../../../tests/cli/lib.sh"
 
@@ -42,7 +42,7 @@ grep -q '^  found:.* fuse3' "$built/found.txt" || fuse="this build has no FUSE"
 [ "$(id -u)" -eq 0 ] || fuse="not root"
 zstd=$(grep '^  found:.* zstd' "$built/found.txt")
 
-# begin FILE OPTION...: a recording to FILE runs from here on, of $bios, and is $pid
+# begin FILE OPTION...: starts a recording of $bios to FILE, as process $pid
 bios=loop.bin
 begin() {
 	local file=$1
@@ -52,12 +52,12 @@ begin() {
 	timeout "$limit" "$built/atwalk" kmap record --bare --control-socket sock -o "$file" "$@" \
 		-- "${machine[@]}" $bios >rec.out 2>rec.err &
 	waiting=$!
-	# Until the recorder inside QEMU sees what runs, counted or not.
+	# Waits until the recorder inside QEMU observes instructions, counted or not.
 	await passes 'Total Obs' 0 2>/dev/null
 	pid=$(pgrep -P $waiting -f 'atwalk-kmap record')
 }
 
-# It ends, with this status.
+# ends STATUS [SIGNAL]: ends the recording, which must exit with STATUS.
 ends() {
 	rc=0
 	kill "${2:--TERM}" "$pid"
@@ -70,7 +70,7 @@ ctl() { "$built/atwalk" kmap ctl sock "$@"; }
 # shellcheck disable=SC2317
 unmounted() { ! grep -q " $PWD/debug " /proc/self/mounts; }
 
-# All there is, by either way.
+# All controls, through either interface.
 listed='memorizer_enabled rw
 memorizer_log_access rw
 log_accesses_enabled rw
@@ -96,8 +96,8 @@ cfgmap rw
 function_calls r
 clear_function_calls w'
 
-# What each of its four accesses was counted: as often as the others, but for the one it is at;
-# and with another word, for the one it was at when that began.
+# The four accesses of the loop have equal counts, except for the current one; with another
+# argument, also except for the one that was current at the start.
 # shellcheck disable=SC2317
 counts() {
 	"$built/atwalk" kmap show --rows accesses --format csv --columns ip,writes,reads "$1" >rows || return
@@ -109,14 +109,14 @@ counts() {
 
 counted() { ctl stats | sed -n "s/^ *$1: *//p"; }
 observed() { counted Missing; }
-# passes NAME N: that number of the stats is above N.
+# passes NAME N: the value NAME of the stats is above N.
 # shellcheck disable=SC2317
 passes() { [ "$(counted "$1")" -gt "$2" ]; }
 grows() { await passes Missing "$1"; }
-# So many more accesses were made, and not counted, that one which is would have been seen.
+# Waits for enough uncounted accesses that a counted one would have been noticed.
 works_on() { await passes Disabled $(($(counted Disabled) + 20000)); }
 
-t "by a socket: a copy of one moment, and what is switched off stands still"
+t "socket: copies are consistent, and do not change while recording is off"
 if [ -n "$why" ]; then skip "$why"; else
 	begin a.kmap
 	run ctl memorizer_log_access
@@ -136,7 +136,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$(observed)" = "$first" ]
 	run ctl log_accesses_enabled
 	out <<<N
-	# Nothing was allocated: all it did is of what has no name.
+	# Nothing was allocated: all accesses are to unnamed memory.
 	run ctl allocations
 	out <<'END'
 alloc_ip,pid,ptr,size,alloc_serial,free_serial,free_ip,type,slab,new_type
@@ -159,7 +159,7 @@ END
 	err <<<'atwalk: sock: No such file or directory'
 fi
 
-t "what counts, stays: what is off is told apart from what is not"
+t "accesses while recording is off are counted separately"
 if [ -n "$why" ]; then skip "$why"; else
 	begin a.kmap --off
 	yes [ "$(observed)" = 0 ]
@@ -180,7 +180,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	ends 0
 fi
 
-t "the original's commands, with another mount point"
+t "Memorizer's commands, with another mount point"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	mkdir debug somedir
 	begin a.kmap --control debug
@@ -228,7 +228,7 @@ END
 	yes [ ! -s rec.out ]
 fi
 
-t "two read at once"
+t "two clients read at once"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
 	run ctl memorizer_log_access 1
@@ -248,7 +248,7 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	run ctl kmap_stream
 	status 3
 	err <<<'atwalk: sock: kmap_stream: somebody else reads it'
-	# It has the rest when the recording ends.
+	# The reader receives the rest when the recording ends.
 	ends 0
 	yes wait $reader
 	yes counts stream.kmap began
@@ -256,15 +256,15 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	yes [ -z "$(ls -A debug)" ]
 fi
 
-t "who waits for more can be interrupted"
+t "a reader that waits for more data can be interrupted"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
-	# The last time shows that the others left it to be read.
+	# The third reader shows that the first two removed nothing.
 	for signal in TERM KILL TERM; do
 		rm -f stream.kmap
 		env --default-signal=TERM cat debug/kmap_stream >stream.kmap & reader=$!
 		await [ -s stream.kmap ]
-		# It has all there is, and is in read(2).
+		# The reader has all data so far and is blocked in read(2).
 		await waits_in $reader S 0
 		kill -$signal $reader
 		rc=0; wait $reader 2>"$work/log/wait" || rc=$?
@@ -274,7 +274,7 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	yes [ -z "$(ls -A debug)" ]
 fi
 
-t "who stays in the folder does not keep the recording from ending"
+t "an open file in the folder does not keep the recording from ending"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
 	exec 7<debug/kmap
@@ -283,7 +283,7 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	yes [ -z "$(ls -A debug)" ]
 fi
 
-t "we are killed: nothing is left mounted, and the socket can be had again"
+t "SIGKILL: nothing stays mounted, and the socket can be reused"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
 	ends 137 -KILL
@@ -301,7 +301,7 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	bios=loop.bin
 fi
 
-t "what is written is refused if it makes no sense, and changes nothing"
+t "invalid values are refused and change nothing"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
 	for i in '' x 2 -1 99999999999999999999 '1 1'; do
@@ -406,7 +406,7 @@ s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" 
 	wait $lazy 2>/dev/null
 fi
 
-t "hostile clients of the socket: those that ask for nothing give way, and others are answered"
+t "hostile clients of the socket: idle ones are dropped, others are served"
 if [ -n "$why" ]; then skip "$why"; else
 	begin a.kmap
 	cat >crowd.py <<'END'
@@ -422,7 +422,7 @@ def ask(s, line):
     while not got.endswith(b'end\n'):
         got += s.recv(4096) or b'end\n'
     return got
-# Some send half a line, byte by byte; most say nothing, and all stay.
+# Some send half a line, byte by byte; most send nothing, and all stay connected.
 crowd = [client() for i in range(8)]
 for c in crowd:
     for byte in b'read kma':
@@ -430,16 +430,16 @@ for c in crowd:
 crowd += [client() for i in range(40)]
 late = client()
 print(ask(late, b'read print_live_obj\n')[:6])
-# In the middle of an answer they close.
+# Clients that close in the middle of a reply.
 for i in range(50):
     c = client()
     c.sendall(b'read kmap\nread stats\n')
     c.close()
-# A value in pieces is one value, and one that is huge is none.
+# A value written in parts is one value, and a huge one is refused.
 c = client()
 for part in (b'wri', b'te memorizer_lo', b'g_access', b' ', b'0\n'):
     c.sendall(part)
-    # Until it was taken, so that the next piece comes by itself.
+    # Waits until the part was read, so that the next one arrives separately.
     left = array.array('i', [1])
     while left[0]:
         fcntl.ioctl(c, termios.TIOCOUTQ, left)
@@ -463,7 +463,7 @@ END
 	yes [ "$(tail -n 1 a.kmap)" = '# atwalk-kmap end objects 1 accesses 3 lost 0' ]
 fi
 
-t "hostile clients of the folder: opens without an end, pieces, and nobody reads"
+t "hostile clients of the folder: endless opens, partial writes, and no reader"
 if [ -n "$fuse" ]; then skip "$fuse"; else
 	begin a.kmap --control debug
 	run ctl memorizer_log_access 1
@@ -511,7 +511,7 @@ END
 	yes [ -z "$(ls -A debug)" ]
 fi
 
-# No more than what each CPU is in the middle of is between any two of these counts.
+# These counts differ by at most the access that each CPU is executing.
 # shellcheck disable=SC2317
 counts_two() {
 	"$built/atwalk" kmap show --rows accesses --format csv --columns ip,writes,reads "$1" >rows || return
@@ -524,7 +524,7 @@ counts_two() {
 			     near(w["0300"], r["0301"], 2) && near(r["0301"], r["0302"], 2)) }' rows
 }
 
-# All that is in a KMAP, as stats count it.
+# The totals of a KMAP, as in the stats.
 sum() {
 	"$built/atwalk" kmap show --rows accesses --format csv --columns writes,reads "$1" |
 		awk -F, 'NR > 1 { n += $1 + $2 } END { printf "%d", n }'
@@ -537,11 +537,11 @@ both_work() {
 
 one=("${machine[@]}")
 machine=("${newer[@]}" "${grown[@]}") bios=two.bin
-t "two CPUs at work: a copy is of one moment of both, whatever else is asked"
+t "two CPUs: a copy is consistent across both, with other requests in parallel"
 if [ -n "$two" ]; then skip "$two"; else
 	begin a.kmap
 	await both_work
-	# Sixteen may ask at once.
+	# Sixteen clients may connect at once.
 	readers=()
 	for i in 1 2 3; do
 		ctl kmap >r$i.kmap & readers+=($!)
@@ -556,14 +556,14 @@ if [ -n "$two" ]; then skip "$two"; else
 		yes [ "$(awk '/Missing:/ { print $2 }' s$i)" -gt 1000 ]
 		yes [ "$(wc -l <x$i)" = 8 ]
 	done
-	# Nothing was freed, and so nothing is gone.
+	# Nothing was freed, so nothing is missing.
 	yes [ "$(sum r3.kmap)" -ge "$(sum one.kmap)" ]
 	ends 0
 	yes counts_two a.kmap
 	yes [ "$(tail -n 1 a.kmap)" = '# atwalk-kmap end objects 1 accesses 7 lost 0' ]
 fi
 
-t "two CPUs at work: what is switched off stands still for both"
+t "two CPUs: switching off applies to both"
 if [ -n "$two" ]; then skip "$two"; else
 	begin a.kmap
 	await both_work
@@ -579,7 +579,7 @@ if [ -n "$two" ]; then skip "$two"; else
 		run ctl $i 1
 		grows "$(sum off2.kmap)"
 	done
-	# Of a thread that does not run nothing counts.
+	# A process that does not run: nothing counts.
 	run ctl memorizer_enabled 77
 	run ctl kmap -o off1.kmap
 	works_on
@@ -597,7 +597,7 @@ if [ -n "$two" ]; then skip "$two"; else
 fi
 machine=("${one[@]}") bios=loop.bin
 
-t "what is packed or goes to a pipe cannot be read again, and that is said"
+t "compressed output and pipes cannot be read again, and the error names that"
 if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
 	begin a.kmap.zst
 	run ctl kmap
@@ -614,7 +614,7 @@ if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
 	ends 0
 fi
 
-t "what cannot be had is said before QEMU runs"
+t "missing requirements are reported before QEMU starts"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --bare -o x.kmap --control-socket "$(printf '%0200d' 1)" -- "${machine[@]}" loop.bin
 	status 2
@@ -632,8 +632,8 @@ if [ -z "$fuse" ]; then
 	err <<<'atwalk: --control nosuch: No such file or directory'
 fi
 
-# Where its documentation has them, while debugfs is there and when it is not.
-t "Memorizer's own paths: debugfs is there, and what to do is said and works"
+# The documented paths, with and without debugfs.
+t "Memorizer's own paths: with debugfs mounted, the hint is correct"
 if [ -n "$fuse" ]; then skip "$fuse"
 elif ! unshare -m sh -c 'mount -t debugfs nodev /sys/kernel/debug' 2>/dev/null; then
 	skip "no debugfs, or no mount namespaces"
@@ -667,7 +667,7 @@ $hint"
 	yes counts test.kmap began
 fi
 
-t "kmap ctl: what it is asked"
+t "kmap ctl: wrong usage"
 run atwalk kmap ctl
 status 2
 err_has 'it takes a socket or folder, a name, and what to write'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kmap record --live records what the running kernel allocates for a program that this
-# test starts, as the kernel's own tracing lists it, and the code that accesses it. It
-# reads only what its own children allocate.
+# kmap record --live records the allocations of the running kernel for a program that this
+# test starts, in agreement with the kernel's own tracing, and the code that accesses them.
+# Only allocations of children of this test are recorded.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/../../../tests/cli/lib.sh"
 
@@ -13,7 +13,7 @@ atwalk info -q live:bpf >/dev/null 2>"$work/log/why" || why=$(head -n 1 "$work/l
 	why="this kernel's tracepoints are older than 6.1"
 kmemwork=$built/kmap/tests/tools/kmemwork
 
-# begin FILE COMMAND...: it is recorded, without its accesses, by $child; and there are rows of it.
+# begin FILE COMMAND...: records COMMAND without accesses, as process $child, and waits for rows.
 begin() {
 	local file=$1
 
@@ -23,7 +23,7 @@ begin() {
 	await grep -qs ',seeker,\|,kmemwork,' "$file"
 }
 
-# "KMEM_CACHE filp 184 500": how many of each, as the kernel's tracing has it. Interrupts
+# "KMEM_CACHE filp 184 500": the number of each kind in the kernel's trace. Interrupts
 # belong to no process.
 # shellcheck disable=SC2317 # by yes
 traced() {
@@ -49,7 +49,7 @@ same_objects() {
 	diff want.txt got.txt && [ "$(wc -l <want.txt)" -gt 5 ]
 }
 
-t "every object that the kernel's own tracing tells of, of its size and cache"
+t "every object in the kernel's own trace, with its size and cache"
 if [ -z "$why" ] && ! timeout "$limit" "$kmemwork" trace worked.trace; then
 	skip "there is no tracing here"
 elif [ -n "$why" ]; then skip "$why"; elif ! grep -q ' name=' worked.trace; then
@@ -76,7 +76,7 @@ END
 	yes test "$(wc -l <"$work/log/out")" -eq 581
 fi
 
-t "what no cache is large enough for is one object, of who asked for it"
+t "an allocation larger than any cache is one object, with the site of the caller"
 if [ -n "$why" ]; then skip "$why"; elif ! "$kmemwork" large 1; then
 	skip "this kernel has no such pipes here"
 else
@@ -113,16 +113,16 @@ symbol_is_right() {
 	[ "$(printf '%x' $((0x$base + ${site#* })))" = "${line%%,*}" ]
 }
 
-t "who allocated is the instruction that tracing names"
+t "the allocation site is the instruction in the trace"
 if [ -n "$why" ]; then skip "$why"; elif [ ! -e worked.kmap ]; then
 	skip "there is no tracing here"
 else
 	yes symbol_is_right
 fi
 
-t "what touches the struct of an open file is found, and called a sample"
+t "accesses to the struct of an open file are found, and marked as a sample"
 if [ -n "$why" ]; then skip "$why"; else
-	# A sample, so not each one has everything: of 30 words or so, four are looked for.
+	# A sample does not have all accesses: four of some 30 words are checked.
 	for _ in {1..40}; do
 		run timeout "$limit" "$O/atwalk" kmap record --live --lines --cache filp -o seek.kmap -- \
 			"$kmemwork" seek 3
@@ -131,7 +131,7 @@ if [ -n "$why" ]; then skip "$why"; else
 		run atwalk kmap report code --format csv --columns code,reads,writes seek.kmap
 		said_err=1
 		cp "$work/log/out" seek.csv
-		# Breakpoints are few, and another test may have them for a while.
+		# Another test may be using the few hardware breakpoints.
 		if grep -q "no accesses: .*in use" seek.err; then sleep 1; continue; fi
 		if grep -q "no accesses: " seek.err || seeks seek.csv; then break; fi
 	done
@@ -148,7 +148,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	fi
 fi
 
-t "a recording that is killed can be read up to there"
+t "a recording that was killed can be read up to its last line"
 if [ -n "$why" ]; then skip "$why"; else
 	begin cut.kmap "$kmemwork" seek "$limit"
 	kill -KILL "$child"
@@ -158,7 +158,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has "cut"
 fi
 
-t "SIGINT ends it, and what it runs, and the file is whole"
+t "SIGINT ends the recording and its command, and the file is complete"
 if [ -n "$why" ]; then skip "$why"; else
 	begin whole.kmap "$kmemwork" seek "$limit"
 	kill -TERM "$child"
@@ -172,11 +172,11 @@ fi
 # shellcheck disable=SC2317
 lost() { tail -n 1 "$1" | sed -n 's/.* lost \([0-9]*\)$/\1/p'; }
 
-t "what comes too fast is missing, and the file says how much"
+t "lost events are counted in the file"
 if [ -n "$why" ]; then skip "$why"; else
 	begin fast.kmap "$kmemwork" storm 300
 	storm=$(pgrep -P "$child" -f kmemwork)
-	# A recorder that is stopped takes nothing. 300000 pipes are more than it has room for.
+	# A stopped recorder reads nothing, and 300000 pipes exceed its buffers.
 	kill -STOP "$child"
 	await waits_in "$child" T
 	kill -USR1 "$storm"
@@ -191,10 +191,10 @@ if [ -n "$why" ]; then skip "$why"; else
 	said_err=1
 fi
 
-t "as long as it was told to, however long"
+t "--seconds: exactly as long as specified, also for huge values"
 if [ -n "$why" ]; then skip "$why"; else
-	# In hundredths of a second, of a clock that is never set. Not before: a load only makes
-	# it longer.
+	# In hundredths of a second, of a monotonic clock. Never early: load only makes it
+	# later.
 	read -r begun _ </proc/uptime
 	run timeout "$limit" "$O/atwalk" kmap record --live -q --watch 0 --no-symbols \
 		--seconds 1 -o brief.kmap
@@ -212,9 +212,9 @@ if [ -n "$why" ]; then skip "$why"; else
 	done
 fi
 
-t "the file's limit: it is told, the file says so, and nothing is waited for"
+t "RLIMIT_FSIZE: reported on standard error and in the file, without a wait"
 if [ -n "$why" ]; then skip "$why"; else
-	# What it records in is a file as well.
+	# The shared memory of the recorder is a file as well.
 	"$kmemwork" storm 0 &
 	storm=$!
 	run bash -c 'trap "" XFSZ; ulimit -f 17000
@@ -233,7 +233,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has '/dev/full: writing: No space left on device'
 fi
 
-t "who may open few files is told that, and nothing of the kernel"
+t "RLIMIT_NOFILE is reported as such, not as a missing feature of the kernel"
 if [ -n "$why" ]; then skip "$why"; else
 	for ((i = 5; i < 25; i++)); do
 		run bash -c 'ulimit -n $1; timeout "$2" "$3" kmap record --live -q -o few.kmap -- true' \
@@ -244,7 +244,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	done
 fi
 
-t "where no words can be watched, objects are no sample"
+t "without hardware breakpoints, objects are not marked as a sample"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --live --watch 0 -o exact.kmap -- true
 	said_err=1
@@ -259,8 +259,8 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes test "$(grep -cE '^# atwalk-kmap (mode sample|scale 2)$' maybe.kmap)" -eq 2
 fi
 
-t "what found no room is counted, and --mem named"
-# 131072 pages are more than 16M have room for.
+t "events without room are counted, and the hint names --mem"
+# 131072 pages do not fit into 16M.
 cat >many.py <<'END'
 import contextlib, mmap
 m = mmap.mmap(-1, 512 << 20)
@@ -277,7 +277,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes grep -qE '^# atwalk-kmap end objects [0-9]+ accesses 0 lost [1-9]' small.kmap
 fi
 
-t "what does not go together"
+t "options that exclude each other"
 run atwalk kmap record --live --bare -o x.kmap -- true
 status 2
 err <<'END'
@@ -322,7 +322,7 @@ atwalk: --to v3: only version 4 can say that accesses are sampled; --watch 0 rec
 END
 yes test ! -e x.kmap
 
-t "numbers that do not fit"
+t "numbers out of range"
 run atwalk kmap record --live --sample 4294967296 -o x.kmap -- true
 status 2
 err_has '--sample 4294967296: up to 4294967295'
@@ -331,7 +331,7 @@ status 2
 err_has '--task-pid 4294967296: no thread has that number'
 yes test ! -e x.kmap
 
-t "--mode sample is one of 64 objects, and says so"
+t "--mode sample records one of 64 objects, and the file is marked so"
 if [ -n "$why" ]; then skip "$why"; else
 	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 --mode sample --no-symbols \
 		-o few.kmap -- "$kmemwork" work 2
@@ -343,7 +343,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$(grep -c '^[0-9a-f]' few.kmap)" -le 2000 ]
 fi
 
-t "who is recorded has nothing of the recorder's memory"
+t "the recorded command does not inherit the recorder's memory"
 if [ -n "$why" ]; then skip "$why"; else
 	# shellcheck disable=SC2016 # the command's own number
 	run timeout "$limit" "$O/atwalk" kmap record -q --live --watch 0 --no-symbols -o fds.kmap -- \
@@ -352,7 +352,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$(grep -c memfd fds)" -eq 0 ]
 fi
 
-t "a process that has ended is over, though its parent does not care"
+t "a zombie counts as ended"
 if [ -n "$why" ]; then skip "$why"; else
 	# shellcheck disable=SC2016
 	sh -c '"$0" storm 0 & echo $! >zombie; exec sleep 10000' "$kmemwork" &
@@ -370,7 +370,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	wait "$parent" 2>/dev/null
 fi
 
-t "a command that there is none of, a process that there is none of"
+t "a missing command, a missing process"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --live -o x.kmap -- ./there-is-none
 	status 2
@@ -390,7 +390,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$(cat kept/old)" = old ]
 fi
 
-t "a function that the kernel has none of"
+t "an unknown kernel function"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --live --site there_is_none -o x.kmap -- true
 	status 2
@@ -398,7 +398,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has " symbols is called there_is_none"
 fi
 
-t "how what was run ended, and that nothing was of the cache"
+t "status of the command, and a cache without objects"
 if [ -n "$why" ]; then skip "$why"; else
 	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 --cache there-is-none -o x.kmap -- \
 		sh -c 'exit 7'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kmap record without a kernel: the memory accesses of a few instructions in place of a
-# BIOS, known by number, are counted exactly; and the file is whole, or says that it is
-# cut, when something ends early. Kernels are recorded by tests/vm.
+# kmap record counts the memory accesses of a few instructions in place of a BIOS exactly;
+# and the file is complete, or marked as cut off, when something ends early. Kernels are
+# recorded by tests/vm.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/../../../tests/cli/lib.sh"
 
@@ -21,14 +21,14 @@ machine=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
 off=(-device 'isa-debug-exit,iobase=0xf4')
 zstd=$(grep '^  found:.* zstd' "$built/found.txt")
 
-# It was recorded whole: 1096 reads and 599 writes.
+# The complete recording: 1096 reads and 599 writes.
 # shellcheck disable=SC2317 # by await
 stands_still() {
 	[ "$("$built/atwalk" kmap ctl sock stats 2>"$work/log/ctl" | sed -n 's/^ *Total Obs: *//p')" = 1695 ]
 }
 
-# begin OPTION...: a recording of a machine that stands still in the end, and does so when
-# this returns; it is $pid, and has $qemu.
+# begin OPTION...: starts a recording as process $pid, with QEMU as $qemu, and waits until the
+# machine halts.
 begin() {
 	"$built/atwalk" kmap record --bare --control-socket sock "$@" -- "${machine[@]}" 2>rec.err &
 	pid=$!
@@ -55,7 +55,7 @@ END
 	cmp expected sorted
 }
 
-t "every access of every instruction is counted, and none twice"
+t "every access of every instruction is counted exactly once"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --bare -o bare.kmap -- "${machine[@]}" "${off[@]}"
 	status 0
@@ -77,7 +77,7 @@ for v in v1 v2 v3; do
 	fi
 done
 
-t "every call is counted, whoever is called"
+t "every call of every function is counted"
 if [ -n "$why" ] || ! ${CC:-cc} -c -m32 -o calls.o "$data/kmap/calls.S" ||
 	! objcopy -O binary -j .text calls.o calls.bin; then skip "${why:-cannot be assembled}"
 else
@@ -103,7 +103,7 @@ END
 	yes [ "$(grep -c '^# call ' calls.kmap)" = 0 ]
 fi
 
-# A QEMU from 9.2 on has a thread for each CPU then, and they share what counts.
+# QEMU 9.2 and later then runs a thread per CPU, and the threads share the counters.
 qemu10=${ATWALK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/atwalk}/qemu-10-x86/usr
 for each in qemu-system-x86_64 "$qemu10/bin/qemu-system-x86_64"; do
 	t "calls of a machine with two CPUs, by a QEMU of $([ "$each" = "${each#/}" ] && echo "this machine" || echo "the cache")"
@@ -123,7 +123,7 @@ END
 	fi
 done
 
-t "the recorder lies where a comma is in the name"
+t "the path of the recorder contains a comma"
 if [ -n "$why" ]; then skip "$why"; else
 	mkdir 'a,b=c' && cp "$built"/atwalk-kmap-1.so "$built"/atwalk-kmap-2.so 'a,b=c'
 	case $(qemu-system-x86_64 --version) in *"version 7."* | *"version 8."*) v=1 ;; *) v=2 ;; esac
@@ -148,7 +148,7 @@ END
 	err_has '--range 51f-500: two addresses, A-B'
 fi
 
-t "what it is, the file says"
+t "the file describes the recording"
 if [ -n "$why" ]; then skip "$why"; else
 	for each in "|instance" "--mode instance|instance" "--mode site|site" "--sample 4|sample scale 4" \
 		"--sample 4 --mode site|site sample scale 4"; do
@@ -159,7 +159,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	done
 fi
 
-t "packed"
+t "compressed"
 if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
 	run atwalk kmap record -q --bare -o bare.kmap.zst -- "${machine[@]}" "${off[@]}"
 	status 0
@@ -168,7 +168,7 @@ if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
 	yes counts "$work/log/out"
 fi
 
-t "QEMU is killed: the file has what there was, and says that it is cut"
+t "QEMU is killed: the file has everything so far, and is marked as cut off"
 if [ -n "$why" ]; then skip "$why"; else
 	begin -o killed.kmap
 	kill -KILL "$qemu"
@@ -182,7 +182,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes counts "$work/log/out"
 fi
 
-t "we are asked to end: QEMU ends, and the file is whole"
+t "SIGTERM: QEMU ends, and the file is complete"
 if [ -n "$why" ]; then skip "$why"; else
 	begin -o ended.kmap
 	kill -TERM $pid
@@ -193,7 +193,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes counts "$work/log/out"
 fi
 
-t "whoever started us ignores that children end"
+t "SIGCHLD is ignored at start"
 if [ -n "$why" ]; then skip "$why"; elif ! env --ignore-signal=CHLD true 2>/dev/null; then
 	skip "no env that ignores signals"
 else
@@ -204,7 +204,7 @@ atwalk: 0 objects, 0 freed; 1096 reads and 599 writes; 8 lines of 349 bytes
 END
 fi
 
-t "we are killed: QEMU ends, and the file says that it is cut"
+t "SIGKILL: QEMU ends, and the file is marked as cut off"
 if [ -n "$why" ]; then skip "$why"; else
 	begin -o lost.kmap
 	kill -KILL $pid
@@ -216,8 +216,8 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has 'lost.kmap: no end line: cut off'
 fi
 
-# No value from inside QEMU is trusted if it could harm the recording process.
-t "a QEMU that lies: it is told, and the file is a KMAP up to there"
+# Values from inside QEMU are checked before they are used.
+t "invalid data from QEMU is reported, and the file is a KMAP up to there"
 if [ ! -e "$built/atwalk-kmap-1.so" ] || [ -n "${WRAP:-}" ]; then
 	skip "the recorder was not built, or it would take too long"
 else
@@ -238,14 +238,14 @@ else
 	done
 fi
 
-t "no room on the disk: said, and what is there makes sense"
+t "no room on the disk is reported, and the file is valid"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record --bare -o /dev/full -- "${machine[@]}" "${off[@]}"
 	status 3
 	err_has '/dev/full: writing: No space left on device'
 fi
 
-t "no room for calls: how many is said, on the terminal and in the file"
+t "no room for calls: their number is reported on standard error and in the file"
 if [ -n "$why" ] || ! ${CC:-cc} -c -m32 -o returns.o "$data/kmap/returns.S" ||
 	! objcopy -O binary -j .text returns.o returns.bin; then skip "${why:-cannot be assembled}"
 else
@@ -256,7 +256,7 @@ else
 	yes [ "$(tail -n 1 returns.kmap)" = '# atwalk-kmap end objects 2 accesses 60002 lost 10848' ]
 fi
 
-t "no room for accesses: how many is said, and again by what reads the file"
+t "no room for accesses: their number is reported, and again by readers of the file"
 if [ -n "$why" ] || ! ${CC:-cc} -c -m32 -o full.o "$data/kmap/full.S" ||
 	! objcopy -O binary -j .text full.o full.bin; then skip "${why:-cannot be assembled}"
 else
@@ -272,7 +272,7 @@ else
 	yes [ "$(tail -n 1 full.kmap | sed 's/objects [0-9]* //')" = '# atwalk-kmap end accesses 129000 lost 0' ]
 fi
 
-t "nobody reads it"
+t "standard output without a reader"
 if [ -n "$why" ]; then skip "$why"; else
 	{ "$built/atwalk" kmap record --bare -o - -- "${machine[@]}" "${off[@]}" 2>pipe.err; echo $? >pipe.rc; } | true
 	yes [ "$(cat pipe.rc)" -eq 3 ]
@@ -282,7 +282,7 @@ fi
 python=''
 command -v python3 >/dev/null || python="no python3, to listen"
 for each in unix tcp; do
-	t "to whoever listens by $each"
+	t "to a listener: $each"
 	if [ -n "$why$python" ]; then skip "${why:-$python}"; else
 		case $each in
 		unix) listen ./listens got 0; to=unix:./listens ;;
@@ -307,9 +307,9 @@ END
 		fi
 	fi
 
-	t "whoever listens by $each hangs up"
+	t "a listener that closes the connection: $each"
 	if [ -n "$why$python" ]; then skip "${why:-$python}"; else
-		# At its first byte, and behind the last line but one.
+		# At the first byte, and after the last but one line.
 		for bytes in 1 320; do
 			case $each in
 			unix) listen ./listens got $bytes; to=unix:./listens ;;
@@ -321,7 +321,7 @@ END
 			wait "$listener"
 			rm -f listens
 		done
-		# Control has nothing to read again.
+		# The control files cannot be read again.
 		case $each in
 		unix) listen ./listens got 0; to=unix:./listens ;;
 		tcp) listen tcp got 0; to=tcp:127.0.0.1:$port ;;
@@ -339,8 +339,8 @@ END
 	fi
 done
 
-# What records $2 to $1 in the background. Its QEMU has ended when this returns, or waits
-# for its parent, which writes.
+# Records $2 to $1 in the background. When this returns, QEMU has ended or is a zombie of
+# the recording process, which is blocked in a write.
 # shellcheck disable=SC2317
 stalls() {
 	local i
@@ -354,7 +354,7 @@ stalls() {
 	done
 }
 
-# It is asked to end: it does, says why, and leaves nothing.
+# The signal ends it with an error and without leftovers.
 # shellcheck disable=SC2317 # by yes
 gives_up() {
 	local i ended=0
@@ -412,7 +412,7 @@ for each in unix tcp; do
 	fi
 done
 
-t "a listener that is not accepted in time: a signal ends the wait, and QEMU never ran"
+t "a listener that does not accept: a signal ends the wait, and QEMU was never started"
 if [ -n "$why$python" ]; then skip "${why:-$python}"; else
 	exec 6< <(exec python3 -c '
 import signal, socket
@@ -440,12 +440,12 @@ signal.pause()')
 	rm -f full
 fi
 
-t "nobody listens: said before QEMU runs"
+t "no listener: reported before QEMU starts"
 if [ -n "$why" ]; then skip "$why"; else
-	run atwalk kmap record --bare -o unix:./nobody -- "${machine[@]}"
+	run atwalk kmap record --bare -o unix:./absent -- "${machine[@]}"
 	status 3
 	err <<'END'
-atwalk: unix:./nobody: cannot connect: No such file or directory
+atwalk: unix:./absent: cannot connect: No such file or directory
         somebody must listen there first
 END
 	run atwalk kmap record --bare -o tcp:localhost:80 -- "${machine[@]}"
@@ -459,7 +459,7 @@ END
 	err_has "'tcp:127.0.0.1:0' is not tcp:ADDRESS:PORT with a port from 1 to 65535"
 fi
 
-t "what cannot be recorded"
+t "machines that cannot be recorded"
 run atwalk kmap record -o x
 status 2
 err_has 'QEMU is missing'
@@ -494,8 +494,8 @@ status 2
 err_has 'from 16M to 64G'
 yes [ ! -e x ]
 
-# What it would run: a QEMU that says which version it is, and what it was given.
-t "an instruction that QEMU has wrong is masked, where the version has it wrong"
+# A fake QEMU that prints its version and arguments.
+t "an instruction that some versions of QEMU emulate wrongly is masked in these"
 if [ ! -e "$built/atwalk-kmap-1.so" ]; then skip "the recorder was not built"; else
 	mkdir -p fake && cat >fake/qemu-system-x86_64 <<'END'
 #!/bin/sh
@@ -535,7 +535,7 @@ END
 	done
 fi
 
-t "what cannot be recorded that way"
+t "machines that cannot be recorded with these options"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record -o x --cache a-name-that-no-slab-cache-of-linux-has -- qemu-system-x86_64
 	status 2
@@ -549,7 +549,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ ! -e x ]
 fi
 
-t "what cannot begin leaves the old file, and no part of a new one"
+t "a failed start keeps the old file, and leaves no part of a new one"
 if [ -n "$why" ]; then skip "$why"; else
 	mkdir kept && echo old >kept/old
 	for each in old new; do
@@ -567,7 +567,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$(tail -n 1 kept/old)" = '# atwalk-kmap end objects 1 accesses 7 lost 0' ]
 fi
 
-t "the recorder in a QEMU of somebody else"
+t "the plugin in a QEMU that atwalk did not start"
 if [ -n "$why" ]; then skip "$why"; else
 	plugin=$built/atwalk-kmap-1.so
 	case $(qemu-system-x86_64 --version) in *"version 7."* | *"version 8."*) ;; *) plugin=$built/atwalk-kmap-2.so ;; esac

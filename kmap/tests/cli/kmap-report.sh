@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kmap report and kmap diff give exact numbers for recordings in which every number is
-# known.
+# kmap report and kmap diff print exact numbers for recordings with known contents.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/../../../tests/cli/lib.sh"
 
-# Two caches, three functions that access, one that frees; an object in two parts, one
+# Two caches, three functions with accesses, one that frees; an object in two parts, one
 # with a missed free, one that is never freed.
 cat >a.kmap <<'E'
 # atwalk-kmap 1
@@ -41,12 +40,12 @@ drawn=caches,sites,code,matrix,writers,unread,lifetimes,live,flows,lines
 
 # ---- reports ----
 
-t "all reports of a recording, one behind the other"
+t "all reports of a recording in sequence"
 run atwalk kmap report $all a.kmap
 golden kmap-report
 
-# Two sites share a size class, and two pieces of code pages of which nothing is known.
-t "flows are through objects of one site, and not through a size class"
+# Two sites share a size class, and two functions share pages of unknown origin.
+t "flows are through objects of one site, not through a size class"
 cat >class.kmap <<'E'
 # atwalk-kmap 1
 ffffffff81003010,0,ffff888000002000,64,150,0,0000000000000000,KMALLOC,sh,kmalloc-64,NONE
@@ -81,13 +80,13 @@ dentry,KMEM_CACHE,2,384,2,0,0,7,8,1,1,1,0,0
 kmalloc-64,KMALLOC,2,128,1,1,64,3,9,1,2,1,1,0
 E
 
-t "as JSON, and the hottest alone"
+t "as JSON, and only the hottest"
 run atwalk kmap report objects --format jsonl --columns address,free_time,pid,writes --top 1 a.kmap
 out <<'E'
 {"address":"0xffff888000001000","free_time":200,"pid":10,"writes":5}
 E
 
-t "who was there; code outside of any thread has no pid"
+t "processes; code outside of any thread has no pid"
 run atwalk kmap report processes --format csv a.kmap
 out <<'E'
 pid,task,objects,size,reads,writes,sites
@@ -105,7 +104,7 @@ task
 sh(1)
 E
 
-t "filters and order are those of all rows"
+t "filters and sort keys are those of all commands"
 run atwalk kmap report matrix --format csv --filter 'writes>0' --sort writes a.kmap
 out <<'E'
 cache,type,code,reads,writes,frees
@@ -121,7 +120,7 @@ kmalloc-64,KMALLOC,inode_writer.constprop.0.cold+0x20,9,1
 dentry,KMEM_CACHE,alloc_dentry.part.0+0x20,8,1
 E
 
-t "several answers go to files of a folder"
+t "several reports are written to files in a folder"
 run atwalk kmap report caches,lines --format csv -o folder a.kmap
 no_out
 yes test -s folder/caches.csv
@@ -132,7 +131,7 @@ dentry,KMEM_CACHE,0,0x0000000000000000,3,5,1
 dentry,KMEM_CACHE,2,0x0000000000000080,4,0,1
 E
 
-t "several answers: all of them or none"
+t "several reports: all files or none"
 echo mine >afile
 run atwalk kmap report caches,sites --format csv -o afile a.kmap
 status 3
@@ -155,7 +154,7 @@ wait $!
 yes [ $? = 143 ]
 yes [ ! -e gone ]
 
-t "--limit: the first rows, and how many there are more"
+t "--limit: the first rows, and the number of the rest"
 run atwalk kmap report caches --columns cache,objects --limit 1 a.kmap
 out <<'E'
 CACHE                  OBJECTS
@@ -171,7 +170,7 @@ err <<'E'
 atwalk: kmap report caches: --limit leaves out 1 rows
 E
 
-t "from a pipe, packed in two pieces"
+t "from a pipe, compressed in two frames"
 if command -v zstd >/dev/null && grep -q '^  found:.* zstd' "$built/found.txt"; then
 	head -n 17 a.kmap | zstd -qc >two.zst
 	tail -n +18 a.kmap | zstd -qc >>two.zst
@@ -185,9 +184,9 @@ else
 	skip "there is no zstd"
 fi
 
-# An object with its last access in its first part, 10 before the free; one that is freed
-# as it is accessed; one without accesses; one with a part that has no times; one that is
-# accessed after its free; one without any times, in a cache of its own.
+# An object with its last access in its first part, 10 before the free; one that is freed at
+# its last access; one without accesses; one with a part without times; one that is accessed
+# after its free; one without times, in a cache of its own.
 t "how long objects are dead before they are freed"
 run atwalk kmap report lifetimes "$data/kmap/used.kmap"
 out <<'E'
@@ -217,9 +216,9 @@ run atwalk kmap report lifetimes --columns cache backwards.kmap
 status 4
 err_has "backwards.kmap: line 25: the first access, 95, is behind the last one, 30"
 
-# ---- what recordings are ----
+# ---- kinds of recordings ----
 
-t "a sample is called one, with its scale, and only a sample"
+t "only a sample is marked as a sample, with its scale"
 sed 's/mode instance/mode sample/; s/clock serial/clock serial\n# atwalk-kmap scale 64/' a.kmap >s.kmap
 run atwalk kmap report caches s.kmap
 yes grep -qx 'sampled, and not exact: scale 64, by which numbers of allocated objects and of accesses to them may be multiplied to guess all; GLOBAL and UFO are no sample' \
@@ -229,7 +228,7 @@ yes grep -q 'accesses; sampled, scale 64' s.svg
 run atwalk kmap report unread s.kmap
 yes test "$(grep -c 'while it was watched' "$work/log/out")" -eq 0
 
-t "a sample of accesses has its scale behind the objects, if at all, and those are exact"
+t "a sample of accesses has its scale after the objects, which are exact"
 sed 's/mode instance/mode sample/; s/\(# atwalk-kmap end\)/# atwalk-kmap scale 900\n\1/' a.kmap >s.kmap
 run atwalk kmap report caches s.kmap
 yes grep -qx 'accesses are sampled, and not exact: scale 900, by which numbers of them may be multiplied to guess all' \
@@ -245,8 +244,8 @@ sed '/scale 900/d' s.kmap >none.kmap
 run atwalk kmap report caches none.kmap
 yes grep -qx 'accesses are sampled, and not exact; the recording does not tell its scale' "$work/log/out"
 
-# Of filp two of three were watched, and one of these touched; of pid none was.
-t "a sample tells how exact it is, and nothing of what was not watched"
+# Two of three filp objects were watched, and one of these was accessed; no pid object was.
+t "a sample has its error, and n/a for objects that were not watched"
 cat >w.kmap <<'END'
 # atwalk-kmap 1
 # atwalk-kmap mode sample
@@ -294,7 +293,7 @@ out <<'END'
 {"address":"0xffff888000003000","accesses":null,"writes":null,"reads":null}
 {"address":"0xffff888000004000","accesses":[],"writes":0,"reads":0}
 END
-# By what the CPU samples each object is, and each hit is by itself: 1.96 times 2.
+# With sampling by the CPU, each hit is independent: 1.96 times 2.
 sed 's/sampling watch/sampling rate/; /^# mark/d' w.kmap >r.kmap
 run atwalk kmap report caches -q --format csv --columns cache,reads,writes,estimate,error r.kmap
 out <<'END'
@@ -303,20 +302,20 @@ filp,1,3,400,392
 pid,0,0,0,300
 dentry,0,0,0,300
 END
-# Not of a recording that is exact, nor of one of some objects with all that was done to them.
+# Exact recordings have no error, nor do recordings of a sample of objects with all accesses.
 run atwalk kmap report caches -q --format csv --columns cache,reads,estimate a.kmap
 out <<'END'
 cache,reads,estimate
 dentry,7,
 kmalloc-64,3,
 END
-# What is converted keeps it, or says that it is lost.
+# A conversion keeps the marks, or reports their loss.
 run atwalk kmap convert --to atwalk w.kmap
 yes [ "$(grep -c '^# mark watched$' "$work/log/out")" = 3 ]
 run atwalk kmap convert --to v3 -o w.v3 w.kmap
 err_has 'marks of objects (3)'
 
-t "lines that nobody tells of: table and picture say so"
+t "without cache lines in the recording, table and picture have a note"
 grep -v '^# line' a.kmap >none.kmap
 run atwalk kmap report lines none.kmap
 yes grep -qx 'this recording does not tell which bytes of objects were accessed' "$work/log/out"
@@ -325,7 +324,7 @@ yes grep -q 'this recording does not tell which bytes of objects were accessed; 
 run atwalk kmap report caches a.kmap
 yes test "$(grep -c sampled "$work/log/out")" -eq 0
 
-t "one that is cut off says so, and what it has is told"
+t "a recording that is cut off has a note, and its rows are printed"
 head -n 20 a.kmap >cut.kmap
 run atwalk kmap report caches --columns cache,objects,freed cut.kmap
 status 4
@@ -342,21 +341,21 @@ status 4
 err_has "cut off"
 yes grep -q 'the recording is cut off' cut.svg
 
-t "lines that are wrong are counted, and the others told"
+t "invalid lines are counted, and the others are reported"
 sed '12s/5,0,10/5,x,10/' a.kmap >bad.kmap
 run atwalk kmap report caches --columns cache,writes bad.kmap
 status 4
 err_has "bad.kmap: line 12"
 yes grep -q '^1 line of it could not be read' "$work/log/out"
 
-t "losses of the recorder"
+t "events lost by the recorder"
 sed 's/lost 0/lost 12/' a.kmap >lost.kmap
 run atwalk kmap report caches lost.kmap
 status 4
 err_has "lost 12 of what it saw"
 yes grep -q '^its recorder lost 12 of what it saw' "$work/log/out"
 
-t "objects that were put together are not counted"
+t "objects that were merged by site are not counted"
 run atwalk kmap report caches,processes -q "$data/kmap/uscope.cmap.comp"
 out <<'E'
 caches: Caches: kinds of objects, the hottest first
@@ -380,7 +379,7 @@ for f in v1.kmap v2.kmap v3.cmap v4.kmap; do
 	yes test "$(grep -c '^[a-z]*: ' "$work/log/out")" -eq 14
 done
 
-t "a time of free that cannot be is no time"
+t "an implausible time of free is ignored"
 run atwalk kmap report lifetimes,live,privilege -q --format csv -o late "$data/kmap/v3.cmap"
 run cat late/lifetimes.csv
 out <<'E'
@@ -430,7 +429,7 @@ ffffffff81000032 T f3
 ffffffff81000042 T end
 E
 
-t "uSCOPE's numbers, as worked out by hand"
+t "uSCOPE's numbers, computed by hand"
 run atwalk kmap report privilege --symbols three.map --format csv three.cmap
 out <<'E'
 cut,compartments,operation,ps,psr_ppm,pm,ecr_ppm
@@ -451,7 +450,7 @@ monolithic,1,call,132,1000000,56,0
 monolithic,1,total,282,1000000,106,0
 E
 
-t "a recording that has all symbols knows the sizes as well"
+t "a recording with all symbols has the sizes as well"
 cat >three.kmap <<'E'
 # atwalk-kmap 1
 # atwalk-kmap symbol ffffffff81000000 f1
@@ -499,7 +498,7 @@ cut_rows() {
 		--columns cut,bound,compartments,operation,ps,psr_ppm,pm,ecr_ppm "${@:2}" three.cmap
 }
 
-t "clusters of functions, as worked out by hand"
+t "clusters of functions, computed by hand"
 # f1 and f3: reads 2 * 10, writes 2 * 30, calls 1 * (36 + 30); f2: reads 30, calls 30.
 cut_rows 'cut=size and operation!=free' --cut size:36
 out <<'E'
@@ -526,7 +525,7 @@ ratio,4716.981132075471,1,total,282,1000000,106,0
 ratio,0,1,total,282,1000000,106,0
 E
 
-t "what is in clusters, and in any compartment"
+t "contents of clusters and other compartments"
 run atwalk kmap report compartments --symbols three.map --cut ratio:5000 three.cmap
 out <<'E'
 CODE                           SITES  READ_INSTRUCTIONS  READABLE  WRITE_INSTRUCTIONS  WRITABLE              PS  FUNCTIONS                     TOUCHED
@@ -549,7 +548,7 @@ f2,f2,"a,b"
 f3,f3,"a,b"
 E
 
-t "what cannot be cut into clusters"
+t "partitions that are refused"
 run atwalk kmap report compartments --symbols three.map --cut size:1K a.kmap
 status 3
 no_out
@@ -581,7 +580,7 @@ many=()
 for i in $(seq 33); do many+=(--cut "size:$i"); done
 wrong_cut "--cut: 32 of them are enough" privilege "${many[@]}"
 
-t "without symbols neither functions nor calls are known, and it says so"
+t "without symbols functions and calls are unknown, and a note says that"
 run atwalk kmap report privilege three.cmap
 err_has "it has no symbols; --symbols FILE"
 yes grep -q '^functions are not known: that needs symbols' "$work/log/out"
@@ -627,7 +626,7 @@ $(at slab_alloc),1,ffff888000001000,100,10,110,$(at slab_free),KMEM_CACHE,sh,ino
 E
 }
 
-t "files, folders and flows between them, out of debug information"
+t "files, folders and flows between them, from debug information"
 if ! command -v cc >/dev/null || ! command -v nm >/dev/null; then
 	skip "there is no compiler"
 elif ! grep -q '^  found:.* libdw' "$built/found.txt"; then
@@ -659,7 +658,7 @@ out <<'E'
 function,file
 slab_alloc,mm/slub.c
 E
-# What the file says of the last function, and not what comes behind.
+# The size of the last function comes from the file, not from the next symbol.
 [ -n "$skipping" ] || sed "/^  $(at slab_alloc)/s/.*/  $(at _start),1,0,1/" files.kmap >last.kmap
 run atwalk kmap report code --level function --kernel vmlinux --format csv \
 	--filter code=_start --columns code,code_size last.kmap
@@ -701,7 +700,7 @@ no_out
 yes grep -q '<svg' page.html
 yes grep -q 'a.kmap; Linux 6.1.0, x86_64' page.html
 
-t "the picture of lifetimes has dead times, or says that nobody knows them"
+t "the picture of lifetimes has dead times, or a note that they are unknown"
 run atwalk kmap report lifetimes --format svg -o life.svg "$data/kmap/used.kmap"
 yes grep -q '<title>dentry, 8: 2 objects freed</title>' life.svg
 yes grep -q '>How long kernel objects are dead before they are freed<' life.svg
@@ -714,7 +713,7 @@ run atwalk kmap report lifetimes --format svg -o life.svg a.kmap
 yes grep -q 'how long they were dead is n/a' life.svg
 yes test "$(grep -c 'are dead before' life.svg)" -eq 0
 
-t "pictures of many objects are whole, and everything is inside"
+t "pictures of many objects are complete, and everything is inside"
 if ! command -v python3 >/dev/null; then
 	skip "there is no python3"
 else
@@ -739,9 +738,9 @@ run atwalk kmap report $drawn --format svg -o many many.kmap
 no_out
 yes python3 inside.py many/*.svg
 
-# ---- the same numbers twice: once by us, once by awk ----
+# ---- comparison with sums computed by awk ----
 
-t "sums are those of the file"
+t "sums agree with the file"
 command -v python3 >/dev/null || skip "there is no python3"
 run atwalk kmap report caches --format csv --columns cache,objects,size,reads,writes many.kmap
 sort "$work/log/out" >got
@@ -756,7 +755,7 @@ yes test "$sum" -eq "$(awk -F, '!/^[ #]/ && $6 > 0' many.kmap | wc -l)"
 
 # ---- diff ----
 
-t "what differs, and exit status 1"
+t "differences, and exit status 1"
 run atwalk kmap diff a.kmap b.kmap
 status 1
 golden kmap-diff
@@ -782,7 +781,7 @@ site,inode_writer,1
 edge,dentry_reader,1
 E
 
-t "the same is the same, wherever the kernel lies"
+t "equal recordings are equal at any kernel base"
 run atwalk kmap diff a.kmap a.kmap
 out <<'E'
 WHAT   CHANGE   CACHE               TYPE        CODE                        OBJECTS_A  OBJECTS_B    READS_A    READS_B   WRITES_A   WRITES_B
@@ -796,13 +795,13 @@ run atwalk kmap diff --symbols three.map three.cmap three.cmap
 run atwalk kmap diff --symbols three.map --symbols other.map -q three.cmap three.cmap
 status 1
 
-t "of one that is cut off the answer is a part"
+t "a comparison with a file that is cut off is partial"
 run atwalk kmap diff a.kmap cut.kmap
 status 4
 err_has "cut off"
 yes grep -q '^cut.kmap: the recording is cut off' "$work/log/out"
 
-# ---- what is wrong ----
+# ---- errors ----
 
 t "FILE KIND is KIND FILE"
 run atwalk kmap report caches a.kmap --format csv
@@ -810,7 +809,7 @@ cp "$work/log/out" in-order
 run atwalk kmap report a.kmap caches --format csv
 same "$work/log/out" in-order
 
-t "sentences"
+t "error messages"
 run atwalk kmap report caches
 status 2
 err_has "FILE is missing"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# kmap show and kmap convert read files of every version, written by hand with what makes
-# them hard to read (tests/data/README), and report damage.
+# kmap show and kmap convert read files of every version, including difficult ones that were
+# written by hand (tests/data/README), and report damage.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/../../../tests/cli/lib.sh"
 
 k=$data/kmap
 have_zstd() { grep -q '^  found:.* zstd' "$built/found.txt"; }
 
-# ---- which command ----
+# ---- the command ----
 
-t "kmap alone says what there is"
+t "kmap without arguments lists its commands"
 run atwalk kmap
 status 2
 err_has "kmap: which of record, ctl, show, report, diff, convert"
@@ -39,7 +39,7 @@ for f in v1.kmap v2.kmap v3.cmap v4.kmap uscope.cmap.comp own.kmap; do
 	golden "kmap-${f%%.*}-json"
 done
 
-t "what a row is can be said"
+t "--rows selects the kind of rows"
 run atwalk kmap show --format csv --rows objects --columns address,accesses,writes,reads "$k/v4.kmap"
 out <<'END'
 address,accesses,writes,reads
@@ -57,7 +57,7 @@ out <<'END'
 {"ip":"0xffffffff811c2248","caller":null,"access_pid":null}
 END
 
-t "what became of it is a word to filter by"
+t "the fate of an object is a word for --filter"
 run atwalk kmap show --format csv --rows objects --columns address,fate,new_type "$k/v4.kmap"
 out <<'END'
 address,fate,new_type
@@ -73,7 +73,7 @@ address
 0xffff880006a3c000
 END
 
-t "sorted by how many touched it, and the list comes along"
+t "sorted by the number of sites, with the list of them"
 run atwalk kmap show --format jsonl --columns address,accesses --sort accesses:desc,address \
 	--filter 'accesses>0' "$k/v4.kmap"
 out <<'END'
@@ -97,7 +97,7 @@ run atwalk kmap convert --to v4 -o none.kmap "$k/used.kmap"
 err_has "no place in version 4 for: heat of lines (1), header lines (5), times of accesses (6), names of functions (1)"
 yes [ "$(grep -c '^#' none.kmap)" = 0 ]
 
-t "what loses its functions' names, and that it is a sample, is told so"
+t "a conversion that loses names of functions or the mark of a sample is reported"
 sed 's/mode instance/mode sample/' "$k/own.kmap" >sample.kmap
 run atwalk kmap convert --to v4 --output callers.kmap "$k/v3.cmap"
 err_has "v3.cmap: no place in version 4 for: callers (1), calls (2), comments (1)"
@@ -122,7 +122,7 @@ out <<'END'
 {"free_time":33,"heat":null}
 END
 
-t "an object with very many accesses comes in parts"
+t "an object with very many accesses has several parts"
 {
 	echo "1,0,2,3,4,5,6,a"
 	awk 'BEGIN { for (i = 0; i < 70000; i++) printf "  %x,1,1,2\n", i }'
@@ -161,9 +161,9 @@ run atwalk kmap show -o same.kmap same.kmap
 status 2
 err_is "atwalk: --output: that is the source itself"
 
-# ---- what is wrong with a file ----
+# ---- damaged files ----
 
-t "no KMAP"
+t "not a KMAP"
 : >empty
 run atwalk kmap show empty
 status 3
@@ -203,7 +203,7 @@ free_time,accesses
 END
 err_is "atwalk: short.kmap: no end line: cut off behind line 12"
 
-t "what its recorder lost"
+t "events lost by the recorder"
 sed 's/lost 0$/lost 7/' "$k/own.kmap" >lost
 run atwalk kmap show --columns size --format csv --rows objects lost
 status 4
@@ -224,7 +224,7 @@ atwalk: bad: line 3: size: 'x' is no number
 atwalk: bad: line 7: ip: '(nul)' is no address
 END
 
-t "very many of them"
+t "very many invalid lines"
 {
 	cat "$k/v1.kmap"
 	seq -f rubbish%.0f 1000
@@ -244,7 +244,7 @@ yes [ ! -e rows ]
 
 # ---- functions ----
 
-t "functions by the symbols of the recording, and so many rows"
+t "functions by the symbols of the recording, with --limit"
 run atwalk kmap show --rows accesses --format csv --columns ip,function,alloc_function --limit 2 "$k/own.kmap"
 out <<'END'
 ip,function,alloc_function
@@ -276,7 +276,7 @@ err_has "late.kmap: no end line"
 yes [ "$(grep -c security_file_alloc "$work/log/out")" -ge 3 ]
 yes [ "$(grep -c late "$work/log/out")" -eq 0 ]
 
-t "names are whatever they are: control characters, commas, markup, no text at all"
+t "hostile names: control characters, commas, markup, invalid UTF-8"
 if ! command -v python3 >/dev/null; then skip "no python3"; else
 cat >hostile.py <<'E'
 import csv, json, subprocess, sys, xml.dom.minidom
@@ -351,8 +351,8 @@ run atwalk kmap show -q none.kmap
 status 4
 err_has 'line 2: a mark, and no object before it'
 
-# As recorders write them since they name functions where these are needed.
-t "functions that are named before the object that has them, again and again, in a pipe"
+# Recorders name each function before its first use.
+t "functions that are named repeatedly before the objects that refer to them, in a pipe"
 {
 	echo '# atwalk-kmap 1'
 	for i in $(seq 1500 -1 1); do
@@ -368,14 +368,14 @@ run sh -c "'$O/atwalk' kmap show -q --rows accesses --format csv --columns ip,fu
 yes [ "$(tail -n +2 "$work/log/out" | awk -F, '$2 == $3' | wc -l)" = 1500 ]
 yes [ "$(sed -n 2p "$work/log/out")" = 0x00000000005dcfff,f1500,f1500 ]
 yes [ "$(tail -n 1 "$work/log/out")" = 0x0000000000001fff,f1,f1 ]
-# All of them are there, so their sizes are known, though some are there twice.
+# All functions are named, some twice, so their sizes are known.
 run atwalk kmap report code -q --format csv --columns code,code_size --sort code:asc --limit 2 named.kmap
 out <<'END'
 code,code_size
 f1,4096
 f10,4096
 END
-# A file of another kernel is known by what is named, as soon as that is enough.
+# A file of another kernel is detected once enough functions are named.
 for i in $(seq 1500); do printf '%016x T f%d\n' $((i * 4096 + 64)) "$i"; done >other.map
 run atwalk kmap show --rows accesses --symbols other.map -q --limit 1 --columns function named.kmap
 status 3
@@ -385,7 +385,7 @@ run atwalk kmap show --rows accesses --symbols other.map -q --limit 1 --columns 
 status 3
 err_has 'is of another kernel'
 
-t "functions by a file, and of a file that has none"
+t "functions from a file, and a file without functions"
 printf '%s\n' '0000000000000000 A nowhere' 'ffffffff811c2240 T somewhere' 'ffffffff811c2248 T end' >own.map
 run atwalk kmap show --rows accesses --format csv --columns ip,function --symbols own.map "$k/v4.kmap"
 out <<'END'
@@ -419,7 +419,7 @@ for v in v1 v2 v3 v4 comp atwalk; do
 	golden kmap-to-$v
 done
 
-t "what is written in a form that holds it all is the same when it comes back"
+t "conversion to a version with all fields and back is lossless"
 for way in "v1.kmap v4 v1" "v3.cmap v3 v3" "v4.kmap v4 v4" "v1.kmap v1 v1" "v2.kmap v3 v2" \
 	"v4.kmap atwalk v4"; do
 	# shellcheck disable=SC2086 # three words
@@ -432,18 +432,18 @@ for way in "v1.kmap v4 v1" "v3.cmap v3 v3" "v4.kmap v4 v4" "v1.kmap v1 v1" "v2.k
 	same "$work/log/out" want
 done
 
-t "our own form keeps all that our own files have"
+t "conversion to our own version keeps everything"
 for f in own.kmap used.kmap; do
 	run atwalk kmap convert --to atwalk -o there "$k/$f"
 	same there "$k/$f"
 done
 
-t "a header that says cut and an end line are whole"
+t "a file with a cut header and an end line is complete"
 printf '%s\n' '# atwalk-kmap 1' '# atwalk-kmap cut x' '# atwalk-kmap end objects 0 accesses 0 lost 0' >both.kmap
 run atwalk kmap convert --to atwalk -o there both.kmap
 same there both.kmap
 
-t "nothing of what is compressed is written as if it were objects"
+t "the compressed version is not converted to objects"
 {
 	grep -v '^ ' "$k/uscope.cmap.comp" | head -n 3
 	for i in $(seq 20000); do
@@ -456,7 +456,7 @@ status 3
 no_out
 err_has "objects are objects, and the compressed form has sums of them"
 
-t "nothing whole is made of what is not whole"
+t "a conversion of an incomplete file is marked as incomplete"
 head -n -1 "$k/own.kmap" >headless.kmap
 run atwalk kmap convert -q --to atwalk -o there headless.kmap
 status 4
@@ -478,7 +478,7 @@ out <<'END'
 # atwalk-kmap cut lines of what it was made from that are wrong: 4
 END
 
-t "packed, because it was asked for or by name"
+t "compressed, by option or by name"
 if have_zstd; then
 	run atwalk kmap convert --to v4 -o packed.zst "$k/v4.kmap"
 	run atwalk kmap convert --to v4 --zstd -o packed "$k/v4.kmap"
@@ -494,7 +494,7 @@ else
 	skip "this build has no zstd"
 fi
 
-t "packed, and cut off"
+t "compressed, and cut off"
 if have_zstd; then
 	{
 		echo "1,0,2,3,4,5,6,a"
@@ -528,10 +528,10 @@ run atwalk kmap convert --to v1 -o /dev/full "$k/v1.kmap"
 status 3
 err_is "atwalk: /dev/full: cannot write: No space left on device"
 
-t "-q says nothing of what is lost"
+t "-q suppresses the report of losses"
 run atwalk kmap convert -q --to v1 -o there "$k/own.kmap"
 
-t "behind very many lines that are wrong nothing is read"
+t "reading stops after very many invalid lines"
 { echo "# atwalk-kmap 1"; command yes x | head -n 1100000; echo "ffffffff81003010,0,ffff888000002000,64,150,0,0000000000000000,KMALLOC,softirq,kmalloc-64,NONE"; } >wrong.kmap
 run atwalk kmap show wrong.kmap --format csv --columns size
 status 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The controls of a recording work, on a recorder's memory that is made here. */
+/* The control files of a recording work, on shared memory that this test fills. */
 #include "kmap/lib/control.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ static int refused(const char *name, const char *text)
 	return -kmap_control_write(at.c, kmap_control_find(name), text, strlen(text), &err);
 }
 
-/* 0: with another sentence. */
+/* 0: refused with another message. */
 static int refused_so(const char *name, const char *text, const char *sentence)
 {
 	struct atw_err err = { 0 };
@@ -127,7 +127,7 @@ static bool is_enough(void *arg)
 	return true;
 }
 
-/* All of it, in pieces of `step` bytes. */
+/* The whole text, read `step` bytes at a time. */
 static const char *text_of(const char *name, size_t step)
 {
 	static char buf[8192];
@@ -158,14 +158,14 @@ static const char *text_of(const char *name, size_t step)
 		      "  0000000000000200,4,0,7\n"
 #define LAST(o, a) "# atwalk-kmap end objects " #o " accesses " #a " lost 0\n"
 
-TEST(kmap_has_what_was_freed_and_then_what_lives)
+TEST(freed_objects_precede_live_ones)
 {
 	begin();
 	CHECK_STR(text_of("kmap", 100), HEAD LAST(0, 0));
 	freed(live(0x1000, 0x100, 3));
 	live(0x2000, 0x200, 4);
 	CHECK_STR(text_of("kmap", 8000), HEAD ONE TWO_LIVE LAST(2, 2));
-	/* Reading changes nothing, in however many pieces. */
+	/* Reading changes nothing, whatever the size of each read. */
 	CHECK_STR(text_of("kmap", 1), HEAD ONE TWO_LIVE LAST(2, 2));
 	CHECK_EQ(at.s->hold, 0);
 	CHECK(written("print_live_obj", "0\n"));
@@ -174,7 +174,7 @@ TEST(kmap_has_what_was_freed_and_then_what_lives)
 	end();
 }
 
-TEST(a_name_is_never_two_lines)
+TEST(a_name_never_spans_two_lines)
 {
 	uint32_t id;
 
@@ -192,8 +192,8 @@ TEST(a_name_is_never_two_lines)
 
 #define NAMED(at, name) "# atwalk-kmap symbol " #at " " #name "\n"
 
-/* What an object has of code is named before it; what nothing has, behind all objects. */
-TEST(functions_are_named_where_they_are_needed_first)
+/* Functions precede the first object that refers to them; others follow all objects. */
+TEST(functions_are_named_before_their_first_use)
 {
 	struct kmap_functions_of f = { 0 };
 	uint32_t two;
@@ -215,7 +215,7 @@ TEST(functions_are_named_where_they_are_needed_first)
 	two = live(0x2000, 0x200, 4);
 	CHECK_STR(text_of("kmap", 8000), HEAD FIRST NAMED(8, allocates) NAMED(1f0, b) TWO_LIVE
 		  NAMED(18, frees) NAMED(100, z) NAMED(100, a) NAMED(300, never) SIX LAST(2, 2));
-	/* What is left after a clear needs nothing of before. */
+	/* The rest of the file after a clear does not depend on what precedes it. */
 	CHECK(written("clear_object_list", "1"));
 	freed(two);
 	CHECK_STR(text_of("kmap", 8000), HEAD NAMED(8, allocates) NAMED(18, frees) NAMED(1f0, b) TWO_FREED
@@ -226,23 +226,23 @@ TEST(functions_are_named_where_they_are_needed_first)
 	end();
 }
 
-static void called(uint32_t place, int32_t who, const char *name)
+static void name_task(uint32_t place, int32_t task, const char *name)
 {
-	at.s->task[place].who = who;
+	at.s->task[place].who = task;
 	memset(at.s->task[place].comm, 'x', KSHARE_COMM);
 	strcpy(at.s->task[place].comm, name);
 	at.s->ntasks = place + 1;
 }
 
-/* Each access is of what its thread was called then. */
-TEST(threads_are_named_before_what_they_did)
+/* Each access refers to the name that its thread had at that time. */
+TEST(threads_are_named_before_their_accesses)
 {
 	const int32_t next = 7 + KSHARE_PID + 1;
 	uint32_t id;
 
 	begin();
-	called(0, 7, "sh");
-	called(1, next, "t\nr");
+	name_task(0, 7, "sh");
+	name_task(1, next, "t\nr");
 	id = live(0x1000, 0x100, 3);
 	kshare_object(at.s, id)->edges = 3;
 	kshare_edge(at.s, id * 4)[0].pid = next;
@@ -257,15 +257,15 @@ TEST(threads_are_named_before_what_they_did)
 	CHECK_STR(text_of("kmap", 8000), HEAD THREE
 		  "0000000000000010,5,0000000000002000,8,3,0,0000000000000000,KMALLOC,sh,NULL,NONE\n"
 		  "# task 7 sh\n  0000000000000200,4,0,7\n" LAST(2, 5));
-	/* What comes behind a clear says it anew. */
+	/* The name is repeated after a clear. */
 	CHECK(written("clear_object_list", "1"));
 	freed(live(0x2000, 0x200, 4));
 	CHECK(strstr(text_of("kmap", 8000), "KMALLOC,sh,NULL,NONE\n# task 7 sh\n  0000000000000200,4,0,7\n"));
 	end();
 }
 
-/* Wherever the disk ends, the file is a KMAP that says so. */
-TEST(a_full_disk_leaves_what_makes_sense)
+/* At any size of the disk, the file is a valid KMAP that is marked as cut off. */
+TEST(a_full_disk_leaves_a_valid_file)
 {
 	static const char cut[] = "# atwalk-kmap cut no room\n";
 	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
@@ -309,14 +309,14 @@ TEST(a_full_disk_leaves_what_makes_sense)
 	signal(SIGXFSZ, old);
 }
 
-TEST(clear_drops_what_was_freed)
+TEST(clear_drops_freed_objects)
 {
 	uint32_t two;
 
 	begin();
 	freed(live(0x1000, 0x100, 3));
 	two = live(0x2000, 0x200, 4);
-	/* It had not been written yet. */
+	/* The object had not been written yet. */
 	CHECK(written("clear_object_list", "1\n"));
 	CHECK_STR(text_of("kmap", 8000), HEAD TWO_LIVE LAST(1, 1));
 	freed(two);
@@ -326,7 +326,7 @@ TEST(clear_drops_what_was_freed)
 	end();
 }
 
-TEST(clear_printed_drops_what_somebody_read_all_of)
+TEST(clear_printed_drops_objects_that_were_read)
 {
 	int status;
 	struct kmap_reading *r;
@@ -341,7 +341,7 @@ TEST(clear_printed_drops_what_somebody_read_all_of)
 	CHECK_STR(text_of("kmap", 8000), HEAD TWO_FREED LAST(1, 1));
 	CHECK(written("clear_printed_objects", "1"));
 	CHECK_STR(text_of("kmap", 8000), HEAD LAST(0, 0));
-	/* Its reader went away before it had it. */
+	/* The client closed the file before it had read the object. */
 	freed(live(0x1000, 0x300, 3));
 	r = opened("kmap", &status);
 	CHECK_EQ(status, 0);
@@ -376,7 +376,7 @@ TEST(copies_are_few)
 	end();
 }
 
-TEST(what_was_written_in_parts_before_a_clear_is_said)
+TEST(parts_that_were_written_before_a_clear_are_reported)
 {
 	begin();
 	live(0x1000, 0x100, 3);
@@ -403,7 +403,7 @@ TEST(rows_have_as_many_fields_as_their_head)
 	kshare_object(at.s, id)->type = KSHARE_T_CACHE;
 	kshare_object(at.s, id)->name = 1;
 	strcpy(kshare_name(at.s, 1), "filp");
-	/* That in a task's name is none of a row's. */
+	/* A comma in a task's name is not a separator. */
 	strcpy(kshare_object(at.s, id)->comm, "a,b,\"c");
 	kshare_edge(at.s, id * 4)->pid = -1;
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
@@ -468,7 +468,7 @@ TEST(an_object_in_parts_is_one_row)
 	end();
 }
 
-/* Rows are made while they are read, of more than is looked at at once. */
+/* Rows are formatted during the read, from more data than one read buffer holds. */
 TEST(rows_can_be_read_from_anywhere)
 {
 	static char all[1 << 18], some[1 << 18];
@@ -479,7 +479,7 @@ TEST(rows_can_be_read_from_anywhere)
 
 	begin();
 	live(0x1000, 0x100, 3);
-	/* As if it were written again and again. */
+	/* The same object is written 3000 times. */
 	for (unsigned i = 0; i < 3000; i++) {
 		kshare_object(at.s, 1)->flags = 0;
 		kshare_object(at.s, 1)->free_time = ++clock_now;
@@ -506,7 +506,7 @@ TEST(rows_can_be_read_from_anywhere)
 	CHECK_EQ(kmap_reading_read(r, some, 100, n + 7, NULL, NULL), 0);
 	CHECK_EQ(kmap_reading_read(r, some, 100, UINT64_MAX, NULL, NULL), 0);
 	kmap_reading_close(r);
-	/* What it became shorter by is not the end. */
+	/* A file that was truncated meanwhile is an error, not an end of file. */
 	r = opened("accesses", &status);
 	CHECK_EQ(ftruncate(at.fd, 1000), 0);
 	CHECK_EQ(kmap_reading_read(r, all, sizeof(all), 0, NULL, NULL), -EIO);
@@ -532,7 +532,7 @@ TEST(variables_of_the_kernel)
 	end();
 }
 
-TEST(stream_takes_what_it_hands_out)
+TEST(stream_removes_what_was_read)
 {
 	int status;
 	struct kmap_reading *r, *other;
@@ -553,7 +553,7 @@ TEST(stream_takes_what_it_hands_out)
 	CHECK_EQ(n, strlen(ONE));
 	CHECK(!memcmp(buf, ONE, strlen(ONE)));
 	CHECK_EQ(kmap_reading_read(r, buf, sizeof(buf), 0, is_enough, NULL), -EINTR);
-	/* Of the next it has only a part. */
+	/* Only a part of the next object was read. */
 	freed(live(0x2000, 0x200, 4));
 	CHECK_EQ(kmap_drain_some(at.d, 10, &(unsigned){ 0 }, NULL), ATW_OK);
 	CHECK_EQ(kmap_reading_read(r, buf, 90, 0, is_enough, NULL), 90);
@@ -562,7 +562,7 @@ TEST(stream_takes_what_it_hands_out)
 	end();
 }
 
-TEST(stream_ends_with_the_recording_and_counts_what_it_had)
+TEST(stream_ends_with_the_recording_and_counts_its_objects)
 {
 	int status;
 	struct kmap_reading *r;
@@ -590,20 +590,20 @@ TEST(stream_ends_with_the_recording_and_counts_what_it_had)
 	end();
 }
 
-TEST(other_versions_have_no_lines_of_ours)
+TEST(other_versions_have_no_own_lines)
 {
 	strcpy(at.name, "/tmp/atwalk-control.XXXXXX");
 	begin_with(mkstemp(at.name), KMAP_V1);
 	freed(live(0x1000, 0x100, 3));
 	CHECK_STR(text_of("kmap", 8000), "0000000000000010,5,0000000000001000,8,1,2,0000000000000020,sh\n"
 		  "  0000000000000100,7,3,0\n");
-	/* Which has no types, and of V3 the processes are missing. */
+	/* V1 has no types, and V3 no processes. */
 	CHECK_STR(text_of("allocations", 8000), strerror(EOPNOTSUPP));
 	CHECK_STR(text_of("accesses", 8000), strerror(EOPNOTSUPP));
 	end();
 }
 
-TEST(what_cannot_be_read_again_is_not_told_in_part)
+TEST(output_that_cannot_be_read_again_gives_no_partial_copy)
 {
 	int fd[2];
 
@@ -673,7 +673,7 @@ TEST(calls)
 	end();
 }
 
-TEST(what_it_cannot_be_is_refused_and_changes_nothing)
+TEST(invalid_values_are_refused_and_change_nothing)
 {
 	static const char *const bad[] = {
 		"", "\n", "2", "3", "-1", "2147483648", "99999999999999999999999", "1 y", "yy", "0x1",
@@ -692,7 +692,7 @@ TEST(what_it_cannot_be_is_refused_and_changes_nothing)
 	CHECK_EQ(refused("memorizer_log_access", "5"), EINVAL);
 	CHECK_EQ(-kmap_control_write(at.c, kmap_control_find("memorizer_log_access"), "0\0", 2, NULL),
 		 EINVAL);
-	/* A clear asks nothing. */
+	/* A clear ignores its value. */
 	for (const char *const *f = clears; *f; f++) {
 		CHECK_EQ(kmap_control_write(at.c, kmap_control_find(*f), "\0", 1, NULL), 0);
 		CHECK_EQ(kmap_control_write(at.c, kmap_control_find(*f), "", 0, NULL), 0);
@@ -735,7 +735,7 @@ TEST(stats_add_up)
 	end();
 }
 
-/* A recorder that counts what it did, and must not while it is held. */
+/* A recorder that counts its work, and must not work while it is quiesced. */
 struct machine {
 	_Atomic bool stop;
 	_Atomic uint64_t work;
@@ -754,7 +754,7 @@ static void *run_machine(void *arg)
 				;
 			atomic_store(&at.s->busy, 1);
 		}
-		/* Both halves, or none: and so they must be seen. */
+		/* A copy must have both halves or neither. */
 		kshare_edge(at.s, 4)->writes++;
 		kshare_edge(at.s, 4)->reads++;
 		atomic_store_explicit(&at.s->busy, 0, memory_order_release);
@@ -763,7 +763,7 @@ static void *run_machine(void *arg)
 	return NULL;
 }
 
-TEST(a_copy_is_of_one_moment)
+TEST(a_copy_is_consistent)
 {
 	struct machine m = { 0 };
 	pthread_t thread;
@@ -784,7 +784,7 @@ TEST(a_copy_is_of_one_moment)
 	end();
 }
 
-TEST(who_died_at_work_is_not_waited_for)
+TEST(a_dead_recorder_is_not_waited_for)
 {
 	begin();
 	live(0x1000, 0x100, 3);

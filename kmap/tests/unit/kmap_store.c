@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Objects that come and go in a recorder's memory are written out once each, and none is
- * lost.
+ * Objects that are allocated and freed in the shared memory of a recorder are written out
+ * once each, and none is lost.
  */
 #include "kmap/lib/store.h"
 
@@ -16,7 +16,7 @@ static struct room {
 	unsigned asked, lost;
 } at;
 
-/* As the program does: what was handed over is written, and given back. */
+/* The writer's side: finished objects are written and their slots returned. */
 static void write_down(unsigned max)
 {
 	uint32_t id;
@@ -67,8 +67,8 @@ static unsigned allocate(unsigned n)
 	return got;
 }
 
-/* Of more than two pages alone, for of others a free was missed. */
-TEST(what_is_told_twice_is_of_who_asked)
+/* Only above two pages: below that, a repeated allocation means a missed free. */
+TEST(a_repeated_allocation_has_the_site_of_the_caller)
 {
 	struct kstore_birth b = { .va = 0x4000, .size = 16384, .ip = 0x10, .type = KSHARE_T_KMALLOC };
 	uint32_t id;
@@ -90,10 +90,10 @@ TEST(what_is_told_twice_is_of_who_asked)
 	end();
 }
 
-TEST(a_thread_that_is_called_something_else_is_another)
+TEST(a_renamed_thread_is_another_task)
 {
 	char comm[KSHARE_COMM] = "sh";
-	int32_t who;
+	int32_t renamed;
 
 	begin();
 	CHECK_EQ(kstore_task_of(&at.k, 7), 7);
@@ -102,21 +102,21 @@ TEST(a_thread_that_is_called_something_else_is_another)
 	CHECK_EQ(kstore_task(&at.k, 7, comm), 7);
 	CHECK_EQ(at.s->ntasks, 1);
 	memcpy(comm, "tar", 4);
-	who = kstore_task(&at.k, 7, comm);
-	CHECK(who != 7);
-	CHECK_EQ(kshare_pid(who), 7);
-	CHECK_EQ(kshare_generation(who), 1);
-	CHECK_EQ(kstore_task_of(&at.k, 7), who);
+	renamed = kstore_task(&at.k, 7, comm);
+	CHECK(renamed != 7);
+	CHECK_EQ(kshare_pid(renamed), 7);
+	CHECK_EQ(kshare_generation(renamed), 1);
+	CHECK_EQ(kstore_task_of(&at.k, 7), renamed);
 	CHECK_EQ(kstore_task(&at.k, 8, comm), 8);
 	CHECK_EQ(at.s->ntasks, 3);
-	CHECK_EQ(at.s->task[1].who, who);
+	CHECK_EQ(at.s->task[1].who, renamed);
 	CHECK_STR(at.s->task[1].comm, "tar");
-	/* What has no thread, or no number that is one, has no name. */
+	/* Without a thread, or with an invalid number, there is no name. */
 	CHECK_EQ(kstore_task(&at.k, -1, comm), -1);
 	CHECK_EQ(kshare_pid(-1), -1);
 	CHECK_EQ(kshare_pid(kstore_task(&at.k, INT32_MAX, comm)), KSHARE_PID);
 	CHECK_EQ(at.s->ntasks, 3);
-	/* No more names than there is a place for, and never another thread's. */
+	/* Names are limited by the table, and a thread never gets the name of another. */
 	for (unsigned i = 0; i < 600; i++) {
 		snprintf(comm, sizeof(comm), "name-%u", i);
 		CHECK_EQ(kshare_pid(kstore_task(&at.k, 7, comm)), 7);
@@ -146,7 +146,7 @@ TEST(frees_in_a_row_lose_no_room)
 	end();
 }
 
-TEST(frees_in_a_row_wait_for_who_writes)
+TEST(frees_in_a_row_wait_for_the_writer)
 {
 	begin();
 	CHECK_EQ(allocate(MANY), MANY);
@@ -159,8 +159,8 @@ TEST(frees_in_a_row_wait_for_who_writes)
 	end();
 }
 
-/* Counts are of 32 bits; what has no place for a part must not begin anew. */
-TEST(without_room_for_a_part_what_is_full_is_lost_and_counted)
+/* Counts have 32 bits; without room for another part they must not wrap around. */
+TEST(without_room_for_a_part_further_accesses_are_lost_and_counted)
 {
 	struct kshare_edge *e;
 
@@ -177,7 +177,7 @@ TEST(without_room_for_a_part_what_is_full_is_lost_and_counted)
 	CHECK_EQ(at.s->count.lost_accesses, 2);
 	CHECK_EQ(e->reads, UINT32_MAX - 2);
 	CHECK_EQ(e->writes, UINT32_MAX);
-	/* With room it is another, and what was is written down. */
+	/* With room, a new part begins and the full one is written. */
 	kstore_end(&at.k, 2, 0x20);
 	write_down(1);
 	e = kstore_edge_for(&at.k, 1, 5, 7, 1, 0);
@@ -189,7 +189,7 @@ TEST(without_room_for_a_part_what_is_full_is_lost_and_counted)
 }
 
 /* The other process may have written any value to the shared memory. */
-TEST(a_table_of_no_size_is_not_had_again)
+TEST(a_table_of_invalid_size_is_not_reused)
 {
 	uint64_t used;
 
@@ -204,7 +204,7 @@ TEST(a_table_of_no_size_is_not_had_again)
 }
 
 /* Before the kernel is found the address of --site is unknown. */
-TEST(who_asks_for_some_objects_asks_for_nothing_else)
+TEST(with_a_selection_other_objects_do_not_count)
 {
 	begin();
 	CHECK_EQ(allocate(3), 3);
@@ -216,8 +216,8 @@ TEST(who_asks_for_some_objects_asks_for_nothing_else)
 	end();
 }
 
-/* Small tables are everywhere when a larger one is needed. */
-TEST(what_is_in_pieces_becomes_whole_when_all_is_written_down)
+/* Small tables fragment the memory when a larger one is needed. */
+TEST(fragments_are_joined_once_all_objects_are_written)
 {
 	begin();
 	CHECK_EQ(allocate(15), 15);
@@ -234,7 +234,7 @@ TEST(what_is_in_pieces_becomes_whole_when_all_is_written_down)
 	end();
 }
 
-TEST(nobody_waits_for_what_cannot_come_back)
+TEST(a_request_that_can_never_succeed_does_not_wait)
 {
 	begin();
 	CHECK_EQ(allocate(1), 1);
@@ -246,8 +246,11 @@ TEST(nobody_waits_for_what_cannot_come_back)
 	end();
 }
 
-/* They are known, so that what touches them does not count for what is around them. */
-TEST(of_a_sample_others_are_left_out)
+/*
+ * Objects outside of the sample are tracked, so that accesses to them are not attributed
+ * to the memory around them.
+ */
+TEST(objects_outside_of_a_sample_do_not_count)
 {
 	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC };
 	uint32_t id[4];
@@ -264,7 +267,7 @@ TEST(of_a_sample_others_are_left_out)
 	CHECK_EQ(at.s->count.allocs[KSHARE_T_KMALLOC], 2);
 	for (unsigned i = 0; i < 4; i++)
 		kstore_end(&at.k, id[i], 0x20);
-	/* The others wait to be written down. */
+	/* The others are queued for the writer. */
 	CHECK_EQ(at.s->count.objects_used, 2);
 	CHECK_EQ(atomic_load(&at.s->done.head), 2);
 	CHECK_EQ(at.s->done.id[0], id[1]);
@@ -273,7 +276,7 @@ TEST(of_a_sample_others_are_left_out)
 	end();
 }
 
-TEST(of_a_sample_a_place_has_objects_of_both_kinds)
+TEST(a_site_has_objects_inside_and_outside_of_a_sample)
 {
 	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC }, out = b;
 	uint32_t id, other;
