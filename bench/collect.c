@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collect - cost of collecting everything on this machine, compared with the bare
- * reads of the same data: the line of each task, the words of each page. A careful
- * reader skips the mapcount where the entry already says that there is one mapping,
- * which is the row below; atwalk does that as well.
+ * collect.c - cost of collecting everything on this machine, compared with the bare reads
+ * of the same data: the line of each task, the words of each page. A careful reader skips
+ * the mapcount where the entry already shows that there is one mapping, which is the row
+ * below; atwalk does that as well.
  *
- * Most of it is of children of this one: eight of 64 MiB each, and four with many
- * areas. Of all other processes nothing is read but what /proc says of their pages.
+ * Most pages belong to children of this process: eight with 64 MiB each, and four with
+ * many VMAs. Of all other processes only their files in /proc are read.
  */
 #include "live_plain.h"
 
@@ -32,7 +32,7 @@ static void need(int r, const struct atw_err *err)
 		errx(1, "%s", err->text);
 }
 
-/* All of a file, as seq_file gives it: a page at most a read. */
+/* A whole file; seq_file returns at most a page per read. */
 static void read_whole(pid_t pid, const char *name)
 {
 	static char buf[65536];
@@ -77,7 +77,7 @@ static struct answer reads(struct input *in, looking_fn *look)
 	return (struct answer){ 0, 0 };
 }
 
-/* What bench/live calls the bare cost: of each page its entry, flags and count. */
+/* The bare cost, as in bench/live: entry, flags and count of each page. */
 static struct answer bare_reads(void *arg) { return reads(arg, bare); }
 static struct answer least_reads(void *arg) { return reads(arg, bare_counts); }
 
@@ -166,12 +166,12 @@ int main(void)
 {
 	static const struct way ways[] = {
 		{ .name = "bare reads of the same words", .go = bare_reads },
-		{ .name = "without counts that the entry tells", .go = least_reads },
+		{ .name = "without counts that the entry has", .go = least_reads },
 		{ .name = "collect --no-refs", .go = without_refs, .times = 1.5 },
 	};
 	static const struct way counted[] = {
 		{ .name = "bare reads, of entries twice", .go = bare_reads_twice },
-		{ .name = "without counts that the entry tells", .go = least_reads_twice },
+		{ .name = "without counts that the entry has", .go = least_reads_twice },
 		{ .name = "collect, mappings counted first", .go = with_refs, .times = 1.5 },
 	};
 	struct process child[DENSE + TYPICAL];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmap - KMAPs: what reading and writing their text costs, and the most memory that a
- * reader of a long one had.
+ * kmap.c - cost of reading and writing the text of KMAPs, and peak memory of reading a
+ * long one.
  *
- * The text is made up as recorders write it, about 50 accesses an object. Times are CPU
- * time of the one thread, of a file in memory that is read several times over; memory is
- * that of a process that reads a gigabyte from another one.
+ * The text is generated as recorders write it, with about 50 accesses per object. Times
+ * are CPU time of one thread that reads a file in memory several times; memory is that of
+ * a process that reads a gigabyte from a pipe.
  */
 #include "measure.h"
 
@@ -70,7 +70,7 @@ static struct kmap_record access_of(uint64_t *seed)
 	return rec;
 }
 
-/* `bytes` of it, and a little more, to `fd`; how many accesses. */
+/* Writes at least `bytes` of text to `fd`; returns the number of accesses. */
 static uint64_t make(int fd, enum kmap_version v, uint64_t bytes)
 {
 	static char buf[1 << 20];
@@ -195,7 +195,7 @@ static void long_one(void)
 	if (waitpid(maker, &status, 0) != maker || status ||
 	    wait4(reader, &status, 0, &use) != reader || status)
 		errx(1, "a process failed");
-	figure("most memory of who reads 1 GiB, MiB", (double)use.ru_maxrss / 1024, 16);
+	figure("peak memory for reading 1 GiB, MiB", (double)use.ru_maxrss / 1024, 16);
 }
 
 int main(void)

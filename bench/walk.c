@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walk DUMP - what the library's answers cost, in ratios to a plain C walk.
+ * walk.c - cost of translations and listings of a DUMP, in ratios to a plain C walk.
  *
  * Everything runs on one input in one process, see measure.h. The dump is
  * mapped and warm. The plain walk and libaddrxlat take part where the dump is
@@ -284,7 +284,7 @@ static void reverses(struct input *in)
 	static const struct way find = { .name = "mmu_reverse_find, a query", .go = reverse_find };
 	struct atw_err err = { 0 };
 
-	heading("who maps it, ns of CPU time", "");
+	heading("reverse map, ns of CPU time", "");
 	contest(&build, 1, in, in->leaves);
 	need(mmu_reverse_build(in->sp, &in->reverse, &err), in->path, &err);
 	contest(&find, 1, in, QUERIES);

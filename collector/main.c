@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * atwalk-collect - a capture of the system it runs on, out of /proc: what `atwalk
- * collect live:pagemap` writes, from one static file that is small enough to be
- * brought anywhere. All it knows is the library's; collector.mk says which part.
+ * main.c - atwalk-collect, one small static program that writes the same capture of the
+ * running system as `atwalk collect live:pagemap`. The code is in the library;
+ * collector.mk lists its files.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -51,10 +51,10 @@ static const struct opt options[] = {
 	{ 0 }
 };
 
-/* ---- saying what went wrong ---- */
+/* ---- errors ---- */
 
-/* Names in files are not ours: nothing of them may steer a terminal. */
-static void collector_main_say(const char *before, const char *s)
+/* Names from files are untrusted: control characters must not reach the terminal. */
+static void collector_print_error(const char *before, const char *s)
 {
 	struct buf b = { 0 };
 
@@ -63,54 +63,54 @@ static void collector_main_say(const char *before, const char *s)
 	buf_deinit(&b);
 }
 
-static int collector_main_failed(const struct atw_err *err)
+static int collector_failed(const struct atw_err *err)
 {
-	collector_main_say("atwalk-collect: ", err->text);
+	collector_print_error("atwalk-collect: ", err->text);
 	if (err->hint[0])
-		collector_main_say("                ", err->hint);
+		collector_print_error("                ", err->hint);
 	return exit_status(err->status);
 }
 
-static int collector_main_misused(const char *why)
+static int collector_misused(const char *why)
 {
-	collector_main_say("atwalk-collect: ", why);
+	collector_print_error("atwalk-collect: ", why);
 	fputs("                see: atwalk-collect --help\n", stderr);
 	return EXIT_USAGE;
 }
 
-/* ---- an end before the end ---- */
+/* ---- signals ---- */
 
-static struct to going; /* to be removed by collector_main_tidy() */
+static struct to going; /* to be removed by collector_tidy() */
 
-/* A file that could not be made without a name is taken away. */
-static void collector_main_tidy(void)
+/* Removes the temporary file, if the filesystem lacks O_TMPFILE. */
+static void collector_tidy(void)
 {
 	if (going.target.temp)
 		unlink(going.target.temp);
 }
 
-static void collector_main_catch_signals(sigset_t *ret)
+static void collector_catch_signals(sigset_t *ret)
 {
-	signal(SIGPIPE, SIG_IGN);        /* then they are error texts */
+	signal(SIGPIPE, SIG_IGN); /* reported as errors of write(2) */
 	signal(SIGXFSZ, SIG_IGN);
 	ending_signals(ret);
-	ending_catch(collector_main_tidy);
+	ending_catch(collector_tidy);
 }
 
 /* ---- collecting ---- */
 
 /* Pass-through sink: counts records and remembers whether the writer failed. */
-struct collector_main_ear {
+struct tee {
 	struct census_sink to;
 	struct progress progress;
 	uint64_t tasks, areas, lost, denied;     /* denied: of those lost, processes */
 	bool failed;             /* the writer did */
 };
 
-static int collector_main_on_record(void *arg, const struct capture_record *rec,
-				    struct atw_err *err)
+static int collector_on_record(void *arg, const struct capture_record *rec,
+			       struct atw_err *err)
 {
-	struct collector_main_ear *e = arg;
+	struct tee *e = arg;
 	int r = e->to.record(e->to.arg, rec, err);
 
 	e->tasks += rec->letter == 'T';
@@ -121,31 +121,29 @@ static int collector_main_on_record(void *arg, const struct capture_record *rec,
 	return r;
 }
 
-static int collector_main_on_run(void *arg, const struct capture_run *run,
-				 struct atw_err *err)
+static int collector_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
-	struct collector_main_ear *e = arg;
+	struct tee *e = arg;
 	int r = e->to.run(e->to.arg, run, err);
 
 	e->failed |= r != ATW_OK;
 	return r;
 }
 
-static int collector_main_on_frames(void *arg, const struct capture_frames *run,
-				    struct atw_err *err)
+static int collector_on_frames(void *arg, const struct capture_frames *run,
+			       struct atw_err *err)
 {
-	struct collector_main_ear *e = arg;
+	struct tee *e = arg;
 	int r = e->to.frames(e->to.arg, run, err);
 
 	e->failed |= r != ATW_OK;
 	return r;
 }
 
-/* What could be known is written; *lacks: what was hidden, or status 0. */
-static int collector_main_write_it(const struct opts *o, const struct budget *budget,
-				   struct pace *pace, struct census_writer *w,
-				   struct collector_main_ear *e, struct atw_err *lacks,
-				   struct atw_err *err)
+/* Writes all accessible data; *lacks: the reason why some was not, or status 0. */
+static int collector_write_it(const struct opts *o, const struct budget *budget,
+			      struct pace *pace, struct census_writer *w, struct tee *e,
+			      struct atw_err *lacks, struct atw_err *err)
 {
 	const struct pagemap_provider_opts po = {
 		.only = (uint32_t)o->pid.u, .flags = true, .counts = true, .pace = pace,
@@ -156,8 +154,8 @@ static int collector_main_write_it(const struct opts *o, const struct budget *bu
 		.progress = progress_at, .arg = &e->progress,
 	};
 	const struct common c = { .quiet = o->quiet, .progress = o->progress };
-	const struct census_sink sink = {collector_main_on_record, collector_main_on_run,
-					 collector_main_on_frames, e};
+	const struct census_sink sink = {collector_on_record, collector_on_run,
+					 collector_on_frames, e};
 	struct provider *p = NULL;
 	int r = pagemap_provider_open(&po, NULL, NULL, &p, err);
 
@@ -178,18 +176,18 @@ static int collector_main_write_it(const struct opts *o, const struct budget *bu
 	return r;
 }
 
-/* *whole: it may have its name, whatever it lacks. */
-static int collector_main_collect(const struct opts *o, const struct budget *budget,
-				  struct pace *pace, bool *whole)
+/* *whole: the file may get its name, even if some data was inaccessible. */
+static int collector_collect(const struct opts *o, const struct budget *budget,
+			     struct pace *pace, bool *whole)
 {
 	struct census_writer *w = NULL;
 	struct atw_err err = { 0 }, lacks = { 0 };
-	struct collector_main_ear e = {0};
+	struct tee e = {0};
 	int r = census_writer_open(going.fd, 0, &w, &err);
 
 	if (r == ATW_OK) {
 		e.to = census_writer_sink(w);
-		r = collector_main_write_it(o, budget, pace, w, &e, &lacks, &err);
+		r = collector_write_it(o, budget, pace, w, &e, &lacks, &err);
 	}
 	census_writer_close(w);
 	*whole = r == ATW_OK;
@@ -198,13 +196,13 @@ static int collector_main_collect(const struct opts *o, const struct budget *bud
 			atw_err_wrap(&err, "%s", going.name);
 		if (err.status == ATW_E_NOMEM && o->mem)
 			atw_err_hint(&err, "--mem %s is not enough for all there is to hold at once", o->mem);
-		return collector_main_failed(&err);
+		return collector_failed(&err);
 	}
 	if (o->verbose)
 		fprintf(stderr, "atwalk-collect: %" PRIu64 " tasks, %" PRIu64 " areas, %" PRIu64 " not read\n",
 			e.tasks, e.areas, e.lost);
 	if (lacks.status && !o->quiet)
-		collector_main_failed(&lacks);
+		collector_failed(&lacks);
 	if (e.lost && !o->quiet)
 		fprintf(stderr, "atwalk-collect: %" PRIu64 " time%s something could not be read: see the L: lines\n",
 			e.lost, e.lost == 1 ? "" : "s");
@@ -213,7 +211,7 @@ static int collector_main_collect(const struct opts *o, const struct budget *bud
 
 /* ---- the program ---- */
 
-static int collector_main_run(const struct opts *o, const char *where)
+static int collector_run(const struct opts *o, const char *where)
 {
 	struct pace pace = { 0 };
 	struct atw_err err = { 0 };
@@ -225,20 +223,20 @@ static int collector_main_run(const struct opts *o, const char *where)
 	if (o->rate && (!num_size(o->rate, strlen(o->rate), &pace.rate) || !pace.rate)) {
 		atw_err_set(&err, ATW_E_USAGE, "--rate: '%s' is no number of bytes (65536, 64K, 1M)",
 			    o->rate);
-		return collector_main_misused(err.text);
+		return collector_misused(err.text);
 	}
 	if (o->pid.given && (!o->pid.u || o->pid.u > UINT32_MAX))
-		return collector_main_misused("--pid: no process has such a number");
+		return collector_misused("--pid: no process has such a number");
 	if (budget_begin(o->mem, &budget, &err) < 0)
-		return collector_main_failed(&err);
-	collector_main_catch_signals(&signals);
+		return collector_failed(&err);
+	collector_catch_signals(&signals);
 	if (to_open(where, &going, &err) < 0)
-		return collector_main_failed(&err);
-	status = collector_main_collect(o, &budget, &pace, &whole);
+		return collector_failed(&err);
+	status = collector_collect(o, &budget, &pace, &whole);
 	if (!going.socket)
 		sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (whole && to_commit(&going, &err) < 0) {
-		status = collector_main_failed(&err);
+		status = collector_failed(&err);
 		whole = false;
 	}
 	to_close(&going);
@@ -247,27 +245,31 @@ static int collector_main_run(const struct opts *o, const char *where)
 	return status;
 }
 
-static int collector_main_told(void)
+static int collector_flush_stdout(void)
 {
 	struct atw_err err = { 0 };
 
 	if (!fflush(stdout) && !ferror(stdout))
 		return EXIT_COMPLETE;
 	atw_err_set(&err, ATW_E_IO, "standard output: cannot write: %m");
-	return collector_main_failed(&err);
+	return collector_failed(&err);
 }
 
-static int collector_main_help(void)
+static int collector_help(void)
 {
 	fputs("usage: atwalk-collect [options] [TO]\n\n"
-	      "Writes a capture (atwalk-capture(5)) of the system it runs on, out of /proc.\n\n"
-	      "TO: a file, which is whole or not there at all; standard output without it or\n"
-	      "    as -; tcp:ADDRESS:PORT or unix:PATH, where somebody listens.\n\n"
-	      "options:\n", stdout);
+	      "Writes a capture (atwalk-capture(5)) of the running system, read from "
+	      "/proc.\n\n"
+	      "TO: a file, which is created only when complete; - or nothing for "
+	      "standard\n"
+	      "    output; or tcp:ADDRESS:PORT or unix:PATH for a socket that accepts."
+	      "\n\n"
+	      "options:\n",
+	      stdout);
 	options_help(&(struct opt_set){ .table = options }, 1, stdout);
 	fputs("\nExit status: 0 complete, 1 no such process, 2 wrong usage, 3 not written,\n"
 	      "4 parts could not be read.\n", stdout);
-	return collector_main_told();
+	return collector_flush_stdout();
 }
 
 int main(int argc, char **argv)
@@ -279,16 +281,16 @@ int main(int argc, char **argv)
 
 	hold_standard_files();
 	if (!options_parse("atwalk-collect", &set, 1, argc - 1, argv + 1, &n, why, sizeof(why)))
-		return collector_main_misused(why);
+		return collector_misused(why);
 	if (o.help)
-		return collector_main_help();
+		return collector_help();
 	if (o.version) {
 		printf("atwalk-collect %s\n", atw_version());
-		return collector_main_told();
+		return collector_flush_stdout();
 	}
 	if (n > 1)
-		return collector_main_misused("one TO is enough");
+		return collector_misused("one TO is enough");
 	if (n && !*argv[1])
-		return collector_main_misused("TO is empty");
-	return collector_main_run(&o, n ? argv[1] : NULL);
+		return collector_misused("TO is empty");
+	return collector_run(&o, n ? argv[1] : NULL);
 }
