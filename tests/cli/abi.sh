@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What programs that were linked with libatwalk rely on stays as it was released, and
-# programs that were compiled with older and newer headers work.
+# The ABI of libatwalk is that of the last release, and programs that were compiled with
+# older and newer headers work.
 # shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 
 abi=$data/abi/0.2.txt
 cc=$(cut -d' ' -f1 "$built/flags")
 
-# Of a release only additions are allowed, and structs that grow at their end:
-# REGENERATE=1 writes the list anew.
+# After a release only additions are allowed, and structs may grow at their end.
+# REGENERATE=1 rewrites the list.
 t "symbols, constants and structs are those of 0.2"
 command -v python3 >/dev/null || skip "there is no python3"
 [ "$(getconf LONG_BIT)" = 64 ] || skip "the list is that of 64-bit machines"
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 }
 END
 
-# program.c with headers whose struct atw_open_opts went through sed(1).
+# Builds program.c with struct atw_open_opts edited by sed(1).
 build() {
 	rm -rf headers
 	mkdir headers
@@ -71,7 +71,7 @@ run build '/paging_ext/,/reserved/d'
 run ./program x86.elf
 out <<<"32 x86_64-4"
 
-t "a program with newer, longer options: refused only if it uses what is not known"
+t "a program with newer, longer options: refused only if it sets an unknown member"
 [ -z "$why" ] || skip "$why"
 run build 's/uint32_t reserved;/&\n\tuint64_t more;/'
 run ./program x86.elf

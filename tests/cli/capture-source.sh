@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A capture is read as a source by pages, ps, find, map and info: captures written by
-# hand, the figure of the paper, truncated, damaged and hostile ones; and that of a
-# process which this test starts and stops, where the answers equal those of live:pagemap.
+# pages, ps, find, map and info read captures: captures written by hand, the figure of the
+# LPMA paper, truncated, damaged and hostile ones; and a capture of a process that this test
+# starts and stops, where all rows equal those of live:pagemap.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -17,8 +17,8 @@ trap end EXIT
 
 all=pid,address,end,size,physical,rights,state,flags,entry,node,count,kcount,swap,pageflags,order
 
-# An example of everything: a large page with differing frames, one page many times, swap
-# with a known and an unknown slot, states, areas in parts and pages of no area.
+# One of each: a large page with differing frames, one page many times, swap with a known
+# and an unknown slot, states, areas in parts, and pages outside of areas.
 cat >all.cap <<'END'
 H: atwalk-capture, 1
 H: page, 4096
@@ -77,7 +77,7 @@ address,size,physical,kcount,pageflags,order
 0x0000000000603000,4096,0x0000000000203000,1,"MMAP,ANON,COMPOUND_TAIL,THP",9
 END
 
-t "its areas, and what they come to"
+t "areas and their totals"
 run atwalk pages all.cap --areas-only --pid 10
 golden capture-areas
 run atwalk pages all.cap --totals --pid 10
@@ -94,7 +94,7 @@ for command in 'ps all.cap' 'info all.cap' 'pages all.cap' 'map all.cap --pid 10
 	yes [ "$(grep -c ' tasks$' "$work/log/err")" = 0 ]
 done
 
-t "whoever shares an address space has its areas"
+t "tasks that share an address space have the same areas"
 run atwalk pages all.cap -q --areas-only --pid 10 --format csv --columns address,mapped
 cp "$work/log/out" want
 for pid in 11 12; do
@@ -102,7 +102,7 @@ for pid in 11 12; do
 	same "$work/log/out" want
 done
 
-t "what could not be read then is not read now"
+t "pages that were unreadable at capture time are reported as lost"
 run atwalk pages all.cap --task other
 status 4
 golden capture-lost
@@ -112,7 +112,7 @@ atwalk: all.cap: when it was taken: process 20: page table at 0x7000: the source
 atwalk: all.cap: what is in 1 range is not known
 END
 
-t "of all processes"
+t "all processes"
 run atwalk pages all.cap --format csv --group pid
 status 4
 out <<'END'
@@ -142,14 +142,14 @@ address,size,physical,state
 0x0000000000403000,4096,0x0000000080000000,present
 END
 
-# $1: lines between the H: lines and the tasks.
+# $1: lines to insert between the H: lines and the tasks.
 denied() {
 	printf 'H: atwalk-capture, 1\nH: page, 4096\n%sT: app, 10, 10, 0, -, -, -, -, -, -, tgid=10\n' "$1"
 	printf 'V: 00400000, 00400FFF, 00001000, 00001000, -, 00000075, /bin/app\nM: 00400000=80000612, 1, 0000086C, refs=1 |\n'
 	printf 'E: %s, 1, 1, %s\n' "$2" "$3"
 }
 
-t "H: unsized: which pages are large is not known, and the rest is"
+t "H: unsized: page sizes are unknown, everything else is known"
 sed 's/^E: 144,/H: unsized, 3\nE: 145,/' "$data/captures/server.cap" >unsized.cap
 run atwalk report use unsized.cap --format csv --columns pid,rss,huge,thp_anon,thp_shmem,thp_file,hugetlb
 out <<'END'
@@ -164,7 +164,7 @@ pid,rss,pss,huge,thp_anon,hugetlb
 110,118784,73728,,,0
 END
 
-t "--allow-unreadable: processes that may not be read make no part of an answer"
+t "--allow-unreadable: unreadable processes do not make the result partial"
 denied $'L: 0, 1 of 2 processes, this process may not read them, denied=1\n' 6 1 >denied.cap
 for command in pages 'pages --totals' ps 'report use' collect; do
 	# shellcheck disable=SC2086 # a command with its options
@@ -183,7 +183,7 @@ for command in pages 'pages --totals' ps 'report use' collect; do
 	same "$work/log/out" without
 done
 
-t "--allow-unreadable: what else could not be read does"
+t "--allow-unreadable: other read errors do"
 denied $'L: 0, 1 of 2 processes, this process may not read them, denied=1\nL: 10, areas, it is damaged\n' 7 2 >damaged.cap
 for command in 'pages --totals' ps 'report use' collect; do
 	# shellcheck disable=SC2086 # likewise
@@ -210,7 +210,7 @@ err <<'END'
 atwalk: all.cap: there is no process or thread 99
 END
 
-t "who mapped it"
+t "find: the mappings of a frame"
 run atwalk find all.cap 80000123 --format csv --columns pid,task,address,end,size,physical,rights,state,area,times,processes,level,entry
 status 4
 out <<'END'
@@ -232,7 +232,7 @@ run atwalk find all.cap --pid 10 700000000
 status 1
 err_has "all.cap: 700000000 is no memory that it has"
 
-t "who else mapped what is behind an address of a process"
+t "find: other mappings of the frame at an address of a process"
 run atwalk find all.cap 80000123 --format csv --columns pid,address,physical
 status 4
 said_err=1
@@ -258,14 +258,14 @@ status 3
 no_out
 err_has 'ffffffff81000000: is a kernel address, and a capture tells of those of processes alone'
 
-t "what is mapped, of one process"
+t "map: one process"
 run atwalk map all.cap --pid 10 --columns address,end,size,physical,page,pages,rights,state,area,node
 golden capture-map
 run atwalk map all.cap --pid 20
 status 4
 err_has "page table at 0x7000"
 
-t "what is in it"
+t "info"
 run atwalk info all.cap
 golden capture-info
 run atwalk info all.cap --pid 12
@@ -304,7 +304,7 @@ if grep -q '^  found:.* zstd' "$built/found.txt"; then
 	yes grep -q '^format *capture, version 1, packed by zstd$' "$work/log/out"
 fi
 
-t "what needs page tables ends with one sentence"
+t "commands that need page tables end with one error"
 for words in 'walk 400000' 'walk 400000 --pid 10' 'map' 'extract -o x.elf' 'walk init_task' \
 	'map --large --pid 10' 'map --depth 1 --pid 10' 'ps --kernel vmlinux' \
 	'pages --root 1000 --paging x86_64-4' 'find --cpu 0 1000' 'info --root 1000'; do
@@ -333,7 +333,7 @@ run atwalk map all.cap --pid 10 ffffffff81000000
 status 3
 err_has "all.cap: ffffffff81000000: is a kernel address, and a capture tells of those of processes alone"
 
-t "whose it is"
+t "process selection"
 run atwalk pages all.cap --pid 2
 status 1
 err_has "all.cap: process 2 is a kernel thread or has ended"
@@ -343,10 +343,10 @@ err_has "all.cap: there is no process 99"
 run atwalk pages all.cap --pid 99999999999
 status 1
 err_has "there is no process 99999999999"
-run atwalk pages all.cap --task nobody
+run atwalk pages all.cap --task absent
 status 1
-err_has "no process is called 'nobody'"
-# The unreadable line may have been that process.
+err_has "no process is called 'absent'"
+# The invalid line may have been that process.
 sed 's/^T: twin, 12,/T: twin, x,/' all.cap >torn.cap
 run atwalk pages torn.cap --pid 12
 status 3
@@ -360,9 +360,9 @@ run atwalk pages two.cap --task app
 status 1
 err_has "2 processes are called 'app': 10 (app), 12 (app)"
 
-# ---- the paper's form ----
+# ---- LPMA captures ----
 
-t "the paper's figure"
+t "Figure 1 of the LPMA paper"
 run atwalk pages "$data/paper-figure1.txt"
 status 4
 golden capture-paper
@@ -386,10 +386,10 @@ pid,task,mm,resident,lost,kind,tgid
 END
 said_err=1
 
-# ---- what is not whole ----
+# ---- truncated and damaged captures ----
 
 # The file is cut after each line; everything before the cut is listed as before.
-t "cut off, after each line"
+t "truncated after each line"
 lines=$(wc -l <all.cap)
 atwalk pages all.cap --format csv --columns pid,address,size,state >want 2>"$work/log/cut"
 for ((i = 12; i < lines; i++)); do
@@ -397,7 +397,7 @@ for ((i = 12; i < lines; i++)); do
 	run atwalk pages cut.cap --format csv --columns pid,address,size,state
 	status 4
 	err_has "no E: line: cut off behind line $i"
-	# Rows that the whole one has not are of what is not known.
+	# Rows that the complete capture lacks describe unknown pages.
 	grep -vxFf want "$work/log/out" | grep -v ',lost$' | grep -v ',absent$' >others
 	yes [ ! -s others ]
 done
@@ -417,7 +417,7 @@ status 4
 yes grep -q '^complete *no: see standard error$' "$work/log/out"
 said_err=1
 
-t "cut off, after each byte of a line"
+t "truncated after each byte of a line"
 for ((i = 1200; i < 1400; i += 7)); do
 	head -c $i all.cap >cut.cap
 	for command in 'pages' 'ps' 'find' 'info' 'pages -q --areas-only' 'map --pid 10'; do
@@ -430,7 +430,7 @@ for ((i = 1200; i < 1400; i += 7)); do
 	done
 done
 
-t "lines and runs that are wrong"
+t "invalid lines and runs"
 bad_line() {
 	sed "$1" all.cap >bad.cap
 	run atwalk pages bad.cap --pid 10 --format csv --columns address,end,state --filter "$2"
@@ -452,7 +452,7 @@ bad_line '13s/, 10,/, 4294967296,/;s/, 12,/, 10,/' 'address=0x400000' \
 	'line 13: T: pid is 4294967296, which no task has' ''
 
 t "hostile"
-# A page that is larger than all memory; one in parts that leave some of it out.
+# A page that is larger than all memory; one in parts with gaps.
 sed 's/order=9, folio=9/order=52, folio=52/g' all.cap >bad.cap
 run atwalk pages bad.cap --pid 10 600000+4K --columns address,size,physical --format csv
 out <<'END'
@@ -466,7 +466,7 @@ address,size,physical,state
 0x0000000000600000,413696,0x0000000000200000,present
 0x0000000000665000,2732032,,absent
 END
-# Pages without end: what asks for no single one of them does not look at each.
+# Endless pages: totals do not visit them one by one.
 cat >bad.cap <<'END'
 H: atwalk-capture, 1
 T: big, 1, 00000001, -, -, -, -, -, -, -
@@ -492,7 +492,7 @@ pid,resident
 END
 run timeout $limit "$O/atwalk" find bad.cap 5000
 status 1
-# More holes than a real process has, and in no order.
+# More holes than a real process has, in no order.
 {
 	printf 'H: atwalk-capture, 1\nT: holes, 1, 00000001, -, -, -, -, -, -, -\n'
 	for ((i = 5000; i > 0; i--)); do
@@ -503,13 +503,13 @@ status 1
 run timeout $limit "$O/atwalk" pages bad.cap --format csv --group state
 status 4
 err_has "when it was taken: process 1: page table at 0x2710000: gone"
-# 4096 of them have room; what lies between the others is not known either.
+# 4096 of them are stored; beyond them the pages between holes are unknown, too.
 out <<'STATES'
 state,count,size
 absent,4097,244252672
 lost,4096,24182784
 STATES
-# The permissions of the area are missing, and so is its owner.
+# The permissions of the area and its owner are missing.
 sed '14s/-, 00000075/-, -/' all.cap >bad.cap
 run atwalk pages bad.cap --pid 10 400000+4K
 yes grep -qx '10 app: /bin/app 0x0000000000400000-0x0000000000404000 16K ????' "$work/log/out"
@@ -527,9 +527,9 @@ run atwalk pages bad.cap
 status 3
 err_has "version 2, and this program reads version 1"
 
-# ---- a dump, and what was collected of it ----
+# ---- a dump and its capture ----
 
-t "of a dump: the same rows as of the dump"
+t "a capture of a dump has the rows of the dump"
 if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no zstd"; else
 	run atwalk collect --raw -o dump.cap tasks.kdump
 	for words in '' --all '-q --columns +rights' --totals; do
@@ -561,7 +561,7 @@ if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no
 	same "$work/log/out" want
 fi
 
-# ---- a process that stands still ----
+# ---- a stopped process ----
 
 why=''
 command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
@@ -611,7 +611,7 @@ for row in csv.DictReader(sys.stdin):
     row["pageflags"] = ",".join(f for f in row["pageflags"].split(",") if f not in GONE)
     print(";".join(row.values()))'; }
 
-t "a stopped process: every row is that of live:pagemap"
+t "a stopped process: every row is the same as with live:pagemap"
 if [ -n "$why" ]; then skip "$why"; else
 	columns=pid,task,address,end,size,physical,rights,state,flags,count,kcount,swap,pageflags,node,area
 	for try in 1 2 3; do
@@ -621,7 +621,7 @@ if [ -n "$why" ]; then skip "$why"; else
 		said_err=1
 		ours <"$work/log/out" | grep -v '\[vvar' >want
 		run atwalk pages live.cap --pid "$child" --columns $columns --format csv
-		# For pages of [vsyscall] and [vvar] /proc has no words, and runs tell none.
+		# /proc has no pagemap entries for [vsyscall] and [vvar], so these runs have no facts.
 		ours <"$work/log/out" | grep -v '\[vsyscall\]\|\[vvar' >got
 		cmp -s got want && break
 		echo "note - pages moved, try $try: $(diff got want | sed -n 2p)"
@@ -629,7 +629,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	same got want
 	yes [ "$(wc -l <want)" -gt 2000 ]
 	yes grep -q ';protnone;' want
-	# Where a range ends, others may have their part in as well.
+	# The end of a range also depends on the mappings of other processes.
 	for command in map "pages -q --areas-only"; do
 		for try in 1 2 3 4 5; do
 			run atwalk collect --raw --pid "$child" -o live.cap live:pagemap

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# collect writes exact captures: of the small dump that has processes, and of processes
-# that this test starts, through /proc and through page tables. They are compared with
-# what the processes know and with `atwalk pages`.
+# collect writes exact captures of the small dump with processes, and of processes that this
+# test starts, through /proc and through page tables. They are compared with data of the
+# processes themselves and with `atwalk pages`.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -19,11 +19,11 @@ columns=pid,address,size,physical,state,kcount,swap,pageflags
 why=''
 command -v python3 >"$work/log/python" || why="no python3, which reads the lines"
 
-# What comes out of a capture, and out of rows, of the same pages.
+# The same pages, as lines of a capture and as rows.
 of_capture() { python3 "$cli/capture_pages.py" capture <"$1" | sort; }
 of_rows() { python3 "$cli/capture_pages.py" pages <"$1" | sort; }
 
-# What it must not have.
+# lacks PATTERN: no line of the capture matches.
 lacks() { yes [ -z "$(grep -E "$1" "$2" | head -n 3)" ]; }
 
 t "usage"
@@ -46,7 +46,7 @@ run atwalk collect --freeze live
 status 2
 err_has "--freeze needs --pid or --task"
 
-t "what has no processes is no source"
+t "sources without processes are refused"
 run atwalk collect -o none.cap x86.elf
 status 3
 err_has "x86.elf"
@@ -63,7 +63,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	golden collect-hugetlb
 fi
 
-t "a dump: every page is what pages says of it"
+t "a dump: every page agrees with the command pages"
 if [ -n "$why$tasks" ]; then skip "$why$tasks"; else
 	run atwalk collect -o all.cap tasks.kdump
 	no_out
@@ -72,7 +72,7 @@ if [ -n "$why$tasks" ]; then skip "$why$tasks"; else
 	of_rows "$work/log/out" >want
 	same got want
 	yes [ "$(wc -l <want)" = 7488 ]
-	# Every task but the threads of others, in the order of ps, behind the idle task.
+	# Every task but threads of listed processes, in the order of ps, after the idle task.
 	run atwalk ps tasks.kdump --format csv --columns pid,task
 	sed '1s|.*|0,swapper/0|' "$work/log/out" | tr -d '"' >want
 	sed -n 's/^T: \([^,]*\), \([0-9]*\), .*/\2,\1/p' all.cap | tr -d '"' >got
@@ -83,7 +83,7 @@ if [ -n "$why$tasks" ]; then skip "$why$tasks"; else
 	same got names
 fi
 
-t "an extract: the same but for the bytes of files"
+t "an extract: the same, without data read from file pages"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk extract -q --pages -o small.elf tasks.kdump
 	run atwalk collect small.elf
@@ -91,7 +91,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	same got all.cap
 fi
 
-t "a dump: threads, behind their process, with the same memory"
+t "a dump: threads follow their process, with the same memory"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect --threads -o threads.cap tasks.kdump
 	run atwalk ps --threads tasks.kdump --format csv --columns pid,tgid,task
@@ -103,7 +103,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	awk -F, '$3 == "thread" { if ($4 == "" || $4 != mm[$2]) print "thread " $1; n++ } { mm[$1] = $4 }
 		END { if (!n) print "none" }' "$work/log/out" >odd
 	yes [ ! -s odd ]
-	# It changes nothing else.
+	# Everything else is the same.
 	for report in basic areas count; do
 		run atwalk report $report all.cap
 		cp "$work/log/out" want
@@ -115,7 +115,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	err_has "--threads: all.cap is a capture, and taken already"
 fi
 
-t "a dump: entries as they are, and all flags"
+t "a dump: raw entries, and all flags"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect --raw --task zombie tasks.kdump
 	status 1
@@ -127,7 +127,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	yes grep -qx 'H: pageflags, FFFFFFFFFFFFFFFF' raw.cap
 fi
 
-t "a dump: what frames are used for"
+t "a dump: frames by use"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	# This dump does not have the kernel's list of RAM.
 	run atwalk collect --frames tasks.kdump
@@ -137,7 +137,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	lacks '^[RF]:' "$work/log/out"
 fi
 
-t "a capture of a capture is the same, packed or not"
+t "a capture of a capture is the same, compressed or not"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect all.cap
 	same "$work/log/out" all.cap
@@ -172,7 +172,7 @@ END
 	err_has "all.cap: there is no process 98765"
 fi
 
-t "the paper's figure, in today's form"
+t "Figure 1 of the LPMA paper, converted to today's format"
 run atwalk collect "$data/paper-figure1.txt"
 status 4
 said_err=1
@@ -212,11 +212,11 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	yes grep -q "^L: [0-9]*, capture, line 50: 'X:' is no line of version 1$" again.cap
 fi
 
-t "a page table that the dump lacks: areas without sums, and none where there is no area"
+t "a missing page table: its areas have no sums, and only its areas"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	atwalk extract -q --pages -o whole.elf tasks.kdump >/dev/null
 	cp whole.elf lost.elf
-	# Its first entry leads behind the memory.
+	# The first entry points beyond the memory.
 	yes poke lost.elf "$(poke whole.elf 'task:99.task_struct.mm*.mm_struct.pgd*')" 67f0ffff7f000000
 	run atwalk collect --pid 99 -o lost.cap lost.elf
 	status 4
@@ -235,7 +235,7 @@ pid,text,data,total
 END
 fi
 
-t "a capture is its owner's alone, if the file is new"
+t "a new file is readable by its owner only"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect --task swap -o mode.cap tasks.kdump
 	yes [ "$(stat -c %a mode.cap)" = 600 ]
@@ -244,7 +244,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	yes [ "$(stat -c %a mode.cap)" = 640 ]
 fi
 
-t "a device that is full, and nothing is left behind"
+t "a full device, without leftovers"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect -o /dev/full tasks.kdump
 	status 3
@@ -259,7 +259,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	yes [ -z "$(ls -A folder)" ]
 fi
 
-t "progress is told to those who ask for it"
+t "progress is printed with --progress"
 if [ -n "$tasks" ]; then skip "$tasks"; else
 	run atwalk collect -o again.cap --progress tasks.kdump
 	err <<'END'
@@ -269,7 +269,7 @@ END
 	run atwalk collect -o again.cap --progress -q tasks.kdump
 fi
 
-# ---- what runs ----
+# ---- running processes ----
 
 # A child with memory of several kinds: kinds-child.py.
 [ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
@@ -296,12 +296,12 @@ fi
 ours() { awk '!/ANON/ { $5 = "-" } { print }'; }
 
 for way in pagemap bpf; do
-	t "live:$way: every page of a child is what pages says of it"
+	t "live:$way: every page of a child agrees with the command pages"
 	if [ -n "$why$hidden" ]; then skip "$why$hidden"
 	elif ! atwalk info "live:$way" >"$work/log/way" 2>&1; then
 		skip "$(head -n 1 "$work/log/way")"
 	else
-		# What others map as well they may let go meanwhile.
+		# Other processes may unmap shared pages meanwhile.
 		for try in 1 2 3; do
 			run atwalk collect --no-refs --pid "$child" "live:$way" -o "$way.cap"
 			said_err=1
@@ -316,9 +316,9 @@ for way in pagemap bpf; do
 		yes [ "$(wc -l <want)" -gt 2000 ]
 	fi
 
-	t "live:$way: areas are those of maps"
+	t "live:$way: areas are those of /proc/PID/maps"
 	if [ -n "$why" ] || [ ! -s "$way.cap" ]; then skip "see above"; else
-		# [vsyscall] is of no process, and may be missing in page tables.
+		# [vsyscall] belongs to no process, and may be missing in page tables.
 		sed -n '/vsyscall/d; s/^\([0-9a-f]*\)-\([0-9a-f]*\) .*/\1 \2/p' "/proc/$child/maps" |
 		while read -r a b; do
 			printf '%08X, %08X\n' $((16#$a)) $((16#$b - 1))
@@ -327,7 +327,7 @@ for way in pagemap bpf; do
 		same got want
 	fi
 
-	t "live:$way: the task is what /proc says of it"
+	t "live:$way: the task agrees with /proc"
 	if [ -n "$why" ] || [ ! -s "$way.cap" ]; then skip "see above"; else
 		read -r -a stat < <(sed 's/.*) //' "/proc/$child/stat")
 		exe=$(readlink "/proc/$child/exe")
@@ -347,7 +347,7 @@ for way in pagemap bpf; do
 	fi
 done
 
-t "by /proc and by page tables the same frames"
+t "/proc and page tables have the same frames"
 if [ -n "$why" ] || [ ! -s pagemap.cap ] || [ ! -s bpf.cap ]; then skip "see above"; else
 	for way in pagemap bpf; do
 		of_capture $way.cap | grep ANON >$way.frames
@@ -355,7 +355,7 @@ if [ -n "$why" ] || [ ! -s pagemap.cap ] || [ ! -s bpf.cap ]; then skip "see abo
 	same pagemap.frames bpf.frames
 fi
 
-t "our own count, of all processes that there are"
+t "mapcounts from all processes"
 if [ -n "$why$hidden" ]; then skip "$why$hidden"
 elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
@@ -399,36 +399,36 @@ END
 	yes grep -q '^R: .*, System RAM' alone.cap
 fi
 
-t "without privileges: frames and counts are n/a, and not 0"
+t "without privileges: frames and counts are n/a, not 0"
 as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
 if [ -n "$why" ]; then skip "$why"
 elif [ -n "${WRAP:-}" ]; then skip "valgrind is what would be denied"
 elif [ "$(id -u)" -ne 0 ] || ! "${as[@]}" true 2>"$work/log/setpriv"; then
-	skip "needs root and setpriv, to be less than that"
+	skip "needs root and setpriv, to drop privileges"
 elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
 else
 	cp "$built/atwalk" atwalk-copy
 	chmod 755 atwalk-copy
 	mkdir -m 777 room
-	cat >nobody <<'END'
+	cat >unprivileged <<'END'
 sleep 10000 &
 until grep -q '(sleep) S' /proc/$!/stat; do sleep 0.02; done
-./atwalk-copy collect -o room/nobody.cap --pid $! live:pagemap
+./atwalk-copy collect -o room/unprivileged.cap --pid $! live:pagemap
 status=$?
 kill $!
 exit $status
 END
-	run unshare --pid --fork --mount-proc "${as[@]}" bash nobody
+	run unshare --pid --fork --mount-proc "${as[@]}" bash unprivileged
 	err_has "hides frame numbers from this process"
-	yes grep -q '^T: sleep, .*, code=' room/nobody.cap
-	yes grep -q '^M: .*=00000012, -, -, map=[0-9A-F]*, noframe=1 |' room/nobody.cap
-	lacks 'refs=' room/nobody.cap
+	yes grep -q '^T: sleep, .*, code=' room/unprivileged.cap
+	yes grep -q '^M: .*=00000012, -, -, map=[0-9A-F]*, noframe=1 |' room/unprivileged.cap
+	lacks 'refs=' room/unprivileged.cap
 	# The number of pages mapped once is unknown.
-	lacks '^P: [1-9]' room/nobody.cap
+	lacks '^P: [1-9]' room/unprivileged.cap
 fi
 
-t "a process that is not there"
+t "a missing process"
 run atwalk collect --pid 4194305 live:pagemap
 status 1
 no_out

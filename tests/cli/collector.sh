@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# atwalk-collect is small and static, writes what `atwalk collect live:pagemap` writes,
+# atwalk-collect is small and static, writes the same as `atwalk collect live:pagemap`,
 # leaves nothing behind when it fails, and needs bounded memory. It reads only processes
 # of this test, in a PID namespace of their own.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-# Valgrind does not know the functions of a static libc: it is run as it is.
+# Valgrind cannot intercept the functions of a static libc, so it is not used.
 collect=$built/atwalk-collect
 if [ ! -x "$collect" ]; then
-	t "all of it"
+	t "all tests"
 	skip "there is no static libc here"
 	finish
 fi
 checked=''
 ! grep -qE -e '-fsanitize|--coverage' "$built/flags" || checked="this build is no static one"
 
-# What has to be ended with the test.
+# Processes to kill at the end of the test.
 mine=()
 # shellcheck disable=SC2317 # by the trap
 end() {
@@ -48,7 +48,7 @@ END
 normal=0
 [ "$("$collect" --no-refs --pid $$ 2>&1 | grep -c '^atwalk-collect: /proc/PID/pagemap hides')" = 0 ] || normal=4
 
-# What does not depend on when it was written: of the machine, which keys there are.
+# Removes what depends on the time of writing: of H: lines only the keys are kept.
 # Pages of the kernel's own and the zero page are also mapped by the reading process.
 steady() {
 	sed -E '/^H: (atwalk-capture|page|way|bits|[a-z]*flags|machine|release|cpus|hz), /!s/^(H: [^,]*), .*/\1/
@@ -59,7 +59,7 @@ steady() {
 			s/, [0-9]+, (1?0*800),/, \1,/g
 		}' "$1" | if command -v python3 >"$work/log/python"; then python3 pages.py; else cat; fi
 }
-# Page by page, for runs may end where a page waits to be put on a list (LRU).
+# Page by page, because runs may end at pages that are not yet on an LRU list.
 cat >pages.py <<'END'
 import re
 import sys
@@ -75,13 +75,13 @@ for line in sys.stdin:
             print('M: %X=%X,' % (int(va, 16) + i * 4096, int(entry, 16) + at), ', '.join(more))
 END
 
-# Its last line says how many there are before it.
+# The E: line has the number of lines before it.
 whole() {
 	yes [ "$(head -n 1 "$1")" = 'H: atwalk-capture, 1' ]
 	yes [ "$(tail -n 1 "$1" | sed -n 's/^E: \([0-9]*\), .*/\1/p')" = $(($(wc -l <"$1") - 1)) ]
 }
 
-# ---- what it is ----
+# ---- the program ----
 
 # FILE NAME: bytes, dynamic linker, libraries, machine
 looks() {
@@ -118,7 +118,7 @@ for each in 'musl:256000:' "x86_64:$MIB:Advanced Micro Devices X86-64" "arm64:$M
 	fi
 done
 
-t "it says how it is used"
+t "usage"
 run "$collect" --help
 golden collector-help
 run "$collect" --version
@@ -126,7 +126,7 @@ out <<END
 atwalk-collect $("$O/atwalk" --version | cut -d ' ' -f 2)
 END
 
-t "what cannot be meant is refused"
+t "invalid arguments are refused"
 for each in '--nosuch|unknown option --nosuch' 'a b|one TO is enough' \
 	'--mem 1M x|' '--mem x x|' '--rate 0 x|--rate: ' \
 	'--pid 0 x|--pid: no process has such a number' \
@@ -140,7 +140,7 @@ for each in '--nosuch|unknown option --nosuch' 'a b|one TO is enough' \
 	said_err=1
 	[ -z "${each#*|}" ] || err_has "atwalk-collect: ${each#*|}"
 done
-# What was typed is quoted: it may be nothing, or end with a colon.
+# Arguments are quoted: they may be empty, or end with a colon.
 run "$collect" --rate 0 x
 status 2
 err_has "atwalk-collect: --rate: '0' is no number of bytes (65536, 64K, 1M)"
@@ -171,15 +171,15 @@ status 2
 err_has 'a socket'\''s path has 1 to 107 bytes'
 yes [ "$(ls)" = "$(ls --hide=x)" ]
 
-# ---- what it says ----
+# ---- contents ----
 
-t "it says what atwalk collect live:pagemap says"
+t "the same as atwalk collect live:pagemap"
 if [ -n "$alone" ]; then skip "$alone"
 else
 	cat >both <<END
 . ./sit
 for how in '' --no-refs '--raw --frames'; do
-	# The kernel may move its pages meanwhile: what is the same before and after was.
+	# The kernel may move pages meanwhile: what is equal before and after is compared.
 	for try in 1 2 3 4 5; do
 		$O/atwalk collect live:pagemap --pid \$sitter \$how >"library\$how"
 		a=\$?
@@ -199,11 +199,11 @@ END
 	printf '%s\n' 0 0 0 0 "$((late ? 4 : 0))" "$((late ? 4 : 0))" | out
 	[ "$late" -eq 0 ] || said_status=1 said_err=1
 	for how in '' --no-refs; do
-		for who in own musl; do
+		for build in own musl; do
 			# A sitter that is not static shares its libraries with atwalk.
-			[ -f "$who$how" ] && [ -z "$checked" ] || continue
+			[ -f "$build$how" ] && [ -z "$checked" ] || continue
 			steady "library$how" >"$work/log/a"
-			steady "$who$how" >"$work/log/b"
+			steady "$build$how" >"$work/log/b"
 			same "$work/log/b" "$work/log/a"
 		done
 		yes grep -q '^T: sitter, ' "own$how"
@@ -214,11 +214,11 @@ END
 	done
 	[ "$how" != --no-refs ] || yes [ "$(grep -c refs= own--no-refs)" = 0 ]
 	yes grep -q ' refs=1, ' own
-	# Frames of a running machine change hands, and raw flags come and go.
+	# Frames of a running machine are reused, and raw flags change.
 	yes grep -q '^F: ' 'own--raw --frames'
 	yes grep -qE '^M: [^,]*, [0-9]+, [1-9A-F][0-9A-F]{8,15}, ' 'own--raw --frames'
-	for who in library own; do
-		python3 "$cli/each_page.py" "$who--raw --frames" >"$work/log/$who"
+	for build in library own; do
+		python3 "$cli/each_page.py" "$build--raw --frames" >"$work/log/$build"
 	done
 	same "$work/log/own" "$work/log/library"
 fi
@@ -247,7 +247,7 @@ atwalk-collect" ]
 	yes [ "$(sed -n 's/^E: \([0-9]*\), .*/\1/p' every)" = $(($(wc -l <every) - 1)) ]
 fi
 
-t "with nothing but /proc"
+t "with only /proc"
 if [ -n "$alone" ]; then skip "$alone"
 elif [ -n "$checked" ]; then skip "$checked"
 else
@@ -281,10 +281,10 @@ END
 	yes [ "$(ls -A nothing)" = atwalk-collect ]
 fi
 
-t "without privileges: what is hidden is not known, and that is said"
+t "without privileges: hidden data is n/a, and reported"
 if [ -n "$alone" ]; then skip "$alone"
 elif [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
-	skip "needs root and setpriv, to become somebody else"
+	skip "needs root and setpriv, to drop privileges"
 elif [ -n "$checked" ]; then skip "$checked"
 else
 	cp "$collect" everybodys
@@ -305,7 +305,7 @@ fi
 
 for each in arm64:qemu-aarch64 riscv64:qemu-riscv64; do
 	IFS=: read -r arch qemu <<<"$each"
-	t "$arch: what is built for it runs, and says the same"
+	t "$arch: the build for it runs, and writes the same"
 	qemu=$(command -v "$qemu" "$qemu-static" | head -n 1)
 	if [ -n "$alone" ]; then skip "$alone"
 	elif [ -n "$checked" ]; then skip "$checked"
@@ -324,14 +324,14 @@ for each in arm64:qemu-aarch64 riscv64:qemu-riscv64; do
 	fi
 done
 
-# ---- where it goes ----
+# ---- destinations ----
 
 python='' six=''
 command -v python3 >"$work/log/python" || python="no python3, to listen"
 [ -z "$python" ] && python3 -c 'import socket; socket.create_server(("::1", 0), family=socket.AF_INET6)' \
 	2>"$work/log/six" || six="no IPv6 here"
 
-t "to a file, which is whole or not there"
+t "to a file, which is complete or absent"
 echo old >file
 chmod 640 file
 run "$collect" -q --no-refs --pid $$ file
@@ -380,11 +380,11 @@ for each in unix tcp tcp6; do
 	fi
 done
 
-t "nobody listens there"
-run "$collect" unix:./nobody
+t "no listener"
+run "$collect" unix:./absent
 status 3
 err <<'END'
-atwalk-collect: unix:./nobody: cannot connect: No such file or directory
+atwalk-collect: unix:./absent: cannot connect: No such file or directory
                 somebody must listen there first
 END
 run "$collect" tcp:127.0.0.1:1
@@ -395,10 +395,10 @@ atwalk-collect: tcp:127.0.0.1:1: cannot connect: Connection refused
 END
 
 for each in unix tcp; do
-	t "$each: whoever listens hangs up"
+	t "$each: the listener closes the connection"
 	if [ -n "$python" ]; then skip "$python"
 	else
-		# Before it has anything to say, in the middle, and at the very end.
+		# At the first byte, after the first writes, and in the middle.
 		for bytes in 1 4096 -1; do
 			[ $bytes != -1 ] || bytes=$(($(stat -c %s file) / 2))
 			if [ $each = unix ]; then
@@ -418,7 +418,7 @@ for each in unix tcp; do
 		done
 	fi
 done
-t "whoever reads a pipe hangs up"
+t "the reader of a pipe closes it"
 mkfifo ready
 # shellcheck disable=SC2016
 run bash -c '{ cat ready; exec "$0" -q --no-refs --pid $$; } | { exec <&-; echo >ready; }
@@ -429,7 +429,7 @@ err <<'END'
 atwalk-collect: standard output: cannot write: Broken pipe
 END
 
-t "no room"
+t "no room on the disk"
 if [ ! -c /dev/full ]; then skip "no /dev/full"
 else
 	run "$collect" -q --no-refs --pid $$ /dev/full
@@ -474,7 +474,7 @@ for sig in INT TERM HUP; do
 	env --default-signal=$sig "$collect" -q --no-refs --rate 64 --pid $$ slow.$sig/file 2>"$work/log/err" &
 	slow=$!
 	mine+=("$slow")
-	# It reads, so it has opened what it writes to.
+	# It is reading, so it has already opened its destination.
 	await has_open $slow "slow.$sig/"
 	kill -$sig $slow
 	wait $slow 2>"$work/log/wait"
@@ -497,17 +497,17 @@ signal.pause()
 END
 for each in unread unix:full; do
 	for sig in INT TERM HUP; do
-		t "SIG$sig ends it while it waits for who takes it: $each"
+		t "SIG$sig ends it while its reader blocks: $each"
 		if [ $each != unread ] && [ -n "$python" ]; then skip "$python"; continue; fi
 		if [ $each != unread ] && [ ! -S full ]; then
 			exec 6< <(exec python3 full.py 2>"$work/log/full")
 			mine+=("$!")
-			read -r -t "$limit" -u 6 || bad "nobody listens: $(cat "$work/log/full")"
+			read -r -t "$limit" -u 6 || bad "full.py did not start: $(cat "$work/log/full")"
 		fi
 		env --default-signal=$sig timeout -s KILL $limit "$collect" -q --no-refs --pid $$ $each 2>"$work/log/err" &
 		slow=$!
 		mine+=("$slow")
-		# It catches what ends it, and then sleeps.
+		# It catches the signal, and is blocked in a system call.
 		await has_child_that_waits $slow
 		kill -$sig "$in"
 		wait $slow 2>"$work/log/wait"
@@ -516,9 +516,9 @@ for each in unread unix:full; do
 	done
 done
 
-# ---- what it takes ----
+# ---- cost ----
 
-t "it says how far it is"
+t "progress"
 if [ -n "$alone" ]; then skip "$alone"
 else
 	run unshare --pid --fork --mount-proc bash -c ". ./sit; '$collect' --progress --pid \$sitter how-far"
@@ -526,7 +526,7 @@ else
 	run unshare --pid --fork --mount-proc bash -c ". ./sit; '$collect' -q --progress --pid \$sitter how-far"
 fi
 
-t "a process that is not there"
+t "a missing process"
 run "$collect" --pid 4194305 -
 status 1
 no_out
@@ -538,16 +538,16 @@ status 1
 said_err=1
 yes [ ! -e absent ]
 
-t "-v says what it took"
+t "-v prints the cost"
 run "$collect" -q --no-refs -v --pid $$
 status $normal
 said_err=1
 yes grep -qE '^atwalk-collect: 1 tasks, [0-9]+ areas, 0 not read$' "$work/log/err"
 yes grep -qE '^atwalk-collect: cost: [0-9]+\.[0-9]{3} s, [0-9]+\.[0-9]{3} s of CPU; [1-9][0-9]* bytes of /proc in [1-9][0-9]* calls; at most [1-9][0-9]* KiB of memory$' "$work/log/err"
 
-t "it knows what it took, whatever groups it is of"
+t "the cost is known in any supplementary group"
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
-	skip "needs root and setpriv, to be of groups"
+	skip "needs root and setpriv, to set groups"
 elif [ -n "$checked" ]; then skip "$checked"
 else
 	run setpriv --groups "$(seq -s , 100001 101000)" "$collect" -q --no-refs -v --pid $$
@@ -556,7 +556,7 @@ else
 	yes grep -qE ' at most [1-9][0-9]* KiB of memory$' "$work/log/err"
 fi
 
-# Of a process of 1 GiB in small pages, in KiB:
+# Peak memory in KiB for a process of 1 GiB in small pages:
 #
 #	 4096	windows of words, and what is known of their frames
 #	 9216	65536 runs, above which an area is written in parts
@@ -566,7 +566,7 @@ fi
 #	 1024	the program
 #	 2048	areas, names, libc
 #
-# and with --mem, so much and no more.
+# and the limit by --mem.
 bound=19072
 t "a process of 1 GiB: memory is bounded"
 free=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
@@ -605,7 +605,7 @@ END
 		yes whole "large$mem"
 		yes [ "$(grep -o 'size=.*\|^M:.*' "large$mem" | wc -l)" -gt 0 ]
 	done
-	# All of its pages, however much was held at once.
+	# All pages are recorded, whatever the limit.
 	for mem in '' 64M 16M; do
 		yes [ "$(awk -F', *' '/^V:/ { v = $3 } /^P:/ { n += $1 + substr($1, 4) }
 			END { print (n >= 262144) }' "large$mem")" = 1 ]

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Incomplete dumps: what they lack is reported, what they have is answered, nothing is
-# made up, and the exit status is 4.
+# Incomplete dumps: missing data is reported as lost with exit status 4, and all other rows
+# are those of the complete dump.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-# Kernel text is below the table at 0x9a16000, the linear map is not.
+# The table at 0x9a16000 maps kernel text, but not the direct map.
 walk_of_both() {
 	run atwalk -p "$1" ffffffff91400000 ffff8b3ac0099000
 	status 4
 }
 
-# Every present row of a list is one that the whole dump has.
+# Every present row of a listing is a row of the complete dump.
 nothing_made_up() {
 	atwalk map --all --format csv x86.elf | sort >whole
 	run atwalk map --all --format csv "$1"
@@ -22,7 +22,7 @@ nothing_made_up() {
 	same made-up /dev/null
 }
 
-t "a table that is not in the dump: its piece is lost, others are answered"
+t "a missing table: its range is lost, others are translated"
 run shrink x86.elf lost.elf --without 9a16000
 walk_of_both lost.elf
 out <<'E'
@@ -39,7 +39,7 @@ err <<'E'
 atwalk: lost.elf: 1 table on the way cannot be read from it
 E
 
-t "lost beats absent: the exit status is 4"
+t "lost and absent: the exit status is 4"
 run atwalk --format csv --columns address,state lost.elf ffffa00000000000 ffffffff91400000 ffff8b3ac0099000
 status 4
 out <<'E'
@@ -50,14 +50,14 @@ address,state
 E
 err_is 'atwalk: lost.elf: 1 table *'
 
-t "what is there is a whole answer: exit status 0"
+t "a complete result: exit status 0"
 run atwalk --format csv --columns address,state lost.elf ffff8b3ac0099000
 out <<'E'
 address,state
 0xffff8b3ac0099000,present
 E
 
-t "-q silences neither the status nor the reason for it"
+t "-q changes neither the status nor the reason"
 run atwalk -q --format csv --columns address,state lost.elf ffffffff91400000
 status 4
 out <<'E'
@@ -68,7 +68,7 @@ err <<'E'
 atwalk: lost.elf: 1 table on the way cannot be read from it
 E
 
-t "map has a row for it, and says how many below"
+t "map has a row for it, and their number below"
 run atwalk map --filter lost --columns address,end,size,state lost.elf
 status 4
 err_is 'atwalk: lost.elf: 1 range could not be read'
@@ -79,11 +79,11 @@ err_is 'atwalk: lost.elf: 1 range could not be read'
 yes grep -q '^1 range is lost: the source does not have the tables$' "$work/log/out"
 nothing_made_up lost.elf
 
-t "info says that the root is not proved"
+t "info reports that the root is not proved"
 run atwalk info --filter fact=root lost.elf
 yes grep -q '^root  *0x9a10000 (VMCOREINFO note; not proved: ' "$work/log/out"
 
-t "the root itself is not in the dump"
+t "the root table is missing"
 run shrink x86.elf rootless.elf --without 9a10000
 run atwalk map --format csv rootless.elf
 status 4
@@ -99,7 +99,7 @@ physical,state
 0x0000000008000000,present
 E
 
-t "a table that was filtered out is told from one that is lost"
+t "a table that makedumpfile excluded is not reported as lost"
 run redump x86.elf kdump-zlib excluded.kd --exclude-range 9a16000-9a17000
 run atwalk --format csv --columns address,physical,state excluded.kd ffffffff91400000 ffff8b3ac0099000
 status 4
@@ -116,7 +116,7 @@ yes grep -q '^1 range is unknown: the tables were excluded when the dump was mad
 nothing_made_up excluded.kd
 
 for codec in zlib lzo snappy zstd none; do
-	t "a page that does not decompress, $codec: one sentence, and its piece is lost"
+	t "a page that cannot be decompressed, $codec: one error, and its range is lost"
 	run redump x86.elf kdump-$codec broken.kd --corrupt-page 0x9a16
 	run atwalk --format csv --columns address,physical,state broken.kd ffffffff91400000 ffff8b3ac0099000
 	status 4
@@ -131,8 +131,8 @@ E
 	nothing_made_up broken.kd
 done
 
-t "a dump that is cut off: how much is missing, and what is whole is answered"
-# Ends behind the first pages, which are of the linear map; the root is lost.
+t "a truncated dump: the missing size, and rows of the remaining tables"
+# Ends after the first pages, which belong to the direct map; the root is lost.
 head -c 300000 x86.elf >cut.elf
 run atwalk --format csv --columns address,state cut.elf ffffffff91400000
 status 4
@@ -144,7 +144,7 @@ err_has 'atwalk: cut.elf: ends 226984 bytes short'
 run atwalk --root 1104000 --format csv --columns address,state cut.elf ffffffff91400000
 status 4
 err_has 'atwalk: cut.elf: ends 226984 bytes short'
-# Cut inside the last page: everything else is there.
+# Cut inside the last page: everything else is complete.
 size=$(stat -L -c %s riscv.elf)
 head -c $((size - 8)) riscv.elf >cut2.elf
 run atwalk -p --format csv --columns physical,level,state cut2.elf ff20000000003fff
@@ -159,7 +159,7 @@ E
 err_has 'atwalk: cut2.elf: ends 8 bytes short'
 nothing_made_up cut.elf
 
-t "cut off before the symbols: what may be one is no wrong usage"
+t "truncated before the symbols: a possible symbol is not wrong usage"
 head -c 200000 tasks.kdump >cut.kdump
 for text in init_task init_task+0x40 init_task-ffffffffab000000 ffffffffab000000-init_task no_such_symbol; do
 	run atwalk cut.kdump "$text"
@@ -178,13 +178,13 @@ for text in 12xyz 0x 'a b' +8; do
 	no_out
 	err_has "'${text%8}"
 done
-# What a file names is known, and so is what it does not.
+# With a file of symbols, unknown names are wrong usage again.
 printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff82a1aa40 D init_task' >cut.map
 run atwalk -q --kernel cut.map cut.kdump no_such_symbol
 status 2
 err_has "'no_such_symbol' is neither an address (hexadecimal) nor a symbol that cut.kdump names"
 
-t "cut off inside the headers: what is cut off, by name and offset"
+t "truncated inside the headers: name and offset"
 head -c 1500 x86.elf >cut.elf
 run atwalk cut.elf ffffffff91400000
 status 3
@@ -205,7 +205,7 @@ status 3
 no_out
 err_is 'atwalk: cut.elf: *past the end of the file (0x1388 bytes)'
 
-t "a kdump that is cut off"
+t "a truncated kdump file"
 run redump x86.elf kdump-zlib whole.kd
 size=$(stat -c %s whole.kd)
 head -c $((size - 12000)) whole.kd >cut.kd
@@ -223,7 +223,7 @@ for size in 100 4096 20000; do
 	err_has 'is it still being written, or was the copy cut off?'
 done
 
-t "a part of a split dump that is missing: lost, not made up"
+t "a missing part of a split dump is lost"
 run redump x86.elf kdump-zlib part --split 3
 run atwalk map -S part.3 part.1
 status 4
@@ -233,7 +233,7 @@ run atwalk info -S part.3 part.1
 said_status=1 said_err=1
 yes grep -q '^format  *kdump-compressed v6, zlib, split, 2 parts given, others missing$' "$work/log/out"
 
-t "a dump that grows while it is read: what it had is the answer"
+t "a dump that grows while it is read"
 cp -L x86.elf grows.elf
 atwalk map --format csv x86.elf >whole
 touch growing
@@ -249,10 +249,10 @@ done
 rm growing
 wait $!
 
-t "damage at any byte of the headers: an answer or a sentence, never a crash"
+t "damage at any byte of the headers: rows or an error, never a crash"
 size=$(od -A n -t u8 -j 72 -N 8 x86.elf)
-# Valgrind takes most of a second to start; what the fuzz targets keep leads it
-# through these parsers in one process.
+# Valgrind takes most of a second to start; the inputs of the fuzz targets exercise
+# these parsers in one process.
 [ -n "${WRAP:-}" ] && step=91 || step=13
 for ((at = 0; at < size + 64; at += step)); do
 	cp -L x86.elf flipped.elf

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A capture with a line for each page, and nothing of what others do to it.
+"""A capture with one line per page, without fields that other processes change.
 
-Where runs of pages end depends on who else maps them; so does where lines do.
+The ends of runs and lines depend on other processes that map the same pages.
 """
 import re
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Wrong usage and unusable sources give one sentence, where possible a hint, and the right
+# Wrong usage and unusable sources print one error, a hint where possible, and set the right
 # exit status.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -14,7 +14,7 @@ status 2
 no_out
 err_has 'usage: atwalk [options] SOURCE ADDRESS...'
 
-t "arguments that are missing"
+t "missing arguments"
 run atwalk x86.elf
 status 2
 no_out
@@ -41,7 +41,7 @@ atwalk: one SOURCE is enough
         see: atwalk info --help
 E
 
-t "unknown options, with what may have been meant"
+t "unknown options, with suggestions"
 run atwalk map --spilt rights x86.elf
 status 2
 no_out
@@ -87,7 +87,7 @@ atwalk: unknown option -x
         see: atwalk walk --help
 E
 
-t "unknown options: what they are called here"
+t "options of other programs: their names here"
 while read -r command option meant; do
 	run atwalk "$command" "$option" x86.elf
 	status 2
@@ -126,7 +126,7 @@ atwalk: --pid: 'init' is not a decimal number
         see: atwalk probe --help
 E
 
-t "options with a value too few, too many, or a wrong one"
+t "missing, superfluous and invalid values of options"
 run atwalk x86.elf swapper_pg_dir -o
 status 2
 err <<'E'
@@ -178,7 +178,7 @@ atwalk: --split: 'wat' is not one of rights, page, physical, flags
         see: atwalk map --help
 E
 
-t "columns and filters that are unknown: the known ones are listed"
+t "unknown columns and filters: the known ones are listed"
 run atwalk --columns wat x86.elf swapper_pg_dir
 status 2
 no_out
@@ -215,7 +215,7 @@ E
 
 long=$(printf '%0100000d' 0 | tr 0 x)
 cut=${long:0:64}
-t "very long values: the sentence is not lost behind them"
+t "very long values do not hide the error"
 while read -r option why; do
 	run atwalk map x86.elf "--$option" "$long"
 	status 2
@@ -265,7 +265,7 @@ atwalk: '$cut' is neither a command nor a file
         commands: walk, map, info, ps, find, extract, pages, collect, report, kmap, probe
 E
 
-t "expressions as other languages have them"
+t "expressions in the syntax of other languages"
 while IFS='#' read -r filter hint; do
 	run atwalk map x86.elf --filter "$filter"
 	status 2
@@ -302,7 +302,7 @@ status 2
 no_out
 err_is "atwalk: --sort: column 'size' is named twice"
 
-t "values that are no text"
+t "values that are not text"
 for option in columns sort group filter; do
 	for bad in $'\xff\xfe' $'\xc3' $'a\e[31mb' $'\x01'; do
 		run atwalk map x86.elf "--$option" "$bad"
@@ -313,7 +313,7 @@ for option in columns sort group filter; do
 	done
 done
 
-t "addresses as other programs have them"
+t "addresses in the syntax of other programs"
 while IFS='#' read -r text hint; do
 	run atwalk x86.elf "$text"
 	status 2
@@ -329,7 +329,7 @@ ffffffff91400000..ffffffff91401000#a range is A-B or A+LENGTH; several addresses
 /tmp/out#-o FILE writes to a file
 E
 
-t "addresses that are none"
+t "invalid addresses"
 run atwalk x86.elf init_foo
 status 2
 no_out
@@ -371,7 +371,7 @@ status 2
 no_out
 err_is "atwalk: '1ffffffff91400000' is neither an address *"
 
-t "an address after -- is no option"
+t "an address after -- is not an option"
 run atwalk x86.elf -- -5
 status 2
 no_out
@@ -389,7 +389,7 @@ status 2
 no_out
 err_is 'atwalk: 10000000000000: no address of arm64-4k-52, *'
 
-t "ranges that end before they start, that are empty, that are too long"
+t "reversed, empty and overlong ranges"
 run atwalk x86.elf ffffffff91400000-ffffffff91300000
 status 2
 no_out
@@ -413,20 +413,20 @@ err <<'E'
 atwalk: range 'ffffffff91400000+4G' runs past the end of the address space
 E
 
-t "one wrong address and nothing of the right ones is answered"
+t "one invalid address prevents all output"
 run atwalk x86.elf swapper_pg_dir nowhere
 status 2
 no_out
 err_is "atwalk: 'nowhere' is neither *"
 
-t "a user address without its owner"
+t "a user address without a process"
 run atwalk x86.elf 401000
 status 2
 no_out
 err_has 'atwalk: 401000: is a user address, and nothing says of which process'
 err_has '--pid N takes those of a process, --cpu N those a CPU was using, --root PHYS any'
 
-t "a CPU, a mode, an extension that is not there"
+t "a missing CPU, an unknown paging mode and extension"
 run atwalk --cpu 7 x86.elf swapper_pg_dir
 status 2
 no_out
@@ -466,7 +466,7 @@ status 2
 no_out
 err_is 'atwalk: --root: 0x9a10001 is no multiple of 4096, the size of a root table of x86_64-4'
 
-t "--cpu of a dump that does not tell"
+t "--cpu and a dump without registers"
 run atwalk --cpu 1 riscv.elf 10000
 status 3
 no_out
@@ -475,7 +475,7 @@ atwalk: riscv.elf: it does not say what page tables CPU 1 was using, nor does it
         give the root and its mode: --root PHYSICAL --paging MODE
 E
 
-# ---- status 2: a first word that is no command and no SOURCE ----
+# ---- status 2: a first word that is neither a command nor a SOURCE ----
 
 list='walk, map, info, ps, find, extract, pages, collect, report, kmap, probe'
 t "an unknown command: the nearest name and the list"
@@ -501,7 +501,7 @@ status 2
 no_out
 err_has "did you mean 'map'?"
 
-t "several names that are as near, or begin with the word"
+t "several names at the same distance, or with the word as prefix"
 run atwalk p x86.elf
 status 2
 no_out
@@ -522,7 +522,7 @@ atwalk: 'liev' is neither a command nor a file
         did you mean 'live'? commands: $list
 E
 
-t "a directory is no SOURCE, and a path to one is"
+t "a directory is not a SOURCE, but a path to a file is"
 mkdir diff prboe
 run atwalk diff a b
 status 2
@@ -548,7 +548,7 @@ E
 done
 rmdir diff prboe
 
-t "a path that is not there stays one"
+t "a missing path is reported as a path"
 for path in ./diff diff/a /none/mpa mpa.elf; do
 	run atwalk "$path" 1000
 	status 3
@@ -558,7 +558,7 @@ atwalk: $path: No such file or directory
 E
 done
 
-t "a file of a command's name, and of a word that other programs have"
+t "a file with the name of a command, or of a command of other programs"
 ln -s x86.elf map
 ln -s x86.elf diff
 run atwalk walk x86.elf swapper_pg_dir
@@ -575,7 +575,7 @@ atwalk: swapper_pg_dir: No such file or directory
 E
 rm map diff
 
-t "help of what is no command"
+t "help for an unknown command"
 run atwalk help x86.elf
 status 2
 no_out
@@ -584,7 +584,7 @@ atwalk: 'x86.elf' is not a command
         commands: $list
 E
 
-t "a word of another program where a SOURCE should be"
+t "a word of another program in place of SOURCE"
 run atwalk walk diff a b
 status 3
 no_out
@@ -593,7 +593,7 @@ atwalk: diff: No such file or directory
         atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs
 E
 
-t "its options are not taken for those of walk"
+t "its options are not parsed as those of walk"
 run atwalk diff --brief a b
 status 2
 no_out
@@ -602,7 +602,7 @@ atwalk: 'diff' is neither a command nor a file
         atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs
 E
 
-t "commands of other programs: what to type here"
+t "commands of other programs: their names here"
 while IFS=: read -r words use; do
 	for word in $words; do
 		run atwalk "$word" -x x86.elf 1000
@@ -632,7 +632,7 @@ record:atwalk kmap record is the command of that name
 1234:SOURCE goes in front of an address: atwalk live 1234
 E
 
-t "every command that is named there is one"
+t "every command in these hints exists"
 sed -n 's/^	  "\(atwalk .*\)" },$/\1/p' "$top/cli/unknown.c" | tr ';' '\n' |
 	grep -o 'atwalk [a-z][a-z]*' | sort -u >named
 yes [ "$(wc -l <named)" -gt 7 ]
@@ -641,7 +641,7 @@ while read -r _ word; do
 	yes grep -q "^usage: atwalk $word" "$work/log/out"
 done <named
 
-t "a command behind an option, and behind SOURCE"
+t "a command after an option, and after SOURCE"
 run atwalk -q map x86.elf
 status 2
 no_out
@@ -668,7 +668,7 @@ atwalk: 'info' is neither an address (hexadecimal) nor a symbol that x86.elf nam
         the command goes first: atwalk info x86.elf
 E
 
-t "a command where a SOURCE should be"
+t "a command in place of SOURCE"
 run atwalk info map
 status 3
 no_out
@@ -686,7 +686,7 @@ E
 
 # ---- status 3: the source cannot be used ----
 
-t "a file that is not there"
+t "a missing file"
 for name in gone.elf ./gone gone/x; do
 	run atwalk $name ffffffff91400000
 	status 3
@@ -698,7 +698,7 @@ status 3
 no_out
 err_is 'atwalk: gone.elf: No such file or directory'
 
-t "a number of a process is no source"
+t "a PID is not a source"
 for name in 4194305 /proc/4194305 /proc/4194305/pagemap; do
 	run atwalk map $name
 	status 3
@@ -733,7 +733,7 @@ err <<'E'
 atwalk: empty: is empty
 E
 
-t "a file of no known format"
+t "a file of unknown format"
 run atwalk "$cli/lib.sh" ffffffff91400000
 status 3
 no_out
@@ -746,7 +746,7 @@ status 3
 no_out
 err_has 'is an ELF file, but not a core dump (e_type is 3)'
 
-t "a format that is unknown: a path, and which formats there are"
+t "an unknown format: treated as a path, with the list of formats"
 run atwalk elff:x86.elf ffffffff91400000
 status 3
 no_out
@@ -759,19 +759,19 @@ chmod 000 secret.elf
 if [ "$(id -u)" -ne 0 ]; then
 	run atwalk secret.elf ffffffff91400000
 elif ! command -v setpriv >/dev/null; then
-	skip "root may read everything, and there is no setpriv to become nobody"
+	skip "root can read everything, and setpriv is missing"
 elif cp "$built/atwalk" program && chmod 755 program && chmod 755 "$work" "$work/cwd" &&
      setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
 	# shellcheck disable=SC2086 # WRAP is a command with its options
 	run setpriv --reuid 65534 --regid 65534 --clear-groups ${WRAP:-} ./program secret.elf ffffffff91400000
 else
-	skip "this user may not become nobody"
+	skip "setpriv may not change the user"
 fi
 status 3
 no_out
 err_has 'atwalk: secret.elf: Permission denied'
 
-t "parts that do not go together"
+t "parts of different dumps"
 run redump x86.elf kdump-zlib whole.kd
 run redump x86.elf kdump-zlib part --split 3
 run atwalk -S gone.kd part.1 ffffffff91400000
@@ -791,7 +791,7 @@ err_has 'x86.elf'
 
 # ---- help ----
 
-t "help, everywhere it may be asked for"
+t "help in every position"
 run atwalk --help
 cp "$work/log/out" help
 yes grep -q '^usage: atwalk \[options\] SOURCE ADDRESS\.\.\.' help
@@ -814,7 +814,7 @@ done
 run atwalk probe --help
 yes grep -qx 'usage: atwalk probe \[options\]' "$work/log/out"
 
-t "every option that interface and help name is one that is taken"
+t "every documented option is accepted"
 for command in walk map info; do
 	run atwalk $command --help
 	mapfile -t options < <(sed -n 's/^  \(-.,\|   \) --\([a-z-]*\) .*/\2/p' "$work/log/out")
@@ -838,7 +838,7 @@ same "$work/log/out" version
 run atwalk map --version
 yes grep -q '^atwalk [0-9]' "$work/log/out"
 
-t "names of files cannot steer a terminal"
+t "file names cannot send control characters to a terminal"
 run atwalk $'gone\e[31m.elf' ffffffff91400000
 status 3
 err <<'E'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# extract writes a small file with the same answers. Tasks, VMAs and the absence of user
-# data are checked on dumps of real kernels in tests/vm.
+# extract writes a small file from which every command prints the same. Tasks, VMAs and the
+# absence of user data are checked on dumps of real kernels in tests/vm.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -22,7 +22,7 @@ both() {
 
 for arch in x86 arm64 riscv; do
 	whole_file=$arch.elf small_file=small.elf
-	t "$arch: walk, map and what info says of the kernel are the same"
+	t "$arch: walk, map and the kernel's facts of info are the same"
 	run atwalk extract -o small.elf $arch.elf
 	status 4
 	err_has "$arch.elf: $no_tasks"
@@ -44,7 +44,7 @@ for arch in x86 arm64 riscv; do
 	same again.elf small.elf
 done
 
-t "which frames have a struct page, and so a node, is the same"
+t "the same frames have a struct page, and so a node"
 whole_file=tasks.kdump small_file=small.elf
 run atwalk extract -q -o small.elf tasks.kdump
 both map --task thp --format csv --columns +node
@@ -52,32 +52,32 @@ both map --task init --format csv --columns +node
 yes grep -q ',0x0000000009211000,.*,0$' whole
 both ps --format csv -T --columns +user_root,page_sizes,lost
 
-t "what was written"
+t "the contents of the file"
 run atwalk extract -q -o small.elf x86.elf
 status 4
 err_has "$no_tasks"
 golden extract-x86
 
-t "info says what it is, and whose registers there were"
+t "info: the format, and the CPUs with registers"
 run atwalk info -q small.elf --format csv
 yes grep -q '^format,"ELF64 core, x86_64, [0-9]* memory segments, an extract' "$work/log/out"
 whole_file=x86.elf
 both info -q --format csv --filter 'fact=cpu0 or fact=cpu1 or fact=cpus'
 
-t "- is standard output: the file and nothing else"
+t "-o - writes only the file to standard output"
 run atwalk extract -q -o - x86.elf
 status 4
 err_has "$no_tasks"
 same "$work/log/out" small.elf
 
-t "--root and --paging: what they said is said again"
+t "--root and --paging can be repeated on the extract"
 run atwalk extract -q -o given.elf --root 3ea6000 --paging x86_64-4 x86.elf
 status 4
 err_has "$no_tasks"
 small_file=given.elf
 both map --root 3ea6000 --paging x86_64-4
 
-t "and its note says it to a reader that is told nothing"
+t "the note of the extract replaces --root and --paging"
 head -c 4096 /dev/zero >root.raw
 printf '\x63' >entry
 dd if=entry of=root.raw bs=1 conv=notrunc status=none
@@ -90,13 +90,13 @@ fact,value
 root,0x7000 (the extract's note; not proved)
 END
 
-t "a source without tables: no file"
+t "a source without page tables leaves no file"
 run atwalk extract -o none2.elf --root 123000 --paging x86_64-4 raw:small.elf@100000000
 status 3
 err_has "none of the page tables is in it"
 yes [ ! -e none2.elf ]
 
-t "no columns but those there are, and then no file either"
+t "unknown columns are refused, without a file"
 run atwalk extract -o none3.elf --columns nonsense x86.elf
 status 2
 err_has "nonsense"
@@ -122,7 +122,7 @@ run atwalk extract -o no/such/folder x86.elf
 status 3
 err_has "no/such/folder"
 
-t "what another user could read is root's alone, if the file is new"
+t "a new file is readable by its owner only"
 run atwalk extract -q -o mode.elf x86.elf
 status 4
 err_has "$no_tasks"

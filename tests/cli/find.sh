@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# find lists what maps a page. That no process is missed is checked on real kernels in
-# tests/vm; the small dumps have no tasks.
+# find lists all mappings of a page. Processes are checked on real kernels in tests/vm; the
+# small dumps have no tasks.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
 no_tasks='the tables of processes were not searched: the list of tasks cannot be found'
 
-t "a page: every address, the kernel's and those of a CPU that no task has"
+t "a page: all addresses of the kernel and of the tables of a CPU without a task"
 run atwalk find x86.elf f9d9000
 status 4
 err_has "$no_tasks"
 golden find-x86-page
 
-t "the address of the very byte, and walk translates it back"
+t "the address of a byte, which walk translates back"
 run atwalk find -q x86.elf 8000123 --format csv --columns address,physical
 status 4
 err_has "$no_tasks"
@@ -30,7 +30,7 @@ address,physical
 0xffffffff91400123,0x0000000008000123
 E
 
-t "a range is clipped, and neighbours are one row"
+t "a range is clipped, and adjacent pages are one row"
 run atwalk find -q x86.elf 8dff800-8e01800 --format csv --columns address,end,size,physical,page,pages
 status 4
 err_has "$no_tasks"
@@ -49,14 +49,14 @@ status 4
 err_has "$no_tasks"
 same "$work/log/out" range
 
-t "--cpu: these tables alone, and all of the answer is there"
+t "--cpu: only these tables, and the result is complete"
 run atwalk find -q x86.elf --cpu 1 f9d9000+28K --format csv --columns task,address,end,state --filter user
 out <<'E'
 task,address,end,state
 [given],0x0000000000401000,0x0000000000408000,present
 E
 
-t "a table: the entries that walk -p goes through"
+t "a table: the entries on the path of walk -p"
 run atwalk walk -p x86.elf _stext --format csv --columns physical,level,index,entry_at --filter table
 tail -n +2 "$work/log/out" >path
 while IFS=, read -r physical level index entry_at; do
@@ -67,7 +67,7 @@ while IFS=, read -r physical level index entry_at; do
 done <path
 yes [ "$(wc -l <path)" = 2 ]
 
-t "an entry of the kernel's in the root of a process is one more"
+t "the kernel's entry in the root of a process is another one"
 run atwalk find -q x86.elf "$(head -n 1 path | cut -d , -f 1)" --format csv --columns task,level,index --filter table
 status 4
 err_has "$no_tasks"
@@ -87,7 +87,7 @@ task,state,entry_at
 [cpu 1],table,
 E
 
-t "what recurs is one row, and says how often"
+t "repeated mappings are one row with their number"
 run atwalk map x86.elf --filter repeat --format csv --columns address,repeat
 first=$(sed -n 2p "$work/log/out" | cut -d , -f 1)
 at=$(printf '%x' $((first - 0x200000)))
@@ -108,7 +108,7 @@ yes [ "$(sed 1d "$work/log/out" | wc -l)" = $((rows)) ]
 yes [ "$(sed 1d "$work/log/out" | sort -u | wc -l)" = $((rows)) ]
 
 for arch in arm64 riscv x86; do
-	t "$arch: what map lists one by one is found where it is"
+	t "$arch: find has every mapping that map lists"
 	run atwalk map --all $arch.elf --format csv --columns address,physical --filter present
 	sed 1d "$work/log/out" | awk 'NR % 997 == 1' >some
 	yes [ -s some ]
@@ -121,7 +121,7 @@ for arch in arm64 riscv x86; do
 	yes [ ! -s missed ]
 done
 
-t "nobody maps it: the answer is no, if all was looked through"
+t "an unmapped page: exit status 1 if all tables were searched"
 run atwalk find --cpu 1 x86.elf fffffffff000 --format csv --columns address
 status 1
 out <<'E'
@@ -131,7 +131,7 @@ err <<'E'
 atwalk: x86.elf: fffffffff000 is no memory that it has
 E
 
-t "a kernel address or a symbol: who maps the frame behind it"
+t "a kernel address or a symbol: the mappings of its frame"
 run atwalk find -q x86.elf 8000123 --format csv --columns task,address,physical
 status 4
 err_has "$no_tasks"
@@ -147,7 +147,7 @@ for word in ffffffff91400123 ffff8b3ac8000123 _stext+123; do
 	yes grep -qx "$word is at physical 0x8000123" "$work/log/out"
 done
 
-t "a range of them: frames that follow each other are one range"
+t "a range of kernel addresses: contiguous frames are one range"
 run atwalk find -q x86.elf 8dff800-8e01800 --format csv --columns task,address,end,physical
 status 4
 err_has "$no_tasks"
@@ -161,7 +161,7 @@ status 4
 err_has "$no_tasks"
 yes grep -qx 'ffffffff921ff800+8K is at physical 0x8dff800-0x8e01800' "$work/log/out"
 
-t "--cpu: an address in these tables, which alone are searched"
+t "--cpu: the address and the search are limited to these tables"
 run atwalk find x86.elf --cpu 1 --virtual 401000 --format csv --columns task,address
 status 0
 out <<'E'
@@ -178,7 +178,7 @@ err <<'E'
 atwalk: x86.elf: 1000 is not mapped by these page tables
 E
 
-t "a kernel address that is not mapped, and one that cannot be"
+t "an unmapped and an invalid kernel address"
 run atwalk find x86.elf ffffffff00000000 --format csv --columns address
 status 1
 out <<'E'
@@ -200,7 +200,7 @@ err <<'E'
 atwalk: 'no_such_symbol' is neither an address (hexadecimal) nor a symbol that x86.elf names
 E
 
-t "what is no address is told before anything is read"
+t "invalid addresses are reported before the source is read"
 for word in 1zz 1000-zzz 1000- 1000+ 2000-1000 1000-1000 1000+0 ffffffffffffffff+2 ''; do
 	run atwalk find no-such-file "$word"
 	status 2
@@ -213,7 +213,7 @@ run atwalk find
 status 2
 err_has "SOURCE is missing"
 
-t "tables that are missing are counted"
+t "missing tables are counted"
 run shrink x86.elf less.elf --without "$(sed -n 2p path | cut -d , -f 1)"
 run atwalk find less.elf 8000000
 status 4

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Kernel memory that lies: lists and trees that contain themselves, pointers to nowhere,
-# lengths without bounds. What is good of it is answered with exit status 4 and the
-# reason; where nothing is, the status is 3; and no command hangs.
+# Corrupt kernel memory: lists and trees with cycles, invalid pointers, huge lengths. Valid
+# parts are listed with exit status 4 and the reason; without any the status is 3; and no
+# command hangs.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 need_tasks
 atwalk extract -q --pages -o whole.elf tasks.kdump >/dev/null || exit 1
 
-# Where PLACE of the whole dump is; without a second word, damage starts anew.
+# at PLACE: its address in the complete dump; fresh: makes d.elf an undamaged copy.
 at() { poke whole.elf "$1"; }
 fresh() { cp whole.elf d.elf; }
 hit() {
@@ -28,7 +28,7 @@ ask() {
 	[ -z "$sentence" ] || err_has "$sentence"
 }
 
-# The same where words come behind SOURCE.
+# The same for commands with words after SOURCE.
 ask_of() {
 	local wanted=$1 sentence=$2 command=$3
 
@@ -44,7 +44,7 @@ rows() {
 		bad "$last_run: $(sed 1d "$work/log/out" | wc -l) rows, not $1"
 }
 
-# Whatever it is that was damaged: every command ends, and none without a word.
+# Every command ends with status 0 to 4, and with a message from status 3 on.
 everything() {
 	local words
 
@@ -68,7 +68,7 @@ list=task_struct.tasks
 thp=$(at task:99)
 link=$(at task:99.$list)
 
-t "tasks: a link to itself; what is behind it is reached from the other end"
+t "tasks: a link to itself; the rest of the list is reached backwards"
 fresh
 hit task:99.$list =task:99.$list
 ask 4 "d.elf: the list of tasks is broken at the task at 0x$thp: the link at 0x$link leads to 0x$link, and that one's back to" \
@@ -79,8 +79,8 @@ rows 22
 ask_of 4 "not every process could be asked" walk 7ff0f34ee000
 ask 4 "not every process could be asked, and so process 103 (swap) is perhaps not the only one" \
 	map --task swap
-ask 3 "no process is called 'nobody' of those that could be asked: the list of tasks is broken" \
-	map --task nobody
+ask 3 "no process is called 'absent' of those that could be asked: the list of tasks is broken" \
+	map --task absent
 ask 0 "" map --pid 103
 ask_of 4 "1 task and 0 address spaces could not be read" find 9220000
 ask 4 "1 task and 0 address spaces could not be read" extract -o x.elf
@@ -92,20 +92,20 @@ hit task:99.$list =task:90.$list
 ask 4 "the list of tasks is broken at the task at 0x$thp" ps --format csv
 rows 75
 
-t "tasks: a ring that leaves init_task out, and both its ends broken"
+t "tasks: a cycle without init_task, with both ends broken"
 fresh
 hit task:99.$list =task:90.$list
 hit task:90.$list+8 =task:99.$list
 ask 4 "2 places could not be read" ps --format csv
 everything
 
-t "tasks: a link to where nothing is mapped"
+t "tasks: a link to an unmapped address"
 fresh
 hit task:99.$list 0000000000abffff
 ask 4 "at the task at 0x$thp: kernel address 0xffffab0000000008 is not mapped" ps --format csv
 rows 75
 
-t "tasks: links that are no addresses, or lie askew"
+t "tasks: links that are invalid or misaligned"
 fresh
 hit task:99.$list dec0adde55aa55aa
 ask 4 "0xaa55aa55deadc0e6 is not an address that x86_64-4 can translate" ps --format csv
@@ -114,7 +114,7 @@ hit task:99.$list =task:100.$list+3
 ask 4 "the list of tasks is broken at the task at 0x$thp" ps --format csv
 rows 75
 
-t "tasks: init_task's own links, both ways: nothing to be listed"
+t "tasks: both links of init_task are broken: no tasks"
 fresh
 hit init_task.$list =task:99.$list+1
 hit init_task.$list+8 =task:99.$list+1
@@ -131,7 +131,7 @@ ask 4 "the threads of process 92: the link at 0x$(at task:93.task_struct.thread_
 rows 76
 everything
 
-t "a number that no process can have"
+t "an impossible PID"
 fresh
 hit task:99.task_struct.pid ffffffff
 ask 4 "task at 0x$thp: has number 4294967295 of process 99, which cannot be" ps --format csv
@@ -142,7 +142,7 @@ everything
 
 mm=$(at 'task:99.task_struct.mm*')
 
-t "mm is no address; one of something else"
+t "mm is invalid; mm of another kind of object"
 fresh
 hit task:99.task_struct.mm dec0adde55aa55aa
 ask 4 "process 99: mm at 0xaa55aa55deadc0de: kernel address: 0xaa55aa55deadc126 is not an address" ps
@@ -155,7 +155,7 @@ hit task:99.task_struct.mm =task:103
 ask 3 "mm at 0x$(at task:103)" map --pid 99
 everything
 
-t "pgd is no address; leads to zeroes; to the tables of another"
+t "pgd is invalid; points to zeroes; to the tables of another process"
 fresh
 hit "$mm.mm_struct.pgd" dec0adde55aa55aa
 ask 3 "mm at 0x$mm: kernel address: 0xaa55aa55deadc0de is not an address" map --pid 99
@@ -169,11 +169,11 @@ hit "$mm.mm_struct.pgd" '=task:103.task_struct.mm*.mm_struct.pgd*'
 ask 0 "" map --pid 99
 everything
 
-t "large pages over and over: mapped by every entry of every table"
+t "the same large pages, mapped by every entry of every table"
 pud=$(at "$mm.mm_struct.pgd*")
 map=$(at 'page_offset_base*')
 leaf='' other='' top=''
-for ((i = 0; i < 512; i++)); do            # frame i GiB; the same ones, and more
+for ((i = 0; i < 512; i++)); do            # frame i GiB; the same frames, and more
 	leaf+=e70000$(printf '%02x' $((i % 4 << 6)))00000000
 	other+=$(printf 'e70000%02x%02x%02x0000' $((i % 4 << 6)) $((i / 4)) $((i / 64)))
 done
@@ -195,7 +195,7 @@ ask 0 "" pages --pid 99 --group state
 ask_of 0 "" find -q 9220000 --group task
 
 # Entries of half a TiB each, present and without permissions: not walked page by page.
-t "entries of the highest table that claim pages: sums and lists end"
+t "leaf entries in the top-level table: sums and listings end"
 none='' some=''
 for ((i = 0; i < 255; i++)); do
 	none+=0001000000000000
@@ -224,7 +224,7 @@ leaf=$(at "$node.maple_arange_64.slot@")
 slot=$leaf.maple_range_64.slot
 area=$(at "$slot+8*")
 
-t "areas: a node whose slots lead to itself"
+t "areas: a node with slots that point to itself"
 fresh
 for i in 0 8 10; do
 	hit "$node.maple_arange_64.slot+$i" "=$root*-2"
@@ -235,7 +235,7 @@ ask 4 "of 1 address space not every area or name of one could be read: process 9
 ask 0 "" map --pid 99
 everything
 
-t "areas: a node of no known type; a root that is none; none at all"
+t "areas: a node of unknown type; an invalid root; no root"
 fresh
 hit "$root" "=$root*+60"
 ask 4 "node at 0x$node of its tree is of no known type" pages -q --areas-only --pid 99
@@ -247,13 +247,13 @@ hit "$root" 1ef0ffff00f0ffff
 ask 4 "a node of its tree: kernel address 0xfffff000fffff000 is not mapped" pages -q --areas-only --pid 99
 everything
 
-t "areas: one that ends before it starts"
+t "areas: an area that ends before it starts"
 fresh
 hit "$area.vm_area_struct.vm_end" 0010000000000000
 ask 4 "area at 0x$area: goes from 0x400000 to 0x1000" pages -q --areas-only --pid 99
 everything
 
-t "areas: one that reaches over all others; these are listed all the same"
+t "areas: an area across all others, which are still listed"
 fresh
 hit "$area.vm_area_struct.vm_end" 00f0ffffff7f0000
 ask 4 "area at 0x$area: its tree has it from 0x400000 to 0x400fff" pages -q --areas-only --pid 99 --format csv
@@ -261,14 +261,14 @@ yes grep -q ',\[stack\]$' "$work/log/out"
 yes [ "$(wc -l <"$work/log/err")" = 1 ]
 everything
 
-t "areas: one that begins where the one before has not ended"
+t "areas: an area that overlaps the one before"
 fresh
 second=$(at "$slot+18*")
 hit "$second.vm_area_struct.vm_start" 0000400000000000
 ask 4 "area at 0x$second: begins at 0x400000, where the one before it has not ended" pages -q --areas-only --pid 99
 everything
 
-t "areas: pivots that are all zero, and slots that are all the same"
+t "areas: zero pivots, and equal slots"
 fresh
 hit "$leaf.maple_range_64.pivot" 120x00
 ask 4 "its tree has it from 0x1 to" pages -q --areas-only --pid 99
@@ -283,7 +283,7 @@ everything
 file=$(at "$area.vm_area_struct.vm_file*")
 dentry=$(at "$file.file.f_path.dentry*")
 
-t "files: one that is none"
+t "files: an invalid pointer"
 fresh
 hit "$area.vm_area_struct.vm_file" dec0adde55aa55aa
 ask 4 "thp: kernel address: 0xaa55aa55deadc" pages -q --areas-only --pid 99
@@ -309,13 +309,13 @@ ask 4 "thp: a path without an end" pages -q --areas-only --pid 99
 ask 4 "process 1: a path without an end" extract -o x.elf
 everything
 
-t "files: a name that is far too long"
+t "files: an overlong name"
 fresh
 hit "$dentry.dentry.d_name.len" ffffffff
 ask 4 "thp: dentry at 0x$dentry: its name has 4294967295 bytes" pages -q --areas-only --pid 99
 everything
 
-t "files: mounts that are mounted on each other"
+t "files: mounts in a cycle"
 vfsmount=$(at "$file.file.f_path.mnt*")
 mount=$(printf %x $((16#$vfsmount - (16#$(at 1000.mount.mnt) - 4096))))
 fresh
@@ -331,7 +331,7 @@ everything
 
 # ---- struct page, swap ----
 
-t "struct page: a folio whose head lies far away, or is the page itself"
+t "struct page: a folio with a distant head, or with the page as its own head"
 for to in 0101ffffffffffff 0100000000000000 =page:9220+1 =page:9221+1 =page:9221+9; do
 	fresh
 	hit page:9220.page.compound_head "$to"
@@ -340,20 +340,20 @@ for to in 0101ffffffffffff 0100000000000000 =page:9220+1 =page:9221+1 =page:9221
 done
 everything
 
-t "struct page: nothing but ones"
+t "struct page: all bits set"
 fresh
 hit page:9220 64xff
 ask 4 "struct pages: page frame 0x9220 belongs to a folio without a head" pages --pid 99
 everything
 
-t "struct page: a slab whose cache has a name that is no text"
+t "struct page: a slab of a cache with an invalid name"
 fresh
 hit page:9220.page.flags 0002000000000000
 hit page:9220.slab.slab_cache =page:9220
 ask 0 "" pages --pid 99 --address 41e000
 everything
 
-t "swap: a device that is none; of another number; a file that is none"
+t "swap: an invalid device; another number; an invalid file"
 fresh
 hit swap_info dec0adde55aa55aa
 ask 4 "swapped pages: swap device 0: kernel address: 0xaa55aa55deadc" pages --pid 103
@@ -380,7 +380,7 @@ hit kallsyms_num_syms 00000000
 ask_of 3 "${no_symbol}kallsyms_num_syms: 0 symbols do not lie in" walk init_task
 everything
 
-t "symbols: names that run off the end"
+t "symbols: names beyond the end"
 for what in 700000xff 700000x00 700000x80; do
 	fresh
 	hit kallsyms_names $what
@@ -389,7 +389,7 @@ for what in 700000xff 700000x00 700000x80; do
 	everything
 done
 
-t "symbols: pieces of names that lie outside of their table, or do not end"
+t "symbols: tokens outside of their table, or without an end"
 fresh
 hit kallsyms_token_index 512xff
 ask_of 3 "${no_symbol}kallsyms_token_index: token 0 at 0xffff does not end in the" walk init_task
@@ -399,7 +399,7 @@ hit kallsyms_token_table 900xff
 ask_of 3 "${no_symbol}kallsyms_token_index: token 0 at 0x0 does not end in the" walk init_task
 everything
 
-t "symbols: addresses that cannot be"
+t "symbols: impossible addresses"
 fresh
 hit kallsyms_relative_base 8xff
 ask_of 3 "${no_symbol}kallsyms_offsets: _stext, symbol " walk init_task
@@ -413,7 +413,7 @@ everything
 btf=$(at __start_BTF)
 no_tasks="d.elf: the list of tasks cannot be found: the kernel's types at 0x$btf (__start_BTF): "
 
-t "types: lengths and places in the header that are absurd"
+t "types: implausible lengths and offsets in the header"
 for field in 4 8 c 10 14; do
 	fresh
 	hit "$btf+$field" ffffffff
@@ -422,7 +422,7 @@ for field in 4 8 c 10 14; do
 done
 everything
 
-t "types: kinds that there are not; types that are all of nothing"
+t "types: unknown kinds; types without contents"
 fresh
 hit "$btf+18" 4096xff
 ask 3 "$no_tasks" ps
@@ -432,7 +432,7 @@ hit "$btf+18" 4096x00
 ask 3 "$no_tasks" ps
 everything
 
-t "types: no BTF where a symbol says it is"
+t "types: no BTF at its symbol"
 fresh
 hit "$btf" 64x00
 ask 3 "${no_tasks}is not BTF" ps
@@ -440,7 +440,7 @@ everything
 
 # ---- CPUs, modules ----
 
-t "CPUs: absurdly many; places that are none"
+t "CPUs: implausibly many; invalid offsets"
 fresh
 hit nr_cpu_ids ffffffff
 ask 0 "" info --filter 'fact=per-cpu' --format csv
@@ -450,7 +450,7 @@ hit nr_cpu_ids 00000100
 hit __per_cpu_offset 16xff
 everything
 
-t "modules: a list that leads to itself"
+t "modules: a cyclic list"
 first=$(at 'btf_modules*')
 fresh
 hit "$first" "=$first"

@@ -10,7 +10,7 @@ pictures() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$built/
 
 # ---- files ----
 
-t "--format html: a page that is well-formed, with a row a row"
+t "--format html: a well-formed page with every row"
 if command -v python3 >/dev/null; then
 	run atwalk map --format csv x86.elf
 	rows=$(($(wc -l <"$work/log/out") - 1))
@@ -38,7 +38,7 @@ else
 	skip "there is no python3"
 fi
 
-t "--format html: hostile names harm nobody"
+t "--format html: hostile names are escaped"
 if command -v python3 >/dev/null; then
 	run pictures report.html 12
 	run python3 - <<'E'
@@ -61,7 +61,7 @@ else
 	skip "there is no python3"
 fi
 
-t "--format html: rows that are no elements are text, and no name leaves its field"
+t "--format html: rows beyond the elements are text, and names stay in their fields"
 if command -v python3 >/dev/null; then
 	run pictures many.html 600
 	run python3 - <<'E'
@@ -72,7 +72,7 @@ assert len(section.find("div/table/tbody")) == 100
 assert [s.get("type") for s in page.iter("script")] == ["text/plain", None]
 lines = section.find("script").text.split("\n")
 assert lines[0] == "" and lines[1] == "512" and lines[6] == "88" and lines[11] == "", lines[6]
-# What the parser has undone once is what the page's script undoes.
+# The parser undoes one level of escaping, the script of the page the other.
 pids, names = [], []
 for at in 2, 7:
     for field, to in (lines[at].split("\t"), pids), (lines[at + 1].split("\t"), names):
@@ -111,7 +111,7 @@ else
 fi
 
 for n in 0 1 5 500; do
-	t "SVG of $n things: well-formed, everything is inside"
+	t "SVG of $n elements: well-formed, everything is inside"
 	if ! command -v python3 >/dev/null; then
 		skip "there is no python3"
 		continue
@@ -145,7 +145,7 @@ done
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 
-# What a script of the page finds, a line each: browse [-s] PAGE <SCRIPT.
+# Runs a script in the page and prints its results, one per line: browse [-s] PAGE <SCRIPT.
 # shellcheck disable=SC2317 # in tests that are not skipped
 browse() {
 	{
@@ -410,7 +410,7 @@ E
 "$built/kmap/tests/tools/mkkmap" -e 20000 >made.kmap || exit
 
 # shellcheck disable=SC2317 # in tests that are not skipped
-# Each of the tables has as many rows as CSV has, and a first and a last one like it.
+# Each table has as many rows as CSV, with the same first and last row.
 same_rows() {
 	local name
 
@@ -503,7 +503,7 @@ true true true true true true true true true
 E
 }
 
-in_browser "no name ran, nothing was complained about, nobody was asked" && {
+in_browser "names are not executed; no errors, no network requests" && {
 	run browse report.html <<'E'
 return [document.title, document.scripts.length,
 	performance.getEntriesByType("resource").length, document.querySelectorAll("nav a").length];

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --kernel FILE adds what the small dumps lack, which hold page tables only. The files are
-# made here; the VMCOREINFO of each dump has the place of its kernel.
+# --kernel FILE adds symbols and types to the small dumps, which hold page tables only. The
+# files are generated here; the VMCOREINFO of each dump has the address of its kernel.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
 mkvmlinux() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/mkvmlinux" "$@"; }
 
-# As linked: 0x10400000 lower than x86.elf's kernel runs.
+# Link addresses: 0x10400000 below those of the running kernel of x86.elf.
 cat >System.map <<'E'
 0000000000000000 D __per_cpu_start
 000000000001f000 d runqueues
@@ -61,7 +61,7 @@ run atwalk arm64.elf ffff932df6000000
 cp "$work/log/out" want
 run atwalk --kernel arm64.map arm64.elf wanted
 same "$work/log/out" want
-# This kernel does not move; nor does it say so, but by _stext.
+# This kernel is not relocatable, which only _stext shows.
 cat >riscv.map <<'E'
 ffffffff80000000 T _start
 ffffffff80002000 T _stext
@@ -73,12 +73,12 @@ cp "$work/log/out" want
 run atwalk --kernel riscv.map riscv.elf wanted
 same "$work/log/out" want
 
-t "what is neither in the source nor in the file"
+t "symbols that are in neither source nor file"
 run atwalk --kernel System.map x86.elf nonesuch
 status 2
 err_is "atwalk: 'nonesuch' is neither an address (hexadecimal) nor a symbol that x86.elf names"
 
-t "info says where symbols and types come from, and why they are believed"
+t "info: the origin of symbols and types, and the evidence for it"
 run atwalk info --filter 'fact=symbols or fact=types' --kernel vmlinux x86.elf
 out <<'E'
 FACT            VALUE
@@ -113,7 +113,7 @@ err <<E
 atwalk: --kernel: both: is of another kernel: its build ID is c66a94177884b9da116f28e4c097f1cf0827500d, that of the source's kernel $x86_id
 E
 
-t "6.1.0 may be a release whose VMCOREINFO has no good ID: distances decide"
+t "6.1.0 may lack a valid build ID in VMCOREINFO: distances of symbols decide"
 run atwalk info --filter 'fact=symbols' --kernel other x86.elf
 out <<'E'
 FACT            VALUE
@@ -140,7 +140,7 @@ err <<'E'
 atwalk: --kernel: arm64.vmlinux: is for aarch64, and the source is of x86_64
 E
 
-t "the stub that Debian has in /boot"
+t "the stub System.map of Debian"
 echo "ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package" >stub
 refused stub
 err <<'E'
@@ -148,7 +148,7 @@ atwalk: --kernel: stub: is a stub without symbols: "The real System.map is in th
         that package has usr/lib/debug/boot/System.map-<version> and vmlinux-<version>
 E
 
-t "what is no such file at all"
+t "files of other kinds"
 refused nonesuch
 err_is "atwalk: --kernel: nonesuch: No such file or directory"
 refused .
@@ -165,7 +165,7 @@ sed 's/^[0-9a-f]*/0000000000000000/' System.map >zeroes
 refused zeroes
 err_has "has no addresses"
 
-t "a vmlinux that was cut off or damaged ends in a sentence"
+t "a truncated or damaged vmlinux gives an error"
 size=$(stat -c %s vmlinux)
 for n in 10 64 500 $((size / 2)) $((size - 1)); do
 	head -c "$n" vmlinux >cut.elf
@@ -175,7 +175,7 @@ done
 
 # ---- DWARF ----
 
-t "types out of DWARF, where there is no BTF anywhere"
+t "types from DWARF without BTF"
 cat >kernel.c <<'E'
 struct list_head { struct list_head *next, *prev; };
 struct mm_struct { long a; struct { long b; void *pgd; }; };

@@ -2,34 +2,34 @@
 # shellcheck shell=bash
 #
 # lib.sh - a small harness for tests that run programs. A test file sources it
-# and then says:
+# and calls:
 #
 #	t NAME                  a test begins
 #	run COMMAND...          run it; keep its output and status
-#	status N                it ended with N (not said: with 0)
+#	status N                it ended with N (default: 0)
 #	out                     its standard output is this file's input, exactly
 #	golden NAME             its standard output is golden/NAME.txt beside the test, exactly
-#	err                     its standard error likewise (not said: empty)
+#	err                     its standard error likewise (default: empty)
 #	err_is PATTERN          its standard error is one line, of this shape
 #	err_has TEXT            TEXT is in it
 #	no_out                  its standard output is empty
 #	same A B                two files are equal
 #	yes COMMAND...          the command succeeds
-#	await COMMAND...        the same, once it does: it is tried again until only a hang is left
-#	skip WHY                this test cannot be had here
+#	await COMMAND...        the command succeeds eventually: it is repeated until the limit
+#	skip WHY                this test cannot run here
 #	finish                  the closing count; the last line of every file
 #
-# The first thing that is wrong ends a test's line with "not ok" and the
-# difference; what follows in that test is not looked at.
+# The first failure prints "not ok" and the difference; later failures of the same
+# test are ignored.
 #
 # Commands run in a folder of their own, $work, where x86.elf, arm64.elf,
 # riscv.elf and tasks.kdump are the small dumps of tests/data. REGENERATE=1 writes the golden
 # files instead of comparing; read the difference before you commit it.
 #
-# WRAP: put in front of the program (valgrind). $O is then a folder where atwalk
-# is a script that does so, and no test can forget it; $built is the real one.
-# What valgrind has to say goes to files of its own, for standard error belongs
-# to the program; one that is not empty fails the test, whatever the status.
+# WRAP: prefix of the program (valgrind). $O is then a folder with a script named
+# atwalk that adds it, so that every test uses it; $built is the real build.
+# Valgrind writes to files of its own, because standard error is compared; a file
+# that is not empty fails the test, whatever the status.
 set -u
 export LC_ALL=C TZ=UTC
 unset ATWALK_CONFIG
@@ -57,8 +57,8 @@ if [ -n "${WRAP:-}" ]; then
 	limit=900
 	O=$work/wrapped
 	mkdir "$O"
-	mkdir -m 1777 "$work/said"       # the user nobody writes there too
-	# What atwalk executes is wrapped as well: valgrind does not follow, and need not.
+	mkdir -m 1777 "$work/said"       # unprivileged users write there, too
+	# Programs that atwalk executes are wrapped as well, so valgrind need not follow.
 	# shellcheck disable=SC2016 # by that script
 	printf '#!/bin/sh\nprogram="%s"\n[ "$1" != kmap ] || { program=$program-kmap; shift; }\nexec %s "$program" "$@"\n' \
 		"$built/atwalk" "$WRAP" >"$O/atwalk"
@@ -78,10 +78,10 @@ atwalk() { "$O/atwalk" "$@"; }
 listen() {
 	exec 7< <(exec python3 "$cli/listen.py" "$@" 2>"$work/log/listen")
 	listener=$!
-	read -r -t "$limit" -u 7 port || bad "nobody listens: $(cat "$work/log/listen")"
+	read -r -t "$limit" -u 7 port || bad "listen.py did not start: $(cat "$work/log/listen")"
 }
 
-# The tools end at once and free nothing; a sanitizer build need not say so.
+# The tools exit without freeing memory, which is not a leak worth reporting.
 redump() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/redump" "$@"; }
 poke() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/poke" "$@"; }
 shrink() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/shrink" "$@"; }
@@ -90,15 +90,15 @@ bad() {
 	[ -n "$wrong" ] || wrong=$*
 }
 
-# For a file in which all tests need tasks.kdump: ends it if that cannot be read.
+# For test files that need tasks.kdump throughout: skips all tests if it cannot be read.
 need_tasks() {
 	grep -q '^  found:.* zstd' "$built/found.txt" && return
-	t "all of it"
+	t "all tests"
 	skip "this build has no zstd"
 	finish
 }
 
-# Frames of RAM that the kernel has made no struct page for so far: 0 with most kernels.
+# Number of RAM frames without an initialized struct page: 0 with most kernels.
 late_frames() {
 	awk -v page="$(getconf PAGESIZE)" '
 		$1 == "MemTotal:" { total = $2 * 1024 / page }
@@ -106,7 +106,7 @@ late_frames() {
 		END { print total - managed }' /proc/zoneinfo /proc/meminfo
 }
 
-# What WRAP said, of every program since this was last asked.
+# The output of WRAP for every program since the last call.
 wrap_said() {
 	local f
 
@@ -118,7 +118,7 @@ under ${WRAP%% *}: $(head -n 40 "$f")"
 	done
 }
 
-# Defaults for what the test did not check in the last run: status 0 and no errors.
+# Defaults for checks that the test omitted after the last run: status 0 and no errors.
 settle() {
 	if [ $said_status -eq 0 ] && [ "$rc" -ne 0 ]; then
 		bad "ended with status $rc: $(head -n 3 "$work/log/err")"
@@ -160,7 +160,7 @@ run() {
 	[ -z "$wrong$skipping" ] || return 0
 	last_run=$*
 	runs=$((runs + 1))
-	# In a namespace of its own numbers begin anew, and what has one may be root's.
+	# In a PID namespace numbers begin at 1, and the files of a number may belong to root.
 	[ -z "${WRAP:-}" ] || VALGRIND_OPTS="--log-file=$work/said/$runs.%p"
 	"$@" >"$work/log/out" 2>"$work/log/err"
 	rc=$?
@@ -175,7 +175,7 @@ status() {
 ended with status $rc, not $1: $(head -n 3 "$work/log/err")"
 }
 
-# got, wanted, and what they are
+# got, wanted, and their description
 compare() {
 	[ -z "$wrong$skipping" ] || return 0
 	cmp -s "$1" "$2" && return 0
@@ -197,7 +197,7 @@ err() {
 	compare "$work/log/err" "$work/log/want" "standard error"
 }
 
-# A shell pattern, for the part of a sentence that a library words.
+# A shell pattern, for messages with text of a library.
 err_is() {
 	local text
 
@@ -245,7 +245,7 @@ yes() {
 	"$@" || bad "is false: $*"
 }
 
-# Counts its looks instead of reading a clock: a machine under load looks longer.
+# Counts its attempts instead of reading a clock, so that load extends the limit.
 await() {
 	local i
 
@@ -254,11 +254,11 @@ await() {
 		"$@" && return
 		sleep 0.02
 	done
-	bad "never comes true: $*"
+	bad "never succeeds: $*"
 }
 
-# waits_in PID STATE SYSCALL...: the process is in that state, as ps(1) has it, and in one
-# of these system calls, by their numbers here. None: in any.
+# waits_in PID STATE SYSCALL...: the process is in that state, as in ps(1), and in one of
+# these system calls, by their numbers here. Without numbers: in any.
 waits_in() {
 	local pid=$1 state=$2 now call
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# -v reports exactly what reading the running machine costs, and --rate limits it. Looks
-# into no process but the one it starts.
+# -v prints the exact cost of reading the running system, and --rate limits it. Only the
+# process that this test starts is read.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh
 . "$cli/live-child.sh"
 
-t "a rate is a number of bytes, and of what runs"
+t "--rate requires a number of bytes and a live source"
 for rate in 0 fast 4X; do
 	run atwalk live:pagemap --rate "$rate" --pid $$ 1000
 	status 2
@@ -28,7 +28,7 @@ start_child
 tell take $few 65536
 tell take $much $((64 << 20))
 
-t "-v says what it cost, in one line"
+t "-v prints the cost in one line"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk map live:pagemap --pid "$child" -v $few+64K
 	err_is 'atwalk: live:pagemap: cost: *.??? s, *.??? s of CPU; 0 bytes of memory read in 0 calls, * bytes of /proc; page faults: * minor, * major'
@@ -36,7 +36,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk map live:pagemap --pid "$child" -v -q $few+64K
 fi
 
-t "bytes of /proc are those that were read: the areas, and a word a page"
+t "bytes of /proc: the VMAs, and one pagemap entry per page"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk map live:pagemap --pid "$child" -v $few+64K
 	maps=$(wc -c <"/proc/$child/maps")
@@ -53,8 +53,8 @@ elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work
 	err_has ' calls, 0 bytes of /proc;'
 fi
 
-# The kernel has them in a file, which can be mapped since 6.16.
-t "types are not copied out of memory"
+# The kernel's BTF is a file, which can be mapped since 6.16.
+t "types are not copied from memory"
 if [ -n "$why" ]; then skip "$why"
 elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work/log/bpf")"; else
 	yes [ "$sum" -lt "$(stat -c %s /sys/kernel/btf/vmlinux)" ]
@@ -64,8 +64,8 @@ fi
 # calls of the last run
 calls() { sed -n 's/.* bytes of memory read in \([0-9]*\) calls.*/\1/p' "$work/log/err"; }
 
-t "totals of all processes list no areas and pages, and are the same"
-# Not what is shared: other processes begin and end.
+t "totals of all processes are the same without listing areas and pages"
+# Without shared memory, because other processes start and end.
 columns=pid,size,mapped,rss,hugetlb
 if [ -n "$why" ]; then skip "$why"
 elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work/log/bpf")"; else
@@ -73,7 +73,7 @@ elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work
 	cp "$work/log/out" sums
 	run atwalk pages live:bpf --pid "$child" --totals --columns "$columns" --format csv
 	same sums "$work/log/out"
-	# In part, where processes of others end meanwhile.
+	# The result is partial if other processes end meanwhile.
 	run atwalk pages live:bpf --totals -v --columns "$columns"
 	said_status=1
 	err_has " bytes of memory read in "
@@ -85,12 +85,12 @@ elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work
 	yes [ "$sums" -lt "$listed" ]
 fi
 
-# 4096 words are half a second's worth; how much longer it takes is up to the machine.
-t "--rate makes it as slow as that"
+# 4096 entries take half a second at this rate; load only makes it longer.
+t "--rate slows reading down accordingly"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk map live:pagemap --pid "$child" $much+16M
 	cp "$work/log/out" want
-	# In hundredths of a second, of a clock that is never set.
+	# In hundredths of a second, of a monotonic clock.
 	read -r from _ </proc/uptime
 	run atwalk map live:pagemap --pid "$child" --rate 64K $much+16M
 	read -r to _ </proc/uptime

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --freeze stops a process while it is read, and the process goes on whatever becomes of
-# atwalk. Only the process that this test starts is read and stopped.
+# --freeze stops a process while it is read, and the process resumes however atwalk ends.
+# Only the process that this test starts is read and stopped.
 # shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh
 . "$cli/live-child.sh"
 
-t "--freeze is of one process, of what runs"
+t "--freeze requires one process of a live source"
 for source in x86.elf live:pagemap; do
 	for command in map pages walk find; do
 		[ "$command $source" != 'find live:pagemap' ] || continue
@@ -29,7 +29,7 @@ atwalk: --freeze: tasks.kdump is a dump, and stands still
 END
 fi
 
-t "who started atwalk is not stopped"
+t "an ancestor of atwalk is not stopped"
 run atwalk map live:pagemap --freeze --pid $$
 status 2
 no_out
@@ -37,7 +37,7 @@ err <<END
 atwalk: live:pagemap: --freeze: process $$ ($(cat /proc/$$/comm)) is one that this one was started by: it is not stopped
 END
 
-t "who reads what atwalk writes is not stopped, unless that goes elsewhere"
+t "the reader of atwalk's output is not stopped, except with -o FILE"
 mkfifo heard
 cat <heard >"$work/log/heard" &
 reader=$!
@@ -63,7 +63,7 @@ tell run 1
 tell run 2
 tell churn 3
 
-# Letters of the threads' states, each once.
+# The distinct states of all threads.
 states() {
 	cat "/proc/$child"/task/*/stat 2>"$work/log/stat" | sed 's/.*) \(.\) .*/\1/' | sort -u | tr -d '\n'
 }
@@ -73,7 +73,7 @@ counters() {
 counted() { [ "$(counters)" != "$1" ]; }
 state_is() { [ "$(states)" = "$1" ]; }
 runs() { await counted "$(counters)"; }
-# Every thread at each of many looks, and none of them has counted in between.
+# All threads are stopped in many samples, and no counter changes between them.
 stands_still() {
 	local before i
 
@@ -82,20 +82,20 @@ stands_still() {
 	! counted "$before"
 }
 stopped_or_over() { state_is t || [ ! -e "/proc/$looker" ] || waits_in "$looker" Z; }
-# A listing that is longer than its reader accepts: atwalk blocks until it is read.
+# A listing longer than the pipe buffer: atwalk blocks until it is read.
 looker=''
 look() {
 	[ -z "$why$wrong" ] || return
 	rm -f pipe
 	mkfifo pipe
-	# The shell has it ignore SIGINT, or was itself started so.
+	# Background jobs ignore SIGINT, and the shell may have been started so.
 	env --default-signal=INT "$O/atwalk" map live:pagemap --pid "$child" --freeze --all --format csv $much+64M >pipe 2>"$work/log/looker" &
 	looker=$!
 	exec 7<pipe
 	await stopped_or_over
 	state_is t || bad "it is not stopped: $(states) $(<"$work/log/looker")"
 }
-# What became of the looker.
+# Waits for the looker and keeps its status.
 gone() {
 	exec 7<&-
 	wait "$looker" 2>"$work/log/kill"
@@ -107,7 +107,7 @@ if [ -z "$why" ]; then
 		grep -q 'cannot be stopped\|CAP_SYS_PTRACE' "$work/log/err" && why=$(head -n 1 "$work/log/err")
 fi
 
-t "every thread stands still until the listing ends, and then all of them run"
+t "all threads are stopped until the listing ends, and resume then"
 if [ -n "$why" ]; then skip "$why"; else
 	look
 	yes stands_still
@@ -119,7 +119,7 @@ if [ -n "$why" ]; then skip "$why"; else
 fi
 
 for signal in KILL TERM INT HUP; do
-	t "it goes on when atwalk is ended by SIG$signal"
+	t "the process resumes after SIG$signal to atwalk"
 	if [ -n "$why" ]; then skip "$why"; else
 		look
 		yes stands_still
@@ -130,7 +130,7 @@ for signal in KILL TERM INT HUP; do
 	fi
 done
 
-t "it goes on when nobody reads any more"
+t "the process resumes when the reader of the pipe exits"
 if [ -n "$why" ]; then skip "$why"; else
 	look
 	yes stands_still
@@ -138,7 +138,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	runs
 fi
 
-t "two cannot stop it at once"
+t "a second --freeze of the same process is refused"
 if [ -n "$why" ]; then skip "$why"; else
 	look
 	run atwalk map live:pagemap --pid "$child" --freeze $much
@@ -152,7 +152,7 @@ END
 	runs
 fi
 
-t "what was stopped stays stopped"
+t "a process that was stopped before stays stopped"
 if [ -n "$why" ]; then skip "$why"; else
 	kill -STOP "$child"
 	await state_is T
@@ -162,7 +162,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	runs
 fi
 
-t "-v says for how long"
+t "-v prints the duration"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk pages live:pagemap --pid "$child" --freeze -v --totals --columns mapped
 	grep '^atwalk: live:pagemap: process' "$work/log/err" >"$work/log/said"
@@ -175,7 +175,7 @@ bpf=$why
 if [ -z "$why" ] && ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then
 	bpf=$(head -n 1 "$work/log/bpf")
 fi
-t "a picture of page tables is exact"
+t "the listing of a stopped process is exact"
 if [ -n "$bpf" ]; then skip "$bpf"; else
 	tell keep-taking 220000000000
 	for _ in 1 2 3; do
@@ -194,13 +194,13 @@ END
 	runs
 fi
 
-t "without permission: what is missing, and the command that gives it"
+t "without permission: the missing capability, and the command to grant it"
 if [ -n "$bpf" ]; then skip "$bpf"
 elif [ "$(id -u)" -ne 0 ] || ! setpriv --reuid=65534 --regid=65534 --clear-groups \
 	--inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon true 2>"$work/log/setpriv"; then
-	skip "needs root and a setpriv that knows them"
+	skip "needs root and a setpriv that supports these capabilities"
 elif [ ! -d /sys/firmware/memmap ]; then
-	skip "here only /proc/iomem tells what is RAM, and that to CAP_SYS_ADMIN only"
+	skip "RAM ranges are only in /proc/iomem here, which requires CAP_SYS_ADMIN"
 else
 	chmod 755 "$work" "$work/cwd"
 	cp "$built/atwalk" atwalk-copy && chmod 755 atwalk-copy

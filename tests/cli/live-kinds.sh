@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The running kernel: each page of a process of this test has the kind that the process
-# made it, through live:pagemap and live:bpf, page by page. Looks into no other process.
-# For a moment it adds a small file to the machine's swap and a few large pages to its
-# pool, where that is allowed.
+# live:pagemap and live:bpf report the kind of each page that a process of this test made,
+# page by page. No other process is read. For a moment this test adds a small swap file and
+# a few pages to the hugetlb pool, where that is allowed.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -20,8 +19,8 @@ end() {
 }
 trap end EXIT
 
-# "FIRST PAGES STATE NEEDS NAME": NEEDS are flags that the kernel must say (+FLAG)
-# or must not (-FLAG), count=N for its count, size=N for a row without --all.
+# "FIRST PAGES STATE NEEDS NAME": NEEDS are flags that the page must have (+FLAG)
+# or must not have (-FLAG), count=N for its mapcount, size=N for a row without --all.
 cat >child.py <<'END'
 import ctypes, mmap, os, struct, sys, tempfile, fcntl
 from live_memory import *
@@ -246,8 +245,8 @@ print('ready', flush=True)
 sys.stdin.read()
 END
 
-# check.py KINDS PAGES ROWS: the kinds that are not as they should be. PAGES are
-# rows of single pages, ROWS those without --all.
+# check.py KINDS PAGES ROWS: prints the kinds with wrong rows. PAGES are rows of
+# single pages, ROWS those without --all.
 cat >check.py <<'END'
 import csv, sys
 
@@ -299,7 +298,7 @@ why=''
 [ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
 command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
 
-# The pool and the swap, as far as they are ours to change.
+# The hugetlb pool and swap, where this test may change them.
 if [ -z "$why" ] && [ "$(id -u)" -eq 0 ]; then
 	was=$(cat "$pool_file" 2>"$work/log/pool")
 	if [ -n "$was" ] && echo $((was + 3)) 2>"$work/log/pool" >"$pool_file"; then
@@ -323,25 +322,25 @@ if [ -z "$why" ]; then
 	done
 	[ "$line" = ready ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
 	touch lacks
-	# "/proc/PID/pagemap gives no frame numbers": what hangs on them is n/a.
+	# "/proc/PID/pagemap gives no frame numbers": what depends on them is n/a.
 	atwalk pages live:pagemap --pid "$child" -q --areas-only >"$work/log/quiet" 2>"$work/log/hidden"
 	! grep -q 'hides frame numbers' "$work/log/hidden" || why=$(head -n 1 "$work/log/hidden")
 fi
 for lacking in guards large 'large, only read' hugetlb write-protected poison swap; do
 	[ -z "$why" ] && grep -q "^$lacking: " lacks || continue
-	t "there are pages of the kind: $lacking"
+	t "pages of the kind exist: $lacking"
 	skip "$(sed -n "s/^$lacking: //p" lacks)"
 done
 
 columns=address,size,state,kcount,pageflags,swap,flags
 for way in pagemap bpf; do
-	t "live:$way: every page is what the process knows that it is"
+	t "live:$way: every page has the kind that the process made"
 	if [ -n "$why" ]; then skip "$why"; continue; fi
 	if ! atwalk info "live:$way" >"$work/log/info" 2>&1; then
 		skip "$(head -n 1 "$work/log/info")"
 		continue
 	fi
-	# What the kernel moves meanwhile looks otherwise for a moment.
+	# Pages that the kernel migrates meanwhile differ for a moment.
 	for try in 1 2 3 4 5; do
 		run atwalk pages "live:$way" --pid "$child" --all --format csv --columns $columns
 		said_err=1
@@ -357,7 +356,7 @@ for way in pagemap bpf; do
 	yes [ "$(sed -n 's/ checked$//p' got)" -gt 5000 ]
 done
 
-t "both ways say where they are, in memory and on swap"
+t "both backends agree on addresses in memory and on swap"
 if [ -n "$why" ]; then skip "$why"
 elif ! atwalk info live:bpf >"$work/log/info" 2>&1; then skip "$(head -n 1 "$work/log/info")"
 else
@@ -388,7 +387,7 @@ END
 	yes [ "$(wc -l <where.bpf)" -gt 4000 ]
 fi
 
-t "both ways have the same words for what else a page is"
+t "both backends agree on all other columns"
 if [ -n "$why" ]; then skip "$why"
 elif ! atwalk info live:bpf >"$work/log/info" 2>&1; then skip "$(head -n 1 "$work/log/info")"
 else
@@ -403,7 +402,7 @@ END
 	for try in 1 2 3 4 5; do
 		for word in uffd-wp exclusive file soft-dirty; do
 			for way in pagemap bpf; do
-				# Of the large page of zeroes /proc says that it is of a file.
+				# In /proc the huge zero page is marked as a file page.
 				run atwalk pages "live:$way" --pid "$child" --all --format csv \
 					--columns address,size \
 					--filter "$word and not ZERO_PAGE"
@@ -422,7 +421,7 @@ END
 	yes [ "$(wc -l <file.bpf)" -gt 100 ]
 fi
 
-t "words of /proc are n/a where tables alone are asked, and neither yes nor no"
+t "facts that only /proc has are n/a with page tables alone, and match neither yes nor no"
 if [ -n "$why" ]; then skip "$why"
 elif ! atwalk info live:bpf >"$work/log/info" 2>&1; then skip "$(head -n 1 "$work/log/info")"
 else
@@ -434,10 +433,10 @@ else
 	yes [ "$(wc -l <"$work/log/out")" -gt 1 ]
 fi
 
-# The reader of the listing blocks it half-way and then ends the process: what was
-# listed until then is part of the answer.
+# The reader of the listing blocks it half-way and then kills the process: rows up to
+# then are printed.
 for way in pagemap bpf; do
-	t "live:$way: a process that ends while it is mapped is answered in part"
+	t "live:$way: a process that ends while it is listed gives a partial result"
 	if [ -n "$why" ]; then skip "$why"; continue; fi
 	if ! atwalk info "live:$way" >"$work/log/info" 2>&1; then
 		skip "$(head -n 1 "$work/log/info")"
@@ -472,14 +471,14 @@ END
 	} >"rows.$way"
 	exec 6>&- 7<&-
 	yes [ "$(cat "ended.$way")" = 4 ]
-	# Those that were on their way, and not all of them.
+	# Rows that were already in the pipe, but not all.
 	yes [ "$(cat "rows.$way")" -gt 0 ]
 	yes [ "$(cat "rows.$way")" -lt 131072 ]
 	yes [ "$(wc -l <"said.$way")" = 1 ]
 	yes grep -q "^atwalk: live:$way: .*process.* ended" "said.$way"
 done
 
-t "a gigabyte, page by page: both ways say the same"
+t "a gigabyte, page by page: both backends agree"
 free=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo)
 if [ -n "$why" ]; then skip "$why"
 elif [ -n "${WRAP:-}" ]; then skip "too much for $WRAP"
@@ -517,7 +516,7 @@ END
 	yes [ "$(tr -s ' ' <states.bpf)" = ' 262144 present' ]
 fi
 
-t "where nobody tells whether there is swap, what may be on it is no 0 bytes"
+t "where the presence of swap is unknown, swapped sizes are n/a, not 0"
 bare=(setpriv --inh-caps=-all --bounding-set=-all)
 if [ -n "$why" ]; then skip "$why"
 elif [ -n "${WRAP:-}" ]; then skip "$WRAP is what would be denied"

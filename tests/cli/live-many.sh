@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The running kernel with very many processes: each counts once, and none is missed. All
-# are of this test. ATWALK_CROWD: how many.
+# With very many processes, each is counted exactly once by all commands. All of them are
+# started by this test. ATWALK_CROWD: their number.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
 crowd=${ATWALK_CROWD:-5000}
-name_of_all=crowd$$              # of this run; there may be another
+name_of_all=crowd$$              # unique to this run
 [ -z "${WRAP:-}" ] || crowd=100
 child=''
 # shellcheck disable=SC2317 # by the trap
@@ -25,7 +25,7 @@ exec 8>in 9<out
 read -r -t "$limit" shared own parent <&9 || crowd=0
 
 for way in live:bpf live:pagemap; do
-	t "$way: each process counts once"
+	t "$way: each process is counted once"
 	if [ "$crowd" = 0 ]; then
 		skip "so many processes are not allowed: $(cat "$work/log/crowd")"
 	elif ! atwalk pages $way --pid "$parent" --address "$own" --format csv \
@@ -51,7 +51,7 @@ END
 	if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then
 		skip "as above"
 	else
-		# Others end meanwhile, and are no matter of this test.
+		# Other processes may end meanwhile.
 		atwalk pages $way "$shared+1000" "$own+1000" --totals --format csv --filter task=$name_of_all \
 			--columns size,mapped,private,shared,pss,uss >rows 2>err
 		sort rows | uniq -c | sed 's/^ *//' >counted
@@ -74,7 +74,7 @@ $crowd
 END
 fi
 
-t "find: all who share a page, while others come and go"
+t "find: all processes that share a page, while others start and end"
 if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"; else
 	(while :; do (:); done) &
 	breeder=$!
@@ -89,7 +89,7 @@ if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"; else
 	kill -KILL $breeder && wait $breeder 2>"$work/log/wait"
 fi
 
-t "uss: what those map that we may not see is nobody's own"
+t "uss: pages that are also mapped by hidden processes are not unique"
 if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"
 elif ! unshare -pf --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespaces here: $(head -n 1 "$work/log/unshare")"

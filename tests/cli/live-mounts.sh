@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The running kernel where /proc and /sys are hidden, partial or missing: errors name the
-# mounts and not the kernel. All of it in namespaces with none but processes of this test.
+# Where /proc and /sys are hidden, partial or missing, errors name the mounts and not the
+# kernel. All tests run in namespaces with only processes of this test.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
 why=''
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
-	why="needs root and setpriv, to become somebody else"
+	why="needs root and setpriv, to drop privileges"
 elif ! unshare -m --pid --fork --mount-proc mount -t tmpfs none /proc 2>"$work/log/unshare"; then
 	why="no namespaces: $(head -n 1 "$work/log/unshare")"
 fi
@@ -20,21 +20,21 @@ alone() {
 	{
 		echo "as='setpriv --reuid=65534 --regid=65534 --clear-groups'"
 		echo "atwalk() { ${WRAP:-} ./copy \"\$@\"; }"
-		echo "asked() { \$who ${WRAP:-} ./copy probe --format csv --columns capability,allowed,why,command \"\$@\"; }"
+		echo "probed() { \$by ${WRAP:-} ./copy probe --format csv --columns capability,allowed,why,command \"\$@\"; }"
 		cat
 	} >inside
 	run unshare -m --pid --fork --mount-proc bash inside
 	said_err=1
 }
 
-t "no /proc: nothing is said of what it would tell"
+t "no /proc: everything that depends on it is n/a"
 if [ -n "$why" ]; then skip "$why"
 elif [ -n "${WRAP:-}" ]; then skip "valgrind needs /proc"
 elif grep -q -e '-fsanitize' "$built/flags"; then skip "sanitizers need /proc"
 else
 	alone <<'END'
 mount -t tmpfs none /proc
-asked --filter 'capability!="bpf" and capability!="breakpoints"'
+probed --filter 'capability!="bpf" and capability!="breakpoints"'
 atwalk pages live:pagemap --pid 1
 echo $?
 atwalk live:pagemap --pid 4194305 1000
@@ -64,15 +64,15 @@ END
 	same "$work/log/err" want
 fi
 
-t "hidepid: others are hidden, and so not all may be read"
+t "hidepid: other users' processes are hidden, so not all may be read"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 for hide in 2 1; do
 	mount -o remount,hidepid=$hide /proc
 	sleep 10000 &
-	who=$as asked --filter 'capability="all processes"'
-	who=$as asked --filter 'capability="all processes"' --pid $!
-	who= asked --filter 'capability="all processes"' | sed 's/[0-9] of [0-9]/N of N/'
+	by=$as probed --filter 'capability="all processes"'
+	by=$as probed --filter 'capability="all processes"' --pid $!
+	by= probed --filter 'capability="all processes"' | sed 's/[0-9] of [0-9]/N of N/'
 	kill $!
 done
 END
@@ -92,9 +92,9 @@ END
 	same got want
 fi
 
-t "hidepid: a listing of all processes is one in part, if that is not allowed"
+t "hidepid: without permission, a listing of all processes is partial"
 if [ -n "$why" ]; then skip "$why"; else
-	# The collector lacks kpageflags as well, which is a part for itself.
+	# The collector lacks kpageflags as well, which alone makes the result partial.
 	cp "$built/atwalk-collect" collector
 	chmod 755 collector
 	alone <<'END'
@@ -126,7 +126,7 @@ END
 	same got2 want2
 fi
 
-t "hidepid: a process that is hidden is not one that is not there"
+t "hidepid: a hidden process is not reported as missing"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 mount -o remount,hidepid=2 /proc
@@ -146,7 +146,7 @@ END
 	same got want
 fi
 
-t "hidepid: whoever maps an address may be hidden"
+t "hidepid: the process that maps an address may be hidden"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 mount -o remount,hidepid=2 /proc
@@ -166,11 +166,11 @@ END
 	same got want
 fi
 
-t "subset=pid: what files of frames would tell is n/a, and it says why"
+t "subset=pid: facts from /proc/kpage* are n/a, with the reason"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 umount /proc && mount -t proc -o subset=pid none /proc
-asked --filter 'capability="kcore" or capability="frame counts" or capability="holes"' \
+probed --filter 'capability="kcore" or capability="frame counts" or capability="holes"' \
 	--columns capability,allowed,why | sed '/^holes/s/,.*/,/'
 atwalk pages live:pagemap --pid $$ --totals --format csv --columns private,pss
 END
@@ -188,7 +188,7 @@ END
 	same "$work/log/err" want
 fi
 
-t "no /sys: the kernel's types are not there because of that"
+t "no /sys: the reason for missing types"
 if [ -n "$why" ]; then skip "$why"
 elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then
 	skip "$(head -n 1 "$work/log/bpf")"

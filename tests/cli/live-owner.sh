@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A user address of the running kernel without --pid: the process that maps it is found in
-# /proc, without any permission. All of it in a PID namespace, with none but processes
-# that this test starts. For page tables see live.sh.
+# For a user address of the running kernel without --pid, the process that maps it is found
+# in /proc, without privileges. All tests run in a PID namespace with only processes of this
+# test. For page tables see live.sh.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -11,7 +11,7 @@ why=''
 [ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
 command -v python3 >"$work/log/python" || why="no python3, which the children are written in"
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
-	why="needs root and setpriv, to become somebody else"
+	why="needs root and setpriv, to drop privileges"
 elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	why="no PID namespace: $(head -n 1 "$work/log/unshare")"
 fi
@@ -21,7 +21,7 @@ cp "$cli/live_memory.py" . && chmod 644 live_memory.py
 denied="        run it as root, or allow it once: sudo setcap cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $work/cwd/copy"
 hidden="/proc/PID/pagemap hides frame numbers from this process: physical addresses and all that is known of frames are n/a"
 
-# hold.py NAME ADDRESS...: 16 KiB at each, all of them touched.
+# hold.py NAME ADDRESS...: maps and touches 16 KiB at each address.
 cat >hold.py <<'END'
 import sys
 from live_memory import *
@@ -36,17 +36,17 @@ sys.stdin.read()
 END
 chmod 644 hold.py
 
-# In the namespace: `hold NAME ADDRESS...` is a process of user nobody, with `as=` root's.
+# In the namespace: `hold NAME ADDRESS...` starts an unprivileged process, with `as=` one of root.
 cat >begin <<END
 export PYTHONPATH=$work/cwd LC_ALL=C PYTHONDONTWRITEBYTECODE=1
-nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+drop='setpriv --reuid=65534 --regid=65534 --clear-groups'
 python=python3
-\$nobody python3 -c 0 2>python.log || python=/usr/bin/python3
-atwalk() { \${as-\$nobody} ${WRAP:-} ./copy "\$@"; }
+\$drop python3 -c 0 2>python.log || python=/usr/bin/python3
+atwalk() { \${as-\$drop} ${WRAP:-} ./copy "\$@"; }
 hold() {
 	mkfifo \$1.in
 	: >\$1.out
-	\${as-\$nobody} \$python hold.py "\$@" <\$1.in >\$1.out 2>\$1.err &
+	\${as-\$drop} \$python hold.py "\$@" <\$1.in >\$1.out 2>\$1.err &
 	exec {keep}>\$1.in
 	until grep -q ready \$1.out; do
 		[ -d /proc/\$! ] || { cat \$1.err; exit 1; }
@@ -54,7 +54,7 @@ hold() {
 }
 END
 
-# alone: runs what comes in; numbers of processes in what it says become N.
+# alone: runs its standard input as a script, and replaces PIDs in its errors by N.
 alone() {
 	cat begin - >inside
 	rm -f ./*.in ./*.out profile.txt
@@ -63,7 +63,7 @@ alone() {
 	sed -E 's/process [0-9]+/process N/g; s/([:,]) [0-9]+ \(/\1 N (/g' "$work/log/err" >said
 }
 
-t "one process maps it: that is taken, though nobody may read memory"
+t "one process maps it: selected, although page tables may not be read"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 hold owner 7f9a00000000
@@ -108,7 +108,7 @@ END
 	same said.first want
 fi
 
-t "--allow-unreadable: processes that may not be read make the answer no worse"
+t "--allow-unreadable: unreadable processes do not change the status"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 hold owner 7f9a00000000
@@ -140,7 +140,7 @@ END
 	yes [ "$(grep -c 'perhaps not the only one' "$work/log/err")" = 0 ]
 fi
 
-t "each address has its process, each range its own; all could be asked"
+t "each address and range has its own process; all processes were readable"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 as=
@@ -185,7 +185,7 @@ END
 	same said want
 fi
 
-t "several map it: they are listed, and no file is left"
+t "several processes map it: they are listed, and no file is left"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 hold owner 7f9a00000000
@@ -218,7 +218,7 @@ END
 	same said want
 fi
 
-t "none of those that may be read maps it: that is not the whole answer"
+t "no readable process maps it: the result is partial"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 atwalk live 7f9a00000000 --format csv --columns address,state
@@ -242,7 +242,7 @@ END
 	same said want
 fi
 
-t "what memory is needed for is said to need it"
+t "commands that need memory report that"
 if [ -n "$why" ]; then skip "$why"; else
 	for what in ffffffff81000000 init_task 'ffffffff81000000 1000' '1000 --depth 1' '1000 --root 1000' \
 		"--pid $$ init_task"; do
@@ -257,7 +257,7 @@ END
 	done
 fi
 
-t "--large: what cannot be read is of the source"
+t "--large: read errors name the source"
 if [ -n "$why" ]; then skip "$why"; else
 	# shellcheck disable=SC2086 # WRAP is a command with its options
 	run setpriv --reuid=65534 --regid=65534 --clear-groups ${WRAP:-} ./copy map live:pagemap --pid $$ --large

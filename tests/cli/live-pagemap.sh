@@ -1,23 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# live:pagemap agrees with what processes of this test know of themselves and with the
-# page tables that live:bpf reads, also without privileges. Looks into no other process:
-# where every process is listed or counted, that is in a PID namespace of their own. Kinds
-# of pages: live-kinds.sh.
+# live:pagemap agrees with the mappings that processes of this test made and with the page
+# tables that live:bpf reads, also without privileges. No other process is read: where every
+# process is listed or counted, that is in a PID namespace. Kinds of pages: live-kinds.sh.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-child='' nobodys=''
+child='' unprivileged=''
 # shellcheck disable=SC2317 # by the trap
 end() {
 	[ -z "$child" ] || { kill -KILL "$child"; wait "$child"; } 2>"$work/log/kill"
-	[ -z "$nobodys" ] || { kill -KILL "$nobodys"; wait "$nobodys"; } 2>"$work/log/kill"
+	[ -z "$unprivileged" ] || { kill -KILL "$unprivileged"; wait "$unprivileged"; } 2>"$work/log/kill"
 	rm -rf "$work"
 }
 trap end EXIT
 
-t "what /proc does not tell is refused"
+t "commands that need page tables are refused"
 run atwalk ps live:pagemap
 status 3
 no_out
@@ -37,7 +36,7 @@ for depth in "map live:pagemap --pid $$" "walk live:pagemap --pid $$ 1000"; do
 	err_has '--depth needs page tables'
 done
 
-t "info says what this way can tell, and what it cannot"
+t "info lists what this backend provides, and what it lacks"
 run atwalk info live:pagemap --pid $$ --format csv
 yes grep -qx "machine,$(uname -m)" "$work/log/out"
 yes grep -qx "release,$(uname -r)" "$work/log/out"
@@ -51,7 +50,7 @@ err <<'END'
 atwalk: live:pagemap: there is no process 4194305
 END
 
-t "whose pages must be said"
+t "a process must be specified"
 run atwalk map live:pagemap
 status 2
 no_out
@@ -64,7 +63,7 @@ status 3
 no_out
 err_has 'atwalk: live:pagemap: ffffffff81000000: is a kernel address'
 
-t "an address that no process can have is none, as by page tables"
+t "an address outside of user space is invalid, as with page tables"
 if [ "$(uname -m)" != x86_64 ]; then skip "this is of x86"
 elif [ -n "${WRAP:-}" ]; then skip "valgrind leaves a program less room than the kernel does"
 else
@@ -80,7 +79,7 @@ END
 	done
 fi
 
-t "a process that is not there: the answer is no"
+t "a missing process: exit status 1"
 run atwalk pages live:pagemap --pid 4194305
 status 1
 no_out
@@ -94,11 +93,11 @@ why=''
 [ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
 command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
 
-# Readable for everyone, wherever the source tree is.
+# World-readable, wherever the source tree is.
 mkdir -m 755 "$work/child"
 install -m 644 "$cli/kinds-child.py" "$cli/live_memory.py" "$work/child"
 
-# start NAME COMMAND...: a child, its areas in at[] and len[].
+# start NAME COMMAND...: starts a child, with its areas in at[] and len[].
 start() {
 	local name=$1
 	shift
@@ -126,13 +125,13 @@ with open(f'/proc/{sys.argv[1]}/pagemap', 'rb') as f:
 END
 fi
 
-# rows NAME COLUMNS OPTIONS...: of one area, each page of 4 KiB by itself.
+# rows NAME COLUMNS OPTIONS...: one area, with a row for each page of 4 KiB.
 rows() {
 	local name=$1 columns=$2
 	shift 2
 	run atwalk pages live:pagemap --pid "$child" --all --format csv --columns "$columns" \
 		"${at[$name]}+${len[$name]}" "$@"
-	said_err=1               # what may not be known is said there
+	said_err=1               # n/a columns are reported there
 }
 
 # counted NAME STATE PAGES
@@ -155,7 +154,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	counted dots present 512
 	counted cow present 512
 	counted shared present 768
-	# Of a file that is mapped privately, what was written has been copied.
+	# Written pages of a private file mapping are copies.
 	rows private state --filter 'present and not file'
 	yes [ "$(sed 1d "$work/log/out" | wc -l)" = 64 ]
 fi
@@ -170,7 +169,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	same got want
 fi
 
-t "guards are no swap"
+t "guard pages are not swap"
 if [ -n "$why" ]; then skip "$why"
 elif [ -z "${at[guard]:-}" ]; then skip "this kernel has no MADV_GUARD_INSTALL"; else
 	counted guard guard 16
@@ -192,12 +191,12 @@ if [ -n "$why" ]; then skip "$why"; else
 	fi
 fi
 
-# What others do to pages meanwhile is no matter of ours: idle and referenced.
+# Flags that other processes may change meanwhile are ignored: idle and referenced.
 plain() {
 	sed -E 's/"//g; s/\b(IDLE|REFERENCED|ACTIVE)\b,?//g; s/,+/,/g' "$1"
 }
 
-t "page tables say the same of every page"
+t "page tables agree on every page"
 if [ -n "$why$hidden" ]; then skip "$why$hidden"
 elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then
 	skip "$(head -n 1 "$work/log/bpf")"
@@ -222,7 +221,7 @@ else
 	yes [ "$n" -gt 10000 ]
 fi
 
-t "large pages are as large in page tables"
+t "sizes of large pages agree with page tables"
 if [ -n "$why$hidden" ] || [ ! -s bpf ]; then skip "see above"; else
 	for way in bpf pagemap; do
 		run atwalk pages "live:$way" --pid "$child" --format csv \
@@ -233,7 +232,7 @@ if [ -n "$why$hidden" ] || [ ! -s bpf ]; then skip "see above"; else
 	same pagemap bpf
 fi
 
-t "walk and map say where pages are"
+t "walk and map print the physical addresses"
 if [ -n "$why$hidden" ]; then skip "$why$hidden"; else
 	rows pages physical
 	first=$(sed -n 2p "$work/log/out")
@@ -254,7 +253,7 @@ size,state
 END
 fi
 
-t "map names the area of each range, and none is in two"
+t "map names the area of each range, and no range spans two areas"
 if [ -n "$why" ]; then skip "$why"; else
 	sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) .... [^ ]* [^ ]* [^ ]* *\(.*\)$/\1 \2 \3/p' \
 		"/proc/$child/maps" >maps
@@ -286,7 +285,7 @@ if [ -n "$why$hidden" ]; then skip "$why$hidden"
 elif ! grep -q '^Pss:' "/proc/$child/smaps" 2>"$work/log/smaps"; then
 	skip "no smaps here"
 else
-	# Of areas without a name: libraries are mapped by the program that looks, too.
+	# Only anonymous areas: libraries are mapped by atwalk, too.
 	awk '/^[0-9a-f]+-/ { wanted = NF == 5 }
 		wanted && /^(Private|Shared)_(Clean|Dirty):/ { n[substr($1, 1, 1)] += $2 }
 		wanted && /^(Pss|AnonHugePages):/ { n[$1] += $2 }
@@ -299,7 +298,7 @@ else
 	same got want
 fi
 
-t "our count is the kernel's, of all processes that there are"
+t "mapcounts over all processes are those of the kernel"
 if [ -n "$why$hidden" ]; then skip "$why$hidden"
 elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
@@ -319,13 +318,13 @@ END
 	said_err=1
 	exec 5>&-
 	yes [ "$(cat counts.rc)" = 0 ]
-	# Parent and child: half their own, half in common.
+	# Parent and child: half private, half shared.
 	yes [ "$(sed 1d counts | cut -d , -f 1,2 | sort | uniq -c | tr -s ' ' | paste -sd ' ')" = ' 512 1,1  512 2,2' ]
 	yes [ "$(sed 1d counts | cut -d , -f 3 | sort -u | wc -l)" = 2 ]
 fi
 
-# In a namespace of their own, for all names are looked at.
-t "a name is one process's, or it is said whose it is"
+# In a PID namespace, because the names of all processes are read.
+t "--task: a unique name, or a list of the processes with that name"
 if ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
 else
@@ -346,7 +345,7 @@ $O/atwalk report basic live:pagemap --task one-of-us
 echo report \$?
 $O/atwalk collect live:pagemap --task one-of-us
 echo collect \$?
-$O/atwalk pages live:pagemap --task nobody-of-us
+$O/atwalk pages live:pagemap --task absent-name
 echo pages \$?
 kill \$first \$!
 END
@@ -365,11 +364,11 @@ END
 	two="atwalk: --task: N processes are called 'one-of-us': N (one-of-us), N (one-of-us)
         --pid N takes one of them"
 	printf '%s\n' "$two" "$two" "$two" "$two" \
-		"atwalk: live:pagemap: --task: no process is called 'nobody-of-us'" >want
+		"atwalk: live:pagemap: --task: no process is called 'absent-name'" >want
 	same got want
 fi
 
-t "processes that end meanwhile are no fault of the rest"
+t "processes that end meanwhile do not affect others"
 if ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
 else
@@ -388,7 +387,7 @@ $n
 END
 fi
 
-t "a number is that of the namespace, whichever way is taken"
+t "PIDs are those of the namespace with every backend"
 if ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
 else
@@ -406,27 +405,27 @@ END
 	for _ in $ways; do printf 'task\none-of-us\n'; done | out
 fi
 
-t "without privileges: what the kernel allows on one's own process"
+t "without privileges: pages of the user's own process"
 if [ -n "$why" ]; then skip "$why"
 elif [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
-	skip "needs root and setpriv, to become somebody else"
+	skip "needs root and setpriv, to drop privileges"
 else
-	nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	drop=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	cp "$built/atwalk" "$work/cwd/atwalk-copy" && chmod 755 "$work/cwd/atwalk-copy"
-	# The python first in PATH may be root's own.
+	# The first python3 in PATH may be executable by root only.
 	python=python3
-	"${nobody[@]}" python3 -c 0 2>"$work/log/python" || python=/usr/bin/python3
-	"${nobody[@]}" $python -c 0 2>"$work/log/python" || why="nobody may not run python3"
+	"${drop[@]}" python3 -c 0 2>"$work/log/python" || python=/usr/bin/python3
+	"${drop[@]}" $python -c 0 2>"$work/log/python" || why="python3 cannot be run without privileges"
 fi
 if [ -n "$why" ]; then
 	skip "$why"
 elif [ -z "$skipping" ]; then
-	start third "${nobody[@]}"
-	nobodys=$started
+	start third "${drop[@]}"
+	unprivileged=$started
 	for ((i = 0; i < 2; i++)); do
 		way=$([ $i = 0 ] && echo live:pagemap || echo live)
 		# shellcheck disable=SC2086 # WRAP is a command with its options
-		run "${nobody[@]}" ${WRAP:-} ./atwalk-copy pages $way --pid "$nobodys" --format csv \
+		run "${drop[@]}" ${WRAP:-} ./atwalk-copy pages $way --pid "$unprivileged" --format csv \
 			--columns state,physical,count,kcount,pageflags,size "${at[every-other]}+16K"
 		out <<'END'
 state,physical,count,kcount,pageflags,size
@@ -441,18 +440,18 @@ atwalk: $way: /proc/PID/pagemap hides frame numbers from this process: physical 
 END
 	done
 	# shellcheck disable=SC2086
-	run "${nobody[@]}" ${WRAP:-} ./atwalk-copy map live:pagemap --pid "$nobodys" --format csv \
+	run "${drop[@]}" ${WRAP:-} ./atwalk-copy map live:pagemap --pid "$unprivileged" --format csv \
 		--columns size,physical,page,rights,state "${at[huge]}+${len[huge]}"
 	said_err=1
 	! grep -q 2097152, "$work/log/out" || yes grep -qx '8388608,,2097152,rw-u,present' "$work/log/out"
 	# shellcheck disable=SC2086
-	run "${nobody[@]}" ${WRAP:-} ./atwalk-copy pages live:pagemap --pid "$child"
+	run "${drop[@]}" ${WRAP:-} ./atwalk-copy pages live:pagemap --pid "$child"
 	status 3
 	no_out
 	err_has 'sudo setcap cap_dac_read_search'
 fi
 
-# Without permission the answer is the same, and the hint is correct for this machine.
+# Without permission the rows are the same, and the hint is correct for this machine.
 cat >denied <<'END'
 ./one-of-us 60 &
 until grep -q one-of-us /proc/$!/comm; do :; done
@@ -467,8 +466,8 @@ done
 kill $!
 END
 
-# denied_here HINT WHY-NOT-BPF ITS-HINT COMMAND: what that printed; a hint that is no
-# command is no COMMAND, but part of why.
+# denied_here HINT WHY-NOT-BPF ITS-HINT COMMAND: checks the output; a hint that is not a
+# command is part of the reason instead of COMMAND.
 denied_here() {
 	local sorry='physical addresses and all that is known of frames are n/a'
 
@@ -501,7 +500,7 @@ chmod 755 "$work" "$work/cwd" one-of-us atwalk-copy
 self=$work/cwd/atwalk-copy
 [ -z "${WRAP:-}" ] || why="valgrind is what would be denied"
 
-t "in a user namespace nothing is allowed, and only outside of it could be"
+t "a user namespace grants nothing, and the hint is to run outside of it"
 if [ -n "$why" ]; then skip "$why"
 elif ! unshare -Urpf --mount-proc true 2>"$work/log/unshare"; then
 	skip "no user namespace: $(head -n 1 "$work/log/unshare")"
@@ -512,18 +511,18 @@ else
 	denied_here "$hint" "$(sed -n 's/; no cap.*//p' "$work/log/out")" "$hint" ""
 fi
 
-for who in nobody root; do
-	t "$who without capabilities: one's own processes, and the way to more"
+for user in unprivileged root; do
+	t "$user without capabilities: the user's own processes, and a hint"
 	if [ -n "$why" ]; then skip "$why"; continue; fi
 	as=(setpriv --inh-caps=-all --bounding-set=-all)
-	[ $who = root ] || as+=(--reuid=65534 --regid=65534 --clear-groups)
+	[ $user = root ] || as+=(--reuid=65534 --regid=65534 --clear-groups)
 	if [ "$(id -u)" -ne 0 ] || ! "${as[@]}" true 2>"$work/log/setpriv"; then
-		skip "needs root and setpriv, to be less than that"
+		skip "needs root and setpriv, to drop privileges"
 		continue
 	fi
 	run unshare --pid --fork --mount-proc "${as[@]}" bash denied ./atwalk-copy
 	said_err=1
-	if [ $who = root ]; then
+	if [ $user = root ]; then
 		hint='root may, but this one lacks capabilities; in a container:'
 		denied_here "$hint --cap-add DAC_READ_SEARCH --cap-add SYS_ADMIN --cap-add SYS_PTRACE" \
 			"reading the running kernel needs CAP_BPF and CAP_PERFMON, which this process does not have" \

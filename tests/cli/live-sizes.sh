@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# live:pagemap reports which pages are large, also without PAGEMAP_SCAN, and what has no
-# words in pagemap, of a process of this test. Looks into no other process.
+# live:pagemap reports page sizes, also without PAGEMAP_SCAN, and areas without pagemap
+# entries, for a process of this test. No other process is read.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -56,28 +56,28 @@ if [ -z "$why" ]; then
 	grep -qx '4194304,2097152' large || why="no large pages here"
 fi
 
-# asked COMMAND OPTIONS...: of the child, without PAGEMAP_SCAN.
-asked() {
+# list COMMAND OPTIONS...: runs it on the child, without PAGEMAP_SCAN.
+list() {
 	local command=$1
 	shift
 	run noscan "$command" live:pagemap --pid "$child" --format csv "$@"
-	said_err=1               # what may not be known is said there
+	said_err=1               # n/a columns are reported there
 }
 
-# Not what --watch says under valgrind, which has no pidfd_open(2) to hold a process by.
-t "without PAGEMAP_SCAN nobody tells which pages are large"
+# Without --watch under valgrind, which lacks pidfd_open(2).
+t "without PAGEMAP_SCAN the sizes of large pages are n/a"
 if [ -n "$why" ]; then skip "$why"; else
-	asked map "${at[huge]}" --split rights --columns size,page,state
+	list map "${at[huge]}" --split rights --columns size,page,state
 	out <<'END'
 size,page,state
 4194304,,present
 END
-	asked walk "${at[huge]%+*}" --columns size,page,state
+	list walk "${at[huge]%+*}" --columns size,page,state
 	out <<'END'
 size,page,state
 4096,,present
 END
-	asked pages "${at[huge]}" --totals --columns mapped,huge
+	list pages "${at[huge]}" --totals --columns mapped,huge
 	out <<'END'
 mapped,huge
 4194304,
@@ -89,53 +89,53 @@ END
 processes,huge,thp_anon
 1,,
 END
-	asked pages "${at[huge]}" -q --areas-only --columns mapped,huge
+	list pages "${at[huge]}" -q --areas-only --columns mapped,huge
 	out <<'END'
 mapped,huge
 4194304,
 END
 	if [ -z "${WRAP:-}" ]; then
-		asked map "${at[huge]}" --watch 0.1,2 --columns mapped,4k,d_4k,2m,d_2m
+		list map "${at[huge]}" --watch 0.1,2 --columns mapped,4k,d_4k,2m,d_2m
 		out <<'END'
 mapped,4k,d_4k,2m,d_2m
 4194304,,,,
 4194304,,,,
 END
 	fi
-	asked map "${at[huge]}" --large --columns mapped,large,smaller,blocks,full,why
+	list map "${at[huge]}" --large --columns mapped,large,smaller,blocks,full,why
 	out <<'END'
 mapped,large,smaller,blocks,full,why
 4194304,,,2,,
 END
 fi
 
-t "what can be no large page is a small one"
+t "areas without room for a large page have small pages"
 if [ -n "$why" ]; then skip "$why"; else
-	asked map "${at[small]}" --split rights --columns size,page,state
+	list map "${at[small]}" --split rights --columns size,page,state
 	out <<'END'
 size,page,state
 1048576,4096,present
 END
-	asked pages "${at[small]}" -q --areas-only --columns mapped,huge
+	list pages "${at[small]}" -q --areas-only --columns mapped,huge
 	out <<'END'
 mapped,huge
 1048576,0
 END
 	if [ -z "${WRAP:-}" ]; then
-		asked map "${at[small]}" --watch 0.1,1 --columns mapped,4k,2m
+		list map "${at[small]}" --watch 0.1,1 --columns mapped,4k,2m
 		out <<'END'
 mapped,4k,2m
 1048576,1048576,0
 END
 	fi
-	asked map "${at[huge]%+*}+8K" --split rights --columns size,page
+	list map "${at[huge]%+*}+8K" --split rights --columns size,page
 	out <<'END'
 size,page
 8192,
 END
 fi
 
-t "what is not told is none of the small pages, nor of the reasons for them"
+t "pages of unknown size are not counted as small"
 if [ -n "$why" ]; then skip "$why"; else
 	run noscan map live:pagemap --pid "$child"
 	said_err=1
@@ -143,14 +143,14 @@ if [ -n "$why" ]; then skip "$why"; else
 		"$work/log/out"
 fi
 
-# said OPTIONS...: the first line below map's table of both areas, without its ranges.
+# said OPTIONS...: the first line below map's table of both areas, without the ranges.
 said() {
 	run "$@" map live:pagemap --pid "$child" "${at[huge]}" "${at[small]}" -q --split rights
 	said_err=1
 	sed -n 's/^[0-9]* ranges, //p' "$work/log/out" >got
 }
 
-t "map adds up what it lists, by the size of pages"
+t "map sums up its rows by page size"
 if [ -n "$why" ]; then skip "$why"; else
 	said atwalk
 	echo '5M mapped: 1M in 256 pages of 4K, 4M in 2 pages of 2M' >want
@@ -160,7 +160,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	same got want
 fi
 
-t "whose frames are hidden, has pages of known sizes all the same"
+t "page sizes are known even where frame numbers are hidden"
 if [ -n "$why" ]; then skip "$why"
 elif ! unshare -Urpf --mount-proc true 2>"$work/log/unshare"; then
 	skip "no user namespace: $(head -n 1 "$work/log/unshare")"
@@ -183,7 +183,7 @@ END
 	done | out
 fi
 
-# wordless NAME: an area that is mapped by numbers of frames, in at[].
+# wordless NAME: checks a VM_PFNMAP area in at[].
 wordless() {
 	run atwalk pages live:pagemap --pid "$child" "${at[$1]}" --format csv --columns size,state
 	status 4
@@ -209,7 +209,7 @@ wordless() {
 	said_err=1
 }
 
-t "the kernel's own pages in a process: nothing is told of them"
+t "the kernel's own pages in a process ([vvar]): pages are n/a"
 vvar=$([ -z "$child" ] || sed -n 's/ .*\[vvar\]$//p' "/proc/$child/maps")
 if [ -n "$why" ] || [ -z "$vvar" ]; then skip "${why:-no [vvar] here}"; else
 	at[vvar]=${vvar%-*}+$((16#${vvar#*-} - 16#${vvar%-*}))
@@ -223,7 +223,7 @@ mapped,swapped
 END
 fi
 
-t "nor of a buffer that an event writes to"
+t "a perf ring buffer: pages are n/a"
 if [ -n "$why" ]; then skip "$why"
 elif [ -z "${at[ring]:-}" ]; then skip "no perf_event_open(2) for us"; else
 	wordless ring

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Unusual processes give the same from page tables and from /proc, and nothing of it is 0:
-# one with a main thread that has ended while others go on, and one that shares its memory
-# with another process (clone(2) with CLONE_VM alone, vfork(2)). All are of this test.
+# Unusual processes are listed completely and equally through page tables and /proc: one with
+# a main thread that has exited while others run, and one that shares its memory with another
+# process (clone(2) with CLONE_VM alone, vfork(2)). All are started by this test.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-# Pages that each has of its own, in an area of their own.
+# Number of exclusive pages of each, in an area of their own.
 own=300
 
 stranger=''
@@ -30,7 +30,7 @@ if atwalk info live:bpf >"$work/log/bpf" 2>&1; then ways="live:pagemap live:bpf"
 else echo "note - live:bpf: $(head -n 1 "$work/log/bpf")"
 fi
 
-# start SHAPE: $pid, $other and $at are what strangers.c prints.
+# start SHAPE: sets $pid, $other and $at from the output of strangers.c.
 start() {
 	end_stranger
 	rm -f in out
@@ -43,14 +43,14 @@ start() {
 		grep -q 0x || why="/proc/PID/pagemap gives no frame numbers here"
 }
 
-# FILE: of a capture, the task, its areas, the number of tasks and all L: lines.
+# listed FILE: of a capture, the task, its areas, the number of tasks and all L: lines.
 # [vsyscall] lies among the kernel's addresses, and no page table of a process has it.
-told() {
+listed() {
 	sed -n 's/^[TV]: \([^,]*, [^,]*\), .*/\1/p; s/^E: [0-9]*, \([0-9]*\), [0-9]*, /\1, /p; /^L/p' "$1" |
 		grep -v '^FFFFFFFFFF'
 }
 
-# The same, as the kernel reports it for the process or thread with this memory.
+# The same in /proc, for the process or thread with this memory.
 truth() {
 	echo "odd, $pid"
 	while IFS='- ' read -r from to _; do
@@ -71,11 +71,11 @@ OUT
 for shape in headless shared vfork; do
 	start $shape
 	for way in $ways; do
-		t "$shape, $way: it is told whole, by its own name and number"
+		t "$shape, $way: it is listed completely, with its own name and PID"
 		if [ -n "$why" ]; then skip "$why"; else
 			totals "$way" "$pid"
 			run atwalk collect "$way" --pid "$pid" --no-refs
-			told "$work/log/out" >got
+			listed "$work/log/out" >got
 			truth >want
 			same got want
 		fi
@@ -85,7 +85,7 @@ for shape in headless shared vfork; do
 	if [ -n "$why" ]; then skip "$why"
 	elif [ "$ways" = live:pagemap ]; then skip "$(head -n 1 "$work/log/bpf")"
 	else
-		# Pages of libraries may come and go with others; how many map them surely does.
+		# Other processes change which pages of libraries are present, and their mapcounts.
 		own_columns=pid,name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,other
 		for report in "basic --columns $own_columns" count; do
 			for try in 1 2 3; do
@@ -111,21 +111,21 @@ done
 start headless
 collect=$built/atwalk-collect
 
-t "headless: atwalk-collect tells it, by the number of a thread as well"
+t "headless: atwalk-collect lists it, also by the TID of a thread"
 if [ -n "$why" ]; then skip "$why"
 elif [ ! -x "$collect" ]; then skip "there is no static libc here"
 else
 	truth >want
 	for number in "$pid" "$other"; do
 		run "$collect" --no-refs --pid "$number"
-		told "$work/log/out" >got
+		listed "$work/log/out" >got
 		same got want
 		yes grep -q "^T: odd, $pid, 00000001, .*, exe=$built/tests/tools/strangers, code=[^,]*, data=[^,]*, brk=[^,]*, stack=[^,]*, threads=3\$" "$work/log/out"
 	done
 fi
 
 for way in $ways; do
-	t "headless, $way: it is looked into and stopped as others are"
+	t "headless, $way: it is listed and stopped like others"
 	if [ -n "$why" ]; then skip "$why"; else
 		run atwalk "$way" --pid "$pid" "${at#0x}" --format csv --columns size,rights,state
 		out <<'END'
@@ -158,7 +158,7 @@ END
 	same got want
 fi
 
-t "headless: among all others it is told once"
+t "headless: it is listed once among all others"
 if [ -n "$why" ]; then skip "$why"
 elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"

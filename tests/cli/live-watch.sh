@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --watch reports what changes from one look to the next, of processes that this test
-# starts; where every process is read, that is in a PID namespace of their own.
+# --watch reports changes between snapshots of processes that this test starts; where every
+# process is read, that is in a PID namespace.
 # shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317,SC2016
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh
 . "$cli/live-child.sh"
 
-t "how often and how many times, of what runs"
+t "--watch requires an interval, a number and a live source"
 for text in 0 x 1,0 1,x ,5 '1,' 0.0001 -1 1.2.3 '' .; do
 	for command in map pages; do
 		run atwalk $command live:pagemap --pid $$ --watch "$text"
@@ -31,18 +31,18 @@ status 2
 err_has "atwalk: live:pagemap: specify a process: the kernel's own pages are not known"
 
 much=210000000000 more=220000000000
-# Sanitizers look at this instead.
+# Sanitizers cover this instead.
 case ${WRAP:-} in *valgrind*) why="valgrind does not know pidfd_open(2)" ;; esac
 start_child
 tell take $much 1048576
 
-t "TIMES looks, so far apart, and nothing changes by itself"
+t "TIMES snapshots at the interval, without spurious changes"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk map live:pagemap --pid "$child" --watch 0.1,4 --format csv
 	yes [ "$(head -n 1 "$work/log/out")" = time,ranges,d_ranges,mapped,d_mapped,4k,d_4k,2m,d_2m ]
 	yes [ "$(sed 1d "$work/log/out" | wc -l)" = 4 ]
 	yes grep -q '^0\.000,[0-9]*,,[0-9]*,,[0-9]*,,[0-9]*,$' "$work/log/out"
-	# Each of them at its time, and not before; late, if the machine is busy.
+	# Each snapshot is on time or late, never early.
 	yes awk -F, 'NR > 1 && $1 < (NR - 2) * 0.1 - 0.001 { exit 1 } NR > 2 && $1 <= last { exit 1 } { last = $1 }' "$work/log/out"
 	yes awk -F, 'NR > 1 && $4 != $6 + $8 { exit 1 }' "$work/log/out"
 	yes [ "$(sed 1,2d "$work/log/out" | cut -d , -f 3,5,7,9 | sort -u)" = 0,0,0,0 ]
@@ -61,13 +61,13 @@ END
 END
 fi
 
-# begin ARGUMENTS...: it watches, row after row from file descriptor 7.
+# begin ARGUMENTS...: starts it, with its rows on file descriptor 7.
 watcher=''
 begin() {
 	[ -z "$why$wrong" ] || return
 	rm -f rows
 	mkfifo rows
-	# The shell has it ignore SIGINT, or was itself started so.
+	# Background jobs ignore SIGINT, and the shell may have been started so.
 	env --default-signal=INT "$O/atwalk" "$@" >rows 2>"$work/log/watcher" &
 	watcher=$!
 	exec 7<rows
@@ -79,15 +79,15 @@ has_signal() {
 	set=$(sed -n "s/^$1:[^0-9a-f]*//p" "/proc/$watcher/status" 2>"$work/log/status")
 	((0x${set:-0} & $2))
 }
-# Until it catches SIGINT, and so SIGTERM.
+# Waits until it catches SIGINT, and so SIGTERM.
 until_caught() { await has_signal SigCgt 2; }
-# Bytes that it has read so far.
+# Number of bytes that it has read.
 bytes_read() { sed -n 's/^rchar: //p' "/proc/$watcher/io"; }
 has_read() { [ "$(bytes_read)" -ge "$1" ]; }
-# Until it has read so many more.
+# Waits until it has read that many more bytes.
 reads_on() { await has_read $(($(bytes_read) + $1)); }
-# SIGTERM twice, of which the second comes when the first was caught. Succeeds if they were
-# less than the second apart in which both are one.
+# Sends SIGTERM twice, the second after the first was caught. Succeeds if they were within the
+# second in which they count as one.
 tell_twice() {
 	local from to
 
@@ -98,7 +98,7 @@ tell_twice() {
 	read -r to _ </proc/uptime
 	[ $((10#${to/./} - 10#${from/./})) -lt 95 ]
 }
-# until PATTERN: the first row of that shape; it must come within a while.
+# until PATTERN: waits for the first row that matches.
 until_row() {
 	[ -z "$why$wrong" ] || return
 	while read -r -t "$limit" -u 7 row; do
@@ -107,7 +107,7 @@ until_row() {
 	done
 	bad "no row '$1': $(<"$work/log/watcher")"
 }
-# over [SIGNAL]: what became of it.
+# over [SIGNAL]: ends it, and keeps its status.
 over() {
 	[ -z "$watcher" ] || [ -z "${1:-}" ] || kill "-$1" "$watcher"
 	[ -n "$why$wrong" ] || cat <&7 >"$work/log/out"
@@ -124,7 +124,7 @@ for way in pagemap bpf; do
 		skip_it=$(head -n 1 "$work/log/bpf")
 	fi
 	for signal in INT TERM; do
-		t "live:$way: each look comes at once, with what changed, and SIG$signal ends it whole"
+		t "live:$way: snapshots are printed at once with changes; SIG$signal ends it cleanly"
 		if [ -n "$skip_it" ]; then skip "$skip_it"; else
 			begin map live:$way --pid "$child" --watch 0.1 --format csv --columns mapped,d_mapped,d_4k \
 				$much+8M $more+8M
@@ -142,11 +142,11 @@ for way in pagemap bpf; do
 	done
 done
 
-t "told twice, as timeout(1) does: it ends whole all the same"
+t "two signals within a second, as timeout(1) sends: clean end"
 if [ -n "$why" ]; then skip "$why"; else
-	# A machine under load may be too slow for that a few times.
+	# A machine under load may be too slow for that several times.
 	for _ in {1..50}; do
-		# A look takes a second, and is in the middle of it.
+		# A snapshot takes a second, so the signal arrives in the middle.
 		begin map live:pagemap --pid "$child" --watch 0.1 --rate 64K --format csv --columns time $much+32M
 		until_row '*[1-9]*'
 		reads_on 20000
@@ -163,26 +163,26 @@ if [ -n "$why" ]; then skip "$why"; else
 	rm -f there
 fi
 
-t "told once more when it does not come to its end: at once"
+t "a later second signal ends it immediately"
 if [ -n "$why" ]; then skip "$why"; else
 	begin map live:pagemap --pid "$child" --watch 0.1 --rate 1 --format csv --columns mapped $much+64M
 	until_caught
 	kill -TERM "$watcher"
-	# Longer than the second in which both are one.
+	# Longer than the second in which both signals count as one.
 	sleep 1.2
 	yes kill -0 "$watcher"
 	over TERM
 	yes [ "$rc" -eq 143 ]
 fi
 
-t "columns are the sizes of the mode"
+t "columns are the page sizes of the mode"
 if [ -n "$skip_it" ]; then skip "$skip_it"; else
 	run atwalk map live:bpf --pid "$child" --watch 0.01,2 --format csv
 	yes [ "$(head -n 1 "$work/log/out")" = time,ranges,d_ranges,mapped,d_mapped,4k,d_4k,2m,d_2m,1g,d_1g ]
 	yes awk -F, 'NR > 1 && $4 != $6 + $8 + $10 { exit 1 }' "$work/log/out"
 fi
 
-t "with a file it is whole, or there is none"
+t "with -o the file is complete or absent"
 if [ -n "$why" ]; then skip "$why"; else
 	begin map live:pagemap --pid "$child" --watch 0.05 -o there --format csv --columns d_mapped $much+1M
 	until_caught
@@ -194,7 +194,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ -z "$(sed 1,2d there | grep -vx 0)" ]
 fi
 
-t "it goes on with another program in the same process"
+t "--watch continues after execve(2)"
 if [ -n "$why" ]; then skip "$why"; else
 	for way in pagemap bpf; do
 		[ $way = pagemap ] || [ -z "$skip_it" ] || continue
@@ -211,7 +211,7 @@ if [ -n "$why" ]; then skip "$why"; else
 fi
 
 counted() { [ "$(od -An -v -t u8 counters)" != "$1" ]; }
-t "frozen while it is looked at, and not in between"
+t "--freeze stops the process during a snapshot, not between"
 if [ -n "$why" ] || ! atwalk map live:pagemap --freeze --pid "$child" >"$work/log/out" 2>"$work/log/err"; then
 	skip "${why:-$(head -n 1 "$work/log/err")}"
 else
@@ -221,7 +221,7 @@ else
 	tell run 1
 	begin map live:pagemap --pid "$child" --watch 0.1 --freeze --format csv --columns mapped
 	until_row '[1-9]*'
-	# It counts while it is watched.
+	# The process counts while it is watched.
 	for _ in 1 2 3; do
 		await counted "$(od -An -v -t u8 counters)"
 		until_row '[1-9]*'
@@ -232,7 +232,7 @@ fi
 
 # ---- pages ----
 
-t "pages: of one process, its totals and how they changed"
+t "pages: totals of one process and their changes"
 if [ -n "$why" ]; then skip "$why"; else
 	begin pages live:pagemap --pid "$child" --watch 0.1 --format csv \
 		--columns what,processes,mapped,d_mapped,swapped,d_swapped,pid,task $much+8M $more+8M
@@ -246,12 +246,12 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$rc" -eq 0 ]
 	run atwalk pages live:pagemap --pid "$child" --watch 0.01,2 --filter first --columns private,d_private,huge \
 		$much+1M
-	said_err=1               # of frames that are hidden
+	said_err=1               # frames may be hidden
 	yes [ "$(head -n 1 "$work/log/out")" = 'PRIVATE  D_PRIVATE    HUGE' ]
 	yes [ "$(wc -l <"$work/log/out")" -eq 2 ]
 fi
 
-t "pages: processes that begin and that end, and how many are the same"
+t "pages: processes that start and end, and the number of unchanged ones"
 if [ -n "$why" ]; then skip "$why"
 elif ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
 	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
@@ -263,7 +263,7 @@ mkfifo all
 $O/atwalk pages live:pagemap --watch 0.1,600 --format csv --columns what,processes,d_mapped,task >all 2>all.err &
 watcher=\$!
 exec 7<all
-# The shell, the process, and atwalk itself are the same.
+# The shell, the process, and atwalk itself are unchanged.
 until_row() {
 	while read -r -u 7 row; do
 		case \$row in \$1) echo "\$row" | cut -d , -f \$2; return ;; esac
@@ -294,7 +294,7 @@ ended,1,another
 END
 fi
 
-t "when the process ends, so does the watch, and says so"
+t "--watch ends with a message when the process ends"
 if [ -n "$why" ]; then skip "$why"; else
 	begin map live:pagemap --pid "$child" --watch 30 --format csv --columns d_mapped
 	until_row ''

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The running kernel: the page tables of a process that this test starts, as atwalk reads
-# them, agree with /proc/PID/pagemap. Skipped where the kernel forbids reading or hides
-# frame numbers. Reads no process but its own children.
+# Page tables of the running kernel, for a process that this test starts, agree with
+# /proc/PID/pagemap. Skipped where the kernel forbids reading or hides frame numbers. Only
+# children of this test are read.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -15,9 +15,9 @@ end() {
 }
 trap end EXIT
 
-# ---- what needs no permission ----
+# ---- without permission ----
 
-t "/proc/kcore: where there is none, that is said"
+t "/proc/kcore: its absence is reported"
 if [ -e /proc/kcore ]; then skip "this kernel has one"; else
 	run atwalk live:kcore ffffffff81000000
 	status 3
@@ -33,7 +33,7 @@ atwalk: /proc/kcore: No such file or directory
 END
 fi
 
-t "no other way to read the running kernel"
+t "an unknown backend for the running kernel"
 run atwalk live:tea 0
 status 2
 err <<'END'
@@ -50,7 +50,7 @@ present
 END
 rm live
 
-t "--pid says what it cannot do in dumps"
+t "--pid without types in a dump"
 run atwalk --pid 1 x86.elf 1000
 status 3
 err_is 'atwalk: x86.elf: the list of tasks cannot be found without the kernel*s types (BTF)'
@@ -60,9 +60,9 @@ err <<'END'
 atwalk: --pid and --cpu both say whose page tables
 END
 
-t "without permission: what is missing, and the command that gives it"
+t "without permission: the missing capability, and the command to grant it"
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
-	skip "needs root and setpriv, to become somebody else"
+	skip "needs root and setpriv, to drop privileges"
 fi
 chmod 755 "$work" "$work/cwd"
 cp "$built/atwalk" "$work/cwd/atwalk-copy" && chmod 755 "$work/cwd/atwalk-copy"
@@ -84,13 +84,13 @@ if [ $rc -ne 0 ]; then
 	why=$(head -n 1 "$work/log/why")
 	case $why in
 	*" needs CAP_"* | *" use BPF "* | *lockdown* | *"this kernel "* | *"does not tell "*) ;;
-	*) why='' ;;             # a failure of ours: let the tests show it
+	*) why='' ;;             # a bug: the tests will show it
 	esac
 fi
 [ "$(getconf PAGESIZE)" -eq 4096 ] || why="this test counts in pages of 4 KiB"
 command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
 
-# A child with memory of every kind, which then sleeps: "NAME START LENGTH".
+# A child with memory of every kind, which prints "NAME START LENGTH" and sleeps.
 cat >child.py <<'END'
 import ctypes, os, sys, tempfile
 from live_memory import *
@@ -115,7 +115,7 @@ print('ready', flush=True)
 sys.stdin.read()
 END
 
-# pagemap.py PID START LENGTH: "VA PA" of what is present, or "hidden".
+# pagemap.py PID START LENGTH: prints "VA PA" of present pages, or "hidden".
 cat >pagemap.py <<'END'
 import struct, sys
 
@@ -158,8 +158,8 @@ if [ -z "$why" ]; then
 		why="/proc/PID/pagemap gives no frame numbers here"
 fi
 
-# check NAME STATE: all pages of an area, exactly. Pages that the kernel moved
-# while we looked make the two looks at pagemap differ: then again.
+# check NAME STATE: all pages of an area, exactly. Repeated if pagemap differs before and
+# after, because the kernel migrated pages meanwhile.
 counted=0
 check() {
 	local start=${at[$1]} size=${len[$1]} try
@@ -179,19 +179,19 @@ check() {
 
 # ---- pages ----
 
-t "every page touched is where pagemap says"
+t "touched pages are at the addresses in pagemap"
 if [ -n "$why" ]; then skip "$why"; else
 	check pages present
 	yes [ "$n" -eq 16384 ]
 fi
 
-t "of every other page touched, only these are there"
+t "with every other page touched, only these are present"
 if [ -n "$why" ]; then skip "$why"; else
 	check every-other present
 	yes [ "$n" -eq 1024 ]
 fi
 
-t "what was never touched is not there"
+t "untouched pages are absent"
 if [ -n "$why" ]; then skip "$why"; else
 	check untouched present
 	status 1
@@ -204,7 +204,7 @@ absent
 END
 fi
 
-t "a large page is one row, and each of its parts is where pagemap says"
+t "a large page is one row, with the addresses in pagemap"
 if [ -n "$why" ]; then skip "$why"; else
 	check huge present
 	run atwalk map live --pid "$child" --all --format csv --columns page "${at[huge]}+${len[huge]}"
@@ -216,7 +216,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	fi
 fi
 
-t "pages only read are the page of zeroes, pages of a file those of its cache"
+t "pages that were only read are the zero page; file pages are in the page cache"
 if [ -n "$why" ]; then skip "$why"; else
 	check zero present
 	yes [ "$n" -eq 256 ]
@@ -225,7 +225,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$n" -eq 768 ]
 fi
 
-t "rights are those of the area"
+t "permissions are those of the VMA"
 if [ -n "$why" ]; then skip "$why"; else
 	check read-only present
 	run atwalk map live --pid "$child" --format csv --columns rights "${at[read-only]}+${len[read-only]}"
@@ -234,7 +234,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes [ "$n" -eq 256 ]
 fi
 
-t "the path to a page names the tables"
+t "the path to a page lists the tables"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk live --pid "$child" "${at[pages]}" -p --format csv --columns level,state,physical
 	yes [ "$(sed 1d "$work/log/out" | cut -d , -f 1 | paste -sd ' ')" != "" ]
@@ -245,7 +245,7 @@ fi
 
 # ---- the rest ----
 
-t "without --pid, a user address is of whoever maps it"
+t "without --pid, the process that maps a user address is found"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk live "${at[pages]}" --format csv --columns physical
 	printf 'physical\n0x%016x\n' \
@@ -277,26 +277,26 @@ fi
 # ---- areas and pages ----
 
 # "START END NAME" of both.
-t "areas are those of /proc/PID/maps"
+t "VMAs are those of /proc/PID/maps"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk pages live --pid "$child" -q --areas-only --format csv --columns address,end,area
 	sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) \(....\) [^ ]* [^ ]* [^ ]* *\(.*\)$/\1 \2 \4/p' \
 		"/proc/$child/maps" >wanted
 	sed -n 's/^0x0*\([0-9a-f]*\),0x0*\([0-9a-f]*\),\(.*\)$/\1 \2 \3/p' <"$work/log/out" | sed 's/""$//' >got.all
-	# Eight digits at least are printed there. [vsyscall] is of no process, and
-	# its setup is in a variable that few kernels have in kallsyms.
+	# At least eight digits are printed there. [vsyscall] belongs to no process, and
+	# the variable for its mode is rarely in kallsyms.
 	sed 's/^0*//; s/ 0*/ /; /\[vsyscall\]$/d' wanted >wanted.all
 	sed -i '/\[vsyscall\]$/d' got.all
 	same got.all wanted.all
 	yes [ "$(wc -l <got.all)" -gt 20 ]
 fi
 
-# kpage.py PID < "VA PA COUNT FLAGS": what differs from the kernel's own files.
+# kpage.py PID < "VA PA COUNT FLAGS": prints differences from the kernel's files.
 cat >kpage.py <<'END'
 import struct, sys
 
-# Ageing goes on while we look (referenced, lru, active, idle), and so does the
-# writing back of the file (locked, dirty, writeback, reclaim).
+# Ageing continues meanwhile (referenced, lru, active, idle), and so does writeback of
+# the file (locked, dirty, writeback, reclaim).
 MOVING = 1 << 2 | 1 << 5 | 1 << 6 | 1 << 25 | 1 << 0 | 1 << 4 | 1 << 8 | 1 << 9
 NAMES = '''LOCKED ERROR REFERENCED UPTODATE DIRTY LRU ACTIVE SLAB WRITEBACK RECLAIM BUDDY
 MMAP ANON SWAPCACHE SWAPBACKED COMPOUND_HEAD COMPOUND_TAIL HUGE UNEVICTABLE HWPOISON
@@ -319,7 +319,7 @@ for line in sys.stdin:
     want = word(flags_file, pfn) & (1 << 27) - 1
     # 6.10 to 7.1 call every anonymous page KSM (81401cebfc15).
     wrong = (flags ^ want) & ~(MOVING | 1 << BIT['KSM'])
-    # Files are mapped by others too, which come and go.
+    # Files are also mapped by other processes, which start and end.
     own = flags >> BIT['ANON'] & 1
     if wrong or (own and word(count_file, pfn) != int(count)):
         print(f'{va} {pa}: flags {flags:x} count {count}, kernel {want:x} '
@@ -336,7 +336,7 @@ else
 		--columns address,physical,kcount,pageflags
 	sed -n 's/"//g; s/^\(0x[0-9a-f]*\),\(0x[0-9a-f]*\),\([0-9]*\),/\1 \2 \3 /p' <"$work/log/out" |
 		python3 kpage.py >"$work/log/compared"
-	# A page that the kernel moves in between may differ; they are few.
+	# Pages that the kernel migrates in between may differ; they are few.
 	yes [ "$(wc -l <"$work/log/compared")" -le 4 ]
 	yes [ "$(sed -n 's/ compared$//p' "$work/log/compared")" -gt 20000 ]
 fi
@@ -376,9 +376,9 @@ if [ -n "$why" ]; then
 	skip "$why"
 elif [ "$(id -u)" -ne 0 ] || ! setpriv --reuid=65534 --regid=65534 --clear-groups \
 	--inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon true 2>"$work/log/setpriv"; then
-	skip "needs root and a setpriv that knows them"
+	skip "needs root and a setpriv that supports these capabilities"
 elif [ ! -d /sys/firmware/memmap ]; then
-	skip "here only /proc/iomem tells what is RAM, and that to CAP_SYS_ADMIN only"
+	skip "RAM ranges are only in /proc/iomem here, which requires CAP_SYS_ADMIN"
 else
 	# shellcheck disable=SC2086
 	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon \
@@ -402,7 +402,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_is "atwalk: *: there is no process $gone"
 fi
 
-t "--cpu: what it has loaded is what the task on it has"
+t "--cpu: its page table is that of the task on it"
 if [ -n "$why" ]; then skip "$why"; fi
 python3 - >spin 2>"$work/log/spin" <<'END' &
 import contextlib, ctypes, os, mmap
@@ -418,7 +418,7 @@ while True:
 END
 spinner=$!
 await [ -s spin ]
-# Others want the CPU as well: sooner or later it is seen on it.
+# The CPU is shared, so this is repeated until the task is on it.
 for _ in $(seq 2000); do
 	! atwalk --cpu 0 live:bpf "$(cat spin)" --format csv --columns physical,state \
 		>by-cpu 2>"$work/log/cpu" || break
@@ -427,11 +427,11 @@ run atwalk --pid $spinner live:bpf "$(cat spin)" --format csv --columns physical
 out <by-cpu
 kill -KILL $spinner && wait $spinner 2>"$work/log/wait"
 
-t "find has an answer though processes end while it looks"
+t "find succeeds although processes end meanwhile"
 sleep 1000 &
 sleeper=$!
 await grep -q '(sleep) S' /proc/$sleeper/stat
-# A page of it, and the frame that it is in.
+# A page of the child, and its frame.
 one_page() {
 	atwalk pages live:bpf --pid $sleeper --areas heap --filter 'present and kcount=1' --format csv \
 		--columns address,physical >"$work/log/page" 2>&1
@@ -441,7 +441,7 @@ if ! one_page; then
 else
 	while :; do for _ in 1 2 3 4 5 6 7 8; do :& done; done 2>"$work/log/churn" &
 	churn=$!
-	# The kernel may move it meanwhile: where it is the same before and after it was there.
+	# The kernel may migrate it meanwhile, so the frame is compared before and after.
 	for _ in 1 2 3 4 5; do
 		IFS=, read -r at page < <(sed -n 2p "$work/log/page")
 		for _ in {1..12}; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# map --large and the lines below map: what large pages map, and the reason for the rest.
-# Of the small dump; and of processes that this test starts, with a VMA for each reason,
-# byte for byte. Looks into no other process.
+# map --large and the lines below map report large pages and the reason for each small page,
+# for the small dump and for processes that this test starts, with a VMA for each reason. No
+# other process is read.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -17,13 +17,13 @@ end() {
 }
 trap end EXIT
 
-t "of the kernel nobody asks that"
+t "--large requires a process"
 run atwalk map x86.elf --large
 status 2
 no_out
 err_has "--large is about the areas of a process"
 
-t "options about ranges have no place there"
+t "options about ranges are refused"
 run atwalk map x86.elf --large --all
 status 2
 no_out
@@ -34,7 +34,7 @@ err_has "--all, --split and --depth have no place there"
 zstd=''
 grep -q '^  found:.* zstd' "$built/found.txt" || zstd="this build has no zstd"
 
-t "a dump: a row an area"
+t "a dump: one row per area"
 if [ -n "$zstd" ]; then skip "$zstd"; else
 	run atwalk map tasks.kdump --task thp --large --columns +holes
 	golden map-large-thp
@@ -65,18 +65,18 @@ if [ -n "$zstd" ]; then skip "$zstd"; else
 	yes [ "$(wc -l <pids)" -gt 20 ]
 fi
 
-t "entries of a TLB: one a page, whatever its size"
+t "TLB entries: one per page of any size"
 if [ -n "$zstd" ]; then skip "$zstd"; else
 	run atwalk map tasks.kdump --task thp
 	yes grep -q ' mapped: .* in [0-9]* pages of 4K, .* in [0-9]* pages\? of 2M$' "$work/log/out"
 	pages=$(sed -n 's/.* in \([0-9]*\) pages of 4K, .* in \([0-9]*\) pages\? of 2M$/\1 \2/p' "$work/log/out")
 	yes grep -qE "^TLB entries: $((${pages% *} + ${pages#* })) for what is mapped now, [0-9]+ if every block with small pages were one large page\$" \
 		"$work/log/out"
-	# Only of the machine that this runs on the size of the TLB can be asked.
+	# The size of the TLB is known only for the running system.
 	yes [ "$(grep -c '^TLB reach' "$work/log/out")" = 0 ]
 fi
 
-t "filters take the words; ranges choose areas, whole ones"
+t "filters accept the reasons; ranges select whole areas"
 if [ -n "$zstd" ]; then skip "$zstd"; else
 	run atwalk map tasks.kdump --task thp --large --filter 'sparse and blocks>1' --format csv \
 		--columns address,smaller,blocks,full,holes,why 7ff0f3000000+4K 400000
@@ -109,19 +109,19 @@ if [ -n "$zstd" ]; then skip "$zstd"; else
 	done
 fi
 
-# The dump is an extract that left the settings out; one that has them says so.
-t "a dump: what its kernel was set to, and what a process was told"
+# The dump is an extract without the settings; a complete one has them.
+t "a dump: the kernel's settings, and prctl() of the process"
 if [ -n "$zstd" ]; then skip "$zstd"; else
 	atwalk extract -q --pages -o whole.elf tasks.kdump >"$work/log/extract"
 	why() { run atwalk map "$1.elf" --task thp --large --format csv --columns why 7ff0f3000000; }
 	why whole
 	yes grep -qx sparse "$work/log/out"
-	# Only bits that have to do with other things: never.
+	# Without the bits for always and madvise: never.
 	cp whole.elf never.elf
 	yes poke never.elf "$(poke whole.elf transparent_hugepage_flags)" 0001000000000000
 	why never
 	yes grep -qx disabled "$work/log/out"
-	# PR_SET_THP_DISABLE, and how to dump it, which is never nothing.
+	# PR_SET_THP_DISABLE, with the dumpable bits, which are never 0.
 	cp whole.elf off.elf
 	yes poke off.elf "$(poke whole.elf 'task:99.task_struct.mm*.mm_struct.flags')" cd00000100000000
 	why off
@@ -129,10 +129,10 @@ if [ -n "$zstd" ]; then skip "$zstd"; else
 	run atwalk map off.elf --task thp
 	yes grep -q 'disabled *large pages are off for the process (prctl, PR_SET_THP_DISABLE); to fill the blocks takes 12K more$' \
 		"$work/log/out"
-	# What says so is named.
+	# The reason names the file.
 	run atwalk map never.elf --task thp
 	yes grep -q 'disabled */sys/kernel/mm/transparent_hugepage/enabled is never; to fill ' "$work/log/out"
-	# An extract of it still knows.
+	# An extract of it keeps the reason.
 	atwalk extract -q -o again.elf off.elf >"$work/log/extract"
 	why again
 	yes grep -qx disabled "$work/log/out"
@@ -143,8 +143,8 @@ fi
 
 # ---- running processes ----
 
-# Areas in a reserved stretch, with gaps, so that none becomes part of another.
-# What khugepaged must not touch has a page of each block in a pipe.
+# Areas in a reserved range, with gaps, so that none is merged with another. Where
+# khugepaged must not collapse a block, one of its pages is in a pipe.
 cat >child.py <<'END'
 import ctypes, mmap, os, sys, tempfile
 from live_memory import *
@@ -175,7 +175,7 @@ def touch(at, size):
         ctypes.c_uint64.from_address(a).value = a | 1
 
 
-# Small pages where large ones are allowed: those were not when it was touched.
+# Small pages where large ones are allowed now, but were not when touched.
 def small(name, size, each=BLOCK):
     at = area(name, size, advice=NOHUGE)
     for block in range(at, at + size, BLOCK):
@@ -226,7 +226,7 @@ why=''
 command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
 [ -r $thp/enabled ] || why="this kernel has no transparent large pages"
 
-# What is set for this size: anon, shmem.
+# The settings for this size: anon, shmem.
 setting() {
 	local one
 
@@ -241,7 +241,7 @@ if [ -z "$why" ]; then
 	anon=$(setting enabled) shmem=$(setting shmem_enabled)
 fi
 
-# start NAME [ARG]: a child, its areas in at[] and len[]; stopped at the end.
+# start NAME [ARG]: starts a child, with its areas in at[] and len[]; it is stopped at the end.
 start() {
 	local what from size
 
@@ -263,7 +263,7 @@ if [ -z "$why" ]; then
 	child=$started
 	exec 6>&8 7<&9
 fi
-# Sources that can be read here.
+# Backends that are available here.
 ways=(live:pagemap)
 for way in live:bpf live:kcore; do
 	[ -n "$why" ] || ! atwalk map "$way" --pid "$child" 1000 >"$work/log/way" 2>&1 8>&- || ways+=("$way")
@@ -271,7 +271,7 @@ for way in live:bpf live:kcore; do
 		ways+=("$way")
 done
 
-# area NAME LARGE SMALLER BLOCKS FULL HOLES WHY, by every way.
+# area NAME LARGE SMALLER BLOCKS FULL HOLES WHY: checks the row with every backend.
 area() {
 	local name=$1 way
 
@@ -293,13 +293,13 @@ if [ -n "$why" ]; then skip "$why"; else
 	area untouched 0 0 2 0 0 -
 fi
 
-t "areas marked so; their ends count by themselves"
+t "areas with MADV_NOHUGEPAGE; their ends count separately"
 if [ -n "$why" ]; then skip "$why"; else
 	area nohugepage 0 $((4 * M)) 2 2 0 nohugepage
 	area ends 0 $((6 * M)) 2 2 0 nohugepage
 fi
 
-t "holes, guards, and nothing in the way"
+t "holes, guard pages, and no reason"
 if [ -n "$why" ]; then skip "$why"
 elif [ "$anon" = never ]; then
 	area sparse 0 $((2 * M)) 2 0 $((2 * M)) disabled
@@ -310,9 +310,9 @@ else
 	[ -n "${at[noguard]:-}" ] || area guard 0 $((2 * M - 65536)) 1 0 0 rights
 fi
 
-t "nobody advised"
+t "without MADV_HUGEPAGE"
 if [ -n "$why" ]; then skip "$why"
-elif [ "$anon" = always ]; then skip "this system does not wait for it"
+elif [ "$anon" = always ]; then skip "large pages do not require it here"
 else
 	area unadvised 0 $((4 * M)) 2 2 0 disabled
 fi
@@ -325,13 +325,13 @@ else
 	area huge $((4 * M)) 0 2 0 0 -
 fi
 
-t "files that are not aligned, and shared memory"
+t "unaligned files, and shared memory"
 if [ -n "$why" ]; then skip "$why"; else
 	area file 0 $((4 * M)) 2 2 0 file
 	case $shmem in
 	never|deny|advise)
 		area shm 0 $((4 * M)) 2 2 0 disabled
-		# Aligned or not, it is off.
+		# Off for aligned and unaligned areas.
 		area shm-unaligned 0 $((4 * M)) 2 2 0 disabled
 		for way in "${ways[@]}"; do
 			run atwalk map "$way" --pid "$child" --large "${at[shm]}+${len[shm]}" \
@@ -345,7 +345,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	esac
 fi
 
-t "pages that were copied among pages that were not: page tables tell"
+t "copied pages among uncopied ones are visible in page tables"
 if [ -n "$why" ]; then skip "$why"
 elif [ "$anon" = never ]; then skip "large pages are off here"
 else
@@ -358,10 +358,10 @@ else
 	ways=("${all[@]}")
 fi
 
-t "all reasons add up to what small pages map"
+t "all reasons add up to the size of small pages"
 if [ -n "$why" ]; then skip "$why"; else
 	for way in "${ways[@]}"; do
-		# Three looks; in between, khugepaged may make a large page.
+		# Three attempts; in between, khugepaged may make a large page.
 		for _ in 1 2 3 4 5; do
 			run atwalk map "$way" --pid "$child" --units bytes
 			said_err=1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# map --columns +node shows the NUMA node of memory: of a dump with one node, of the same
-# with another node that this test puts into its kernel's memory, and of a process that
-# this test starts, against /proc/PID/numa_maps.
+# map --columns +node shows the NUMA node of memory: in a dump with one node, in the same
+# dump with a second node that this test adds to its memory, and for a process that this
+# test starts, compared with /proc/PID/numa_maps.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -18,13 +18,13 @@ trap end EXIT
 zstd=''
 grep -q '^  found:.* zstd' "$built/found.txt" || zstd="this build has no zstd"
 
-t "nobody asks, nobody looks"
+t "nodes are read only for the column node"
 run atwalk map x86.elf ffffffff91400000+16M --format csv --columns address
 run atwalk map x86.elf ffffffff91400000+16M --format csv --columns address,node
 yes grep -qx '0xffffffff91400000,' "$work/log/out"
 err_has "x86.elf: nodes are not told: "
 
-t "one node: all that has a struct page is there, and devices are nowhere"
+t "one node: all frames with a struct page are on it, devices on none"
 if [ -n "$zstd" ]; then skip "$zstd"; else
 	run atwalk map tasks.kdump --task thp --format csv --group node
 	out <<'END'
@@ -37,8 +37,8 @@ END
 	yes grep -qx '0x00000000fec00000,' "$work/log/out"
 fi
 
-# Two nodes: 0 has the frames below $1, node 3 those from there on. Its pglist_data
-# takes a place that is not read otherwise.
+# Two nodes: 0 has the frames below $1, node 3 the others. Its pglist_data overwrites
+# memory that is not read otherwise.
 two() {
 	local off at
 
@@ -61,7 +61,7 @@ le() {
 	for ((i = 0; i < 64; i += 8)); do printf %02x $(($1 >> i & 255)); done
 }
 
-t "two nodes: a range ends where the other one begins"
+t "two nodes: ranges are split between nodes"
 if [ -n "$zstd" ]; then skip "$zstd"; else
 	atwalk extract -q --pages -o whole.elf tasks.kdump >"$work/log/extract"
 	two $((0x4380))
@@ -89,7 +89,7 @@ END
 	yes grep -q '^by node: [0-9.]*M on 3$' "$work/log/out"
 fi
 
-t "two nodes: a large page may lie on both"
+t "two nodes: a large page may span both"
 if [ -n "$zstd" ]; then skip "$zstd"; else
 	two $((0x4100))
 	run atwalk map two.elf --task thp --format csv --columns address,size,page,node 7ff0f2c00000+2M
@@ -123,7 +123,7 @@ print('%x' % at, flush=True)
 sys.stdin.read()
 END
 
-t "of a running process: what numa_maps says"
+t "a running process: the same as numa_maps"
 if ! command -v python3 >"$work/log/python"; then skip "no python3, which the child is written in"
 elif [ ! -r /proc/self/numa_maps ]; then skip "this kernel knows of no nodes"
 else
@@ -138,10 +138,10 @@ else
 		run atwalk map $way --pid "$child" "$at+16M" --group node --format csv
 		said_err=1 said_status=1
 		[ "$rc" -eq 0 ] || continue
-		# Frames that are hidden are on no node.
+		# Hidden frames have no node.
 		[ "$way" != live:pagemap ] || ! grep -q ^, "$work/log/out" || continue
 		sed '1d' "$work/log/out" | cut -d , -f 1,3 | sort -n >got
-		# The area may begin lower: neighbours that agree are one.
+		# The row may begin lower, because equal neighbours are merged.
 		awk -v at="$at" '$1 <= at { line = $0 } END { print line }' "/proc/$child/numa_maps" |
 			grep -o 'N[0-9]*=[0-9]*' | sed 's/^N//; s/=/ /' |
 			while read -r node pages; do echo "$node,$((pages * 4096))"; done >wanted

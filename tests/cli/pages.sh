@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# atwalk pages works as far as possible without a kernel's types; tests/vm has those.
+# Usage errors of atwalk pages, and a dump without types. Kernels with types: tests/vm.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -20,19 +20,19 @@ atwalk: SOURCE is missing
         see: atwalk pages --help
 E
 
-t "unknown columns are told from known ones"
+t "unknown columns are refused, with the known ones"
 run atwalk pages x86.elf --columns pageflags,kount
 status 2
 no_out
 err_has 'kcount'
 
-t "a flag's name is a word of --filter"
+t "names of flags are words for --filter"
 run atwalk pages x86.elf --filter 'HWPOISON and no_such_flag'
 status 2
 no_out
 err_has 'no_such_flag'
 
-t "two ways to say whose"
+t "--pid and --task exclude each other"
 run atwalk pages x86.elf --pid 1 --task init
 status 2
 no_out

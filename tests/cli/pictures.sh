@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Reports as pictures draw what the rows say, of processes that never were, few and many.
+# Pictures of reports agree with the rows, for few and many generated processes.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
 if ! command -v python3 >/dev/null; then
-	t "all of it"
+	t "all tests"
 	skip "there is no python3"
 	finish
 fi
@@ -52,7 +52,7 @@ E
 export PYTHONPATH=$PYTHONPATH:$PWD
 
 for n in 5 500; do
-	t "basic of $n processes: bars as long as the rows say, the rest counted"
+	t "basic of $n processes: bars have the lengths of the rows, the rest is counted"
 	run atwalk report basic --format csv -o basic.csv many$n.cap
 	run atwalk report basic --virtual --format csv -o virtual.csv many$n.cap
 	run atwalk report basic --virtual --format svg -o basic.svg many$n.cap
@@ -76,7 +76,7 @@ assert n < 50 or any(t.startswith("</svg><b>-7, 107: ") for t in s.titles)
 E
 	no_out
 
-	t "totals of $n processes: programs and libraries as the rows have them"
+	t "totals of $n processes: programs and libraries of the rows"
 	run atwalk report totals --format csv -o totals.csv many$n.cap
 	run atwalk report totals --format svg -o totals.svg many$n.cap
 	run python3 - <<'E'
@@ -89,7 +89,7 @@ assert "/usr/lib/libc.so.6" in got
 E
 	no_out
 
-	t "units of $n processes: the memory that each takes, as totals has it"
+	t "units of $n processes: the memory of each, as in totals"
 	run atwalk report units --format svg -o units.svg many$n.cap
 	run python3 - <<'E'
 from scene import *
@@ -102,12 +102,12 @@ for m in (re.match(r"(.*) / (\w+): ([\d,]+) pages", t) for t in s.titles):
 want = {(r["name"], k): int(r[k]) for r in rows("totals.csv") for k in ("text", "data", "bss")
         if int(r[k])}
 assert got == want, (got, want)
-# A copy of its data in each process: these are not one.
+# Private copies of data in each process are separate.
 assert got["/usr/lib/libc.so.6", "data"] == 5 * len(rows("basic.csv"))
 E
 	no_out
 
-	t "areas of $n processes: each with its pages, those shown and those not"
+	t "areas of $n processes: shown and omitted areas with their pages"
 	run atwalk report areas --format csv -o areas.csv many$n.cap
 	run atwalk report areas --format svg -o areas.svg many$n.cap
 	run python3 - $n <<'E'
@@ -123,7 +123,7 @@ assert any("3920 others are not shown" in t for t in s.texts) == (n == 500)
 E
 	no_out
 
-	t "stacks of $n processes: folded, and frames as wide as they are"
+	t "stacks of $n processes: folded, and frames with proportional width"
 	run atwalk report stacks --format csv -o stacks.csv many$n.cap
 	run atwalk report stacks --format svg -o stacks.svg many$n.cap
 	run python3 - <<'E'
@@ -139,7 +139,7 @@ assert any(t.startswith("nginx-0: ") and f" of PSS, {100 * first / total:.1f}%" 
 E
 	no_out
 
-	t "growth of $n processes: lines over the time there was, growing ones named"
+	t "growth of $n processes: lines over the recorded time, growing ones are labelled"
 	run atwalk report growth --format svg -o growth.svg look$n-1.cap look$n-2.cap look$n-3.cap
 	run python3 - $n <<'E'
 import sys
@@ -159,7 +159,7 @@ E
 	no_out
 done
 
-t "a deleted library has another name than its successor"
+t "a deleted library and its successor have different names"
 for report in totals units stacks; do
 	run atwalk report $report --format svg -o $report.svg -q "$data/captures/server.cap"
 done
@@ -179,7 +179,7 @@ assert sum(t.startswith(name + ": ") and " of PSS" in t for t in stacks.titles) 
 E
 no_out
 
-t "growth: a process that ended earlier does not lead to the end"
+t "growth: the line of a process that ended stops there"
 sed '/^T: java-4, 104/,/^T: \|^F: \|^E: /{/^T: java-4\|^[VPM]: /d}
 	s/^E: .*/E: 92, 4, 32, 0/' look5-3.cap >ended.cap
 run atwalk report growth --format svg -q -o growth.svg look5-1.cap look5-2.cap ended.cap
@@ -191,13 +191,13 @@ assert [t.split(":")[0] for t in s.titles if t.endswith(", until 10min")] == ["j
 E
 no_out
 
-t "thrash: faults a second, between looks"
+t "thrash: faults per second between snapshots"
 run atwalk report thrash --format csv -o thrash.csv look5-1.cap look5-2.cap look5-3.cap
 run atwalk report thrash --format svg -o thrash.svg look5-1.cap look5-2.cap look5-3.cap
 run python3 - <<'E'
 from scene import *
 s = Scene("thrash.svg")
-# 5000 and 7000 times the square of the look, every 600 seconds: (4 - 1), then (9 - 4).
+# 5000 and 7000 times the square of the snapshot's number, every 600 seconds: (4 - 1), then (9 - 4).
 assert "all: major faults: from 25 to 41 faults a second, since the look before" in s.titles
 assert "all: refaults: from 35 to 58 faults a second, since the look before" in s.titles
 rates = {}
@@ -215,7 +215,7 @@ status 3
 err_has "it takes two looks or more"
 yes test ! -e none.svg
 
-t "machine: every frame on the map, each once"
+t "machine: every frame is on the map exactly once"
 run atwalk report machine --format csv -o machine.csv many5.cap
 run atwalk report machine --format svg -o machine.svg many5.cap
 run python3 - <<'E'
@@ -224,7 +224,7 @@ s = Scene("machine.svg")
 assert len(s.titles) == 256
 assert sum(t.endswith(": no RAM") for t in s.titles) == 64
 assert sorted(t.split()[0] for t in s.titles) == sorted(f"0x{i << 24:x}" for i in range(256))
-# 64K a cell, 3 points wide: what is RAM has the area of its frames.
+# 64K per cell, 3 points wide: RAM has the area of its frames.
 area = {}
 for e in s.root.iter(NS + "rect"):
     if e.get("x") and e.get("fill") != "#ffffff" and float(e.get("y")) > 118:
@@ -236,7 +236,7 @@ assert "0xc0000000" in s.texts and "64K a cell" in " ".join(s.texts)
 E
 no_out
 
-t "several reports are several files in a folder, or one page"
+t "several reports: files in a folder, or one HTML page"
 run atwalk report basic,totals,machine --format svg -o folder many5.cap
 no_out
 yes test "$(echo folder/*)" = "folder/basic.svg folder/machine.svg folder/totals.svg"
@@ -257,7 +257,7 @@ no_out
 # fontconfig keeps offsets instead of pointers, which look like leaks.
 echo 'leak:libfontconfig' >leaks
 export LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0
-t "PostScript, PDF and PNG, where there is cairo"
+t "PostScript, PDF and PNG, if built with cairo"
 for format in ps pdf png; do
 	rm -f picture
 	if grep -q '^  found:.* cairo' "$built/found.txt"; then
@@ -277,7 +277,7 @@ for format in ps pdf png; do
 	fi
 done
 
-t "what cannot be drawn says so, and leaves no file"
+t "reports without a picture give an error and leave no file"
 run atwalk report count --format svg -o none.svg many5.cap
 status 2
 err_has "--format svg: count is no picture; these are: basic, areas, units, totals, machine, thrash, growth, stacks"
@@ -290,7 +290,7 @@ err_has "--format svg has no rows, so not for --filter"
 run atwalk map --format svg -o none.svg x86.elf
 status 2
 err_has "--format: 'svg' is not one of plain|csv|json|jsonl|html"
-# What is told of no frames is an answer in part, whatever its form is.
+# Without F: lines the result is partial in every format.
 sed 's/^E: .*/E: 107, 5, 40, 0/; /^F: /d' many5.cap >noframes.cap
 run atwalk report machine --format svg -o none.svg noframes.cap
 status 4

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Reports of captures that claim much in few bytes end within the limit of every test, and
-# say what they did not count.
+# Reports of small captures that describe huge machines end within the limit of a test, and
+# name what they did not count.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-few=${WRAP:+20}                  # a part of it, where all takes much longer
+few=${WRAP:+20}                  # fewer under valgrind
 
 t "very many areas of different files in one process"
 awk -v n="${few:+2}0000" 'BEGIN {
@@ -30,7 +30,7 @@ if [ -z "$few" ]; then
 	err_has "no E: line"
 fi
 
-t "files that are joined one by one to a long chain"
+t "files that are merged one by one into a long chain"
 awk -v n="${few:+1}000" 'BEGIN {
 	if (n < 1000)
 		n = 30000
@@ -65,7 +65,7 @@ name
 END
 err_has "no E: line"
 
-t "pages of a file that were never there, over and over"
+t "runs of absent file pages, many times"
 awk -v n="${few:-200}" 'BEGIN {
 	print "H: atwalk-capture, 1"
 	for (i = 1; i <= n; i++)
@@ -95,7 +95,7 @@ E: 12, 3, 4, 0
 END
 said="lie.cap: line 7"
 
-t "a lying area: units"
+t "an implausible area: units"
 run atwalk report units lie.cap --columns name,used,vsize,resident,mappings,map
 status 4
 err <<END
@@ -110,7 +110,7 @@ NAME                               USED        VSIZE  RESIDENT  MAPPINGS  MAP
 n/a: 1 part with more pages than are counted
 END
 
-t "a lying area: totals, and count"
+t "an implausible area: totals and count"
 run atwalk report totals lie.cap --columns name,virtual,text,total --format csv
 status 4
 err <<END
@@ -135,7 +135,7 @@ status 4
 err_has "$said: count: not counted"
 yes grep -qx "User space pages: n/a" "$work/log/out"
 
-t "a lying area: use"
+t "an implausible area: use"
 run atwalk report use lie.cap --by user --format csv --columns name,rss,pss,uss
 status 4
 err <<END
@@ -148,7 +148,7 @@ name,rss,pss,uss
 1,8192,4096,0
 END
 
-t "a lying area: several reports of one pass"
+t "an implausible area: several reports in one pass"
 run atwalk report count,basic,units,totals lie.cap --format csv
 status 4
 err_is "atwalk: $said: count: not counted: *"
@@ -156,7 +156,7 @@ yes grep -q '^3,last,1,2,3,' "$work/log/out"
 yes grep -q '^/lib/a,2,4,2,4,' "$work/log/out"
 yes grep -q '^/lib/a,2,4,0,0,4,2,0,0,2,' "$work/log/out"
 
-t "many that lie take no more time than one, and leave room for who does not"
+t "many implausible processes take no more time than one, and others are counted"
 awk -v n="${few:-20000}" 'BEGIN {
 	print "H: atwalk-capture, 1"
 	for (k = 1; k <= n; k++)
@@ -170,7 +170,7 @@ yes grep -q '^/lib/a,1,4,2,2,' "$work/log/out"
 yes grep -q '^/lib/a,1,4,0,0,4,2,0,0,2,' "$work/log/out"
 yes grep -q '^,1,8192,4096,0,' "$work/log/out"
 
-t "long runs are rows, not a row a page"
+t "long runs are single rows, not a row per page"
 cat >long.cap <<'END'
 H: atwalk-capture, 1
 T: a, 1, 1, -, -, -, -, -, -, -
@@ -199,7 +199,7 @@ END
 same got want
 yes [ "$(wc -l <"$work/log/out")" = 11 ]
 
-t "a page of HTML has as many rows as can be sorted at once, and says so"
+t "an HTML page has a limited number of rows, and names the limit"
 awk 'BEGIN {
 	print "H: atwalk-capture, 1\nT: a, 1, 1, -, -, -, -, -, -, -\nV: 0, FFFFFFFFF, 1000000000, 2000, -, 75, NULL"
 	for (i = 0; i < 100003; i++)
@@ -216,7 +216,7 @@ run atwalk report pages rows.cap --filter 'physical<0x100000' --format html -o f
 yes [ "$(grep -c '^<tr>' few.html)" = 100 ]
 yes [ "$(grep -c '^<p class="cut"' few.html)" = 0 ]
 
-t "a part of a file that is all there is not drawn page by page"
+t "a fully present part of a file is not drawn page by page"
 awk 'BEGIN {
 	print "H: atwalk-capture, 1"
 	for (i = 1; i <= 4; i++)
@@ -231,7 +231,7 @@ NAME                              RESIDENT   MAPPINGS  MAP
 [... 1048575 more lines like this one]
 END
 
-t "tasks whose numbers were chosen to meet in a table"
+t "tasks with PIDs that collide in a hash table"
 awk -v n="${few:-200}000" 'BEGIN {
 	print "H: atwalk-capture, 1"
 	for (k = 1; k <= n; k++)
@@ -241,9 +241,9 @@ run atwalk report growth meet.cap --format csv -q
 status 4
 err_has "no E: line"
 
-t "what growth keeps of a task is little"
+t "growth keeps little memory per task"
 if [ -n "$few" ] || grep -q -e '-fsanitize' "$built/flags" || ! command -v python3 >/dev/null; then
-	skip "it is measured with python3, and of a program as it is"
+	skip "measured with python3, and without valgrind"
 else
 	sed '/^E:/d' meet.cap | head -n 20001 >meet-few.cap
 	run python3 - "$O/atwalk" <<'E'
@@ -258,8 +258,8 @@ E
 	no_out
 fi
 
-# Where things go in tables is drawn anew by each run.
-t "answers come in one order, run after run"
+# Hash tables have a random seed in each run.
+t "the order of rows is the same in every run"
 "$O/tests/tools/mkcapture" -f -m 1G -p 60 -r 20000 -s 7 >many.cap
 all=basic,areas,units,totals,alerts,count,pages,use,stacks,machine
 for n in 1 2 3 ${few:-4 5 6}; do
@@ -275,19 +275,19 @@ for n in 1 2 3 ${few:-4 5 6}; do
 	done
 done
 
-# zstd makes 30000 bytes of one.
+# zstd expands one byte to 30000.
 if ! command -v zstd >/dev/null || ! grep -q '^  found:.* zstd' "$built/found.txt"; then
-	t "what is packed and becomes very much"
+	t "a decompression bomb"
 	skip "there is no zstd"
 else
-	t "what is packed and becomes very much: lines that say nothing"
+	t "a decompression bomb: lines without data"
 	{ echo "H: atwalk-capture, 1"; command yes "H: a, b" | head -c 100M; } | zstd -q -o heads.zst
 	run atwalk report count heads.zst --format csv
 	status 4
 	err_has "of it become more than 4096 times as many"
 	err_has "if that is as it should be, unpack it with zstd -d"
 
-	t "what is packed and becomes very much: empty lines"
+	t "a decompression bomb: empty lines"
 	{ echo "T: a, 1, 1, 1, 0, 0, 0, 0, 0, 0"; head -c 100M /dev/zero | tr '\0' '\n'; } | zstd -q -o empty.zst
 	run atwalk report count empty.zst --format csv
 	status 4
@@ -297,7 +297,7 @@ user_space_pages,anon,file,mappings,swapped,processes
 0,0,0,0,,1
 END
 
-	t "what is packed and becomes very much: a capture as a source"
+	t "a decompression bomb: a capture as a source"
 	run atwalk ps empty.zst --format csv --columns pid
 	status 4
 	err_has "of it become more than 4096 times as many"
@@ -307,7 +307,7 @@ pid
 1
 END
 
-	t "as much as people pack is all read"
+	t "realistic compression ratios are read completely"
 	{ echo "T: a, 1, 1, 1, 0, 0, 0, 0, 0, 0"; head -c 60M /dev/zero | tr '\0' '\n'; } | zstd -q -o some.zst
 	run atwalk report count some.zst --format csv
 	out <<'END'
@@ -316,7 +316,7 @@ user_space_pages,anon,file,mappings,swapped,processes
 END
 fi
 
-t "behind very many lines that are wrong nothing is read"
+t "reading stops after very many invalid lines"
 { echo "H: atwalk-capture, 1"; command yes "" | head -n 1100000; echo "T: a, 1, 1, -, -, -, -, -, -, -"; } >wrong.cap
 run atwalk report count wrong.cap --format csv
 status 4
@@ -326,7 +326,7 @@ user_space_pages,anon,file,mappings,swapped,processes
 0,0,0,0,0,0
 END
 
-t "nor of a capture as a source"
+t "reading stops after very many invalid lines: a capture as a source"
 { echo "H: atwalk-capture, 1"; echo "T: a, 1, 1, -, -, -, -, -, -, -"; command yes "" | head -n 1100000; echo "T: b, 2, 2, -, -, -, -, -, -, -"; } >wrong.cap
 run atwalk ps wrong.cap --format csv --columns pid
 status 4
@@ -336,7 +336,7 @@ pid
 1
 END
 
-t "nor behind very many runs that are wrong"
+t "reading stops after very many invalid runs"
 {
 	printf 'H: atwalk-capture, 1\nT: a, 1, 1, -, -, -, -, -, -, -\nV: 1000, 2FFF, 2000, 1000, -, 75, NULL\nM: 1000=5212, 1, 0 |\n'
 	awk 'BEGIN { for (i = 0; i < 1100; i++) { printf "M: "; for (k = 0; k < 1000; k++) printf "x |"; print "" } }'
@@ -354,7 +354,7 @@ address,size,state
 END
 err_has "runs.cap: a run is wrong: line 5: M: 'x' is not VA=ENTRY, COUNT, FLAGS"
 
-t "a picture of nothing"
+t "an empty picture"
 printf 'H: atwalk-capture, 1\n' >nothing.cap
 run atwalk report growth nothing.cap --format svg -q
 status 4

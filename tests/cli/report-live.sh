@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report of two processes that this test starts, and of no other, agrees with the kernel's
-# smaps and with a capture of them: one shares memory, and one uses it wrongly.
+# Reports of two processes that this test starts agree with smaps and with a capture: one
+# shares memory, and one has a text relocation and a deleted library. No other process is
+# read.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh
@@ -21,7 +22,7 @@ of() {
 	atwalk report "$@" --pid "$rogue" --no-refs --format csv live:pagemap
 }
 
-# ---- one that does what it should not ----
+# ---- a process that triggers alerts ----
 
 mkfifo ready
 "$built/tests/tools/badtext" "$work/cwd/libgone.so" >ready 2>"$work/log/rogue" &
@@ -30,15 +31,15 @@ read -r -t "$limit" said <ready
 no_rogue=''
 [ "$said" = ready ] || no_rogue="the child did not start: $(tail -n 1 "$work/log/rogue")"
 [ "$(getconf PAGESIZE)" = 4096 ] || no_rogue="pages are said to be of 4096 bytes here"
-# Without frames the page of zeroes looks like any other.
+# Without frame numbers the zero page looks like any other.
 of count >"$work/log/way" 2>&1
 grep -q '^[1-9]' "$work/log/way" ||
 	no_rogue="no frames of live:pagemap: $(tail -n 1 "$work/log/way")"
 
-t "areas are those of maps, with what is there of each and on swap, to the page"
+t "areas are those of maps, with resident and swapped sizes exact to the page"
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of areas --columns address,end,vsize,resident,swapped
-	# [vsyscall] lies among the kernel's addresses; of [vvar] and its like smaps counts nothing.
+	# [vsyscall] is a kernel address; smaps does not count [vvar] and similar areas.
 	awk '/^[0-9a-f]+-/ { split($1, at, "-"); seen = at[1] !~ /^ffffffffff/; special = $6 ~ /^\[v/ }
 		/^Rss:/ { rss = $2 / 4 }
 		/^Swap:/ && seen { print at[1], at[2], special ? "" : rss "," $2 / 4 }' \
@@ -53,16 +54,16 @@ if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	same got want
 fi
 
-t "a capture of it says the same"
+t "a capture of it has the same rows"
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run atwalk collect --no-refs --pid "$rogue" live:pagemap -o rogue.cap
-	# How many others have a page of libc changes all the time.
+	# The mapcounts of libc change all the time.
 	for report in 'basic total,stack,data,text,heap,lib_bss,lib_data,lib_text,other' \
 		'areas address,end,vsize,resident,flags,class,guess,name' 'units +map' 'totals +build' \
 		'count +zeroes' 'pages physical,pages,pte_flag,vma_flag,vma_sym,owner,pid,class'; do
 		run of "${report% *}" --columns "${report#* }" -o live.csv
 		run atwalk report "${report% *}" --columns "${report#* }" --format csv rogue.cap -o capture.csv
-		# Nor are the same pages neighbours that are alike: page by page.
+		# So runs of equal pages differ, too, and pages are compared one by one.
 		[ "${report% *}" != pages ] || for f in live capture; do
 			while IFS=, read -r pa n rest; do
 				[ "$pa" != physical ] || continue
@@ -76,7 +77,7 @@ if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	done
 fi
 
-t "who has written to code"
+t "the process with written code"
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of alerts --filter 'cause=text_relocations' --columns pid,task,name,copied
 	out <<END
@@ -85,7 +86,7 @@ $rogue,badtext,$(readlink -f "$built/tests/tools/badtext"),1
 END
 fi
 
-t "who keeps a deleted library"
+t "the process with a deleted library"
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of totals --filter deleted --columns name,used,text
 	out <<END
@@ -94,7 +95,7 @@ $work/cwd/libgone.so,1,2
 END
 fi
 
-t "its program, and what is of it"
+t "areas of the program itself"
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of areas --filter 'own and (text or data or rodata or relro or heap)' --columns name
 	sed 1d "$work/log/out" | sort -u >got
@@ -106,8 +107,8 @@ if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	yes [ "$(wc -l <"$work/log/out")" = 1 ]
 fi
 
-# A name only where it is this machine's: a capture may be of another one.
-t "users have names where they are this machine's"
+# Names are those of this machine, and a capture may be of another one.
+t "users have names only on the machine itself"
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	id=$(id -u)
 	run of use --by user
@@ -123,7 +124,7 @@ user,name
 END
 fi
 
-# ---- one that shares ----
+# ---- a process that shares memory ----
 
 [ "$(id -u)" = 0 ] || why="frames are hidden from all but root"
 bpf=''
@@ -140,7 +141,7 @@ kernel_says() {
 		END { print rss + 0, pss + 0, uss + 0 }' "/proc/$child/smaps"
 }
 
-t "what two processes share is half of each one's: a file, and what is left of fork(2)"
+t "memory that two processes share counts half: a file, and anonymous memory after fork(2)"
 if [ -n "$why" ]; then skip "$why"; else
 	head -c 1200000 /dev/zero >shared.dat
 	tell map "$PWD/shared.dat"
@@ -157,7 +158,7 @@ if [ -n "$why" ]; then skip "$why"; else
 fi
 
 for way in live:pagemap live:bpf; do
-	t "its pages are the kernel's: $way"
+	t "mapcounts agree with the kernel: $way"
 	if [ -n "$why" ] || { [ "$way" = live:bpf ] && [ -n "$bpf" ]; }; then
 		skip "${why:-$bpf}"
 	else
@@ -168,26 +169,26 @@ for way in live:pagemap live:bpf; do
 		run atwalk report basic "$way" --pid "$child" --format csv --columns total,swapped
 		yes [ "$(sed -n 2p "$work/log/out")" = "${wanted% *},${wanted#* }" ]
 	fi
-	t "its sums are the kernel's, with what each page is or without: $way"
+	t "sums agree with the kernel, with and without page flags: $way"
 	if [ -n "$why" ] || { [ "$way" = live:bpf ] && [ -n "$bpf" ]; }; then
 		skip "${why:-$bpf}"
 	else
-		# Not USS, nor PSS: pages of libraries are its own until others map them.
-		# live-totals compares these, of programs that have no libraries.
+		# Not USS and PSS: pages of libraries are exclusive until others map them.
+		# live-totals compares these, with static programs.
 		wanted=$(awk '$1 == "Rss:" { r = $2 } $1 == "Anonymous:" { a = $2 }
 			END { printf "%d,%d\n", r * 1024, a * 1024 }' "/proc/$child/smaps_rollup")
 		run atwalk report use "$way" --pid "$child" --format csv --columns rss,anon
 		yes [ "$(sed -n 2p "$work/log/out")" = "$wanted" ]
 		run atwalk report use "$way" --pid "$child" --format csv --columns rss,uss
 		yes [ "$(sed -n '2s/,.*//p' "$work/log/out")" = "${wanted%,*}" ]
-		# All processes are counted, whichever is listed.
+		# All processes are counted, even if one is listed.
 		atwalk report use "$way" --filter "pid=$child" --format csv --columns rss,uss \
 			>all.csv 2>"$work/log/all"
 		yes [ "$(sed -n '2s/,.*//p' all.csv)" = "${wanted%,*}" ]
 	fi
 done
 
-t "use --watch: rows of each look, and no sums over several"
+t "use --watch: rows of each snapshot, without sums over several"
 # shellcheck disable=SC2154 # of live-child.sh
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run atwalk report use live:pagemap --pid "$rogue" --no-refs --watch 0.01,3 --format csv \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report thrash and growth name the processes that misbehave: in successive captures of
-# processes that this test starts, and in captures written by hand with known answers.
+# report thrash and growth name processes that leak or thrash: in successive captures of
+# processes that this test starts, and in captures written by hand with known results.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh
@@ -44,12 +44,12 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	run atwalk report growth --format csv --filter leak g1.cap g2.cap g3.cap
 	yes [ "$(sed -n '2s/,.*//p' "$work/log/out")" = "$child" ]
 	yes [ "$(sed -n '2p' "$work/log/out" | cut -d , -f 3,4,9)" = anon,3,leak ]
-	# 16 MiB and what Python needs meanwhile.
+	# 16 MiB and the growth of Python meanwhile.
 	change=$(sed -n '2p' "$work/log/out" | cut -d , -f 7)
 	yes [ "$change" -ge $((16 << 20)) ]
 	yes [ "$change" -lt $((17 << 20)) ]
 
-	t "one that gives back is not suspected"
+	t "a process that frees memory is not suspected"
 	tell drop 100020000000 $((8 << 20))
 	run look "$child" g4.cap
 	run atwalk report growth g1.cap g2.cap g3.cap g4.cap
@@ -58,21 +58,21 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	yes [ "$(wc -l <"$work/log/out")" -eq 1 ]
 fi
 
-t "--watch: a process that leaks while it is looked at"
+t "--watch: a process that leaks meanwhile"
 if [ -n "$why$live" ]; then skip "$why$live"; else
 	tell keep-taking 200000000000
 	run atwalk report growth --watch 0.3,4 --pid "$child" --format csv --filter 'leak and looks=4' live:pagemap
 	yes [ "$(sed -n '2p' "$work/log/out" | cut -d , -f 1,3,9)" = "$child,anon,leak" ]
-	# A page every 20 ms, and later on a busy machine.
+	# A page every 20 ms, or less often under load.
 	rate=$(sed -n '2p' "$work/log/out" | cut -d , -f 8)
 	yes [ "$rate" -ge 4096 ]
 	yes [ "$rate" -le 1048576 ]
 fi
 
-# Its heap grows from look to look, for it keeps them.
-t "--watch: the program that looks is left out"
+# The heap of atwalk grows, because it keeps the snapshots.
+t "--watch: atwalk itself is left out"
 if [ -n "$live" ]; then skip "$live"; else
-	# shellcheck disable=SC2016 # it is the one that looks
+	# shellcheck disable=SC2016 # expanded by the inner shell
 	run bash -c 'echo $$ >self; exec "$0" report growth --watch 0.2,4 --pid $$ live:pagemap' "$O/atwalk"
 	self=$(cat self)
 	yes [ "$(grep -c "^ *$self  " "$work/log/out")" = 0 ]
@@ -81,17 +81,17 @@ if [ -n "$live" ]; then skip "$live"; else
 	yes grep -qx 'no leak is suspected' "$work/log/out"
 fi
 
-t "--watch: the rows of a look come with it, the verdict at the end"
+t "--watch: rows are printed with each snapshot, the verdict at the end"
 if [ -n "$why$live" ]; then skip "$why$live"; else
 	mkfifo rows
 	"$O/atwalk" report thrash --watch 1 --pid "$child" live:pagemap >rows 2>"$work/log/watch" &
 	watcher=$!
 	exec 7<rows
 	read -r -t "$limit" -u 7 head && read -r -t "$limit" -u 7 look seconds pid task _
-	# It goes on, so nothing was said at its end.
+	# It is still running, so there is no verdict yet.
 	yes kill -0 $watcher
 	yes [ "${head%% *} $look $pid $task" = 'LOOK 2 n/a (all)' ]
-	# Looks are a second apart; the first may be late, and so nearer to the second.
+	# Snapshots are a second apart; the first may be late, and so closer to the second.
 	yes [ "$seconds" != 0.000 ]
 	kill -TERM $watcher
 	cat <&7 >rest
@@ -100,7 +100,7 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	exec 7<&-
 fi
 
-t "--watch: until it is told to end"
+t "--watch: until SIGTERM"
 if [ -n "$why$live" ]; then skip "$why$live"; else
 	"$O/atwalk" report thrash --watch 0.2 --pid "$child" live:pagemap >rows 2>"$work/log/watch" &
 	watcher=$!
@@ -116,7 +116,7 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	exec 7<&-
 fi
 
-t "--watch: of what, and how often"
+t "--watch: wrong usage"
 run atwalk report growth --watch often live
 status 2
 no_out
@@ -144,8 +144,7 @@ END
 
 # ---- a process that thrashes ----
 
-# In a group of its own that has half of the memory it needs: a file that it reads
-# all over again.
+# In a cgroup with half of the memory it needs: a file that it reads repeatedly.
 begin_grinding() {
 	local most=memory.limit_in_bytes
 
@@ -164,7 +163,7 @@ import mmap, os, sys
 with open(sys.argv[1] + '/cgroup.procs', 'w') as procs:
     procs.write(str(os.getpid()))
 with open(sys.argv[2], 'rb') as file:
-    # What is in memory already belongs to another group.
+    # Pages that are already cached are charged to another cgroup.
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
 memory.madvise(mmap.MADV_RANDOM)
@@ -202,7 +201,7 @@ elif ! begin_grinding 2>"$work/log/grind"; then skip "no memory cgroup of its ow
 	yes grep -q '^3,[0-9.]*,,(all),' "$work/log/out"
 fi
 
-# ---- by hand ----
+# ---- captures written by hand ----
 
 # LOOK SECONDS MAJORS MILL'S-MAJORS REFAULTS SOME FULL HEAP-PAGES: a capture.
 by_hand() {
@@ -229,7 +228,7 @@ by_hand 1000.25 500 10 1000 1000000 500000 4 >h1.cap
 by_hand 1004.25 4500 3990 9000 3000000 1500000 6 >h2.cap
 by_hand 1008.25 4504 3991 9000 3000400 1500000 8 >h3.cap
 
-t "thrash, of captures that were written by hand"
+t "thrash: captures written by hand"
 run atwalk report thrash h1.cap h2.cap h3.cap
 out <<'END'
 LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE/s  REFAULTS  REFAULT_RATE/s   SWAPIN  SWAPOUT    SOME    FULL
@@ -246,7 +245,7 @@ yes grep -q '>refault_rate/s</th>' "$work/log/out"
 run atwalk report thrash h2.cap h3.cap
 yes grep -qx 'not thrashing: from look 1 to look 2 for 0.0% of the time all tasks waited for memory (10% is thrashing)' "$work/log/out"
 
-t "looks in another order, or of another kernel, are none"
+t "snapshots in another order or of another kernel are refused"
 printf 'H: atwalk-capture, 1\nH: begun, %s\nH: release, %s\nT: a, 1, 0, -, -, -, -, -, -, -\nE: 4, 1, 0, 0\n' 20 6.1 >second.cap
 printf 'H: atwalk-capture, 1\nH: begun, %s\nH: release, %s\nT: a, 1, 0, -, -, -, -, -, -, -\nE: 4, 1, 0, 0\n' 10 6.1 >first.cap
 printf 'H: atwalk-capture, 1\nH: begun, %s\nH: release, %s\nT: a, 1, 0, -, -, -, -, -, -, -\nE: 4, 1, 0, 0\n' 30 6.2 >other.cap
@@ -265,7 +264,7 @@ atwalk: other.cap: is of Linux 6.2, and those before it are of 6.1: looks are at
 END
 done
 
-t "growth, of captures that were written by hand"
+t "growth: captures written by hand"
 run atwalk report growth h1.cap h2.cap h3.cap
 out <<'END'
     PID  TASK              CLASS     LOOKS       FIRST        LAST      CHANGE      RATE/s  SUSPECT
@@ -283,16 +282,16 @@ look,seconds,pid,task,minor,major,major_rate,refaults,refault_rate,swapin,swapou
 2,4.000,11,mill,0,3980,995.000,,,,,,
 END
 
-t "growth: what did not change is no row, even if no time passed"
+t "growth: unchanged classes have no row, even if no time passed"
 run atwalk report growth --format csv h1.cap h1.cap
 out <<'END'
 pid,task,class,looks,first,last,change,rate,suspect
 END
 
-t "faults of nobody, and one look: one sentence"
-sed -n '1,3p' h1.cap >nobody.cap
-printf 'T: calm, 10, 1000, -, -, -, -, -, -, -\nE: 4, 1, 0, 0\n' >>nobody.cap
-run atwalk report thrash nobody.cap
+t "one snapshot without faults of processes: one message"
+sed -n '1,3p' h1.cap >nofaults.cap
+printf 'T: calm, 10, 1000, -, -, -, -, -, -, -\nE: 4, 1, 0, 0\n' >>nofaults.cap
+run atwalk report thrash nofaults.cap
 status 4
 out <<'END'
 LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE/s  REFAULTS  REFAULT_RATE/s   SWAPIN  SWAPOUT    SOME    FULL
@@ -303,7 +302,7 @@ err <<'END'
 atwalk: report thrash: there is nothing to tell of faults: this look has none of any process, and rates need two looks
 END
 
-t "one look, and looks that are no captures"
+t "one snapshot, and files that are not captures"
 run atwalk report growth h1.cap
 yes grep -qx 'one look tells of no growth: give two or more captures, in order' "$work/log/out"
 run atwalk report thrash "$data/paper-figure1.txt"
@@ -316,14 +315,14 @@ status 3
 no_out
 err_has 'missing.cap'
 
-t "a capture that is cut off is told of as far as it goes"
+t "a truncated capture is reported up to its end"
 head -n 14 h2.cap >cut.cap
 run atwalk report growth h1.cap cut.cap
 status 4
 yes grep -q '^     10  calm ' "$work/log/out"
 err_has 'cut.cap'
 
-t "growth: what a look could not tell did not shrink"
+t "growth: missing data in a snapshot does not count as shrinking"
 sed '/^M:/d' h2.cap | sed 's/^E: .*/E: 14, 2, 1, 0/' >blind.cap
 sed '/^[VM]:/d' h2.cap | sed 's/^E: .*/L: 10, areas, Permission denied\nE: 14, 2, 0, 1/' >barred.cap
 for look in blind barred; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report machine accounts for all memory: of the machine this runs on, both ways, against
-# /proc/meminfo; of captures written by hand; of a dump. No process is read.
+# report machine accounts for all memory: of the running system with both backends, compared
+# with /proc/meminfo; of captures written by hand; of a dump. No process is read.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
@@ -21,8 +21,8 @@ sums() {
 		}' "$1"
 }
 
-# Is what was found of a use less than what the kernel counts by up to $3 MiB, or more by up to $4?
-# What has no struct page so far is free by its count, and unaccounted for.
+# Succeeds if a use differs from the kernel's counter by at most $3 MiB less or $4 more. Frames
+# without an initialized struct page are free in the counter, and unaccounted for.
 # shellcheck disable=SC2317 # by yes
 within() {
 	awk -F , -v use="$2" -v less="$3" -v more="$4" '
@@ -38,16 +38,15 @@ within() {
 		}' "$1"
 }
 
-# The counters are of one moment and the frames of others, and the machine goes on, this
-# program's own memory with it: the same is asked again until nothing moved much
-# meanwhile. What is exact is shown in guests that stand still (tests/vm/checks/census).
+# Counters and frames are read at different times while the machine runs, so this is repeated
+# until they agree. Exact values are checked in stopped guests (tests/vm/checks/census).
 agrees() {
 	local i
 
 	for ((i = 0; i < 200; i++)); do
 		run atwalk report machine "$1" --format csv
 		said_status=1 said_err=1
-		# Slab counts large blocks of kmalloc() as well, which have no type.
+		# Slab includes large kmalloc() allocations, which have no page type.
 		slab=$((32 + $(awk '/^Slab:/ { print $2 }' /proc/meminfo) / 5120))
 		{
 			within "$work/log/out" free "$much" "$much" && within "$work/log/out" anon "$much" "$much" &&
@@ -64,7 +63,7 @@ why=''
 [ "$(id -u)" -eq 0 ] || why="needs root"
 head -c 8 /proc/kpageflags >"$work/log/kpf" 2>&1 || why="$(head -n 1 "$work/log/kpf")"
 total=$(($(awk '/^MemTotal:/ { print $2 }' /proc/meminfo) / 4))
-# In MiB: a hundredth of what there is.
+# In MiB: one percent of MemTotal.
 much=$((32 + total / 25600))
 
 for way in live live:pagemap; do
@@ -73,16 +72,16 @@ for way in live live:pagemap; do
 		before=$(late_frames)
 		run atwalk report machine $way --format csv
 		rest=$(sed -n 's/^unaccounted,,\([0-9]*\),.*/\1/p' "$work/log/out")
-		# Here nothing but what was reserved at boot is outside of it.
+		# Only boot-time reservations are outside of MemTotal here.
 		yes sums "$work/log/out" "$total"
 		yes [ "$(grep -c '^beyond' "$work/log/out")" -eq 0 ]
-		# Struct pages say it themselves; /proc has no word for what has none.
+		# live reads struct pages; /proc has no flags for frames without one.
 		if [ "$before" -eq 0 ] || [ $way = live ]; then
 			yes [ "$rest" -eq 0 ]
 			yes grep -q '^unknown,,0,0,' "$work/log/out"
 		else
 			status 4
-			# What the kernel has at the border may be among them.
+			# Frames of the kernel at the border may be among them.
 			yes [ "$rest" -le $((before + much * 256)) ]
 			yes [ "$rest" -ge "$(late_frames)" ]
 			err_is 'atwalk: live:pagemap: 1 thing could not be read: -v lists them'
@@ -92,23 +91,23 @@ for way in live live:pagemap; do
 		fi
 	fi
 
-	t "$way: free, anon, file, shmem, page tables and slab are what the kernel counts"
+	t "$way: free, anon, file, shmem, page tables and slab agree with the kernel's counters"
 	if [ -n "$why" ]; then skip "$why"; else
 		agrees $way || bad "$(cat disagreement)"
 	fi
 done
 
-t "swap and what was promised, by the counters and the devices"
+t "swap and commitments, from counters and devices"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk report machine live:pagemap --format csv --columns use,counter,kernel,difference
 	said_status=1 said_err=1
-	# Others may add swap meanwhile, which moves the limit.
+	# Other tests may add swap meanwhile, which changes the limit.
 	yes grep -qE '^commit limit,CommitLimit,[0-9]+,$' "$work/log/out"
 	yes grep -qE '^committed,Committed_AS,[0-9]+,$' "$work/log/out"
 	yes grep -qE '^swap,SwapTotal,[0-9]+,' "$work/log/out"
 fi
 
-t "a capture of it says the same as it does"
+t "a capture of it gives the same report"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk collect -q --frames --pid $$ -o machine.cap live:pagemap
 	said_status=1 said_err=1
@@ -136,7 +135,7 @@ F: 24000*2=file | 26000=hwpoison |
 E: 14, 1, 0, 0
 END
 
-t "a capture that was written by hand"
+t "a capture written by hand"
 run atwalk report machine hand.cap
 golden report-machine
 run atwalk report machine --format json hand.cap
@@ -149,7 +148,7 @@ slab                   32768  Slab                            36864            -
 of 1 page of RAM nothing is known; what MemTotal has of that is unaccounted
 END
 
-t "the large page of zeroes: only /proc marks it; elsewhere none is not 0"
+t "the huge zero page: only /proc marks it; n/a elsewhere, not 0"
 run atwalk report machine --filter 'use=zero' --columns use,pages,size,share hand.cap
 out <<'END'
 USE               PAGES        SIZE   SHARE
@@ -164,7 +163,7 @@ use,pages,size,share
 zero,0,0,0.000
 END
 
-t "a capture without frames, and one of the paper's: an answer in part, in every form"
+t "a capture without frames, and an LPMA capture: partial in every format"
 grep -v '^[FE]:' hand.cap >none.cap
 echo 'E: 11, 1, 0, 0' >>none.cap
 run atwalk report machine none.cap
@@ -196,7 +195,7 @@ atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
 atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
 END
 
-t "a dump that does not tell what is RAM"
+t "a dump without a list of RAM"
 if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no zstd"; else
 	run atwalk report machine tasks.kdump
 	status 4
@@ -213,7 +212,7 @@ atwalk: report machine: what frames are used for is not told: which addresses ar
 END
 fi
 
-t "report nodes: which process has how much where"
+t "report nodes: memory of each process by node"
 cat >two.cap <<'END'
 H: atwalk-capture, 1
 H: page, 4096

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report --paper prints the paper's figures from its captures, and its layout loses no
-# page: each row adds up, of the paper's captures and of today's, and the sums are those
-# of the report without it.
+# report --paper prints the figures of the LPMA paper from its captures. Its layout loses no
+# page: each row adds up, for captures of the paper and of today, and the sums are those of
+# the report without --paper.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/cli/live-child.sh
@@ -11,7 +11,7 @@
 
 captures=$data/captures
 
-# Of Figure 2's layout: each row, which must add up; then "pid-less" rows to compare.
+# Figure 2's layout: each row must add up; prints rows without PID for comparison.
 basic_adds_up() {
 	awk -F ', ' '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -29,7 +29,7 @@ basic_adds_up() {
 		END { if (!rows) print "no row" }' "$1"
 }
 
-# Of Figure 4's layout: areas and their maps against the sums of the process.
+# Figure 4's layout: areas and their maps must add up to the sums of the process.
 areas_add_up() {
 	awk '
 		function number(key,   s) {
@@ -38,7 +38,7 @@ areas_add_up() {
 			return s + 0
 		}
 		function end_area() {
-			# The place of some of them may be missing.
+			# The position of some pages may be missing.
 			if (seen && (hidden ? marks > there : marks != there))
 				print "map of " area ": " marks " marks, not " there
 			seen = 0
@@ -74,7 +74,7 @@ areas_add_up() {
 		END { if (wants) print "sums are short of " wants; if (!processes) print "no process" }' "$1"
 }
 
-# FILE: both layouts of it add up, and have what the report without --paper has.
+# FILE: both layouts add up, and agree with the report without --paper.
 adds_up() {
 	run atwalk report -q basic --paper "$1"
 	said_status=1 said_err=1
@@ -91,9 +91,9 @@ adds_up() {
 	yes [ "$(areas_add_up areas.txt)" = "" ]
 }
 
-# ---- the paper's own ----
+# ---- figures of the paper ----
 
-t "Figure 1: what P: lines count is counted where M: lines are missing"
+t "Figure 1: P: lines are used where M: lines are missing"
 run atwalk report basic --paper "$data/paper-figure1.txt"
 status 4
 said_err=1
@@ -110,7 +110,7 @@ status 4
 said_err=1
 golden report-figure1
 
-t "Figure 1: what no line tells is n/a: which frames the others are"
+t "Figure 1: frames without a line are n/a"
 run atwalk report areas --format csv --columns pid,vsize,resident,single,shared,map "$data/paper-figure1.txt" --limit 1
 status 4
 said_err=1
@@ -140,7 +140,7 @@ name,virtual_text,text
 /lib/,285,
 END
 
-t "Figure 2: of P: lines alone, to the byte"
+t "Figure 2: from P: lines alone, to the byte"
 run atwalk report basic --paper "$captures/figure2.txt"
 status 4
 said_err=1
@@ -168,7 +168,7 @@ END
 run atwalk report pages --paper "$captures/figure9.txt"
 golden report-figure9
 
-t "P: lines that contradict V: or M: lines say nothing"
+t "P: lines that contradict V: or M: lines are ignored"
 sed 's/^P: 93, 0, 93, 0, 93$/P: 94, 0, 94, 0, 94/' "$data/paper-figure1.txt" >bad.txt
 run atwalk report areas --format csv --columns resident,single,shared bad.txt --limit 1
 status 4
@@ -197,7 +197,7 @@ END
 
 # ---- faults ----
 
-t "tasks: faults and times of Figure 1, and who is a thread of whom"
+t "tasks: faults and times of Figure 1, and threads with their process"
 run atwalk report tasks -q --format csv "$data/paper-figure1.txt"
 status 4
 out <<'END'
@@ -219,7 +219,7 @@ pid,mm,kind,minor
 2,0x00000000c018c0a0,thread,3
 END
 said_err=1
-# It has the memory of init, which is listed once.
+# The thread has the memory of init, which is listed once.
 run atwalk report basic -q --paper thread.txt
 status 4
 said_err=1
@@ -240,7 +240,7 @@ pid,tgid,ppid,task,kind,cpu,threads,minor,major,child_minor,child_major,user,sys
 9,9,,vfork,process,0,,0,0,0,0,0.000,0.000,,
 END
 
-t "thrash: the paper's own counters, of two captures in its form"
+t "thrash: the counters of the paper, from two LPMA captures"
 sed 's/^T: tiny_sys, 19, c018c2a0, 0, 14, 7,/T: tiny_sys, 19, c018c2a0, 0, 20, 4007,/' "$data/paper-figure1.txt" >later.txt
 run atwalk report thrash -q --columns look,pid,task,minor,major "$data/paper-figure1.txt" later.txt
 status 4
@@ -257,7 +257,7 @@ atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
 atwalk: later.txt: 1 thing could not be read: -v lists them
 END
 
-t "tasks: threads of the running system, with what is their own"
+t "tasks: threads of the running system, with their own counters"
 if [ -n "$why" ]; then skip "$why"; else
 	cat >threads.py <<'END'
 import threading, mmap, sys
@@ -287,7 +287,7 @@ END
 	run atwalk report tasks --pid $many --format csv --columns pid,minor live:pagemap --filter 'kind=thread'
 	said_status=1 said_err=1
 	minor=$(sed -n '2s/.*,//p' "$work/log/out")
-	# Large pages may be one fault each.
+	# Each large page may be one fault.
 	yes [ "$minor" -ge 4 ]
 	yes [ "$minor" = "$(sed 's/.*) //' "/proc/$many/task/$(cat tid)/stat" | cut -d ' ' -f 8)" ]
 	echo >&5
@@ -297,7 +297,7 @@ fi
 
 # ---- the kernel, by slab cache ----
 
-t "kernel: slab caches that a capture tells, largest first"
+t "kernel: slab caches of a capture, largest first"
 cat >slabs.cap <<'END'
 H: atwalk-capture, 1
 H: page, 4096
@@ -323,13 +323,13 @@ cache,size,objects,active,slabs,pages
 END
 err_has "slab caches are not told"
 
-t "kernel: of the running system those of /proc/slabinfo"
+t "kernel: slab caches of the running system are those of /proc/slabinfo"
 if ! [ -r /proc/slabinfo ]; then skip "no /proc/slabinfo for us"; else
 	awk 'NR > 2 { print $1 "," $4 }' /proc/slabinfo | sort >before
 	run atwalk report kernel --format csv --columns cache,size live:pagemap
 	sed 1d "$work/log/out" | tr -d '"' | sort >got
 	awk 'NR > 2 { print $1 "," $4 }' /proc/slabinfo | sort >after
-	# Caches may come and go meanwhile.
+	# Caches may be created and destroyed meanwhile.
 	comm -12 before after >stay
 	yes [ "$(comm -23 stay got)" = "" ]
 	sort -u before after >any
@@ -351,7 +351,7 @@ END
 cp "$work/log/out" basic.txt
 yes [ "$(basic_adds_up basic.txt)" = "" ]
 
-t "what the paper did not have: shared memory, mapped files, swap, the page of zeroes"
+t "memory that the paper lacks: shared memory, mapped files, swap, the zero page"
 cat >kinds.cap <<'END'
 H: atwalk-capture, 1
 H: page, 4096
@@ -390,7 +390,7 @@ User space pages: 260
 Swapped pages: 3
 END
 
-t "a process of today adds up in the paper's layout"
+t "a running process adds up in the paper's layout"
 [ -n "$why" ] || start_child
 if [ -n "$why" ]; then skip "$why"
 elif [ "$(id -u)" -ne 0 ]; then skip "needs root"; else

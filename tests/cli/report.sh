@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report computes the paper's analyses exactly, of captures with answers that are known to
-# the page. Those of tests/data/captures that are named after a figure of the paper must
-# give that figure; tests/data/README describes the others.
+# report computes the analyses of the LPMA paper exactly, for captures with results known to
+# the page. Captures in tests/data/captures with the name of a figure must give that figure;
+# tests/data/README describes the others.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
 captures=$data/captures
 all=basic,areas,units,totals,alerts,count,pages
-# The beginning of captures that are written here.
+# First lines of the captures that this test writes.
 front=$'H: atwalk-capture, 1\nH: page, 4096\n'
 task=$'T: a, 1, 00000001, 0, 0, 0, 0, 0, 0, 0\n'
 
-# ---- the paper's own figures ----
+# ---- figures of the paper ----
 
 t "Figure 4: the areas of init, and its sums"
 run atwalk report areas --paper "$captures/figure4.txt"
@@ -32,7 +32,7 @@ t "Figure 5: libraries across five processes"
 run atwalk report units --paper "$captures/figure5.txt"
 golden report-figure5
 
-t "Figure 6: what libc takes, about as its bars say"
+t "Figure 6: memory of libc, approximately as in the bars"
 run atwalk report totals "$captures/figure5.txt" --format csv
 out <<'END'
 name,used,virtual_text,virtual_data,virtual_bss,virtual,text,data,bss,total,guess,state
@@ -70,7 +70,7 @@ t "Figure 9: page structures, byte for byte"
 run atwalk report pages --paper "$captures/figure9.txt"
 golden report-figure9
 
-# ---- all of them, in every form ----
+# ---- all reports in every format ----
 
 for file in server.cap copies.cap hidden.cap figure4.txt; do
 	cap=${file%.*}
@@ -80,7 +80,7 @@ for file in server.cap copies.cap hidden.cap figure4.txt; do
 		paper) run atwalk report "$all" --paper -q "$captures/$file" ;;
 		*) run atwalk report "$all" --format $format -q "$captures/$file" ;;
 		esac
-		# Of one process in it nothing could be read.
+		# One of its processes could not be read.
 		[ "$cap" != copies ] || { status 4 && err_has "1 thing could not be read"; }
 		golden "report-$cap-$format"
 	done
@@ -93,7 +93,7 @@ pid,name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,
 100,server,36,24,60,12,2,6,11,2,3,11,2,8,13,~
 END
 
-t "who kept a deleted library, and who has code that was written to"
+t "processes with a deleted library, and with written code"
 run atwalk report totals "$captures/server.cap" --filter deleted --format csv --columns name,used,total
 out <<'END'
 name,used,total
@@ -105,7 +105,7 @@ pid,task,name,single,shared,copied,one_user
 100,server,/usr/lib/libbad.so.1,2,1,2,0
 END
 
-t "pages: the kernel's count beside ours; where it differs, or is not told, is another row"
+t "pages: the kernel's count beside the computed one; other or missing counts start a new row"
 printf '%s%sV: 10000, 13FFF, 4000, 4000, -, 100073, NULL\nM: 10000*2=100052, 5, 5868, refs=1, map=102 | 12000=102052, -, 5868, refs=1, map=102 | 13000=103052, 3, 5868, map=102 |\nE: 5, 1, 1, 0\n' "$front" "$task" >kcount.cap
 run atwalk report pages kcount.cap --columns physical,pages,count,kcount,counted --format csv
 out <<'END'
@@ -125,7 +125,7 @@ Address		PTE Flag		VMA Flag		VMA Sym 	Page Flags	Count   	Owner
 0X00103000	0X00000052	0X00100073	..rw.B	0X00005868	3	a
 END
 
-t "a deleted library and its successor are two, whatever shows them"
+t "a deleted library and its successor are separate in every report"
 {
 	printf '%s%sV: 10000, 11FFF, 2000, 2000, -, 75, /lib/libx.so.1 (deleted), dev=8:1, inode=5, offset=0\n' "$front" "$task"
 	printf 'M: 10000*2=100212, 1, 6C, refs=1, map=140 |\nV: 20000, 20FFF, 1000, 1000, -, 75, /lib/libx.so.1, dev=8:1, inode=6, offset=0\n'
@@ -137,7 +137,7 @@ name,rss
 /lib/libx.so.1 (deleted),8192
 /lib/libx.so.1,4096
 END
-# Its frames and those of its successor are no neighbours that are alike.
+# Its frames and those of its successor are not merged as equal neighbours.
 sed 's/=200212/=102212/' successor.cap >neighbours.cap
 run atwalk report pages neighbours.cap --columns physical,pages,owner --format csv
 out <<'END'
@@ -154,7 +154,7 @@ a;libx.so.1 (deleted);text,8192
 a;libx.so.1;text,4096
 END
 
-# NAME INODE FRAME of each file, a page of code each; device 8:1.
+# NAME INODE FRAME: files with a page of code each, on device 8:1.
 of_files() {
 	local at=65536 n=0 name inode frame
 
@@ -167,7 +167,7 @@ of_files() {
 	printf 'E: %d, 1, %d, 0\n' $((3 + 2 * n)) $n
 }
 
-t "stacks: files of one name are frames of their own, by as much of their names as it takes"
+t "stacks: files with the same name are separate frames, with as much of the path as needed"
 of_files >files.cap <<'END'
 /a/libx.so 1 101
 /b/libx.so 2 102
@@ -183,7 +183,7 @@ a;/b/libx.so (8:1 2);text,8192
 a;/b/libx.so (8:1 3);text,4096
 a;liby.so;text,4096
 END
-# Copies of one file are one.
+# Copies of a file are merged.
 {
 	printf '%sU: 8:1, 1, /a/libx.so, build=AB\nU: 8:1, 2, /b/libx.so, build=AB\n' "$front"
 	of_files <<<$'/a/libx.so 1 101\n/b/libx.so 2 102' | sed '1,2d; s/^E: 7/E: 9/'
@@ -194,7 +194,7 @@ stack,pss
 a;libx.so;text,8192
 END
 
-t "basic: the largest first; tasks without memory are hidden, and counted"
+t "basic: largest first; tasks without memory are hidden and counted"
 run atwalk report basic "$captures/figure4.txt" --columns pid,total
 out <<'END'
     PID     TOTAL
@@ -214,7 +214,7 @@ run atwalk report use "$captures/figure4.txt" --kernel-threads
 status 2
 err_has '--kernel-threads is for the report basic alone'
 
-t "--group: how many rows, and the sums of their pages"
+t "--group: numbers of rows and sums of pages"
 run atwalk report areas "$captures/figure4.txt" --group task --format csv
 out <<'END'
 task,count,vsize,resident,single,shared,swapped
@@ -244,7 +244,7 @@ made=(-m 2G -p 60 -r 30000 -s 5)
 "$built/tests/tools/mkcapture" "${made[@]}" >made.cap || exit
 "$built/tests/tools/mkcapture" -x "${made[@]}" >sums || exit
 
-t "sums of a made-up machine: of all, of its processes, of its files"
+t "sums of a generated machine: totals, processes, files"
 run atwalk report count,basic,totals --format csv -o made made.cap
 awk '$1 == "all" { print $7, $6, $8 }' sums >want
 awk -F, 'NR > 1 { print $1, $4, $5 }' made/count.csv >got
@@ -258,20 +258,20 @@ awk -F, 'NR > 1 { print $1, $2, $7, $8 + $9 }' made/totals.csv | sort >got
 yes [ "$(wc -l <got)" -gt 5 ]
 yes same want got
 
-t "and of its areas and pages"
+t "sums of a generated machine: areas and pages"
 run atwalk report areas,pages,units --format csv -o made made.cap
 awk '$1 == "all" { print $6, $7 }' sums >want
 awk -F, 'NR > 1 { n += $6 } END { printf "%d ", n }' made/areas.csv >got
 awk -F, 'NR > 1 { n += $2 } END { print n }' made/pages.csv >>got
 yes same want got
-# A page of many is in the row of each of its parts once, and sorted.
+# Rows are in ascending order.
 yes [ "$(sed 1d made/pages.csv | sort -c 2>&1)" = "" ]
 run atwalk report basic --columns pid,swapped --format csv --filter 'name!=kthread' made.cap
 awk -F, 'NR > 1 { print $1, $2 }' <"$work/log/out" | sort >got
 awk '$1 == "process" { print $2, $5 }' sums | sort >want
 yes same want got
 
-# ---- what can be typed ----
+# ---- command line ----
 
 t "several reports into a folder"
 run atwalk report basic,count --format json -o answers "$captures/figure4.txt"
@@ -285,7 +285,7 @@ END
 yes [ "$(ls answers)" = "basic.json
 count.json" ]
 
-t "one report into a file, and none that is half"
+t "one report into a file, which is never incomplete"
 run atwalk report count -o count.csv --format csv "$captures/figure4.txt"
 run cat count.csv
 out <<'END'
@@ -302,7 +302,7 @@ status 3
 err_has "not a capture"
 yes [ ! -e nothing ]
 
-t "columns as wide as what is in them; what is too long for that has dots, and its name elsewhere"
+t "columns are as wide as their values; longer values are shortened with dots, and listed below"
 long=/usr/lib/x86_64-linux-gnu/a/very/long/way/to/go/until/there/is/a/library/libmost.so.6
 {
 	printf '%s%sV: 1000, 1FFF, 1000, 0, -, 75, /usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0, dev=8:1, inode=1, offset=0\n' "$front" "$task"
@@ -330,7 +330,7 @@ name,text
 $long,2
 END
 
-t "--limit: the first rows, and how many there are more; the sum is of all"
+t "--limit: the first rows and the number of the rest; the sum is over all rows"
 run atwalk report basic --kernel-threads "$captures/figure4.txt" --columns name,total,single --limit 1 --sort total:desc
 out <<'END'
 NAME                TOTAL  SINGLE
@@ -368,7 +368,7 @@ run atwalk report units "$captures/figure5.txt" --columns used,name --limit 1
 yes [ "$(grep -c '^ *[0-9]*  /lib/' "$work/log/out")" = 1 ]
 yes [ "$(tail -n 1 "$work/log/out")" = '... and 6 more' ]
 
-t "--units: of pages, too, and pages as large as the capture says"
+t "--units: also pages, with the page size of the capture"
 run atwalk report basic --kernel-threads "$captures/figure4.txt" --columns name,total,heap --units human
 out <<'END'
 NAME                TOTAL      HEAP
@@ -408,7 +408,7 @@ atwalk: --units: pages has no column of sizes
         see: atwalk report --help
 END
 
-t "sums: what is shared is in a share alone, and what one does not know nobody does"
+t "sums: no sum of shared sizes, and n/a if one value is n/a"
 run atwalk report use -q "$captures/server.cap" --columns pid,rss,pss,uss,name
 out <<'END'
      PID      RSS      PSS      USS  NAME
@@ -421,7 +421,7 @@ yes [ "$(grep -c sum "$work/log/out")" = 0 ]
 run atwalk report totals "$captures/hidden.cap" -q --columns name,virtual_text,text
 yes grep -qx '(sum)  *[0-9]*  *n/a' "$work/log/out"
 
-t "options that a report has no use for"
+t "options that do not apply to a report"
 while IFS='|' read -r args why; do
 	# shellcheck disable=SC2086 # several words
 	run atwalk report $args "$captures/figure4.txt"
@@ -443,7 +443,7 @@ END
 run atwalk report basic,use --by user --format csv -o byuser "$captures/figure4.txt"
 run atwalk report basic,areas --virtual --format csv -o virtual "$captures/figure4.txt"
 
-t "-v: what could not be read, line by line, and how often for what reason"
+t "-v: read errors line by line, and their number by reason"
 {
 	printf '%s%s' "$front" "$task"
 	printf 'L: 813, maps, No such process\nL: 814, maps, No such process\n'
@@ -475,7 +475,7 @@ err <<'END'
 atwalk: lost.cap: 5 things could not be read: -v lists them
 END
 
-t "several reports need a folder, and that is said before any work"
+t "several reports need a folder, which is checked first"
 echo mine >afile
 mkfifo silent
 for format in csv svg; do
@@ -487,14 +487,14 @@ END
 done
 yes [ "$(cat afile)" = mine ]
 
-t "several reports: all of them or none"
+t "several reports: all files or none"
 mkdir some some/totals.csv
 run atwalk report basic,totals "$captures/figure4.txt" --format csv -o some
 status 3
 err_has "some/totals.csv: cannot write: Is a directory"
 yes [ "$(ls -A some)" = totals.csv ]
 rm -r some
-# One that waits for its source, and some that do not.
+# Interrupted while it waits for the source.
 for format in csv svg; do
 	mkfifo "slow.$format"
 	env --default-signal=TERM "$O/atwalk" report basic,totals - --format $format -o gone <"slow.$format" &
@@ -506,7 +506,7 @@ for format in csv svg; do
 	yes [ $? = 143 ]
 	yes [ ! -e gone ]
 done
-# Once there are so many files of them, or they are whole.
+# Interrupted when n files exist: then all of them are kept, or none.
 for n in 0 1 2 4 7; do
 	rm -rf gone
 	env --default-signal=TERM "$O/atwalk" report basic,areas,units,totals,alerts,count,pages,use made.cap --format csv -q -o gone &
@@ -516,15 +516,15 @@ for n in 0 1 2 4 7; do
 	[ ! -e gone ] || yes [ "$(find gone -name '*.csv' | wc -l)" = 8 ]
 done
 
-t "several reports: none if nobody hears what is said of them"
+t "several reports: no files after SIGPIPE on standard error"
 mkfifo hung
 exec 8<>hung
 exec 9>hung
 exec 8<&-
-env --default-signal=PIPE "$O/atwalk" report basic,totals --progress made.cap --format csv -o unheard 2>&9
+env --default-signal=PIPE "$O/atwalk" report basic,totals --progress made.cap --format csv -o absent 2>&9
 yes [ $? = 141 ]
 exec 9>&-
-yes [ ! -e unheard ]
+yes [ ! -e absent ]
 
 t "SOURCE NAME is NAME SOURCE"
 run atwalk report basic,totals "$captures/server.cap" --format csv
@@ -543,11 +543,11 @@ run atwalk report "$captures/server.cap"
 status 2
 no_out
 err_has "NAME is missing: atwalk report use $captures/server.cap"
-# A file that has a report's name is one behind it.
+# A file with the name of a report, after a report.
 ln -s "$captures/server.cap" totals
 run atwalk report totals totals --format csv
 
-t "a report whose name is almost right"
+t "a misspelt name of a report"
 run atwalk report list
 status 2
 no_out
@@ -579,7 +579,7 @@ run atwalk report basic "$captures/server.cap" "$captures/copies.cap"
 status 2
 err_has "basic is about one SOURCE"
 
-t "what --paper has no use for"
+t "options that --paper excludes"
 for o in --format=csv --columns=pid --filter=pid=1 --sort=pid --group=pid; do
 	run atwalk report basic --paper "$o" "$captures/server.cap"
 	status 2
@@ -589,7 +589,7 @@ run atwalk report basic,machine --paper "$captures/server.cap"
 status 2
 err_has "--paper: machine is no report of the paper's"
 
-t "columns are checked before the source is read, those of all reports"
+t "columns of all reports are checked before the source is read"
 run atwalk report basic,count --columns pid there-is-none
 status 2
 err_has "--columns: report count: unknown column 'pid'"
@@ -597,7 +597,7 @@ run atwalk report basic --sort nothing there-is-none
 status 2
 err_has "unknown column 'nothing'"
 
-t "filters and orders take the maps along, or leave them out"
+t "filters and sorting keep maps with their rows"
 run atwalk report areas "$captures/server.cap" --filter 'heap and pid=110' --columns pid,vsize,class,name
 out <<'END'
     PID     VSIZE  CLASS     NAME
@@ -612,10 +612,10 @@ out <<'END'
     110         4
 END
 
-# ---- captures that lie ----
+# ---- damaged and implausible captures ----
 
 
-t "a capture that is cut off is analysed as far as it goes"
+t "a truncated capture is analysed up to its end"
 head -n 12 "$captures/server.cap" >cut.cap
 run atwalk report count --format csv cut.cap
 status 4
@@ -641,8 +641,8 @@ pid,name,rw_count,rx_count,total,stack,data,text,heap,lib_bss,lib_data,lib_text,
 1,a,,,,,,,,,,,,,,-
 END
 
-t "areas that do not tell all of their pages, and tasks without any: n/a, and never 0"
-cat >untold.cap <<'END'
+t "areas with missing pages, and tasks without areas: n/a, never 0"
+cat >missing.cap <<'END'
 H: atwalk-capture, 1
 H: page, 4096
 T: part, 10, 1000, 0, 0, 0, 0, 0, 0, 0, uid=7, brk=100000:140000
@@ -661,7 +661,7 @@ V: 00100000, 0010FFFF, 00010000, 00001000, -, 73, [heap]
 M: 00100000*1=30000052, 1, - |
 E: 16, 4, 3, 2
 END
-run atwalk report basic --kernel-threads --format csv --columns pid,total,rw_count,rx_count,heap,stack,swapped untold.cap
+run atwalk report basic --kernel-threads --format csv --columns pid,total,rw_count,rx_count,heap,stack,swapped missing.cap
 status 4
 out <<'END'
 pid,total,rw_count,rx_count,heap,stack,swapped
@@ -671,9 +671,9 @@ pid,total,rw_count,rx_count,heap,stack,swapped
 12,0,0,0,0,0,0
 END
 err <<'END'
-atwalk: untold.cap: 3 things could not be read: -v lists them
+atwalk: missing.cap: 3 things could not be read: -v lists them
 END
-run atwalk report basic --virtual --format csv --columns pid,total,heap untold.cap
+run atwalk report basic --virtual --format csv --columns pid,total,heap missing.cap
 status 4
 said_err=1
 out <<'END'
@@ -682,7 +682,7 @@ pid,total,heap
 13,16,16
 11,,
 END
-run atwalk report basic --paper untold.cap
+run atwalk report basic --paper missing.cap
 status 4
 said_err=1
 out <<'END'
@@ -692,7 +692,7 @@ none, n/a, n/a, n/a, none, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a, n/a
 thread, 0, 0, 0, thread, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 hole, n/a, 0, n/a, hole, 0, 0, 0, n/a, 0, 0, 0, 0, 0, 0, n/a
 END
-run atwalk report areas --format csv --columns pid,resident,single,swapped,map untold.cap
+run atwalk report areas --format csv --columns pid,resident,single,swapped,map missing.cap
 status 4
 said_err=1
 out <<'END'
@@ -701,7 +701,7 @@ pid,resident,single,swapped,map
 10,2,2,0,1*2
 13,,,,1*1 !*15
 END
-run atwalk report use --by process --format csv --columns pid,rss,pss,swap untold.cap
+run atwalk report use --by process --format csv --columns pid,rss,pss,swap missing.cap
 status 4
 said_err=1
 out <<'END'
@@ -710,7 +710,7 @@ pid,rss,pss,swap
 13,,,
 11,,,
 END
-run atwalk report use --by user --format csv --columns name,processes,rss untold.cap
+run atwalk report use --by user --format csv --columns name,processes,rss missing.cap
 status 4
 said_err=1
 out <<'END'
@@ -718,13 +718,13 @@ name,processes,rss
 7,2,
 n/a,1,
 END
-run atwalk report areas untold.cap -v
+run atwalk report areas missing.cap -v
 status 4
-err_has 'untold.cap: not read: process 10: 0x100000 to 0x13ffff: pages: 1 of 4 that are in memory are not told'
-err_has 'untold.cap: not read: process 11: areas: Permission denied'
+err_has 'missing.cap: not read: process 10: 0x100000 to 0x13ffff: pages: 1 of 4 that are in memory are not told'
+err_has 'missing.cap: not read: process 11: areas: Permission denied'
 yes grep -qx 'Process "none" has n/a rw and n/a rx pages, (n/a pages total)' "$work/log/out"
 
-t "an area as long as all addresses, and one nearly so"
+t "an area across all addresses, and one nearly as long"
 printf '%s%sV: 0, FFFFFFFFFFFFFFFF, 0, 0, -, 75, /a\nE: 4, 1, 1, 0\n' "$front" "$task" >all.cap
 run atwalk report $all all.cap -o allout
 status 4
@@ -749,7 +749,7 @@ Process "a" has 0 rw and 1 rx pages, (1 pages total)
 	  0 are used only in this process, 0 are shared
 END
 
-t "more memory than there can be"
+t "more memory than is possible"
 printf '%s%sV: 0, 3FFFFFFFFFFFFFFF, 4000000000000000, 0, -, 75, /a, dev=8:1, inode=1, offset=0\nM: 0*8796093022208=1212, 1, 0, map=140 |\nE: 5, 1, 1, 0\n' "$front" "$task" >much.cap
 for report in count totals units; do
 	run atwalk report $report much.cap --format csv

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Processes of the small dump that has some are reported exactly: page-table isolation, a
-# maple tree, threads, a zombie, swap, large and hugetlb pages.
+# Processes of a small dump are reported exactly: page-table isolation, a maple tree, threads,
+# a zombie, swap, large and hugetlb pages.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 need_tasks
@@ -11,12 +11,12 @@ t "ps: every process"
 run atwalk ps tasks.kdump
 golden tasks-ps
 
-t "ps: processes alone, as CSV"
+t "ps: processes without threads, as CSV"
 run atwalk ps tasks.kdump --filter process --format csv \
 	--columns pid,ppid,task,state,mm,root,user_root,resident,page_sizes,lost,at
 golden tasks-ps-csv
 
-t "ps --threads: they come after their leader and share its address space"
+t "ps --threads: threads follow their leader and share its address space"
 run atwalk ps -T tasks.kdump --filter 'tgid=92' --format csv --columns pid,tgid,ppid,task,kind,mm,resident
 golden tasks-ps-threads
 run atwalk ps -T tasks.kdump --format csv --columns pid
@@ -29,21 +29,21 @@ pid,task,state,mm,root,resident
 97,zombie,Z,,,
 X
 
-t "ps PID: a thread by its own number; none at all"
+t "ps PID: a thread by its TID; a missing PID"
 run atwalk ps tasks.kdump 93 --format csv --columns pid,tgid,task
 run atwalk ps tasks.kdump 5000
 status 1
 err_has "tasks.kdump: there is no process or thread 5000"
 
-t "pages: where a swapped page went"
+t "pages: the swap slot of a page"
 run atwalk pages --task swap tasks.kdump --format csv
 golden tasks-pages-swap
 
-t "pages: pages of hugetlb"
+t "pages: hugetlb pages"
 run atwalk pages --task hugetlb tasks.kdump --format csv
 golden tasks-pages-hugetlb
 
-t "pages: transparent huge pages, whole and in parts"
+t "pages: transparent huge pages, whole and split"
 run atwalk pages --task thp tasks.kdump --group pageflags --format csv
 golden tasks-pages-thp
 run atwalk pages --task thp tasks.kdump --filter 'COMPOUND_HEAD' --format csv
@@ -61,7 +61,7 @@ area
 [stack]
 X
 
-t "pages: an address in a large page is mapped by all of it"
+t "pages: an address in a large page gives the whole page"
 run atwalk pages --pid 99 tasks.kdump --address 7ff0f2a12345 --format csv --columns address,size
 out <<'X'
 address,size
@@ -73,7 +73,7 @@ address,size
 0x00007ff0f2a12000,4096
 X
 
-t "pages: where no area is, and where one is that has no pages"
+t "pages: addresses outside of areas, and areas without pages"
 run atwalk pages tasks.kdump --task swap --address 1000 --format csv --columns address
 status 1
 out <<<address
@@ -93,7 +93,7 @@ address,size
 0x00007ffe67bf3000,16384
 END
 
-t "pages -q: the same rows, and no remark"
+t "pages -q: the same rows without warnings"
 run atwalk pages tasks.kdump --task threads
 said_err=1
 cp "$work/log/out" want
@@ -111,7 +111,7 @@ t "pages --areas-only: no pages"
 run atwalk pages --areas-only tasks.kdump --task threads
 golden tasks-areas
 
-t "pages --totals: columns that are added take none away"
+t "pages --totals: additional columns keep the default ones"
 run atwalk pages tasks.kdump --pid 103 --totals --format csv --columns rss,pss,uss,shared
 said_err=1
 cp "$work/log/out" want
@@ -120,7 +120,7 @@ said_err=1
 cut -d , -f 3-6 <"$work/log/out" >got
 same got want
 
-t "RSS and hugetlb are the same in ps, pages --totals, report use, and of a capture"
+t "RSS and hugetlb are the same in ps, pages --totals, report use, and from a capture"
 run atwalk ps tasks.kdump --filter process --format csv --columns pid,resident,hugetlb
 sed -n '2,$p' "$work/log/out" | grep -v ',,$' | sort >by-ps
 yes [ "$(grep -c , by-ps)" = 22 ]
@@ -141,13 +141,13 @@ said_err=1
 sed 1d "$work/log/out" | grep -v ',,$' | sort >by-cap
 same by-cap by-ps
 
-t "map: the address space of a process, by the copy of user mode"
+t "map: the address space of a process, through the page table of user mode"
 run atwalk map --pid 102 tasks.kdump --format csv --columns address,end,size,physical,page,rights,state
 golden tasks-map
 run atwalk map --pid 103 tasks.kdump --filter swap --group state --format csv
 golden tasks-map-swap
 
-t "--pti: two copies of the root; only one lets user mode execute"
+t "--pti: two copies of the root; only one is executable in user mode"
 run atwalk walk -p --pid 99 --pti user tasks.kdump 401000
 golden tasks-walk-user
 run atwalk walk -p --pid 99 --pti kernel tasks.kdump 401000
@@ -169,7 +169,7 @@ address,state
 0x0000000000401000,present
 X
 
-t "a user address that one process maps alone"
+t "a user address that only one process maps"
 run atwalk walk tasks.kdump 7ff0f34ee000 --format csv --columns address,size,state
 status 1
 err <<'X'
@@ -180,7 +180,7 @@ address,size,state
 0x00007ff0f34ee000,4096,swap
 X
 
-t "a user address that several map: which ones"
+t "a user address that several processes map: their list"
 run atwalk walk tasks.kdump 401000
 status 1
 no_out
@@ -189,18 +189,18 @@ atwalk: tasks.kdump: 401000: 22 processes map it: 1 (init), 86 (file-writer), 87
         --pid N takes one of them
 X
 
-t "a user address that none maps"
+t "a user address that no process maps"
 run atwalk walk tasks.kdump 10000
 status 1
 err <<'X'
 atwalk: tasks.kdump: 10000: no process maps it
 X
 
-t "--task: a name that nobody has; a process without an address space"
-run atwalk walk --task nobody tasks.kdump 401000
+t "--task: an unknown name; a process without an address space"
+run atwalk walk --task absent tasks.kdump 401000
 status 1
 err <<'X'
-atwalk: tasks.kdump: --task: no process is called 'nobody'
+atwalk: tasks.kdump: --task: no process is called 'absent'
 X
 run atwalk map --pid 2 tasks.kdump
 status 1
@@ -224,7 +224,7 @@ run atwalk find -q tasks.kdump 9220000 --format csv \
 said_err=1
 golden tasks-find
 
-t "find: an address of a process, and who else maps what is there"
+t "find: an address of a process, and other mappings of its frame"
 run atwalk find -q tasks.kdump 9220000 --format csv --columns pid,address,physical
 said_err=1
 cp "$work/log/out" by-frame
@@ -239,11 +239,11 @@ run atwalk find tasks.kdump --pid 92 401000-402800 --filter 'pid=92' --columns a
 yes grep -qx '401000-402800 is at physical 0xf83d000-0xf83e000, 0xf93d000-0xf93d800' "$work/log/out"
 yes [ "$(grep -c '^0x000000000040[12]000' "$work/log/out")" = 2 ]
 
-t "find: a range of which a part is mapped"
+t "find: a partially mapped range"
 run atwalk find tasks.kdump --pid 92 400000-402000 --filter 'pid=92' --columns address
 yes grep -qx '400000-402000 is at physical 0xf83d000-0xf83e000; 4096 bytes of it are mapped' "$work/log/out"
 
-t "find: an address that the process does not map, and one of nobody in particular"
+t "find: an unmapped address of a process, and a user address without a process"
 run atwalk find tasks.kdump --pid 92 --virtual 400000 --format csv --columns address
 status 1
 out <<'X'
@@ -258,7 +258,7 @@ no_out
 err_has '401000: 22 processes map it: 1 (init), '
 err_has '        --pid N takes one of them'
 
-t "find: a number that the process does not map is physical"
+t "find: a number that the process does not map is a physical address"
 run atwalk find tasks.kdump --pid 92 841a000 --format csv --columns pid
 status 1
 out <<'X'
@@ -268,7 +268,7 @@ err <<'X'
 atwalk: tasks.kdump: 841a000 is no memory that it has
 X
 
-t "find: an area without a name is no unknown one"
+t "find: an anonymous area is not an unknown one"
 run atwalk find tasks.kdump 8256000 --format csv --columns task,address,area --filter 'task=swap'
 said_err=1
 out <<'END'
@@ -276,11 +276,11 @@ task,address,area
 swap,0x0000000000636000,""
 END
 
-t "find: the table of a process"
+t "find: a page table of a process"
 run atwalk find tasks.kdump 3f1d000 --format csv --columns pid,task,level,index,entry_at
 golden tasks-find-table
 
-t "symbols: data has names, too"
+t "symbols: data symbols"
 run atwalk walk tasks.kdump init_task init_task+0x40 --format csv --columns address,physical
 golden tasks-symbols
 run atwalk walk tasks.kdump no_such_symbol
@@ -296,7 +296,7 @@ golden tasks-info
 run atwalk info tasks.kdump --format csv --filter 'fact=banner'
 yes grep -q '^banner,"*Linux version 6.1.0-50-cloud-amd64 ' "$work/log/out"
 
-t "an extract of it is an ELF file that says the same"
+t "an extract of it is an ELF file with the same rows"
 run atwalk extract -q --pages -o tasks.elf tasks.kdump
 for what in 'ps -T' pages 'pages -q --areas-only' 'map --pid 99'; do
 	# shellcheck disable=SC2086 # words
@@ -318,14 +318,14 @@ cp "$work/log/out" in-order
 run atwalk ps tasks.kdump --sort resident --filter 'resident>0 and task~a' --format csv --columns pid
 same "$work/log/out" in-order
 
-t "a name of another program is a column that is read for it"
+t "column names of other programs are accepted"
 run atwalk pages tasks.kdump --columns task,pageflags --filter present --format csv
 cp "$work/log/out" in-order
 run atwalk pages tasks.kdump --columns comm,kpageflags --filter present --format csv
 same "$work/log/out" in-order
 yes grep -qi uptodate in-order
 
-t "numbers and names of processes where they do not go"
+t "PIDs and names of processes in the wrong place"
 run atwalk ps tasks.kdump init
 status 2
 no_out
@@ -351,7 +351,7 @@ run atwalk pages tasks.kdump 92 --format csv --columns address
 status 1
 err_has 'atwalk: tasks.kdump: 92 is an address; process 92 is --pid 92'
 
-t "a word alone that was meant as a part of a name"
+t "a single word that is part of a name"
 run atwalk pages tasks.kdump --filter busybox
 status 2
 no_out
