@@ -98,14 +98,17 @@ def tried(call, attempts, folder):
     """What call() returns, and how many tries that took: one, but for the emulator's faults.
 
     With several threads it now and then gets something wrong: an oops out of nowhere,
-    or a timer that is lost.  That is not what is tested here, and nothing that /init does
-    leads to one.
+    a timer that is lost, or a kernel that never gets to /init.  That is not what is
+    tested here, and nothing that /init does leads to one.
     """
     for attempt in range(1, attempts + 1):
         try:
             return call(), attempt
         except Failure:
-            if attempt == attempts or not console_says(folder, '---[ end trace', STALL):
+            status = folder / 'status.txt'
+            silent = status.exists() and not status.stat().st_size
+            faulty = silent or console_says(folder, '---[ end trace', STALL)
+            if attempt == attempts or not faulty:
                 raise
     raise ValueError(attempts)
 
