@@ -28,7 +28,7 @@
 	"7F0000200000=00002012, -, -, map=141 | 7F0000202000=00000000, -, -, swap=0:1F | " \
 	"7F0000203000*2=00003012, 0, 01000000, state=zero, same=1 |\n" \
 	"V: 7F0000400000, 7F0000400FFF, 00001000, 00000000, -, -, /usr/bin/a\n" \
-	"L: 7, pages, nothing says which of them are in memory, start=7F0000400000, " \
+	"L: 7, pages, which of them are in memory is not recorded, start=7F0000400000, " \
 	"last=7F0000400FFF\n" \
 	"T: b, 8, 00000000, -, -, -, -, -, -, -\n" \
 	"F: 00001000*159=kernel | 100000000=anon | 100001000*1310719=free |\n" \

@@ -323,23 +323,23 @@ static void class_rights(struct class_area *x)
 static void class_meet_exe(struct classifier *c, const struct class_area *x)
 {
 	struct atw_blob exe = c->task->exe;
-	bool told = (c->has & CAPTURE_T_EXE) && exe.data;
+	bool match = (c->has & CAPTURE_T_EXE) && exe.data;
 	const struct capture_pair *code = &c->task->code;
 
 	if (c->exe || !x->u || (x->u->kind != UNIT_FILE && x->u->kind != UNIT_MEMFD))
 		return;
 	if (c->paper)
-		told = class_flag(x, VM_EXECUTABLE);
-	else if (told || (c->has & CAPTURE_T_CODE))
+		match = class_flag(x, VM_EXECUTABLE);
+	else if (match || (c->has & CAPTURE_T_CODE))
 		/* Mounts may call one file this here and that there. */
-		told = (told && exe.len == x->u->len &&
-			!memcmp(exe.data, x->u->told, exe.len)) ||
+		match = (match && exe.len == x->u->len &&
+			!memcmp(exe.data, x->u->recorded, exe.len)) ||
 		       ((c->has & CAPTURE_T_CODE) && code->a >= x->v->start &&
 			code->a <= x->v->last);
 	else
 		/* Nothing is recorded; but programs lie below their libraries. */
-		told = c->exe_guess = !x->a->shared && x->u->kind == UNIT_FILE;
-	if (told) {
+		match = c->exe_guess = !x->a->shared && x->u->kind == UNIT_FILE;
+	if (match) {
 		c->exe = x->u;
 		unit_root(x->u)->u.program = x->u->u.program = true;
 	}

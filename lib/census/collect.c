@@ -226,12 +226,12 @@ static int collect_tasks(struct collect *c, struct atw_err *err)
 			continue;
 		collect_progress(c, c->o->pid ? 0 : i, c->o->pid ? 1 : p->ntasks);
 		if (others)
-			r = others_tell(c, others, p->task[i].pid, err);
+			r = others_emit_before(c, others, p->task[i].pid, err);
 		if (r == ATW_OK)
 			r = collect_settle(c, collect_task(c, i, about, err), err);
 	}
 	if (r == ATW_OK && others)
-		r = others_tell(c, others, UINT64_MAX, err);
+		r = others_emit_before(c, others, UINT64_MAX, err);
 	others_drop(others);
 	c->pid = 0;
 	if (r == ATW_OK && c->o->pid && c->vanished)

@@ -70,10 +70,11 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 /* ---- collect_others.c ---- */
 
 struct others;
-/* Lists all tasks without memory, which others_tell() emits in parts. */
+/* Lists all tasks without memory, which others_emit_before() emits in parts. */
 int collect_others(struct collect *c, struct others **ret, struct atw_err *err);
 /* Emits those before process `pid`, which is the next one; UINT64_MAX: the rest. */
-int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_err *err);
+int others_emit_before(struct collect *c, struct others *o, uint64_t pid,
+		       struct atw_err *err);
 /* NULL is fine. */
 void others_drop(struct others *o);
 

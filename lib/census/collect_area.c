@@ -292,11 +292,11 @@ static int area_mapped_page(struct collect *c, const struct page_run *r, uint32_
 {
 	uint64_t pa = r->pa[i] + off;
 	struct capture_run device, *page = &k->page;
-	bool ram = area_ram_pages(c, pa, 1), told = k->more;
+	bool ram = area_ram_pages(c, pa, 1), alike = k->more;
 	int rc = ATW_OK;
 
-	k->more -= told;
-	if (!told && ram)
+	k->more -= alike;
+	if (!alike && ram)
 		rc = area_look_up(c, r, i, off, one, k, err);
 	if (rc != ATW_OK)
 		return rc;

@@ -19,7 +19,7 @@ struct other {
 
 struct others {
 	struct other *v;
-	size_t n, cap, told;
+	size_t n, cap, emitted;
 	struct buf words;
 };
 
@@ -104,9 +104,10 @@ static bool others_is_gone(const struct collect *c, const struct other *v)
 	return v->t.mm && v->has & CAPTURE_T_TGID && v->t.tgid == c->gone;
 }
 
-int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_err *err)
+int others_emit_before(struct collect *c, struct others *o, uint64_t pid,
+		       struct atw_err *err)
 {
-	size_t end = o->told;
+	size_t end = o->emitted;
 	int r = ATW_OK;
 
 	while (end < o->n && !(o->v[end].memory && o->v[end].t.pid == pid))
@@ -114,9 +115,9 @@ int others_tell(struct collect *c, struct others *o, uint64_t pid, struct atw_er
 	/* One that is no longer in the list has no place there. */
 	if (end == o->n && pid != UINT64_MAX)
 		return ATW_OK;
-	for (; r == ATW_OK && o->told < end; o->told++)
-		if (!o->v[o->told].memory && !others_is_gone(c, &o->v[o->told]))
-			r = others_emit(c, o, &o->v[o->told], err);
+	for (; r == ATW_OK && o->emitted < end; o->emitted++)
+		if (!o->v[o->emitted].memory && !others_is_gone(c, &o->v[o->emitted]))
+			r = others_emit(c, o, &o->v[o->emitted], err);
 	return r;
 }
 

@@ -18,10 +18,10 @@ struct collect_task_reader {
 static int collect_task_step(struct collect *c, struct collect_task_reader *r,
 			     struct atw_err *err)
 {
-	int told = ATW_OK;
+	int status = ATW_OK;
 
 	r->now = false;
-	while (r->more && !r->now && told == ATW_OK) {
+	while (r->more && !r->now && status == ATW_OK) {
 		struct atw_err why = { 0 };
 		int rc = c->p->ops->areas_next(c->p, &r->area, &why);
 
@@ -32,9 +32,9 @@ static int collect_task_step(struct collect *c, struct collect_task_reader *r,
 		r->now = rc == ATW_OK;
 		r->more = rc != ATW_END && rc != ATW_E_LIMIT;
 		if (rc < 0)
-			told = collect_lost(c, "areas", &why, err);
+			status = collect_lost(c, "areas", &why, err);
 	}
-	return told;
+	return status;
 }
 
 static int collect_task_end_outside(struct collect *c, struct atw_err *err)
@@ -101,9 +101,9 @@ static int collect_task_part(struct collect *c, size_t task,
 	const struct page_run *s;
 	uint64_t listed = first;
 	bool whole = false;
-	int rc = p->ops->pages_open(p, task, first, last, &why), told = ATW_OK;
+	int rc = p->ops->pages_open(p, task, first, last, &why), status = ATW_OK;
 
-	while (rc == ATW_OK && told == ATW_OK &&
+	while (rc == ATW_OK && status == ATW_OK &&
 	       (rc = p->ops->pages_next(p, &s, &why)) == ATW_OK) {
 		uint64_t from = s->va, to = s->va + (s->size - 1);
 
@@ -111,24 +111,26 @@ static int collect_task_part(struct collect *c, size_t task,
 			continue;
 		whole = to >= last;
 		listed = to + 1;
-		told = collect_task_deal_out(c, r, s, from > first ? from : first,
+		status = collect_task_deal_out(c, r, s, from > first ? from : first,
 					     to < last ? to : last, err);
 	}
 	p->ops->pages_close(p);
-	if (told != ATW_OK)
-		return told;
+	if (status != ATW_OK)
+		return status;
 	if (rc == ATW_E_NOMEM) {
 		*err = why;
 		return rc;
 	}
 	if (rc < 0)
-		told = collect_lost_range(c, "pages", why.text, whole ? first : listed, last, err);
-	if (told == ATW_OK && rc == ATW_END && !whole && p->running && first <= p->user_last)
+		status = collect_lost_range(c, "pages", why.text, whole ? first : listed,
+					    last, err);
+	if (status == ATW_OK && rc == ATW_END && !whole && p->running &&
+	    first <= p->user_last)
 		return ATW_END;
-	if (told == ATW_OK)
-		told = collect_task_end_outside(c, err);
+	if (status == ATW_OK)
+		status = collect_task_end_outside(c, err);
 	/* The content of unlisted addresses is unknown. */
-	return told == ATW_OK ? collect_task_pass(c, r, last, !whole, err) : told;
+	return status == ATW_OK ? collect_task_pass(c, r, last, !whole, err) : status;
 }
 
 /* x86 has an area among the kernel's addresses: [vsyscall]. */

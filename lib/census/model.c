@@ -65,23 +65,23 @@ static int model_emit(struct census_model *m, struct census_event *ev,
 {
 	uint32_t bit = 1u << ev->what;
 	struct atw_err why;
-	int said = ATW_OK;
+	int result = ATW_OK;
 
 	if (!(m->wanted & bit))
 		return ATW_OK;
 	ev->page = m->page;
 	/* What is too much for one of them need not be for the next. */
-	for (size_t i = 0; i < m->n && (said == ATW_OK || said == ATW_E_LIMIT); i++) {
+	for (size_t i = 0; i < m->n && (result == ATW_OK || result == ATW_E_LIMIT); i++) {
 		int r = m->report[i]->on & bit ? m->report[i]->feed(m->state[i], ev, &why)
 					       : ATW_OK;
 
-		if (r == ATW_OK || r == said)
+		if (r == ATW_OK || r == result)
 			continue;
-		said = r;
+		result = r;
 		if (err)
 			*err = why;
 	}
-	return said;
+	return result;
 }
 
 /* The event is delayed until the first page, which may show that the file is a copy. */
@@ -98,7 +98,8 @@ static int model_emit_area(struct census_model *m, struct atw_err *err)
 	return model_emit(m, &ev, err);
 }
 
-static bool model_is_untold(const struct census_model *m, uint64_t first, uint64_t last)
+static bool model_is_incomplete(const struct census_model *m, uint64_t first,
+				uint64_t last)
 {
 	for (size_t i = 0; i < m->nlost; i++)
 		if (m->lost[i][0] <= last && m->lost[i][1] >= first)
@@ -132,7 +133,7 @@ static int model_end_area(struct census_model *m, struct atw_err *err)
 	if (!m->in_area)
 		return ATW_OK;
 	model_find_rest(m);
-	m->area.untold = model_is_untold(m, m->area.first, m->area.last);
+	m->area.incomplete = model_is_incomplete(m, m->area.first, m->area.last);
 	r = model_emit_area(m, err);
 	m->in_area = m->goes_on = false;
 	return r == ATW_OK ? model_emit(m, &ev, err) : r;
@@ -145,7 +146,7 @@ static int model_end_process(struct census_model *m, struct atw_err *err)
 	bool any = m->now == PROCESS;
 
 	m->now = NO_TASK;
-	m->process.untold |= !m->any_area;
+	m->process.incomplete |= !m->any_area;
 	return r == ATW_OK && any ? model_emit(m, &ev, err) : r;
 }
 
@@ -390,7 +391,7 @@ static int model_lost(struct census_model *m, const struct capture_lost *l, uint
 	else if (its && blob_is(l->what, "pages"))
 		model_lose(m, 0, UINT64_MAX);
 	else if (its && (blob_is(l->what, "areas") || blob_is(l->what, "maps")))
-		m->process.untold = true;
+		m->process.incomplete = true;
 	return model_emit(m, &ev, err);
 }
 

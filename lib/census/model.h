@@ -49,7 +49,7 @@ struct census_process {
 	const char *name;                /* of it, terminated */
 	uint64_t pid;
 	const struct census_unit *exe;   /* NULL: not known */
-	bool untold;                     /* at PROCESS_END: not all of its areas are known */
+	bool incomplete;                 /* at PROCESS_END: not all of its areas are known */
 };
 
 struct census_area {
@@ -63,12 +63,12 @@ struct census_area {
 	bool own;                        /* the program's own, of no library: the paper's X */
 	bool read, write, exec, shared;
 	bool grows;                      /* downwards, by itself */
-	bool untold;                     /* at AREA_END: some pages are not recorded */
+	bool incomplete;                 /* at AREA_END: some pages are not recorded */
 	uint64_t first, last;            /* `last` is sure at CENSUS_ON_AREA_END */
 	/*
 	 * At AREA_END: pages in memory that its P: line counts and no run lists; how
 	 * often they are mapped, if that is known. `user` 0: there are none, or their
-	 * number is not known; `untold` is set then.
+	 * number is not known; `incomplete` is set then.
 	 */
 	struct capture_sums rest;
 	/*

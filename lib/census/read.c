@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "census/untold.h"
+#include "census/unlisted.h"
 #include "source/capture_stream.h"
 
 enum { FAULTS = 20 };            /* so many are reported one by one */
@@ -52,7 +52,7 @@ static int read_fault(struct read_reading *x, struct atw_err *err)
 }
 
 /* What the sink answered. */
-static int read_told(struct read_reading *x, int r)
+static int read_sink_result(struct read_reading *x, int r)
 {
 	x->theirs = r != ATW_OK;
 	return r;
@@ -77,7 +77,7 @@ static int read_emit_run(struct read_reading *x, const struct capture_run *run,
 		return read_refused(x, &why, err);
 	if (r != ATW_OK && err)
 		*err = why;
-	return read_told(x, r);
+	return read_sink_result(x, r);
 }
 
 static int read_runs(struct read_reading *x, struct atw_blob text, struct atw_err *err)
@@ -100,8 +100,10 @@ static int read_frames(struct read_reading *x, struct atw_blob text, struct atw_
 
 	while ((r = capture_frames_run(&x->s->rd, &text, &run, read_place(x))) !=
 	       ATW_END) {
-		r = r == ATW_OK ? read_told(x, x->to->frames(x->to->arg, &run, err))
-				: read_fault(x, err);
+		if (r == ATW_OK)
+			r = read_sink_result(x, x->to->frames(x->to->arg, &run, err));
+		else
+			r = read_fault(x, err);
 		if (r != ATW_OK)
 			return r;
 	}
@@ -147,7 +149,7 @@ static int read_each_line(struct read_reading *x, struct atw_err *err)
 		else if (rec.letter == 'F')
 			r = read_frames(x, rec.f, err);
 		else
-			r = read_told(x, x->to->record(x->to->arg, &rec, err));
+			r = read_sink_result(x, x->to->record(x->to->arg, &rec, err));
 		if (r != ATW_OK)
 			return r;
 	}
@@ -169,8 +171,8 @@ int census_read(const char *path, const struct census_read_opts *o,
 		const struct census_sink *to, struct atw_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "standard input";
-	struct untold u = { .to = to };
-	const struct census_sink sink = untold_sink(&u);
+	struct unlisted u = { .to = to };
+	const struct census_sink sink = unlisted_sink(&u);
 	struct read_reading x = {.name = name, .o = o, .to = &sink};
 	int r = capture_stream_open_path(path, &x.s, err);
 
@@ -179,7 +181,7 @@ int census_read(const char *path, const struct census_read_opts *o,
 		r = read_whole(&x, err);
 	}
 	if (r == ATW_OK)
-		r = read_told(&x, untold_end(&u, err));
+		r = read_sink_result(&x, unlisted_end(&u, err));
 	capture_stream_close(x.s);
 	/* A failure to write is not about what is read. */
 	if (r < 0 && !x.theirs)

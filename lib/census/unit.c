@@ -97,7 +97,7 @@ struct unit_key {
 	enum unit_kind kind;
 	struct capture_pair dev;
 	uint64_t inode;
-	struct atw_blob told;
+	struct atw_blob recorded;
 };
 
 static bool unit_same_key(const struct unit *u, const void *what)
@@ -110,14 +110,15 @@ static bool unit_same_key(const struct unit *u, const void *what)
 	if (k->by_inode)
 		return u->u.inode == k->inode && u->u.major == k->dev.a &&
 		       u->u.minor == k->dev.b && u->kind == k->kind;
-	return u->len == k->told.len && !memcmp(u->told, k->told.data, u->len);
+	return u->len == k->recorded.len &&
+	       !memcmp(u->recorded, k->recorded.data, u->len);
 }
 
 static uint64_t unit_hash_key(const struct unit_key *k)
 {
 	if (k->by_inode)
 		return hash_two(hash_two(k->dev.a, k->dev.b), k->inode);
-	return hash_bytes(0, k->told.data, k->told.len);
+	return hash_bytes(0, k->recorded.data, k->recorded.len);
 }
 
 static char *unit_text_of(struct atw_blob b)
@@ -133,15 +134,15 @@ static struct unit *unit_make(struct units *us, const struct unit_key *k,
 
 	if (!u || !array_reserve((void **)&us->v, &us->cap, us->n + 1, sizeof(struct unit *)))
 		goto fail;
-	copy = malloc(k->told.len + 1);
-	u->told = copy;
+	copy = malloc(k->recorded.len + 1);
+	u->recorded = copy;
 	u->shown = unit_text_of(shown);
 	if (!copy || !u->shown)
 		goto fail;
-	if (k->told.len)                 /* data may be NULL then */
-		memcpy(copy, k->told.data, k->told.len);
-	copy[k->told.len] = '\0';
-	u->len = k->told.len;
+	if (k->recorded.len)                 /* data may be NULL then */
+		memcpy(copy, k->recorded.data, k->recorded.len);
+	copy[k->recorded.len] = '\0';
+	u->len = k->recorded.len;
 	u->kind = k->kind;
 	u->by_inode = k->by_inode;
 	u->u = (struct census_unit){
@@ -156,7 +157,7 @@ static struct unit *unit_make(struct units *us, const struct unit_key *k,
 	return u;
 fail:
 	if (u) {
-		free(u->told);
+		free(u->recorded);
 		free(u->shown);
 	}
 	free(u);
@@ -171,7 +172,7 @@ static struct unit *unit_find(struct units *us, const struct capture_pair *dev,
 	struct unit_key k = {
 		.by_inode = dev && inode,
 		.kind = unit_kind_of(shown, gone),
-		.told = name,
+		.recorded = name,
 	};
 	struct unit *u;
 
@@ -256,9 +257,9 @@ static bool unit_set_build(struct units *us, struct unit *u,
 	struct unit *first;
 	uint64_t hash;
 
-	if (u->told_build || !id->len || id->len > CAPTURE_BUILD)
+	if (u->has_build || !id->len || id->len > CAPTURE_BUILD)
 		return true;
-	u->told_build = true;
+	u->has_build = true;
 	u->u.build = *id;
 	hash = hash_bytes(b.deleted, id->b, id->len);
 	first = unit_index_find(&us->builds, hash, unit_same_build, &b);
@@ -339,7 +340,7 @@ bool units_of(struct units *us, const struct capture_area *v, uint32_t has,
 void units_deinit(struct units *us)
 {
 	for (size_t i = 0; i < us->n; i++) {
-		free(us->v[i]->told);
+		free(us->v[i]->recorded);
 		free(us->v[i]->shown);
 		free(us->v[i]->load);
 		free(us->v[i]);

@@ -25,11 +25,11 @@ struct unit {
 	struct census_unit u;
 	enum unit_kind kind;
 	bool by_inode;
-	bool told_build;                 /* joined by it, if any has the same */
+	bool has_build;                  /* joined by it, if any has the same */
 	bool framed;                     /* `first_pa` is known */
 	uint64_t first_pa;               /* where its beginning lies in memory */
-	char *told, *shown;              /* the name with " (deleted)" and without */
-	size_t len;                      /* of `told` */
+	char *recorded, *shown;          /* the name with " (deleted)" and without */
+	size_t len;                      /* of `recorded` */
 	struct capture_load *load;
 	size_t nloads;
 

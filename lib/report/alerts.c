@@ -30,8 +30,9 @@ static const char *const meaning[CAUSES] = {
 		 "(-fPIC); or a debugger's breakpoints"),
 	[WRITTEN] = "data of a file were written to, as data are; the rest still is the file's",
 	[FORKED] = "memory of no file: shared since fork(2), until it is written to",
-	[ONE_USER] = "pages of a file that nobody else has touched yet: nothing was copied",
-	[UNKNOWN] = "nothing tells copies and pages of one user apart",
+	[ONE_USER] = "pages of a file that no other process has touched yet: "
+		     "nothing was copied",
+	[UNKNOWN] = "copies cannot be distinguished from pages of one user",
 };
 
 enum {
@@ -239,8 +240,8 @@ static int alerts_finish(void *state, const struct census_out *out, struct atw_e
 		if (of[c] && out->whole)
 			out->note(out->arg, "%s (%" PRIu64 "): %s", causes[c], of[c], meaning[c]);
 	if (s->uncounted)
-		out->note(out->arg, "n/a: of %" PRIu64 " areas nobody counted how often their "
-			  "pages are mapped", s->uncounted);
+		out->note(out->arg, "n/a: pages of %" PRIu64 " areas have no recorded mapcount",
+			  s->uncounted);
 	return r;
 }
 

@@ -56,7 +56,7 @@ struct report_areas_area {
 	uint8_t flags, class;
 	bool guess, unknown;             /* unknown: some of its pages have no count */
 	bool hidden;                     /* pages without a record may be resident */
-	bool untold;                     /* and their number is not known either */
+	bool incomplete;                 /* and their number is not known either */
 };
 
 struct report_areas_state {
@@ -165,11 +165,11 @@ static int report_areas_on_area_end(struct report_areas_state *s,
 	a->single += v->rest.single;
 	a->shared += v->rest.shared;
 	a->unknown |= v->rest.single + v->rest.shared < v->rest.user;
-	a->hidden = v->untold;
-	a->untold = v->untold && !v->rest.user;
+	a->hidden = v->incomplete;
+	a->incomplete = v->incomplete && !v->rest.user;
 	if (s->virtual)
 		sums_area(sums, v, a->pages);
-	if (!sums_rest(sums, v, s->virtual) && v->untold && !s->virtual)
+	if (!sums_rest(sums, v, s->virtual) && v->incomplete && !s->virtual)
 		sums_untold(sums, v);
 	return s->marks.failed ? report_no_memory(err) : ATW_OK;
 }
@@ -177,7 +177,7 @@ static int report_areas_on_area_end(struct report_areas_state *s,
 static void report_areas_on_process_end(struct report_areas_state *s,
 					const struct census_process *p)
 {
-	if (p->untold)
+	if (p->incomplete)
 		sums_untold(&s->process[s->nprocesses - 1].sums, NULL);
 }
 
@@ -243,14 +243,14 @@ static void report_areas_summary(const struct report_areas_process *p,
 	void *arg = out->arg;
 
 	for (unsigned i = 0; i < SUMS; i++)
-		v[i] = report_areas_number(!(p->sums.untold >> i & 1), n[i], text[i]);
+		v[i] = report_areas_number(!(p->sums.incomplete >> i & 1), n[i], text[i]);
 	out->text(arg, "Process \"%s\" has %s rw and %s rx pages, (%s pages total)\n", p->name,
 		  v[SUM_RW], v[SUM_RX], v[SUM_TOTAL]);
 	out->text(arg, "\tFor [%s]: %s stack, %s data, %s .text, %s heap\n", p->name,
 		  v[SUM_STACK], v[SUM_DATA], v[SUM_TEXT], v[SUM_HEAP]);
 	out->text(arg, "\tFor libraries: %s .bss, %s .data, %s .text\n", v[SUM_LIB_BSS],
 		  v[SUM_LIB_DATA], v[SUM_LIB_TEXT]);
-	if (p->sums.unknown || p->sums.untold >> SUM_SINGLE & 1)
+	if (p->sums.unknown || p->sums.incomplete >> SUM_SINGLE & 1)
 		out->text(arg, "\t  how many are used only in this process is not known\n");
 	else
 		out->text(arg, "\t  %s are used only in this process, %s are shared\n",
@@ -266,11 +266,11 @@ static void report_areas_summary(const struct report_areas_process *p,
 static void report_areas_paper(const struct report_areas_area *a,
 			       const struct census_out *out)
 {
-	bool counted = !a->unknown && !a->untold;
+	bool counted = !a->unknown && !a->incomplete;
 	uint64_t rest = counted ? a->resident - a->single - a->shared : a->resident;
 	char flags[7], single[24], shared[24], other[40] = "", swapped[40] = "";
 
-	if (rest && !a->untold)
+	if (rest && !a->incomplete)
 		snprintf(other, sizeof(other), ", %s: %4" PRIu64,
 			 counted ? "other" : "resident", rest);
 	if (a->swapped)
@@ -309,9 +309,9 @@ static int report_areas_row(const struct report_areas_state *s,
 	row_u(&row, A_ADDRESS, a->first);
 	row_u(&row, A_END, a->last + 1);
 	row_u(&row, A_VSIZE, a->pages);
-	if (!a->untold)
+	if (!a->incomplete)
 		row_u(&row, A_RESIDENT, a->resident);
-	if (!a->unknown && !a->untold) {
+	if (!a->unknown && !a->incomplete) {
 		row_u(&row, A_SINGLE, a->single);
 		row_u(&row, A_SHARED, a->shared);
 	}

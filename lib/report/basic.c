@@ -105,7 +105,7 @@ static bool basic_value(const struct basic_state *b, const struct process_sums *
 	const struct sums *s = b->virtual && !pages ? &p->virtual : &p->resident;
 
 	*ret = s->n[sum];
-	return !(s->untold >> sum & 1) && !(counts && s->unknown) &&
+	return !(s->incomplete >> sum & 1) && !(counts && s->unknown) &&
 	       !(p->paper && sum == SUM_SWAPPED);
 }
 

@@ -103,10 +103,10 @@ static int count_finish(void *state, const struct census_out *out, struct atw_er
 	bool known = !c->unknown && !c->refused;
 
 	if (c->unknown)
-		out->note(out->arg, "of %" PRIu64 " pages it is not known which frames they "
-			  "are, so that nobody can tell how many are the same", c->unknown);
+		out->note(out->arg, "the frames of %" PRIu64 " pages are not known, so distinct "
+			  "frames cannot be counted", c->unknown);
 	if (c->refused)
-		out->note(out->arg, "there are too many frames to tell how many are the same");
+		out->note(out->arg, "too many frames: distinct ones cannot be counted");
 	if (out->paper && !known)
 		out->text(out->arg, "User space pages: n/a\n");
 	else if (out->paper)

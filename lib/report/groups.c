@@ -134,7 +134,7 @@ static void groups_add(struct page_group *to, const struct page_group *g)
 	smaps_join(&to->sum, &g->sum);
 	to->uncounted |= g->uncounted;
 	to->paper |= g->paper;
-	to->untold |= g->untold;
+	to->incomplete |= g->incomplete;
 	if (g->processes > to->processes)
 		to->processes = g->processes;
 }

@@ -18,7 +18,7 @@ struct page_group {
 	struct smaps sum;
 	bool uncounted;          /* too many shared pages: `uss` is not complete */
 	bool paper;              /* swap and page sizes are not recorded */
-	bool untold;             /* some of its memory is not recorded */
+	bool incomplete;         /* some of its memory is not recorded */
 	bool joined;             /* to another, by groups_join() */
 	bool known;              /* BY_USER: its uid is `key`; else not recorded */
 };

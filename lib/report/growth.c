@@ -88,7 +88,7 @@ struct growth_state {
 	struct growth_line *line;
 	size_t lines, lines_cap;
 	size_t now;                      /* index + 1 of the current one; 0: none */
-	bool untold;                     /* incomplete: this look does not count for it */
+	bool incomplete;                 /* incomplete: this look does not count for it */
 	uint64_t bytes[CENSUS_CLASSES];  /* it has in this look */
 };
 
@@ -136,7 +136,7 @@ static int growth_begin(struct growth_state *g, const struct census_process *p,
 		g->v[g->n++] = (struct growth_process){.looks = 0};
 	/* A process that is recorded twice in one look counts once, the first time. */
 	g->now = g->v[at].look == g->looks.n ? 0 : at + 1;
-	g->untold = false;
+	g->incomplete = false;
 	memset(g->bytes, 0, sizeof(g->bytes));
 	return ATW_OK;
 }
@@ -180,7 +180,7 @@ static void growth_point(struct growth_line *l, const struct growth_process *p,
 	l->ty += (__int128)ms * bytes;
 }
 
-static int growth_end(struct growth_state *g, bool untold, struct atw_err *err)
+static int growth_end(struct growth_state *g, bool incomplete, struct atw_err *err)
 {
 	struct growth_process *p = g->now ? &g->v[g->now - 1] : NULL;
 	uint64_t at = g->looks.at[g->looks.n - 1], ms = 0;
@@ -189,7 +189,7 @@ static int growth_end(struct growth_state *g, bool untold, struct atw_err *err)
 	if (!p)
 		return ATW_OK;
 	g->now = 0;
-	if (g->untold || untold)
+	if (g->incomplete || incomplete)
 		return ATW_OK;
 	if (at == UINT64_MAX || g->looks.at[0] == UINT64_MAX || at < g->looks.at[0] ||
 	    at - g->looks.at[0] > MS_MAX || p->looks == LOOKS_MAX)
@@ -236,10 +236,10 @@ static int growth_feed(void *state, const struct census_event *ev, struct atw_er
 		growth_add(g, ev->pages, ev->page);
 		return ATW_OK;
 	case CENSUS_ON_AREA_END:
-		g->untold |= ev->area->untold;
+		g->incomplete |= ev->area->incomplete;
 		return ATW_OK;
 	case CENSUS_ON_PROCESS_END:
-		return growth_end(g, ev->process->untold, err);
+		return growth_end(g, ev->process->incomplete, err);
 	default:
 		return ATW_OK;
 	}
@@ -249,7 +249,7 @@ static int growth_feed(void *state, const struct census_event *ev, struct atw_er
 
 /* What is worth a row. */
 struct grown {
-	const struct look_process *who;
+	const struct look_process *process;
 	const struct growth_process *p;
 	const struct growth_line *line;
 	int64_t rate;
@@ -294,8 +294,8 @@ static int growth_by(const void *a, const void *b)
 		return x->rate > y->rate ? -1 : 1;
 	if (growth_change_of(x) != growth_change_of(y))
 		return growth_change_of(x) > growth_change_of(y) ? -1 : 1;
-	if (x->who != y->who)
-		return x->who < y->who ? -1 : 1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
 	return x->line->class < y->line->class ? -1 : x->line->class > y->line->class;
 }
 
@@ -307,7 +307,9 @@ static size_t growth_collect(const struct growth_state *g, struct grown *ret)
 		for (uint32_t k = g->v[i].lines; k; k = g->line[k - 1].next) {
 			const struct growth_process *p = &g->v[i];
 			const struct growth_line *l = &g->line[k - 1];
-			struct grown w = { .who = &g->processes.v[i], .p = p, .line = l };
+			struct grown w = {
+				.process = &g->processes.v[i], .p = p, .line = l,
+			};
 
 			if (p->looks < 2 || !l->changed)
 				continue;
@@ -325,8 +327,8 @@ static int growth_put(const struct grown *w, const struct census_out *out,
 {
 	struct report_row row = { .have = 0 };
 
-	row_u(&row, C_PID, w->who->pid);
-	row_s(&row, C_TASK, w->who->name);
+	row_u(&row, C_PID, w->process->pid);
+	row_s(&row, C_TASK, w->process->name);
 	row_u(&row, C_CLASS, w->line->class);
 	row_u(&row, C_LOOKS, w->p->looks);
 	row_u(&row, C_FIRST, w->line->first);
@@ -348,8 +350,8 @@ static void growth_suspect(const struct grown *w, const struct census_out *out)
 		  "suspected leak: process %" PRIu64
 		  " (%s): %s grew from each of %" PRIu32 " looks to the next, by %" PRId64
 		  " bytes%s",
-		  w->who->pid, w->who->name, census_class_names.name[w->line->class],
-		  w->p->looks, growth_change_of(w), rate);
+		  w->process->pid, w->process->name,
+		  census_class_names.name[w->line->class], w->p->looks, growth_change_of(w), rate);
 }
 
 /* Rows list all; only the worst get a note. */
@@ -380,7 +382,7 @@ static int growth_finish(void *state, const struct census_out *out, struct atw_e
 		out->note(out->arg, "process %" PRIu64 " (%s) is left out: it is the collector",
 			  g->out.pid, g->out.name);
 	if (g->looks.n < 2)
-		out->note(out->arg, "one look tells of no growth: give two or more captures, in order");
+		out->note(out->arg, "growth needs two looks: give two or more captures, in order");
 	else if (g->looks.n < LOOKS_MIN)
 		out->note(out->arg, "a leak is suspected after three looks or more");
 	else if (!leaks)
@@ -405,7 +407,7 @@ const struct census_report report_growth = {
 	.size = sizeof(struct census_report),
 	.name = "growth",
 	.title = "What grows",
-	.help = "whose memory grows from look to look, how fast, and what may be a leak",
+	.help = "processes with growing memory, how fast it grows, and suspected leaks",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
 	      CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END) | CENSUS_ON(END),
 	.looks = true,

@@ -92,7 +92,7 @@ static int kernel_finish(void *state, const struct census_out *out, struct atw_e
 		r = row_out(&row, out, err);
 	}
 	if (r == ATW_OK && !k->n)
-		out->lacks(out->arg, "slab caches are not told: of a running system /proc/slabinfo needs root, of a dump the kernel must count its slabs (CONFIG_SLUB_DEBUG)");
+		out->lacks(out->arg, "slab caches are not recorded: on a running system /proc/slabinfo requires root, in a dump the kernel must count its slabs (CONFIG_SLUB_DEBUG)");
 	return r;
 }
 

@@ -352,12 +352,12 @@ static int machine_sum(const struct machine_state *m, const struct machine_sums 
 /* RAM that no F: line describes. */
 static void machine_complete(const struct machine_state *m, struct machine_sums *s)
 {
-	uint64_t told = 0;
+	uint64_t known = 0;
 
 	for (unsigned i = 0; i < CAPTURE_USES; i++)
-		told += s->use[i];
-	if (m->frames && s->ram > told)
-		s->use[CAPTURE_UNKNOWN] += s->ram - told;
+		known += s->use[i];
+	if (m->frames && s->ram > known)
+		s->use[CAPTURE_UNKNOWN] += s->ram - known;
 }
 
 /* MemTotal = what it counts + unaccounted - beyond. */
@@ -470,7 +470,7 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 	if (r != ATW_OK)
 		return r;
 	if (!m->frames)
-		out->lacks(out->arg, "what frames are used for is not told%s",
+		out->lacks(out->arg, "the use of frames is not recorded%s",
 			  *m->why ? m->why : ": there are no F: lines (frames were not collected)");
 	if (m->all.use[CAPTURE_UNKNOWN])
 		out->note(out->arg, "of %" PRIu64 " page%s of RAM nothing is known%s; what MemTotal has of that is unaccounted",

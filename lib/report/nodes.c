@@ -59,7 +59,7 @@ struct nodes_part {
 struct nodes_process {
 	uint64_t pid, total;             /* total: bytes on all nodes */
 	size_t name;                     /* in `names` */
-	bool untold;
+	bool incomplete;
 };
 
 struct report_nodes_state {
@@ -190,13 +190,15 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 {
 	struct nodes_process *q;
 
-	if (!n->nmet && !p->untold)
+	if (!n->nmet && !p->incomplete)
 		return ATW_OK;
 	if (!array_reserve((void **)&n->process, &n->cap, n->n + 1, sizeof(*n->process)) ||
 	    !array_reserve((void **)&n->part, &n->parts_cap, n->nparts + n->nmet, sizeof(*n->part)))
 		return report_no_memory(err);
 	q = &n->process[n->n++];
-	*q = (struct nodes_process){ .pid = p->pid, .name = n->names.len, .untold = p->untold };
+	*q = (struct nodes_process){
+		.pid = p->pid, .name = n->names.len, .incomplete = p->incomplete
+	};
 	buf_str(&n->names, p->name);
 	buf_char(&n->names, '\0');
 	if (n->names.failed)
@@ -238,7 +240,8 @@ static int report_nodes_feed(void *state, const struct census_event *ev,
 /* ---- rows ---- */
 
 static int nodes_put(const struct nodes_sums *s, uint32_t node, const uint64_t *pid, const char *name,
-		     uint64_t total, bool untold, const struct census_out *out, struct atw_err *err)
+		     uint64_t total, bool incomplete, const struct census_out *out,
+		     struct atw_err *err)
 {
 	struct report_row row = { .have = 0 };
 
@@ -248,14 +251,14 @@ static int nodes_put(const struct nodes_sums *s, uint32_t node, const uint64_t *
 	if (node < NODES)
 		row_u(&row, C_NODE, node);
 	/* Pages that are not recorded may be on this node. */
-	if (!untold) {
+	if (!incomplete) {
 		row_u(&row, C_RSS, s->rss);
 		row_u(&row, C_HUGE, s->huge);
 		if (total)
 			row_u(&row, C_SHARE, (uint64_t)(((unsigned __int128)(s->rss + s->huge) * 1000 +
 							     total / 2) / total));
 	}
-	if (!untold && !s->no_origin) {
+	if (!incomplete && !s->no_origin) {
 		row_u(&row, C_ANON, s->anon);
 		row_u(&row, C_FILE, s->file);
 	}
@@ -300,7 +303,7 @@ static int nodes_processes(const struct report_nodes_state *n,
 			const struct nodes_part *part = &n->part[v[i].part + k];
 
 			r = nodes_put(&part->s, part->node, &p->pid, n->names.data + p->name, p->total,
-				      p->untold, out, err);
+				      p->incomplete, out, err);
 		}
 	}
 	free(v);
@@ -311,25 +314,28 @@ static int report_nodes_finish(void *state, const struct census_out *out,
 			       struct atw_err *err)
 {
 	const struct report_nodes_state *n = state;
-	uint64_t total = 0, untold = 0, unknown = n->all[UNKNOWN].rss + n->all[UNKNOWN].huge;
+	uint64_t total = 0, incomplete = 0;
+	uint64_t unknown = n->all[UNKNOWN].rss + n->all[UNKNOWN].huge;
 	int r = nodes_processes(n, out, err);
 
 	for (unsigned i = 0; i <= NODES; i++)
 		total += n->all[i].rss + n->all[i].huge;
 	for (size_t i = 0; i < n->n; i++)
-		untold += n->process[i].untold;
+		incomplete += n->process[i].incomplete;
 	for (unsigned i = 0; i <= NODES && r == ATW_OK; i++)
 		if (n->all[i].rss || n->all[i].huge)
-			r = nodes_put(&n->all[i], i, NULL, "(all)", total, untold, out, err);
+			r = nodes_put(&n->all[i], i, NULL, "(all)", total, incomplete, out,
+				      err);
 	if (r != ATW_OK)
 		return r;
 	if (!n->nranges)
-		out->lacks(out->arg, "which memory is of which node is not told: no R: line has one");
+		out->lacks(out->arg, "cannot assign memory to NUMA nodes: no R: line has a node");
 	else if (unknown)
 		out->note(out->arg, "of %" PRIu64 " bytes it is not known on which node they are", unknown);
-	if (untold)
-		out->note(out->arg, "of %" PRIu64 " process%s not all is told: what they have is n/a",
-			  untold, untold == 1 ? "" : "es");
+	if (incomplete)
+		out->note(out->arg, "records of %" PRIu64 " process%s incomplete: %s memory is n/a",
+			  incomplete, incomplete == 1 ? " are" : "es are",
+			  incomplete == 1 ? "its" : "their");
 	return ATW_OK;
 }
 

@@ -46,7 +46,7 @@ static const struct atw_column columns[P_COLUMNS] = {
 		      .hidden = true, .help = "what the area is for" },
 	[P_COUNTED] = { .key = "counted", .type = ATW_T_ENUM, .hidden = true,
 			.names = &census_count_names,
-			.help = "who counted: atwalk (seen) or the kernel" },
+			.help = "origin of the count: atwalk (seen) or the kernel" },
 };
 static const struct atw_schema schema = { "pages", columns, P_COLUMNS };
 
@@ -269,7 +269,7 @@ static int report_pages_finish(void *state, const struct census_out *out,
 		out->text(out->arg, "Address\t\tPTE Flag\t\tVMA Flag\t\tVMA Sym \tPage Flags\t"
 			  "Count   \tOwner   \t        \n");
 	while (r == ATW_OK && (r = page_sort_next(&s->sort, &p, err)) == ATW_OK) {
-		uint64_t told = next > p.pa ? (next - p.pa) / s->page : 0;
+		uint64_t listed = next > p.pa ? (next - p.pa) / s->page : 0;
 
 		s->lines += PAPER_EACH;
 		/* The paper's lines have one count. */
@@ -277,10 +277,10 @@ static int report_pages_finish(void *state, const struct census_out *out,
 			p.kcount = 0;
 			p.known &= HAS_FLAGS | HAS_COUNT | SEEN;
 		}
-		if (told >= p.pages)
+		if (listed >= p.pages)
 			continue;
-		p.pa += told * s->page;
-		p.pages -= told;
+		p.pa += listed * s->page;
+		p.pages -= listed;
 		if (wait.pages && p.pa == next && report_pages_alike(s, &wait, &p)) {
 			wait.pages += p.pages;
 		} else {

@@ -90,7 +90,7 @@ void part_add(struct part *g, const struct census_area *a, uint64_t page)
 
 	g->flags |= census_flags(a);
 	g->guess |= a->guess;
-	g->untold |= a->untold;
+	g->incomplete |= a->incomplete;
 	g->used++;
 	g->mapped += pages;
 	if (pages > g->pages)

@@ -23,7 +23,7 @@ struct part {
 	uint64_t mapped;                 /* their pages, resident or not */
 	bool guess;
 	bool refused;                    /* it claims more pages than are counted */
-	bool untold;                     /* some of its pages are not recorded */
+	bool incomplete;                 /* some of its pages are not recorded */
 	struct part *next;              /* parts_sort(): the same part of a copy */
 };
 

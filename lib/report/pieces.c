@@ -210,7 +210,7 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
 struct marks {
 	struct map *map;
 	struct map_text *text;
-	bool untold;                     /* unmapped pages need not be absent */
+	bool incomplete;                 /* unmapped pages need not be absent */
 	enum map_mark mark;
 	uint64_t pages;
 };
@@ -225,7 +225,7 @@ static void pieces_put_marks(struct marks *m)
 
 static void pieces_add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
 {
-	if (m->untold && mark == MAP_ABSENT)
+	if (m->incomplete && mark == MAP_ABSENT)
 		mark = MAP_UNTOLD;
 	if (pages && mark != m->mark) {
 		pieces_put_marks(m);
@@ -235,10 +235,12 @@ static void pieces_add_marks(struct marks *m, enum map_mark mark, uint64_t pages
 	m->pages += pages;
 }
 
-void pieces_marks(const struct part_pieces *p, uint64_t pages, bool untold, struct map *map,
-		  struct map_text *text)
+void pieces_marks(const struct part_pieces *p, uint64_t pages, bool incomplete,
+		  struct map *map, struct map_text *text)
 {
-	struct marks m = { .map = map, .text = text, .untold = untold, .mark = MAP_ABSENT };
+	struct marks m = {
+		.map = map, .text = text, .incomplete = incomplete, .mark = MAP_ABSENT
+	};
 	uint64_t at = 0;
 
 	for (size_t i = 0; i < p->n; i++) {

@@ -41,10 +41,10 @@ struct part_pieces {
 int pieces_gather(const struct pieces *t, const struct part *g, struct part_pieces *ret,
 		  struct atw_err *err);
 /*
- * Each of its `pages` pages as a mark, to one of two; the other is NULL. `untold`:
+ * Each of its `pages` pages as a mark, to one of two; the other is NULL. `incomplete`:
  * pages without users need not be absent.
  */
-void pieces_marks(const struct part_pieces *p, uint64_t pages, bool untold, struct map *map,
-		  struct map_text *text);
+void pieces_marks(const struct part_pieces *p, uint64_t pages, bool incomplete,
+		  struct map *map, struct map_text *text);
 
 #endif

@@ -32,10 +32,10 @@ void processes_feed(struct processes *p, const struct census_event *ev)
 	s->bare = false;
 	if (ev->what == CENSUS_ON_AREA_END) {
 		sums_area(&s->virtual, ev->area, area_pages(ev->area, ev->page));
-		if (!sums_rest(&s->resident, ev->area, false) && ev->area->untold)
+		if (!sums_rest(&s->resident, ev->area, false) && ev->area->incomplete)
 			sums_untold(&s->resident, ev->area);
 	}
-	if (ev->what == CENSUS_ON_PROCESS_END && ev->process->untold) {
+	if (ev->what == CENSUS_ON_PROCESS_END && ev->process->incomplete) {
 		sums_untold(&s->resident, NULL);
 		sums_untold(&s->virtual, NULL);
 	}

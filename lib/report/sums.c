@@ -68,22 +68,23 @@ bool sums_rest(struct sums *s, const struct census_area *a, bool virtual)
 	if (!virtual)
 		sums_area(s, a, a->rest.user);
 	sums_add_mapped(s, a, a->rest.user, a->rest.single, a->rest.shared);
-	s->untold |= 1u << SUM_SWAPPED;
+	s->incomplete |= 1u << SUM_SWAPPED;
 	return true;
 }
 
 void sums_untold(struct sums *s, const struct census_area *a)
 {
 	if (!a) {
-		s->untold = UINT32_MAX;
+		s->incomplete = UINT32_MAX;
 		return;
 	}
-	s->untold |= 1u << (a->write ? SUM_RW : SUM_RX) | 1u << SUM_TOTAL | 1u << sums_column(a) |
-		     1u << SUM_SWAPPED;
+	s->incomplete |= 1u << (a->write ? SUM_RW : SUM_RX) | 1u << SUM_TOTAL |
+			 1u << sums_column(a) |
+			 1u << SUM_SWAPPED;
 	if (sums_part(a))
-		s->untold |= 1u << sums_part(a);
+		s->incomplete |= 1u << sums_part(a);
 	if (sums_column(a) == SUM_LIB_TEXT)
-		s->untold |= 1u << SUM_SINGLE | 1u << SUM_MULTI;
+		s->incomplete |= 1u << SUM_SINGLE | 1u << SUM_MULTI;
 }
 
 void sums_pages(struct sums *s, const struct census_pages *p, bool virtual)

@@ -25,7 +25,7 @@ struct sums {
 	uint64_t n[SUMS];
 	bool guess;                      /* what some of them are for */
 	bool unknown;                    /* some pages of lib_text have no count */
-	uint32_t untold;                 /* bits 1 << SUM_...: these are incomplete */
+	uint32_t incomplete;             /* bits 1 << SUM_...: these are incomplete */
 };
 
 _Static_assert(SUMS <= 32, "a bit for each");

@@ -24,7 +24,7 @@ static const struct atw_column columns[C_COUNT] = {
 	[C_SECONDS] = { .key = "seconds", .type = ATW_T_SECONDS, .width = 9,
 			.help = "since that" },
 	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7,
-		    .help = "of whom; n/a: all of the machine" },
+		    .help = "of the process; n/a: of the whole machine" },
 	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
 	[C_MINOR] = { .key = "minor", .type = ATW_T_COUNT, .width = 9,
 		      .help = "page faults that needed nothing read" },
@@ -99,7 +99,7 @@ struct thrash_state {
 	size_t nseen, seen_cap;
 	struct step *step;
 	size_t nsteps, steps_cap;
-	size_t told, told_steps;         /* looks with emitted rows, and their steps */
+	size_t emitted, emitted_steps;   /* looks with emitted rows, and their steps */
 };
 
 static int thrash_start(const struct census_report_opts *o, void **ret,
@@ -255,15 +255,15 @@ static void thrash_faults(const struct thrash_state *t, size_t look, uint64_t ms
 			  struct report_row *row)
 {
 	uint64_t all, minor, major, rate;
-	bool told = thrash_change(t, look, S_MAJOR, &major), of_tasks = false;
+	bool known = thrash_change(t, look, S_MAJOR, &major), of_tasks = false;
 
-	if (told && thrash_change(t, look, S_FAULTS, &all) && all >= major)
+	if (known && thrash_change(t, look, S_FAULTS, &all) && all >= major)
 		row_u(row, C_MINOR, all - major);
-	if (!told)
+	if (!known)
 		of_tasks = thrash_of_processes(t, look, &minor, &major);
 	if (of_tasks)
 		row_u(row, C_MINOR, minor);
-	if (!told && !of_tasks)
+	if (!known && !of_tasks)
 		return;
 	row_u(row, C_MAJOR, major);
 	if (thrash_rate_of(major, ms, &rate))
@@ -381,27 +381,27 @@ static void thrash_judge_pressure(const struct thrash_state *t, size_t look,
 static void thrash_judge_faults(const struct thrash_state *t, size_t look,
 				struct verdict *v)
 {
-	bool refaults, told;
+	bool refaults, known;
 	uint64_t n, major, minor, rate, ms;
 	char how[200];
 
 	if (!looks_between(&t->looks, look - 2, look - 1, &ms))
 		return;
 	refaults = thrash_change(t, look, S_REFAULTS, &n);
-	told = thrash_change(t, look, S_MAJOR, &major) ||
+	known = thrash_change(t, look, S_MAJOR, &major) ||
 	       thrash_of_processes(t, look, &minor, &major);
-	if (!refaults && !told)
+	if (!refaults && !known)
 		return;
-	if (!refaults || (told && major < n))
+	if (!refaults || (known && major < n))
 		n = major;
 	if (!thrash_rate_of(n, ms, &rate))
 		return;
 	rate /= 1000;
 	if (refaults)
-		snprintf(how, sizeof(how), "%" PRIu64 " times a second somebody waited for a page that had been given up shortly before (%d is thrashing)",
+		snprintf(how, sizeof(how), "%" PRIu64 " times a second a task waited for a page that had been reclaimed shortly before (%d is thrashing)",
 			 rate, MUCH_RATE);
 	else
-		snprintf(how, sizeof(how), "%" PRIu64 " major faults a second (%d is thrashing; refaults are not told)",
+		snprintf(how, sizeof(how), "%" PRIu64 " major faults a second (%d is thrashing; refaults are not recorded)",
 			 rate, MUCH_RATE);
 	thrash_judge(v, look, rate, MUCH_RATE, how);
 }
@@ -422,7 +422,7 @@ static void thrash_culprit(const struct thrash_state *t, size_t look,
 	}
 	if (!s || !s->major) {
 		out->note(out->arg, t->nseen ? "no process that is there had a major fault"
-					     : "faults of processes are not told");
+					     : "faults of processes are not recorded");
 		return;
 	}
 	p = &t->processes.v[s->process];
@@ -442,17 +442,17 @@ static void thrash_verdict(const struct thrash_state *t, const struct census_out
 	}
 	/* Of a dump, say: then there is not one row, either. */
 	if (t->looks.n < 2 && !t->nseen) {
-		out->lacks(out->arg, "there is nothing to tell of faults: this look has none of any process, and rates need two looks");
+		out->lacks(out->arg, "cannot report faults: this look has none of any process, and rates need two looks");
 		return;
 	}
 	if (t->looks.n < 2)
-		out->note(out->arg, "one look tells no rates: these are all faults since each process began");
+		out->note(out->arg, "rates need two looks: these are all faults since each process began");
 	else if (!v.look && !thrash_change(t, t->looks.n, S_MAJOR, &major) &&
 		 thrash_of_processes(t, t->looks.n, &minor, &major))
-		out->note(out->arg, "whether it is thrashing cannot be told: it is not known when the looks were; from look %zu to look %zu processes had %" PRIu64
+		out->note(out->arg, "cannot detect thrashing: the times of the looks are not known; from look %zu to look %zu processes had %" PRIu64
 			  " major faults and %" PRIu64 " others", t->looks.n - 1, t->looks.n, major, minor);
 	else if (!v.look)
-		out->note(out->arg, "whether it is thrashing cannot be told: the counters that say so, or when the looks were, are not known");
+		out->note(out->arg, "cannot detect thrashing: vmstat counters or the times of the looks are missing");
 	else
 		out->note(out->arg, "%s: from look %zu to look %zu %s%s",
 			  v.times >= 1000 ? "thrashing" : "not thrashing", v.look - 1, v.look,
@@ -467,12 +467,12 @@ static int thrash_emit(struct thrash_state *t, size_t last, const struct census_
 {
 	int r = ATW_OK;
 
-	while (t->told < last && r == ATW_OK) {
-		size_t look = ++t->told, from = t->told_steps, to = from;
+	while (t->emitted < last && r == ATW_OK) {
+		size_t look = ++t->emitted, from = t->emitted_steps, to = from;
 
 		while (to < t->nsteps && t->step[to].look == look)
 			to++;
-		t->told_steps = to;
+		t->emitted_steps = to;
 		if (to > from)
 			qsort(t->step + from, to - from, sizeof(*t->step),
 			      thrash_by_faults);
@@ -521,7 +521,7 @@ static void thrash_drop(void *state)
 const struct census_report report_thrash = {
 	.size = sizeof(struct census_report),
 	.name = "thrash",
-	.title = "Faults, and who has them",
+	.title = "Page faults by process",
 	.help = "page faults, refaults and memory pressure, from look to look: thrashing "
 		"or not",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK) | CENSUS_ON(END),

@@ -171,7 +171,7 @@ static int totals_feed(void *state, const struct census_event *ev, struct atw_er
 		return totals_on_pages(s, ev->pages, ev->page, err);
 	if (s->now) {
 		part_add(s->now, ev->area, ev->page);
-		s->v[s->now->unit->number].unknown |= ev->area->untold;
+		s->v[s->now->unit->number].unknown |= ev->area->incomplete;
 	}
 	return ATW_OK;
 }

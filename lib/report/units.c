@@ -157,7 +157,7 @@ static bool units_refused(const struct part *g)
 /* More of it may be resident than is recorded. */
 static bool units_untold(const struct part *g)
 {
-	while (g && !g->untold)
+	while (g && !g->incomplete)
 		g = g->next;
 	return g;
 }
@@ -287,8 +287,8 @@ const struct census_report report_units = {
 	.size = sizeof(struct census_report),
 	.name = "units",
 	.title = "Programs and libraries",
-	.help = "programs and libraries, across all processes: who has which of their "
-		"pages",
+	.help = "programs and libraries, across all processes: which processes have "
+		"which of their pages",
 	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
 	.schema = &schema,
 	.paper = true,

@@ -37,7 +37,7 @@ static const struct atw_column columns[COLUMNS] = {
 			  .help = "address spaces that have some of it" },
 	[C_RSS] = BYTES("rss", "in memory, as smaps_rollup counts: no hugetlb, no zero pages, no devices"),
 	[C_PSS] = SUMMED("pss", "of rss, each page divided by how often it is mapped"),
-	[C_USS] = SUMMED("uss", "of rss, pages that nobody else maps"),
+	[C_USS] = SUMMED("uss", "of rss, pages that are mapped only here"),
 	[C_ANON] = BYTES("anon", "of rss, memory of no file"),
 	[C_FILE] = BYTES("file", "of rss, files and shared memory"),
 	[C_SWAP] = SUMMED("swap", "on swap"),
@@ -132,7 +132,7 @@ static int use_alone(struct use *u, const struct census_pages *p, uint64_t refs,
 	}
 	if (r == ATW_E_LIMIT) {
 		u->groups.v[u->group].uncounted = true;
-		atw_err_wrap(err, "use: whose they are alone is not worked out");
+		atw_err_wrap(err, "use: cannot compute uss");
 	}
 	*ret = n;
 	return r;
@@ -158,14 +158,14 @@ static int use_untold(struct use *u, const struct census_process *p, struct atw_
 {
 	struct page_group *g;
 
-	if (!p->untold || u->by == BY_UNIT)
+	if (!p->incomplete || u->by == BY_UNIT)
 		return ATW_OK;
 	g = groups_of_process(&u->groups, u->by, p);
 	if (!g)
 		return report_no_memory(err);
 	g->processes += g->last != p->number + 1;
 	g->last = p->number + 1;
-	g->untold = true;
+	g->incomplete = true;
 	return ATW_OK;
 }
 
@@ -180,7 +180,7 @@ static int use_feed(void *state, const struct census_event *ev, struct atw_err *
 	case CENSUS_ON_AREA:
 		return use_area(u, ev, err);
 	case CENSUS_ON_AREA_END:
-		u->groups.v[u->group].untold |= ev->area->untold;
+		u->groups.v[u->group].incomplete |= ev->area->incomplete;
 		return ATW_OK;
 	case CENSUS_ON_PROCESS_END:
 		return use_untold(u, ev->process, err);
@@ -254,7 +254,7 @@ static int use_put_group(const struct use *u, const struct page_group *g,
 	if (u->by == BY_PROCESS)
 		row_u(&row, C_PID, g->pid);
 	row_u(&row, C_PROCESSES, g->processes);
-	if (!g->untold)
+	if (!g->incomplete)
 		use_put_sums(g, u->unsized, &row);
 	return row_out(&row, out, err);
 }

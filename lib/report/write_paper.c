@@ -249,7 +249,7 @@ static int write_area(struct paper_writer *w, const struct census_area *a, struc
 	bool paper = a->process->paper;
 	int r;
 
-	if (a->untold && !a->rest.user)
+	if (a->incomplete && !a->rest.user)
 		return write_paper_misfit(CAPTURE_UNKNOWN_FIELD, 'V', "resident", err);
 	v.v = (struct capture_area){
 		.start = a->first,
@@ -306,7 +306,7 @@ static int write_paper_feed(void *state, const struct census_event *ev,
 		return write_paper_on_area_end(w, ev->area, err);
 	default:
 		/* A reader takes the areas that there are for all of them. */
-		if (!ev->process->untold || !w->areas)
+		if (!ev->process->incomplete || !w->areas)
 			return ATW_OK;
 		atw_err_set(err, ATW_E_UNSUPPORTED, "not all of its areas are known");
 		return write_paper_of_task(ev->process->task, err);

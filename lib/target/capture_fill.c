@@ -88,7 +88,7 @@ static void fill_end_area(struct capture_provider *m)
 		snprintf(what, sizeof(what), "process %" PRIu64 ": 0x%" PRIx64 "-0x%" PRIx64,
 			 m->pages.pid, m->area.start, m->area.last + 1);
 		atw_err_set(&why, ATW_E_MISSING, "%" PRIu64 " of %" PRIu64
-			    " pages that are in memory are not told", missing, m->area.resident);
+			    " pages that are in memory are not recorded", missing, m->area.resident);
 		provider_cannot(&m->p, what, &why);
 	}
 	m->pages.fault = false;

@@ -30,7 +30,7 @@ static bool capture_accepts(struct atw_source *s)
 static int capture_refuse(const struct target *t, const char *what, struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "%s: is a capture: it tells which pages processes had; %s needs page "
+		    "%s: is a capture: it records only which pages processes had; %s needs page "
 		    "tables or the kernel's memory",
 		    t->name, what);
 	atw_err_hint(err, "a dump, or live on that machine, has them");
@@ -42,7 +42,7 @@ static int capture_refuse_kernel(const struct target *t, struct atw_err *err)
 	(void)t;
 	return atw_err_set(
 		err, ATW_E_UNSUPPORTED,
-		"is a kernel address, and a capture tells of those of processes alone");
+		"is a kernel address, and a capture records those of processes only");
 }
 
 struct capture_reading {

@@ -256,7 +256,7 @@ END
 run atwalk find all.cap ffffffff81000000
 status 3
 no_out
-err_has 'ffffffff81000000: is a kernel address, and a capture tells of those of processes alone'
+err_has 'ffffffff81000000: is a kernel address, and a capture records those of processes only'
 
 t "map: one process"
 run atwalk map all.cap --pid 10 --columns address,end,size,physical,page,pages,rights,state,area,node
@@ -317,7 +317,7 @@ for words in 'walk 400000' 'walk 400000 --pid 10' 'map' 'extract -o x.elf' 'walk
 	no_out
 	case ${words[*]} in
 	map) status 2; err_has "specify a process: the kernel's own pages are not known" ;;
-	*) status 3; err_has "all.cap: is a capture: it tells which pages processes had" ;;
+	*) status 3; err_has "all.cap: is a capture: it records only which pages processes had" ;;
 	esac
 done
 run atwalk pages all.cap --watch 1
@@ -331,7 +331,7 @@ status 2
 err_has "--rate: all.cap is a capture"
 run atwalk map all.cap --pid 10 ffffffff81000000
 status 3
-err_has "all.cap: ffffffff81000000: is a kernel address, and a capture tells of those of processes alone"
+err_has "all.cap: ffffffff81000000: is a kernel address, and a capture records those of processes only"
 
 t "process selection"
 run atwalk pages all.cap --pid 2
@@ -366,7 +366,7 @@ t "Figure 1 of the LPMA paper"
 run atwalk pages "$data/paper-figure1.txt"
 status 4
 golden capture-paper
-err_has "process 1: 0xfe94000-0xffb1000: 85 of 93 pages that are in memory are not told"
+err_has "process 1: 0xfe94000-0xffb1000: 85 of 93 pages that are in memory are not recorded"
 run atwalk find "$data/paper-figure1.txt" 25b0000 --format csv --columns pid,task,address,rights,area
 status 4
 out <<'END'

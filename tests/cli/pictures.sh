@@ -295,20 +295,20 @@ sed 's/^E: .*/E: 107, 5, 40, 0/; /^F: /d' many5.cap >noframes.cap
 run atwalk report machine --format svg -o none.svg noframes.cap
 status 4
 err <<'END'
-atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
+atwalk: report machine: the use of frames is not recorded: there are no F: lines (frames were not collected)
 atwalk: report machine: there is no map of RAM: frames were not collected
 END
 yes test ! -e none.svg
 for format in plain html; do
 	run atwalk report machine --format $format noframes.cap
 	status 4
-	yes grep -q 'what frames are used for is not told: there are no F: lines (frames were not collected)' "$work/log/out"
-	err_has 'atwalk: report machine: what frames are used for is not told'
+	yes grep -q 'the use of frames is not recorded: there are no F: lines (frames were not collected)' "$work/log/out"
+	err_has 'atwalk: report machine: the use of frames is not recorded'
 done
 run atwalk report machine --format csv noframes.cap
 status 4
 err <<'END'
-atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
+atwalk: report machine: the use of frames is not recorded: there are no F: lines (frames were not collected)
 END
 run atwalk report basic,machine --format svg -o part noframes.cap
 status 4

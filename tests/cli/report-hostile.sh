@@ -139,7 +139,7 @@ t "an implausible area: use"
 run atwalk report use lie.cap --by user --format csv --columns name,rss,pss,uss
 status 4
 err <<END
-atwalk: $said: use: whose they are alone is not worked out: more than 67108864 pages are shared
+atwalk: $said: use: cannot compute uss: more than 67108864 pages are shared
 END
 out <<'END'
 name,rss,pss,uss

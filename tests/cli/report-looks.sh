@@ -296,20 +296,20 @@ status 4
 out <<'END'
 LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE/s  REFAULTS  REFAULT_RATE/s   SWAPIN  SWAPOUT    SOME    FULL
 
-there is nothing to tell of faults: this look has none of any process, and rates need two looks
+cannot report faults: this look has none of any process, and rates need two looks
 END
 err <<'END'
-atwalk: report thrash: there is nothing to tell of faults: this look has none of any process, and rates need two looks
+atwalk: report thrash: cannot report faults: this look has none of any process, and rates need two looks
 END
 
 t "one snapshot, and files that are not captures"
 run atwalk report growth h1.cap
-yes grep -qx 'one look tells of no growth: give two or more captures, in order' "$work/log/out"
+yes grep -qx 'growth needs two looks: give two or more captures, in order' "$work/log/out"
 run atwalk report thrash "$data/paper-figure1.txt"
 status 4
 said_err=1
 yes grep -q '^   1        n/a        1  init                 392597       160 ' "$work/log/out"
-yes grep -qx 'one look tells no rates: these are all faults since each process began' "$work/log/out"
+yes grep -qx 'rates need two looks: these are all faults since each process began' "$work/log/out"
 run atwalk report growth h1.cap missing.cap
 status 3
 no_out

@@ -170,7 +170,7 @@ run atwalk report machine none.cap
 status 4
 golden report-machine-none
 err <<'END'
-atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
+atwalk: report machine: the use of frames is not recorded: there are no F: lines (frames were not collected)
 END
 run atwalk report machine none.cap --format csv --filter 'use=MemTotal'
 status 4
@@ -179,7 +179,7 @@ use,node,pages,size,share,counter,kernel,difference
 MemTotal,,31,126976,0.969,,,
 END
 err <<'END'
-atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
+atwalk: report machine: the use of frames is not recorded: there are no F: lines (frames were not collected)
 END
 run atwalk report machine "$data/paper-figure1.txt" --filter 'use=RAM or use=MemTotal'
 status 4
@@ -188,11 +188,11 @@ USE          NODE       PAGES        SIZE   SHARE  COUNTER                   KER
 RAM           n/a         n/a         n/a     n/a  n/a                          n/a         n/a
 MemTotal      n/a         n/a         n/a     n/a  n/a                          n/a         n/a
 
-what frames are used for is not told: there are no F: lines (frames were not collected)
+the use of frames is not recorded: there are no F: lines (frames were not collected)
 END
 err <<END
 atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
-atwalk: report machine: what frames are used for is not told: there are no F: lines (frames were not collected)
+atwalk: report machine: the use of frames is not recorded: there are no F: lines (frames were not collected)
 END
 
 t "a dump without a list of RAM"
@@ -202,13 +202,13 @@ if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no
 	golden report-machine-dump
 	err <<'END'
 atwalk: tasks.kdump: 1 thing could not be read: -v lists them
-atwalk: report machine: what frames are used for is not told: which addresses are RAM is not known
+atwalk: report machine: the use of frames is not recorded: which addresses are RAM is not known
 END
 	run atwalk report machine tasks.kdump --format csv --filter 'use=RAM'
 	status 4
 	err <<'END'
 atwalk: tasks.kdump: 1 thing could not be read: -v lists them
-atwalk: report machine: what frames are used for is not told: which addresses are RAM is not known
+atwalk: report machine: the use of frames is not recorded: which addresses are RAM is not known
 END
 fi
 

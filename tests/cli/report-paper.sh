@@ -249,7 +249,7 @@ LOOK      PID  TASK                  MINOR     MAJOR
    2      n/a  (all)                     6      4000
    2       19  tiny_sys                  6      4000
 
-whether it is thrashing cannot be told: it is not known when the looks were; from look 1 to look 2 processes had 4000 major faults and 6 others
+cannot detect thrashing: the times of the looks are not known; from look 1 to look 2 processes had 4000 major faults and 6 others
 most major faults: process 19 (tiny_sys), 4000 of 4000 that processes had
 END
 err <<END
@@ -321,7 +321,7 @@ status 4
 out <<'END'
 cache,size,objects,active,slabs,pages
 END
-err_has "slab caches are not told"
+err_has "slab caches are not recorded"
 
 t "kernel: slab caches of the running system are those of /proc/slabinfo"
 if ! [ -r /proc/slabinfo ]; then skip "no /proc/slabinfo for us"; else

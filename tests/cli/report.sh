@@ -720,7 +720,7 @@ n/a,1,
 END
 run atwalk report areas missing.cap -v
 status 4
-err_has 'missing.cap: not read: process 10: 0x100000 to 0x13ffff: pages: 1 of 4 that are in memory are not told'
+err_has 'missing.cap: not read: process 10: 0x100000 to 0x13ffff: pages: 1 of 4 that are in memory are not recorded'
 err_has 'missing.cap: not read: process 11: areas: Permission denied'
 yes grep -qx 'Process "none" has n/a rw and n/a rx pages, (n/a pages total)' "$work/log/out"
 

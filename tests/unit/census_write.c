@@ -99,7 +99,7 @@ TEST(the_figure_in_our_form)
 
 	CHECK(!strncmp(s, begin, sizeof(begin) - 1));
 	CHECK(strstr(s, "| 0FFC7000=0225F7D2, 1, 000020C4 |\nV: 0FFC8000,"));
-	CHECK(strstr(s, "\nL: 1, pages, 85 of 93 that are in memory are not told, start=FE94000, "
+	CHECK(strstr(s, "\nL: 1, pages, 85 of 93 that are in memory are not recorded, start=FE94000, "
 		     "last=FFB0FFF\nV: 0FFB1000,"));
 	CHECK(strstr(s, "\nE: 26, 5, 7, 1\n"));
 	free(s);

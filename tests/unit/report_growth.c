@@ -108,7 +108,7 @@ TEST(snapshots_without_a_rate)
 	process(&f, "one", 1, 1, &a, 1);
 	feed_end(&f);
 	CHECK_STR(feed_finish(&f),
-		  "# one look tells of no growth: give two or more captures, in order\n");
+		  "# growth needs two looks: give two or more captures, in order\n");
 	feed_close(&f);
 	/* The snapshots are not in chronological order. */
 	f = feed_open("growth");

@@ -110,7 +110,7 @@ TEST(swap_reserves_and_promises)
 		  "use=hugepages reserved counter=HugePages_Rsvd kernel=4194304\n"
 		  "use=committed counter=Committed_AS kernel=68001792\n"
 		  "use=commit limit counter=CommitLimit kernel=136724480\n"
-		  "# what frames are used for is not told: there are no F: lines (frames were not collected)\n");
+		  "# the use of frames is not recorded: there are no F: lines (frames were not collected)\n");
 	feed_close(&f);
 }
 
@@ -223,7 +223,7 @@ TEST(missing_data_is_not_zero)
 	CHECK(strstr(said, "use=RAM pages=32 "));
 	CHECK(strstr(said, "use=outside\nuse=accounted\nuse=unaccounted\n"));
 	CHECK(strstr(said, "use=MemTotal pages=16 "));
-	CHECK(strstr(said, "# what frames are used for is not told: there are no F: lines (frames were not collected)\n"));
+	CHECK(strstr(said, "# the use of frames is not recorded: there are no F: lines (frames were not collected)\n"));
 	feed_close(&f);
 	f = feed_open("machine");
 	CHECK(strstr(feed_finish(&f), "use=RAM\nuse=outside\n"));
@@ -231,6 +231,6 @@ TEST(missing_data_is_not_zero)
 	f = feed_open("machine");
 	lost(&f, 7, "frames", "of a process");
 	lost(&f, 0, "frames", "which addresses are RAM is not known");
-	CHECK(strstr(feed_finish(&f), "# what frames are used for is not told: which addresses are RAM is not known\n"));
+	CHECK(strstr(feed_finish(&f), "# the use of frames is not recorded: which addresses are RAM is not known\n"));
 	feed_close(&f);
 }

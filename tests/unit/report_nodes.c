@@ -20,10 +20,10 @@ struct piece {
 };
 
 static void process(struct feed *f, uint64_t pid, const char *name, const struct piece *v, size_t n,
-		    bool partial)
+		    bool incomplete)
 {
 	const struct capture_area area = { .page = 4096 };
-	const struct census_process p = { .pid = pid, .name = name, .untold = partial };
+	const struct census_process p = { .pid = pid, .name = name, .incomplete = incomplete };
 	const struct census_area a = { .process = &p, .v = &area, .name = "" };
 
 	feed_event(f, (struct census_event){ .what = CENSUS_ON_AREA, .area = &a });
@@ -91,7 +91,7 @@ TEST(missing_data_is_not_zero)
 		  "task=(all) node=4\n"
 		  "task=(all)\n"
 		  "# of 12288 bytes it is not known on which node they are\n"
-		  "# of 1 process not all is told: what they have is n/a\n");
+		  "# records of 1 process are incomplete: its memory is n/a\n");
 	feed_close(&f);
 }
 
@@ -105,6 +105,6 @@ TEST(no_line_has_a_node)
 	CHECK_STR(feed_finish(&f),
 		  "pid=7 task=a rss=8192 anon=8192 file=0 hugetlb=0 share=1.000\n"
 		  "task=(all) rss=8192 anon=8192 file=0 hugetlb=0 share=1.000\n"
-		  "# which memory is of which node is not told: no R: line has one\n");
+		  "# cannot assign memory to NUMA nodes: no R: line has a node\n");
 	feed_close(&f);
 }

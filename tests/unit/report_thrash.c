@@ -103,7 +103,7 @@ TEST(other_measures)
 	said = feed_finish(&f);
 	CHECK(strstr(said, "refaults=2400 refault_rate=1200.000"));
 	CHECK(strstr(said, "some=0.010 full=0.010"));
-	CHECK(strstr(said, "# thrashing: from look 1 to look 2 1200 times a second somebody waited for a page that had been given up shortly before (1000 is thrashing)\n"));
+	CHECK(strstr(said, "# thrashing: from look 1 to look 2 1200 times a second a task waited for a page that had been reclaimed shortly before (1000 is thrashing)\n"));
 	feed_close(&f);
 	/* Files that are read again and again; pressure is not recorded. */
 	f = feed_open("thrash");
@@ -126,7 +126,7 @@ TEST(other_measures)
 	CHECK_STR(feed_finish(&f),
 		  "look=2 seconds=10.000 task=(all) minor=0 major=9000 major_rate=900.000\n"
 		  "look=2 seconds=10.000 pid=9 task=slow minor=0 major=9000 major_rate=900.000\n"
-		  "# not thrashing: from look 1 to look 2 900 major faults a second (1000 is thrashing; refaults are not told)\n"
+		  "# not thrashing: from look 1 to look 2 900 major faults a second (1000 is thrashing; refaults are not recorded)\n"
 		  "# most major faults: process 9 (slow), 9000 of 9000 that processes had\n");
 	feed_close(&f);
 }
@@ -141,7 +141,7 @@ TEST(one_look)
 	feed_end(&f);
 	CHECK_STR(feed_finish(&f),
 		  "look=1 pid=1 task=init minor=392597 major=160\n"
-		  "# one look tells no rates: these are all faults since each process began\n"
+		  "# rates need two looks: these are all faults since each process began\n"
 		  "# most major faults: process 1 (init), 160 of 160 that processes had since they began\n");
 	feed_close(&f);
 }
@@ -161,7 +161,7 @@ TEST(counters_that_go_back_and_no_times)
 	CHECK_STR(feed_finish(&f),
 		  "look=2 task=(all) major=10 refaults=1 swapin=0 swapout=0 some10=0.123 full10=0.000\n"
 		  "look=2 pid=2 task=b minor=0 major=3\n"
-		  "# whether it is thrashing cannot be told: the counters that say so, or when the looks were, are not known\n"
+		  "# cannot detect thrashing: vmstat counters or the times of the looks are missing\n"
 		  "# most major faults: process 2 (b), 3 of 3 that processes had\n");
 	feed_close(&f);
 }
@@ -181,7 +181,7 @@ TEST(counters_of_tasks_alone)
 		  "look=2 task=(all) minor=9 major=42\n"
 		  "look=2 pid=19 task=tiny_sys minor=6 major=41\n"
 		  "look=2 pid=1 task=init minor=3 major=1\n"
-		  "# whether it is thrashing cannot be told: it is not known when the looks were; from look 1 to look 2 processes had 42 major faults and 9 others\n"
+		  "# cannot detect thrashing: the times of the looks are not known; from look 1 to look 2 processes had 42 major faults and 9 others\n"
 		  "# most major faults: process 19 (tiny_sys), 41 of 42 that processes had\n");
 	feed_close(&f);
 	/* One snapshot lacks them, so the difference is unknown. */
@@ -203,7 +203,7 @@ TEST(without_counters_there_is_no_verdict)
 	}
 	CHECK_STR(feed_finish(&f),
 		  "look=2 seconds=10.000 task=(all)\n"
-		  "# whether it is thrashing cannot be told: the counters that say so, or when the looks were, are not known\n"
-		  "# faults of processes are not told\n");
+		  "# cannot detect thrashing: vmstat counters or the times of the looks are missing\n"
+		  "# faults of processes are not recorded\n");
 	feed_close(&f);
 }

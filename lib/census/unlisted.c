@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "census/untold.h"
+#include "census/unlisted.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool untold_is_told(const struct untold *u)
+static bool unlisted_is_reported(const struct unlisted *u)
 {
 	return u->lost[0] <= u->start && u->lost[1] >= u->last;
 }
 
 /* Of the area that ends here, to the listener. */
-static int untold_end_area(struct untold *u, struct atw_err *err)
+static int unlisted_end_area(struct unlisted *u, struct atw_err *err)
 {
 	uint64_t missing = u->resident > u->listed ? u->resident - u->listed : 0;
 	bool known = u->any || u->rd->paper;
@@ -20,7 +20,7 @@ static int untold_end_area(struct untold *u, struct atw_err *err)
 		.letter = 'L', .has = CAPTURE_L_START | CAPTURE_L_LAST,
 		.l = { .pid = u->pid, .what = { "pages", 5 }, .start = u->start, .last = u->last },
 	};
-	char why[96] = "nothing says which of them are in memory";
+	char why[96] = "which of them are in memory is not recorded";
 
 	if (!u->open)
 		return ATW_OK;
@@ -30,16 +30,16 @@ static int untold_end_area(struct untold *u, struct atw_err *err)
 		return u->to->record(u->to->arg, &none, err);
 	/* /proc has no words for [vsyscall]: that is how it is, and nothing is missing. */
 	if ((known && !missing) || (!missing && u->start > INT64_MAX) ||
-	    untold_is_told(u))
+	    unlisted_is_reported(u))
 		return ATW_OK;
 	if (missing)
 		snprintf(why, sizeof(why), "%" PRIu64 " of %" PRIu64
-			 " that are in memory are not told", missing, u->resident);
+			 " that are in memory are not recorded", missing, u->resident);
 	rec.l.why = (struct atw_blob){ why, strlen(why) };
 	return u->to->record(u->to->arg, &rec, err);
 }
 
-static void untold_begin_area(struct untold *u, const struct capture_area *v)
+static void unlisted_begin_area(struct unlisted *u, const struct capture_area *v)
 {
 	u->open = true;
 	u->any = false;
@@ -49,10 +49,10 @@ static void untold_begin_area(struct untold *u, const struct capture_area *v)
 	u->listed = 0;
 }
 
-static int untold_on_record(void *arg, const struct capture_record *rec,
+static int unlisted_on_record(void *arg, const struct capture_record *rec,
 			    struct atw_err *err)
 {
-	struct untold *u = arg;
+	struct unlisted *u = arg;
 	int r = ATW_OK;
 
 	switch (rec->letter) {
@@ -64,7 +64,7 @@ static int untold_on_record(void *arg, const struct capture_record *rec,
 		u->lost[1] = rec->has & CAPTURE_L_LAST ? rec->l.last : u->lost[0];
 		break;
 	default:
-		r = untold_end_area(u, err);
+		r = unlisted_end_area(u, err);
 		break;
 	}
 	if (rec->letter == 'T') {
@@ -72,13 +72,13 @@ static int untold_on_record(void *arg, const struct capture_record *rec,
 		u->lost[0] = UINT64_MAX;
 	}
 	if (rec->letter == 'V')
-		untold_begin_area(u, &rec->v);
+		unlisted_begin_area(u, &rec->v);
 	return r == ATW_OK ? u->to->record(u->to->arg, rec, err) : r;
 }
 
-static int untold_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+static int unlisted_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
-	struct untold *u = arg;
+	struct unlisted *u = arg;
 
 	u->any = true;
 	if (run->entry & CAPTURE_PRESENT)
@@ -86,22 +86,24 @@ static int untold_on_run(void *arg, const struct capture_run *run, struct atw_er
 	return u->to->run(u->to->arg, run, err);
 }
 
-static int untold_on_frames(void *arg, const struct capture_frames *run,
+static int unlisted_on_frames(void *arg, const struct capture_frames *run,
 			    struct atw_err *err)
 {
-	struct untold *u = arg;
-	int r = untold_end_area(u, err);
+	struct unlisted *u = arg;
+	int r = unlisted_end_area(u, err);
 
 	return r == ATW_OK ? u->to->frames(u->to->arg, run, err) : r;
 }
 
-struct census_sink untold_sink(struct untold *u)
+struct census_sink unlisted_sink(struct unlisted *u)
 {
 	u->lost[0] = UINT64_MAX;
-	return (struct census_sink){untold_on_record, untold_on_run, untold_on_frames, u};
+	return (struct census_sink){
+		unlisted_on_record, unlisted_on_run, unlisted_on_frames, u
+	};
 }
 
-int untold_end(struct untold *u, struct atw_err *err)
+int unlisted_end(struct unlisted *u, struct atw_err *err)
 {
-	return untold_end_area(u, err);
+	return unlisted_end_area(u, err);
 }

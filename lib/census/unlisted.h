@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * untold.h - L: records for pages that a capture counts but does not describe.
+ * unlisted.h - L: records for pages that a capture counts but does not describe.
  *
  * A V: line has the number of an area's pages that are in memory. Where runs list
  * fewer, or no line describes the area's pages, an L: record is added behind the area,
  * as for pages that the collector could not read: consumers need not distinguish the
  * two.
  */
-#ifndef CENSUS_UNTOLD_H
-#define CENSUS_UNTOLD_H
+#ifndef CENSUS_UNLISTED_H
+#define CENSUS_UNLISTED_H
 
 #include "census/census.h"
 
-struct untold {
+struct unlisted {
 	const struct census_sink *to;
 	const struct capture_reader *rd; /* its form and its pages */
 	uint64_t pid;
@@ -24,8 +24,8 @@ struct untold {
 };
 
 /* Passes all on to `u->to`. */
-struct census_sink untold_sink(struct untold *u);
+struct census_sink unlisted_sink(struct unlisted *u);
 /* Behind the last record. */
-int untold_end(struct untold *u, struct atw_err *err);
+int unlisted_end(struct unlisted *u, struct atw_err *err);
 
 #endif
