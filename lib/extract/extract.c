@@ -282,7 +282,7 @@ static void extract_about(struct extract *x)
 
 /* ---- address spaces ---- */
 
-int extract_space(struct extract *x, const struct mmu_space *sp, const char *whose,
+int extract_space(struct extract *x, const struct mmu_space *sp, const char *name,
 		     struct atw_err *err)
 {
 	struct atw_err why = { 0 };
@@ -293,7 +293,7 @@ int extract_space(struct extract *x, const struct mmu_space *sp, const char *who
 		return atw_err_set(err, r, "%s", why.text);
 	if (r < 0) {
 		x->st.bad_spaces++;
-		atw_err_wrap(&why, "%s", whose);
+		atw_err_wrap(&why, "%s", name);
 		extract_fault(x, &why);
 	}
 	return ATW_OK;
@@ -341,14 +341,14 @@ static void extract_areas(struct extract *x, const struct owned_space *o)
 int extract_process(struct extract *x, const struct owned_space *o, struct atw_err *err)
 {
 	struct mmu_space one = o->mm.space;
-	char whose[48];
+	char name[48];
 	int r;
 
 	extract_areas(x, o);
 	if (!o->have)
 		return ATW_OK;
-	snprintf(whose, sizeof(whose), "process %" PRIu32, o->pid[0]);
-	r = extract_space(x, &o->mm.space, whose, err);
+	snprintf(name, sizeof(name), "process %" PRIu32, o->pid[0]);
+	r = extract_space(x, &o->mm.space, name, err);
 	/* Either root by itself answers for both halves as well. */
 	if (one.paging.halves != ATW_SPLIT)
 		one.high.have = false;

@@ -26,7 +26,7 @@ struct extract {
 /* All data that is later queried about the kernel. */
 void extract_facts(struct extract *x);
 /* Tables of an address space. A failure is one of memory; others are counted. */
-int extract_space(struct extract *x, const struct mmu_space *sp, const char *whose,
+int extract_space(struct extract *x, const struct mmu_space *sp, const char *name,
 		  struct atw_err *err);
 /* Areas and tables of a process; failures likewise. */
 int extract_process(struct extract *x, const struct owned_space *o, struct atw_err *err);

@@ -125,7 +125,7 @@ int freeze_refused(uint32_t pid, pid_t tid, int e, struct atw_err *err)
 	host_file_text("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	if (!strcmp(scope, "3")) {
 		atw_err_set(err, ATW_E_PERM,
-			    "process %" PRIu32 " cannot be stopped: kernel.yama.ptrace_scope is 3, which forbids it to everybody",
+			    "process %" PRIu32 " cannot be stopped: kernel.yama.ptrace_scope is 3, which disables ptrace(2)",
 			    pid);
 		atw_err_hint(err, "only a boot without that setting takes it back");
 		return ATW_E_PERM;

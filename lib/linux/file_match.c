@@ -143,14 +143,14 @@ static int match_check_build(struct match *m, char *how, size_t len, struct atw_
 		snprintf(how, len, "%u symbol%s as far from %s as the kernel's", m->agree,
 			 m->agree == 1 ? " is" : "s are", known[m->anchor]);
 	else
-		snprintf(how, len, "nothing tells whether it is of this kernel");
+		snprintf(how, len, "not verified to match this kernel");
 	return ATW_OK;
 }
 
 /* ---- types ---- */
 
 /* VMCOREINFO has these, and they change with many releases and options. */
-static const struct { const char *key, *type, *member; } told[] = {
+static const struct { const char *key, *type, *member; } compared[] = {
 	{ "SIZE(pglist_data)", "pglist_data", NULL }, { "SIZE(zone)", "zone", NULL },
 	{ "SIZE(free_area)", "free_area", NULL }, { "SIZE(page)", "page", NULL },
 	{ "OFFSET(zone.vm_stat)", "zone", "vm_stat" },
@@ -173,12 +173,13 @@ static int match_check_types(struct match *m, char *how, size_t len, struct atw_
 	r = btf_init(&b, m->f->btf, err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; r == ATW_OK && i < ARRAY_SIZE(told); i++) {
-		if (atw_vmcoreinfo_u64(&m->k->vi, told[i].key, &want) < 0 ||
-		    btf_find(&b, BTF_STRUCT, told[i].type, &id) < 0)
+	for (size_t i = 0; r == ATW_OK && i < ARRAY_SIZE(compared); i++) {
+		if (atw_vmcoreinfo_u64(&m->k->vi, compared[i].key, &want) < 0 ||
+		    btf_find(&b, BTF_STRUCT, compared[i].type, &id) < 0)
 			continue;
-		if (told[i].member) {
-			if (btf_offset(&b, told[i].type, told[i].member, &off, NULL) < 0)
+		if (compared[i].member) {
+			if (btf_offset(&b, compared[i].type, compared[i].member, &off,
+				       NULL) < 0)
 				continue;
 			size = off;
 		} else if (btf_size(&b, id, &size) < 0) {
@@ -188,7 +189,7 @@ static int match_check_types(struct match *m, char *how, size_t len, struct atw_
 		if (size != want)
 			r = atw_err_set(err, ATW_E_DAMAGED,
 				"has types of another kernel: %s is %" PRIu64 " there, and %" PRIu64 " in VMCOREINFO",
-				told[i].key, size, want);
+				compared[i].key, size, want);
 	}
 	btf_deinit(&b);
 	if (r == ATW_OK && agree) {

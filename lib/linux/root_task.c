@@ -262,7 +262,7 @@ int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *
 				  h.off[COMM] % 8 ? 1 : 8, root_task_on_name, &h);
 	if (r <= 0)
 		return atw_err_set(err, ATW_E_MISSING,
-				   "no first task in memory whose page tables lead to itself");
+				   "no first task in memory with page tables that map it");
 	*ret = h.found;
 	return ATW_OK;
 }

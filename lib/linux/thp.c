@@ -41,7 +41,7 @@ static enum thp_when thp_parse_when(const char *word)
 		return THP_ALWAYS;
 	if (!strcmp(word, "madvise") || !strcmp(word, "advise"))
 		return THP_ADVISED;
-	return !strcmp(word, "never") || !strcmp(word, "deny") ? THP_NEVER : THP_NOT_TOLD;
+	return !strcmp(word, "never") || !strcmp(word, "deny") ? THP_NEVER : THP_UNKNOWN;
 }
 
 /* A size's own word, or what it inherits; *by is advanced if it is its own. */
@@ -102,7 +102,7 @@ static enum thp_when thp_by_size(struct kmem *m, const struct needs *n,
 		return old;
 	for (unsigned i = 0; i < 3; i++) {
 		if (!n->symbol[at[i]] || kmem_u64(m, n->symbol[at[i]], &word, NULL) < 0)
-			return THP_NOT_TOLD;
+			return THP_UNKNOWN;
 		if (!(word >> order & 1))
 			continue;
 		if (i == 2)
@@ -121,11 +121,11 @@ static enum thp_when thp_anon_of(struct kmem *m, const struct needs *n)
 	if (!n->symbol[Y_thp_flags] || !n->have_const[C_thp_always] ||
 	    !n->have_const[C_thp_madvise] ||
 	    kmem_u64(m, n->symbol[Y_thp_flags], &flags, NULL) < 0)
-		return THP_NOT_TOLD;
+		return THP_UNKNOWN;
 	/* Some bit is always set, as that for pages of zeroes; bytes that an
 	 * extract left out are zero. */
 	if (!flags)
-		return THP_NOT_TOLD;
+		return THP_UNKNOWN;
 	return flags >> n->constant[C_thp_always] & 1 ? THP_ALWAYS :
 	       flags >> n->constant[C_thp_madvise] & 1 ? THP_ADVISED : THP_NEVER;
 }
@@ -147,7 +147,7 @@ static void thp_shmem_of(struct kmem *m, const struct needs *n, uint32_t huge,
 	if (huge >= UINT32_MAX - 1) {
 		t->shmem_by = huge == UINT32_MAX ? THP_BY_SHMEM_DENY : THP_BY_SHMEM;
 		t->shmem = t->tmpfs = huge == UINT32_MAX ? THP_NEVER : THP_ALWAYS;
-	} else if (huge <= 3 && t->anon != THP_NOT_TOLD) {
+	} else if (huge <= 3 && t->anon != THP_UNKNOWN) {
 		/*
 		 * Never is also what bytes look like that an extract left out: it keeps
 		 * all settings or none.
@@ -179,7 +179,7 @@ void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret)
 	t.anon = thp_anon_of(m, n);
 	t.anon_by = THP_BY_ENABLED;
 	order = pg->level[1].shift - pg->page_shift;
-	if (t.anon != THP_NOT_TOLD)
+	if (t.anon != THP_UNKNOWN)
 		t.anon = thp_by_size(m, n, anon, order, t.anon, THP_BY_SIZE_ENABLED,
 				     &t.anon_by);
 	if (n->symbol[Y_shmem_huge] &&
@@ -194,7 +194,7 @@ enum thp_when thp_of_mm_flags(uint64_t flags, bool advised)
 
 	/* How to dump the process is in there, and hardly ever nothing. */
 	if (!flags)
-		return THP_NOT_TOLD;
+		return THP_UNKNOWN;
 	return flags >> COMPLETELY & 1 ? THP_NEVER :
 	       advised && flags >> EXCEPT_ADVISED & 1 ? THP_ADVISED : THP_ALWAYS;
 }
@@ -205,7 +205,7 @@ enum thp_when thp_of_mm(struct atw_kernel *k, uint64_t mm)
 	uint64_t flags;
 
 	if (kernel_kmem(k, &v.m, NULL) < 0 || member_get(&v, mm, N_mm_flags, &flags, NULL) < 0)
-		return THP_NOT_TOLD;
+		return THP_UNKNOWN;
 	/* It came with 6.18, and so did the type of what the bits are in. */
 	return thp_of_mm_flags(flags, member_have(&v, N_mm_flags_bits));
 }

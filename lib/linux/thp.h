@@ -9,7 +9,7 @@
 #include "linux/process.h"
 
 enum thp_when {
-	THP_NOT_TOLD,
+	THP_UNKNOWN,
 	THP_NEVER,
 	THP_ADVISED,             /* where MADV_HUGEPAGE was said */
 	THP_ALWAYS,

@@ -125,7 +125,7 @@ static int types_by_file(struct atw_kernel *k, struct kernel_types *t,
 		return r;
 	}
 	snprintf(t->from, sizeof(t->from), "BTF in %.120s%s", k->file,
-		 k->vmfile->matched ? "" : "; nothing tells whether it is of this kernel");
+		 k->vmfile->matched ? "" : "; not verified to match this kernel");
 	return ATW_OK;
 }
 

@@ -141,10 +141,11 @@ static void vmfile_find_image(struct vmfile *f)
 /* /proc/kallsyms and /sys/kernel/btf/vmlinux cannot be mapped, but read. */
 static int vmfile_take_bytes(struct vmfile *f, const char *path, struct atw_err *err)
 {
-	bool told = !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
+	bool pseudo = !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
 	int r;
 
-	if (told && host_file_all(path, COPY_MAX, &f->copy, NULL) == ATW_OK && f->copy.len) {
+	if (pseudo && host_file_all(path, COPY_MAX, &f->copy, NULL) == ATW_OK &&
+	    f->copy.len) {
 		f->bytes = (struct atw_blob){ f->copy.data, f->copy.len };
 		return ATW_OK;
 	}

@@ -115,7 +115,7 @@ int peer_connect(const char *where, int *ret, struct atw_err *err)
 		r = atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 				"%s: cannot connect: %s", where, strerror(errno));
 		if (errno == ECONNREFUSED || errno == ENOENT)
-			atw_err_hint(err, "somebody must listen there first");
+			atw_err_hint(err, "start the program that listens there first");
 		return r;
 	}
 	/* Of a local socket there is no such option: the listener is this machine's. */

@@ -138,7 +138,7 @@ static void source_capture_describe(struct atw_source *s, char *buf, size_t len)
 const struct atw_source_ops source_capture = {
 	.size = sizeof(struct atw_source_ops),
 	.name = "capture",
-	.help = "who had which memory, as atwalk collect writes it",
+	.help = "page ownership, as recorded by atwalk collect",
 	.probe = source_capture_probe,
 	.open = capture_open,
 	.close = source_capture_close,

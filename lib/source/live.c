@@ -69,7 +69,7 @@ static int live_none_fact(struct atw_source *s, const char *key, struct atw_blob
 static void live_none_describe(struct atw_source *s, char *buf, size_t len)
 {
 	(void)s;
-	snprintf(buf, len, "running kernel, as /proc tells of processes");
+	snprintf(buf, len, "running kernel, processes as /proc reports them");
 }
 
 static int live_open_none(struct atw_source *s, const struct atw_err *why,

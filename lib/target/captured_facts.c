@@ -57,7 +57,7 @@ static void captured_facts_origin(const struct target_facts *to, const struct ca
 	else
 		target_fact(to, "complete", "yes, %" PRIu64 " lines", c->lines);
 	if (*c->vanished)
-		target_fact(to, "vanished", "%s processes ended before they were told",
+		target_fact(to, "vanished", "%s processes ended before they were recorded",
 			    c->vanished);
 	if (*c->stale)
 		target_fact(to, "stale",
@@ -99,7 +99,7 @@ static void captured_facts_contents(const struct target_facts *to,
 		    (c->bits & (CAPTURE_ACCESSED | CAPTURE_DIRTY)) ==
 				    (CAPTURE_ACCESSED | CAPTURE_DIRTY)
 			    ? "which pages were accessed, written to"
-			    : "not told");
+			    : "not recorded");
 	if (c->old) {
 		target_fact(to, "page flags",
 			    "of the paper's kernel, with other numbers: not shown");
@@ -151,7 +151,7 @@ static void captured_facts_memory(const struct target_facts *to, const struct ca
 	else
 		target_fact(
 			to, "memory",
-			"not told which addresses are RAM, and nothing of what is in it");
+			"ranges of RAM and its content are not recorded");
 }
 
 void captured_facts(const struct captured *c, const struct target_facts *to)

@@ -38,7 +38,7 @@ static enum large_why large_why_of_area(struct large_scan *s, uint64_t start,
 	/* The result depends on the advice (MADV_HUGEPAGE), which is not known. */
 	if (!may->have_advice && (may->system == THP_ADVISED || may->process == THP_ADVISED))
 		return LARGE_NONE;
-	s->untold = may->system == THP_NOT_TOLD;
+	s->untold = may->system == THP_UNKNOWN;
 	return LARGE_POSSIBLE;
 }
 

@@ -19,7 +19,7 @@ void large_live_forget(struct large_live *l)
 	l->mounts_tried = l->smaps_tried = l->process_tried = false;
 	l->at = 0;
 	l->upto = 0;
-	l->process = THP_NOT_TOLD;
+	l->process = THP_UNKNOWN;
 }
 
 void large_live_deinit(struct large_live *l)
@@ -71,8 +71,8 @@ void large_live_system(struct large_live *l, uint32_t pid, uint64_t block,
 	if (l->mounts.len && large_mounted((struct atw_blob){ l->mounts.data, l->mounts.len },
 					   a->major, a->minor, &mounted)) {
 		ret->kind = LARGE_SHMEM;
-		ret->system = l->set.tmpfs != THP_NOT_TOLD ? l->set.tmpfs : mounted;
-		ret->by = l->set.tmpfs != THP_NOT_TOLD ? l->set.shmem_by : THP_BY_MOUNT;
+		ret->system = l->set.tmpfs != THP_UNKNOWN ? l->set.tmpfs : mounted;
+		ret->by = l->set.tmpfs != THP_UNKNOWN ? l->set.shmem_by : THP_BY_MOUNT;
 	}
 }
 
@@ -83,7 +83,7 @@ static enum thp_when large_live_told_process(uint32_t pid)
 {
 	struct buf text = { 0 };
 	const char *s;
-	enum thp_when w = THP_NOT_TOLD;
+	enum thp_when w = THP_UNKNOWN;
 
 	large_live_read_all(pid, "status", 1 << 20, &text);
 	s = text.len ? strstr(text.data, "\nTHP_enabled:\t0") : NULL;

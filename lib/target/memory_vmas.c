@@ -217,7 +217,7 @@ static void memory_vmas_large(struct provider *p, const struct atw_area *a,
 		thp_of_kernel(w->o.kernel, &w->thp);
 	w->thp_tried = true;
 	ret->system = ret->kind == LARGE_ANON ? w->thp.anon :
-		      ret->kind == LARGE_SHMEM ? w->thp.shmem : THP_NOT_TOLD;
+		      ret->kind == LARGE_SHMEM ? w->thp.shmem : THP_UNKNOWN;
 	ret->by = ret->kind == LARGE_ANON ? w->thp.anon_by : w->thp.shmem_by;
 }
 

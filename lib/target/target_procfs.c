@@ -26,7 +26,7 @@ static int procfs_refuse(const struct target *t, const char *what, struct atw_er
 	if (target_fell_back(t, err))
 		return atw_err_wrap(err, "%s", t->name);
 	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "%s: /proc tells of the pages of processes; %s needs page tables or "
+		    "%s: /proc reports only the pages of processes; %s needs page tables or "
 		    "the kernel's memory",
 		    t->name, what);
 	atw_err_hint(err, "live:bpf reads the kernel's own tables");
@@ -36,7 +36,7 @@ static int procfs_refuse(const struct target *t, const char *what, struct atw_er
 static int procfs_refuse_kernel(const struct target *t, struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "is a kernel address, and /proc tells of those of processes alone");
+		    "is a kernel address, and /proc reports those of processes only");
 	atw_err_hint(err, "live:bpf reads the kernel's own tables");
 	(void)t;
 	return ATW_E_UNSUPPORTED;
@@ -165,8 +165,8 @@ static void procfs_limits(const struct target *t, const struct target_facts *to)
 		    "of processes: present, swapped or neither, and their areas: pages, "
 		    "map, and SOURCE ADDRESS");
 	target_fact(to, "large pages",
-		    proc_scans() ? "told by PAGEMAP_SCAN"
-				 : "not told apart: this kernel has no PAGEMAP_SCAN, "
+		    proc_scans() ? "reported by PAGEMAP_SCAN"
+				 : "not identified: this kernel has no PAGEMAP_SCAN, "
 				   "which came with 6.7");
 	target_fact(to, "missing", "page tables: level, entry, %s", to->tables);
 	target_fact(to, "missing",

@@ -385,13 +385,13 @@ run "$collect" unix:./absent
 status 3
 err <<'END'
 atwalk-collect: unix:./absent: cannot connect: No such file or directory
-                somebody must listen there first
+                start the program that listens there first
 END
 run "$collect" tcp:127.0.0.1:1
 status 3
 err <<'END'
 atwalk-collect: tcp:127.0.0.1:1: cannot connect: Connection refused
-                somebody must listen there first
+                start the program that listens there first
 END
 
 for each in unix tcp; do

@@ -93,7 +93,7 @@ E
 run atwalk info -q --filter 'fact=types' --kernel btf x86.elf
 out <<'E'
 FACT            VALUE
-types           2 from BTF in btf; nothing tells whether it is of this kernel
+types           2 from BTF in btf; not verified to match this kernel
 E
 
 # ---- refused, with status 3 ----

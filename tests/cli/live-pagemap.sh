@@ -21,7 +21,7 @@ run atwalk ps live:pagemap
 status 3
 no_out
 err <<'END'
-atwalk: live:pagemap: /proc tells of the pages of processes; this needs page tables or the kernel's memory
+atwalk: live:pagemap: /proc reports only the pages of processes; this needs page tables or the kernel's memory
         live:bpf reads the kernel's own tables
 END
 run atwalk map live:pagemap --root 1000
@@ -474,7 +474,7 @@ denied_here() {
 	cat >want <<END
 one-of-us,present,,,
 one-of-us,present,,,
-running kernel, as /proc tells of processes
+running kernel, processes as /proc reports them
 $2; $3
 own processes,yes,
 frame numbers,no,$4
@@ -486,7 +486,7 @@ atwalk: live: /proc/PID/pagemap hides frame numbers from this process: $sorry
         $1
 atwalk: live:pagemap: /proc/PID/pagemap hides frame numbers from this process: $sorry
         $1
-atwalk: live: ffffffffff000000: is a kernel address, and /proc tells of those of processes alone
+atwalk: live: ffffffffff000000: is a kernel address, and /proc reports those of processes only
         live:bpf reads the kernel's own tables
 atwalk: live: $2
         $3

@@ -120,7 +120,7 @@ TEST(a_root_that_does_not_lead_to_the_task_is_none)
 
 	mem_put64(mem, PGD + 0x1000 + 510 * 8, 0x40000083);
 	CHECK_EQ(root_by_task(&mem->s, NULL, &t, &err), ATW_E_MISSING);
-	CHECK_STR(err.text, "no first task in memory whose page tables lead to itself");
+	CHECK_STR(err.text, "no first task in memory with page tables that map it");
 	mem_free(mem);
 }
 

@@ -47,7 +47,7 @@ TEST(what_the_system_says)
 
 	CHECK(mkdtemp(root));
 	thp_of_system(root, 2 << 20, &t);
-	CHECK_EQ(t.anon, THP_NOT_TOLD);
+	CHECK_EQ(t.anon, THP_UNKNOWN);
 	for (unsigned i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "%s%s", root, dirs[i]);
 		CHECK(mkdir(path, 0700) == 0);
@@ -65,7 +65,7 @@ TEST(what_the_system_says)
 		"always [inherit] within_size advise never");
 	CHECK_EQ(t.anon, THP_ADVISED);
 	CHECK_EQ(t.shmem, THP_NEVER);
-	CHECK_EQ(t.tmpfs, THP_NOT_TOLD);
+	CHECK_EQ(t.tmpfs, THP_UNKNOWN);
 	CHECK_EQ(t.anon_by, THP_BY_ENABLED);
 	CHECK_EQ(t.shmem_by, THP_BY_SHMEM);
 	t = set("[always] madvise never", "always inherit madvise [never]",
@@ -91,7 +91,7 @@ TEST(what_the_system_says)
 
 TEST(what_a_process_was_told)
 {
-	CHECK_EQ(thp_of_mm_flags(0, true), THP_NOT_TOLD);
+	CHECK_EQ(thp_of_mm_flags(0, true), THP_UNKNOWN);
 	CHECK_EQ(thp_of_mm_flags(0x800000cd, true), THP_ALWAYS);
 	CHECK_EQ(thp_of_mm_flags(0x810000cd, true), THP_NEVER);
 	CHECK_EQ(thp_of_mm_flags(0x808000cd, true), THP_ADVISED);
@@ -129,14 +129,14 @@ TEST(what_a_kernel_was_set_to)
 	k->n.constant[C_thp_madvise] = 2;
 	k->n.have_const[C_thp_always] = k->n.have_const[C_thp_madvise] = true;
 	t = settings(k);
-	CHECK_EQ(t.anon, THP_NOT_TOLD);
-	CHECK_EQ(t.shmem, THP_NOT_TOLD);
+	CHECK_EQ(t.anon, THP_UNKNOWN);
+	CHECK_EQ(t.shmem, THP_UNKNOWN);
 	kput64(k, FLAGS, 0x104);
 	t = settings(k);
 	CHECK_EQ(t.anon, THP_ADVISED);
 	CHECK_EQ(t.shmem, THP_NEVER);
 	CHECK_EQ(t.shmem_by, THP_BY_SHMEM);
-	CHECK_EQ(t.tmpfs, THP_NOT_TOLD);
+	CHECK_EQ(t.tmpfs, THP_UNKNOWN);
 	kput(k, SHMEM, 3, 4);
 	CHECK_EQ(settings(k).shmem, THP_ADVISED);
 	kput(k, SHMEM, (uint32_t)-1, 4);

@@ -192,7 +192,7 @@ TEST(what_is_allowed)
 	CHECK_EQ(full_block(may), LARGE_POSSIBLE);
 	may.system = THP_NEVER;
 	CHECK_EQ(full_block(may), LARGE_DISABLED);
-	may.system = THP_NOT_TOLD;
+	may.system = THP_UNKNOWN;
 	CHECK_EQ(full_block(may), LARGE_POSSIBLE);
 	may.process = THP_ADVISED;
 	CHECK_EQ(full_block(may), LARGE_POSSIBLE);

@@ -446,7 +446,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	status 3
 	err <<'END'
 atwalk: unix:./absent: cannot connect: No such file or directory
-        somebody must listen there first
+        start the program that listens there first
 END
 	run atwalk kmap record --bare -o tcp:localhost:80 -- "${machine[@]}"
 	status 2
