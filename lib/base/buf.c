@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* buf.c - growing byte buffers and arrays. */
 #include "base/buf.h"
 
 #include <stdarg.h>

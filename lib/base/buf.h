@@ -11,7 +11,7 @@
 struct buf {
 	char *data;              /* always NUL-terminated when not NULL */
 	size_t len, cap;
-	bool failed;             /* some append did not happen */
+	bool failed;             /* an append was lost because an allocation failed */
 };
 
 void buf_deinit(struct buf *b);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bytes.h - numbers out of bytes we do not trust.
+ * bytes.h - bounds-checked reads of integers from untrusted bytes.
  *
- * Everything read from a file goes through here: unaligned, of either byte
- * order, and never past the end of its blob.
+ * All integers that are read from a file go through these functions: the address may be
+ * unaligned, either byte order is supported, and nothing past the end of the blob is
+ * read.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H

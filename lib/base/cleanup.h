@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cleanup.h - release at the end of scope, so that error paths cannot forget. */
+/* cleanup.h - release at the end of scope, also on error paths. */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 
@@ -20,7 +20,7 @@ static inline void cleanup_fd(int *fd)
 #define _auto_free __attribute__((cleanup(cleanup_free)))
 #define _auto_fd   __attribute__((cleanup(cleanup_fd)))
 
-/* Hand a pointer on, so that the cleanup at the end of scope leaves it alone. */
+/* Return the pointer and clear the variable, so that its cleanup does nothing. */
 #define take_ptr(p) ({ __typeof__(p) take_tmp_ = (p); (p) = NULL; take_tmp_; })
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clock.h - time that passes, whatever people set their clocks to. */
+/* clock.h - elapsed time, independent of changes of the system's date. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

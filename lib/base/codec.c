@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* codec.c - one small function a library; a table says which exist. */
+/* codec.c - one small wrapper for each decompression library, and the table of them. */
 #include "base/codec.h"
 
 #include <limits.h>
@@ -49,7 +49,7 @@ static int codec_zlib_decompress(struct codec_ctx *ctx, struct codec_io *io,
 	z_stream *z = ctx->zlib;
 	int rc;
 
-	/* zlib counts in 32 bits; nothing we read comes near. */
+	/* zlib counts in 32 bits, which is more than any caller needs. */
 	if (io->inlen > UINT_MAX || io->outcap > UINT_MAX)
 		return codec_damaged(err, CODEC_ZLIB, io, "too long");
 	if (!z) {
@@ -120,7 +120,7 @@ static int codec_lzo_decompress(struct codec_ctx *ctx, struct codec_io *io,
 	int rc;
 
 	(void)ctx;
-	/* Checks that header and library agree on sizes; keeps no state. */
+	/* It only checks that header and library agree on sizes; it keeps no state. */
 	if (lzo_init() != LZO_E_OK)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "the lzo2 library does not fit this build");
@@ -179,7 +179,7 @@ static int codec_zstd_decompress(struct codec_ctx *ctx, struct codec_io *io,
 
 static const struct {
 	const char *name;
-	const char *package;     /* what to install, as Debian calls it */
+	const char *package;     /* name of the package in Debian */
 	decompress_fn *decompress;
 } codecs[] = {
 	[CODEC_ZLIB] = {"zlib", "zlib1g-dev", codec_zlib_decompress},
@@ -233,8 +233,9 @@ int codec_decompress_ctx(struct codec_ctx *ctx, enum codec codec,
 		return ATW_E_UNSUPPORTED;
 	}
 	/*
-	 * Input lies in a mapped file that others may write to. Decoders read
-	 * some of it twice (snappy its length) and trust the first reading.
+	 * The input is mapped from a file that other processes may change meanwhile. Some
+	 * decoders read parts of it twice (snappy its length) and trust the first
+	 * reading.
 	 */
 	if (!array_reserve(&used->packed, &used->packed_cap, inlen ? inlen : 1, 1)) {
 		rc = atw_err_nomem(err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * codec.h - the compressions dumps use, each an optional library.
+ * codec.h - the compressions used by dumps, each an optional library.
  *
- * What comes in is never trusted: output is bounded by `outcap`, and input
- * that does not decompress is an error, never a short or zero-filled answer.
+ * The input is not trusted: output is bounded by `outcap`, and input that cannot be
+ * decompressed is an error, never a short or zero-filled result.
  */
 #ifndef BASE_CODEC_H
 #define BASE_CODEC_H
@@ -13,7 +13,7 @@
 enum codec {
 	CODEC_ZLIB,
 	CODEC_LZO,               /* LZO1X */
-	CODEC_SNAPPY,            /* one raw block; frames are the caller's */
+	CODEC_SNAPPY,            /* one raw block; the caller handles frames */
 	CODEC_ZSTD,
 };
 
@@ -22,10 +22,10 @@ bool codec_have(enum codec codec);
 const char *codec_name(enum codec codec);
 
 /*
- * The decoders' state, kept from one page to the next: without it zlib and
- * zstd allocate and free some 50 to 150 KiB for every page of a dump. All
- * zeroes is a valid start; the state is allocated on first use. A context is
- * for one thread at a time.
+ * State of the decoders that is reused for the next page: without it zlib and zstd
+ * allocate and free 50 to 150 KiB for every page of a dump. A zeroed struct is a valid
+ * start; the state is allocated on first use. A context may only be used by one thread at
+ * a time.
  */
 struct codec_ctx {
 	void *zlib;
@@ -37,10 +37,10 @@ struct codec_ctx {
 void codec_ctx_deinit(struct codec_ctx *ctx);
 
 /*
- * Decompress all of `in` into at most `outcap` bytes and tell how many it
- * were. `ctx` may be NULL for a single use. ATW_E_DAMAGED: the input is not
- * what the codec writes, or needs more than `outcap`; `out` then holds
- * rubbish. ATW_E_UNSUPPORTED: this build lacks the library.
+ * Decompress all of `in` into at most `outcap` bytes; *ret is how many it were. `ctx` may
+ * be NULL for a single use. ATW_E_DAMAGED: the input is not valid for this codec or needs
+ * more than `outcap`; the contents of `out` are undefined then. ATW_E_UNSUPPORTED: this
+ * build lacks the library.
  */
 int codec_decompress_ctx(struct codec_ctx *ctx, enum codec codec,
 			 const void *in, size_t inlen,

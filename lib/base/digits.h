@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * digits.h - numbers out of texts and into them, quickly: files have very many. Those
- * that read stop behind the last digit they take; false: there is none. Pure.
+ * digits.h - fast conversion between text and numbers, for files with very many of them.
+ *
+ * Readers stop behind the last digit that they accept; they return false if there is
+ * none. Pure.
  */
 #ifndef BASE_DIGITS_H
 #define BASE_DIGITS_H
@@ -20,7 +22,7 @@ static const uint8_t scan_digit[256] = {
 #undef X
 };
 
-/* At most 16 digits are taken. */
+/* At most 16 digits are read. */
 static inline bool scan_hex(const char **at, const char *end, uint64_t *ret)
 {
 	const char *s = *at, *max = end - s > 16 ? s + 16 : end;
@@ -39,7 +41,7 @@ static inline bool scan_hex(const char **at, const char *end, uint64_t *ret)
 	return s > max;
 }
 
-/* Eight hexadecimal digits, all at once. */
+/* Eight hexadecimal digits at once. */
 static inline bool scan_hex8(const char *s, uint64_t *ret)
 {
 	const uint64_t ones = 0x0101010101010101;
@@ -57,7 +59,7 @@ static inline bool scan_hex8(const char *s, uint64_t *ret)
 	return true;
 }
 
-/* At most 19 digits are taken: these are less than 2^64. */
+/* At most 19 digits are read: these are less than 2^64. */
 static inline bool scan_dec(const char **at, const char *end, uint64_t *ret)
 {
 	const char *s = *at, *max = end - s > 19 ? s + 19 : end;
@@ -77,8 +79,8 @@ static inline bool scan_dec(const char **at, const char *end, uint64_t *ret)
 }
 
 /*
- * Eight hexadecimal digits, the first one lowest: each nibble to a byte of its own, all
- * at once. `ten`: 'a' or 'A'.
+ * Eight hexadecimal digits at once, the first one in the lowest byte: each nibble is
+ * expanded to a byte. `ten`: 'a' or 'A'.
  */
 static inline uint64_t hex8_text(uint32_t v, char ten)
 {

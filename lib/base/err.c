@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* err.c - one sentence about what went wrong, built from the inside out. */
+/* err.c - error messages of one sentence, to which each layer prepends its context. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +77,7 @@ int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 	memcpy(prefix + n, ": ", 3);
 	n += 2;
 
-	/* What was said first is the cause: the end is cut, never the start. */
+	/* The innermost message is the cause, so the end is cut and never the start. */
 	keep = strlen(err->text);
 	if (keep > sizeof(err->text) - 1 - n)
 		keep = sizeof(err->text) - 1 - n;
@@ -95,7 +95,7 @@ void atw_err_about(struct atw_err *err, const char *subject)
 	if (!err || (err->subject == n + 2 && !memcmp(err->text, subject, n)))
 		return;
 	atw_err_wrap(err, "%s", subject);
-	/* A name that does not fit is cut, and what names it with it. */
+	/* A name that does not fit is cut, together with the text around it. */
 	err->subject = n + 2 < sizeof(err->text) ? (unsigned)n + 2 : 0;
 }
 

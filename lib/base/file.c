@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* file.c - files mapped into memory, and the holes of sparse files. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -91,7 +92,9 @@ void file_close(struct file *f)
 int file_holes_find(const struct file *f, uint64_t start, uint64_t end, uint64_t min,
 		    struct file_holes *ret, struct atw_err *err)
 {
-	/* Each is two system calls, which a network file system answers slowly. */
+	/*
+	 * Each hole costs two system calls, which a network file system answers slowly.
+	 */
 	enum { HOLES_MAX = 1 << 18 };
 	_auto_fd int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct file_holes h = { 0 };

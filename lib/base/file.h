@@ -11,15 +11,15 @@ struct file {
 };
 
 /*
- * Map a regular file or block device. Refuses directories, empty files and
- * what cannot be mapped (pipes: source/open.c spools those) with a sentence
- * that says which.
+ * Map a regular file or block device. Directories, empty files and files that cannot be
+ * mapped are refused with an error that states which (pipes are spooled by
+ * source/open.c).
  */
 int file_open(const char *path, struct file *ret, struct atw_err *err);
-/* Fine on a zeroed struct. */
+/* A zeroed struct is accepted. */
 void file_close(struct file *f);
 
-/* A stretch of a sparse file that holds nothing: it reads as zeroes. */
+/* A hole of a sparse file: it reads as zeroes. */
 struct file_hole {
 	uint64_t start, end;     /* bytes of the file */
 };
@@ -30,16 +30,16 @@ struct file_holes {
 };
 
 /*
- * The holes in [start, end), each of at least `min` bytes, the first of them if
- * there are very many. None where the file system does not report any.
- * ATW_E_NOMEM. To be freed by file_holes_deinit().
+ * Holes in [start, end) of at least `min` bytes; only the first ones if there are very
+ * many. None if the file system does not report holes. ATW_E_NOMEM. To be freed by
+ * file_holes_deinit().
  */
 int file_holes_find(const struct file *f, uint64_t start, uint64_t end, uint64_t min,
 		    struct file_holes *ret, struct atw_err *err);
 void file_holes_deinit(struct file_holes *h);
-/* The first hole that ends behind `at`, or h->n. */
+/* Index of the first hole that ends behind `at`, or h->n. */
 size_t file_holes_from(const struct file_holes *h, uint64_t at);
-/* How many bytes they are. */
+/* Total size of the holes in bytes. */
 uint64_t file_holes_total(const struct file_holes *h);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hash.c - keyed hash functions and their random keys. */
 #include "base/hash.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 
 struct hash_key hash_drawn;
 
-/* splitmix64: what one number becomes, and the next. */
+/* splitmix64: returns the mix of a state that it advances. */
 static uint64_t hash_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;

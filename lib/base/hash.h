@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hash.h - hashes of keys that others choose: dumps, captures, and the names of files
- * and tasks.
+ * hash.h - hashes of untrusted keys: from dumps, captures, and names of files and tasks.
  *
- * Which keys collide depends on random numbers drawn in each run, so that keys which all
- * collide cannot be prepared. The result of a lookup does not depend on them, but the
- * order of places in a table does: no output may be in that order.
+ * The keys of the hash functions are random numbers drawn in each run, so input cannot be
+ * prepared to make all keys collide. The result of a lookup does not depend on them, but
+ * the order of slots in a table does: no output may be in that order.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -20,12 +19,16 @@ struct hash_key {
 /* Drawn before main() begins. */
 extern __attribute__((visibility("hidden"))) struct hash_key hash_drawn;
 
-/* For tests and fuzzers, which want the same again; before anything is hashed. */
+/*
+ * For tests and fuzzers, which need reproducible hashes; to be called before anything is
+ * hashed.
+ */
 void hash_seed(uint64_t seed);
 
 /*
- * Multiply, add, shift, twice as wide as what comes out: of any two words all pairs of
- * hashes are as likely (Dietzfelbinger 1996), and any of its bits are as good.
+ * Multiply-add-shift with twice the width of the result: for two different words, all
+ * pairs of hashes are equally likely (Dietzfelbinger 1996), so any of the bits may be
+ * used.
  */
 static inline uint64_t hash_u64(uint64_t x)
 {
@@ -37,7 +40,7 @@ static inline uint64_t hash_two(uint64_t a, uint64_t b)
 	return hash_u64(hash_u64(a) + b);
 }
 
-/* SipHash-1-3. `more`: another part of the key. */
+/* SipHash-1-3. `more`: a second part of the key. */
 uint64_t hash_bytes(uint64_t more, const void *data, size_t len);
 
 #endif

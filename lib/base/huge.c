@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* huge.c - arrays in huge pages. */
 #include "base/huge.h"
 
 #include <sys/mman.h>
 
-enum { HUGE_LEAST = 2 << 20 };   /* bytes of an array that grows: one huge page of most CPUs */
+enum { HUGE_LEAST = 2 << 20 };   /* an array of this size or more is advised: one huge
+				  * page of most CPUs */
 
 void *huge_alloc(size_t bytes, bool huge)
 {
@@ -11,7 +13,7 @@ void *huge_alloc(size_t bytes, bool huge)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	if (huge)                /* a wish: where it is not heard, the pages are small */
+	if (huge)                /* advice only: it may fail */
 		madvise(p, bytes, MADV_HUGEPAGE);
 	return p;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* io.c - complete reads and writes of files, pipes and sockets. */
 #include "base/io.h"
 
 #include <errno.h>
@@ -6,7 +7,10 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* After a call that failed: is it to be tried again? Else errno is the call's, or poll's. */
+/*
+ * Whether a failed call is to be repeated. If not, errno is that of the call or of
+ * poll(2).
+ */
 static bool io_again(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };

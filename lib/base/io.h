@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * io.h - bytes from and to a file that may be a pipe. The process at the other end may
- * be slow and may have made the pipe non-blocking: wait for it. Signals do not end a
- * transfer.
+ * io.h - input and output of a file that may be a pipe.
+ *
+ * The process at the other end may be slow and may have made the pipe non-blocking, so
+ * these functions wait for it. Signals do not end a transfer.
  */
 #ifndef BASE_IO_H
 #define BASE_IO_H
@@ -10,11 +11,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What has come, up to `len` bytes; 0: the end; < 0: errno says why. */
+/* Read what is available, up to `len` bytes; 0: end of file; < 0: see errno. */
 ssize_t io_read_some(int fd, void *buf, size_t len);
-/* As much as there is up to `len`, short only at the end; < 0: errno says why. */
+/* Read up to `len` bytes, fewer only at the end of the file; < 0: see errno. */
 ssize_t io_read(int fd, void *buf, size_t len);
-/* How much of it was written: all of it, or errno says why not. */
+/* Write all of it. A return value below `len` is a failure: see errno. */
 size_t io_write(int fd, const void *buf, size_t len);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * line.h - a line, built in the caller's memory. If it does not fit, `full` is set,
- * which is checked once. Pure; in a header, since captures and KMAPs have hundreds of
- * millions of lines.
+ * line.h - a line of text built in memory of the caller. If it does not fit, `full` is
+ * set, which is checked once at the end. Pure; inline, because captures and KMAPs have
+ * hundreds of millions of lines.
  */
 #ifndef BASE_LINE_H
 #define BASE_LINE_H
@@ -13,7 +13,7 @@
 #include "base/digits.h"
 
 struct line {
-	char *s, *end;           /* where it goes on; behind what was lent */
+	char *s, *end;           /* next byte; end of the caller's buffer */
 	bool full;
 };
 
@@ -67,7 +67,7 @@ static inline void line_hex(struct line *l, uint64_t v, int width, char ten)
 		low >>= 8 * (8 - n);
 		memcpy(to, &low, 8);
 	}
-	/* Straight to its place, if what is behind the number may be written over. */
+	/* Convert in place if the bytes behind the number may be overwritten. */
 	if (to == tmp)
 		line_put(l, tmp, (size_t)n);
 	else

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nearest.c - edit distance between a typed word and known names. */
 #include "base/nearest.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#define WORD_MAX 32              /* longer ones were not meant as names */
+#define WORD_MAX 32              /* longer words are not compared */
 
 static unsigned char nearest_fold(char c)
 {
@@ -12,8 +13,8 @@ static unsigned char nearest_fold(char c)
 }
 
 /*
- * Edits that turn one into the other, where two letters that changed places
- * are one edit: that is how people mistype.
+ * Optimal string alignment distance: insertions, deletions, substitutions, and
+ * transpositions of adjacent letters, which are frequent typing errors.
  */
 static unsigned nearest_edits(const char *a, size_t na, const char *b, size_t nb)
 {
@@ -56,7 +57,7 @@ void nearest_try(struct nearest *n, const char *name)
 	if (!n->len || n->len > WORD_MAX || len > WORD_MAX)
 		return;
 	d = nearest_edits(n->word, n->len, name, len);
-	/* Further off than a third of the word is another word. */
+	/* A distance of more than a third of the word is no match. */
 	if (d > 2 || d * 3 > len || (n->name && d >= n->distance))
 		return;
 	n->name = name;

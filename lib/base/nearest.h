@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nearest.h - which known name was probably meant. */
+/* nearest.h - the known name that is most similar to a mistyped word. */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* num.c - parsing and formatting of numbers and sizes. */
 #include "base/num.h"
 
 #include <stdio.h>
@@ -64,7 +65,7 @@ bool num_size(const char *s, size_t len, uint64_t *ret)
 		*ret = v;
 		return true;
 	}
-	/* In hexadecimal a trailing B is a digit, so it is decimal from here on. */
+	/* In hexadecimal a trailing B is a digit, so the rest is parsed as decimal. */
 	if (len > 1 && (s[len - 1] == 'B' || s[len - 1] == 'b')) {
 		len--;
 		if (len > 2 && s[len - 1] == 'i')
@@ -99,7 +100,7 @@ char *num_human(uint64_t bytes, char buf[16])
 		whole >>= 10;
 		u++;
 	}
-	/* A round figure stays round: 4K says exactly 4096 bytes. */
+	/* Exact multiples have no decimals: 4K is exactly 4096 bytes. */
 	if (!u)
 		snprintf(buf, 16, "%uB", (unsigned)whole);
 	else if (bytes & (((uint64_t)1 << (10 * u)) - 1))

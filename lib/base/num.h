@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* num.h - numbers as people type them. Pure. */
+/* num.h - numbers and sizes as users type them. Pure. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
 #include <atwalk/base.h>
 
-/* All of `s` must be the number; no sign, no blanks. false: it is not one. */
+/* All of `s` must be the number, without sign or blanks. false: it is not a number. */
 bool num_hex(const char *s, size_t len, uint64_t *ret);     /* 0x optional */
 bool num_dec(const char *s, size_t len, uint64_t *ret);
 bool num_any(const char *s, size_t len, uint64_t *ret);     /* 0x.. or decimal */
-/* 4096, 0x1000, 4K, 2M, 1G, 1T (powers of 1024; a trailing B or iB is fine). */
+/* 4096, 0x1000, 4K, 2M, 1G, 1T (powers of 1024; a trailing B or iB is accepted). */
 bool num_size(const char *s, size_t len, uint64_t *ret);
 
-/* 1.5K, 2.0M, 12G for people; buf of 16 is enough. Returns buf. */
+/* Formats a size for plain output: 1.5K, 2.0M, 12G. `buf` needs 16 bytes. Returns buf. */
 char *num_human(uint64_t bytes, char buf[16]);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pack.c - output stream with optional zstd compression. */
 #include "base/pack.h"
 
 #include <errno.h>
@@ -15,10 +16,10 @@ enum { PACKED = 128 << 10 };
 
 struct pack {
 	int fd;
-	int status;              /* the failure there was */
-	int error;               /* its errno; 0: not the system's */
-	void *zstd;              /* NULL: bytes go out as they are */
-	char *out;               /* PACKED bytes, if it is packed */
+	int status;              /* status of the first failure */
+	int error;               /* its errno; 0: not from a system call */
+	void *zstd;              /* NULL: bytes are written uncompressed */
+	char *out;               /* PACKED bytes, if compressed */
 };
 
 static int pack_failed(const struct pack *p, struct atw_err *err)
@@ -43,13 +44,13 @@ static int pack_start(struct pack *p, int level, struct atw_err *err)
 	p->out = malloc(PACKED);
 	p->zstd = p->out ? ZSTD_createCStream() : NULL;
 	if (!p->zstd || ZSTD_isError(ZSTD_initCStream(p->zstd, level)) ||
-	    /* So that a byte that changed on the way is noticed. */
+	    /* The checksum reveals bytes that were changed in transit. */
 	    ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)))
 		return atw_err_nomem(err);
 	return ATW_OK;
 }
 
-/* Until all of it is taken, or at the end has left. */
+/* Repeat until all input is consumed or, at the end, all output is written. */
 static int pack_squeeze(struct pack *p, const void *data, size_t len,
 			ZSTD_EndDirective how, struct atw_err *err)
 {

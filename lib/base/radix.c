@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* radix.c - radix sort of numbers. */
 #include "base/radix.h"
 
-/* More bits at once are fewer rounds, and more places to add up in each. */
+/* More bits per digit need fewer passes, but more counters in each. */
 enum { FEW = 4096, FEW_BITS = 8, MANY_BITS = 11 };
 
 static bool radix_ordered(const uint64_t *v, size_t n, unsigned shift)

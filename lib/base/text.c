@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text.c - escaping of untrusted texts for each output format. */
 #include "base/text.h"
 
 #include <string.h>
@@ -8,9 +9,9 @@
 #define NOT_UTF8 UINT32_MAX
 
 /*
- * Take one character off the text, which goes on. Overlong forms, surrogates
- * and numbers past the last character are not UTF-8 (RFC 3629); then one byte
- * is taken.
+ * Decode and remove the first character of the text. Overlong forms, surrogates and
+ * numbers above the last character are not UTF-8 (RFC 3629): in these cases one byte is
+ * consumed.
  */
 static uint32_t text_next_char(const char **s)
 {
@@ -23,7 +24,10 @@ static uint32_t text_next_char(const char **s)
 	(*s)++;
 	if (!len)
 		return NOT_UTF8;
-	/* The closing NUL is no continuation either, so this stays inside. */
+	/*
+	 * The closing NUL is no continuation byte either, so this does not read past the
+	 * end.
+	 */
 	for (unsigned i = 1; i < len; i++) {
 		if ((p[i] & 0xc0) != 0x80)
 			return NOT_UTF8;
@@ -36,9 +40,9 @@ static uint32_t text_next_char(const char **s)
 }
 
 /*
- * Characters that have no glyph: bidirectional controls, joiners, fillers, tags and the
- * like, with which two names that differ look the same. The property
- * Default_Ignorable_Code_Point of Unicode 15, and line separators.
+ * Characters without a glyph: bidirectional controls, joiners, fillers, tags and others,
+ * which make two different names look the same. This is the property
+ * Default_Ignorable_Code_Point of Unicode 15, plus line separators.
  */
 static const struct { uint32_t first, last; } invisible[] = {
 	{ 0xad, 0xad }, { 0x34f, 0x34f }, { 0x61c, 0x61c }, { 0x115f, 0x1160 },
@@ -48,7 +52,7 @@ static const struct { uint32_t first, last; } invisible[] = {
 	{ 0xe0000, 0xe0fff },
 };
 
-/* What must not reach a terminal as it is. */
+/* Characters that are escaped before output to a terminal. */
 static bool text_harmful(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == NOT_UTF8)
@@ -59,7 +63,7 @@ static bool text_harmful(uint32_t c)
 	return false;
 }
 
-/* How many bytes from here on are printable ASCII other than `not`. */
+/* The length of the prefix of printable ASCII other than `not`. */
 static size_t text_clean(const char *s, const char * not )
 {
 	size_t n = 0;
@@ -75,7 +79,7 @@ static void text_hex_bytes(struct buf *b, const char *s, const char *end)
 		buf_printf(b, "\\x%02x", (unsigned char)*s);
 }
 
-/* `keep`: control characters that may stay; `twice`: a quote is doubled. */
+/* `keep`: control characters that are not escaped; `twice`: a quote is doubled. */
 static void text_escape(struct buf *b, const char *s, const char *keep, bool twice)
 {
 	while (*s) {
@@ -101,7 +105,7 @@ void text_plain(struct buf *b, const char *s)
 {
 	size_t start = b->len;
 
-	/* A blank that cannot be seen is one that gets lost. */
+	/* A blank at either end is invisible and would get lost. */
 	if (*s == ' ') {
 		buf_str(b, "\\x20");
 		s++;
@@ -155,7 +159,7 @@ static void text_json_char(struct buf *b, uint32_t c)
 		buf_char(b, '\\');
 		buf_char(b, *n);
 	} else if (c > 0xffff) {
-		/* A pair of surrogates (RFC 8259, section 7). */
+		/* A surrogate pair (RFC 8259, section 7). */
 		buf_printf(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
 	} else {
 		buf_printf(b, "\\u%04x", c);
@@ -208,7 +212,7 @@ void text_xml(struct buf *b, const char *s)
 			buf_str(b, "&#39;");
 			break;
 		default:
-			/* U+FFFE and U+FFFF are no characters of XML. */
+			/* U+FFFE and U+FFFF are not allowed in XML. */
 			if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
 				text_hex_bytes(b, p, p + 3);
 				p += 2;

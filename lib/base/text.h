@@ -20,18 +20,18 @@
 #include "base/buf.h"
 
 void text_plain(struct buf *b, const char *s);
-/* Free text of several lines: line ends and tabs stay. */
+/* Free text of several lines: line ends and tabs are kept. */
 void text_lines(struct buf *b, const char *s);
-/* As plain, but \NNN in octal, as /proc/PID/maps writes a line end; blanks stay. */
+/* As plain, but \NNN in octal, as /proc/PID/maps writes a line end; blanks are kept. */
 void text_octal(struct buf *b, const char *s);
-/* With quotes where it needs some; the empty text is "". */
+/* Quoted if necessary; the empty text is "". */
 void text_csv(struct buf *b, const char *s);
-/* With its quotes. */
+/* With the quotes. */
 void text_json(struct buf *b, const char *s);
-/* Of an element or, in double quotes, of an attribute. */
+/* Text of an element or, in double quotes, of an attribute. */
 void text_xml(struct buf *b, const char *s);
 
-/* Columns of a terminal it takes, as far as one a character is true. */
+/* Width in columns of a terminal, assuming one column per character. */
 size_t text_width(const char *s, size_t len);
 
 #endif

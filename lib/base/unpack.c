@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unpack.c - input stream with optional zstd decompression. */
 #include "base/unpack.h"
 
 #include <errno.h>
@@ -20,13 +21,13 @@ enum { MAGIC = 0xfd2fb528, PACKED = 128 << 10 };
 
 struct unpack {
 	int fd;
-	bool owned;              /* fd is ours to close */
+	bool owned;              /* fd is closed with the stream */
 	bool packed, ended;
-	bool within;             /* a frame has begun and not ended */
-	uint64_t taken;          /* bytes of the file that were used */
-	uint64_t given;          /* bytes that became of them */
+	bool within;             /* inside of a frame */
+	uint64_t taken;          /* bytes of the file that were consumed */
+	uint64_t given;          /* bytes that they expanded to */
 	void *zstd;
-	struct atw_err failed;   /* status 0: it has not */
+	struct atw_err failed;   /* status 0: no failure yet */
 	size_t pos, len;         /* of in[] */
 	char in[PACKED];
 };
@@ -41,7 +42,7 @@ static int unpack_fill(int fd, char *buf, size_t len, size_t *ret, struct atw_er
 	return ATW_OK;
 }
 
-/* A pipe may bring even the magic number in pieces. */
+/* A pipe may deliver even the magic number in pieces. */
 static int unpack_begin(struct unpack *u, struct atw_err *err)
 {
 	size_t n = 0;
@@ -219,7 +220,7 @@ int unpack_read(struct unpack *u, void *buf, size_t len, size_t *ret, struct atw
 	return r;
 }
 
-/* The file again from `at` on, where nothing has been taken of it yet. */
+/* Restart at offset `at` of the file, where nothing has been consumed yet. */
 static int unpack_rewind_to(struct unpack *u, uint64_t at, struct atw_err *err)
 {
 	if (at > INT64_MAX || lseek(u->fd, (off_t)at, SEEK_SET) < 0)
