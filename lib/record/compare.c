@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* compare.c - comparisons of a filter expression as instructions, by column type. */
 #include "record/compare.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ static struct insn compare_any(uint8_t col, uint64_t mask, bool want)
 			      .a = mask };
 }
 
-/* "'foo' at character 7" is what starts every complaint about a value. */
+/* "'foo' at character 7": the prefix of every message about a value. */
 static int compare_bad_value(const struct compare *c, const char *what,
 			     struct atw_err *err)
 {
@@ -35,7 +36,7 @@ static int compare_bad_op(const struct compare *c, const char *takes, struct atw
 				 takes, tok_text(c->op), c->op_at + 1);
 }
 
-/* An interval that holds nothing: no value is below 0 or above the last. */
+/* The empty interval: no value lies in it. */
 #define NONE 1, 0
 
 /* "2", "0.25", as thousandths. */
@@ -77,7 +78,7 @@ static const char *compare_what_value(const struct compare *c)
 		c->col->type == ATW_T_SECONDS ? "seconds (2, 0.25)" : "a hexadecimal number";
 }
 
-/* lo..hi: what crosses 0 is what does not lie outside of it. */
+/* lo..hi; an interval across 0 is the complement of the values outside of it. */
 static struct insn compare_signed_range(uint8_t col, int64_t lo, int64_t hi, bool want)
 {
 	return (lo < 0) == (hi < 0)
@@ -148,7 +149,7 @@ static int compare_number(const struct compare *c, struct program *p, struct atw
 	return ATW_OK;
 }
 
-/* A list by how many there are. */
+/* A list is compared by its length. */
 static int compare_length(const struct compare *c, struct program *p, struct atw_err *err)
 {
 	size_t from = p->n;
@@ -175,8 +176,8 @@ static int compare_text(const struct compare *c, struct program *p, struct atw_e
 }
 
 /*
- * A word may stand in a table more than once: the same fact is another bit in
- * another level of the tables. Any of them will do.
+ * A table may contain a word more than once: the same flag is another bit in another
+ * level of the page tables. Any of the bits may be set.
  */
 bool compare_word(struct program *p, const struct atw_column *col,
 		  uint8_t index, const char *word, size_t len, bool want)
@@ -199,7 +200,7 @@ bool compare_word(struct program *p, const struct atw_column *col,
 		found = true;
 	}
 	program_close(p, start);
-	/* What is n/a neither is nor is not: no number lies in 1..0. */
+	/* Neither comparison holds for n/a: no number lies in 1..0. */
 	if (mask)
 		program_add(p, mask & ~col->unknown
 				       ? compare_any(index, mask & ~col->unknown, want)
@@ -207,7 +208,7 @@ bool compare_word(struct program *p, const struct atw_column *col,
 	return found || mask;
 }
 
-/* "rw-u", as a cell shows it: these letters and no others. */
+/* "rw-u", as a cell shows it: exactly these letters. */
 static bool compare_letters_exact(const char *letters, const char *s, size_t len,
 				  uint64_t *ret)
 {
@@ -225,7 +226,7 @@ static bool compare_letters_exact(const char *letters, const char *s, size_t len
 	return true;
 }
 
-/* "wx": both of them, whatever else. */
+/* "wx": at least these letters. */
 static bool compare_letters_some(struct program *p, const struct compare *c, bool want)
 {
 	const char *letters = c->col->names->letters;
@@ -243,7 +244,7 @@ static bool compare_letters_some(struct program *p, const struct compare *c, boo
 	return c->len != 0;
 }
 
-/* "dirty,0x400": all of them. Stops at an unknown one. */
+/* "dirty,0x400": all of these bits. Stops at an unknown name. */
 static bool compare_flags_all(struct program *p, const struct compare *c, bool want)
 {
 	const char *s = c->value, *end = s + c->len;
@@ -256,7 +257,7 @@ static bool compare_flags_all(struct program *p, const struct compare *c, bool w
 		if (len > 2 && s[0] == '0' && num_any(s, len, &bits)) {
 			if (!bits)
 				program_add(p, compare_range(c->index, 0, 0, want));
-			/* Every bit of a number must be set, not one of them. */
+			/* All bits of a number must be set. */
 			for (bool first = true; bits; bits &= bits - 1) {
 				if (!first)
 					program_jump(p, !want);
@@ -324,7 +325,7 @@ static int compare_words(const struct compare *c, struct program *p, struct atw_
 			return compare_unknown_word(c, err);
 		break;
 	default:
-		/* What an empty set looks like. */
+		/* The text of an empty set. */
 		if (c->len == 1 && c->value[0] == '-')
 			program_add(p, compare_range(c->index, 0, 0, want));
 		else if (!compare_flags_all(p, c, want))

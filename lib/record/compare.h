@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* compare.h - COLUMN OP VALUE, by the column's type. */
+/* compare.h - comparisons COLUMN OP VALUE, by the type of the column. */
 #ifndef RECORD_COMPARE_H
 #define RECORD_COMPARE_H
 
@@ -12,7 +12,7 @@ struct compare {
 	const struct atw_column *col;
 	uint8_t index;           /* of the column */
 	enum tok op;
-	size_t op_at;            /* where it stands in the expression */
+	size_t op_at;            /* position in the expression */
 	const char *value;
 	size_t len, value_at;
 };
@@ -21,8 +21,8 @@ int compare_compile(const struct compare *c, struct program *p,
 		    struct atw_err *err);
 
 /*
- * Test whether the column has that word; `want` false: whether it has another
- * value. false: the column does not know the word.
+ * Test whether the column has that word; `want` false: whether it has another value.
+ * false: the word is not a value of the column.
  */
 bool compare_word(struct program *p, const struct atw_column *col,
 		  uint8_t index, const char *word, size_t len, bool want);

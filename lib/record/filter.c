@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* filter.c - from an expression to a program, by recursive descent. */
+/* filter.c - recursive-descent parser of filter expressions. */
 #include "record/filter.h"
 
 #include <stdlib.h>
@@ -24,7 +24,10 @@ struct filter_parser {
 	struct atw_err *err;
 };
 
-/* The folded answer before the raw one; 0: the column has no words. */
+/*
+ * LETTERS (the effective value) before ENUM before FLAGS (raw bits); 0: the column has no
+ * words.
+ */
 static unsigned filter_rank(const struct atw_column *c)
 {
 	if (!column_has_words(c))
@@ -41,7 +44,7 @@ static bool filter_knows(const struct atw_column *c, const char *word, size_t le
 	return false;
 }
 
-/* Every word once, although several columns may know it. */
+/* Each word once, even if several columns have it. */
 static void filter_add_words(const struct atw_schema *sc, struct buf *ret,
 			     struct nearest *near)
 {
@@ -66,7 +69,7 @@ static void filter_add_words(const struct atw_schema *sc, struct buf *ret,
 	}
 }
 
-/* Cut a list that is too long for a sentence behind a whole name. */
+/* Truncate a list that is too long for a message at the end of a name. */
 static void filter_cut_list(struct buf *b, size_t max)
 {
 	if (!b->data || b->len <= max)
@@ -78,7 +81,7 @@ static void filter_cut_list(struct buf *b, size_t max)
 	buf_str(b, ", ...");
 }
 
-/* "area~libc, task~libc": a word alone was perhaps meant as a part of a text. */
+/* "area~libc, task~libc": a single word may be meant as a substring of a text. */
 static void filter_text_matches(const struct atw_schema *sc, const char *word, size_t len,
 				struct buf *ret)
 {
@@ -94,7 +97,7 @@ static void filter_text_matches(const struct atw_schema *sc, const char *word, s
 	}
 }
 
-/* "wx" is what a column of letters is compared with; its key, or NULL. */
+/* The key of the LETTERS column that has all letters of the word ("wx"), or NULL. */
 static const char *filter_all_letters(const struct atw_schema *sc, const char *word,
 				      size_t len)
 {
@@ -256,7 +259,7 @@ static int filter_parse_unary(struct filter_parser *ps)
 	bool negated = false;
 	int rc;
 
-	/* A loop, so that a million of them cost no stack. */
+	/* A loop and not a recursion: a million `not` need no stack. */
 	while (ps->lx.tok == TOK_NOT) {
 		negated = !negated;
 		rc = lex_next(&ps->lx, ps->err);
@@ -269,7 +272,7 @@ static int filter_parse_unary(struct filter_parser *ps)
 	return rc;
 }
 
-/* Terms with one keyword between them: the first `stop` decides for all. */
+/* Terms joined by one keyword: the first that yields `stop` decides. */
 static int filter_parse_chain(struct filter_parser *ps, enum tok between, bool stop,
 			      int (*part)(struct filter_parser *ps))
 {
@@ -310,7 +313,7 @@ static int filter_parse(struct filter_parser *ps)
 					 ps->lx.at + 1);
 	if (ps->lx.tok != TOK_END) {
 		rc = lex_expected(&ps->lx, "'and' or 'or'", ps->err);
-		/* In lower case. */
+		/* Converted to lower case. */
 		if (strchr("&|AO", *ps->lx.word))
 			atw_err_hint(ps->err, "write 'and', 'or'");
 		return rc;

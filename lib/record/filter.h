@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * filter.h - which rows the user wants.
+ * filter.h - parser of the --filter expression, which selects rows.
  *
  *	expr  := and { "or" and }
  *	and   := unary { "and" unary }
  *	unary := { "not" } ( "(" expr ")" | WORD | COLUMN OP VALUE )
  *
- * A WORD is one of a column's names: "writable". Where several columns know
- * it, the folded answer counts before the raw one: LETTERS (rights along the
- * whole path) before ENUM (the state) before FLAGS (bits of one entry); of
- * columns of one type any may have it.
+ * A WORD is one of a column's names: "writable". If several columns have it, the
+ * effective value has precedence over the raw one: LETTERS (permissions along the whole
+ * path) before ENUM (the state) before FLAGS (bits of one entry); among columns of the
+ * same type any may match.
  *
- * A value that is n/a makes every comparison false, != as well; `not` turns
- * that into true. What a cell shows may be typed behind `=`.
+ * A comparison with a value that is n/a is false, also for !=; `not` makes it true. The
+ * text of a cell may be typed behind `=`.
  */
 #ifndef RECORD_FILTER_H
 #define RECORD_FILTER_H
 
 #include "record/record.h"
 
-#define FILTER_DEPTH 64          /* parentheses inside parentheses */
+#define FILTER_DEPTH 64          /* nested parentheses */
 
 struct filter;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* group.c - grouping of rows by the value of a column. */
 #include "record/group.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "record/intern.h"
 #include "record/schema.h"
 
-/* A group's words: its value, its `have` of the grouped row, count, sums. */
+/* Words of a group: its value, `have` of the grouped row, count, sums. */
 enum { W_VALUE, W_HAVE, W_COUNT, W_SUM };
 
 struct group {
@@ -33,7 +34,7 @@ static void group_add_sum(struct group *g, const struct atw_schema *sc, unsigned
 	struct atw_column *c = &g->col[g->schema.ncols];
 
 	*c = sc->col[from];
-	/* Of pages there may be very many columns. */
+	/* A schema may have very many columns of pages. */
 	c->hidden = c->hidden && c->type != ATW_T_BYTES && from != g->key;
 	if (from == g->key) {
 		c->key = "total";
@@ -110,7 +111,7 @@ const struct atw_schema *group_schema(const struct group *g)
 	return &g->schema;
 }
 
-/* Where the value's group is noted, or would be. */
+/* The slot of the value in the hash table, or the free one where it belongs. */
 static size_t *group_find_slot(const struct group *g, uint64_t value, bool have)
 {
 	size_t at = (size_t)hash_u64(value + !have) & (g->nslots - 1);
@@ -132,7 +133,7 @@ static bool group_grow(struct group *g)
 	size_t nslots = g->nslots ? g->nslots * 2 : 256;
 	size_t *slot;
 
-	/* At most half full, so that a search ends soon. */
+	/* At most half full, which keeps probe sequences short. */
 	if (n < g->nslots / 2)
 		return true;
 	slot = calloc(nslots, sizeof(*slot));

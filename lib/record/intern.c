@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* intern.c - hash set of texts. */
 #include "record/intern.h"
 
 #include <stdlib.h>
@@ -82,7 +83,7 @@ const char *intern_text(struct intern *in, const char *s, size_t len)
 	const char *kept;
 	size_t at;
 
-	/* At most half full, so that a search ends soon. */
+	/* At most half full, which keeps probe sequences short. */
 	if (in->n >= in->nslots / 2 && !intern_grow(in))
 		return NULL;
 	at = intern_hash_text(s, len) & (in->nslots - 1);

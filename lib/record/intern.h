@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * intern.h - one copy of each text. Ten million rows name a few hundred tasks
- * and areas; equal texts are equal pointers, which stay where they are.
+ * intern.h - one copy of each text. Ten million rows name a few hundred tasks and VMAs;
+ * equal texts are equal pointers, which stay valid.
  */
 #ifndef RECORD_INTERN_H
 #define RECORD_INTERN_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lex.c - tokens of a filter expression. */
 #include "record/lex.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 
 #define BLANKS " \t\n\r"
 
-/* Longer operators stand before their own beginnings. */
+/* Longer operators precede those that are prefixes of them. */
 static const struct {
 	const char text[4];
 	enum tok tok;
@@ -43,7 +44,7 @@ void lex_init(struct lex *lx, const char *expr)
 	*lx = (struct lex){ .expr = expr };
 }
 
-/* Skip blanks; true when a token other than the end starts there. */
+/* Skip blanks; true if a token other than the end starts there. */
 static bool lex_start(struct lex *lx)
 {
 	lx->pos += strspn(lx->expr + lx->pos, BLANKS);
@@ -121,7 +122,7 @@ int lex_value(struct lex *lx, struct atw_err *err)
 	rc = lex_word(lx, BLANKS "()", err);
 	if (rc < 0)
 		return rc;
-	/* Nothing up to a parenthesis is no value; "" is the empty one. */
+	/* An empty value must be written as "". */
 	if (lx->word == lx->expr + lx->at && !lx->len) {
 		lx->len = 1;
 		return lex_expected(lx, "a value", err);

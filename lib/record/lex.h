@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lex.h - the words of a --filter expression.
+ * lex.h - lexer of --filter expressions.
  *
- * Blanks separate. A name ends at a blank, a parenthesis or an operator; a
- * value ends at a blank or a parenthesis only, so that paths and task names
- * need no quotes. 'x' and "x" are a word whatever is between the quotes.
+ * Blanks separate tokens. A name ends at a blank, a parenthesis or an operator; a value
+ * ends at a blank or a parenthesis only, so that paths and task names need no quotes. 'x'
+ * and "x" are one word whatever is between the quotes.
  */
 #ifndef RECORD_LEX_H
 #define RECORD_LEX_H
@@ -27,11 +27,11 @@ struct lex {
 };
 
 void lex_init(struct lex *lx, const char *expr);
-/* Step to the next name, operator or parenthesis. */
+/* Advance to the next name, operator or parenthesis. */
 int lex_next(struct lex *lx, struct atw_err *err);
-/* Step to what an operator compares with: a TOK_WORD. */
+/* Advance to the value behind an operator: a TOK_WORD. */
 int lex_value(struct lex *lx, struct atw_err *err);
-/* Fails with "expected WHAT at character N, not 'what is there'". */
+/* Fails with "expected WHAT at character N, not 'the token'". */
 int lex_expected(const struct lex *lx, const char *what, struct atw_err *err);
 
 /* "<=" */

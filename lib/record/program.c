@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* program.c - interpreter and assembler of compiled filter expressions. */
 #include "record/program.h"
 
 #include <stdlib.h>
@@ -63,7 +64,7 @@ bool program_run(const struct program *p, const struct atw_row *row)
 {
 	bool truth = true;
 
-	/* Every jump leads forward, so this ends. */
+	/* Every jump leads forward, so this terminates. */
 	for (size_t i = 0; i < p->n; i++) {
 		const struct insn *in = &p->insn[i];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * program.h - what a filter expression becomes: tests that set one truth
- * value, and forward jumps over what cannot change it any more.
+ * program.h - compiled filter expression: tests that set one truth value, and forward
+ * jumps over tests that can no longer change it.
  */
 #ifndef RECORD_PROGRAM_H
 #define RECORD_PROGRAM_H
@@ -36,15 +36,15 @@ struct insn {
 struct program {
 	struct insn *insn;
 	size_t n, cap;
-	struct intern texts;     /* what instructions point to */
-	bool failed;             /* some instruction found no room */
+	struct intern texts;     /* texts that instructions point to */
+	bool failed;             /* an allocation for an instruction failed */
 };
 
 void program_deinit(struct program *p);
 void program_add(struct program *p, struct insn in);
-/* A jump to where program_close() will be called for this piece. */
+/* Emits a jump whose target is set by program_close(). */
 void program_jump(struct program *p, bool want);
-/* The open jumps from `start` on lead here. */
+/* Set the target of the open jumps from `start` on to here. */
 void program_close(struct program *p, size_t start);
 bool program_run(const struct program *p, const struct atw_row *row);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record.h - typed rows, and where they go.
+ * record.h - typed rows, and the sinks that format them.
  *
- * A command describes its columns once and hands over rows of values; a sink
- * turns them into a table, CSV or JSON. Rows stream: a sink keeps no row.
+ * A command describes its columns once and emits rows of values; a sink writes them as a
+ * table, CSV or JSON. Rows are streamed: a sink keeps none.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
@@ -12,8 +12,8 @@
 
 enum atw_type {
 	ATW_T_VA,                /* u: "0x..." in every format */
-	ATW_T_PA,                /* u: likewise */
-	ATW_T_HEX,               /* u: likewise; a raw word */
+	ATW_T_PA,                /* u: the same */
+	ATW_T_HEX,               /* u: the same; a raw word */
 	ATW_T_BYTES,             /* u: a size; --units changes its plain form only */
 	ATW_T_COUNT,             /* u: a plain number */
 	ATW_T_ENUM,              /* u: index into names */
@@ -22,14 +22,14 @@ enum atw_type {
 	ATW_T_TEXT,              /* s: UTF-8 is not assumed; sinks escape */
 	ATW_T_SECONDS,           /* u: thousandths of one; "1.500" in every format */
 	ATW_T_CHANGE,            /* u: a count's, two's complement; "+3", CSV and JSON: 3 */
-	ATW_T_CHANGE_BYTES,      /* u: a size's, likewise; --units as of BYTES */
+	ATW_T_CHANGE_BYTES,      /* u: a size's, the same; --units as of BYTES */
 	ATW_T_PAGES,             /* u: a number of pages; plain with `page_units`: in --units */
-	ATW_T_LIST,              /* list: JSON: objects of `of`; else how many */
+	ATW_T_LIST,              /* list; JSON: objects of `of`; else their number */
 };
 
 struct atw_schema;
 
-/* The words a column's values are made of. Each is also a word of --filter. */
+/* The values of a column that are words. Each is also a word of --filter. */
 struct atw_names {
 	size_t n;                /* at most 64 for FLAGS and LETTERS */
 	const char *const *name; /* e.g. "writable"; NULL entries are unused */
@@ -40,11 +40,12 @@ struct atw_column {
 	const char *key;         /* [a-z0-9_]+; JSON key, CSV head, --columns word */
 	const char *help;
 	enum atw_type type;
-	uint8_t width;           /* of the plain table; 0: as the type needs */
-	bool hidden;             /* shown only when --columns names it */
+	uint8_t width;           /* of the plain table; 0: by type */
+	bool hidden;             /* shown only if --columns names it */
 	const struct atw_names *names;
-	bool sum;                /* the plain table has its sum at the end */
-	uint64_t unknown;        /* FLAGS: of these words no row says anything, not even no */
+	bool sum;                /* the plain table ends with its sum */
+	uint64_t unknown;        /* FLAGS: bits that no row has information about; they
+				  * are n/a */
 	const struct atw_schema *of;     /* LIST only: of numbers, no texts and no lists */
 	bool rate;               /* per second: the heads of tables for people end with "/s" */
 };
@@ -59,25 +60,26 @@ struct atw_list;
 union atw_value {
 	uint64_t u;
 	const char *s;           /* borrowed for the call */
-	const struct atw_list *list;     /* likewise */
+	const struct atw_list *list;     /* the same */
 };
 
-/* Bit i of `have` unset: column i is n/a, which is never 0. */
+/* Bit i of `have` is clear: column i is n/a, which is never shown as 0. */
 struct atw_row {
 	const union atw_value *v;
 	uint64_t have;
 };
 
-/* What it is compared by is how many there are. */
+/* Lists are compared by their length. */
 struct atw_list {
 	size_t n;
-	const union atw_value *v;        /* those of the first, then those of the next */
-	const uint64_t *have;            /* one each */
+	const union atw_value *v;        /* all values of the first element, then of the
+					  * next */
+	const uint64_t *have;            /* one for each element */
 };
 
 struct atw_sink;
 
-/* Sinks see only the chosen columns, in the chosen order. */
+/* Sinks get only the chosen columns, in the chosen order. */
 struct atw_sink_ops {
 	size_t size;
 	const char *name, *help;
@@ -86,100 +88,107 @@ struct atw_sink_ops {
 	int (*row)(struct atw_sink *k, const struct atw_row *row,
 		   struct atw_err *err);
 	int (*end)(struct atw_sink *k, struct atw_err *err);
-	/* NULL: not in this format. Before begin, of rows that will come. */
+	/*
+	 * NULL: not in this format. Called before begin() with facts about the rows that
+	 * follow.
+	 */
 	void (*measure)(struct atw_sink *k, const struct atw_row *row);
-	/* Likewise: the last row, with sums; nothing at all in columns of `blank`. */
+	/*
+	 * NULL: not in this format. The last row, with sums; columns of `blank` are left
+	 * empty.
+	 */
 	int (*sum)(struct atw_sink *k, const struct atw_row *row, uint64_t blank,
 		   struct atw_err *err);
 };
 
 enum atw_units { ATW_UNITS_HUMAN, ATW_UNITS_BYTES, ATW_UNITS_PAGES };
 
-/* How the user wants rows to come out; all zero is the default. */
+/* Output options; a zeroed struct is the default. */
 struct atw_output_opts {
 	const char *format;      /* NULL: plain */
 	const char *path;        /* NULL: standard output */
 	const char *columns;     /* NULL: those not hidden; "+a,b" adds to them,
 	                          * where the schema has its place */
 	const char *filter;      /* NULL: every row */
-	const char *sort;        /* "size:desc,address"; NULL: as they come */
-	const char *group;       /* a column: one row a value: how many, and their sizes */
+	const char *sort;        /* "size:desc,address"; NULL: in the order they are
+				  * emitted */
+	const char *group;       /* a column: one row per value, with the number of rows
+				  * and their size */
 	enum atw_units units;
 	unsigned page_shift;     /* for --units pages; 0: 12 */
 	bool color;
-	bool bare;               /* plain: no head line, for output of text alone */
+	bool bare;               /* plain: without column heads, for output that is only
+				  * text */
 	bool page_units;         /* numbers of pages are shown in `units`, too */
 	/*
-	 * Plain: the first rows wait until so many are known, or until a flush, so that
-	 * columns are as wide as they need. Texts that are longer than 64 characters
-	 * and not in the last column have three dots in their middle then.
+	 * Plain: the first rows are buffered until so many are known, or until a flush,
+	 * to find the column widths. Texts longer than 64 characters are then shortened
+	 * in their middle, unless they are in the last column.
 	 */
 	bool ahead;
-	uint64_t limit;          /* rows, the rest is left out and counted; 0: all */
+	uint64_t limit;          /* rows; further ones are only counted; 0: unlimited */
 	/*
-	 * Tables of several moments, parted by flushes: `limit` is of each, and the plain
-	 * one has no last row with sums.
+	 * The rows are tables of several moments, separated by flushes: `limit` applies
+	 * to each table, and the plain one has no row with sums.
 	 */
 	bool sumless;
 };
 
 /*
- * The way from rows to bytes: filter, then group or sort, then columns, then
- * the sink. A file is written beside its place and renamed by commit, so a
- * failure leaves no half of one.
+ * The pipeline from rows to bytes: filter, then group or sort, then columns, then the
+ * sink. A file is written under a temporary name in its folder and renamed by commit, so
+ * a failure leaves no partial file.
  */
 struct atw_output;
 
 /*
- * Checks everything the user typed against the schema before any row. The
- * schema, its names and the options' texts must stay until close.
+ * Validates all options against the schema before any row is emitted. The schema, its
+ * names and the texts of the options must stay valid until close.
  */
 int atw_output_open(const struct atw_output_opts *o,
 		    const struct atw_schema *sc,
 		    struct atw_output **ret, struct atw_err *err);
-/* The same without an output: would it open, as far as what was typed goes? */
+/* The same without an output: validates the options only. */
 int atw_output_check(const struct atw_output_opts *o,
 		     const struct atw_schema *sc, struct atw_err *err);
-/* The row's texts are copied where they are kept. */
+/* Texts of the row are copied if they are kept. */
 int atw_output_row(struct atw_output *out, const struct atw_row *row,
 		   struct atw_err *err);
-/* The page of what rows are about, once it is known: 1 << page_shift bytes. */
+/* The page size of the rows, once it is known: 1 << page_shift bytes. */
 void atw_output_page(struct atw_output *out, unsigned page_shift);
-/* How many rows the limit has left out so far. */
+/* The number of rows beyond the limit so far. */
 uint64_t atw_output_left_out(const struct atw_output *out);
-/* Rows that passed the filter so far. */
+/* The number of rows that passed the filter so far. */
 uint64_t atw_output_rows(const struct atw_output *out);
 /*
- * A line above the next row that is shown, for what it and those after it have
- * in common: plain format only, and not where rows are sorted or grouped. One
- * that no row follows is forgotten.
+ * A heading above the next row that is shown: plain format only, and not for sorted or
+ * grouped rows. It is dropped if no row follows.
  */
 int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 /*
- * Text behind the row before it, which goes where that one went: nowhere, if the
- * filter does not let it pass. Plain format only, and not where rows are sorted or
- * grouped.
+ * Text below the row before it, dropped if that row did not pass the filter. Plain format
+ * only, and not for sorted or grouped rows.
  */
 int atw_output_text(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 /*
- * Free text below the table: plain format only, other formats drop it. Comes
- * out after the rows.
+ * Free text below the table, written after all rows. Plain format only; other formats
+ * drop it.
  */
 int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 /*
- * Write out what was emitted so far, for a reader that waits for it; a file is still put
- * in its place only by commit. Rows that are sorted or grouped stay.
+ * Write what was emitted so far, for a reader that waits for it; a file is still renamed
+ * by commit only. Rows to be sorted or grouped are not written yet.
  */
 int atw_output_flush(struct atw_output *out, struct atw_err *err);
-/* Everything is written and in its place when this returns ATW_OK. */
+/* ATW_OK: everything is written, and a file has its final name. */
 int atw_output_commit(struct atw_output *out, struct atw_err *err);
-/* Drops what commit did not put in place. NULL is fine. */
+/* Drops output that was not committed. NULL is accepted. */
 void atw_output_close(struct atw_output *out);
 
-/* The formats this build knows, by number; NULL past the end. */
+/* The formats of this build by number; NULL past the end. */
 const struct atw_sink_ops *atw_sink_kind(size_t i);
 
 #endif

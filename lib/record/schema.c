@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* schema.c - lookup of columns and words, and parsing of column lists. */
 #include "record/schema.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ int schema_find(const struct atw_schema *sc, const char *key, size_t len)
 	return -1;
 }
 
-/* Names that mean the same column, here and in smem, ps, top, crash and /proc. */
+/* Synonyms of column names that are used here and in smem, ps, top, crash and /proc. */
 static const char *const same[][6] = {
 	{ "resident", "rss", "mapped" },
 	{ "vsize", "virtual", "vsz", "vss", "vmsize" },
@@ -33,7 +34,7 @@ static const char *const same[][6] = {
 	{ "node", "nid" },
 };
 
-/* Its row of the table, or NULL. */
+/* The row of the table, or NULL. */
 static const char *const *schema_names_of(const char *word, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(same); i++)
@@ -43,7 +44,7 @@ static const char *const *schema_names_of(const char *word, size_t len)
 	return NULL;
 }
 
-/* The next column after `from` that the word is another name of, or -1. */
+/* The next column after `from` that the word is a synonym of, or -1. */
 static int schema_next_named(const struct atw_schema *sc, const char *const *names,
 			     int from)
 {
@@ -88,7 +89,7 @@ bool column_is_signed(const struct atw_column *c)
 bool names_is(const struct atw_names *nm, size_t i, const char *word,
 	      size_t len)
 {
-	/* A LETTERS column may do without words. */
+	/* A LETTERS column may have no words. */
 	const char *name = nm->name && i < nm->n ? nm->name[i] : NULL;
 
 	return name && strlen(name) == len && !memcmp(name, word, len);
@@ -186,7 +187,7 @@ int schema_choose(const struct atw_schema *sc, enum atw_param param, const char 
 		if (i < 0)
 			return schema_unknown(sc, param, word, len, err);
 		if (seen >> i & 1) {
-			/* Asking for more of what is there is no mistake. */
+			/* "+" with a column that is shown anyway is no error. */
 			if (adds)
 				continue;
 			return atw_err_set_param(err, ATW_E_USAGE, param,
@@ -196,7 +197,9 @@ int schema_choose(const struct atw_schema *sc, enum atw_param param, const char 
 		seen |= (uint64_t)1 << i;
 		cs.at[cs.n++] = (uint8_t)i;
 	}
-	/* Added ones go where the schema has them: its widest column is last. */
+	/*
+	 * Added columns are inserted in the schema's order, because the widest is last.
+	 */
 	if (adds) {
 		cs.n = 0;
 		for (size_t i = 0; i < sc->ncols; i++)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sort.c - stable sort of rows. */
 #include "record/sort.h"
 
 #include <stdlib.h>
@@ -9,9 +10,8 @@
 #include "record/intern.h"
 
 /*
- * What is moved around. `head` holds as much of the first key as fits, in the
- * order of unsigned numbers, so that most comparisons end without touching
- * the row.
+ * The elements that are sorted. `head` holds the prefix of the first key in the order of
+ * unsigned numbers, so most comparisons need no access to the row.
  */
 struct ref {
 	uint64_t head;
@@ -28,7 +28,7 @@ struct sorter {
 	size_t nwords, cap;
 	size_t stride;
 	struct intern texts;
-	void *lists;             /* copies, each with a pointer to the one before in front */
+	void *lists;             /* copies, each behind a pointer to the previous */
 
 	struct ref *ref;
 	size_t nrefs, next;
@@ -38,7 +38,7 @@ struct sorter {
 static int sort_parse_key(const struct atw_schema *sc, const char *word, size_t len,
 			  struct sort_key *ret, struct atw_err *err)
 {
-	/* "size:desc"; "size desc", too, as SQL has it. */
+	/* "size:desc", or "size desc" as in SQL. */
 	const char *colon = memchr(word, memchr(word, ':', len) ? ':' : ' ', len), *key = word;
 	bool sign = len && (*word == '-' || *word == '+');
 	size_t keylen = (colon ? (size_t)(colon - word) : len) - sign;
@@ -128,7 +128,10 @@ void sorter_destroy(struct sorter *s)
 	free(s);
 }
 
-/* Copies the list: its owner may change it after the row is added. NULL: no memory. */
+/*
+ * Copies the list, because its owner may change it after the row is added. NULL: no
+ * memory.
+ */
 static const struct atw_list *sort_keep_list(struct sorter *s, const struct atw_list *l,
 					     size_t ncols)
 {
@@ -212,7 +215,7 @@ static const struct atw_list *sort_list_of(uint64_t word)
 	return (const struct atw_list *)(uintptr_t)word;
 }
 
-/* Negative numbers, as unsigned ones below all others; lists by how many. */
+/* Converts signed to unsigned order; lists are compared by length. */
 static uint64_t sort_in_order(const struct sorter *s, uint8_t col, uint64_t v)
 {
 	if (s->sc->col[col].type == ATW_T_LIST)
@@ -220,7 +223,7 @@ static uint64_t sort_in_order(const struct sorter *s, uint8_t col, uint64_t v)
 	return column_is_signed(&s->sc->col[col]) ? v ^ (uint64_t)1 << 63 : v;
 }
 
-/* Two rows by one key; n/a is after everything. */
+/* Compare two rows by one key; n/a is after everything. */
 static int sort_compare_key(const struct sorter *s, const struct sort_key *key,
 			    const uint64_t *a, const uint64_t *b)
 {
@@ -257,7 +260,7 @@ static int sort_compare_refs(const void *x, const void *y, void *sorter)
 		if (d)
 			return d;
 	}
-	/* The order they came in makes any sorting a stable one. */
+	/* Ties are broken by input order, which makes the sort stable. */
 	return a->row < b->row ? -1 : 1;
 }
 

@@ -2,10 +2,9 @@
 /*
  * sort.h - rows in the order of some columns.
  *
- * Sorting is the one thing that has to keep rows: as words, with each text
- * once, and only the columns that will be looked at again. Rows that compare
- * equal stay as they came. What is n/a comes last, whichever way the column
- * is sorted.
+ * Sorting has to keep all rows: as words, with each text stored once, and only the
+ * columns that are used later. The sort is stable. Values that are n/a come last in both
+ * directions.
  */
 #ifndef RECORD_SORT_H
 #define RECORD_SORT_H
@@ -30,7 +29,7 @@ int sort_parse(const char *spec, const struct atw_schema *sc,
 
 struct sorter;
 
-/* `keep`: the columns that sorter_next() shall give back. */
+/* `keep`: the columns that sorter_next() returns. */
 int sorter_create(const struct atw_schema *sc, const struct sort_keys *keys,
 		  const struct columns *keep, struct sorter **ret,
 		  struct atw_err *err);
@@ -39,7 +38,7 @@ int sorter_add(struct sorter *s, const struct atw_row *row,
 	       struct atw_err *err);
 /* No more rows. */
 int sorter_finish(struct sorter *s, struct atw_err *err);
-/* The next row, until the next call. Others than the kept columns are n/a. */
+/* The next row, valid until the next call. Columns that are not kept are n/a. */
 bool sorter_next(struct sorter *s, struct atw_row *ret);
 
 #endif
