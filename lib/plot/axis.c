@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* axis.c - round steps of an axis and the texts of its marks. */
 #include "plot/axis.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 
 enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
-/* The next larger round number; 0: there is none in 64 bits. */
+/* The next larger round number; 0: it exceeds 64 bits. */
 static uint64_t axis_next_step(enum axis_unit unit, uint64_t step)
 {
 	static const unsigned clock[] = {
@@ -52,7 +53,7 @@ void axis_choose(enum axis_unit unit, uint64_t largest, unsigned steps, struct a
 	n = (largest - 1) / step + 1;
 	ret->unit = unit;
 	ret->step = step;
-	/* At the end of 64 bits the axis ends where the numbers do. */
+	/* Near the end of 64 bits the axis ends at the largest value. */
 	if (__builtin_mul_overflow(n, step, &ret->top))
 		ret->top = largest;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bars.c - stacked bars from left to right, one row a thing, largest on top. */
+/* bars.c - stacked horizontal bars, one per thing, the largest on top. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,13 @@ enum {
 	MOST = 50,
 	NAMES_MAX = 260, NAMES_MIN = 60, /* points for the names */
 	NUMBERS = 132,                   /* for the sums on the right */
-	FAR = 4,                         /* wide bars are shown to so many times the others */
+	FAR = 4,                         /* wide bars are drawn up to so many times as
+					  * long as the others */
 };
 
 struct bars_row {
-	size_t from, n;                  /* in the order; more than one: the rest */
+	size_t from, n;                  /* in the order; more than one: the rest,
+					  * merged */
 	uint64_t value[CHART_KEYS], wide[CHART_KEYS];
 	uint64_t sum, wide_sum;
 	const char *name, *link;
@@ -29,7 +31,7 @@ struct bars_plan {
 	struct scene *s;
 	struct axis axis;
 	double x, width;                 /* of the bars */
-	double y, pitch;                 /* of the first row, from row to row */
+	double y, pitch;                 /* of the first row; distance between rows */
 	bool pairs;
 };
 
@@ -49,7 +51,7 @@ static int bars_larger(const void *a, const void *b)
 	return x->at < y->at ? -1 : 1;
 }
 
-/* The rows as they will be seen. Room for c->most. */
+/* The rows that are drawn. `ret` has room for c->most. */
 static size_t bars_make_rows(const struct chart_bars *c, const struct bars_order *order,
 			     size_t most, struct bars_row *row)
 {
@@ -82,7 +84,10 @@ static size_t bars_make_rows(const struct chart_bars *c, const struct bars_order
 	return n;
 }
 
-/* What the axis must reach: the rest, and bars far wider than the others, may not. */
+/*
+ * The value that the axis must include; the merged rest and bars that are far wider than
+ * the others may be cut.
+ */
 static uint64_t bars_reach(const struct bars_row *row, size_t n)
 {
 	uint64_t most = 0, wide = 0, far;
@@ -107,7 +112,7 @@ static double bars_scaled(const struct bars_plan *p, uint64_t v)
 	return (double)v / (double)p->axis.top * p->width;
 }
 
-/* Two cuts through the end of a bar that goes on where the picture ends. */
+/* Two cuts through the end of a bar that exceeds the picture. */
 static void bars_put_break(const struct bars_plan *p, double y, double h)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -117,7 +122,7 @@ static void bars_put_break(const struct bars_plan *p, double y, double h)
 	}
 }
 
-/* Returns where it ends. A bar that is too long shows what it is made of all the same. */
+/* Returns the right end. A bar that is cut keeps the proportions of its parts. */
 static double bars_put(const struct bars_plan *p, const uint64_t *v, double y, double h,
 		       bool pale)
 {
@@ -129,7 +134,7 @@ static double bars_put(const struct bars_plan *p, const uint64_t *v, double y, d
 
 		sum = chart_add(sum, v[k]);
 		to = (double)sum / (double)whole * p->width;
-		/* A thin gap, so that adjacent colours can be distinguished. */
+		/* A thin gap, so that similar adjacent colours can be distinguished. */
 		if (to - from > 2 && sum < total)
 			to -= 0.5;
 		scene_rect(p->s, p->x + from, y, to - from, h,
@@ -252,7 +257,7 @@ static double bars_names_width(const struct bars_row *row, size_t n)
 		struct buf shown = { 0 };
 		double w;
 
-		/* A byte that is not shown as it is takes the room of four letters. */
+		/* An escaped byte is as wide as four letters. */
 		text_plain(&shown, row[i].name);
 		w = font_width(shown.data ? shown.data : "", shown.len, 11, 0);
 		if (w > most)

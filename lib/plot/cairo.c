@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cairo.c - a scene painted by cairo: PostScript, PDF and PNG. What can only be
- * pointed at, titles and links, is left out.
+ * cairo.c - output of a scene as PostScript, PDF or PNG through cairo. Titles and links
+ * are left out, because these formats have no tooltips.
  */
 #include "plot/draw.h"
 
@@ -13,14 +13,14 @@
 #include <dlfcn.h>
 
 enum {
-	PNG_SIDE = 32000,                /* cairo takes 32767 */
-	PNG_PIXELS = 100 * 1000 * 1000,  /* 400 MB while it is painted */
+	PNG_SIDE = 32000,                /* cairo's limit is 32767 */
+	PNG_PIXELS = 100 * 1000 * 1000,  /* 400 MB while it is drawn */
 };
 
 /*
- * What is called of it, by names without "cairo_". It is loaded when a picture is
- * painted and not before: with all that it takes along, every start of the program
- * would be slower and larger.
+ * Functions of cairo, without the prefix "cairo_". The library is loaded when a picture
+ * is drawn: linked, it and its dependencies would make every start of the program slower
+ * and larger.
  */
 #define CALLS(CALL) \
 	CALL(create) \
@@ -145,7 +145,7 @@ static void plot_cairo_paint(const struct cairo *c, cairo_t *cr, const struct sc
 	c->show_page(cr);
 }
 
-/* Converts the final status of a surface. Errors of the writer are its caller's. */
+/* Converts the final status of a surface. The caller reports errors of the writer. */
 static int plot_cairo_settle(const struct cairo *c, cairo_status_t status,
 			     const struct writer *w, struct atw_err *err)
 {

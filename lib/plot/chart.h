@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * chart.h - layouts on top of a scene. Each takes a scene that was initialised,
- * sets its size and its title, and draws; numbers come in, nothing is looked up.
+ * chart.h - chart layouts on top of a scene. Each takes an initialised scene, sets its
+ * size and title, and draws the numbers that are passed in.
  *
- * Whatever is too much to be legible is put together and counted in the picture.
+ * Elements that would be too small to be legible are merged, and the picture states how
+ * many.
  */
 #ifndef PLOT_CHART_H
 #define PLOT_CHART_H
@@ -11,7 +12,7 @@
 #include "plot/axis.h"
 #include "plot/scene.h"
 
-/* What a colour stands for. */
+/* An entry of the legend: a colour and its meaning. */
 struct chart_key {
 	const char *name;
 	uint32_t color;
@@ -19,17 +20,18 @@ struct chart_key {
 
 struct chart_head {
 	const char *title;
-	const char *of;                  /* what is measured: "pages of 4 KiB" */
+	const char *of;                  /* unit of the values: "pages of 4 KiB" */
 	const char *things;              /* what is compared: "processes" */
 	enum axis_unit unit;
 };
 
-/* ---- bars.c: a row a thing; the paper's Figures 3 and 6 ---- */
+/* ---- bars.c: a row per thing; Figures 3 and 6 of Movall et al. ---- */
 
 struct chart_bar {
 	const char *name, *link;         /* link: NULL, or "#..." */
-	const uint64_t *value;           /* one of each key */
-	const uint64_t *wide;            /* likewise, for the pale bar below; NULL: none */
+	const uint64_t *value;           /* one per key */
+	const uint64_t *wide;            /* the same, for the pale bar below; NULL:
+					  * none */
 };
 struct chart_bars {
 	struct chart_head head;
@@ -38,18 +40,20 @@ struct chart_bars {
 	size_t nkeys;                    /* at most CHART_KEYS */
 	const struct chart_bar *bar;
 	size_t n;
-	size_t most;                     /* rows; the smallest share the last. 0: 50 */
+	size_t most;                     /* rows; the last one merges the smallest. 0:
+					  * 50 */
 };
 enum { CHART_KEYS = 24 };
-/* Largest first. */
+/* Rows are sorted by value, the largest first. */
 int chart_bars(const struct chart_bars *c, struct scene *s, struct atw_err *err);
 
-/* ---- treemap.c: areas in areas ---- */
+/* ---- treemap.c: nested rectangles ---- */
 
 #define CHART_TOP UINT32_MAX
 struct chart_cell {
 	const char *name, *link;
-	uint64_t value;                  /* of one with others inside: what is in no other */
+	uint64_t value;                  /* of a cell with children: the part that is
+					  * in none of them */
 	uint32_t parent;                 /* an earlier one, or CHART_TOP */
 	uint32_t color;
 };
@@ -66,45 +70,46 @@ struct chart_box {
 	double x, y, w, h;
 };
 /*
- * Squarified, after Bruls, Huizing and van Wijk (2000): boxes that fill `in`, each
- * as large as its value, as near to squares as they can be. Largest value first.
+ * Squarified treemap, after Bruls, Huizing and van Wijk (2000): boxes that fill `in`,
+ * with areas proportional to the values and side ratios near 1. Values in descending
+ * order.
  */
 void treemap_layout(const uint64_t *value, size_t n, struct chart_box in,
 		    struct chart_box *ret);
 
-/* ---- lines.c: over time ---- */
+/* ---- lines.c: values over time ---- */
 
 struct chart_point {
-	uint64_t x, y;                   /* x: seconds, or a number of a capture */
+	uint64_t x, y;                   /* x: seconds, or the number of a capture */
 };
 struct chart_line {
 	const char *name;
-	const struct chart_point *point; /* by x */
+	const struct chart_point *point; /* in order of x */
 	size_t n;
-	uint64_t weight;                 /* the heaviest have names and colours */
+	uint64_t weight;                 /* the heaviest ones have names and colours */
 };
 struct chart_lines {
 	struct chart_head head;
 	enum axis_unit unit_x;
 	const struct chart_line *line;
 	size_t n;
-	size_t most;                     /* that have a colour. 0: 7 */
+	size_t most;                     /* lines with a colour. 0: 7 */
 };
 int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *err);
 
-/* ---- strips.c: areas page by page; the paper's Figure 4 in colours ---- */
+/* ---- strips.c: VMAs page by page; Figure 4 of Movall et al. in colours ---- */
 
 struct chart_run {
 	uint64_t pages;
-	uint8_t key;                     /* CHART_NONE: nothing is there */
+	uint8_t key;                     /* CHART_NONE: not present */
 };
 enum { CHART_NONE = 255 };
 struct chart_strip {
-	const char *head;                /* above it, where it changes; NULL: as before */
+	const char *head;                /* heading above it if it changes; NULL: none */
 	const char *name, *tag, *note;   /* beside it; the note is its tooltip */
-	const struct chart_run *run;     /* from its first page on */
+	const struct chart_run *run;     /* in ascending order, from the first page on */
 	size_t n;
-	uint64_t weight;                 /* the heaviest are shown */
+	uint64_t weight;                 /* the heaviest ones are shown */
 };
 struct chart_strips {
 	struct chart_head head;
@@ -121,32 +126,38 @@ int chart_strips(const struct chart_strips *c, struct scene *s, struct atw_err *
 
 struct chart_spot {
 	size_t row, col;
-	uint64_t value;                  /* more than 0; of one place all add up */
+	uint64_t value;                  /* more than 0; values of the same cell are
+					  * added up */
 };
 struct chart_heat {
-	struct chart_head head;          /* things: what the rows are */
-	const char *columns;             /* what the columns are */
+	struct chart_head head;          /* things: unit of the rows */
+	const char *columns;             /* unit of the columns */
 	const char *const *row, *const *col;
 	size_t rows, cols;
 	const struct chart_spot *spot;
 	size_t n;
 	/*
-	 * Columns are steps of a scale: all are shown as they come, with short names
-	 * above them. Else they have numbers and, below, their names.
+	 * Columns are steps of a scale: all are shown, in their order, with short names
+	 * above them. Otherwise columns are numbered, with a list of their names below.
 	 */
 	bool in_order;
-	size_t most;                     /* rows; 0: 40. Columns, not in order: 48 */
-	const struct chart_heat *below;  /* another one in the same picture; NULL: none */
+	size_t most;                     /* rows; 0: 40. Columns, if they are no scale:
+					  * 48 */
+	const struct chart_heat *below;  /* a second heat map in the same picture;
+					  * NULL: none */
 };
-enum { CHART_STEPS = 80 };               /* columns in order */
-/* Colours are by logarithm. Rows and columns with most first; the rest is put together. */
+enum { CHART_STEPS = 80 };               /* columns of a scale */
+/*
+ * Logarithmic colours. Rows and columns are sorted by sum; those that do not fit are
+ * merged.
+ */
 int chart_heat(const struct chart_heat *c, struct scene *s, struct atw_err *err);
 
-/* ---- shared by them: chart.c ---- */
+/* ---- shared by the layouts: chart.c ---- */
 
 enum { CHART_WIDTH = 960, CHART_MARGIN = 24 };
 
-/* Things by weight, equal ones as they came: for qsort(3). */
+/* Order by weight, stable: for qsort(3). */
 struct chart_order {
 	uint64_t weight;
 	size_t at;
@@ -160,14 +171,14 @@ static inline int chart_heavier(const void *a, const void *b)
 	return x->at < y->at ? -1 : 1;
 }
 
-/* Title and a line below it; where the drawing may begin. */
+/* Draws the title and the line below it; returns where the drawing begins. */
 double chart_title(struct scene *s, const char *title, const char *below);
-/* The same of a part of a picture that begins at `y`, and has its title already. */
+/* The same of a part of a picture that begins at `y` and has a title already. */
 double chart_subtitle(struct scene *s, double y, const char *title, const char *below);
-/* Squares with names, as many lines as they need; where the drawing goes on. */
+/* Draws the legend in as many lines as it needs; returns where the drawing continues. */
 double chart_legend(struct scene *s, double x, double y, double width,
 		    const struct chart_key *key, size_t n);
-/* No more than UINT64_MAX. */
+/* Saturating addition. */
 uint64_t chart_sum(const uint64_t *v, size_t n);
 static inline uint64_t chart_add(uint64_t a, uint64_t b)
 {

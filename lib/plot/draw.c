@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* draw.c - not part of the library others link: cairo is the program's alone. */
+/*
+ * draw.c - choice of the output format by name, and output to a file. Not part of the
+ * public library, because only the program uses cairo.
+ */
 #include "plot/draw.h"
 
 #include <errno.h>

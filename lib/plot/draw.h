@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* draw.h - a scene to a file: SVG always; PostScript, PDF and PNG by cairo. */
+/* draw.h - output of a scene: SVG always; PostScript, PDF and PNG through cairo. */
 #ifndef PLOT_DRAW_H
 #define PLOT_DRAW_H
 
@@ -10,32 +10,33 @@ struct outfile;
 
 struct picture_format {
 	const char *name, *help;
-	bool binary;                     /* nothing for a terminal */
-	bool cairo;                      /* only where there is one */
+	bool binary;                     /* not written to a terminal */
+	bool cairo;                      /* only in builds with cairo */
 	int (*write)(const struct scene *s, struct writer *w, struct atw_err *err);
 };
 
-/* By number; NULL past the end. */
+/* Formats by number; NULL past the end. */
 const struct picture_format *picture_format(size_t i);
-/* By name; NULL: it is no picture's. */
+/* By name; NULL: not a format of pictures. */
 const struct picture_format *picture_find(const char *name);
-/* NULL and "-" are standard output. A file appears under its name once it is whole. */
+/* NULL and "-" are standard output. A file is renamed to its name when it is complete. */
 int picture_write(const struct scene *s, const struct picture_format *f, const char *path,
 		  struct atw_err *err);
 
-/* The same to a target that is open, which waits to be committed. */
+/* The same to an open output, which the caller commits. */
 int picture_put(const struct scene *s, const struct picture_format *f, struct outfile *t,
 		struct atw_err *err);
 
-/* Could it be written there? Before the work for it is done. */
+/* Check early whether the output can be written, before the data are collected. */
 int picture_check(const struct picture_format *f, const char *path, struct atw_err *err);
 
-/* cairo.c: these; ATW_E_UNSUPPORTED in a build without it. */
+/* cairo.c: these formats; ATW_E_UNSUPPORTED in a build without cairo. */
 int cairo_is_there(struct atw_err *err);
 int cairo_write_ps(const struct scene *s, struct writer *w, struct atw_err *err);
 int cairo_write_pdf(const struct scene *s, struct writer *w, struct atw_err *err);
 int cairo_write_png(const struct scene *s, struct writer *w, struct atw_err *err);
 
-enum { PICTURE_PNG_SCALE = 2 };          /* pixels of a point, if it is not too large */
+enum { PICTURE_PNG_SCALE = 2 };          /* pixels per point, unless the picture gets
+					  * too large */
 
 #endif

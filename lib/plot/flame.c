@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* flame.c - flame graphs from folded stacks. */
 #include "plot/flame.h"
 
 #include <stdio.h>
@@ -8,23 +9,24 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-#define PITCH 19.0                       /* points from frame to frame */
-#define SEEN  0.4                        /* narrower ones are not drawn */
-#define NAMED 16.0                       /* of narrower ones several are one */
+#define PITCH 19.0                       /* points per frame */
+#define SEEN  0.4                        /* narrower frames are not drawn */
+#define NAMED 16.0                       /* adjacent frames that are narrower are
+					  * merged */
 
 struct flame_frame {
-	uint64_t value;                  /* with all above it */
+	uint64_t value;                  /* including the frames above it */
 	uint32_t parent, depth;
 	uint32_t name;                   /* in names */
 	uint32_t child, next;            /* 0: none; frame 0 is no child */
-	uint32_t chain;                  /* the next of the same hash */
+	uint32_t chain;                  /* next frame with the same hash */
 };
 
 struct flame {
 	struct flame_frame *frame;
 	size_t n, cap;
 	struct buf names;
-	uint32_t *slot;                  /* by hash of parent and name */
+	uint32_t *slot;                  /* hash table by parent and name */
 	size_t slots;                    /* a power of two */
 };
 
@@ -152,14 +154,14 @@ int flame_add(struct flame *f, const char *stack, uint64_t value, struct atw_err
 }
 
 /*
- * What is drawn as one: frames of one name, below others of one name. Small ones that
- * stand side by side are one, too, "N others", and so is what stands on them.
+ * A box of the graph: frames of one name whose parents are in one box as well. Small
+ * adjacent ones are merged into "N others", and so are the frames above them.
  */
 struct pile {
 	uint64_t value;
 	const uint32_t *frame;
 	size_t n;
-	char others[32];                 /* its name, if it has none of a frame's */
+	char others[32];                 /* the name of merged frames */
 };
 
 struct drawing {
@@ -171,7 +173,7 @@ struct drawing {
 	size_t folded, hidden;
 };
 
-/* Colours mean nothing here but "the same name again"; warm, light, black on it. */
+/* A colour identifies a name and nothing else; warm and light, with black text on it. */
 static uint32_t flame_color_of(const char *name)
 {
 	static const uint32_t warm[] = {
@@ -180,7 +182,9 @@ static uint32_t flame_color_of(const char *name)
 
 	uint32_t h = UINT32_C(3533229586);
 
-	/* The same in every run: no hash of base/hash.h. */
+	/*
+	 * The same in every run, so not a hash of base/hash.h, which is keyed randomly.
+	 */
 	for (const char *s = name; *s; s++)
 		h = (h ^ (unsigned char)*s) * UINT32_C(16777619);
 	return warm[(h ^ h >> 15) % ARRAY_SIZE(warm)];
@@ -195,7 +199,7 @@ static int flame_by_name(const void *a, const void *b, void *arg)
 	return order ? order : x < y ? -1 : x > y;
 }
 
-/* Those of one name lie together, so the first frame is a unique tie-breaker. */
+/* Frames of one name are adjacent, so the first frame is a unique tie-breaker. */
 static int flame_larger(const void *a, const void *b)
 {
 	const struct pile *x = a, *y = b;
@@ -228,7 +232,7 @@ static void flame_put_frame(struct drawing *d, const struct pile *p, uint32_t de
 		d->highest = depth;
 }
 
-/* What stands on these frames, those of one name together. */
+/* The children of these frames, grouped by name. */
 static uint32_t *flame_children(const struct drawing *d, const struct pile *p, size_t *n)
 {
 	uint32_t *child;
@@ -266,7 +270,7 @@ static size_t flame_make_piles(const struct drawing *d, const uint32_t *child, s
 	return piles;
 }
 
-/* The small ones, from pile `from` on, as one; their frames go to `all`. */
+/* Merge the small ones from pile `from` on; their frames are appended to `all`. */
 static void flame_fold(struct drawing *d, struct pile *pile, size_t from, size_t to,
 		       uint32_t *all)
 {
@@ -326,7 +330,7 @@ int flame_draw(struct flame *f, const struct chart_head *head, struct scene *s,
 	struct buf below = { 0 };
 	char text[AXIS_TEXT];
 
-	/* Where the lowest frame lies is known once the highest one is: twice, then. */
+	/* The height is only known after drawing, so the graph is laid out twice. */
 	flame_put_pile(&d, &all, 0, CHART_MARGIN, width);
 	s->n = 0;
 	s->texts.len = 1;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* font.c - text widths of a typical wide sans-serif font. */
 #include "plot/font.h"
 
 #include <string.h>
@@ -6,9 +7,10 @@
 #include "plot/scene.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
-#define LEAST 6                          /* letters; fewer say nothing */
+#define LEAST 6                          /* letters; a text that would become shorter
+					  * is left out */
 
-/* Thousandths of an em, from blank to tilde, as wide fonts without serifs have them. */
+/* Thousandths of an em, from blank to tilde, typical of wide fonts without serifs. */
 static const uint16_t widths[] = {
 	318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337,
 	636, 636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531,
@@ -23,14 +25,14 @@ static bool font_starts(char c)
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-/* Of the character that starts there; 0 inside of one. */
+/* The width of the character that starts there; 0 inside of one. */
 static double font_em(const char *p, unsigned style)
 {
 	unsigned char c = (unsigned char)*p;
 
 	if (!font_starts(*p))
 		return 0;
-	/* From three bytes on there are scripts that fill the square. */
+	/* Characters of three bytes or more may be as wide as high (CJK). */
 	if (c >= 0xe0 && strncmp(p, ELLIPSIS, 3) != 0)
 		return 1.0;
 	if (style & SCENE_MONO)
@@ -59,7 +61,10 @@ bool font_fit(struct buf *b, const char *text, double size, unsigned style, doub
 		return len != 0;
 	}
 	left = width - font_width(ELLIPSIS, 3, size, style);
-	/* One from either end in turn, the end first: it matters most in a path. */
+	/*
+	 * Drop letters from the middle: one from either end is kept in turn, beginning
+	 * with the last, because the end of a path matters most.
+	 */
 	while (head < tail) {
 		bool back = letters % 2 == 0;
 		size_t from = head, to = tail;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * font.h - how wide a text will be, without the font.
+ * font.h - estimated text widths, without access to the font.
  *
- * A viewer of a picture has other fonts behind "sans-serif", so these widths are those
- * of a wide one: a label that fits by them fits in any usual font.
+ * The viewer of a picture chooses the font behind "sans-serif". These widths are those of
+ * a wide font, so a label that fits by them fits in any usual font.
  */
 #ifndef PLOT_FONT_H
 #define PLOT_FONT_H
@@ -12,12 +12,11 @@
 
 #include "base/buf.h"
 
-/* Points of a text that is harmless already; style: enum scene_style. */
+/* Width in points of a text that is escaped already; style: enum scene_style. */
 double font_width(const char *text, size_t len, double size, unsigned style);
 /*
- * As much of a harmless text as is at most so wide, with an ellipsis in its
- * middle where some is missing: of a path both ends say something. false: too
- * few letters would be left to say anything.
+ * The longest part of an escaped text that fits, with an ellipsis in its middle if it is
+ * shortened: both ends of a path are significant. false: too few letters fit.
  */
 bool font_fit(struct buf *b, const char *text, double size, unsigned style, double width);
 

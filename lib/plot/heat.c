@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * heat.c - a table of numbers as colours, by logarithm: in nearly all tables that are
- * worth a picture a few places have nearly everything.
+ * heat.c - heat map with logarithmic colours: in most tables that are drawn, a few cells
+ * have nearly all of the sum.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,17 +14,19 @@
 enum {
 	ROWS = 40, COLUMNS = 48,
 	NAMES = 200,                     /* points for the names of rows */
-	ROW = 17,                        /* high */
-	COLUMN_MAX = 44,                 /* wide */
-	LIST = 3, LIST_PITCH = 15,       /* columns of the names below, and their lines */
+	ROW = 17,                        /* height */
+	COLUMN_MAX = 44,                 /* width */
+	LIST = 3, LIST_PITCH = 15,       /* columns of the list of names below, and its
+					  * line height */
 };
 
-/* What is shown of one side: things by weight, and the rest together. */
+/* One axis: things by weight; those that do not fit are merged into the last place. */
 struct side {
-	size_t *to;                      /* where a thing is shown */
-	size_t *of;                      /* what is shown there */
+	size_t *to;                      /* place of a thing */
+	size_t *of;                      /* thing at a place */
 	uint64_t *sum;
-	size_t shown, rest;              /* rest: things in the last place; 1: none */
+	size_t shown, rest;              /* rest: things in the last place; 1: not
+					  * merged */
 };
 
 struct heat_plan {
@@ -43,7 +45,7 @@ static void heat_free_side(struct side *d)
 	free(d->sum);
 }
 
-/* Things with nothing are not shown at all. */
+/* Things without any value are not shown. */
 static bool heat_choose(struct side *d, const struct chart_heat *c, bool rows,
 			size_t most)
 {
@@ -85,7 +87,7 @@ static bool heat_is_rest(const struct side *d, size_t at)
 	return d->rest > 1 && at + 1 == d->shown;
 }
 
-/* The most of one place: what is put together has no place of its own. */
+/* The maximum of one cell; merged places do not count. */
 static void heat_add_up(struct heat_plan *p)
 {
 	for (size_t i = 0; i < p->c->n; i++) {
@@ -104,7 +106,7 @@ static void heat_add_up(struct heat_plan *p)
 		}
 }
 
-/* Logarithm to the base of two, straight between powers. */
+/* Binary logarithm, interpolated linearly between powers. */
 static double heat_log_two(uint64_t v)
 {
 	unsigned bits = 63 - (unsigned)__builtin_clzll(v);
@@ -116,7 +118,7 @@ static uint32_t heat_color_of(const struct heat_plan *p, uint64_t v)
 {
 	if (!v)
 		return SCENE_PALE;
-	/* The palest shades are too near to nothing. */
+	/* The palest shades are too close to the background. */
 	return palette_shade(
 		p->most < 2 ? 1 : 0.12 + 0.88 * heat_log_two(v) / heat_log_two(p->most));
 }
@@ -168,7 +170,7 @@ static void heat_put_rows(const struct heat_plan *p)
 	}
 }
 
-/* Above the columns: numbers, or names as far as one does not meet the next. */
+/* Above the columns: numbers, or names where they do not overlap. */
 static void heat_put_heads(const struct heat_plan *p)
 {
 	double free_from = 0;
@@ -190,7 +192,7 @@ static void heat_put_heads(const struct heat_plan *p)
 	}
 }
 
-/* The names behind the numbers, downwards and then to the right. */
+/* The names of the numbered columns, in columns of text. */
 static double heat_put_list(const struct heat_plan *p, double y)
 {
 	size_t lines = (p->col.shown + LIST - 1) / LIST;
@@ -229,7 +231,7 @@ static double heat_put_scale(const struct heat_plan *p, double y)
 	return y + 24;
 }
 
-/* From p->y on; moves it to its end. */
+/* Draws from p->y on, and moves it to the end. */
 static void heat_put_all(struct heat_plan *p, const char *below)
 {
 	const struct chart_heat *c = p->c;

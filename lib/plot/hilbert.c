@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hilbert.c - map of physical memory along a Hilbert curve. */
 #include "plot/hilbert.h"
 
 #include <inttypes.h>
@@ -10,16 +11,16 @@
 
 enum {
 	SIDE = 768,                      /* points of the square */
-	LABELS = 110,                    /* for addresses beside it */
-	BLOCK = 4,                       /* order of what one can point at */
+	LABELS = 110,                    /* margin for addresses beside it */
+	BLOCK = 4,                       /* order of the blocks that have tooltips */
 };
-#define MIXED UINT32_C(0xb59bd6)        /* no grey: these are uses */
+#define MIXED UINT32_C(0xb59bd6)        /* no grey: greys are uses */
 #define NONE  UINT32_MAX
 
 /*
- * Each level of the curve is four copies of the one below: the first mirrored at
- * the falling diagonal, the last at the other. Two bits of the number a level,
- * the lowest level first here, since the mirrors are of what was placed so far.
+ * Each level of the curve consists of four copies of the level below: the first is
+ * mirrored at the falling diagonal, the last at the other. Each level takes two bits of
+ * the number, the lowest first, because a mirror applies to the levels below.
  */
 void hilbert_place(unsigned order, uint64_t d, unsigned *x, unsigned *y)
 {
@@ -82,7 +83,7 @@ int hilbert_init(struct hilbert *h, uint64_t start, uint64_t last, uint64_t page
 	new.cell = page;
 	for (;;) {
 		all = new.cell << 2 * new.order;
-		/* Up to the top of 64 bits there is a map, and none beyond. */
+		/* A map may reach to the top of 64 bits, but not beyond. */
 		new.base = all ? start & ~(all - 1) : 0;
 		if (!all || last - new.base < all)
 			break;
@@ -119,13 +120,13 @@ void hilbert_add(struct hilbert *h, uint64_t pa, uint64_t pages, unsigned use)
 			break;
 		h->pages[cell * h->nuses + use] += n;
 		pages -= n;
-		/* The top of the address space is an end, too. */
+		/* The end is at most the top of the address space. */
 		if (__builtin_add_overflow(pa, n * h->page, &pa))
 			break;
 	}
 }
 
-/* The use that at least half of it has; nuses: mixed; NONE: no RAM is there. */
+/* The use of at least half of the cell; nuses: mixed; NONE: it contains no RAM. */
 static unsigned hilbert_use_of(const struct hilbert *h, uint64_t cell)
 {
 	const uint64_t *n = &h->pages[cell * h->nuses];
@@ -144,12 +145,13 @@ struct hilbert_map {
 	const struct hilbert *h;
 	const struct chart_key *use;
 	struct scene *s;
-	double x, y, size;               /* of the square, of a cell */
+	double x, y, size;               /* of the square; of a cell */
 	unsigned block;                  /* order */
-	bool half;                       /* the right half would be empty */
+	bool half;                       /* the right half would be empty and is left
+					  * out */
 };
 
-/* "0x40000000 to 0x40ffffff: free 61%, file 30%, anon 9%", the largest first. */
+/* "0x40000000 to 0x40ffffff: free 61%, file 30%, anon 9%", in descending order. */
 static void hilbert_emit(const struct hilbert_map *m, uint64_t first, uint64_t cells,
 			 struct buf *b)
 {
@@ -177,7 +179,7 @@ static void hilbert_emit(const struct hilbert_map *m, uint64_t first, uint64_t c
 	}
 }
 
-/* Neighbours in a row that look the same are one rectangle. */
+/* Adjacent cells of a row with the same colour are one rectangle. */
 static void hilbert_put_cells(const struct hilbert_map *m, unsigned left, unsigned top,
 			      unsigned side)
 {
@@ -212,7 +214,7 @@ static void hilbert_put_blocks(const struct hilbert_map *m)
 			break;
 		hilbert_emit(m, d * cells, cells, &tip);
 		scene_group(m->s, tip.data, NULL, SCENE_ZOOM);
-		/* Also where there is no RAM there is something to point at. */
+		/* Blocks without RAM have tooltips, too. */
 		scene_rect(m->s, m->x + x * side * m->size, m->y + y * side * m->size,
 			   side * m->size, side * m->size, SCENE_PAPER);
 		hilbert_put_cells(m, x * side, y * side, side);
@@ -223,7 +225,7 @@ static void hilbert_put_blocks(const struct hilbert_map *m)
 	}
 }
 
-/* Sixteen parts: their borders, and the addresses at which the outer ones begin. */
+/* The borders of the sixteen parts, and the first addresses of the outer ones. */
 static void hilbert_put_parts(const struct hilbert_map *m)
 {
 	double part = SIDE / 4.0, width = m->half ? SIDE / 2.0 : SIDE;
@@ -257,7 +259,7 @@ static void hilbert_put_parts(const struct hilbert_map *m)
 	}
 }
 
-/* The way that addresses take through the parts, small, with a dot where it begins. */
+/* A small drawing of the curve through the parts, with a dot at its start. */
 static void hilbert_put_way(const struct hilbert_map *m, double left, double top,
 			    double size)
 {

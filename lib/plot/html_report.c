@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* html_report.c - HTML page with sections of text, tables and pictures. */
 #include "plot/html_report.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 struct html {
 	struct outfile target;
 	struct writer w;
-	bool section;                    /* one is open */
+	bool section;                    /* a section is open */
 };
 
 static int html_report_flush(struct html *h, struct atw_err *err)
@@ -82,7 +83,10 @@ void html_text(struct html *h, const char *text)
 		size_t len = strcspn(text, "\n");
 		struct buf line = { 0 };
 
-		/* Blanks at the ends of a line mean something here: text_xml() shows them. */
+		/*
+		 * Leading and trailing blanks are significant here, so text_xml() shows
+		 * them.
+		 */
 		buf_add(&line, text, len);
 		while (len && line.data && line.data[len - 1] == ' ')
 			line.data[--len] = '\0';
@@ -119,7 +123,7 @@ int html_table(struct html *h, const struct atw_output_opts *o, const struct atw
 	       struct atw_output **ret, struct atw_err *err)
 {
 	struct atw_output_opts part = *o;
-	/* The table has a writer of its own: what came before it goes first. */
+	/* The table has its own writer, so the page is flushed first. */
 	int rc = html_report_flush(h, err);
 
 	part.path = h->target.path;

@@ -20,20 +20,20 @@
 
 struct html;
 
-/* A file appears under its name at the commit. NULL and "-": standard output. */
+/* A file is renamed to its name at the commit. NULL and "-": standard output. */
 int html_open(const char *path, const char *title, struct html **ret, struct atw_err *err);
 /* A line below the title, before the first section. */
 void html_about(struct html *h, const char *text);
-/* `id`: letters, digits, -; for "#id". `about` NULL: nothing more to say. */
+/* `id`: letters, digits, -; for "#id". `about` NULL: no line below the heading. */
 void html_section(struct html *h, const char *id, const char *title, const char *about);
-/* Lines, as they stand. */
+/* Preformatted lines. */
 void html_text(struct html *h, const char *text);
 int html_picture(struct html *h, const struct scene *s, struct atw_err *err);
-/* The next thing may come once this output is closed. Format and path are not looked at. */
+/* The next element may begin once this output is closed. Format and path are ignored. */
 int html_table(struct html *h, const struct atw_output_opts *o, const struct atw_schema *sc,
 	       struct atw_output **ret, struct atw_err *err);
 int html_commit(struct html *h, struct atw_err *err);
-/* Without a commit, nothing is left behind. NULL is fine. */
+/* Without a commit no file is left behind. NULL is accepted. */
 void html_close(struct html *h);
 
 #endif

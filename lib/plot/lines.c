@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * lines.c - line charts: values over time, with names at the ends of the lines. A line
- * that ends before the others has its time there.
+ * that ends before the others has the time of its end in its name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ enum {
 	END = 7,                         /* the square where a line ends early */
 };
 
-/* Darker than the lines of the grid: these mean something. */
+/* Darker than the grid lines, because it marks data. */
 #define OTHERS UINT32_C(0x949494)
 
 struct lines_plan {
@@ -36,7 +36,7 @@ struct label {
 	uint32_t color;
 };
 
-/* Without the yellow: a thin line of it cannot be seen on white. */
+/* Without yellow: a thin yellow line is invisible on white. */
 static uint32_t lines_color(size_t i)
 {
 	static const uint8_t dark[] = { 0, 1, 2, 4, 6, 7, 5 };
@@ -81,7 +81,7 @@ static void lines_measure(struct lines_plan *p)
 	p->from = first == UINT64_MAX ? 0 : first;
 	p->to = last;
 	axis_choose(p->c->unit_x, last > p->from ? last - p->from : 1, 8, &p->x);
-	/* The last value and not the next round one ends the picture. */
+	/* The x axis ends at the last value and not at the next round one. */
 	p->x.top = last > p->from ? last - p->from : 1;
 	axis_choose(p->c->head.unit, most, 6, &p->y);
 }
@@ -112,8 +112,8 @@ static void lines_put_axes(const struct lines_plan *p)
 }
 
 /*
- * More points than there are columns would only be painted over each other: of one
- * column the first, the least, the greatest and the last are all that shows.
+ * Several points in one pixel column would be painted over each other, so only the first,
+ * the minimum, the maximum and the last of a column are drawn.
  */
 static void lines_put(const struct lines_plan *p, const struct chart_line *l,
 		      uint32_t color, double wide)
@@ -145,7 +145,7 @@ static void lines_put(const struct lines_plan *p, const struct chart_line *l,
 	}
 }
 
-/* Names stand where their lines end, pushed apart from the top, then back up. */
+/* Names are placed at the ends of their lines, pushed apart downwards, then back up. */
 static void lines_push_apart(struct label *label, size_t n, double top, double bottom)
 {
 	qsort(label, n, sizeof(*label), lines_higher);
@@ -163,7 +163,7 @@ static void lines_push_apart(struct label *label, size_t n, double top, double b
 	}
 }
 
-/* ", until 5min"; "" of one that goes on to the end. */
+/* ", until 5min"; "" of a line that reaches the end. */
 static const char *lines_until(const struct lines_plan *p, const struct chart_line *l,
 			       char buf[AXIS_TEXT + 8])
 {
@@ -185,7 +185,7 @@ static void lines_put_name(const struct lines_plan *p, const struct label *label
 	char when[AXIS_TEXT + 8];
 	struct buf name = { 0 };
 
-	/* What leads from the border to a name would look as if it had been there. */
+	/* The connection from the line to its name must not look like data. */
 	buf_printf(&name, "%s%s", l->name, lines_until(p, l, when));
 	if (*when)
 		scene_rect(p->s, lines_at_x(p, end->x) - END / 2.0,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* palette.c - colour palettes and contrast. */
 #include "plot/palette.h"
 
 static const uint32_t colors[PALETTE_COLORS] = {
@@ -9,7 +10,7 @@ static const uint32_t colors[PALETTE_COLORS] = {
 	0xd55e00,                /* vermilion */
 	0x56b4e9,                /* sky blue */
 	0xcc79a7,                /* reddish purple */
-	0x404040,                /* black, as far as a large area can bear it */
+	0x404040,                /* black, softened for large areas */
 };
 
 /* From pale sand to night blue; each step is darker than the one before. */
@@ -23,7 +24,7 @@ static unsigned palette_part_of(uint32_t color, unsigned shift)
 	return color >> shift & 0xff;
 }
 
-/* A colour between two, channel by channel. */
+/* Interpolates two colours by channel. */
 static uint32_t palette_between(uint32_t a, uint32_t b, double part)
 {
 	uint32_t mixed = 0;
@@ -54,7 +55,7 @@ uint32_t palette_shade(double part)
 	double at;
 	unsigned i;
 
-	/* Not a number counts as least. */
+	/* NaN counts as 0. */
 	if (!(part > 0))
 		return shades[0];
 	if (part >= 1)
@@ -65,8 +66,8 @@ uint32_t palette_shade(double part)
 }
 
 /*
- * The curve of sRGB is x^2.4 with a foot. This cubic keeps within 0.003 of it and
- * needs no libm; it decides nothing finer than black or white text.
+ * The transfer curve of sRGB is x^2.4 with a linear foot. This cubic approximates it
+ * within 0.003 and needs no libm; the result only selects black or white text.
  */
 static double palette_linear(unsigned channel)
 {

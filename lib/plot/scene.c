@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* scene.c - display list of rectangles, lines and texts. */
 #include "plot/scene.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 void scene_init(struct scene *s, double width, double height)
 {
 	*s = (struct scene){ .width = width, .height = height };
-	/* Offset 0 is no text. */
+	/* Offset 0 means no text. */
 	buf_add(&s->texts, "", 1);
 }
 
@@ -45,7 +46,7 @@ static void scene_add(struct scene *s, struct scene_item item)
 		s->item[s->n++] = item;
 }
 
-/* Keep a text that is harmless; 0: it is empty. */
+/* Store a text that is escaped already; 0: it is empty. */
 static uint32_t scene_keep(struct scene *s, const char *text, size_t len)
 {
 	size_t at = s->texts.len;
@@ -201,7 +202,7 @@ int scene_done(const struct scene *s, struct atw_err *err)
 	if (s->open)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%u of the picture's groups are not ended", s->open);
-	/* Written so that what is not a number is refused, too. */
+	/* The comparison is written so that NaN is refused, too. */
 	if (!(s->width >= 1 && s->width <= SCENE_LENGTH &&
 	      s->height >= 1 && s->height <= SCENE_LENGTH))
 		return atw_err_set(err, ATW_E_LIMIT,

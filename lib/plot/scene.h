@@ -22,24 +22,24 @@
 #include "plot/palette.h"
 
 enum {
-	SCENE_ITEMS = 400000,            /* more than that cannot be looked at */
+	SCENE_ITEMS = 400000,            /* larger pictures are not legible */
 	SCENE_TEXTS = 64 << 20,          /* bytes of all texts */
-	SCENE_DEPTH = 64,                /* groups in groups */
+	SCENE_DEPTH = 64,                /* nested groups */
 	SCENE_LENGTH = 100000,           /* points, of either side */
 };
 
 enum scene_kind { SCENE_RECT, SCENE_LINE, SCENE_TEXT, SCENE_GROUP, SCENE_GROUP_END };
 enum scene_anchor { SCENE_START, SCENE_MIDDLE, SCENE_END };
 enum scene_style {
-	SCENE_BOLD = 1, SCENE_MONO = 2,  /* of a text; else the usual, sans-serif */
-	SCENE_ZOOM = 4,                  /* of a group: where one can look closer */
+	SCENE_BOLD = 1, SCENE_MONO = 2,  /* of a text; default: regular, sans-serif */
+	SCENE_ZOOM = 4,                  /* of a group: the viewer can zoom into it */
 };
 
 struct scene_item {
 	uint8_t kind, anchor, style;
-	float x, y;                      /* of a text its base line */
-	float w, h;                      /* of a line where it ends */
-	float size;                      /* of a text's font; how wide a line is */
+	float x, y;                      /* baseline of a text */
+	float w, h;                      /* end of a line */
+	float size;                      /* font size; line width */
 	uint32_t color;
 	uint32_t text, link;             /* scene_string(); 0: none. A group's title */
 };
@@ -48,15 +48,15 @@ struct scene {
 	double width, height;
 	struct scene_item *item;
 	size_t n, cap;
-	struct buf texts;                /* harmless UTF-8, each with its NUL */
+	struct buf texts;                /* escaped UTF-8, each with its NUL */
 	unsigned open;                   /* groups */
-	uint32_t title;                  /* scene_string(): what it is a picture of */
-	int status;                      /* the first thing that failed, or ATW_OK */
+	uint32_t title;                  /* scene_string(): title of the picture */
+	int status;                      /* the first failure, or ATW_OK */
 };
 
 void scene_init(struct scene *s, double width, double height);
 void scene_deinit(struct scene *s);
-/* Known only once all is laid out? Then set it before scene_done(). */
+/* The size may be changed until scene_done(). */
 void scene_size(struct scene *s, double width, double height);
 /* For screen readers, and for lists of pictures. */
 void scene_title(struct scene *s, const char *title);
@@ -67,26 +67,26 @@ void scene_frame(struct scene *s, double x, double y, double w, double h, double
 		 uint32_t color);
 void scene_line(struct scene *s, double x0, double y0, double x1, double y1, double wide,
 		uint32_t color);
-/* Text as it was found, in any state: it is made harmless here. */
+/* Untrusted text: it is escaped here. */
 void scene_text(struct scene *s, double x, double y, enum scene_anchor anchor,
 		double size, unsigned style, uint32_t color, const char *text);
 /*
- * As scene_text(), shortened in its middle to `width` points; nothing at all if
- * too few letters were left. false: nothing was drawn.
+ * As scene_text(), but shortened in its middle to `width` points, or left out if too few
+ * letters would fit. false: nothing was drawn.
  */
 bool scene_fit(struct scene *s, double x, double y, enum scene_anchor anchor, double size,
 	       unsigned style, uint32_t color, double width, const char *text);
 /*
- * Elements until scene_end() form a group. The title is its tooltip. A link is "#NAME"
- * of a place in the same document; others are left out, since a name from memory may
- * make them point anywhere.
+ * Elements until scene_end() form a group. The title is its tooltip. A link must be
+ * "#NAME", a place in the same document; others are dropped, because names from memory
+ * are untrusted and could link anywhere.
  */
 void scene_group(struct scene *s, const char *title, const char *link, unsigned style);
 void scene_end(struct scene *s);
 
-/* The sentence, if something failed or a group is still open. */
+/* Fails if an element failed or a group is still open. */
 int scene_done(const struct scene *s, struct atw_err *err);
-/* "" of 0. */
+/* "" for 0. */
 const char *scene_string(const struct scene *s, uint32_t at);
 
 #endif

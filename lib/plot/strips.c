@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * strips.c - areas as rows of cells, 64 a line. A cell is a page, or as many as it
- * takes for the area to have no more than some lines; then it has the colour that
- * most of what is there has, and is pale where more than half is not there.
+ * strips.c - VMAs as rows of cells, 64 per line. A cell is a page, or several pages if
+ * the VMA would need too many lines otherwise; then it has the colour of most of its
+ * present pages, and is pale if more than half of them are absent.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,11 @@
 #include "plot/chart.h"
 
 enum {
-	LINE = 64, LINES = 6,            /* cells, and lines of them */
+	LINE = 64, LINES = 6,            /* cells per line; lines per VMA */
 	NAMES = 300, TAGS = 60,          /* points for names, with tags; for tags */
 };
-#define CELL 9.25                        /* points: wide, and with its line high */
+#define CELL 9.25                        /* points: width of a cell, and height of a
+					  * line */
 #define NOTHING UINT32_C(0xe9e9e9)
 
 struct strips_plan {
@@ -40,14 +41,14 @@ static uint64_t strips_pages_of(const struct chart_strip *p)
 	return sum;
 }
 
-/* Where in the runs one is. */
+/* A position in the runs. */
 struct strips_place {
 	const struct chart_strip *strip;
 	size_t run;
-	uint64_t page;                   /* of the run, taken already */
+	uint64_t page;                   /* pages of the run that are consumed */
 };
 
-/* What the next pages look like; the place moves behind them. */
+/* The colour of the next pages; advances the position. */
 static uint32_t strips_next_cell(const struct chart_strips *c, struct strips_place *at,
 				 uint64_t pages)
 {
@@ -88,7 +89,7 @@ static void strips_put_cells(const struct strips_plan *p, const struct chart_str
 		uint64_t line = i / LINE;
 		uint32_t next = color;
 
-		/* Neighbours in a line that look alike are one rectangle. */
+		/* Adjacent cells of a line that look alike are one rectangle. */
 		for (to = i + 1; to < cells; to++) {
 			next = strips_next_cell(p->c, &at, pages);
 			if (next != color || to % LINE == 0)
@@ -151,7 +152,7 @@ static int strips_draw(const struct chart_strips *c, struct scene *s, struct atw
 	qsort(order, c->n, sizeof(*order), chart_heavier);
 	if (most > c->n)
 		most = c->n;
-	/* Those that are shown stand in the order they came. */
+	/* The strips that are shown keep their order. */
 	qsort(order, most, sizeof(*order), strips_earlier);
 	scene_size(s, NAMES + LINE * CELL + 90, 100);
 	buf_printf(&below, "%s, %d a line; %zu %s", c->head.of, LINE, c->n, c->head.things);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svg.c - output of a scene as SVG. */
 #include "plot/svg.h"
 
 #include <errno.h>
@@ -11,11 +12,11 @@
 struct svg {
 	const struct scene *s;
 	struct buf b;                    /* of one item */
-	uint64_t links;                  /* bit n: the open group n is a link */
+	uint64_t links;                  /* bit n: the nth open group is a link */
 	unsigned open;
 };
 
-/* Hundredths of a point, and no more digits than needed; the same in any locale. */
+/* Hundredths of a point with as few digits as possible; independent of the locale. */
 static void svg_put_length(struct buf *b, double v)
 {
 	double limit = 10.0 * SCENE_LENGTH;
@@ -73,7 +74,7 @@ static void svg_put_group(struct svg *v, const struct scene_item *i)
 {
 	struct buf *b = &v->b;
 
-	/* scene_done() has seen that there are no more than SCENE_DEPTH. */
+	/* scene_done() has checked that there are at most SCENE_DEPTH. */
 	if (i->link)
 		v->links |= UINT64_C(1) << v->open % 64;
 	else
@@ -94,7 +95,7 @@ static void svg_put_group(struct svg *v, const struct scene_item *i)
 	}
 }
 
-/* Does a line go on where the one before it ended, and look like it? */
+/* Does the line continue the previous one in the same style? */
 static bool svg_goes_on(const struct scene_item *i, const struct scene_item *next)
 {
 	return next->kind == SCENE_LINE && next->x == i->w && next->y == i->h &&
@@ -102,8 +103,8 @@ static bool svg_goes_on(const struct scene_item *i, const struct scene_item *nex
 }
 
 /*
- * Lines that go on are one element: a curve has hundreds, and a browser takes its time
- * for each element. How many items that were, 0: a line by itself.
+ * Connected lines become one polyline: a curve has hundreds, and browsers are slow with
+ * many elements. Returns the number of items; 0: a single line.
  */
 static size_t svg_put_curve(struct svg *v, const struct scene_item *i, size_t left)
 {
@@ -198,7 +199,7 @@ static void svg_put_head(struct svg *v, bool inside)
 	buf_str(b, ">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
 }
 
-/* What stands in the buffer leaves, and a lack of memory is the output's error. */
+/* Flush the buffer; if it ran out of memory, the output fails. */
 static void svg_hand_on(struct svg *v, struct writer *w)
 {
 	if (v->b.failed && !w->error)
@@ -219,7 +220,7 @@ void svg_write(const struct scene *s, struct writer *w, bool inside)
 			svg_put_item(&v, &s->item[i]);
 			n = 1;
 		}
-		/* One write a line would be many. */
+		/* Buffered, because one write per line would be slow. */
 		if (v.b.len > 2048)
 			svg_hand_on(&v, w);
 	}

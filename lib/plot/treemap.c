@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* treemap.c - squarified treemap. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +8,14 @@
 
 enum {
 	HEIGHT = 640,
-	HEAD = 17,                       /* points for the name of what has others inside */
-	DEPTH = 8,                       /* of areas in areas; deeper ones are not drawn */
+	HEAD = 17,                       /* points for the name of a cell with children */
+	DEPTH = 8,                       /* nesting depth; deeper cells are not drawn */
 };
-#define SEEN  1.5                        /* points: what is narrower is not drawn */
-#define INNER 14                         /* and with less than this shows nothing inside */
+#define SEEN  1.5                        /* points: narrower cells are not drawn */
+#define INNER 14                         /* smaller cells are drawn without their
+					  * children */
 
-/* The worse side ratio of boxes that share a strip; `sum` of them, `most` the largest. */
+/* The worst side ratio of the boxes of a strip; `sum` of them, `most` the largest. */
 static double treemap_worst(double sum, double most, double least, double side)
 {
 	double a = side * side * most / (sum * sum), b = sum * sum / (side * side * least);
@@ -21,12 +23,12 @@ static double treemap_worst(double sum, double most, double least, double side)
 	return a > b ? a : b;
 }
 
-/* Put `n` values, which fill the strip at the shorter side; what is left of the box. */
+/* Place `n` values in a strip along the shorter side; returns the remaining box. */
 static struct chart_box treemap_put_strip(const uint64_t *value, size_t n, double sum,
 					  double scale, struct chart_box in,
 					  struct chart_box *ret)
 {
-	bool tall = in.w >= in.h;        /* the strip stands */
+	bool tall = in.w >= in.h;        /* the strip is vertical */
 	double side = tall ? in.h : in.w, wide = side > 0 ? sum * scale / side : 0, at = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -80,9 +82,10 @@ void treemap_layout(const uint64_t *value, size_t n, struct chart_box in,
 struct tree {
 	const struct chart_treemap *c;
 	struct scene *s;
-	uint64_t *sum;                   /* of each cell and all inside */
-	uint32_t *child;                 /* those of one parent together, largest first */
-	size_t *first;                   /* in child[], of parent i; [n]: of the top */
+	uint64_t *sum;                   /* of each cell and its descendants */
+	uint32_t *child;                 /* grouped by parent, the largest first */
+	size_t *first;                   /* index in child[] of parent i; [n]: of the
+					  * top */
 	size_t *count;
 	uint64_t total;
 	size_t hidden;
@@ -103,7 +106,10 @@ static size_t treemap_parent_of(const struct chart_treemap *c, size_t i)
 	return c->cell[i].parent < i ? c->cell[i].parent : c->n;
 }
 
-/* Sums from the leaves up, for a parent comes first; then the lists of children. */
+/*
+ * Sums are computed backwards, because a parent precedes its children; then the lists of
+ * children.
+ */
 static void treemap_make_tree(struct tree *t)
 {
 	const struct chart_treemap *c = t->c;
@@ -219,7 +225,7 @@ static void treemap_put_inside(struct tree *t, size_t parent, struct chart_box i
 	}
 	for (size_t i = 0; i < n; i++)
 		value[i] = t->sum[child[i]];
-	/* What is the parent's own stays as its ground. */
+	/* The remainder is the parent's own value and shows its colour. */
 	if (parent < t->c->n && t->c->cell[parent].value && t->sum[parent]) {
 		double part = 1 - (double)t->c->cell[parent].value / (double)t->sum[parent];
 
@@ -249,7 +255,7 @@ int chart_treemap(const struct chart_treemap *c, struct scene *s, struct atw_err
 		return atw_err_nomem(err);
 	treemap_make_tree(&t);
 	scene_size(s, CHART_WIDTH, 100);
-	/* Above the drawing, and known only after it: the legend ends where it begins. */
+	/* The legend ends where the drawing begins, so it is placed after layout. */
 	y = chart_legend(s, CHART_MARGIN, 72, CHART_WIDTH - 2 * CHART_MARGIN, c->key, c->nkeys);
 	treemap_put_inside(&t, c->n,
 			   (struct chart_box){CHART_MARGIN, y,
