@@ -2,10 +2,10 @@
 /*
  * arm.c - 32-bit Arm: the Short-descriptor format, and LPAE.
  *
- * Arm ARM DDI 0406 B3.5.1 (Short-descriptor formats), B3.6.1 (Long-descriptor
- * formats), B3.7.1 (access permissions), B3.7.2 (execute-never); in DDI 0487
- * the same is in G5.4, G5.5. Permissions are read with SCTLR.AFE 0, as Linux
- * runs the short format; domains are taken as Client, for DACR is context.
+ * Arm ARM DDI 0406 B3.5.1 (Short-descriptor formats), B3.6.1 (Long-descriptor formats),
+ * B3.7.1 (access permissions), B3.7.2 (execute-never); in DDI 0487 the same is in G5.4,
+ * G5.5. Permissions are decoded with SCTLR.AFE 0, as Linux uses the short format; domains
+ * are assumed to be Client, because DACR is not part of the tables.
  */
 #include "paging/arm_long.h"
 
@@ -30,7 +30,7 @@ static const struct atw_rule rules[] = {
 #define AP(levels, ap2, ap10) \
 	/* x00: no access (100 is reserved) */ \
 	{ 3ull << (ap10), 0, levels, K_LEAF, ATW_RIGHTS_ALL }, \
-	/* x01: the kernel alone; what cannot be read cannot be executed */ \
+	/* x01: kernel only; execution requires read permission */ \
 	{ 3ull << (ap10), 1ull << (ap10), levels, K_LEAF, USER_ALL }, \
 	/* 010: users read */ \
 	{ BIT(ap2) | 3ull << (ap10), 2ull << (ap10), levels, K_LEAF, ATW_UW }, \
@@ -100,7 +100,7 @@ static const struct atw_flag flags[] = {
 	{ 0 }
 };
 
-/* Sixteen entries say the same; the address inside comes from the VA. */
+/* Sixteen identical entries; the address bits inside of the range come from the VA. */
 static const struct atw_span_rule spans[] = {
 	{ TYPE, 1, PAGES, 16, true },
 	{ SUPER | BIT(1), SUPER | BIT(1), SECTIONS, 24, true },
@@ -123,10 +123,10 @@ const struct atw_paging atw_mode_arm = {
 
 /* ---- LPAE ---- */
 
-/* 2M, 1G. Bits 47:40 are SBZP in ARMv7 and a fault in ARMv8: not read here. */
+/* 2M, 1G. Bits 47:40 are SBZP in ARMv7 and fault in ARMv8: not decoded. */
 static const struct atw_rule lpae_rules[] = AL_RULES(ATW_L(1) | ATW_L(2));
 
-/* XN is for both privileges, and execution needs the right to read. */
+/* XN applies to both privileges, and execution requires read permission. */
 static const struct atw_right_rule lpae_rights[] = {
 	{ AL_APTABLE0, AL_APTABLE0, ATW_L_ALL, K_TABLE, USER_ALL },
 	{ AL_APTABLE1, AL_APTABLE1, ATW_L_ALL, K_TABLE, ALL_W },
@@ -147,7 +147,7 @@ static const struct atw_flag lpae_flags[] = {
 	{ 0 }
 };
 
-/* The root has four entries only: no run of 16 there. */
+/* The root has only four entries: no contiguous range of 16 there. */
 static const struct atw_span_rule lpae_spans[] = {
 	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 16, false },
 	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 25, false },

@@ -32,12 +32,12 @@ static const struct atw_right_rule rights[] = {
 	{ AL_APTABLE1, AL_APTABLE1, ATW_L_ALL, K_TABLE, ALL_W },
 	{ AL_PXNTABLE, AL_PXNTABLE, ATW_L_ALL, K_TABLE, ATW_KX },
 	{ AL_XNTABLE, AL_XNTABLE, ATW_L_ALL, K_TABLE, ATW_UX },
-	/* AP[1] is about data: without it EL0 may still execute */
+	/* AP[1] only restricts data accesses: without it EL0 may still execute */
 	{ AL_AP1, 0, ATW_L_ALL, K_LEAF | LEAVES_FROM_HERE, ATW_UR | ATW_UW },
 	{ AL_AP2, AL_AP2, ATW_L_ALL, K_LEAF, ALL_W },
 	{ AL_PXN, AL_PXN, ATW_L_ALL, K_LEAF, ATW_KX },
 	{ AL_XN, AL_XN, ATW_L_ALL, K_LEAF, ATW_UX },
-	/* what EL0 can write, after all of the above, EL1 never executes */
+	/* pages that EL0 can write are never executable at EL1; after all of the above */
 	{ 0, 0, ATW_L_ALL, K_LEAF | IF_USER_WRITES, ATW_KX },
 	{ 0 }
 };

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* check.c - validation of paging modes that callers supply. */
 #include "paging/check.h"
 
-/* The largest table there is has 2^16 entries (two stages' roots put together). */
+/* The largest table has 2^16 entries (concatenated root tables). */
 enum { BITS_MAX = 16 };
 
 static int check_failed(const struct atw_paging *pg, const char *member, struct atw_err *err)

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* control.c - tables of the fields of control registers. */
 #include "paging/control.h"
 
 #include <inttypes.h>

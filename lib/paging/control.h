@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* control.h - control registers of paging and protection: their fields, by name. */
+/* control.h - named fields of the control registers for paging and protection. */
 #ifndef PAGING_CONTROL_H
 #define PAGING_CONTROL_H
 
@@ -13,13 +13,13 @@ struct control_field {
 
 struct control_register {
 	const char *name;
-	const char *manual;              /* section that describes it */
+	const char *manual;              /* the section that describes it */
 	const struct control_field *field;
 };
 
 /* "CR0", "CR4", "EFER", "SCTLR_EL1", "TCR_EL1", "satp"; NULL: none of these. */
 const struct control_register *control_find(const char *name);
-/* A field's place; NULL: it has none of that name. */
+/* The field of that name; NULL: there is none. */
 const struct control_field *control_field_find(const struct control_register *r,
 					       const char *name);
 static inline uint64_t control_get(const struct control_field *f, uint64_t value)
@@ -27,8 +27,8 @@ static inline uint64_t control_get(const struct control_field *f, uint64_t value
 	return value >> f->shift & (f->width < 64 ? ((uint64_t)1 << f->width) - 1 : UINT64_MAX);
 }
 /*
- * Names of single bits that are set and NAME=VALUE of wider fields, with blanks
- * between; bits that no field has as one number behind them. Cut to `len`.
+ * Names of single bits that are set and NAME=VALUE of wider fields, separated by blanks;
+ * bits without a field follow as one number. Truncated to `len`.
  */
 const char *control_text(const struct control_register *r, uint64_t value, char *buf, size_t len);
 

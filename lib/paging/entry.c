@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* entry.c - decodes an entry; the decisions are in entry.h. */
+/* entry.c - decoding of page-table entries; the inline functions are in entry.h. */
 #include "paging/check.h"
 #include "paging/entry.h"
 
@@ -94,8 +94,8 @@ uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
 }
 
 /*
- * Whatever any table looks at. Address bits are among them where a table looks
- * at those too: PPN[3:0] at level 0 of RISC-V, for N set makes them matter.
+ * All bits that any table of the mode tests. They include address bits that a table
+ * tests: PPN[3:0] at level 0 of RISC-V, which is significant if N is set.
  */
 uint64_t atw_leaf_attrs(const struct atw_paging *pg, unsigned level)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * entry.h - reads the tables of a mode for one entry.
+ * entry.h - decoder of one entry, driven by the tables of a mode.
  *
- * Nothing in here knows a CPU. `level` is below pg->nlevels throughout. This is on the
- * path of every translation, five times over: it is inline for callers that decode every
- * entry, and the tables put the common words first.
+ * It has no code per CPU. `level` is below pg->nlevels throughout. It is called for every
+ * level of every translation, so it is inline for callers that decode every entry, and
+ * the tables list frequent words first.
  */
 #ifndef LIB_PAGING_ENTRY_H
 #define LIB_PAGING_ENTRY_H
@@ -58,7 +58,7 @@ static inline atw_pa entry_addr(const struct atw_paging *pg, unsigned level,
 	if (kind == ATW_TABLE)
 		return ATW_PA(pa);
 
-	/* Below the leaf's size the entry has other bits than address. */
+	/* Below the size of the leaf the entry has bits other than address bits. */
 	shift = pg->level[level].shift;
 	s = entry_span_rule(pg, level, word);
 	if (s && s->replaces)
@@ -67,14 +67,14 @@ static inline atw_pa entry_addr(const struct atw_paging *pg, unsigned level,
 }
 
 /*
- * Where the words of a level carry address whatever their other bits are: the
- * bits of each piece's mask, moved up by `left`. Worked out once, for readers
- * that cannot afford to ask the tables about every word.
+ * Where the words of a level have address bits regardless of their other bits: the mask
+ * of each field, shifted by `left`. Computed once, for callers that are too hot to search
+ * the tables for every word.
  */
 struct entry_pieces {
 	struct { uint64_t mask; uint8_t left; } piece[4];
 	unsigned n;
-	bool more;               /* some leaves carry more address elsewhere */
+	bool more;               /* some leaves have further address bits elsewhere */
 };
 struct entry_pieces entry_pieces(const struct atw_paging *pg, unsigned level,
 				 enum atw_kind kind);

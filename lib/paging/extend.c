@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * extend.c - CPU extensions that give some bits of an entry another meaning.
+ * extend.c - CPU extensions that change the meaning of entry bits.
  *
- * They are tables as well, beside those of the mode they change. The one that
- * takes a number is "cbit=N": the encryption bit of AMD SME and SEV (CPUID
- * 8000001F EBX[5:0]) or the shared bit of Intel TDX guests.
+ * They are tables as well, next to those of the mode that they change. The only one with
+ * a number is "cbit=N": the encryption bit of AMD SME and SEV (CPUID 8000001F EBX[5:0])
+ * or the shared bit of Intel TDX guests.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * modes.c - the list of paging modes; modes.def is its text.
+ * modes.c - the list of paging modes, from modes.def.
  */
 #include <string.h>
 

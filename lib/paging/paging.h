@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * paging.h - what the words of a page table mean, as data.
+ * paging.h - paging modes as data: the meaning of the words of a page table.
  *
- * A paging mode is one struct of tables. Everything here is pure: no I/O, no
- * allocation, nothing can fail, and every 64-bit word has a meaning.
+ * A paging mode is one struct of tables. Everything here is pure: no I/O, no allocation,
+ * no failure; every 64-bit word can be decoded.
  *
- * Sources: Intel SDM vol. 3A ch. 4 and AMD APM vol. 2 ch. 5 (x86), Arm ARM
- * DDI 0487 ch. D8 and DDI 0406 ch. B3 (Arm), RISC-V Privileged ISA ch.
- * "Supervisor" with Svnapot, Svpbmt and Svadu.
+ * Sources: Intel SDM vol. 3A ch. 4 and AMD APM vol. 2 ch. 5 (x86), Arm ARM DDI 0487 ch.
+ * D8 and DDI 0406 ch. B3 (Arm), RISC-V Privileged ISA ch. "Supervisor" with Svnapot,
+ * Svpbmt and Svadu.
  */
 #ifndef PAGING_PAGING_H
 #define PAGING_PAGING_H
@@ -17,7 +17,7 @@
 #define ATW_MAX_LEVELS 6
 
 enum atw_kind {
-	ATW_ABSENT,              /* the CPU would fault; the rest belongs to the OS */
+	ATW_ABSENT,              /* the CPU faults; the other bits belong to the OS */
 	ATW_TABLE,               /* points to a table of the next lower level */
 	ATW_LEAF,                /* maps memory */
 	ATW_BAD,                 /* reserved bits set: no CPU accepts it */
@@ -31,10 +31,9 @@ enum atw_kind {
 #define ATW_L_FROM(n)  (ATW_L_ALL & ~(ATW_L(n) - 1))
 
 /*
- * Entry bits hi..lo carry address bits from `to` up, and `to` is not below lo.
- * With a mask, only in leaves above level 0 for which (word & mask) == value
- * (i386 PSE-36, Arm supersections): the same bits mean other things in the
- * smallest pages.
+ * Entry bits hi..lo are address bits from `to` up, and `to` is not below lo. With a mask,
+ * only in leaves above level 0 for which (word & mask) == value (i386 PSE-36, Arm
+ * supersections): in the smallest pages the same bits have another meaning.
  */
 struct atw_bits {
 	uint8_t hi, lo, to;
@@ -42,9 +41,9 @@ struct atw_bits {
 };
 
 /*
- * The first rule decides that holds the level, (word & mask) == value, and,
- * where `nonzero` is set, any bit of it. The last rule has levels ATW_L_ALL
- * and mask 0: it matches every word.
+ * The first rule matches that includes the level and has (word & mask) == value and, if
+ * `nonzero` is set, at least one bit of it in the word. The last rule has levels
+ * ATW_L_ALL and mask 0: it matches every word.
  */
 struct atw_rule {
 	uint64_t mask, value, nonzero;
@@ -52,14 +51,16 @@ struct atw_rule {
 	enum atw_kind kind;
 };
 
-/* Rights, kernel's and user's. All of them hold until an entry takes some away. */
+/*
+ * Permissions of the kernel and of user mode. All are granted until an entry clears some.
+ */
 enum atw_right {
 	ATW_KR = 1, ATW_KW = 2, ATW_KX = 4,
 	ATW_UR = 8, ATW_UW = 16, ATW_UX = 32,
 };
 #define ATW_RIGHTS_ALL 0x3fu
 
-/* If (word & mask) == value in an entry of that level and kind: `clear` goes. */
+/* If (word & mask) == value in an entry of that level and kind, `clear` is removed. */
 struct atw_right_rule {
 	uint64_t mask, value;
 	uint32_t levels;
@@ -67,7 +68,7 @@ struct atw_right_rule {
 	uint8_t clear;           /* enum atw_right */
 };
 
-/* A named fact of an entry: (word & mask) == value. At most 64 a mode. */
+/* A named property of an entry: (word & mask) == value. At most 64 per mode. */
 struct atw_flag {
 	uint64_t mask, value;
 	uint32_t levels;
@@ -77,8 +78,8 @@ struct atw_flag {
 };
 
 /*
- * A leaf that speaks for more than its own slot: runs of entries that share
- * one translation (arm64 contiguous, RISC-V NAPOT, Arm large pages).
+ * Leaves that belong to a contiguous range: runs of entries that form one translation
+ * (arm64 contiguous, RISC-V NAPOT, Arm large pages).
  */
 struct atw_span_rule {
 	uint64_t mask, value;
@@ -94,7 +95,7 @@ struct atw_level {
 
 enum atw_family { ATW_X86, ATW_ARM64, ATW_RISCV, ATW_ARM };
 
-/* How the bits above the translated ones choose a half of the address space. */
+/* How the bits above the translated ones select a half of the address space. */
 enum atw_halves {
 	ATW_FLAT,                /* all of it is translated, or the rest is zero */
 	ATW_SIGNED,              /* copies of the top translated bit; one root */
@@ -119,7 +120,7 @@ struct atw_paging {
 	const struct atw_flag *flags;             /* ends with letter 0 */
 	const struct atw_span_rule *spans;        /* NULL, or ends with shift 0 */
 	uint64_t ignore;         /* encryption bits (SME/SEV C-bit, TDX shared):
-	                          * taken off every word before it is decoded */
+				  * cleared in every word before it is decoded */
 };
 
 /* The modes, by number and by name; NULL past the end or when unknown. */
@@ -150,20 +151,20 @@ unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
 /* Whether the span's low address bits come from the virtual address. */
 bool atw_entry_replaces(const struct atw_paging *pg, unsigned level,
 			uint64_t word);
-/* Rights that are left of `above` below this entry. */
+/* The permissions of `above` that remain below this entry. */
 unsigned atw_entry_rights(const struct atw_paging *pg, unsigned level,
 			  enum atw_kind kind, uint64_t word,
 			  unsigned above);
-/* Bit i is set when pg->flags[i] holds. */
+/* Bit i is set if pg->flags[i] matches. */
 uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
 			 enum atw_kind kind, uint64_t word);
 /*
- * The bits of a level's leaf that decide its kind, rights, flags and span:
- * two leaves of the level that agree on them differ in address only.
+ * The bits of a level's leaf that determine its kind, permissions, flags and span: two
+ * leaves of the level that agree in them differ in the address only.
  */
 uint64_t atw_leaf_attrs(const struct atw_paging *pg, unsigned level);
 
-/* "rwxu", as they apply to user mode for user pages, and to the kernel for all others. */
+/* "rwxu": permissions of user mode for user pages, and of the kernel for all others. */
 void atw_rights_letters(unsigned rights, char ret[5]);
 
 /* Slot of an address in a table of that level, and its size in bytes. */
@@ -184,9 +185,9 @@ static inline size_t atw_table_bytes(const struct atw_paging *pg,
 	return (size_t)pg->word_size << pg->level[level].bits;
 }
 
-/* Is `va` one that the mode can translate at all (canonical)? */
+/* Is `va` canonical: can the mode translate it at all? */
 bool atw_va_valid(const struct atw_paging *pg, atw_va va);
-/* The address with the copies of the top bit (or of the half) put in. */
+/* The canonical form: with the copies of the top bit (or of the half) filled in. */
 atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
 			bool high_half);
 

@@ -27,7 +27,7 @@
 #define NAPOT (N | BITS(13, 10)) /* N and PPN[3:0] */
 #define NAPOT_64K (N | BIT(13))
 
-/* A superpage with a low page number other than zero faults. */
+/* A superpage faults if the low bits of its page number are not zero. */
 #define MISALIGNED \
 	{ 0, 0, BITS(18, 10), ATW_L(1), ATW_BAD }, \
 	{ 0, 0, BITS(27, 10), ATW_L(2), ATW_BAD }, \
@@ -36,16 +36,16 @@
 
 /* `rsv`: bits that must be zero in each valid entry. */
 #define RV64_RULES(rsv) { \
-	/* the common ones */ \
+	/* frequent words first */ \
 	{ V | RWX | UAD | (rsv) | PBMT | N, V, 0, ATW_L_FROM(1), ATW_TABLE }, \
 	{ V | R | (rsv) | PBMT | N, V | R, 0, ATW_L(0), ATW_LEAF }, \
 	{ V, 0, 0, ATW_L_ALL, ATW_ABSENT }, \
-	/* a table pointer at level 0, or with bits a table may not have */ \
+	/* a table pointer at level 0, or with bits that are reserved in tables */ \
 	{ RWX, 0, 0, ATW_L_ALL, ATW_BAD }, \
 	{ R | W, W, 0, ATW_L_ALL, ATW_BAD }, \
 	{ 0, 0, (rsv), ATW_L_ALL, ATW_BAD }, \
 	{ PBMT, PBMT, 0, ATW_L_ALL, ATW_BAD }, \
-	/* Svnapot knows one size: 64K, at level 0 */ \
+	/* Svnapot has one size: 64K, at level 0 */ \
 	{ NAPOT, NAPOT_64K, 0, ATW_L(0), ATW_LEAF }, \
 	{ N, N, 0, ATW_L_ALL, ATW_BAD }, \
 	MISALIGNED, \
@@ -56,7 +56,7 @@ static const struct atw_rule rules[] = RV64_RULES(BITS(60, 54));
 /* Svrsw60t59b gives bits 60 and 59 to software. */
 static const struct atw_rule rules_rsw[] = RV64_RULES(BITS(58, 54));
 
-/* T-Head's memory type takes the place of PBMT and N, and is never reserved. */
+/* T-Head's memory type replaces PBMT and N, and is never reserved. */
 static const struct atw_rule rules_thead[] = {
 	{ V | RWX | UAD | BITS(58, 54), V, 0, ATW_L_FROM(1), ATW_TABLE },
 	{ V | R | BITS(58, 54), V | R, 0, ATW_L(0), ATW_LEAF },
@@ -79,8 +79,8 @@ static const struct atw_rule rules_sv32[] = {
 };
 
 /*
- * The leaf alone decides. Supervisor code never executes a U page, and reads
- * or writes it only while sstatus.SUM is set, which is context.
+ * Only the leaf has permissions. Supervisor code never executes a U page, and reads or
+ * writes it only while sstatus.SUM is set, which is not part of the tables.
  */
 static const struct atw_right_rule rights[] = {
 	{ R, 0, ATW_L_ALL, K_LEAF | LEAVES_FROM_HERE, ATW_KR | ATW_UR },
@@ -130,7 +130,7 @@ static const struct atw_flag flags_thead[] = {
 	{ 0 }
 };
 
-/* The rules let through no other PPN[3:0] than that of 64K. */
+/* The rules accept no PPN[3:0] other than that of 64K. */
 static const struct atw_span_rule spans[] = {
 	{ N, N, ATW_L(0), 16, true },
 	{ 0 }

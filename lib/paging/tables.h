@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tables.h - vocabulary of the tables of paging modes.
+ * tables.h - macros for the tables of paging modes.
  *
- * To add a mode: write its tables in a file of this folder, define one
- * `const struct atw_paging atw_mode_NAME`, and add MODE(NAME) to modes.def.
- * tests/unit/paging_tables.c then checks the tables for slips.
+ * To add a mode: write its tables in a file of this folder, define one `const struct
+ * atw_paging atw_mode_NAME`, and add MODE(NAME) to modes.def. tests/unit/paging_tables.c
+ * then checks the tables.
  *
- * Three conventions go beyond paging/paging.h, read by entry.c only:
+ * Three conventions in addition to paging/paging.h are used by entry.c only:
  *
- *  - A piece of address with a condition (PSE-36, Arm supersections) speaks of
- *    leaves above level 0. At level 0 the same bits mean something else: bit 7
- *    of an x86 PTE is PAT, bit 18 of an Arm small page is an address bit.
- *  - A right rule with IF_USER_WRITES in its kinds counts only while ATW_UW is
- *    left after the rules before it.
- *  - LEAVES_FROM_HERE in the kinds of a right rule: neither it nor a later one
- *    is about tables, so that a walk need not look at them.
+ * - An address field with a condition (PSE-36, Arm supersections) applies to leaves
+ *   above level 0. At level 0 the same bits have another meaning: bit 7 of an x86 PTE is
+ *   PAT, bit 18 of an Arm small page is an address bit.
+ * - A right rule with IF_USER_WRITES in its kinds matches only if ATW_UW remains after
+ *   the rules before it.
+ * - LEAVES_FROM_HERE in the kinds of a right rule: this rule and the later ones do not
+ *   match tables, so a walk skips them there.
  */
 #ifndef LIB_PAGING_TABLES_H
 #define LIB_PAGING_TABLES_H
@@ -39,7 +39,7 @@
 #define FLAG(bit, levels, kinds, letter, name, help) \
 	{ BIT(bit), BIT(bit), levels, kinds, letter, name, help }
 
-/* What an extension puts in the place of a mode's own tables. */
+/* What an extension substitutes for a mode's own tables. */
 struct atw_extension {
 	const char *name;        /* NULL ends a list */
 	enum atw_family family;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * va.c - virtual addresses that a mode can translate.
+ * va.c - canonical virtual addresses of a mode.
  *
- * The bits above the translated ones are copies of something, see enum atw_halves. Tags
- * in the top byte (arm64 TBI, x86 LAM) are not removed: the caller clears the tag of a
- * tagged pointer first.
+ * The meaning of the bits above the translated ones is an enum atw_halves. Tags in the
+ * top byte (arm64 TBI, x86 LAM) are not removed: the caller clears the tag of a tagged
+ * pointer first.
  */
 #include "paging/paging.h"
 
@@ -15,7 +15,7 @@ atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
 	bool ones = false;
 
 	if (!pg || !pg->va_bits || pg->va_bits >= 64)
-		return ATW_VA(low);      /* nothing is above them */
+		return ATW_VA(low);      /* the mode translates all 64 bits */
 	above = ~0ull << pg->va_bits;
 	if (pg->halves == ATW_SPLIT)
 		ones = high_half;

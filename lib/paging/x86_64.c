@@ -2,10 +2,9 @@
 /*
  * x86_64.c - x86 4-level and 5-level paging.
  *
- * Intel SDM vol. 3A 4.5, tables 4-15 to 4-20; AMD APM vol. 2, 5.3. Bits 52..58
- * (in tables 52..62) are ignored by the CPU, not reserved. Address bits above
- * the CPU's own MAXPHYADDR are reserved there; how many it has, an entry does
- * not say, so all of 12..51 count as address.
+ * Intel SDM vol. 3A 4.5, tables 4-15 to 4-20; AMD APM vol. 2, 5.3. Bits 52..58 (in tables
+ * 52..62) are ignored by the CPU, not reserved. Address bits above MAXPHYADDR of the CPU
+ * are reserved; it is not recorded in an entry, so all of 12..51 count as address.
  */
 #include "paging/x86.h"
 
