@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AVML: src/image.rs of github.com/microsoft/avml; the stream: snappy's
- * framing_format.txt, revision of 2013-10-25.
+ * avml.c - parser of AVML's compressed format. Sources: src/image.rs of
+ * github.com/microsoft/avml; for the stream snappy's framing_format.txt, revision of
+ * 2013-10-25.
  */
 #include "format/avml.h"
 
@@ -18,7 +19,10 @@ enum {
 	CHUNK_SUM = 4,
 };
 
-/* The length a raw snappy block starts with: 7 bits a byte, lowest first. */
+/*
+ * The uncompressed length at the start of a raw snappy block: a varint, 7 bits per byte,
+ * lowest first.
+ */
 static bool avml_block_length(const uint8_t *p, size_t len, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -106,7 +110,7 @@ void crc32c_init(struct crc32c *c)
 			v = v >> 1 ^ (v & 1 ? 0x82f63b78 : 0);
 		c->table[0][i] = v;
 	}
-	/* table[k] is table[0] carried on over k bytes of zeroes. */
+	/* table[k] is table[0] advanced over k zero bytes. */
 	for (unsigned k = 1; k < 8; k++)
 		for (unsigned i = 0; i < 256; i++) {
 			uint32_t v = c->table[k - 1][i];

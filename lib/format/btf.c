@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* btf.c - parser of BTF type information. */
 #include "format/btf.h"
 
 #include <stdlib.h>
@@ -14,14 +15,13 @@ enum {
 	MEMBER = 12,             /* name, type, offset */
 	DEPTH = 32,              /* typedefs, arrays, members within members */
 	/*
-	 * Members looked at for one answer. The largest struct has some hundreds;
-	 * two anonymous members of the same type at each of 32 levels would be
-	 * four thousand millions.
+	 * Limit of members visited in one lookup. The largest struct has some hundreds;
+	 * two anonymous members of the same type at each of 32 levels would be 2^32.
 	 */
 	BUDGET = 1 << 20,
 };
 
-/* What follows the first 12 bytes: fixed, and for each of `vlen` elements. */
+/* Size of what follows the first 12 bytes: fixed part, and part per element of `vlen`. */
 static const struct { uint8_t fixed, each; } tail[BTF_KINDS] = {
 	[BTF_INT] = { 4, 0 },
 	[BTF_ARRAY] = { 12, 0 },
@@ -35,7 +35,7 @@ static const struct { uint8_t fixed, each; } tail[BTF_KINDS] = {
 	[BTF_ENUM64] = { 0, 12 },
 };
 
-/* A type's own words; its tail begins at `more`. */
+/* The header of a type; its tail begins at `more`. */
 struct type {
 	uint32_t name, size;     /* size: or the id of another type */
 	uint16_t vlen;
@@ -55,7 +55,7 @@ static struct type btf_type_at(const char *p)
 	};
 }
 
-/* Every id below n has been seen to lie in the section with its whole tail. */
+/* All ids below n have been checked: each lies in the section with its whole tail. */
 static struct type btf_type_of(const struct btf *b, uint32_t id)
 {
 	if (b->base && id < b->first)
@@ -94,11 +94,11 @@ static int btf_sections(struct atw_blob blob, struct btf *ret, struct atw_err *e
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "BTF header: 0x%x+0x%x and 0x%x+0x%x behind 0x%x bytes do not lie in 0x%zx",
 				   types, types_len, str, str_len, hdr, blob.len);
-	/* With a NUL at its end, every string in the section has one. */
+	/* The section ends with a NUL, so every string in it is terminated. */
 	p = ret->strings.data;
 	if (!str_len || p[str_len - 1])
 		return atw_err_set(err, ATW_E_DAMAGED, "BTF strings do not end with a NUL");
-	/* Modules' BTF begins where the kernel's ends, and is useless without it. */
+	/* BTF of a module continues the ids and strings of the kernel's and needs it. */
 	if (p[0] && !ret->base)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "is one part of split BTF, not a kernel's own");
@@ -120,13 +120,16 @@ uint64_t btf_length(struct atw_blob head)
 	return hdr + (types > str ? types : str);
 }
 
-/* Types lie one behind the other and are numbered as they lie. */
+/* Types are stored consecutively and numbered in that order. */
 static int btf_number_types(struct btf *b, struct atw_err *err)
 {
 	size_t cap = 0;
 	uint64_t off = 0;
 
-	/* Most kernels' types have some 24 bytes; array_reserve() may double. */
+	/*
+	 * Types of most kernels have 24 bytes on average; array_reserve() may double the
+	 * array.
+	 */
 	if (!array_reserve((void **)&b->at, &cap, b->types.len / 24 + 1, sizeof(*b->at)))
 		return atw_err_nomem(err);
 	b->first = b->n = b->base ? b->base->n : 0;
@@ -182,7 +185,7 @@ int btf_init_numbered(struct btf *ret, struct atw_blob blob, struct atw_blob at,
 		      struct atw_err *err)
 {
 	struct btf b = {
-		/* It is only read. */
+		/* The array is only read. */
 		.at = (uint32_t *)(uintptr_t)at.data, .n = (uint32_t)(at.len / sizeof(*b.at)),
 		.lent = true,
 	};
@@ -279,7 +282,7 @@ static bool btf_is_alias(unsigned kind)
 	       kind == BTF_RESTRICT || kind == BTF_TYPE_TAG;
 }
 
-/* What a chain of typedefs and qualifiers is in the end. */
+/* The type behind a chain of typedefs and qualifiers. */
 static int btf_resolve(const struct btf *b, uint32_t id, uint32_t *ret)
 {
 	for (int i = 0; i < DEPTH; i++) {
@@ -318,7 +321,8 @@ int btf_size(const struct btf *b, uint32_t id, uint64_t *ret)
 			size = t.size;
 			break;
 		default:
-			return ATW_E_MISSING;    /* void, functions, ... have none */
+			return ATW_E_MISSING;    /* void, functions and others have no
+						  * size */
 		}
 		if (!mul_u64(count, size, &size))
 			return ATW_E_DAMAGED;

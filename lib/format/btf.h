@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * btf.h - the types of a kernel as it carries them itself: the contents of
+ * btf.h - parser of BTF, the kernel's own type information: the contents of
  * /sys/kernel/btf/vmlinux, or the same bytes found in a dump. Layout: Linux,
  * Documentation/bpf/btf.rst.
  *
- * Pure: the blob is borrowed and every offset, count and type id in it is
- * checked before it is followed. Types that contain themselves end a lookup
- * with ATW_E_DAMAGED, however cleverly they do it.
+ * Pure: the blob is borrowed, and every offset, count and type id in it is checked before
+ * it is used. A lookup in types that contain themselves ends with ATW_E_DAMAGED.
  */
 #ifndef FORMAT_BTF_H
 #define FORMAT_BTF_H
@@ -24,48 +23,48 @@ enum btf_kind {
 struct btf {
 	struct atw_blob types;   /* the section of types */
 	struct atw_blob strings; /* that of strings; its last byte is 0 */
-	const struct btf *base;  /* of a module: the kernel's, which comes first */
-	uint32_t first;          /* the first id of its own; 0 without a base */
-	uint32_t *at;            /* where the type of id first + i lies in types */
+	const struct btf *base;  /* of a module: BTF of the kernel */
+	uint32_t first;          /* first id of this blob; 0 without a base */
+	uint32_t *at;            /* offset in `types` of the type with id first + i */
 	uint32_t n;              /* ids: 0 to n - 1, the base's included */
-	bool lent;               /* at[] is another's */
+	bool lent;               /* at[] is borrowed */
 };
 
 /*
- * Bytes of the blob that begins here, by its header; 0 when none does. For a
- * search through memory; that the types are good only btf_init() knows.
+ * The length of the BTF blob that begins here, from its header; 0 if there is none. For
+ * searches in memory: only btf_init() checks the types.
  */
 uint64_t btf_length(struct atw_blob head);
 
 /* ATW_E_FORMAT: no BTF. _UNSUPPORTED: big-endian, a split part, a new kind. */
 int btf_init(struct btf *ret, struct atw_blob blob, struct atw_err *err);
 /*
- * Of a module: ids and strings go on where those of `base` end, which is
- * borrowed and must stay.
+ * BTF of a module: ids and strings continue those of `base`, which is borrowed and must
+ * stay valid.
  */
 int btf_init_split(struct btf *ret, const struct btf *base, struct atw_blob blob,
 		   struct atw_err *err);
 /*
- * The same blob once more, which was numbered before: `at` is the array of that struct,
- * n times 4 bytes, and must stay.
+ * BTF whose types were indexed before: `at` is the array of that struct, n times 4 bytes,
+ * which is borrowed and must stay valid.
  */
 int btf_init_numbered(struct btf *ret, struct atw_blob blob, struct atw_blob at,
 		      struct atw_err *err);
-/* Fine on a zeroed struct. */
+/* A zeroed struct is accepted. */
 void btf_deinit(struct btf *b);
 
-/* Cannot fail: an id that is none is of kind BTF_VOID and has the name "". */
+/* Cannot fail: an invalid id is of kind BTF_VOID and has the name "". */
 enum btf_kind btf_kind(const struct btf *b, uint32_t id);
 const char *btf_name(const struct btf *b, uint32_t id);
 
 /*
- * The first type of this kind and name: a struct, or BTF_FUNC for the id by
- * which BPF programs call a kernel function. ATW_E_MISSING: there is none.
+ * The first type of this kind and name: a struct, or a BTF_FUNC, whose id BPF programs
+ * use to call a kernel function. ATW_E_MISSING: there is none.
  */
 int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
 	     uint32_t *ret);
 
-/* The same of several at once, for all types are gone through; id 0: there is none. */
+/* The same for several names in one pass over all types; id 0: not found. */
 struct btf_wanted {
 	enum btf_kind kind;
 	const char *name;
@@ -74,8 +73,8 @@ struct btf_wanted {
 void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n);
 
 /*
- * Every enumerator of an enum, in its order: BTF_ENUM and BTF_ENUM64, signed as
- * they say. Other kinds have none.
+ * Lists the enumerators of an enum in their order: BTF_ENUM and BTF_ENUM64, signed or
+ * unsigned as declared. Other kinds have none.
  */
 typedef void btf_enumerator_fn(void *arg, const char *name, int64_t value);
 void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn,
@@ -91,22 +90,22 @@ struct btf_member {
 };
 
 /*
- * A member by its path, such as "pid" or "se.cfs_rq": in the struct itself or
- * in the members without a name that it contains. ATW_E_MISSING: no such.
+ * A member by its path, such as "pid" or "se.cfs_rq": in the struct itself or in
+ * anonymous members of it. ATW_E_MISSING: there is none.
  */
 int btf_member(const struct btf *b, uint32_t id, const char *path,
 	       struct btf_member *ret);
 
 /*
- * Where a variable lies in the section that is listed with it, in bytes: of the
- * kernel these are the static per-CPU ones. ATW_E_MISSING: there is none.
+ * The offset of a variable in its section, in bytes: in the kernel's BTF these are the
+ * static per-CPU variables. ATW_E_MISSING: there is none.
  */
 int btf_variable(const struct btf *b, const char *name, uint32_t *ret);
 
-/* Its offset in bytes: struct name and path in one go, with a sentence. */
+/* The offset in bytes of a member by struct name and path. */
 int btf_offset(const struct btf *b, const char *name, const char *path,
 	       uint32_t *ret, struct atw_err *err);
-/* The same where the struct was found already, or was not: id 0. */
+/* The same by the id of the struct; id 0: it was not found. */
 int btf_offset_in(const struct btf *b, const struct btf_wanted *w, const char *path,
 		  uint32_t *ret, struct atw_err *err);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture.c - line after line of atwalk-capture(5), each against those before it. */
+/*
+ * capture.c - reader of captures, atwalk-capture(5): checks each line against those
+ * before it.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +12,7 @@
 
 #define MAGIC "H: atwalk-capture,"
 
-/* The figure's first words on the paper's page, where it is not a picture. */
+/* The first words of Figure 1 of Movall et al. when it is copied as text. */
 #define CAPTION "Text Box: "
 
 static struct atw_blob capture_behind(struct atw_blob b, size_t n)
@@ -72,7 +75,7 @@ static int capture_line_header(struct capture_reader *c, const struct capture_he
 	return ATW_OK;
 }
 
-/* The kernel uses whole pages only; what is left of others is no reason to refuse. */
+/* The kernel only uses whole pages; partial pages at the ends are tolerated. */
 static void capture_add_ram(struct capture_reader *c, uint64_t start, uint64_t last)
 {
 	uint64_t mask = c->page - 1;
@@ -107,7 +110,7 @@ static int capture_line_ram(struct capture_reader *c, const struct capture_ram *
 	return ATW_OK;
 }
 
-/* Limits an area's size to 63 bits, and so the sum of all of them. */
+/* Limits the size of an area to 63 bits, and thereby the sum of all of them. */
 static int capture_size(struct capture_reader *c, const struct capture_area *v,
 			uint32_t has, struct atw_err *err)
 {
@@ -116,7 +119,7 @@ static int capture_size(struct capture_reader *c, const struct capture_area *v,
 	if ((v->start & mask) || (bytes & mask))
 		return atw_err_set(err, ATW_E_DAMAGED, "V: %" PRIX64 " to %" PRIX64 " is not whole "
 				   "pages of %" PRIu64, v->start, v->last, c->page);
-	/* All of 2^64 has a size that no field can hold. */
+	/* A range of all 2^64 bytes has a size that does not fit into the field. */
 	if (!bytes || v->size != bytes)
 		return atw_err_set(err, ATW_E_DAMAGED, "V: %" PRIX64 " to %" PRIX64 " is not of "
 				   "size %" PRIX64, v->start, v->last, v->size);
@@ -189,7 +192,7 @@ static int capture_line_end(struct capture_reader *c, const struct capture_end *
 		{ "areas", e->areas, c->areas }, { "lost", e->lost, c->lost },
 	};
 
-	/* Whether its numbers match or not, no line may follow. */
+	/* No line may follow, whether its numbers match or not. */
 	c->ended = true;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].says != all[i].were)
@@ -199,7 +202,7 @@ static int capture_line_end(struct capture_reader *c, const struct capture_end *
 	return ATW_OK;
 }
 
-/* Checks the order of lines, by their letters alone. */
+/* Checks the order of lines by their letters alone. */
 static int capture_order(struct capture_reader *c, char letter, struct atw_err *err)
 {
 	if (c->ended)
@@ -214,7 +217,7 @@ static int capture_order(struct capture_reader *c, char letter, struct atw_err *
 	return ATW_OK;
 }
 
-/* A record that could be read, against those before it. */
+/* Checks a parsed record against those before it. */
 static int capture_check(struct capture_reader *c, const struct capture_record *rec,
 			 struct atw_err *err)
 {
@@ -262,8 +265,8 @@ static int capture_check(struct capture_reader *c, const struct capture_record *
 }
 
 /*
- * After a line that cannot be read, lines that depend on it must not be attributed to
- * the task or area before it; a line without a letter may have been of any kind.
+ * After an unreadable line, lines that depend on it must not be attributed to the task or
+ * area before it; a line without a letter may have been of any kind.
  */
 static void capture_leave(struct capture_reader *c, char letter)
 {
@@ -283,7 +286,9 @@ static int capture_line(struct capture_reader *c, struct atw_blob text,
 	bool named = text.len >= 2 && s[1] == ':';
 	int r;
 
-	/* No letter: the paper's figure goes on with the runs of the line above. */
+	/*
+	 * No letter: in the LPMA format (Movall et al.) runs continue on the next line.
+	 */
 	if (c->wrapped && !named) {
 		r = capture_order(c, 'M', err);
 		if (r == ATW_OK)
@@ -310,7 +315,7 @@ static bool capture_empty(struct atw_blob b)
 	return true;
 }
 
-/* What is left of a line that was too long: does it end here? */
+/* Skip the rest of a line that is too long; does it end in this buffer? */
 static bool capture_skipped(struct capture_reader *c, struct atw_blob buf, size_t *pos)
 {
 	const char *s = (const char *)buf.data + *pos;
@@ -329,7 +334,9 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 	int r;
 
 	do {
-		/* Very many of them are read as fast as they are unpacked. */
+		/*
+		 * Frequent runs take the fast path: parsing is as fast as decompression.
+		 */
 		for (; c->paper && !c->skip && *pos < buf.len &&
 		       ((const char *)buf.data)[*pos] == '\n'; ++*pos)
 			c->line++;
@@ -346,7 +353,7 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 			*pos += CAPTURE_LINE;
 			c->skip = true;
 			c->wrapped = false;
-			/* It may have been any line. */
+			/* The unreadable line may have been of any kind. */
 			c->in_area = c->in_task = false;
 			r = atw_err_set(err, ATW_E_FORMAT, "longer than %d bytes", CAPTURE_LINE);
 			goto fail;
@@ -359,7 +366,7 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 		if (!c->started && blob_begins(text, CAPTION))
 			text = capture_behind(text, strlen(CAPTION));
 		c->started |= !c->paper || !capture_empty(text);
-		/* Its last number may lack digits; the paper's has no other end. */
+		/* The last number may be truncated; the LPMA format has no end marker. */
 		if (!nl && !c->paper) {
 			r = atw_err_set(err, ATW_E_DAMAGED, "cut off in the middle");
 			goto fail;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture.h - owners of physical memory, as text: atwalk-capture(5). That is the output
- * of Movall, Nelson and Wetzstein, "Linux Physical Memory Analysis", USENIX 2005, Figure
- * 1, with additions for 64 bits, large pages and swap. Pure.
+ * capture.h - captures: owners of physical memory as text, atwalk-capture(5).
  *
- * A file that begins with "H: atwalk-capture, 1" is ours. All others are read as the
- * paper's: 32 bits, pages of 4 KiB, names without escapes, long M: lines wrapped.
+ * This is the output of Movall, Nelson and Wetzstein, "Linux Physical Memory Analysis",
+ * USENIX 2005, Figure 1 (the LPMA format, `paper` in names), with additions for 64 bits,
+ * large pages and swap. Pure.
+ *
+ * A file that begins with "H: atwalk-capture, 1" is in our format. All others are parsed
+ * as LPMA: 32 bits, pages of 4 KiB, names without escapes, long M: lines wrapped.
  */
 #ifndef FORMAT_CAPTURE_H
 #define FORMAT_CAPTURE_H
@@ -14,9 +16,9 @@
 
 enum {
 	CAPTURE_VERSION = 1,
-	CAPTURE_LINE = 65536,        /* bytes of a line, with its newline */
+	CAPTURE_LINE = 65536,        /* bytes of a line, including its newline */
 	CAPTURE_BUILD = 32,          /* bytes of a build id */
-	CAPTURE_PA_BITS = 56,        /* no machine has longer physical addresses */
+	CAPTURE_PA_BITS = 56,        /* maximum of all supported CPUs */
 	CAPTURE_TASKS = 4 << 20,     /* PID_MAX_LIMIT */
 	CAPTURE_RAMS = 1024,         /* R: ranges that frames are compared with */
 };
@@ -31,8 +33,8 @@ struct capture_bytes {
 };
 
 /*
- * Numbers are what the line says. A name is bytes, not ended; data is NULL where
- * the line has NULL. Of a file they lie in the reader, until its next line.
+ * Numbers as recorded in the line. A name is not terminated; data is NULL if the line has
+ * NULL. Names of a file are in the reader and valid until its next line.
  */
 struct capture_header {
 	struct atw_blob key, value;
@@ -51,9 +53,9 @@ struct capture_swap {
 };
 
 /*
- * U: A file of which areas are, or have been. `loads`: its program headers, as
- * "offset:address:file size:memory size:flags" in hexadecimal, a bar between them;
- * flags: 1 executable, 2 writable, 4 readable, 8: it is PT_GNU_RELRO, else PT_LOAD.
+ * U: A file that is or was mapped. `loads`: its program headers, as "offset:address:file
+ * size:memory size:flags" in hexadecimal, separated by bars; flags: 1 executable, 2
+ * writable, 4 readable, 8: PT_GNU_RELRO, else PT_LOAD.
  */
 struct capture_file {
 	struct capture_pair dev;     /* major, minor */
@@ -70,8 +72,8 @@ struct capture_load {
 enum {
 	CAPTURE_LOAD_EXEC = 1, CAPTURE_LOAD_WRITE = 2, CAPTURE_LOAD_READ = 4,
 	CAPTURE_LOAD_RELRO = 8,
-	CAPTURE_LOAD_TEXT = 88,      /* bytes are enough for one */
-	CAPTURE_LOAD_MOST = 32,      /* of a file: more than any linker makes */
+	CAPTURE_LOAD_TEXT = 88,      /* maximum length of one of them */
+	CAPTURE_LOAD_MOST = 32,      /* per file: more than linkers emit */
 };
 
 struct capture_task {
@@ -81,19 +83,19 @@ struct capture_task {
 	uint64_t tgid, ppid, uid, start;
 	struct atw_blob cgroup, exe;
 	/*
-	 * start:end, hexadecimal: of code, of data, of the heap that brk(2) moves. As
-	 * the kernel has it, not checked.
+	 * start:end, hexadecimal: of code, of data, of the heap (brk(2)). Copied from
+	 * mm_struct without checks.
 	 */
 	struct capture_pair code, data, brk;
-	uint64_t stack;              /* where it began */
-	uint64_t threads;            /* how many tasks the process has */
+	uint64_t stack;              /* its first address */
+	uint64_t threads;            /* number of tasks of the process */
 };
 enum {
 	CAPTURE_T_TGID = 1, CAPTURE_T_PPID = 2, CAPTURE_T_UID = 4, CAPTURE_T_START = 8,
 	CAPTURE_T_CGROUP = 16, CAPTURE_T_EXE = 32, CAPTURE_T_CODE = 64,
 	CAPTURE_T_DATA = 128, CAPTURE_T_BRK = 256, CAPTURE_T_STACK = 512,
 	CAPTURE_T_THREADS = 1024,
-	/* By place: the CPU; the four of faults; user and system. */
+	/* Positional fields: the CPU; four counts of faults; user and system time. */
 	CAPTURE_T_CPU = 2048, CAPTURE_T_FAULTS = 4096, CAPTURE_T_TIMES = 8192,
 };
 
@@ -104,8 +106,9 @@ struct capture_area {
 	uint64_t inode, offset, page;
 	struct capture_bytes build;
 	uint64_t shared;             /* 1: MAP_SHARED */
-	uint64_t more;               /* 1: the next V: line, if it begins right behind it, is
-	                              * of the same area, which was too long for one */
+	uint64_t more;               /* 1: the next V: line, if it is adjacent,
+				      * continues the same area, which was too long for
+				      * one line */
 };
 enum {
 	CAPTURE_V_PROT = 1, CAPTURE_V_FLAGS = 2, CAPTURE_V_DEV = 4, CAPTURE_V_INODE = 8,
@@ -125,15 +128,16 @@ struct capture_lost {
 	uint64_t pid;                /* 0: of no process */
 	struct atw_blob what, why;
 	uint64_t start, last;
-	uint64_t denied;             /* processes that may not be read; 0: not known how many */
+	uint64_t denied;             /* processes without permission to read them; 0:
+				      * unknown number */
 };
 enum { CAPTURE_L_START = 1, CAPTURE_L_LAST = 2, CAPTURE_L_DENIED = 4 };
 
 struct capture_end {
-	uint64_t lines, tasks, areas, lost;   /* before this line */
+	uint64_t lines, tasks, areas, lost;   /* numbers before this line */
 };
 
-/* One line. `has`: which of what a line may lack is there, CAPTURE_x_... */
+/* One line. `has`: CAPTURE_x_..., the optional fields that are present. */
 struct capture_record {
 	char letter;
 	uint32_t has;
@@ -153,8 +157,8 @@ struct capture_record {
 };
 
 /*
- * The low 12 bits of an entry are those of the paper's processor, a PowerPC of
- * the 40x family, whatever the processor: linux-2.4, asm-ppc/pgtable.h.
+ * The low 12 bits of an entry are encoded as by the LPMA format's processor, a PowerPC of
+ * the 40x family, on any processor: linux-2.4, asm-ppc/pgtable.h.
  */
 enum capture_entry {
 	CAPTURE_PRESENT = 0x002, CAPTURE_USER = 0x010, CAPTURE_WRITE = 0x040,
@@ -163,28 +167,31 @@ enum capture_entry {
 };
 
 enum capture_state {
-	CAPTURE_PLAIN,               /* in memory, on swap or nothing: as the rest says */
+	CAPTURE_PLAIN,               /* in memory, swapped or absent, by the other
+				      * fields */
 	CAPTURE_GUARD, CAPTURE_MARKER, CAPTURE_MIGRATION, CAPTURE_POISON,
-	CAPTURE_PRIVATE,             /* in the memory of a device */
+	CAPTURE_PRIVATE,             /* device-private memory */
 	CAPTURE_DEVICE,              /* present, but not RAM */
-	CAPTURE_ZERO,                /* the page of zeroes */
+	CAPTURE_ZERO,                /* the zero page */
 	CAPTURE_STATES,
 };
 
-/* Pages at neighbouring addresses that have all of this in common. */
+/* Pages at adjacent addresses that agree in all of this. */
 struct capture_run {
 	uint32_t has;
 	uint64_t va, pages;
-	uint64_t entry;              /* of the first; the others lie behind it */
-	uint64_t count, flags;       /* the kernel's */
-	uint64_t refs;               /* how often found mapped */
-	uint64_t order, folio;       /* of the entry, of what the page is part of */
+	uint64_t entry;              /* of the first page; frames of the others follow */
+	uint64_t count, flags;       /* from the kernel: mapcount and flags */
+	uint64_t refs;               /* number of mappings that were found */
+	uint64_t order, folio;       /* of the entry; of the folio that contains the
+				      * page */
 	struct capture_pair swap;    /* type, offset of the first */
 	uint64_t state;              /* enum capture_state */
 	uint64_t map;                /* bits 55 to 63 of the pagemap word */
-	uint64_t raw;                /* the entry as the processor has it */
-	uint64_t same;               /* 1: all of them are one frame */
-	uint64_t noframe;            /* 1: the entry's bits are known, its frame is not */
+	uint64_t raw;                /* the entry as stored by the processor */
+	uint64_t same;               /* 1: all of them map the same frame */
+	uint64_t noframe;            /* 1: the bits of the entry are known, its frame
+				      * is not */
 };
 enum {
 	CAPTURE_M_COUNT = 1, CAPTURE_M_FLAGS = 2, CAPTURE_M_REFS = 4, CAPTURE_M_ORDER = 8,
@@ -193,43 +200,44 @@ enum {
 	CAPTURE_M_NOFRAME = 1024,
 };
 
-/* What a frame of RAM is used for: words of F: lines, capture_uses[] has them. */
+/* Types of frames: words of F: lines, with names in capture_uses[]. */
 enum capture_use {
 	CAPTURE_FREE, CAPTURE_ANON, CAPTURE_FILE, CAPTURE_SHMEM, CAPTURE_SLAB,
 	CAPTURE_PGTABLE, CAPTURE_HUGETLB, CAPTURE_KSM, CAPTURE_ZEROES,
-	CAPTURE_KERNEL,              /* in use, and nothing says for what */
+	CAPTURE_KERNEL,              /* in use, for an unknown purpose */
 	CAPTURE_RESERVED, CAPTURE_OFFLINE, CAPTURE_HWPOISON,
-	CAPTURE_UNKNOWN,             /* there is RAM, and nothing is known of it */
+	CAPTURE_UNKNOWN,             /* RAM without any information */
 	CAPTURE_USES,
 };
 
-/* F: pa*pages=use | ...: neighbouring frames, mapped by any process or by none. */
+/* F: pa*pages=use | ...: adjacent frames, whether processes map them or not. */
 struct capture_frames {
 	uint64_t pa, pages;
 	enum capture_use use;
 };
 
-/* What must be known of the lines before. */
+/* State of the reader that later lines depend on. */
 struct capture_reader {
 	uint64_t line;               /* number of the last one, from 1 */
 	uint64_t page;               /* bytes */
 	bool paper, started, ended;
-	bool skip;                   /* in the rest of a line that was too long */
-	bool wrapped;                /* the paper's: an M: line may go on */
-	bool body;                   /* something else than H: was seen */
+	bool skip;                   /* in the rest of a line that is too long */
+	bool wrapped;                /* LPMA: an M: line may continue */
+	bool body;                   /* a line other than H: was seen */
 	bool in_task, in_area;
-	bool frames;                 /* F: was seen: no more tasks */
+	bool frames;                 /* an F: line was seen: no more tasks */
 	uint64_t tasks, areas, lost, pid;
 	uint64_t area_start, area_last;
 	bool any_area, any_sums, any_run;
 	uint64_t mapped;             /* bytes of all areas */
-	uint64_t run_last;           /* of the area's last run, of the last F: run */
+	uint64_t run_last;           /* end of the area's last run, of the last F: run */
 	bool any_ram;
 	uint64_t ram_last;
-	unsigned nram, ram_near;     /* those in ram[]; where the last frames were */
-	bool ram_full;               /* some are not */
+	unsigned nram, ram_near;     /* used entries of ram[]; the range of the last
+				      * frames */
+	bool ram_full;               /* some ranges are not in ram[] */
 	struct {
-		uint64_t start, last;    /* whole pages; neighbours are one */
+		uint64_t start, last;    /* whole pages; adjacent ranges are merged */
 	} ram[CAPTURE_RAMS];
 	char names[CAPTURE_LINE];
 };
@@ -239,32 +247,31 @@ int capture_probe(struct atw_blob head);
 
 void capture_init(struct capture_reader *c);
 /*
- * The record of the next line in buf[*pos], which then moves behind it. ATW_END:
- * no whole line is left; bring more, with what is left in front. `last` says that
- * there is no more. After a failure the line is passed and reading can go on;
- * its sentence begins with the number of the line. A buffer of CAPTURE_LINE holds
- * any line.
+ * Parse the next line in buf[*pos] and advance *pos behind it. ATW_END: no complete line
+ * is left; the caller provides more, after the unparsed rest. `last`: there is no more
+ * input. After a failure the line is skipped and reading can continue; the message begins
+ * with the line number. A buffer of CAPTURE_LINE holds any line.
  */
 int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_t *pos,
 		 struct capture_record *ret, struct atw_err *err);
 /*
- * The next run of an M: record; *text, which began as its `m`, moves behind it.
- * ATW_END: that was all. After a failure the run is passed.
+ * The next run of an M: record; *text, initially its `m`, is advanced. ATW_END: no more
+ * runs. After a failure the run is skipped.
  */
 int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_run *ret,
 		struct atw_err *err);
-/* The same of an F: record and its `f`. */
+/* The same for an F: record and its `f`. */
 int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
 		       struct capture_frames *ret, struct atw_err *err);
-/* The next of `loads`; ATW_END: that was all. */
+/* The next one of `loads`; ATW_END: no more. */
 int capture_load(struct atw_blob *loads, struct capture_load *ret, struct atw_err *err);
 /*
- * A slab cache: the value of an H: line slab.NAME, "SIZE OBJECTS ACTIVE SLABS PAGES", of
- * which ACTIVE may be "-". false: it is none.
+ * A slab cache: the value of an H: line slab.NAME, "SIZE OBJECTS ACTIVE SLABS PAGES",
+ * where ACTIVE may be "-". false: the value is invalid.
  */
 struct capture_slab {
 	uint64_t size;               /* of an object, bytes */
-	uint64_t objects, active;    /* there is room for, are in use */
+	uint64_t objects, active;    /* allocated slots, slots in use */
 	uint64_t slabs, pages;
 	bool has_active;
 };
@@ -273,15 +280,15 @@ bool capture_slab(struct atw_blob value, struct capture_slab *ret);
 size_t capture_slab_text(const struct capture_slab *s, char buf[CAPTURE_SLAB_TEXT]);
 /* A line of /proc/slabinfo, without its newline. */
 bool capture_slabinfo(struct atw_blob line, struct atw_blob *name, struct capture_slab *ret);
-/* After the last line: is it whole? ATW_E_DAMAGED: it says where it is cut off. */
+/* After the last line: is the capture complete? ATW_E_DAMAGED: it is truncated. */
 int capture_finish(const struct capture_reader *c, struct atw_err *err);
 
-/* What the paper's P: line would count this run as, added to *sums. */
+/* Adds this run to the sums that an LPMA P: line has. */
 void capture_add(const struct capture_run *run, bool paper, struct capture_sums *sums);
 
 /*
- * One line, one run, by itself: what the others say is not compared with it.
- * The names go to names[], as long as the line.
+ * Parse one line or one run without comparing it with others. The names are copied to
+ * names[], which is as long as the line.
  */
 int capture_parse(struct atw_blob line, bool paper, char *names,
 		  struct capture_record *ret, struct atw_err *err);
@@ -291,40 +298,40 @@ int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 			 struct atw_err *err);
 
 /*
- * The line of a record, with its newline; " VA=..., FLAGS |" of a run, and these
- * in a row are the `m` of a record. How many bytes, 0: there is no room for it.
- * In the form of version 1. What is behind it in buf[] may change.
+ * Format the line of a record, with its newline, or " VA=..., FLAGS |" of a run; a
+ * sequence of these is the `m` of a record. In the format of version 1. Returns the
+ * length; 0: it does not fit. The rest of buf[] may be overwritten.
  */
 size_t capture_write(const struct capture_record *rec, char *buf, size_t len);
 size_t capture_write_run(const struct capture_run *run, char *buf, size_t len);
 /*
- * The same of very many: what stands behind the entry is what stood there in the run
- * before, as a rule. `t` keeps that, and has a `len` of 0 at first.
+ * A fast variant for many runs: the text behind the entry mostly equals that of the
+ * previous run. `t` caches it, and begins with a `len` of 0.
  */
 enum { CAPTURE_TAIL = 320, CAPTURE_TAIL_USUAL = 64 };
 struct capture_tail {
 	size_t len;
 	struct capture_run of;
-	char text[CAPTURE_TAIL];     /* longer than that all fields of a run are not */
+	char text[CAPTURE_TAIL];     /* no run is longer */
 };
 size_t capture_write_like(const struct capture_run *run, struct capture_tail *t, char *buf,
 			  size_t len);
-/* Likewise of an F: line. */
+/* The same for an F: line. */
 size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t len);
 /*
- * The paper's own form: T: V: P: lines and pages of M:, all fields of which are known and
- * have 32 bits. *field: the first that does not fit.
+ * The LPMA format: T: V: P: lines and pages of M:, in which all fields are known and have
+ * at most 32 bits. *field: the first that does not fit.
  */
 enum capture_fit {
 	CAPTURE_FITS, CAPTURE_TOO_LARGE, CAPTURE_UNKNOWN_FIELD,
-	CAPTURE_ODD_NAME,            /* read back it would be another */
+	CAPTURE_ODD_NAME,            /* it would be parsed as another name */
 };
 enum capture_fit capture_paper_fit(const struct capture_record *rec, const char **field);
 enum capture_fit capture_paper_run_fit(const struct capture_run *run, const char **field);
-/* As above, of what fits; "VA=ENTRY, COUNT, FLAGS |" of a run, which is one page. */
+/* As above, for records that fit; "VA=ENTRY, COUNT, FLAGS |" of a run of one page. */
 size_t capture_write_paper(const struct capture_record *rec, char *buf, size_t len);
 size_t capture_write_paper_run(const struct capture_run *run, char *buf, size_t len);
-/* One of `loads`, with a bar in front if it is not the `first`. */
+/* One of `loads`, preceded by a bar unless it is the `first`. */
 size_t capture_write_load(const struct capture_load *load, bool first, char *buf, size_t len);
 
 #endif

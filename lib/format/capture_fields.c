@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture_fields.c - the lines of atwalk-capture(5) as tables. */
+/* capture_fields.c - tables of the fields of each line of atwalk-capture(5). */
 #include "format/capture_fields.h"
 
 #define COUNT(a) ((unsigned)(sizeof(a) / sizeof((a)[0])))

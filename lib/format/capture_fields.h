@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture_fields.h - which fields a line of a capture has: one table, from which
- * lines are read and written, so that both agree. Pure.
+ * capture_fields.h - the fields of each line of a capture: one table for the parser and
+ * the writer, which therefore agree. Pure.
  */
 #ifndef FORMAT_CAPTURE_FIELDS_H
 #define FORMAT_CAPTURE_FIELDS_H
@@ -9,7 +9,7 @@
 #include "format/capture.h"
 
 enum capture_type {
-	CAPTURE_HEX8,                /* at least 8 digits, as the paper's */
+	CAPTURE_HEX8,                /* at least 8 digits, as in the LPMA format */
 	CAPTURE_HEX,
 	CAPTURE_DEC,
 	CAPTURE_NAME,
@@ -23,22 +23,23 @@ enum capture_type {
 struct capture_field {
 	const char *name;
 	enum capture_type type;
-	uint16_t at;                 /* in the part of the record that has it */
-	uint32_t has;                /* 0: it is always there */
+	uint16_t at;                 /* offset in the struct of the record */
+	uint32_t has;                /* 0: mandatory */
 };
 
 struct capture_form {
 	char letter;
-	unsigned fields;             /* so many by place, the rest by name */
+	unsigned fields;             /* number of positional fields; the rest have
+				      * names */
 	unsigned all;
 	const struct capture_field *field;
 };
 
-/* The last has no letter. */
+/* The last element has no letter. */
 extern const struct capture_form capture_forms[];
-/* What stands behind the address of a run. */
+/* The fields behind the address of a run. */
 extern const struct capture_form capture_run_form;
-/* Of frames: a single number, enum capture_use. */
+/* Of frames: a single value, enum capture_use. */
 extern const struct capture_form capture_frames_form;
 extern const char *const capture_states[CAPTURE_STATES];
 extern const char *const capture_uses[CAPTURE_USES];
@@ -46,9 +47,9 @@ extern const char *const capture_uses[CAPTURE_USES];
 const struct capture_form *capture_form(char letter);
 
 /*
- * The next run of *text, if it is as capture_write_run() has it and has no rare
- * key, and then *text moves behind it. false: nothing is known about it. Captures
- * are long, and looking for each comma is what reading one would spend its time on.
+ * Fast path: parses the next run of *text if it has the form that capture_write_run()
+ * emits and no rare keys, and advances *text. false: the general parser is needed.
+ * Without it, most of the time of reading a capture would be spent on finding commas.
  */
 bool capture_parse_usual(struct atw_blob *text, struct capture_run *ret);
 

@@ -16,7 +16,7 @@ static bool capture_load_parse(const char *s, size_t len, struct capture_load *r
 		const char *e = len ? memchr(s, ':', len) : NULL;
 		size_t n = e ? (size_t)(e - s) : len;
 
-		/* num_hex() lets 0x pass. */
+		/* num_hex() accepts 0x. */
 		if (!e != (i == 4) || (n > 1 && (s[1] | 32) == 'x') || !num_hex(s, n, &v[i]))
 			return false;
 		s += n + (i < 4);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture_paper.c - lines in the paper's own form, of fields that fit into it. */
+/*
+ * capture_paper.c - writer of the LPMA format (Movall et al.) for fields that fit into
+ * it.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +23,10 @@ static uint64_t capture_paper_number_at(const void *part, const struct capture_f
 	return v;
 }
 
-/* Read back it must be the same: it ends with the line, and blanks around it mean nothing. */
+/*
+ * The name ends at the end of the line and surrounding blanks are ignored, so a name with
+ * these would be parsed as another one.
+ */
 static bool capture_paper_name_fits(struct atw_blob name)
 {
 	const char *s = name.data;
@@ -90,7 +96,7 @@ static size_t capture_paper_put(const struct capture_form *form, const void *par
 			n = snprintf(buf + at, len - at, "%s%" PRIu64, gap,
 				     capture_paper_number_at(part, f));
 		} else {
-			/* The figure has its one pointer in small letters. */
+			/* The figure has its only pointer in lower case. */
 			n = snprintf(buf + at, len - at,
 				     form->letter == 'T' ? "%s%08" PRIx64
 							 : "%s%08" PRIX64,

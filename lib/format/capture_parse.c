@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture_parse.c - one line of atwalk-capture(5), by itself. */
+/* capture_parse.c - parser of single lines of atwalk-capture(5). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "format/capture_fields.h"
 
-/* What is left of a line. */
+/* The unparsed rest of a line. */
 struct capture_parse_text {
 	const char *s, *end;
 };
@@ -16,11 +16,11 @@ struct capture_parse_text {
 struct capture_parse_parser {
 	const struct capture_form *form;
 	bool paper;
-	char *names;                 /* where the next name goes */
+	char *names;                 /* buffer for the next name */
 	struct atw_err *err;
 };
 
-/* A piece of the file in a sentence: short, and nothing that a terminal obeys. */
+/* Quote a part of the file in a message: shortened, without control characters. */
 struct quote {
 	char s[48];
 };
@@ -52,7 +52,7 @@ static struct capture_parse_text capture_parse_trim(struct capture_parse_text t)
 	return t;
 }
 
-/* What is before the next `stop`, which is passed; all of it if there is none. */
+/* The text before the next `stop`, which is consumed; all of it if there is none. */
 static struct capture_parse_text capture_parse_take(struct capture_parse_text *t,
 						    char stop)
 {
@@ -100,7 +100,7 @@ static int capture_parse_name(struct capture_parse_parser *p, const char *what,
 {
 	char *to = p->names;
 
-	/* Runs have no names, and their parser no place for them. */
+	/* Runs have no names, so their parser has no buffer for any. */
 	if (!to)
 		return atw_err_set(p->err, ATW_E_USAGE, "%c: %s: no room for names",
 				   p->form->letter, what);
@@ -123,7 +123,7 @@ static int capture_parse_name(struct capture_parse_parser *p, const char *what,
 					   "without three octal digits, up to 377",
 					   p->form->letter, what,
 					   capture_parse_quote(t).s);
-		/* A NUL would end the name in a consumer that takes it for a C string. */
+		/* A NUL would truncate the name for consumers that use C strings. */
 		if (!v)
 			to = mempcpy(to, s - 4, 4);
 		else
@@ -198,7 +198,10 @@ static int capture_parse_loads(struct capture_parse_parser *p, const char *what,
 	unsigned n = 0;
 	int r;
 
-	/* Each area of the file is compared with each of them. */
+	/*
+	 * Every area of the file is compared with each of them, so their number is
+	 * limited.
+	 */
 	while ((r = capture_load(&rest, &load, p->err)) == ATW_OK && n++ < CAPTURE_LOAD_MOST)
 		;
 	if (r == ATW_OK)
@@ -237,7 +240,7 @@ static int capture_parse_value(struct capture_parse_parser *p,
 	}
 }
 
-/* "key=value". What a later version may add is passed over. */
+/* "key=value". Unknown keys are skipped: later versions may add some. */
 static int capture_parse_keyed(struct capture_parse_parser *p,
 			       struct capture_parse_text t, void *part, uint32_t *has)
 {
@@ -265,8 +268,8 @@ static int capture_parse_keyed(struct capture_parse_parser *p,
 }
 
 /*
- * Names of the paper's form are as they are. Of a task's, the numbers behind it
- * say where it ends; an area's goes on to the end of the line.
+ * Names in the LPMA format are not escaped. A task's name ends where the numeric fields
+ * begin; an area's extends to the end of the line.
  */
 static struct capture_parse_text capture_parse_place(struct capture_parse_parser *p,
 						     unsigned i,
@@ -308,7 +311,7 @@ static int capture_parse_fields(struct capture_parse_parser *p,
 					   "%c: %u fields, there must be %u",
 					   p->form->letter, i, p->form->fields);
 		one = capture_parse_place(p, i, &t);
-		/* A comma was taken, so another field follows, be it empty. */
+		/* A comma was consumed, so another field follows, even if it is empty. */
 		more = t.s > one.end && t.s[-1] == ',';
 		if (f->has && !p->paper && capture_parse_equal(one, "-")) {
 			lacks |= f->has;
@@ -319,7 +322,7 @@ static int capture_parse_fields(struct capture_parse_parser *p,
 			return r;
 		got |= f->has;
 	}
-	/* Some fields are known together or not at all. */
+	/* Some fields must be present together or not at all. */
 	if (got & lacks)
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '-' for some of the fields that "
 				   "are known together", p->form->letter);
@@ -339,7 +342,7 @@ static int capture_parse_fields(struct capture_parse_parser *p,
 	return ATW_OK;
 }
 
-/* So many bytes in front are printable for sure: lines are long. */
+/* The length of a prefix that is certainly printable: a fast path for long lines. */
 static size_t capture_parse_plain_bytes(const char *s, size_t len)
 {
 	const uint64_t ones = 0x0101010101010101;
@@ -348,7 +351,9 @@ static size_t capture_parse_plain_bytes(const char *s, size_t len)
 	for (; i + 8 <= len; i += 8) {
 		uint64_t v = get_le64(s + i);
 
-		/* Below blank, above 0x7e: one carries into the top bit, or has it. */
+		/*
+		 * Detects bytes below blank or above 0x7e in parallel, by their top bits.
+		 */
 		if (((v - 0x20 * ones) | (v + ones) | v) & 0x80 * ones)
 			break;
 	}
@@ -384,7 +389,7 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 			paper ? "the paper's form, and no H: line came first"
 			      : "version 1");
 	t.s += 2;
-	/* Runs are the same in both. */
+	/* Both formats have the same runs. */
 	if (rec.letter == 'M' || rec.letter == 'F') {
 		rec.m = (struct atw_blob){ t.s, (size_t)(t.end - t.s) };
 	} else {
@@ -396,7 +401,7 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	return ATW_OK;
 }
 
-/* "ADDRESS*PAGES=" in front of what the form has; one page without a number. */
+/* "ADDRESS*PAGES=", the prefix of a run; without a number it is one page. */
 static int capture_parse_many(struct capture_parse_parser *p,
 			      struct capture_parse_text *t, const char *like,
 			      uint64_t *address, uint64_t *pages)

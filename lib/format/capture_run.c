@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture_run.c - runs of pages of an M: line of atwalk-capture(5). */
+/* capture_run.c - parser of the runs of pages of an M: line of atwalk-capture(5). */
 #include <inttypes.h>
 #include <string.h>
 
 #include "format/capture_fields.h"
 
-/* The R: range that these lie in is the one of those before, as a rule. */
+/* Frames are mostly in the same R: range as the previous ones. */
 static bool capture_run_in_ram(struct capture_reader *c, uint64_t first, uint64_t last)
 {
 	unsigned lo = 0, hi = c->nram;
@@ -20,7 +20,7 @@ static bool capture_run_in_ram(struct capture_reader *c, uint64_t first, uint64_
 		else
 			hi = mid;
 	}
-	/* Of the ranges that there was no room for, the end is known. */
+	/* For ranges that did not fit into ram[], only the highest end is known. */
 	if (lo == c->nram)
 		return c->ram_full && last <= (c->ram_last | (c->page - 1));
 	c->ram_near = lo;
@@ -110,7 +110,7 @@ static int capture_run_check_frames(struct capture_reader *c,
 	return ATW_OK;
 }
 
-/* What is before the next bar. ATW_END: nothing at all. */
+/* The text before the next bar. ATW_END: the text is empty. */
 static int capture_run_take(char letter, struct atw_blob *text, struct atw_blob *ret,
 			    struct atw_err *err)
 {
@@ -122,7 +122,7 @@ static int capture_run_take(char letter, struct atw_blob *text, struct atw_blob 
 	*text = (struct atw_blob){ bar ? bar + 1 : s + n, bar ? text->len - n - 1 : 0 };
 	if (!bar && i == n)
 		return ATW_END;
-	/* Without its bar the last number may lack digits. */
+	/* Without the closing bar, the last number may be truncated. */
 	if (!bar)
 		return atw_err_set(err, ATW_E_DAMAGED, "%c: a run without a bar behind it: cut off",
 				   letter);
@@ -178,9 +178,9 @@ int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
 }
 
 /*
- * The paper counts by pte_exec(), and there its processor has no such bit: 0x200
- * is the hardware's, and _PAGE_EXEC is 0 (linux-2.4, asm-ppc/pgtable.h, 40x). So
- * all of its lines have no executable page, code or not.
+ * LPMA counts executable pages by pte_exec(), and its processor has no such bit: 0x200
+ * belongs to the hardware, and _PAGE_EXEC is 0 (linux-2.4, asm-ppc/pgtable.h, 40x). So
+ * its lines never have executable pages.
  */
 void capture_add(const struct capture_run *run, bool paper, struct capture_sums *sums)
 {

@@ -9,7 +9,7 @@
 
 enum { FIELDS = 15 };
 
-/* What is between blanks, up to `most` of them; more is a line of another form. */
+/* Splits at blanks into at most `most` words; more words are another format. */
 static size_t capture_slab_split(struct atw_blob text, struct atw_blob *ret, size_t most)
 {
 	const char *s = text.data, *end = s + text.len;
@@ -87,7 +87,7 @@ bool capture_slabinfo(struct atw_blob line, struct atw_blob *name, struct captur
 	    !capture_slab_number(v[14], &s.slabs) ||
 	    __builtin_mul_overflow(s.slabs, each, &s.pages))
 		return false;
-	/* Both change while it is listed. */
+	/* Both numbers change while the file is read. */
 	if (s.active > s.objects)
 		s.active = s.objects;
 	if (!capture_slab_sound(&s))

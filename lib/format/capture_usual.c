@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture_usual.c - runs of pages as most of them are written, without looking around. */
+/* capture_usual.c - fast parser of runs in the form in which most are written. */
 #include <string.h>
 
 #include "base/digits.h"
@@ -45,7 +45,7 @@ static bool capture_usual_key(struct capture_usual_cursor *c, const char *name,
 }
 #define KEY(c, name) capture_usual_key(c, name "=", sizeof(name))
 
-/* "key=value" behind a comma; twice the same is for others to complain about. */
+/* "key=value" behind a comma; a repeated key is left to the general parser. */
 static bool capture_usual_keyed(struct capture_usual_cursor *c, struct capture_run *run)
 {
 	uint32_t has = 0;

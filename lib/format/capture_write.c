@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture_write.c - lines of atwalk-capture(5), version 1. */
+/* capture_write.c - writer of lines of atwalk-capture(5), version 1. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/line.h"
 #include "format/capture_fields.h"
 
-/* As the paper has them: in capitals. */
+/* Upper-case hexadecimal, as in the LPMA format. */
 static void capture_write_hex(struct line *l, uint64_t v, int width)
 {
 	line_hex(l, v, width, 'A');
 }
 
 /*
- * Commas and bars part fields, blanks at the ends are taken off, and a line of
- * ASCII survives any mail: those become octal, as does a name that is "NULL" or
- * "-" indeed.
+ * Commas and bars separate fields, blanks at the ends are stripped, and non-ASCII may be
+ * altered in transfer: these are escaped in octal, and so are names that are literally
+ * "NULL" or "-".
  */
 static void capture_write_name(struct line *l, struct atw_blob b)
 {
@@ -147,7 +147,7 @@ static void capture_write_begin(struct line *l, uint64_t address, uint64_t pages
 	line_put(l, "=", 1);
 }
 
-/* All members from `count` on are numbers, with nothing between them. */
+/* All members from `count` on are numbers without padding between them. */
 static bool capture_write_has_tail(const struct capture_tail *t,
 				   const struct capture_run *run)
 {
@@ -174,7 +174,7 @@ size_t capture_write_like(const struct capture_run *run, struct capture_tail *t,
 	}
 	capture_write_begin(&l, run->va, run->pages);
 	capture_write_hex(&l, run->entry, 8);
-	/* A length that is known beforehand is no call. */
+	/* A constant length lets the compiler inline the copy. */
 	if (!l.full && t->len <= CAPTURE_TAIL_USUAL && l.end - l.s >= CAPTURE_TAIL_USUAL) {
 		memcpy(l.s, t->text, CAPTURE_TAIL_USUAL);
 		l.s += t->len;

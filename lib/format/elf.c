@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ELF headers, program headers and notes; System V gABI chapters 4 and 5.
+ * elf.c - ELF headers, program headers and notes; System V gABI chapters 4 and 5.
  *
- * Not looked at: e_ehsize (QEMU 7.2 writes 8), e_version, section names.
+ * Not checked: e_ehsize (QEMU 7.2 writes 8), e_version, section names.
  */
 #include "format/elf.h"
 
@@ -13,13 +13,13 @@
 enum {
 	EI_CLASS = 4, EI_DATA = 5,
 	CLASS32 = 1, CLASS64 = 2, DATA_LE = 1, DATA_BE = 2,
-	/* e_phnum when the count needs more than 16 bits: see section 0. */
+	/* e_phnum if the count needs more than 16 bits: it is stored in section 0. */
 	PN_XNUM = 0xffff,
 	NOTE_HEADER = 12,
 	NOTE_NAME_MAX = 4096,
 };
 
-/* Where the two classes keep what we read. */
+/* Offsets that differ between the two classes. */
 struct elf_layout {
 	uint16_t ehdr, phdr, shdr;                   /* sizes */
 	uint8_t phoff, shoff, phentsize, phnum;      /* in the ELF header */
@@ -63,7 +63,7 @@ bool elf_magic(struct atw_blob head)
 	return head.len >= 4 && !memcmp(head.data, "\177ELF", 4);
 }
 
-/* The number of program headers when e_phnum cannot hold it. */
+/* The number of program headers if e_phnum cannot hold it. */
 static int elf_extended_phnum(const struct elf *e, uint64_t shoff, uint32_t *ret,
 			      struct atw_err *err)
 {
@@ -192,7 +192,7 @@ int elf_notes_next(struct elf_notes *it, struct elf_note *ret,
 	namesz = get_le32(p);
 	descsz = get_le32(p + 4);
 	n.type = get_le32(p + 8);
-	/* The kernel leaves room it did not need as zeroes. */
+	/* The kernel fills unused room for notes with zeroes. */
 	if (!namesz && !descsz && !n.type)
 		return ATW_END;
 
@@ -205,7 +205,7 @@ int elf_notes_next(struct elf_notes *it, struct elf_note *ret,
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"note at 0x%" PRIx64 ": name of 0x%" PRIx64 " and contents of 0x%" PRIx64 " bytes run past the end of the notes",
 			n.at, namesz, descsz);
-	/* A name of that length is none, and may be zeroes without end. */
+	/* A name of length 0 is invalid; it may be padding of zeroes. */
 	while (namesz && namesz <= NOTE_NAME_MAX && !n.name[namesz - 1])
 		namesz--;
 	n.namelen = (size_t)namesz;

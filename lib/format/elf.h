@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elf.h - little-endian ELF files of either class, as crash dumps use them.
- * Pure: bytes in, structs out, nothing allocated.
+ * elf.h - parser of little-endian ELF files of either class, as used for crash dumps.
+ * Pure: bytes in, structs out, no allocation.
  *
- * A dump may be cut short, so a program header that points past the end of
- * the file is returned as it stands; only the headers themselves must be whole.
+ * A dump may be truncated, so program headers that point past the end of the file are
+ * returned unchanged; only the headers themselves must be complete.
  */
 #ifndef FORMAT_ELF_H
 #define FORMAT_ELF_H
@@ -17,7 +17,7 @@ enum {
 	ELF_PT_NOTE = 4,
 	ELF_NT_PRSTATUS = 1,
 	ELF_NT_EXTRACT = 1,      /* of "atwalk": see lib/extract */
-	ELF_NT_OPENING = 2,      /* of "atwalk": lines of KEY=VALUE, as VMCOREINFO has */
+	ELF_NT_OPENING = 2,      /* of "atwalk": lines KEY=VALUE, as in VMCOREINFO */
 };
 
 struct elf {
@@ -36,43 +36,43 @@ struct elf_phdr {
 	uint64_t offset, vaddr, paddr, filesz, memsz;
 };
 
-/* Does the file begin like any ELF file? */
+/* Does the file have the ELF magic? */
 bool elf_magic(struct atw_blob head);
 
 /* ATW_E_FORMAT: not ELF. _UNSUPPORTED: big-endian. _DAMAGED: see the error. */
 int elf_parse(struct atw_blob file, struct elf *ret, struct atw_err *err);
 
-/* i < e->phnum; cannot fail, elf_parse() has seen that the table is whole. */
+/* i < e->phnum; cannot fail, because elf_parse() checked that the table is complete. */
 struct elf_phdr elf_phdr(const struct elf *e, uint32_t i);
 
 struct elf_note {
 	uint64_t at;             /* in the file */
 	uint32_t type;
 	const char *name;        /* not NUL-terminated */
-	size_t namelen;          /* without the NULs at its end */
+	size_t namelen;          /* without trailing NULs */
 	struct atw_blob desc;
 };
 
-/* Goes over the notes of one segment, or over what the file has of it. */
+/* Iterator over the notes of a segment, or of the part that is in the file. */
 struct elf_notes {
 	struct atw_blob seg;
-	uint64_t base;           /* the segment's place in the file */
-	uint64_t off;            /* of the next note in it */
+	uint64_t base;           /* offset of the segment in the file */
+	uint64_t off;            /* of the next note in the segment */
 };
 
 struct elf_notes elf_notes(const struct elf *e, const struct elf_phdr *ph);
-/* ATW_OK, ATW_END, or ATW_E_DAMAGED when a note reaches out of its segment. */
+/* ATW_OK, ATW_END, or ATW_E_DAMAGED if a note exceeds its segment. */
 int elf_notes_next(struct elf_notes *it, struct elf_note *ret,
 		   struct atw_err *err);
 bool elf_note_is(const struct elf_note *n, const char *name, uint32_t type);
 
 /*
- * Control register CRn (0, 2, 3, 4) out of the "QEMU" note of an x86 CPU, as
- * the 8 bytes that lie in it; NULL when the note is of another layout.
+ * Control register CRn (0, 2, 3, 4) in the "QEMU" note of an x86 CPU: a pointer to its 8
+ * bytes; NULL if the note has another layout.
  */
 const void *elf_qemu_cr(const struct elf_note *n, unsigned cr);
 
-/* "x86_64", "aarch64": what uname -m says on it; NULL for the unusual. */
+/* "x86_64", "aarch64": the machine as in uname -m; NULL for unknown ones. */
 const char *elf_machine_name(const struct elf *e);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Section headers; System V gABI chapter 4. */
+/* elfsec.c - section headers of ELF files; System V gABI chapter 4. */
 #include "format/elfsec.h"
 
 #include <inttypes.h>
@@ -20,8 +20,8 @@ static uint64_t elfsec_table_size(const struct elfsec *e)
 }
 
 /*
- * Names up to the last NUL: what comes behind it would be a name without an
- * end. Damaged names are no reason to refuse what else there is.
+ * Names up to the last NUL; a name behind it would not be terminated. A damaged name
+ * table does not prevent access to the rest of the file.
  */
 static void elfsec_find_names(struct elfsec *e, uint32_t i)
 {
@@ -44,7 +44,7 @@ int elfsec_parse(struct atw_blob file, struct elfsec *ret, struct atw_err *err)
 	struct elf elf;
 	const uint8_t *p;
 	uint32_t names;
-	/* Class, byte order and a whole header: the same for a dump. */
+	/* Class, byte order and a complete header: the same checks as for a dump. */
 	int r = elf_parse(file, &elf, err);
 
 	if (r < 0)
@@ -64,7 +64,7 @@ int elfsec_parse(struct atw_blob file, struct elfsec *ret, struct atw_err *err)
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"ELF header: e_shentsize is %u, and a section header takes %d bytes",
 			e.entsize, SHDR);
-	/* More than 16 bits hold: section 0 has the numbers. */
+	/* Numbers above 16 bits are stored in section 0. */
 	if (e.shoff && (!e.n || names == XINDEX)) {
 		p = blob_at(file, e.shoff, SHDR);
 		if (!p)
@@ -141,7 +141,7 @@ int elfsec_build_id(const struct elfsec *e, struct atw_blob *ret)
 {
 	const struct elf file = { .file = e->file };
 
-	/* A vmlinux has all its notes in .notes, others .note.gnu.build-id. */
+	/* A vmlinux has all notes in .notes, other files have .note.gnu.build-id. */
 	for (uint32_t i = 1; i < e->n; i++) {
 		struct elfsec_section s = elfsec_at(e, i);
 		struct elf_phdr ph = { .offset = s.offset, .filesz = s.size };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* elfsyms.c - sorted symbol table of an ELF file. */
 #include "format/elfsyms.h"
 
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static struct elfsyms_entry elfsyms_entry_at(const struct elfsyms *s, uint32_t i
 	};
 }
 
-/* scripts/mksysmap and scripts/kallsyms.c leave these out as well. */
+/* scripts/mksysmap and scripts/kallsyms.c omit these as well. */
 static bool elfsyms_is_symbol(const struct elfsyms_entry *e)
 {
 	return e->section && e->kind != TYPE_SECTION && e->kind != TYPE_FILE &&
@@ -59,7 +60,9 @@ static char elfsyms_letter(const struct elfsyms *s, const struct elfsyms_entry *
 	return e->binding == LOCAL ? (char)(c | 0x20) : c;
 }
 
-/* By address; of several at one, those that others see first, then as they lie. */
+/*
+ * By address; at the same address global symbols first, then in the order of the table.
+ */
 static int elfsyms_by_address(const void *a, const void *b, void *arg)
 {
 	const struct elfsyms_place *x = a, *y = b;
@@ -152,7 +155,10 @@ size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 	memset(have, 0, n * sizeof(*have));
 	for (size_t i = 0; i < n; i++)
 		first[(unsigned char)names[i][0]] = true;
-	/* Local symbols come first in every table: a global one takes over. */
+	/*
+	 * Local symbols precede global ones in every table, so a later global one
+	 * replaces them.
+	 */
 	for (uint32_t i = 0; i < s->all; i++) {
 		struct elfsyms_entry e = elfsyms_entry_at(s, i);
 
@@ -169,7 +175,7 @@ size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 	return found;
 }
 
-/* How many symbols lie at this address or below it. */
+/* The number of symbols at or below this address. */
 static uint32_t elfsyms_up_to(const struct elfsyms *s, uint64_t address)
 {
 	uint32_t lo = 0, hi = s->n;
@@ -185,7 +191,7 @@ static uint32_t elfsyms_up_to(const struct elfsyms *s, uint64_t address)
 	return lo;
 }
 
-/* What the table says, of any of those with one address; labels have none. */
+/* The size in the table, of any symbol at the address; labels have none. */
 static uint64_t elfsyms_own_size(const struct elfsyms *s, uint32_t from, uint32_t to)
 {
 	uint64_t size = 0;
@@ -214,7 +220,9 @@ int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbo
 		sym.size = s->place[above].address - sym.address;
 	if (address - sym.address >= sym.size)
 		return ATW_E_MISSING;
-	/* Behind it may be padding, which is found by its name all the same. */
+	/*
+	 * The address may be padding behind the symbol, which is still attributed to it.
+	 */
 	own = elfsyms_own_size(s, first, above);
 	if (own && own < sym.size)
 		sym.size = own;

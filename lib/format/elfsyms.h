@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elfsyms.h - the symbol table of an ELF64 file, asked as kallsyms is.
+ * elfsyms.h - the symbol table of an ELF64 file, with the interface of kallsyms.h.
  *
- * Left out is what no kernel lists either: files, sections, what is not
- * defined, and the marks that assemblers leave ($x, .L...). Addresses are those
- * of the file: KASLR has not moved them. The file is borrowed.
+ * Symbols that kernels do not list are omitted: files, sections, undefined ones, and
+ * mapping symbols of assemblers ($x, .L...). Addresses are those of the file, without the
+ * offset of KASLR. The file is borrowed.
  */
 #ifndef FORMAT_ELFSYMS_H
 #define FORMAT_ELFSYMS_H
@@ -13,19 +13,19 @@
 
 struct elfsyms {
 	const struct elfsec *elf;
-	struct atw_blob table;   /* of whole symbols */
-	struct atw_blob strings; /* ends with a NUL, or has no bytes */
+	struct atw_blob table;   /* an integral number of symbols */
+	struct atw_blob strings; /* ends with a NUL, or is empty */
 	uint32_t all;            /* entries of the table */
-	uint32_t n;              /* those that are symbols */
-	struct elfsyms_place { uint64_t address; uint32_t entry; } *place;  /* in order */
+	uint32_t n;              /* entries that are symbols */
+	struct elfsyms_place { uint64_t address; uint32_t entry; } *place; /* sorted */
 };
 
-/* ATW_E_MISSING: the file has no symbols. `elf` must stay where it is. */
+/* ATW_E_MISSING: the file has no symbols. `elf` is borrowed and must stay valid. */
 int elfsyms_init(struct elfsyms *ret, const struct elfsec *elf, struct atw_err *err);
-/* Fine on a zeroed struct. */
+/* A zeroed struct is accepted. */
 void elfsyms_deinit(struct elfsyms *s);
 
-/* Of several with that name a global one, then the first of the table. */
+/* Of several symbols of that name a global one, else the first of the table. */
 int elfsyms_find(const struct elfsyms *s, const char *name, uint64_t *ret);
 /* The same for many in one pass; see kallsyms_find_many(). */
 size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
@@ -33,11 +33,12 @@ size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 
 struct elfsyms_symbol {
 	uint64_t address;
-	uint64_t size;           /* the table's; else, as in kallsyms.h, to the next one */
-	char type;               /* as nm has it */
+	uint64_t size;           /* from the table; else up to the next symbol, as in
+				  * kallsyms.h */
+	char type;               /* letter as in nm(1) */
 	const char *name;
 };
-/* The symbol that has this address in it; ATW_E_MISSING: none has. */
+/* The symbol that contains this address; ATW_E_MISSING: there is none. */
 int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbol *ret);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* elfunit.c - program headers and build ID of mapped files. */
 #include "format/elfunit.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ enum {
 	ET_EXEC = 2, ET_DYN = 3,
 	PT_GNU_RELRO = 0x6474e552,
 	NT_GNU_BUILD_ID = 3,
-	HEADERS = 1024,              /* looked at; e_phnum may be anything */
+	HEADERS = 1024,              /* limit of program headers; e_phnum is untrusted */
 };
 
 static void elfunit_find_build(struct elf_notes it, struct elfunit *u)
@@ -34,7 +35,7 @@ static void elfunit_add_load(struct elfunit *u, const struct elf_phdr *ph)
 {
 	uint64_t end;
 
-	/* Sizes that reach beyond 64 bits are of no area there can be. */
+	/* A load that exceeds 64 bits cannot be mapped. */
 	if (__builtin_add_overflow(ph->vaddr, ph->memsz, &end) ||
 	    __builtin_add_overflow(ph->offset, ph->filesz, &end))
 		return;
@@ -42,7 +43,7 @@ static void elfunit_add_load(struct elfunit *u, const struct elf_phdr *ph)
 		u->cut = true;
 		return;
 	}
-	/* PF_X, PF_W, PF_R are the capture's numbers, too. */
+	/* PF_X, PF_W, PF_R have the same values in captures. */
 	u->load[u->loads++] = (struct capture_load){
 		ph->offset, ph->vaddr, ph->filesz, ph->memsz,
 		(ph->flags & 7) | (ph->type == PT_GNU_RELRO ? CAPTURE_LOAD_RELRO : 0),

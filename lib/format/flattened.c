@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* flattened.c - index of makedumpfile's flattened format. */
 #include "format/flattened.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 
-/* Header and record heads are big-endian on every machine. */
+/* The header and record headers are big-endian on every machine. */
 #define SIGNATURE       "makedumpfile"
 #define HEADER_TYPE     16
 #define HEADER_VERSION  24
@@ -26,10 +27,9 @@ bool flattened_probe(struct atw_blob head)
 }
 
 /*
- * Where pieces overlap, the one written last wins, which is the one that lies
- * last in the file. A sweep over the sorted pieces keeps those that reach the
- * current position in a heap with the last written on top, so that n records
- * cost n log n however they lie on each other.
+ * Where records overlap, the last one in the file wins. A sweep over the sorted pieces
+ * keeps those that reach the current position in a heap with the last written on top, so
+ * n records cost n log n regardless of overlaps.
  */
 struct flattened_heap {
 	struct view_piece *v;
@@ -70,7 +70,7 @@ static int flattened_by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Append [pos, end) of `p`; one piece with what came before where it goes on. */
+/* Append [pos, end) of `p`, merged with the previous piece if it is contiguous. */
 static bool flattened_emit(struct view_piece **out, size_t *cap, size_t *n,
 			   const struct view_piece *p, uint64_t pos, uint64_t end)
 {
@@ -125,7 +125,7 @@ static bool flattened_resolve(struct view_piece **pieces, size_t *npieces)
 	return true;
 }
 
-/* Sort by where the bytes belong; cut overlaps only if there are any. */
+/* Sort by offset; resolve overlaps only if there are any. */
 static bool flattened_arrange(struct view_piece **pieces, size_t *npieces)
 {
 	struct view_piece *p = *pieces;
@@ -186,7 +186,7 @@ int flattened_open(struct atw_blob file, struct view *ret, struct atw_err *err)
 			v.unfinished = false;
 			break;
 		}
-		/* Offsets are signed: anything with the top bit is hostile. */
+		/* Offsets are signed: a set top bit is invalid. */
 		if (!add_u64(start, len, &end) || end > INT64_MAX)
 			return atw_err_set(err, ATW_E_DAMAGED,
 					   "the flattened dump's record at 0x%" PRIx64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* kallsyms.c - opening the tables: the one way to read them that can be right. */
+/* kallsyms.c - detection of the variant of kallsyms tables that is consistent. */
 #include "format/kallsyms_look.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int kallsyms_read_tokens(struct kallsyms *k, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* A letter for a symbol's type must come first, in each name. */
+/* The first character of each name is the letter of the symbol's type. */
 static bool kallsyms_begins_name(const struct kallsyms *k, unsigned token)
 {
 	char c = k->token[token].len ? k->token[token].text[0] : '\0';
@@ -42,8 +42,8 @@ static bool kallsyms_begins_name(const struct kallsyms *k, unsigned token)
 
 struct walk {
 	bool ok, any_long;       /* any_long: some length is 128 or more */
-	bool markers;            /* and the kernel's own index says the same */
-	uint32_t stop;           /* the name that is none */
+	bool markers;            /* consistent with kallsyms_markers */
+	uint32_t stop;           /* index of the first invalid name */
 	size_t len;
 };
 
@@ -66,8 +66,8 @@ static bool kallsyms_markers_agree(const struct kallsyms *k, size_t end, const s
 }
 
 /*
- * All names by their lengths. If both ways to read long names come to an end, the
- * kernel's own index of every 256th name decides between them.
+ * Decodes the lengths of all names. If both encodings of long names are plausible,
+ * kallsyms_markers, the kernel's index of every 256th name, selects one.
  */
 static struct walk kallsyms_walk_names(const struct kallsyms *k, bool long_names,
 				       size_t *at)
@@ -99,7 +99,7 @@ static struct walk kallsyms_walk_names(const struct kallsyms *k, bool long_names
 	return w;
 }
 
-/* Addresses that start over more often than a few times are not addresses. */
+/* A table that descends more than a few times does not hold addresses. */
 static bool kallsyms_find_runs(struct kallsyms *k)
 {
 	uint64_t last = 0;
@@ -119,7 +119,7 @@ static bool kallsyms_find_runs(struct kallsyms *k)
 	return true;
 }
 
-/* The way to read addresses that puts this symbol at the anchor. */
+/* The encoding of addresses in which this symbol has the address of the anchor. */
 static bool kallsyms_prove(struct kallsyms *k, uint32_t stext, bool *disorder)
 {
 	static const enum kallsyms_form forms[] = {
@@ -164,7 +164,7 @@ static int kallsyms_refuse(const struct kallsyms *k, uint32_t stext, bool disord
 			   k->t.has_base ? "" : " (unknown)", place, anchor);
 }
 
-/* Reads names as k->long_names says; _stext need not be unique. */
+/* Decodes names according to k->long_names; _stext need not be unique. */
 static int kallsyms_find_anchor(struct kallsyms *k, struct atw_err *err)
 {
 	uint32_t first = UINT32_MAX;
@@ -172,7 +172,7 @@ static int kallsyms_find_anchor(struct kallsyms *k, struct atw_err *err)
 	bool disorder = false;
 
 	kallsyms_batch_add(k, &b, "_stext", 6);
-	/* Each proof may cost a look at every address: a few, then it is enough. */
+	/* Each check may visit every address, so the number of checks is limited. */
 	for (unsigned tries = 0; tries < 8; tries++) {
 		kallsyms_batch_run(k, &b);
 		if (b.left)
@@ -181,7 +181,7 @@ static int kallsyms_find_anchor(struct kallsyms *k, struct atw_err *err)
 			first = b.index[0];
 		if (kallsyms_prove(k, b.index[0], &disorder))
 			return ATW_OK;
-		b.left = 1;              /* it stopped behind this one */
+		b.left = 1;              /* the search stopped behind this one */
 	}
 	return kallsyms_refuse(k, first, disorder, err);
 }
@@ -204,7 +204,9 @@ static int kallsyms_read_names(struct kallsyms *k, struct atw_err *err)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "kallsyms_names: name %u of %u, at 0x%zx, is none",
 				   with.stop, k->t.num, with.len);
-	/* Prefer what the markers confirm, then the encoding of kernels since 6.1. */
+	/*
+	 * Prefer the encoding that the markers confirm, then that of kernels since 6.1.
+	 */
 	k->long_names = with.ok && (with.markers || !without.ok || !without.markers);
 	twice = differ && with.ok && without.ok;
 	k->names_len =
@@ -224,7 +226,7 @@ int kallsyms_init(struct kallsyms *ret, const struct kallsyms_tables *t,
 	unsigned each = t->absolute ? 8 : 4;
 	int r;
 
-	/* The shortest name is a length and a token. */
+	/* The shortest name is a length and one token. */
 	if (!t->num || t->num > t->names.len / 2 || t->num > t->offsets.len / each)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "kallsyms_num_syms: %u symbols do not lie in 0x%zx bytes of names and 0x%zx of addresses",

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a kernel's image has its tables of symbols. scripts/kallsyms.c lays
- * one behind the other, each at a multiple of 8:
+ * kallsyms_locate.c - search for the kallsyms tables in a kernel image.
+ * scripts/kallsyms.c emits them consecutively, each at a multiple of 8:
  *
  *	up to 6.3  offsets base | addresses, num, names, markers, tokens, index
  *	since 6.4  num, names, markers, tokens, index, offsets base | addresses
  *	since 7.0  the same without a base, and at multiples of 4
  *
- * The index of the tokens stands out: 256 rising numbers, each the place of a
- * string in what lies right before it. From there it goes backwards. 6.2, 6.3
- * and kernels with a backport of it have the order of the names, 3 bytes each,
- * between markers and tokens; since 6.4 it is the last of all.
+ * The token index is easy to recognise: 256 ascending numbers, each the offset of a
+ * string in the bytes right before it. The search continues backwards from there. 6.2,
+ * 6.3 and kernels with a backport have the table of names in sorted order, 3 bytes each,
+ * between markers and tokens; since 6.4 it is the last table.
  */
 #include "format/kallsyms.h"
 
@@ -19,13 +19,14 @@
 enum {
 	INDEX = 512,
 	/*
-	 * Names looked at in all. The real tables take one pass and a bit; bytes
-	 * that were made to look like tables could ask for any number.
+	 * Limit of names decoded in total. The real tables need little more than one
+	 * pass; crafted bytes that resemble tables could require any number.
 	 */
 	BUDGET = 1 << 24,
-	/* A name and its length at most; between two markers are 256 of them. */
+	/* Maximum of a name with its length; 256 of them are between two markers. */
 	NAME = KALLSYMS_NAME + 2,
-	SYMBOLS = 1 << 21,       /* most that an order of names is looked for of */
+	SYMBOLS = 1 << 21,       /* limit of symbols for which the sorted table is
+				  * searched */
 };
 
 struct image {
@@ -34,11 +35,11 @@ struct image {
 	uint32_t budget;
 };
 
-/* Parts, as offsets into the image. */
+/* Tables, as offsets into the image. */
 struct locate_parts {
-	unsigned align;          /* of the address of each: 8 or 4 */
+	unsigned align;          /* alignment of each table: 8 or 4 */
 	uint64_t num, names, markers, tokens, index;
-	uint64_t order;          /* bytes of the order of names, or 0 */
+	uint64_t order;          /* bytes of the sorted table, or 0 */
 	uint32_t n, nmarkers;
 };
 
@@ -52,7 +53,7 @@ static uint64_t locate_padded(const struct locate_parts *p, uint64_t len)
 	return (len + p->align - 1) & -(uint64_t)p->align;
 }
 
-/* 256 numbers that rise from 0. `off` has INDEX bytes. */
+/* 256 ascending numbers, the first is 0. `off` has INDEX bytes. */
 static bool locate_rises(const struct image *im, uint64_t off)
 {
 	const char *p = locate_at(im, off);
@@ -65,7 +66,7 @@ static bool locate_rises(const struct image *im, uint64_t off)
 	return true;
 }
 
-/* Each string ends right before the next; single characters are themselves. */
+/* The strings are consecutive; single characters stand for themselves. */
 static bool locate_are_tokens(const struct image *im, uint64_t tokens, uint64_t index)
 {
 	static const char own[] = "_stext";
@@ -73,7 +74,7 @@ static bool locate_are_tokens(const struct image *im, uint64_t tokens, uint64_t 
 	for (unsigned i = 1; i < 256; i++)
 		if (*locate_at(im, tokens + get_le16(locate_at(im, index + i * 2)) - 1))
 			return false;
-	/* What a name is made of cannot have been given another meaning. */
+	/* A token of one character that occurs in names must be that character. */
 	for (unsigned i = 0; i < sizeof(own) - 1; i++) {
 		uint64_t off = get_le16(locate_at(im, index + (uint8_t)own[i] * 2));
 
@@ -84,7 +85,7 @@ static bool locate_are_tokens(const struct image *im, uint64_t tokens, uint64_t 
 	return true;
 }
 
-/* The table of tokens that ends, up to its padding, where the index begins. */
+/* The token table that ends, except for padding, where the index begins. */
 static bool locate_find_tokens(const struct image *im, struct locate_parts *p)
 {
 	uint64_t last = get_le16(locate_at(im, p->index + INDEX - 2)),
@@ -99,7 +100,7 @@ static bool locate_find_tokens(const struct image *im, struct locate_parts *p)
 	return false;
 }
 
-/* Whether the names fill what lies before the markers, and as these say. */
+/* Do the names fill the bytes before the markers, in agreement with them? */
 static bool locate_are_names(struct image *im, const struct locate_parts *p,
 			     bool long_names)
 {
@@ -126,8 +127,8 @@ static bool locate_are_names(struct image *im, const struct locate_parts *p,
 
 /*
  * The names end where the markers begin; their length is not stored. But the last marker
- * is the offset of the last 256 of them, and before the first name is their number,
- * which is nearly known from the number of markers.
+ * is the offset of the last group of 256 names, and the number of names, which is nearly
+ * known from the number of markers, precedes the first name.
  */
 static bool locate_find_names(struct image *im, struct locate_parts *p)
 {
@@ -152,7 +153,7 @@ static bool locate_find_names(struct image *im, struct locate_parts *p)
 	return false;
 }
 
-/* Markers rise from 0 to where the tokens begin, or 4 bytes before that. */
+/* Markers ascend from 0 to where the tokens begin, or 4 bytes before that. */
 static bool locate_markers_before(struct image *im, struct locate_parts *p, uint64_t end)
 {
 	uint32_t above = UINT32_MAX;
@@ -177,7 +178,7 @@ static bool locate_markers_before(struct image *im, struct locate_parts *p, uint
 	return locate_find_names(im, p);
 }
 
-/* All of p->nmarkers, if they are any; most places fail at once. */
+/* Checks p->nmarkers candidate markers; most positions fail at the first. */
 static bool locate_markers_at(struct image *im, struct locate_parts *p)
 {
 	if (get_le32(locate_at(im, p->markers)))
@@ -193,8 +194,8 @@ static bool locate_markers_at(struct image *im, struct locate_parts *p)
 }
 
 /*
- * With the order of names between them and the tokens. Its length gives the number of
- * symbols, with an error of up to two, and so the number of markers.
+ * With the sorted table between markers and tokens. Its length yields the number of
+ * symbols, with an error of up to two, and thereby the number of markers.
  */
 static bool locate_markers_before_order(struct image *im, struct locate_parts *p)
 {
@@ -232,7 +233,7 @@ static bool locate_find_markers(struct image *im, struct locate_parts *p)
 		locate_markers_before_order(im, p));
 }
 
-/* `len` bytes as a part of the image, or nothing. */
+/* `len` bytes of the image, or an empty blob. */
 static struct atw_blob locate_part(const struct image *im, uint64_t off, uint64_t len)
 {
 	const void *p = blob_at(im->bytes, off, len);
@@ -240,7 +241,7 @@ static struct atw_blob locate_part(const struct image *im, uint64_t off, uint64_
 	return (struct atw_blob){ p, p ? len : 0 };
 }
 
-/* Addresses at `off`, if they lie in the image; and what proves them. */
+/* Verify addresses at `off`, if they are inside of the image, with kallsyms_init(). */
 static bool locate_try_addresses(const struct image *im, const struct locate_parts *p,
 				 uint64_t off, bool absolute, const char *base,
 				 struct kallsyms_tables *ret)
@@ -281,7 +282,7 @@ static bool locate_find_addresses(const struct image *im, const struct locate_pa
 		return true;
 	if (p->num >= wide && locate_try_addresses(im, p, p->num - wide, true, NULL, ret))
 		return true;
-	/* Without a base first: whatever lies there would be taken for one. */
+	/* Without a base first, because any value there would be accepted as the base. */
 	return locate_try_addresses(im, p, behind, false, NULL, ret) ||
 	       locate_try_addresses(im, p, behind, true, NULL, ret) ||
 	       (base && locate_try_addresses(im, p, behind, false, base, ret));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* kallsyms_look.c - symbols by their names, and by their addresses. */
+/* kallsyms_look.c - lookup of symbols by name and by address. */
 #include "format/kallsyms_look.h"
 
 #include <string.h>
 
 /* ---- names ---- */
 
-/* One name as it is packed: tokens, and where the next name begins. */
+/* The compressed name: its tokens, and the offset of the next name. */
 struct name {
 	const uint8_t *token;
 	size_t n, next;
@@ -24,13 +24,13 @@ static bool kallsyms_look_name_at(const struct kallsyms *k, size_t pos, struct n
 	return true;
 }
 
-/* The first character that the tokens stand for is not the name's: the type. */
+/* The first character of the expanded tokens is the type and not part of the name. */
 static char kallsyms_look_type_of(const struct kallsyms *k, const struct name *nm)
 {
 	return k->token[nm->token[0]].text[0];
 }
 
-/* Cut where the buffer ends; no kernel writes names that long. */
+/* Truncated to the buffer; kernels have no names of that length. */
 static void kallsyms_look_unpack(const struct kallsyms *k, const struct name *nm,
 				 char buf[KALLSYMS_NAME])
 {
@@ -65,7 +65,7 @@ static bool kallsyms_look_is_named(const struct kallsyms *k, const struct name *
 
 /* ---- addresses ---- */
 
-/* The first symbol from `lo` up to before `hi`, one run's, that lies above. */
+/* The first symbol of a run, from `lo` to before `hi`, with a higher address. */
 static uint32_t kallsyms_look_first_above(const struct kallsyms *k, uint32_t lo,
 					  uint32_t hi, uint64_t address)
 {
@@ -80,7 +80,7 @@ static uint32_t kallsyms_look_first_above(const struct kallsyms *k, uint32_t lo,
 	return lo;
 }
 
-/* The next address above this one, in any run; 0 when it is the last. */
+/* The next higher address in any run; 0 if there is none. */
 static uint64_t kallsyms_look_next_address(const struct kallsyms *k, uint64_t address)
 {
 	uint64_t best = 0;
@@ -120,7 +120,7 @@ void kallsyms_batch_add(const struct kallsyms *k, struct kallsyms_batch *b, cons
 	b->left |= bit;
 }
 
-/* Most symbols are done with after their first token, without a look at what it stands for. */
+/* Most symbols can be skipped after their first token, without expanding it. */
 void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 {
 	struct name nm;
@@ -180,7 +180,7 @@ size_t kallsyms_find_many(const struct kallsyms *k, const char *const *names,
 
 /* ---- looking for addresses ---- */
 
-/* `above`: where the next one lies, or 0. */
+/* `above`: the next higher address, or 0. */
 static uint64_t kallsyms_look_size_of(const struct kallsyms *k, const struct name *nm,
 				      uint64_t address, uint64_t above)
 {
@@ -209,7 +209,7 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address,
 			continue;
 		found = true;
 		best = kallsyms_address(k, i);
-		/* Of names for the same place, the first one. */
+		/* At equal addresses, the first symbol. */
 		at = best ? kallsyms_look_first_above(k, lo, i, best - 1) : lo;
 	}
 	if (!found)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kallsyms_look.h - what opening the tables and looking things up in them share. */
+/* kallsyms_look.h - internal declarations of kallsyms.c and kallsyms_look.c. */
 #ifndef FORMAT_KALLSYMS_LOOK_H
 #define FORMAT_KALLSYMS_LOOK_H
 
@@ -31,17 +31,18 @@ static inline uint64_t kallsyms_address(const struct kallsyms *k, uint32_t i)
 	return kallsyms_address_as(&k->t, k->form, i);
 }
 
-enum { KALLSYMS_BATCH = 64 };    /* names looked for at the same time */
+enum { KALLSYMS_BATCH = 64 };    /* names searched at once */
 
 struct kallsyms_batch {
 	size_t n;
 	const char *name[KALLSYMS_BATCH];
 	size_t len[KALLSYMS_BATCH];
-	uint64_t begins[256];    /* which names a symbol's first token can begin */
-	uint64_t follows[256];   /* and its second, when the first is a type alone */
-	uint64_t left;           /* which are still to be found */
+	uint64_t begins[256];    /* bit set of names that may begin with a token */
+	uint64_t follows[256];   /* the same for the second token, if the first is only
+				  * a type */
+	uint64_t left;           /* bit set of names not found yet */
 	uint32_t index[KALLSYMS_BATCH];
-	/* Where the search goes on. */
+	/* Position of the search. */
 	uint32_t at;
 	size_t pos;
 };
@@ -50,8 +51,8 @@ struct kallsyms_batch {
 void kallsyms_batch_add(const struct kallsyms *k, struct kallsyms_batch *b, const char *name,
 			size_t len);
 /*
- * Until nothing is left to be found, or no symbol is left: `left` has a bit for each
- * name that was not found. With one set again it goes on behind the last one.
+ * Search until all names are found or the table ends: `left` has a bit for each name that
+ * was not found. If a bit is set again, the search continues behind the last symbol.
  */
 void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b);
 

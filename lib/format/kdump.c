@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kdump.c - headers of kdump-compressed dumps. */
 #include "format/kdump.h"
 
 #include <inttypes.h>
@@ -16,14 +17,14 @@
 #define BLOCK_MAX       (1u << 16)  /* the largest page there is */
 
 /*
- * The headers are C structs of the machine that was dumped: `long` and the
- * alignment of 64-bit numbers differ, and nothing in the file says which it
- * was. So each layout is tried, and must make sense as a whole.
+ * The headers are C structs of the machine that was dumped: the size of `long` and the
+ * alignment of 64-bit numbers differ and are not recorded in the file. So each layout is
+ * tried, and must be consistent as a whole.
  */
 struct kdump_layout {
 	unsigned bits;
-	uint16_t status;         /* main header; the next eight u32 follow */
-	/* The sub header. `word` is the size of a long there. */
+	uint16_t status;         /* main header; eight u32 follow */
+	/* The sub header. `word` is the size of `long` there. */
 	uint8_t word, dump_level, split, start, end;
 	uint8_t vmcoreinfo, note;        /* u64 offset, then a word of size */
 	uint8_t start_64, end_64, max_64;
@@ -32,8 +33,10 @@ struct kdump_layout {
 
 static const struct kdump_layout layouts[] = {
 	{64, 424, 8, 8, 12, 16, 24, 32, 48, 80, 88, 96, 104},
-	/* 64-bit numbers aligned to 4 (i386; QEMU for every 32-bit guest), or
-	 * to 8 (arm). Up to version 2 there is no difference. */
+	/*
+	 * 64-bit numbers aligned to 4 (i386; QEMU for every 32-bit guest), or to 8 (arm).
+	 * Up to version 2 there is no difference.
+	 */
 	{32, 412, 4, 4, 8, 12, 16, 20, 32, 56, 64, 72, 80},
 	{32, 412, 4, 4, 8, 12, 16, 24, 40, 72, 80, 88, 96},
 };
@@ -53,7 +56,7 @@ static uint64_t kdump_get_word(const char *p, unsigned size)
 	return size == 8 ? get_le64(p) : get_le32(p);
 }
 
-/* utsname's strings fill their field when they are cut off: no NUL then. */
+/* Strings of utsname have no NUL if they are truncated to their field. */
 static void kdump_get_uts(const char *main, unsigned field, char *ret)
 {
 	memcpy(ret, main + OFF_UTSNAME + (size_t)field * KDUMP_UTS_LEN, KDUMP_UTS_LEN);
@@ -108,7 +111,7 @@ static bool kdump_part_fits(const struct kdump_header *h, const struct view *v,
 {
 	if (!part.off && !part.len)
 		return true;
-	/* Flattened, a small file may claim to span anything. */
+	/* A small flattened file may claim any size. */
 	return part.off >= h->block_size && part.off <= v->size &&
 	       part.len <= v->size - part.off && part.len <= v->file.len;
 }
@@ -141,7 +144,10 @@ static int kdump_parse_sub(const char *sub, const struct kdump_layout *l,
 			h->end_pfn = get_le64(sub + l->end_64);
 		}
 		max_64 = get_le64(sub + l->max_64);
-		/* The main header's 32 bits saturate; a few writers wrap. */
+		/*
+		 * The 32-bit field of the main header saturates; a few writers let it
+		 * wrap.
+		 */
 		if (max_64 && max_64 != h->max_pfn &&
 		    (max_64 < UINT32_MAX || (h->max_pfn != UINT32_MAX &&
 					     h->max_pfn != (uint32_t)max_64)))
@@ -164,7 +170,7 @@ static int kdump_parse_sub(const char *sub, const struct kdump_layout *l,
 	return 0;
 }
 
-/* Where bitmaps and descriptors are, once the sizes are known. */
+/* Offsets of bitmaps and descriptors, computed from the sizes. */
 static int kdump_place(const struct view *v, uint64_t sub_blocks, uint64_t bitmap_blocks,
 		       struct kdump_header *h, struct atw_err *err)
 {
@@ -187,7 +193,7 @@ static int kdump_place(const struct view *v, uint64_t sub_blocks, uint64_t bitma
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "bitmaps of %" PRIu64 " blocks are too small for %"
 				   PRIu64 " frames", bitmap_blocks, h->max_pfn);
-	/* Room for one only: the oldest dumps stored all memory there was. */
+	/* Room for one bitmap only: the oldest dumps stored all memory. */
 	h->bitmap1 = first;
 	h->bitmap2 = len <= half ? first + half : first;
 	h->bitmap_len = len;
@@ -203,7 +209,7 @@ static int kdump_place(const struct view *v, uint64_t sub_blocks, uint64_t bitma
 		h->end_pfn = h->max_pfn;
 	}
 	rc = kdump_need(v, h->bitmap2 + len, "bitmaps", err);
-	/* Flattened, a small file may claim to span anything. */
+	/* A small flattened file may claim any size. */
 	if (rc == 0 && len > v->file.len)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "bitmaps of %" PRIu64 " bytes are more than the file holds",
@@ -285,8 +291,10 @@ int kdump_parse(const struct view *v, struct kdump_header *ret,
 			*ret = h;
 			return 0;
 		}
-		/* Tell what is wrong with the layout that came furthest, and
-		 * of several with the first: nearly every dump is 64-bit. */
+		/*
+		 * Report the error of the layout that got furthest, on a tie of the
+		 * first: nearly all dumps are 64-bit.
+		 */
 		if (passed > most) {
 			best = why;
 			most = passed;
@@ -308,7 +316,7 @@ int kdump_desc_parse(const void *bytes, const struct kdump_header *h,
 	};
 	enum codec c = CODEC_ZLIB;
 
-	/* An incomplete dump's descriptors end in zeroes. */
+	/* Descriptors of an incomplete dump end in zeroes. */
 	if (!d.offset)
 		return atw_err_set(err, ATW_E_DAMAGED, h->status & KDUMP_INCOMPLETE ?
 				   "it was never written: the dump is incomplete" :

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* lime.c - parser of LiME range headers. */
 #include "format/lime.h"
 
 #include <inttypes.h>
@@ -23,7 +24,7 @@ int lime_header(struct atw_blob file, uint64_t off, uint32_t magic,
 			off, get_le32(p + 4), version);
 	first = get_le64(p + 8);
 	last = get_le64(p + 16);
-	/* A range of all 2^64 bytes would be no range; nor can one end there. */
+	/* A range of all 2^64 bytes, or one that ends there, is invalid. */
 	if (last < first || last == UINT64_MAX)
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"range header at 0x%" PRIx64 ": 0x%" PRIx64 "-0x%" PRIx64 " is not a range of memory",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pagemap.c - validation of PAGEMAP_SCAN results. */
 #include "format/pagemap.h"
 
 size_t pagescan_check(const struct pagescan_arg *a, struct pagescan_region *v, size_t n,
@@ -27,7 +28,7 @@ size_t pagescan_check(const struct pagescan_arg *a, struct pagescan_region *v, s
 		v[kept++] = r;
 	}
 	full |= a->max_pages && pages >= a->max_pages;
-	/* Only an answer that is full may have more behind it. */
+	/* Only a full array may be followed by more regions. */
 	on = a->walk_end & ~(page - 1);
 	if (on < at || on > a->end)
 		on = at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pagemap.h - words of /proc/PID/pagemap and answers of PAGEMAP_SCAN: Linux,
+ * pagemap.h - words of /proc/PID/pagemap and results of PAGEMAP_SCAN: Linux,
  * Documentation/admin-guide/mm/pagemap.rst. Pure.
  */
 #ifndef FORMAT_PAGEMAP_H
@@ -56,9 +56,9 @@ struct pagescan_arg {
 enum { PAGESCAN_REGIONS = 512 };
 
 /*
- * Check the `n` regions that answer `a`: in order, within what was asked, whole
- * pages. What does not fit is cut off, or taken out if nothing is left. Returns
- * how many are left; *next is where to go on, a->end if this was all.
+ * Validate the `n` regions that the kernel returned for `a`: ascending, inside of the
+ * requested range, whole pages. Invalid parts are cut off or removed. Returns the number
+ * of remaining regions; *next is where to continue, a->end if this was all.
  */
 size_t pagescan_check(const struct pagescan_arg *a, struct pagescan_region *v, size_t n,
 		      uint64_t page, uint64_t *next);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* printk.c - kernel/printk/printk_ringbuffer.h and .c of Linux 5.10 to 7.x, 64 bits. */
+/*
+ * printk.c - parser of the printk ring buffer: kernel/printk/printk_ringbuffer.h and .c
+ * of Linux 5.10 to 7.x, 64 bits.
+ */
 #include "format/printk.h"
 
 #include <inttypes.h>
@@ -15,7 +18,7 @@ enum {
 	STATE_SHIFT = 62,
 	STATE_COMMITTED = 1,
 	STATE_FINALIZED = 2,
-	/* prb_data_block: its id goes before the text. */
+	/* prb_data_block: the id precedes the text. */
 	BLOCK_HEAD = 8,
 	RECORD_MAX = 256,        /* no prb_desc or printk_info is as large */
 	LEVEL_SHIFT = 5,         /* printk_info: u8 flags:5, level:3 */
@@ -100,15 +103,17 @@ int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read
 }
 
 /*
- * Where the text of a block lies, and its bytes; ATW_E_NONE: it has none. Positions
- * count on and on; a block that would not fit up to the end begins at the start.
+ * The text of a block and its length; ATW_E_NONE: it has none. Positions increase without
+ * wrapping; a block that would not fit before the end begins at the start.
  */
 static int printk_place(const struct printk_ring *r, uint64_t begin, uint64_t next,
 			uint64_t *at, uint64_t *len, struct atw_err *err)
 {
 	uint64_t size = (uint64_t)1 << r->size_bits, start = begin & (size - 1), end;
 
-	/* NO_LPOS and FAILED_LPOS: an empty line, and one that found no room. */
+	/*
+	 * NO_LPOS and FAILED_LPOS: an empty line, and one for which there was no space.
+	 */
 	if (begin & 1 && next & 1)
 		return atw_err_set(err, ATW_E_NONE, "it has no text");
 	end = ((next - 1) & (size - 1)) + 1;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * printk.h - the kernel's log: its ring buffer of records since 896fbe20b4e2
- * ("printk: use the lockless ringbuffer", in v5.10).
+ * printk.h - the kernel log: its ring buffer of records since 896fbe20b4e2 ("printk: use
+ * the lockless ringbuffer", in v5.10).
  *
- * Pure: memory is read through a function, and only as much of it as a record
- * takes. Nothing that is in there decides how much memory is used.
+ * Pure: memory is read through a callback, as much as one record needs. The amount of
+ * memory used does not depend on the contents of the log.
  */
 #ifndef FORMAT_PRINTK_H
 #define FORMAT_PRINTK_H
 
 #include <atwalk/base.h>
 
-/* Where members lie: bytes from the start of their struct. */
+/* Offsets of members in their structs, in bytes. */
 struct printk_layout {
 	uint32_t desc_ring, text_ring;           /* printk_ringbuffer */
 	uint32_t count_bits, descs, infos, head_id, tail_id;     /* prb_desc_ring */
@@ -21,7 +21,7 @@ struct printk_layout {
 	uint32_t info_size, seq, time, len, caller;      /* printk_info */
 };
 
-/* All of it, or less than ATW_OK. */
+/* Reads all `len` bytes, or returns less than ATW_OK. */
 typedef int printk_read_fn(void *arg, uint64_t at, void *buf, size_t len, struct atw_err *err);
 
 struct printk_ring {
@@ -30,10 +30,11 @@ struct printk_ring {
 	void *arg;
 	uint64_t descs, infos, data;             /* addresses */
 	unsigned count_bits, size_bits;
-	uint64_t first, count;                   /* id of the oldest; how many ids there are */
+	uint64_t first, count;                   /* id of the oldest record; number of
+						  * ids */
 };
 
-/* PRINTK_MESSAGE_MAX; what is longer is cut. */
+/* PRINTK_MESSAGE_MAX; longer texts are truncated. */
 enum { PRINTK_TEXT = 2048 };
 
 struct printk_record {
@@ -44,12 +45,13 @@ struct printk_record {
 	char text[PRINTK_TEXT + 1];      /* terminated; may have several lines */
 };
 
-/* `at`: of the struct printk_ringbuffer. ATW_E_DAMAGED: it cannot be one. */
+/* `at`: address of the struct printk_ringbuffer. ATW_E_DAMAGED: it is invalid. */
 int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read, void *arg,
 		struct printk_ring *ret, struct atw_err *err);
 /*
- * Record number i from the oldest on, up to ring->count. ATW_E_NONE: none is there
- * (it was being written, or its text is gone); ATW_E_DAMAGED: it cannot be one.
+ * Record number i counted from the oldest, below ring->count. ATW_E_NONE: there is no
+ * record (it was being written, or its text is overwritten); ATW_E_DAMAGED: it is
+ * invalid.
  */
 int printk_record(const struct printk_ring *r, uint64_t i, struct printk_record *ret,
 		  struct atw_err *err);

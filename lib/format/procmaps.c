@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 
-/* What is left of a line. */
+/* The unparsed rest of a line. */
 struct procmaps_cursor {
 	const char *s, *end;
 };
@@ -51,7 +51,10 @@ static bool procmaps_parse(struct procmaps_cursor c, struct procmaps_area *ret)
 	    !procmaps_number(&c, ' ', true, &minor) || major > UINT32_MAX ||
 	    minor > UINT32_MAX)
 		return false;
-	/* A blank follows the inode if a name does, and in all that was seen. */
+	/*
+	 * A blank follows the inode if there is a name, and in all known kernels
+	 * otherwise, too.
+	 */
 	e = memchr(c.s, ' ', (size_t)(c.end - c.s));
 	if (!e)
 		e = c.end;

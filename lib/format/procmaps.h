@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* procmaps.h - lines of /proc/PID/maps. Pure. */
+/* procmaps.h - parser of lines of /proc/PID/maps. Pure. */
 #ifndef FORMAT_PROCMAPS_H
 #define FORMAT_PROCMAPS_H
 
@@ -10,15 +10,17 @@ struct procmaps_area {
 	bool read, write, exec, shared;
 	uint64_t offset, inode;
 	uint32_t major, minor;
-	struct atw_blob name;    /* within the text, escapes as they are */
+	struct atw_blob name;    /* inside of the text, with its escapes */
 };
 
 /*
- * The line at text[*pos], which then moves behind it. ATW_END after the last
- * one; ATW_E_FORMAT: the line is not one of maps, *pos is behind it all the same.
+ * Parse the line at text[*pos], which is advanced behind it. ATW_END after the last line;
+ * ATW_E_FORMAT: not a line of maps; *pos is advanced as well.
  */
 int procmaps_next(struct atw_blob text, size_t *pos, struct procmaps_area *ret);
-/* The name as it is: the kernel writes a newline in it as \012. Cut to fit. */
+/*
+ * The unescaped name: the kernel writes a newline in it as \012. Truncated to the buffer.
+ */
 void procmaps_name(struct atw_blob name, char *buf, size_t len);
 
 #endif

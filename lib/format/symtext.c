@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* symtext.c - index of symbols in text form. */
 #include "format/symtext.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static bool symtext_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The next word of the line, or one of no length; *p moves behind it. */
+/* The next word of the line, empty at its end; *p is advanced. */
 static struct atw_blob symtext_word(const char **p, const char *end)
 {
 	const char *from;
@@ -55,7 +56,7 @@ static bool symtext_split(const char *p, const char *end, struct fields *ret)
 	       !symtext_word(&p, end).len;
 }
 
-/* The end of the line at `off`, without its end-of-line; *next is behind that. */
+/* The line at `off` without its line end; *next is the offset of the next line. */
 static size_t symtext_line_end(struct atw_blob text, size_t off, size_t *next)
 {
 	const char *p = text.data, *nl = memchr(p + off, '\n', text.len - off);
@@ -67,7 +68,7 @@ static size_t symtext_line_end(struct atw_blob text, size_t off, size_t *next)
 	return end;
 }
 
-/* false: the line is no symbol. */
+/* false: the line is not a symbol. */
 static bool symtext_parse(struct atw_blob text, size_t off, size_t end,
 			  struct symtext_line *ret)
 {
@@ -99,7 +100,7 @@ static int symtext_read_lines(struct symtext *s, struct atw_blob text,
 
 		if (end == off)
 			continue;
-		/* One line has some 40 bytes; array_reserve() doubles. */
+		/* A line has about 40 bytes; array_reserve() doubles. */
 		if (!array_reserve((void **)&s->line, &cap, (size_t)s->n + 1,
 				   sizeof(*s->line)))
 			return atw_err_nomem(err);
@@ -110,7 +111,10 @@ static int symtext_read_lines(struct symtext *s, struct atw_blob text,
 		s->bad++;
 		if (!s->first_bad)
 			s->first_bad = (uint32_t)number;
-		/* No text at all should be known before its last line is read. */
+		/*
+		 * Text that consists of other lines is rejected before its last line is
+		 * read.
+		 */
 		if (s->bad > 1000 && s->bad > s->n)
 			break;
 	}
@@ -132,9 +136,9 @@ static int symtext_by_address(const void *a, const void *b, void *lines)
 }
 
 /*
- * System.map is in order, and so is what /proc/kallsyms has of the kernel;
- * modules come in the order they were loaded. Only what follows the part in
- * order is sorted, and then both are merged, from their ends.
+ * System.map and the kernel's part of /proc/kallsyms are sorted; modules follow in the
+ * order in which they were loaded. Only the part behind the sorted prefix is sorted, and
+ * then both are merged backwards.
  */
 static int symtext_sort(struct symtext *s, struct atw_err *err)
 {
@@ -188,7 +192,7 @@ int symtext_init(struct symtext *ret, struct atw_blob text, struct atw_err *err)
 				   "has 0x%zx bytes, too many for a list of symbols", text.len);
 	if (!text.len)
 		return atw_err_set(err, ATW_E_FORMAT, "is empty");
-	/* Other bytes that no text has do occur: RISC-V has labels with 0x02. */
+	/* Control characters do occur in symbols: RISC-V has labels with 0x02. */
 	nul = memchr(text.data, 0, text.len);
 	if (nul)
 		return atw_err_set(err, ATW_E_FORMAT,
@@ -213,14 +217,14 @@ void symtext_deinit(struct symtext *s)
 	*s = (struct symtext){ 0 };
 }
 
-/* ---- answers ---- */
+/* ---- lookups ---- */
 
 static const char *symtext_name_of(const struct symtext *s, const struct symtext_line *l)
 {
 	return (const char *)s->text.data + l->at + l->name;
 }
 
-/* Of a line that has been found good. */
+/* Of a line that has been validated. */
 static struct fields symtext_fields_of(const struct symtext *s,
 				       const struct symtext_line *l)
 {
@@ -286,7 +290,7 @@ static uint32_t symtext_nth(const struct symtext *s, uint32_t i)
 	return s->order ? s->order[i] : i;
 }
 
-/* How many symbols lie at this address or below it. */
+/* The number of symbols at or below this address. */
 static uint32_t symtext_up_to(const struct symtext *s, uint64_t address)
 {
 	uint32_t lo = 0, hi = s->n;
@@ -311,7 +315,7 @@ static void symtext_copy(char *to, size_t cap, struct atw_blob from)
 	to[n] = '\0';
 }
 
-/* From it to the next one; the first at its address decides, see kallsyms.h. */
+/* Up to the next symbol; at equal addresses the first one counts, see kallsyms.h. */
 static uint64_t symtext_size_of(const struct symtext *s, uint32_t first, uint32_t above)
 {
 	const struct symtext_line *l = &s->line[symtext_nth(s, first)];
@@ -344,7 +348,7 @@ int symtext_near(const struct symtext *s, uint64_t address,
 	if (!above)
 		return ATW_E_MISSING;
 	a = s->line[symtext_nth(s, above - 1)].address;
-	/* Of names for the same place, the first one. */
+	/* At equal addresses, the first symbol. */
 	first = a ? symtext_up_to(s, a - 1) : 0;
 	if (address - a >= symtext_size_of(s, first, above))
 		return ATW_E_MISSING;

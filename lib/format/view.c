@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* view.c - random access to files that may be flattened. */
 #include "format/view.h"
 
 #include <stdlib.h>
@@ -106,7 +107,7 @@ int view_blob(const struct view *v, uint64_t off, uint64_t len, void **owned,
 	void *copied;
 
 	if (!p) {
-		/* A small flattened file may claim to span anything. */
+		/* A small flattened file may claim any size. */
 		if (!len || len > v->file.len)
 			return ATW_E_DAMAGED;
 		copied = malloc((size_t)len);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * view.h - a file as its format means it, whatever order its bytes lie in.
+ * view.h - a file in the byte order of its format, even if it is stored flattened.
  *
- * A parser asks for bytes at the offsets its format speaks of. In an ordinary
- * file those are the file's own; in a flattened one (flattened.h) they were
- * written in another order, each piece with a note of where it belongs. The
- * view hides the difference and copies nothing.
+ * A parser reads bytes at offsets that the format defines. In an ordinary file these are
+ * offsets of the file; in a flattened one (flattened.h) the bytes are stored as pieces in
+ * another order, each with its offset. A view maps between the two without copying.
  */
 #ifndef FORMAT_VIEW_H
 #define FORMAT_VIEW_H
@@ -13,22 +12,23 @@
 #include <atwalk/base.h>
 
 struct view_piece {
-	uint64_t start;          /* where the bytes belong */
+	uint64_t start;          /* offset by the format */
 	uint64_t len;
-	uint64_t at;             /* where in the file they lie */
+	uint64_t at;             /* offset in the file */
 };
 
 struct view {
 	struct atw_blob file;            /* borrowed */
-	const struct view_piece *pieces; /* by start, disjoint; NULL: all as is */
+	const struct view_piece *pieces; /* by start, disjoint; NULL: not flattened */
 	size_t npieces;
-	struct view_piece *owned;        /* what view_deinit() frees */
+	struct view_piece *owned;        /* freed by view_deinit() */
 	uint64_t size;                   /* end of the last piece */
-	uint64_t missing;                /* bytes the file ends short of, known */
+	uint64_t missing;                /* bytes that are known to be missing at the
+					  * end of the file */
 	bool unfinished;                 /* flattened, without its end record */
 };
 
-/* The file as it is. Needs no view_deinit(). */
+/* A file that is not flattened. Needs no view_deinit(). */
 static inline struct view view_direct(struct atw_blob file)
 {
 	return (struct view){ .file = file, .size = file.len };
@@ -36,42 +36,41 @@ static inline struct view view_direct(struct atw_blob file)
 
 void view_deinit(struct view *v);
 
-/* Was the file in another order? */
+/* Is the file flattened? */
 static inline bool view_flattened(const struct view *v)
 {
 	return v->pieces != NULL;
 }
 
 /*
- * As many bytes as lie at `off` without a break: 0 in a gap and past the end.
- * *ret points into the file.
+ * The number of contiguous bytes at `off`: 0 in a gap and past the end. *ret points into
+ * the file.
  */
 uint64_t view_run(const struct view *v, uint64_t off, const void **ret);
 
-/* How far it is from `off`, which is in a gap, to the next piece or the end. */
+/* The distance from `off`, which is in a gap, to the next piece or the end. */
 uint64_t view_gap(const struct view *v, uint64_t off);
 
-/* `len` bytes in one run, or NULL: past the end, in a gap, in two pieces. */
+/* `len` contiguous bytes, or NULL: past the end, in a gap, or in two pieces. */
 const void *view_at(const struct view *v, uint64_t off, uint64_t len);
 
 /*
- * Copy `len` bytes, from several pieces if need be. false, and rubbish in
- * buf: some byte is in a gap or past the end.
+ * Copy `len` bytes, also from several pieces. false: a byte is in a gap or past the end;
+ * the contents of buf are undefined then.
  */
 bool view_read(const struct view *v, uint64_t off, void *buf, size_t len);
 
 /*
- * The same for places where the format promises zeroes that writers skip
- * (padding after a header, empty bitmap blocks): gaps read as zero. false
- * only when the range goes past the end.
+ * The same where the format defines zeroes that writers skip (padding after a header,
+ * empty bitmap blocks): gaps read as zero. false only if the range exceeds the end.
  */
 bool view_read_padded(const struct view *v, uint64_t off, void *buf, size_t len);
 
 /*
- * A stretch as one blob, for parsers that want one: in the file if it lies
- * there in one run, else copied to *owned, which the caller frees; untouched
- * if there was no need. Gaps are zero. ATW_E_DAMAGED: past the end, or
- * longer than a copy of what the file holds can be. ATW_E_NOMEM.
+ * A range as one blob: a pointer into the file if it is contiguous there, else copied to
+ * *owned, which the caller frees and which is not modified otherwise. Gaps are zero.
+ * ATW_E_DAMAGED: past the end, or longer than the contents of the file can justify.
+ * ATW_E_NOMEM.
  */
 int view_blob(const struct view *v, uint64_t off, uint64_t len, void **owned,
 	      struct atw_blob *ret);

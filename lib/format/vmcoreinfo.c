@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VMCOREINFO: lines of KEY=VALUE that kernel/vmcore_info.c (kernel/crash_core.c
- * before 6.9) writes at boot, starting with OSRELEASE.
+ * vmcoreinfo.c - parser of VMCOREINFO: lines KEY=VALUE that kernel/vmcore_info.c
+ * (kernel/crash_core.c before 6.9) writes at boot, starting with OSRELEASE.
  */
 #include "format/vmcoreinfo.h"
 
@@ -29,13 +29,13 @@ int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
 		if (*p == '=')
 			equals = p;
 		else if (*p == ' ')
-			return ATW_END;          /* prose, not a key */
+			return ATW_END;          /* other text, not a key */
 	}
 	if (!equals || equals == line)
 		return ATW_END;
 	/*
-	 * A line must end, or its value may be the half of one: in a stale
-	 * copy of the text other data follows wherever a page was reused.
+	 * A line without an end is rejected, because its value may be incomplete: in a
+	 * stale copy of the text other data follow where a page was reused.
 	 */
 	if (p < end && *p != '\n' && *p)
 		return ATW_END;
@@ -104,7 +104,7 @@ int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi, const char *key,
 	if (vmcoreinfo_starts_with(key, "SYMBOL(") || !strcmp(key, "KERNELOFFSET")) {
 		ok = num_hex(s, value.len, &v);
 	} else if (value.len && *s == '-') {
-		/* NUMBER(phys_base) is signed; its bits are what is asked for. */
+		/* NUMBER(phys_base) is signed; the caller gets its bits. */
 		ok = num_dec(s + 1, value.len - 1, &v) && v <= (uint64_t)1 << 63;
 		v = -v;
 	} else {

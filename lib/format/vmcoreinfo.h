@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmcoreinfo.h - the parser behind atw_vmcoreinfo_* of kernel/linux.h. */
+/* vmcoreinfo.h - the parser behind the atw_vmcoreinfo_* functions of linux/linux.h. */
 #ifndef FORMAT_VMCOREINFO_H
 #define FORMAT_VMCOREINFO_H
 
@@ -11,8 +11,8 @@ struct vmcoreinfo_line {
 };
 
 /*
- * The line at *pos, which moves behind it. ATW_END at the end of the text or
- * at the first line that is not KEY=VALUE.
+ * Parse the line at *pos, which is advanced. ATW_END at the end of the text or at the
+ * first line that is not KEY=VALUE.
  */
 int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
 		    struct vmcoreinfo_line *ret);

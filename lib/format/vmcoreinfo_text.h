@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vmcoreinfo_text.h - the text in which a kernel describes itself to dump tools
- * (kernel/vmcore_info.c; kernel/crash_core.c before 6.9).
+ * vmcoreinfo_text.h - the VMCOREINFO text, in which a kernel describes itself to dump
+ * tools (kernel/vmcore_info.c; kernel/crash_core.c before 6.9).
  */
 #ifndef FORMAT_VMCOREINFO_TEXT_H
 #define FORMAT_VMCOREINFO_TEXT_H
@@ -17,12 +17,14 @@ struct atw_vmcoreinfo {
 	size_t len;
 };
 
-/* A text's own length if it is VMCOREINFO from its first byte; else 0. */
+/* The length of the text if the bytes begin with VMCOREINFO; else 0. */
 size_t atw_vmcoreinfo_probe(const void *data, size_t len);
 int atw_vmcoreinfo_text(const struct atw_vmcoreinfo *vi,
 			const char *key, struct atw_blob *ret);
-/* SYMBOL, OFFSET, SIZE and KERNELOFFSET are hexadecimal resp. decimal as the
- * kernel prints them; NUMBER is 0x hexadecimal or signed decimal. */
+/*
+ * SYMBOL, OFFSET, SIZE and KERNELOFFSET are hexadecimal or decimal, as the kernel prints
+ * them; NUMBER is 0x hexadecimal or signed decimal.
+ */
 int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi,
 		       const char *key, uint64_t *ret);
 
