@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counts.c - table of mapcounts by page frame. */
 #include "walk/counts.h"
 
 #include <stdlib.h>
@@ -9,7 +10,9 @@
 
 _Static_assert(sizeof(struct counts_chunk) == 64, "a line of the cache");
 
-/* Of a translation that is not aligned to its size, these count. */
+/*
+ * Limit of the pages that are counted for a translation that is not aligned to its size.
+ */
 #define PAGES_MAX ((uint64_t)1 << 22)
 
 void counts_deinit(struct counts *c)
@@ -22,12 +25,12 @@ void counts_deinit(struct counts *c)
 }
 
 enum {
-	LINE = 64,               /* of the cache */
-	HUGE_MOST = 64 << 20,    /* bytes that may be taken in huge pages: counts of 128 GiB */
-	PIECE = 16,              /* what malloc(3) itself keeps of each piece */
+	LINE = 64,               /* cache line */
+	HUGE_MOST = 64 << 20,    /* bytes in huge pages at most: counts of 128 GiB */
+	PIECE = 16,              /* overhead of malloc(3) per allocation */
 };
 
-/* `n` times `size` is a multiple of a line. */
+/* `n` times `size` is a multiple of the cache line. */
 static void *counts_take(struct counts *c, size_t n, size_t size)
 {
 	uint64_t bytes = (uint64_t)n * size + PIECE;
@@ -46,7 +49,7 @@ static void counts_give_back(struct counts *c, void *p, size_t n, size_t size)
 	free(p);
 }
 
-/* The slot that has the chunk, or where it belongs. */
+/* The slot of the chunk in the hash table, or the free one where it belongs. */
 static size_t counts_lookup(const struct counts *c, uint64_t nr)
 {
 	size_t mask = c->slots - 1, s = counts_slot(c, nr);
@@ -93,7 +96,7 @@ static struct counts_chunk *counts_find_or_add(struct counts *c, uint64_t nr)
 	return &c->chunk[c->last];
 }
 
-/* ---- large ones ---- */
+/* ---- large translations ---- */
 
 static uint64_t counts_large_key(uint64_t pfn, unsigned order)
 {
@@ -152,7 +155,10 @@ static bool counts_add_large(struct counts *c, uint64_t pfn, unsigned order,
 	return true;
 }
 
-/* Of those of order 0, what chunks had no room for, only where they are full. */
+/*
+ * Entries of order 0 hold the overflow of chunks, so they are only searched if the count
+ * in the chunk is at its maximum.
+ */
 static uint64_t counts_get_large(struct counts *c, uint64_t pfn, bool full)
 {
 	uint64_t n = 0;
@@ -162,7 +168,7 @@ static uint64_t counts_get_large(struct counts *c, uint64_t pfn, bool full)
 		uint64_t key = counts_large_key(pfn, order);
 		struct counts_large *met = &c->met[order];
 
-		/* Neighbours are asked for one after the other. */
+		/* Adjacent frames are mostly looked up in sequence. */
 		if (met->key != key)
 			*met = (struct counts_large){key,
 						     counts_find_large(c, key)->times};
@@ -171,7 +177,7 @@ static uint64_t counts_get_large(struct counts *c, uint64_t pfn, bool full)
 	return n;
 }
 
-/* ---- all of them ---- */
+/* ---- lookup ---- */
 
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages)
 {
@@ -198,7 +204,7 @@ bool counts_make_dense(struct counts *c, uint64_t end, bool huge)
 	return false;
 }
 
-/* Four counts at a time, as long as none of them is full. */
+/* Four counts at a time, as long as none of them is at its maximum. */
 static bool counts_add_dense(struct counts *c, uint64_t pfn, uint64_t pages)
 {
 	const uint64_t ones = UINT64_C(0x0001000100010001), tops = ones << 15;
@@ -278,7 +284,7 @@ uint64_t counts_find(struct counts *c, uint64_t pfn)
 	return n + (c->orders ? counts_get_large(c, pfn, full) : 0);
 }
 
-/* How many of `most` counts, the first among them, are as the first is. */
+/* The number of leading counts, at most `most`, that equal the first. */
 static uint64_t counts_equal_flat(const uint16_t *p, uint64_t most)
 {
 	const uint64_t first = *p * UINT64_C(0x0001000100010001);
@@ -309,7 +315,7 @@ uint64_t counts_run(struct counts *c, uint64_t pfn, uint64_t most, uint64_t *ret
 	uint64_t orders = c->orders & ~(uint64_t)1;
 	const struct counts_chunk *k;
 
-	/* Large ones end where the smallest of them does. */
+	/* A range ends where the smallest large translation that covers it does. */
 	if (orders) {
 		uint64_t size = (uint64_t)1 << __builtin_ctzll(orders);
 		uint64_t left = size - (pfn & (size - 1));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counts.h - how often each page frame is mapped, as far as one has looked.
+ * counts.h - table of mapcounts: how often each page frame is mapped by the page tables
+ * that were walked.
  *
- * Frames are counted in chunks, and translations that cover whole chunks, as
- * huge pages do, by themselves: what one of a GiB costs is what one of 4 KiB does.
+ * Frames are counted in chunks; translations that cover whole chunks, as huge pages do,
+ * have one entry each, so 1 GiB costs as much as 4 KiB.
  */
 #ifndef WALK_COUNTS_H
 #define WALK_COUNTS_H
@@ -11,28 +12,32 @@
 #include "base/hash.h"
 
 /*
- * A chunk is a line of the cache, for frames come in any order, and small, for what
- * hostile tables can make us keep: each entry of 8 bytes may be of another one.
+ * A chunk is one cache line, because frames come in random order. It is small to limit
+ * the memory that hostile tables can consume: each 8-byte entry may refer to another
+ * chunk.
  */
 #define COUNTS_CHUNK 56
 
-/* Frames with one byte to say whether larger translations lie among them. */
+/* Frames per byte that states whether larger translations cover some of them. */
 #define COUNTS_CROWD 512
 
 struct counts_chunk {
 	uint64_t nr;             /* 1 + frame / COUNTS_CHUNK; 0: unused */
-	uint8_t each[COUNTS_CHUNK];      /* of its frames, up to 255; the rest is in `large` */
+	uint8_t each[COUNTS_CHUNK];      /* counts up to 255; the excess is in `large` */
 };
 
-/* What goes from a count that is full to `large`: a count that gave some stays that high. */
+/*
+ * A count at its maximum moves ..._CARRY mappings to `large` and keeps ..._FULL: from
+ * there on, a count may have an excess.
+ */
 enum {
 	COUNTS_CARRY = 127, COUNTS_FULL = UINT8_MAX - COUNTS_CARRY,
 	COUNTS_FLAT_CARRY = 32767, COUNTS_FLAT_FULL = UINT16_MAX - COUNTS_FLAT_CARRY,
 };
 
 /*
- * Translations of 1 << order frames from a multiple of that on; of order 0, what a
- * chunk had no room for.
+ * Translations of 1 << order aligned frames; entries of order 0 hold the excess of counts
+ * in chunks.
  */
 struct counts_large {
 	uint64_t key;            /* 1 + (first frame << 6 | order); 0: unused */
@@ -41,36 +46,39 @@ struct counts_large {
 
 struct counts {
 	/*
-	 * Of the frames below `dense` a count each, up to 65535; the rest is in `large`
-	 * as that of chunks is. Counts of unmapped frames are never touched, and take no
-	 * memory.
+	 * Frames below `dense` have a count each, up to 65535; the excess is in `large`
+	 * as for chunks. Counts of unmapped frames are never touched and take no memory.
 	 */
 	uint16_t *flat;
 	uint64_t dense;
-	uint8_t *crowd;          /* a byte for COUNTS_CROWD of them: any in `large`, as a whole? */
-	struct counts_chunk *chunk;      /* a hash table, two thirds full at most */
+	uint8_t *crowd;          /* per COUNTS_CROWD frames: is any of them, or all, in
+				  * `large`? */
+	struct counts_chunk *chunk;      /* a hash table, at most two thirds full */
 	size_t n, slots;                 /* slots: a power of two, or 0 */
-	size_t last;                     /* the slot met last */
-	struct counts_large *large;      /* another one */
+	size_t last;                     /* slot of the last lookup */
+	struct counts_large *large;      /* a second hash table */
 	size_t nlarge, large_slots;
-	uint64_t orders;                 /* that there are, a bit each */
-	struct counts_large met[64];     /* found last, of each order */
-	uint64_t bytes;                  /* that all of this takes, about */
-	uint64_t most;                   /* that it may take; 0: as many as there are */
+	uint64_t orders;                 /* bit set of orders in `large` */
+	struct counts_large met[64];     /* last lookup of each order */
+	uint64_t bytes;                  /* approximate memory use */
+	uint64_t most;                   /* limit of it; 0: unlimited */
 };
 
 void counts_deinit(struct counts *c);
-/* `pages` frames from pfn on are mapped once more. false: no memory, or no more. */
+/*
+ * Count one more mapping of `pages` frames from pfn on. false: no memory, or the limit is
+ * reached.
+ */
 bool counts_add(struct counts *c, uint64_t pfn, uint64_t pages);
 /*
- * Count the frames below `end` in one array, in huge pages where most of them are mapped.
- * For memory that is there: false, and nothing is changed, if something was counted
- * before, or there is no room for it.
+ * Use one array for the frames below `end`, in huge pages where most of them are mapped.
+ * Only for memory that exists. false, without any change: something was counted before,
+ * or the array does not fit into the limit.
  */
 bool counts_make_dense(struct counts *c, uint64_t end, bool huge);
-/* The same, each of them mapped by itself. */
+/* The same, for frames that are mapped one by one. */
 bool counts_add_each(struct counts *c, uint64_t pfn, uint64_t pages);
-/* The same of one frame. */
+/* The same for one frame. */
 static inline bool counts_add_one(struct counts *c, uint64_t pfn)
 {
 	struct counts_chunk *k = c->slots ? &c->chunk[c->last] : NULL;
@@ -84,22 +92,22 @@ static inline bool counts_add_one(struct counts *c, uint64_t pfn)
 	k->each[pfn % COUNTS_CHUNK]++;
 	return true;
 }
-/* Translations that are counted by themselves: of as many frames as a chunk, or more. */
+/* Orders of translations that have entries of their own: at least a chunk. */
 static inline bool counts_is_large(uint64_t pfn, uint64_t pages)
 {
 	return pages >= 64 && !(pages & (pages - 1)) && !(pfn & (pages - 1));
 }
 
-/* May one of those cover the frame? */
+/* May such a translation cover the frame? */
 static inline bool counts_may_be_large(const struct counts *c, uint64_t pfn)
 {
 	return c->orders & ~(uint64_t)1 && (pfn >= c->dense || c->crowd[pfn / COUNTS_CROWD]);
 }
 
-/* What counts_get() has not at hand. */
+/* The slow path of counts_get(). */
 uint64_t counts_find(struct counts *c, uint64_t pfn);
 
-/* Neighbours follow each other, as a rule. */
+/* Consecutive frames are mostly in the same chunk. */
 static inline uint64_t counts_get(struct counts *c, uint64_t pfn)
 {
 	const struct counts_chunk *k = c->slots ? &c->chunk[c->last] : NULL;
@@ -112,16 +120,16 @@ static inline uint64_t counts_get(struct counts *c, uint64_t pfn)
 	return counts_find(c, pfn);
 }
 
-/* The same, and of how many frames from pfn on, `most` at most, it is so. */
+/* The same, and the number of frames from pfn on, at most `most`, with that count. */
 uint64_t counts_run(struct counts *c, uint64_t pfn, uint64_t most, uint64_t *ret_same);
 
-/* Where a chunk belongs, or one before it that has its place. */
+/* The first slot of the hash table to probe for a chunk. */
 static inline size_t counts_slot(const struct counts *c, uint64_t nr)
 {
 	return (size_t)hash_u64(nr) & (c->slots - 1);
 }
 
-/* That frame will be asked for, or counted, after a few others: only a hint. */
+/* Prefetch: the frame will be looked up or counted after a few others. */
 static inline void counts_soon(const struct counts *c, uint64_t pfn)
 {
 	if (pfn < c->dense)
@@ -130,7 +138,7 @@ static inline void counts_soon(const struct counts *c, uint64_t pfn)
 		__builtin_prefetch(&c->chunk[counts_slot(c, pfn / COUNTS_CHUNK + 1)]);
 }
 
-/* Frames in random order are prefetched so many in advance. */
+/* Frames in random order are prefetched so many ahead. */
 enum { COUNTS_SOON = 12 };
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lookup.c - very many addresses of one space.
+ * lookup.c - fast translation of very many addresses of one address space.
  *
- * What a mode's tables say of common words is worked out once a level: bits
- * that make a word a table or a leaf whatever the others are, where its
- * address lies, which rights it takes. A look-up is then so few instructions
- * that a CPU overlaps the cache misses of several. Every word that is not
- * surely one of the two goes the long way, through mmu_translate(), so the
- * tables stay the only authority.
+ * For each level, the tables of the mode are converted once into bit patterns: bits that
+ * make a word a table or a leaf whatever the others are, its address bits, and the
+ * permissions it clears. A lookup then takes so few instructions that a CPU overlaps the
+ * cache misses of several. Any other word is decoded by mmu_translate(), so the tables
+ * remain the only definition.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,9 +25,9 @@ struct right {
 
 struct code {
 	uint8_t shift;
-	uint32_t slots;                  /* a mask */
+	uint32_t slots;                  /* a bit mask */
 	struct sure table, leaf;
-	/* Bits of a table's word that take rights away by being 0, or 1. */
+	/* Bits of a table's word that clear permissions by being 0, or 1. */
 	uint64_t by_zero, by_one;
 	struct right right[RIGHTS];      /* of leaves */
 	unsigned nrights;
@@ -38,21 +37,23 @@ struct mmu_lookup {
 	struct mmu_space sp;
 	struct code code[ATW_MAX_LEVELS];
 	/*
-	 * What tables take away, once for the whole path: a right is gone if
-	 * its bit was 0 (or 1) on any level, so AND and OR of the words tell.
+	 * Permissions that tables clear are computed once for the whole path: one is
+	 * cleared if its bit was 0 (or 1) at any level, so the AND and OR of the words
+	 * suffice.
 	 */
 	struct right above[RIGHTS];
 	unsigned nabove;
-	/* An address is one if all from here up is equal to the sign, or zero. */
+	/* An address is canonical if all bits from here up equal the sign, or zero. */
 	uint8_t sign;
 	bool negative;
 
-	struct mapped *mapped;           /* NULL: lent in another way */
-	const char *bytes;               /* of the extent met last */
-	uint64_t start, words;           /* from start on, a word may begin here */
+	struct mapped *mapped;           /* NULL: words are borrowed by other means */
+	const char *bytes;               /* of the last extent */
+	uint64_t start, words;           /* a word may begin at start up to start +
+					  * words */
 };
 
-/* ---- working it out ---- */
+/* ---- conversion of the tables ---- */
 
 static bool lookup_find_leaf_rights(const struct atw_paging *pg, unsigned level,
 				    struct code *c)
@@ -70,7 +71,7 @@ static bool lookup_find_leaf_rights(const struct atw_paging *pg, unsigned level,
 	return true;
 }
 
-/* Works for rules that look at one bit, which those of tables do. */
+/* Works for rules that test a single bit, as those of tables do. */
 static bool lookup_find_table_rights(const struct atw_paging *pg, struct mmu_lookup *l)
 {
 	for (const struct atw_right_rule *r = pg->rights; r->clear; r++) {
@@ -129,7 +130,7 @@ void mmu_lookup_close(struct mmu_lookup *l)
 	free(l);
 }
 
-/* ---- using it ---- */
+/* ---- lookup ---- */
 
 static inline unsigned lookup_rights_left(const struct mmu_lookup *l,
 					  const struct code *c, uint64_t ands,
@@ -147,7 +148,7 @@ static inline unsigned lookup_rights_left(const struct mmu_lookup *l,
 	return rights;
 }
 
-/* Tables lie in few extents: most words are in the one that was met last. */
+/* Tables lie in few extents: most words are in the same extent as the last. */
 static inline const void *lookup_entry(struct mmu_lookup *l, uint64_t at, unsigned ws)
 {
 	const struct extent *e;

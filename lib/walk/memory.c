@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memory.c - zero-copy access to page tables of a source. */
 #include "walk/memory.h"
 
 enum mmu_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memory.h - a table's words out of a source, without a copy where it lends
- * them, and the reason where it has none.
+ * memory.h - words of a page table, borrowed from the source without a copy if it
+ * supports that; otherwise the reason why they are missing.
  */
 #ifndef WALK_MEMORY_H
 #define WALK_MEMORY_H
@@ -14,7 +14,10 @@
 /* Why the bytes at `pa` are missing; `got` is the result of read or peek. */
 enum mmu_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got);
 
-/* The bytes, if the source lends them in one piece; without a call if mapped. */
+/*
+ * A pointer to the bytes if the source can lend them contiguously; without a call if
+ * mapped.
+ */
 static inline const void *memory_lent(struct atw_source *mem, atw_pa pa,
 				      size_t len, struct atw_err *err)
 {
@@ -27,14 +30,14 @@ static inline const void *memory_lent(struct atw_source *mem, atw_pa pa,
 }
 
 /*
- * Up to `len` bytes at `pa`, copied to `scratch`: where they are not lent in
- * one piece, they may still be there in several. Returns how many, 0 with
- * *loss set when there are none.
+ * Up to `len` bytes at `pa`, copied to `scratch`: bytes that cannot be borrowed
+ * contiguously may still be readable in parts. Returns the number of bytes; 0 with *loss
+ * set if there are none.
  */
 size_t memory_copied(struct atw_source *mem, atw_pa pa, size_t len, void *scratch,
 		     enum mmu_loss *loss, struct atw_err *err);
 
-/* The same, as a borrowed pointer where that can be had, or the copy. */
+/* The same, as a borrowed pointer if possible, else a pointer to the copy. */
 static inline size_t memory_words(struct atw_source *mem, atw_pa pa, size_t len,
 				  void *scratch, const void **ret,
 				  enum mmu_loss *loss, struct atw_err *err)

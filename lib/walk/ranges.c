@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ranges.c - pieces merged while what the caller cares about stays the same.
+ * ranges.c - walk entries merged into ranges while they agree in what the caller
+ * selected.
  *
- * Only one range is held back at a time, so a listing of any size needs no
- * more memory than one row. What the walker folded is merged when the range
- * before it says all there is to say (one page mapped over and over, as in a
- * KASAN shadow), and walked after all when it does not.
+ * Only one range is held back at a time, so memory does not grow with the listing. Folds
+ * of the walker are merged if the preceding range describes them completely (one page
+ * mapped over and over, as in a KASAN shadow), and unfolded otherwise.
  */
 #include <stdlib.h>
 
@@ -16,19 +16,20 @@ struct mmu_ranges {
 	struct mmu_walk *walk;
 	struct mmu_space sp;
 	unsigned split;
-	uint64_t plain[ATW_MAX_LEVELS];  /* address mask where the word holds
-	                                  * the address in place, else 0 */
+	uint64_t plain[ATW_MAX_LEVELS];  /* mask of address bits that are stored in
+					  * place; 0 if others are not */
 	struct mmu_range held;
 	bool holding;
-	bool mixed;                      /* held merges slots of several sizes */
-	const struct mmu_seen *seen;     /* a piece half consumed */
+	bool mixed;                      /* the held range merges slots of several
+					  * sizes */
+	const struct mmu_seen *seen;     /* a piece that is partly consumed */
 	uint32_t at;                     /* entries of it consumed */
-	uint64_t flags, page;            /* of all its entries */
+	uint64_t flags, page;            /* common to all its entries */
 };
 
 /*
- * Where a level's address bits sit in place, neighbours are contiguous when
- * their words differ by exactly the slot size: no decoding needed.
+ * If the address bits of a level are stored in place, neighbours are contiguous if their
+ * words differ by exactly the slot size: no decoding is needed.
  */
 static uint64_t ranges_plain_mask(const struct atw_paging *pg, unsigned level)
 {
@@ -82,7 +83,7 @@ const struct mmu_walk *mmu_ranges_walk(const struct mmu_ranges *r)
 	return r ? r->walk : NULL;
 }
 
-/* Entries from `from` on with consecutive pages. */
+/* The number of entries from `from` on that map consecutive pages. */
 static uint32_t ranges_contiguous(const struct mmu_ranges *r, const struct mmu_seen *s,
 				  uint32_t from)
 {
@@ -105,7 +106,7 @@ static uint32_t ranges_contiguous(const struct mmu_ranges *r, const struct mmu_s
 	return i - from;
 }
 
-/* Entries from `from` on that map the very same page. */
+/* The number of entries from `from` on that map the same page. */
 static uint32_t ranges_same_page(const struct mmu_ranges *r, const struct mmu_seen *s,
 				 uint32_t from)
 {
@@ -117,7 +118,7 @@ static uint32_t ranges_same_page(const struct mmu_ranges *r, const struct mmu_se
 	return i - from;
 }
 
-/* The next stretch of the half-consumed piece, as a range of its own. */
+/* The next part of the partly consumed piece, as a range of its own. */
 static struct mmu_range ranges_cut(struct mmu_ranges *r)
 {
 	const struct atw_paging *pg = &r->sp.paging;
@@ -157,7 +158,7 @@ static struct mmu_range ranges_cut(struct mmu_ranges *r)
 		if (s->kind == ATW_TABLE)
 			g.pa = s->pa;
 	} else {
-		g.pa = s->pa;            /* of the table that is not there */
+		g.pa = s->pa;            /* of the missing table */
 	}
 	g.word = word;
 	g.entries = n;
@@ -177,7 +178,7 @@ static bool ranges_agree(const struct mmu_ranges *r, const struct mmu_range *a,
 		return false;
 	if (a->loss)
 		return a->loss != ATW_LOST_DAMAGED;
-	if (a->kind != ATW_LEAF)         /* soft and bad words speak one by one */
+	if (a->kind != ATW_LEAF)         /* non-present and bad words are not merged */
 		return false;
 	if (r->split & MMU_SPLIT_RIGHTS && a->rights != b->rights)
 		return false;
@@ -217,12 +218,12 @@ static void ranges_merge(struct mmu_ranges *r, const struct mmu_range *b)
 }
 
 /*
- * Few repeats get rows of their own; many are one row with their number, which --all
- * (MMU_SPLIT_EACH) takes apart again.
+ * A few repeats are walked; many become one row with their number, which --all
+ * (MMU_SPLIT_EACH) expands.
  */
 enum { FEW_REPEATS = 8 };
 
-/* Does the range held back describe a folded piece completely? */
+/* Does the held range describe a folded piece completely? */
 static bool ranges_covers(const struct mmu_ranges *r, const struct mmu_seen *s)
 {
 	const struct mmu_range *h = &r->held;
@@ -249,7 +250,7 @@ int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret,
 				r->seen = NULL;
 				if (!r->holding)
 					return rc;
-				/* First what was seen whole, then the reason. */
+				/* Return the complete ranges first, then the failure. */
 				r->holding = false;
 				*ret = r->held;
 				return ATW_OK;

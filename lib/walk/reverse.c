@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * reverse.c - which virtual addresses map this physical memory.
+ * reverse.c - reverse map: virtual addresses that map a physical range.
  *
- * One walk gives runs {physical, length, virtual}. Sorted by physical start,
- * with the highest end so far beside each, every run that overlaps a range is
- * found by one binary search. Folded subtrees stay folded: one record says
- * "the bytes before this address repeat", and answers are multiplied.
+ * One walk yields runs {physical, length, virtual}. They are sorted by physical start,
+ * with the maximum end so far stored in each, so every run that overlaps a range is found
+ * by one binary search. Folded subtrees remain folded: a record states that the bytes
+ * before an address repeat, and results are multiplied accordingly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 #include "walk/space.h"
 
 struct run {
-	uint64_t pa, len, va;    /* len: of one turn */
-	uint64_t times;          /* turns, each len bytes of VA after the last */
-	uint64_t max_end;        /* of this run and all before it */
+	uint64_t pa, len, va;    /* len: of one repetition */
+	uint64_t times;          /* repetitions, each `len` bytes of VA after the last */
+	uint64_t max_end;        /* maximum end of this run and all before it */
 	uint8_t level, rights;
 };
 
-/* [va - span, va) repeats `times` times from va on. */
+/* The range [va - span, va) repeats `times` times from va on. */
 struct fold {
 	uint64_t va, span, times;
 };
@@ -76,8 +76,8 @@ static int reverse_add_leaves(struct mmu_reverse *r, const struct mmu_space *sp,
 }
 
 /*
- * Runs repeat with a fold as a whole, so none may reach into its template
- * from before it. They still are in order of VA.
+ * A fold repeats whole runs, so a run that extends into its template from before is split
+ * there. Runs are still in order of VA here.
  */
 static int reverse_split_at(struct mmu_reverse *r, uint64_t va)
 {
@@ -102,7 +102,7 @@ static int reverse_split_at(struct mmu_reverse *r, uint64_t va)
 	memmove(rest + 1, rest, (r->nruns++ - lo) * sizeof(*rest));
 	*rest = *n;
 	rest->va = va;
-	if (n->times > 1) {      /* its turns are aligned as tables are */
+	if (n->times > 1) {      /* repetitions are aligned as tables are */
 		n->times = (va - n->va) / n->len;
 		rest->times -= n->times;
 	} else {
@@ -117,14 +117,14 @@ static int reverse_add_fold(struct mmu_reverse *r, const struct mmu_seen *s)
 {
 	struct run *last = r->nruns ? &r->run[r->nruns - 1] : NULL;
 
-	/* One page over the whole subtree: the run itself grows. */
+	/* One page over the whole subtree: extend the run itself. */
 	if (last && last->va + last->times * last->len == s->va.u &&
 	    last->times * last->len >= s->repeat_of &&
 	    s->repeat_of % last->len == 0) {
 		last->times += s->size / last->len;
 		return ATW_OK;
 	}
-	/* Nothing mapped below the repeated table: nothing to repeat. */
+	/* Nothing is mapped below the repeated table, so nothing repeats. */
 	if (!last || last->va + last->times * last->len <= s->va.u - s->repeat_of)
 		return ATW_OK;
 	if (reverse_split_at(r, s->va.u - s->repeat_of) < 0 ||
@@ -174,7 +174,8 @@ int mmu_reverse_build(const struct mmu_space *sp, struct mmu_reverse **ret,
 		mmu_reverse_destroy(r);
 		return rc;
 	}
-	if (r->nruns)            /* qsort() wants an array even of nothing */
+	if (r->nruns)            /* qsort() requires a valid pointer even for no
+				  * elements */
 		qsort(r->run, r->nruns, sizeof(*r->run), reverse_by_pa);
 	for (size_t i = 0; i < r->nruns; i++) {
 		if (r->run[i].pa + r->run[i].len > end)
@@ -191,9 +192,9 @@ uint64_t mmu_reverse_lost(const struct mmu_reverse *r)
 }
 
 /*
- * Report one mapping and its repeats. A fold's template may itself lie inside
- * a wider fold's, so each copy goes through the folds that are left; spans
- * grow outwards, and the walker reports inner folds first.
+ * Report one mapping and its repetitions. The template of a fold may lie inside the
+ * template of a wider fold, so each copy is passed through the remaining folds; the
+ * walker reports inner folds first, so spans increase.
  */
 static int reverse_report(const struct mmu_reverse *r, struct mmu_mapping m, size_t from,
 			  mmu_reverse_fn *fn, void *arg)
@@ -227,7 +228,7 @@ int mmu_reverse_find(const struct mmu_reverse *r, atw_pa pa, uint64_t len,
 	if (!len)
 		return 0;
 	hi = r->nruns;
-	/* The first run at or after which some run ends past pa. */
+	/* The first run with a max_end above pa. */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 

@@ -2,9 +2,9 @@
 /*
  * run.c - length of a run of equal entries of a table.
  *
- * Most of what a listing does is this loop. It is written as vectors, since compilers
- * make none of the plain loop at -O2, and is there twice: a machine of today compares
- * four words at once.
+ * This loop takes most of the time of a listing. It is written with vector types, because
+ * compilers do not vectorise the plain loop at -O2, and compiled twice: current CPUs
+ * compare four words at once.
  */
 #include "walk/run.h"
 
@@ -12,10 +12,10 @@
 
 #include "walk/memory.h"
 
-/* Tables of a mapped dump lie at any byte of it. */
+/* Tables of a mapped dump may be unaligned. */
 typedef uint64_t quad __attribute__((vector_size(32), aligned(1), may_alias));
 
-/* The first slot of the stride where one differs, or of what is less than a stride. */
+/* The first slot of the stride in which some slot differs, or of an incomplete stride. */
 static inline __attribute__((always_inline)) uint32_t
 run_strides(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end,
 	    const uint32_t stride)
@@ -36,7 +36,7 @@ run_strides(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_
 	return i;
 }
 
-/* Where it ends is looked for in small ones. */
+/* The exact end is searched in small strides. */
 static inline __attribute__((always_inline)) uint32_t
 run_agreeing(const char *words, uint32_t i, uint64_t want, uint64_t mask, uint32_t end)
 {
@@ -76,7 +76,7 @@ uint32_t run_end(const void *words, unsigned word_size, uint32_t i, uint64_t mas
 {
 	uint64_t want = load_word(words, word_size, i);
 
-	/* Neighbours that differ are as usual as long runs. */
+	/* Runs of one entry are as frequent as long runs. */
 	if (i + 1 < end && (load_word(words, word_size, i + 1) ^ want) & mask)
 		return i + 1;
 	if (word_size == 8)

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The slot after the last of those from i on that agree with slot i in `mask`, at
- * most `end`. `words` may lie at any byte; slots i to end - 1 are read, i < end.
+ * The slot behind the last of the consecutive slots from i on that agree with slot i in
+ * `mask`, at most `end`. `words` may be unaligned; slots i to end - 1 are read, i < end.
  */
 uint32_t run_end(const void *words, unsigned word_size, uint32_t i, uint64_t mask,
 		 uint32_t end);

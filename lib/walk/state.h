@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* state.h - how far an iterator over an address space has come. */
+/* state.h - internal state of the walk iterator. */
 #ifndef WALK_STATE_H
 #define WALK_STATE_H
 
@@ -7,21 +7,21 @@
 
 struct frame {
 	const void *words;
-	uint64_t va;             /* of slot 0, without the half's upper bits */
-	uint32_t next, end;      /* slots still to look at */
-	uint32_t avail;          /* slots with words that were read */
-	uint32_t fold;           /* slots from `next` on that repeat the last */
-	uint32_t unfold;         /* slots below this are walked one by one */
+	uint64_t va;             /* of slot 0, without the upper bits of the half */
+	uint32_t next, end;      /* remaining slots */
+	uint32_t avail;          /* slots whose words were read */
+	uint32_t fold;           /* slots from `next` on that repeat the previous one */
+	uint32_t unfold;         /* slots below this one are not folded */
 	uint8_t rights;
-	enum mmu_loss loss;      /* of slots at and past avail */
+	enum mmu_loss loss;      /* of slots from avail on */
 	atw_pa table;
 };
 
-/* A half of the address space, clipped to what was asked for. */
+/* A half of the address space, clipped to the requested range. */
 struct half {
 	struct mmu_root root;
 	uint64_t lo, hi;         /* translated bits, inclusive */
-	uint64_t upper;          /* what those bits lack to be canonical */
+	uint64_t upper;          /* the bits to add to make addresses canonical */
 };
 
 struct mmu_walk {
@@ -37,15 +37,15 @@ struct mmu_walk {
 	atw_pa child;
 
 	uint64_t attrs[ATW_MAX_LEVELS];
-	/* Those of them that are address all the same in a leaf of one slot. */
+	/* The bits of these that are address bits in a leaf of a single slot. */
 	uint64_t address[ATW_MAX_LEVELS];
 	void *scratch[ATW_MAX_LEVELS];
-	struct live_walk *live;  /* NULL: these tables do not change */
-	uint64_t resume;         /* where it was set back to go on: see live.h */
+	struct live_walk *live;  /* NULL: the tables do not change */
+	uint64_t resume;         /* address to resume at after a reset: see walk_live.h */
 	struct mmu_seen seen;
 	struct mmu_walk_stats stats;
 	struct atw_err damage;   /* of the last table that could not be read */
-	struct atw_err stop;     /* why the walk ended early; it stays ended */
+	struct atw_err stop;     /* reason of a premature end, which is final */
 };
 
 static inline unsigned level_of(const struct mmu_walk *w, int depth)

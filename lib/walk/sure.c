@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* sure.c - derivation of bit patterns from the tables of a paging mode. */
 #include "walk/sure.h"
 
 /*
- * Make `s` exclude what `e` matches. Fails when no bit distinguishes the two, and none
- * can be required in addition.
+ * Make `s` exclude the words that `e` matches. Fails if no bit distinguishes the two and
+ * no further bit can be required.
  */
 static bool sure_exclude(struct sure *s, uint64_t mask, uint64_t value, uint64_t nonzero)
 {
@@ -11,7 +12,7 @@ static bool sure_exclude(struct sure *s, uint64_t mask, uint64_t value, uint64_t
 
 	if ((s->value ^ value) & shared)
 		return true;
-	if (nonzero) {                   /* ask that all of these are zero */
+	if (nonzero) {                   /* require that all of these are zero */
 		if (s->value & nonzero)
 			return false;
 		s->mask |= nonzero;
@@ -20,7 +21,7 @@ static bool sure_exclude(struct sure *s, uint64_t mask, uint64_t value, uint64_t
 	free = mask & ~s->mask;
 	if (!free)
 		return false;
-	free &= ~free + 1;               /* one bit that differs is enough */
+	free &= ~free + 1;               /* one differing bit is sufficient */
 	s->mask |= free;
 	s->value |= ~value & free;
 	return true;
@@ -71,7 +72,7 @@ bool sure_find(const struct atw_paging *pg, unsigned level, enum atw_kind kind, 
 {
 	struct sure s = { 0 };
 
-	/* An encryption bit may be set or not: no pattern can ask for it. */
+	/* An encryption bit may be set or clear, so a pattern cannot include it. */
 	if (!sure_words(pg, level, kind, &s) || !sure_find_address(pg, level, kind, &s) ||
 	    s.value & pg->ignore)
 		return false;

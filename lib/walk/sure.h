@@ -13,16 +13,16 @@
 
 enum { SURE_PIECES = 2 };
 
-/* Words of one kind on one level: surely so if (word & mask) == value. */
+/* Words of one kind on one level: certainly so if (word & mask) == value. */
 struct sure {
 	uint64_t mask, value;
 	struct { uint64_t mask; uint8_t left; } piece[SURE_PIECES];     /* of the address */
 };
 
-/* The pattern that no word matches. */
+/* A pattern that matches no word. */
 #define SURE_NONE ((struct sure){ .mask = 0, .value = 1 })
 
-/* false: there is no such pattern. */
+/* false: no pattern exists. */
 bool sure_find(const struct atw_paging *pg, unsigned level, enum atw_kind kind, struct sure *ret);
 
 static inline bool sure_is(const struct sure *s, uint64_t word)

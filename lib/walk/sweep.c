@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sweep.c - breadth-first read of the page tables of many processes. */
 #include "walk/sweep.h"
 
 #include <stdlib.h>
@@ -11,18 +12,21 @@
 #include "walk/sure.h"
 
 enum {
-	SPACES = 32,             /* at once */
-	LEAVES = 64,             /* lowest tables in a read: as many as a source may lend */
-	UPPER_MOST = 4096,       /* tables above them: more is no process that is in use */
+	SPACES = 32,             /* address spaces at once */
+	LEAVES = 64,             /* lowest tables per read: as many as a source can
+				  * lend */
+	UPPER_MOST = 4096,       /* limit of tables above them: no real process has
+				  * more */
 	NOWHERE = -1,
 	GUARDS = ARRAY_SIZE(((struct mmu_space *)0)->guard),
 };
 
 struct sweep_table {
 	uint64_t pa, va;
-	uint32_t space;          /* of those under way */
-	uint32_t parent, slot;   /* where its entry lies: an index in upper[], or NOWHERE */
-	uint32_t lo, hi;         /* entries that lead to tables of the batch: first and last */
+	uint32_t space;          /* index among the current spaces */
+	uint32_t parent, slot;   /* location of its entry: an index in upper[], or
+				  * NOWHERE */
+	uint32_t lo, hi;         /* range of entries that lead to tables of the batch */
 	uint32_t batch;
 	uint8_t level;
 };
@@ -36,19 +40,19 @@ struct sweep {
 	size_t stride;           /* bytes of the largest table */
 	struct sure table[ATW_MAX_LEVELS];
 
-	/* The spaces under way. */
+	/* The current spaces. */
 	size_t first, n, finished;
 	bool moved[SPACES], seen[SPACES];
 	uint64_t guard[SPACES][GUARDS];
 	struct sweep_table *upper, *leaf;
 	size_t nupper, upper_cap, nleaf, leaf_cap;
-	uint32_t *way, batch;    /* tables above those of a batch, by index */
+	uint32_t *way, batch;    /* indices of the tables above those of a batch */
 	size_t nways, ways_cap;
 	char *words, *again;     /* of upper[], and of way[]: a stride each */
 	size_t words_cap, again_cap;
 	struct atw_piece *piece;
 	size_t pieces_cap;
-	char *leaves;            /* of a batch of leaf[] */
+	char *leaves;            /* words of a batch of leaf[] */
 };
 
 static int sweep_no_memory(struct atw_err *err)
@@ -61,7 +65,7 @@ static const char *sweep_words(const struct sweep *s, size_t upper)
 	return s->words + upper * s->stride;
 }
 
-/* Entries of a table at that level that answer for the lower half. */
+/* The number of entries of a table at that level that belong to the lower half. */
 static uint32_t sweep_slots(const struct sweep *s, unsigned level)
 {
 	uint32_t all = 1u << s->pg->level[level].bits;
@@ -80,7 +84,7 @@ static uint64_t sweep_leads_to(const struct sweep *s, unsigned level, uint64_t w
 					       : entry_addr(s->pg, level, ATW_TABLE, word).u;
 }
 
-/* ---- the tables above the lowest ---- */
+/* ---- tables above the lowest level ---- */
 
 static int sweep_add(struct sweep *s, const struct sweep_table *t, struct atw_err *err)
 {
@@ -124,7 +128,7 @@ static bool sweep_reserve(struct sweep *s, size_t pieces)
 	       array_reserve((void **)&s->piece, &s->pieces_cap, pieces, sizeof(*s->piece));
 }
 
-/* One level of all spaces: upper[from] to the last. */
+/* Reads one level of all spaces: upper[from] to the last. */
 static int sweep_level(struct sweep *s, size_t from, struct atw_err *err)
 {
 	size_t to = s->nupper;
@@ -170,7 +174,7 @@ static int sweep_down(struct sweep *s, struct atw_err *err)
 	return r;
 }
 
-/* ---- are they in use? ---- */
+/* ---- verification ---- */
 
 static int sweep_by_index(const void *a, const void *b)
 {
@@ -179,7 +183,10 @@ static int sweep_by_index(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The entries that led to leaf[from..to), in s->way[], those of upper tables first. */
+/*
+ * Collects in s->way[] the tables with entries that lead to leaf[from..to), those of
+ * upper levels first.
+ */
 static bool sweep_ways(struct sweep *s, size_t from, size_t to)
 {
 	s->nways = 0;
@@ -206,7 +213,10 @@ static bool sweep_ways(struct sweep *s, size_t from, size_t to)
 	return true;
 }
 
-/* Pieces that read these and the guards of the spaces first..last, from the lowest up. */
+/*
+ * Reads for verification: these tables and the guards of the spaces first..last, from the
+ * lowest up.
+ */
 static size_t sweep_again(struct sweep *s, uint32_t first, uint32_t last, size_t n)
 {
 	for (size_t i = s->nways; i-- > 0;) {
@@ -261,7 +271,7 @@ static void sweep_compare(struct sweep *s, uint32_t first, uint32_t last, size_t
 		}
 }
 
-/* ---- the lowest tables ---- */
+/* ---- tables of the lowest level ---- */
 
 static int sweep_tell(const struct sweep *s, const struct sweep_table *t, const void *words,
 		      struct atw_err *err)
@@ -274,7 +284,7 @@ static int sweep_tell(const struct sweep *s, const struct sweep_table *t, const 
 	return s->moved[t->space] ? ATW_OK : s->to->table(s->to->arg, &seen, err);
 }
 
-/* Those before `upto` have no more tables to tell but the upper ones. */
+/* Spaces before `upto` have only upper tables left to report. */
 static int sweep_finish(struct sweep *s, size_t upto, struct atw_err *err)
 {
 	int r = ATW_OK;
@@ -285,7 +295,7 @@ static int sweep_finish(struct sweep *s, size_t upto, struct atw_err *err)
 		for (size_t i = 0; i < s->nupper && r == ATW_OK; i++)
 			if (s->upper[i].space == at)
 				r = sweep_tell(s, &s->upper[i], sweep_words(s, i), err);
-		/* Of a space without a lowest table nothing was read again. */
+		/* For a space without a lowest table nothing was re-read. */
 		if (r == ATW_OK)
 			r = s->to->done(s->to->arg, s->first + at, s->moved[at] || !s->seen[at],
 					err);
@@ -293,7 +303,7 @@ static int sweep_finish(struct sweep *s, size_t upto, struct atw_err *err)
 	return r;
 }
 
-/* leaf[from..to), of neighbouring spaces, and what leads there. */
+/* Reads leaf[from..to), of adjacent spaces, and the entries that lead there. */
 static int sweep_batch(struct sweep *s, size_t from, size_t to, struct atw_err *err)
 {
 	uint32_t first = s->leaf[from].space, last = s->leaf[to - 1].space;

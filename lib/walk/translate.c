@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* translate.c - one address at a time, and bytes by virtual address. */
+/* translate.c - translation of single addresses, and reads by virtual address. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ void mmu_seen_one(const struct mmu_space *sp, const struct mmu_seen *s,
 	ret->va.u += (uint64_t)i << shift;
 	ret->size = (uint64_t)1 << shift;
 	ret->count = 1;
-	/* No entry: the path ends at the table. */
+	/* No entry was reached: the path ends at the table. */
 	if (s->loss || !s->words || !s->depth)
 		return;
 	ret->words = (const char *)s->words + off;
@@ -58,7 +58,9 @@ void mmu_seen_one(const struct mmu_space *sp, const struct mmu_seen *s,
 	last->word = mmu_seen_word(sp, s, i);
 }
 
-/* An entry that is not lent, or NULL with *loss set. Rare: out of the way. */
+/*
+ * An entry that cannot be borrowed, or NULL with *loss set. Rare, so it is not inlined.
+ */
 static const void *__attribute__((noinline, cold))
 translate_copy_entry(struct atw_source *mem, atw_pa at, unsigned word_size,
 		     uint64_t *copy, enum mmu_loss *loss, struct atw_err *err)
@@ -131,7 +133,7 @@ static int translate_translate(const struct mmu_space *sp, atw_va va,
 	return ATW_OK;
 }
 
-/* Do the entries still lead where they led? The lowest is looked at first. */
+/* Do the entries still lead to the same tables? The lowest is checked first. */
 static bool translate_path_holds(const struct mmu_space *sp, const struct mmu_seen *s)
 {
 	const struct atw_paging *pg = &sp->paging;
@@ -214,7 +216,7 @@ ssize_t mmu_space_read(const struct mmu_space *sp, atw_va va, void *buf,
 		ssize_t got;
 		int r;
 
-		/* There is nothing above the last address. */
+		/* The range ends at the last address. */
 		if (at < va.u)
 			break;
 		r = mmu_translate(sp, ATW_VA(at), &seen, err);

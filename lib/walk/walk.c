@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walk.c - the iterator over an address space.
+ * walk.c - page-table iterator of an address space.
  *
- * An explicit stack of tables, root first. Each step takes the longest run of
- * entries of the top table that say the same, so a listing pays for runs, not
- * for entries. Every descent lowers the level, so tables that point to
- * themselves end like any other; the budget bounds what a hostile tree of
- * them can cost.
+ * It has an explicit stack of tables, root first. Each step takes the longest run of
+ * entries of the top table that agree, so the cost of a listing depends on the number of
+ * runs and not of entries. Every descent lowers the level, so tables that point to
+ * themselves end like any other; the budget limits the cost of a hostile tree of them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -62,9 +61,9 @@ static void walk_split_halves(struct mmu_walk *w)
 }
 
 /*
- * The budget only has to stop a tree that hostile bytes made: as many tables
- * as there is memory to hold them, and no more than the file could store, for
- * a small file may claim any amount of memory.
+ * The budget only has to stop a tree made of hostile bytes: as many tables as the memory
+ * can hold, and no more than the file can store, because a small file may claim any
+ * amount of memory.
  */
 enum { SOME = 65536, MOST = 1 << 22 };
 
@@ -81,12 +80,12 @@ static uint64_t walk_default_budget(struct atw_source *mem, unsigned page_shift)
 			break;
 	}
 	if (atw_fact_u64(mem, "stored", &stored) == ATW_OK && bytes / 64 > stored)
-		bytes = stored * 64;     /* no compression of tables is better */
+		bytes = stored * 64;     /* the best ratio of compressed tables */
 	bytes >>= page_shift;
 	return bytes < MOST - SOME ? SOME + bytes : MOST;
 }
 
-/* Bits of a level's leaves that are address, whatever the others are. */
+/* Bits of a level's leaves that are address bits, whatever the others are. */
 static uint64_t walk_address_bits(const struct atw_paging *pg, unsigned level)
 {
 	const struct entry_pieces e = entry_pieces(pg, level, ATW_LEAF);
@@ -152,9 +151,9 @@ void mmu_walk_close(struct mmu_walk *w)
 	free(w);
 }
 
-/* ---- going down ---- */
+/* ---- descending ---- */
 
-/* Slots of a table based at `va` that the half's range touches. */
+/* Slots of a table based at `va` that overlap the range of the half. */
 static void walk_clip(const struct mmu_walk *w, struct frame *f, unsigned level)
 {
 	const struct half *h = &w->half[w->at_half];
@@ -167,7 +166,7 @@ static void walk_clip(const struct mmu_walk *w, struct frame *f, unsigned level)
 		 ? (uint32_t)((h->hi - f->va) >> shift) + 1 : 1u << bits;
 }
 
-/* Start on a table; at the end of the budget, stop the walk instead. */
+/* Push a table; if the budget is exhausted, stop the walk instead. */
 static void walk_push(struct mmu_walk *w, atw_pa table, uint64_t va, unsigned rights)
 {
 	unsigned level = level_of(w, w->top + 1), ws = w->sp.paging.word_size;
@@ -206,7 +205,7 @@ static void walk_push(struct mmu_walk *w, atw_pa table, uint64_t va, unsigned ri
 
 /* ---- pieces ---- */
 
-/* Fill in what every piece from slot `index` on has in common. */
+/* Fill in what all pieces from slot `index` on have in common. */
 static struct mmu_seen *walk_piece(struct mmu_walk *w, uint32_t index, uint32_t count,
 				   enum atw_kind kind)
 {
@@ -245,7 +244,7 @@ static void walk_step(struct mmu_walk *w, uint32_t index, enum atw_kind kind,
 	w->seen.rights = (uint8_t)rights;
 }
 
-/* Slots after `i` that hold the same word and lie wholly inside the range. */
+/* The number of slots after `i` with the same word that lie completely in the range. */
 static uint32_t walk_repeats(const struct mmu_walk *w, const struct frame *f, uint32_t i,
 			     uint32_t end)
 {
@@ -263,8 +262,8 @@ static uint32_t walk_repeats(const struct mmu_walk *w, const struct frame *f, ui
 }
 
 /*
- * What leaves must share with this one to be one run. Where low address bits
- * tell the size of a span (NAPOT), they only do so in a leaf that has one.
+ * Bits in which leaves must agree with this one to be one run. Low address bits that
+ * encode the size of a span (NAPOT) only count in a leaf that has one.
  */
 static uint64_t walk_slots_alike(const struct mmu_walk *w, unsigned level, uint64_t word)
 {
@@ -276,7 +275,7 @@ static uint64_t walk_slots_alike(const struct mmu_walk *w, unsigned level, uint6
 	return w->attrs[level] & ~w->address[level];
 }
 
-/* Does the slot begin before where the walk was set back to go on? */
+/* Does the slot begin before the address to resume at? */
 static bool walk_is_remainder(const struct mmu_walk *w, const struct frame *f,
 			      uint32_t slot)
 {
@@ -287,9 +286,9 @@ static bool walk_is_remainder(const struct mmu_walk *w, const struct frame *f,
 }
 
 /*
- * A table was taken out when a part of what it answers for had been returned.
- * If nothing has come in its place, that is the answer for the rest; a page of
- * the whole slot cannot be returned in part.
+ * A table was removed after part of its range was returned. If its entry is absent now,
+ * that is returned for the remainder; a leaf of the whole slot cannot be returned in
+ * part.
  */
 static void walk_give_rest(struct mmu_walk *w, uint32_t i, enum atw_kind kind,
 			   uint64_t word, bool *emit)
@@ -315,8 +314,8 @@ static void walk_give_rest(struct mmu_walk *w, uint32_t i, enum atw_kind kind,
 }
 
 /*
- * Look at the next run of the top table. Sets *emit when w->seen is a piece
- * the caller asked for.
+ * Process the next run of the top table. Sets *emit if w->seen is a piece that the caller
+ * selected.
  */
 static void walk_advance(struct mmu_walk *w, bool *emit)
 {

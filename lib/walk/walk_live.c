@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* walk_live.c - page tables that change while they are read. */
 #include "walk/walk_live.h"
 
 #include <stdlib.h>
@@ -11,11 +12,12 @@
 
 enum {
 	GUARDS = ARRAY_SIZE(((struct mmu_space *)0)->guard),
-	AHEAD = 56,              /* with what leads there, as many as a source likes at once */
+	AHEAD = 56,              /* tables read ahead: with the entries that lead
+				  * there, as many as a source reads at once */
 	AHEAD_BYTES = 256 * 1024,
 };
 
-/* A table that was read, maybe before it is needed. */
+/* A table that was read, perhaps ahead. */
 struct child {
 	uint32_t slot;           /* of the parent */
 	atw_pa pa;
@@ -24,13 +26,14 @@ struct child {
 
 struct live_walk {
 	struct child child[AHEAD];
-	unsigned n, room, at;    /* at: the one that was asked for last */
-	uint64_t parent;         /* va of the parent's first slot; they are of one parent */
+	unsigned n, room, at;    /* at: the last one that was returned */
+	uint64_t parent;         /* va of the parent's first slot; all have the same
+				  * parent */
 	char *words;             /* of the children */
-	char *slots;             /* of the parent, read again */
-	uint64_t above[ATW_MAX_LEVELS];  /* entries, read again */
+	char *slots;             /* of the parent, re-read */
+	uint64_t above[ATW_MAX_LEVELS];  /* entries above, re-read */
 	uint64_t guard[GUARDS];
-	unsigned tries;          /* without a single table in between */
+	unsigned tries;          /* attempts since the last table that was stable */
 };
 
 int live_walk_init(struct mmu_walk *w, struct atw_err *err)
@@ -64,7 +67,7 @@ void live_walk_deinit(struct mmu_walk *w)
 	free(w->live);
 }
 
-/* Accessed bits and the like come and go. */
+/* Accessed and dirty bits change without relevance. */
 bool live_same(const struct atw_paging *pg, unsigned level, uint64_t a, uint64_t b)
 {
 	return a == b ||
@@ -103,7 +106,7 @@ bool mmu_space_lives(const struct mmu_space *sp)
 
 /* ---- reading ---- */
 
-/* The table, and those behind it that will be asked for next. */
+/* Collects the table and following ones, which are read ahead. */
 static void walk_live_gather(struct mmu_walk *w, unsigned level, atw_pa table)
 {
 	struct live_walk *l = w->live;
@@ -132,14 +135,14 @@ static uint64_t walk_live_slot_address(const struct frame *f, unsigned ws, uint3
 	return f->table.u + (uint64_t)slot * ws;
 }
 
-/* Where a child's words are: those of upper tables are needed for longer. */
+/* The buffer of a child's words: words of upper tables must stay valid for longer. */
 static char *walk_live_words_of(const struct mmu_walk *w, unsigned level, unsigned child)
 {
 	return level ? w->scratch[level]
 		     : w->live->words + child * atw_table_bytes(&w->sp.paging, 0);
 }
 
-/* Tables first, then what leads there, the lowest first. */
+/* Tables first, then the entries that lead there, the lowest first. */
 static void walk_live_read_all(struct mmu_walk *w, unsigned level,
 			       struct atw_piece *piece)
 {
@@ -170,7 +173,7 @@ static void walk_live_read_all(struct mmu_walk *w, unsigned level,
 		l->child[i].got = piece[i].got;
 }
 
-/* ---- looking at it again ---- */
+/* ---- verification ---- */
 
 static void walk_live_store_word(struct mmu_walk *w, int depth, uint32_t slot,
 				 uint64_t word)
@@ -181,7 +184,7 @@ static void walk_live_store_word(struct mmu_walk *w, int depth, uint32_t slot,
 	memcpy(at, &word, ws);   /* hosts are little-endian: base/bytes.h */
 }
 
-/* Begin once more with the entry before `next` of the table at that depth. */
+/* Restart with the entry before `next` of the table at that depth. */
 static void walk_live_set_back(struct mmu_walk *w, int depth)
 {
 	const struct frame *top = &w->stack[w->top];
@@ -201,7 +204,7 @@ static void walk_live_set_back(struct mmu_walk *w, int depth)
 	w->stack[depth].fold = 0;
 }
 
-/* Entries above the parent: -1, or the depth of the one that leads elsewhere. */
+/* Checks entries above the parent: -1, or the depth of the one that leads elsewhere. */
 static int walk_live_moved_above(struct mmu_walk *w, const struct atw_piece *again)
 {
 	unsigned ws = w->sp.paging.word_size;
@@ -221,7 +224,7 @@ static int walk_live_moved_above(struct mmu_walk *w, const struct atw_piece *aga
 	return -1;
 }
 
-/* false: the first child is not where it was. */
+/* false: the entry of the first child leads elsewhere. */
 static bool walk_live_children_hold(struct mmu_walk *w, const struct atw_piece *again)
 {
 	struct live_walk *l = w->live;
@@ -248,13 +251,13 @@ static bool walk_live_children_hold(struct mmu_walk *w, const struct atw_piece *
 		first &= i > 0;
 		break;
 	}
-	l->n = kept;             /* the rest is read again, and later */
+	l->n = kept;             /* the rest will be read again later */
 	return first;
 }
 
 enum { HOLDS = -1, ENDED = -2 };
 
-/* HOLDS, ENDED, or the depth of an entry that leads elsewhere by now. */
+/* HOLDS, ENDED, or the depth of an entry that leads elsewhere now. */
 static int walk_live_look_again(struct mmu_walk *w, const struct atw_piece *again)
 {
 	int moved;
@@ -272,7 +275,7 @@ static int walk_live_look_again(struct mmu_walk *w, const struct atw_piece *agai
 
 /* ---- one table ---- */
 
-/* It may have been read with one before it. */
+/* It may have been read ahead. */
 static const struct child *walk_live_find_child(struct mmu_walk *w, unsigned level,
 						atw_pa table)
 {
@@ -280,7 +283,7 @@ static const struct child *walk_live_find_child(struct mmu_walk *w, unsigned lev
 
 	if (level || w->top < 0 || l->parent != w->stack[w->top].va)
 		return NULL;
-	/* They are asked for in their order. */
+	/* Tables are requested in ascending order. */
 	while (l->at < l->n && l->child[l->at].slot < w->stack[w->top].next - 1)
 		l->at++;
 	return l->at < l->n && l->child[l->at].slot == w->stack[w->top].next - 1 &&
