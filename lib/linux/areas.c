@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * areas.c - the memory areas of an mm_struct.
+ * areas.c - iterator over the VMAs of an mm_struct.
  *
- * Since d4af56c5c7c6 (6.1) they are in a maple tree, before in a list. Either
- * must have them in order: an area that begins before the last one ended is
- * damage, so that a list that goes round ends. In a tree, each node must know
- * its parent, lie within its depth, and there are only so many.
+ * Since d4af56c5c7c6 (6.1) VMAs are in a maple tree, before in a list. Both must be in
+ * ascending order: a VMA that begins before the previous one ended is an error, so a
+ * circular list ends. A tree has a limit of nodes and of depth, and each node must point
+ * to its parent.
  *
- * A running process changes them while they are read. What was read counts if
- * nothing had changed by then, or nothing of the way to it; else reading begins
- * anew, behind the last area that was returned.
+ * A running process changes them while they are read. What was read is valid if nothing
+ * had changed by then, or nothing on the path to it; else reading restarts behind the
+ * last VMA that was returned.
  *
- * The areas of a running process are read ahead, those of several leaves at once, and
- * count if nothing had changed when all of them were read. If something had, none of
- * them does, and from there on they are read one by one.
+ * The VMAs of a running process are read ahead, those of several leaves at once, and are
+ * valid if nothing had changed when all of them were read. Otherwise none of them is
+ * used, and the rest is read one by one.
  */
 #include "linux/areas.h"
 
@@ -32,19 +32,19 @@ enum {
 	DEPTH = 31,              /* MAPLE_HEIGHT_MAX */
 	NODES = 1 << 20,         /* ten slots each; vm.max_map_count is 65530 */
 	AREAS = 1 << 24,
-	TRIES = 64,              /* for one area, of a running process */
-	SKIPS = 1000,            /* of those that never held still */
-	FAULTS = 8,              /* that are no accident any more */
+	TRIES = 64,              /* for one VMA of a running process */
+	SKIPS = 1000,            /* limit of VMAs that changed on every attempt */
+	FAULTS = 8,              /* consecutive errors that end the listing */
 };
 
-/* Changes with each change of the areas, as far as the kernel counts them. */
+/* Values that change with each change of the VMAs, as far as the kernel counts them. */
 struct stamp {
 	uint64_t seq, root, count, total, users;
 };
 
 enum areas_phase { TREE, LIST, GATE, DONE };
 
-/* A node on the way down. */
+/* A node on the path from the root. */
 struct level {
 	uint64_t at;
 	uint64_t first, last;
@@ -59,19 +59,21 @@ struct atw_areas {
 	struct names names;
 	uint64_t mm;
 	enum areas_phase phase;
-	uint64_t ended;          /* where the last area ends */
+	uint64_t ended;          /* end of the last VMA */
 	uint32_t count;
 
 	struct maple_layout layout;
 	unsigned depth, nodes;
 	uint64_t next;           /* LIST: the vm_area_struct */
 	struct atw_err unread;
-	bool live, again;        /* again: to be begun anew */
-	bool ahead;              /* areas are read ahead, for they have not changed so far */
-	bool unproved;           /* something was read since the stamp was the same */
+	bool live, again;        /* again: reading must restart */
+	bool ahead;              /* VMAs are read ahead, because they have not changed
+				  * so far */
+	bool unproved;           /* something was read after the last check of the
+				  * stamp */
 	unsigned skipped;
-	struct stamp stamp;      /* when this reading began */
-	uint64_t root;           /* what the tree begins with */
+	struct stamp stamp;      /* value when this pass began */
+	uint64_t root;           /* root entry of the tree */
 	struct level level[DEPTH];
 };
 
@@ -114,7 +116,7 @@ static struct maple_layout areas_layout_of(const struct needs *n)
 	};
 }
 
-/* From here on; nothing that was read ahead counts. */
+/* Restart from here; discard everything that was read ahead. */
 static void areas_one_by_one(struct atw_areas *a)
 {
 	a->ahead = false;
@@ -133,7 +135,7 @@ static int areas_read_node(struct atw_areas *a, uint64_t at,
 	return ATW_OK;
 }
 
-/* The node an entry points to goes onto the stack. */
+/* Push the node that an entry points to. */
 static int areas_push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t last,
 		      struct atw_err *err)
 {
@@ -155,7 +157,7 @@ static int areas_push(struct atw_areas *a, uint64_t entry, uint64_t first, uint6
 	r = areas_read_node(a, at, l->bytes, err);
 	if (r < 0)
 		return atw_err_wrap(err, "a node of its tree");
-	/* The root's leads to the tree. */
+	/* The parent pointer of the root node points to the tree. */
 	parent = maple_node(get_le64(l->bytes));
 	if (a->depth && parent != l[-1].at)
 		return atw_err_set(err, ATW_E_DAMAGED,
@@ -167,7 +169,7 @@ static int areas_push(struct atw_areas *a, uint64_t entry, uint64_t first, uint6
 	l->last = last;
 	l->next = 0;
 	a->depth++;
-	/* Leaves below another node were read with it. */
+	/* Leaves below the same node were read together. */
 	if (a->ahead && (type != MAPLE_LEAF || a->depth == 1) &&
 	    !areas_ahead(&a->v, &a->layout, entry, l->bytes, first, last, a->ended))
 		areas_one_by_one(a);
@@ -189,12 +191,15 @@ static int areas_start_tree(struct atw_areas *a, struct atw_err *err)
 				   "this kernel's trees of areas are not of a kind that is known");
 	if (maple_is_root(root))
 		return areas_push(a, root, 0, UINT64_MAX, err);
-	/* An area has many addresses, and a tree without a node has but 0. */
+	/*
+	 * A VMA covers many addresses, while a tree without nodes only has an entry for
+	 * 0.
+	 */
 	return !maple_is_pointer(root) ? ATW_OK :
 		atw_err_set(err, ATW_E_DAMAGED, "0x%" PRIx64 " is not the root of a tree", root);
 }
 
-/* Read together; of mm_struct they are the first few hundred bytes. */
+/* One read: these members of mm_struct are in its first few hundred bytes. */
 static const enum need_member stamped[] = {
 	N_mm_users, N_mm_lock_seq, N_mm_ma_root, N_mm_map_count, N_mm_total_vm,
 };
@@ -206,7 +211,7 @@ static void areas_take_stamp(const struct atw_areas *a, struct stamp *ret)
 		{ N_mm_ma_root, &ret->root }, { N_mm_map_count, &ret->count },
 		{ N_mm_total_vm, &ret->total },
 	};
-	/* With a sequence number the rest says no more. */
+	/* With a sequence number the other values are redundant. */
 	size_t n = member_have(&a->v, N_mm_lock_seq) ? 2 : ARRAY_SIZE(part);
 
 	*ret = (struct stamp){ .users = 1 };
@@ -217,7 +222,7 @@ static void areas_take_stamp(const struct atw_areas *a, struct stamp *ret)
 	members_release(&a->v);
 }
 
-/* From the first one on that was not returned. */
+/* Restart from the first VMA that was not returned. */
 static int areas_start(struct atw_areas *a, struct atw_err *err)
 {
 	if (a->live)
@@ -251,7 +256,7 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 		a->v.ahead = kmem_ahead_create(v.m);
 	a->ahead = a->v.ahead;
 	r = areas_start(a, err);
-	/* What cannot be read may have been on its way out. */
+	/* An unreadable entry may have been freed meanwhile. */
 	a->again = r < 0 && r != ATW_E_UNSUPPORTED && a->live;
 	if (r < 0 && !a->again) {
 		atw_areas_close(a);
@@ -337,7 +342,7 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 				   ", where the one before it has not ended",
 				   vma, ret->start.u);
 	a->ended = ret->end.u;
-	/* VM_READ, VM_WRITE, VM_EXEC; VM_MAYSHARE is what maps shows. */
+	/* VM_READ, VM_WRITE, VM_EXEC; maps shows VM_MAYSHARE as shared. */
 	ret->read = ret->flags & 1;
 	ret->write = ret->flags & 2;
 	ret->exec = ret->flags & 4;
@@ -347,7 +352,7 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 	return ATW_OK;
 }
 
-/* Members of one moment, in one read where the process runs. */
+/* Members that belong together, read at once if the process runs. */
 static int areas_fill(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
 		      struct atw_err *err)
 {
@@ -368,7 +373,8 @@ static int areas_fill_slot(struct atw_areas *a, const struct maple_slot *s,
 	int r = areas_fill(a, s->entry, ret, err);
 
 	if (r == ATW_OK && (ret->start.u != s->first || ret->end.u - 1 != s->last)) {
-		a->ended = ended;        /* those behind it are not to blame */
+		a->ended = ended;        /* so that the following VMAs are not reported
+					  * as overlapping */
 		r = atw_err_set(err, ATW_E_DAMAGED, "area at 0x%" PRIx64
 				": its tree has it from 0x%" PRIx64 " to 0x%" PRIx64,
 				s->entry, s->first, s->last);
@@ -397,7 +403,7 @@ static int areas_next_of_tree(struct atw_areas *a, struct atw_area *ret,
 		}
 		l->next++;
 		if (a->live && l->slot.last < a->ended)
-			continue;        /* returned before reading began anew */
+			continue;        /* returned before the restart */
 		if (l->type != MAPLE_LEAF) {
 			r = areas_push(a, l->slot.entry, l->slot.first, l->slot.last,
 				       err);
@@ -411,7 +417,7 @@ static int areas_next_of_tree(struct atw_areas *a, struct atw_area *ret,
 	return ATW_END;
 }
 
-/* Was it returned before reading began anew? */
+/* Was it returned before the restart? */
 static bool areas_is_done(const struct atw_areas *a, uint64_t vma)
 {
 	uint64_t end;
@@ -426,7 +432,7 @@ static int areas_next_of_list(struct atw_areas *a, struct atw_area *ret,
 	uint64_t vma;
 	int r;
 
-	a->phase = GATE;                 /* there is no way past what is broken */
+	a->phase = GATE;                 /* a broken list cannot be continued */
 	do {
 		vma = a->next;
 		if (!vma)
@@ -441,8 +447,8 @@ static int areas_next_of_list(struct atw_areas *a, struct atw_area *ret,
 }
 
 /*
- * x86: maps shows an area that no mm has. arch/x86/entry/vsyscall/vsyscall_64.c,
- * get_gate_vma(): not where it is switched off, and not in 32-bit processes.
+ * x86: maps shows a VMA that is in no mm. arch/x86/entry/vsyscall/vsyscall_64.c,
+ * get_gate_vma(): not if it is disabled, and not in 32-bit processes.
  */
 static int areas_next_of_gate(struct atw_areas *a, struct atw_area *ret,
 			      struct atw_err *err)
@@ -477,8 +483,8 @@ static int areas_next_of(struct atw_areas *a, struct atw_area *ret, struct atw_e
 }
 
 /*
- * Does the tree still lead to the area that was read, and nothing else into the
- * range of each node? The lowest is looked at first.
+ * Does the tree still lead to the VMA that was read, and is each slot's range unchanged?
+ * The lowest node is checked first.
  */
 static bool areas_path_holds(const struct atw_areas *a)
 {
@@ -502,7 +508,7 @@ static bool areas_path_holds(const struct atw_areas *a)
 	return member_get(&a->v, a->mm, N_mm_ma_root, &root, NULL) == ATW_OK && root == a->root;
 }
 
-/* The same, of a running process. */
+/* The same for a running process. */
 static int areas_next_moving(struct atw_areas *a, struct atw_area *ret,
 			     struct atw_err *err)
 {
@@ -531,7 +537,7 @@ static int areas_next_moving(struct atw_areas *a, struct atw_area *ret,
 			return atw_err_set(err, ATW_E_LIMIT,
 					   "the process ended while its areas were read");
 		}
-		/* The seqcount of newer kernels is odd while areas are changed. */
+		/* The seqcount of newer kernels is odd while VMAs are changed. */
 		same = !memcmp(&now, &a->stamp, sizeof(now)) && !(now.seq & 1);
 		a->unproved = !same;
 		if (phase == GATE || (same && r >= 0) || (same && ++faults == FAULTS) ||
@@ -606,7 +612,7 @@ int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err 
 		return r;
 	names_init(&a->names, a->v, mm, k->own.paging.page_shift, areas_release_of(k));
 	pages <<= k->own.paging.page_shift;
-	/* No mm has it. */
+	/* The vsyscall area is in no mm. */
 	if (areas_next_of_gate(a, gate, err) == ATW_OK)
 		pages += gate->end.u - gate->start.u;
 	*ret = pages;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* areas.h - iterator over the VMAs of an mm_struct. */
 #ifndef LINUX_AREAS_H
 #define LINUX_AREAS_H
 
@@ -8,17 +9,17 @@
 
 struct named_files;
 
-/* Areas of an mm seen through `v`; `release` as in names.h. */
+/* VMAs of an mm through `v`; `release` as in vma_name.h. */
 int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 		  unsigned release, struct atw_areas **ret, struct atw_err *err);
 
-/* atw_areas_open(), and names of files are kept in `files` for those that come behind. */
+/* atw_areas_open() with a cache of file names that is shared by several iterators. */
 int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *files,
 		     struct atw_areas **ret, struct atw_err *err);
 
 /*
- * Bytes of all areas of an mm together, which its kernel keeps; without a look at them.
- * ATW_E_UNSUPPORTED: it is not known where.
+ * Total size of all VMAs of an mm (total_vm), which the kernel counts. ATW_E_UNSUPPORTED:
+ * the member is not known.
  */
 int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err *err);
 

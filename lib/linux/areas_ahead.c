@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* areas_ahead.c - read-ahead of maple tree leaves and their VMAs. */
 #include "linux/areas_ahead.h"
 
 #include "base/cleanup.h"
@@ -14,7 +15,7 @@ void area_hold(const struct members *v, uint64_t vma)
 	members_hold(v, vma, of_area, ARRAY_SIZE(of_area));
 }
 
-/* ---- what a slot leads to ---- */
+/* ---- targets of slots ---- */
 
 static void ahead_area(const struct members *v, uint64_t vma)
 {
@@ -62,7 +63,7 @@ struct leaves {
 	unsigned n;
 };
 
-/* Announce something of each area, and read it. */
+/* Add a part of each VMA to the read-ahead, and read it. */
 static void areas_ahead_leaves_read(const struct leaves *t,
 				    void (*soon)(const struct members *v, uint64_t vma))
 {
@@ -83,7 +84,7 @@ static void areas_ahead_leaves_read(const struct leaves *t,
 	kmem_ahead_read(t->v->ahead);
 }
 
-/* Those below a node. */
+/* The children of a node. */
 static void areas_ahead_leaves_announce(struct leaves *t, enum maple_type type,
 					const void *bytes, uint64_t first, uint64_t last)
 {
@@ -118,6 +119,6 @@ bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t
 	areas_ahead_leaves_read(&t, ahead_area);
 	areas_ahead_leaves_read(&t, ahead_file);
 	areas_ahead_leaves_read(&t, ahead_dentry);
-	/* Of older kernels the stamp does not show each change. */
+	/* The stamp of older kernels does not reflect each change. */
 	return kmem_ahead_same(v->ahead, t.n);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* areas_ahead.h - areas of a running process, those of several leaves of its tree at once. */
+/*
+ * areas_ahead.h - read-ahead of VMAs of a running process: several leaves of the maple
+ * tree at once.
+ */
 #ifndef LINUX_AREAS_AHEAD_H
 #define LINUX_AREAS_AHEAD_H
 
@@ -7,10 +10,11 @@
 #include "linux/members.h"
 
 /*
- * Read the leaves below the node that `entry` leads to, or that one if it is a leaf, and
- * what their areas and files are known by; it has `bytes` and answers for first..last.
- * What ends before `from` is left out, and all that was read ahead so far is forgotten.
- * false: a leaf changed meanwhile, so nothing of it counts.
+ * Read the leaves below the node that `entry` points to, or that node if it is a leaf,
+ * and the members of their VMAs and files that the iterator needs. The node has `bytes`
+ * and covers first..last. VMAs that end before `from` are skipped, and everything that
+ * was read ahead before is discarded. false: a leaf changed meanwhile, so nothing is
+ * valid.
  */
 bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t entry,
 		 const void *bytes, uint64_t first, uint64_t last, uint64_t from);

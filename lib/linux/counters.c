@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * counters.c - the numbers behind /proc/meminfo: fs/proc/meminfo.c, mm/vmstat.c.
+ * counters.c - the values of /proc/meminfo from a kernel's memory: fs/proc/meminfo.c,
+ * mm/vmstat.c.
  *
- * The file leaves out what a CPU has counted and not added to the sums yet. Here it
- * belongs to them, as in zone_page_state_snapshot(): in a dump no CPU goes on. Where symbols
- * do not lead to the sums of the machine, those of zones and nodes add up to the same, for
- * both are added to at once.
+ * /proc/meminfo excludes per-CPU deltas that are not yet added to the sums. Here they are
+ * included, as in zone_page_state_snapshot(), because in a dump no CPU will add them. If
+ * symbols do not lead to the global sums, those of zones and nodes are added up, which is
+ * equal.
  */
 #include "linux/counters.h"
 
@@ -21,8 +22,8 @@ struct counters {
 	struct atw_kernel *k;
 	const struct needs *n;
 	struct kmem *m;
-	unsigned shift;                  /* of a page */
-	uint64_t node[NODES_MAX];        /* pglist_data of those that there are */
+	unsigned shift;                  /* log2 of the page size */
+	uint64_t node[NODES_MAX];        /* pglist_data of each node */
 	size_t nodes;
 	counter_fn *fn;
 	void *arg;
@@ -30,7 +31,7 @@ struct counters {
 	struct atw_err *err;
 };
 
-/* ---- reading ---- */
+/* ---- access ---- */
 
 static bool counters_word(const struct counters *c, uint64_t at, uint64_t *ret)
 {
@@ -73,7 +74,7 @@ static void counters_find_nodes(struct counters *c)
 		len = NODES_MAX;
 	if (!data && c->n->symbol[Y_contig_page_data])
 		c->node[c->nodes++] = c->n->symbol[Y_contig_page_data];
-	/* What follows a shorter array is no pointer to anything that fits: see node.c. */
+	/* Bytes behind a shorter array do not look like a node: see node.c. */
 	for (uint64_t i = 0; data && i < len && counters_word(c, data + i * 8, &at); i++)
 		if (at && counters_member(c, at, N_node_spanned, &pages) && pages &&
 		    c->n->member[N_node_id] != NEED_NONE &&
@@ -94,13 +95,13 @@ static uint64_t counters_zone_of(const struct counters *c, uint64_t node, unsign
 	return node + c->n->member[N_node_zones] + (uint64_t)i * c->n->size[S_zone];
 }
 
-/* Sums may be less than nothing for a moment: what CPUs took off comes first. */
+/* Sums may be temporarily negative, because CPUs may apply decrements first. */
 static uint64_t counters_no_less_than_0(uint64_t u)
 {
 	return (int64_t)u < 0 ? 0 : u;
 }
 
-/* What CPUs have counted and not added yet: bytes, an element for each item. */
+/* Per-CPU deltas that are not yet added: bytes, an element for each item. */
 static uint64_t counters_diffs(const struct counters *c, uint64_t base,
 			       enum need_member sets, enum need_member diff, uint64_t i)
 {
@@ -191,7 +192,7 @@ static bool counters_block_devices(const struct counters *c, uint64_t *ret)
 
 /* ---- the parts of /proc/meminfo ---- */
 
-/* Pages that are in the swap cache; up to 5.12 they are counted elsewhere. */
+/* Pages in the swap cache; up to 5.12 they are counted elsewhere. */
 static bool counters_swap_cache(const struct counters *c, uint64_t *ret)
 {
 	uint64_t total = 0;
@@ -237,7 +238,10 @@ static void counters_by_table(struct counters *c)
 		    (!sums[i].id[1] || counters_node_stat(c, sums[i].id[1], &b)))
 			counters_tell_pages(c, sums[i].key, a + b);
 	}
-	/* Of zones or nodes: no node has as few items before it as a zone has in all. */
+	/*
+	 * NR_PAGETABLE is an item of zones or of nodes, by release: as an item of nodes,
+	 * its index is at least the number of zone items.
+	 */
 	if (c->n->have_const[C_nr_tables] &&
 	    (c->n->constant[C_nr_tables] < c->n->constant[C_zone_items]
 		     ? counters_zone_stat(c, C_nr_tables, &all)
@@ -257,7 +261,10 @@ static bool counters_is_huge_known(const struct counters *c)
 	       c->n->member[N_hstate_order] != NEED_NONE;
 }
 
-/* All sizes; *ret: their pages, small ones. Those by name are of the default size. */
+/*
+ * Hugetlb pages of all sizes; *ret: in base pages. The named counters are of the default
+ * size.
+ */
 static bool counters_huge_pages(struct counters *c, uint64_t *ret)
 {
 	static const struct { const char *key; enum need_member id; } names[] = {
@@ -293,7 +300,7 @@ static bool counters_huge_pages(struct counters *c, uint64_t *ret)
 	return true;
 }
 
-/* Of all CPUs, what they have not added yet among it: percpu_counter_sum_positive(). */
+/* Of all CPUs, including their deltas: percpu_counter_sum_positive(). */
 static bool counters_committed(const struct counters *c, uint64_t *ret)
 {
 	uint64_t at = c->n->symbol[Y_committed], sum = 0, each = 0, offset = 0;
@@ -331,7 +338,7 @@ static void counters_commit(struct counters *c, bool have_huge, uint64_t huge)
 	counters_tell_pages(c, "CommitLimit", limit + swap);
 }
 
-/* Free pages in lists of CPUs, which MemFree does not count. */
+/* Free pages in per-CPU lists, which MemFree excludes. */
 static void counters_waiting(struct counters *c)
 {
 	uint64_t sets = 0, offset = 0, zone, sum = 0;
@@ -377,7 +384,7 @@ int kernel_counters(struct atw_kernel *k, counter_fn *fn, void *arg, struct atw_
 	if (r < 0)
 		return r;
 	counters_find_nodes(&c);
-	/* No kernel runs without: such bytes were left out. */
+	/* No kernel has zero here: such bytes were left out. */
 	if (!counters_zone_stat(&c, C_nr_free, &free_pages) || !free_pages)
 		return atw_err_set(err, ATW_E_MISSING, "the source does not have what the kernel counts");
 	counters_tell_pages(&c, "MemFree", free_pages);

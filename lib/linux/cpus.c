@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cpus.c - what a CPU uses, out of the kernel's memory.
+ * cpus.c - current task and page tables of each CPU, from kernel memory.
  *
- * Every task knows the run queue that it was on last, and a run queue its CPU
- * and the task that is on it. It is a per-CPU variable, and the types (or symbols)
- * say how far from it others are. On x86 one of them, cpu_tlbstate, has
- * what was loaded: arch/x86/mm/tlb.c.
+ * Every task has the number of its last CPU. The run queue, a per-CPU variable, has the
+ * CPU's current task; types or symbols give the offsets of other per-CPU variables. On
+ * x86 one of them, cpu_tlbstate, has the loaded address space: arch/x86/mm/tlb.c.
  */
 #include <inttypes.h>
 
@@ -16,7 +15,7 @@
 #include "linux/members.h"
 
 enum {
-	SWITCHING = 1,           /* LOADED_MM_SWITCHING: not known for an instant */
+	SWITCHING = 1,           /* LOADED_MM_SWITCHING: temporarily unknown */
 	TRIES = 64,
 	CR4_PCIDE = 1 << 17,
 };
@@ -31,7 +30,7 @@ static int cpus_find_queue(struct atw_kernel *k, const struct members *v, unsign
 
 	if (r < 0)
 		return r;
-	/* What cannot be read of one the next may say. */
+	/* If a task is unreadable, the next may have the value. */
 	while ((r = lnx_tasks_next(tasks, &t, err)) != ATW_END && r != ATW_E_LIMIT) {
 		if (r < 0 || member_get(v, t.at, N_task_cfs_rq, &queue, NULL) < 0 ||
 		    member_get(v, queue, N_cfs_rq_rq, &queue, NULL) < 0 ||
@@ -49,7 +48,7 @@ static int cpus_find_queue(struct atw_kernel *k, const struct members *v, unsign
 	return ATW_OK;
 }
 
-/* Where another per-CPU variable of the same CPU is. */
+/* The address of another per-CPU variable of the same CPU. */
 static int cpus_beside(struct atw_kernel *k, uint64_t queue, const char *name,
 		       uint64_t *ret)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dentry_path.c - from a dentry up to the root.
+ * dentry_path.c - path of a dentry.
  *
- * Names are put together from their end, as the kernel does it. Parents in
- * hostile memory may go round in a circle: a path ends where the buffer does,
- * mounts, which add no name, are counted, and the caller has a budget for all.
+ * Names are prepended from the dentry up to the root, as the kernel does it. Parents in
+ * hostile memory may form a cycle: a path is limited by its buffer, mounts, which add no
+ * name, are counted, and the caller sets a budget for all paths.
  */
 #include "linux/dentry_path.h"
 
@@ -14,10 +14,10 @@
 
 enum {
 	NAME = 4096,             /* bytes of one name; NAME_MAX is 255 */
-	STEPS = 8192,            /* up one path: names and mounts */
+	STEPS = 8192,            /* limit for one path: names and mounts */
 };
 
-/* Text that grows towards its front. */
+/* Text that is built backwards. */
 struct dentry_path_text {
 	char *start, *at;
 };
@@ -50,7 +50,7 @@ static int dentry_path_get_name(const struct members *v, uint64_t dentry, char b
 	return kmem_read(v->m, name, buf, *len, err);
 }
 
-/* ---- files that are in no directory ---- */
+/* ---- files without a directory ---- */
 
 static bool dentry_path_has_dname(const struct members *v, uint64_t dentry)
 {
@@ -73,7 +73,7 @@ static int dentry_path_fs_name(const struct members *v, uint64_t dentry, char *b
 	return r < 0 ? r : kmem_text(v->m, name, buf, len, err);
 }
 
-/* dmabuffs_dname(): the name a user gave to the buffer, if any. */
+/* dmabuffs_dname(): the name that a user gave to the buffer, if any. */
 static void dentry_path_buffer_name(const struct members *v, uint64_t dentry, char *buf,
 				    size_t len)
 {
@@ -87,9 +87,9 @@ static void dentry_path_buffer_name(const struct members *v, uint64_t dentry, ch
 }
 
 /*
- * Such a dentry has a function that makes its name. There is one for each file system,
- * so the name of the file system identifies it, with or without symbols; those without
- * one of their own have simple_dname().
+ * Dentries of pseudo file systems have a function that builds the name. There is one per
+ * file system, so the name of the file system identifies it, with or without symbols;
+ * file systems without their own use simple_dname().
  */
 static int dentry_path_pseudo(const struct members *v, uint64_t dentry, char *ret,
 			      size_t len, struct atw_err *err)
@@ -122,9 +122,9 @@ static int dentry_path_pseudo(const struct members *v, uint64_t dentry, char *re
 	return ATW_OK;
 }
 
-/* ---- those that are ---- */
+/* ---- files in directories ---- */
 
-/* prepend_path(). What is reached in the end need not be the real root. */
+/* prepend_path(). The last directory need not be the real root. */
 static int dentry_path_walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
 			       uint32_t *steps, struct dentry_path_text *t,
 			       struct atw_err *err)
@@ -154,7 +154,7 @@ static int dentry_path_walk_up(const struct members *v, uint64_t mnt, uint64_t d
 		if (r == ATW_OK)
 			r = member_get(v, dentry, N_dentry_parent, &parent, err);
 		if (r == ATW_OK && parent == dentry)
-			break;           /* moved out of what is mounted */
+			break;           /* outside of the mount */
 		if (r == ATW_OK)
 			r = dentry_path_get_name(v, dentry, name, &len, err);
 		if (r == ATW_OK)

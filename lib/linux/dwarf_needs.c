@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dwarf_needs.c - the needs, out of DWARF.
+ * dwarf_needs.c - required members and types from DWARF.
  *
- * A kernel's DWARF says the same thousands of times, once for each source file,
- * and has no list of names that every build keeps. So: names that are nowhere
- * in its strings are not looked for; files known to define what is rare come
- * first; and it ends as soon as everything has been seen.
+ * A kernel's DWARF repeats types thousands of times, once per source file, and has no
+ * index that every build contains. So names that are not in its string table are not
+ * searched; source files that define rare types come first; and the search ends as soon
+ * as everything is found.
  */
 #include "linux/dwarf_needs.h"
 
@@ -27,16 +27,16 @@ enum { DEPTH = 16 };
 struct dwarf_needs_hunt {
 	Dwarf *dw;
 	/*
-	 * there: the strings have such a word; id: where a type is, value: its tag;
-	 * of an enumerator, its value.
+	 * there: the string table contains the name; id: the type's offset, value: its
+	 * tag; of an enumerator, its value.
 	 */
 	struct name_index types, consts;
-	size_t types_left, consts_left;  /* that may still be found */
+	size_t types_left, consts_left;  /* not found yet */
 };
 
-/* ---- what is wanted ---- */
+/* ---- required names ---- */
 
-/* Need i of needs_at() is a member, a size or a constant, by where it is. */
+/* Need i of needs_at() is a member, a size or a constant, by its index. */
 static bool dwarf_needs_want_all(struct dwarf_needs_hunt *h)
 {
 	static const struct needs none;
@@ -53,8 +53,8 @@ static bool dwarf_needs_want_all(struct dwarf_needs_hunt *h)
 }
 
 /*
- * Linkers let a string be the end of a longer one. Names of up to three
- * letters stand in the entries themselves, as short as a reference.
+ * Linkers merge a string with the tail of a longer one. Names of up to three letters are
+ * stored in the entries themselves, being as short as a reference.
  */
 static void dwarf_needs_mark_there(struct name_index *l, const char *s, size_t len)
 {
@@ -68,7 +68,7 @@ static void dwarf_needs_mark_there(struct name_index *l, const char *s, size_t l
 	}
 }
 
-/* Without any strings (`read` 0) nothing is known of them. */
+/* If the strings were not read (`read` 0), any name may exist. */
 static size_t dwarf_needs_count_there(const struct name_index *l, Dwarf_Off read)
 {
 	size_t n = 0;
@@ -95,9 +95,9 @@ static void dwarf_needs_look_at_strings(struct dwarf_needs_hunt *h)
 	h->consts_left = dwarf_needs_count_there(&h->consts, off);
 }
 
-/* ---- going over the units ---- */
+/* ---- compilation units ---- */
 
-/* data1 of an unsigned enum must not be taken for a signed one. */
+/* data1 of an unsigned enum must not be sign-extended. */
 static bool dwarf_needs_value_of(Dwarf_Die *enumerator, int64_t *ret)
 {
 	Dwarf_Attribute a;
@@ -141,7 +141,7 @@ static void dwarf_needs_on_type(struct dwarf_needs_hunt *h, Dwarf_Die *die, int 
 
 	if (!w || dwarf_hasattr(die, DW_AT_declaration))
 		return;
-	/* A struct goes before a typedef of the same name. */
+	/* A struct has precedence over a typedef of the same name. */
 	if (w->have && (tag != DW_TAG_structure_type || w->value == DW_TAG_structure_type))
 		return;
 	h->types_left -= !w->have && h->types_left > 0;
@@ -167,7 +167,7 @@ static void dwarf_needs_look_at_unit(struct dwarf_needs_hunt *h, Dwarf_Off at)
 	}
 }
 
-/* Where what few files know is defined, or at least used. */
+/* Source files that define, or at least use, rare types. */
 static bool dwarf_needs_is_early(const char *name)
 {
 	static const char *const files[] = {
@@ -218,7 +218,7 @@ static int dwarf_needs_look_at_all(struct dwarf_needs_hunt *h, struct atw_err *e
 	return ATW_OK;
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 static bool dwarf_needs_type_of(Dwarf_Die *die, Dwarf_Die *ret)
 {
@@ -249,7 +249,7 @@ static bool dwarf_needs_place_of(Dwarf_Die *member, uint64_t *ret)
 	return true;
 }
 
-/* By path, in the type itself or in members without a name. */
+/* By path, in the type itself or in anonymous members. */
 static bool dwarf_needs_find_member(Dwarf_Die *type, const char *path, unsigned depth,
 				    uint64_t *off, Dwarf_Die *ret)
 {
@@ -285,7 +285,7 @@ static bool dwarf_needs_find_member(Dwarf_Die *type, const char *path, unsigned 
 	return false;
 }
 
-/* A type that is wanted, through typedefs. */
+/* The required type behind typedefs. */
 static bool dwarf_needs_wanted_type(const struct dwarf_needs_hunt *h, const char *name,
 				    Dwarf_Die *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts.c - facts about a kernel as a whole. */
+/* facts.c - attributes of a kernel: banner, command line, per-CPU offsets. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,13 +17,13 @@ struct facts_hunt {
 	size_t len;
 };
 
-/* Up to the end of the line; it is one. */
+/* One line, up to its end. */
 static void facts_cut_line(char *text)
 {
 	text[strcspn(text, "\n")] = 0;
 }
 
-/* The format string lies in memory too; a banner names this kernel's release. */
+/* The format string is in memory, too; a banner contains the release of this kernel. */
 static int facts_on_banner(void *arg, atw_pa at, struct search *s)
 {
 	struct facts_hunt *h = arg;
@@ -95,8 +95,8 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 }
 
 /*
- * ---- what is added to a per-CPU symbol to have CPU n's: __per_cpu_offset[]
- * (mm/percpu.c). CPUs that cannot be have what the image has, or 0.
+ * ---- per-CPU offsets: __per_cpu_offset[] (mm/percpu.c); impossible CPUs have the value
+ * of the image, or 0 ----
  */
 
 enum { CPUS_MAX = 65536 };       /* NR_CPUS is 8192 at most */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * file_match.c - is the file of --kernel of this kernel, and where did the
- * kernel go from where the file has it?
+ * file_match.c - check that the file of --kernel belongs to this kernel, and the offset
+ * that KASLR added.
  *
- * Another build's file gives answers that look right and are wrong, so it is
- * refused: by the linker's build ID where both have one, else by the distances
- * of symbols that both know, which no two builds put alike, or by the sizes of
- * types.
+ * A file of another build gives plausible but wrong results, so it is refused: by the
+ * build ID if both have one, else by the distances between symbols that both have, which
+ * differ from build to build, or by the sizes of types.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@
 #include "format/elf.h"
 #include "linux/vmfile.h"
 
-/* VMCOREINFO has the addresses of these, not what they point to. */
+/* VMCOREINFO has the addresses of these, not their values. */
 static const char *const known[] = {
 	"_stext", "init_task", "init_uts_ns", "node_online_map", "swapper_pg_dir",
 	"init_top_pgt", "clear_seq", "prb", "printk_rb_static", "vmap_area_list",
@@ -30,18 +29,20 @@ struct match {
 	struct vmfile *f;
 	uint64_t in_file[KNOWN], in_dump[KNOWN];
 	bool both[KNOWN];
-	int anchor;              /* the one that others are compared to; -1: none */
-	unsigned agree;          /* beside it */
-	int differs;             /* one that does not; -1: all do */
+	int anchor;              /* the reference for distances; -1: none */
+	unsigned agree;          /* symbols that agree, besides the anchor */
+	int differs;             /* a symbol that differs; -1: none does */
 };
 
-/* ---- distances ---- */
+/* ---- distances between symbols ---- */
 
 static bool match_in_dump(const struct atw_kernel *k, int i, uint64_t *ret)
 {
 	char key[64];
 
-	/* A kernel that was found by its first task has the address of that task. */
+	/*
+	 * If the kernel was found by its first task, the address of that task is known.
+	 */
 	if (i == TASK && k->from == ATW_ROOT_TASK) {
 		*ret = k->init_task;
 		return true;
@@ -68,7 +69,7 @@ static void match_compare(struct match *m)
 		else if (m->differs < 0)
 			m->differs = i;
 	}
-	/* It says where the image starts, not what is called so there. */
+	/* This key is the start of the image, not the symbol of that name. */
 	if (m->anchor == TASK && m->k->stext)
 		m->agree += m->k->stext - m->in_dump[TASK] ==
 			    m->f->first - m->in_file[TASK];
@@ -77,9 +78,9 @@ static void match_compare(struct match *m)
 /* ---- build IDs ---- */
 
 /*
- * Some stable releases wrote bytes that are no build ID into VMCOREINFO: a
- * backport to the parser of notes was wrong until the next was backported.
- * Debian's 6.1.0-50 does not say which release of 6.1 it is.
+ * Some stable releases have bytes that are no build ID in VMCOREINFO: a backport to the
+ * parser of notes was wrong until the next one. The release of Debian's 6.1.0-50 does not
+ * include the patch level of 6.1.
  */
 static bool match_id_may_be_garbage(const struct match *m)
 {
@@ -100,7 +101,7 @@ static bool match_id_may_be_garbage(const struct match *m)
 
 enum { ID_TEXT = 2 * 64 + 1 };
 
-/* false: one of them has none. */
+/* false: one of them has no build ID. */
 static bool match_build_ids(const struct match *m, char *file, char *dump)
 {
 	const uint8_t *p = m->f->build_id.data;
@@ -159,7 +160,7 @@ static const struct { const char *key, *type, *member; } compared[] = {
 	{ "OFFSET(pglist_data.node_id)", "pglist_data", "node_id" },
 };
 
-/* BTF has no build ID, but sizes and members that VMCOREINFO has too. */
+/* BTF has no build ID, but sizes and members that VMCOREINFO has, too. */
 static int match_check_types(struct match *m, char *how, size_t len, struct atw_err *err)
 {
 	struct btf b;
@@ -199,9 +200,9 @@ static int match_check_types(struct match *m, char *how, size_t len, struct atw_
 	return r;
 }
 
-/* ---- where the kernel is ---- */
+/* ---- address of the kernel ---- */
 
-/* Without VMCOREINFO: is it where it was linked to be? */
+/* Without VMCOREINFO: is the kernel at its link address? */
 static bool match_runs_unshifted(const struct atw_kernel *k, uint64_t stext)
 {
 	struct mmu_seen s;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* finder.c - search of page tables for entries that map given memory. */
 #include "linux/finder.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "base/buf.h"
 #include "walk/memory.h"
 
-/* ---- what is asked for ---- */
+/* ---- requests ---- */
 
 static int finder_by_first(const void *a, const void *b)
 {
@@ -29,7 +30,7 @@ void wanted_sort(struct rmap_ranges *w)
 	}
 }
 
-/* The first one that may reach to `pa` or beyond. */
+/* The first request that may reach to `pa` or beyond. */
 static size_t finder_first_reaching(const struct rmap_ranges *w, uint64_t pa)
 {
 	size_t lo = 0, hi = w->n;
@@ -56,7 +57,7 @@ bool finder_wants(const struct rmap *f, uint64_t pa, uint64_t len)
 	return false;
 }
 
-/* ---- hits ---- */
+/* ---- results ---- */
 
 static bool finder_alike(const struct rmap_entry *a, const struct rmap_entry *b)
 {
@@ -66,8 +67,8 @@ static bool finder_alike(const struct rmap_entry *a, const struct rmap_entry *b)
 }
 
 /*
- * b goes on where a ends: neighbouring pages at neighbouring addresses, or the
- * one page in slot after slot.
+ * b continues a: adjacent pages at adjacent addresses, or the same page in consecutive
+ * slots.
  */
 static bool finder_join(struct rmap_entry *a, const struct rmap_entry *b)
 {
@@ -98,7 +99,7 @@ static int finder_push(struct rmap *f, const struct rmap_entry *h)
 	return ATW_OK;
 }
 
-/* Inside of one table, so that no hit reaches into what a fold repeats. */
+/* Only within one table, so that no result extends into a range that a fold repeats. */
 static int finder_append(struct rmap *f, const struct rmap_entry *h, bool new_table)
 {
 	if (!f->all && !new_table && f->n && finder_join(&f->hit[f->n - 1], h))
@@ -118,9 +119,9 @@ void finder_merge(struct rmap *f)
 }
 
 /*
- * The `span` bytes before `va` recur n times from there on. What is in them
- * already several times over, and leaves gaps, is listed for each turn: there
- * are no words for repeats of repeats.
+ * The `span` bytes before `va` repeat n times from there on. Results in them that repeat
+ * already, with gaps, are listed once per repetition, because a result cannot express
+ * nested repeats.
  */
 static int finder_fold(struct rmap *f, const struct mmu_seen *s)
 {
@@ -128,7 +129,7 @@ static int finder_fold(struct rmap *f, const struct mmu_seen *s)
 	const size_t old = f->n;
 	size_t from = old;
 
-	/* Entries of tables above may begin where it does, and do not recur. */
+	/* Entries of tables above may begin at the same address, and are not repeated. */
 	while (from && f->hit[from - 1].va >= va - span && f->hit[from - 1].va < va &&
 	       f->hit[from - 1].level <= s->level)
 		from--;
@@ -141,7 +142,7 @@ static int finder_fold(struct rmap *f, const struct mmu_seen *s)
 			h->times = n + 1;
 			h->stride = span;
 		} else {
-			h->what |= 0x80;         /* left for the second pass */
+			h->what |= 0x80;         /* marked for the second pass */
 		}
 	}
 	for (uint64_t turn = 1; turn <= n; turn++)
@@ -161,17 +162,17 @@ static int finder_fold(struct rmap *f, const struct mmu_seen *s)
 	return ATW_OK;
 }
 
-/* ---- one piece ---- */
+/* ---- one piece of a walk ---- */
 
 struct at {
 	struct rmap *f;
 	const struct mmu_space *sp;
 	const struct mmu_seen *s;
 	uint64_t slot;
-	bool fresh;              /* nothing of its table was a hit so far */
+	bool fresh;              /* its table has no result so far */
 };
 
-/* `like` is the whole of `slot` bytes: a hit for each that wants some of it. */
+/* `like` describes all `slot` bytes: adds a result per request that overlaps. */
 static int finder_add_wanted(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 			     bool *fresh)
 {
@@ -213,7 +214,7 @@ int finder_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 	return r < 0 ? atw_err_nomem(err) : r;
 }
 
-/* Entry i, which stands for slot bytes at `pa`. */
+/* Entry i, which maps `slot` bytes at `pa`. */
 static int finder_match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
 			const struct atw_soft_word *soft)
 {
@@ -240,8 +241,8 @@ static int finder_match(struct at *a, uint32_t i, uint64_t pa, uint64_t word,
 }
 
 /*
- * Where a leaf of one slot has its address, if that is in at most two pieces:
- * a mask and two shifts for each. Other leaves are asked one by one.
+ * The address bits of a leaf of a single slot, if they are in at most two fields: a mask
+ * and two shifts each. Other leaves are decoded one by one.
  */
 struct finder_pieces {
 	uint64_t mask[2];
@@ -296,7 +297,7 @@ static int finder_leaves(struct at *a)
 	return r;
 }
 
-/* Words that the CPU ignores and that keep the page all the same. */
+/* Non-present entries that keep a page: migration entries and others. */
 static int finder_kept(struct at *a)
 {
 	const struct mmu_seen *s = a->s;

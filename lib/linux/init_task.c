@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * init_task.c - the task that heads the list of all tasks.
+ * init_task.c - search for init_task, the head of the list of tasks.
  *
- * Kernels without CONFIG_KALLSYMS_ALL name no data. But init_task is called
- * "swapper/0" or "swapper", and its list of tasks leads away from it and back:
- * the neighbours' links give its own virtual address away.
+ * Kernels without CONFIG_KALLSYMS_ALL have no symbols of data. But init_task is named
+ * "swapper/0" or "swapper", and both links of its neighbours in the list of tasks contain
+ * its virtual address.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -20,8 +20,8 @@ struct init_task_hunt {
 };
 
 /*
- * The link of the next task points back to ours. `at` is where the task's name
- * lies in physical memory, so that both links are read there.
+ * The link of the next task points back to this one. `at` is the physical address of the
+ * task's name, so both links can be read there.
  */
 static int init_task_on_name(void *arg, atw_pa at, struct search *s)
 {
@@ -39,7 +39,9 @@ static int init_task_on_name(void *arg, atw_pa at, struct search *s)
 	prev = get_le64(links + 8);
 	if (!next || kmem_u64(h->m, next + 8, &back, NULL) < 0)
 		return 0;
-	/* The list's first and last link point to the same place: ours. */
+	/*
+	 * The first and the last link of the list point to the same address: this task's.
+	 */
 	if (kmem_u64(h->m, prev, &task, NULL) < 0 || task != back)
 		return 0;
 	if (kmem_physical(h->m, back, &pa, NULL) < 0 || pa.u != at.u - comm + tasks)

@@ -2,8 +2,8 @@
 /*
  * kernel.h - a kernel that was found, and its data on demand.
  *
- * Each of the calls below searches once and keeps the result, also a failure with its
- * reason. Nothing is parsed before the first call that needs it.
+ * Each of the calls below searches once and caches the result, including a failure with
+ * its reason. Nothing is parsed before the first call that needs it.
  */
 #ifndef LINUX_KERNEL_H
 #define LINUX_KERNEL_H
@@ -17,15 +17,15 @@
 #include "linux/meter.h"
 #include "linux/needs.h"
 
-/* Something looked for once. */
+/* State of a lazy lookup. */
 struct sought {
 	bool done;
-	bool busy;               /* it is being looked for, by this thread */
+	bool busy;               /* the lookup is running, in some thread */
 	pthread_t by;
-	struct atw_err err;      /* status < 0: not found, and why */
+	struct atw_err err;      /* status < 0: the reason why nothing was found */
 };
 
-/* Before `done` is asked: is another thread at it? Then what is there is half done. */
+/* Checked before `done`: another thread is in the lookup, so the data are incomplete. */
 static inline int sought_by_other(const struct sought *s, struct atw_err *err)
 {
 	return !__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) ||
@@ -55,11 +55,11 @@ struct kernel_modules;
 
 struct atw_kernel {
 	struct atw_source *mem;
-	struct meter meter;      /* of searches through it */
+	struct meter meter;      /* progress of searches */
 	struct mmu_space space;
 	/*
-	 * The kernel's own space, whatever the user gave with --root, --pid or
-	 * --cpu; high or low as its mode has it. have: false if none was found.
+	 * The kernel's own space, regardless of --root, --pid and --cpu; high or low as
+	 * its mode requires. have: false if none was found.
 	 */
 	struct mmu_space own;
 	bool have_own;
@@ -67,13 +67,13 @@ struct atw_kernel {
 	bool proved;
 	char why[300];
 	struct atw_vmcoreinfo vi;
-	char *vi_copy;           /* of a text found in memory */
+	char *vi_copy;           /* copy of a text found in memory */
 	atw_pa vi_at;
 	bool have_vi;
-	uint64_t stext;          /* where its text begins; 0: not known */
+	uint64_t stext;          /* start of the kernel's text; 0: not known */
 	char release[96];        /* empty: not known */
 	char *file;              /* --kernel, or NULL */
-	struct vmfile *vmfile;   /* that file, opened and seen to be of this kernel */
+	struct vmfile *vmfile;   /* that file, opened and verified to match */
 
 	struct sought sought_kmem, sought_symbols, sought_types, sought_init,
 		sought_modules;
@@ -84,20 +84,21 @@ struct atw_kernel {
 	struct kernel_modules *modules;
 	struct needs needs;
 	bool needs_done, symbols_done;
-	bool single_roots;       /* x86: of a running kernel, roots are no pairs */
+	bool single_roots;       /* x86: of a running kernel: roots do not come in
+				  * pairs */
 	uint64_t init_task;
-	/* __per_cpu_offset[], and how many elements there are; 0: not looked for. */
+	/* __per_cpu_offset[] and its number of elements; 0: not looked up yet. */
 	uint64_t percpu_at;
 	uint32_t percpu_n;
 };
 
 /*
- * The same kernel in another source, which has the same bytes: nothing is searched
- * for. `k` must not have been asked anything.
+ * The same kernel through another source with the same bytes: nothing is searched again.
+ * No lookup of `k` may have been made yet.
  */
 int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
 		struct atw_kernel **ret, struct atw_err *err);
-/* For functions that others call: ATW_E_USAGE if there is no kernel. */
+/* ATW_E_USAGE if there is no kernel. For public functions. */
 static inline int kernel_given(const struct atw_kernel *k, struct atw_err *err)
 {
 	return k ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "no kernel is given");
@@ -105,25 +106,28 @@ static inline int kernel_given(const struct atw_kernel *k, struct atw_err *err)
 /* Reads of the kernel's memory. */
 int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err);
 /*
- * Types and symbols as far as there are any: never fails, what is missing is
- * marked so. needs_check() says whether it is enough.
+ * Required members and symbols: never fails, missing ones are marked. needs_check()
+ * reports whether they suffice.
  */
 const struct needs *kernel_needs(struct atw_kernel *k);
-/* The same without symbols, for those that follow pointers from structs they were given. */
+/*
+ * The same without symbols, for code that follows pointers from structs that it was
+ * given.
+ */
 const struct needs *kernel_members(struct atw_kernel *k);
-/* The kernel's types; ATW_E_MISSING and why there are none. */
+/* The kernel's types; ATW_E_MISSING with the reason if there are none. */
 int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err);
-/* VMCOREINFO's SYMBOL(), then kallsyms or whatever names symbols. */
+/* A symbol from VMCOREINFO's SYMBOL(), kallsyms or another source of symbols. */
 int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 		  struct atw_err *err);
-/* Of many names at once; addresses where have[i] comes back true. */
+/* The same for several names; addresses are set where have[i] is true. */
 void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
 			 uint64_t *ret, bool *have, size_t n);
-/* All that the kernel's own tables name, in their order, until fn fails. */
+/* All symbols of the kernel's own tables, in their order, until fn fails. */
 typedef int kernel_symbol_fn(void *arg, const struct kallsyms_symbol *sym);
 int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
 			struct atw_err *err);
-/* The virtual address of init_task: by symbol, or by what it looks like. */
+/* The virtual address of init_task: by symbol, or by a search. */
 int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err);
 
 void kernel_symbols_close(struct kernel_symbols *s);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmem.c - access to kernel memory by virtual address. */
 #include "linux/kmem.h"
 
 #include <inttypes.h>
@@ -8,10 +9,10 @@
 #include "walk/memory.h"
 
 /*
- * Slots met last. Structs lie in the direct map, which has large slots, so few of them
- * suffice for nearly every pointer that is followed. The kernel of a running machine
- * has pointers to everywhere, and finding a slot there costs several reads: one more is
- * kept for each of many GiB, 2 MiB and 4 KiB, the largest that it fills.
+ * Cache of translations. Structs are in the direct map, which has large slots, so few
+ * entries suffice for nearly every pointer. A running kernel has pointers to everywhere,
+ * and a translation costs several reads: so there is one more entry for each of many GiB,
+ * 2 MiB and 4 KiB, used by the largest that a slot fills.
  */
 enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3 };
 
@@ -21,7 +22,7 @@ struct kmem_slot {
 	uint64_t va, size, pa;   /* size 0: unused */
 };
 
-/* Bytes that the source could not lend, kept until the end. */
+/* Bytes that could not be borrowed from the source, kept until the end. */
 struct copy {
 	struct copy *next;
 	size_t len;
@@ -34,12 +35,12 @@ struct kmem {
 	struct kmem_slot slot[SLOTS], far[FAR_SIZES][1 << FAR_BITS];
 	unsigned oldest;
 	size_t page;
-	char *scratch;           /* a page, for what kmem_peek() must copy */
+	char *scratch;           /* a page, for kmem_peek() if it must copy */
 	struct copy *copies;
 	uint64_t held_at, held_pa;
 	size_t held_len;         /* 0: nothing is held */
 	const char *held;
-	char *held_page;         /* for what kmem_hold() reads; NULL: nothing so far */
+	char *held_page;         /* for kmem_hold(); NULL: not allocated yet */
 	uint64_t reads;
 	kmem_touched_fn *touched;
 	void *arg;
@@ -89,7 +90,7 @@ void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg)
 	m->arg = arg;
 }
 
-/* ---- where an address lies ---- */
+/* ---- translation ---- */
 
 static int kmem_not_mapped(uint64_t va, const struct mmu_place *p, struct atw_err *err)
 {
@@ -138,7 +139,7 @@ static int kmem_find_slot(struct kmem *m, uint64_t va, struct kmem_slot *ret,
 	}
 	r = mmu_lookup(m->lookup, ATW_VA(va), &p, err);
 	if (r < 0) {
-		/* The pointer comes from the dump: the caller used nothing wrongly. */
+		/* The pointer comes from the dump, so the caller made no error. */
 		if (r == ATW_E_USAGE)
 			r = ATW_E_DAMAGED;
 		atw_err_wrap(err, "kernel address");
@@ -166,7 +167,7 @@ int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err)
 	return r;
 }
 
-/* How many bytes from va on lie one behind the other in physical memory. */
+/* The number of bytes from va on that are physically contiguous. */
 static int kmem_find_run(struct kmem *m, uint64_t va, size_t len, atw_pa *pa, size_t *run,
 			 struct atw_err *err)
 {
@@ -192,7 +193,7 @@ void kmem_touch(struct kmem *m, atw_pa pa, size_t len)
 		m->touched(m->arg, pa, len);
 }
 
-/* ---- bytes ---- */
+/* ---- access ---- */
 
 static int kmem_not_there(struct kmem *m, uint64_t va, atw_pa pa, ssize_t got,
 			  struct atw_err *err)
@@ -256,7 +257,7 @@ uint64_t kmem_reads(const struct kmem *m)
 	return m->reads;
 }
 
-/* The held bytes, which count as read now. */
+/* The held bytes, which are reported as read now. */
 static const char *kmem_held(struct kmem *m, uint64_t va, size_t len)
 {
 	uint64_t off = va - m->held_at;
@@ -341,7 +342,7 @@ void kmem_words(struct kmem *m, struct kmem_word *w, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		w[i].value = 0;
 		piece[i] = (struct atw_piece){ .buf = &w[i].value };
-		/* Aligned, so that none lies in two pages. */
+		/* Aligned, so that none crosses a page. */
 		if (w[i].va % w[i].len == 0 &&
 		    kmem_find_slot(m, w[i].va, &s, NULL) == ATW_OK) {
 			piece[i].pa = ATW_PA(s.pa + (w[i].va - s.va));
@@ -357,7 +358,7 @@ void kmem_words(struct kmem *m, struct kmem_word *w, size_t n)
 	}
 }
 
-/* Lent where the source lends all of it in one piece. */
+/* Borrowed if the source can lend all of it contiguously. */
 static const void *kmem_lend(struct kmem *m, uint64_t va, size_t len)
 {
 	const void *p;
@@ -412,7 +413,7 @@ int kmem_blob(struct kmem *m, uint64_t va, size_t len, struct atw_blob *ret,
 	return atw_err_set(err, why.status, "%s", why.text);
 }
 
-/* Reads a part of a text, and counts as read what is up to its end. */
+/* Reads a part of a text, and reports it as read up to the end of the text. */
 static int kmem_text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bool *end,
 			  struct atw_err *err)
 {
@@ -428,7 +429,7 @@ static int kmem_text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bo
 		return r;
 	nul = memchr(buf, 0, len);
 	*end = nul;
-	/* A part does not cross a page, and so no slot. */
+	/* A part does not cross a page, and therefore no slot. */
 	if (kmem_find_slot(m, va, &s, NULL) == ATW_OK)
 		kmem_touch(m, ATW_PA(s.pa + (va - s.va)), nul ? (size_t)(nul - buf) + 1 : len);
 	return ATW_OK;
@@ -441,7 +442,7 @@ int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len,
 	size_t n = 0, part;
 	bool end = false;
 
-	/* Piece by piece: behind a short text may be nothing. */
+	/* In parts: the memory behind a short text may be unmapped. */
 	while (n + 1 < len) {
 		part = 64 - (size_t)((va + n) & 63);
 		if (part > len - 1 - n)

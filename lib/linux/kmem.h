@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmem.h - the kernel's own memory, by virtual address.
+ * kmem.h - access to the kernel's own memory by virtual address.
  *
- * Everything that follows a pointer of the kernel reads through here. An error
- * names the address and says which of the five reasons it was.
+ * All code that follows kernel pointers reads through these functions. An error contains
+ * the address and one of five reasons.
  */
 #ifndef LINUX_KMEM_H
 #define LINUX_KMEM_H
@@ -13,58 +13,61 @@
 #include "base/bytes.h"
 
 struct kmem;
-/* Called for every piece of physical memory that something was read from. */
+/* Called for every physical range that was read. */
 typedef void kmem_touched_fn(void *arg, atw_pa pa, size_t len);
 
 /* The space is copied, its source borrowed. */
 int kmem_open(const struct mmu_space *sp, struct kmem **ret, struct atw_err *err);
 void kmem_close(struct kmem *m);
-/* Is it a running kernel's? */
+/* Is it the memory of a running kernel? */
 bool kmem_is_live(const struct kmem *m);
 void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg);
-/* For what a search met and used, by physical address: it counts as read. */
+/* For bytes that a search read and used, by physical address: reports them as read. */
 void kmem_touch(struct kmem *m, atw_pa pa, size_t len);
 
-/* All of it, or ATW_E_MISSING (not mapped, not there), _DAMAGED, _IO, ... */
+/* All of the bytes, or ATW_E_MISSING (not mapped, not in the dump), _DAMAGED, _IO, ... */
 int kmem_read(struct kmem *m, uint64_t va, void *buf, size_t len,
 	      struct atw_err *err);
-/* As much as there is without a gap; 0 and the reason if nothing is. */
+/* The number of leading bytes that are readable; 0 with the reason if there are none. */
 size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
 		 struct atw_err *err);
 /*
- * In one piece, good until kmem_close(): lent by the source where it lies in
- * one piece there, else a copy. kmem_blob_upto(): as much as there is.
+ * Contiguous bytes, valid until kmem_close(): borrowed from the source if they are
+ * contiguous there, else a copy. kmem_blob_upto(): as many as are readable.
  */
 int kmem_blob(struct kmem *m, uint64_t va, size_t len, struct atw_blob *ret,
 	      struct atw_err *err);
 int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret,
 		   struct atw_err *err);
 /*
- * The same for something small that is looked at and forgotten: good until the
- * next call on this kmem. `len` is at most a page.
+ * The same for small data of short use: valid until the next call on this kmem. `len` is
+ * at most a page.
  */
 const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *err);
 /*
- * A text, at most len - 1 bytes of it, terminated; what does not fit is cut.
- * Bytes behind its end need not be there.
+ * A text of at most len - 1 bytes, terminated; longer ones are truncated. Bytes behind
+ * its end need not be readable.
  */
 int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len,
 	      struct atw_err *err);
-/* What a kernel address maps to; ATW_E_MISSING: nothing. */
+/* The physical address of a kernel address; ATW_E_MISSING: it is not mapped. */
 int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err);
 
 /*
- * Of a running kernel: read `len` bytes at `va` now, up to a page. Until kmem_release(),
- * what lies there is answered from this copy, which saves a system call a member and makes
- * members of one moment. Nothing is held where it is not there as a whole.
+ * For a running kernel: read `len` bytes at `va` now, up to a page. Until kmem_release(),
+ * reads of this range use the copy, which saves a system call per member and makes the
+ * members consistent. Nothing is held if the range is not completely readable.
  */
 void kmem_hold(struct kmem *m, uint64_t va, size_t len);
-/* The same of bytes that were read from there before, borrowed: kmem_ahead.h. */
+/* The same with bytes that were read before, borrowed: kmem_ahead.h. */
 void kmem_hold_copy(struct kmem *m, uint64_t va, atw_pa pa, const void *bytes, size_t len);
 void kmem_release(struct kmem *m);
 /* atw_read_many() of its source. */
 void kmem_read_pieces(struct kmem *m, struct atw_piece *piece, size_t n);
-/* Grows whenever bytes are read from its source: what is lent or held is not. */
+/*
+ * Incremented whenever bytes are read from its source; borrowed or held bytes do not
+ * count.
+ */
 uint64_t kmem_reads(const struct kmem *m);
 
 struct kmem_word {
@@ -74,7 +77,7 @@ struct kmem_word {
 	uint64_t value;
 };
 
-/* Up to KMEM_WORDS of them, in this order, and of a running kernel in one call. */
+/* Read up to KMEM_WORDS words in this order; of a running kernel in one call. */
 enum { KMEM_WORDS = 8 };
 void kmem_words(struct kmem *m, struct kmem_word *w, size_t n);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmem_ahead.c - batched reads of structs of a running kernel. */
 #include "linux/kmem_ahead.h"
 
 #include <stdlib.h>
@@ -7,21 +8,21 @@
 #include "base/hash.h"
 
 /*
- * Room for the leaves below one node of a tree of areas (16), the areas in them (15 each)
- * and their files and dentries, a few hundred bytes at most each.
+ * Room for the leaves below one node of a maple tree of VMAs (16), the VMAs in them (15
+ * each) and their files and dentries, a few hundred bytes at most each.
  */
 enum { MOST = 1024, PLACES = 2 * MOST, ROOM = 128 << 10 };
 
 struct kmem_ahead {
 	struct kmem *m;
-	uint32_t n, read;        /* added; and of these, read */
+	uint32_t n, read;        /* number of items; number of those that are read */
 	size_t used;             /* of bytes[] */
 	struct ahead_item {
 		uint64_t va, pa;
 		uint32_t at, len;        /* in bytes[] */
 		bool there;
 	} item[MOST];
-	uint16_t place[PLACES];  /* index + 1 in item[], by address */
+	uint16_t place[PLACES];  /* hash table by address: index + 1 in item[] */
 	struct atw_piece piece[MOST];
 	char bytes[ROOM];
 };
@@ -63,7 +64,10 @@ void kmem_ahead_add(struct kmem_ahead *a, uint64_t va, size_t len)
 	uint32_t place = ahead_place(a, va);
 	atw_pa first, last;
 
-	/* Physical memory that does not follow is left to kmem_hold(), as is a second size. */
+	/*
+	 * Items that are not physically contiguous, or repeat an address with another
+	 * size, are left to kmem_hold().
+	 */
 	if (a->place[place] || a->n == MOST || !len || len > ROOM - a->used ||
 	    kmem_physical(a->m, va, &first, NULL) < 0 ||
 	    kmem_physical(a->m, va + len - 1, &last, NULL) < 0 || last.u - first.u != len - 1)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmem_ahead.h - structs of a running kernel that will be held, many in one read.
+ * kmem_ahead.h - read-ahead of structs of a running kernel, many in one read.
  *
- * Each read of such a source is a system call. Structs that will be needed are announced
- * and read together; kmem_ahead_hold() then does what kmem_hold() does, without a read.
- * The caller decides for how long the copies are good, and has to prove it.
+ * Each read of such a source is a system call. Structs that will be needed are added and
+ * read together; kmem_ahead_hold() then does what kmem_hold() does, without a read. The
+ * caller is responsible for the validity of the copies.
  */
 #ifndef LINUX_KMEM_AHEAD_H
 #define LINUX_KMEM_AHEAD_H
@@ -14,18 +14,18 @@
 struct kmem_ahead;
 /* NULL: no memory. */
 struct kmem_ahead *kmem_ahead_create(struct kmem *m);
-/* NULL is fine. */
+/* NULL is accepted. */
 void kmem_ahead_destroy(struct kmem_ahead *a);
 
-/* `len` bytes at `va` will be needed. Nothing is done where there is no room for them. */
+/* Add `len` bytes at `va` to the next read. Ignored if there is no room. */
 void kmem_ahead_add(struct kmem_ahead *a, uint64_t va, size_t len);
-/* Read all that were added since the last time. */
+/* Read all that were added since the last call. */
 void kmem_ahead_read(struct kmem_ahead *a);
-/* The copy of what was added with this address, or NULL; good until kmem_ahead_forget(). */
+/* The copy of the item with this address, or NULL; valid until kmem_ahead_forget(). */
 const void *kmem_ahead_find(const struct kmem_ahead *a, uint64_t va, size_t len);
-/* kmem_hold() of that copy; false: there is none. */
+/* kmem_hold() with that copy; false: there is none. */
 bool kmem_ahead_hold(const struct kmem_ahead *a, uint64_t va, size_t len);
-/* Read the first `n` that were added once more: are they as they were? */
+/* Re-read the first `n` items: are they unchanged? */
 bool kmem_ahead_same(struct kmem_ahead *a, unsigned n);
 void kmem_ahead_forget(struct kmem_ahead *a);
 

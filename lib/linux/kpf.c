@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kpf.c - names of the bits of /proc/kpageflags. */
 #include "linux/kpf.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* layout.c - paging mode and root of the kernel from VMCOREINFO. */
 #include "linux/layout.h"
 
 #include <inttypes.h>
@@ -36,7 +37,7 @@ static int layout_mode(const char *name, struct layout_guess *g, struct atw_err 
 	return ATW_OK;
 }
 
-/* The image is mapped at a fixed distance: `shift` = virtual - physical. */
+/* The image is mapped with a constant offset: `shift` = virtual - physical. */
 static int layout_image(const struct atw_vmcoreinfo *vi, uint64_t shift,
 			struct layout_guess *g, struct atw_err *err)
 {
@@ -69,9 +70,9 @@ static int layout_x86_64(const struct atw_vmcoreinfo *vi, struct layout_guess *g
 }
 
 /*
- * NUMBER(VA_BITS) is what the kernel was built for; TCR_EL1.T1SZ is what this
- * CPU runs. A 64K kernel built for 52 bits keeps its root table laid out for
- * 52 on a 48-bit CPU, and TTBR1 points into it (arch/arm64 offset_ttbr1).
+ * NUMBER(VA_BITS) is the build's value; TCR_EL1.T1SZ is that of this CPU. A 64K kernel
+ * built for 52 bits lays out its root table for 52 bits also on a 48-bit CPU, and TTBR1
+ * points into it (arch/arm64 offset_ttbr1).
  */
 static int layout_arm64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
 			struct atw_err *err)
@@ -122,7 +123,7 @@ int layout_from_vmcoreinfo(const struct atw_vmcoreinfo *vi,
 	struct layout_guess g = { 0 };
 	int r;
 
-	/* Each architecture exports keys that no other one does. */
+	/* Each architecture exports keys that no other one has. */
 	if (layout_has(vi, "NUMBER(kimage_voffset)"))
 		r = layout_arm64(vi, &g, err);
 	else if (layout_has(vi, "NUMBER(phys_ram_base)") ||

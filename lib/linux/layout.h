@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * layout.h - which paging mode a kernel runs and where its root lies, out of
- * VMCOREINFO alone. Pure; whether it is true, root.c finds out by walking.
+ * layout.h - paging mode and root table of a kernel from VMCOREINFO alone. Pure; root.c
+ * verifies the result by a walk.
  */
 #ifndef LINUX_LAYOUT_H
 #define LINUX_LAYOUT_H
@@ -10,12 +10,12 @@
 
 struct layout_guess {
 	struct atw_paging paging;
-	atw_pa root;             /* of the kernel's half, or of all of it */
+	atw_pa root;             /* of the kernel's half, or of both */
 	uint64_t text_va;        /* SYMBOL(_stext) */
-	atw_pa text_pa;          /* where the kernel image puts it */
+	atw_pa text_pa;          /* physical address of the kernel image's text */
 };
 
-/* ATW_E_UNSUPPORTED names the key that is missing or makes no sense. */
+/* ATW_E_UNSUPPORTED names the key that is missing or invalid. */
 int layout_from_vmcoreinfo(const struct atw_vmcoreinfo *vi,
 			   struct layout_guess *ret, struct atw_err *err);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* links.c - verified steps along a list of tasks that changes. */
 #include "linux/links.h"
 
 #include <inttypes.h>
@@ -9,8 +10,8 @@
 
 enum {
 	NEXT = 0, PREV = 8,      /* in struct list_head */
-	HERE = 4,                /* tries at one place */
-	TRIES = 4096,            /* without a single new task */
+	HERE = 4,                /* attempts at one place */
+	TRIES = 4096,            /* attempts without a single new task */
 };
 
 static enum need_member links_start_member(const struct members *v)
@@ -23,7 +24,7 @@ int task_start(const struct members *v, uint64_t task, uint64_t *ret)
 	return member_get(v, task, links_start_member(v), ret, NULL);
 }
 
-/* What task_start() reads, of the task with that link. */
+/* The read that task_start() makes, of the task with that link. */
 static struct kmem_word links_start_word(const struct links *l, uint64_t link)
 {
 	enum need_member id = links_start_member(&l->v);
@@ -50,8 +51,8 @@ bool links_hold(struct links *l)
 }
 
 /*
- * Where we stand, and its link on; tasks whose memory is another's by now are left. Each
- * is seen to be the same before its link is read, in one call of the source.
+ * The current position and its next link; tasks that have been freed are popped. The task
+ * is verified to be the same in the call that reads its link.
  */
 static uint64_t links_stand(struct links *l, struct kmem_word *ret_next)
 {
@@ -72,8 +73,9 @@ static uint64_t links_stand(struct links *l, struct kmem_word *ret_next)
 }
 
 /*
- * One link on, if both ends say so and we still stand in the list. Who is there
- * is asked first: if it is another one by now, the link back is of no use to it.
+ * One step forward, if both links agree and the current task is still in the list. The
+ * next task's identity is read first: if it has been replaced, the back link of the new
+ * task is irrelevant.
  */
 static bool links_step(struct links *l, uint64_t from, const struct kmem_word *next,
 		       struct task_link_mark *ret)
@@ -98,7 +100,7 @@ static bool links_step(struct links *l, uint64_t from, const struct kmem_word *n
 	return w[task].value == from && (!l->n || w[n - 1].value == l->mark[l->n - 1].start);
 }
 
-/* We went back, and come across one of those again: they were not gone. */
+/* After a step back, a task is found again: it had not ended. */
 static bool links_met_before(struct links *l, const struct task_link_mark *m)
 {
 	for (size_t i = l->n; i < l->met; i++)
@@ -122,7 +124,7 @@ int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
 		uint64_t from = links_stand(l, &next);
 
 		if (!links_step(l, from, &next, &m)) {
-			/* The next may be on its way out; else it is this one. */
+			/* The next task may be ending; otherwise the current one is. */
 			if (++here == HERE && l->n) {
 				l->n--;
 				here = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * links.h - a list of tasks that moves while it is followed.
+ * links.h - iterator over a list of tasks of a running kernel.
  *
- * The kernel adds at the end and takes out anywhere, and what was taken out soon
- * is another task, somewhere else in the list. So a task is known by its place
- * and the moment it began; and when the one we stand on is gone, we go back to
- * the last that is still there. What follows it was not returned yet.
+ * The kernel appends to the list and removes anywhere, and a removed task may soon be
+ * another one, elsewhere in the list. So a task is identified by its address and start
+ * time; if the current one has ended, the iterator steps back to the last that is still
+ * in the list. The tasks behind that one have not been returned yet.
  */
 #ifndef LINUX_LINKS_H
 #define LINUX_LINKS_H
@@ -14,17 +14,17 @@
 
 struct task_link_mark {
 	uint64_t link;
-	uint64_t start;          /* of the task, as task_start() has it */
+	uint64_t start;          /* of the task, from task_start() */
 };
 
 struct links {
 	struct members v;
-	uint64_t head;           /* not in a task */
+	uint64_t head;           /* not part of a task */
 	uint32_t offset;         /* of the link in a task_struct */
-	/* What was met: the first n as far as they are the way to here. */
+	/* Tasks that were returned: the first n are the path to the current one. */
 	struct task_link_mark *mark;
 	size_t n, met, cap;
-	unsigned tries;          /* since the last one */
+	unsigned tries;          /* attempts since the last one */
 };
 
 /* Set head and offset before; again for another list. */
@@ -35,13 +35,17 @@ static inline void links_begin(struct links *l, uint64_t head)
 	l->tries = 0;
 }
 
-/* The next task, ATW_END, or why not: then it never held still, or is broken. */
+/*
+ * The next task, ATW_END, or an error: the list changed on every attempt, or is broken.
+ */
 int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err);
-/* Is the one returned last still the same? If not, nothing of it is true. */
+/*
+ * Is the task that was returned last unchanged? If not, what was read of it is invalid.
+ */
 bool links_hold(struct links *l);
 void links_deinit(struct links *l);
 
-/* When it began, in ns; where the kernel does not say, something less good. */
+/* Start time in ns; a less precise value if the kernel lacks the member. */
 int task_start(const struct members *v, uint64_t task, uint64_t *ret);
 
 #endif

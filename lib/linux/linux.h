@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * linux.h - what Linux keeps in physical memory: the root of its own page
- * tables, and what the words mean that the CPU ignores.
+ * linux.h - Linux in physical memory: the root of its own page tables, and the meaning of
+ * words that the CPU ignores.
  *
- * A kernel, and what was opened of it (tasks, areas, struct pages), belongs to one
- * thread at a time, together with its source: it looks for symbols and types when
- * they are first asked for, and keeps them. Threads that ask at once open a source
- * and a kernel each. Where a thread meets another that is still looking, it gets
- * ATW_E_USAGE.
+ * A kernel and everything opened from it (tasks, VMAs, struct pages) may be used by one
+ * thread at a time, together with its source: symbols and types are looked up on first
+ * use and cached. Concurrent threads open a source and a kernel each. A thread that calls
+ * while another one is in a lookup gets ATW_E_USAGE.
  */
 #ifndef LINUX_LINUX_H
 #define LINUX_LINUX_H
@@ -18,7 +17,7 @@
 /* ---- the kernel's own address space ---- */
 
 enum atw_root_from {
-	ATW_ROOT_NOTE,           /* VMCOREINFO the container carries */
+	ATW_ROOT_NOTE,           /* VMCOREINFO in a note of the container */
 	ATW_ROOT_SCAN,           /* VMCOREINFO found in memory and validated */
 	ATW_ROOT_CPU,            /* a CPU's registers in the dump's notes */
 	ATW_ROOT_GIVEN,          /* --root and --paging */
@@ -27,7 +26,7 @@ enum atw_root_from {
 
 struct atw_kernel_opts {
 	size_t size;             /* sizeof this struct, for the ABI */
-	const char *paging;      /* --paging: a mode's name; NULL: find out */
+	const char *paging;      /* --paging: a mode's name; NULL: detect */
 	const char *ext;         /* extensions, comma separated; NULL: none */
 	bool has_root;
 	atw_pa root;             /* --root */
@@ -36,9 +35,9 @@ struct atw_kernel_opts {
 	const char *file;        /* --kernel: vmlinux, System.map or BTF that adds
 	                          * what the source lacks; NULL: none */
 	/*
-	 * Progress of a search through all of memory, now or when symbols, types or
-	 * tasks are asked for. Each begins with done = 0 and ends with done = all
-	 * (bytes; 0 if nothing is stored). NULL: none is wanted.
+	 * Progress of a search through all of memory, now or at the first use of symbols,
+	 * types or tasks. Each search begins with done = 0 and ends with done = all
+	 * (bytes; 0 if nothing is stored). NULL: no reports.
 	 */
 	void (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
@@ -46,102 +45,101 @@ struct atw_kernel_opts {
 
 struct atw_kernel;
 /*
- * Find the kernel's root. What the options give goes first; then the note,
- * then a validated scan of memory, then CPU registers. The source is
- * borrowed; NULL options ask for nothing in particular.
+ * Find the kernel's root. Options have precedence; then the note, then a verified scan of
+ * memory, then CPU registers. The source is borrowed; NULL options are the defaults.
  */
 int atw_kernel_open(struct atw_source *mem,
 		    const struct atw_kernel_opts *o,
 		    struct atw_kernel **ret, struct atw_err *err);
 void atw_kernel_close(struct atw_kernel *k);
 const struct mmu_space *atw_kernel_space(const struct atw_kernel *k);
-/* "6.1.0-50-amd64", as VMCOREINFO or the first task has it; NULL: unknown. */
+/* "6.1.0-50-amd64", from VMCOREINFO or the first task; NULL: unknown. */
 const char *atw_kernel_release(const struct atw_kernel *k);
 enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k);
 /*
- * Did a walk from it reach the kernel's text? What the user gave and a CPU's
- * root are not proved.
+ * Did a walk from the root reach the kernel's text? Roots from options and CPU registers
+ * are not verified.
  */
 bool atw_kernel_is_proved(const struct atw_kernel *k);
-/* Where the root was found, as a sentence. */
+/* How the root was found, as text. */
 const char *atw_kernel_root_why(const struct atw_kernel *k);
 /* NULL when there is none. */
 const struct atw_vmcoreinfo *
 atw_kernel_vmcoreinfo(const struct atw_kernel *k);
-/* Where in physical memory the text was found; ATW_E_MISSING if in a note. */
+/* Physical address of the text; ATW_E_MISSING if it is in a note. */
 int atw_kernel_vmcoreinfo_at(const struct atw_kernel *k, atw_pa *ret);
 
 /* ---- symbols ---- */
 
 struct lnx_symbol {
 	uint64_t address;        /* of its first byte */
-	uint64_t size;           /* its own, else bytes to the next one; 0: not known */
-	char type;               /* as nm(1) has it: t T d D b B r R ... */
+	uint64_t size;           /* from the symbol table, else bytes to the next one;
+				  * 0: not known */
+	char type;               /* letter as in nm(1): t T d D b B r R ... */
 	char name[512];
 };
 
 /*
- * A symbol's address: from VMCOREINFO, the kernel's kallsyms tables or the
- * file given with --kernel. ATW_E_MISSING: no such symbol, or no symbols at
- * all; the error says which.
+ * The address of a symbol: from VMCOREINFO, the kernel's kallsyms tables or the file
+ * given with --kernel. ATW_E_MISSING with the reason: no such symbol, or no symbols.
  */
 int atw_kernel_symbol(struct atw_kernel *k, const char *name,
 		      uint64_t *ret, struct atw_err *err);
-/* The symbol an address belongs to. */
+/* The symbol that contains an address. */
 int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 			 struct lnx_symbol *ret, struct atw_err *err);
 
-/* ---- what is read from a kernel ---- */
+/* ---- attributes of a kernel ---- */
 
 /* "Linux version 6.1.0 ...", one line. */
 int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len,
 		      struct atw_err *err);
 int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 			    struct atw_err *err);
-/* What is added to a per-CPU symbol for this CPU's; ATW_END: no such CPU. */
+/* The offset of per-CPU symbols for this CPU; ATW_END: no such CPU. */
 int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
 		      struct atw_err *err);
 /*
- * Every VMCOREINFO text in memory, lowest address first. `leads`: a walk from
- * the root it names reaches the kernel's text; those of a kernel that ran
- * before, or is to run after a crash, do not. fn returns non-zero to stop. All
- * of memory is looked at. Running machines are not.
+ * Every VMCOREINFO text in memory, in ascending order. `leads`: a walk from its root
+ * reaches the kernel's text; this is false for a kernel that ran before, or a crash
+ * kernel. fn returns non-zero to stop. All of memory is scanned. Not for running
+ * machines.
  */
 typedef int atw_kernel_text_fn(void *arg, atw_pa at, size_t len, bool leads);
 int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg);
-/* NUMA node i, by the kernel's own description; ATW_END past the last. */
+/* NUMA node i, from pglist_data; ATW_END past the last. */
 struct atw_node {
 	uint32_t id;
-	uint64_t first, pages;   /* frames it spans, holes included */
+	uint64_t first, pages;   /* frames it spans, including holes */
 };
 int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
 		    struct atw_err *err);
-/* A loaded module that describes its types; ATW_END past the last. */
+/* A loaded module with BTF; ATW_END past the last. */
 struct atw_module_types {
 	char name[64];
-	uint32_t count;          /* types of its own; 0: they cannot be read */
+	uint32_t count;          /* types of its own; 0: they are unreadable */
 };
 int atw_kernel_module_types(struct atw_kernel *k, size_t i,
 			    struct atw_module_types *ret, struct atw_err *err);
 /*
- * What --kernel gave could not be compared with the source in anything but the
- * address of its text. Another kernel's file would be taken as well.
+ * The file of --kernel could not be compared with the source except for the address of
+ * its text. A file of another kernel would not be detected.
  */
 bool atw_kernel_file_is_unproved(const struct atw_kernel *k);
-/* Where symbols resp. types come from, as words; NULL, and why there are none. */
+/* Origin of symbols and of types, as text; NULL with the reason if there are none. */
 const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
 				    struct atw_err *err);
 const char *atw_kernel_types_from(struct atw_kernel *k, uint32_t *count,
 				  struct atw_err *err);
 /*
- * What atwalk uses of a kernel, one after the other: ATW_END past the last.
- * What is missing costs what `serves` names.
+ * The requirements of atwalk on a kernel, one by one: ATW_END past the last. If one is
+ * missing, the feature `serves` is lost.
  */
 struct atw_need {
 	const char *kind;        /* "member", "size", "constant", "symbol" */
-	const char *names;       /* with what it was called in other releases */
+	const char *names;       /* with the names in other releases */
 	const char *serves;      /* "memory areas" */
-	bool must;               /* nothing of that works without it */
+	bool must;               /* nothing of the feature works without it */
 	bool have;
 };
 int atw_kernel_need(struct atw_kernel *k, size_t i, struct atw_need *ret);
@@ -153,43 +151,42 @@ struct atw_region {
 	const char *name;        /* "direct map", "vmalloc", "vmemmap", ... */
 };
 /*
- * Region i, low addresses first, not overlapping; ATW_END past the last.
- * Where a region's borders come from decides which there are: see
- * lib/linux/regions.c.
+ * Region i in ascending order, disjoint; ATW_END past the last. The known regions depend
+ * on the sources of their borders: see lib/linux/regions.c.
  */
 int atw_kernel_region(struct atw_kernel *k, size_t i,
 		      struct atw_region *ret);
 
-/* ---- words that the CPU ignores ---- */
+/* ---- non-present entries ---- */
 
 enum atw_soft {
-	ATW_SOFT_NONE,           /* nothing there: absent */
-	ATW_SOFT_PROTNONE,       /* a page that is there and may not be touched */
+	ATW_SOFT_NONE,           /* absent */
+	ATW_SOFT_PROTNONE,       /* a page that is present but inaccessible */
 	ATW_SOFT_SWAP,
 	ATW_SOFT_MIGRATION,
 	ATW_SOFT_POISON,         /* hardware-poisoned page */
 	ATW_SOFT_DEVICE,         /* device private or exclusive memory */
 	ATW_SOFT_MARKER,         /* PTE marker: uffd-wp or poisoned-by-user */
 	ATW_SOFT_GUARD,          /* PTE marker: guard region */
-	ATW_SOFT_UNKNOWN,        /* the kernel's generation is not known */
+	ATW_SOFT_UNKNOWN,        /* the kernel's release is not known */
 };
 
-/* Which layout of non-present words a kernel has. Plain data. */
+/* Layout of non-present entries of a kernel. Plain data. */
 struct atw_soft_abi {
 	enum atw_family family;
 	uint8_t generation;      /* see lib/linux/soft.c */
-	bool known;              /* false: release not known, a guess */
+	bool known;              /* false: guessed, because the release is not known */
 	/*
-	 * Swap types from here on are no devices: the first of each kind, in the
-	 * order of include/linux/swap.h. An empty kind begins where the next does.
+	 * First swap type of each kind that is not a device, in the order of
+	 * include/linux/swap.h. An empty kind begins where the next does.
 	 */
 	uint8_t poison, migration, device, marker, error;
-	bool configured;         /* false: what the kernel was built with is a guess */
+	bool configured;         /* false: the build configuration is guessed */
 };
 
 struct atw_soft_word {
 	enum atw_soft what;
-	bool guess;              /* the types depend on configuration we lack */
+	bool guess;              /* the types depend on an unknown configuration */
 	atw_pa pa;               /* PROTNONE, MIGRATION, POISON, DEVICE */
 	uint8_t type;            /* swap type */
 	uint64_t offset;         /* swap offset, pages; MARKER: its bits */
@@ -199,17 +196,17 @@ struct atw_soft_word {
 /* `release`: "6.1.0-56-amd64", or NULL. */
 struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
 				     const char *release);
-/* The same, with the build options that the symbols of a kernel show. */
+/* The same, with build options derived from the kernel's symbols. */
 struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 					const struct atw_paging *pg);
-/* Pure; `word` is of an entry that the paging mode calls ABSENT. */
+/* Pure; `word` is an entry of kind ABSENT. */
 struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 				     const struct atw_paging *pg,
 				     unsigned level, uint64_t word);
 /*
- * The same where the address is known. The kernel's half is never swapped: a
- * word that the CPU ignores there is a page taken out of the map (the direct
- * map of secret memory, free_init_pages()), and PROTNONE here.
+ * The same for a known address. Kernel addresses are never swapped: such a word is a page
+ * that was removed from the direct map (secret memory, free_init_pages()), and reported
+ * as PROTNONE.
  */
 struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
 					const struct atw_paging *pg, atw_va va,

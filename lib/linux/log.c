@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* log.c - kernel log and crash information. */
 #include "linux/log.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ int kernel_log(struct atw_kernel *k, struct printk_ring *ret, struct atw_err *er
 
 int log_is_crash(const char *line, const char **ret)
 {
-	/* What crash(8) looks for as well; the last one is all that has to follow. */
+	/* Messages that crash(8) searches for as well, the last one of a panic first. */
 	static const struct { const char *words; int how; } said[] = {
 		{ "Kernel panic - not syncing", 2 },
 		{ "sysrq: Trigger a crash", 1 }, { "BUG: ", 1 }, { "kernel BUG at ", 1 },
@@ -92,9 +93,9 @@ int log_is_crash(const char *line, const char **ret)
 	return 0;
 }
 
-/* ---- variables ---- */
+/* ---- kernel variables ---- */
 
-/* The struct timekeeper; 0: nothing leads there. */
+/* The address of the struct timekeeper; 0: not known. */
 static uint64_t log_clock_at(const struct needs *n)
 {
 	if (!n->types || n->member[N_tk_up] == NEED_NONE)
@@ -105,7 +106,7 @@ static uint64_t log_clock_at(const struct needs *n)
 	return n->symbol[Y_shadow_tk];
 }
 
-/* Is where the kernel has its clock, and is it left out? */
+/* Is the address of the clock known, but its content left out of the dump? */
 static bool log_is_zeroes(struct atw_kernel *k)
 {
 	const struct needs *n = kernel_needs(k);
@@ -126,7 +127,7 @@ int kernel_crash_cpu(struct atw_kernel *k, unsigned *ret, struct atw_err *err)
 		return r;
 	if (!at[0])
 		return atw_err_set(err, ATW_E_MISSING, "no symbol panic_cpu");
-	/* PANIC_CPU_INVALID and what crashing_cpu begins with are -1. */
+	/* PANIC_CPU_INVALID and the initial value of crashing_cpu are -1. */
 	for (unsigned i = 0; i < 2; i++) {
 		if (!at[i])
 			continue;
@@ -135,7 +136,10 @@ int kernel_crash_cpu(struct atw_kernel *k, unsigned *ret, struct atw_err *err)
 			return r;
 		if (cpu == UINT32_MAX)
 			continue;
-		/* Bytes that an extract left out look like the first CPU, but no clock stands still. */
+		/*
+		 * Bytes that an extract left out are zero, which looks like CPU 0; a
+		 * clock of zero reveals them.
+		 */
 		if (!cpu && log_is_zeroes(k))
 			return atw_err_set(err, ATW_E_MISSING, "the source does not have panic_cpu");
 		*ret = cpu;
@@ -164,7 +168,9 @@ int kernel_node_name(struct atw_kernel *k, char *buf, size_t len, struct atw_err
 	if (member == NEED_NONE)
 		return atw_err_set(err, ATW_E_MISSING, "nothing says where init_uts_ns has its names");
 	r = kmem_text(m, at + member, buf, len, err);
-	/* sethostname(2) takes no empty one; bytes that were left out look so. */
+	/*
+	 * sethostname(2) refuses an empty name, so an empty one was left out of the dump.
+	 */
 	if (r == ATW_OK && !*buf)
 		r = atw_err_set(err, ATW_E_MISSING, "the source does not have it");
 	return r;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* maple.c - decoder of maple tree nodes. */
 #include "linux/maple.h"
 
 #include "base/bytes.h"
 
 /*
- * lib/maple_tree.c: nodes are aligned to 256, and pointers to them have their
- * type in bits 3 to 6. That of the root is an internal entry of an xarray (its
- * low bits are 10), since there might be a pointer to something else.
+ * lib/maple_tree.c: nodes are aligned to 256, and pointers to them have their type in
+ * bits 3 to 6. That of the root is an internal entry of an xarray (its low bits are 10),
+ * because the root may also be a plain pointer.
  */
 enum {
 	INTERNAL = 2, KIND = 3,
@@ -67,8 +68,11 @@ int maple_slot(const struct maple_layout *l, enum maple_type type,
 		start = prev->last + 1;
 	}
 	if (i >= s->slots)
-		return ATW_E_DAMAGED;    /* and its range is not used up */
-	/* The last slot has none; 0 says that the slots before it are all. */
+		return ATW_E_DAMAGED;    /* its range is not covered completely */
+	/*
+	 * The last slot has no pivot; a pivot of 0 means that the previous slot was the
+	 * last.
+	 */
 	if (i < s->slots - 1u)
 		pivot = get_le64(p + s->pivot + 8 * i);
 	if (!pivot && i)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* members.c - reads of struct members. */
 #include "linux/members.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@ int member_at(const struct members *v, uint64_t base, enum need_member id,
 	return ATW_OK;
 }
 
-/* Where they begin, and how many bytes; 0: this kernel has none of them. */
+/* Offset and length of the range of members; length 0: this kernel has none of them. */
 static uint32_t members_span(const struct members *v, const enum need_member *id, size_t n,
 			     uint32_t *ret_first)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memcg.c - the memory cgroup that pays for a page, by the number that
- * /proc/kpagecgroup gives it: mm/memcontrol.c, page_cgroup_ino().
+ * memcg.c - the memory cgroup that a page is charged to, by its number in
+ * /proc/kpagecgroup: mm/memcontrol.c, page_cgroup_ino().
  *
- * The first page of a folio has a mem_cgroup or, for what the kernel allocated
- * (MEMCG_DATA_KMEM), an obj_cgroup that has one; before 87eaceb3faa5 (5.11) in a
- * member of another name. A cgroup and the node of its file name each other, so
- * that nothing else is taken for one.
+ * The first page of a folio has a mem_cgroup or, for kernel allocations
+ * (MEMCG_DATA_KMEM), an obj_cgroup that has one; before 87eaceb3faa5 (5.11) in a member
+ * of another name. A cgroup and the kernfs node of its folder point to each other, which
+ * verifies the pointer.
  */
 #include "linux/memmap.h"
 
@@ -25,7 +25,7 @@ static bool memcg_get(const struct atw_memmap *m, uint64_t base, enum need_membe
 	       kmem_u64(m->kmem, base + n->member[id], ret, NULL) == ATW_OK;
 }
 
-/* One that is gone is paid for by the one above it. */
+/* Charges of a removed cgroup belong to its parent. */
 static bool memcg_number_of(const struct atw_memmap *m, uint64_t memcg, uint64_t *ret)
 {
 	uint64_t css = memcg + kernel_needs(m->k)->member[N_memcg_css];
@@ -50,7 +50,7 @@ static bool memcg_find(const struct atw_memmap *m, uint64_t data, uint64_t *ret)
 	uint64_t memcg = data & ~(uint64_t)FLAGS;
 
 	*ret = 0;
-	/* The objects of a slab have one each. */
+	/* The objects of a slab have an obj_cgroup each. */
 	if (!memcg || data & OBJECTS)
 		return true;
 	if (!(data & KERNEL) && memcg_number_of(m, memcg, ret))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memmap.c - where the struct page of a frame lies.
+ * memmap.c - address of the struct page of a frame.
  *
- * include/linux/mmzone.h: memory is cut into sections; mem_section[] has one
- * struct for each, in two levels with SPARSEMEM_EXTREME, in an array without.
- * Its section_mem_map is the address that the struct page of frame 0 would
- * have, and some flags in the low bits. Without sections there is one array,
- * mem_map. SPARSEMEM_VMEMMAP is the same to us: the sections stay right.
+ * include/linux/mmzone.h: memory is divided into sections; mem_section[] has one struct
+ * for each, in two levels with SPARSEMEM_EXTREME, in an array without. Its
+ * section_mem_map is the address of a hypothetical struct page of frame 0, with flags in
+ * the low bits. Without sections there is one array, mem_map. SPARSEMEM_VMEMMAP needs no
+ * special case, because its sections are valid.
  */
 #include "linux/memmap.h"
 
@@ -19,9 +19,9 @@
 
 /* SECTION_MARKED_PRESENT and SECTION_HAS_MEM_MAP, the lowest since 2.6. */
 #define HAS_MEM_MAP 2
-/* Sections of 8 MiB with 64K pages up to 16 GiB with small ones. */
+/* From sections of 8 MiB with 64K pages to 16 GiB with small ones. */
 enum { PART = 4096 };
-/* Sections found without a search: those of the first TiB. */
+/* Sections with a direct index: those of the first TiB. */
 enum { LOW = 8192 };
 enum { SHIFT_MIN = 7, SHIFT_MAX = 22, ROOTS_MAX = 1 << 26 };
 
@@ -30,7 +30,7 @@ static bool memmap_number_of(const struct atw_kernel *k, const char *key, uint64
 	return k->have_vi && atw_vmcoreinfo_u64(&k->vi, key, ret) == ATW_OK;
 }
 
-/* ---- which model, and where it begins ---- */
+/* ---- memory model, and its base address ---- */
 
 static int memmap_flat(struct atw_kernel *k, struct kmem *m, struct memmap_where *w,
 		       uint64_t symbol, struct atw_err *err)
@@ -49,8 +49,8 @@ static int memmap_flat(struct atw_kernel *k, struct kmem *m, struct memmap_where
 }
 
 /*
- * NUMBER(SECTION_SIZE_BITS) says it since 5.13 (and 5.12.13); else it is what
- * the machine has: arch/{x86,arm64,riscv}/include/asm/sparsemem.h.
+ * NUMBER(SECTION_SIZE_BITS) exists since 5.13 (and 5.12.13); before, it is fixed by the
+ * architecture: arch/{x86,arm64,riscv}/include/asm/sparsemem.h.
  */
 static int memmap_section_shift(struct atw_kernel *k, struct memmap_where *w,
 				struct atw_err *err)
@@ -69,8 +69,8 @@ static int memmap_section_shift(struct atw_kernel *k, struct memmap_where *w,
 }
 
 /*
- * The elements are pointers to sections, which are aligned, or the sections
- * themselves, of which those that exist have flags set.
+ * The elements are pointers to sections, which are aligned, or the sections themselves,
+ * which have flags set if they exist.
  */
 static enum memmap_model memmap_look_at_roots(struct kmem *m,
 					      const struct memmap_where *w)
@@ -117,8 +117,8 @@ static int memmap_sparse(struct atw_kernel *k, struct kmem *m, struct memmap_whe
 	w->base = noted ? at : n->symbol[Y_mem_section];
 	w->model = memmap_look_at_roots(m, w);
 	/*
-	 * VMCOREINFO has the value of the pointer (VMCOREINFO_SYMBOL_ARRAY); a
-	 * symbol has the address of the variable, be it pointer or array.
+	 * VMCOREINFO has the value of the pointer (VMCOREINFO_SYMBOL_ARRAY); a symbol has
+	 * the address of the variable, whether it is a pointer or an array.
 	 */
 	if (!noted && w->model == MEMMAP_EXTREME) {
 		r = kmem_u64(m, w->base, &w->base, err);
@@ -177,7 +177,7 @@ void memmap_where_deinit(struct memmap_where *w)
 	*w = (struct memmap_where){ 0 };
 }
 
-/* ---- sections, each looked for once ---- */
+/* ---- sections, looked up once each ---- */
 
 static size_t memmap_slot_of(const struct memmap_where *w, uint64_t nr)
 {
@@ -221,7 +221,7 @@ static int memmap_no_page(uint64_t pfn, struct atw_err *err)
 			   pfn);
 }
 
-/* What section_mem_map says: the address frame 0's struct page would have. */
+/* The address in section_mem_map: that of a hypothetical struct page of frame 0. */
 static int memmap_load_section(struct kmem *m, const struct memmap_where *w, uint64_t nr,
 			       uint64_t pfn, uint64_t *ret, struct atw_err *err)
 {
@@ -254,8 +254,8 @@ static int memmap_load_section(struct kmem *m, const struct memmap_where *w, uin
 }
 
 /*
- * The struct pages of a section mostly lie in one piece, in one large page of the
- * kernel's; where the source lends that, finding one is an addition.
+ * The struct pages of a section are mostly contiguous, in one large page of the kernel;
+ * if the source lends them, a lookup is an addition.
  */
 static void memmap_see_whole(struct kmem *m, const struct memmap_where *w,
 			     struct memmap_section *s)
@@ -327,7 +327,7 @@ static struct memmap_section *memmap_find_section(struct kmem *m, struct memmap_
 		if (w->section[w->last].nr == nr)
 			return &w->section[w->last];
 	}
-	w->last = w->n;          /* where it will be; checked against n above */
+	w->last = w->n;          /* its future index; checked against n above */
 	if (!memmap_add_section(m, w, nr, pfn, err)) {
 		w->last = 0;
 		return NULL;
@@ -335,13 +335,13 @@ static struct memmap_section *memmap_find_section(struct kmem *m, struct memmap_
 	return &w->section[w->last];
 }
 
-/* ---- bytes ---- */
+/* ---- contents ---- */
 
-static const uint8_t no_part;    /* looked for and not there */
+static const uint8_t no_part;    /* marks parts that were read and are missing */
 
 /*
- * The piece of memory at `off` of a section's struct pages. Pieces are cut at
- * addresses, so that none crosses a page of the kernel's memory.
+ * The part of a section's struct pages that contains offset `off`. Parts are aligned, so
+ * none crosses a page of kernel memory.
  */
 static const uint8_t *memmap_find_part(struct kmem *m, struct memmap_where *w,
 				       struct memmap_section *s, uint64_t address,
@@ -393,7 +393,7 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 		return NULL;
 	head = PART - (size_t)(address % PART);
 	if (head >= w->size) {
-		/* The next page of a running machine takes its place. */
+		/* The buffer is reused for the next page of a running machine. */
 		return w->ahead ? memcpy(buf, p, w->size) : p;
 	}
 	memcpy(buf, p, head);
@@ -477,7 +477,10 @@ uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn)
 
 	if (!at && pfn < w->first_pfn)
 		return w->first_pfn - pfn;
-	/* Where a root is missing, so are all of its sections; files may claim any memory. */
+	/*
+	 * A missing root implies that all its sections are missing; files may claim any
+	 * size.
+	 */
 	if (!at && w->model == MEMMAP_EXTREME) {
 		uint64_t all = section * w->per_root, root = pfn / all, word;
 
@@ -487,7 +490,7 @@ uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn)
 	}
 	if (!at)
 		return left;
-	/* What begins in the same page of the kernel's memory is missing with it. */
+	/* All struct pages in the same page of kernel memory are missing, too. */
 	part = (PART - at % PART + w->size - 1) / w->size;
 	return part < left ? part : left;
 }

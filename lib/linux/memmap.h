@@ -18,26 +18,27 @@
 /* More than any configuration's struct page has. */
 #define PAGE_STRUCT_MAX 256
 
-/* ---- where they are: memmap.c ---- */
+/* ---- location: memmap.c ---- */
 
 enum memmap_model { MEMMAP_FLAT, MEMMAP_SPARSE, MEMMAP_EXTREME };
 
-/* A stretch of frames with consecutive struct pages. */
+/* A range of frames with consecutive struct pages. */
 struct memmap_section {
 	uint64_t nr;             /* its number */
 	uint64_t first;          /* address of its first struct page */
-	const uint8_t *whole;    /* all of them, where the source lends them */
-	atw_pa pa;               /* of the first, if all lie in one piece */
+	const uint8_t *whole;    /* all of them, if the source lends them */
+	atw_pa pa;               /* of the first, if they are contiguous */
 	bool in_one;
-	const uint8_t **part;    /* else by pages of memory, each once it was used */
+	const uint8_t **part;    /* else by pages of memory, filled on use */
 };
 
 struct memmap_where {
 	struct atw_source *mem;
-	struct memmap_ahead *ahead;      /* of a running machine, or of all frames; else NULL */
+	struct memmap_ahead *ahead;      /* of a running machine, or for all frames;
+					  * else NULL */
 	enum memmap_model model;
 	uint64_t base;           /* FLAT: mem_map; else the array of roots */
-	uint64_t roots;          /* elements of that; 0: not known */
+	uint64_t roots;          /* number of its elements; 0: not known */
 	uint64_t first_pfn;      /* FLAT: of mem_map[0] */
 	uint32_t section_size, map_at;   /* struct mem_section */
 	uint32_t per_root;
@@ -45,58 +46,63 @@ struct memmap_where {
 	uint8_t shift;           /* log2 of frames in a section */
 	uint32_t size;           /* struct page */
 
-	struct memmap_section *section;  /* found so far */
+	struct memmap_section *section;  /* those that were looked up */
 	size_t n, cap;
 	uint32_t *hash;          /* index + 1 in section[], by number */
 	size_t slots;            /* a power of two */
-	uint32_t *low;           /* the same for the lowest numbers, without a search */
-	size_t last;             /* index of the one that answered last */
+	uint32_t *low;           /* the same for low numbers, as a direct index */
+	size_t last;             /* index of the last lookup */
 };
 
 int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 		      struct atw_err *err);
 void memmap_where_deinit(struct memmap_where *w);
 /*
- * The bytes of a frame's struct page: lent, or in `buf`. Of a running machine they
- * are good until the next call of memmap_soon(). NULL and why.
+ * The bytes of a frame's struct page: borrowed, or in `buf`. Of a running machine they
+ * are valid until the next call of memmap_soon(). NULL with the reason.
  */
 const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn,
 			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err);
-/* The same where that is nothing but an addition, and of how many frames from it on, or NULL. */
+/*
+ * The same if it only takes an addition, and the number of frames from it on for which it
+ * does; or NULL.
+ */
 const uint8_t *memmap_at_hand(struct kmem *m, struct memmap_where *w, uint64_t pfn,
 			      uint64_t *ret_n);
-/* Grows whenever struct pages that were announced are read. */
+/* Incremented whenever announced struct pages are read. */
 static inline uint64_t memmap_reads(const struct memmap_where *w)
 {
 	return w->ahead ? memmap_ahead_reads(w->ahead) : 0;
 }
-/* The bytes of these will be asked for soon. */
+/* Read-ahead: these struct pages will be needed. */
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n);
-/* atw_memmap_soon() of neighbours. */
+/* atw_memmap_soon() of adjacent frames. */
 void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n);
-/* What was said so far will not be asked for: there is room for other hints. */
+/* Discard the announcements so far, which makes room for others. */
 void memmap_anew(struct atw_memmap *m);
-/* Do the struct pages of `n` frames lie in one piece? Where it begins. */
+/* Are the struct pages of `n` frames contiguous? Returns their start. */
 bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret);
-/* The address its struct page has; 0: it has none. */
+/* The virtual address of its struct page; 0: it has none. */
 uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn);
 /*
- * Read what says where the struct page of a frame lies, and nothing of it. Returns of
- * how many frames from it on that was all there is to read.
+ * Reads only what locates the struct page of a frame. Returns the number of frames from
+ * it on for which nothing else has to be read.
  */
 uint64_t memmap_read_section(struct kmem *m, struct memmap_where *w, uint64_t pfn);
-/* Keep nothing of what is read from now on, as of a running machine. */
+/* Keep nothing of what is read from now on, as for a running machine. */
 int memmap_keep_nothing(struct memmap_where *w, struct atw_err *err);
-/* The bytes of that one are not there: of how many frames from it on is that so? */
+/*
+ * The struct page is missing from the dump: for how many frames from it on is it missing?
+ */
 uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn);
 /*
- * Is it a page of zeroes, as far as that is known by now? atw_memmap_mapped() finds out;
- * no struct page need be there.
+ * Is it a zero page, as far as is known by now? See atw_memmap_mapped(). The struct page
+ * is not needed.
  */
 bool memmap_is_zero(const struct atw_memmap *m, uint64_t pfn);
-/* There is no struct page: of how many frames from it on is that so? 0: there is one. */
+/* For how many frames from it on is there no struct page? 0: there is one. */
 uint64_t memmap_none(struct atw_memmap *m, uint64_t pfn);
-/* ---- what they say: page_flags.c ---- */
+/* ---- decoding: page_flags.c ---- */
 
 enum page_types {
 	TYPES_BITS,              /* a cleared bit each */
@@ -104,38 +110,37 @@ enum page_types {
 };
 
 /*
- * How a kernel's struct page is to be read. Offsets are from the first page of
- * a folio, NEED_NONE where the kernel has no such thing; masks and types are 0
- * where it has none.
+ * Layout of struct page in this kernel. Offsets are from the first page of a folio,
+ * NEED_NONE if the member does not exist; masks and types are 0 if they do not exist.
  */
 struct page_abi {
 	uint32_t flags, refcount, mapcount, mapping, private_, head;
 	uint32_t flags2, order, dtor, entire, mapped, large_mapcount;
 	enum page_types types;
-	uint32_t type_base;      /* TYPES_BITS: what is set in every type */
+	uint32_t type_base;      /* TYPES_BITS: bits that are set in every type */
 	uint32_t buddy, offline, table, slab, large_kmalloc, hugetlb;
 	uint32_t hugetlb_dtor;
 	uint64_t has_head, lru, reserved, hwpoison, idle, swapcache;
-	uint64_t slab_flag;      /* before it was a type */
+	uint64_t slab_flag;      /* flag of slabs before they had a type */
 	uint64_t hugetlb_flag, double_map, rmappable;   /* of the second page */
 	/*
-	 * /proc/kpageflags speaks of the folio since dee3d0bef2b0 (6.10), which
-	 * nothing in a kernel's types shows; _large_mapcount came in that release.
-	 * Before, it spoke of the page itself.
+	 * /proc/kpageflags reports flags of the folio since dee3d0bef2b0 (6.10), and of
+	 * the page itself before. No type reveals that; _large_mapcount came in the same
+	 * release.
 	 */
 	bool of_folio;
-	bool of_snapshot;        /* types, too, are the folio's (6.17) */
+	bool of_snapshot;        /* types are those of the folio, too (6.17) */
 	bool folio_idle;         /* 5.16 */
-	uint64_t kpf[4][256];    /* what each byte of the flags comes out as */
-	uint64_t matter;         /* flags that make any difference to an answer */
+	uint64_t kpf[4][256];    /* translation of each byte of the flags */
+	uint64_t matter;         /* flags that affect a result */
 };
 
-/* What a frame's zeroes are known by. */
+/* How zero pages are recognised. */
 struct zero_pages {
-	bool known, huge_known;  /* by a symbol, or by what processes map */
+	bool known, huge_known;  /* by a symbol, or by the mappings of processes */
 	uint64_t pfn, huge;
 	uint64_t huge_pages;     /* frames of the huge one */
-	uint64_t tried;          /* frame last looked at in vain */
+	uint64_t tried;          /* last frame that was checked without success */
 };
 
 struct node_span {
@@ -145,12 +150,14 @@ struct node_span {
 struct nodes {
 	struct node_span *v;
 	size_t n, last;
-	bool overlap;            /* nodes lie inside each other: not distinguished */
+	bool overlap;            /* nodes overlap: they cannot be distinguished */
 };
 int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret);
 /* false: not known. */
 bool nodes_find(struct nodes *n, uint64_t pfn, uint32_t *ret);
-/* And in *same: of how many frames from it on, up to `max`, the same is true. */
+/*
+ * The same, and in *same the number of frames from it on, up to `max`, with that result.
+ */
 bool nodes_run(struct nodes *n, uint64_t pfn, uint64_t max, uint32_t *ret, uint64_t *same);
 
 #define CACHE_NAMES 64
@@ -161,28 +168,28 @@ struct cache_name {
 
 #define CGROUP_NAMES 64
 struct cgroup_name {
-	uint64_t data;           /* what a page has of it */
+	uint64_t data;           /* value that refers to it in a page */
 	uint64_t number;
 	bool known, found;
 };
 
 /*
- * What struct pages have in common that answer the same: of small folios that processes
+ * The key of struct pages that decode to the same result: of small folios that processes
  * map, or of the tails of one folio.
  */
 struct page_like {
-	uint64_t flags;          /* of the page's own, those that matter */
-	uint64_t info;           /* compound_head of a tail; 0: no tail */
-	uint64_t end;            /* of its folio: a frame */
+	uint64_t flags;          /* of the page itself, without irrelevant ones */
+	uint64_t info;           /* compound_head of a tail; 0: not a tail */
+	uint64_t end;            /* end of its folio: a frame */
 	uint32_t mapcount;
-	unsigned mapping;        /* ANON and KSM, of no tail */
+	unsigned mapping;        /* ANON and KSM; 0 for tails */
 };
 
 enum { PAGE_MEMOS = 16 };
 struct page_memo {
 	struct page_like like;   /* end 0: unused */
 	struct lnx_page page;
-	uint64_t reads;          /* memmap_reads() then */
+	uint64_t reads;          /* memmap_reads() at that time */
 };
 
 struct atw_memmap {
@@ -197,40 +204,40 @@ struct atw_memmap {
 	struct cgroup_name cgroup[CGROUP_NAMES];
 	uint8_t buf[3][PAGE_STRUCT_MAX]; /* a page, its head and second page */
 	struct page_memo memo[PAGE_MEMOS];
-	/* Mapped or not: of the large folio that was looked at last (up to 6.1). */
+	/* The large folio that was decoded last (up to 6.1): is it mapped? */
 	uint64_t mapped_head;
 	bool mapped_known, mapped;
-	/* atw_memmap_kind(): what was asked last, and up to where was announced. */
+	/* atw_memmap_kind(): the last frame, and the end of the announced range. */
 	uint64_t next, announced, batch;
-	/* CONFIG_NO_PAGE_MAPCOUNT: pages of large folios are not counted. */
+	/* CONFIG_NO_PAGE_MAPCOUNT: pages of large folios have no mapcount. */
 	enum { COUNTS_UNKNOWN, COUNTS_PAGES, COUNTS_AVERAGE } counts;
 };
 
-/* atw_memmap_page(); `err` may be NULL, which is faster where much is missing. */
+/* atw_memmap_page(); `err` may be NULL, which is faster if many pages are missing. */
 int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		struct atw_err *err);
-/* The same; of a page like one that was asked for before, without decoding it. */
+/* The same, but reuses the result of an equal page without decoding. */
 int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		      struct atw_err *err);
 /*
- * Of a page that memmap_page() answered for with *page. false: another one would have to
- * be asked for.
+ * Only for a page for which memmap_page() returned *page. false: the result depends on
+ * another struct page.
  */
 bool memmap_like(struct atw_memmap *m, const struct lnx_page *page, struct page_like *ret);
 /*
- * Of how many frames from pfn on, `n` at most, does memmap_page() answer the same but for
- * numbers of frames and nodes, references, and the `mapping`? As far as their bytes are at
- * hand.
+ * The number of frames from pfn on, `n` at most, for which memmap_page() returns the same
+ * except for frame and node numbers, reference counts and `mapping`, as far as their
+ * bytes are available without a read.
  */
 uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_t pfn,
 		     uint64_t n);
-/* Flags of the kernel's as those of /proc/kpageflags. */
+/* Flags of struct page converted to those of /proc/kpageflags. */
 static inline uint64_t memmap_translate(const struct page_abi *a, uint64_t k)
 {
 	return a->kpf[0][k & 255] | a->kpf[1][k >> 8 & 255] |
 	       a->kpf[2][k >> 16 & 255] | a->kpf[3][k >> 24 & 255];
 }
-/* atw_memmap_kind(); `inside`: it may be in the midst of a free block. */
+/* atw_memmap_kind(); `inside`: it may be inside of a free block. */
 int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
 		struct atw_err *err);
 int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memmap_ahead.c - batched reads of struct pages. */
 #include "linux/memmap_ahead.h"
 
 #include <stdlib.h>
@@ -7,31 +8,31 @@
 #include "base/radix.h"
 #include "source/page_cache.h"
 
-/* As many as a page table has entries, and a look at what is close to the last. */
+/* As many as a page table has entries; lookups mostly are close to the previous one. */
 enum { MOST_BITS = 9, MOST = 1 << MOST_BITS, NEAR = 8 };
-/* 64 pages are enough for the heads of the folios that a listing goes through. */
+/* 64 pages suffice for the heads of the folios of a listing. */
 enum { PART = 4096, PARTS = 64 };
 
-/* Struct pages of neighbouring frames, which lie in one piece. */
+/* Contiguous struct pages of adjacent frames. */
 struct memmap_ahead_stretch {
 	uint64_t pfn, pa;
 	uint16_t n;
-	uint16_t slot, there;    /* where their bytes are; and of how many, from the first on */
+	uint16_t slot, there;    /* index of their bytes; number of them that were read */
 };
 
 struct memmap_ahead {
 	struct atw_source *mem;
 	struct page_cache parts;
 	uint32_t size;
-	uint32_t n, read;        /* added; and of these, read */
-	uint32_t pages, read_pages;      /* in them: up to MOST */
+	uint32_t n, read;        /* number of stretches; number of those that are read */
+	uint32_t pages, read_pages;      /* struct pages in them: up to MOST */
 	uint64_t reads;
-	uint32_t at;             /* found last */
-	uint64_t off;            /* and in that one, the page furthest behind */
+	uint32_t at;             /* index of the last lookup */
+	uint64_t off;            /* and the highest page in that stretch */
 	struct memmap_ahead_stretch stretch[MOST];
-	uint64_t key[2][MOST];   /* address << MOST_BITS | which */
+	uint64_t key[2][MOST];   /* sort key: address << MOST_BITS | index */
 	struct atw_piece piece[MOST];
-	uint8_t bytes[];         /* MOST struct pages, by slots */
+	uint8_t bytes[];         /* MOST struct pages */
 };
 
 struct memmap_ahead *memmap_ahead_create(struct atw_source *mem, uint32_t size)
@@ -59,7 +60,7 @@ void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa p
 {
 	struct memmap_ahead_stretch *s;
 
-	/* All over again, once the last of them was asked for or there is no more room. */
+	/* Start over once the last of them was looked up, or if there is no more room. */
 	if (a->read == a->n && (a->pages == MOST || a->at + 1 > a->n ||
 				(a->at + 1 == a->n && a->off + 1 >= a->stretch[a->at].n)))
 		memmap_ahead_anew(a);
@@ -87,7 +88,7 @@ uint64_t memmap_ahead_reads(const struct memmap_ahead *a)
 	return a->reads;
 }
 
-/* Of the pieces, what is there of which stretch: these follow each other in key[]. */
+/* Assigns the parts that were read to stretches, which follow each other in key[]. */
 static void memmap_ahead_share_out(struct memmap_ahead *a, const uint64_t *key,
 				   uint32_t pieces)
 {
@@ -106,8 +107,8 @@ static void memmap_ahead_share_out(struct memmap_ahead *a, const uint64_t *key,
 }
 
 /*
- * All that were added and not read, in the order of their addresses: pages that one
- * after the other was given are neighbours more often than they are in order.
+ * Reads all that were added and not read, in order of their addresses: frames that were
+ * allocated in sequence are often adjacent, but rarely in ascending order.
  */
 static void memmap_ahead_read_added(struct memmap_ahead *a, struct kmem *m)
 {
@@ -154,7 +155,10 @@ const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_
 	const struct memmap_ahead_stretch *s;
 	uint64_t off;
 
-	/* The same again, the next one, or what follows some left out or not read so far. */
+	/*
+	 * The same stretch again, the next one, or one further on if some were skipped or
+	 * could not be read.
+	 */
 	if (!memmap_ahead_is_at(a, at, pfn) && !memmap_ahead_is_at(a, ++at, pfn)) {
 		at = a->read;
 		for (uint32_t i = a->at + 2;
@@ -172,7 +176,7 @@ const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_
 	off = pfn - s->pfn;
 	if (off >= s->there)
 		return NULL;
-	/* A folio's head lies behind, and is no progress. */
+	/* The head of a folio precedes it, and is no progress. */
 	if (at > a->at || (at == a->at && off > a->off)) {
 		a->at = at;
 		a->off = off;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memmap_origin.c - what very many mapped frames are: of a file or not, and how large their
- * folios are.
+ * memmap_origin.c - anonymous or file, and folio order, of very many mapped frames.
  *
- * Struct pages that lie close to each other are read together, in stretches of up to 64.
+ * Struct pages that are close to each other are read together, in stretches of up to 64.
  * Those of small folios are decoded from their own bytes; the head of a large folio is
  * decoded once for all of its pages that follow.
  */
@@ -17,7 +16,7 @@
 
 enum {
 	STRETCH = 64,            /* frames: struct pages of 64 bytes fill a page */
-	STRETCHES = 64,          /* in a read */
+	STRETCHES = 64,          /* per read */
 	MAPPING_ANON = 1, MAPPING_KSM = 3,       /* bits of page->mapping */
 };
 
@@ -33,7 +32,8 @@ struct origins {
 	struct atw_piece piece[STRETCHES];
 	size_t n;
 	uint8_t *bytes;          /* STRETCH struct pages for each stretch */
-	uint64_t head;           /* folio that was decoded last: first frame, frames, what */
+	uint64_t head;           /* the folio that was decoded last: first frame,
+				  * frames, result */
 	uint64_t frames;
 	struct page_origin of_head;
 };
@@ -44,13 +44,13 @@ static uint64_t memmap_origin_kept_flags(void)
 	       kpf(KPF_THP) | kpf(KPF_ZERO_PAGE);
 }
 
-/* What no process maps. */
+/* Result for frames that no process maps. */
 static uint64_t memmap_origin_unmapped_types(void)
 {
 	return kpf(KPF_BUDDY) | kpf(KPF_SLAB) | kpf(KPF_PGTABLE) | kpf(KPF_OFFLINE);
 }
 
-/* By all that is known of the folio. */
+/* Decodes the folio completely. */
 static struct page_origin origin_slowly(struct origins *o, uint64_t pfn)
 {
 	struct page_origin ret = { 0 };
@@ -62,7 +62,7 @@ static struct page_origin origin_slowly(struct origins *o, uint64_t pfn)
 		return ret;
 	ret.order = page.order;
 	ret.flags = page.flags & memmap_origin_kept_flags();
-	/* Given back since, and maybe in use for something else. */
+	/* It was freed meanwhile, and may have been reused. */
 	ret.stale = !page.refcount || page.flags & memmap_origin_unmapped_types() ||
 		    (!page.count && !(page.flags & kpf(KPF_ZERO_PAGE)) &&
 		     !(page.flags & (kpf(KPF_LRU) | kpf(KPF_ANON))));
@@ -81,7 +81,7 @@ static struct page_origin origin_of(struct origins *o, uint64_t pfn, const uint8
 	uint64_t own = get_le64(page + a->flags), mapping = get_le64(page + a->mapping);
 	struct page_origin ret = { .known = true };
 
-	/* A small page that is mapped, and in use. */
+	/* A small page that is mapped and in use. */
 	if (get_le64(page + a->head) & 1 || own & (a->has_head | a->reserved | a->slab_flag) ||
 	    (int32_t)get_le32(page + a->mapcount) < 0 || !get_le32(page + a->refcount) ||
 	    (!(own & a->lru) && !(mapping & MAPPING_ANON)))

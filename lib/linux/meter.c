@@ -30,7 +30,7 @@ void meter_add(struct meter *m, uint64_t bytes)
 	if (!m || !m->fn || m->depth > 1)
 		return;
 	m->done += bytes;
-	/* Done is what meter_end() reports alone. */
+	/* Completion is reported only by meter_end(). */
 	if (m->done < m->all)
 		m->fn(m->arg, m->done, m->all);
 }

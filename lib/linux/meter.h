@@ -2,7 +2,7 @@
 /*
  * meter.h - progress of a search through memory.
  *
- * A search inside of another is part of that one, and reports nothing itself.
+ * A nested search is part of the outer one, and reports nothing itself.
  */
 #ifndef LINUX_METER_H
 #define LINUX_METER_H
@@ -19,7 +19,7 @@ struct meter {
 /* Reports 0 bytes. A NULL meter reports nothing, here and below. */
 void meter_begin(struct meter *m, struct atw_source *mem);
 void meter_add(struct meter *m, uint64_t bytes);
-/* Reports all of them, also where the search ended early. */
+/* Reports all bytes, also if the search ended early. */
 void meter_end(struct meter *m);
 
 #endif

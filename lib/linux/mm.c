@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mm.c - the page tables of an mm_struct.
+ * mm.c - page tables of an mm_struct.
  *
- * mm->pgd is an address in the kernel's direct map. What it points to is:
+ * mm->pgd is an address in the kernel's direct map. It points to:
  *
- *   arm64    the root of the lower half; the upper one is the kernel's own
- *   riscv64  the root of both: every process has the kernel's top entries in a
- *            table of its own, which is what its CPUs use
- *   x86_64   the same; under page-table isolation (aa8c6248f8c7, 4.15) the root
- *            that the kernel uses, with the one of user mode in the next page
+ *	arm64    the root of the lower half; the upper half has the kernel's root
+ *	riscv64  the root of both: every process has a copy of the kernel's top entries
+ *	x86_64   the same; under page-table isolation (aa8c6248f8c7, 4.15) the root
+ *   	         that the kernel uses, with that of user mode in the next page
  *
- * Whether tables are isolated no structure says, and what a configuration
- * option says may have been overruled at boot. The tables themselves do.
+ * No structure records whether tables are isolated, and a configuration option may have
+ * been overridden at boot. It is detected from the tables themselves.
  */
 #include "linux/mm.h"
 
@@ -24,7 +23,7 @@
 enum { PAGE = 4096, WORDS = 512, HALF = 256 };
 
 static const uint64_t P = 1, US = 4, NX = (uint64_t)1 << 63;
-/* Set by the CPU, in whichever of the two copies it walks. */
+/* Bits that the CPU sets in the copy that it walks. */
 static const uint64_t AD = 0x60;
 
 static bool mm_same(uint64_t a, uint64_t b)
@@ -33,10 +32,10 @@ static bool mm_same(uint64_t a, uint64_t b)
 }
 
 /*
- * arch/x86/mm/pti.c, __pti_set_user_pgtbl(): what the kernel's copy has for the
- * lower half the user's has too, and only there it is executable. For the
- * upper half the user's copy has what was cloned from swapper_pg_dir's own user
- * copy (clone_pgd_range()): the few tables that entry code needs.
+ * arch/x86/mm/pti.c, __pti_set_user_pgtbl(): entries of the lower half are the same in
+ * both copies, except that they are executable only in the user's. The upper half of the
+ * user's copy has the entries cloned from swapper_pg_dir's own user copy
+ * (clone_pgd_range()): the few tables that entry code needs.
  */
 bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
 {
@@ -46,24 +45,24 @@ bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
 		uint64_t k = load_word(kernel, 8, i), u = load_word(user, 8, i);
 
 		if (i >= HALF) {
-			/* modify_ldt() adds one of the process's own. */
+			/* modify_ldt() adds an entry of the process's own. */
 			if (swapper && !mm_same(u, load_word(swapper, 8, i)) &&
 			    !mm_same(u, k))
 				return false;
 			upper += u & P;
 			kernels += k & P;
 		} else if ((k & (P | US)) == (P | US)) {
-			/* CPUs without NX have it in neither. */
+			/* CPUs without NX have it in neither copy. */
 			if (!mm_same(k & ~NX, u) || (u & NX))
 				return false;
 		} else if (!mm_same(k, u)) {
-			return false;    /* not for users: EFI, or nothing */
+			return false;    /* not for user mode: EFI, or empty */
 		}
 	}
 	return upper && upper < kernels;
 }
 
-/* A page of tables; NULL: not all of it is there. */
+/* A page of a table; NULL: it is not completely available. */
 static const void *mm_page_at(struct atw_source *mem, uint64_t pa, void *scratch)
 {
 	enum mmu_loss loss = ATW_HAVE;
@@ -79,7 +78,7 @@ static int mm_isolation(const struct atw_kernel *k, uint64_t root)
 	const void *kernel, *user, *swapper = NULL;
 	uint64_t own = k->own.low.pa.u;
 
-	/* Two pages, the first at a multiple of both (PGD_ALLOCATION_ORDER). */
+	/* Two pages, aligned to their sum (PGD_ALLOCATION_ORDER). */
 	if (k->own.paging.family != ATW_X86 || k->own.paging.word_size != 8 ||
 	    k->own.paging.level[k->own.paging.nlevels - 1].bits != 9)
 		return -1;
@@ -92,7 +91,10 @@ static int mm_isolation(const struct atw_kernel *k, uint64_t root)
 	return kernel && user ? mm_is_user_copy(kernel, user, swapper) : -1;
 }
 
-/* Isolated tables come in pairs: where one root is the second of two, there are none. */
+/*
+ * Isolated tables come in pairs: if a root is in the second page of a pair, there are
+ * none.
+ */
 static bool mm_is_isolated(struct atw_kernel *k, uint64_t root)
 {
 	k->single_roots |= atw_source_is_live(k->mem) && k->own.paging.family == ATW_X86 &&
@@ -105,7 +107,7 @@ int mm_kernel_isolated(const struct atw_kernel *k)
 	return k->have_own && k->own.low.have ? mm_isolation(k, k->own.low.pa.u) : -1;
 }
 
-/* A word that is to stay as it is; 0: one that is not to become 0. */
+/* A guard word that must not change; 0: one that must not become 0. */
 static int mm_set_guard(const struct members *v, uint64_t base, enum need_member id,
 			uint8_t len, uint64_t value, struct mmu_guard *ret,
 			struct atw_err *err)
@@ -144,8 +146,8 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 	if (r == ATW_OK)
 		r = kmem_physical(v.m, pgd, &n.root, err);
 	/*
-	 * exit_mmap() takes the tables down when the last user is gone; the root
-	 * and the mm_struct itself are free for others after that.
+	 * exit_mmap() frees the tables when the last user is gone; the root and the
+	 * mm_struct itself can be reused after that.
 	 */
 	if (r == ATW_OK && kmem_is_live(v.m) && member_have(&v, N_mm_users)) {
 		r = mm_set_guard(&v, mm, N_mm_users, 4, 0, &n.space.guard[0], err);
@@ -194,11 +196,11 @@ int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret
 	opened = atw_mm_open(k, t->mm, &n, &why);
 	r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
 
-	/* Its threads may hand it on: it is in use as long as any of them has it. */
+	/* Its threads may keep the mm: it is in use as long as one of them has it. */
 	if (r == ATW_OK && kmem_is_live(v.m) && !t->by_thread)
 		r = mm_guard_by_task(&v, t, &n.space, &why);
 	if (r == ATW_OK && !mmu_space_lives(&n.space))
-		return ATW_END;          /* which may be why it was not opened */
+		return ATW_END;          /* the task may have ended before */
 	if (r < 0 || opened < 0) {
 		if (err)
 			*err = why;

@@ -21,10 +21,10 @@ enum {
 struct kernel_modules {
 	struct atw_module_types *v;
 	size_t n, cap;
-	uint64_t bytes;          /* of their types, looked at */
+	uint64_t bytes;          /* of BTF that was read */
 };
 
-/* One of the list's elements; what it describes may still be unreadable. */
+/* An element of the list; its BTF may be unreadable. */
 static int modules_one(struct atw_kernel *k, struct kmem *m, const struct btf *base,
 		       uint64_t at, struct atw_module_types *ret, struct atw_err *err)
 {
@@ -75,7 +75,7 @@ static int modules_list(struct atw_kernel *k, struct kernel_modules *all,
 		return atw_err_set(err, ATW_E_MISSING, "this kernel has no list of them (btf_modules)");
 	r = kmem_u64(m, head, &at, err);
 	for (; r == ATW_OK && at != head; last = at, at = next) {
-		/* A list in which every link is confirmed comes back to its head. */
+		/* A list in which every back link is verified returns to its head. */
 		r = kmem_u64(m, at + 8, &back, err);
 		if (r == ATW_OK && back != last)
 			r = atw_err_set(err, ATW_E_DAMAGED,

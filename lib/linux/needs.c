@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* needs.c - the list of required members and its lookup in BTF. */
 #include "linux/needs.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "base/cleanup.h"
 #include "linux/wanted.h"
 
-/* ---- the list ---- */
+/* ---- the list of requirements ---- */
 
 enum needs_kind { KIND_MEMBER, KIND_SIZE, KIND_CONST, KIND_SYMBOL };
 
@@ -61,7 +62,7 @@ const char *needs_for_name(enum need_for f)
 	return f < FOR_COUNT ? names[f] : "";
 }
 
-/* ---- out of the types ---- */
+/* ---- lookup in BTF ---- */
 
 static bool needs_want(struct name_index *l, const struct needs_entry *e, size_t n)
 {
@@ -115,10 +116,11 @@ static void needs_find_size(struct needs *n, const struct btf *b,
 struct const_search {
 	struct needs *n;
 	struct name_index names;
-	uint8_t place[N_CONSTS + 1];     /* of the alternative taken; 0: none */
+	uint8_t place[N_CONSTS + 1];     /* index of the alternative that was found; 0:
+					  * none */
 };
 
-/* Earlier alternatives win, in whatever order the types come. */
+/* Earlier alternatives have precedence, in whatever order the types come. */
 static void needs_on_enumerator(void *arg, const char *name, int64_t value)
 {
 	struct const_search *s = arg;
@@ -131,7 +133,7 @@ static void needs_on_enumerator(void *arg, const char *name, int64_t value)
 	s->n->have_const[w->owner] = true;
 }
 
-/* One pass: where the types are, and every enumerator that has a use. */
+/* One pass over the types: finds structs and all required enumerators. */
 static void needs_look_at_all(const struct btf *b, struct name_index *types,
 			      struct const_search *cs)
 {
@@ -144,7 +146,7 @@ static void needs_look_at_all(const struct btf *b, struct name_index *types,
 		if (kind != BTF_STRUCT && kind != BTF_UNION && kind != BTF_TYPEDEF)
 			continue;
 		w = wanted_find(types, btf_name(b, id));
-		/* A struct goes before a typedef of the same name. */
+		/* A struct has precedence over a typedef of the same name. */
 		if (w && (!w->id || (kind == BTF_STRUCT && btf_kind(b, (uint32_t)w->id) != BTF_STRUCT)))
 			w->id = id;
 	}
@@ -172,7 +174,7 @@ void needs_from_types(struct needs *n, const struct btf *b)
 	wanted_deinit(&cs.names);
 }
 
-/* ---- saying what is there ---- */
+/* ---- results ---- */
 
 size_t needs_count(void)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * needs.h - what atwalk needs to know of a kernel: members of its structs,
- * values of its enumerators, addresses of its symbols. needs.def has the list,
- * with what they were called in other releases. What is there decides, never a
- * version number.
+ * needs.h - what atwalk requires of a kernel: members of its structs, values of its
+ * enumerators, addresses of its symbols. needs.def lists them with their names in other
+ * releases. Their presence decides, never a version number.
  *
  * Use: off = needs->member[N_task_mm]; if (off == NEED_NONE) ...
  */
@@ -14,7 +13,7 @@
 
 #include "format/btf.h"
 
-/* What of atwalk a need serves: what is lost without it. */
+/* Features that depend on a requirement. */
 enum need_for {
 	FOR_TASKS,               /* the list of tasks, and --pid */
 	FOR_SPACES,              /* their page tables */
@@ -23,16 +22,16 @@ enum need_for {
 	FOR_PAGES,               /* struct page */
 	FOR_SLAB,                /* the slab cache of a page */
 	FOR_SWAP,                /* swap devices */
-	FOR_LARGE,               /* why pages are no large ones */
+	FOR_LARGE,               /* THP eligibility */
 	FOR_REGIONS,             /* names of the kernel's regions */
 	FOR_MODULES,             /* types that loaded modules describe */
-	FOR_CPUS,                /* what each CPU was using */
-	FOR_CGROUPS,             /* the memory cgroup that pays for a page */
-	FOR_ABOUT,               /* what tasks are, and have used */
-	FOR_MACHINE,             /* how much RAM there is, and where */
-	FOR_COUNTERS,            /* what the kernel counts of its memory */
+	FOR_CPUS,                /* state of CPUs */
+	FOR_CGROUPS,             /* the memory cgroup that a page is charged to */
+	FOR_ABOUT,               /* task attributes and resource usage */
+	FOR_MACHINE,             /* size and ranges of RAM */
+	FOR_COUNTERS,            /* memory counters */
 	FOR_LOG,                 /* the kernel's log */
-	FOR_CRASH,               /* on which CPU it crashed, when, and what it is called */
+	FOR_CRASH,               /* CPU and time of a crash, host name */
 	FOR_COUNT
 };
 
@@ -66,30 +65,30 @@ struct needs {
 	int64_t constant[N_CONSTS];
 	bool have_const[N_CONSTS];
 	uint64_t symbol[N_SYMBOLS];      /* 0: none */
-	bool types, symbols;             /* were there any to look in */
-	const struct atw_err *why;       /* types: why not, if more is known; NULL */
+	bool types, symbols;             /* types and symbols were available */
+	const struct atw_err *why;       /* types: why not, if known; NULL */
 };
 
 /*
- * Fill in members, sizes and constants; NULL: there are no types. What the
- * types lack stays missing. One pass over the types.
+ * Fill in members, sizes and constants; NULL: there are no types. Missing ones remain
+ * marked as such. One pass over the types.
  */
 void needs_from_types(struct needs *n, const struct btf *b);
-/* For a need `i` in 0..needs_count() - 1: to list them all. */
+/* Requirement `i` in 0..needs_count() - 1: to list them all. */
 struct need_info {
 	const char *kind;        /* "member", "size", "constant", "symbol" */
-	const char *names;       /* alternatives with | between */
+	const char *names;       /* alternatives separated by | */
 	enum need_for serves;
-	bool must;               /* nothing of what it serves works without it */
+	bool must;               /* the feature does not work without it */
 	bool have;
 };
 size_t needs_count(void);
 struct need_info needs_at(const struct needs *n, size_t i);
-/* What is lost without it, as words: "the list of tasks". */
+/* The feature as text: "the list of tasks". */
 const char *needs_for_name(enum need_for f);
-/* ATW_OK, or ATW_E_UNSUPPORTED naming the first `must` that is missing. */
+/* ATW_OK, or ATW_E_UNSUPPORTED with the name of the first missing `must`. */
 int needs_check(const struct needs *n, enum need_for f, struct atw_err *err);
-/* The names of symbol i, alternatives with | between. */
+/* The names of symbol i, alternatives separated by |. */
 const char *needs_symbol_names(enum need_symbol i);
 
 #endif

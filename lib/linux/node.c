@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node.c - the NUMA node of a frame.
+ * node.c - NUMA node of a frame.
  *
- * page->flags has it, but its bits depend on the configuration and are not recorded
- * anywhere. Each node's pglist_data has the frames it spans. Where that array cannot be
+ * page->flags contains it, but its bits depend on the configuration and are not recorded
+ * anywhere. The pglist_data of each node has its range of frames. If that array cannot be
  * found, a machine with one node does not need it.
  */
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int node_one(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32
 	return node_add(n, cap, (struct node_span){start, start + pages, id});
 }
 
-/* Is its bit clear in node_online_map, as far as that can be read? */
+/* Is its bit known to be clear in node_online_map? */
 static bool node_is_offline(struct kmem *m, uint64_t map, uint32_t id)
 {
 	uint64_t word;
@@ -104,7 +104,7 @@ static int node_spans_init(struct atw_kernel *k, struct kmem *m, struct nodes *r
 		return ATW_OK;
 	if (!data && n->symbol[Y_contig_page_data])
 		return node_add(ret, &cap, (struct node_span){0, UINT64_MAX, 0});
-	/* What follows a shorter array is no pointer to anything that fits. */
+	/* Bytes behind a shorter array do not look like a valid pointer. */
 	for (uint32_t i = 0; data && i < len && r == ATW_OK; i++) {
 		if (kmem_u64(m, data + i * 8, &pgdat, NULL) < 0)
 			break;

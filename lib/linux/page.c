@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page.c - opening what the kernel says of its pages, and the pages of zeroes,
- * which nothing in a struct page marks.
+ * page.c - public interface to struct pages, and detection of the zero pages, which no
+ * flag in struct page marks.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void page_find_zeroes(struct atw_memmap *m)
 	z->huge_pages = (uint64_t)1 << (pg->level[1].shift - pg->page_shift);
 	z->tried = UINT64_MAX;
 	z->known = page_frame(m, n->symbol[Y_zero_pfn], &z->pfn);
-	/* Without the symbol but with others, there is none: not configured. */
+	/* If other symbols exist and this one does not, the feature is not configured. */
 	z->huge_known = page_frame(m, n->symbol[Y_huge_zero_pfn], &z->huge);
 }
 
@@ -86,8 +86,8 @@ int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 }
 
 /*
- * What follows a large block is likely to be one as well, and of that the first
- * struct page is enough.
+ * The block behind a large block is probably large as well, and of that only the first
+ * struct page is needed.
  */
 enum { BATCH_MIN = 8, BATCH_MAX = 512 };
 
@@ -169,8 +169,8 @@ void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n)
 }
 
 /*
- * All zero; what was left out when the dump was made may have been. Pages of
- * no other kind that get here are ever left out.
+ * Is the page all zero? Pages that the dump left out may have been: no other kind of page
+ * that gets here is ever left out.
  */
 static bool page_is_zero(struct atw_memmap *m, uint64_t pfn)
 {
@@ -212,7 +212,7 @@ void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages)
 	if (!p)
 		return;
 	flags = get_le64(p + m->abi.flags);
-	/* Mapped, but not counted; neither on a list nor of a file or an owner. */
+	/* Mapped without a mapcount; not on an LRU list, without a mapping. */
 	if ((int32_t)get_le32(p + m->abi.mapcount) != -1 || flags & m->abi.lru ||
 	    get_le64(p + m->abi.mapping))
 		return;

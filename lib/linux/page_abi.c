@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page_abi.c - layout of this kernel's struct page: members, bits and types, from its
+ * page_abi.c - layout of struct page of this kernel: members, bits and types, from its
  * own types and VMCOREINFO, never from its release.
  */
 #include "linux/kpf.h"
 #include "linux/memmap.h"
 
-/* include/linux/page-flags.h's bits, and what they come out as. */
+/* Bits of include/linux/page-flags.h, and the KPF_ flags that they become. */
 static const struct { uint8_t kpf; enum need_const bit; } copies[] = {
 	{ KPF_LOCKED, C_PG_locked }, { KPF_ERROR, C_PG_error },
 	{ KPF_REFERENCED, C_PG_referenced }, { KPF_UPTODATE, C_PG_uptodate },
@@ -31,7 +31,7 @@ static void page_abi_make_tables(const struct needs *n, struct page_abi *a)
 	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
 		int64_t bit = n->have_const[copies[i].bit] ? n->constant[copies[i].bit] : -1;
 
-		/* 32 bits and above are section, node and zone. */
+		/* Bits from 32 on are section, node and zone. */
 		if (bit < 0 || bit >= 32)
 			continue;
 		a->matter |= (uint64_t)1 << bit;
@@ -63,7 +63,7 @@ static void page_abi_find_members(const struct needs *n, struct page_abi *a)
 		a->entire = size + n->member[N_page_entire];
 }
 
-/* All of them must lie where they will be read. */
+/* All members must lie inside of the bytes that are read. */
 static int page_abi_check_members(const struct needs *n, struct page_abi *a,
 				  struct atw_err *err)
 {
@@ -89,7 +89,7 @@ static int page_abi_check_members(const struct needs *n, struct page_abi *a,
 	return ATW_OK;
 }
 
-/* NUMBER(PAGE_..._MAPCOUNT_VALUE): the whole word that has this type alone. */
+/* NUMBER(PAGE_..._MAPCOUNT_VALUE): the whole word if only this type is set. */
 static uint32_t page_abi_noted_type(const struct atw_kernel *k, const char *key, bool top)
 {
 	uint64_t u;
@@ -113,7 +113,7 @@ static void page_abi_find_types(const struct atw_kernel *k, const struct needs *
 	bool top = buddy >= 0xf0 && buddy <= 0xff;
 
 	a->types = top ? TYPES_TOP : TYPES_BITS;
-	/* Names of the preprocessor from 5.0 to 6.9; 0x200 was PG_kmemcg up to 5.10. */
+	/* Names of macros from 5.0 to 6.9; 0x200 was PG_kmemcg up to 5.10. */
 	a->buddy = buddy ? buddy : 0x80;
 	a->offline = page_abi_type_of(n, C_type_offline, buddy ? 0 : 0x100);
 	a->table = page_abi_type_of(n, C_type_table,

@@ -13,12 +13,12 @@
 /* Bits of page->mapping: PAGE_MAPPING_ANON, and KSM with the one above. */
 #define MAPPING_ANON 1
 #define MAPPING_KSM 3
-/* More frames than any folio has: 16 GiB of 4 KiB. */
+/* Limit of frames in a folio: 16 GiB of 4 KiB. */
 #define FOLIO_MAX ((uint64_t)1 << 22)
 /* Orders of free blocks: MAX_PAGE_ORDER is 10, arm64 with 64K pages has 13. */
 enum { ORDERS = 20 };
 
-/* A page and its folio, as bytes. */
+/* The struct pages of a page and its folio, as bytes. */
 struct page_flags_view {
 	const uint8_t *page, *head, *second;
 	uint64_t pfn, head_pfn;
@@ -31,19 +31,19 @@ static uint64_t page_flags_word(const uint8_t *p, uint32_t at)
 	return get_le64(p + at);
 }
 
-/* Members of the second page are counted from the first. */
+/* Members of the second page have offsets from the first. */
 static uint32_t page_flags_second32(const struct atw_memmap *m,
 				    const struct page_flags_view *v, uint32_t at)
 {
 	return get_le32(v->second + (at - m->where.size));
 }
 
-/* ---- finding the folio ---- */
+/* ---- the folio of a page ---- */
 
 /*
- * What a tail has instead of a list: the address of its head and 1, or since
- * 7.1 a mask that leads from its own address there (compound_info_has_mask()).
- * A mask is all ones above a bit, which no pointer is.
+ * In a tail, the list pointer holds the address of its head plus 1, or since 7.1 a mask
+ * that is applied to its own address (compound_info_has_mask()). A mask is all ones above
+ * a bit, which no pointer is.
  */
 static uint64_t page_flags_head_address(uint64_t own, uint64_t info)
 {
@@ -72,9 +72,9 @@ static bool page_flags_set_head(struct atw_memmap *m, struct page_flags_view *v,
 }
 
 /*
- * Up to 7.0 the struct pages of a hugetlb page's tails may be the same memory
- * again, so that each first one of a page looks like the head. What follows a
- * true head points back to it (page_is_fake_head()).
+ * Up to 7.0 the struct pages of a hugetlb page's tails may be mapped to the same memory,
+ * so that each first one in a page looks like the head. The struct page behind a true
+ * head points back to it (page_is_fake_head()).
  */
 static void page_flags_see_fake_head(struct atw_memmap *m, struct page_flags_view *v)
 {
@@ -91,7 +91,7 @@ static void page_flags_see_fake_head(struct atw_memmap *m, struct page_flags_vie
 		v->tail = true;
 }
 
-/* The struct pages in the way of what follows are read. */
+/* The struct pages that the following functions need are read. */
 static int page_flags_look(struct atw_memmap *m, uint64_t pfn, struct page_flags_view *v,
 			   struct atw_err *err)
 {
@@ -129,7 +129,7 @@ static int page_flags_look(struct atw_memmap *m, uint64_t pfn, struct page_flags
 	return ATW_OK;
 }
 
-/* ---- single questions ---- */
+/* ---- single properties ---- */
 
 static bool page_flags_has_type(const struct page_abi *a, const uint8_t *page)
 {
@@ -192,7 +192,7 @@ static int64_t page_flags_entire_of(const struct atw_memmap *m,
 		       : (int64_t)(int32_t)page_flags_second32(m, v, m->abi.entire) + 1;
 }
 
-/* Up to 6.1 nothing counts a folio's mappings but its pages themselves. */
+/* Up to 6.1 the mappings of a folio are only counted in its pages. */
 static bool page_flags_any_page_mapped(struct atw_memmap *m,
 				       const struct page_flags_view *v)
 {
@@ -228,11 +228,11 @@ static bool page_flags_is_mapped(struct atw_memmap *m, const struct page_flags_v
 	return !hugetlb && page_flags_any_page_mapped(m, v);
 }
 
-/* ---- how often it is mapped ---- */
+/* ---- mapcounts ---- */
 
 /*
- * With CONFIG_NO_PAGE_MAPCOUNT (6.15) the pages of a large folio are not
- * counted. The first folio of which some page is mapped by itself shows it.
+ * With CONFIG_NO_PAGE_MAPCOUNT (6.15) pages of large folios have no mapcount. The first
+ * folio with a page that is mapped individually reveals it.
  */
 static void page_flags_see_counting(struct atw_memmap *m, const struct page_flags_view *v)
 {
@@ -288,7 +288,7 @@ static int64_t page_flags_count_folio(struct atw_memmap *m,
 					   : n + page_flags_entire_of(m, v);
 }
 
-/* page_mapcount() up to 6.9, and what kpagecount_read() asked before */
+/* page_mapcount() up to 6.9, and the checks of kpagecount_read() before it */
 static int64_t page_flags_count_page(const struct atw_memmap *m,
 				     const struct page_flags_view *v, bool hugetlb)
 {
@@ -298,7 +298,7 @@ static int64_t page_flags_count_page(const struct atw_memmap *m,
 		return 0;
 	if (!v->large)
 		return n;
-	/* Up to 6.1 those of a file count the whole of it in each page. */
+	/* Up to 6.1 mappings of a whole file folio are counted in each of its pages. */
 	if (m->abi.double_map && m->abi.mapped == NEED_NONE) {
 		if (!(page_flags_word(v->head, m->abi.mapping) & MAPPING_ANON) &&
 		    !hugetlb)
@@ -311,8 +311,8 @@ static int64_t page_flags_count_page(const struct atw_memmap *m,
 /* ---- free blocks ---- */
 
 /*
- * Only the first page of a free block says so: the first of a block of each
- * order that could hold this one is asked (is_free_buddy_page()).
+ * Only the first page of a free block is marked: the possible first pages, one for each
+ * order, are checked (is_free_buddy_page()).
  */
 static bool page_flags_in_free_block(struct atw_memmap *m,
 				     const struct page_flags_view *v, unsigned *order)
@@ -332,7 +332,7 @@ static bool page_flags_in_free_block(struct atw_memmap *m,
 	return false;
 }
 
-/* ---- all of it ---- */
+/* ---- all properties ---- */
 
 static uint64_t page_flags_zeroes(const struct zero_pages *z, uint64_t pfn,
 				  bool maybe_small)
@@ -342,7 +342,7 @@ static uint64_t page_flags_zeroes(const struct zero_pages *z, uint64_t pfn,
 	return maybe_small && z->known && pfn == z->pfn ? kpf(KPF_ZERO_PAGE) : 0;
 }
 
-/* Flags of the folio as such: its users and its size. */
+/* Flags of the folio as a whole: its users and its size. */
 static uint64_t page_flags_folio_kpf(struct atw_memmap *m,
 				     const struct page_flags_view *v, bool hugetlb)
 {
@@ -429,8 +429,8 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 }
 
 /*
- * Free blocks and folios have a power of two as their size and are aligned to it;
- * folios that are not are gigantic ones, with a correct size as well.
+ * Free blocks and folios have a power of two as their size and are aligned to it; the
+ * exception is gigantic folios, whose size is correct as well.
  */
 static uint64_t page_flags_rest_of(uint64_t first, unsigned order, uint64_t pfn)
 {
@@ -446,7 +446,7 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page
 	bool idle;
 	int r = page_flags_look(m, pfn, &v, err);
 
-	/* Up to 6.9 flags speak of the page itself, and a tail has few. */
+	/* Up to 6.9 flags are those of the page itself, and a tail has few. */
 	if (r == ATW_OK && v.tail)
 		r = page_flags_look(m, v.head_pfn, &v, err);
 	if (r != ATW_OK)

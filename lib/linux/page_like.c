@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * page_like.c - recognition of struct pages that decode to a known result. Few of very
- * many differ, and comparing five words is cheaper than decoding them.
+ * page_like.c - cache of decoded struct pages. Most pages equal one of few others, and
+ * comparing five words is cheaper than decoding them.
  */
 #include "linux/kpf.h"
 #include "linux/memmap.h"
@@ -13,7 +13,7 @@ static int32_t like_i32(const uint8_t *p, uint32_t at)
 	return (int32_t)get_le32(p + at);
 }
 
-/* Reads the words that decide the result; false: a page of a kind that is not compared. */
+/* Reads the words that determine the result; false: this kind of page is not cached. */
 static bool like_of(const struct page_abi *a, const uint8_t *p, struct page_like *ret)
 {
 	uint64_t info = get_le64(p + a->head);
@@ -22,7 +22,7 @@ static bool like_of(const struct page_abi *a, const uint8_t *p, struct page_like
 		.flags = get_le64(p + a->flags) & a->matter, .info = info & 1 ? info : 0,
 		.mapcount = get_le32(p + a->mapcount), .end = UINT64_MAX,
 	};
-	/* A type would be less. */
+	/* A page type would be lower. */
 	if (ret->info)
 		return like_i32(p, a->mapcount) >= -1;
 	ret->mapping = get_le64(p + a->mapping) & MAPPING_BITS;
@@ -45,7 +45,7 @@ bool memmap_like(struct atw_memmap *m, const struct lnx_page *page, struct page_
 	       (!ret->info || like_in_folio(ret, page));
 }
 
-/* ---- pages that were decoded before ---- */
+/* ---- the cache ---- */
 
 static struct page_memo *page_like_memo_of(struct atw_memmap *m,
 					   const struct page_like *l)
@@ -57,7 +57,7 @@ static struct page_memo *page_like_memo_of(struct atw_memmap *m,
 	return &m->memo[(x ^ x >> 8 ^ x >> 4) % PAGE_MEMOS];
 }
 
-/* Heads of folios change, and are read anew when tails are. */
+/* Heads of folios change, and are re-read when tails are. */
 static bool page_like_memo_holds(const struct atw_memmap *m, const struct page_memo *o,
 				 const struct page_like *l, uint64_t pfn)
 {
@@ -100,7 +100,7 @@ int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 	return r;
 }
 
-/* ---- neighbours ---- */
+/* ---- adjacent frames ---- */
 
 static bool page_like_is(const struct page_abi *a, const struct page_like *l,
 			 const uint8_t *p)
@@ -116,7 +116,7 @@ static bool page_like_is(const struct page_abi *a, const struct page_like *l,
 	       like_i32(p, a->refcount) > 0;
 }
 
-/* Pages of zeroes are known by their frames. */
+/* Zero pages are recognised by their frame numbers. */
 static uint64_t like_before_zeroes(const struct zero_pages *z, uint64_t pfn, uint64_t n)
 {
 	if (z->known && z->pfn - pfn < n)

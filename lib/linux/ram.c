@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ram.c - iomem_resource and all below it: kernel/resource.c. */
+/* ram.c - the resource tree below iomem_resource: kernel/resource.c. */
 #include "linux/ram.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Trees may contain themselves. */
+/* Damaged trees may contain themselves. */
 enum { RESOURCES = 65536, DEPTH = 16 };
 
 static bool ram_get(struct atw_kernel *k, uint64_t at, enum need_member id, uint64_t *ret)
@@ -47,7 +47,7 @@ static int ram_all(struct atw_kernel *k, uint64_t root, struct extents *x,
 	unsigned depth = 1, seen = 0;
 	int r = ATW_OK;
 
-	/* at[] is the way down; behind one that has been looked at comes its sibling. */
+	/* at[] is the path from the root; after an entry comes its sibling. */
 	while (depth && r == ATW_OK && seen++ < RESOURCES) {
 		uint64_t now = at[depth - 1];
 
@@ -99,7 +99,7 @@ int kernel_ram_pages(struct atw_kernel *k, uint64_t *ret, struct atw_err *err)
 	r = kernel_kmem(k, &m, err);
 	if (r == ATW_OK)
 		r = kmem_u64(m, at, &pages, err);
-	/* No kernel runs in none: such bytes were left out. */
+	/* No kernel has 0 here: such bytes were left out of the dump. */
 	if (r == ATW_OK && !pages)
 		r = atw_err_set(err, ATW_E_MISSING, "_totalram_pages at 0x%" PRIx64 " is 0", at);
 	if (r == ATW_OK)

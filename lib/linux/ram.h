@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ram.h - which physical addresses are RAM, and how much of it the kernel has. */
+/* ram.h - ranges of RAM, and its size. */
 #ifndef LINUX_RAM_H
 #define LINUX_RAM_H
 
@@ -7,8 +7,8 @@
 #include "source/extents.h"
 
 /*
- * What /proc/iomem calls System RAM: the kernel's own tree of resources.
- * ATW_E_MISSING: nothing leads there, or none of it is called so.
+ * The ranges that /proc/iomem lists as System RAM, from the kernel's tree of resources.
+ * ATW_E_MISSING: the tree cannot be found, or has no such range.
  */
 int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err);
 /* MemTotal of /proc/meminfo, in pages. */

@@ -32,7 +32,7 @@ void region_put(struct plan *p, uint64_t first, uint64_t last, const char *name)
 
 	if (first > last || r->failed)
 		return;
-	/* One more, and one more again if it parts another in two. */
+	/* Adding a region in the middle of another one splits that in two. */
 	if (!array_reserve((void **)&r->v, &r->cap, r->n + 2, sizeof(r->v[0]))) {
 		r->failed = true;
 		return;
@@ -62,7 +62,7 @@ void region_put_to(struct plan *p, uint64_t start, uint64_t end, const char *nam
 		region_put(p, start, end - 1, name);
 }
 
-/* Neighbours of one name are one region. */
+/* Adjacent regions of one name are merged. */
 static void regions_join(struct kernel_regions *r)
 {
 	size_t n = 0;
@@ -79,8 +79,8 @@ static void regions_join(struct kernel_regions *r)
 /* ---- regions that every architecture has ---- */
 
 /*
- * The last address up to which everything has this distance; 0: not known. For kernels
- * where the end of the range of the direct map is not known, and where something else
+ * The last address up to which everything is mapped with this offset; 0: not known. For
+ * kernels for which the end of the direct map's range is unknown and another region
  * follows.
  */
 static uint64_t regions_last_at_distance(const struct plan *p, uint64_t first,
@@ -135,7 +135,7 @@ void region_direct_map(struct plan *p, struct said distance, uint64_t lo,
 static void regions_part(struct plan *p, uint64_t start, uint64_t end, uint64_t lo,
 			 uint64_t hi, const char *name)
 {
-	/* The last page of a part belongs to it to its end. */
+	/* The last page of a part belongs to it completely. */
 	end = (end + p->page - 1) & ~(p->page - 1);
 	if (start >= lo && end <= hi && start < end)
 		region_put(p, start & ~(p->page - 1), end - 1, name);
@@ -144,7 +144,7 @@ static void regions_part(struct plan *p, uint64_t start, uint64_t end, uint64_t 
 void region_image_parts(struct plan *p, uint64_t start, uint64_t end)
 {
 	const uint64_t *y = p->symbol;
-	/* RISC-V's _sdata stands before the read-only data; x86 has no _data. */
+	/* RISC-V's _sdata precedes the read-only data; x86 has no _data. */
 	uint64_t data = y[Y_image_data] ? y[Y_image_data] : y[Y_image_sdata];
 
 	regions_part(p, y[Y_image_text], y[Y_image_etext], start, end, "kernel text");
@@ -182,7 +182,7 @@ static void regions_module_part(struct plan *p, const struct needs *n, uint64_t 
 			   "modules");
 }
 
-/* Since ac3b43283923 (6.4) an array of parts, before that a few members. */
+/* Since ac3b43283923 (6.4) an array of parts, before that separate members. */
 static void regions_module_parts(struct plan *p, const struct needs *n, uint64_t module)
 {
 	int64_t parts = n->have_const[C_module_mem_types] ?
@@ -218,7 +218,7 @@ void region_loaded_modules(struct plan *p)
 	}
 }
 
-/* All of it lies in one region, which is one that memory is taken from. */
+/* It must lie in one region that the kernel allocates memory from. */
 static bool regions_is_taken_from(const struct plan *p, uint64_t first, uint64_t last)
 {
 	for (size_t i = 0; i < p->regions->n; i++) {
@@ -231,8 +231,8 @@ static bool regions_is_taken_from(const struct plan *p, uint64_t first, uint64_t
 }
 
 /*
- * Each CPU's copy of the static per-CPU data (mm/percpu.c). What is allocated
- * per CPU lies behind it, and how much that is no symbol says.
+ * Each CPU's copy of the static per-CPU data (mm/percpu.c). Dynamic per-CPU allocations
+ * follow, but no symbol has their size.
  */
 static void regions_per_cpu(struct plan *p)
 {
@@ -251,7 +251,7 @@ static void regions_per_cpu(struct plan *p)
 	}
 }
 
-/* ---- asking ---- */
+/* ---- lookup ---- */
 
 static void regions_look_up_symbols(struct plan *p)
 {
@@ -259,7 +259,7 @@ static void regions_look_up_symbols(struct plan *p)
 	uint64_t at[WANTED];
 	bool have[WANTED];
 
-	/* Not through kernel_needs(): finding the types may take a while. */
+	/* Not through kernel_needs(), because finding the types may be slow. */
 	for (unsigned i = 0; i < WANTED; i++)
 		names[i] = needs_symbol_names(wanted[i]);
 	kernel_symbols_many(p->k, names, at, have, WANTED);
@@ -272,7 +272,7 @@ static void regions_find(struct atw_kernel *k)
 {
 	struct plan p = { .k = k, .space = &k->own, .regions = k->regions };
 
-	/* A CPU's root alone does not say that this is Linux. */
+	/* A root from a CPU register alone does not imply that this is Linux. */
 	if (!k->have_own || !(k->have_vi || k->from == ATW_ROOT_TASK) || kernel_kmem(k, &p.m, NULL) < 0)
 		return;
 	p.page = (uint64_t)1 << k->own.paging.page_shift;

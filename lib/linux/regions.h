@@ -2,9 +2,9 @@
 /*
  * regions.h - construction of the regions of the kernel's half.
  *
- * Each architecture puts the regions it knows over those that were put before: the
- * kernel's image goes over the vmalloc space that arm64 keeps it in. Unknown regions
- * are not put at all, so that no address gets a wrong name.
+ * Each architecture adds its regions on top of those that were added before: the kernel
+ * image is added on top of vmalloc, which contains it on arm64. Regions with unknown
+ * borders are omitted, so no address gets a wrong name.
  */
 #ifndef LINUX_REGIONS_H
 #define LINUX_REGIONS_H
@@ -22,7 +22,7 @@
 struct kernel_regions {
 	struct atw_region *v;    /* sorted, not overlapping */
 	size_t n, cap;
-	bool failed;             /* out of memory on the way */
+	bool failed;             /* an allocation failed */
 };
 
 struct plan {
@@ -30,11 +30,11 @@ struct plan {
 	struct kmem *m;
 	const struct mmu_space *space;
 	struct kernel_regions *regions;
-	uint64_t symbol[N_SYMBOLS];      /* those FOR_REGIONS; 0: none */
+	uint64_t symbol[N_SYMBOLS];      /* symbols of FOR_REGIONS; 0: none */
 	uint64_t page;           /* bytes */
 };
 
-/* A number that may be missing. */
+/* An optional number. */
 struct said {
 	bool have;
 	uint64_t u;
@@ -44,25 +44,25 @@ static inline struct said said(uint64_t u)
 {
 	return (struct said){ true, u };
 }
-/* What both say; what one says if the other is silent; else nothing. */
+/* The value of both if they agree; of one if the other is missing; else nothing. */
 struct said said_alike(struct said a, struct said b);
 
-/* Put a region, from first to last inclusive, over what is there. */
+/* Add a region, from first to last inclusive, on top of the others. */
 void region_put(struct plan *p, uint64_t first, uint64_t last, const char *name);
 /* The same for [start, end); nothing if end is not above start. */
 void region_put_to(struct plan *p, uint64_t start, uint64_t end, const char *name);
 
 /* "NUMBER(x)", "SYMBOL(x)", ... of VMCOREINFO. */
 struct said plan_fact(const struct plan *p, const char *key);
-/* The 8 bytes a symbol stands for. */
+/* The 8 bytes at the address of a symbol. */
 struct said plan_value(const struct plan *p, enum need_symbol i);
-/* Where the kernel's text begins, or nearly. */
+/* The approximate start of the kernel's text. */
 struct said plan_text(const struct plan *p);
-/* Virtual minus physical address of what is mapped at va. */
+/* Virtual minus physical address of the mapping at va. */
 struct said plan_distance(const struct plan *p, uint64_t va);
-/* The same of a pointer into the direct map, if one is known in [lo, hi]. */
+/* The same for a pointer into the direct map, if one is known in [lo, hi]. */
 struct said plan_pointer_distance(const struct plan *p, uint64_t lo, uint64_t hi);
-/* The end of RAM as the kernel has it: the physical address after max_pfn. */
+/* The end of RAM according to the kernel: the physical address after max_pfn. */
 struct said plan_ram_end(const struct plan *p);
 
 /* One leaf. */
@@ -70,26 +70,25 @@ struct leaf {
 	uint64_t first, last;    /* virtual, inclusive */
 	uint64_t pa;
 };
-/* false: there is none, or tables on the way are not to be had. */
+/* false: there is none, or tables on the path are missing. */
 bool first_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf *ret);
 bool last_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf *ret);
 
 /*
- * The direct map in [lo, hi]: its addresses lie `distance` above physical ones. It
- * begins at lo if that is known, else at its first page, and ends at the end of RAM.
+ * The direct map in [lo, hi]: its addresses are `distance` above physical ones. It begins
+ * at lo if that is known, else at its first page, and ends at the end of RAM.
  */
 void region_direct_map(struct plan *p, struct said distance, uint64_t lo,
 		       uint64_t hi, bool from_lo);
-/* The kernel's image from _text to _end; false: they are not known. */
+/* The kernel image from _text to _end; false: these are not known. */
 bool region_image(struct plan *p);
-/* Its parts in [start, end), by symbols. */
+/* Its sections in [start, end), by symbols. */
 void region_image_parts(struct plan *p, uint64_t start, uint64_t end);
-/* Where loaded modules lie, one by one, by the kernel's list of them. */
+/* Loaded modules one by one, from the kernel's list of them. */
 void region_loaded_modules(struct plan *p);
 /*
- * The address struct page 0 has or would have: what every present section's
- * section_mem_map says with SPARSEMEM_VMEMMAP (mm/sparse.c,
- * sparse_encode_mem_map()).
+ * The address of a real or hypothetical struct page 0: the section_mem_map of every
+ * present section with SPARSEMEM_VMEMMAP (mm/sparse.c, sparse_encode_mem_map()).
  */
 struct said plan_sections_vmemmap(const struct plan *p);
 

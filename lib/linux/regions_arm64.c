@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * regions_arm64.c - Documentation/arch/arm64/memory.rst and
+ * regions_arm64.c - regions of arm64: Documentation/arch/arm64/memory.rst and
  * arch/arm64/include/asm/memory.h.
  *
- * The upper end of the address space has been laid out in three ways. The position of
- * vmemmap distinguishes them:
+ * The upper end of the address space has had three layouts. The position of vmemmap
+ * distinguishes them:
  *
- *   5.4 to 5.10   VMEMMAP_START is -VMEMMAP_SIZE - 2 MiB
- *   5.11 to 6.8   a power of two from the top (8c96400d6a39, 9ad7c6d5e75b)
- *   6.9 on        VMEMMAP_END is -1 GiB, PCI I/O and fixmap above it
- *                 (32697ff38287, b730b0f2b1fc)
+ *	5.4 to 5.10   VMEMMAP_START is -VMEMMAP_SIZE - 2 MiB
+ *	5.11 to 6.8   a power of two from the top (8c96400d6a39, 9ad7c6d5e75b)
+ *	6.9 on        VMEMMAP_END is -1 GiB, PCI I/O and fixmap above it
+ *	              (32697ff38287, b730b0f2b1fc)
  *
  * VMCOREINFO has the borders since 5.18 (2369f171d5c5). With KASLR the kernel's image
  * lies somewhere in vmalloc, and so do the modules, near it.
@@ -19,8 +19,9 @@
 enum { SZ_64K = 65536, LONGEST_IMAGE = 256 << 20, WIDEST_GAP = 16 << 20 };
 
 struct bounds {
-	uint64_t direct;         /* where the upper half begins on this CPU */
-	uint64_t built;          /* PAGE_OFFSET: where the kernel was built for */
+	uint64_t direct;         /* start of the upper half on this CPU */
+	uint64_t built;          /* PAGE_OFFSET: the start that the kernel was built
+				  * for */
 	uint64_t page_end;       /* of the direct map, or of KASAN's shadow */
 	struct said vmalloc, vmalloc_end;
 	struct said modules, modules_end, bpf;
@@ -28,7 +29,7 @@ struct bounds {
 	struct said pci, fixmap, fixmap_end;
 };
 
-/* ---- the fixed ones ---- */
+/* ---- fixed regions ---- */
 
 static unsigned regions_arm64_log2_up(uint64_t u)
 {
@@ -40,9 +41,9 @@ static unsigned regions_arm64_log2_up(uint64_t u)
 }
 
 /*
- * vmalloc begins where modules end, and there the image would be without KASLR
- * (KIMAGE_VADDR). BPF's 128 MiB below the modules went away in 5.16 and in some
- * stable releases of before (b89ddf4cca43).
+ * vmalloc begins where modules end, at the address of the image without KASLR
+ * (KIMAGE_VADDR). BPF's 128 MiB below the modules were removed in 5.16 and in some stable
+ * releases before (b89ddf4cca43).
  */
 static void regions_arm64_vmalloc_start(const struct plan *p, struct bounds *b)
 {
@@ -60,7 +61,7 @@ static void regions_arm64_vmalloc_start(const struct plan *p, struct bounds *b)
 	b->vmalloc = b->modules_end = said(start);
 }
 
-/* Kernels that do not say: vmemmap from the sections, and the rest from it. */
+/* If VMCOREINFO lacks the borders: vmemmap from the sections, the others from vmemmap. */
 static void regions_arm64_derive(const struct plan *p, struct bounds *b)
 {
 	const struct atw_paging *pg = &p->space->paging;
@@ -73,7 +74,7 @@ static void regions_arm64_derive(const struct plan *p, struct bounds *b)
 		return;
 	shift = pg->page_shift - regions_arm64_log2_up(size.u);
 	bytes = (b->page_end - b->built) >> shift;
-	/* vmemmap is where page 0 would be; memstart_addr is signed. */
+	/* vmemmap is the address of a hypothetical page 0; memstart_addr is signed. */
 	start = pages.u + (uint64_t)((int64_t)ram.u >> pg->page_shift) * size.u;
 	if (start == -bytes - SZ_2M) {
 		pud = UINT64_C(1) << pg->level[pg->nlevels >= 3 ? 2 : pg->nlevels - 1].shift;
@@ -112,8 +113,8 @@ static void regions_arm64_above_vmalloc(const struct plan *p, struct bounds *b)
 		b->fixmap_end = said(start - SZ_32M);
 	}
 	/*
-	 * Built for 52 bits and run with fewer, the lower part of vmemmap would
-	 * be of pages that cannot be: since 6.9 vmalloc has it.
+	 * Built for 52 bits and running with fewer, the lower part of vmemmap would
+	 * describe impossible addresses: since 6.9 it belongs to vmalloc.
 	 */
 	if (b->vmalloc_end.u > start)
 		b->vmemmap = said(b->vmalloc_end.u + SZ_8M);
@@ -126,7 +127,7 @@ static bool regions_arm64_find_bounds(const struct plan *p, struct bounds *b)
 
 	if (!bits.have || bits.u < 36 || bits.u > 52)
 		return false;
-	/* VA_BITS_MIN: what a kernel built for 52 bits can do with. */
+	/* VA_BITS_MIN: the minimum that a kernel built for 52 bits supports. */
 	if (bits.u > 48)
 		least = p->page == 16384 ? 47 : 48;
 	*b = (struct bounds){
@@ -146,12 +147,12 @@ static bool regions_arm64_find_bounds(const struct plan *p, struct bounds *b)
 	return true;
 }
 
-/* ---- those in the lower and in the middle part ---- */
+/* ---- regions in the lower and in the middle part ---- */
 
 /*
- * The shadow ends where everything but the direct map begins, and takes 1/8 or,
- * with tags, 1/16 of the upper half. The text's shadow is always mapped; if what
- * is mapped there is the direct map, there is no KASAN.
+ * The shadow ends where the rest above the direct map begins, and takes 1/8 or, with
+ * tags, 1/16 of the upper half. The text's shadow is always mapped; if the mapping there
+ * is the direct map, there is no KASAN.
  */
 static uint64_t regions_arm64_kasan_start(const struct plan *p, const struct bounds *b,
 					  struct said direct)
@@ -170,8 +171,8 @@ static uint64_t regions_arm64_kasan_start(const struct plan *p, const struct bou
 }
 
 /*
- * Without symbols the image is what is mapped at its distance around the text,
- * with one gap for what was freed after boot.
+ * Without symbols the image is the range that is mapped at its offset around the text,
+ * with one gap for memory that was freed after boot.
  */
 static bool regions_arm64_image_by_walk(const struct plan *p, uint64_t text,
 					uint64_t distance, uint64_t *start, uint64_t *end)
@@ -232,7 +233,7 @@ void regions_arm64(struct plan *p)
 		region_loaded_modules(p);
 		return;
 	}
-	/* memstart_addr makes up for a half that is narrower than was built for. */
+	/* memstart_addr compensates for a half that is smaller than the build's. */
 	distance = ram.have ? said(b.built - ram.u) :
 		plan_pointer_distance(p, b.direct, b.page_end - 1);
 	kasan = regions_arm64_kasan_start(p, &b, distance);

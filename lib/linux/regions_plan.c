@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * regions_plan.c - what regions are worked out of: the kernel's variables,
- * VMCOREINFO, and what is mapped where.
+ * regions_plan.c - inputs for the regions: kernel variables, VMCOREINFO, and mappings.
  */
 #include "linux/regions.h"
 
-/* ---- what is known ---- */
+/* ---- known values ---- */
 
 struct said said_alike(struct said a, struct said b)
 {
@@ -48,8 +47,8 @@ struct said plan_distance(const struct plan *p, uint64_t va)
 }
 
 /*
- * mem_section is an array that memblock allocates, out of the direct map (its
- * value is what VMCOREINFO has); without SPARSEMEM_EXTREME it is in the image.
+ * mem_section is an array that memblock allocates from the direct map (VMCOREINFO has its
+ * value); without SPARSEMEM_EXTREME it is in the image.
  */
 struct said plan_pointer_distance(const struct plan *p, uint64_t lo, uint64_t hi)
 {
@@ -64,7 +63,7 @@ struct said plan_ram_end(const struct plan *p)
 {
 	struct said s = plan_value(p, Y_max_pfn);
 
-	/* Nothing has more than 52 bits of physical addresses. */
+	/* Physical addresses have at most 52 bits. */
 	s.have &= s.u > 0 && s.u <= (UINT64_C(1) << 52) / p->page;
 	s.u *= p->page;
 	return s;
@@ -108,7 +107,7 @@ struct said plan_sections_vmemmap(const struct plan *p)
 	return (struct said){ false, 0 };
 }
 
-/* ---- what is mapped ---- */
+/* ---- mappings ---- */
 
 static struct leaf regions_plan_leaf_of(const struct plan *p, const struct mmu_seen *s,
 					uint32_t i)
@@ -142,7 +141,7 @@ bool first_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf
 
 enum found { NOTHING, LEAF, TABLE, LOST };
 
-/* The last entry there is of the tables `depth` levels down, or of those above. */
+/* The last entry of the tables `depth` levels down, or of those above. */
 static enum found regions_plan_last_entry(const struct plan *p, uint64_t first,
 					  uint64_t last, unsigned depth, struct leaf *ret)
 {
@@ -163,7 +162,7 @@ static enum found regions_plan_last_entry(const struct plan *p, uint64_t first,
 			found = LEAF;
 			*ret = regions_plan_leaf_of(p, s, s->count - 1);
 		} else if (s->kind == ATW_TABLE) {
-			/* Above the limit it is a table with nothing in range. */
+			/* Above the limit, and a table without entries in range. */
 			found = s->depth == depth ? TABLE : NOTHING;
 			*ret = (struct leaf){ s->va.u, s->va.u + (s->size - 1), s->pa.u };
 		}
@@ -173,9 +172,9 @@ static enum found regions_plan_last_entry(const struct plan *p, uint64_t first,
 }
 
 /*
- * Down along the last entries: one table a level, where a walk over a direct map
- * of small pages would read thousands. Tables that have become empty stay in the
- * kernel's half; then it is the next one below.
+ * Descends along the last entries: one table per level, while a walk over a direct map of
+ * small pages would read thousands. Empty tables remain in the kernel's half; if one is
+ * found, the entry before it is tried.
  */
 bool last_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf *ret)
 {

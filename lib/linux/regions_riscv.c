@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * regions_riscv.c - Documentation/arch/riscv/vm-layout.rst; VMCOREINFO has the
- * borders (arch/riscv/kernel/vmcore_info.c) since 6.2.
+ * regions_riscv.c - regions of RISC-V: Documentation/arch/riscv/vm-layout.rst; VMCOREINFO
+ * has the borders (arch/riscv/kernel/vmcore_info.c) since 6.2.
  *
- * From vmemmap downwards come PCI I/O and the fixmap, as
- * arch/riscv/include/asm/pgtable.h has them.
+ * Below vmemmap are PCI I/O and the fixmap, as in arch/riscv/include/asm/pgtable.h.
  */
 #include "linux/regions.h"
 
@@ -12,7 +11,7 @@
 #define KASAN_OFFSET   UINT64_C(0xdfffffff00000000)
 #define MODULES_LOWEST UINT64_C(0xffffffff00000000)
 
-/* Since ef69d2559fe9 (6.4); it was smaller, and below it was nothing. */
+/* Since ef69d2559fe9 (6.4); before, it was smaller, and nothing was below it. */
 enum { FIXMAP_SIZE = 6 << 20 };
 
 void regions_riscv(struct plan *p)
@@ -47,7 +46,7 @@ void regions_riscv(struct plan *p)
 		region_direct_map(p, distance, direct.u, kasan - 1, true);
 	}
 	region_put_to(p, kasan, MODULES_LOWEST, "KASAN shadow");
-	/* Up to the top of the address space; modules end where the image begins. */
+	/* To the top of the address space; modules end where the image begins. */
 	if (link.have && link.u > MODULES_LOWEST) {
 		region_put(p, link.u, UINT64_MAX, "kernel image");
 		region_image_parts(p, link.u, UINT64_MAX);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * regions_x86.c - Documentation/arch/x86/x86_64/mm.rst, since 4.20
+ * regions_x86.c - regions of x86-64: Documentation/arch/x86/x86_64/mm.rst, since 4.20
  * (d52888aa2753 moved the LDT).
  *
- * The direct map, vmalloc and vmemmap begin at multiples of 1 GiB that are
- * random unless KASLR is off or KASAN is on (arch/x86/mm/kaslr.c), always in
- * this order. The kernel keeps the three addresses in variables; VMCOREINFO has
- * two of them since 6.9.
+ * The direct map, vmalloc and vmemmap begin at multiples of 1 GiB that are random unless
+ * KASLR is off or KASAN is on (arch/x86/mm/kaslr.c), always in this order. The kernel
+ * keeps the three addresses in variables; VMCOREINFO has two of them since 6.9.
  */
 #include "linux/regions.h"
 
@@ -20,7 +19,7 @@
 /* arch/x86/include/asm/pgtable_64_types.h, page_64_types.h, ldt */
 struct regions_x86_layout {
 	uint64_t guard, ldt, ldt_end;
-	uint64_t direct, vmalloc, vmemmap;       /* where nothing is random */
+	uint64_t direct, vmalloc, vmemmap;       /* without randomization */
 	uint64_t vmalloc_size, kasan;
 };
 static const struct regions_x86_layout layouts[2] = {
@@ -30,7 +29,7 @@ static const struct regions_x86_layout layouts[2] = {
 	 0xffa0000000000000, 0xffd4000000000000, 12800 * TB, 0xffdffc0000000000},
 };
 
-/* The same with four levels and five. */
+/* The same for four and five levels. */
 #define KASAN_OFFSET   UINT64_C(0xdffffc0000000000)
 #define KASAN_LAST     UINT64_C(0xfffffbffffffffff)
 #define ENTRY_AREA     UINT64_C(0xfffffe0000000000)
@@ -48,7 +47,7 @@ struct bases {
 	struct said direct, vmalloc, vmemmap;
 };
 
-/* ---- the three that may be random ---- */
+/* ---- the three regions with random bases ---- */
 
 static struct said regions_x86_in_order(struct said s, uint64_t above, uint64_t below)
 {
@@ -57,9 +56,9 @@ static struct said regions_x86_in_order(struct said s, uint64_t above, uint64_t 
 }
 
 /*
- * arch/x86/kernel/head64.c defines them one after the other, so that they lie
- * side by side: vmemmap_base, vmalloc_base, page_offset_base. The outer two tell
- * where the third is. For kernels of before 6.9 without data symbols.
+ * arch/x86/kernel/head64.c defines them one after the other, so they are adjacent:
+ * vmemmap_base, vmalloc_base, page_offset_base. The known values of the outer two locate
+ * the third. For kernels before 6.9 without data symbols.
  */
 static struct said regions_x86_vmalloc_between(const struct plan *p,
 					       const struct bases *b)
@@ -79,11 +78,14 @@ static struct said regions_x86_vmalloc_between(const struct plan *p,
 				continue;
 			ret = regions_x86_in_order(said(get_le64(buf + i + 8)),
 						   b->direct.u, b->vmemmap.u);
-			/* What was used is read once more: the rest was only looked at. */
+			/*
+			 * Re-read the bytes that are used: the search itself does not
+			 * report its reads.
+			 */
 			if (ret.have && kmem_read(p->m, start.u + off + i, buf, 24, NULL) == ATW_OK)
 				return ret;
 		}
-		/* The three may lie across the end of a block. */
+		/* The three may cross the end of a block. */
 		off += got > 24 ? ((got - 16) & ~(size_t)7) : p->page - (off & (p->page - 1));
 	}
 	return ret;
@@ -94,7 +96,7 @@ static struct bases regions_x86_find_bases(const struct plan *p,
 {
 	struct bases b;
 
-	/* Physical address 0 is at the base, so its distance is the base. */
+	/* Physical address 0 is mapped at the base, so its offset is the base. */
 	b.direct = said_alike(plan_value(p, Y_page_offset_base),
 			      plan_pointer_distance(p, l->ldt_end, ENTRY_AREA));
 	b.direct = regions_x86_in_order(b.direct, l->ldt_end - 1, ENTRY_AREA);
@@ -106,7 +108,7 @@ static struct bases regions_x86_find_bases(const struct plan *p,
 			       plan_fact(p, "NUMBER(VMALLOC_START)"));
 	if (!b.vmalloc.have)
 		b.vmalloc = regions_x86_vmalloc_between(p, &b);
-	/* Two that are where they are without KASLR: so is the third. */
+	/* If two have their values without KASLR, so has the third. */
 	if (!b.vmalloc.have && b.direct.have && b.direct.u == l->direct &&
 	    b.vmemmap.have && b.vmemmap.u == l->vmemmap)
 		b.vmalloc = said(l->vmalloc);
@@ -116,7 +118,7 @@ static struct bases regions_x86_find_bases(const struct plan *p,
 	return b;
 }
 
-/* KASAN comes without random bases; the text's shadow is always mapped. */
+/* KASAN disables random bases; the text's shadow is always mapped. */
 static bool regions_x86_has_kasan(const struct plan *p,
 				  const struct regions_x86_layout *l,
 				  const struct bases *b)
@@ -130,7 +132,7 @@ static bool regions_x86_has_kasan(const struct plan *p,
 static void regions_x86_vmalloc(struct plan *p, const struct regions_x86_layout *l,
 				const struct bases *b)
 {
-	/* KMSAN keeps the other quarters for what it knows of this one. */
+	/* KMSAN uses the other quarters for its metadata. */
 	uint64_t size = l->vmalloc_size / (p->symbol[Y_kmsan] ? 4 : 1);
 	uint64_t last = b->vmalloc.u + (size - 1);
 
@@ -141,7 +143,7 @@ static void regions_x86_vmalloc(struct plan *p, const struct regions_x86_layout 
 	region_put(p, b->vmalloc.u, last, "vmalloc");
 }
 
-/* As far as there are struct pages: what is reserved depends on the release. */
+/* As far as there are struct pages: the reserved size depends on the release. */
 static void regions_x86_vmemmap(struct plan *p, const struct bases *b, uint64_t hi)
 {
 	struct said ram = plan_ram_end(p), size = plan_fact(p, "SIZE(page)");
@@ -162,7 +164,7 @@ static void regions_x86_vmemmap(struct plan *p, const struct bases *b, uint64_t 
 	region_put(p, b->vmemmap.u, last, "vmemmap");
 }
 
-/* ---- the rest ---- */
+/* ---- other regions ---- */
 
 static void regions_x86_image_and_above(struct plan *p)
 {
@@ -177,7 +179,7 @@ static void regions_x86_image_and_above(struct plan *p)
 	} else {
 		region_image(p);
 	}
-	/* How many slots it has varies; nothing else is up there. */
+	/* The number of its slots varies; nothing else is mapped above. */
 	region_put_to(p, modules_end, FIXMAP_END, "fixmap");
 	region_put_to(p, VSYSCALL, VSYSCALL + p->page, "vsyscall");
 }

@@ -18,14 +18,14 @@
 #include "linux/scan.h"
 #include "linux/vmfile.h"
 
-/* What a walk from a guessed root to the kernel's text found. */
+/* Result of a walk from a candidate root to the kernel's text. */
 enum proof { PROVED, UNPROVED, DISPROVED };
 
 static void root_set(struct mmu_space *sp, atw_pa root)
 {
 	struct mmu_root r = { root, true };
 
-	/* Arm's lower half has a root of its own, which is a process's. */
+	/* Arm's lower half has a root of its own, which belongs to a process. */
 	if (sp->paging.halves == ATW_SPLIT)
 		sp->high = r;
 	else
@@ -48,7 +48,7 @@ static enum proof root_prove(struct atw_source *mem, const struct layout_guess *
 	       s.pa.u + (g->text_va - s.va.u) == g->text_pa.u ? PROVED : DISPROVED;
 }
 
-/* ---- the ways to a root, in order ---- */
+/* ---- the methods of finding a root, in order ---- */
 
 static bool root_from_note(struct atw_kernel *k, struct atw_err *err)
 {
@@ -137,7 +137,7 @@ int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg)
 					 &unreadable);
 }
 
-/* No VMCOREINFO at all: the first task knows. */
+/* No VMCOREINFO at all: search for the first task. */
 static bool root_from_task(struct atw_kernel *k)
 {
 	struct root_task t;
@@ -192,8 +192,8 @@ static void root_note_facts(struct atw_kernel *k)
 }
 
 /*
- * CR4: bit 5 PAE, bit 12 LA57. Whether PAE means three levels or four, EFER
- * says, which no note carries: the dump's machine does instead.
+ * CR4: bit 5 PAE, bit 12 LA57. Whether PAE means three or four levels depends on EFER,
+ * which no note contains; the machine of the dump is used instead.
  */
 static const char *root_x86_mode(struct atw_source *mem, uint64_t cr4)
 {
@@ -207,7 +207,7 @@ static const char *root_x86_mode(struct atw_source *mem, uint64_t cr4)
 	return cr4 & 1u << 12 ? "x86_64-5" : "x86_64-4";
 }
 
-/* What of CR3 is address: not PCID 11:0, LAM 62:61 and no-flush 63. */
+/* The address bits of CR3: without PCID 11:0, LAM 62:61 and no-flush 63. */
 static uint64_t root_x86_root_mask(const char *mode)
 {
 	return !strcmp(mode, "i386-pae") ? UINT64_C(0xffffffe0) :
@@ -215,7 +215,7 @@ static uint64_t root_x86_root_mask(const char *mode)
 					   UINT64_C(0x000ffffffffff000);
 }
 
-/* x86 only: no other architecture's registers reach a dump's notes. */
+/* Only x86: notes of dumps have no registers of other architectures. */
 static int root_from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err)
 {
 	uint64_t cr0, cr3, cr4, cpus = 0;
@@ -239,7 +239,7 @@ static int root_from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err
 		return atw_err_set(err, ATW_E_MISSING,
 				   "CPU %u had paging switched off", cpu);
 	name = root_x86_mode(k->mem, cr4);
-	/* The kernel's own mode knows of an encryption mask as well. */
+	/* The kernel's own mode includes an encryption mask, too. */
 	if (!k->space.paging.name || strcmp(k->space.paging.name, name))
 		k->space.paging = *atw_paging_find(name);
 	k->space.low = (struct mmu_root){ATW_PA(cr3 & root_x86_root_mask(name)), true};
@@ -281,7 +281,7 @@ static int root_extend(struct atw_paging *pg, const char *list, struct atw_err *
 	return ATW_OK;
 }
 
-/* A root without its mode or a mode without a root, where nothing else was found. */
+/* A root without its mode or a mode without a root, if nothing else was found. */
 static int root_half_given(const struct atw_kernel_opts *o, struct atw_err *err)
 {
 	if (o->has_root)
@@ -295,7 +295,7 @@ static int root_half_given(const struct atw_kernel_opts *o, struct atw_err *err)
 	return ATW_E_USAGE;
 }
 
-/* What the user said goes over what was found. */
+/* Options override what was found. */
 static int root_given(struct atw_kernel *k, const struct atw_kernel_opts *o, bool found,
 		      struct atw_err *err)
 {
@@ -329,7 +329,7 @@ static int root_given(struct atw_kernel *k, const struct atw_kernel_opts *o, boo
 						 "0x%" PRIx64 " is no multiple of %" PRIu64
 						 ", the size of a root table of %s",
 						 o->root.u, size, k->space.paging.name);
-		/* A given root may be either half's: it answers for both. */
+		/* A given root may be of either half, so it is used for both. */
 		k->space.low = (struct mmu_root){ o->root, true };
 		k->space.high.have = false;
 		if (k->space.paging.halves == ATW_SPLIT)
@@ -344,7 +344,7 @@ static int root_given(struct atw_kernel *k, const struct atw_kernel_opts *o, boo
 	return r;
 }
 
-/* ---- putting it together ---- */
+/* ---- combination ---- */
 
 static int root_no(const struct atw_err *note, uint64_t unreadable, struct atw_err *err)
 {
@@ -410,10 +410,13 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		atw_kernel_close(k);
 		return r;
 	}
-	/* What the user gives is the best there is, if nothing else was found. */
+	/* The given root is used if nothing else was found. */
 	if (!k->have_own)
 		k->own = k->space;
-	/* A wrong file is worth a word at once, whether it is needed or not. */
+	/*
+	 * --kernel is validated eagerly, so that a mismatch is reported even if the file
+	 * is not needed.
+	 */
 	k->file = o->file ? strdup(o->file) : NULL;
 	r = o->file && !k->file ? atw_err_nomem(err) : kernel_file_open(k, err);
 	if (r < 0) {

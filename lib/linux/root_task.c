@@ -2,13 +2,13 @@
 /*
  * root_task.c - search for the kernel's root by its first task.
  *
- * The kernel's image is mapped at one distance from where it lies. The first task
- * (init/init_task.c) is in it, is called "swapper", and is its own parent and group
- * leader: these pointers contain its virtual address, and so give the distance. Not far
- * from it lies init_mm (mm/init-mm.c), which has the root, also in the image, and the
- * borders of the kernel's text and data; and under the right paging mode that root
- * leads from the task's address to the task. The task itself points to init_mm, but not
- * while it idles on the address space of the task that ran before.
+ * The kernel image is mapped with a constant offset. It contains the first task
+ * (init/init_task.c), which is named "swapper" and is its own parent and group leader:
+ * these pointers contain its virtual address, and so yield the offset. Close to it in the
+ * image is init_mm (mm/init-mm.c), which has the root, also in the image, and the borders
+ * of the kernel's text and data. In the correct paging mode, a walk from that root maps
+ * the task's address to the task. The task itself points to init_mm, except while it
+ * idles on the address space of the previous task.
  */
 #include "linux/root_task.h"
 
@@ -24,7 +24,7 @@
 
 /* ---- types, anywhere in memory ---- */
 
-/* Those that are used here; a kernel that lacks one is not found this way. */
+/* Required members; a kernel without one of them cannot be found in this way. */
 enum {
 	COMM, PARENT, LEADER, NSPROXY, PGD, START_CODE, END_CODE, END_DATA, UTS_NS,
 	UTS_NAME, RELEASE, USED
@@ -46,11 +46,11 @@ static const struct { const char *type, *member; bool must; } used[USED] = {
 
 struct root_task_hunt {
 	struct atw_source *mem;
-	const char *family;      /* modes of this machine only; NULL: of all */
+	const char *family;      /* only modes of this architecture; NULL: all */
 	uint32_t off[USED];
 	bool have[USED];
 	bool types;
-	/* Honest memory has few candidates; others are not worth the time. */
+	/* Limit of candidates: real memory has few. */
 	unsigned types_tried, tasks_tried, mms_tried;
 	struct root_task found;
 };
@@ -88,7 +88,7 @@ static int root_task_on_types(void *arg, atw_pa at, struct search *s)
 	return h->types;
 }
 
-/* ---- the task ---- */
+/* ---- the first task ---- */
 
 static bool root_task_read_u64(struct atw_source *mem, uint64_t pa, uint64_t *ret)
 {
@@ -139,7 +139,7 @@ static void root_task_read_release(struct root_task_hunt *h, uint64_t task,
 		      strlen(text) + 1);
 }
 
-/* One mode must take the task to where it lies. */
+/* One mode must map the task's virtual to its physical address. */
 static bool root_task_find_mode(struct root_task_hunt *h, uint64_t root, uint64_t va,
 				uint64_t pa)
 {
@@ -161,9 +161,9 @@ static bool root_task_find_mode(struct root_task_hunt *h, uint64_t root, uint64_
 	return false;
 }
 
-/* ---- init_mm, by what it says of the image it lies in ---- */
+/* ---- init_mm, by its borders of the image ---- */
 
-/* How far from the task anything of the image may be. */
+/* Limit of the distance from the task to anything in the image. */
 #define REACH (UINT64_C(96) << 20)
 
 static bool root_task_in_image(uint64_t va, uint64_t task)
@@ -171,14 +171,16 @@ static bool root_task_in_image(uint64_t va, uint64_t task)
 	return va - (task - REACH) < 2 * REACH;
 }
 
-/* `p` lies at the place of pgd; at least `before` and `after` bytes around it. */
+/*
+ * `p` points to a candidate pgd; at least `before` and `after` bytes around it are valid.
+ */
 static bool root_task_looks_like_init_mm(const struct root_task_hunt *h, const char *p,
 					 uint64_t task)
 {
 	const char *mm = p - h->off[PGD];
 	uint64_t pgd = get_le64(p), start, end, data;
 
-	/* Nearly everything ends here. */
+	/* Nearly all candidates fail this check. */
 	if (!root_task_in_image(pgd, task) || pgd & 4095)
 		return false;
 	start = get_le64(mm + h->off[START_CODE]);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* scan.c - search for VMCOREINFO texts in memory. */
 #include "linux/scan.h"
 
 #include <stdlib.h>
@@ -7,17 +8,17 @@
 #include "base/cleanup.h"
 
 /*
- * The kernel builds the text in a page of its own and copies it into a page
- * that begins with an ELF note header (vmcore_info.c, vmcoreinfo_append_str
- * and update_vmcoreinfo_note): 12 bytes, the name "VMCOREINFO" padded to 12.
- * So two places a page are enough, and most pages cost one cache line.
+ * The kernel builds the text in a page of its own and copies it into a page that begins
+ * with an ELF note header (vmcore_info.c, vmcoreinfo_append_str and
+ * update_vmcoreinfo_note): 12 bytes, the name "VMCOREINFO" padded to 12. So two places
+ * per page suffice, and most pages cost one cache line.
  */
 enum { PAGE = 4096, NOTE_DESC = 24, TEXT_MAX = 65536 };
 
-/* Honest memory has a handful of texts; pages full of them were put there. */
+/* Real memory has a handful of texts; more are assumed to be an attack. */
 enum { CANDIDATES_MAX = 1000 };
 
-/* Progress is reported that often. */
+/* Interval of progress reports. */
 enum { METER_PAGES = 256 };
 
 static const char first_key[] = "OSRELEASE=";
@@ -34,7 +35,7 @@ static int scan_offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *
 	return vi.len ? fn(arg, &vi, ATW_PA(at)) : 0;
 }
 
-/* Where in its page a text begins, by the page's first bytes. */
+/* The offset of a text in its page, from the page's first bytes. */
 static bool scan_text_place(const char *head, unsigned *ret)
 {
 	static const unsigned places[] = { 0, NOTE_DESC };
@@ -61,7 +62,7 @@ static int scan_memory(struct atw_source *mem, struct meter *meter, char *text,
 		if (e.kind == ATW_DATA) {
 			uint64_t p = (e.start.u + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 
-			/* In the last page of all, rounding up wraps. */
+			/* In the very last page, rounding up wraps. */
 			for (; !r && p >= e.start.u && p < end && end - p >= PAGE; p += PAGE) {
 				char head[NOTE_DESC + sizeof(first_key) - 1];
 				ssize_t got = atw_read(mem, ATW_PA(p), head,
@@ -80,7 +81,7 @@ static int scan_memory(struct atw_source *mem, struct meter *meter, char *text,
 			}
 		}
 		if (end <= at)
-			break;           /* the last byte of the address space */
+			break;           /* end of the address space */
 		at = end;
 	}
 	return r;

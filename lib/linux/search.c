@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* search.c - pattern search in physical memory. */
 #include "linux/search.h"
 
 #include <stdlib.h>
@@ -7,14 +8,13 @@
 #include "base/cleanup.h"
 #include "walk/memory.h"
 
-/*
- * Looked through in windows, each overlapping the one before by what is looked
- * for less one byte.
- */
+/* Memory is searched in windows that overlap by the length of the pattern minus 1. */
 enum { WINDOW = 1024 * 1024 };
-/* From _stext on; x86_64's largest is 1 GiB with KASLR, but never so full. */
+/*
+ * From _stext on; the maximum of x86_64 is 1 GiB with KASLR, but real images are smaller.
+ */
 #define IMAGE_MAX (UINT64_C(256) << 20)
-/* fn is asked so often at most: memory full of the signature was put there. */
+/* Limit of calls of fn: memory full of the signature is assumed to be an attack. */
 enum { PLACES_MAX = 10000 };
 
 struct search {
@@ -53,8 +53,8 @@ uint64_t search_types_length(struct search *s, atw_pa at)
 }
 
 /*
- * The next place from p on. What lies at multiples of 4 or 8 is looked for by
- * one comparison each, which is several times as fast as looking everywhere.
+ * The next match from p on. Patterns at multiples of 4 or 8 need one comparison each,
+ * which is several times as fast as a search at every byte.
  */
 static const char *search_next_place(const struct search *s, const char *p,
 				     const char *end)
@@ -80,7 +80,7 @@ static const char *search_next_place(const struct search *s, const char *p,
 	return p <= last ? memmem(p, (size_t)(end - p), s->what, s->len) : NULL;
 }
 
-/* The bytes of one window, at physical address `at`. */
+/* The bytes of a window at physical address `at`. */
 static int search_in_window(struct search *s, const char *p, size_t len, uint64_t at)
 {
 	const char *end = p + len, *hit = p + (-at & (s->align - 1));
@@ -98,7 +98,7 @@ static int search_in_window(struct search *s, const char *p, size_t len, uint64_
 	return 0;
 }
 
-/* Where the bytes end that begin at or behind `at`; false: there are none. */
+/* The end of the contiguous bytes that begin at or behind `at`; false: there are none. */
 static bool search_next_run(struct search *s, uint64_t *at, uint64_t end, uint64_t *stop)
 {
 	struct atw_extent e;
@@ -127,7 +127,7 @@ static bool search_next_run(struct search *s, uint64_t *at, uint64_t end, uint64
 	return found;
 }
 
-/* Everything in [first, end) that the source has. */
+/* Search everything in [first, end) that the source has. */
 static int search_in_range(struct search *s, uint64_t first, uint64_t end)
 {
 	uint64_t at = first, stop;
@@ -148,7 +148,7 @@ static int search_in_range(struct search *s, uint64_t first, uint64_t end)
 			meter_add(s->meter, len);
 			if (got == stop - at)
 				break;
-			/* What was looked for may begin where this window ends. */
+			/* A match may begin where this window ends. */
 			if (got == len)
 				at += got - s->len + 1;
 			else

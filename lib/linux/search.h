@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * search.h - bytes in physical memory: in the kernel's image first, which lies
- * in one piece, then in all the rest. The last resort where nothing points to
- * what is wanted.
+ * search.h - search for bytes in physical memory: in the kernel image first, which is
+ * contiguous, then in all other memory. The last resort if no pointer leads to the data.
  */
 #ifndef LINUX_SEARCH_H
 #define LINUX_SEARCH_H
@@ -11,33 +10,33 @@
 
 struct search;
 
-/* A place that has the bytes. Non-zero ends the search and is returned. */
+/* A match. Non-zero ends the search and is returned. */
 typedef int search_fn(void *arg, atw_pa at, struct search *s);
 
 /*
- * Every place at a multiple of `align` (1, 4 with at least 4 bytes, 8 with at
- * least 8) that has the `len` bytes of `what`. 0 when fn took none. Of a running
- * machine only the kernel's image is searched, if the source knows where it is.
+ * Every match of the `len` bytes of `what` at a multiple of `align` (1, 4 with at least 4
+ * bytes, 8 with at least 8). 0 if fn accepted none. Of a running machine only the kernel
+ * image is searched, if the source knows its address.
  */
 int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg);
-/* Where that image lies, as the source has it; false: it does not say. */
+/* The address of the image according to the source; false: not known. */
 bool search_live_image(struct atw_source *mem, uint64_t *start, uint64_t *end);
-/* The same without a kernel: all of memory, and nothing of a running machine. */
+/* The same without a kernel: all of memory; not for a running machine. */
 int search_memory(struct atw_source *mem, struct meter *meter, const void *what, size_t len,
 		  unsigned align, search_fn *fn, void *arg);
-/* Places of types are multiples of 4 in every kernel (scripts/link-vmlinux.sh). */
+/* BTF is at a multiple of 4 in every kernel (scripts/link-vmlinux.sh). */
 enum { SEARCH_TYPES_ALIGN = 4 };
-/* What the first task is called, with the zeroes behind it (TASK_COMM_LEN). */
+/* The name of the first task, with the zeroes behind it (TASK_COMM_LEN). */
 enum { SEARCH_FIRST_TASKS = 2, SEARCH_COMM = 16 };
 extern const char search_first_task[SEARCH_FIRST_TASKS][SEARCH_COMM];
-/* What begins like types and is none costs time: so many are tried. */
+/* Limit of candidates for BTF, because each costs time. */
 enum { SEARCH_TYPES_TRIES = 64 };
-/* How BTF begins: magic, version 1, no flags, a header of 24 bytes. */
+/* The header of BTF: magic, version 1, no flags, a header of 24 bytes. */
 extern const unsigned char search_types[8];
-/* For fn, where that was found: how long it is, if it may be a kernel's. */
+/* For fn, at such a match: the length of the BTF, if it may be a kernel's. */
 uint64_t search_types_length(struct search *s, atw_pa at);
-/* For fn: bytes of physical memory, as many as there are in a row. */
+/* For fn: bytes of physical memory, as many as are contiguous. */
 size_t search_read(struct search *s, atw_pa at, void *buf, size_t len);
 
 #endif

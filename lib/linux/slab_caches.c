@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slab_caches.c - the kernel's slab caches, as /proc/slabinfo adds them up: mm/slub.c,
+ * slab_caches.c - the kernel's slab caches, with the sums of /proc/slabinfo: mm/slub.c,
  * get_slabinfo(). A kernel without CONFIG_SLUB_DEBUG does not count its slabs.
  */
 #include "linux/slab_caches.h"
@@ -11,10 +11,12 @@
 #include "linux/members.h"
 
 enum {
-	CACHES = 65536,              /* links of a list that may run in a circle */
-	PARTIAL = 1 << 20,           /* slabs of which it is counted what is free */
+	CACHES = 65536,              /* limit of a list that may be circular */
+	PARTIAL = 1 << 20,           /* limit of partial slabs whose free objects are
+				      * counted */
 	NODES = 1024,
-	OO_SHIFT = 16,               /* order of a slab, then how many objects it has */
+	OO_SHIFT = 16,               /* order of a slab, above the number of its
+				      * objects */
 	ORDER = 30,
 };
 
@@ -33,7 +35,7 @@ static unsigned slab_caches_node_count(const struct members *v)
 	return n && n <= NODES ? n : 1;
 }
 
-/* Where the pointer to what a cache has on node i is. */
+/* The address of the pointer to a cache's struct for node i. */
 static uint64_t slab_caches_node_link(const struct members *v, uint64_t cache, unsigned i)
 {
 	uint64_t at = cache + v->n->member[N_cache_node];
@@ -44,7 +46,7 @@ static uint64_t slab_caches_node_link(const struct members *v, uint64_t cache, u
 	return at + i * (uint64_t)each + v->n->member[N_cache_per_node_node];
 }
 
-/* Free objects in slabs that are partly in use; false: not known. */
+/* Free objects in partial slabs; false: not known. */
 static bool slab_caches_add_free(const struct members *v, uint64_t node, uint64_t *sum)
 {
 	uint64_t head, link, many;
@@ -62,7 +64,10 @@ static bool slab_caches_add_free(const struct members *v, uint64_t node, uint64_
 		if (link == head)
 			return i == many;
 		slab = link - v->n->member[N_slab_list];
-		/* inuse:16, objects:15, frozen:1; also where the word has more behind them. */
+		/*
+		 * inuse:16, objects:15, frozen:1; also if the word has further bits
+		 * behind them.
+		 */
 		if (member_get(v, slab, N_slab_counters, &counters, NULL) < 0)
 			return false;
 		in_use = counters & 0xffff;

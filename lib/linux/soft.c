@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * soft.c - words the CPU calls absent, as Linux uses them.
+ * soft.c - non-present page-table entries of Linux: swap entries, migration, PROT_NONE.
  *
- * The layout is a matter of machine and kernel generation, nothing in a dump
- * states it, so it goes by the release: each layout cites the commit's
- * release. The swap types at the top of the range depend on configuration as
- * well (include/linux/swap.h, MAX_SWAPFILES), which the kernel's functions give
- * away; without symbols they are marked as guesses.
+ * The layout depends on the architecture and the kernel's release, and no dump records
+ * it, so it is selected by release: each layout cites the release of the commit. The swap
+ * types at the top of the range also depend on the configuration (include/linux/swap.h,
+ * MAX_SWAPFILES), which is derived from the kernel's functions; without symbols they are
+ * marked as guesses.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,18 +22,18 @@ struct soft_layout {
 	enum atw_family family;
 	uint8_t word_size;
 	unsigned since;          /* KERNEL(major, minor) */
-	uint64_t protnone;       /* any of these set: the page is there */
+	uint64_t protnone;       /* any of these set: the page is present */
 	uint64_t protnone_huge;  /* the same, above level 0, in addition */
 	bool inverted;           /* PROT_NONE and swap keep address bits inverted */
 	struct field type, offset;
 	uint64_t soft_dirty, uffd_wp, exclusive;
-	struct soft_bits page;   /* of what is there, PROT_NONE as well */
+	struct soft_bits page;   /* of present entries, including PROT_NONE */
 };
 
 #define KERNEL(a, b) ((unsigned)(a) << 16 | (unsigned)(b))
 #define BIT(n) ((uint64_t)1 << (n))
 
-/* A family's layouts, newest first. */
+/* The layouts of an architecture, newest first. */
 static const struct soft_layout layouts[] = {
 	/* arch/x86/include/asm/pgtable_64.h; inverted since the L1TF fixes */
 	{ATW_X86,
@@ -112,8 +112,10 @@ static const struct soft_layout layouts[] = {
 	 0,
 	 0,
 	 {0, 0, BIT(56)}},
-	/* arch/riscv/include/asm/pgtable.h; bit 5 (G) is PROT_NONE. Bits 59 and 60
-	 * are reserved without Svrsw60t59b, and those of swap zero. */
+	/*
+	 * arch/riscv/include/asm/pgtable.h; bit 5 (G) is PROT_NONE. Bits 59 and 60 are
+	 * reserved without Svrsw60t59b, and those of swap entries are zero.
+	 */
 	{ATW_RISCV,
 	 8,
 	 0,
@@ -150,26 +152,29 @@ static bool soft_parse_release(const char *release, unsigned *ret)
 	return true;
 }
 
-/* ---- swap types that are none: include/linux/swap.h ---- */
+/* ---- swap types that are not devices: include/linux/swap.h ---- */
 
 enum { TYPES = 32 };             /* 1 << MAX_SWAPFILES_SHIFT */
 
-/* What a kernel was built with, as far as it matters here. */
+/* The relevant configuration options of a kernel. */
 struct config {
 	bool memory_failure, migration, device_private;
 };
 
-/* Above the devices: poison, migration, device memory, marker, error. */
+/* Types above the devices: poison, migration, device memory, marker, error. */
 static void soft_count_types(struct atw_soft_abi *abi, unsigned version, struct config c)
 {
 	/* 5.14 (b756a3b5e7ea) added exclusive entries, two of them until 6.15. */
 	unsigned device = version >= KERNEL(6, 15) ? 3 : version >= KERNEL(5, 14) ? 4 : 2;
 	/* 5.19 (6c287605fd56) distinguishes exclusive pages. */
 	unsigned migration = version >= KERNEL(5, 19) ? 3 : 2;
-	/* 5.19 (679d10331910), where uffd-wp is; everywhere since 6.2 (ca92ea3dc5a2). */
+	/*
+	 * 5.19 (679d10331910), on architectures with uffd-wp; all since 6.2
+	 * (ca92ea3dc5a2).
+	 */
 	unsigned marker = version >= KERNEL(6, 2) ||
 		(version >= KERNEL(5, 19) && abi->family == ATW_X86);
-	/* 6.0 (9f186f9e5fa9) to 6.1; a marker since. */
+	/* 6.0 (9f186f9e5fa9) to 6.1; a marker since then. */
 	unsigned error = version >= KERNEL(6, 0) && version < KERNEL(6, 2);
 
 	abi->error = (uint8_t)(TYPES - error);
@@ -179,13 +184,13 @@ static void soft_count_types(struct atw_soft_abi *abi, unsigned version, struct 
 	abi->poison = (uint8_t)(abi->migration - c.memory_failure);
 }
 
-/* Names of functions that are there or not, depending on configuration. */
+/* Functions that exist depending on configuration options. */
 static const char *const configured[] = {
 	"schedule", "memory_failure", "migrate_pages", "make_device_exclusive",
 	"make_device_exclusive_range", "devm_request_free_mem_region",
 };
 
-/* Looked for in one pass. */
+/* All are looked up in one pass. */
 static bool soft_has_symbol(void *arg, const char *name)
 {
 	const bool *have = arg;
@@ -209,14 +214,14 @@ void soft_configured(struct atw_soft_abi *abi, const char *release,
 		.migration = has(arg, "migrate_pages"),
 		.device_private = has(arg, "make_device_exclusive") ||
 			has(arg, "make_device_exclusive_range") ||
-			/* Until 5.14 others have no use for it. */
+			/* Until 5.14 no other option needs this function. */
 			(version < KERNEL(5, 14) && has(arg, "devm_request_free_mem_region")),
 	};
 	abi->configured = true;
 	soft_count_types(abi, version, c);
 }
 
-/* ---- which kernel ---- */
+/* ---- selection of the layout ---- */
 
 static struct atw_soft_abi soft_abi_for(const struct atw_paging *pg, const char *release,
 					unsigned *version)
@@ -225,12 +230,12 @@ static struct atw_soft_abi soft_abi_for(const struct atw_paging *pg, const char 
 
 	*version = 0;
 	if (!pg)
-		return abi;              /* no word of it is known */
+		return abi;              /* the layout is unknown */
 	abi.family = pg->family;
 
 	abi.known = soft_parse_release(release, version);
 	if (!abi.known)
-		*version = UINT32_MAX;   /* the newest is the likeliest */
+		*version = UINT32_MAX;   /* the newest is assumed */
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
 		const struct soft_layout *l = &layouts[i];
 
@@ -269,9 +274,9 @@ struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 	return abi;
 }
 
-/* ---- words ---- */
+/* ---- entries ---- */
 
-/* The address a word carries, read as if it were a leaf of its level. */
+/* The address bits of an entry, decoded as those of a leaf of its level. */
 static atw_pa soft_page_of(const struct atw_paging *pg, unsigned level, uint64_t word,
 			   bool inverted)
 {
@@ -298,7 +303,9 @@ static void soft_special_type(struct atw_soft_word *s, const struct atw_soft_abi
 	} else {
 		s->what = s->type >= abi->device    ? ATW_SOFT_DEVICE :
 			  s->type >= abi->migration ? ATW_SOFT_MIGRATION : ATW_SOFT_POISON;
-		/* Above the frame number migration entries keep accessed and dirty. */
+		/*
+		 * Migration entries have accessed and dirty bits above the frame number.
+		 */
 		s->pa = ATW_PA((s->offset & (BIT(pg->pa_bits - pg->page_shift) - 1))
 			       << pg->page_shift);
 	}

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * soft.h - swap types and offsets by themselves, as /proc/PID/pagemap has them; and
- * what pages that are there have in the bits of software.
+ * soft.h - swap types and offsets as in /proc/PID/pagemap, and software bits of present
+ * entries.
  */
 #ifndef LINUX_SOFT_H
 #define LINUX_SOFT_H
 
 #include "linux/linux.h"
 
-/* What a kernel was built with, by the functions it has. */
+/* Selects build options by the functions that the kernel has. */
 void soft_configured(struct atw_soft_abi *abi, const char *release,
 		     bool (*has)(void *arg, const char *name), void *arg);
 /*
- * Bits in which it notes these of a page of user space that is there; 0: nowhere.
- * `special`, of the lowest tables alone: vm_normal_page() has none for it, which is of
- * zeroes or mapped by its frame number.
+ * Software bits of present user entries; 0: not available. `special`, in the lowest
+ * tables only: vm_normal_page() returns NULL for it: a zero page, or mapped by PFN.
  */
 struct soft_bits {
 	uint64_t soft_dirty, uffd_wp, special;

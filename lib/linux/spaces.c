@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* spaces.c - collection of the address spaces of all tasks. */
 #include "linux/spaces.h"
 
 #include <inttypes.h>
@@ -38,10 +39,10 @@ static void spaces_fault(struct spaces *s, const struct atw_err *why)
 		s->first = *why;
 }
 
-/* Threads share their process's and are not listed; the process is. */
+/* Threads share the address space of their process, and only the process is listed. */
 static bool spaces_add_owner(struct owned_space *o, uint32_t tgid)
 {
-	/* They follow each other in the list. */
+	/* Threads of a process are adjacent in the list. */
 	if (o->n && o->pid[o->n - 1] == tgid)
 		return true;
 	if (!array_reserve((void **)&o->pid, &o->cap, o->n + 1, sizeof(*o->pid)))

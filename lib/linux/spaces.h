@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spaces.h - every address space that tasks have, each once, with all the
- * processes that share it.
+ * spaces.h - every address space, each once, with all the processes that share it.
  */
 #ifndef LINUX_SPACES_H
 #define LINUX_SPACES_H
@@ -13,7 +12,7 @@ struct owned_space {
 	struct atw_mm mm;
 	bool have;               /* false: its root could not be read */
 	char name[17];           /* of the first process */
-	uint32_t *pid;           /* processes that have it, the first one first */
+	uint32_t *pid;           /* processes that share it, in order */
 	size_t n, cap;
 };
 
@@ -22,12 +21,12 @@ struct spaces {
 	size_t n, cap;
 	size_t *hash, places;    /* index + 1 in v[], by mm */
 	uint64_t tasks;
-	/* What could not be read; `first` is the first of them. */
+	/* Numbers of failures; `first` is the first one. */
 	uint64_t bad_tasks, bad_spaces;
 	struct atw_err first;
 };
 
-/* A failure is one of finding any task at all; what else fails is counted. */
+/* Fails only if no task at all can be found; other failures are counted. */
 int spaces_collect(struct atw_kernel *k, struct spaces *ret, struct atw_err *err);
 void spaces_deinit(struct spaces *s);
 

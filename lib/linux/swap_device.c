@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * swap_device.c - the file or device behind a swap type, as /proc/swaps has it:
- * mm/swapfile.c. It is here because it takes the path of an open file.
+ * swap_device.c - file or device of a swap type, as in /proc/swaps: mm/swapfile.c. It is
+ * in this layer because it needs the path of an open file.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "linux/dentry_path.h"
 
 /*
- * Since b843786b0bd0 (6.13) a bit of inuse_pages, which became an atomic_long_t,
- * says that the device is full: SWAP_USAGE_OFFLIST_BIT.
+ * Since b843786b0bd0 (6.13) a bit of inuse_pages, which became an atomic_long_t, marks a
+ * full device: SWAP_USAGE_OFFLIST_BIT.
  */
 #define OFFLIST ((uint64_t)1 << 30)
 
@@ -68,7 +68,7 @@ int atw_swap_device(struct atw_kernel *k, unsigned type, struct atw_swap *ret,
 		r = kernel_kmem(k, &v.m, err);
 	if (r < 0)
 		return r;
-	/* MAX_SWAPFILES is at most 32, the width of a type. */
+	/* MAX_SWAPFILES is at most 32, the range of a type. */
 	if (type >= 32 ||
 	    (v.n->symbol[Y_nr_swapfiles] &&
 	     kmem_u32(v.m, v.n->symbol[Y_nr_swapfiles], &count, NULL) == ATW_OK &&

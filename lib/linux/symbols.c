@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbols.c - names and addresses: kallsyms, as the kernel keeps it of itself,
- * and what it lacks from the file of --kernel.
+ * symbols.c - symbols of the kernel: its own kallsyms, then the file of --kernel.
  *
- * Since 6.0 VMCOREINFO says where the tables lie. Older kernels' are found in
- * the image by what they look like. Either way _stext must come out right.
+ * Since 6.0 VMCOREINFO has the addresses of the tables. In older kernels they are found
+ * in the image by their structure. In both cases the address of _stext verifies them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,16 +19,16 @@
 
 struct kernel_symbols {
 	struct kallsyms tables;
-	char *image;             /* copied for older kernels' tables, or NULL */
+	char *image;             /* copy for the tables of older kernels, or NULL */
 	char from[400];
 };
 
-/* Far more than any kernel has; what follows a table is read and not looked at. */
+/* Limit above that of any kernel; bytes behind a table are read and not used. */
 #define TABLE_MAX (UINT64_C(16) << 20)
 #define IMAGE_MAX (UINT64_C(64) << 20)
 enum { SYMBOLS_MAX = 8 * 1024 * 1024, PIECE = 1024 * 1024 };
 
-/* ---- where VMCOREINFO says ---- */
+/* ---- addresses from VMCOREINFO ---- */
 
 enum symbols_table { NAMES, TOKENS, INDEX, OFFSETS, NUM, BASE, TABLES };
 
@@ -42,7 +41,7 @@ static const char *const table_keys[TABLES] = {
 	[BASE] = "SYMBOL(kallsyms_relative_base)",
 };
 
-/* Up to the next table at most: that is as far as this one may reach. */
+/* At most up to the next table, so that a table cannot extend into another. */
 static int symbols_table_blob(struct kmem *m, const uint64_t *va, enum symbols_table t,
 			      uint64_t max, struct atw_blob *ret, struct atw_err *err)
 {
@@ -94,12 +93,11 @@ static int symbols_from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
 	return r;
 }
 
-/* ---- where they look like tables ---- */
+/* ---- search by structure ---- */
 
 /*
- * The image lies in one piece of physical memory. What is missing of it stays
- * zero: tables do not consist of zeroes. What lies behind it is read as well, but
- * not of a running machine.
+ * The image is physically contiguous. Missing parts remain zero: tables do not consist of
+ * zeroes. Memory behind it is read as well, except on a running machine.
  */
 static int symbols_read_image(struct atw_kernel *k, atw_pa pa, struct kernel_symbols *s,
 			      struct atw_blob *ret, struct atw_err *err)
@@ -118,7 +116,7 @@ static int symbols_read_image(struct atw_kernel *k, atw_pa pa, struct kernel_sym
 	if (!s->image)
 		return atw_err_nomem(err);
 	while (off < max) {
-		/* In pieces: one page that fails to be read costs the piece again. */
+		/* In parts: an unreadable page only loses its part. */
 		ssize_t got = atw_read(k->mem, ATW_PA(pa.u + off), s->image + off,
 				       max - off < PIECE ? max - off : PIECE, NULL);
 
@@ -132,8 +130,8 @@ static int symbols_read_image(struct atw_kernel *k, atw_pa pa, struct kernel_sym
 }
 
 /*
- * All of the image was looked at, and this is what was found: the tables, and
- * beside them how many symbols there are and what their addresses count from.
+ * The search covered the whole image, and found the tables and, next to them, the number
+ * of symbols and the base of the addresses.
  */
 static void symbols_emit_tables(struct kmem *m, atw_pa pa, struct atw_blob image,
 				const struct kallsyms_tables *t)
@@ -169,8 +167,8 @@ static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
 	if (r == ATW_OK)
 		r = kallsyms_locate(image, k->stext, k->stext, &t, err);
 	/*
-	 * On some kernels the first task gave the start of the image: arm64's text
-	 * begins 64 KiB later (SEGMENT_ALIGN).
+	 * On some kernels the first task yields the start of the image, while arm64's
+	 * text begins 64 KiB later (SEGMENT_ALIGN).
 	 */
 	if (r == ATW_E_MISSING && !k->have_vi &&
 	    kallsyms_locate(image, k->stext, k->stext + 65536, &t, err) == ATW_OK) {
@@ -186,7 +184,7 @@ static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
 	return r;
 }
 
-/* ---- asking ---- */
+/* ---- lookup ---- */
 
 static int symbols_find(struct atw_kernel *k, struct kernel_symbols *s,
 			struct atw_err *err)
@@ -234,8 +232,8 @@ static int symbols(struct atw_kernel *k, const struct kallsyms **ret,
 }
 
 /*
- * VMCOREINFO gives the address of most symbols, but of a pointer that may also
- * be an array it gives the value (VMCOREINFO_SYMBOL_ARRAY).
+ * VMCOREINFO has the address of most symbols, but for a pointer that may also be an array
+ * it has the value (VMCOREINFO_SYMBOL_ARRAY).
  */
 static bool symbols_in_vmcoreinfo(const struct atw_kernel *k, const char *name,
 				  uint64_t *ret)
@@ -286,9 +284,9 @@ int atw_kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 }
 
 /*
- * Kernels without CONFIG_KALLSYMS_ALL name text only: to kallsyms the first data
- * belongs to the last function. Of the symbols of kallsyms and of the file, the nearer
- * one is right.
+ * Kernels without CONFIG_KALLSYMS_ALL only list text: to kallsyms the first data belong
+ * to the last function. Of the symbols of kallsyms and of the file, the nearer one is
+ * correct.
  */
 int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 			 struct lnx_symbol *ret, struct atw_err *err)
@@ -333,7 +331,7 @@ int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
 	return r;
 }
 
-/* What is not found yet, out of the file. */
+/* Look up the rest in the file. */
 static void symbols_many_in_file(const struct vmfile *f, const char *const *names,
 				 uint64_t *ret, bool *have, size_t n)
 {
@@ -350,7 +348,7 @@ static void symbols_many_in_file(const struct vmfile *f, const char *const *name
 		}
 }
 
-/* All of them in one pass: the table is long. */
+/* All of them in one pass, because the table is long. */
 void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
 			 uint64_t *ret, bool *have, size_t n)
 {

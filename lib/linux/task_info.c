@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * task_info.c - attributes of a task in the kernel's memory, as do_task_stat() in
- * fs/proc/array.c adds them up.
+ * task_info.c - attributes of a task from kernel memory, with the sums of do_task_stat()
+ * in fs/proc/array.c.
  */
 #include "linux/task_info.h"
 
@@ -14,7 +14,7 @@
 
 enum {
 	THREADS = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
-	DEPTH = 64,                      /* folders of a cgroup's path */
+	DEPTH = 64,                      /* limit of folders in a cgroup's path */
 	TICK = 1000000000 / ABOUT_TICKS, /* ns */
 };
 
@@ -23,8 +23,8 @@ struct task_info_looker {
 	const struct lnx_task *t;
 	struct task_about *a;
 	uint64_t page;                   /* bytes */
-	struct named_files *files;       /* borrowed; NULL: none are kept */
-	/* Members of the task, of one moment; 0: not known. */
+	struct named_files *files;       /* borrowed; NULL: no cache */
+	/* Members of the task, read at once; 0: not known. */
 	uint64_t signal, cred, cgroups, boot, cpu;
 	bool has_boot, has_cpu;
 };
@@ -40,7 +40,7 @@ static bool task_info_get(const struct task_info_looker *l, uint64_t base,
 	return base && member_get(&l->v, base, id, ret, NULL) == ATW_OK;
 }
 
-/* A pointer that leads somewhere. */
+/* A pointer that can be followed. */
 static bool task_info_follow(const struct task_info_looker *l, uint64_t base,
 			     enum need_member id, uint64_t *ret)
 {
@@ -67,10 +67,10 @@ static void task_info_look_at_task(struct task_info_looker *l)
 
 struct used {
 	uint64_t minor, major, user, system, ran;
-	bool faults, times;              /* they are known */
+	bool faults, times;              /* these are known */
 };
 
-/* The first five are added up; the others are read with them. */
+/* The first five are added up; the others are read along with them. */
 static const enum need_member of_task[] = {
 	N_task_minor, N_task_major, N_task_utime, N_task_stime, N_task_runtime,
 	N_task_tgid, N_task_thread_node,
@@ -98,8 +98,8 @@ static void task_info_add(const struct task_info_looker *l, uint64_t at,
 }
 
 /*
- * Of the process: what threads had that are gone, and what those have that are
- * there. Links of a running kernel may lead anywhere: then nothing is known.
+ * Sums of the process: of ended threads, and of the current ones. Links of a running
+ * kernel may change: then the sums are not known.
  */
 static void task_info_add_up(const struct task_info_looker *l, uint64_t signal,
 			     uint64_t threads, struct used *u)
@@ -126,8 +126,8 @@ static void task_info_add_up(const struct task_info_looker *l, uint64_t signal,
 }
 
 /*
- * cputime_adjust() in kernel/sched/cputime.c: ticks are samples, and only say in what
- * proportion the time is shared that was measured.
+ * cputime_adjust() in kernel/sched/cputime.c: ticks are samples, and only used to divide
+ * the measured time in proportion.
  */
 static void task_info_share(struct used *u)
 {
@@ -142,7 +142,7 @@ static void task_info_share(struct used *u)
 	u->user = ran - u->system;
 }
 
-/* What is known of the threads of a process, `signal` being held. */
+/* Attributes of the threads of a process, `signal` being held. */
 static void task_info_used_by(const struct task_info_looker *l, uint64_t signal)
 {
 	struct capture_task *t = &l->a->t;
@@ -150,7 +150,7 @@ static void task_info_used_by(const struct task_info_looker *l, uint64_t signal)
 	bool children;
 	struct used u;
 
-	/* There is no process without a thread: such bytes were never read. */
+	/* Every process has at least one thread: such bytes are missing from the dump. */
 	if (!task_info_follow(l, signal, N_signal_threads, &threads) ||
 	    threads > THREADS || !member_have(&l->v, N_signal_thread_head) ||
 	    !member_have(&l->v, N_task_thread_node))
@@ -204,7 +204,7 @@ static bool task_info_same_root(const struct task_info_looker *l, uint64_t a, ui
 	       task_info_get(l, b, N_cgroup_root, &y) && x == y;
 }
 
-/* The cgroup that its memory is charged to, even where memory has its own hierarchy. */
+/* The cgroup that its memory is charged to, also if memory has its own hierarchy. */
 static bool task_info_cgroup_of(const struct task_info_looker *l, uint64_t *ret)
 {
 	const struct needs *n = l->v.n;
@@ -223,7 +223,7 @@ static bool task_info_cgroup_of(const struct task_info_looker *l, uint64_t *ret)
 	return true;
 }
 
-/* From its end to its beginning, as the names are found. */
+/* Built backwards, as the names are found. */
 static bool task_info_path_of(const struct task_info_looker *l, uint64_t node, char *buf,
 			      size_t len)
 {
@@ -275,14 +275,14 @@ static void task_info_whose(const struct task_info_looker *l)
 		about_text(&a->t.cgroup, a->cgroup, sizeof(a->cgroup));
 		a->has |= CAPTURE_T_CGROUP;
 	}
-	/* All but task 0 begin later. */
+	/* All tasks but task 0 start later. */
 	if (l->has_boot && (l->boot || !l->t->pid)) {
 		a->t.start = l->boot / TICK;
 		a->has |= CAPTURE_T_START;
 	}
 }
 
-/* ---- its program ---- */
+/* ---- executable ---- */
 
 static bool task_info_pair(const struct task_info_looker *l, enum need_member first,
 			   enum need_member last, struct capture_pair *ret)
@@ -319,7 +319,7 @@ static void task_info_program(const struct task_info_looker *l)
 		a->has |= CAPTURE_T_CODE;
 	if (task_info_pair(l, N_mm_start_data, N_mm_end_data, &a->t.data))
 		a->has |= CAPTURE_T_DATA;
-	/* As its area ends, which is all that /proc shows of it. */
+	/* With the end of its VMA, which is all that /proc shows. */
 	if (task_info_pair(l, N_mm_start_brk, N_mm_brk, &a->t.brk) &&
 	    !__builtin_add_overflow(a->t.brk.b, l->page - 1, &a->t.brk.b)) {
 		a->t.brk.b &= ~(l->page - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * task_info.h - attributes of a task besides its memory: user, start and resource usage, as
- * in a T: line of a capture, from any source.
+ * task_info.h - attributes of a task besides its memory: user, start and resource usage,
+ * as in a T: line of a capture, from any source.
  */
 #ifndef LINUX_TASK_INFO_H
 #define LINUX_TASK_INFO_H
@@ -11,24 +11,24 @@
 #include "format/capture.h"
 
 enum {
-	ABOUT_TICKS = 100,       /* of a second: USER_HZ, on all machines we know */
-	ABOUT_NAME = 4200,       /* bytes of a path, with its end */
+	ABOUT_TICKS = 100,       /* per second: USER_HZ of all supported architectures */
+	ABOUT_NAME = 4200,       /* bytes of a path, with its NUL */
 };
 
 struct task_about {
-	struct capture_task t;   /* its texts lie behind it */
+	struct capture_task t;   /* its texts are in the buffers below */
 	uint32_t has;            /* CAPTURE_T_... */
 	char name[17], cgroup[ABOUT_NAME], exe[ABOUT_NAME];
 };
 
 struct named_files;
 /*
- * Out of the kernel's structures. What these do not tell is not known. `files` that were
- * named before are not named again; NULL: none are kept.
+ * From kernel structures. Attributes that these lack are not known. `files`: cache of the
+ * names of files; NULL: none.
  */
 void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_files *files,
 		struct task_about *ret);
-/* Of `t` a text of its own: `len` bytes at most. */
+/* Sets a text of `t` to a copy of at most `len` bytes. */
 void about_text(struct atw_blob *t, char *buf, size_t len);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * tasks.c - the list of tasks.
+ * tasks.c - iterator over the list of tasks.
  *
- * init_task.tasks links the leader of every process, signal->thread_head the
- * threads of each. The lists are double, and every step must be confirmed by
- * the link back: whatever bytes there are, such a walk cannot run in a circle
- * that leaves out its start. Where the list of leaders is broken, what lies
- * behind the break is reached from the other end.
+ * init_task.tasks links the leader of every process, signal->thread_head the threads of
+ * each. The lists are doubly linked, and every step is verified by the back link: with
+ * any content of memory, such a walk cannot enter a cycle that excludes its start. Where
+ * the list of leaders is broken, the tasks behind the break are reached from the other
+ * end.
  */
 #include "linux/tasks.h"
 
@@ -29,14 +29,14 @@ struct lnx_tasks {
 	struct members v;
 	enum tasks_phase phase;
 	uint64_t head;           /* the link in init_task */
-	uint64_t link;           /* of the leader returned last, or the head */
-	uint64_t broken;         /* the last good one before a break; 0: none */
+	uint64_t link;           /* of the last leader, or the head */
+	uint64_t broken;         /* the last valid one before a break; 0: none */
 	unsigned way;            /* NEXT, or PREV behind a break */
-	uint64_t leader;         /* its task, and the number it has */
+	uint64_t leader;         /* task of the leader, and its PID */
 	uint32_t tgid;
 	uint64_t thread_head, thread;
-	uint32_t count;          /* of links followed */
-	bool live;               /* the lists move */
+	uint32_t count;          /* number of links followed */
+	bool live;               /* the lists change */
 	bool leaders_only;
 	struct links leaders, threads;
 };
@@ -126,7 +126,7 @@ static char tasks_state(const struct members *v, uint64_t task)
 	return task_state_letter(s, (uint32_t)exit_state);
 }
 
-/* What is not there stays zero; without a number there is no task. */
+/* Missing members remain zero; without a TID there is no task. */
 static int tasks_fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 			   struct atw_err *err)
 {
@@ -191,7 +191,7 @@ int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* Members of one moment, in one read where the kernel runs. */
+/* Members that belong together, read at once if the kernel runs. */
 static int tasks_fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 		      struct atw_err *err)
 {
@@ -209,7 +209,7 @@ static int tasks_fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task 
 
 /* ---- the lists ---- */
 
-/* One link on, if the link there points back. */
+/* One step forward, if the link there points back. */
 static int tasks_step_once(const struct lnx_tasks *t, uint64_t link, unsigned way,
 			   uint64_t *ret, struct atw_err *err)
 {
@@ -217,7 +217,7 @@ static int tasks_step_once(const struct lnx_tasks *t, uint64_t link, unsigned wa
 	int r = kmem_u64(t->v.m, link + way, &to, err);
 
 	if (r == ATW_OK && way == PREV && to == t->broken) {
-		*ret = to;               /* where the link on is known to be bad */
+		*ret = to;               /* the next link is known to be broken */
 		return ATW_OK;
 	}
 	if (r == ATW_OK)
@@ -237,7 +237,7 @@ static uint64_t tasks_of(const struct lnx_tasks *t, uint64_t link, enum need_mem
 	return link - t->v.n->member[id];
 }
 
-/* The list is broken behind t->link: go on from its other end. */
+/* The list is broken behind t->link: continue from its other end. */
 static int tasks_turn(struct lnx_tasks *t, struct atw_err *err)
 {
 	atw_err_wrap(err, "the list of tasks is broken at %s0x%" PRIx64,
@@ -253,7 +253,7 @@ static int tasks_turn(struct lnx_tasks *t, struct atw_err *err)
 	return err->status;
 }
 
-/* Of a running kernel: what a task says counts if it is still the same then. */
+/* On a running kernel, members are valid if the task is still the same after the read. */
 static int tasks_next_moving(struct lnx_tasks *t, struct links *l, struct lnx_task *ret,
 			     struct atw_err *err)
 {
@@ -297,17 +297,18 @@ static int tasks_next_process(struct lnx_tasks *t, struct lnx_task *ret,
 	}
 	t->link = to;
 	t->leader = tasks_of(t, to, N_task_tasks);
-	return tasks_fill(t, t->leader, ret, err); /* bad or not: the links are good */
+	return tasks_fill(t, t->leader, ret, err); /* even on failure, because its
+						    * links are valid */
 }
 
-/* ATW_END: not one to return; t->phase says whether there may be more. */
+/* ATW_END: nothing to return; t->phase determines whether there may be more. */
 static int tasks_next_thread(struct lnx_tasks *t, struct lnx_task *ret,
 			     struct atw_err *err)
 {
 	uint64_t task;
 
 	if (t->live) {
-		/* Those of a process that ended meanwhile are no error. */
+		/* Failures in a process that has ended meanwhile are ignored. */
 		int r = tasks_next_moving(t, &t->threads, ret, NULL);
 
 		if (r != ATW_OK)
@@ -333,7 +334,7 @@ static void tasks_to_threads(struct lnx_tasks *t)
 	t->phase = THREADS;
 }
 
-/* The main thread may end, and others go on: what they have the process has. */
+/* If the main thread has ended, the memory of other threads is used for the process. */
 static void tasks_query_threads(struct lnx_tasks *t, struct lnx_task *leader)
 {
 	while (!leader->mm && t->phase == THREADS && t->count++ < 2 * PID_MAX) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * thp.c - the settings are transparent_hugepage_flags and shmem_huge; since
- * 3485b88390b0 (6.8) and e7a2ab7b3bb5 (6.12) each size of page has its own, which
- * may be to inherit those. The running system's are read where it publishes them,
- * for few kernels name their data.
+ * thp.c - THP settings: transparent_hugepage_flags and shmem_huge; since 3485b88390b0
+ * (6.8) and e7a2ab7b3bb5 (6.12) each page size has its own, which may inherit those. The
+ * running system's are read from /sys, because few kernels have symbols of data.
  */
 #include "linux/thp.h"
 
@@ -44,7 +43,7 @@ static enum thp_when thp_parse_when(const char *word)
 	return !strcmp(word, "never") || !strcmp(word, "deny") ? THP_NEVER : THP_UNKNOWN;
 }
 
-/* A size's own word, or what it inherits; *by is advanced if it is its own. */
+/* The setting of a size, or the inherited one; *by is advanced if it has its own. */
 static enum thp_when thp_of_size(const char *root, uint64_t bytes, const char *file,
 				 const char *inherited, enum thp_knob own,
 				 enum thp_knob *by)
@@ -64,7 +63,7 @@ void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
 
 	*ret = (struct thp_settings){ 0 };
 	if (!thp_chosen(root, "enabled", word, sizeof(word))) {
-		/* A kernel that has no such pages has no such folder. */
+		/* A kernel without THP lacks this folder. */
 		snprintf(path, sizeof(path), "%s/sys/kernel/mm", root);
 		if (access(path, F_OK) == 0)
 			*ret = (struct thp_settings){ THP_NEVER, THP_NEVER, THP_NEVER,
@@ -76,7 +75,7 @@ void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
 				&ret->anon_by);
 	if (!thp_chosen(root, "shmem_enabled", word, sizeof(word)))
 		return;
-	/* These two are for all sizes, and for what is mounted as well. */
+	/* These two apply to all sizes, and to mounts as well. */
 	ret->shmem_by = !strcmp(word, "deny") ? THP_BY_SHMEM_DENY : THP_BY_SHMEM;
 	if (!strcmp(word, "deny") || !strcmp(word, "force"))
 		ret->shmem = ret->tmpfs = thp_parse_when(word);
@@ -85,11 +84,11 @@ void thp_of_system(const char *root, uint64_t bytes, struct thp_settings *ret)
 					 THP_BY_SIZE_SHMEM, &ret->shmem_by);
 }
 
-/* ---- a kernel's memory ---- */
+/* ---- kernel memory ---- */
 
 /*
- * One of the words has the bit of a size, the last one that of sizes that inherit
- * `old`; where there are no such words, all do.
+ * One of the words has the bit of a size, the last one marks sizes that inherit `old`; if
+ * the kernel has no such words, all sizes inherit.
  */
 static enum thp_when thp_by_size(struct kmem *m, const struct needs *n,
 				 const enum need_symbol at[3], unsigned order,
@@ -122,8 +121,10 @@ static enum thp_when thp_anon_of(struct kmem *m, const struct needs *n)
 	    !n->have_const[C_thp_madvise] ||
 	    kmem_u64(m, n->symbol[Y_thp_flags], &flags, NULL) < 0)
 		return THP_UNKNOWN;
-	/* Some bit is always set, as that for pages of zeroes; bytes that an
-	 * extract left out are zero. */
+	/*
+	 * Some bit is always set, such as that for zero pages; bytes that an extract left
+	 * out are zero.
+	 */
 	if (!flags)
 		return THP_UNKNOWN;
 	return flags >> n->constant[C_thp_always] & 1 ? THP_ALWAYS :
@@ -131,8 +132,8 @@ static enum thp_when thp_anon_of(struct kmem *m, const struct needs *n)
 }
 
 /*
- * mm/shmem.c: -2 force, -1 deny, 0 never; 1 to 3 are always, within_size, advise.
- * Since e7a2ab7b3bb5 (6.12) each size has a bit in one of four words.
+ * mm/shmem.c: -2 force, -1 deny, 0 never; 1 to 3 are always, within_size, advise. Since
+ * e7a2ab7b3bb5 (6.12) each size has a bit in one of four words.
  */
 static void thp_shmem_of(struct kmem *m, const struct needs *n, uint32_t huge,
 			 unsigned order, struct thp_settings *t)
@@ -149,8 +150,8 @@ static void thp_shmem_of(struct kmem *m, const struct needs *n, uint32_t huge,
 		t->shmem = t->tmpfs = huge == UINT32_MAX ? THP_NEVER : THP_ALWAYS;
 	} else if (huge <= 3 && t->anon != THP_UNKNOWN) {
 		/*
-		 * Never is also what bytes look like that an extract left out: it keeps
-		 * all settings or none.
+		 * Bytes that an extract left out look like "never", so another setting
+		 * verifies them: an extract keeps all settings or none.
 		 */
 		t->shmem = thp_by_size(m, n, at, order, old, THP_BY_SIZE_SHMEM,
 				       &t->shmem_by);
@@ -192,7 +193,7 @@ enum thp_when thp_of_mm_flags(uint64_t flags, bool advised)
 {
 	enum { EXCEPT_ADVISED = 23, COMPLETELY = 24 };
 
-	/* How to dump the process is in there, and hardly ever nothing. */
+	/* mm->flags contain the coredump filter, which is hardly ever empty. */
 	if (!flags)
 		return THP_UNKNOWN;
 	return flags >> COMPLETELY & 1 ? THP_NEVER :
@@ -206,6 +207,6 @@ enum thp_when thp_of_mm(struct atw_kernel *k, uint64_t mm)
 
 	if (kernel_kmem(k, &v.m, NULL) < 0 || member_get(&v, mm, N_mm_flags, &flags, NULL) < 0)
 		return THP_UNKNOWN;
-	/* It came with 6.18, and so did the type of what the bits are in. */
+	/* Added in 6.18, together with the type of the word. */
 	return thp_of_mm_flags(flags, member_have(&v, N_mm_flags_bits));
 }

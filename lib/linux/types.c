@@ -2,11 +2,11 @@
 /*
  * types.c - the kernel's own types: BTF in its image.
  *
- * A symbol names the place where data has symbols. Else the bytes are known by
- * how they begin; the image lies in one piece, so that only it is searched,
- * and all of memory only if that was in vain. RAM may hold BTF of modules, of
- * programs and of another kernel: what is taken must be whole and describe
- * what every kernel has. What --kernel gave comes after what the source has.
+ * If the kernel has symbols of data, one has the address. Otherwise BTF is found by its
+ * header; the image is contiguous, so only it is searched, and all of memory if that
+ * fails. RAM may contain BTF of modules, of programs and of another kernel: accepted BTF
+ * must be complete and describe types that every kernel has. The file of --kernel is used
+ * if the source has none.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,12 +23,12 @@ struct kernel_types {
 	char *copy;              /* NULL: borrowed */
 	uint32_t dwarf;          /* no BTF: types found in the file's DWARF */
 	char from[240];
-	unsigned tried;          /* places that looked like types */
+	unsigned tried;          /* candidates that were checked */
 };
 
 enum { BTF_MAX = 256 * 1024 * 1024 };
 
-/* Whatever describes a kernel describes its tasks. `index`: of types numbered before. */
+/* BTF of a kernel describes task_struct. `index`: of types numbered before. */
 static int types_try_numbered(struct kernel_types *t, struct atw_blob blob,
 			      struct atw_blob index, struct atw_err *err)
 {
@@ -64,7 +64,7 @@ static int types_by_symbol(struct atw_kernel *k, struct kernel_types *t,
 	bool have[2];
 	int r = kernel_kmem(k, &m, err);
 
-	/* The table of symbols is long: one pass finds both. */
+	/* The table of symbols is long, so one pass looks up both. */
 	kernel_symbols_many(k, names, at, have, 2);
 	start = at[0];
 	stop = at[1];
@@ -82,14 +82,17 @@ static int types_by_symbol(struct atw_kernel *k, struct kernel_types *t,
 		return r;
 	if (types_try_blob(t, blob, err) < 0) {
 		atw_err_wrap(err, "the kernel's types at 0x%" PRIx64 " (__start_BTF)", start);
-		/* A symbol leads there: what is not BTF has been. */
+		/*
+		 * The symbol has this address, so the failure is reported if this is not
+		 * BTF.
+		 */
 		return err->status = ATW_E_DAMAGED;
 	}
 	snprintf(t->from, sizeof(t->from), "BTF at 0x%" PRIx64 " (__start_BTF)", start);
 	return ATW_OK;
 }
 
-/* One place that begins like BTF. */
+/* A candidate with a header of BTF. */
 static int types_on_signature(void *arg, atw_pa at, struct search *s)
 {
 	struct kernel_types *t = arg;
@@ -114,7 +117,7 @@ static int types_on_signature(void *arg, atw_pa at, struct search *s)
 	return 0;
 }
 
-/* What --kernel gave. */
+/* Types from the file of --kernel. */
 static int types_by_file(struct atw_kernel *k, struct kernel_types *t,
 			 struct atw_err *err)
 {
@@ -137,7 +140,10 @@ static int types_find(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 	int r;
 
 	atw_fact(k->mem, "btf.index", &index);
-	/* Mapped, or read once; out of memory it would be copied first, by the symbols. */
+	/*
+	 * Mapped, or read once; via kernel memory it would need symbols first, and a
+	 * copy.
+	 */
 	if (atw_fact(k->mem, "btf", &blob) == ATW_OK &&
 	    types_try_numbered(t, blob, index, NULL) == ATW_OK) {
 		snprintf(t->from, sizeof(t->from), "the running kernel's BTF");
@@ -145,7 +151,7 @@ static int types_find(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 	}
 	if (types_by_symbol(k, t, &named) == ATW_OK)
 		return ATW_OK;
-	/* A file of this very kernel is surer than what lies about in memory. */
+	/* A file that matches this kernel is more reliable than a search in memory. */
 	if (f && f->matched)
 		return types_by_file(k, t, err);
 	r = search_kernel(k, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN,
@@ -195,7 +201,7 @@ const char *atw_kernel_types_from(struct atw_kernel *k, uint32_t *count,
 
 	if (kernel_given(k, err) < 0)
 		return NULL;
-	kernel_needs(k);                 /* DWARF is read for these only */
+	kernel_needs(k);                 /* DWARF is searched only for required types */
 	if (k->types && k->types->dwarf) {
 		*count = k->types->dwarf;
 		return k->types->from;
@@ -215,9 +221,9 @@ void kernel_types_close(struct kernel_types *t)
 	free(t);
 }
 
-/* ---- everything that needs.def lists ---- */
+/* ---- all requirements of needs.def ---- */
 
-/* Earlier alternatives win. */
+/* Earlier alternatives have precedence. */
 static void types_need_symbols(struct atw_kernel *k)
 {
 	enum { MAX = N_SYMBOLS * 3 };
@@ -244,7 +250,7 @@ static void types_need_symbols(struct atw_kernel *k)
 			k->needs.symbol[owner[i]] = at[i];
 }
 
-/* No BTF anywhere: the file's DWARF, if it has any. */
+/* No BTF: use DWARF of the file, if it has any. */
 static void types_need_dwarf(struct atw_kernel *k)
 {
 	struct atw_err *err = &k->sought_types.err;

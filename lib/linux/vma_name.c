@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vma_name.c - the right-hand side of a line of /proc/PID/maps: show_map_vma() in
- * fs/proc/task_mmu.c, in its order.
+ * vma_name.c - name of a VMA as in /proc/PID/maps: show_map_vma() in fs/proc/task_mmu.c,
+ * in its order.
  */
 #include "linux/vma_name.h"
 
@@ -31,8 +31,8 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
 	struct names n = { .v = v, .page_shift = page_shift, .steps = STEPS };
 
 	/*
-	 * Until d3bb89ea9c13 (6.6) and the fix of it, areas that only touch the heap
-	 * had the same name. No structure distinguishes the two.
+	 * Until d3bb89ea9c13 (6.6) and its fix, VMAs that only touch the heap were also
+	 * named [heap]. No structure distinguishes the two.
 	 */
 	n.wide_heap = release && release < 6006;
 	n.backing = release < 6014 ? FMODE_BACKING_6_5 : FMODE_BACKING_6_14;
@@ -48,11 +48,11 @@ void names_init(struct names *ret, struct members v, uint64_t mm,
 	*ret = n;
 }
 
-/* ---- areas of a file ---- */
+/* ---- VMAs of files ---- */
 
 /*
- * Where a file is opened through overlayfs, what is mapped is a file below;
- * since def3ae83da02 (6.7) that one knows the path that its user opened.
+ * For a file that is opened through overlayfs, the underlying file is mapped; since
+ * def3ae83da02 (6.7) that one has the path that the user opened.
  */
 static bool name_user_path(const struct names *n, uint64_t file, uint64_t *mnt,
 			   uint64_t *dentry)
@@ -67,7 +67,7 @@ static bool name_user_path(const struct names *n, uint64_t file, uint64_t *mnt,
 	       member_get(v, backing, N_backing_dentry, dentry, NULL) == ATW_OK && *dentry;
 }
 
-/* ---- files that were named before ---- */
+/* ---- cache of file names ---- */
 
 void named_files_deinit(struct named_files *f)
 {
@@ -104,7 +104,7 @@ static bool name_named_grow(struct named_files *f)
 	return true;
 }
 
-/* What a dentry would not have in common with another one in its place. */
+/* Members that would differ if another dentry replaced it. */
 static const enum need_member of_dentry[] = {
 	N_dentry_parent, N_dentry_name, N_dentry_len, N_dentry_pprev,
 };
@@ -125,8 +125,8 @@ static const enum need_member of_file[] = {
 };
 
 /*
- * The file an area maps. false for one that stands for another (overlayfs): each open
- * file of it has a name of its own.
+ * The file of a VMA. false for a backing file (overlayfs): each open file of it has a
+ * name of its own.
  */
 static bool name_named_key(const struct members *v, uint32_t backing, uint64_t file,
 			   struct named_file *ret)
@@ -161,7 +161,7 @@ void names_soon_dentry(const struct members *v, uint64_t file)
 		members_soon(v, dentry, of_dentry, ARRAY_SIZE(of_dentry));
 }
 
-/* NULL: it was not, or is another one by now. */
+/* NULL: not in the cache, or replaced by another one. */
 static const struct named_file *name_named_find(const struct named_files *f,
 						const struct named_file *key)
 {
@@ -243,7 +243,7 @@ static int name_look_up_file(struct names *n, uint64_t file, struct atw_area *a,
 		a->major = (uint32_t)dev >> MINORBITS;
 		a->minor = (uint32_t)dev & ((1u << MINORBITS) - 1);
 	}
-	if (a->name[0] || r < 0)         /* the user gave it one */
+	if (a->name[0] || r < 0)         /* a name set by the user */
 		return r;
 	if (!user)
 		r = member_get(v, file, N_file_mnt, &mnt, err);
@@ -272,7 +272,7 @@ static int name_fill_file(struct names *n, uint64_t file, struct atw_area *a,
 	return r;
 }
 
-/* ---- others ---- */
+/* ---- other VMAs ---- */
 
 /* A name given by prctl(PR_SET_VMA_ANON_NAME). */
 static int name_given(const struct members *v, struct atw_area *a, struct atw_err *err)
@@ -283,7 +283,7 @@ static int name_given(const struct members *v, struct atw_area *a, struct atw_er
 
 	if (!member_have(v, N_vma_anon_name) || !member_have(v, N_anon_name_text))
 		return ATW_OK;
-	/* Until d09e8ca6cb93 (6.2) it shared its place with what files need. */
+	/* Until d09e8ca6cb93 (6.2) it shared its place with members for files. */
 	if (a->file && v->n->member[N_vma_anon_name] == v->n->member[N_vma_shared])
 		return ATW_OK;
 	r = member_get(v, a->at, N_vma_anon_name, &name, err);
@@ -299,8 +299,8 @@ static int name_given(const struct members *v, struct atw_area *a, struct atw_er
 
 /*
  * _install_special_mapping(): vm_private_data leads to the name. A check that the
- * operations are those of special mappings would need a symbol; but an area without a
- * file and with operations that can name it is always one.
+ * operations are those of special mappings would need a symbol; but a VMA without a file
+ * and with operations that can name it is always one.
  */
 static bool name_special(const struct members *v, struct atw_area *a)
 {

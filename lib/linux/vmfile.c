@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* vmfile.c - reader of the file given with --kernel. */
 #include "linux/vmfile.h"
 
 #include <stdio.h>
@@ -10,10 +11,10 @@
 #include "host/host_file.h"
 
 enum { ET_REL = 1, TEXT_LOOK = 4096, COPY_MAX = 256 * 1024 * 1024 };
-/* No kernel's image is larger (x86: KERNEL_IMAGE_SIZE). */
+/* Limit of the size of an image (x86: KERNEL_IMAGE_SIZE). */
 #define IMAGE_MAX (UINT64_C(1) << 30)
 
-/* ---- what it is ---- */
+/* ---- detection of the format ---- */
 
 static bool vmfile_has(struct atw_blob b, uint64_t off, const char *magic, size_t len)
 {
@@ -22,7 +23,7 @@ static bool vmfile_has(struct atw_blob b, uint64_t off, const char *magic, size_
 	return p && !memcmp(p, magic, len);
 }
 
-/* Images that boot: the kernel is in there, but packed. */
+/* Boot images: they contain the kernel in compressed form. */
 static bool vmfile_is_packed(struct atw_blob b)
 {
 	return vmfile_has(b, 0x202, "HdrS", 4) || vmfile_has(b, 0x38, "ARM\x64", 4) ||
@@ -43,8 +44,8 @@ static int vmfile_refuse_packed(struct atw_err *err)
 }
 
 /*
- * Debian's /boot/System.map is one line, and that looks like a symbol:
- * ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package
+ * Debian's /boot/System.map is one line that looks like a symbol: ffffffffffffffff B The
+ * real System.map is in the linux-image-<version>-dbg package
  */
 static bool vmfile_is_stub(struct atw_blob b)
 {
@@ -61,7 +62,7 @@ static int vmfile_refuse_stub(struct atw_err *err)
 	return ATW_E_MISSING;
 }
 
-/* ---- what is in it ---- */
+/* ---- contents ---- */
 
 static int vmfile_open_elf(struct vmfile *f, struct atw_err *err)
 {
@@ -81,7 +82,7 @@ static int vmfile_open_elf(struct vmfile *f, struct atw_err *err)
 	f->symbols = r == ATW_OK;
 	if (r < 0 && r != ATW_E_MISSING)
 		return atw_err_set(err, r, "%s", why.text);
-	/* A debug file lists .BTF and does not have it. */
+	/* A debug file lists .BTF without its contents. */
 	if (elfsec_find(&f->elf, ".BTF", &s) == ATW_OK) {
 		r = elfsec_bytes(&f->elf, &s, &f->btf, &why);
 		if (r < 0 && r != ATW_E_MISSING)
@@ -121,8 +122,8 @@ static int vmfile_recognise(struct vmfile *f, struct atw_err *err)
 }
 
 /*
- * From _text, which some releases' kallsyms lack, for as long as an image may
- * be: x86 has symbols behind _end.
+ * From _text, which kallsyms of some releases lacks, to the maximum length of an image:
+ * x86 has symbols behind _end.
  */
 static void vmfile_find_image(struct vmfile *f)
 {
@@ -138,7 +139,7 @@ static void vmfile_find_image(struct vmfile *f)
 		f->last = UINT64_MAX;
 }
 
-/* /proc/kallsyms and /sys/kernel/btf/vmlinux cannot be mapped, but read. */
+/* /proc/kallsyms and /sys/kernel/btf/vmlinux can be read, but not mapped. */
 static int vmfile_take_bytes(struct vmfile *f, const char *path, struct atw_err *err)
 {
 	bool pseudo = !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
@@ -236,7 +237,7 @@ int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret
 	struct symtext_symbol t;
 	struct elfsyms_symbol e;
 
-	/* Outside of the image a copy of /proc/kallsyms has modules. */
+	/* A copy of /proc/kallsyms has modules outside of the image. */
 	if (!f->symbols || !f->placed || (!shift && f->shift))
 		return ATW_E_MISSING;
 	if (f->kind == VMFILE_ELF) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* wanted.c - index of the names of required types and constants. */
 #include "linux/wanted.h"
 
 #include <stdio.h>

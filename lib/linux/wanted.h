@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wanted.h - names that are looked for among all types of a kernel, each once:
- * these are many and lie far apart, so that one pass must find them all.
+ * wanted.h - index of the names that are looked up among all types of a kernel: they are
+ * many and far apart, so one pass must find them all.
  */
 #ifndef LINUX_WANTED_H
 #define LINUX_WANTED_H
@@ -10,9 +10,10 @@
 
 struct name_entry {
 	char name[64];
-	uint16_t owner;          /* which need it is an alternative of, ... */
-	uint8_t place;           /* ... and the how manyth, from 1 */
-	/* What its finder keeps here; zeroes at first. */
+	uint16_t owner;          /* index of the need that it is an alternative name
+				  * for */
+	uint8_t place;           /* 1-based position among its alternatives */
+	/* Filled in by the search; initially zero. */
 	bool there, have;
 	uint64_t id;
 	int64_t value;
@@ -21,17 +22,17 @@ struct name_entry {
 struct name_index {
 	struct name_entry *v;
 	size_t n, cap;
-	bool first[256];         /* letters that names begin with */
+	bool first[256];         /* first letters of all names */
 };
 
-/* The next of "a.b|c.d" as text in buf; NULL after the last. */
+/* The next alternative of "a.b|c.d" as text in buf; NULL after the last. */
 const char *wanted_alternative(const char *names, char *buf, size_t len);
-/* All alternatives; of "struct.member" only the struct. false: no memory. */
+/* Add all alternatives; of "struct.member" only the struct. false: no memory. */
 bool wanted_add(struct name_index *l, const char *names, uint16_t owner);
-/* After the last one was added: sorted, each name once. */
+/* After all were added: sorts them and removes duplicates. */
 void wanted_settle(struct name_index *l);
 struct name_entry *wanted_find(const struct name_index *l, const char *name);
-/* Fine on a zeroed struct. */
+/* A zeroed struct is accepted. */
 void wanted_deinit(struct name_index *l);
 
 #endif
