@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* bpf.c - reads of kernel memory by a BPF program. */
 #include "host/bpf.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "host/host.h"
 #include "host/bpf_insn.h"
 
-/* Bytes the kernel does not know have to be zero, those of other members too. */
+/* Bytes that the kernel does not know must be zero, also those of other members. */
 static void bpf_attr_init(union bpf_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -27,7 +28,7 @@ static long bpf_sys(int cmd, union bpf_attr *attr)
 	return syscall(__NR_bpf, cmd, attr, sizeof(*attr));
 }
 
-/* ---- what is missing, in words ---- */
+/* ---- reasons of failures ---- */
 
 static bool bpf_has_cap(const struct __user_cap_data_struct *c, unsigned cap)
 {
@@ -39,7 +40,9 @@ static void bpf_hint_caps(struct atw_err *err)
 	host_hint_setcap(err, "cap_bpf,cap_perfmon");
 }
 
-/* Asked first: bpf(2) answers all kinds of trouble with the same two errors. */
+/*
+ * Checked first, because bpf(2) reports all kinds of problems with the same two errors.
+ */
 static int bpf_check_caps(struct atw_err *err)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -81,7 +84,7 @@ static int bpf_refused(const char *what, int e, struct atw_err *err)
 	return ATW_E_PERM;
 }
 
-/* The last line the verifier wrote that is not a statistic. */
+/* The last line of the verifier that is not a statistic. */
 static const char *bpf_last_words(char *log)
 {
 	char *line;
@@ -94,7 +97,7 @@ static const char *bpf_last_words(char *log)
 	return log;
 }
 
-/* What the verifier said; what can be done about it, if something can. */
+/* The verifier's message, with a hint if there is one. */
 static int bpf_rejected(char *log, struct atw_err *err)
 {
 	const char *why = bpf_last_words(log);
@@ -102,7 +105,10 @@ static int bpf_rejected(char *log, struct atw_err *err)
 
 	atw_err_set(err, ATW_E_UNSUPPORTED,
 		    "this kernel does not accept the BPF program: %.200s", why);
-	/* RISC-V leaves it off, and 7.2 does not interpret our program as 6.12 does. */
+	/*
+	 * RISC-V disables it by default, and the interpreter of 7.2 rejects this program,
+	 * unlike that of 6.12.
+	 */
 	if (host_file_text("/proc/sys/net/core/bpf_jit_enable", jit, sizeof(jit)) &&
 	    !strcmp(jit, "0"))
 		atw_err_hint_command(err, "switch the compiler on",
@@ -112,7 +118,7 @@ static int bpf_rejected(char *log, struct atw_err *err)
 
 /* ---- programs ---- */
 
-/* A signal makes the verifier give up; it has not said no, then. */
+/* A signal interrupts the verifier; the program was not rejected then. */
 static long bpf_load_program(union bpf_attr *a)
 {
 	long fd;
@@ -141,10 +147,10 @@ static int bpf_load_as(enum bpf_prog_type type, uint32_t flags,
 	fd = bpf_load_program(&a);
 	if (fd >= 0)
 		return (int)fd;
-	/* The program is not what it is about. */
+	/* The failure is not caused by the program. */
 	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
 		return bpf_refused("loading a program", errno, err);
-	/* Again for the reason: writing it down costs as much as the rest. */
+	/* Load it again with a log: writing the log costs as much as the rest. */
 	a.log_buf = (uintptr_t)log;
 	a.log_size = sizeof(log);
 	a.log_level = 1;
@@ -154,7 +160,7 @@ static int bpf_load_as(enum bpf_prog_type type, uint32_t flags,
 	log[sizeof(log) - 1] = '\0';
 	if (errno != EPERM && log[0])
 		return bpf_rejected(log, err);
-	/* Without a word of the verifier's: it knows no programs of this type. */
+	/* Without a message of the verifier: the kernel has no programs of this type. */
 	if (errno == EINVAL)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel has no BPF programs that run when they are asked to (Linux 5.14 has)");
@@ -179,7 +185,7 @@ int bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
 	a.raw_tracepoint.prog_fd = (uint32_t)prog;
 	fd = (int)bpf_sys(BPF_RAW_TRACEPOINT_OPEN, &a);
 	e = errno;
-	close(prog);             /* it lives as long as it is attached */
+	close(prog);             /* the attachment keeps it */
 	if (fd >= 0)
 		return fd;
 	if (e == ENOENT)
@@ -204,8 +210,8 @@ int bpf_run(int prog, struct atw_err *err)
 	((int16_t)(offsetof(struct bpf_area, piece) + offsetof(struct bpf_piece, member)))
 
 /*
- * The loop has a constant bound, for the verifier, and ends where the list
- * does. R6 goes through the pieces, R9 is the area.
+ * The loop has a constant bound, for the verifier, and ends where the list does. R6
+ * points to the current piece, R9 to the area.
  */
 static int bpf_load_reader(int map, struct atw_err *err)
 {
@@ -239,8 +245,8 @@ static int bpf_load_reader(int map, struct atw_err *err)
 }
 
 /*
- * Before 5.11 a map counts as locked memory, of which root may have little as
- * well: then it is not the map that is worth complaining of.
+ * Before 5.11 a map counts as locked memory, whose limit may be low for root as well:
+ * then the error is not about the map.
  */
 static int bpf_no_map(int e, struct atw_err *err)
 {
@@ -323,7 +329,7 @@ void bpf_close(struct host_bpf *b)
 {
 	if (b->area)
 		munmap(b->area, sizeof(*b->area));
-	/* Descriptor 0 only occurs in a zeroed struct that was never opened. */
+	/* Descriptor 0 only occurs in a zeroed struct. */
 	if (b->prog > 0)
 		close(b->prog);
 	if (b->map > 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_insn.h - BPF instructions as words, for programs written by hand.
+ * bpf_insn.h - macros for BPF instructions, for programs written by hand.
  *
- * R0 holds results, R1 to R5 arguments; a call loses R1 to R5 and keeps R6 to
- * R9. Jumps count from the next instruction.
+ * R0 holds results, R1 to R5 arguments; a call clobbers R1 to R5 and preserves R6 to R9.
+ * Jumps count from the next instruction.
  */
 #ifndef HOST_BPF_INSN_H
 #define HOST_BPF_INSN_H
@@ -36,7 +36,7 @@ enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };
 #define IF_LT_VALUE(a, v, by)  INSN(BPF_JMP | BPF_JLT | BPF_K, a, 0, by, v)
 #define IF_ZERO(a, by)         INSN(BPF_JMP | BPF_JEQ | BPF_K, a, 0, by, 0)
 #define CALL(helper)           INSN(BPF_JMP | BPF_CALL, 0, 0, 0, helper)
-/* A function of the kernel, by the id of its BTF. */
+/* A kernel function by its BTF id. */
 #define CALL_KERNEL(id)  INSN(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, id)
 #define RIGHT(dst, by)    INSN(BPF_ALU64 | BPF_RSH | BPF_K, dst, 0, 0, by)
 #define TIMES_BY(dst, src) INSN(BPF_ALU64 | BPF_MUL | BPF_X, dst, src, 0, 0)

@@ -2,10 +2,10 @@
 /*
  * bpf_task.c - lookup of an address space by PID.
  *
- * Kernels that let a program of our type call bpf_task_from_pid() (6.10 on)
- * find the task and hold it while it is read. On others we follow the list of
- * processes from our own, piece by piece; it moves under us, so what does not
- * fit together is asked again.
+ * If the kernel allows this type of program to call bpf_task_from_pid() (6.10 on), that
+ * finds the task and holds a reference while it is read. Otherwise the list of processes
+ * is followed from this one, piece by piece; it changes meanwhile, so inconsistent
+ * results are retried.
  */
 #include "host/bpf_task.h"
 
@@ -83,15 +83,15 @@ void bpf_tasks_close(struct bpf_tasks *t)
 
 struct bpf_task_state {
 	uint64_t mm, pgd;
-	uint64_t leader;         /* of its threads */
+	uint64_t leader;         /* main thread */
 	uint32_t flags;
-	bool found, torn;        /* torn: it changed while we looked */
+	bool found, torn;        /* torn: it changed during the read */
 };
 
 static int bpf_task_judge(const struct bpf_task_state *k, uint64_t pid, uint64_t *ret,
 			  struct atw_err *err)
 {
-	/* kill(2) sends no signal 0, but knows of every process. */
+	/* kill(2) with signal 0 sends nothing and reports whether the process exists. */
 	if (!k->found && (!pid || pid > INT32_MAX ||
 			  (kill((pid_t)pid, 0) < 0 && errno == ESRCH)))
 		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
@@ -132,7 +132,7 @@ int bpf_own_pgd(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
 	return r < 0 ? r : bpf_task_live_u64(t, mm + t->types.mm_pgd, ret, err);
 }
 
-/* From parent to parent: sooner or later it is the one that has none but itself. */
+/* The chain of parents ends at the task that is its own parent. */
 int bpf_init_task(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
 {
 	uint64_t task, parent;
@@ -149,7 +149,7 @@ int bpf_init_task(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err)
 	return r < 0 ? r : atw_err_set(err, ATW_E_MISSING, "parents of this process have no end");
 }
 
-/* ---- by calling the kernel ---- */
+/* ---- by a kernel function ---- */
 
 enum { IN_PID };
 enum { OUT_FOUND, OUT_FLAGS, OUT_MM, OUT_PGD, OUT_MM_AGAIN, OUT_LEADER };
@@ -162,8 +162,8 @@ enum { OUT_FOUND, OUT_FLAGS, OUT_MM, OUT_PGD, OUT_MM_AGAIN, OUT_LEADER };
 	ADD(R3, (int32_t)(at)), CALL(BPF_FUNC_probe_read_kernel)
 
 /*
- * Not the task's reference but only the task's memory keeps mm alive here: a
- * task that ends between two of these reads shows another mm in the end.
+ * mm is not kept alive by the reference to the task, only by the task itself: if the task
+ * ends between two of these reads, the last one yields another mm.
  */
 static int bpf_task_load_finder(struct bpf_tasks *t, uint32_t from, struct atw_err *err)
 {
@@ -251,7 +251,7 @@ static int bpf_task_read_entry(struct bpf_tasks *t, uint64_t task,
 	return ATW_OK;
 }
 
-/* What the task at `at` said, if it still does. */
+/* Attributes of the task at `at`, if it is still the same. */
 static struct bpf_task_state bpf_task_take(struct bpf_tasks *t, uint64_t at,
 					   const struct bpf_task_entry *e)
 {
@@ -266,7 +266,7 @@ static struct bpf_task_state bpf_task_take(struct bpf_tasks *t, uint64_t at,
 	return k;
 }
 
-/* One round; `torn` when the list led astray. */
+/* One pass; `torn` if the list changed meanwhile. */
 static int bpf_task_by_list(struct bpf_tasks *t, uint64_t pid, struct bpf_task_state *ret,
 			    struct atw_err *err)
 {
@@ -298,9 +298,9 @@ static int bpf_task_by_list(struct bpf_tasks *t, uint64_t pid, struct bpf_task_s
 	return ATW_OK;
 }
 
-/* ---- by its threads ---- */
+/* ---- by threads ---- */
 
-/* The main thread may end, and others go on: the first that has memory says which. */
+/* If the main thread has ended, the first thread with memory is used. */
 static void bpf_task_query_threads(struct bpf_tasks *t, struct bpf_task_state *k)
 {
 	const struct bpf_types *y = &t->types;
@@ -334,7 +334,7 @@ static int bpf_task_query(struct bpf_tasks *t, uint64_t pid, struct bpf_task_sta
 	return r;
 }
 
-/* ---- which of the two ---- */
+/* ---- choice of the method ---- */
 
 static int bpf_task_settle_way(struct bpf_tasks *t, struct atw_err *err)
 {
@@ -366,7 +366,7 @@ int bpf_task_mm(struct bpf_tasks *t, uint64_t pid, uint64_t *ret,
 
 	if (r < 0)
 		return r;
-	/* Process 0 is the idle task, which is never the process that was asked for. */
+	/* Process 0 is the idle task, which is never requested. */
 	if (!pid || pid > INT32_MAX)
 		return bpf_task_judge(&k, pid, ret, err);
 	k.torn = true;

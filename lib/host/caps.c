@@ -76,7 +76,7 @@ static bool caps_is_in(const char *caps, const char *name)
 	return false;
 }
 
-/* The names of a set, but for those in the list, each behind a comma. */
+/* The names of a set except for those in the list, each preceded by a comma. */
 static size_t caps_join_names(const char *caps, uint64_t set, char *buf, size_t len)
 {
 	size_t n = 0;
@@ -105,7 +105,7 @@ bool caps_join(const char *caps, const struct caps *have, char *buf, size_t len)
 	return all < len;
 }
 
-/* ---- how to permit more ---- */
+/* ---- hints for granting capabilities ---- */
 
 bool host_in_user_namespace(void)
 {
@@ -117,7 +117,7 @@ bool host_in_user_namespace(void)
 		inside || outside || n != UINT32_MAX);
 }
 
-/* "cap_bpf,cap_perfmon" is "--cap-add BPF --cap-add PERFMON" to a container. */
+/* "cap_bpf,cap_perfmon" is "--cap-add BPF --cap-add PERFMON" for a container. */
 static void caps_container_options(const char *caps, char *buf, size_t len)
 {
 	size_t n = 0;
@@ -168,7 +168,7 @@ void host_hint_setcap(struct atw_err *err, const char *caps)
 		   sizeof(SETCAP_WHAT ": " SETCAP) + strlen(all) + strlen(self) <
 			   sizeof(err->hint)) {
 		atw_err_hint_command(err, SETCAP_WHAT, SETCAP, all, self);
-	} else {                 /* a command that does not fit would not work */
+	} else {                 /* a truncated command would not work */
 		atw_err_hint(err, "run it as root");
 	}
 }

@@ -15,28 +15,29 @@ struct caps {
 };
 
 /*
- * Out of the extended attribute security.capability: struct vfs_cap_data of
- * <linux/capability.h>, revisions 1 to 3. false: it is none of these.
+ * Parses the extended attribute security.capability: struct vfs_cap_data of
+ * <linux/capability.h>, revisions 1 to 3. false: invalid.
  */
 bool caps_parse(const void *data, size_t size, struct caps *ret);
 /*
- * What the program that runs has and setcap(8) would take away: all that its file has,
- * and as inheritable the ambient set, which execve(2) clears if the file has any.
+ * The capabilities of the running program that setcap(8) would remove: all that its file
+ * has, and as inheritable the ambient set, which execve(2) clears if the file has any.
  */
 struct caps caps_of_program(void);
 /*
- * "cap_bpf,cap_perfmon" and what else `have` has, as setcap(8) takes it: with +ep, and
- * in quotes what is inheritable alone with +ei. false: it does not fit.
+ * "cap_bpf,cap_perfmon" and the other capabilities of `have` in the syntax of setcap(8):
+ * with +ep, and in quotes those that are only inheritable with +ei. false: it does not
+ * fit.
  */
 bool caps_join(const char *caps, const struct caps *have, char *buf, size_t len);
 
-/* Are we in one, where capabilities are of no use to look at the machine? */
+/* Is this process in a container, where capabilities do not help? */
 bool host_in_user_namespace(void);
-/* Is it in effect: CAP_... of <linux/capability.h>? */
+/* Is the capability effective: CAP_... of <linux/capability.h>? */
 bool host_has_capability(unsigned cap);
 /*
- * Say how to allow the program that runs just this much: a command, or what a
- * container must be started with. The command keeps the capabilities that its file has.
+ * Set a hint that grants the running program just these capabilities: a command, or
+ * options of a container. The command keeps the capabilities that the file has.
  */
 void host_hint_setcap(struct atw_err *err, const char *caps);
 

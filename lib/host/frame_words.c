@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* frame_words.c - batched reads of /proc/kpageflags. */
 #include "host/frame_words.h"
 
 #include <errno.h>
@@ -7,10 +8,7 @@
 #include "base/cleanup.h"
 #include "base/radix.h"
 
-/*
- * One read of a larger range costs as much as some frames that are not needed: 0.25 us
- * for the call, 65 ns a frame.
- */
+/* Gaps up to this size are read, too: a call costs 0.25 us, a frame 65 ns. */
 enum { GAP = 4 };
 enum { PLACE_BITS = 16 };
 
@@ -48,7 +46,7 @@ int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint6
 		for (end = i + 1; end < f->n; end++) {
 			uint64_t its_last = frame_words_last_of(f, k[end]);
 
-			/* The same frame may be there many times. */
+			/* The same frame may occur many times. */
 			if (frame_words_first_of(k[end]) > last + GAP ||
 			    its_last - first >= ARRAY_SIZE(f->buf))
 				break;
@@ -56,7 +54,7 @@ int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint6
 				last = its_last;
 		}
 		n = pace_pread(f->pace, fd, f->buf, (last - first + 1) * 8, (off_t)(first * 8));
-		/* Beyond the last frame there is nothing, or not even an offset. */
+		/* Beyond the last frame the file ends, or even the offset is invalid. */
 		if (n < 0 && errno != EINVAL && errno != EOVERFLOW)
 			return atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno));
 		have = n < 0 ? 0 : (uint64_t)n / 8;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* freeze.c - stops the threads of a process by ptrace(2). */
 #include "host/freeze.h"
 
 #include <dirent.h>
@@ -24,10 +25,10 @@ enum thread_state { ASKED, STOPPED, KILLED, GONE };
 struct frozen_thread {
 	pid_t tid;
 	enum thread_state state;
-	int signal;              /* that it was about to take when it stopped */
+	int signal;              /* pending signal at the time of the stop */
 };
 
-/* ---- burying ---- */
+/* ---- reaping ---- */
 
 /*
  * A thread that calls execve(2) holds a lock (cred_guard_mutex) until all other threads
@@ -36,12 +37,15 @@ struct frozen_thread {
  */
 struct undertaker {
 	pthread_t thread;
-	pthread_mutex_t lock;    /* of f->thread and f->n, not of what is in there */
+	pthread_mutex_t lock;    /* of f->thread and f->n, but not of the elements */
 	struct freeze *f;
 	bool works, done;
 };
 
-/* To wait for an end only takes the stops of traced threads as well: so look first. */
+/*
+ * waitid(2) for an end also consumes stops of traced threads, so check with WNOWAIT
+ * first.
+ */
 static void freeze_bury_dead(pid_t tid)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -94,7 +98,7 @@ static struct frozen_thread *freeze_add_thread(struct undertaker *u, pid_t tid)
 	struct freeze *f = u->f;
 	struct frozen_thread *t = NULL;
 
-	/* A single thread needs no reaper: no other thread waits for its end. */
+	/* A single thread needs no reaper, because no other thread waits for its end. */
 	if (f->n)
 		freeze_begin_to_bury(u);
 	pthread_mutex_lock(&u->lock);
@@ -117,14 +121,14 @@ static bool freeze_is_dead(const struct freeze *f, pid_t tid)
 	return *st.state == 'Z' || *st.state == 'X';
 }
 
-/* Ask it to stop; GONE: it ended. */
+/* Request a stop; GONE: the thread has ended. */
 static int freeze_query(struct freeze *f, struct frozen_thread *t, struct atw_err *err)
 {
 	int e;
 
 	t->state = ASKED;
 	t->signal = 0;
-	/* It may be ours already. */
+	/* It may be traced by us already. */
 	e = ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) < 0 ? errno : 0;
 	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0)
 		return ATW_OK;
@@ -135,8 +139,8 @@ static int freeze_query(struct freeze *f, struct frozen_thread *t, struct atw_er
 }
 
 /*
- * One that was met before stands still or is dead, unless it took another's place:
- * a thread that calls execve(2) gets the number of the first one, and the others
+ * A thread that was stopped before is still stopped or dead, unless it has the identity
+ * of another: a thread that calls execve(2) gets the TID of the first one, and the others
  * end.
  */
 static int freeze_check_again(struct freeze *f, struct frozen_thread *t, bool *moved,
@@ -154,7 +158,7 @@ static int freeze_check_again(struct freeze *f, struct frozen_thread *t, bool *m
 
 static struct frozen_thread *freeze_find(struct freeze *f, pid_t tid, size_t at)
 {
-	/* The order mostly is that of the last time. */
+	/* The order is mostly the same as in the last pass. */
 	if (at < f->n && f->thread[at].tid == tid)
 		return &f->thread[at];
 	for (size_t i = 0; i < f->n; i++)
@@ -163,7 +167,7 @@ static struct frozen_thread *freeze_find(struct freeze *f, pid_t tid, size_t at)
 	return NULL;
 }
 
-/* Threads that there are by now. *moved: some of them did not stand still. */
+/* The current threads. *moved: some of them were not stopped. */
 static int freeze_query_all(struct undertaker *u, bool *moved, struct atw_err *err)
 {
 	struct freeze *f = u->f;
@@ -210,7 +214,10 @@ static void freeze_take_answer(struct frozen_thread *t)
 	if (r != t->tid)
 		return;
 	t->state = WIFSTOPPED(status) ? STOPPED : GONE;
-	/* Stopped by us it has nothing on its mind; else it was about to take this. */
+	/*
+	 * If it was stopped by us there is no signal; else it was about to receive this
+	 * one.
+	 */
 	if (WIFSTOPPED(status) && !(status >> 16))
 		t->signal = WSTOPSIG(status);
 }
@@ -262,7 +269,7 @@ int freeze_stop(struct freeze *f, uint32_t pid, struct atw_err *err)
 	if (r < 0)
 		return r;
 	*f = (struct freeze){ .pid = st.tgid, .from = now() };
-	/* Until a look finds none that moves: those that run start others. */
+	/* Repeat until a pass finds no running thread: running threads start others. */
 	while (moved && r == ATW_OK) {
 		r = freeze_query_all(&u, &moved, err);
 		if (r == ATW_OK)
@@ -282,18 +289,18 @@ int freeze_stop(struct freeze *f, uint32_t pid, struct atw_err *err)
 	return r;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 /*
- * Those that were killed meanwhile: their parent hears of that only when we have, and
- * a thread that calls execve(2) waits for it. They die in any order.
+ * Killed threads: their parent is notified only after the tracer has reaped them, and a
+ * thread that calls execve(2) waits for that. They end in any order.
  */
 static void freeze_bury_killed(struct freeze *f)
 {
 	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
 	uint64_t until = now() + 2 * SECOND;
 	struct freeze_status st;
-	/* The caller may be the parent, and then waits for the process by itself. */
+	/* The caller may be the parent, which reaps the process itself. */
 	bool ours = freeze_status(f->pid, &st) && st.parent == (uint32_t)getpid();
 
 	for (bool left = true; left && now() < until;) {
@@ -322,7 +329,7 @@ void freeze_thaw(struct freeze *f)
 	for (size_t i = 0; i < f->n; i++) {
 		struct frozen_thread *t = &f->thread[i];
 
-		/* It may have stopped since, and one that was gone be unburied. */
+		/* It may have stopped since, and an ended one may not be reaped yet. */
 		if (t->state == ASKED)
 			freeze_take_answer(t);
 		if (t->state != STOPPED)

@@ -2,9 +2,9 @@
 /*
  * freeze.h - a process of the running machine, stopped while it is read.
  *
- * By ptrace(2) and not by SIGSTOP: if the tracer dies, even by SIGKILL, the kernel lets
- * the process go on; a process that is already stopped stays so; and its parent is not
- * notified.
+ * It uses ptrace(2) and not SIGSTOP: if the tracer dies, even by SIGKILL, the kernel
+ * resumes the process; a process that is already stopped remains so; and its parent is
+ * not notified.
  */
 #ifndef HOST_FREEZE_H
 #define HOST_FREEZE_H
@@ -16,19 +16,19 @@ struct freeze {             /* all zero: nothing is stopped */
 	uint32_t pid;
 	struct frozen_thread *thread;
 	size_t n, cap;
-	uint64_t from;           /* ns of CLOCK_MONOTONIC: since then */
-	/* Of the last time. */
+	uint64_t from;           /* ns of CLOCK_MONOTONIC: start of the stop */
+	/* Statistics of the last stop. */
 	uint64_t ns;
 	size_t threads;
 };
 
 /*
- * Stop every thread of process `pid`, be it the number of a thread. ATW_OK: all
- * of them stand still, and freeze_thaw() lets them go on. After a failure those that
- * were stopped go on. ATW_E_USAGE: it is this process, or one that started it.
+ * Stop every thread of process `pid`, which may be a TID. ATW_OK: all of them are
+ * stopped, until freeze_thaw() resumes them. After a failure, threads that were stopped
+ * are resumed. ATW_E_USAGE: it is this process, or an ancestor of it.
  */
 int freeze_stop(struct freeze *f, uint32_t pid, struct atw_err *err);
-/* NULL is fine, and so is a process that was not stopped, or that died. */
+/* NULL is accepted, and so is a process that was not stopped, or has ended. */
 void freeze_thaw(struct freeze *f);
 
 #endif

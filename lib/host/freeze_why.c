@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* freeze_why.c - reasons why a process cannot be stopped. */
 #include "host/freeze_why.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 enum { SYS_PTRACE = 19 };        /* CAP_SYS_PTRACE: linux/capability.h */
 
-/* ---- what /proc says ---- */
+/* ---- /proc of a process ---- */
 
 static void freeze_why_copy_field(const struct buf *text, const char *key, char *to,
 				  size_t room)
@@ -68,7 +69,7 @@ int freeze_no_process(uint32_t pid, struct atw_err *err)
 			   "/proc/%" PRIu32 ": %s", pid, strerror(errno));
 }
 
-/* ---- processes that are not stopped, and those that may not be ---- */
+/* ---- processes that must not, or cannot be stopped ---- */
 
 int freeze_check_kin(uint32_t pid, const struct freeze_status *st, struct atw_err *err)
 {
@@ -88,7 +89,7 @@ int freeze_check_kin(uint32_t pid, const struct freeze_status *st, struct atw_er
 	return ATW_OK;
 }
 
-/* A file's capabilities replace those it had: those that are in use are kept. */
+/* Capabilities of a file replace those it had: the used ones are kept. */
 static void freeze_why_hint_caps(struct atw_err *err, uint64_t have)
 {
 	static const struct { unsigned bit; const char *name; } used[] = {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* host.c - attributes and restrictions of the running kernel. */
 #include "host/host.h"
 
 #include <linux/capability.h>
@@ -43,7 +44,7 @@ bool host_first_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == 0xeffffffc;
 }
 
-/* ---- is it what it is called? ---- */
+/* ---- verification of /proc and /sys ---- */
 
 static bool host_is_mounted(const char *path, long type)
 {
@@ -71,7 +72,7 @@ int host_check_sys(const char *path, struct atw_err *err)
 				     path);
 }
 
-/* "hidepid=" of the options of /proc's mount, the last one: with its value, in `ret`. */
+/* "hidepid=" in the mount options of /proc, the last one, with its value, in `ret`. */
 static bool host_proc_option(const char *name, char *ret, size_t len)
 {
 	struct buf text = { 0 };
@@ -107,7 +108,7 @@ int host_check_proc_files(struct atw_err *err)
 	return r;
 }
 
-/* Members of one group see all of them: gid=, but for hidepid=ptraceable. */
+/* Members of one group see all processes: gid=, except for hidepid=ptraceable. */
 static bool host_is_member(const char *how)
 {
 	_auto_free gid_t *group = NULL;

@@ -69,7 +69,7 @@ int host_file_all(const char *path, size_t max, struct buf *ret,
 	return host_file_paced(path, max, NULL, ret, err);
 }
 
-/* ---- what a process says of itself ---- */
+/* ---- /proc/PID/status ---- */
 
 /* 65536 groups of up to 10 digits, and the rest. */
 enum { STATUS_MAX = 1 << 20 };
@@ -115,7 +115,7 @@ int host_btf_read(struct host_btf *ret, struct atw_err *err)
 	struct host_btf b = { 0 };
 	int r = ATW_OK;
 
-	/* Since 6.16 it can be mapped; a read gives 4 KiB at a time. */
+	/* Since 6.16 it can be mapped; a read returns 4 KiB at a time. */
 	if (file_open(path, &b.file, NULL) < 0)
 		r = host_file_all(path, BTF_MAX, &b.copy, err);
 	if (r == ATW_E_MISSING && host_check_sys(path, err) == ATW_OK)

@@ -9,24 +9,24 @@
 #include "base/file.h"
 #include "host/pace.h"
 
-/* The beginning of a file as a text, without the newline at its end; else errno says why. */
+/* The beginning of a file as text, without the final newline; false: see errno. */
 bool host_file_text(const char *path, char *buf, size_t len);
-/* All of a file of unknown size, up to `max` bytes. */
+/* The contents of a file of unknown size, up to `max` bytes. */
 int host_file_all(const char *path, size_t max, struct buf *ret,
 		  struct atw_err *err);
-/* The same at a pace; NULL: at once, and uncounted. */
+/* The same with a rate limit; NULL: none, and not counted. */
 int host_file_paced(const char *path, size_t max, struct pace *pace, struct buf *ret,
 		    struct atw_err *err);
 
 /*
- * /proc/WHAT/status ("12", "12/task/13", "self"), however many groups it lists; else
- * errno says why, and *ret is empty.
+ * /proc/WHAT/status ("12", "12/task/13", "self") of any length; on failure see errno, and
+ * *ret is empty.
  */
 bool host_status(const char *what, struct buf *ret);
-/* What a line has behind "KEY:", and all that follows it; or "". */
+/* The text behind "KEY:" up to the end of `status`; or "". */
 const char *host_status_field(const struct buf *status, const char *key);
 
-/* The kernel's own types, as it shows them in a file. */
+/* The kernel's BTF, from a file in /sys. */
 struct host_btf {
 	struct file file;        /* mapped */
 	struct buf copy;         /* or read */
@@ -34,7 +34,7 @@ struct host_btf {
 };
 
 int host_btf_read(struct host_btf *ret, struct atw_err *err);
-/* Fine on a zeroed struct. */
+/* A zeroed struct is accepted. */
 void host_btf_close(struct host_btf *b);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nodes.c - NUMA nodes of memory blocks from /sys. */
 #include "host/nodes.h"
 
 #include <dirent.h>
@@ -11,7 +12,7 @@
 #include "base/num.h"
 #include "host/host_file.h"
 
-enum { BLOCKS_MAX = 1 << 24 };           /* of 128 MiB and more: beyond all memory */
+enum { BLOCKS_MAX = 1 << 24 };           /* of 128 MiB or more: above any memory size */
 static const uint32_t SEVERAL = UINT32_MAX;
 
 /* "node12", "memory7": the number. */
@@ -36,7 +37,7 @@ static bool nodes_append(struct sys_nodes *n, uint64_t block, uint32_t node)
 	return true;
 }
 
-/* A node's folder has a link to each of its blocks. */
+/* The folder of a node has a link to each of its blocks. */
 static bool nodes_one(struct sys_nodes *n, const char *path, uint32_t node)
 {
 	DIR *d = opendir(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nodes.h - NUMA node of physical memory, from /sys of the running kernel: of each memory
- * block, or the only node there is.
+ * nodes.h - NUMA node of physical memory from /sys of the running kernel: of each memory
+ * block, or the only node.
  */
 #ifndef HOST_NODES_H
 #define HOST_NODES_H
@@ -9,17 +9,20 @@
 #include <atwalk/base.h>
 
 struct sys_nodes {
-	bool one;                /* and only one, whatever `at` says */
+	bool one;                /* there is only one, regardless of `at` */
 	uint32_t id;
 	uint64_t block;          /* bytes of each; 0: not known */
 	uint32_t *at;            /* node + 1 of each block; 0: none, or several */
 	size_t n, cap;
 };
 
-/* `root` is "" except in tests. false: nothing is known. */
+/* `root` is "" except in tests. false: not known. */
 bool sys_nodes_read(const char *root, struct sys_nodes *ret);
 void sys_nodes_deinit(struct sys_nodes *n);
-/* Of memory at this address; with one node, that it is memory is for others to know. */
+/*
+ * Node of the memory at this address; with a single node, the caller must know that it is
+ * memory.
+ */
 bool sys_nodes_find(const struct sys_nodes *n, uint64_t pa, uint32_t *ret);
 
 /* Bytes of a block; 0: not known. */

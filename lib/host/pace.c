@@ -9,7 +9,7 @@
 #include "base/clock.h"
 
 enum {
-	SLICES = 100,            /* a second */
+	SLICES = 100,            /* per second */
 };
 
 static uint64_t pace_slice_bytes(const struct pace *p)
@@ -26,8 +26,8 @@ size_t pace_slice(const struct pace *p, size_t len)
 }
 
 /*
- * A reader that wakes up late makes up for one slice and no more: on the average the rate
- * is as set, and there are no bursts.
+ * A reader that wakes up late catches up with one slice at most: the average rate is as
+ * set, without bursts.
  */
 void pace_wait(struct pace *p)
 {

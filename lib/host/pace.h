@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pace.h - I/O statistics and rate limit of reading a running machine, shared by all
+ * pace.h - I/O statistics and rate limit for reads of a running machine, shared by all
  * readers of one command.
  */
 #ifndef HOST_PACE_H
@@ -10,7 +10,7 @@
 
 #include <atwalk/base.h>
 
-/* No slice ends within a word of any table: of so many bytes. */
+/* Slices are multiples of this size, so that none ends inside of a table entry. */
 enum { PACE_WORDS = 64 };
 
 struct pace_count {
@@ -18,24 +18,24 @@ struct pace_count {
 };
 
 struct pace {
-	uint64_t rate;           /* bytes a second; 0: as fast as it goes */
-	uint64_t next;           /* ns of CLOCK_MONOTONIC: nothing is read before */
-	struct pace_count memory, proc;  /* read so far: of a source, of /proc */
+	uint64_t rate;           /* bytes a second; 0: unlimited */
+	uint64_t next;           /* ns of CLOCK_MONOTONIC: time of the next read */
+	struct pace_count memory, proc;  /* totals: from a source, from /proc */
 };
 
-/* A pace of NULL measures nothing and delays no reader. */
+/* With NULL nothing is counted or delayed. */
 
 /*
- * How many of `len` bytes may be read at once: 10 ms worth, and whole words of
- * any table, so that no entry is read in two pieces.
+ * How many of `len` bytes may be read at once: 10 ms worth, rounded to whole entries of
+ * any table.
  */
 size_t pace_slice(const struct pace *p, size_t len);
-/* Before something is read: until it may be. */
+/* Before a read: waits until it is allowed. */
 void pace_wait(struct pace *p);
-/* After it: in one call. `c` is one of the counts of `p`. */
+/* After the read, which was one call. `c` is one of the counts of `p`. */
 void pace_done(struct pace *p, struct pace_count *c, uint64_t bytes);
 
-/* pread(2) of a file in /proc, slice by slice; short where the file ends. */
+/* pread(2) of a file in /proc in slices; short only at the end of the file. */
 ssize_t pace_pread(struct pace *p, int fd, void *buf, size_t len, off_t at);
 
 #endif

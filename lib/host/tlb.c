@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* tlb.c - TLB sizes from CPUID. */
 #include "host/tlb.h"
 
 #include <stddef.h>
@@ -61,7 +62,7 @@ static bool tlb_of_leaf_2(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
 	for (unsigned i = 0; i < 16; i++) {
 		uint8_t byte = (uint8_t)(r[i / 4] >> i % 4 * 8);
 
-		/* The low byte of EAX is a count; bit 31 says that a register has none. */
+		/* The low byte of EAX is a count; bit 31 marks an invalid register. */
 		if (!i || r[i / 4] >> 31)
 			continue;
 		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tlb.h - number of data translations that the CPU's TLB holds, as the CPU reports it. */
+/* tlb.h - number of data TLB entries, as reported by the CPU. */
 #ifndef HOST_TLB_H
 #define HOST_TLB_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Entries of the last level that data uses; 0: none, or not reported. */
+/* Entries of the last level for data; 0: none, or not reported. */
 struct tlb_size {
 	uint32_t small, large;   /* for pages of 4K, and of 2M */
-	bool shared;             /* both are the same entries */
+	bool shared;             /* both sizes share the entries */
 };
 
 /* EAX, EBX, ECX, EDX of a leaf and its sub-leaf. */
 typedef void tlb_cpuid_fn(void *arg, uint32_t leaf, uint32_t sub, uint32_t ret[4]);
 
-/* x86's CPUID; false: it reports no TLB. */
+/* From x86's CPUID; false: no TLB is reported. */
 bool tlb_of_cpuid(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret);
-/* This machine's; false where it cannot be known (other architectures report none). */
+/* Of this machine; false: not known (other architectures do not report it). */
 bool tlb_of_host(struct tlb_size *ret);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* zones.c - frames without a struct page, from /proc/zoneinfo. */
 #include "host/zones.h"
 
 #include <stdio.h>
@@ -16,7 +17,10 @@ struct zone {
 	uint64_t start, spanned, present, managed;
 };
 
-/* Of each node the highest zone alone: those below are made at once, for all need them. */
+/*
+ * Only the highest zone of each node: zones below are initialised at once, because every
+ * allocation may need them.
+ */
 static bool zones_add(struct sys_late *l, const struct zone *z, bool same_node)
 {
 	uint64_t late = z->present > z->managed ? z->present - z->managed : 0;
@@ -46,10 +50,10 @@ static bool zones_field(const char *line, const char *key, uint64_t *ret)
 	return num_dec(line, strlen(line), ret);
 }
 
-/* A zone's lines end with where it begins; one without pages has no such line. */
+/* The lines of a zone end with its start_pfn; an empty zone lacks this line. */
 static bool zones_each(char *text, struct sys_late *l, uint64_t *managed)
 {
-	const char *node = "";           /* of the zone that was added last */
+	const char *node = "";           /* of the last zone */
 	struct zone z = { 0 };
 	char *save = NULL, *head = text;
 	bool good = true;
