@@ -46,57 +46,58 @@ struct census_sink {
 struct census_read_opts {
 	/*
 	 * Called for each faulty line or run, with file and line, and if the file is
-	 * truncated; intact records are passed on all the same. Only the first faults
-	 * are reported one by one, and the rest as a number. NULL: the first fault is a
+	 * truncated; valid records are passed on nevertheless. Only the first faults are
+	 * reported individually, the rest as a number. NULL: the first fault is a
 	 * failure.
 	 */
 	void (*damaged)(void *arg, const struct atw_err *err);
 	void *arg;
 };
 /*
- * read.c: a capture's text, from a file or a pipe ("-"), packed by zstd or not.
- * ATW_E_FORMAT: it is none.
+ * read.c: reads a capture from a file or a pipe ("-"), compressed or not. ATW_E_FORMAT:
+ * not a capture.
  */
 int census_read(const char *path, const struct census_read_opts *o,
 		const struct census_sink *to, struct atw_err *err);
 
 struct census_collect_opts {
-	bool frames;             /* all frames of RAM, too: F: */
-	bool threads;            /* of processes, too: T: */
-	bool slabs;              /* slab caches, too: H: slab.NAME */
-	bool no_areas;           /* tasks alone: no V: P: M: */
-	bool no_tasks;           /* nor any of these */
+	bool frames;             /* all frames of RAM as well: F: */
+	bool threads;            /* threads of processes as well: T: */
+	bool slabs;              /* slab caches as well: H: slab.NAME */
+	bool no_areas;           /* tasks only: no V: P: M: */
+	bool no_tasks;           /* nor tasks */
 	/*
-	 * Of each task what its pages add up to is enough, where the provider has such
-	 * sums: one area, without a name, and runs of no frame. `kinds`: flags of each page
-	 * as well; else of large ones alone.
+	 * Only the sums of each task's pages are needed, if the provider has them: one
+	 * VMA without a name, and runs without frames. `kinds`: with flags of each page;
+	 * else only of large ones.
 	 */
 	bool sums, kinds;
-	bool refs;               /* count mappings first; or the kernel's counts alone */
-	bool raw;                /* entries as they are, and all flags of pages: those that
-	                          * come and go break runs */
-	uint32_t pid;            /* this process alone; 0: all */
-	uint64_t area_runs;      /* held at once: longer areas come in parts; 0: 65536 */
+	bool refs;               /* count mappings first; or only the kernel's
+				  * mapcounts */
+	bool raw;                /* unmodified entries, and all flags of pages:
+				  * volatile ones break runs */
+	uint32_t pid;            /* only this process; 0: all */
+	uint64_t area_runs;      /* runs per part of a VMA; 0: 65536 */
 	/* Progress, in steps of about the same size. NULL: not reported. */
 	void (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
 };
-/* collect.c: what a provider knows. */
+/* collect.c: reads a provider. */
 int census_collect(struct provider *p, const struct census_collect_opts *o,
 		   const struct census_sink *to, struct atw_err *err);
 
-/* ---- write.c: the text ---- */
+/* ---- write.c: captures ---- */
 
 struct census_writer;
 /*
- * `fd` stays the caller's. `level`: of zstd, 1 to 19; 0: plain text. The first line
- * and the last are the writer's: records of these are passed over.
+ * `fd` remains owned by the caller. `level`: of zstd, 1 to 19; 0: plain text. The writer
+ * adds the first and the last line: records of these are ignored.
  */
 int census_writer_open(int fd, int level, struct census_writer **ret, struct atw_err *err);
 struct census_sink census_writer_sink(struct census_writer *w);
-/* Everything has left when this returns ATW_OK; adds the E: line. */
+/* Adds the E: line; ATW_OK: all output has been written. */
 int census_writer_end(struct census_writer *w, struct atw_err *err);
-/* NULL is fine. */
+/* NULL is accepted. */
 void census_writer_close(struct census_writer *w);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * class.c - classification of memory areas by purpose.
+ * class.c - classification of VMAs by purpose.
  *
- * The paper's own form has names, and flags of Linux 2.4 on a PowerPC, where data can
- * be executed. Its Figures 1, 4, 7 and 9 show the rules that its analyser had:
+ * The LPMA format (Movall et al.) has names, and flags of Linux 2.4 on a PowerPC, where
+ * data can be executed. Its Figures 1, 4, 7 and 9 show the rules of its analyser:
  *
  *	S  flags & 0x100 (VM_GROWSDOWN)                 0x00000177 is "S.rwx."
  *	X  flags & 0x1000 (VM_EXECUTABLE): the kernel   0x00001875 is ".Xr.x."
- *	   marked what belongs to the program itself
+ *	   marked VMAs of the program itself
  *	B  no name, writable, and not S                 0x20001077 is ".XrwxB"
  *
  *	named: writable is data, else executable is text, else unclassified
  *	B and X is heap; B without X is .bss of the library before it
  *
- * These rules and the areas' numbers of pages reproduce all sums of Figure 4. Today no
- * kernel has VM_EXECUTABLE, and X marks the program's file and its heap.
+ * These rules and the VMAs' numbers of pages reproduce all sums of Figure 4. Current
+ * kernels have no VM_EXECUTABLE, so X marks the program's file and its heap.
  *
- * Captures that are written in that form today (write_paper.c) may have more: files
- * that are no program, and data that became read-only, which VM_ACCOUNT marks. No such
- * flag and no such file is in the figures.
+ * LPMA files that are written today (write_paper.c) may have more: files that are no
+ * program, and data that became read-only, which VM_ACCOUNT marks. The figures have no
+ * such flag and no such file.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@
 #include "census/class.h"
 #include "census/loads.h"
 
-/* vm_flags that have had their places since 2.4, or 2.6.15. */
+/* vm_flags whose bits are the same since 2.4, or 2.6.15. */
 enum {
 	VM_READ = 1, VM_WRITE = 2, VM_EXEC = 4, VM_SHARED = 8, VM_GROWSDOWN = 0x100,
 	VM_PFNMAP = 0x400, VM_IO = 0x4000, VM_ACCOUNT = 0x100000,
@@ -36,13 +36,13 @@ enum {
 /* Size limit of the guard area below a thread's stack; the default is one page. */
 #define GUARD_MOST (64u << 10)
 
-/* What the rules look at. */
+/* Input of the rules. */
 struct class_area {
 	const struct capture_area *v;
 	uint32_t has;
 	struct unit *u;
 	struct census_area *a;
-	bool adjacent;                   /* begins where the one before ends */
+	bool adjacent;                   /* begins at the end of the previous one */
 	bool rights;                     /* are known */
 };
 
@@ -65,7 +65,7 @@ static void class_set(struct class_area *x, enum census_class class, bool guess)
 	x->a->guess = guess;
 }
 
-/* ---- names of areas of no file ---- */
+/* ---- names of anonymous VMAs ---- */
 
 static bool class_has_word(struct atw_blob b, const char *s)
 {
@@ -73,8 +73,8 @@ static bool class_has_word(struct atw_blob b, const char *s)
 }
 
 /*
- * "[anon:NAME]": what programs call their memory themselves. Android's libc, Go,
- * glibc and others; the words are theirs.
+ * "[anon:NAME]": names set by programs. These are used by Android's libc, Go, glibc and
+ * others.
  */
 static void class_named(const struct classifier *c, struct class_area *x)
 {
@@ -115,7 +115,7 @@ static void class_bracketed(const struct classifier *c, struct class_area *x)
 	}
 }
 
-/* ---- files that have program headers ---- */
+/* ---- files with program headers ---- */
 
 static const struct capture_load *class_place(struct classifier *c, struct class_area *x)
 {
@@ -143,13 +143,16 @@ static void class_loaded(struct classifier *c, struct class_area *x,
 	else if (!(l->flags & CAPTURE_LOAD_WRITE))
 		class_set(x, a->exec ? CENSUS_TEXT : CENSUS_RODATA, false);
 	else
-		/* What was writable and no longer is, without a word in the headers. */
+		/*
+		 * Once writable and no longer so, without a program header that explains
+		 * it.
+		 */
 		class_set(x, a->write ? CENSUS_DATA : CENSUS_RELRO, !a->write);
 }
 
-/* ---- files that have none ---- */
+/* ---- files without program headers ---- */
 
-/* Is it a program or a library, as far as one can see? */
+/* Is it a program or a library, as far as can be detected? */
 static bool class_is_program(const struct classifier *c, const struct class_area *x,
 			     bool *guess)
 {
@@ -171,7 +174,7 @@ static void class_plain_file(const struct classifier *c, struct class_area *x)
 	bool guess, program = class_is_program(c, x, &guess);
 
 	if (a->write && a->exec) {
-		/* Where nothing can forbid it, data are executable. */
+		/* On processors without a no-execute bit, data are executable. */
 		class_set(x, CENSUS_DATA, !c->paper);
 	} else if (a->exec) {
 		class_set(x, CENSUS_TEXT, false);
@@ -184,7 +187,7 @@ static void class_plain_file(const struct classifier *c, struct class_area *x)
 	} else if (class_flag(x, VM_ACCOUNT) ||
 		   (x->u->has_text && (x->has & CAPTURE_V_OFFSET) &&
 		    delta != x->u->text_delta)) {
-		/* It was writable once; or linkers put it with what is writable. */
+		/* It was writable once, or the linker placed it next to writable data. */
 		class_set(x, CENSUS_RELRO, true);
 	} else {
 		class_set(x, CENSUS_RODATA, guess);
@@ -197,12 +200,12 @@ static void class_of_file(struct classifier *c, struct class_area *x)
 	const struct capture_load *l;
 	enum unit_kind kind = x->u->kind;
 
-	/* Programs may be run out of memory; they are programs all the same. */
+	/* Programs can be executed from memfd; they are programs, too. */
 	if (kind == UNIT_MEMFD && (loads_of(x->u) || unit_root(x->u)->u.program))
 		kind = UNIT_FILE;
 	switch (kind) {
 	case UNIT_MEMFD:
-		/* One view to write and one to execute: code, in both. */
+		/* One mapping to write and one to execute: code, in both. */
 		class_set(x,
 			  a->exec || unit_root(x->u)->u.code ||
 					  class_has_word(x->v->name, "jit")
@@ -238,7 +241,7 @@ static void class_of_file(struct classifier *c, struct class_area *x)
 		unit_root(x->u)->u.code = x->u->u.code = true;
 }
 
-/* ---- memory of no file ---- */
+/* ---- anonymous memory ---- */
 
 static bool class_of_bss(struct classifier *c, struct class_area *x)
 {
@@ -293,7 +296,7 @@ static void class_of_nobody(struct classifier *c, struct class_area *x)
 	}
 }
 
-/* ---- an area ---- */
+/* ---- a VMA ---- */
 
 static void class_rights(struct class_area *x)
 {
@@ -331,13 +334,13 @@ static void class_meet_exe(struct classifier *c, const struct class_area *x)
 	if (c->paper)
 		match = class_flag(x, VM_EXECUTABLE);
 	else if (match || (c->has & CAPTURE_T_CODE))
-		/* Mounts may call one file this here and that there. */
+		/* The same file may have different names in different mounts. */
 		match = (match && exe.len == x->u->len &&
 			!memcmp(exe.data, x->u->recorded, exe.len)) ||
 		       ((c->has & CAPTURE_T_CODE) && code->a >= x->v->start &&
 			code->a <= x->v->last);
 	else
-		/* Nothing is recorded; but programs lie below their libraries. */
+		/* Not recorded; but programs are mapped below their libraries. */
 		match = c->exe_guess = !x->a->shared && x->u->kind == UNIT_FILE;
 	if (match) {
 		c->exe = x->u;
@@ -397,7 +400,7 @@ void classify(struct classifier *c, const struct capture_area *v, uint32_t has,
 	c->last_class = ret->class;
 }
 
-/* ---- the paper's flags ---- */
+/* ---- flags of the LPMA format ---- */
 
 unsigned census_flags(const struct census_area *a)
 {

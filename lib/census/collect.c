@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collect.c - collection of the stream from a provider: the machine, then for each task
- * its areas and their pages, then the frames of RAM.
+ * collect.c - producer of the stream from a provider: the machine, then for each task its
+ * VMAs and their pages, then the frames of RAM.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "census/collect.h"
 #include "host/host.h"
 
-/* ---- what is not there ---- */
+/* ---- failures ---- */
 
 static struct atw_blob collect_text(const char *s)
 {
@@ -25,7 +25,7 @@ int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
 {
 	const struct capture_record rec = {
 		.letter = 'L',
-		/* Of a process: it may not be read. */
+		/* Permission to read a process is denied. */
 		.has = c->pid && why->status == ATW_E_PERM ? CAPTURE_L_DENIED : 0,
 		.l = {.pid = c->pid,
 		      .what = collect_text(what),
@@ -64,14 +64,14 @@ static void collect_cannot(void *arg, const char *what, const struct atw_err *wh
 		      .denied = c->p->denied},
 	};
 
-	/* Processes, that is, which are none of the tasks. */
+	/* Processes, which have no record as tasks. */
 	if (!c->failed && !c->pid && why->status == ATW_E_PERM)
 		c->failed = c->to->record(c->to->arg, &rec, &c->why);
 	else if (!c->failed)
 		c->failed = collect_lost(c, what, why, &c->why);
 }
 
-/* The first failure of either; a status that is none stays. */
+/* Keeps the first failure of either. */
 static int collect_settle(struct collect *c, int r, struct atw_err *err)
 {
 	if (!c->failed || r < 0)
@@ -105,8 +105,8 @@ static int collect_say_time(const struct about_to *to, const char *key,
 }
 
 /*
- * This process by the number that the tasks below have theirs by: in a PID namespace
- * only /proc has the numbers that are ours.
+ * The PID of this process in the numbering of the tasks: in a PID namespace, only /proc
+ * has our numbers.
  */
 static int collect_say_collector(const struct collect *c, const struct about_to *to,
 				 struct atw_err *err)
@@ -116,7 +116,7 @@ static int collect_say_collector(const struct collect *c, const struct about_to 
 	return about_say(to, err, "collector", "%ld", (long)getpid());
 }
 
-/* Which bits of flags and entries mean something here. */
+/* The bits of flags and entries that are recorded. */
 static int collect_say_bits(struct collect *c, const struct about_to *to,
 			    struct atw_err *err)
 {
@@ -151,7 +151,7 @@ static int collect_machine(struct collect *c, struct atw_err *err)
 	return r == ATW_OK ? extents_build(&c->ram, err) : r;
 }
 
-/* Last, when it is known. */
+/* Emitted last, when it is known. */
 static int collect_how_it_went(struct collect *c, struct atw_err *err)
 {
 	const struct about_to to = {collect_on_machine, c, NULL};
@@ -166,14 +166,14 @@ static int collect_how_it_went(struct collect *c, struct atw_err *err)
 	return r == ATW_OK && c->p->running ? collect_say_time(&to, "ended", err) : r;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole stream ---- */
 
 static bool collect_counts(const struct collect *c)
 {
 	return c->o->refs && !c->o->no_areas;
 }
 
-/* Counting is the first half of the work, if there is any. */
+/* If mappings are counted, that is the first half of the work. */
 static void collect_progress(const struct collect *c, uint64_t done, uint64_t all)
 {
 	uint64_t before = collect_counts(c) ? all : 0;
@@ -259,7 +259,7 @@ static int collect_frames(struct collect *c, struct atw_err *err)
 		atw_err_set(&why, ATW_E_MISSING,
 			    "the kernel has made no struct page so far for %" PRIu64 " frames that are free or reserved",
 			    c->p->unmade);
-	/* What kind of failure it is the sink alone knows: that one is final. */
+	/* A failure of the sink is final; the sink knows its kind. */
 	if (r == ATW_E_NOMEM || r == ATW_E_IO) {
 		*err = why;
 		return r;

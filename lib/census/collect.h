@@ -10,7 +10,7 @@
 struct told_file {
 	uint64_t dev, inode;         /* dev: 1 + major << 32 | minor; 0: unused */
 	uint32_t tries;
-	bool known;                  /* nothing more is to be found out of it */
+	bool known;                  /* no more information can be found */
 };
 struct told_files {
 	struct told_file *v;
@@ -24,32 +24,35 @@ struct collect {
 	uint64_t page;               /* bytes */
 	struct extents ram;          /* of R: lines */
 	struct told_files files;
-	uint64_t pid;                /* of the task under way; 0: none */
+	uint64_t pid;                /* of the current task; 0: none */
 	/* The sink's status for records that the provider's callback emitted. */
 	int failed;
 	struct atw_err why;
 
 	/* The current area, and those of its pages that are not emitted yet. */
-	bool open, outside;          /* outside: of no area that the process has */
+	bool open, outside;          /* outside: of no VMA of the process */
 	bool blind;                  /* its pages are not known */
 	struct atw_area area;
-	uint64_t start, last;        /* of the part that runs are of */
+	uint64_t start, last;        /* of the part that runs belong to */
 	struct capture_run *run;
 	size_t n, cap;
-	uint64_t unsummed;           /* pages like the last run's that are not in `sums` */
+	uint64_t unsummed;           /* pages like the last run's that are not added to
+				      * `sums` yet */
 	struct capture_sums sums;
 	uint64_t resident;           /* pages */
-	bool kinds, swaps;           /* of all is known if they are of a file, on swap */
-	bool counted, uncounted;     /* pages with known, with unknown counts were met */
+	bool kinds, swaps;           /* known for all pages: origin, swap */
+	bool counted, uncounted;     /* pages with known and with unknown counts
+				      * occurred */
 
 	bool summed;                 /* the provider has sums */
-	uint64_t unsized;            /* pages of which it is hidden if large ones map them */
-	uint64_t stale;              /* frames with another owner when they were read */
+	uint64_t unsized;            /* pages for which it is not known whether large
+				      * ones map them */
+	uint64_t stale;              /* frames that were reused before they were read */
 	uint64_t vanished;           /* tasks that ended before they were emitted */
 	uint64_t gone;               /* the last of these; 0: none */
 };
 
-/* VM_... of include/linux/mm.h: all that /proc/PID/maps shows of them. */
+/* VM_... of include/linux/mm.h: those that /proc/PID/maps shows. */
 enum {
 	COLLECT_VM_READ = 1, COLLECT_VM_WRITE = 2, COLLECT_VM_EXEC = 4,
 	COLLECT_VM_MAYSHARE = 0x80,
@@ -75,24 +78,24 @@ int collect_others(struct collect *c, struct others **ret, struct atw_err *err);
 /* Emits those before process `pid`, which is the next one; UINT64_MAX: the rest. */
 int others_emit_before(struct collect *c, struct others *o, uint64_t pid,
 		       struct atw_err *err);
-/* NULL is fine. */
+/* NULL is accepted. */
 void others_drop(struct others *o);
 
 /* ---- collect_area.c ---- */
 
 /* Mask of the page flags that are emitted. */
 uint64_t collect_flags(const struct collect *c);
-/* `a` NULL: what lies at `first`, and is of no area. */
+/* `a` NULL: memory at `first` that belongs to no VMA. */
 void collect_area_begin(struct collect *c, const struct atw_area *a, uint64_t first);
-/* first..last of the run lie in the area. */
+/* The part first..last of the run, which is in the VMA. */
 int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, uint64_t last,
 		  struct atw_err *err);
-/* Ends the current area, or its part up to `last`, and emits it. */
+/* Ends the current VMA, or its part up to `last`, and emits it. */
 int collect_area_end(struct collect *c, uint64_t last, struct atw_err *err);
 
 /* ---- collect_file.c ---- */
 
-/* Emits the U: line of the current area's file, if the file was not emitted yet. */
+/* Emits the U: line of the current VMA's file, if that was not emitted yet. */
 int collect_file(struct collect *c, struct atw_err *err);
 void told_files_deinit(struct told_files *f);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collect_area.c - the pages of an area as runs, and what they add up to. V: and P:
- * stand before the runs, so these are kept until the area ends, or the room does.
+ * collect_area.c - pages of a VMA as runs, and their sums. V: and P: precede the runs, so
+ * runs are buffered until the VMA ends, or the buffer is full.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { RUNS = 65536 };
 
-/* ---- the area ---- */
+/* ---- the VMA ---- */
 
 static void area_begin_part(struct collect *c, uint64_t first)
 {
@@ -29,7 +29,7 @@ void collect_area_begin(struct collect *c, const struct atw_area *a, uint64_t fi
 	c->open = true;
 	c->outside = !a;
 	c->blind = false;
-	/* Up to the end of its name, for which there is much room. */
+	/* Copies up to the end of its name, whose buffer is large. */
 	if (a && a != &c->area)
 		memcpy(&c->area, a, offsetof(struct atw_area, name) + strlen(a->name) + 1);
 	area_begin_part(c, first);
@@ -84,8 +84,8 @@ static int area_emit_sums(struct collect *c, struct atw_err *err)
 }
 
 /*
- * The paper's sums; mappings as they were found, else as the kernel counts them. Of
- * pages that are alike at once: all that were not summed are what the last run is.
+ * The sums of the LPMA format: mappings that were found, else the kernel's mapcounts.
+ * Equal pages are added together: all pages not summed yet equal the last run's.
  */
 static void area_sum(struct collect *c)
 {
@@ -122,7 +122,7 @@ static void area_sum(struct collect *c)
 	c->sums.file += file ? pages : 0;
 }
 
-/* Up to `last`; what comes behind it, if there is `more`, is a part of its own. */
+/* Ends at `last`; if there is `more`, that becomes a part of its own. */
 static int area_flush(struct collect *c, uint64_t last, bool more, struct atw_err *err)
 {
 	int r = collect_file(c, err);
@@ -130,7 +130,9 @@ static int area_flush(struct collect *c, uint64_t last, bool more, struct atw_er
 	area_sum(c);
 	if (r == ATW_OK)
 		r = area_emit(c, last, more, err);
-	/* Without known mappings a sum of 0 pages that are mapped once would be wrong. */
+	/*
+	 * Without known mapcounts, a sum of 0 pages that are mapped once would be wrong.
+	 */
 	if (r == ATW_OK && !c->blind && (c->counted || !c->uncounted))
 		r = area_emit_sums(c, err);
 	for (size_t i = 0; i < c->n && r == ATW_OK; i++)
@@ -152,7 +154,7 @@ static uint64_t area_frame_of(const struct capture_run *r)
 	return r->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 }
 
-/* Is all the same but where it lies and leads? */
+/* Do they agree except for their addresses? */
 static bool area_alike(const struct capture_run *r, const struct capture_run *one)
 {
 	return (r->has & ~(uint32_t)CAPTURE_M_SAME) == one->has &&
@@ -162,7 +164,7 @@ static bool area_alike(const struct capture_run *r, const struct capture_run *on
 		 (r->map ^ one->map) | (r->noframe ^ one->noframe));
 }
 
-/* Does it, which is alike, go on where the run ends? */
+/* Given that, are they contiguous? */
 static bool area_joins(const struct collect *c, struct capture_run *r,
 		       const struct capture_run *one)
 {
@@ -236,7 +238,7 @@ static void area_put_facts(struct collect *c, const struct page_run *r,
 		one->flags = f->page.flags & collect_flags(c);
 		if (f->page.flags & kpf(KPF_ZERO_PAGE))
 			one->state = CAPTURE_ZERO;
-		/* What the entry is depends on how the kernel was built. */
+		/* Software bits of the entry depend on the kernel's configuration. */
 		if (r->guess && f->page.flags & kpf(KPF_HWPOISON))
 			one->state = CAPTURE_POISON;
 	}
@@ -246,7 +248,7 @@ static void area_put_facts(struct collect *c, const struct page_run *r,
 	}
 }
 
-/* Pages of RAM from pa on, `most` at most; 0: it is none. */
+/* Number of pages of RAM from pa on, at most `most`; 0: not RAM. */
 static uint64_t area_ram_pages(struct collect *c, uint64_t pa, uint64_t most)
 {
 	const struct extent *e;
@@ -259,7 +261,7 @@ static uint64_t area_ram_pages(struct collect *c, uint64_t pa, uint64_t most)
 	return left < most ? left : most;
 }
 
-/* What is known of a page, and of `more` behind it. */
+/* Facts of a page, which also hold for the `more` pages behind it. */
 struct area_known {
 	struct capture_run page;
 	uint32_t more;
@@ -267,7 +269,7 @@ struct area_known {
 	struct atw_err why;
 };
 
-/* The page that lies `off` bytes behind where slot i leads. */
+/* Looks up the page at `off` bytes from the start of slot i. */
 static int area_look_up(struct collect *c, const struct page_run *r, uint32_t i,
 			uint64_t off, const struct capture_run *one, struct area_known *k,
 			struct atw_err *err)
@@ -315,17 +317,17 @@ static int area_mapped_page(struct collect *c, const struct page_run *r, uint32_
 	if (ram && c->p->counted) {
 		page->has |= CAPTURE_M_REFS;
 		page->refs = counts_get(&c->p->counts, pa >> c->p->page_shift);
-		/* It came after the counting. */
+		/* Mapped after mappings were counted. */
 		page->refs += !page->refs;
 	}
 	c->stale += ram && k->stale;
 	return area_add(c, page, err);
 }
 
-/* The position in a run of pages. */
+/* A position in a run of pages. */
 struct area_place {
 	uint32_t i;
-	uint64_t off;                /* behind where slot i leads */
+	uint64_t off;                /* from the start of slot i */
 	uint64_t left;               /* pages */
 };
 
@@ -339,7 +341,7 @@ static void area_place_pass(const struct collect *c, const struct page_run *r,
 	at->off = off % r->slot;
 }
 
-/* Pages from there on with contiguous frames, `most` at most. */
+/* Number of pages from there on with contiguous frames, at most `most`. */
 static uint64_t area_neighbours(const struct collect *c, const struct page_run *r,
 				const struct area_place *at, uint64_t most)
 {
@@ -351,7 +353,7 @@ static uint64_t area_neighbours(const struct collect *c, const struct page_run *
 }
 
 /*
- * Adds pages with the facts of the page before them: contiguous frames with the same
+ * Adds pages that have the facts of the previous page: contiguous frames with the same
  * number of mappings at once.
  */
 static int area_mapped_alike(struct collect *c, const struct page_run *r,
@@ -365,7 +367,7 @@ static int area_mapped_alike(struct collect *c, const struct page_run *r,
 	for (; most && rc == ATW_OK; most -= n) {
 		pa = r->pa[at->i] + at->off;
 		n = area_ram_pages(c, pa, area_neighbours(c, r, at, most));
-		/* The same frame again and again is a run of another kind. */
+		/* Repetitions of the same frame are a run of another kind. */
 		if (!n || (c->n && area_frame_of(&c->run[c->n - 1]) == pa))
 			break;
 		page->va = r->va + at->i * r->slot + at->off;
@@ -416,7 +418,7 @@ static int area_mapped(struct collect *c, const struct page_run *r,
 	}
 	one.pages = 1;
 	k.more = 0;
-	/* Fetched while the facts are looked up. */
+	/* Prefetched while the facts are looked up. */
 	for (uint32_t i = 0; c->p->counted && i < 4 && i < r->count - at.i; i++)
 		counts_soon(&c->p->counts, r->pa[at.i + i] >> c->p->page_shift);
 	while (at.left && rc == ATW_OK) {
@@ -430,7 +432,7 @@ static int area_mapped(struct collect *c, const struct page_run *r,
 	return rc;
 }
 
-/* Each slot's word is the same, so each begins at the same place on swap. */
+/* All slots have the same word, and therefore the same offset on swap. */
 static int area_swapped(struct collect *c, const struct page_run *r,
 			struct capture_run one, uint64_t first, uint64_t last,
 			struct atw_err *err)
@@ -468,7 +470,7 @@ static const char *area_why_lost(unsigned state)
 	       state == PAGE_BAD ? "reserved bits are set" : "it is damaged";
 }
 
-/* What is not mapped, and not on swap. */
+/* Neither mapped nor swapped. */
 static int area_odd(struct collect *c, const struct page_run *r, struct capture_run *one,
 		    struct atw_err *err)
 {
@@ -493,7 +495,7 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 			c, r->state == PAGE_BAD ? "page table entry" : "page table",
 			r->why ? r->why->text : area_why_lost(r->state), first, last,
 			err);
-	/* Every other one. */
+	/* Every other run is one of absent pages. */
 	if (r->state == PAGE_ABSENT)
 		return ATW_OK;
 	one = (struct capture_run){

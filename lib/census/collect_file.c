@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* collect_file.c - U: lines: each file that is mapped, once. */
+/* collect_file.c - U: lines: each mapped file, once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "census/collect.h"
 
 /*
- * In a dump the file's first page is there if a process has it, which need not be
- * the first one: so many areas are looked at.
+ * A dump has the file's first page if some process maps it, which need not be the first
+ * process: so this number of VMAs is tried.
  */
 enum { TRIES = 64 };
 
@@ -84,7 +84,7 @@ int collect_file(struct collect *c, struct atw_err *err)
 		return ATW_OK;
 	r = c->p->ops->file(c->p, a, &u);
 	t->known = r == ATW_OK || r == ATW_E_FORMAT;
-	/* Once; and once more when it is better known. */
+	/* Once; and a second time if more is known of it. */
 	if (t->tries++ && r != ATW_OK)
 		return ATW_OK;
 	rec.u = (struct capture_file){

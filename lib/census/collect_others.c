@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collect_others.c - tasks without memory, emitted in the order of ps between the
- * processes. A provider lists them before all others, so they are kept until their
- * turn.
+ * collect_others.c - tasks without memory, emitted between the processes in the order of
+ * ps. A provider lists them before all others, so they are buffered until their turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,10 @@
 #include "census/collect.h"
 
 struct other {
-	bool memory;                 /* the place of process `t.pid`; not emitted here */
+	bool memory;                 /* placeholder of process `t.pid`, which is not
+				      * emitted here */
 	uint32_t has;
-	struct capture_task t;       /* its texts are in `words`, where they begin: */
+	struct capture_task t;       /* its texts are in `words` at these offsets: */
 	size_t name, cgroup, exe;
 };
 
@@ -112,7 +112,7 @@ int others_emit_before(struct collect *c, struct others *o, uint64_t pid,
 
 	while (end < o->n && !(o->v[end].memory && o->v[end].t.pid == pid))
 		end++;
-	/* One that is no longer in the list has no place there. */
+	/* A process that is no longer in the list has no position. */
 	if (end == o->n && pid != UINT64_MAX)
 		return ATW_OK;
 	for (; r == ATW_OK && o->emitted < end; o->emitted++)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collect_task.c - a task, its areas and their pages. Areas and pages are two lists that
- * are read side by side, for one listing of all pages is much cheaper than one for each
- * area.
+ * collect_task.c - a task, its VMAs and their pages. VMAs and pages are two lists that
+ * are merged, because one listing of all pages is much cheaper than one per VMA.
  */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "census/collect.h"
 
-/* Areas of it, as far as they have been read. */
+/* Position in the list of VMAs. */
 struct collect_task_reader {
-	bool more, now;              /* now: area is one that was not passed yet */
+	bool more, now;              /* now: `area` is valid and not emitted yet */
 	struct atw_area area;
 };
 
@@ -42,7 +41,7 @@ static int collect_task_end_outside(struct collect *c, struct atw_err *err)
 	return c->open && c->outside ? collect_area_end(c, c->last, err) : ATW_OK;
 }
 
-/* What is left of the areas up to this address. */
+/* Emit the remaining VMAs up to this address. */
 static int collect_task_pass(struct collect *c, struct collect_task_reader *r,
 			     uint64_t last, bool blind, struct atw_err *err)
 {
@@ -62,7 +61,7 @@ static int collect_task_pass(struct collect *c, struct collect_task_reader *r,
 	return rc;
 }
 
-/* A run of pages, cut where areas begin and end. */
+/* Split a run of pages at the borders of VMAs. */
 static int collect_task_deal_out(struct collect *c, struct collect_task_reader *r,
 				 const struct page_run *s, uint64_t first, uint64_t last,
 				 struct atw_err *err)
@@ -91,7 +90,7 @@ static int collect_task_deal_out(struct collect *c, struct collect_task_reader *
 	}
 }
 
-/* *reached: behind all that was listed. ATW_END: the task ended meanwhile. */
+/* ATW_END: the task ended meanwhile. */
 static int collect_task_part(struct collect *c, size_t task,
 			     struct collect_task_reader *r, uint64_t first, uint64_t last,
 			     struct atw_err *err)
@@ -133,7 +132,7 @@ static int collect_task_part(struct collect *c, size_t task,
 	return status == ATW_OK ? collect_task_pass(c, r, last, !whole, err) : status;
 }
 
-/* x86 has an area among the kernel's addresses: [vsyscall]. */
+/* x86 has a VMA at kernel addresses: [vsyscall]. */
 static int collect_task_upper_areas(struct collect *c, size_t task,
 				    struct collect_task_reader *r, struct atw_err *err)
 {
@@ -207,7 +206,7 @@ static int collect_task_emit_sums(struct collect *c, const struct provider_sums 
 	return r;
 }
 
-/* ATW_E_UNSUPPORTED: what there is to say of it only its areas and pages say. */
+/* ATW_E_UNSUPPORTED: the provider has no sums for it, so VMAs and pages are needed. */
 static int collect_task_summed(struct collect *c, size_t i, struct task_about *about,
 			       struct atw_err *err)
 {
@@ -248,12 +247,12 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 		*err = areas == ATW_E_NOMEM ? unread : why;
 		return ATW_E_NOMEM;
 	}
-	if (rc == ATW_END) {             /* it has ended since it was found */
+	if (rc == ATW_END) {             /* it has ended since it was listed */
 		c->vanished++;
 		c->gone = t->pid;
 		return ATW_OK;
 	}
-	/* Its number and its name are known all the same. */
+	/* Its PID and name are known nevertheless. */
 	if (rc < 0)
 		about_nothing(about, t->pid, t->name, t->mm);
 	rc = rc < 0 ? collect_lost(c, "task", &why, err) : ATW_OK;
@@ -261,7 +260,10 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 		rc = about_tell(&to, about, err);
 	if (rc == ATW_OK && areas < 0)
 		rc = collect_lost(c, "areas", &unread, err);
-	/* Of a shared address space one process is enough, or the only one collected. */
+	/*
+	 * A shared address space is emitted for its first process, or the only one
+	 * collected.
+	 */
 	if (rc == ATW_OK && (!t->shared || c->o->pid) && !c->o->no_areas)
 		rc = collect_task_memory(c, i, areas == ATW_OK, err);
 	return rc;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* loads.c - placement of mapped files by their program headers. */
 #include "census/loads.h"
 
 static uint64_t loads_down(uint64_t page, uint64_t x)
@@ -26,15 +27,15 @@ const struct unit *loads_of(struct unit *u)
 	return u->nloads ? u : root->nloads ? root : NULL;
 }
 
-/* What is to be added to the file's addresses, if the area is of this load. */
+/* The load bias, if the VMA belongs to this segment. */
 static uint64_t loads_bias(const struct loads_view *v, const struct capture_load *l)
 {
 	return v->start - (l->va - l->offset) - v->offset;
 }
 
 /*
- * The page at a border is mapped twice, so more than one load may have the offset: what
- * agrees with the areas before is right, else what has the area's rights.
+ * The page at a border is mapped twice, so several segments may contain the offset: one
+ * that agrees with the previous VMAs is right, else one with the VMA's permissions.
  */
 const struct capture_load *loads_place(struct unit *u, uint64_t page,
 				       const struct loads_view *v)

@@ -5,7 +5,7 @@
 
 #include "census/unit.h"
 
-/* An area of the file: its first address, where in the file that is, and its rights. */
+/* A VMA of the file: its first address, the offset in the file, and its permissions. */
 struct loads_view {
 	uint64_t start, offset;
 	bool exec, write;
@@ -14,14 +14,14 @@ struct loads_view {
 /* Of all copies of a file, the unit with the program headers. NULL: none has them. */
 const struct unit *loads_of(struct unit *u);
 /*
- * The PT_LOAD segment of the area; also sets where the file's own addresses lie in this
- * process. NULL: no segment, or the program headers are not recorded. `page`: bytes.
+ * The PT_LOAD segment of the VMA; also sets the load bias of the file in this process.
+ * NULL: no segment, or the program headers are not recorded. `page`: bytes.
  */
 const struct capture_load *loads_place(struct unit *u, uint64_t page,
 				       const struct loads_view *v);
-/* Of a file that was placed: is this address made read-only once it was relocated? */
+/* For a placed file: is this address in PT_GNU_RELRO? */
 bool loads_relro(struct unit *u, uint64_t page, uint64_t start);
-/* Do start..last lie behind what is in the file of a load: memory that begins as zeroes? */
+/* Are start..last in the zero-filled end of a segment (.bss)? */
 bool loads_bss(struct unit *u, uint64_t page, uint64_t start, uint64_t last);
 
 #endif

@@ -12,7 +12,8 @@
 #include "census/model_pages.h"
 #include "linux/kpf.h"
 
-enum { LOST = 256 };             /* ranges: what is between them is lost as well if there are more */
+enum { LOST = 256 };             /* ranges; if there are more, gaps between them are
+				  * merged and count as lost */
 
 struct census_model {
 	const struct census_report *const *report;
@@ -21,16 +22,16 @@ struct census_model {
 	uint32_t wanted;                 /* CENSUS_ON() of all of them */
 
 	uint64_t page;
-	bool no_anon;                    /* flags of pages do not tell of that one */
-	bool ours;                       /* an H: line was seen: not the paper's form */
-	bool was_paper;                  /* but it says that it once was */
+	bool no_anon;                    /* flags of pages do not include it */
+	bool ours;                       /* an H: line was seen: not the LPMA format */
+	bool was_paper;                  /* but converted from it */
 	struct units units;
 	struct classifier class;
 
-	uint64_t *mm;                    /* address spaces seen: a hash table; 0: free */
+	uint64_t *mm;                    /* hash table of address spaces; 0: free */
 	size_t nmm, mms;                 /* mms: a power of two */
 
-	struct capture_task task;        /* of the process; texts are in `words` */
+	struct capture_task task;        /* of the process; its texts are in `words` */
 	uint32_t task_has, processes;
 	struct buf words;
 	struct census_process process;
@@ -40,11 +41,11 @@ struct census_model {
 	struct buf area_name;
 	struct unit *unit;
 	struct census_area area;
-	bool in_area, goes_on;           /* goes_on: the next V: is a part of it */
-	/* Of the area: what its V: and P: lines claim, what its runs list. */
+	bool in_area, goes_on;           /* goes_on: the next V: continues it */
+	/* Sums of the VMA: claimed by its V: and P: lines, listed by its runs. */
 	uint64_t resident, listed_resident;
 	struct capture_sums sums, listed;
-	bool any_area;                   /* the process has one */
+	bool any_area;                   /* the process has a VMA */
 	/* Address ranges of the process with unknown content. */
 	uint64_t lost[LOST][2];
 	size_t nlost;
@@ -70,7 +71,7 @@ static int model_emit(struct census_model *m, struct census_event *ev,
 	if (!(m->wanted & bit))
 		return ATW_OK;
 	ev->page = m->page;
-	/* What is too much for one of them need not be for the next. */
+	/* ATW_E_LIMIT of one report does not affect the others. */
 	for (size_t i = 0; i < m->n && (result == ATW_OK || result == ATW_E_LIMIT); i++) {
 		int r = m->report[i]->on & bit ? m->report[i]->feed(m->state[i], ev, &why)
 					       : ATW_OK;
@@ -107,7 +108,7 @@ static bool model_is_incomplete(const struct census_model *m, uint64_t first,
 	return false;
 }
 
-/* A P: line counts pages that no M: line lists, as the paper's Figure 1 has them. */
+/* A P: line counts pages that no M: line lists, as in Figure 1 of Movall et al. */
 static void model_find_rest(struct census_model *m)
 {
 	const struct capture_sums *p = &m->sums, *runs = &m->listed;
@@ -152,7 +153,7 @@ static int model_end_process(struct census_model *m, struct atw_err *err)
 
 /* ---- tasks ---- */
 
-/* An address space: *ret says if it is a new one. false: no memory. */
+/* Adds an address space: *ret is true if it is new. false: no memory. */
 static bool model_add_mm(struct census_model *m, uint64_t mm, bool *ret)
 {
 	size_t i, old = m->mms;
@@ -186,7 +187,7 @@ static bool model_add_mm(struct census_model *m, uint64_t mm, bool *ret)
 	return true;
 }
 
-/* A producer's text, to be kept: where in `words` it begins. */
+/* Copies a text of the producer; returns its offset in `words`. */
 static size_t model_keep(struct census_model *m, struct atw_blob b)
 {
 	size_t at = m->words.len;
@@ -270,7 +271,7 @@ static int model_area(struct census_model *m, const struct capture_record *rec,
 		return ATW_OK;
 	}
 	r = model_end_area(m, err);
-	/* No address space has a number, and it has areas all the same. */
+	/* An address space without a number still has VMAs. */
 	if (r == ATW_OK && m->now == NO_PROCESS)
 		r = model_begin_process(m, err);
 	if (r != ATW_OK)
@@ -310,7 +311,7 @@ static void model_sums(struct census_model *m, const struct capture_sums *p)
 	m->sums.shared += p->shared;
 }
 
-/* As the P: line of the run would count it. */
+/* With the counting rules of P: lines. */
 static void model_list(struct census_model *m, const struct capture_run *run)
 {
 	struct capture_run as = *run;
@@ -323,7 +324,7 @@ static void model_list(struct census_model *m, const struct capture_run *run)
 	m->listed_resident += run->entry & CAPTURE_PRESENT ? run->pages : 0;
 }
 
-/* The beginning of a file, in the page cache: copies of it have the same. */
+/* The first frame of a file in the page cache: copies of the file share it. */
 static bool model_beginning(const struct census_model *m)
 {
 	const struct census_pages *p = &m->pages;
@@ -363,7 +364,7 @@ static int model_on_frames(void *arg, const struct capture_frames *frames,
 	return model_emit(m, &ev, err);
 }
 
-/* ---- what could not be read ---- */
+/* ---- unreadable data ---- */
 
 static void model_lose(struct census_model *m, uint64_t first, uint64_t last)
 {
@@ -395,7 +396,7 @@ static int model_lost(struct census_model *m, const struct capture_lost *l, uint
 	return model_emit(m, &ev, err);
 }
 
-/* ---- all the others ---- */
+/* ---- other records ---- */
 
 static int model_header(struct census_model *m, const struct capture_header *h,
 			struct atw_err *err)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* model_pages.c - properties of pages from entries and flags. */
 #include "census/model_pages.h"
 
 #include "linux/kpf.h"
 
-/* Bits of the pagemap word, as runs have it: from bit 55 on. */
+/* Bits of the pagemap word in runs: from bit 55 on. */
 enum { MAP_FILE = 1 << (61 - 55) };
 
 /*
- * Entries of higher tables that map files are no PM_FILE before 6.11: of a large folio
- * the page's flags tell. Of others the entry's own bit does, which is of the same moment.
+ * Entries of upper tables that map files have no PM_FILE before 6.11: for a large folio
+ * the page flags decide. Otherwise the bit of the entry does, which was read at the same
+ * time as the entry.
  */
 static bool model_pages_is_of_large_file(const struct census_pages *p)
 {
@@ -72,7 +74,9 @@ struct census_pages model_pages(const struct census_area *a, const struct captur
 		return p;
 	p.present = true;
 	p.writable = run->entry & CAPTURE_WRITE;
-	/* The paper's processor has that bit, and it means nothing: see capture_add(). */
+	/*
+	 * The LPMA format's processor has that bit without a meaning: see capture_add().
+	 */
 	p.exec = !paper && (run->entry & CAPTURE_EXEC);
 	p.dirty = run->entry & CAPTURE_DIRTY;
 	p.accessed = run->entry & CAPTURE_ACCESSED;
@@ -83,7 +87,7 @@ struct census_pages model_pages(const struct census_area *a, const struct captur
 		p.pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 	}
 	model_pages_mappings(&p);
-	/* The paper's kernel had others at the same places. */
+	/* The LPMA format's kernel had other flags at the same bits. */
 	if (run->has & CAPTURE_M_FLAGS && !paper) {
 		p.known |= CENSUS_FLAGS;
 		p.flags = run->flags;
@@ -99,7 +103,7 @@ void model_backing(struct census_pages *p, const struct census_pages *before, ui
 	if (!(p->known & CENSUS_FLAGS))
 		return;
 	p->swapbacked = p->flags & kpf(KPF_SWAPBACKED);
-	/* A tail is of the same folio as the frame before it, always. */
+	/* A tail always belongs to the folio of the frame before it. */
 	if (p->swapbacked || !(p->flags & kpf(KPF_COMPOUND_TAIL))) {
 		p->known |= CENSUS_BACKED;
 	} else if ((before->known & need) == need && !before->same && p->known & CENSUS_PA &&

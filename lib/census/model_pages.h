@@ -5,12 +5,12 @@
 
 #include "census/model.h"
 
-/* `no_anon`: flags of pages do not tell of that one. */
+/* `no_anon`: flags of pages do not include it. */
 struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
 				bool no_anon);
 /*
- * Sets whether they are swap-backed; `before`: the pages before them. Older kernels set
- * the flag in the head of a large folio only, and its tails follow it.
+ * Sets `swapbacked`; `before`: the preceding pages. Older kernels set the flag only in
+ * the head of a large folio, and its tails follow it.
  */
 void model_backing(struct census_pages *p, const struct census_pages *before, uint64_t page);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* read.c - a capture's text as a stream of records, from a file or a pipe. */
+/* read.c - parser of captures, from a file or a pipe, as a producer of the stream. */
 #include "census/census.h"
 
 #include <inttypes.h>
@@ -9,14 +9,14 @@
 #include "census/unlisted.h"
 #include "source/capture_stream.h"
 
-enum { FAULTS = 20 };            /* so many are reported one by one */
+enum { FAULTS = 20 };            /* reported individually */
 
 struct read_reading {
-	const char *name;            /* of the file, for people */
+	const char *name;            /* of the file, for messages */
 	const struct census_read_opts *o;
 	const struct census_sink *to;
 	uint64_t faults;
-	bool theirs;                 /* what failed is not the file */
+	bool theirs;                 /* the failure is the sink's and not the file's */
 	struct atw_err e;            /* of the last fault */
 	struct capture_stream *s;
 };
@@ -42,7 +42,7 @@ static int read_emit(struct read_reading *x, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* Of a line or a run. ATW_END: that was one too many. */
+/* Handles a faulty line or run. ATW_END: there were too many. */
 static int read_fault(struct read_reading *x, struct atw_err *err)
 {
 	int r = x->faults++ < FAULTS ? read_emit(x, err) : ATW_OK;
@@ -51,14 +51,14 @@ static int read_fault(struct read_reading *x, struct atw_err *err)
 	return r == ATW_OK && x->faults == CAPTURE_FAULTS ? ATW_END : r;
 }
 
-/* What the sink answered. */
+/* Remembers whether the sink failed, and returns its result. */
 static int read_sink_result(struct read_reading *x, int r)
 {
 	x->theirs = r != ATW_OK;
 	return r;
 }
 
-/* The sink did not take it; nor does that end anything. */
+/* The sink rejected a run, which is not final. */
 static int read_refused(struct read_reading *x, const struct atw_err *why,
 			struct atw_err *err)
 {
@@ -122,7 +122,7 @@ static int read_more_faults(struct read_reading *x, struct atw_err *err)
 	return read_emit(x, err);
 }
 
-/* A failure of the stream. */
+/* Handles a failure of the stream. */
 static int read_failure(struct read_reading *x, struct atw_err *err)
 {
 	int r = x->s->over ? read_more_faults(x, err) : ATW_OK;
@@ -135,7 +135,7 @@ static int read_failure(struct read_reading *x, struct atw_err *err)
 	return x->s->of_line ? read_fault(x, err) : read_emit(x, err);
 }
 
-/* ATW_END: enough of it. */
+/* ATW_END: too many faults. */
 static int read_each_line(struct read_reading *x, struct atw_err *err)
 {
 	struct capture_record rec;
@@ -183,7 +183,7 @@ int census_read(const char *path, const struct census_read_opts *o,
 	if (r == ATW_OK)
 		r = read_sink_result(&x, unlisted_end(&u, err));
 	capture_stream_close(x.s);
-	/* A failure to write is not about what is read. */
+	/* A failure of the sink has another subject. */
 	if (r < 0 && !x.theirs)
 		atw_err_wrap(err, "%s", name);
 	return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unit.c - files by device and inode, name, build id or first frame. */
+/* unit.c - mapped files by device and inode, name, build ID or first frame. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "census/unit.h"
 
-/* ---- an index ---- */
+/* ---- hash table ---- */
 
 typedef bool same_fn(const struct unit *u, const void *what);
 
@@ -55,9 +55,9 @@ static bool unit_index_add(struct unit_index *x, uint64_t hash, struct unit *u)
 	return true;
 }
 
-/* ---- what a name says ---- */
+/* ---- parsing of names ---- */
 
-/* Take it off the end. */
+/* Strip the suffix. */
 static bool unit_deleted(struct atw_blob *name)
 {
 	size_t n = strlen(CENSUS_DELETED);
@@ -72,7 +72,7 @@ static enum unit_kind unit_kind_of(struct atw_blob name, bool gone)
 {
 	if (blob_begins(name, "/memfd:"))
 		return UNIT_MEMFD;
-	/* The kernel's own objects have no other end. */
+	/* Kernel objects never have another suffix. */
 	if (gone && blob_begins(name, "/SYSV"))
 		return UNIT_SYSV;
 	if (blob_is(name, "/dev/zero"))
@@ -106,7 +106,7 @@ static bool unit_same_key(const struct unit *u, const void *what)
 
 	if (u->by_inode != k->by_inode)
 		return false;
-	/* Numbers of SysV's are its own, and may be those of another object there. */
+	/* Inode numbers of SysV objects are in a namespace of their own. */
 	if (k->by_inode)
 		return u->u.inode == k->inode && u->u.major == k->dev.a &&
 		       u->u.minor == k->dev.b && u->kind == k->kind;
@@ -185,7 +185,7 @@ static struct unit *unit_find(struct units *us, const struct capture_pair *dev,
 		u = unit_index_find(&us->keys, unit_hash_key(&k), unit_same_key, &k);
 	if (!u)
 		u = unit_make(us, &k, shown, gone);
-	/* It may have been there when the first process was looked at. */
+	/* It may have been deleted only after the first process was read. */
 	if (u && gone && u->kind == UNIT_FILE)
 		u->u.deleted = true;
 	us->last = u ? u : us->last;
@@ -194,7 +194,7 @@ static struct unit *unit_find(struct units *us, const struct capture_pair *dev,
 
 /* ---- copies ---- */
 
-/* Each that is passed is joined to the last one at once: files may lie in long chains. */
+/* Path compression: chains of joined files may be long. */
 const struct census_unit *census_unit_root(const struct census_unit *u)
 {
 	const struct census_unit *root = u;
@@ -214,7 +214,7 @@ _Static_assert(offsetof(struct unit, u) == 0, "a unit begins with what others se
 
 struct unit *unit_root(struct unit *u)
 {
-	/* What a unit is joined to is a unit's `u`, which comes first in it. */
+	/* `joined` points to the `u` of a unit, which is its first member. */
 	return u ? (struct unit *)census_unit_root(&u->u) : NULL;
 }
 
@@ -222,10 +222,10 @@ static void unit_join(struct unit *u, struct unit *to)
 {
 	struct unit *a = unit_root(u), *b = unit_root(to);
 
-	/* A file that is gone and its successor are two, whatever is in them. */
+	/* A deleted file and its successor are two files, whatever their contents. */
 	if (a == b || a->u.deleted != b->u.deleted || a->kind != b->kind)
 		return;
-	/* The first that was met speaks for all. */
+	/* The first one represents all copies. */
 	if (a->u.number < b->u.number) {
 		struct unit *t = a;
 
@@ -286,7 +286,7 @@ bool units_frame(struct units *us, struct unit *u, uint64_t pa)
 	struct first_frame f = { pa, u->u.deleted };
 	struct unit *first;
 
-	/* One frame is enough: all mappings of one file have the same frame. */
+	/* One frame is sufficient: all mappings of a file share its frames. */
 	if (u->framed || u->kind != UNIT_FILE)
 		return true;
 	u->framed = true;

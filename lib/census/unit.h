@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unit.h - the files that areas map, each once.
+ * unit.h - mapped files (DSOs), each once.
  *
- * A file is identified by device and inode; by its name where these are not recorded.
- * Copies of one file (a container's layers, btrfs) have other numbers and the same
- * memory: equal build ids join them, or the same frame of memory at their beginnings.
+ * A file is identified by device and inode; by its name if these are not recorded. Copies
+ * of one file (a container's layers, btrfs) have other inodes and the same memory: they
+ * are joined if their build IDs, or their first frames, are equal.
  */
 #ifndef CENSUS_UNIT_H
 #define CENSUS_UNIT_H
@@ -25,19 +25,20 @@ struct unit {
 	struct census_unit u;
 	enum unit_kind kind;
 	bool by_inode;
-	bool has_build;                  /* joined by it, if any has the same */
+	bool has_build;                  /* copies with the same build ID are joined */
 	bool framed;                     /* `first_pa` is known */
-	uint64_t first_pa;               /* where its beginning lies in memory */
+	uint64_t first_pa;               /* address of its first page in memory */
 	char *recorded, *shown;          /* the name with " (deleted)" and without */
 	size_t len;                      /* of `recorded` */
 	struct capture_load *load;
 	size_t nloads;
 
-	/* In the address space that is being read, see class.c. */
-	uint32_t process;                /* 1 + its number; else what follows is stale */
+	/* In the current address space, see class.c. */
+	uint32_t process;                /* 1 + its number; if different, the rest is
+					  * stale */
 	bool placed, has_text;
-	uint64_t base;                   /* where its first area begins */
-	uint64_t bias;                   /* placed: from its own addresses to those there */
+	uint64_t base;                   /* address of its first VMA */
+	uint64_t bias;                   /* placed: load bias */
 	uint64_t text_delta;             /* has_text: from offsets to addresses */
 };
 
@@ -54,19 +55,19 @@ struct units {
 	struct unit **v;
 	size_t n, cap;
 	struct unit_index keys, builds, frames;
-	struct unit *last;               /* of the last area */
+	struct unit *last;               /* of the last VMA */
 };
 
-/* What joined others is the first of them. */
+/* The representative of joined files. */
 struct unit *unit_root(struct unit *u);
 
 void units_deinit(struct units *us);
-/* Of a U: line. NULL: no memory. */
+/* Adds the file of a U: line. NULL: no memory. */
 struct unit *units_add(struct units *us, const struct capture_file *f, uint32_t has);
-/* The unit of an area; *ret NULL: it maps no file. false: no memory. */
+/* The unit of a VMA; *ret NULL: it maps no file. false: no memory. */
 bool units_of(struct units *us, const struct capture_area *v, uint32_t has,
 	      struct unit **ret);
-/* The frame of the unit's beginning. false: no memory. */
+/* Sets the first frame of the unit. false: no memory. */
 bool units_frame(struct units *us, struct unit *u, uint64_t pa);
 
 #endif

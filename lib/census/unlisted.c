@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unlisted.c - sink that adds L: records for pages that no run lists. */
 #include "census/unlisted.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@ static bool unlisted_is_reported(const struct unlisted *u)
 	return u->lost[0] <= u->start && u->lost[1] >= u->last;
 }
 
-/* Of the area that ends here, to the listener. */
+/* Emits the L: record of the VMA that ends here, if pages are missing. */
 static int unlisted_end_area(struct unlisted *u, struct atw_err *err)
 {
 	uint64_t missing = u->resident > u->listed ? u->resident - u->listed : 0;
@@ -25,10 +26,10 @@ static int unlisted_end_area(struct unlisted *u, struct atw_err *err)
 	if (!u->open)
 		return ATW_OK;
 	u->open = false;
-	/* In today's form, which a copy has, no P: line means that nothing is known. */
+	/* In the current format, a VMA without a P: line has no known pages. */
 	if (!u->any && !missing && u->rd->paper)
 		return u->to->record(u->to->arg, &none, err);
-	/* /proc has no words for [vsyscall]: that is how it is, and nothing is missing. */
+	/* /proc has no pagemap words for [vsyscall], so none are missing. */
 	if ((known && !missing) || (!missing && u->start > INT64_MAX) ||
 	    unlisted_is_reported(u))
 		return ATW_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write.c - a stream of records as a capture's text. */
+/* write.c - writer of captures: a sink of the stream. */
 #include "census/census.h"
 
 #include <string.h>
@@ -8,15 +8,17 @@
 #include "base/pack.h"
 
 enum {
-	PIECE = 256 << 10,           /* what is written at once stays in the cache */
-	WRAP = 4000,                 /* an M: or F: line is not begun anew before */
+	PIECE = 256 << 10,           /* flushed in parts that fit into the cache */
+	WRAP = 4000,                 /* minimum length of an M: or F: line before a new
+				      * one begins */
 };
 
 struct census_writer {
 	struct pack *out;
 	struct capture_end end;
-	char open;                   /* letter of the line that runs go to; 0: none */
-	size_t line;                 /* where that one begins in buf[] */
+	char open;                   /* letter of the line that runs are appended to;
+				      * 0: none */
+	size_t line;                 /* its start in buf[] */
 	struct capture_tail tail;
 	size_t len;
 	char buf[PIECE + CAPTURE_LINE];
@@ -66,8 +68,8 @@ static void write_close_line(struct census_writer *w)
 }
 
 /*
- * Room for a run in a line of this letter. Lines leave whole, so the buffer has the
- * one that is open from its beginning.
+ * Makes room for a run in a line of this letter. Only complete lines are flushed, so the
+ * buffer contains the open line from its beginning.
  */
 static int write_open_line(struct census_writer *w, char letter, struct atw_err *err)
 {
@@ -141,7 +143,7 @@ static int write_on_record(void *arg, const struct capture_record *rec,
 	struct census_writer *w = arg;
 	int r;
 
-	/* The first line and the last are the writer's. */
+	/* The writer adds the first line and the last. */
 	if (write_is_first(rec) || rec->letter == 'E')
 		return ATW_OK;
 	r = write_put(w, rec, err);
