@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * core.c - the ELF file. Written as System V ABI ch. 4 and 5 and elf(5) have
- * it; more than 65534 segments by PN_XNUM, as the kernel does
- * (fs/binfmt_elf.c).
+ * core.c - writer of ELF core files: System V ABI ch. 4 and 5 and elf(5); more than 65534
+ * segments by PN_XNUM, as in the kernel (fs/binfmt_elf.c).
  */
 #include "extract/core.h"
 
@@ -13,7 +12,7 @@
 
 #include "base/cleanup.h"
 
-/* Bytes that the file has, then bytes that were left out. */
+/* A segment: bytes in the file, then bytes that are left out. */
 struct segment {
 	uint64_t pa, len, out;
 };
@@ -38,7 +37,7 @@ void core_note(struct buf *notes, const char *name, uint32_t type, const void *d
 	buf_add(notes, zero, -len & 3);
 }
 
-/* ---- which segments ---- */
+/* ---- segments ---- */
 
 static void core_put(struct core_plan *p, uint64_t pa, uint64_t len, bool data)
 {
@@ -58,7 +57,7 @@ static void core_put(struct core_plan *p, uint64_t pa, uint64_t len, bool data)
 	}
 }
 
-/* One piece of memory [start, start + len): what is marked of it, and the rest. */
+/* Splits the range [start, start + len) into marked bytes and the rest. */
 static void core_put_extent(struct core_plan *p, const struct byte_marks *m, size_t *next,
 			    const struct atw_extent *e)
 {
@@ -73,7 +72,7 @@ static void core_put_extent(struct core_plan *p, const struct byte_marks *m, siz
 			if (first < at)
 				first = at;
 			core_put(p, at, first - at, false);
-			if (end >= last) {       /* the page may go on behind it */
+			if (end >= last) {       /* the page may continue behind it */
 				core_put(p, first, last - first + 1, true);
 				return;
 			}
@@ -108,7 +107,7 @@ static int core_make_plan(struct atw_source *mem, const struct byte_marks *m,
 	return p->failed ? atw_err_nomem(err) : ATW_OK;
 }
 
-/* ---- bytes ---- */
+/* ---- contents ---- */
 
 enum { ROOM = 256 * 1024 };
 

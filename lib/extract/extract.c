@@ -49,8 +49,8 @@ static void extract_fault(struct extract *x, const struct atw_err *why)
 /* ---- attributes of the kernel ---- */
 
 /*
- * init_task is found by its name where no symbol names it, in places that turn
- * out to be something else as well.
+ * Without a symbol, init_task is found by its name, also at addresses that turn out to be
+ * something else.
  */
 static void extract_first_task(struct extract *x)
 {
@@ -68,7 +68,7 @@ static void extract_first_task(struct extract *x)
 	kmem_read(x->m, task + n->member[N_task_tasks], room, 16, NULL);
 }
 
-/* ---- what a search found ---- */
+/* ---- results of searches ---- */
 
 struct same {
 	struct extract *x;
@@ -87,7 +87,7 @@ static int extract_on_same(void *arg, atw_pa at, struct search *s)
 	return 1;
 }
 
-/* Bytes that lie somewhere in memory, where a search meets them first. */
+/* Marks bytes at an unknown address, where a search would find them first. */
 static void extract_find_same(struct extract *x, const void *data, size_t len,
 			      unsigned align)
 {
@@ -96,7 +96,7 @@ static void extract_find_same(struct extract *x, const void *data, size_t len,
 	search_kernel(x->k, data, len < 16 ? len : 16, align, extract_on_same, &f);
 }
 
-/* The way to the root where there is no VMCOREINFO, gone once more. */
+/* Repeats the search for the root without VMCOREINFO. */
 static void extract_way_to_root(struct extract *x)
 {
 	struct root_task t = { .nused = 0 };
@@ -108,7 +108,7 @@ static void extract_way_to_root(struct extract *x)
 	marks_room(&x->marks, t.mm_at - ROOT_TASK_AROUND, 2 * ROOT_TASK_AROUND);
 }
 
-/* Of what --kernel gave nothing is in memory. */
+/* Symbols from the file of --kernel are not in memory. */
 static bool extract_in_file(const struct atw_kernel *k, const void *p)
 {
 	const struct atw_blob none = { NULL, 0 };
@@ -117,7 +117,7 @@ static bool extract_in_file(const struct atw_kernel *k, const void *p)
 	return b.len && (uintptr_t)p - (uintptr_t)b.data < b.len;
 }
 
-/* In the image also where this run took its types from elsewhere. */
+/* Also marks BTF in the image if this run used types from elsewhere. */
 static void extract_types(struct extract *x)
 {
 	const struct btf *btf;
@@ -153,7 +153,7 @@ static int extract_pass_cache(void *arg, const struct slab_cache *c, struct atw_
 	return ATW_OK;
 }
 
-/* Of 128 MiB mostly: what a damaged dump claims beyond them is not looked at. */
+/* Mostly 128 MiB: what a damaged dump claims beyond them is ignored. */
 enum { SECTIONS_MAX = 1 << 20, SECTIONS_BITS = 48 };
 
 static void extract_sections_of(struct extract *x, struct atw_memmap *m, uint64_t pfn,
@@ -168,8 +168,8 @@ static void extract_sections_of(struct extract *x, struct atw_memmap *m, uint64_
 }
 
 /*
- * Bits of the frames that have a struct page: others are not memory of the machine. Of
- * all RAM, since any frame may be queried later.
+ * Bits of the frames that have a struct page: others are not memory of the machine. For
+ * all RAM, because any frame may be queried later.
  */
 static void extract_sections(struct extract *x, struct atw_memmap *m)
 {
@@ -187,7 +187,7 @@ static void extract_sections(struct extract *x, struct atw_memmap *m)
 		known = true;
 		extents_deinit(&ram);
 	}
-	/* Also what is memory but no RAM; the only node there can be has no borders. */
+	/* Including memory that is not RAM; a single node has no recorded borders. */
 	for (size_t i = 0; atw_kernel_node(x->k, i, &node, NULL) == ATW_OK; i++)
 		if (node.pages != UINT64_MAX) {
 			extract_sections_of(x, m, node.first, node.first + node.pages,
@@ -200,7 +200,7 @@ static void extract_sections(struct extract *x, struct atw_memmap *m)
 				    &left);
 }
 
-/* The log and the name of the machine are not among them: they may be private. */
+/* The kernel log and the host name are not included: they may be private. */
 void extract_facts(struct extract *x)
 {
 	struct atw_module_types module;
@@ -230,24 +230,24 @@ void extract_facts(struct extract *x)
 	atw_kernel_command_line(x->k, text, sizeof(text), NULL);
 	for (unsigned cpu = 0; atw_kernel_percpu(x->k, cpu, &offset, NULL) == ATW_OK; cpu++)
 		;
-	/* A number that no CPU has ends it at once. */
+	/* A CPU number that does not exist ends the loop. */
 	for (unsigned cpu = 0; atw_cpu_of(x->k, cpu, &used, NULL) == ATW_OK; cpu++)
 		;
-	/* Some of the borders are searched for in all of the kernel's data. */
+	/* Some of the borders need a search in all of the kernel's data. */
 	x->longest = MARK_PAGE;
 	for (size_t i = 0; atw_kernel_region(x->k, i, &region) == ATW_OK; i++)
 		;
 	x->longest = 0;
 	atw_kernel_soft_abi(x->k, &x->k->own.paging);
 	thp_of_kernel(x->k, &thp);
-	/* Where struct pages lie, and which are the pages of zeroes. */
+	/* Location of struct pages, and the zero pages. */
 	if (atw_memmap_open(x->k, &map, NULL) == ATW_OK) {
 		extract_sections(x, map);
 		atw_memmap_close(map);
 	}
 	for (size_t i = 0; atw_kernel_module_types(x->k, i, &module, NULL) == ATW_OK; i++)
 		;
-	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is less */
+	for (unsigned i = 0; i < 32; i++)        /* MAX_SWAPFILES is lower */
 		atw_swap_device(x->k, i, &swap, NULL);
 	slab_caches(x->k, extract_pass_cache, NULL, NULL);
 	kernel_ram_pages(x->k, &offset, NULL);
@@ -262,7 +262,7 @@ void extract_facts(struct extract *x)
 		kmem_read(x->m, n->symbol[Y_pte_mask], text, 8, NULL);
 }
 
-/* Attributes of the tasks that a capture has besides their memory. */
+/* Attributes of tasks in captures, besides their memory. */
 static void extract_about(struct extract *x)
 {
 	_auto_free struct task_about *a = malloc(sizeof(*a));
@@ -299,7 +299,7 @@ int extract_space(struct extract *x, const struct mmu_space *sp, const char *nam
 	return ATW_OK;
 }
 
-/* How many there should be: to prove that these are all. */
+/* The expected number, which proves that the list is complete. */
 static void extract_count_areas(struct extract *x, uint64_t mm)
 {
 	const struct needs *n = kernel_needs(x->k);
@@ -331,7 +331,7 @@ static void extract_areas(struct extract *x, const struct owned_space *o)
 		atw_areas_close(a);
 	}
 	extract_count_areas(x, o->at);
-	/* If the task has no address space at all, that was reported already. */
+	/* If the task has no address space, that has been reported already. */
 	if (first.status && o->have && !x->st.bad_areas++) {
 		x->st.first_area = first;
 		atw_err_wrap(&x->st.first_area, "process %" PRIu32, o->pid[0]);
@@ -349,7 +349,7 @@ int extract_process(struct extract *x, const struct owned_space *o, struct atw_e
 		return ATW_OK;
 	snprintf(name, sizeof(name), "process %" PRIu32, o->pid[0]);
 	r = extract_space(x, &o->mm.space, name, err);
-	/* Either root by itself answers for both halves as well. */
+	/* Either root alone must translate both halves as well. */
 	if (one.paging.halves != ATW_SPLIT)
 		one.high.have = false;
 	for (unsigned half = 0; half < 2 && o->mm.isolated && r == ATW_OK; half++) {
@@ -357,7 +357,9 @@ int extract_process(struct extract *x, const struct owned_space *o, struct atw_e
 		r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
 	}
 	if (r == ATW_OK && o->mm.isolated && x->k->have_own) {
-		/* The page that shows isolation: the kernel's own root has a copy too. */
+		/*
+		 * The page that reveals isolation: the kernel's own root has a copy, too.
+		 */
 		one.low.pa = ATW_PA(x->k->own.low.pa.u + MARK_PAGE);
 		r = tables_add(&x->tables, &one, NULL) == ATW_E_NOMEM ? ATW_E_NOMEM : ATW_OK;
 	}
@@ -386,7 +388,7 @@ static int extract_processes(struct extract *x, struct atw_err *err)
 	return r;
 }
 
-/* Tables a CPU was using: of a task, nearly always. */
+/* Page tables of CPUs: nearly always those of a task. */
 static int extract_cpus(struct extract *x, struct atw_err *err)
 {
 	uint64_t n = 0, cr3, last = UINT64_MAX;
@@ -414,7 +416,7 @@ static int extract_cpus(struct extract *x, struct atw_err *err)
 	return r;
 }
 
-/* ---- putting it together ---- */
+/* ---- the whole extract ---- */
 
 static int extract_gather(struct extract *x, const struct atw_extract_opts *o,
 			  struct moving *moving, struct atw_err *err)
@@ -425,7 +427,9 @@ static int extract_gather(struct extract *x, const struct atw_extract_opts *o,
 	r = extract_space(x, &x->k->own, "the kernel", err);
 	if (r == ATW_OK)
 		r = extract_processes(x, err);
-	/* What a CPU uses now is of no process that was read then. */
+	/*
+	 * The current address space of a CPU may not belong to a process that was read.
+	 */
 	if (r == ATW_OK && !moving)
 		r = extract_cpus(x, err);
 	if (r == ATW_OK && moving)
@@ -436,7 +440,7 @@ static int extract_gather(struct extract *x, const struct atw_extract_opts *o,
 		x->longest = 0;
 	}
 	if (r == ATW_OK && o->pages) {
-		/* They are next to each other: only those that are named are kept. */
+		/* They are adjacent: only the named ones are kept. */
 		x->longest = PAGES_LONGEST;
 		r = pages_add(x->k, &x->spaces, &x->marks, err);
 		x->longest = 0;
@@ -463,7 +467,7 @@ static int extract_write_file(struct extract *x, struct moving *moving,
 	x->st.tables = x->tables.n;
 	x->st.table_bytes = x->tables.bytes;
 	x->st.fact_bytes = marks_bytes(&x->marks);
-	/* Tables that were met at two levels are in it once. */
+	/* Tables that occur at two levels are counted once. */
 	x->st.fact_bytes -= x->st.fact_bytes < x->tables.bytes ? x->st.fact_bytes : x->tables.bytes;
 	x->st.lost = x->tables.lost;
 	return core_write(x->k->mem, &x->marks, core_machine(&x->k->own.paging), &x->notes,
@@ -478,7 +482,7 @@ void extract_deinit(struct extract *x)
 	buf_deinit(&x->notes);
 }
 
-/* `moving`: of a running machine, what was read of it; else NULL. */
+/* `moving`: of a running machine, the recorded reads; else NULL. */
 static int extract_all(struct atw_kernel *k, struct moving *moving,
 		       const struct atw_extract_opts *o, atw_extract_write *fn, void *arg,
 		       struct atw_extract_stats *ret, struct atw_err *err)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* marks.c - set of bytes of physical memory. */
 #include "extract/marks.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static bool marks_grow(struct byte_marks *m)
 	return true;
 }
 
-/* The page's mark; a new one has no bytes yet. */
+/* The mark of the page; a new one has no bytes set. */
 static struct byte_mark *marks_mark_of(struct byte_marks *m, uint64_t nr, bool whole)
 {
 	struct byte_mark n = {.nr = nr};

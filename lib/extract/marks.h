@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * marks.h - bytes of physical memory that were chosen.
+ * marks.h - set of selected bytes of physical memory.
  *
- * By pages of 4 KiB, each either whole or with a bit for every byte: reads of a kernel
- * are mostly of a few words here and there, and the bytes beside them stay private.
+ * By pages of 4 KiB, each either complete or with a bit for every byte: reads of kernel
+ * memory are mostly of a few scattered words, and the bytes around them remain private.
  */
 #ifndef EXTRACT_MARKS_H
 #define EXTRACT_MARKS_H
@@ -22,17 +22,17 @@ struct byte_marks {
 	size_t n, cap;
 	uint32_t *hash;          /* index + 1 in v[] */
 	size_t places;           /* a power of two */
-	bool failed;             /* no memory for some */
+	bool failed;             /* an allocation failed */
 };
 
 void marks_deinit(struct byte_marks *m);
-/* A failure is remembered. */
+/* Failures are remembered in `failed`. */
 void marks_add(struct byte_marks *m, uint64_t pa, uint64_t len);
-/* Pages that must be there, and of which no byte is wanted for that. */
+/* Pages that must exist, without any of their bytes. */
 void marks_room(struct byte_marks *m, uint64_t pa, uint64_t len);
-/* By address; nothing can be added after that. */
+/* Sort by address; nothing can be added after that. */
 void marks_sort(struct byte_marks *m);
-/* Zero what of this page's bytes from..from + len is not marked. */
+/* Zero the unmarked bytes among from..from + len of this page. */
 void mark_clear(const struct byte_mark *m, unsigned from, uint8_t *bytes, unsigned len);
 uint64_t marks_bytes(const struct byte_marks *m);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* moving.c - extract of a running machine. */
 #include "extract/moving.h"
 
 #include <stdlib.h>
@@ -16,17 +17,17 @@ struct task_list {
 	size_t n, cap;
 };
 
-/* A process that was there at the first look. */
+/* A process that existed in the first snapshot. */
 struct moving_known {
 	struct lnx_task task;
-	bool done;               /* what was read of it is complete */
+	bool done;               /* everything of it has been read */
 	bool gone;
 };
 
 struct moving_reader {
 	struct moving *m;
 	struct extract live;     /* reads the machine */
-	struct task_list now;    /* at the last look, threads after their leaders */
+	struct task_list now;    /* in the last snapshot, threads after their leaders */
 	struct moving_known *v;
 	size_t n;
 };
@@ -43,7 +44,7 @@ static int moving_list(struct moving_reader *w, struct atw_err *err)
 	w->now.n = 0;
 	w->m->bad_tasks = 0;
 	w->m->first.status = 0;
-	/* A reader of the extract finds no tasks either, and gets the reason. */
+	/* If there are no tasks, the reason is recorded for readers of the extract. */
 	if (r < 0)
 		return r == ATW_E_NOMEM ? atw_err_set(err, r, "%s", why.text) : ATW_OK;
 	while ((r = lnx_tasks_next(tasks, &t, &why)) != ATW_END) {
@@ -101,7 +102,7 @@ static int moving_begin(struct moving_reader *w, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* ---- one process ---- */
+/* ---- a process ---- */
 
 static int moving_process(struct extract *x, const struct lnx_task *t, struct atw_err *err)
 {
@@ -132,7 +133,7 @@ static int moving_once(struct moving_reader *w, const struct lnx_task *t,
 }
 
 /*
- * Repeats the queries on what was read; a process is done when none of them meets a gap.
+ * Repeats the queries on the recorded bytes; a process is done when no bytes are missing.
  */
 static int moving_try(struct moving_reader *w, struct atw_kernel *still,
 		      struct atw_err *err)
@@ -155,9 +156,9 @@ static int moving_try(struct moving_reader *w, struct atw_kernel *still,
 	return r;
 }
 
-/* ---- all of them ---- */
+/* ---- all processes ---- */
 
-/* Find the processes that still exist. One with another address space is read again. */
+/* Find the processes that still exist. One with another address space is re-read. */
 static int moving_look(struct moving_reader *w, struct atw_err *err)
 {
 	bool *met = calloc(w->n + 1, sizeof(*met));
@@ -200,7 +201,7 @@ static int moving_round(struct moving_reader *w, struct atw_kernel *still, bool 
 	return r;
 }
 
-/* ---- the lists of tasks, of those that are in it ---- */
+/* ---- links of the list of tasks, among those in the extract ---- */
 
 struct chain {
 	struct moving_reader *w;
@@ -211,7 +212,7 @@ static void moving_chain_word(struct moving_reader *w, uint64_t va, uint64_t wor
 {
 	atw_pa pa;
 
-	/* A link lies in one page: it is aligned. */
+	/* A link is aligned, so it does not cross a page. */
 	if (kmem_physical(w->live.m, va, &pa, NULL) == ATW_OK)
 		record_put(w->m->record, pa.u, &word, sizeof(word));
 }
@@ -224,8 +225,8 @@ static void moving_chain_add(struct chain *c, uint64_t link)
 }
 
 /*
- * Was its memory another task's, later in the same look? Then it had ended, and what
- * was kept is the other one's.
+ * Did its memory become another task's, later in the same snapshot? Then it has ended,
+ * and the recorded bytes are the other one's.
  */
 static bool moving_kept(const struct members *v, const struct lnx_task *t)
 {
@@ -275,7 +276,7 @@ static void moving_links(struct moving_reader *w, struct atw_kernel *still)
 	moving_chain_add(&c, c.head);
 }
 
-/* ---- putting it together ---- */
+/* ---- the whole extract ---- */
 
 static int moving_all(struct moving_reader *w, struct atw_kernel *still,
 		      struct atw_err *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * moving.h - a running machine, read for an extract.
+ * moving.h - consistent read of a running machine for an extract.
  *
- * Processes start, end and change while they are read. Those that lived from the
- * first look to the last are read until what was read of them is complete, and the
- * lists of tasks are written as if there were no others.
+ * Processes start, end and change while they are read. Those that exist in the first and
+ * the last snapshot are read until the recorded bytes are complete, and the lists of
+ * tasks are written as if there were no others.
  */
 #ifndef EXTRACT_MOVING_H
 #define EXTRACT_MOVING_H
@@ -13,7 +13,7 @@
 
 struct moving {
 	struct atw_source *record, *replay;
-	uint64_t bad_tasks;      /* that could not be read; `first` is the first */
+	uint64_t bad_tasks;      /* unreadable ones; `first` is the first failure */
 	struct atw_err first;
 };
 

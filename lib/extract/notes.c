@@ -9,7 +9,10 @@
 #include "extract/core.h"
 #include "format/elf.h"
 
-/* QEMU's note (target/i386/arch_dump.c): the control registers are last but one. */
+/*
+ * QEMU's note (target/i386/arch_dump.c): the control registers are the last member but
+ * one.
+ */
 bool core_qemu_note(struct atw_source *mem, uint64_t cpu,
 		    uint8_t note[CORE_QEMU_NOTE])
 {
@@ -22,7 +25,7 @@ bool core_qemu_note(struct atw_source *mem, uint64_t cpu,
 		char key[40];
 		uint64_t cr;
 
-		/* CR2 is the address of a page fault; tables are walked without it. */
+		/* CR2 is the address of a page fault, which walks do not need. */
 		if (i == 2)
 			continue;
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr%u", cpu, i);
@@ -34,7 +37,7 @@ bool core_qemu_note(struct atw_source *mem, uint64_t cpu,
 	return any;
 }
 
-/* No general registers: they may hold data of any process. */
+/* General registers are omitted: they may hold data of any process. */
 static void notes_cpu(struct atw_source *mem, struct buf *notes)
 {
 	static const uint8_t zero[4096];
@@ -74,7 +77,10 @@ static void notes_opening(struct atw_kernel *k, struct buf *notes)
 	if (kernel_init_task(k, &init_task, NULL) == ATW_OK)
 		n += snprintf(text + n, sizeof(text) - (size_t)n,
 			      "SYMBOL(init_task)=%" PRIx64 "\n", init_task);
-	/* One with extensions is not known by its name; padding that differs costs the note. */
+	/*
+	 * A mode with extensions has no name of its own; a difference in padding only
+	 * costs a note.
+	 */
 	usual.ignore = sp->paging.ignore;
 	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 	if (!memcmp(&usual, &sp->paging, sizeof(usual)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* own.h - an extract that is being made: what its parts share. */
+/* own.h - internal interface of the files that make an extract. */
 #ifndef EXTRACT_OWN_H
 #define EXTRACT_OWN_H
 
@@ -18,17 +18,17 @@ struct extract {
 	struct tables tables;
 	struct spaces spaces;
 	struct buf notes;
-	bool paused;             /* what is read now is not kept */
-	size_t longest;          /* nor is more than that in one go; 0: any */
+	bool paused;             /* reads are not recorded now */
+	size_t longest;          /* limit of a single recorded read; 0: none */
 	struct atw_extract_stats st;
 };
 
 /* All data that is later queried about the kernel. */
 void extract_facts(struct extract *x);
-/* Tables of an address space. A failure is one of memory; others are counted. */
+/* Tables of an address space. Fails only without memory; other failures are counted. */
 int extract_space(struct extract *x, const struct mmu_space *sp, const char *name,
 		  struct atw_err *err);
-/* Areas and tables of a process; failures likewise. */
+/* VMAs and tables of a process; failures likewise. */
 int extract_process(struct extract *x, const struct owned_space *o, struct atw_err *err);
 void extract_deinit(struct extract *x);
 

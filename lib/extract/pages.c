@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* pages.c - struct pages for an extract. */
 #include "extract/pages.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@ struct extract_pages_state {
 	struct atw_kernel *k;
 	struct atw_memmap *map;
 	struct byte_marks *marks;
-	uint64_t last;           /* frame looked at last */
-	uint64_t *met; /* large pages, as extract_pages_key() has them: a hash table */
+	uint64_t last;           /* the last frame */
+	uint64_t *met; /* hash table of large pages, by extract_pages_key() */
 	size_t n, places;
 };
 
@@ -50,7 +51,7 @@ static bool extract_pages_grow(struct extract_pages_state *p)
 	return true;
 }
 
-/* One that is mapped over and over would cost all its frames each time. */
+/* A large page that is mapped repeatedly would cost all its frames each time. */
 static bool extract_pages_is_new(struct extract_pages_state *p, uint64_t pfn,
 				 uint64_t pages)
 {
@@ -66,11 +67,11 @@ static bool extract_pages_is_new(struct extract_pages_state *p, uint64_t pfn,
 	return true;
 }
 
-/* ---- one page ---- */
+/* ---- a page ---- */
 
 /*
- * The part of 4 KiB that it lies in is what a source is asked for that does not
- * lend all of a section. It has struct extract_pages_state and nothing else.
+ * Marks the aligned 4 KiB that contain it, which are read from a source that does not
+ * lend the whole section. They contain only struct pages.
  */
 static void extract_pages_mark(struct extract_pages_state *p, uint64_t pfn)
 {
@@ -85,7 +86,7 @@ static void extract_pages_mark(struct extract_pages_state *p, uint64_t pfn)
 	}
 }
 
-/* A large page's flags and counts are in its first few. */
+/* Flags and counts of a large page are in its first few struct pages. */
 enum { HEAD = 4 };
 
 static void extract_pages_add(struct extract_pages_state *p, uint64_t pfn)
@@ -97,7 +98,7 @@ static void extract_pages_add(struct extract_pages_state *p, uint64_t pfn)
 		return;
 	p->last = pfn;
 	extract_pages_mark(p, pfn);
-	if (r != ATW_OK)                 /* what is wrong stays wrong */
+	if (r != ATW_OK)                 /* the failure is permanent */
 		return;
 	for (unsigned i = 0; i < HEAD && page.head != pfn; i++)
 		extract_pages_mark(p, page.head + i);
@@ -107,7 +108,7 @@ static void extract_pages_add(struct extract_pages_state *p, uint64_t pfn)
 			  (uint64_t)1 << p->k->own.paging.page_shift);
 }
 
-/* Where a section has no struct extract_pages_state, none of its frames has. */
+/* If a section has no struct pages, none of its frames has. */
 static void extract_pages_add_all(struct extract_pages_state *p, uint64_t pfn,
 				  uint64_t pages)
 {
@@ -127,7 +128,7 @@ static void extract_pages_add_all(struct extract_pages_state *p, uint64_t pfn,
 	}
 }
 
-/* A PROT_NONE page is present all the same, and its frame in use. */
+/* A PROT_NONE page is present as well, and its frame is in use. */
 static void extract_pages_add_absent(struct extract_pages_state *p,
 				     const struct atw_soft_abi *abi,
 				     const struct mmu_space *sp, const struct mmu_seen *s,
@@ -173,7 +174,7 @@ static int extract_pages_add_space(struct extract_pages_state *p,
 	return ATW_OK;
 }
 
-/* Is the huge page of zeroes among these? Then it is marked. */
+/* If the huge zero page is among these, it is marked. */
 static bool extract_pages_zeroes_of(struct extract_pages_state *p,
 				    const struct mmu_space *sp)
 {
@@ -196,7 +197,10 @@ static bool extract_pages_zeroes_of(struct extract_pages_state *p,
 	mmu_walk_close(w);
 	if (!z->huge_known)
 		return false;
-	/* Its bytes need not be kept: what is left out and has such a struct page is one. */
+	/*
+	 * Its bytes need not be kept: a page that is left out and has such a struct page
+	 * is recognised as one.
+	 */
 	extract_pages_mark(p, z->huge);
 	return true;
 }

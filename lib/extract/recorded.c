@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* recorded.c - source that records reads, and source that replays them. */
 #include "extract/recorded.h"
 
 #include <stdlib.h>
@@ -28,7 +29,8 @@ struct replay {
 	struct record *of;
 	struct atw_source *below;
 	enum record_missing missing;
-	uint64_t *order;         /* numbers of pages, sorted; as many as there were */
+	uint64_t *order;         /* sorted page numbers; as many as existed at that
+				  * time */
 	size_t n;
 };
 
@@ -104,7 +106,7 @@ static void recorded_record_add(struct record *c, uint64_t pa, const void *data,
 	}
 }
 
-/* How many bytes from `from` on were read, up to `len`. */
+/* The number of bytes from `from` on that were read, up to `len`. */
 static unsigned recorded_record_run(const struct kept_bytes *k, unsigned from,
 				    unsigned len)
 {
@@ -146,7 +148,7 @@ static size_t recorded_record_copy(const struct record *c, uint64_t pa, void *bu
 	return done;
 }
 
-/* ---- the source that is read ---- */
+/* ---- the recording source ---- */
 
 static ssize_t recorded_record_read(struct atw_source *s, atw_pa pa, void *buf,
 				    size_t len, struct atw_err *err)
@@ -238,7 +240,7 @@ void record_trim(const struct atw_source *s, struct byte_marks *m)
 	m->n = n;
 }
 
-/* ---- the source that holds still ---- */
+/* ---- the replaying source ---- */
 
 static ssize_t recorded_replay_read(struct atw_source *s, atw_pa pa, void *buf,
 				    size_t len, struct atw_err *err)
@@ -250,7 +252,7 @@ static ssize_t recorded_replay_read(struct atw_source *s, atw_pa pa, void *buf,
 
 	if (done || p->missing != RECORD_FILL)
 		return (ssize_t)done;
-	/* Up to what was read before: that is not to change. */
+	/* Up to the first byte that is recorded already, because those do not change. */
 	for (done = 1; done < len; done++) {
 		const struct kept_bytes *k =
 			recorded_record_find(p->of, (pa.u + done) >> MARK_SHIFT);
@@ -288,7 +290,7 @@ static bool recorded_replay_sort(struct replay *p)
 	return true;
 }
 
-/* Pages of which something was read; between them is what was left out. */
+/* Pages with recorded bytes; the memory between them is left out. */
 static int recorded_replay_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	struct replay *p = s->impl;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recorded.h - the bytes that were read of a running machine.
+ * recorded.h - record and replay of reads of a running machine.
  *
- * record_open() wraps a source and keeps what was read last of each byte: a reader
- * of a machine that runs reads again what led it somewhere, and goes on with that.
- * record_replay() is a source that holds still and has these bytes.
+ * record_open() wraps a source and keeps the last value of each byte that was read: a
+ * reader of a running machine re-reads the pointers that it followed, and continues with
+ * their new values. record_replay() is a source with these bytes that does not change.
  */
 #ifndef EXTRACT_RECORDED_H
 #define EXTRACT_RECORDED_H
@@ -17,22 +17,22 @@
 int record_open(struct atw_source *below, struct atw_source **ret, struct atw_err *err);
 /* To be closed before `s`, with atw_source_close(). */
 int record_replay(struct atw_source *s, struct atw_source **ret, struct atw_err *err);
-/* NULL is fine. */
+/* NULL is accepted. */
 void record_close(struct atw_source *s);
 
-/* What a replay answers for bytes that were never read. */
+/* Results of a replay for bytes that were not recorded. */
 enum record_missing {
-	RECORD_NOTHING,          /* the source has none there */
-	RECORD_FILL,             /* they are read now, and kept */
-	RECORD_ZERO,             /* zero, in pages of which something was read */
+	RECORD_NOTHING,          /* missing */
+	RECORD_FILL,             /* read now, and recorded */
+	RECORD_ZERO,             /* zero, in pages with recorded bytes */
 };
 void record_missing(struct atw_source *replay, enum record_missing what);
 
-/* Was a read not kept, because there was no memory for it? */
+/* Was a read not recorded because memory ran out? */
 bool record_failed(const struct atw_source *s);
-/* From here on these bytes are what was read there. */
+/* Record these bytes as read from there. */
 void record_put(struct atw_source *s, uint64_t pa, const void *data, size_t len);
-/* Take from the marks what was never read. They are sorted. */
+/* Remove bytes from the marks that were not recorded. Marks are sorted. */
 void record_trim(const struct atw_source *s, struct byte_marks *m);
 
 #endif

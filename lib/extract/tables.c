@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* tables.c - collection of page tables. */
 #include "extract/tables.h"
 
 #include <stdlib.h>
@@ -41,13 +42,16 @@ static bool tables_grow(struct tables *t)
 }
 
 /*
- * false: it was met before, and so was all that lies below. Of one that is
- * there in part, the part.
+ * false: it was visited before, with everything below it. If only a part of it is
+ * available, that part.
  */
 static bool tables_add_table(struct tables *t, const struct mmu_space *sp, atw_pa pa,
 			     unsigned level)
 {
-	/* Tables have at least 16 bytes, so that the level has room; never 0. */
+	/*
+	 * Tables have at least 16 bytes, so the low bits have room for the level; never
+	 * 0.
+	 */
 	uint64_t key = pa.u | (level + 1);
 	size_t bytes = atw_table_bytes(&sp->paging, level), i;
 	enum mmu_loss loss;

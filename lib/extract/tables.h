@@ -10,23 +10,20 @@
 struct tables {
 	struct byte_marks *marks;
 	/*
-	 * They are read, and nothing is marked: of a running machine. Each space is
-	 * then walked anew, for a table of one that ended may be another's by now;
-	 * but those met while `shared` is set are met once.
+	 * Tables are read without marking: for a running machine. Each space is walked
+	 * again then, because a table of a process that ended may be another's by now;
+	 * but tables visited while `shared` is set are visited once.
 	 */
 	bool reading, shared;
-	uint64_t *seen;          /* address and level, 0: an empty place */
+	uint64_t *seen;          /* address and level, 0: an empty slot */
 	size_t n, places;
 	uint64_t bytes, lost;
-	void *scratch;           /* of the largest table there is */
-	bool failed;             /* no memory */
+	void *scratch;           /* room for the largest table */
+	bool failed;             /* an allocation failed */
 };
 
 void tables_deinit(struct tables *t);
-/*
- * Everything that both roots of the space lead to. ATW_E_LIMIT: what was met
- * until then.
- */
+/* All tables that both roots of the space lead to. ATW_E_LIMIT: those visited so far. */
 int tables_add(struct tables *t, const struct mmu_space *sp, struct atw_err *err);
 
 #endif
