@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ahead.c - buffer of rows before the column widths are known. */
 #include "output/ahead.h"
 
 #include <string.h>
 
-/* A row: the letter, `have`, a word a column, then the texts with their NULs. */
+/* A row: its letter, `have`, a word per column, then the texts with their NULs. */
 enum { ROW = 'r', TEXT = 't' };
 
 void ahead_deinit(struct ahead *a)
@@ -32,7 +33,7 @@ static bool ahead_has_text(const struct atw_schema *sc, const struct atw_row *ro
 	return sc->col[i].type == ATW_T_TEXT && row->have >> i & 1;
 }
 
-/* NULL: it is not a text, or there is none. */
+/* NULL: not a text, or n/a. */
 static const char *ahead_text_of(const struct atw_schema *sc, const struct atw_row *row,
 				 size_t i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ahead.h - the first rows of a table, and the texts between them, kept until the
- * widths of its columns are known. What comes behind them streams.
+ * ahead.h - row buffer for column auto-sizing: the first rows of a table, and the texts
+ * between them. Later rows are streamed.
  */
 #ifndef OUTPUT_AHEAD_H
 #define OUTPUT_AHEAD_H
@@ -14,11 +14,11 @@ enum { AHEAD_ROWS = 4096, AHEAD_BYTES = 4 << 20 };
 
 struct ahead {
 	struct buf kept;
-	size_t rows, at;                 /* at: of the next that leaves */
+	size_t rows, at;                 /* at: offset of the next row to be emitted */
 };
 
 void ahead_deinit(struct ahead *a);
-/* A failure stays in a->kept. The row's texts are copied. */
+/* A failure remains in a->kept. The row's texts are copied. */
 void ahead_row(struct ahead *a, const struct atw_schema *sc, const struct atw_row *row);
 void ahead_text(struct ahead *a, const char *text, size_t len);
 static inline bool ahead_full(const struct ahead *a)
@@ -26,7 +26,10 @@ static inline bool ahead_full(const struct ahead *a)
 	return a->rows >= AHEAD_ROWS || a->kept.len >= AHEAD_BYTES;
 }
 
-/* What was kept, in order. Values go to `v`; all of it is good until the next is kept. */
+/*
+ * The buffered rows in order. Values go to `v`; all of it is valid until the next row is
+ * added.
+ */
 struct ahead_thing {
 	bool is_row;
 	struct atw_row row;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* csv.c - RFC 4180 with a head line, and lines that end in LF alone. */
+/* csv.c - CSV sink: RFC 4180 with a head line, and lines that end in LF. */
 #include "base/text.h"
 #include "output/number.h"
 #include "output/sink.h"
@@ -29,9 +29,9 @@ static void csv_put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 }
 
 /*
- * Spreadsheets evaluate a cell that begins with one of these characters, quoted or not. An
- * apostrophe in front makes it text. Texts that have apostrophes there already get one
- * more, so that removing one restores the text.
+ * Spreadsheets evaluate a cell that begins with one of these characters, quoted or not.
+ * An apostrophe in front makes it text. Texts that begin with apostrophes get one more,
+ * so that removing one restores the text.
  */
 static bool csv_is_formula(const char *s)
 {
@@ -64,7 +64,7 @@ static void csv_text(struct buf *b, const char *s)
 
 static void csv_put_text(struct atw_sink *k, struct cell *c, const char *s)
 {
-	/* n/a is nothing at all; the empty text is "". */
+	/* n/a is an empty field; the empty text is "". */
 	if (!s)
 		return;
 	if (!cell_has_text(c, s))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * html.c - rows as a table of a page.
+ * html.c - HTML sink: rows as a table of a page.
  *
  * A browser needs seconds to create tens of thousands of rows. Only the first HTML_FIRST
  * are elements, for readers without scripts. All rows follow as text in a <script> of
@@ -9,8 +9,8 @@
  * That text is blocks of up to HTML_BLOCK rows: a line with the number of rows, then a
  * line for each column, with tabs between its fields. An empty field repeats the one
  * before it, "!" is n/a, and "=" precedes a text that is empty or begins with either
- * character. A number is followed by a blank and its form for people if they differ.
- * Texts are escaped as in elements, so that HTML and XML parsers read the same names.
+ * character. A number is followed by a blank and its plain form if they differ. Texts are
+ * escaped as in elements, so that HTML and XML parsers read the same names.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void html_put(struct atw_sink *k, const char *s)
 
 /* ---- rows as text ---- */
 
-/* One value in a page. `value`: the sort key of a number, else NULL. */
+/* A value in a page. `value`: the sort key of a number, else NULL. */
 struct html_cell {
 	const char *text, *value;
 	size_t len, value_len;
@@ -85,7 +85,7 @@ static void html_add_field(struct cell *c, const struct html_cell *t)
 	c->field_len = b->len - at;
 }
 
-/* Rows before this one that are in the page. */
+/* The preceding rows that are elements. */
 static uint64_t html_rows(const struct atw_sink *k)
 {
 	return k->rows < HTML_ROWS ? k->rows : HTML_ROWS;
@@ -131,7 +131,7 @@ static void html_end_rows(struct atw_sink *k)
 	buf_deinit(&b);
 }
 
-/* Each line of the notes is escaped by itself: text_xml() takes line ends for harm. */
+/* Lines are escaped one by one, because text_xml() escapes line ends. */
 static void html_put_notes(struct atw_sink *k, const char *text)
 {
 	html_end_rows(k);
@@ -151,7 +151,7 @@ static void html_put_notes(struct atw_sink *k, const char *text)
 		buf_deinit(&b);
 	}
 	html_put(k, "</pre>\n");
-	/* The table is closed, and end() need not do so. */
+	/* The table is closed here, so end() does not close it. */
 	k->put_notes = NULL;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* html_page.c - frame, style and script of HTML pages. */
 #include "output/html_page.h"
 
 #include <errno.h>
 
 #include "base/text.h"
 
-/* Nothing in either says "]]>", which ends CDATA, nor closes its element. */
+/* Neither contains "]]>", which ends CDATA, or the end tag of its element. */
 static const char style[] =
 	"body{font:15px/1.45 sans-serif;color:#1a1a1a;background:#fff;margin:0 auto;padding:16px 24px;max-width:1200px}\n"
 	"h1{font-size:24px;margin:8px 0 4px}\n"
@@ -15,11 +16,13 @@ static const char style[] =
 	"a{color:#0072b2}\n"
 	"pre{font:13px/1.4 monospace;overflow-x:auto}\n"
 	"pre.notes{background:#f7f3e6;padding:8px 12px;white-space:pre-wrap}\n"
-	/* Rows change while one scrolls: the browser must not scroll along. */
+	/*
+	 * Rows are replaced during scrolling: the browser must not adjust the position.
+	 */
 	".scroll{overflow:auto;max-height:80vh;border:1px solid #dcdcdc;overflow-anchor:none}\n"
 	".scroll:focus-visible{outline:2px solid #0072b2}\n"
 	"table{border-collapse:separate;border-spacing:0;font-size:13px;width:100%}\n"
-	/* A row is ROW pixels high, whatever is in it: the script counts on that. */
+	/* Every row is ROW pixels high, which the script relies on. */
 	"th,td{padding:3px 10px;line-height:19px;text-align:left;vertical-align:top;white-space:nowrap;box-sizing:border-box}\n"
 	"th{position:sticky;top:0;background:#f2f2f2;border-bottom:1px solid #b4b4b4}\n"
 	"th button{all:unset;cursor:pointer;font-weight:bold}\n"
@@ -40,17 +43,16 @@ static const char style[] =
 	"svg.picture{display:block;max-width:100%;height:auto;touch-action:pan-y}\n"
 	"svg.picture:focus-visible{outline:2px solid #0072b2}\n"
 	"svg.picture .zoom{cursor:zoom-in}\n"
-	/* A picture says more at a glance, and is known only once all rows were seen. */
+	/* The picture is shown first, but can only be written after all rows. */
 	"section{display:flex;flex-direction:column}\n"
 	"section svg.picture{order:1}section .hint{order:2}section .cut{order:3}section noscript{order:3}section .find{order:3}\n"
 	"section .scroll{order:4}section pre{order:5}\n"
-	/* What is not in sight is laid out and painted once it is. */
+	/* Elements out of sight are laid out and painted when they are scrolled to. */
 	"section{content-visibility:auto;contain-intrinsic-size:auto 900px}\n"
 	"@media print{.find,.hint,nav{display:none}.scroll{max-height:none;overflow:visible;border:0}section{content-visibility:visible}th{position:static}}\n";
 
 /*
- * Pictures: a click on a part looks closer, wheel and drag move. Tables are in
- * html_table.c.
+ * Pictures: a click on a part zooms in, wheel and drag move. Tables are in html_table.c.
  */
 static const char script_begin[] =
 	"(function () {\n"
@@ -89,7 +91,7 @@ static const char script_end[] =
 	"	function part(e) {\n"
 	"		var g = e.target.closest('.zoom'), box, w, up;\n"
 	"		if (!g || !svg.contains(g)) return;\n"
-	/* From outside in: the outermost part that is not looked at already. */
+	/* From outside in: the outermost part that is not zoomed to already. */
 	"		for (up = g.parentNode.closest('.zoom'); up; up = up.parentNode.closest('.zoom')) {\n"
 	"			box = up.getBBox();\n"
 	"			if (box.width < now[2] * 0.9 && box.height < now[3] * 0.9) g = up;\n"
@@ -196,7 +198,9 @@ void html_page_begin(struct writer *w, const char *title)
 		"<!DOCTYPE html>\n"
 		"<html lang=\"en\">\n<head>\n"
 		"<meta charset=\"utf-8\"/>\n"
-		/* Even if a text escapes its quotes, it cannot send anything. */
+		/*
+		 * Even if a text were not escaped correctly, it could not send anything.
+		 */
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
 		"'none'; "
 		"style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "

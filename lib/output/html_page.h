@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * html_page.h - the frame of an HTML page, in one file that loads nothing else: no
- * network, no fonts, no external scripts. Its contents can be read without a script;
- * with one, tables are sorted and pictures can be explored.
+ * network, no fonts, no external scripts. Its contents can be read without a script; with
+ * one, tables can be sorted and pictures can be explored.
  *
- * It is well-formed XML, too, and all code that writes into it keeps it so.
+ * It is also well-formed XML, as is all code that is written into it.
  */
 #ifndef OUTPUT_HTML_PAGE_H
 #define OUTPUT_HTML_PAGE_H
@@ -18,7 +18,7 @@ void html_page_end(struct writer *w);
 void html_element(struct writer *w, const char *element, const char *class,
 		  const char *text);
 
-/* What sorts, filters and shows the rows of tables; a part of the page's script. */
+/* The part of the script that sorts, filters and shows rows of tables. */
 extern const char html_script_table[];
 
 /* A table as part of a page; the sink "html" is a page with one table. */

@@ -4,10 +4,10 @@
 
 const char html_script_table[] =
 	/*
-	 * Tables. The page has the first rows as elements and, if there are more of them, all
-	 * rows as text; see html_rows.h. Only the rows in sight are elements: `view` has the
-	 * numbers of all rows that the filter keeps, in their order, and those from `from` to
-	 * `to` are in the document.
+	 * Tables. The page has the first rows as elements and, if there are more of them,
+	 * all rows as text; see html.c. Only the rows in sight are elements: `view` has
+	 * the numbers of all rows that pass the filter, in their order, and those from
+	 * `from` to `to` are in the document.
 	 */
 	"var ROW = 25, MORE = 30, PRINTED = 1000;\n"
 	"function plain(s) {\n"
@@ -17,14 +17,17 @@ const char html_script_table[] =
 	"		return names[name];\n"
 	"	});\n"
 	"}\n"
-	/* Fields of a column in one block: nothing repeats the one above, and ! is n/a. */
+	/*
+	 * Fields of a column in one block: an empty one repeats the one above, and ! is
+	 * n/a.
+	 */
 	"function fields(line) {\n"
 	"	var list = line.split('\\t'), last = null, i;\n"
 	"	for (i = 0; i < list.length; i++)\n"
 	"		list[i] = last = list[i] === '' ? last : list[i] === '!' ? null : plain(list[i]);\n"
 	"	return list;\n"
 	"}\n"
-	/* What the page has as text: lines of a block are its number of rows, then its columns. */
+	/* Reads the text: lines of a block are its number of rows, then its columns. */
 	"function stored(data, columns) {\n"
 	"	var lines = data.textContent.split('\\n'), starts = [], n = 0, blocks = [], whole = [], i;\n"
 	"	for (i = 1; i + columns < lines.length; i += columns + 1) {\n"
@@ -55,7 +58,7 @@ const char html_script_table[] =
 	"		}\n"
 	"	};\n"
 	"}\n"
-	/* What the page has as elements alone. */
+	/* Reads a table that only has elements. */
 	"function written(body, numbers) {\n"
 	"	var rows = Array.prototype.map.call(body.rows, function (r) {\n"
 	"		return Array.prototype.map.call(r.cells, function (c, i) {\n"
@@ -69,7 +72,7 @@ const char html_script_table[] =
 	"		column: function (column) { return rows.map(function (r) { return r[column]; }); }\n"
 	"	};\n"
 	"}\n"
-	/* Numbers in a text, addresses too, compare by what they are worth. */
+	/* Numbers in a text, addresses included, are compared by value. */
 	"function natural(s) {\n"
 	"	return s.toLowerCase().replace(/0x([\\da-f]+)|\\d+/g, function (d, hex) {\n"
 	"		d = hex || d;\n"
@@ -77,7 +80,7 @@ const char html_script_table[] =
 	"		return String.fromCharCode(48 + Math.min(d.length, 99)) + d;\n"
 	"	});\n"
 	"}\n"
-	/* A number for each row that sorts as its field does; NaN: n/a. */
+	/* A sort key for each row; NaN: n/a. */
 	"function keys(list, number, hex) {\n"
 	"	var ret = new Float64Array(list.length), seen = new Map(), texts = [], ranks = [], i, n;\n"
 	"	if (number) {\n"
@@ -108,7 +111,10 @@ const char html_script_table[] =
 	"		ret[i] = ret[i] < 0 ? NaN : ranks[ret[i]];\n"
 	"	return ret;\n"
 	"}\n"
-	/* Numbers of rows, smallest first or last; equal ones stay in order, and n/a comes last. */
+	/*
+	 * Row numbers in ascending or descending order; the sort is stable, and n/a comes
+	 * last.
+	 */
 	"function sorted(key, down) {\n"
 	"	var known = new Uint32Array(key.length), ret, n = 0, na = [], i;\n"
 	"	for (i = 0; i < key.length; i++)\n"
@@ -159,7 +165,7 @@ const char html_script_table[] =
 	"		for (; a < b; a++) piece.appendChild(row(a));\n"
 	"		body.insertBefore(piece, before);\n"
 	"	}\n"
-	/* Rows that stay keep their elements, and so what is selected in them. */
+	/* Rows that remain keep their elements, and so the selection in them. */
 	"	function place(a, b) {\n"
 	"		for (; from < to && from < a; from++) body.deleteRow(0);\n"
 	"		for (; from < to && to > b; to--) body.deleteRow(-1);\n"
@@ -184,7 +190,9 @@ const char html_script_table[] =
 	"		}\n"
 	"		place(hold ? a : 0, hold ? Math.max(a, b) : view.length);\n"
 	"		if (!hold) return;\n"
-	/* Columns do not get narrower again: what is looked at stays where it is. */
+	/*
+	 * Columns do not become narrower again, so that nothing moves while it is read.
+	 */
 	"		heads.map(function (h) { return h.offsetWidth; }).forEach(function (w, i) {\n"
 	"			heads[i].style.minWidth = w + 'px';\n"
 	"		});\n"
@@ -271,7 +279,7 @@ const char html_script_table[] =
 	"	scroll.setAttribute('role', 'region');\n"
 	"	scroll.setAttribute('aria-label', (t.closest('section') || document).querySelector('h2,h1')\n"
 	"		.textContent);\n"
-	/* Nothing is selected: all rows go to the clipboard, and none as a formula. */
+	/* Without a selection all rows are copied, and none as a formula. */
 	"	document.addEventListener('copy', function (e) {\n"
 	"		var text = heads.map(function (h) { return h.textContent; }).join('\\t') + '\\n';\n"
 	"		if (document.activeElement !== scroll || !getSelection().isCollapsed) return;\n"

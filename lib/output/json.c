@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* json.c - one array of objects, a line each; "[]" when there are none. */
+/* json.c - JSON sink: an array of objects, one per line; "[]" if there are none. */
 #include "output/object.h"
 
 static int json_begin(struct atw_sink *k, const struct atw_schema *sc,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* jsonl.c - a JSON object on each line: streams, and can be cut anywhere. */
+/* jsonl.c - JSON Lines sink: an object per line, which can be streamed and split. */
 #include "output/object.h"
 
 static int jsonl_begin(struct atw_sink *k, const struct atw_schema *sc,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* number.c - fast formatting of numbers. */
 #include "output/number.h"
 
 static const char pairs[201] =
@@ -16,7 +17,7 @@ unsigned dec_digits(uint64_t v)
 	return n + (v >= 10) + (v >= 100) + (v >= 1000);
 }
 
-/* Backwards from where they end, in place: a copy would wait for its stores. */
+/* Backwards from the end, in place: a copy would stall on store forwarding. */
 char *put_dec(char *p, uint64_t v)
 {
 	char *end = p + dec_digits(v), *q = end;

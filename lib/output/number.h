@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* number.h - digits, without a detour through printf. */
+/* number.h - formatting of numbers without printf(). */
 #ifndef OUTPUT_NUMBER_H
 #define OUTPUT_NUMBER_H
 
@@ -7,7 +7,7 @@
 
 #define NUMBER_MAX 21            /* 2^64 - 1 and a point; "0x" and 16 digits is less */
 
-/* "0x" and 16 digits, which is what an address always looks like. */
+/* "0x" and 16 digits: the fixed width of an address. */
 static inline char *put_hex(char *p, uint64_t v)
 {
 	p[0] = '0';
@@ -16,7 +16,7 @@ static inline char *put_hex(char *p, uint64_t v)
 	return put_hex8(p, (uint32_t)v);
 }
 
-/* "0x" and no more digits than needed. */
+/* "0x" and as few digits as possible. */
 char *put_hex_short(char *p, uint64_t v);
 
 char *put_dec(char *p, uint64_t v);
@@ -24,7 +24,7 @@ char *put_dec(char *p, uint64_t v);
 char *put_signed(char *p, uint64_t v);
 /* Thousandths: "1.500". */
 char *put_seconds(char *p, uint64_t v);
-/* How many characters put_dec() writes. */
+/* The number of characters that put_dec() writes. */
 unsigned dec_digits(uint64_t v);
 
 #endif

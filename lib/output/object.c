@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* object.c - rows as JSON objects. */
 #include "output/object.h"
 
 #include "base/text.h"
@@ -17,7 +18,7 @@ int object_begin(struct atw_sink *k, struct atw_err *err)
 		struct buf *lead = &k->cell[i].lead;
 
 		object_put_key(lead, i, k->sc->col[i].key);
-		/* The keys of a list's objects, each with a zero behind. */
+		/* The keys of a list's objects, separated by NULs. */
 		for (size_t j = 0; k->sc->col[i].of && j < k->sc->col[i].of->ncols; j++) {
 			object_put_key(&k->cell[i].raw, j, k->sc->col[i].of->col[j].key);
 			buf_char(&k->cell[i].raw, '\0');
@@ -55,7 +56,7 @@ static void object_put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 	sink_put(k, &c->form->text);
 }
 
-/* false: it is no number. */
+/* false: not a number. */
 static bool object_put_number(struct atw_sink *k, enum atw_type type, uint64_t u)
 {
 	char *p = writer_room(k->w, NUMBER_MAX + 2);

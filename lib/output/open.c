@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* open.c - an output for what was typed: everything that can be wrong is found here. */
+/* open.c - creation of an output, and validation of its options. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "output/stream.h"
 
-/* An empty option takes back one that was configured. */
+/* An empty option cancels one from the configuration. */
 static bool open_given(const char *option)
 {
 	return option && *option;
@@ -42,7 +42,7 @@ static void open_choose(struct atw_output *out, const struct atw_schema *sc)
 	};
 }
 
-/* Everything that can be wrong about what was typed is found out here. */
+/* All options are validated here, before any row. */
 static const struct atw_output_opts usual;       /* all zero */
 
 static int open_check(struct atw_output *out, const struct atw_output_opts *o,
@@ -113,7 +113,7 @@ int output_begin(struct atw_output *out, struct atw_err *err)
 	return out->w.error ? output_write_failed(out, err) : ATW_OK;
 }
 
-/* Rows that wait are kept without them. */
+/* Sorted rows are kept without them. */
 static bool open_has_list(const struct atw_schema *sc)
 {
 	for (size_t i = 0; i < sc->ncols; i++)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* outfile.c - output files with atomic replacement. */
 #include "output/outfile.h"
 
 #include <errno.h>
@@ -31,9 +32,8 @@ static int outfile_failed(const struct outfile *t, const char *what, struct atw_
 }
 
 /*
- * The names of our own open files. Opening them anew would start a file at
- * its first byte again, over what the shell has put there: the descriptor
- * itself is meant.
+ * Names of this process's open files, such as /dev/stdout. Opening them would begin at
+ * offset 0, over earlier output of the shell: the descriptor is used instead.
  */
 static int outfile_own_fd(const char *path)
 {
@@ -62,8 +62,8 @@ static size_t outfile_dir_len(const char *path)
 }
 
 /*
- * A file without a name vanishes by itself, even when we are killed. Not
- * every file system can do that, and giving it a name later needs /proc.
+ * A file without a name (O_TMPFILE) vanishes even if this process is killed. Not every
+ * file system supports it, and linking it to a name later requires /proc.
  */
 static int outfile_open_unnamed(const char *final, mode_t mode)
 {
@@ -95,7 +95,7 @@ static int outfile_make_somewhere(struct outfile *t,
 	for (unsigned i = 0; i < TRIES; i++) {
 		char *name;
 
-		/* Long names are cut: a name has at most 255 bytes. */
+		/* Long names are truncated: a name has at most 255 bytes. */
 		if (asprintf(&name, "%.*s.%.200s.%ld-%u", dir, t->final,
 			     t->final + dir, (long)getpid(), i) < 0) {
 			errno = ENOMEM;
@@ -114,9 +114,9 @@ static int outfile_make_somewhere(struct outfile *t,
 }
 
 /*
- * Find a free name beside the target and have `make` create it there: a file is renamed
- * within one file system only. Returns what `make` does. A signal handler finds the name
- * in the target, or there is no such file.
+ * Find a free name in the folder of the target and have `make` create it there, because
+ * rename(2) works within one file system only. Returns the result of `make`. At any time,
+ * a signal handler either finds the name in the target, or no such file exists.
  */
 static int outfile_make_beside(struct outfile *t,
 			       int (*make)(struct outfile *, const char *))
@@ -158,7 +158,7 @@ static int outfile_open_file(struct outfile *t, const struct stat *old,
 		t->fd = outfile_make_beside(t, outfile_make_new);
 	if (t->fd < 0)
 		return outfile_failed(t, "cannot create a file beside it", err);
-	/* As it was, where we may: not being its owner is no failure. */
+	/* Copies owner and mode if permitted: not being the owner is no failure. */
 	if (old && (fchown(t->fd, old->st_uid, old->st_gid) < 0 ||
 		    fchmod(t->fd, old->st_mode & 07777) < 0))
 		fchmod(t->fd, old->st_mode & 0777);
@@ -181,7 +181,7 @@ static int outfile_open_path(struct outfile *t, const char *path, struct atw_err
 		t->owned = true;
 		return t->fd < 0 ? outfile_failed(t, "cannot write", err) : ATW_OK;
 	}
-	/* Behind a symbolic link, the file it leads to is replaced. */
+	/* The target of a symbolic link is replaced. */
 	t->final = exists ? realpath(path, NULL) : strdup(path);
 	if (!t->final)
 		return outfile_failed(t, "cannot write", err);
@@ -220,7 +220,7 @@ int outfile_open_private(const char *path, struct outfile *ret, struct atw_err *
 	return outfile_target_open_mode(path, 0600, ret, err);
 }
 
-/* A full or failing disk may be reported only here. */
+/* Errors of a full or failing disk may be reported only here. */
 static int outfile_store(struct outfile *t, struct atw_err *err)
 {
 	if (t->final && fsync(t->fd) < 0 && errno != EINVAL && errno != ENOSYS &&
@@ -229,7 +229,7 @@ static int outfile_store(struct outfile *t, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* A name beside its own, and no more to be written. */
+/* Gives it a temporary name, after which nothing is written. */
 static int outfile_stand_by(struct outfile *t, struct atw_err *err)
 {
 	int rc;
@@ -263,7 +263,7 @@ int outfile_commit_all(struct outfile *const *t, size_t n, struct atw_err *err)
 		rc = t[i]->owned ? outfile_stand_by(t[i], err) : ATW_OK;
 	for (size_t i = 0; i < n && rc == ATW_OK; i++)
 		rc = t[i]->owned ? outfile_place(t[i], err) : ATW_OK;
-	/* What has a name for now only must not be met by a signal either. */
+	/* While it has a temporary name, signals are blocked. */
 	for (size_t i = 0; i < n && rc < 0; i++)
 		outfile_close(t[i]);
 	sigprocmask(SIG_SETMASK, &were, NULL);

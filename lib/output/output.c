@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * output.c - the way from rows to bytes.
+ * output.c - pipeline from rows to bytes.
  *
  *	row -> filter -> group \
  *	              `-> sort  -> columns -> sink -> writer -> target
  *
- * Rows stream through all of it, except that groups are known when the last
- * row was seen, and so is the order of sorted ones; and that the first may wait
- * for the widths of columns.
+ * Rows are streamed through all of it, with these exceptions: groups are complete after
+ * the last row, sorted rows are emitted then, and the first rows may be buffered to find
+ * column widths.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "output/stream.h"
 
-/* Text between rows; it may wait as they do. */
+/* Text between rows, buffered like them. */
 static void output_put_between(struct atw_output *out, const struct buf *b)
 {
 	sink_check(&out->sink, b);
@@ -53,7 +53,7 @@ static int output_show(struct atw_output *out, const struct atw_row *row,
 	return out->w.error ? output_write_failed(out, err) : ATW_OK;
 }
 
-/* Columns are as wide as they will be: what waited leaves. */
+/* Column widths are final: emits the buffered rows. */
 static int output_settle(struct atw_output *out, struct atw_err *err)
 {
 	struct ahead_thing t;
@@ -75,13 +75,13 @@ static int output_settle(struct atw_output *out, struct atw_err *err)
 	return rc;
 }
 
-/* The columns that are shown, to the sink. */
+/* Passes the shown columns to the sink. */
 static int output_emit(struct atw_output *out, const struct atw_row *row,
 		       struct atw_err *err)
 {
 	struct atw_row chosen = { .v = out->v };
 
-	/* What is behind a row that is left out is, too. */
+	/* Text below a row that is left out is left out as well. */
 	out->dropped = out->limit &&
 		       out->sink.rows - out->before + out->ahead.rows >= out->limit;
 	if (out->dropped) {
@@ -106,7 +106,7 @@ static int output_emit(struct atw_output *out, const struct atw_row *row,
 	return ahead_full(&out->ahead) ? output_settle(out, err) : ATW_OK;
 }
 
-/* The first failure stays: nothing may be put in place after it. */
+/* The first failure is kept, and prevents the commit. */
 static int output_fail(struct atw_output *out, int rc, struct atw_err *err)
 {
 	if (rc < 0) {
@@ -126,7 +126,7 @@ static int output_not_taking(struct atw_output *out, struct atw_err *err)
 	return atw_err_set(err, ATW_E_USAGE, "the output is already complete");
 }
 
-/* Of columns that are shown. */
+/* Of the shown columns. */
 static void output_count(struct atw_output *out, const struct atw_row *row)
 {
 	struct atw_row chosen = { .v = out->v };
@@ -220,7 +220,7 @@ int atw_output_text(struct atw_output *out, const char *fmt, ...)
 	va_end(ap);
 	if (text)
 		text_lines(&safe, text);
-	/* It is part of the answer: without it nothing may be put in place. */
+	/* The text is part of the result: without it there is no commit. */
 	if (!text || safe.failed)
 		output_fail(out, atw_err_nomem(&out->failure), NULL);
 	else
@@ -244,7 +244,7 @@ int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	va_end(ap);
 	if (!text)
 		return ATW_E_NOMEM;
-	/* A blank line parts them from the table. */
+	/* A blank line separates them from the table. */
 	if (!out->notes.len && !out->sink.put_notes)
 		buf_char(&out->notes, '\n');
 	text_lines(&out->notes, text);
@@ -253,7 +253,7 @@ int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	return out->notes.failed ? ATW_E_NOMEM : ATW_OK;
 }
 
-/* What had to wait for the last row. */
+/* Emits groups or sorted rows after the last row. */
 static int output_drain(struct atw_output *out, struct atw_err *err)
 {
 	struct atw_row row;
@@ -268,7 +268,7 @@ static int output_drain(struct atw_output *out, struct atw_err *err)
 	return rc;
 }
 
-/* Behind the last row: how many are not there, and the sums of all. */
+/* Behind the last row: the number of omitted rows, and the sums of all. */
 static int output_put_last(struct atw_output *out, struct atw_err *err)
 {
 	struct atw_row row;

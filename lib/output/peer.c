@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* peer.c - stream socket output. */
 #include "output/peer.h"
 
 #include <arpa/inet.h>
@@ -85,7 +86,7 @@ static int peer_tcp_place(const char *where, union peer_place *ret, socklen_t *l
 	return ATW_E_USAGE;
 }
 
-/* A call that a signal cut short goes on by itself. */
+/* A call that was interrupted by a signal continues asynchronously. */
 static bool peer_is_connected(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -118,7 +119,7 @@ int peer_connect(const char *where, int *ret, struct atw_err *err)
 			atw_err_hint(err, "start the program that listens there first");
 		return r;
 	}
-	/* Of a local socket there is no such option: the listener is this machine's. */
+	/* Not for local sockets, whose listener is on this machine. */
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &(unsigned){ PEER_STALLED_MS },
 		   sizeof(unsigned));
 	*ret = fd;
@@ -126,7 +127,7 @@ int peer_connect(const char *where, int *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* ---- the end ---- */
+/* ---- end of the stream ---- */
 
 enum { STEP_MS = 10, CLOSE_MS = 3000 };
 
@@ -137,7 +138,7 @@ static int peer_listen_back(int fd, bool *closed)
 	char said[256];
 	ssize_t n;
 
-	/* What has ended is ready at once, for ever. */
+	/* A connection that has ended is always ready. */
 	if (poll(*closed ? NULL : &p, *closed ? 0 : 1, STEP_MS) <= 0)
 		return 0;
 	n = recv(fd, said, sizeof(said), MSG_DONTWAIT);
@@ -146,10 +147,10 @@ static int peer_listen_back(int fd, bool *closed)
 }
 
 /*
- * Written data may still be on its way, and a connection may fail until the end. The
+ * Written data may still be in transit, and a connection may fail until the end. The
  * other machine may discard what it has received: if the receiver closes the connection
- * with data unread, that is a failure, too, if it is reported at once. Not every
- * receiver closes.
+ * with data unread, that is a failure, too, if it is reported at once. Not every receiver
+ * closes.
  */
 int peer_deliver(int fd, struct atw_err *err)
 {
@@ -163,7 +164,7 @@ int peer_deliver(int fd, struct atw_err *err)
 		e = peer_listen_back(fd, &closed);
 		if (ioctl(fd, SIOCOUTQ, &left) < 0)
 			left = 0;
-		/* After the bytes: a failure does away with them. */
+		/* Checked after the data, because an error discards them. */
 		if (!e)
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len);
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plain.c - a table for people: a head line, then aligned columns, two blanks between
- * them and none at the end of a line.
+ * plain.c - plain text sink: a head line, then aligned columns separated by two blanks,
+ * without blanks at the end of a line.
  *
- * Rows stream, so widths are guesses: a value that is wider pushes the rest of its line
- * to the right and is never cut. If the first rows are held back, they are measured, and
+ * Rows are streamed, so widths are estimates: a wider value shifts the rest of its line
+ * to the right and is never cut. If the first rows are buffered, they are measured, and
  * columns are as wide as these need.
  */
 #include "base/text.h"
@@ -16,14 +16,14 @@
 #define RESET "\033[0m"
 
 /*
- * A line is put together in place. Blanks are written sixteen at a time, as far
- * over the end as SPARE; what comes next overwrites those that are too many.
+ * A line is formatted in place. Blanks are written sixteen at a time, up to SPARE bytes
+ * beyond the end; surplus blanks are overwritten by what follows.
  */
 #define SPARE 32
 
 struct plain_line {
 	struct writer *w;
-	char *p, *end;           /* as far as may be written, less SPARE */
+	char *p, *end;           /* p: next byte; end: of the buffer, less SPARE */
 };
 
 static void plain_line_begin(struct plain_line *l, struct writer *w)
@@ -38,7 +38,7 @@ static void plain_line_end(struct plain_line *l)
 	writer_advance(l->w, l->p);
 }
 
-/* The line has room for n more, which is at most what plain_line_begin() asks for. */
+/* The line has room for n more, which is at most what plain_line_begin() reserves. */
 static inline void plain_line_room(struct plain_line *l, size_t n)
 {
 	if ((size_t)(l->end - l->p) < n) {
@@ -54,7 +54,7 @@ static inline char *plain_blanks(char *p, size_t n)
 	return p + n;
 }
 
-/* No column's width comes near the room there is, but its key may. */
+/* Column widths are far below the available room, but a key may be longer. */
 static inline void plain_line_blanks(struct plain_line *l, size_t n)
 {
 	for (size_t part; n; n -= part) {
@@ -77,7 +77,7 @@ static inline void plain_line_text(struct plain_line *l, const char *s, size_t l
 	l->p += len;
 }
 
-/* A cell as it stands in a line, blanks around it included; `width` is the text's. */
+/* The text of a cell with its blanks; `width` is that of the value. */
 static void plain_pad(const struct atw_sink *k, size_t i, struct buf *b, const char *s,
 		      size_t len, size_t width)
 {
@@ -92,8 +92,8 @@ static void plain_pad(const struct atw_sink *k, size_t i, struct buf *b, const c
 }
 
 /*
- * Numbers are written where they belong. An address always has 18 characters; a
- * count is moved to the right if it is shorter than its column.
+ * Numbers are formatted in place. An address always has 18 characters; a count is moved
+ * to the right if it is shorter than its column.
  */
 static inline void plain_put_address(struct plain_line *l, const struct cell *c,
 				     uint64_t u)

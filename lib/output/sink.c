@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sink.c - creation of sinks, and formatting of values. */
 #include "output/sink.h"
 
 #include <errno.h>
@@ -85,7 +86,7 @@ static char *sink_put_pages(char *p, uint64_t u, unsigned shift)
 	p = put_dec(p, u >> shift);
 	if (!part)
 		return p;
-	/* What is not whole pages must not look as if it were. */
+	/* A size that is not a multiple of the page size is shown exactly. */
 	if (!cents)
 		cents = 1;
 	*p++ = '.';
@@ -110,7 +111,7 @@ char *sink_pages(const struct atw_sink *k, char *p, uint64_t u)
 {
 	if (!k->page_units || k->units == ATW_UNITS_PAGES)
 		return put_dec(p, u);
-	/* More pages than have a size in bytes: the number is shown with a "p". */
+	/* A number of pages whose size in bytes exceeds 64 bits is shown with a "p". */
 	if (u > UINT64_MAX >> k->page_shift) {
 		p = put_dec(p, u);
 		*p++ = 'p';
@@ -119,7 +120,7 @@ char *sink_pages(const struct atw_sink *k, char *p, uint64_t u)
 	return sink_bytes(k, p, u << k->page_shift);
 }
 
-/* A change shows its sign, and none is none of anything. */
+/* A change has a sign; zero has none. */
 char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u)
 {
 	if (u)
@@ -202,7 +203,7 @@ const char *cell_words(struct cell *c, uint64_t u)
 		}
 		break;
 	}
-	/* Its error shows where the form is written. */
+	/* A failure of the buffer is detected when the text is written. */
 	c->form->text.failed |= b->failed;
 	return b->data ? b->data : "";
 }

@@ -15,29 +15,29 @@
 #include "output/writer.h"
 
 /*
- * Neighbours mostly have the same size and task, and few different flags, so the
- * last values are kept in the form they were written in: one, and of sets, which
- * take longest to spell out, several.
+ * Cache of formatted values: adjacent rows mostly have the same size and task, and few
+ * different flags. One value per column, and several for sets, which take longest to
+ * format.
  */
 struct form {
 	bool known;              /* `text` is that of `value`, or of cell.raw */
 	uint64_t value;
-	struct buf text;         /* plain: with the blanks around it */
+	struct buf text;         /* plain: with its blanks */
 };
 #define FORMS_OF_FLAGS 64        /* a power of two */
 
-/* A column as a sink needs it. */
+/* State of a column in a sink. */
 struct cell {
 	const struct atw_column *col;
 	enum atw_type type;      /* the column's */
-	bool last;               /* of them all */
+	bool last;               /* the last column */
 	size_t width;            /* plain */
 	size_t widest;           /* plain: of the rows that were measured */
-	bool right;              /* plain: numbers stand on the right */
-	struct buf lead;         /* JSON: the key before each value; plain: n/a; HTML: a block */
+	bool right;              /* plain: right-aligned */
+	struct buf lead;         /* JSON: the key of a value; plain: n/a; HTML: a block */
 	size_t field, field_len; /* HTML: the last field in `lead` that is not a repetition */
-	struct form *forms, *form;       /* all, and that of this row */
-	unsigned hash_shift;     /* 64: there is but one */
+	struct form *forms, *form;       /* the cache; its entry for this row */
+	unsigned hash_shift;     /* 64: there is only one */
 	struct buf raw;          /* the last text, or the last value in words */
 };
 
@@ -50,9 +50,9 @@ struct atw_sink {
 	enum atw_units units;
 	unsigned page_shift;
 	bool color, bare;
-	bool page_units, ahead;          /* as in struct atw_output_opts */
+	bool page_units, ahead;          /* see struct atw_output_opts */
 	bool notes;                      /* set by begin: text may follow */
-	/* Likewise: where it goes in this format, before the end; NULL: behind it. */
+	/* Set by begin: the place of notes before the end; NULL: behind it. */
 	void (*put_notes)(struct atw_sink *k, const char *text);
 };
 
@@ -60,32 +60,32 @@ struct atw_sink {
 #include "output/sinks.def"
 #undef SINK
 
-/* Make a sink for that schema, and free it. Only what `ops` has is called. */
+/* Create and destroy a sink for a schema. Only functions that `ops` has are called. */
 int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
 	      const struct atw_schema *sc, struct writer *w,
 	      struct atw_err *err);
 void sink_deinit(struct atw_sink *k);
 /*
- * As atw_output_open(), for a part of what goes to `fd`, which stays the caller's,
- * by a sink that need not be in the list; o->format is not looked at, and o->path
- * only says what errors call it.
+ * As atw_output_open(), for a part of the output to `fd`, which remains owned by the
+ * caller, by a sink that need not be in the list; o->format is ignored, and o->path is
+ * only used in errors.
  */
 int output_open_part(const struct atw_output_opts *o, const struct atw_schema *sc,
 		     const struct atw_sink_ops *ops, int fd, struct atw_output **ret,
 		     struct atw_err *err);
 /*
- * Whole but for its name, which outfile_commit_all() gives *ret, the output's own; then it
- * can only be closed.
+ * Finished except for the rename, which outfile_commit_all() does for *ret, the output's
+ * own file; after that it can only be closed.
  */
 struct outfile;
 int output_ready(struct atw_output *out, struct outfile **ret, struct atw_err *err);
-/* By its name; fails with those there are. */
+/* By its name; fails with the list of existing ones. */
 int sink_find(const char *format, const struct atw_sink_ops **ret,
 	      struct atw_err *err);
 
 /*
- * Is the value's form still there? If not, it is emptied for the new one's.
- * Either way c->form is where it is, or belongs.
+ * Is the formatted value in the cache? If not, its entry is cleared for the new one. In
+ * both cases c->form is the entry.
  */
 static inline bool cell_has(struct cell *c, uint64_t u)
 {
@@ -110,24 +110,24 @@ static inline bool row_has(const struct atw_row *row, size_t i)
 
 /* A buffer without memory is an error of the output. */
 void sink_check(struct atw_sink *k, const struct buf *b);
-/* Write what the buffer holds. */
+/* Write the contents of the buffer. */
 void sink_put(struct atw_sink *k, const struct buf *b);
 
 /*
- * For people: BYTES in k->units, CHANGE and CHANGE_BYTES with their sign. Where
- * they end; at most 32 characters, with no NUL behind.
+ * Plain text: BYTES in k->units, CHANGE and CHANGE_BYTES with a sign. Returns the end; at
+ * most 32 characters, without a NUL.
  */
 char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u);
-/* PAGES: a number, or in k->units where k->page_units says so. */
+/* PAGES: a number, or in k->units if k->page_units is set. */
 char *sink_pages(const struct atw_sink *k, char *p, uint64_t u);
 char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u);
 
 /*
- * ENUM, FLAGS and LETTERS in words, what has no name as a number; before any
- * escaping. Lasts until the next call.
+ * ENUM, FLAGS and LETTERS as words, unnamed values as a number; not escaped yet. Valid
+ * until the next call.
  */
 const char *cell_words(struct cell *c, uint64_t u);
-/* One of a set's words at a time, lowest bit first; false: no more. */
+/* The words of a set one by one, lowest bit first; false: no more. */
 bool words_next(const struct atw_column *c, uint64_t *left, char number[24],
 		const char **ret);
 

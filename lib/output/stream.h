@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stream.h - an output: all that rows go through on their way. */
+/* stream.h - internal state of an output: the pipeline that rows pass through. */
 #ifndef OUTPUT_STREAM_H
 #define OUTPUT_STREAM_H
 
@@ -15,11 +15,11 @@ enum output_state { TAKING, COMMITTED, FAILED };
 
 struct atw_output {
 	struct filter *filter;           /* NULL: every row */
-	struct group *group;             /* NULL: rows as they are */
-	struct sorter *sorter;           /* NULL: in the order they come */
+	struct group *group;             /* NULL: no grouping */
+	struct sorter *sorter;           /* NULL: no sorting */
 
-	struct columns shown;            /* of what reaches the sink */
-	bool as_is;                      /* all of them, in their order */
+	struct columns shown;            /* columns that the sink gets */
+	bool as_is;                      /* all columns in the order of the schema */
 	struct atw_column col[SCHEMA_MAX];
 	struct atw_schema schema;
 	union atw_value v[SCHEMA_MAX];
@@ -28,21 +28,24 @@ struct atw_output {
 	struct writer w;
 	struct outfile target;
 	struct buf notes;
-	struct buf heading;              /* for the next row; empty: none */
-	uint64_t rows;                   /* past the filter */
-	bool sumless;                    /* no sums behind the rows, and the limit is of each flush */
+	struct buf heading;              /* above the next row; empty: none */
+	uint64_t rows;                   /* that passed the filter */
+	bool sumless;                    /* no row of sums, and the limit applies to
+					  * each flush */
 	uint64_t before;                 /* rows before the last one */
-	uint64_t limit, left_out;        /* rows that are shown, at most; those that are not */
-	bool dropped;                    /* the last one was not */
-	bool waits;                      /* nothing was shown yet: the first rows are in `ahead` */
+	uint64_t limit, left_out;        /* limit of shown rows; number of others */
+	bool dropped;                    /* the last row was left out */
+	bool waits;                      /* nothing was emitted yet: the first rows are
+					  * in `ahead` */
 	struct ahead ahead;
-	struct tally tally;              /* of all that passed the filter; not of groups */
+	struct tally tally;              /* sums of rows that passed the filter; not of
+					  * groups */
 
 	enum output_state state;
-	struct atw_err failure;          /* FAILED: why */
+	struct atw_err failure;          /* FAILED: the reason */
 };
 
-/* open.c: what is written before the first row. */
+/* open.c: writes what precedes the first row. */
 int output_begin(struct atw_output *out, struct atw_err *err);
 int output_write_failed(struct atw_output *out, struct atw_err *err);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tally.c - sums of columns. */
 #include "output/tally.h"
 
 void tally_add(struct tally *t, const struct atw_schema *sc, const struct atw_row *row)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* width.c - how wide a table's columns are, and what of a text they show. */
+/* width.c - column widths of the plain table, and shortening of texts. */
 #include "output/width.h"
 
 #include "base/text.h"
 #include "output/number.h"
 
-/* Wide enough for most of them; they are the ones that vary. */
+/* Sufficient for most texts, whose lengths vary. */
 #define WIDTH_FLAGS 24
 #define WIDTH_TEXT  16
-/* Where rows are measured, a longer text has its middle left out. */
+/* If rows are measured, longer texts are shortened in their middle. */
 #define TEXT_MOST   64
 
 static size_t width_longest(const struct atw_names *nm)
@@ -69,7 +69,7 @@ void width_choose(const struct atw_sink *k, struct cell *c)
 
 	c->right = width_is_right(c);
 	c->width = c->col->width;
-	/* The column's own width is that of the usual form. */
+	/* The width of a column is that of its usual format. */
 	if (!c->width || pages || (bytes && k->units != ATW_UNITS_HUMAN))
 		c->width = width_type(k, c->col);
 	if (c->width < head)
@@ -78,7 +78,7 @@ void width_choose(const struct atw_sink *k, struct cell *c)
 		c->width = c->widest;
 }
 
-/* Where character `n` begins. */
+/* The offset of character `n`. */
 static size_t width_char_at(const struct buf *b, size_t n)
 {
 	size_t i = 0;
@@ -89,7 +89,7 @@ static size_t width_char_at(const struct buf *b, size_t n)
 	return i;
 }
 
-/* Of a path both ends say something, the last one more. */
+/* Both ends of a path are significant, the last one more. */
 static void width_leave_middle_out(struct buf *b)
 {
 	size_t width = text_width(b->data, b->len), head = (TEXT_MOST - 3) / 3;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* writer.c - buffered output of rows. */
 #include "output/writer.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 
 #include "base/io.h"
 
-/* Larger ones fall out of the cache and are slower. */
+/* Larger buffers exceed the cache and are slower. */
 #define WRITER_CAP ((size_t)256 << 10)
 
 int writer_init(struct writer *w, int fd, struct atw_err *err)
@@ -48,7 +49,7 @@ bool writer_grow(struct writer *w, size_t n)
 		memmove(w->buf, w->buf + w->whole, w->len);
 		w->whole = 0;
 	}
-	/* A row longer than the buffer cannot stay whole. */
+	/* A row longer than the buffer is split. */
 	if (w->cap - w->len < n)
 		writer_flush(w);
 	return w->cap - w->len >= n;
@@ -57,7 +58,7 @@ bool writer_grow(struct writer *w, size_t n)
 void writer_put(struct writer *w, const void *data, size_t len)
 {
 	if (w->cap - w->len < len && !writer_grow(w, len)) {
-		/* Longer than all of the buffer, which is empty now. */
+		/* Longer than the whole buffer, which is empty here. */
 		writer_send_all(w, data, len);
 		return;
 	}

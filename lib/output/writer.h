@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * writer.h - bytes on their way to a file descriptor.
+ * writer.h - output buffer of a file descriptor.
  *
- * One big buffer that sinks fill in place. What leaves it are whole rows, so
- * that a failure half way through one does not show. An error is remembered;
- * from then on bytes are taken and dropped, and one check a row is enough.
+ * Sinks format into one large buffer. Only complete rows are flushed, so that a failure
+ * in the middle of a row is not visible. An error is remembered; after it, output is
+ * discarded, and one check per row is enough.
  */
 #ifndef OUTPUT_WRITER_H
 #define OUTPUT_WRITER_H
@@ -13,13 +13,13 @@
 
 #include <atwalk/base.h>
 
-#define WRITER_ROOM 4096         /* most that can be asked for at once */
+#define WRITER_ROOM 4096         /* maximum of a single reservation */
 
 struct writer {
 	int fd;                  /* borrowed */
 	char *buf;
 	size_t len, cap;
-	size_t whole;            /* bytes up to the end of the last row */
+	size_t whole;            /* bytes of complete rows */
 	bool prompt;             /* interactive: each row is flushed at once */
 	int error;               /* an errno, or 0 */
 };
@@ -27,13 +27,13 @@ struct writer {
 int writer_init(struct writer *w, int fd, struct atw_err *err);
 void writer_deinit(struct writer *w);
 
-/* Make room for n more bytes; false when they never fit at once. */
+/* Make room for n more bytes; false if they never fit at once. */
 bool writer_grow(struct writer *w, size_t n);
-/* Everything goes out. false: an error, see there. */
+/* Write all bytes. false: see `error`. */
 bool writer_flush(struct writer *w);
 void writer_put(struct writer *w, const void *data, size_t len);
 
-/* Where the next n bytes belong, n <= WRITER_ROOM; then writer_advance(). */
+/* Reserve the next n bytes, n <= WRITER_ROOM; then call writer_advance(). */
 static inline char *writer_room(struct writer *w, size_t n)
 {
 	if (w->cap - w->len < n)
