@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alerts.c - areas that have pages of one user beside shared pages: the paper's
- * Figure 7.
+ * alerts.c - VMAs with pages of one user next to shared pages: Figure 7 of Movall et al.
  *
- * The paper took all pages of one user for copies. Most are not: a page of a file that
- * no other process has touched yet looks the same. The origin of each page
- * distinguishes the two: a private copy no longer belongs to a file.
+ * The paper counts all pages of one user as copies. Most are not: a page of a file that
+ * no other process has touched yet looks the same. The origin of each page distinguishes
+ * the two: a private copy no longer belongs to a file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +21,7 @@ static const char *const causes[CAUSES] = {
 };
 static const struct atw_names cause_names = { CAUSES, causes, NULL };
 
-/* What people read under the rows. */
+/* Explanations below the rows. */
 static const char *const meaning[CAUSES] = {
 	[RELOCATIONS] =
 		("code was written to, and each process that does so has a copy of its own: "
@@ -72,15 +71,15 @@ struct alert {
 	uint64_t single, shared, copied, alone;
 	uint8_t flags, class, cause;
 	bool guess, no_origin, no_vm_flags;
-	bool no_refs;                    /* some of its pages have no count */
+	bool no_refs;                    /* some of its pages have no mapcount */
 };
 
 struct alerts {
 	struct alert *v;
 	size_t n, cap;
 	struct intern names;
-	struct alert now;                /* of the area that is being read */
-	uint64_t uncounted;              /* areas that cannot be judged for that */
+	struct alert now;                /* the current VMA */
+	uint64_t uncounted;              /* VMAs without the mapcounts that are needed */
 };
 
 static int alerts_start(const struct census_report_opts *o, void **ret,
@@ -116,7 +115,7 @@ static void alerts_on_pages(struct alerts *s, const struct census_pages *p)
 	}
 }
 
-/* Copies of code say more than anything else in the area. */
+/* Copies of code are the most significant cause in a VMA. */
 static enum cause alerts_cause_of(const struct alert *a, const struct census_area *v)
 {
 	if (a->copied && (v->class == CENSUS_TEXT || v->class == CENSUS_RODATA))
@@ -135,7 +134,7 @@ static int alerts_on_area_end(struct alerts *s, const struct census_area *v,
 	struct alert *a = &s->now;
 	struct atw_blob task = v->process->task->name, name = v->v->name;
 
-	/* [vdso] and its like are the kernel's own. */
+	/* [vdso] and similar VMAs belong to the kernel. */
 	if (v->class == CENSUS_SPECIAL)
 		return ATW_OK;
 	a->single += v->rest.single;
@@ -178,7 +177,7 @@ static int alerts_feed(void *state, const struct census_event *ev, struct atw_er
 	return ATW_OK;
 }
 
-/* ---- the answer ---- */
+/* ---- output ---- */
 
 static int alerts_row(const struct alert *a, const struct census_out *out,
 		      struct atw_err *err)
@@ -207,7 +206,7 @@ static int alerts_row(const struct alert *a, const struct census_out *out,
 	return row_out(&row, out, err);
 }
 
-/* Copied code, too, of which no page is shared: each row has its line. */
+/* Also copied code without shared pages: each row has its line. */
 static void alerts_paper(const struct alert *a, const struct census_out *out)
 {
 	char single[24] = "n/a", shared[24] = "n/a", flags[24] = "n/a";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* areas.c - every area of every process, a mark a page: the paper's Figure 4. */
+/* areas.c - every VMA of every process, a mark per page: Figure 4 of Movall et al. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,23 +38,23 @@ static const struct atw_column columns[A_COUNT] = {
 };
 static const struct atw_schema schema = { "areas", columns, A_COUNT };
 
-/* Most bytes of a map in a row; the drawn map has no such limit. */
+/* Limit of the length of a map in a row; the drawn map has no such limit. */
 #define MAP_TEXT ((size_t)1 << 20)
 
 struct report_areas_process {
 	uint64_t pid;
 	const char *name;
 	struct sums sums;
-	size_t areas;                    /* its first one */
+	size_t areas;                    /* index of its first one */
 	bool paper;
 };
 
 struct report_areas_area {
 	uint64_t first, last, pages, resident, single, shared, swapped, at;
-	size_t marks;                    /* where they begin */
+	size_t marks;                    /* offset of its first mark */
 	const char *name;                /* NULL: none */
 	uint8_t flags, class;
-	bool guess, unknown;             /* unknown: some of its pages have no count */
+	bool guess, unknown;             /* unknown: some of its pages have no mapcount */
 	bool hidden;                     /* pages without a record may be resident */
 	bool incomplete;                 /* and their number is not known either */
 };
@@ -156,7 +156,7 @@ static int report_areas_on_area_end(struct report_areas_state *s,
 
 	a->last = v->last;
 	a->pages = area_pages(v, page);
-	/* It ends at the last address there is: then `at` is 0. */
+	/* `at` is 0 if the VMA ends at the last address. */
 	if (a->at && a->at <= a->last)
 		map_keep(&s->marks, MAP_ABSENT, (a->last - a->at) / page + 1);
 	else if (!a->at && !a->first && s->marks.len == a->marks)
@@ -199,7 +199,7 @@ static int report_areas_feed(void *state, const struct census_event *ev,
 	}
 }
 
-/* ---- the answer ---- */
+/* ---- output ---- */
 
 static bool report_areas_next_mark(const struct report_areas_state *s,
 				   const struct report_areas_area *a, size_t *at,
@@ -227,7 +227,7 @@ static void report_areas_draw(const struct report_areas_state *s,
 	map_end(&m);
 }
 
-/* "n/a" where it is not known. */
+/* "n/a" if it is not known. */
 static const char *report_areas_number(bool known, uint64_t n, char buf[24])
 {
 	snprintf(buf, 24, "%" PRIu64, n);
@@ -260,8 +260,8 @@ static void report_areas_summary(const struct report_areas_process *p,
 }
 
 /*
- * The paper's pages are single or shared, and none is on swap. What else there is has
- * fields of its own, where there is any.
+ * The LPMA layout has single and shared pages and no swap. Other states have additional
+ * fields, if there are any.
  */
 static void report_areas_paper(const struct report_areas_area *a,
 			       const struct census_out *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* areas_picture.c - every area page by page, by how often each is mapped. */
+/* areas_picture.c - drawing of every VMA page by page, by mapcount. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "report/report.h"
 
 struct areas_picture_area {
-	size_t head, name, note, tag;    /* in `texts`; head 0: as before */
+	size_t head, name, note, tag;    /* offsets in `texts`; head 0: unchanged */
 	size_t marks, end;               /* in `marks` */
 	uint64_t first, at, resident;
 };
@@ -21,7 +21,7 @@ struct areas_picture_areas {
 	struct areas_picture_area *v;
 	size_t n, cap;
 	struct buf texts, marks;
-	size_t head;                     /* of the process that began */
+	size_t head;                     /* of the current process */
 	uint64_t page;
 };
 
@@ -95,7 +95,7 @@ static int areas_picture_on_area_end(struct areas_picture_areas *s,
 	struct areas_picture_area *a = &s->v[s->n - 1];
 	char flags[7];
 
-	/* `at` is 0 behind the last address there is. */
+	/* `at` is 0 behind the last address. */
 	if (a->at ? a->at <= v->last : s->marks.len == a->marks)
 		map_keep(&s->marks, MAP_ABSENT, (v->last - a->at) / s->page + 1);
 	a->end = s->marks.len;
@@ -126,7 +126,7 @@ static int areas_picture_feed(void *state, const struct census_event *ev,
 	}
 }
 
-/* 1, 2, 3, 4 to 9, 10 and more; darker as it goes up. Then what is no memory. */
+/* 1, 2, 3, 4 to 9, 10 and more, in darkening colours; then states without memory. */
 enum { K_ONE, K_TWO, K_THREE, K_NINE, K_MANY, K_SWAPPED, K_ZERO, K_UNKNOWN, K_DEVICE, K_ODD,
        KEYS };
 
@@ -159,7 +159,7 @@ static int areas_picture_larger(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* What an area must have at least in memory to be among those that are shown. */
+/* The minimum of resident pages of the VMAs that are shown. */
 static int areas_picture_least(const struct areas_picture_areas *s, uint64_t *ret,
 			       struct atw_err *err)
 {
@@ -174,7 +174,7 @@ static int areas_picture_least(const struct areas_picture_areas *s, uint64_t *re
 	return ATW_OK;
 }
 
-/* The runs of areas that may be shown, and where those of each begin. */
+/* The runs of the VMAs that may be shown, and the index of each VMA's first run. */
 static int areas_picture_spread(const struct areas_picture_areas *s,
 				struct chart_run **run, struct chart_strip *strip,
 				struct atw_err *err)
@@ -202,7 +202,7 @@ static int areas_picture_spread(const struct areas_picture_areas *s,
 			.n = n - from, .weight = a->resident,
 		};
 	}
-	/* Only now it is known where they lie. */
+	/* The array is final, so pointers into it can be set. */
 	n = 0;
 	for (size_t i = 0; rc == ATW_OK && *run && i < s->n; i++) {
 		strip[i].run = *run + n;

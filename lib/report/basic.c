@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* basic.c - memory of each process: the columns of the paper's Figure 2. */
+/* basic.c - memory of each process: the columns of Figure 2 of Movall et al. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ static const struct atw_schema schema = { "basic", columns, B_COUNT };
 
 struct basic_state {
 	bool virtual;
-	bool bare;                       /* tasks without memory are wanted */
+	bool bare;                       /* tasks without memory are included */
 	struct processes all;
 };
 
@@ -80,10 +80,12 @@ static int basic_feed(void *state, const struct census_event *ev, struct atw_err
 
 	switch (ev->what) {
 	case CENSUS_ON_TASK:
-		/* The kernel's own have no memory of theirs, and are listed. */
+		/* Kernel threads have no memory of their own, and are listed. */
 		return ev->task->mm ? ATW_OK : basic_add_bare(b, ev->task, err);
 	case CENSUS_ON_PROCESS:
-		/* One without a number of its address space is in the list already. */
+		/*
+		 * Without a number of its address space, the task is in the list already.
+		 */
 		return ev->process->task->mm ? processes_add(&b->all, ev->process->task->name,
 							     ev->process->pid,
 							     ev->process->paper, err) : ATW_OK;
@@ -93,10 +95,7 @@ static int basic_feed(void *state, const struct census_event *ev, struct atw_err
 	}
 }
 
-/*
- * false: it is not known. Mappings and swap are always of pages: virtual sizes have
- * neither.
- */
+/* false: not known. Mapcounts and swap are those of pages: virtual sizes have neither. */
 static bool basic_value(const struct basic_state *b, const struct process_sums *p,
 			enum sum sum, uint64_t *ret)
 {
@@ -120,7 +119,7 @@ static void basic_add_value(struct buf *line, const struct basic_state *b,
 		buf_str(line, ", n/a");
 }
 
-/* Is there any of it, or may there be? What the paper's form has no word for is not. */
+/* May it be above 0? Columns that the LPMA format cannot record are left out. */
 static bool basic_any(const struct basic_state *b, enum sum sum)
 {
 	uint64_t n;
@@ -135,7 +134,7 @@ static bool basic_any(const struct basic_state *b, enum sum sum)
 	return false;
 }
 
-/* Columns that the paper's figure lacks stand behind its own, where one needs them. */
+/* Columns that Figure 2 lacks follow its own, if they are needed. */
 static void basic_paper(const struct basic_state *b, const struct census_out *out)
 {
 	bool other = basic_any(b, SUM_OTHER), swapped = basic_any(b, SUM_SWAPPED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* basic_picture.c - a bar a process: the paper's Figure 3. */
+/* basic_picture.c - a bar per process: Figure 3 of Movall et al. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -7,7 +7,7 @@
 #include "report/processes.h"
 #include "report/report.h"
 
-/* In the order of the bar: a process's own, its libraries', and the rest. */
+/* In the order of the bar: the process's own, its libraries', and the rest. */
 enum { PARTS = 8 };
 static const struct {
 	const char *name;
@@ -56,7 +56,7 @@ static void basic_picture_pick(uint64_t to[PARTS], const struct sums *s)
 		to[i] = s->n[parts[i].sum];
 }
 
-/* What is drawn of a process. */
+/* Values of the bar of a process. */
 struct basic_picture_shown {
 	uint64_t resident[PARTS], virtual[PARTS];
 	char name[64];

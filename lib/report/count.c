@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* count.c - number of pages that processes have, to follow over time. */
+/* count.c - numbers of pages of processes, to be followed over time. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -33,8 +33,9 @@ static const struct atw_schema schema = { "count", columns, C_COUNT };
 struct count {
 	struct frame_set frames;
 	uint64_t pages, anon, file, mappings, swapped, zeroes, device, processes;
-	bool paper;                      /* the paper's form, which has no swap */
-	uint64_t unknown, no_origin;     /* mappings of unknown frames; of unknown kind */
+	bool paper;                      /* LPMA format, which has no swap */
+	uint64_t unknown, no_origin;     /* mappings of unknown frames; of unknown
+					  * origin */
 	bool refused;                    /* there are too many frames to count */
 };
 
@@ -117,7 +118,9 @@ static int count_finish(void *state, const struct census_out *out, struct atw_er
 		return ATW_OK;
 	if (known)
 		row_u(&row, C_PAGES, c->pages);
-	/* A few that were given back while it was listed are no reason to say nothing. */
+	/*
+	 * A few frames that were freed during the listing do not make the result unknown.
+	 */
 	if (known && (!c->no_origin || c->anon + c->file)) {
 		row_u(&row, C_ANON, c->anon);
 		row_u(&row, C_FILE, c->file);

@@ -76,7 +76,7 @@ int frames_add(struct frame_set *s, uint64_t frame, uint64_t pages, uint64_t *re
 {
 	uint64_t fresh = 0;
 
-	/* What one run claims need not be tried. */
+	/* A single run that is too large is refused at once. */
 	if (pages > FRAMES_MOST * FRAMES_CHUNK)
 		return frame_set_too_many(err);
 	while (pages) {

@@ -6,11 +6,11 @@
 #include "census/model.h"
 
 /*
- * Small, since a capture that lies may have each frame in another chunk, and large
- * enough for the table of chunks not to matter.
+ * Small, because a hostile capture may put each frame into another chunk, and large
+ * enough to keep the table of chunks small.
  */
 #define FRAMES_CHUNK 4096
-/* Of them: 32 TiB in pages of 4 KiB, a GiB of bits. */
+/* Limit of chunks: 32 TiB in pages of 4 KiB, a GiB of bits. */
 #define FRAMES_MOST ((uint64_t)2 << 20)
 
 struct frames_chunk {
@@ -21,11 +21,11 @@ struct frames_chunk {
 struct frame_set {
 	struct frames_chunk *chunk;      /* a hash table, at most half full */
 	size_t n, slots;                 /* slots: a power of two, or 0 */
-	size_t last;                     /* the slot met last */
+	size_t last;                     /* slot of the last lookup */
 };
 
 void frames_deinit(struct frame_set *s);
-/* `pages` frames from `frame` on are in it now; *ret of them were not before. */
+/* Adds `pages` frames from `frame` on; *ret is the number of new ones. */
 int frames_add(struct frame_set *s, uint64_t frame, uint64_t pages, uint64_t *ret,
 	       struct atw_err *err);
 /* The same for pages with known frames; pages that all map one frame count once. */

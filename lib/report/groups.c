@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* groups.c - hash table of groups. */
 #include "report/groups.h"
 
 #include <inttypes.h>
@@ -99,7 +100,7 @@ struct page_group *groups_of_process(struct groups *g, enum group_by by,
 		return ret;
 	}
 	if (by == BY_CGROUP) {
-		/* A cgroup that is not recorded has a key of its own. */
+		/* Processes without a recorded cgroup share a key of their own. */
 		if (!(p->task_has & CAPTURE_T_CGROUP))
 			return groups_get(g, 0, name);
 		path = strndup(t->cgroup.data, t->cgroup.len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* groups.h - groups that pages are summed up by: process, user, cgroup or unit. */
+/* groups.h - groups of pages for sums: by process, user, cgroup or unit. */
 #ifndef REPORT_GROUPS_H
 #define REPORT_GROUPS_H
 
@@ -12,9 +12,9 @@ struct page_group {
 	uint64_t key;
 	char *name;
 	uint64_t pid;            /* BY_PROCESS */
-	const struct census_unit *unit;  /* BY_UNIT; NULL: of no file */
-	uint64_t processes;      /* that have something in it */
-	uint32_t last;           /* 1 + number of the one that was counted last */
+	const struct census_unit *unit;  /* BY_UNIT; NULL: anonymous */
+	uint64_t processes;      /* processes with memory in it */
+	uint32_t last;           /* 1 + number of the last counted process */
 	struct smaps sum;
 	bool uncounted;          /* too many shared pages: `uss` is not complete */
 	bool paper;              /* swap and page sizes are not recorded */
@@ -31,14 +31,14 @@ struct groups {
 };
 
 void groups_deinit(struct groups *g);
-/* The one of that key and name; a new one is zeroed. NULL: no memory. */
+/* The group with that key and name; a new one is zeroed. NULL: no memory. */
 struct page_group *groups_get(struct groups *g, uint64_t key, const char *name);
 
-/* By its word, NULL: processes. ATW_E_USAGE lists the words. */
+/* By name, NULL: processes. ATW_E_USAGE lists the names. */
 int group_by_find(const char *word, enum group_by *ret, struct atw_err *err);
 /*
- * The group of an area's pages. BY_UNIT, an area that is of no file belongs to
- * what it is for: "[heap]".
+ * The group of a VMA's pages. BY_UNIT, an anonymous VMA belongs to a group of its class:
+ * "[heap]".
  */
 struct page_group *groups_of(struct groups *g, enum group_by by,
 			     const struct census_area *a);
@@ -46,8 +46,8 @@ struct page_group *groups_of(struct groups *g, enum group_by by,
 struct page_group *groups_of_process(struct groups *g, enum group_by by,
 				     const struct census_process *p);
 /*
- * At the end: copies of one file become one group, and the names of those that are gone
- * say it. false: no memory.
+ * At the end: copies of one file are merged into one group, and the names of deleted
+ * files are marked. false: no memory.
  */
 bool groups_join(struct groups *g);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * growth.c - growth of each process's memory, by class, over several looks, and
- * its rate. Memory that only ever grows and that cannot be written back to a file may
- * be a leak.
+ * growth.c - growth of each process's memory by class and its rate over several
+ * snapshots. Memory that grows all the time and cannot be written back to a file may be a
+ * leak.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,11 +41,11 @@ static const struct atw_column columns[C_COUNT] = {
 };
 static const struct atw_schema schema = { "growth", columns, C_COUNT };
 
-/* A leak takes three looks to show. */
+/* A leak needs three snapshots to show. */
 enum { LOOKS_MIN = 3 };
 /*
- * So that sums have room: 34 years, 4 PiB of a class of a process, and looks of which a
- * line is made. Bytes of all looks have 64 bits, products with times 104.
+ * Limits that keep sums from overflowing: 34 years, 4 PiB per class of a process, and the
+ * number of snapshots per line. Sums of bytes have 64 bits, products with times 104.
  */
 #define MS_MAX ((uint64_t)1 << 40)
 #define BYTES_MAX ((uint64_t)1 << 52)
@@ -53,18 +53,19 @@ enum { LOOKS_MIN = 3 };
 #define RISES_MAX (((uint32_t)1 << 26) - 1)
 
 /*
- * What a process has of one class, if it ever had any: points (time, bytes), as sums;
- * times in ms from the first look on. Of what was not there, and its process was, there
- * are 0 bytes. Small, for a capture of very many tasks is a small file.
+ * Points (time, bytes) of a process's memory of one class as sums; times in ms from the
+ * first snapshot on. If the process exists without memory of the class, that is a point
+ * of 0 bytes. Small, because a capture of very many tasks is a small file.
  */
 struct growth_line {
 	__int128 ty;
 	uint64_t first, last, y;
 	uint32_t next;                   /* 1 + index of the next one; 0: none */
-	uint32_t rises : 26;             /* in a row, from its first look on */
+	uint32_t rises : 26;             /* consecutive ones, from its first snapshot
+					  * on */
 	uint32_t class : 4;
 	uint32_t fell : 1;
-	uint32_t changed : 1;            /* from some look to the next */
+	uint32_t changed : 1;            /* between any two snapshots */
 };
 
 _Static_assert(CENSUS_CLASSES <= 16, "classes have four bits");
@@ -72,15 +73,19 @@ _Static_assert(CENSUS_CLASSES <= 16, "classes have four bits");
 struct growth_process {
 	__int128 tt;
 	uint64_t t;
-	uint32_t looks, look;            /* how many it was in; the last one, from 1 */
+	uint32_t looks, look;            /* number of snapshots with it; the last one,
+					  * from 1 */
 	uint32_t lines;                  /* 1 + index of the first; 0: none */
-	bool untimed;                    /* of one of them it is not known when it was */
+	bool untimed;                    /* the time of one of them is not known */
 };
 
 struct growth_state {
-	uint64_t self;                   /* pid of this program; 0: not in these looks */
-	uint64_t collector;              /* pid of this look's collector; 0: not known */
-	struct { uint64_t pid; char name[64]; } out;     /* the last one left out; 0: none */
+	uint64_t self;                   /* pid of this program; 0: not in these
+					  * snapshots */
+	uint64_t collector;              /* pid of the collector of this snapshot; 0:
+					  * not known */
+	struct { uint64_t pid; char name[64]; } out;     /* the last one excluded; 0:
+							  * none */
 	struct looks looks;
 	struct look_processes processes;
 	struct growth_process *v; /* by their index */
@@ -88,8 +93,8 @@ struct growth_state {
 	struct growth_line *line;
 	size_t lines, lines_cap;
 	size_t now;                      /* index + 1 of the current one; 0: none */
-	bool incomplete;                 /* incomplete: this look does not count for it */
-	uint64_t bytes[CENSUS_CLASSES];  /* it has in this look */
+	bool incomplete;                 /* this look does not count for the process */
+	uint64_t bytes[CENSUS_CLASSES];  /* its memory in this look */
 };
 
 static int growth_start(const struct census_report_opts *o, void **ret,
@@ -106,7 +111,10 @@ static int growth_start(const struct census_report_opts *o, void **ret,
 
 /* ---- points ---- */
 
-/* Collecting takes memory, which says nothing of the machine that is looked at. */
+/*
+ * The memory that collecting takes is excluded: it depends on the tool and not on the
+ * machine.
+ */
 static bool growth_leave_out(struct growth_state *g, const struct census_process *p)
 {
 	if (!p->pid || (p->pid != g->self && p->pid != g->collector))
@@ -150,7 +158,7 @@ static void growth_add(struct growth_state *g, const struct census_pages *p,
 		*bytes += (p->pages < room ? p->pages : room) * page;
 }
 
-/* A process begins to have some of that class; it had none in the looks before. */
+/* A process starts to have memory of that class; it had none in previous looks. */
 static int growth_new_line(struct growth_state *g, struct growth_process *p,
 			   unsigned class, struct atw_err *err)
 {
@@ -247,7 +255,7 @@ static int growth_feed(void *state, const struct census_event *ev, struct atw_er
 
 /* ---- rows ---- */
 
-/* What is worth a row. */
+/* A row of the report. */
 struct grown {
 	const struct look_process *process;
 	const struct growth_process *p;
@@ -256,7 +264,7 @@ struct grown {
 	bool timed, leak;
 };
 
-/* Least squares, bytes a second, to the nearest. */
+/* Least squares in bytes a second, rounded. */
 static bool growth_slope(const struct growth_process *p, const struct growth_line *l,
 			 int64_t *ret)
 {
@@ -283,7 +291,7 @@ static int64_t growth_change_of(const struct grown *g)
 	return (int64_t)(g->line->last - g->line->first);
 }
 
-/* What grows fastest; without known times, what grew most. */
+/* By rate; without known times by total growth. */
 static int growth_by(const void *a, const void *b)
 {
 	const struct grown *x = a, *y = b;
@@ -354,7 +362,7 @@ static void growth_suspect(const struct grown *w, const struct census_out *out)
 		  census_class_names.name[w->line->class], w->p->looks, growth_change_of(w), rate);
 }
 
-/* Rows list all; only the worst get a note. */
+/* All are rows; only the largest have a note. */
 enum { SUSPECTS = 8 };
 
 static int growth_finish(void *state, const struct census_out *out, struct atw_err *err)

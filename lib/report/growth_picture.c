@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* growth_picture.c - the memory of each process over time, those that grow named. */
+/* growth_picture.c - memory of each process over time, with names of those that grow. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "report/picture.h"
 #include "report/report.h"
 
-/* What a process had in a look, in memory and on swap. */
+/* Memory of a process in a look, resident and on swap. */
 struct growth_picture_sum {
 	size_t process, look;
 	uint64_t bytes;
@@ -65,7 +65,7 @@ static int growth_picture_feed(void *state, const struct census_event *ev,
 	return ATW_OK;
 }
 
-/* By process; of one, by look, which is how they came. */
+/* By process, then by look, which is the input order. */
 static int growth_picture_by_process(const void *a, const void *b)
 {
 	const struct growth_picture_sum *x = a, *y = b;
@@ -75,7 +75,7 @@ static int growth_picture_by_process(const void *a, const void *b)
 	return x->look < y->look ? -1 : x->look > y->look;
 }
 
-/* Seconds since the first look, if all are known; else numbers of looks, from 1. */
+/* Seconds since the first look if all times are known; else numbers of looks, from 1. */
 static bool growth_picture_times(const struct growth_picture_growth *g, uint64_t *at)
 {
 	for (size_t i = 0; i < g->looks.n; i++) {

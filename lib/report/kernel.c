@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel.c - memory of the kernel by slab cache: what the paper took from
- * /proc/slabinfo beside its own figures.
+ * kernel.c - memory of the kernel by slab cache, which Movall et al. took from
+ * /proc/slabinfo.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* looks.c - times and processes of several snapshots. */
 #include "report/looks.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ bool looks_thousandths(struct atw_blob text, uint64_t *ret)
 		part = part * 10 + (k < text.len && s[k] >= '0' && s[k] <= '9' ?
 				    (uint64_t)(s[k] - '0') : 0);
 	}
-	/* Digits alone, and at least one, behind a point. */
+	/* Only digits, at least one, behind a point. */
 	for (size_t k = whole + 1; k < text.len; k++)
 		if (s[k] < '0' || s[k] > '9')
 			return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine.c - every frame of RAM by what it is used for, so that all sums up
- * to MemTotal; and what the kernel itself counts of each.
+ * machine.c - every frame of RAM by its type, so that the sum is MemTotal, next to the
+ * kernel's own counters.
  *
- * MemTotal is what the kernel manages: of RAM it lacks what was reserved at boot, its
- * own image and its struct pages above all, and what was given back to a hypervisor
- * or taken out of use. What neither explains is a row of its own. Swap, large pages in
- * reserve and what was promised have no frames; their rows follow.
+ * MemTotal is the memory that the kernel manages: RAM without what was reserved at boot,
+ * mainly its image and its struct pages, and without memory that was returned to a
+ * hypervisor or taken offline. The remaining difference is a row of its own. Swap,
+ * reserved large pages and committed memory have no frames; their rows follow.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,12 +40,12 @@ static const struct atw_column columns[C_COUNT] = {
 };
 static const struct atw_schema schema = { "machine", columns, C_COUNT };
 
-/* ---- what the kernel counts ---- */
+/* ---- counters of the kernel ---- */
 
 enum meminfo {
 	MEM_TOTAL, MEM_FREE, MEM_CACHED, MEM_BUFFERS, MEM_SHMEM, MEM_ANON, MEM_SLAB,
 	MEM_TABLES, MEM_HUGETLB, MEM_CORRUPTED,
-	MEM_WAITING,                     /* pages, in lists of CPUs */
+	MEM_WAITING,                     /* pages in per-CPU lists */
 	MEM_SWAP, MEM_SWAP_FREE, MEM_HUGE_SIZE,
 	MEM_HUGE, MEM_HUGE_FREE, MEM_HUGE_RESERVED,      /* pages of MEM_HUGE_SIZE */
 	MEM_COMMITTED, MEM_COMMIT_LIMIT,
@@ -58,10 +58,7 @@ static const char *const keys[MEM_COUNT] = {
 	"HugePages_Rsvd", "Committed_AS", "CommitLimit",
 };
 
-/*
- * Cached has what is shared memory, which is files of a kind. KSM's pages are
- * anonymous pages to the kernel.
- */
+/* Cached includes shared memory. KSM pages are anonymous pages in these counters. */
 static const struct counter {
 	const char *text;
 	uint16_t uses, plus, minus;      /* bits: 1 << enum capture_use, enum meminfo */
@@ -86,7 +83,7 @@ static const struct counter with_waiting = {
 	"MemFree+waiting", 1 << CAPTURE_FREE, 1 << MEM_FREE | 1 << MEM_WAITING, 0,
 };
 
-/* Uses that MemTotal does not count. */
+/* Types that MemTotal does not include. */
 static const uint32_t outside = 1u << CAPTURE_RESERVED | 1u << CAPTURE_OFFLINE;
 
 /* ---- records ---- */
@@ -107,15 +104,15 @@ struct machine_state {
 	struct range *ram;
 	size_t nram, ram_cap, near;
 	bool any_ram;
-	uint64_t block, last;            /* of ranges without a gap between: where they begin,
-	                                  * and the last byte so far */
+	uint64_t block, last;            /* start of adjacent ranges, and their last
+					  * byte so far */
 	uint64_t mem[MEM_COUNT];         /* KiB */
 	uint32_t have;                   /* 1 << enum meminfo */
 	uint64_t swap, swap_free;        /* pages of S: lines */
 	bool any_swap;
 	bool frames;                     /* F: lines were seen */
-	bool proc;                       /* by /proc/kpageflags */
-	char why[160];                   /* there are no F: lines, or not all */
+	bool proc;                       /* from /proc/kpageflags */
+	char why[160];                   /* why F: lines are missing or incomplete */
 	struct machine_sums all, *node;
 	size_t nnodes, nodes_cap;
 };
@@ -168,7 +165,7 @@ static struct machine_sums *machine_node_of(struct machine_state *m, int64_t nod
 	return &m->node[m->nnodes++];
 }
 
-/* Adds frames that are RAM as a whole, also of several ranges: F: has no others. */
+/* Adds frames that are completely in RAM, also of several ranges: F: has no others. */
 static int machine_on_ram(struct machine_state *m, const struct census_event *ev,
 			  struct atw_err *err)
 {
@@ -201,7 +198,7 @@ static int machine_on_ram(struct machine_state *m, const struct census_event *ev
 	return ATW_OK;
 }
 
-/* Runs ascend as ranges do, and either may be the longer one. */
+/* Runs and ranges are ascending, and either may be the longer one. */
 static int machine_on_frames(struct machine_state *m, const struct capture_frames *f,
 			     struct atw_err *err)
 {
@@ -229,7 +226,7 @@ static int machine_on_frames(struct machine_state *m, const struct capture_frame
 	return ATW_OK;
 }
 
-/* A device that says to use more than it has has nothing free. */
+/* A device that claims to use more than its size has nothing free. */
 static void machine_on_swap(struct machine_state *m, const struct capture_swap *s)
 {
 	uint64_t left = s->pages > s->used ? s->pages - s->used : 0;
@@ -319,7 +316,7 @@ static int machine_uses(const struct machine_state *m, const struct machine_sums
 	for (unsigned i = 0; i < CAPTURE_USES && m->frames && r == ATW_OK; i++) {
 		struct report_row row = { .have = 0 };
 
-		/* What is nowhere is on no node. */
+		/* Memory without frames is on no node. */
 		if (s->node >= 0 && !m->all.use[i])
 			continue;
 		row_s(&row, C_USE, capture_uses[i]);
@@ -389,7 +386,7 @@ static int machine_totals(const struct machine_state *m, const struct census_out
 	return r;
 }
 
-/* What a counter says in bytes; false: it is not known. */
+/* The value of a counter in bytes; false: not known. */
 static bool machine_bytes_of(const struct machine_state *m, unsigned i, uint64_t *ret)
 {
 	uint64_t unit = 1024;
@@ -404,7 +401,7 @@ static bool machine_bytes_of(const struct machine_state *m, unsigned i, uint64_t
 	return !__builtin_mul_overflow(m->mem[i], unit, ret);
 }
 
-/* What has no frames of its own, and lists of CPUs: rows of those that are known. */
+/* Rows without frames of their own, and per-CPU lists, as far as they are known. */
 static int machine_beside(const struct machine_state *m, const struct census_out *out,
 			  struct atw_err *err)
 {
@@ -456,7 +453,7 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 		r = machine_totals(m, out, err);
 	if (r == ATW_OK)
 		r = machine_beside(m, out, err);
-	/* One node is all of it. */
+	/* With one node, the sum is all of it. */
 	if (m->nnodes > 1)
 		qsort(m->node, m->nnodes, sizeof(*m->node), machine_by_node);
 	for (size_t i = 0; i < m->nnodes && m->nnodes > 1 && r == ATW_OK; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine_picture.c - RAM as a map: each frame by its use, along Hilbert's curve. */
+/* machine_picture.c - map of RAM: each frame by its type, along Hilbert's curve. */
 #include <stdlib.h>
 
 #include "report/picture.h"
@@ -9,7 +9,7 @@
 struct machine_picture_machine {
 	uint64_t start, last, page;
 	bool ram;                        /* an R: line was seen */
-	bool frames;                     /* the map is there */
+	bool frames;                     /* the map has been created */
 	struct hilbert map;
 };
 
@@ -26,7 +26,7 @@ static int machine_picture_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-/* R: come before all F:, so the map is as large as it must be when these begin. */
+/* R: lines precede all F: lines, so the size of the map is known when these begin. */
 static int machine_picture_on_frames(struct machine_picture_machine *m,
 				     const struct capture_frames *f, struct atw_err *err)
 {

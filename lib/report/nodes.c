@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nodes.c - which process has how much memory on which NUMA node: a row for each
- * process and node where it has some, and the sum of each node.
+ * nodes.c - memory of each process by NUMA node: a row for each process and node with
+ * some memory, and the sum of each node.
  *
- * RSS is that of `use`: pages in memory without those of hugetlbfs, of devices and of
- * zeroes. A frame is of the node that the R: line has in which it lies.
+ * RSS is that of `use`: resident pages without hugetlbfs, devices and zero pages. The
+ * node of a frame is that of the R: line that contains it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const struct atw_column columns[C_COUNT] = {
 };
 static const struct atw_schema schema = { "nodes", columns, C_COUNT };
 
-/* MAX_NUMNODES is 1024. Frames of others are of a node that is not known. */
+/* MAX_NUMNODES is 1024. Frames with higher numbers have an unknown node. */
 enum { NODES = 1024, UNKNOWN = NODES };
 
 struct nodes_range {
@@ -46,7 +46,7 @@ struct nodes_range {
 
 struct nodes_sums {
 	uint64_t rss, anon, file, huge;  /* bytes */
-	bool no_origin;                  /* of some it is not known if they are of a file */
+	bool no_origin;                  /* the origin of some pages is not known */
 };
 
 /* A process on a node. */
@@ -71,9 +71,9 @@ struct report_nodes_state {
 	size_t nparts, parts_cap;
 	struct buf names;
 	struct nodes_sums now[NODES + 1], all[NODES + 1];
-	uint32_t met[NODES + 1];         /* nodes that `now` has something of */
+	uint32_t met[NODES + 1];         /* nodes with memory of the current process */
 	size_t nmet;
-	bool huge;                       /* the area under way is of hugetlbfs */
+	bool huge;                       /* the current VMA is of hugetlbfs */
 };
 
 static int report_nodes_start(const struct census_report_opts *o, void **ret,
@@ -84,7 +84,7 @@ static int report_nodes_start(const struct census_report_opts *o, void **ret,
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-/* R: lines ascend; of one that does not it is not known where it belongs. */
+/* R: lines ascend; the node of one that does not is unknown. */
 static int report_nodes_on_ram(struct report_nodes_state *n,
 			       const struct census_event *ev, struct atw_err *err)
 {
@@ -100,7 +100,7 @@ static int report_nodes_on_ram(struct report_nodes_state *n,
 	return ATW_OK;
 }
 
-/* The node of a frame, and in *last the last byte up to which that holds. */
+/* The node of a frame; *last is the last byte for which it is valid. */
 static uint32_t report_nodes_at(struct report_nodes_state *n, uint64_t pa, uint64_t *last)
 {
 	size_t low = 0, high = n->nranges;

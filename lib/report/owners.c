@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* owners.c - table of frames with their exclusive group. */
 #include "report/owners.h"
 
 #include <stdlib.h>
@@ -6,9 +7,10 @@
 #include "base/hash.h"
 
 enum {
-	MANY = -1,               /* as an owner: more than one group: never alone any more */
+	MANY = -1,               /* as an owner: more than one group */
 	FIRST = 1024,            /* slots of the first table */
-	MOST = 1 << 21,          /* chunks: 512 GiB of memory that is shared, a GiB of ours */
+	MOST = 1 << 21,          /* chunks: 512 GiB of shared memory, with a GiB of
+				  * tables */
 };
 
 void owners_deinit(struct owners *o)
@@ -93,7 +95,7 @@ int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint64_t times, ui
 	}
 	f->left -= times < f->left ? (uint32_t)times : f->left;
 	*ret = !f->left && f->owner == group + 1;
-	/* Were it seen once more than it is said to be mapped, it would count again. */
+	/* Further mappings than stated would count again. */
 	if (*ret)
 		f->owner = (uint32_t)MANY;
 	return ATW_OK;

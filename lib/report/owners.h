@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * owners.h - frames that only one group of processes maps, but more than once.
+ * owners.h - exclusive-frame (USS) tracker: frames that only one group of processes maps,
+ * but more than once.
  *
- * The first group that maps a frame owns it, as long as no other group maps it. Once
- * all mappings of the frame were seen, the owner is final. So one pass is enough, and
- * only frames that are mapped more than once take memory.
+ * The first group that maps a frame owns it, as long as no other group maps it. Once all
+ * mappings of the frame were seen, the owner is final. So one pass is enough, and only
+ * frames that are mapped more than once take memory.
  */
 #ifndef REPORT_OWNERS_H
 #define REPORT_OWNERS_H
@@ -14,8 +15,8 @@
 enum { OWNERS_CHUNK = 64 };
 
 struct owners_frame {
-	uint32_t owner;          /* 1 + group; 0: none yet, or more than one group */
-	uint32_t left;           /* mappings that were not seen yet */
+	uint32_t owner;          /* 1 + group; 0: none yet, or several groups */
+	uint32_t left;           /* remaining mappings */
 };
 
 struct owners_chunk {
@@ -31,10 +32,9 @@ struct owners {
 
 void owners_deinit(struct owners *o);
 /*
- * `group` maps the frame, which is mapped `refs` times in all, `times` more. Of many
- * frames that is called for each. *ret: 1 if this was the last mapping and all of
- * them were the group's, else 0. ATW_E_NOMEM, and ATW_E_LIMIT: more frames than a
- * machine has.
+ * `group` maps the frame `times` more; the total is `refs`. To be called for each frame
+ * of a run. *ret: 1 if this was the last mapping and all are of the group, else 0.
+ * ATW_E_NOMEM, and ATW_E_LIMIT: more frames than a machine has.
  */
 int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint64_t times, uint32_t group,
 	       unsigned *ret, struct atw_err *err);

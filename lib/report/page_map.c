@@ -5,12 +5,12 @@
 
 #include "report/page_map.h"
 
-/* The paper's first eleven, and what it had no need of. */
+/* The first eleven are those of Movall et al.; the others are additions. */
 static const char marks[MAP_MARKS + 1] = ".123456789#s0?dx!";
 
 /*
- * More lines than these are folded: lines without pages, lines that are all the same.
- * The areas in the paper are shorter, so its layout never folds any.
+ * Longer sequences of equal lines, or of lines without pages, are folded. The LPMA layout
+ * never folds, because VMAs of that time are shorter.
  */
 #define FOLD_NOTHING 16
 #define FOLD_SAME 64
@@ -26,13 +26,13 @@ enum map_mark map_mark(const struct census_pages *p)
 		return MAP_DEVICE;
 	if (p->zero)
 		return MAP_ZERO;
-	/* A page that is mapped and not counted: of the kernel's, as [vdso]. */
+	/* A page that is mapped without a mapcount: of the kernel, as [vdso]. */
 	if (!(p->known & CENSUS_REFS) || !p->refs)
 		return MAP_UNKNOWN;
 	return p->refs < MAP_MANY ? (enum map_mark)p->refs : MAP_MANY;
 }
 
-/* Seven bits a byte; the first has the mark, and three of the number. */
+/* Seven bits per byte; the first has the mark, and three bits of the number. */
 void map_keep(struct buf *b, enum map_mark mark, uint64_t pages)
 {
 	uint64_t left = pages >> 3;

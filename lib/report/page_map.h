@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* page_map.h - an area as the paper draws it: a mark a page, 64 pages a line. */
+/*
+ * page_map.h - the map of a VMA as in Figure 4 of Movall et al.: a mark per page, 64
+ * pages per line.
+ */
 #ifndef REPORT_PAGE_MAP_H
 #define REPORT_PAGE_MAP_H
 
 #include "base/buf.h"
 #include "census/model.h"
 
-/* 1 to 9: how often a page is mapped. */
+/* 1 to 9: the mapcount. */
 enum map_mark {
 	MAP_ABSENT = 0, MAP_MANY = 10, MAP_SWAPPED, MAP_ZERO, MAP_UNKNOWN, MAP_DEVICE,
-	MAP_ODD,                         /* neither there nor not: a guard page, on its way */
-	MAP_UNTOLD,                      /* content not recorded; never kept as such */
+	MAP_ODD,                         /* neither present nor absent: a guard page, a
+					  * migration entry */
+	MAP_UNTOLD,                      /* content not recorded; never stored */
 	MAP_MARKS,
 };
 
@@ -18,10 +22,10 @@ enum { MAP_LINE = 64 };
 
 enum map_mark map_mark(const struct census_pages *p);
 
-/* ---- marks, kept: how many of the same, in few bytes ---- */
+/* ---- storage of marks: run lengths in few bytes ---- */
 
 void map_keep(struct buf *b, enum map_mark mark, uint64_t pages);
-/* The next of those; *at moves behind it. false: that was all. */
+/* The next run; *at is advanced. false: no more. */
 bool map_kept(const struct buf *b, size_t *at, size_t end, enum map_mark *mark,
 	      uint64_t *pages);
 
@@ -31,7 +35,7 @@ struct map {
 	const struct census_out *out;
 	char line[MAP_LINE];
 	unsigned n;
-	uint64_t fold;                   /* more lines of nothing in a row are two */
+	uint64_t fold;                   /* fold more than this number of equal lines */
 };
 
 void map_begin(struct map *m, const struct census_out *out);
@@ -39,7 +43,7 @@ void map_add(struct map *m, enum map_mark mark, uint64_t pages);
 void map_end(struct map *m);
 
 /*
- * The marks as text, for programs: ".*15 #*2 .*1 #*5". Longer than `most` bytes, it
+ * The marks as text, for programs: ".*15 #*2 .*1 #*5". If longer than `most` bytes, it
  * ends with "...".
  */
 struct map_text {

@@ -7,11 +7,12 @@
 #include "base/buf.h"
 #include "report/page_sort.h"
 
-/* Of each part, at once. */
+/* Records read at once from each part. */
 enum { AHEAD = 1024 };
 
 struct page_part {
-	uint64_t at, left;               /* records: where in the file, how many more */
+	uint64_t at, left;               /* records: position in the file, remaining
+					  * number */
 	struct page_rec *v;
 	size_t n, next;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pages.c - every resident page of all processes, by physical address, with its
- * owner: the paper's Figure 9. Adjacent pages that are alike in everything are one row,
- * so there are no more rows than runs in the input.
+ * pages.c - every resident page of all processes, by physical address, with its owner:
+ * Figure 9 of Movall et al. Adjacent pages that are equal in all columns are one row, so
+ * there are no more rows than runs in the input.
  *
- * The owner is the file that the page belongs to, for .bss and heap as well; a page of
- * no file belongs to its process. Of several areas that map a page, the first in the
- * input counts.
+ * The owner is the file that the page belongs to, also for .bss and heap; an anonymous
+ * page belongs to its process. If several VMAs map a page, the first one in the input
+ * counts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,8 +69,9 @@ struct pages_report {
 	struct buf text;                 /* of a row */
 	uint64_t page;
 	uint64_t unknown;                /* pages of frames that are not recorded */
-	uint64_t lines;                  /* of the paper's, that pages may still take */
-	bool used;                       /* the last area has pages: it must stay */
+	uint64_t lines;                  /* remaining lines of the LPMA layout for
+					  * pages */
+	bool used;                       /* the last VMA has pages: it must be kept */
 };
 
 static int report_pages_start(const struct census_report_opts *o, void **ret,
@@ -94,11 +95,14 @@ static const char *report_pages_owner(struct pages_report *s, const struct censu
 static int report_pages_on_area(struct pages_report *s, const struct census_area *a,
 				struct atw_err *err)
 {
-	/* Its heap is the program's, as in the figure; a stack is the process's. */
+	/*
+	 * The heap belongs to the program, as in the figure; a stack belongs to the
+	 * process.
+	 */
 	const struct census_unit *unit = a->unit || !a->own ? a->unit : a->process->exe;
 	const char *name = report_pages_owner(s, a, unit);
 
-	/* Of areas without pages nothing is said. */
+	/* VMAs without pages are not listed. */
 	if (s->n && !s->used)
 		s->n--;
 	s->used = false;
@@ -156,7 +160,7 @@ static int report_pages_feed(void *state, const struct census_event *ev,
 		       : report_pages_on(state, ev->pages, ev->page, err);
 }
 
-/* ---- the answer ---- */
+/* ---- output ---- */
 
 static bool report_pages_is_gone(const struct report_pages_area *a)
 {
@@ -212,8 +216,9 @@ static void report_pages_paper(const struct report_pages_area *a,
 }
 
 /*
- * The paper has a line a page. Of runs there are as many as a capture has bytes for, of
- * pages as many as it claims: so many lines there are in any case, and so many a run.
+ * The LPMA layout has a line per page. The number of runs is limited by the size of the
+ * capture, but pages are only claimed: so the total is limited, with an allowance per
+ * run.
  */
 enum { PAPER_LINES = 1 << 20, PAPER_EACH = 16 };
 
@@ -260,7 +265,8 @@ static int report_pages_finish(void *state, const struct census_out *out,
 			       struct atw_err *err)
 {
 	struct pages_report *s = state;
-	uint64_t next = 0;               /* pages below it are in rows, or in `wait` */
+	uint64_t next = 0;               /* pages below it have been emitted, or are in
+					  * `wait` */
 	struct page_rec p, wait = { .pages = 0 };
 	int r = page_sort_finish(&s->sort, err);
 
@@ -272,7 +278,7 @@ static int report_pages_finish(void *state, const struct census_out *out,
 		uint64_t listed = next > p.pa ? (next - p.pa) / s->page : 0;
 
 		s->lines += PAPER_EACH;
-		/* The paper's lines have one count. */
+		/* Lines of the LPMA layout have one count. */
 		if (out->paper) {
 			p.kcount = 0;
 			p.known &= HAS_FLAGS | HAS_COUNT | SEEN;

@@ -3,7 +3,7 @@
 #include "report/report.h"
 #include "linux/kpf.h"
 
-/* Of hugetlbfs: as the area's flags or its page size say, or those of the page. */
+/* Of hugetlbfs: by the flags or the page size of the VMA, or by the flags of the page. */
 static bool pages_smaps_is_hugetlb(const struct census_pages *p, uint64_t page)
 {
 	const struct census_area *a = p->area;
@@ -14,7 +14,7 @@ static bool pages_smaps_is_hugetlb(const struct census_pages *p, uint64_t page)
 	       (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_HUGE));
 }
 
-/* Mapped, and counted by no kernel: it is by the number of its frame. */
+/* Mapped without a mapcount: mapped by PFN. */
 static bool pages_smaps_is_special(const struct census_pages *p)
 {
 	return p->device || p->zero ||
@@ -44,7 +44,7 @@ struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
 				     pages_smaps_is_special(p)),
 		.kind = p->present ? pages_smaps_kind(p) : SMAPS_UNKIND,
 		.bytes = p->pages * page,
-		/* The kernel counts those as well that we may not see. */
+		/* The kernel also counts pages that this process may not see. */
 		.mappings = refs && p->known & CENSUS_COUNT && p->count > refs ? p->count
 									       : refs,
 		.large = p->run->has & CAPTURE_M_ORDER && p->run->order,

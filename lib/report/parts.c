@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* parts.c - lookup of the same part of the same file. */
+/* parts.c - lookup of equal parts of files. */
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "report/parts.h"
 
-/* X is a matter of the process; S no file has. */
+/* X depends on the process; no file has S. */
 #define SAME_FLAGS 0x3cu
 
 void parts_deinit(struct parts *g)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pieces.c - chunks of user counts. */
 #include "report/pieces.h"
 
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static int pieces_too_many(struct atw_err *err)
 			   "%zu pages", PIECES_MOST * PIECE);
 }
 
-/* NULL: *status says why. */
+/* NULL: *status has the reason. */
 static struct piece *pieces_piece_of(struct pieces *t, uint32_t part, uint64_t at,
 				     int *status, struct atw_err *err)
 {
@@ -95,7 +96,7 @@ static void pieces_count_users(struct piece *p, unsigned at)
 		p->half[at / 2] += 1 << shift;
 }
 
-/* As most are: a whole one, 16 pages at a time. */
+/* Fast path for whole pieces: 16 pages at a time. */
 static void pieces_count_all(struct piece *p)
 {
 	const uint64_t ones = 0x1111111111111111;
@@ -133,7 +134,7 @@ int pieces_count(struct pieces *t, uint32_t part, uint64_t at, uint64_t pages,
 	return ATW_OK;
 }
 
-/* ---- the answer ---- */
+/* ---- results ---- */
 
 int pieces_sort(struct pieces *t, size_t parts, struct atw_err *err)
 {
@@ -167,7 +168,7 @@ static void pieces_add(struct piece *to, const struct piece *from)
 	}
 }
 
-/* Of 16 pages from `at` on, a multiple of that. */
+/* Counts of 16 pages from `at` on, which is a multiple of 16. */
 static uint64_t pieces_sixteen(const struct piece *p, unsigned at)
 {
 	return get_le64(p->half + at / 2);
@@ -206,7 +207,7 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
 	return ATW_OK;
 }
 
-/* Neighbours that have the same, to one of two. */
+/* Adjacent pages with the same count, to one of two. */
 struct marks {
 	struct map *map;
 	struct map_text *text;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pieces.h - number of users of each page of each part, half a byte a page.
+ * pieces.h - number of users of each page of each part, half a byte per page.
  *
- * Only pieces with a page in memory are allocated: a process that maps much memory
- * usually has little of it resident.
+ * Only pieces with a resident page are allocated: a process that maps much memory usually
+ * has little of it resident.
  */
 #ifndef REPORT_PIECES_H
 #define REPORT_PIECES_H
@@ -20,24 +20,28 @@ struct pieces {
 	struct piece **slot;             /* a hash table, at most half full */
 	size_t n, slots;
 	struct piece *last;
-	struct piece **first;            /* of each part, once they are sorted */
+	struct piece **first;            /* of each part, set by sorting */
 };
 
-/* One more has `pages` pages of the part, by its number, from `at` on. ATW_E_LIMIT: too many. */
+/*
+ * Adds a user of `pages` pages of the part, by its number, from `at` on. ATW_E_LIMIT: too
+ * many.
+ */
 int pieces_count(struct pieces *t, uint32_t part, uint64_t at, uint64_t pages,
 		 struct atw_err *err);
-/* Nothing is counted any more: of `parts` parts. */
+/* Ends counting: there are `parts` parts. */
 int pieces_sort(struct pieces *t, size_t parts, struct atw_err *err);
 void pieces_deinit(struct pieces *t);
 
-/* Pieces of a part and its copies, those of one place added up, in order. */
+/* Pieces of a part and its copies in order, with those of the same offset added up. */
 struct part_pieces {
-	struct piece **v;                /* the caller frees it, and not what it points to */
+	struct piece **v;                /* array owned by the caller, without the
+					  * elements */
 	size_t n, cap;
 	uint64_t resident;               /* pages with at least one user */
 };
 
-/* Once for each part: what is added up stays so. */
+/* Once for each part, because counts are added up in place. */
 int pieces_gather(const struct pieces *t, const struct part *g, struct part_pieces *ret,
 		  struct atw_err *err);
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* processes.c - list of processes with sums. */
 #include "report/processes.h"
 
 #include <stdlib.h>

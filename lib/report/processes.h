@@ -9,7 +9,7 @@
 struct process_sums {
 	uint64_t pid;
 	size_t name;                     /* in `names` */
-	bool paper;                      /* in the paper's form, which has no swap */
+	bool paper;                      /* in the LPMA format, which has no swap */
 	bool bare;                       /* a task without memory of its own, so far */
 	struct sums resident, virtual;
 };
@@ -23,7 +23,7 @@ struct processes {
 void processes_deinit(struct processes *p);
 int processes_add(struct processes *p, struct atw_blob name, uint64_t pid, bool paper,
 		  struct atw_err *err);
-/* Of AREA_END, PAGES and PROCESS_END, to the last one that was added. */
+/* Adds AREA_END, PAGES and PROCESS_END to the last process. */
 void processes_feed(struct processes *p, const struct census_event *ev);
 static inline const char *processes_name(const struct processes *p, size_t i)
 {

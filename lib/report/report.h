@@ -11,13 +11,13 @@
 #include "report/reports.def"
 #undef REPORT
 
-/* The words of enum census_class. */
+/* Names of enum census_class. */
 extern const struct atw_names census_class_names;
-/* The paper's letters. */
+/* Letters of the LPMA flags. */
 extern const struct atw_names census_flag_names;
 /* Source of a count: atwalk's own (seen), or the kernel. */
 extern const struct atw_names census_count_names;
-/* "~" where something is a guess. */
+/* "~" marks a guess. */
 extern const struct atw_names census_guess_names;
 #define GUESS_COLUMN { .key = "guess", .type = ATW_T_LETTERS, .width = 5, \
 		       .names = &census_guess_names, .help = "~: what it is for is a guess" }
@@ -30,15 +30,15 @@ static inline uint64_t area_pages(const struct census_area *a, uint64_t page)
 }
 
 /*
- * In memory, and of the machine's: neither a device nor the page of zeroes, which
- * takes no memory however often it is mapped.
+ * Resident in RAM: neither device memory nor a zero page, which takes no memory however
+ * often it is mapped.
  */
 static inline bool is_resident(const struct census_pages *p)
 {
 	return p->present && !p->device && !p->zero;
 }
 
-/* Which sums of smaps_rollup they are in. */
+/* The sums of smaps_rollup that they belong to. */
 struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page);
 
 /* A part of a file that may be a program or a library. */
@@ -47,9 +47,9 @@ static inline bool is_unit_area(const struct census_area *a)
 	return a->unit && (a->class <= CENSUS_BSS || a->class == CENSUS_RESERVED);
 }
 
-/* Is it a program or library? Known at the end; the paper's form has no others. */
+/* Is it a program or library? Known at the end; the LPMA format has no others. */
 bool is_executable(const struct census_unit *u);
-/* What goes behind its name where no column says it. */
+/* Suffix of its name if no column has the information. */
 static inline const char *deleted_text(const struct census_unit *u)
 {
 	return u->deleted ? CENSUS_DELETED : "";
@@ -58,7 +58,7 @@ static inline const char *deleted_text(const struct census_unit *u)
 void device_text(const struct census_unit *u, char buf[48]);
 void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1]);
 
-/* Columns of a row, as far as they are known. */
+/* Set columns of a row, if the value is known. */
 struct report_row {
 	union atw_value v[32];
 	uint64_t have;

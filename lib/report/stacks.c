@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacks.c - memory of processes as folded stacks: "nginx;libc.so.6;text" and
- * its PSS, the form that tools for flame graphs read: all of them are what all processes
- * use together.
+ * stacks.c - memory of processes as folded stacks: "nginx;libc.so.6;text" and its PSS,
+ * the input format of flame graph tools. The sum is the memory that all processes use
+ * together.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct stacks_state {
 	size_t now;                      /* that of the area */
 	uint64_t page;
 	struct buf text;
-	struct groups names, lines;      /* what units are called; what comes out */
+	struct groups names, lines;      /* names of units; output lines */
 };
 
 static int stacks_start(const struct census_report_opts *o, void **ret,
@@ -43,7 +43,7 @@ static int stacks_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-/* A name may have anything in it but what parts the names, and no line ends. */
+/* A name may contain anything but separators and line ends. */
 static void stacks_put_name(struct buf *b, const char *name)
 {
 	for (; *name; name++)
@@ -70,7 +70,7 @@ static struct page_group *stacks_group_of(struct stacks_state *s,
 	return s->text.failed ? NULL : groups_get(&s->groups, key, s->text.data);
 }
 
-/* Areas of a process that are of one file and for one thing are one. */
+/* VMAs of a process with the same file and class are merged. */
 static int stacks_on_area(struct stacks_state *s, const struct census_area *a,
 			  struct atw_err *err)
 {
@@ -83,7 +83,7 @@ static int stacks_on_area(struct stacks_state *s, const struct census_area *a,
 	return ATW_OK;
 }
 
-/* Pages of hugetlbfs, which no RSS has, are memory all the same: apart. */
+/* Pages of hugetlbfs are not part of RSS, and have stacks of their own. */
 static int stacks_on_pages(struct stacks_state *s, const struct census_pages *p,
 			   struct atw_err *err)
 {
@@ -110,11 +110,11 @@ static int stacks_feed(void *state, const struct census_event *ev, struct atw_er
 					  : stacks_on_pages(s, ev->pages, err);
 }
 
-/* ---- the answer ---- */
+/* ---- output ---- */
 
 /*
- * What a file is called among those of its process: all of its name, or its numbers
- * too, only where less is another's as well.
+ * The name of a file among those of its process: its path, or also its numbers, but only
+ * if a shorter form is ambiguous.
  */
 enum { BY_FILE_NAME, BY_NAME, BY_INODE };
 
@@ -130,7 +130,10 @@ static void stacks_put_unit(struct buf *b, const struct census_unit *u, unsigned
 	}
 }
 
-/* All in the process that are called so: `rss` is 1 if that is one file. NULL: no memory. */
+/*
+ * The files in the process with this name: `rss` is 1 if there is only one. NULL: no
+ * memory.
+ */
 static struct page_group *stacks_called(struct stacks_state *s,
 					const struct page_group *g, unsigned how)
 {
@@ -159,7 +162,7 @@ static bool stacks_name_units(struct stacks_state *s)
 	return true;
 }
 
-/* Copies of one file are called the same, and so are one line. */
+/* Copies of one file have the same name, and so are one line. */
 static bool stacks_add_line(struct stacks_state *s, const struct page_group *g)
 {
 	const char *class = strrchr(g->name, ';');

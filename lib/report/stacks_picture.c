@@ -8,7 +8,7 @@
 
 struct stacks_picture_stacks {
 	int stack, pss, pages;
-	bool unshared;           /* some pages have an unknown number of mappings */
+	bool unshared;           /* some pages have no mapcount */
 	uint64_t page;
 	struct flame *flame;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sums.c - assignment of pages to the paper's columns and to ours. */
+/* sums.c - assignment of pages to the columns of Movall et al. and to ours. */
 #include "report/report.h"
 #include "report/sums.h"
 
@@ -24,7 +24,7 @@ enum sum sums_column(const struct census_area *a)
 	}
 }
 
-/* 0: none, as no part is SUM_RW. */
+/* 0: none, because no part is SUM_RW. */
 static enum sum sums_part(const struct census_area *a)
 {
 	static const uint8_t parts[CENSUS_CLASSES] = {
@@ -49,7 +49,7 @@ void sums_area(struct sums *s, const struct census_area *a, uint64_t pages)
 	s->guess |= a->guess;
 }
 
-/* How often pages of the libraries' code are mapped, that is; others have no columns. */
+/* Mapcounts of pages of the libraries' code; others have no columns. */
 static void sums_add_mapped(struct sums *s, const struct census_area *a, uint64_t pages,
 			    uint64_t single, uint64_t shared)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tasks.c - all T: lines, including threads: page faults and times that the
- * paper's collector recorded for each task, and the process it shares memory with.
+ * tasks.c - all T: lines, including threads: page faults and times that the collector of
+ * Movall et al. recorded for each task, and the process it shares memory with.
  */
 #include <stdlib.h>
 
@@ -55,17 +55,18 @@ static const struct atw_column columns[C_COUNT] = {
 static const struct atw_schema schema = { "tasks", columns, C_COUNT };
 
 struct report_tasks_task {
-	struct capture_task t;           /* texts are the producer's, no longer valid */
+	struct capture_task t;           /* its texts belong to the producer and are no
+					  * longer valid */
 	const char *name;
 	uint32_t has;
-	bool again;                      /* its address space was seen before */
+	bool again;                      /* its address space occurred before */
 };
 
 struct tasks {
 	struct report_tasks_task *v;
 	size_t n, cap;
 	struct intern names;
-	uint64_t hz;                     /* of ticks */
+	uint64_t hz;                     /* ticks per second */
 };
 
 static int report_tasks_start(const struct census_report_opts *o, void **ret,
@@ -76,7 +77,7 @@ static int report_tasks_start(const struct census_report_opts *o, void **ret,
 	(void)o;
 	if (!s)
 		return report_no_memory(err);
-	s->hz = 100;                     /* USER_HZ, and HZ of the paper's kernel */
+	s->hz = 100;                     /* USER_HZ, and HZ of the LPMA format's kernel */
 	*ret = s;
 	return ATW_OK;
 }
@@ -107,9 +108,9 @@ static int report_tasks_feed(void *state, const struct census_event *ev,
 	return ATW_OK;
 }
 
-/* ---- the answer ---- */
+/* ---- output ---- */
 
-/* The paper's form has no tgid: threads are tasks of an earlier address space. */
+/* The LPMA format has no tgid: threads are tasks of an earlier address space. */
 static enum report_tasks_kind report_tasks_kind_of(const struct report_tasks_task *k)
 {
 	bool thread = k->has & CAPTURE_T_TGID ? k->t.tgid != k->t.pid : k->again;

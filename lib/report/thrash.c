@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * thrash.c - thrashing: does the machine mostly fetch pages that it just
- * reclaimed, and for which processes? Faults of each process and the kernel's counters,
- * from look to look.
+ * thrash.c - thrashing: does the machine mostly fetch pages that it just reclaimed, and
+ * for which processes? Faults of each process and the kernel's counters, from look to
+ * look.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,12 +52,12 @@ static const struct atw_column columns[C_COUNT] = {
 static const struct atw_schema schema = { "thrash", columns, C_COUNT };
 
 /*
- * What is thrashing. Of a task that waits for a tenth of its time a person takes
- * notice; refaults and major faults cost about 0.1 ms each where storage is fast, so
- * that a thousand a second are as much.
+ * Thresholds of thrashing. Users notice a task that waits for a tenth of its time;
+ * refaults and major faults cost about 0.1 ms each on fast storage, so a thousand a
+ * second have the same effect.
  */
 enum { MUCH_FULL = 100, MUCH_SOME = 200 };       /* thousandths of the time */
-#define MUCH_RATE 1000                           /* each second */
+#define MUCH_RATE 1000                           /* per second */
 
 /* ---- records ---- */
 
@@ -70,23 +70,23 @@ static const char *const keys[S_REFAULTS] = {
 	"pressure.some.total", "pressure.full.total", "pressure.some.avg10",
 	"pressure.full.avg10",
 };
-/* Of files, of what has none; of both before 5.9. */
+/* Of files, of anonymous memory; of both before 5.9. */
 static const char refault[] = "vmstat.workingset_refault";
 
 struct whole {
 	uint64_t v[S_COUNT];
 	uint32_t have;
-	bool tasks;                      /* faults of some are recorded */
+	bool tasks;                      /* faults of some tasks are recorded */
 };
 
-/* What a process had when it was seen last; look 0: never. */
+/* Faults of a process in the last look that has it; look 0: none. */
 struct seen {
 	size_t look;
 	uint64_t minor, major;
 };
 
 struct step {
-	size_t process, look, from;      /* from 0: since it began */
+	size_t process, look, from;      /* from 0: since the process began */
 	uint64_t minor, major;
 };
 
@@ -118,7 +118,10 @@ static void thrash_on_header(struct whole *w, const struct capture_header *h)
 	for (unsigned i = 0; i < S_REFAULTS; i++) {
 		if (!blob_is(h->key, keys[i]))
 			continue;
-		/* Averages are percent: thousandths of these are hundredths too many. */
+		/*
+		 * Averages have hundredths of a percent: their thousandths are divided by
+		 * 100.
+		 */
 		if (i == S_SOME10 || i == S_FULL10 ? looks_thousandths(h->value, &u)
 						   : looks_number(h->value, &u)) {
 			w->v[i] = i == S_SOME10 || i == S_FULL10 ? u / 100 : u;
@@ -139,7 +142,7 @@ static struct step *thrash_add_step(struct thrash_state *t, struct step s)
 	return &t->step[t->nsteps++];
 }
 
-/* A process's faults are those of all its threads. */
+/* Faults of a process are the sums of its threads. */
 static int thrash_on_task(struct thrash_state *t, const struct census_event *ev,
 			  struct atw_err *err)
 {
@@ -164,7 +167,7 @@ static int thrash_on_task(struct thrash_state *t, const struct census_event *ev,
 	was = &t->seen[s.process];
 	if (was->look == s.look)         /* recorded twice */
 		return ATW_OK;
-	/* Counters that go back are of another one that has its number. */
+	/* Decreasing counters belong to another process with the same PID. */
 	if (was->look && k->minor >= was->minor && k->major >= was->major) {
 		s.from = was->look;
 		s.minor = k->minor - was->minor;
@@ -198,7 +201,7 @@ static int thrash_feed(void *state, const struct census_event *ev, struct atw_er
 
 /* ---- rows ---- */
 
-/* `n` in `ms`: thousandths each second; n/a if these are too many to say. */
+/* `n` in `ms`: thousandths per second; n/a if that overflows. */
 static bool thrash_rate_of(uint64_t n, uint64_t ms, uint64_t *ret)
 {
 	if (n > UINT64_MAX / 1000000 || !ms)
@@ -235,7 +238,9 @@ static bool thrash_part_of(const struct thrash_state *t, size_t look, enum count
 	return true;
 }
 
-/* What all processes had that are there: where the machine does not count, as in 2005. */
+/*
+ * Sums of the current processes, if the machine's counters are not recorded, as in 2005.
+ */
 static bool thrash_of_processes(const struct thrash_state *t, size_t look,
 				uint64_t *minor, uint64_t *major)
 {
@@ -250,7 +255,7 @@ static bool thrash_of_processes(const struct thrash_state *t, size_t look,
 	return look > 1 && t->whole[look - 2].tasks && t->whole[look - 1].tasks;
 }
 
-/* Minor and major faults up to a look, those first that the machine counted itself. */
+/* Minor and major faults up to a look, preferably from the machine's own counters. */
 static void thrash_faults(const struct thrash_state *t, size_t look, uint64_t ms,
 			  struct report_row *row)
 {
@@ -336,9 +341,9 @@ static int thrash_by_faults(const void *a, const void *b)
 
 /* ---- the verdict ---- */
 
-/* What one step says: how many times as much as is much, in thousandths, and how. */
+/* The result for one step: its ratio to the threshold in thousandths, and the text. */
 struct verdict {
-	size_t look;                     /* 0: no look could be judged */
+	size_t look;                     /* 0: no look had the required values */
 	uint64_t times;
 	char how[200];
 };
@@ -374,9 +379,9 @@ static void thrash_judge_pressure(const struct thrash_state *t, size_t look,
 }
 
 /*
- * Pressure counts the wait for pages that had been active, so not for those of a file
- * that never stay long enough to be. Refaults without major faults are of programs
- * that read files; major faults without refaults, of such that start.
+ * Pressure counts waits for pages that had been active, so it misses pages of files that
+ * are reclaimed before they become active. Refaults without major faults are caused by
+ * programs that read files; major faults without refaults, by programs that start.
  */
 static void thrash_judge_faults(const struct thrash_state *t, size_t look,
 				struct verdict *v)
@@ -406,7 +411,7 @@ static void thrash_judge_faults(const struct thrash_state *t, size_t look,
 	thrash_judge(v, look, rate, MUCH_RATE, how);
 }
 
-/* The process with most major faults on the way to this look; steps are in order. */
+/* The process with most major faults up to this look; steps are in order. */
 static void thrash_culprit(const struct thrash_state *t, size_t look,
 			   const struct census_out *out)
 {
@@ -440,7 +445,7 @@ static void thrash_verdict(const struct thrash_state *t, const struct census_out
 		thrash_judge_pressure(t, look, &v);
 		thrash_judge_faults(t, look, &v);
 	}
-	/* Of a dump, say: then there is not one row, either. */
+	/* Of a dump, for example: then there is no row, either. */
 	if (t->looks.n < 2 && !t->nseen) {
 		out->lacks(out->arg, "cannot report faults: this look has none of any process, and rates need two looks");
 		return;
@@ -476,7 +481,7 @@ static int thrash_emit(struct thrash_state *t, size_t last, const struct census_
 		if (to > from)
 			qsort(t->step + from, to - from, sizeof(*t->step),
 			      thrash_by_faults);
-		/* Of the first look the machine's own counters say nothing yet. */
+		/* The machine's own counters have no change in the first look. */
 		if (look > 1)
 			r = thrash_whole_row(t, look, out, err);
 		for (size_t i = from; i < to && r == ATW_OK; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* thrash_picture.c - major faults of the machine and of processes, over time. */
+/* thrash_picture.c - major faults of the machine and of processes over time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char *const keys[COLUMNS] = {
 	"look", "seconds", "pid", "task", "major_rate", "refault_rate",
 };
 
-/* A line's value in a look; each second. */
+/* The value of a line in a look, per second. */
 struct value {
 	uint64_t line;                   /* 0, 1: of the machine; else 2 + pid */
 	uint64_t look, rate;
@@ -23,7 +23,7 @@ struct thrash_picture_thrash {
 	int column[COLUMNS];
 	struct value *v;
 	size_t n, cap;
-	uint64_t *seconds;               /* of each look since the one before, 1/1000 */
+	uint64_t *seconds;               /* from the previous look to each look, 1/1000 */
 	size_t looks, looks_cap;
 	struct buf names;
 };

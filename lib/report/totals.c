@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * totals.c - memory of each program and library, over all processes: the paper's
- * Figure 6. Virtual: code once, data as often as they are mapped. Physical: each page
- * once, however many processes have it.
+ * totals.c - memory of each program and library over all processes: Figure 6 of Movall et
+ * al. Virtual: code once, data as often as they are mapped. Physical: each page once,
+ * however many processes map it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,10 +48,10 @@ static const struct atw_column columns[T_COUNT] = {
 static const struct atw_schema schema = { "totals", columns, T_COUNT };
 
 struct total {
-	const struct census_unit *unit;  /* NULL: of that number none was met */
+	const struct census_unit *unit;  /* NULL: the number has not occurred */
 	uint64_t virtual[KINDS], pages[KINDS];
 	uint64_t used;
-	uint32_t process;                /* 1 + the last that was counted */
+	uint32_t process;                /* 1 + the last one that was counted */
 	bool guess, unknown;             /* some frames are not known */
 };
 
@@ -63,8 +63,9 @@ struct totals_state {
 	struct total *v;                 /* by number of the unit */
 	size_t n, cap;
 	struct frame_set frames;
-	uint64_t area;                   /* pages that were counted of it */
-	uint64_t refused;                /* programs and libraries of which some were not */
+	uint64_t area;                   /* counted pages of it */
+	uint64_t refused;                /* programs and libraries that were not
+					  * counted completely */
 };
 
 static int totals_start(const struct census_report_opts *o, void **ret,
@@ -79,7 +80,7 @@ static int totals_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-/* false: neither code nor data: holes that the linker left. */
+/* false: neither code nor data: holes between segments. */
 static bool totals_kind_of(enum census_class class, enum totals_kind *ret)
 {
 	switch (class) {
@@ -143,7 +144,7 @@ static int totals_on_pages(struct totals_state *s, const struct census_pages *p,
 	t = &s->v[s->now->unit->number];
 	if (!(p->known & CENSUS_PA))
 		t->unknown = true;
-	/* What is unknown in part is unknown. */
+	/* A sum with an unknown part is unknown. */
 	if (t->unknown)
 		return ATW_OK;
 	if (p->pages > PART_AREA_MOST - s->area)
@@ -176,15 +177,15 @@ static int totals_feed(void *state, const struct census_event *ev, struct atw_er
 	return ATW_OK;
 }
 
-/* ---- the answer ---- */
+/* ---- output ---- */
 
-/* Virtual sizes, and what copies have, to the first of them. */
+/* Virtual sizes; those of copies are added to the first of them. */
 static void totals_fold(struct totals_state *s)
 {
 	const struct census_unit *last = NULL;
 	size_t n = parts_sort(&s->parts);
 	enum totals_kind kind = TEXT;
-	uint64_t end = 0;                /* of the code of `last` so far, pages */
+	uint64_t end = 0;                /* end of the code of `last` so far, pages */
 
 	for (size_t i = 0; i < n; i++) {
 		const struct part *x = s->parts.v[i];
@@ -196,7 +197,7 @@ static void totals_fold(struct totals_state *s)
 			to[kind] += x->mapped;
 			continue;
 		}
-		/* One may have split what is in one piece elsewhere. */
+		/* A VMA may be split in one process only. */
 		if (u != last)
 			end = 0;
 		last = u;
@@ -257,7 +258,10 @@ static int totals_row(const struct total *t, const struct census_out *out,
 	return row_out(&row, out, err);
 }
 
-/* Figure 6 is a picture of these; as text the paper has none, so it is Figure 2's. */
+/*
+ * Figure 6 is a picture of these; the paper has no text of it, so the layout is Figure
+ * 2's.
+ */
 static void totals_paper(const struct totals_state *s, const struct total *t,
 			 const struct census_out *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* totals_picture.c - two bars a program or library: the paper's Figure 6. */
+/* totals_picture.c - two bars per program or library: Figure 6 of Movall et al. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@ static const char *const keys[2][PARTS] = {
 
 struct totals_picture_unit {
 	size_t name;                     /* in `names` */
-	uint64_t pages[2][PARTS];        /* of memory, and of addresses */
+	uint64_t pages[2][PARTS];        /* of physical and of virtual memory */
 };
 
 struct totals_picture_totals {
@@ -41,7 +41,7 @@ static int totals_picture_start(const struct census_report_opts *o, void **ret,
 	return ATW_OK;
 }
 
-/* The page is all that the rows do not have. */
+/* The page size is the only data that the rows lack. */
 static int totals_picture_feed(void *state, const struct census_event *ev,
 			       struct atw_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * units.c - programs and libraries, each once: how many processes have each
- * page of them. The paper's Figure 5.
+ * units.c - programs and libraries, each once: the number of processes that map each
+ * page. Figure 5 of Movall et al.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,10 +50,10 @@ static const struct atw_schema schema = { "units", columns, U_COUNT };
 
 struct units_report {
 	struct parts parts;
-	struct part *now;               /* of the area; NULL: of no unit */
+	struct part *now;               /* of the VMA; NULL: of no unit */
 	struct pieces pieces;
-	uint64_t work;                   /* pages that were counted, once per mapping */
-	uint64_t area;                   /* likewise, of the area */
+	uint64_t work;                   /* counted pages, once per mapping */
+	uint64_t area;                   /* the same, of the VMA */
 	uint64_t refused;                /* parts that are not counted */
 	uint64_t *mappings;              /* of each part */
 	size_t mappings_cap;
@@ -68,12 +68,15 @@ static int units_start(const struct census_report_opts *o, void **ret,
 	return *ret ? ATW_OK : report_no_memory(err);
 }
 
-/* 8 TiB of mappings: what a few lines may claim is not counted for minutes. */
+/*
+ * 8 TiB of mappings: a limit, because a few lines may claim pages that would take minutes
+ * to count.
+ */
 #define WORK_MOST ((uint64_t)1 << 31)
 
 /* ---- counting ---- */
 
-/* Before any of it is counted. */
+/* Checked before counting. */
 static int units_check(struct units_report *s, uint64_t pages, struct atw_err *err)
 {
 	if (pages > PART_AREA_MOST - s->area)
@@ -87,7 +90,7 @@ static int units_check(struct units_report *s, uint64_t pages, struct atw_err *e
 	return ATW_OK;
 }
 
-/* Of that part nothing is said, and of the others all. */
+/* This part is skipped, and all others are counted. */
 static int units_refuse(struct units_report *s, int status, struct atw_err *err)
 {
 	if (status != ATW_E_LIMIT)
@@ -144,9 +147,9 @@ static int units_feed(void *state, const struct census_event *ev, struct atw_err
 	return ATW_OK;
 }
 
-/* ---- the answer ---- */
+/* ---- output ---- */
 
-/* Of a copy of it, too: all are one. */
+/* Including copies of it, which are merged. */
 static bool units_refused(const struct part *g)
 {
 	while (g && !g->refused)
@@ -154,7 +157,7 @@ static bool units_refused(const struct part *g)
 	return g;
 }
 
-/* More of it may be resident than is recorded. */
+/* More pages may be resident than are recorded. */
 static bool units_untold(const struct part *g)
 {
 	while (g && !g->incomplete)
@@ -162,7 +165,7 @@ static bool units_untold(const struct part *g)
 	return g;
 }
 
-/* What is known of its pages. */
+/* Sums of its pages. */
 static int units_pages(struct units_report *s, const struct part *g,
 		       const struct part_pieces *p, struct report_row *row,
 		       struct atw_err *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * units_picture.c - programs and libraries as areas: the memory that each takes.
+ * units_picture.c - programs and libraries as a treemap by memory.
  *
- * An area is proportional to the memory it stands for, so each frame counts once,
- * however many processes map it: the report's `resident` are places in a file, of which
- * each process may have a copy, and its `mappings` count shared pages once per process.
+ * Areas are proportional to the memory, so each frame counts once, however many processes
+ * map it: the report's `resident` are offsets in a file, of which each process may have a
+ * copy, and its `mappings` count shared pages once per process.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 enum { PARTS = CENSUS_BSS + 1 };
 
 struct units_picture_unit {
-	const struct census_unit *unit;  /* NULL: of that number none was met */
+	const struct census_unit *unit;  /* NULL: the number has not occurred */
 	uint64_t pages[PARTS];
 	size_t name;                     /* in `names` */
 };
@@ -27,7 +27,7 @@ struct units_picture_units {
 	struct units_picture_unit *v;    /* by number of the unit */
 	size_t n, cap;
 	struct frame_set frames;
-	struct buf names;                /* of those that are drawn */
+	struct buf names;                /* of drawn units */
 };
 
 static int units_picture_start(const struct census_report_opts *o, void **ret,
@@ -91,7 +91,7 @@ static void units_picture_name_all(struct units_picture_units *u)
 	}
 }
 
-/* What copies of a file have goes to the first of them. */
+/* Memory of copies of a file is added to the first of them. */
 static void units_picture_join(struct units_picture_units *u)
 {
 	for (size_t i = 0; i < u->n; i++) {

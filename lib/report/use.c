@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * use.c - memory of each process, user, cgroup or unit: what is there, its
- * share of what others have too, and what it alone has.
+ * use.c - memory of each process, user, cgroup or unit: RSS, PSS and USS.
  *
- * The share of a page is its size by the number of its mappings, all of which count:
- * the sum over all groups is what all of them use together.
+ * The share of a page is its size divided by the number of its mappings, all of which
+ * count: the sum over all groups is what they use together.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,13 +53,14 @@ struct use {
 	enum group_by by;
 	struct groups groups;
 	struct owners owners;
-	size_t group;                    /* of the area that is being read */
+	size_t group;                    /* of the current VMA */
 	uint64_t page;
 	const char *(*user)(void *arg, uint64_t uid);
 	void *user_arg;
-	bool unsized;                    /* of some pages it is hidden if large ones map them */
-	uint64_t work;                   /* frames that were looked at */
-	uint64_t looks;                  /* that are finished */
+	bool unsized;                    /* for some pages it is not known whether
+					  * large ones map them */
+	uint64_t work;                   /* frames that were examined */
+	uint64_t looks;                  /* completed */
 };
 
 static int use_start(const struct census_report_opts *o, void **ret, struct atw_err *err)
@@ -104,8 +104,8 @@ static int use_area(struct use *u, const struct census_event *ev, struct atw_err
 }
 
 /*
- * Frames that are shared and looked at one by one: a quarter of a TiB of a run, eight of
- * all there are. What a few lines may claim is not counted for minutes.
+ * Limits of shared frames that are examined one by one: a quarter of a TiB per run, eight
+ * in total, because a few lines may claim frames that would take minutes.
  */
 #define RUN_MOST ((uint64_t)1 << 26)
 #define WORK_MOST ((uint64_t)1 << 31)
@@ -189,7 +189,7 @@ static int use_feed(void *state, const struct census_event *ev, struct atw_err *
 	}
 }
 
-/* ---- the answer ---- */
+/* ---- output ---- */
 
 static bool use_is_shared_out(const struct page_group *g)
 {
@@ -259,7 +259,7 @@ static int use_put_group(const struct use *u, const struct page_group *g,
 	return row_out(&row, out, err);
 }
 
-/* All rows of the stream that has ended, which is forgotten then. */
+/* All rows of the stream that has ended, whose data are then discarded. */
 static int use_step(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct use *u = state;

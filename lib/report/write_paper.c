@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write_paper.c - a stream as a capture in the paper's own form.
+ * write_paper.c - writer of the LPMA format (Movall et al.).
  *
- * That form says less than ours: what an area is for are its flags and its name alone, as
- * they were on the paper's kernel. So the text is made from what the model understood, and
- * each area is classified once more as a reader of the text will do it. What would come
- * out as another figure is refused, by the name of its field.
+ * That format has less information than ours: the purpose of a VMA follows from its flags
+ * and its name alone, as on the paper's kernel. So the text is made from the model's
+ * classification, and each VMA is classified again as a reader of the text will do it. A
+ * value that would be read back as another is refused, with the name of its field.
  */
 #include "report/write_paper.h"
 
@@ -21,13 +21,13 @@
 
 enum {
 	PIECE = 256 << 10,           /* text that is written at once */
-	RUNS = 3,                    /* pages in a line, as the figure has them */
+	RUNS = 3,                    /* pages per line, as in the figure */
 	PAGE = 4096,
 };
 
-/* vm_flags of the paper's kernel, and VM_ACCOUNT, which class.c knows. */
+/* vm_flags of the paper's kernel, and VM_ACCOUNT, which class.c uses. */
 enum {
-	VM_KEPT = 0x77,              /* rights, and which may be given */
+	VM_KEPT = 0x77,              /* permissions, and the may-bits */
 	VM_SHARED = 0x8, VM_MAYSHARE = 0x80, VM_GROWSDOWN = 0x100, VM_EXECUTABLE = 0x1000,
 	VM_IO = 0x4000, VM_ACCOUNT = 0x100000,
 	VM_READ = 1, VM_WRITE = 2, VM_EXEC = 4, VM_RIGHTS = 7,
@@ -36,13 +36,13 @@ enum {
 struct paper_writer {
 	struct census_model *model;
 	struct pack *out;
-	struct buf text;             /* lines that were not written yet */
-	struct buf runs;             /* of the area */
+	struct buf text;             /* lines that are not flushed yet */
+	struct buf runs;             /* of the current VMA */
 	struct capture_sums sums;
-	uint64_t listed;             /* pages of the area that are in `runs` */
-	uint64_t areas;              /* of the process */
-	bool any;                    /* task */
-	/* What a reader will make of it. */
+	uint64_t listed;             /* pages of the VMA that are in `runs` */
+	uint64_t areas;              /* number in the process */
+	bool any;                    /* there is a task */
+	/* The classification that a reader will derive. */
 	struct classifier class;
 	struct units units;
 	const struct census_report *report[1];
@@ -65,7 +65,7 @@ static int write_paper_flush(struct paper_writer *w, struct atw_err *err)
 	return len ? pack_write(w->out, w->text.data, len, err) : ATW_OK;
 }
 
-/* ---- what does not fit ---- */
+/* ---- values that do not fit ---- */
 
 static int write_paper_misfit(enum capture_fit fit, char letter, const char *field,
 			      struct atw_err *err)
@@ -150,7 +150,7 @@ static int write_paper_add_page(struct paper_writer *w, const struct capture_run
 	return w->runs.failed ? paper_no_memory(err) : ATW_OK;
 }
 
-/* What no figure of the paper counts is not in its form: zero pages, devices, markers. */
+/* Pages that no figure of the paper counts have no form: zero pages, devices, markers. */
 static int write_paper_on_pages(struct paper_writer *w, const struct census_pages *p,
 				struct atw_err *err)
 {
@@ -184,7 +184,7 @@ static int write_paper_on_pages(struct paper_writer *w, const struct census_page
 
 /* ---- an area ---- */
 
-/* Where it ends is sure when it has ended. */
+/* The end of the VMA is final when it has ended. */
 static int write_paper_on_area(struct paper_writer *w, const struct census_area *a,
 			       struct atw_err *err)
 {
@@ -198,7 +198,7 @@ static int write_paper_on_area(struct paper_writer *w, const struct census_area 
 	return write_paper_of_area(a, err);
 }
 
-/* As the paper's kernel would have had it. */
+/* With the flags that the paper's kernel would have set. */
 static uint64_t write_paper_old_flags(const struct census_area *a)
 {
 	uint64_t flags = a->v_has & CAPTURE_V_FLAGS ? a->v->flags & VM_KEPT :
@@ -211,14 +211,16 @@ static uint64_t write_paper_old_flags(const struct census_area *a)
 	       (a->class == CENSUS_RELRO ? VM_ACCOUNT : 0u);
 }
 
-/* protection_map[] of linux-2.4, asm-ppc/pgtable.h, 40x: what is private is not writable. */
+/*
+ * protection_map[] of linux-2.4, asm-ppc/pgtable.h, 40x: private pages are not writable.
+ */
 static uint64_t write_paper_old_prot(uint64_t flags)
 {
 	return CAPTURE_PRESENT | CAPTURE_ACCESSED | (flags & VM_RIGHTS ? CAPTURE_USER : 0u) |
 	       (flags & VM_SHARED && flags & VM_WRITE ? CAPTURE_WRITE : 0u);
 }
 
-/* What a reader of the lines takes the area for must be what it was taken for here. */
+/* A reader must derive the class that was derived here. */
 static int write_paper_check_class(struct paper_writer *w, const struct census_area *a,
 				   const struct capture_area *v, uint32_t has,
 				   struct atw_err *err)
@@ -305,7 +307,7 @@ static int write_paper_feed(void *state, const struct census_event *ev,
 	case CENSUS_ON_AREA_END:
 		return write_paper_on_area_end(w, ev->area, err);
 	default:
-		/* A reader takes the areas that there are for all of them. */
+		/* A reader assumes that the list of VMAs is complete. */
 		if (!ev->process->incomplete || !w->areas)
 			return ATW_OK;
 		atw_err_set(err, ATW_E_UNSUPPORTED, "not all of its areas are known");
