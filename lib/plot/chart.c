@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* chart.c - parts of pictures that several layouts draw: title, legend, order by weight. */
 #include "plot/chart.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AVML: LiME ranges, each a stream of snappy chunks of up to 64 KiB.
+ * avml.c - source of AVML files: LiME ranges, each a stream of snappy chunks of up to
+ * 64 KiB.
  *
  * All chunks of the file, unpacked and put end to end, make one long stream.
  * A range of memory is a piece of that stream, so the extent table holds

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cpu_notes.c - control registers from notes of QEMU. */
 #include "source/cpu_notes.h"
 
 #include <stdlib.h>

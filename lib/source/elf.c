@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ELF cores: QEMU's dump-guest-memory, /proc/vmcore, makedumpfile -E, also
- * in its flattened form.
+ * elf.c - source of ELF cores: QEMU's dump-guest-memory, /proc/vmcore, makedumpfile -E,
+ * also in its flattened form.
  *
  * Where p_memsz is larger than p_filesz, the rest is memory the file does not
  * hold: zero or filtered out, and the format cannot say which. It is called

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* extents.c - map from physical addresses to places in a file. */
 #include "source/extents.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kdump_facts.c - metadata of a kdump-compressed dump. */
 #include "source/kdump_facts.h"
 
 #include <inttypes.h>

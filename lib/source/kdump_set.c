@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kdump_set.c - the files of one kdump-compressed dump, which may be split. */
 #include "source/kdump_set.h"
 
 #include <inttypes.h>

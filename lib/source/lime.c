@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LiME: `insmod lime.ko path=... format=lime`, and AVML without compression. */
+/*
+ * lime.c - source of LiME files (`insmod lime.ko path=... format=lime`), and of AVML
+ * without compression.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 

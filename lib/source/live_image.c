@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* live_image.c - mapping of the kernel's image, beside the map of all RAM. */
 #include "source/live_image.h"
 
 #include "format/vmcoreinfo_text.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* mapped.c - operations of sources with memory that lies unpacked in a mapped file. */
 #include "source/mapped.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a person types becomes a source: PATH, FORMAT:PATH or raw:PATH@ADDRESS.
- * Everything that knows which kinds exist is sources.def.
+ * open.c - opening of a source by its name: PATH, FORMAT:PATH or raw:PATH@ADDRESS. The
+ * kinds of sources are only listed in sources.def.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* page_cache.c - cache of decompressed pages. */
 #include "source/page_cache.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rank.c - number of set bits before a position of a bitmap. */
 #include "source/rank.h"
 
 #include <stdlib.h>

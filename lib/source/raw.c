@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A plain image: the file's first byte is the byte at the load address. Holes
- * of a sparse file read as zeroes, which is what such a file says.
+ * raw.c - source of plain images: the file's first byte is the byte at the load address.
+ * Holes of a sparse file read as zeroes.
  *
- * Nothing in it says that it is memory, so it is never guessed.
+ * The format has no magic number, so it is never detected.
  */
 #include "source/raw.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What every source answers, whatever its kind left out. */
+/* source.c - calls of a source, with defaults for operations that its kind lacks. */
 #include <stdlib.h>
 
 #include "source/source.h"

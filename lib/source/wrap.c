@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wrap.c - operations that a wrapper passes on unchanged to the source below it. */
 #include "source/wrap.h"
 
 #include <stdlib.h>
