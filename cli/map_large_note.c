@@ -81,7 +81,7 @@ static void map_large_note_reason(const struct large_sum *s, enum large_why why,
 		snprintf(fill, sizeof(fill), "; to fill %s takes %s more",
 			 why == LARGE_SPARSE ? "it" : "the blocks",
 			 large_amount(by, s->holes[why], buf));
-	if (why == LARGE_POSSIBLE && s->untold)
+	if (why == LARGE_POSSIBLE && s->unknown)
 		snprintf(more, sizeof(more), "; what the system is set to is not told");
 	else if (why != LARGE_POSSIBLE && s->in_full[why])
 		snprintf(more, sizeof(more), "; %s of it in blocks that lack nothing",

@@ -24,7 +24,7 @@ void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
 		return;
 	}
 	a->sum.of.swap += swap ? bytes : 0;
-	a->sum.of.untold += untold ? bytes : 0;
+	a->sum.of.stateless += untold ? bytes : 0;
 	a->sum.of.unswapped += run->state == PAGE_SWAP && !swap && !p->prov->no_swap ? bytes : 0;
 }
 
@@ -60,7 +60,7 @@ void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *
 	};
 	const struct smaps *s = &sum->of;
 	/* Every process has a few pages of which nothing is known. */
-	bool told = p->totals || !s->untold;
+	bool told = p->totals || !s->stateless;
 	bool sums = p->sums && told;
 
 	page_set(r, P_SIZE, sum->size);

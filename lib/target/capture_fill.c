@@ -81,9 +81,9 @@ static void fill_end_area(struct capture_provider *m)
 	m->area.open = false;
 	if (missing || !known || m->pages.fault || m->pages.cut)
 		fill_add_hole(m, m->area.upto, m->area.last);
-	/* /proc has no words for [vsyscall]: that is how it is, and no failure. */
-	m->untold = !known && !m->pages.fault && !m->pages.cut &&
-		    m->area.start > INT64_MAX ? m->area.start : UINT64_MAX;
+	/* /proc has no pagemap words for [vsyscall], so that is no failure. */
+	m->hidden_from = !known && !m->pages.fault && !m->pages.cut &&
+			 m->area.start > INT64_MAX ? m->area.start : UINT64_MAX;
 	if (missing && !m->pages.fault && !m->pages.cut && m->area.last >= m->at) {
 		snprintf(what, sizeof(what), "process %" PRIu64 ": 0x%" PRIx64 "-0x%" PRIx64,
 			 m->pages.pid, m->area.start, m->area.last + 1);

@@ -51,12 +51,12 @@ static int capture_runs_give_nothing(struct capture_provider *m,
 				     const struct page_run **ret, bool known,
 				     uint64_t last)
 {
-	bool untold = !known && m->at >= m->untold;
+	bool hidden = !known && m->at >= m->hidden_from;
 
 	m->given = (struct page_run){
 		.va = m->at, .size = last - m->at + 1, .slot = last - m->at + 1, .count = 1,
-		.state = known || untold ? PAGE_ABSENT : PAGE_LOST,
-		.have = untold ? RUN_STATE_HIDDEN : 0,
+		.state = known || hidden ? PAGE_ABSENT : PAGE_LOST,
+		.have = hidden ? RUN_STATE_HIDDEN : 0,
 	};
 	return capture_runs_give(m, ret);
 }
@@ -341,7 +341,7 @@ int capture_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t
 	m->at = first;
 	m->last = last;
 	m->ended = first > last;
-	m->untold = UINT64_MAX;
+	m->hidden_from = UINT64_MAX;
 	m->text.len = m->nholes = 0;
 	m->have = m->area.open = false;
 	return capture_cursor_begin(m, &m->pages, task, err);

@@ -65,7 +65,7 @@ struct capture_provider {
 	} area;
 	struct { uint64_t first, last; } hole[CAPTURE_HOLES];
 	size_t nholes;
-	uint64_t untold;             /* holes from here on are no errors */
+	uint64_t hidden_from;        /* holes from here on are no errors */
 	struct page_run given;
 	uint64_t pa[CAPTURE_SLOTS], word;
 	struct capture_part part[CAPTURE_PARTS];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* captured.c - index of a capture: attributes, tasks and ranges of RAM. */
 #include "target/captured.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* frame_kinds.c - kind of each frame, read once even if many processes map it. */
 #include "target/frame_kinds.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* frame_use.c - use of frames of RAM, from their flags. */
 #include "target/frame_use.h"
 
 #include "linux/kpf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* info.c - records of tasks, RAM, slab caches and swap devices. */
 #include "target/info.h"
 
 #include <stdarg.h>

@@ -99,7 +99,7 @@ static int info_kernel_numbers(struct atw_kernel *k, const struct about_to *to,
 /* Result of the receiver: its failure ends the listing, an unreadable cache does not. */
 struct about_slabs {
 	const struct about_to *to;
-	int told;
+	int status;
 };
 
 static int info_kernel_on_slab_cache(void *arg, const struct slab_cache *c,
@@ -107,8 +107,9 @@ static int info_kernel_on_slab_cache(void *arg, const struct slab_cache *c,
 {
 	struct about_slabs *x = arg;
 
-	x->told = about_slab(x->to, (struct atw_blob){ c->name, strlen(c->name) }, &c->slab, err);
-	return x->told;
+	x->status = about_slab(x->to, (struct atw_blob){ c->name, strlen(c->name) },
+			       &c->slab, err);
+	return x->status;
 }
 
 int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
@@ -129,7 +130,7 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
 		r = info_kernel_numbers(k, to, err);
 	if (r == ATW_OK && slabs) {
 		slab_caches(k, info_kernel_on_slab_cache, &slab, &why);
-		r = slab.told;
+		r = slab.status;
 		if (r < 0 && err)
 			*err = why;
 	}
@@ -157,29 +158,29 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 	struct lnx_tasks *tasks;
 	struct lnx_task t;
 	int r = a ? lnx_tasks_open(k, &tasks, err) : atw_err_nomem(err);
-	int told = ATW_OK;
+	int status = ATW_OK;
 
 	if (r < 0)
 		return r;
 	/* That list begins behind it. */
 	if (!o->mm && tasks_idle(k, &t, NULL) == ATW_OK) {
 		about_task(k, &t, NULL, a);
-		told = about_tell(to, a, err);
+		status = about_tell(to, a, err);
 	}
 	/* Tasks that cannot be read have been reported along with the processes. */
-	while (told == ATW_OK && (r = lnx_tasks_next(tasks, &t, NULL)) != ATW_END &&
+	while (status == ATW_OK && (r = lnx_tasks_next(tasks, &t, NULL)) != ATW_END &&
 	       r != ATW_E_LIMIT) {
 		if (r < 0)
 			continue;
 		if (info_kernel_is_other(o, &t)) {
 			about_task(k, &t, NULL, a);
-			told = about_tell(to, a, err);
+			status = about_tell(to, a, err);
 		} else if (t.leader) {
-			told = about_passed(to, t.pid, err);
+			status = about_passed(to, t.pid, err);
 		}
 	}
 	lnx_tasks_close(tasks);
-	return told;
+	return status;
 }
 
 const char *about_way(struct atw_source *s)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* large.c - reasons why memory is not mapped by large pages. */
 #include "target/large.h"
 
 const char *const large_why_names[LARGE_WHYS] = {
@@ -38,7 +39,7 @@ static enum large_why large_why_of_area(struct large_scan *s, uint64_t start,
 	/* The result depends on the advice (MADV_HUGEPAGE), which is not known. */
 	if (!may->have_advice && (may->system == THP_ADVISED || may->process == THP_ADVISED))
 		return LARGE_NONE;
-	s->untold = may->system == THP_UNKNOWN;
+	s->unknown = may->system == THP_UNKNOWN;
 	return LARGE_POSSIBLE;
 }
 
@@ -80,8 +81,8 @@ static void large_end_block(struct large_scan *s)
 		t->holes[why] += holes;
 		if (why == LARGE_DISABLED)
 			t->off |= s->off;
-		if (s->untold)
-			t->untold += s->now.small;
+		if (s->unknown)
+			t->unknown += s->now.small;
 		if (s->now.small == s->block) {
 			t->full++;
 			t->in_full[why] += s->block;
@@ -194,7 +195,7 @@ void large_sum_add(struct large_sum *to, const struct large_sum *s)
 	to->blocks += s->blocks;
 	to->full += s->full;
 	to->off |= s->off;
-	to->untold += s->untold;
+	to->unknown += s->unknown;
 	to->entries += s->entries;
 	to->entries_large += s->entries_large;
 }

@@ -60,7 +60,7 @@ struct large_sum {
 	uint64_t blocks;                 /* whole ones in the area */
 	uint64_t full;                   /* of these, wholly mapped by small pages */
 	uint64_t off;                    /* LARGE_OFF_... */
-	uint64_t untold;                 /* small bytes of which no setting is known */
+	uint64_t unknown;                /* small bytes of which no setting is known */
 	uint64_t entries;                /* of a TLB, for all that is mapped and of known size */
 	uint64_t entries_large;          /* if each block with small pages were a large one */
 };
@@ -71,7 +71,7 @@ struct large_scan {
 	uint64_t first, last;            /* of the whole blocks; first > last: none */
 	enum large_why edge, area;       /* outside of them; of all inside */
 	unsigned off;
-	bool untold;
+	bool unknown;
 	struct {
 		uint64_t at, small, swapped, other, lost;
 		uint8_t rights;

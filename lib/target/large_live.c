@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* large_live.c - settings of large pages, from /proc and /sys of the running kernel. */
 #include "target/large_live.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* look.c - one pass over all page tables: mapcounts, and runs of frames of each space. */
 #include "target/look.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* page_marks.c - flags of a page as in /proc/PID/pagemap. */
 #include "target/page_marks.h"
 
 #include "linux/kpf.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* procfs.c - processes and swap, read from /proc of the running kernel. */
 #include "target/procfs.h"
 
 #include <dirent.h>

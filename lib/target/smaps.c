@@ -71,7 +71,7 @@ void smaps_join(struct smaps *to, const struct smaps *from)
 	to->pss += from->pss;
 	to->uncounted += from->uncounted;
 	to->sizeless += from->sizeless;
-	to->untold += from->untold;
+	to->stateless += from->stateless;
 	to->unswapped += from->unswapped;
 }
 

@@ -56,7 +56,7 @@ struct smaps {
 	/* Bytes of rss with an unknown mapcount; with an unknown page size. */
 	uint64_t uncounted, sizeless;
 	/* Bytes of unknown state: may be in any of the sums; may be on swap. */
-	uint64_t untold, unswapped;
+	uint64_t stateless, unswapped;
 };
 
 /* `special`: a page of zeroes, or mapped by its frame number. */
@@ -87,7 +87,7 @@ bool smaps_knows_thp(const struct smaps *s, enum smaps_kind kind);
 
 struct smaps_look {
 	struct provider *p;
-	bool told;               /* flags of the area tell of both of these */
+	bool flagged;            /* the VMA has flags, and so both of these are known */
 	bool hugetlb, pfnmap;
 	bool shares;             /* how often pages are mapped is wanted */
 	uint64_t steps;          /* made so far */

@@ -140,9 +140,9 @@ static void smaps_run_add_slots(struct smaps_look *l, const struct page_run *run
 
 void smaps_look_area(struct smaps_look *l, const struct atw_area *a)
 {
-	l->told = a && !l->p->area_rights;
-	l->hugetlb = l->told && a->flags & SMAPS_VM_HUGETLB;
-	l->pfnmap = l->told && a->flags & SMAPS_VM_PFNMAP;
+	l->flagged = a && !l->p->area_rights;
+	l->hugetlb = l->flagged && a->flags & SMAPS_VM_HUGETLB;
+	l->pfnmap = l->flagged && a->flags & SMAPS_VM_PFNMAP;
 }
 
 void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t first,
@@ -163,12 +163,12 @@ void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t fi
 	};
 
 	if (hidden && run->state == PAGE_ABSENT)
-		sums->untold += s.as.bytes;
+		sums->stateless += s.as.bytes;
 	if (hidden && run->state == PAGE_SWAP && !l->p->no_swap)
 		sums->unswapped += s.as.bytes;
 	s.as.class = hidden ? SMAPS_NONE : smaps_class(run->state, s.hugetlb, s.special);
 	/* That an entry of a small page is none of zeroes, it says itself. */
-	s.settled = run->have & RUN_SPECIAL && !large && l->told &&
+	s.settled = run->have & RUN_SPECIAL && !large && l->flagged &&
 		    (l->p->counted || !l->shares);
 	/* What is so of the first slot is so of all. */
 	if (run->have & RUN_WHOLE && s.as.class == SMAPS_RSS && run->pa) {

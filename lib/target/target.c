@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* target.c - opening of a SOURCE as a target, and its capabilities. */
 #include "target/target.h"
 
 #include <stdarg.h>

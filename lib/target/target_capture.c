@@ -142,7 +142,7 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 {
 	const struct captured *k = c->target->captured;
 	const struct captured_task *t;
-	bool told;
+	bool has_tgid;
 
 	(void)err;
 	while (c->at < k->ntasks && !k->task[c->at].pid &&
@@ -151,7 +151,7 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 	if (c->at == k->ntasks)
 		return ATW_END;
 	t = &k->task[c->at++];
-	told = t->has & CAPTURE_T_TGID;
+	has_tgid = t->has & CAPTURE_T_TGID;
 	*ret = (struct target_task){
 		.task =
 			{
@@ -162,9 +162,9 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 				.leader = captured_process(t) == t->pid,
 				.kernel = !captured_has_memory(t),
 			},
-		.have = (told ? TASK_TGID : 0) |
+		.have = (has_tgid ? TASK_TGID : 0) |
 			(t->has & CAPTURE_T_PPID ? TASK_PPID : 0) |
-			(t->mm && told ? TASK_KIND : 0),
+			(t->mm && has_tgid ? TASK_KIND : 0),
 	};
 	memcpy(ret->task.name, t->name, sizeof(ret->task.name));
 	return ATW_OK;

@@ -174,7 +174,7 @@ TEST(struct_pages_are_read_only_where_needed)
 		.state = PAGE_PRESENT, .pa = pa,
 	};
 	struct provider p = { .counted = true };
-	struct smaps_look l = { .told = true };
+	struct smaps_look l = { .flagged = true };
 	struct smaps s;
 
 	CHECK(counts_add(&p.counts, 1, 1) && counts_add(&p.counts, 1, 1) && counts_add(&p.counts, 5, 1));
