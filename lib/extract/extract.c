@@ -527,7 +527,7 @@ int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
 	if (o->size < sizeof(*o))
 		return atw_err_set(err, ATW_E_USAGE, "extract options of another version");
 	if (k->sought_kmem.done)
-		return atw_err_set(err, ATW_E_USAGE, "the kernel was asked before it is extracted");
+		return atw_err_set(err, ATW_E_USAGE, "the kernel was used before it is extracted");
 	if (!atw_source_is_live(k->mem))
 		return extract_all(k, NULL, o, fn, arg, ret, err);
 	r = moving_read(k, &moving, err);

@@ -52,7 +52,7 @@ static int avml_data_chunk(const uint8_t *body, uint32_t len, struct avml_chunk 
 	raw = c->len;
 	if (c->packed && !avml_block_length(body + CHUNK_SUM, c->len, &raw))
 		return atw_err_set(err, ATW_E_DAMAGED,
-			"snappy chunk at 0x%" PRIx64 ": does not say how long it is unpacked",
+			"snappy chunk at 0x%" PRIx64 ": has no uncompressed length",
 			c->at);
 	if (!raw || raw > AVML_CHUNK_MAX)
 		return atw_err_set(err, ATW_E_DAMAGED,

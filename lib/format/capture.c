@@ -186,7 +186,7 @@ static int capture_line_end(struct capture_reader *c, const struct capture_end *
 {
 	const struct {
 		const char *what;
-		uint64_t says, were;
+		uint64_t claimed, were;
 	} all[] = {
 		{ "lines", e->lines, c->line - 1 }, { "tasks", e->tasks, c->tasks },
 		{ "areas", e->areas, c->areas }, { "lost", e->lost, c->lost },
@@ -195,9 +195,9 @@ static int capture_line_end(struct capture_reader *c, const struct capture_end *
 	/* No line may follow, whether its numbers match or not. */
 	c->ended = true;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].says != all[i].were)
+		if (all[i].claimed != all[i].were)
 			return atw_err_set(err, ATW_E_DAMAGED, "E: %s: %" PRIu64 ", but %" PRIu64
-					   " were read", all[i].what, all[i].says,
+					   " were read", all[i].what, all[i].claimed,
 					   all[i].were);
 	return ATW_OK;
 }

@@ -89,7 +89,7 @@ static int capture_parse_number(struct capture_parse_parser *p, const char *what
 		return atw_err_set(
 			p->err, ATW_E_FORMAT,
 			"%c: %s: %s needs more than 32 bits, "
-			"and no H: line says that this is not the paper's form",
+			"and no H: line identifies the current format",
 			p->form->letter, what, capture_parse_quote(t).s);
 	*ret = v;
 	return ATW_OK;

@@ -101,7 +101,7 @@ static int kdump_parse_main(const char *main, const struct kdump_layout *l,
 				   " blocks, makes no sense", *sub_blocks);
 	if (!*bitmap_blocks)
 		return atw_err_set(err, ATW_E_DAMAGED,
-				   "the header says that the dump has no bitmaps");
+				   "the header describes a dump without bitmaps");
 	return 0;
 }
 
@@ -183,7 +183,7 @@ static int kdump_place(const struct view *v, uint64_t sub_blocks, uint64_t bitma
 
 	if (!h->max_pfn)
 		return atw_err_set(err, ATW_E_DAMAGED,
-				   "the header says that the machine had no memory");
+				   "the header describes a machine without memory");
 	if (h->max_pfn > UINT64_MAX >> h->block_shift)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "the header's %" PRIu64 " frames of %" PRIu32
@@ -260,7 +260,7 @@ int kdump_parse(const struct view *v, struct kdump_header *ret,
 					   "does not start like a kdump-compressed dump");
 		atw_err_set(err, ATW_E_FORMAT,
 			    "is flattened, and what is inside is not kdump-compressed");
-		atw_err_hint(err, "if it is an ELF core say elf:PATH; makedumpfile -R OUT <FILE puts it in order");
+		atw_err_hint(err, "if it is an ELF core use elf:PATH; makedumpfile -R OUT <FILE restores its order");
 		return ATW_E_FORMAT;
 	}
 	rc = kdump_need(v, sizeof(main), "header", err);

@@ -163,7 +163,7 @@ static int bpf_load_as(enum bpf_prog_type type, uint32_t flags,
 	/* Without a message of the verifier: the kernel has no programs of this type. */
 	if (errno == EINVAL)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "this kernel has no BPF programs that run when they are asked to (Linux 5.14 has)");
+				   "this kernel cannot run BPF programs on request (Linux 5.14 can)");
 	return bpf_refused("loading a program", errno, err);
 }
 

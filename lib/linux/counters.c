@@ -50,16 +50,16 @@ static bool counters_member(const struct counters *c, uint64_t base, enum need_m
 	       counters_word(c, base + c->n->member[id], ret);
 }
 
-static void counters_tell(struct counters *c, const char *key, uint64_t value)
+static void counters_emit(struct counters *c, const char *key, uint64_t value)
 {
 	if (c->r == ATW_OK)
 		c->r = c->fn(c->arg, key, value, c->err);
 }
 
-static void counters_tell_pages(struct counters *c, const char *key, uint64_t pages)
+static void counters_emit_pages(struct counters *c, const char *key, uint64_t pages)
 {
 	if (pages <= UINT64_MAX >> c->shift)
-		counters_tell(c, key, (pages << c->shift) / 1024);
+		counters_emit(c, key, (pages << c->shift) / 1024);
 }
 
 static void counters_find_nodes(struct counters *c)
@@ -208,14 +208,15 @@ static void counters_cached(struct counters *c)
 	uint64_t file = 0, swap = 0, buffers = 0;
 
 	if (counters_swap_cache(c, &swap))
-		counters_tell_pages(c, "SwapCached", swap);
+		counters_emit_pages(c, "SwapCached", swap);
 	else
 		return;
 	if (!counters_node_stat(c, C_nr_file, &file) ||
 	    !counters_block_devices(c, &buffers))
 		return;
-	counters_tell_pages(c, "Buffers", buffers);
-	counters_tell_pages(c, "Cached", file > swap + buffers ? file - swap - buffers : 0);
+	counters_emit_pages(c, "Buffers", buffers);
+	counters_emit_pages(c, "Cached",
+			    file > swap + buffers ? file - swap - buffers : 0);
 }
 
 static void counters_by_table(struct counters *c)
@@ -236,7 +237,7 @@ static void counters_by_table(struct counters *c)
 		b = 0;
 		if (counters_node_stat(c, sums[i].id[0], &a) &&
 		    (!sums[i].id[1] || counters_node_stat(c, sums[i].id[1], &b)))
-			counters_tell_pages(c, sums[i].key, a + b);
+			counters_emit_pages(c, sums[i].key, a + b);
 	}
 	/*
 	 * NR_PAGETABLE is an item of zones or of nodes, by release: as an item of nodes,
@@ -246,13 +247,13 @@ static void counters_by_table(struct counters *c)
 	    (c->n->constant[C_nr_tables] < c->n->constant[C_zone_items]
 		     ? counters_zone_stat(c, C_nr_tables, &all)
 		     : counters_node_stat(c, C_nr_tables, &all)))
-		counters_tell_pages(c, "PageTables", all);
+		counters_emit_pages(c, "PageTables", all);
 	if (counters_zone_stat(c, C_nr_mlock, &all))
-		counters_tell_pages(c, "Mlocked", all);
+		counters_emit_pages(c, "Mlocked", all);
 	if (counters_node_stat(c, C_nr_stack, &all))
-		counters_tell(c, "KernelStack", all);
+		counters_emit(c, "KernelStack", all);
 	if (counters_word(c, c->n->symbol[Y_poisoned], &all))
-		counters_tell_pages(c, "HardwareCorrupted", counters_no_less_than_0(all));
+		counters_emit_pages(c, "HardwareCorrupted", counters_no_less_than_0(all));
 }
 
 static bool counters_is_huge_known(const struct counters *c)
@@ -291,11 +292,11 @@ static bool counters_huge_pages(struct counters *c, uint64_t *ret)
 		sum += one << order;
 		for (size_t w = 0; i == by_default && w < sizeof(names) / sizeof(names[0]); w++)
 			if (counters_member(c, at, names[w].id, &one))
-				counters_tell(c, names[w].key, one);
+				counters_emit(c, names[w].key, one);
 		if (i == by_default)
-			counters_tell_pages(c, "Hugepagesize", (uint64_t)1 << order);
+			counters_emit_pages(c, "Hugepagesize", (uint64_t)1 << order);
 	}
-	counters_tell_pages(c, "Hugetlb", sum);
+	counters_emit_pages(c, "Hugetlb", sum);
 	*ret = sum;
 	return true;
 }
@@ -327,7 +328,7 @@ static void counters_commit(struct counters *c, bool have_huge, uint64_t huge)
 	uint32_t ratio = 0;
 
 	if (counters_committed(c, &all))
-		counters_tell_pages(c, "Committed_AS", all);
+		counters_emit_pages(c, "Committed_AS", all);
 	if (!have_huge || !counters_word(c, c->n->symbol[Y_totalram], &total) ||
 	    total < huge || !counters_word(c, c->n->symbol[Y_swap_total], &swap) ||
 	    !counters_word(c, c->n->symbol[Y_overcommit_kbytes], &kbytes) ||
@@ -335,7 +336,7 @@ static void counters_commit(struct counters *c, bool have_huge, uint64_t huge)
 		return;
 	/* vm_commit_limit() */
 	limit = kbytes ? kbytes >> (c->shift - 10) : (total - huge) * ratio / 100;
-	counters_tell_pages(c, "CommitLimit", limit + swap);
+	counters_emit_pages(c, "CommitLimit", limit + swap);
 }
 
 /* Free pages in per-CPU lists, which MemFree excludes. */
@@ -366,7 +367,7 @@ static void counters_waiting(struct counters *c)
 			}
 		}
 	if (any)
-		counters_tell(c, "zoneinfo.count", sum);
+		counters_emit(c, "zoneinfo.count", sum);
 }
 
 int kernel_counters(struct atw_kernel *k, counter_fn *fn, void *arg, struct atw_err *err)
@@ -387,13 +388,13 @@ int kernel_counters(struct atw_kernel *k, counter_fn *fn, void *arg, struct atw_
 	/* No kernel has zero here: such bytes were left out. */
 	if (!counters_zone_stat(&c, C_nr_free, &free_pages) || !free_pages)
 		return atw_err_set(err, ATW_E_MISSING, "the source does not have what the kernel counts");
-	counters_tell_pages(&c, "MemFree", free_pages);
+	counters_emit_pages(&c, "MemFree", free_pages);
 	counters_cached(&c);
 	counters_by_table(&c);
 	if (counters_word(&c, c.n->symbol[Y_swap_total], &u))
-		counters_tell_pages(&c, "SwapTotal", counters_no_less_than_0(u));
+		counters_emit_pages(&c, "SwapTotal", counters_no_less_than_0(u));
 	if (counters_word(&c, c.n->symbol[Y_swap_free], &u))
-		counters_tell_pages(&c, "SwapFree", counters_no_less_than_0(u));
+		counters_emit_pages(&c, "SwapFree", counters_no_less_than_0(u));
 	have_huge = counters_huge_pages(&c, &huge);
 	counters_commit(&c, have_huge, huge);
 	counters_waiting(&c);

@@ -234,7 +234,7 @@ static void match_describe(const struct match *m, const char *how)
 	const struct vmfile *f = m->f;
 
 	snprintf(m->f->from, sizeof(m->f->from), "%.80s (%s)%s", m->k->file, how,
-		 !f->symbols || f->placed ? "" : ", unused: nothing says where the kernel runs");
+		 !f->symbols || f->placed ? "" : ", unused: the address of the kernel is not known");
 }
 
 static int match_check_machine(const struct match *m, struct atw_err *err)

@@ -80,16 +80,16 @@ int kernel_log(struct atw_kernel *k, struct printk_ring *ret, struct atw_err *er
 int log_is_crash(const char *line, const char **ret)
 {
 	/* Messages that crash(8) searches for as well, the last one of a panic first. */
-	static const struct { const char *words; int how; } said[] = {
+	static const struct { const char *words; int how; } message[] = {
 		{ "Kernel panic - not syncing", 2 },
 		{ "sysrq: Trigger a crash", 1 }, { "BUG: ", 1 }, { "kernel BUG at ", 1 },
 		{ "Unable to handle kernel ", 1 }, { "Oops", 1 }, { "Internal error: ", 1 },
 		{ "general protection fault", 1 }, { "watchdog: BUG", 1 },
 	};
 
-	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
-		if ((*ret = strstr(line, said[i].words)))
-			return said[i].how;
+	for (size_t i = 0; i < sizeof(message) / sizeof(message[0]); i++)
+		if ((*ret = strstr(line, message[i].words)))
+			return message[i].how;
 	return 0;
 }
 
@@ -166,7 +166,7 @@ int kernel_node_name(struct atw_kernel *k, char *buf, size_t len, struct atw_err
 	else
 		member = n->types ? n->member[N_uts_node] : NEED_NONE;
 	if (member == NEED_NONE)
-		return atw_err_set(err, ATW_E_MISSING, "nothing says where init_uts_ns has its names");
+		return atw_err_set(err, ATW_E_MISSING, "the names in init_uts_ns cannot be found");
 	r = kmem_text(m, at + member, buf, len, err);
 	/*
 	 * sethostname(2) refuses an empty name, so an empty one was left out of the dump.
@@ -187,7 +187,7 @@ int kernel_clock(struct atw_kernel *k, struct kernel_clock *ret, struct atw_err 
 	if (r < 0)
 		return r;
 	if (!at)
-		return atw_err_set(err, ATW_E_MISSING, "nothing says where the kernel's clock is");
+		return atw_err_set(err, ATW_E_MISSING, "the kernel's clock cannot be found");
 	r = kmem_u64(m, at + n->member[N_tk_up], &c.up, err);
 	if (r == ATW_OK && n->member[N_tk_now] != NEED_NONE)
 		r = kmem_u64(m, at + n->member[N_tk_now], &c.now, err);

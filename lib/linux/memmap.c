@@ -62,7 +62,7 @@ static int memmap_section_shift(struct atw_kernel *k, struct memmap_where *w,
 	if (bits < pg->page_shift + (unsigned)SHIFT_MIN ||
 	    bits > pg->page_shift + (unsigned)SHIFT_MAX)
 		return atw_err_set(err, ATW_E_DAMAGED,
-				   "memory is said to be in sections of 2^%" PRIu64 " bytes, which cannot be",
+				   "invalid size of memory sections: 2^%" PRIu64 " bytes",
 				   bits);
 	w->shift = (uint8_t)(bits - pg->page_shift);
 	return ATW_OK;
@@ -128,7 +128,7 @@ static int memmap_sparse(struct atw_kernel *k, struct kmem *m, struct memmap_whe
 	}
 	w->per_root = (uint32_t)(((uint64_t)1 << k->own.paging.page_shift) / size);
 	return w->per_root ? ATW_OK :
-	       atw_err_set(err, ATW_E_DAMAGED, "a struct mem_section is said to have %" PRIu64 " bytes",
+	       atw_err_set(err, ATW_E_DAMAGED, "invalid size of struct mem_section: %" PRIu64 " bytes",
 			   size);
 }
 
@@ -161,7 +161,7 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 	if (symbol)
 		return memmap_flat(k, m, w, symbol, err);
 	r = atw_err_set(err, ATW_E_UNSUPPORTED,
-			"struct pages cannot be found: neither VMCOREINFO nor symbols tell where mem_section is");
+			"cannot find struct pages: neither VMCOREINFO nor symbols have the address of mem_section");
 	atw_err_remedy(err, ATW_PARAM_KERNEL_FILE);
 	return r;
 }

@@ -39,13 +39,14 @@ static int node_one(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32
 		    struct nodes *n, size_t *cap)
 {
 	uint64_t start, pages;
-	uint32_t said = id;
+	uint32_t number = id;
 
 	if (kmem_u64(m, pgdat + at[0], &start, NULL) < 0 ||
 	    kmem_u64(m, pgdat + at[1], &pages, NULL) < 0 || !pages ||
 	    start + pages < start)
 		return ATW_OK;
-	if (at[2] != NEED_NONE && (kmem_u32(m, pgdat + at[2], &said, NULL) < 0 || said != id))
+	if (at[2] != NEED_NONE &&
+	    (kmem_u32(m, pgdat + at[2], &number, NULL) < 0 || number != id))
 		return ATW_OK;
 	return node_add(n, cap, (struct node_span){start, start + pages, id});
 }
@@ -135,7 +136,7 @@ int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
 	if (r == ATW_OK)
 		r = node_spans_init(k, m, &n);
 	if (r == ATW_OK && !n.n)
-		r = atw_err_set(err, ATW_E_MISSING, "nothing says where the nodes' descriptions are");
+		r = atw_err_set(err, ATW_E_MISSING, "the descriptions of nodes cannot be found");
 	else if (r == ATW_OK && i >= n.n)
 		r = ATW_END;
 	else if (r == ATW_OK)

@@ -110,14 +110,14 @@ static uint64_t regions_last_at_distance(const struct plan *p, uint64_t first,
 	return top;
 }
 
-void region_direct_map(struct plan *p, struct said distance, uint64_t lo,
+void region_direct_map(struct plan *p, struct optional distance, uint64_t lo,
 		       uint64_t hi, bool from_lo)
 {
-	struct said end = plan_ram_end(p);
+	struct optional end = plan_ram_end(p);
 	struct leaf first, last;
 	uint64_t top = 0;
 
-	distance = said_alike(distance, plan_pointer_distance(p, lo, hi));
+	distance = optional_agreed(distance, plan_pointer_distance(p, lo, hi));
 	if (!distance.have || !first_leaf(p, lo, hi, &first) ||
 	    first.first - first.pa != distance.u)
 		return;

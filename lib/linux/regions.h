@@ -35,17 +35,17 @@ struct plan {
 };
 
 /* An optional number. */
-struct said {
+struct optional {
 	bool have;
 	uint64_t u;
 };
 
-static inline struct said said(uint64_t u)
+static inline struct optional optional(uint64_t u)
 {
-	return (struct said){ true, u };
+	return (struct optional){ true, u };
 }
 /* The value of both if they agree; of one if the other is missing; else nothing. */
-struct said said_alike(struct said a, struct said b);
+struct optional optional_agreed(struct optional a, struct optional b);
 
 /* Add a region, from first to last inclusive, on top of the others. */
 void region_put(struct plan *p, uint64_t first, uint64_t last, const char *name);
@@ -53,17 +53,17 @@ void region_put(struct plan *p, uint64_t first, uint64_t last, const char *name)
 void region_put_to(struct plan *p, uint64_t start, uint64_t end, const char *name);
 
 /* "NUMBER(x)", "SYMBOL(x)", ... of VMCOREINFO. */
-struct said plan_fact(const struct plan *p, const char *key);
+struct optional plan_fact(const struct plan *p, const char *key);
 /* The 8 bytes at the address of a symbol. */
-struct said plan_value(const struct plan *p, enum need_symbol i);
+struct optional plan_value(const struct plan *p, enum need_symbol i);
 /* The approximate start of the kernel's text. */
-struct said plan_text(const struct plan *p);
+struct optional plan_text(const struct plan *p);
 /* Virtual minus physical address of the mapping at va. */
-struct said plan_distance(const struct plan *p, uint64_t va);
+struct optional plan_distance(const struct plan *p, uint64_t va);
 /* The same for a pointer into the direct map, if one is known in [lo, hi]. */
-struct said plan_pointer_distance(const struct plan *p, uint64_t lo, uint64_t hi);
+struct optional plan_pointer_distance(const struct plan *p, uint64_t lo, uint64_t hi);
 /* The end of RAM according to the kernel: the physical address after max_pfn. */
-struct said plan_ram_end(const struct plan *p);
+struct optional plan_ram_end(const struct plan *p);
 
 /* One leaf. */
 struct leaf {
@@ -78,7 +78,7 @@ bool last_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf 
  * The direct map in [lo, hi]: its addresses are `distance` above physical ones. It begins
  * at lo if that is known, else at its first page, and ends at the end of RAM.
  */
-void region_direct_map(struct plan *p, struct said distance, uint64_t lo,
+void region_direct_map(struct plan *p, struct optional distance, uint64_t lo,
 		       uint64_t hi, bool from_lo);
 /* The kernel image from _text to _end; false: these are not known. */
 bool region_image(struct plan *p);
@@ -90,7 +90,7 @@ void region_loaded_modules(struct plan *p);
  * The address of a real or hypothetical struct page 0: the section_mem_map of every
  * present section with SPARSEMEM_VMEMMAP (mm/sparse.c, sparse_encode_mem_map()).
  */
-struct said plan_sections_vmemmap(const struct plan *p);
+struct optional plan_sections_vmemmap(const struct plan *p);
 
 void regions_x86(struct plan *p);
 void regions_arm64(struct plan *p);

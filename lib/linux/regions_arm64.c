@@ -23,10 +23,10 @@ struct bounds {
 	uint64_t built;          /* PAGE_OFFSET: the start that the kernel was built
 				  * for */
 	uint64_t page_end;       /* of the direct map, or of KASAN's shadow */
-	struct said vmalloc, vmalloc_end;
-	struct said modules, modules_end, bpf;
-	struct said vmemmap, vmemmap_end;
-	struct said pci, fixmap, fixmap_end;
+	struct optional vmalloc, vmalloc_end;
+	struct optional modules, modules_end, bpf;
+	struct optional vmemmap, vmemmap_end;
+	struct optional pci, fixmap, fixmap_end;
 };
 
 /* ---- fixed regions ---- */
@@ -47,26 +47,27 @@ static unsigned regions_arm64_log2_up(uint64_t u)
  */
 static void regions_arm64_vmalloc_start(const struct plan *p, struct bounds *b)
 {
-	struct said text = plan_fact(p, "SYMBOL(_stext)");
-	struct said kaslr = plan_fact(p, "KERNELOFFSET");
+	struct optional text = plan_fact(p, "SYMBOL(_stext)");
+	struct optional kaslr = plan_fact(p, "KERNELOFFSET");
 	uint64_t start = (text.u - kaslr.u) & ~(SZ_2M - 1);
 
 	if (!text.have || !kaslr.have)
 		return;
 	if (start == b->page_end + SZ_256M)
-		b->bpf = said(b->page_end);
+		b->bpf = optional(b->page_end);
 	else if (start != b->page_end + SZ_128M)
 		return;
-	b->modules = said(start - SZ_128M);
-	b->vmalloc = b->modules_end = said(start);
+	b->modules = optional(start - SZ_128M);
+	b->vmalloc = b->modules_end = optional(start);
 }
 
 /* If VMCOREINFO lacks the borders: vmemmap from the sections, the others from vmemmap. */
 static void regions_arm64_derive(const struct plan *p, struct bounds *b)
 {
 	const struct atw_paging *pg = &p->space->paging;
-	struct said pages = plan_sections_vmemmap(p), size = plan_fact(p, "SIZE(page)");
-	struct said ram = plan_fact(p, "NUMBER(PHYS_OFFSET)");
+	struct optional pages = plan_sections_vmemmap(p);
+	struct optional size = plan_fact(p, "SIZE(page)");
+	struct optional ram = plan_fact(p, "NUMBER(PHYS_OFFSET)");
 	unsigned shift;
 	uint64_t bytes, start, pud;
 
@@ -78,51 +79,51 @@ static void regions_arm64_derive(const struct plan *p, struct bounds *b)
 	start = pages.u + (uint64_t)((int64_t)ram.u >> pg->page_shift) * size.u;
 	if (start == -bytes - SZ_2M) {
 		pud = UINT64_C(1) << pg->level[pg->nlevels >= 3 ? 2 : pg->nlevels - 1].shift;
-		b->vmalloc_end = said(-pud - bytes - SZ_64K);
+		b->vmalloc_end = optional(-pud - bytes - SZ_64K);
 	} else if (start == -(-b->built >> shift)) {
-		b->vmalloc_end = said(start - SZ_256M);
+		b->vmalloc_end = optional(start - SZ_256M);
 	} else {
 		return;
 	}
 	regions_arm64_vmalloc_start(p, b);
-	b->vmemmap = said(start);
-	b->vmemmap_end = said(start + bytes);
+	b->vmemmap = optional(start);
+	b->vmemmap_end = optional(start + bytes);
 }
 
 static void regions_arm64_above_vmalloc(const struct plan *p, struct bounds *b)
 {
 	uint64_t start = b->vmemmap.u, end = b->vmemmap_end.u;
 	uint64_t half = b->page_end - b->built;
-	struct said size = plan_fact(p, "SIZE(page)");
+	struct optional size = plan_fact(p, "SIZE(page)");
 
 	if (!b->vmemmap.have || !b->vmemmap_end.have || !b->vmalloc_end.have)
 		return;
 	if (end == -SZ_1G) {
-		b->pci = said(end + SZ_8M);
-		b->fixmap = said(b->pci.u + SZ_16M);
-		b->fixmap_end = said(-SZ_8M);
+		b->pci = optional(end + SZ_8M);
+		b->fixmap = optional(b->pci.u + SZ_16M);
+		b->fixmap_end = optional(-SZ_8M);
 	} else if (start + (end - start) == -SZ_2M) {
-		b->pci = said(start - SZ_2M - SZ_16M);
+		b->pci = optional(start - SZ_2M - SZ_16M);
 		b->fixmap = b->vmalloc_end;
-		b->fixmap_end = said(b->pci.u - SZ_2M);
+		b->fixmap_end = optional(b->pci.u - SZ_2M);
 	} else if (size.have && size.u <= 256 &&
 		   end - start == half >> (p->space->paging.page_shift -
 					   regions_arm64_log2_up(size.u))) {
-		b->pci = said(start - SZ_8M - SZ_16M);
+		b->pci = optional(start - SZ_8M - SZ_16M);
 		b->fixmap = b->vmalloc_end;
-		b->fixmap_end = said(start - SZ_32M);
+		b->fixmap_end = optional(start - SZ_32M);
 	}
 	/*
 	 * Built for 52 bits and running with fewer, the lower part of vmemmap would
 	 * describe impossible addresses: since 6.9 it belongs to vmalloc.
 	 */
 	if (b->vmalloc_end.u > start)
-		b->vmemmap = said(b->vmalloc_end.u + SZ_8M);
+		b->vmemmap = optional(b->vmalloc_end.u + SZ_8M);
 }
 
 static bool regions_arm64_find_bounds(const struct plan *p, struct bounds *b)
 {
-	struct said bits = plan_fact(p, "NUMBER(VA_BITS)");
+	struct optional bits = plan_fact(p, "NUMBER(VA_BITS)");
 	uint64_t least = bits.u;
 
 	if (!bits.have || bits.u < 36 || bits.u > 52)
@@ -155,9 +156,9 @@ static bool regions_arm64_find_bounds(const struct plan *p, struct bounds *b)
  * is the direct map, there is no KASAN.
  */
 static uint64_t regions_arm64_kasan_start(const struct plan *p, const struct bounds *b,
-					  struct said direct)
+					  struct optional direct)
 {
-	struct said text = plan_text(p), d;
+	struct optional text = plan_text(p), d;
 
 	for (unsigned shift = 3; text.have && shift <= 4; shift++) {
 		uint64_t offset = b->page_end - (UINT64_C(1) << (64 - shift));
@@ -202,8 +203,8 @@ static bool regions_arm64_image_by_walk(const struct plan *p, uint64_t text,
 
 static void regions_arm64_image(struct plan *p)
 {
-	struct said text = plan_text(p);
-	struct said distance = plan_fact(p, "NUMBER(kimage_voffset)");
+	struct optional text = plan_text(p);
+	struct optional distance = plan_fact(p, "NUMBER(kimage_voffset)");
 	uint64_t start, end;
 
 	if (region_image(p) || !text.have || !distance.have ||
@@ -215,8 +216,8 @@ static void regions_arm64_image(struct plan *p)
 	region_image_parts(p, start, end);
 }
 
-static void regions_arm64_put_between(struct plan *p, struct said start, struct said end,
-				      const char *name)
+static void regions_arm64_put_between(struct plan *p, struct optional start,
+				      struct optional end, const char *name)
 {
 	if (start.have && end.have)
 		region_put_to(p, start.u, end.u, name);
@@ -224,7 +225,7 @@ static void regions_arm64_put_between(struct plan *p, struct said start, struct 
 
 void regions_arm64(struct plan *p)
 {
-	struct said ram = plan_fact(p, "NUMBER(PHYS_OFFSET)"), distance;
+	struct optional ram = plan_fact(p, "NUMBER(PHYS_OFFSET)"), distance;
 	struct bounds b;
 	uint64_t kasan;
 
@@ -234,7 +235,7 @@ void regions_arm64(struct plan *p)
 		return;
 	}
 	/* memstart_addr compensates for a half that is smaller than the build's. */
-	distance = ram.have ? said(b.built - ram.u) :
+	distance = ram.have ? optional(b.built - ram.u) :
 		plan_pointer_distance(p, b.direct, b.page_end - 1);
 	kasan = regions_arm64_kasan_start(p, &b, distance);
 	region_direct_map(p, distance, b.direct, kasan - 1, false);

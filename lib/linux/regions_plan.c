@@ -6,43 +6,43 @@
 
 /* ---- known values ---- */
 
-struct said said_alike(struct said a, struct said b)
+struct optional optional_agreed(struct optional a, struct optional b)
 {
 	if (a.have && b.have && a.u != b.u)
-		return (struct said){ false, 0 };
+		return (struct optional){ false, 0 };
 	return a.have ? a : b;
 }
 
-struct said plan_fact(const struct plan *p, const char *key)
+struct optional plan_fact(const struct plan *p, const char *key)
 {
-	struct said s = { false, 0 };
+	struct optional s = { false, 0 };
 
 	s.have = p->k->have_vi && atw_vmcoreinfo_u64(&p->k->vi, key, &s.u) == ATW_OK;
 	return s;
 }
 
-struct said plan_value(const struct plan *p, enum need_symbol i)
+struct optional plan_value(const struct plan *p, enum need_symbol i)
 {
-	struct said s = { false, 0 };
+	struct optional s = { false, 0 };
 
 	s.have = p->symbol[i] && kmem_u64(p->m, p->symbol[i], &s.u, NULL) == ATW_OK;
 	return s;
 }
 
-struct said plan_text(const struct plan *p)
+struct optional plan_text(const struct plan *p)
 {
-	struct said s = plan_fact(p, "SYMBOL(_stext)");
+	struct optional s = plan_fact(p, "SYMBOL(_stext)");
 
-	return s.have || !p->symbol[Y_image_text] ? s : said(p->symbol[Y_image_text]);
+	return s.have || !p->symbol[Y_image_text] ? s : optional(p->symbol[Y_image_text]);
 }
 
-struct said plan_distance(const struct plan *p, uint64_t va)
+struct optional plan_distance(const struct plan *p, uint64_t va)
 {
-	struct said s = { false, 0 };
+	struct optional s = { false, 0 };
 	atw_pa pa;
 
 	if (kmem_physical(p->m, va, &pa, NULL) == ATW_OK)
-		s = said(va - pa.u);
+		s = optional(va - pa.u);
 	return s;
 }
 
@@ -50,18 +50,18 @@ struct said plan_distance(const struct plan *p, uint64_t va)
  * mem_section is an array that memblock allocates from the direct map (VMCOREINFO has its
  * value); without SPARSEMEM_EXTREME it is in the image.
  */
-struct said plan_pointer_distance(const struct plan *p, uint64_t lo, uint64_t hi)
+struct optional plan_pointer_distance(const struct plan *p, uint64_t lo, uint64_t hi)
 {
-	struct said at = plan_fact(p, "SYMBOL(mem_section)");
+	struct optional at = plan_fact(p, "SYMBOL(mem_section)");
 
 	if (!at.have || at.u < lo || at.u > hi)
-		return (struct said){ false, 0 };
+		return (struct optional){ false, 0 };
 	return plan_distance(p, at.u);
 }
 
-struct said plan_ram_end(const struct plan *p)
+struct optional plan_ram_end(const struct plan *p)
 {
-	struct said s = plan_value(p, Y_max_pfn);
+	struct optional s = plan_value(p, Y_max_pfn);
 
 	/* Physical addresses have at most 52 bits. */
 	s.have &= s.u > 0 && s.u <= (UINT64_C(1) << 52) / p->page;
@@ -72,29 +72,29 @@ struct said plan_ram_end(const struct plan *p)
 /* SECTION_MARKED_PRESENT and SECTION_HAS_MEM_MAP; the flags above vary. */
 enum { SECTION_PRESENT = 3, SECTION_FLAGS = 0xfff, ROOTS_MAX = 1 << 18 };
 
-static struct said regions_plan_section_in_root(const struct plan *p, uint64_t root)
+static struct optional regions_plan_section_in_root(const struct plan *p, uint64_t root)
 {
-	struct said size = plan_fact(p, "SIZE(mem_section)");
-	struct said off = plan_fact(p, "OFFSET(mem_section.section_mem_map)");
+	struct optional size = plan_fact(p, "SIZE(mem_section)");
+	struct optional off = plan_fact(p, "OFFSET(mem_section.section_mem_map)");
 	uint64_t v;
 
 	if (!size.have || !off.have || size.u < 8 || size.u > 256 || off.u > size.u - 8)
-		return (struct said){ false, 0 };
+		return (struct optional){ false, 0 };
 	for (uint64_t at = 0; at + size.u <= p->page; at += size.u)
 		if (kmem_u64(p->m, root + at + off.u, &v, NULL) == ATW_OK &&
 		    (v & SECTION_PRESENT) == SECTION_PRESENT)
-			return said(v & ~(uint64_t)SECTION_FLAGS);
-	return (struct said){ false, 0 };
+			return optional(v & ~(uint64_t)SECTION_FLAGS);
+	return (struct optional){ false, 0 };
 }
 
-struct said plan_sections_vmemmap(const struct plan *p)
+struct optional plan_sections_vmemmap(const struct plan *p)
 {
-	struct said array = plan_fact(p, "SYMBOL(mem_section)");
-	struct said len = plan_fact(p, "LENGTH(mem_section)"), s;
+	struct optional array = plan_fact(p, "SYMBOL(mem_section)");
+	struct optional len = plan_fact(p, "LENGTH(mem_section)"), s;
 	uint64_t root;
 
 	if (!array.have || !len.have)
-		return (struct said){ false, 0 };
+		return (struct optional){ false, 0 };
 	for (uint64_t i = 0; i < len.u && i < ROOTS_MAX; i++) {
 		if (kmem_u64(p->m, array.u + 8 * i, &root, NULL) < 0)
 			break;
@@ -104,7 +104,7 @@ struct said plan_sections_vmemmap(const struct plan *p)
 		if (s.have)
 			return s;
 	}
-	return (struct said){ false, 0 };
+	return (struct optional){ false, 0 };
 }
 
 /* ---- mappings ---- */

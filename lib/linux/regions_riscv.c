@@ -16,16 +16,16 @@ enum { FIXMAP_SIZE = 6 << 20 };
 
 void regions_riscv(struct plan *p)
 {
-	struct said direct = plan_fact(p, "NUMBER(PAGE_OFFSET)");
-	struct said ram = plan_fact(p, "NUMBER(phys_ram_base)");
-	struct said start = plan_fact(p, "NUMBER(VMALLOC_START)");
-	struct said end = plan_fact(p, "NUMBER(VMALLOC_END)");
-	struct said vmemmap = plan_fact(p, "NUMBER(VMEMMAP_START)");
-	struct said vmemmap_end = plan_fact(p, "NUMBER(VMEMMAP_END)");
-	struct said modules = plan_fact(p, "NUMBER(MODULES_VADDR)");
-	struct said modules_end = plan_fact(p, "NUMBER(MODULES_END)");
-	struct said link = plan_fact(p, "NUMBER(KERNEL_LINK_ADDR)");
-	struct said text = plan_text(p), distance;
+	struct optional direct = plan_fact(p, "NUMBER(PAGE_OFFSET)");
+	struct optional ram = plan_fact(p, "NUMBER(phys_ram_base)");
+	struct optional start = plan_fact(p, "NUMBER(VMALLOC_START)");
+	struct optional end = plan_fact(p, "NUMBER(VMALLOC_END)");
+	struct optional vmemmap = plan_fact(p, "NUMBER(VMEMMAP_START)");
+	struct optional vmemmap_end = plan_fact(p, "NUMBER(VMEMMAP_END)");
+	struct optional modules = plan_fact(p, "NUMBER(MODULES_VADDR)");
+	struct optional modules_end = plan_fact(p, "NUMBER(MODULES_END)");
+	struct optional link = plan_fact(p, "NUMBER(KERNEL_LINK_ADDR)");
+	struct optional text = plan_text(p), distance;
 	uint64_t kasan = MODULES_LOWEST - (UINT64_C(1) << (p->space->paging.va_bits - 4));
 
 	/* The text's shadow is always mapped, and nothing else can be there. */
@@ -42,7 +42,7 @@ void regions_riscv(struct plan *p)
 	if (direct.have) {
 		distance = plan_pointer_distance(p, direct.u, kasan - 1);
 		if (!distance.have && ram.have)
-			distance = said(direct.u - ram.u);
+			distance = optional(direct.u - ram.u);
 		region_direct_map(p, distance, direct.u, kasan - 1, true);
 	}
 	region_put_to(p, kasan, MODULES_LOWEST, "KASAN shadow");

@@ -44,12 +44,13 @@ static const struct regions_x86_layout layouts[2] = {
 #define FIXMAP_END     UINT64_C(0xffffffffff800000)
 
 struct bases {
-	struct said direct, vmalloc, vmemmap;
+	struct optional direct, vmalloc, vmemmap;
 };
 
 /* ---- the three regions with random bases ---- */
 
-static struct said regions_x86_in_order(struct said s, uint64_t above, uint64_t below)
+static struct optional regions_x86_in_order(struct optional s, uint64_t above,
+					    uint64_t below)
 {
 	s.have &= s.u > above && s.u < below && !(s.u & (SZ_1G - 1));
 	return s;
@@ -60,11 +61,11 @@ static struct said regions_x86_in_order(struct said s, uint64_t above, uint64_t 
  * vmemmap_base, vmalloc_base, page_offset_base. The known values of the outer two locate
  * the third. For kernels before 6.9 without data symbols.
  */
-static struct said regions_x86_vmalloc_between(const struct plan *p,
+static struct optional regions_x86_vmalloc_between(const struct plan *p,
 					       const struct bases *b)
 {
 	enum { BLOCK = 65536, LONGEST = 64 << 20 };
-	struct said start = plan_text(p), ret = { false, 0 };
+	struct optional start = plan_text(p), ret = { false, 0 };
 	_auto_free unsigned char *buf = malloc(BLOCK);
 
 	if (!buf || !start.have || !b->direct.have || !b->vmemmap.have)
@@ -76,7 +77,7 @@ static struct said regions_x86_vmalloc_between(const struct plan *p,
 			if (get_le64(buf + i) != b->vmemmap.u ||
 			    get_le64(buf + i + 16) != b->direct.u)
 				continue;
-			ret = regions_x86_in_order(said(get_le64(buf + i + 8)),
+			ret = regions_x86_in_order(optional(get_le64(buf + i + 8)),
 						   b->direct.u, b->vmemmap.u);
 			/*
 			 * Re-read the bytes that are used: the search itself does not
@@ -97,21 +98,21 @@ static struct bases regions_x86_find_bases(const struct plan *p,
 	struct bases b;
 
 	/* Physical address 0 is mapped at the base, so its offset is the base. */
-	b.direct = said_alike(plan_value(p, Y_page_offset_base),
+	b.direct = optional_agreed(plan_value(p, Y_page_offset_base),
 			      plan_pointer_distance(p, l->ldt_end, ENTRY_AREA));
 	b.direct = regions_x86_in_order(b.direct, l->ldt_end - 1, ENTRY_AREA);
-	b.vmemmap = said_alike(plan_value(p, Y_vmemmap_base),
+	b.vmemmap = optional_agreed(plan_value(p, Y_vmemmap_base),
 			       plan_fact(p, "SYMBOL(vmemmap)"));
-	b.vmemmap = said_alike(b.vmemmap, plan_sections_vmemmap(p));
+	b.vmemmap = optional_agreed(b.vmemmap, plan_sections_vmemmap(p));
 	b.vmemmap = regions_x86_in_order(b.vmemmap, l->ldt_end, ENTRY_AREA);
-	b.vmalloc = said_alike(plan_value(p, Y_vmalloc_base),
+	b.vmalloc = optional_agreed(plan_value(p, Y_vmalloc_base),
 			       plan_fact(p, "NUMBER(VMALLOC_START)"));
 	if (!b.vmalloc.have)
 		b.vmalloc = regions_x86_vmalloc_between(p, &b);
 	/* If two have their values without KASLR, so has the third. */
 	if (!b.vmalloc.have && b.direct.have && b.direct.u == l->direct &&
 	    b.vmemmap.have && b.vmemmap.u == l->vmemmap)
-		b.vmalloc = said(l->vmalloc);
+		b.vmalloc = optional(l->vmalloc);
 	b.vmalloc =
 		regions_x86_in_order(b.vmalloc, b.direct.have ? b.direct.u : l->ldt_end,
 				     b.vmemmap.have ? b.vmemmap.u : ENTRY_AREA);
@@ -123,7 +124,7 @@ static bool regions_x86_has_kasan(const struct plan *p,
 				  const struct regions_x86_layout *l,
 				  const struct bases *b)
 {
-	struct said text = plan_text(p);
+	struct optional text = plan_text(p);
 
 	return text.have && b->vmemmap.have && b->vmemmap.u == l->vmemmap &&
 	       plan_distance(p, (text.u >> 3) + KASAN_OFFSET).have;
@@ -146,8 +147,8 @@ static void regions_x86_vmalloc(struct plan *p, const struct regions_x86_layout 
 /* As far as there are struct pages: the reserved size depends on the release. */
 static void regions_x86_vmemmap(struct plan *p, const struct bases *b, uint64_t hi)
 {
-	struct said ram = plan_ram_end(p), size = plan_fact(p, "SIZE(page)");
-	struct said bits = plan_fact(p, "NUMBER(SECTION_SIZE_BITS)");
+	struct optional ram = plan_ram_end(p), size = plan_fact(p, "SIZE(page)");
+	struct optional bits = plan_fact(p, "NUMBER(SECTION_SIZE_BITS)");
 	struct leaf leaf;
 	uint64_t last, section;
 
@@ -168,7 +169,7 @@ static void regions_x86_vmemmap(struct plan *p, const struct bases *b, uint64_t 
 
 static void regions_x86_image_and_above(struct plan *p)
 {
-	struct said size = plan_fact(p, "NUMBER(KERNEL_IMAGE_SIZE)");
+	struct optional size = plan_fact(p, "NUMBER(KERNEL_IMAGE_SIZE)");
 	/* 14df32670291 (5.11): CONFIG_DEBUG_KMAP_LOCAL_FORCE_MAP's fixmap is larger. */
 	uint64_t modules_end = p->symbol[Y_kunmap_local] ? MODULES_END - SZ_16M : MODULES_END;
 

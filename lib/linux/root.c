@@ -230,7 +230,7 @@ static int root_from_cpu(struct atw_kernel *k, unsigned cpu, struct atw_err *err
 					  "there is no CPU %u: the source has %" PRIu64,
 					  cpu, cpus) :
 			atw_err_set(err, ATW_E_MISSING,
-				    "it does not say what page tables CPU %u was using", cpu);
+				    "it does not have the page-table root of CPU %u", cpu);
 	snprintf(key, sizeof(key), "cpu%u.cr4", cpu);
 	if (atw_fact_u64(k->mem, key, &cr4) < 0)
 		cr4 = 0x20;

@@ -116,7 +116,8 @@ static int slab_caches_one(const struct members *v, uint64_t cache, unsigned nod
 	return ATW_OK;
 }
 
-int slab_caches(struct atw_kernel *k, slab_cache_fn *tell, void *arg, struct atw_err *err)
+int slab_caches(struct atw_kernel *k, slab_cache_fn *emit, void *arg,
+		struct atw_err *err)
 {
 	struct members v = { .n = kernel_needs(k) };
 	uint64_t head = v.n->symbol[Y_slab_caches], link = head, n = 0;
@@ -137,7 +138,7 @@ int slab_caches(struct atw_kernel *k, slab_cache_fn *tell, void *arg, struct atw
 			return atw_err_set(err, ATW_E_DAMAGED, "the list of slab caches has no end");
 		r = slab_caches_one(&v, link - v.n->member[N_cache_list], nodes, &c, err);
 		if (r == ATW_OK)
-			r = tell(arg, &c, err);
+			r = emit(arg, &c, err);
 		if (r < 0)
 			return r;
 	}

@@ -14,7 +14,8 @@ struct slab_cache {
 
 typedef int slab_cache_fn(void *arg, const struct slab_cache *c, struct atw_err *err);
 
-/* All caches in the kernel's order. A failure of `tell` ends the listing. */
-int slab_caches(struct atw_kernel *k, slab_cache_fn *tell, void *arg, struct atw_err *err);
+/* All caches in the kernel's order. A failure of `emit` ends the listing. */
+int slab_caches(struct atw_kernel *k, slab_cache_fn *emit, void *arg,
+		struct atw_err *err);
 
 #endif

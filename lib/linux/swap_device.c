@@ -31,7 +31,7 @@ static int device_read(const struct members *v, uint64_t at, unsigned type,
 		r = member_get(v, at, N_swap_type, &own, err);
 	if (r == ATW_OK && own != type)
 		return atw_err_set(err, ATW_E_DAMAGED,
-				   "what swap_info[%u] points to says of itself to be number %" PRIu64,
+				   "swap_info[%u] points to a device with number %" PRIu64,
 				   type, own);
 	if (r == ATW_OK)
 		r = member_get(v, at, N_swap_file, &file, err);

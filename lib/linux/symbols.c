@@ -66,7 +66,7 @@ static int symbols_from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
 	for (unsigned i = 0; i < BASE; i++)
 		if (!va[i])
 			return atw_err_set(err, ATW_E_MISSING,
-					   "VMCOREINFO does not say where the kernel's symbols are (no %s)",
+					   "VMCOREINFO lacks the address of the kernel's symbols (no %s)",
 					   table_keys[i]);
 	t.has_base = va[BASE];
 	t.offsets_va = va[OFFSETS];
@@ -200,7 +200,7 @@ static int symbols_find(struct atw_kernel *k, struct kernel_symbols *s,
 		return r;
 	r = k->have_vi ? symbols_from_vmcoreinfo(k, m, s, err)
 		       : atw_err_set(err, ATW_E_MISSING,
-				     "nothing says where the kernel's symbols are");
+				     "the kernel's symbols cannot be found");
 	if (r == ATW_E_MISSING && symbols_by_looks(k, m, s, NULL) == ATW_OK)
 		r = ATW_OK;
 	if (r == ATW_OK && k->vmfile && k->vmfile->symbols)

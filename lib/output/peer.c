@@ -135,13 +135,13 @@ enum { STEP_MS = 10, CLOSE_MS = 3000 };
 static int peer_listen_back(int fd, bool *closed)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char said[256];
+	char reply[256];
 	ssize_t n;
 
 	/* A connection that has ended is always ready. */
 	if (poll(*closed ? NULL : &p, *closed ? 0 : 1, STEP_MS) <= 0)
 		return 0;
-	n = recv(fd, said, sizeof(said), MSG_DONTWAIT);
+	n = recv(fd, reply, sizeof(reply), MSG_DONTWAIT);
 	*closed = !n;
 	return n < 0 && errno != EAGAIN && errno != EINTR ? errno : 0;
 }

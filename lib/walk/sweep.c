@@ -273,7 +273,7 @@ static void sweep_compare(struct sweep *s, uint32_t first, uint32_t last, size_t
 
 /* ---- tables of the lowest level ---- */
 
-static int sweep_tell(const struct sweep *s, const struct sweep_table *t, const void *words,
+static int sweep_emit(const struct sweep *s, const struct sweep_table *t, const void *words,
 		      struct atw_err *err)
 {
 	const struct sweep_seen seen = {
@@ -294,7 +294,7 @@ static int sweep_finish(struct sweep *s, size_t upto, struct atw_err *err)
 
 		for (size_t i = 0; i < s->nupper && r == ATW_OK; i++)
 			if (s->upper[i].space == at)
-				r = sweep_tell(s, &s->upper[i], sweep_words(s, i), err);
+				r = sweep_emit(s, &s->upper[i], sweep_words(s, i), err);
 		/* For a space without a lowest table nothing was re-read. */
 		if (r == ATW_OK)
 			r = s->to->done(s->to->arg, s->first + at, s->moved[at] || !s->seen[at],
@@ -328,7 +328,7 @@ static int sweep_batch(struct sweep *s, size_t from, size_t to, struct atw_err *
 		s->seen[s->leaf[from + i].space] = true;
 		r = sweep_finish(s, s->leaf[from + i].space, err);
 		if (r == ATW_OK)
-			r = sweep_tell(s, &s->leaf[from + i], words + i * bytes, err);
+			r = sweep_emit(s, &s->leaf[from + i], words + i * bytes, err);
 	}
 	return r;
 }

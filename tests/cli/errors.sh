@@ -471,7 +471,7 @@ run atwalk --cpu 1 riscv.elf 10000
 status 3
 no_out
 err <<'E'
-atwalk: riscv.elf: it does not say what page tables CPU 1 was using, nor does its kernel: page tables of a CPU cannot be found without the kernel's types (BTF)
+atwalk: riscv.elf: it does not have the page-table root of CPU 1, nor does its kernel: page tables of a CPU cannot be found without the kernel's types (BTF)
         give the root and its mode: --root PHYSICAL --paging MODE
 E
 

@@ -103,7 +103,7 @@ TEST(refuses_what_cannot_be)
 	/* No length, one that never ends, one too large, none at all. */
 	CHECK_EQ(one(0x00, "abcd", 4, &err), ATW_E_DAMAGED);
 	CHECK_EQ(one(0x00, "abcd\xff\xff\xff\xff\xff\xff", 10, &err), ATW_E_DAMAGED);
-	CHECK_STR(err.text, "snappy chunk at 0x0: does not say how long it is unpacked");
+	CHECK_STR(err.text, "snappy chunk at 0x0: has no uncompressed length");
 	CHECK_EQ(one(0x00, "abcd\x81\x80\4", 7, &err), ATW_E_DAMAGED);
 	CHECK_STR(err.text, "snappy chunk at 0x0: unpacks to 65537 bytes; 1 to 65536 are allowed");
 	CHECK_EQ(one(0x01, "abcd", 4, &err), ATW_E_DAMAGED);

@@ -736,7 +736,7 @@ TEST(malformed)
 		  "line 3: V: last: 10000000000000000 needs more than 64 bits" },
 		{ TASK "V: 0, 1FFFFFFFF, 0, 0, 0, 0, NULL\n",
 		  "line 2: V: last: 1FFFFFFFF needs more than 32 bits, "
-		  "and no H: line says that this is not the paper's form" },
+		  "and no H: line identifies the current format" },
 		{ FRONT TASK "V: 0, FFFFFFFFFFFFFFFF, 0, 0, 0, 0, NULL\n",
 		  "line 3: V: 0 to FFFFFFFFFFFFFFFF is not of size 0" },
 		{ FRONT TASK "V: 2000, 1FFF, 0, 0, 0, 0, NULL\n",

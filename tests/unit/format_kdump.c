@@ -166,7 +166,7 @@ TEST(hostile_headers)
 		{ 432, 4, 0, "sub header size, 0 blocks" },
 		{ 432, 4, 1000, "bytes short, inside its bitmaps" },
 		{ 432, 4, UINT32_MAX, "sub header size, 4294967295 blocks" },
-		{ 436, 4, 0, "has no bitmaps" },
+		{ 436, 4, 0, "a dump without bitmaps" },
 		{ 436, 4, 1000, "bytes short, inside its bitmaps" },
 		{ 436, 4, UINT32_MAX, "bytes short, inside its bitmaps" },
 		{ 440, 4, 9, "disagree: 9 frames and 8" },
@@ -203,7 +203,7 @@ TEST(hostile_headers)
 TEST(hostile_frames)
 {
 	static const struct { uint64_t max; const char *says; } lies[] = {
-		{ 0, "the machine had no memory" },
+		{ 0, "a machine without memory" },
 		{ 2 * 4096 * 8 + 1, "bitmaps of 2 blocks are too small for 65537 frames" },
 		{ UINT64_MAX, "more than 2^64 bytes" },
 		{ 1ull << 52, "more than 2^64 bytes" },
