@@ -208,7 +208,7 @@ static bool report_areas_next_mark(const struct report_areas_state *s,
 	if (!map_kept(&s->marks, at, end, mark, pages))
 		return false;
 	if (a->hidden && *mark == MAP_ABSENT)
-		*mark = MAP_UNTOLD;
+		*mark = MAP_MISSING;
 	return true;
 }
 

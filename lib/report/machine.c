@@ -34,9 +34,9 @@ static const struct atw_column columns[C_COUNT] = {
 	[C_COUNTER] = { .key = "counter", .type = ATW_T_TEXT, .width = 20,
 			.help = "what of /proc/meminfo counts the same" },
 	[C_KERNEL] = { .key = "kernel", .type = ATW_T_BYTES, .width = 10,
-		       .help = "what it says" },
+		       .help = "its value" },
 	[C_DIFFERENCE] = { .key = "difference", .type = ATW_T_CHANGE_BYTES, .width = 10,
-			   .help = "what was found, less what it says" },
+			   .help = "pages found, less that value" },
 };
 static const struct atw_schema schema = { "machine", columns, C_COUNT };
 

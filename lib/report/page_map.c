@@ -89,7 +89,7 @@ static void page_map_fill(struct map *m, char c, uint64_t pages)
 void map_add(struct map *m, enum map_mark mark, uint64_t pages)
 {
 	uint64_t room = (MAP_LINE - m->n) % MAP_LINE, lines;
-	bool nothing = mark == MAP_ABSENT || mark == MAP_UNTOLD;
+	bool nothing = mark == MAP_ABSENT || mark == MAP_MISSING;
 	uint64_t fold = nothing || m->out->paper ? m->fold : FOLD_SAME;
 	char c = marks[mark];
 

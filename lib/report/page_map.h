@@ -14,7 +14,7 @@ enum map_mark {
 	MAP_ABSENT = 0, MAP_MANY = 10, MAP_SWAPPED, MAP_ZERO, MAP_UNKNOWN, MAP_DEVICE,
 	MAP_ODD,                         /* neither present nor absent: a guard page, a
 					  * migration entry */
-	MAP_UNTOLD,                      /* content not recorded; never stored */
+	MAP_MISSING,                     /* content not recorded; never stored */
 	MAP_MARKS,
 };
 

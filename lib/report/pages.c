@@ -37,7 +37,7 @@ static const struct atw_column columns[P_COLUMNS] = {
 	[P_COUNT] = { .key = "count", .type = ATW_T_COUNT, .width = 6,
 		      .help = "how often it is mapped" },
 	[P_KCOUNT] = { .key = "kcount", .type = ATW_T_COUNT, .width = 6,
-		       .help = "how often the kernel says that it is" },
+		       .help = "the kernel's mapcount" },
 	[P_OWNER] = { .key = "owner", .type = ATW_T_TEXT,
 		      .help = "the file it is of, or the process" },
 	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .hidden = true,

@@ -227,7 +227,7 @@ static void pieces_put_marks(struct marks *m)
 static void pieces_add_marks(struct marks *m, enum map_mark mark, uint64_t pages)
 {
 	if (m->incomplete && mark == MAP_ABSENT)
-		mark = MAP_UNTOLD;
+		mark = MAP_MISSING;
 	if (pages && mark != m->mark) {
 		pieces_put_marks(m);
 		m->mark = mark;

@@ -237,7 +237,7 @@ static int write_paper_check_class(struct paper_writer *w, const struct census_a
 	got.name = a->name;
 	if (sums_column(&got) == sums_column(a) && census_flags(&got) == census_flags(a))
 		return ATW_OK;
-	return atw_err_set(err, ATW_E_UNSUPPORTED, "V: flags cannot say what it is for: it is %s "
+	return atw_err_set(err, ATW_E_UNSUPPORTED, "V: flags cannot express its class: it is %s "
 			   "and would be read as %s (%s)", census_class_names.name[a->class],
 			   census_class_names.name[got.class],
 			   census_flags_text(census_flags(&got), text));

@@ -114,7 +114,7 @@ refused 'process 7 (a): area 00010000: M: swap is no field there, and 1 pages ar
 refused 'process 7 (a): area 00010000: V: name has characters that would be read back as others' "$task" "${area/NULL/\/a\\012b}" "$page"
 
 t "and so is what would be read as memory for something else"
-refused 'process 7 (a): area 00010000: V: flags cannot say what it is for: it is jit and would be read as anon (..rwxB)' "$task" "${area/73/77}" "$page"
+refused 'process 7 (a): area 00010000: V: flags cannot express its class: it is jit and would be read as anon (..rwxB)' "$task" "${area/73/77}" "$page"
 
 t "what is not known at all"
 printf '%s%s\n%s\nL: 7, pages, gone\nE: 5, 1, 1, 1\n' "$front" "$task" "$area" >lost.cap

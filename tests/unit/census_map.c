@@ -85,10 +85,10 @@ TEST(kept)
 	size_t at = 0;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (int m = 0; m < MAP_UNTOLD; m++)
+		for (int m = 0; m < MAP_MISSING; m++)
 			map_keep(&b, (enum map_mark)m, sizes[i]);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (int m = 0; m < MAP_UNTOLD; m++) {
+		for (int m = 0; m < MAP_MISSING; m++) {
 			CHECK(map_kept(&b, &at, b.len, &mark, &pages));
 			CHECK_EQ(mark, m);
 			CHECK_EQ(pages, sizes[i]);
