@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* picture.c - list of drawings, and helpers for their texts. */
+/* picture.c - texts and look-ups that drawn reports share. */
 #include "report/picture.h"
 
 #include <inttypes.h>
