@@ -40,27 +40,27 @@ int external_ask(const struct command *cmd, const char *option, char *ret, size_
  */
 #define OPT_KERNEL(s, m) \
 	{ 0, "root", OPT_HEX, offsetof(s, m.root), "PHYS", \
-	  "physical address of the root table", NULL }, \
+	  "use the root table at physical address PHYS", NULL }, \
 	{ 0, "paging", OPT_TEXT, offsetof(s, m.paging), "MODE", \
-	  "the paging mode; `atwalk info --paging-modes` lists them", NULL }, \
+	  "use paging mode MODE; `atwalk info --paging-modes` lists them", NULL }, \
 	{ 0, "pte-ext", OPT_TEXT, offsetof(s, m.pte_ext), "LIST", \
-	  "what the CPU adds to the mode: lpa2, thead, svrsw60t59b", NULL }, \
+	  "enable extensions of the paging mode: lpa2, thead, svrsw60t59b", NULL }, \
 	{ 0, "cbit", OPT_NUMBER, offsetof(s, m.cbit), "BIT", \
-	  "entry bit that marks encrypted memory (SME, SEV, TDX)", NULL }, \
+	  "mask entry bit BIT, which marks encrypted memory (SME, SEV, TDX)", NULL }, \
 	{ 0, "kernel", OPT_TEXT, offsetof(s, m.kernel), "FILE", \
-	  "vmlinux, System.map or BTF that adds what the source lacks", NULL }
+	  "read missing symbols and types from FILE (vmlinux, System.map or BTF)", NULL }
 #define OPT_FREEZE(s, m) \
 	{ 0, "freeze", OPT_FLAG, offsetof(s, m.freeze), NULL, \
-	  "live: have the process stand still while it is read", NULL }
+	  "stop the process while it is being read (live only)", NULL }
 #define OPT_SUBJECT(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.pid), "N", \
-	  "the page tables of process N", NULL }, \
+	  "use the page tables of process N", NULL }, \
 	{ 0, "task", OPT_TEXT, offsetof(s, m.task), "NAME", \
-	  "those of the process called NAME", NULL }, \
+	  "use the page tables of the process named NAME", NULL }, \
 	{ 0, "pti", OPT_CHOICE, offsetof(s, m.pti), "HALF", \
-	  "under page-table isolation, this copy alone", pti_choices }, \
+	  "use only this copy of the tables under page-table isolation", pti_choices }, \
 	{ 0, "cpu", OPT_NUMBER, offsetof(s, m.cpu), "N", \
-	  "the page tables CPU N was using", NULL }, \
+	  "use the page tables that CPU N was using", NULL }, \
 	OPT_KERNEL(s, m)
 
 /* ---- opening what the user named ---- */

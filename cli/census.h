@@ -30,11 +30,11 @@ struct census_source_opts {
 };
 #define OPT_CENSUS(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.space.pid), "N", \
-	  "process N alone", NULL }, \
+	  "select process N only", NULL }, \
 	{ 0, "task", OPT_TEXT, offsetof(s, m.space.task), "NAME", \
-	  "the process called NAME alone", NULL }, \
+	  "select the process named NAME only", NULL }, \
 	{ 0, "no-refs", OPT_FLAG, offsetof(s, m.no_refs), NULL, \
-	  "do not count mappings first; the kernel's counts alone", NULL }, \
+	  "do not count mappings; use only the counts kept by the kernel", NULL }, \
 	OPT_ALLOW(s, m.allow), \
 	OPT_FREEZE(s, m.space), \
 	OPT_KERNEL(s, m.space)

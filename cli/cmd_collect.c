@@ -21,15 +21,15 @@ static const struct opt_choice form_choices[] = {
 
 static const struct opt options[] = {
 	{ 0, "frames", OPT_FLAG, offsetof(struct collect_opts, source.frames), NULL,
-	  "what every frame of RAM is used for, too", NULL },
+	  "record the use of every frame of RAM as well", NULL },
 	{ 0, "raw", OPT_FLAG, offsetof(struct collect_opts, source.raw), NULL,
-	  "entries as they are, and all flags of pages", NULL },
+	  "record raw page-table entries and all page flags", NULL },
 	{ 0, "form", OPT_CHOICE, offsetof(struct collect_opts, form), "FORM",
-	  "2005: the paper's own, where 32 bits are enough for each field", form_choices },
+	  "select the capture format; 2005: the original LPMA format with 32-bit fields", form_choices },
 	{ 0, "threads", OPT_FLAG, offsetof(struct collect_opts, source.threads), NULL,
-	  "threads of processes, too", NULL },
+	  "record the threads of processes as well", NULL },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct collect_opts, zstd), NULL,
-	  "packed by zstd", NULL },
+	  "compress the output with zstd", NULL },
 	OPT_CENSUS(struct collect_opts, source),
 	{ 0 }
 };
@@ -134,11 +134,10 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 const struct command cmd_collect = {
 	"collect",
 	"SOURCE",
-	"who has which physical memory, written down",
-	"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas "
-	"and\n"
-	"their pages, with how often each page is mapped; files, swap and RAM; and what\n"
-	"could not be read. Of a capture, one in the form of today.",
+	"record page ownership of all processes in a capture file",
+	"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas\n"
+	"and their pages with the number of mappings of each; files, swap and RAM; and\n"
+	"read errors. If SOURCE is a capture, it is rewritten in the current format.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
 	options,
 	sizeof(struct collect_opts),

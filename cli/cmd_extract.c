@@ -20,7 +20,7 @@ struct extract_opts {
 
 static const struct opt options[] = {
 	{ 0, "pages", OPT_FLAG, offsetof(struct extract_opts, pages), NULL,
-	  "with what the kernel says of each page that processes map", NULL },
+	  "include the struct page of each page that processes map", NULL },
 	OPT_KERNEL(struct extract_opts, space),
 	{ 0 }
 };
@@ -198,12 +198,11 @@ static int extract_run(const struct common *c, void *opts, int argc, char **argv
 const struct command cmd_extract = {
 	"extract",
 	"-o FILE SOURCE",
-	"a small dump of page tables and kernel facts only",
-	"Writes to FILE what of SOURCE is needed to answer walk, map, ps and info: all\n"
-	"page tables, the kernel's symbols and types, its tasks and their memory areas,\n"
-	"and nothing of what the pages hold. FILE is an ELF core dump, to be attached "
-	"to\n"
-	"a report; names of processes and of files and the command line are in it.",
+	"write a small dump of page tables and kernel metadata only",
+	"Writes to FILE the parts of SOURCE that walk, map, ps and info need: all page\n"
+	"tables, the kernel's symbols and types, tasks and memory areas, but no\n"
+	"contents of pages. FILE is an ELF core dump that can be attached to a bug\n"
+	"report; it contains names of processes and files and the kernel command line.",
 	OPT_COMMON_LISTING,
 	options,
 	sizeof(struct extract_opts),

@@ -17,11 +17,11 @@ struct info_opts {
 
 static const struct opt options[] = {
 	{ 0, "paging-modes", OPT_FLAG, offsetof(struct info_opts, modes), NULL,
-	  "list the paging modes instead; needs no SOURCE", NULL },
+	  "list the paging modes; takes no SOURCE", NULL },
 	{ 0, "paging-flags", OPT_TEXT, offsetof(struct info_opts, flags_of), "MODE",
-	  "list the flags of a mode instead; needs no SOURCE", NULL },
+	  "list the flags of paging mode MODE; takes no SOURCE", NULL },
 	{ 0, "log", OPT_NUMBER, offsetof(struct info_opts, log), "LINES",
-	  "print that many last lines of the kernel's log (8 of a dump)", NULL },
+	  "print the last LINES lines of the kernel log (default for a dump: 8)", NULL },
 	OPT_SUBJECT(struct info_opts, space),
 	{ 0 }
 };
@@ -302,8 +302,8 @@ static int info_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command cmd_info = {
 	"info",
 	"SOURCE",
-	"what is this source, and what was found in it",
-	"Says what SOURCE is: its format, machine, kernel release, paging mode and\n"
+	"describe a source and what was found in it",
+	"Describes SOURCE: its format, machine, kernel release, paging mode and\n"
 	"root, CPUs and memory, where each was found, and what is missing.",
 	OPT_COMMON_LISTING,
 	options,

@@ -21,7 +21,7 @@ struct probe_opts {
 
 static const struct opt options[] = {
 	{ 0, "pid", OPT_NUMBER, offsetof(struct probe_opts, pid), "N",
-	  "may process N be looked at? no other one is asked about", NULL },
+	  "check access to process N only", NULL },
 	{ 0 }
 };
 
@@ -334,10 +334,10 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command cmd_probe = {
 	"probe",
 	"",
-	"what this machine lets atwalk see, and how to see more",
-	"Tries each way to look at the running machine and says of each whether it is\n"
-	"allowed to this process, why not, and the command that would allow it. Nothing\n"
-	"is changed, and of other processes nothing is read.",
+	"check which data sources are available and what each one requires",
+	"Tries each data source of the running machine and reports whether this process\n"
+	"may use it, the reason if not, and the command that would allow it. Nothing is\n"
+	"changed, and no data of other processes is read.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS,
 	options,
 	sizeof(struct probe_opts),

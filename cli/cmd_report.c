@@ -20,17 +20,17 @@ static const struct opt_choice by_choices[] = {
 
 static const struct opt options[] = {
 	{ 0, "virtual", OPT_FLAG, offsetof(struct report_opts, virtual), NULL,
-	  "sizes of addresses, not of pages that are in memory", NULL },
+	  "report virtual sizes instead of resident ones", NULL },
 	{ 0, "paper", OPT_FLAG, offsetof(struct report_opts, paper), NULL,
-	  "the layout of the paper's figures", NULL },
+	  "print in the layout of the figures in the LPMA paper", NULL },
 	{ 0, "watch", OPT_TEXT, offsetof(struct report_opts, watch), "SECONDS[,TIMES]",
-	  "live: many looks, one every so often, until it is interrupted", NULL },
+	  "repeat every SECONDS, until interrupted or TIMES times (live only)", NULL },
 	{ 0, "by", OPT_CHOICE, offsetof(struct report_opts, by), "WHAT",
-	  "use: of each process, user, cgroup or unit", by_choices },
+	  "group the report use by process, user, cgroup or unit", by_choices },
 	{ 0, "kernel-threads", OPT_FLAG, offsetof(struct report_opts, bare), NULL,
-	  "basic: list tasks without memory of their own as well", NULL },
+	  "list tasks without memory of their own as well (basic only)", NULL },
 	{ 0, "limit", OPT_NUMBER, offsetof(struct report_opts, limit), "N",
-	  "the first N rows alone, and how many there are more", NULL },
+	  "print only the first N rows and the number of those left out", NULL },
 	OPT_CENSUS(struct report_opts, source),
 	{ 0 }
 };
@@ -243,7 +243,7 @@ static int report_run(const struct common *c, void *opts, int argc, char **argv)
 		.o = opts,
 		.a = {.c = c,
 		      .command = "report",
-		      .title = "Who uses physical memory",
+		      .title = "Use of physical memory",
 		      .kind = report_kind_at,
 		      .finish = report_finish,
 		      .draw = report_draw,
@@ -276,32 +276,28 @@ static int report_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command cmd_report = {
 	"report",
 	"NAME[,NAME...] SOURCE...",
-	"who uses physical memory",
-	"Analyses of a capture (atwalk-capture(5)), a dump or the running system, after\n"
-	"Movall, Nelson and Wetzstein, \"Linux Physical Memory Analysis\". Several share "
-	"one\n"
-	"pass.\n\n"
+	"report how physical memory is used",
+	"Analyzes a capture (atwalk-capture(5)), a dump or the running system, after\n"
+	"Movall, Nelson and Wetzstein, \"Linux Physical Memory Analysis\" (LPMA).\n"
+	"Several reports share one pass.\n"
+	"\n"
 	"NAME:\n"
-	"  basic    pages of each process: read-only and read/write, stack, heap, data, "
-	"text\n"
-	"  areas    every area of every process, and how often each of its pages is "
-	"mapped\n"
-	"  units    programs and libraries, across all processes: who has which of their "
-	"pages\n"
-	"  totals   what each program and library takes in all processes\n"
-	"  alerts   areas with copied pages, or with pages of one user beside shared "
-	"ones\n"
-	"  count    pages of memory that processes have: a number to follow over time\n"
-	"  pages    every page that a process has, by physical address, with its owner\n"
+	"  basic    pages by process: read-only, read/write, stack, heap, data, text\n"
+	"  areas    each memory area of each process, and the mapcounts of its pages\n"
+	"  units    programs and libraries, across all processes: users of their pages\n"
+	"  totals   memory of each program and library in all processes\n"
+	"  alerts   areas with copied pages, or with private pages beside shared ones\n"
+	"  count    number of pages that processes use, to compare over time\n"
+	"  pages    each page of each process, by physical address, with its owner\n"
 	"  use      RSS, PSS, USS and swap of each process, user, cgroup or unit\n"
-	"  nodes    which process has how much memory on which NUMA node\n"
+	"  nodes    memory of each process on each NUMA node\n"
 	"  stacks   PSS by process, file and use: folded, as for flame graphs\n"
-	"  tasks    every task, threads too: page faults and CPU times\n"
+	"  tasks    page faults and CPU times of each task, threads as well\n"
 	"  kernel   objects and pages of each slab cache of the kernel\n"
-	"  machine  every frame of RAM by what it is used for; sums up to MemTotal\n"
-	"Of several SOURCEs, looks at one machine in this order:\n"
-	"  thrash   faults, refaults and memory pressure: thrashing or not, and who\n"
-	"  growth   whose memory grows, how fast, and what may be a leak",
+	"  machine  use of every frame of RAM; adds up to MemTotal\n"
+	"Of several SOURCEs that are snapshots of one machine in this order:\n"
+	"  thrash   faults, refaults and memory pressure: thrashing, and its processes\n"
+	"  growth   processes that grow, their rate, and possible leaks",
 	OPT_COMMON_LISTING | OPT_COMMON_PICTURES,
 	options,
 	sizeof(struct report_opts),

@@ -14,7 +14,7 @@
 #include "base/io.h"
 
 const struct command cmd_kmap = {
-	.name = "kmap", .summary = "which code touches which object of the kernel",
+	.name = "kmap", .summary = "record and analyze kernel memory accesses",
 };
 
 /* ATWALK_PROGRAMS: where programs are installed; the Makefile defines it. */

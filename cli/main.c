@@ -21,7 +21,7 @@ static void main_usage(FILE *out)
 {
 	struct opt_set common[COMMON_SETS];
 
-	fputs("usage: atwalk [options] SOURCE ADDRESS...     where is this address\n"
+	fputs("usage: atwalk [options] SOURCE ADDRESS...     translate addresses\n"
 	      "       atwalk COMMAND [options] SOURCE [...]\n\n"
 	      "SOURCE: live (the running kernel), a dump (ELF core, kdump-compressed, LiME,\n"
 	      "        AVML), a capture, FORMAT:PATH, or raw:PATH@LOAD-ADDRESS.\n"
@@ -32,8 +32,9 @@ static void main_usage(FILE *out)
 	fputs("\ncommon options:\n", out);
 	common_sets(UINT_MAX, NULL, common);
 	options_help(common, COMMON_SETS, out);
-	fputs("\n`atwalk COMMAND --help` shows a command's own, and which common ones it takes.\n"
-	      "Exit status: 0 complete, 1 no, 2 wrong usage, 3 source unusable, 4 answered in part.\n",
+	fputs("\n`atwalk COMMAND --help` lists the options of a command and the common ones it takes.\n"
+	      "Exit status: 0 complete, 1 not mapped or none found, 2 wrong usage,\n"
+	      "3 source unusable, 4 result incomplete.\n",
 	      out);
 }
 

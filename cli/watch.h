@@ -10,7 +10,7 @@
 
 #define OPT_WATCH(s, m) \
 	{ 0, "watch", OPT_TEXT, offsetof(s, m), "SECONDS[,TIMES]", \
-	  "live: sums alone, every so often, and how they changed", NULL }
+	  "print sums and their changes every SECONDS (live only)", NULL }
 
 struct watched {
 	const struct atw_schema *schema;

@@ -29,24 +29,24 @@ struct opts {
 
 #define AT(field) offsetof(struct opts, field)
 static const struct opt options[] = {
-	{ 0, "pid", OPT_NUMBER, AT(pid), "N", "process N alone", NULL },
+	{ 0, "pid", OPT_NUMBER, AT(pid), "N", "select process N only", NULL },
 	{ 0, "frames", OPT_FLAG, AT(frames), NULL,
-	  "what every frame of RAM is used for, too", NULL },
-	{ 0, "raw", OPT_FLAG, AT(raw), NULL, "all flags of pages", NULL },
+	  "record the use of every frame of RAM as well", NULL },
+	{ 0, "raw", OPT_FLAG, AT(raw), NULL, "record all page flags", NULL },
 	{ 0, "allow-unreadable", OPT_FLAG, AT(allow), NULL,
 	  "report processes that may not be read without exit status 4", NULL },
 	{ 0, "no-refs", OPT_FLAG, AT(no_refs), NULL,
-	  "do not count mappings first; the kernel's counts alone", NULL },
+	  "do not count mappings; use only the counts kept by the kernel", NULL },
 	{ 0, "mem", OPT_TEXT, AT(mem), "BYTES",
-	  "take no more memory than this (K, M, G)", NULL },
+	  "use at most BYTES of memory (K, M, G)", NULL },
 	{ 0, "rate", OPT_TEXT, AT(rate), "BYTES",
-	  "read no more than so many bytes a second (K, M, G)", NULL },
+	  "read at most BYTES per second (K, M, G)", NULL },
 	{ 0, "progress", OPT_FLAG, AT(progress), NULL,
-	  "say how far it is, even if standard error is no terminal", NULL },
-	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL, "no remarks on standard error", NULL },
+	  "report progress even if standard error is not a terminal", NULL },
+	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL, "suppress warnings on standard error", NULL },
 	{ 'v', "verbose", OPT_FLAG, AT(verbose), NULL,
-	  "say at the end what it took: time, bytes read, memory", NULL },
-	{ 0, "help", OPT_FLAG, AT(help), NULL, "show this", NULL },
+	  "report the cost at the end: time, bytes read, memory", NULL },
+	{ 0, "help", OPT_FLAG, AT(help), NULL, "show this help", NULL },
 	{ 0, "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
 	{ 0 }
 };
@@ -258,14 +258,10 @@ static int collector_flush_stdout(void)
 static int collector_help(void)
 {
 	fputs("usage: atwalk-collect [options] [TO]\n\n"
-	      "Writes a capture (atwalk-capture(5)) of the running system, read from "
-	      "/proc.\n\n"
-	      "TO: a file, which is created only when complete; - or nothing for "
-	      "standard\n"
-	      "    output; or tcp:ADDRESS:PORT or unix:PATH for a socket that accepts."
-	      "\n\n"
-	      "options:\n",
-	      stdout);
+	      "Writes a capture (atwalk-capture(5)) of the running system, read from /proc.\n\n"
+	      "TO: a file, created or replaced atomically; - or none: standard output;\n"
+	      "    tcp:ADDRESS:PORT or unix:PATH: a listening socket.\n\n"
+	      "options:\n", stdout);
 	options_help(&(struct opt_set){ .table = options }, 1, stdout);
 	fputs("\nExit status: 0 complete, 1 no such process, 2 wrong usage, 3 not written,\n"
 	      "4 parts could not be read.\n", stdout);

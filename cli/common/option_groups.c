@@ -38,7 +38,7 @@ static const struct opt format_options[] = {
 };
 static const struct opt row_options[] = {
 	{ 0, "columns", OPT_TEXT, AT(columns), "LIST",
-	  "show the columns in LIST; +LIST adds to the default ones", NULL },
+	  "show the columns in LIST; +LIST adds to the default columns", NULL },
 	{ 0, "filter", OPT_TEXT, AT(filter), "EXPR",
 	  "show only rows that match EXPR, e.g. 'writable and size>=2M'", NULL },
 	{ 0, "sort", OPT_TEXT, AT(sort), "COLUMNS",
@@ -56,24 +56,24 @@ static const struct opt units_options[] = {
 };
 static const struct opt source_options[] = {
 	{ 'S', "part", OPT_LIST, AT(parts), "FILE",
-	  "read a further FILE of a split dump; may be repeated", NULL },
+	  "read FILE as a further part of a split dump; may be repeated", NULL },
 	{ 0, "rate", OPT_TEXT, AT(rate), "BYTES",
 	  "read at most BYTES per second (K, M, G) from a live source", NULL },
 	{ 0 }
 };
 static const struct opt progress_options[] = {
 	{ 0, "progress", OPT_FLAG, AT(progress), NULL,
-	  "report progress, even if standard error is no terminal", NULL },
+	  "report progress even if standard error is not a terminal", NULL },
 	{ 0 }
 };
 static const struct opt verbose_options[] = {
 	{ 'v', "verbose", OPT_MORE, AT(verbose), NULL,
-	  "report what was found and how; twice: every read", NULL },
+	  "report what was found and how; given twice: log every read", NULL },
 	{ 0 }
 };
 static const struct opt every_options[] = {
 	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL,
-	  "suppress remarks on standard error", NULL },
+	  "suppress warnings on standard error", NULL },
 	{ 'h', "help", OPT_FLAG, AT(help), NULL, "show this help", NULL },
 	{ 'V', "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
 	{ 0 }

@@ -25,9 +25,9 @@ static const struct opt_choice to_choices[] = {
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct convert_opts, to), "VERSION",
-	  "the form to write", to_choices },
+	  "select the format to write", to_choices },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct convert_opts, zstd), NULL,
-	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
+	  "compress with zstd; implied by an output name that ends in .zst", NULL },
 	{ 0 }
 };
 
@@ -152,11 +152,11 @@ static int convert_run(const struct common *c, void *opts, int argc, char **argv
 const struct command kmap_convert = {
 	"kmap convert",
 	"--to VERSION FILE",
-	"the same in another of its forms",
-	"Writes a KMAP in the form that one version of Memorizer wrote, or in uSCOPE's\n"
-	"compressed one; or in atwalk's own, that of `kmap record`, which has a place "
-	"for all of\n"
-	"them. What a form has no place for is left out, and said.",
+	"convert a KMAP to another format",
+	"Writes a KMAP in the format of one version of Memorizer (v1 to v4), in\n"
+	"uSCOPE's compressed format (comp), or in the format of `kmap record`\n"
+	"(atwalk), which can hold the records of all others. Records that the format\n"
+	"cannot hold are dropped and counted on standard error.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_PROGRESS,
 	options,
 	sizeof(struct convert_opts),

@@ -226,11 +226,10 @@ static int ctl_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command kmap_ctl = {
 	"kmap ctl",
 	"SOCKET|FOLDER [NAME [VALUE]]",
-	"control a recording while it runs",
-	"Reads what a control of a recording says, or writes VALUE to it. They have the "
-	"names\n"
-	"of Memorizer's files, of all its versions: kmap, stats, clear_object_list,\n"
-	"memorizer_log_access and others; without a NAME all are listed.",
+	"read and write the controls of a running recording",
+	"Reads a control of a running recording, or writes VALUE to it. Controls have\n"
+	"the names of Memorizer's control files in all its versions: kmap, stats,\n"
+	"clear_object_list, memorizer_log_access and others. Without NAME, lists them.",
 	OPT_COMMON_OUTPUT,
 	NULL,
 	0,

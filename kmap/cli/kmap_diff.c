@@ -18,14 +18,14 @@ struct kmap_diff_opts {
 #define AT(field) offsetof(struct kmap_diff_opts, field)
 static const struct opt options[] = {
 	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL",
-	  "what code is compared by; usually function, without symbols instruction",
+	  "compare code by LEVEL; default: function, without symbols instruction",
 	  kmap_level_choices },
 	{ 0, "no-counts", OPT_FLAG, AT(no_counts), NULL,
-	  "only what is new or gone, however often it happened", NULL },
+	  "list only what is new or gone; ignore counts", NULL },
 	{ 0, "symbols", OPT_LIST, AT(symbols), "FILE",
-	  "names of functions, as of kmap report; given twice: of A, then of B", NULL },
+	  "read function names from FILE, as kmap report does; given twice: for A, then B", NULL },
 	{ 0, "kernel", OPT_LIST, AT(kernel), "VMLINUX",
-	  "and of files, likewise", NULL },
+	  "read names of functions and files from VMLINUX; given twice: for A, then B", NULL },
 	{ 0 }
 };
 
@@ -222,10 +222,9 @@ static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char 
 const struct command kmap_diff = {
 	"kmap diff",
 	"A B",
-	"what is new, gone or changed from one KMAP to another",
-	"Compares two KMAPs: caches, the code that allocates from each, and the code "
-	"that\n"
-	"touches its objects. Exit status 1 if they differ.",
+	"list what is new, gone or changed between two KMAPs",
+	"Compares two KMAPs: caches, the code that allocates from each, and the code\n"
+	"that accesses its objects. Exit status 1 if they differ.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
 	options,
 	sizeof(struct kmap_diff_opts),

@@ -32,50 +32,50 @@ static const struct opt_choice to_choices[] = {
 
 static const struct opt options[] = {
 	{ 0, "mode", OPT_CHOICE, offsetof(struct record_opts, mode), "MODE",
-	  "every object by itself, all that one place allocates as one, or one of --sample objects",
+	  "record every object, one for each allocation site, or one of --sample objects",
 	  mode_choices },
 	{ 0, "sample", OPT_NUMBER, offsetof(struct record_opts, sample), "N",
-	  "one of N objects, and the file says so", NULL },
+	  "record one of N objects; the file is marked as sampled", NULL },
 	{ 0, "cache", OPT_LIST, offsetof(struct record_opts, caches), "NAME",
-	  "only objects of this slab cache; may be repeated", NULL },
+	  "record only objects of slab cache NAME; may be repeated", NULL },
 	{ 0, "site", OPT_LIST, offsetof(struct record_opts, sites), "WHERE",
-	  "only objects that this function allocates, or an instruction's address; may be repeated", NULL },
+	  "record only objects allocated by this function or instruction address; may be repeated", NULL },
 	{ 0, "range", OPT_TEXT, offsetof(struct record_opts, range), "A-B",
-	  "only accesses to these addresses of the guest", NULL },
+	  "record only accesses to guest addresses A to B", NULL },
 	{ 0, "task-pid", OPT_NUMBER, offsetof(struct record_opts, task_pid), "N",
-	  "only accesses of this thread of the guest", NULL },
+	  "record only accesses of thread N of the guest", NULL },
 	{ 0, "times", OPT_FLAG, offsetof(struct record_opts, times), NULL,
-	  "when each object was used first and last", NULL },
+	  "record the first and last access time of each object", NULL },
 	{ 0, "lines", OPT_FLAG, offsetof(struct record_opts, lines), NULL,
-	  "which lines of 64 bytes of each object were used", NULL },
+	  "record accesses to each 64-byte line of each object", NULL },
 	{ 0, "calls", OPT_FLAG, offsetof(struct record_opts, calls), NULL,
-	  "which code calls which, and how often", NULL },
+	  "record which code calls which, and how often", NULL },
 	{ 0, "mem", OPT_TEXT, offsetof(struct record_opts, mem), "SIZE",
-	  "memory to record in, at most; 512M", NULL },
+	  "use at most SIZE of memory for the recording; default: 512M", NULL },
 	{ 0, "off", OPT_FLAG, offsetof(struct record_opts, off), NULL,
-	  "begin switched off", NULL },
+	  "start with recording switched off", NULL },
 	{ 0, "control", OPT_TEXT, offsetof(struct record_opts, control), "FOLDER",
-	  "mount Memorizer's files there, which control it while it runs; access logging starts off", NULL },
+	  "mount Memorizer's control files in FOLDER; access logging starts switched off", NULL },
 	{ 0, "control-socket", OPT_TEXT, offsetof(struct record_opts, control_socket), "PATH",
-	  "the same by a socket, for `atwalk kmap ctl`", NULL },
+	  "serve the controls on a UNIX socket, for `atwalk kmap ctl`", NULL },
 	{ 0, "to", OPT_CHOICE, offsetof(struct record_opts, to), "VERSION",
-	  "the form to write; v4", to_choices },
+	  "select the format to write; default: v4", to_choices },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct record_opts, zstd), NULL,
-	  "packed by zstd, as is what goes to a name that ends in .zst", NULL },
+	  "compress with zstd; implied by an output name that ends in .zst", NULL },
 	{ 0, "no-symbols", OPT_FLAG, offsetof(struct record_opts, no_symbols), NULL,
-	  "without the names of the kernel's functions", NULL },
+	  "do not write the names of kernel functions", NULL },
 	{ 0, "bare", OPT_FLAG, offsetof(struct record_opts, bare), NULL,
-	  "there is no kernel: every instruction counts, objects are not known", NULL },
+	  "record every instruction of a guest without a kernel; no objects are known", NULL },
 	{ 0, "live", OPT_FLAG, offsetof(struct record_opts, live), NULL,
-	  "no guest, but the running kernel: all objects, and a sample of accesses", NULL },
+	  "record the running kernel: all objects and a sample of accesses", NULL },
 	{ 0, "pid", OPT_NUMBER, offsetof(struct record_opts, pid), "N",
-	  "with --live: what this process allocates, and its children", NULL },
+	  "record only allocations of process N and its children (--live only)", NULL },
 	{ 0, "seconds", OPT_NUMBER, offsetof(struct record_opts, seconds), "N",
-	  "with --live: end after that time", NULL },
+	  "stop after N seconds (--live only)", NULL },
 	{ 0, "watch", OPT_NUMBER, offsetof(struct record_opts, watch), "MS",
-	  "with --live: how long a word is watched; 20; 0: objects alone", NULL },
+	  "watch each word for MS milliseconds (--live only); default: 20; 0: no accesses", NULL },
 	{ 0, "plugin", OPT_TEXT, offsetof(struct record_opts, plugin), "FILE",
-	  "the recorder, if it is not where it was installed", NULL },
+	  "load the recorder (a QEMU plugin) from FILE", NULL },
 	{ 0 }
 };
 
@@ -456,17 +456,13 @@ static int record_run_program(const struct common *c, void *opts, int argc, char
 const struct command kmap_record = {
 	"kmap record",
 	"-- QEMU [argument...]",
-	"record what the kernel of a guest, or the running one, does to its objects",
-	"Runs QEMU with what it takes added: a recorder inside of it, the guest's "
-	"memory\n"
-	"where we can see it, the kernel's tracepoints of allocations. The kernel is one "
-	"that\n"
-	"a distribution ships. With --live it is the running one, and a command, which "
-	"is no\n"
-	"QEMU then, or --pid or --seconds say what is recorded of it.\n"
-	"-o names the file, which is there as soon as something is recorded, and can be "
-	"read while\n"
-	"it grows, or is tcp:ADDRESS:PORT or unix:PATH, where somebody listens.",
+	"record accesses of a guest's kernel, or the running one, to its objects",
+	"Runs QEMU with a recorder plugin, the guest's memory as a shared file and the\n"
+	"tracepoints of the guest kernel's allocators. The kernel can be an unmodified\n"
+	"one of a distribution. --live records the running kernel instead: while a\n"
+	"command runs (no QEMU), for the process --pid, or for --seconds. The output\n"
+	"file exists as soon as something is recorded and can be read while it grows;\n"
+	"with -o tcp:ADDRESS:PORT or unix:PATH, output goes to a listening socket.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_VERBOSE,
 	options,
 	sizeof(struct record_opts),

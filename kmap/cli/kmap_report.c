@@ -23,18 +23,18 @@ struct kmap_report_opts {
 
 #define AT(field) offsetof(struct kmap_report_opts, field)
 static const struct opt options[] = {
-	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL", "what code is put together by",
+	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL", "aggregate code by LEVEL",
 	  kmap_level_choices },
 	{ 0, "cut", OPT_LIST, AT(cuts), "CUT",
-	  "privilege, compartments: clusters of functions that call each other, size:BYTES or ratio:A",
+	  "partition functions into clusters, size:BYTES or ratio:A (privilege, compartments)",
 	  NULL },
 	{ 0, "symbols", OPT_TEXT, AT(symbols), "FILE",
-	  "names of functions: System.map, /proc/kallsyms or vmlinux of that kernel", NULL },
+	  "read function names from FILE (System.map, /proc/kallsyms or vmlinux)", NULL },
 	{ 0, "kernel", OPT_TEXT, AT(kernel), "VMLINUX",
-	  "names of functions, files and folders: with debug information", NULL },
-	{ 0, "top", OPT_NUMBER, AT(top), "N", "objects: so many of the hottest; usually 100", NULL },
+	  "read names of functions, files and folders from VMLINUX (debug information)", NULL },
+	{ 0, "top", OPT_NUMBER, AT(top), "N", "list the N hottest objects (objects only); default: 100", NULL },
 	{ 0, "limit", OPT_NUMBER, AT(limit), "N",
-	  "the first N rows alone, and how many there are more", NULL },
+	  "print only the first N rows and the number of those left out", NULL },
 	{ 0 }
 };
 
@@ -407,24 +407,24 @@ static int kmap_cli_report_run(const struct common *c, void *opts, int argc, cha
 const struct command kmap_report = {
 	"kmap report",
 	"KIND[,KIND...] FILE",
-	"analyses: who touches what, how hot, how long",
-	"Analyses of a KMAP (atwalk-kmap(5)). Several share one pass.\n\n"
+	"report accesses by object, code, process and time",
+	"Analyzes a KMAP (atwalk-kmap(5)). Several reports share one pass.\n"
+	"\n"
 	"KIND:\n"
 	"  caches        kinds of objects, the hottest first\n"
-	"  sites         where objects are allocated, the hottest first\n"
+	"  sites         allocation sites, the hottest first\n"
 	"  objects       the hottest objects\n"
 	"  code          functions that read and write objects, the busiest first\n"
-	"  processes     who allocates, reads and writes\n"
-	"  matrix        which code touches which objects\n"
-	"  writers       who writes each kind of object\n"
+	"  processes     allocations, reads and writes of each thread\n"
+	"  matrix        accesses of code to objects\n"
+	"  writers       code that writes each kind of object\n"
 	"  unread        objects that are written and never read, or not used at all\n"
 	"  lifetimes     how long objects live\n"
-	"  live          live bytes over time, by where they are allocated\n"
-	"  flows         who reads what others write\n"
-	"  privilege     what code may do: uSCOPE's PS, PSR and ECR, by how the kernel "
-	"is cut\n"
-	"  compartments  what each part of the kernel may do\n"
-	"  lines         which bytes of objects are hot, by lines of 64",
+	"  live          live bytes over time, by allocation site\n"
+	"  flows         objects that one part of the kernel writes and another reads\n"
+	"  privilege     privilege of code, by partition: uSCOPE's PS, PSR and ECR\n"
+	"  compartments  privilege of each part of the kernel\n"
+	"  lines         hot bytes of objects, by lines of 64 bytes",
 	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PICTURES | OPT_COMMON_UNITS |
 		OPT_COMMON_PROGRESS,
 	options,

@@ -23,11 +23,11 @@ static const struct opt_choice rows_choices[] = {
 
 static const struct opt options[] = {
 	{ 0, "rows", OPT_CHOICE, offsetof(struct show_opts, rows), "WHAT",
-	  "what a row is; in CSV an access, else an object", rows_choices },
+	  "print one row per object or per access; default in CSV: accesses", rows_choices },
 	{ 0, "symbols", OPT_TEXT, offsetof(struct show_opts, symbols.symbols), "FILE",
-	  "show functions, too, by System.map, kallsyms or vmlinux of its kernel", NULL },
+	  "show functions, named by FILE (System.map, kallsyms or vmlinux)", NULL },
 	{ 0, "limit", OPT_NUMBER, offsetof(struct show_opts, limit), "N",
-	  "so many rows at most; what is left out is said", NULL },
+	  "print only the first N rows and the number of those left out", NULL },
 	{ 0 }
 };
 
@@ -418,11 +418,10 @@ static int show_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command kmap_show = {
 	"kmap show",
 	"FILE",
-	"its objects and who touched them",
-	"Shows what is in a KMAP: a row for each object, with how often it was touched, "
-	"by\n"
-	"how many pieces of code; in JSON with a list of these. In CSV, and with\n"
-	"--rows accesses, a row is what one of them did to one object.",
+	"list objects and the code that accessed them",
+	"Lists the objects of a KMAP, one row each, with the number of accesses and of\n"
+	"the instructions that made them; JSON has these as a list. In CSV, and with\n"
+	"--rows accesses, each row is the accesses of one instruction to one object.",
 	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PROGRESS,
 	options,
 	sizeof(struct show_opts),

@@ -36,13 +36,13 @@ static int kmap_cli_main_show_help(const char *word)
 		return command_written();
 	}
 	puts("usage: atwalk kmap COMMAND [options] FILE\n\n"
-	     "KMAPs (atwalk-kmap(5)): every object that the kernel allocated, and which of its\n"
-	     "instructions read and wrote it how often. Those of Memorizer are read in all the\n"
-	     "forms it ever had.\n");
+	     "A KMAP (atwalk-kmap(5)) lists the objects that a kernel allocated, with the number\n"
+	     "of reads and writes of each by each instruction. The KMAPs of all versions of\n"
+	     "Memorizer can be read.\n");
 	for (size_t i = 0; commands[i]; i++)
 		printf("  %-8s %s\n", kmap_cli_main_own_name(commands[i]),
 		       commands[i]->summary);
-	puts("\n`atwalk kmap COMMAND --help` shows the options of each.");
+	puts("\n`atwalk kmap COMMAND --help` lists the options of a command.");
 	return command_written();
 }
 
