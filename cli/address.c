@@ -179,7 +179,7 @@ int parse_owned(const struct session *o, const char *text, struct address *ret,
 	if (r == ATW_OK && ret->ownerless) {
 		atw_err_set(err, ATW_E_USAGE,
 			    "%s: is a user address, and nothing says of which process", text);
-		atw_err_hint(err, "%s", whose_tables(o));
+		atw_err_hint(err, "%s", tables_hint(o));
 		return ATW_E_USAGE;
 	}
 	return r;

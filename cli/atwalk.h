@@ -31,8 +31,8 @@ extern const struct opt_choice pti_choices[];
 int external_run(const struct command *cmd, char **argv);
 int external_help(const struct command *cmd, char *sub);
 /* Runs atwalk-NAME with one option and copies what it prints. */
-int external_ask(const struct command *cmd, const char *option, char *ret, size_t len,
-		 struct atw_err *err);
+int external_query(const struct command *cmd, const char *option, char *ret, size_t len,
+		   struct atw_err *err);
 
 /*
  * Options for a command's own table; `s` is its struct's type. KERNEL_OPTIONS find the
@@ -73,11 +73,11 @@ struct session {
 	struct subject subject;  /* the address space asked about */
 	bool doubtful;           /* the subject may not be the only one that fits */
 	struct searching *searching;     /* progress of searches for the kernel */
-	char unasked[320];       /* the same, allowed by --allow-unreadable: why; or empty */
+	char unread[320];        /* the same, allowed by --allow-unreadable: why; or empty */
 	struct pace *pace;       /* of what is read of a running machine, or NULL */
-	bool tell_cost;          /* say at the end what that was */
+	bool print_cost;         /* say at the end what that was */
 	struct freeze *frozen;      /* --freeze, or NULL */
-	bool tell_frozen;
+	bool print_frozen;
 };
 
 /*
@@ -97,7 +97,7 @@ void session_close(struct session *s);
 /* Are these there, for the option or question `what`? Complains itself. */
 int session_need(const struct session *s, uint32_t caps, const char *what);
 /* With -q: the defects that opening did not report, where they are why the status is 4. */
-void complain_defects(const struct common *c, const struct session *s);
+void print_defects(const struct common *c, const struct session *s);
 /* Do defects of the file make every answer one in part? */
 bool session_has_gaps(const struct session *s);
 /*
@@ -114,7 +114,7 @@ int choose_again(struct session *s, const struct space_opts *space);
 /* cost.c: --rate and -v, of a running machine. Complains itself. */
 void cost_start(void);           /* when the program begins */
 int cost_begin(const struct common *c, struct session *s);
-void cost_tell(const struct session *s);
+void cost_print(const struct session *s);
 
 /*
  * subject.c: --pid or --task. Complain themselves; 0 or an exit status.
@@ -127,9 +127,9 @@ int select_process(struct session *s, const struct space_opts *space);
 int select_owner(const struct common *c, struct session *s, const struct space_opts *space,
 		 const char *text, uint64_t first, uint64_t last, bool *unmapped);
 /* At most one option may select the page tables. */
-int check_whose(const struct space_opts *space, struct atw_err *err);
+int check_subject(const struct space_opts *space, struct atw_err *err);
 /* Which option selects the page tables, as a hint. */
-const char *whose_tables(const struct session *s);
+const char *tables_hint(const struct session *s);
 /* Where the root comes from, as words. */
 const char *root_from(const struct session *s);
 

@@ -23,9 +23,9 @@ struct damage {
 };
 
 /* Pass-through sink: counts the records, and remembers which side failed. */
-struct cli_census_ear {
+struct cli_census_tee {
 	const struct census_sink *to;
-	struct census_told told;
+	struct census_summary summary;
 	struct progress progress;
 	const struct common *c;
 	const char *name;            /* of the source, for people */
@@ -41,14 +41,14 @@ struct cli_census_ear {
 	unsigned damages;
 };
 
-static int cli_census_heard(struct cli_census_ear *e, int r)
+static int cli_census_note_result(struct cli_census_tee *e, int r)
 {
 	e->failed |= r != ATW_OK;
 	return r;
 }
 
 /* Processes that may not be read, and need not be. */
-static bool cli_census_is_allowed(struct cli_census_ear *e,
+static bool cli_census_is_allowed(struct cli_census_tee *e,
 				  const struct capture_record *rec)
 {
 	char what[200], why[200];
@@ -61,48 +61,48 @@ static bool cli_census_is_allowed(struct cli_census_ear *e,
 		snprintf(what, sizeof(what), "%.*s", (int)rec->l.what.len,
 			 (const char *)rec->l.what.data);
 	snprintf(why, sizeof(why), "%.*s", (int)rec->l.why.len, (const char *)rec->l.why.data);
-	return unreadable_take(&e->told.unreadable, e->c, e->name, what, why);
+	return unreadable_take(&e->summary.unreadable, e->c, e->name, what, why);
 }
 
 static int cli_census_on_record(void *arg, const struct capture_record *rec,
 				struct atw_err *err)
 {
-	struct cli_census_ear *e = arg;
+	struct cli_census_tee *e = arg;
 
 	if (rec->letter == 'L' && !cli_census_is_allowed(e, rec))
 		lost_add(&e->lost, e->c, e->name, &rec->l, rec->has);
-	return cli_census_heard(e, e->to->record(e->to->arg, rec, err));
+	return cli_census_note_result(e, e->to->record(e->to->arg, rec, err));
 }
 
 static int cli_census_on_run(void *arg, const struct capture_run *run,
 			     struct atw_err *err)
 {
-	struct cli_census_ear *e = arg;
+	struct cli_census_tee *e = arg;
 
 	int r = e->to->run(e->to->arg, run, err);
 
 	/* Too much for a report: the producer reports it, it is no failure. */
-	return r == ATW_E_LIMIT ? r : cli_census_heard(e, r);
+	return r == ATW_E_LIMIT ? r : cli_census_note_result(e, r);
 }
 
 static int cli_census_on_frames(void *arg, const struct capture_frames *run,
 				struct atw_err *err)
 {
-	struct cli_census_ear *e = arg;
+	struct cli_census_tee *e = arg;
 
-	return cli_census_heard(e, e->to->frames(e->to->arg, run, err));
+	return cli_census_note_result(e, e->to->frames(e->to->arg, run, err));
 }
 
 /* ---- a capture ---- */
 
-static void cli_census_drop_damage(struct cli_census_ear *e)
+static void cli_census_drop_damage(struct cli_census_tee *e)
 {
 	for (unsigned i = 0; i < e->damages; i++)
 		free(e->damage[i].why);
 	e->damages = 0;
 }
 
-static int cli_census_emit_damage(struct cli_census_ear *e, struct atw_err *err)
+static int cli_census_emit_damage(struct cli_census_tee *e, struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -113,14 +113,14 @@ static int cli_census_emit_damage(struct cli_census_ear *e, struct atw_err *err)
 					      .why = { why, strlen(why) } },
 		};
 
-		r = cli_census_heard(e, e->to->record(e->to->arg, &rec, err));
+		r = cli_census_note_result(e, e->to->record(e->to->arg, &rec, err));
 	}
 	cli_census_drop_damage(e);
 	return r;
 }
 
 /* Its own name is that of a file which need not be there when it is read. */
-static void cli_census_keep_damage(struct cli_census_ear *e, const struct atw_err *err)
+static void cli_census_keep_damage(struct cli_census_tee *e, const struct atw_err *err)
 {
 	char *why = e->keep && e->damages < DAMAGES ? strdup(atw_err_reason(err)) : NULL;
 
@@ -129,7 +129,7 @@ static void cli_census_keep_damage(struct cli_census_ear *e, const struct atw_er
 }
 
 /* Is it of a task that was not asked for? */
-static bool cli_census_is_others(struct cli_census_ear *e,
+static bool cli_census_is_others(struct cli_census_tee *e,
 				 const struct capture_record *rec)
 {
 	if (rec->letter == 'T')
@@ -146,7 +146,7 @@ static int cli_census_on_capture(void *arg, const struct capture_record *rec,
 	static const struct capture_record paper = {
 		.letter = 'H', .h = { { "way", 3 }, { "paper", 5 } },
 	};
-	struct cli_census_ear *e = arg;
+	struct cli_census_tee *e = arg;
 	int r = e->mark && rec->letter != 'H' ? cli_census_on_record(arg, &paper, err)
 					      : ATW_OK;
 
@@ -167,16 +167,16 @@ static int cli_census_on_capture(void *arg, const struct capture_record *rec,
 static int cli_census_on_capture_run(void *arg, const struct capture_run *run,
 				     struct atw_err *err)
 {
-	const struct cli_census_ear *e = arg;
+	const struct cli_census_tee *e = arg;
 
 	return e->skip ? ATW_OK : cli_census_on_run(arg, run, err);
 }
 
 static void cli_census_on_damage(void *arg, const struct atw_err *err)
 {
-	struct cli_census_ear *e = arg;
+	struct cli_census_tee *e = arg;
 
-	e->told.damaged++;
+	e->summary.damaged++;
 	cli_census_keep_damage(e, err);
 	complain(err);
 }
@@ -235,7 +235,7 @@ static int cli_census_check_capture(const char *name, const struct common *c,
 
 static int cli_census_from_capture(const struct common *c, const char *name,
 				   const char *path, const struct census_source_opts *o,
-				   struct cli_census_ear *e)
+				   struct cli_census_tee *e)
 {
 	const struct census_read_opts ro = {.damaged = cli_census_on_damage, .arg = e};
 	const struct census_sink sink = {cli_census_on_capture, cli_census_on_capture_run,
@@ -270,7 +270,7 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 static int cli_census_on_memory(void *arg, const struct capture_record *rec,
 				struct atw_err *err)
 {
-	struct cli_census_ear *e = arg;
+	struct cli_census_tee *e = arg;
 
 	if (rec->letter == 'T')
 		e->pid = rec->t.pid;
@@ -283,7 +283,7 @@ static int cli_census_on_memory(void *arg, const struct capture_record *rec,
 static int cli_census_on_memory_run(void *arg, const struct capture_run *run,
 				    struct atw_err *err)
 {
-	struct cli_census_ear *e = arg;
+	struct cli_census_tee *e = arg;
 	struct atw_err why;
 	int r;
 
@@ -299,12 +299,12 @@ static int cli_census_on_memory_run(void *arg, const struct capture_run *run,
 	}
 	if (r != ATW_OK && err)
 		*err = why;
-	return cli_census_heard(e, r);
+	return cli_census_note_result(e, r);
 }
 
 static int cli_census_from_memory(const struct common *c, const char *name,
 				  const struct census_source_opts *o,
-				  struct cli_census_ear *e)
+				  struct cli_census_tee *e)
 {
 	const struct census_sink sink = {cli_census_on_memory, cli_census_on_memory_run,
 					 cli_census_on_frames, e};
@@ -324,8 +324,8 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 
 	if (status)
 		return status;
-	e->told.defective = src.target->defective;
-	complain_defects(c, &src);
+	e->summary.defective = src.target->defective;
+	print_defects(c, &src);
 	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src.subject.pid : 0;
 	progress_begin(&e->progress, c, name, "processes");
 	q.pid = (uint32_t)src.subject.pid;
@@ -340,7 +340,7 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 		atw_err_wrap(&err, "%s", e->failed ? o->into : src.name);
 	status = r < 0 ? complain(&err) : EXIT_COMPLETE;
 	if (r == ATW_OK && p->lacks.status)
-		remark_lacks(c, &src, p);
+		warn_lacks(c, &src, p);
 	provider_close(p);
 	session_close(&src);
 	return status;
@@ -348,22 +348,22 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 
 int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,
-		  struct census_told *ret)
+		  struct census_summary *ret)
 {
-	struct cli_census_ear e = {.to = to,
+	struct cli_census_tee e = {.to = to,
 				   .mark = o->keep,
 				   .keep = o->keep,
 				   .one = o->space.pid.given,
 				   .only = o->space.pid.u,
 				   .c = c,
 				   .name = name,
-				   .told.unreadable.allow = o->allow};
+				   .summary.unreadable.allow = o->allow};
 	const char *path = cli_census_capture_path(name);
 	int status = path ? cli_census_from_capture(c, name, path, o, &e)
 			  : cli_census_from_memory(c, name, o, &e);
 
 	lost_sums(&e.lost, c, name);
-	e.told.lost = e.lost.n;
-	*ret = e.told;
+	e.summary.lost = e.lost.n;
+	*ret = e.summary;
 	return status;
 }

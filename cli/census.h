@@ -39,7 +39,7 @@ struct census_source_opts {
 	OPT_FREEZE(s, m.space), \
 	OPT_KERNEL(s, m.space)
 
-struct census_told {
+struct census_summary {
 	uint64_t lost;               /* L: lines, but for those of processes in `unreadable` */
 	uint64_t damaged;            /* lines of a capture that cannot be read */
 	bool defective;              /* the dump says of itself that it is not whole */
@@ -52,6 +52,6 @@ struct census_told {
  */
 int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,
-		  struct census_told *ret);
+		  struct census_summary *ret);
 
 #endif

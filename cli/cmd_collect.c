@@ -56,7 +56,7 @@ static int collect_check(const struct collect_opts *o, int argc)
 
 static int collect_collect(const struct common *c, const struct collect_opts *o,
 			   const char *name, const struct outfile *t,
-			   struct census_told *told)
+			   struct census_summary *summary)
 {
 	struct census_source_opts so = o->source;
 	struct census_writer *w = NULL;
@@ -69,7 +69,7 @@ static int collect_collect(const struct common *c, const struct collect_opts *o,
 	sink = census_writer_sink(w);
 	so.into = outfile_name(t);
 	so.keep = so.need_slabs = true;
-	status = census_source(c, name, &so, &sink, told);
+	status = census_source(c, name, &so, &sink, summary);
 	if (!status && census_writer_end(w, &err) < 0) {
 		atw_err_wrap(&err, "%s", outfile_name(t));
 		status = complain(&err);
@@ -79,7 +79,7 @@ static int collect_collect(const struct common *c, const struct collect_opts *o,
 }
 
 static int collect_paper(const struct common *c, const struct collect_opts *o, const char *name,
-			 const struct outfile *t, struct census_told *told)
+			 const struct outfile *t, struct census_summary *summary)
 {
 	struct census_source_opts so = o->source;
 	struct paper_writer *w = NULL;
@@ -90,7 +90,7 @@ static int collect_paper(const struct common *c, const struct collect_opts *o, c
 	if (r < 0)
 		return complain(&err);
 	sink = paper_writer_sink(w);
-	status = census_source(c, name, &so, &sink, told);
+	status = census_source(c, name, &so, &sink, summary);
 	if (!status && paper_writer_end(w, &err) < 0) {
 		atw_err_wrap(&err, "%s", name);
 		status = complain(&err);
@@ -102,7 +102,7 @@ static int collect_paper(const struct common *c, const struct collect_opts *o, c
 static int collect_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct collect_opts *o = opts;
-	struct census_told told = { 0 };
+	struct census_summary summary = { 0 };
 	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
 	int status = collect_check(o, argc);
@@ -116,17 +116,17 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 	if (o->zstd && isatty(t.fd))
 		status = complain_usage("collect", "what is packed is nothing for a terminal: -o FILE");
 	else if (collect_is_paper(o))
-		status = collect_paper(c, o, argv[0], &t, &told);
+		status = collect_paper(c, o, argv[0], &t, &summary);
 	else
-		status = collect_collect(c, o, argv[0], &t, &told);
+		status = collect_collect(c, o, argv[0], &t, &summary);
 	if (!status && outfile_commit(&t, &err) < 0)
 		status = complain(&err);
 	outfile_close(&t);
-	if (!status && told.lost)
+	if (!status && summary.lost)
 		complain_part("%s: %" PRIu64 " time%s something could not be read%s",
-			      argv[0], told.lost, told.lost == 1 ? "" : "s",
+			      argv[0], summary.lost, summary.lost == 1 ? "" : "s",
 			      collect_is_paper(o) ? "" : ": see the L: lines");
-	if (!status && (told.lost || told.damaged || told.defective))
+	if (!status && (summary.lost || summary.damaged || summary.defective))
 		status = EXIT_PARTIAL;
 	return status;
 }

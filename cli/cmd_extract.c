@@ -116,7 +116,7 @@ static int extract_check(const struct outfile *t, const struct session *src,
 static bool extract_settle(const struct common *c, const struct session *src,
 			   const struct atw_extract_stats *st)
 {
-	complain_defects(c, src);
+	print_defects(c, src);
 	if (st->no_tasks)
 		complain_part("%s: only the kernel's own tables and those of CPUs are in it: no tasks were found: %.300s",
 		       src->name, st->first.text);

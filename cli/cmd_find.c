@@ -73,7 +73,7 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 	return atw_output_open(&oo, &f->schema, &f->out, err);
 }
 
-static int find_put(struct find *f, const struct whose *w, const struct row *r,
+static int find_put(struct find *f, const struct find_owner *w, const struct row *r,
 		    uint64_t times, uint64_t stride, struct atw_err *err)
 {
 	union atw_value v[F_COUNT] = { 0 };
@@ -108,7 +108,7 @@ static void find_set_text(struct row *r, enum col c, const char *s)
 	r->have |= COL(c);
 }
 
-static void find_set_whose(struct row *r, const struct whose *w)
+static void find_set_owner(struct row *r, const struct find_owner *w)
 {
 	find_set_text(r, C_TASK, w->task);
 	if (w->have_pid)
@@ -119,10 +119,10 @@ static void find_set_whose(struct row *r, const struct whose *w)
 struct find_cursor {
 	struct atw_areas *areas;
 	struct atw_area now;
-	bool have, told;         /* told: the name of this one was reported missing */
+	bool have, reported;     /* told: the name of this one was reported missing */
 };
 
-static void find_no_area(struct find *f, const struct whose *w, const struct atw_err *why)
+static void find_no_area(struct find *f, const struct find_owner *w, const struct atw_err *why)
 {
 	if (!f->nameless++) {
 		f->nameless_why = *why;
@@ -131,7 +131,7 @@ static void find_no_area(struct find *f, const struct whose *w, const struct atw
 }
 
 static const char *find_area_of(struct find *f, struct find_cursor *c,
-				const struct whose *w, const struct rmap_entry *h)
+				const struct find_owner *w, const struct rmap_entry *h)
 {
 	struct atw_region region;
 	struct atw_err why = { 0 };
@@ -142,7 +142,7 @@ static const char *find_area_of(struct find *f, struct find_cursor *c,
 		int r = atw_areas_next(c->areas, &c->now, &why);
 
 		c->have = r == ATW_OK;
-		c->told = false;
+		c->reported = false;
 		if (r < 0)
 			find_no_area(f, w, &why);
 		if (r == ATW_END || r == ATW_E_LIMIT) {
@@ -152,9 +152,9 @@ static const char *find_area_of(struct find *f, struct find_cursor *c,
 	}
 	if (!c->have || c->now.start.u > h->va || h->end - 1 >= c->now.end.u)
 		return NULL;
-	if (c->now.unread && c->areas && !c->told) {
+	if (c->now.unread && c->areas && !c->reported) {
 		find_no_area(f, w, atw_areas_error(c->areas));
-		c->told = true;
+		c->reported = true;
 	}
 	return *c->now.name || !c->now.unread ? c->now.name : NULL;
 }
@@ -170,13 +170,13 @@ static enum state find_set_entry(struct find *f, struct row *r,
 	return row_state(&f->list, r, h->level, h->kind, ATW_HAVE, h->word, 0);
 }
 
-int find_put_hit(struct find *f, const struct whose *w, const char *area,
+int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		 const struct rmap_entry *h, struct atw_err *err)
 {
 	struct row r = { 0 };
 	enum state st = h->kind == ATW_LEAF ? STATE_PRESENT : STATE_PROTNONE;
 
-	find_set_whose(&r, w);
+	find_set_owner(&r, w);
 	row_set(&r, C_ADDRESS, h->va);
 	if (!target_has(f->src.target, TARGET_TABLES))
 		row_set(&r, C_STATE, st);
@@ -205,7 +205,7 @@ int find_put_hit(struct find *f, const struct whose *w, const char *area,
 }
 
 /* No entry points to a root table: a register does. */
-int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw_err *err)
+int find_put_root(struct find *f, const struct find_owner *w, atw_pa root, struct atw_err *err)
 {
 	const struct atw_paging *pg = &f->list.space->paging;
 	uint64_t bytes = atw_table_bytes(pg, pg->nlevels - 1u);
@@ -214,14 +214,14 @@ int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw
 	if (!finder_wants(&f->finder, root.u, bytes))
 		return ATW_OK;
 	f->roots++;
-	find_set_whose(&r, w);
+	find_set_owner(&r, w);
 	row_set(&r, C_PHYSICAL, root.u);
 	row_set(&r, C_SIZE, bytes);
 	row_set(&r, C_STATE, STATE_TABLE);
 	return find_put(f, w, &r, 1, 0, err);
 }
 
-int find_flush(struct find *f, const struct whose *w, struct atw_err *err)
+int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err)
 {
 	struct find_cursor c = {0};
 	struct atw_err why = { 0 };
@@ -253,7 +253,7 @@ static void find_tally(char *buf, size_t len, uint64_t n, const char *one,
 	snprintf(buf, len, "%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
-void find_say_looked(const struct find *f)
+void find_note_targets(const struct find *f)
 {
 	char *save, *line = f->looked.failed || !f->looked.data ? NULL
 			    : strtok_r(f->looked.data, "\n", &save);
@@ -272,7 +272,7 @@ static void find_summary(struct find *f)
 	find_tally(mappings, sizeof(mappings), f->mappings, "mapping", "mappings");
 	find_tally(entries, sizeof(entries), f->entries, "table entry", "table entries");
 	find_tally(roots, sizeof(roots), f->roots, "root table", "root tables");
-	find_say_looked(f);
+	find_note_targets(f);
 	if (f->src.subject.given)
 		atw_output_note(f->out, "%s, %s, %s%s", mappings, entries, roots,
 				f->c->filter ? " before --filter" : "");
@@ -285,11 +285,11 @@ static void find_summary(struct find *f)
 				f->shared_by, f->shared_by == 1 ? "belongs to" : "belong to");
 }
 
-void find_complain_untold(const struct find *f)
+void find_print_untranslated(const struct find *f)
 {
-	if (f->untold)
+	if (f->untranslated)
 		complain_part("%s: %" PRIu64 " time%s a virtual address could not be translated, so that pages may be missing",
-			      f->src.name, f->untold, f->untold == 1 ? "" : "s");
+			      f->src.name, f->untranslated, f->untranslated == 1 ? "" : "s");
 }
 
 /* What was not looked at, in one sentence each. */
@@ -301,8 +301,8 @@ static bool find_settle(struct find *f)
 
 	bool unread = !f->src.subject.given && (s->bad_tasks || s->bad_spaces);
 
-	complain_defects(f->c, &f->src);
-	find_complain_untold(f);
+	print_defects(f->c, &f->src);
+	find_print_untranslated(f);
 	if (unread)
 		complain_part("%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read, so that more may map it: %.300s",
 			      f->src.name, s->bad_tasks, s->bad_tasks == 1 ? "" : "s",
@@ -317,7 +317,7 @@ static bool find_settle(struct find *f)
 	if (f->nameless)
 		complain_part("%s: %" PRIu64 " time%s an area or its name could not be read, so that names may be missing: %.300s",
 			      f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
-	return lost || n->unstable || unread || f->limit || f->untold || f->nameless || f->src.target->defective;
+	return lost || n->unstable || unread || f->limit || f->untranslated || f->nameless || f->src.target->defective;
 }
 
 static int find_list(struct find *f)

@@ -140,7 +140,7 @@ static int info_source(const struct common *c, const struct info_opts *o,
 		.every = c->verbose > 0,
 		.tables = "walk --path, --depth, --root, --cpu, --pti",
 	};
-	bool told = false;
+	bool described = false;
 	char text[256] = "";
 	int status = session_open(c, name, &src), k;
 
@@ -167,19 +167,19 @@ static int info_source(const struct common *c, const struct info_opts *o,
 		if (o->log.given || !target_has(src.target, TARGET_RUNNING))
 			crash_facts(&f, src.target->kernel, &o->log);
 	} else if (!k) {
-		told = target_describe(src.target, &to, (uint32_t)src.subject.pid);
+		described = target_describe(src.target, &to, (uint32_t)src.subject.pid);
 		if (to.result < 0) {
 			atw_err_wrap(&to.why, "%s", src.name);
 			k = complain(&to.why);
 		}
 	}
-	if (!told) {
+	if (!described) {
 		info_cpu_facts(&f, src.target->source);
 		if (src.target->kernel)
 			control_facts(&f, &src);
 		info_memory_facts(&f, src.target->source, c->verbose > 0);
 	}
-	complain_defects(c, &src);
+	print_defects(c, &src);
 	status = output_end(f.out, f.r, k || src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
 	session_close(&src);
 	return status;

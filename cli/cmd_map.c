@@ -101,7 +101,7 @@ static int map_put(struct map_state *m, const struct mmu_range *g, struct atw_er
 		r.v[C_AREA].s = area.name;
 		r.have |= COL(C_AREA);
 	}
-	row_whose(&m->list, &r);
+	row_subject(&m->list, &r);
 	row_set(&r, C_ADDRESS, g->va.u);
 	row_set(&r, C_END, g->va.u + g->size);
 	row_set(&r, C_SIZE, g->size);
@@ -477,7 +477,7 @@ static int map_answer(struct map_state *m, const struct common *c, struct sessio
 	if (r == ATW_OK && !n && !o->depth.given)
 		map_large_notes(c, src, m->out);
 	if (r == ATW_OK)
-		unasked_note(c, src, m->out);
+		unread_note(c, src, m->out);
 	status = output_end(m->out, r, status, &err);
 	if (r == ATW_OK)
 		map_complain_holes(m, c, src);

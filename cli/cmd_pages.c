@@ -293,7 +293,7 @@ static void pages_summary(struct pages *p)
 			p->processes == 1 ? "" : "es", num_human(p->mapped, mapped),
 			p->unswapped ? "n/a" : num_human(p->swapped, swapped),
 			p->c->filter ? " before --filter" : "");
-	pages_tell_sums(p);
+	pages_note_sums(p);
 	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
 		atw_output_note(p->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
 				p->lost, p->lost == 1 ? " is" : "s are");
@@ -330,7 +330,7 @@ static void pages_complain(const struct pages *p)
 	char size[16];
 
 	if (session_has_gaps(p->src))
-		complain_defects(p->c, p->src);
+		print_defects(p->c, p->src);
 	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
 		complain_part("%s: what is in %" PRIu64 " range%s is not known", name, p->lost,
 			      p->lost == 1 ? "" : "s");
@@ -345,8 +345,8 @@ static void pages_complain(const struct pages *p)
 	if (p->look.stepless)
 		complain_part("%s: how often the parts of %s of large pages are mapped was not looked at",
 			      name, num_human(p->look.stepless, size));
-	if (p->untold && !(p->mapped + p->swapped + p->other))
-		complain_part("%s: whether %s is mapped is not known", name, num_human(p->untold, size));
+	if (p->unknown && !(p->mapped + p->swapped + p->other))
+		complain_part("%s: whether %s is mapped is not known", name, num_human(p->unknown, size));
 }
 
 /* Is the column shown, either by default or by --columns? */
@@ -540,7 +540,7 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 	p.pageless += p.look.pageless;
 	status = p.lost + p.excluded + p.damaged + p.unstable + p.unread + p.stale + p.look.stepless ||
 		 session_has_gaps(&src) ? EXIT_PARTIAL :
-		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : p.untold ? EXIT_PARTIAL : EXIT_NO;
+		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : p.unknown ? EXIT_PARTIAL : EXIT_NO;
 	if (r == ATW_OK)
 		pages_summary(&p);
 	if (r == ATW_OK && status == EXIT_NO && !p.inside && (p.areas || p.nranges))
@@ -554,7 +554,7 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 	if (r == ATW_OK && status == EXIT_PARTIAL)
 		pages_complain(&p);
 	if (r == ATW_OK)
-		remark_lacks(c, &src, p.prov);
+		warn_lacks(c, &src, p.prov);
 	provider_close(p.prov);
 	free(p.range);
 	session_close(&src);

@@ -248,11 +248,11 @@ static char *probe_next_line(char **text)
 static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o)
 {
 	struct atw_err err = { 0 };
-	char said[2048], *text = said;
+	char reply[2048], *text = reply;
 	const char *hint, *command;
 
 	(void)o;
-	if (external_ask(&cmd_kmap, "--breakpoints", said, sizeof(said), &err) < 0) {
+	if (external_query(&cmd_kmap, "--breakpoints", reply, sizeof(reply), &err) < 0) {
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
 		return;
 	}
@@ -269,7 +269,7 @@ static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o
 
 static const struct question {
 	const char *name, *gives;
-	void (*ask)(struct probe_answer *a, const struct probe_opts *o);
+	void (*check)(struct probe_answer *a, const struct probe_opts *o);
 } questions[] = {
 	{"kcore", "live, live:kcore: every command, the kernel's addresses, entries",
 	 probe_kcore},
@@ -312,7 +312,7 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 		};
 		struct atw_row row = { v, (1u << COLUMNS) - 1 };
 
-		questions[i].ask(&a, opts);
+		questions[i].check(&a, opts);
 		v[C_ALLOWED].u = a.yes;
 		no += !a.yes && a.hinted;
 		if (!a.command[0])

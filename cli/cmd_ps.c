@@ -307,7 +307,7 @@ static void ps_summary(struct ps *p)
 /* What of the answer is missing, in one sentence each. */
 static int ps_settle(struct ps *p)
 {
-	complain_defects(p->c, &p->src);
+	print_defects(p->c, &p->src);
 	if (p->lost && !target_has(p->src.target, TARGET_TABLES))
 		complain_part("%s: of %" PRIu64 " address space%s the capture does not tell all, so that more may be mapped; the column lost counts the ranges",
 			      p->src.name, p->lost, p->lost == 1 ? "" : "s");

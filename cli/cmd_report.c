@@ -114,7 +114,7 @@ static int report_pass_on(struct report *r, const char *source,
 			  const struct census_source_opts *so)
 {
 	struct atw_err err = { 0 };
-	struct census_told told = { 0 };
+	struct census_summary summary = { 0 };
 	struct census_sink sink;
 	int status;
 
@@ -123,15 +123,15 @@ static int report_pass_on(struct report *r, const char *source,
 	if (census_model_open(r->kind, r->state, r->all, &r->model, &err) < 0)
 		return complain(&err);
 	sink = census_model_sink(r->model);
-	status = census_source(r->c, source, so, &sink, &told);
-	r->told.lost += told.lost;
-	r->told.damaged += told.damaged;
-	r->told.defective |= told.defective;
-	if (told.unreadable.n)
-		r->told.unreadable = told.unreadable;
-	if (told.lost)
-		complain_part("%s: %" PRIu64 " thing%s could not be read%s", source, told.lost,
-			      told.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
+	status = census_source(r->c, source, so, &sink, &summary);
+	r->summary.lost += summary.lost;
+	r->summary.damaged += summary.damaged;
+	r->summary.defective |= summary.defective;
+	if (summary.unreadable.n)
+		r->summary.unreadable = summary.unreadable;
+	if (summary.lost)
+		complain_part("%s: %" PRIu64 " thing%s could not be read%s", source, summary.lost,
+			      summary.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
 	if (!status && census_model_end(r->model, &err) < 0) {
 		atw_err_wrap(&err, "%s", source);
 		status = complain(&err);
@@ -162,7 +162,7 @@ static int report_look_again(void *arg)
 	struct atw_err err = { 0 };
 	int status = report_look_at(arg);
 
-	return !status && report_tell_look(s->r, &err) < 0 ? complain(&err) : status;
+	return !status && report_emit_snapshot(s->r, &err) < 0 ? complain(&err) : status;
 }
 
 /*
@@ -225,14 +225,14 @@ static int report_emit(struct report *r, char **source, size_t n)
 					       report_look_again, &s)
 				 : report_look_at(&s);
 	if (failed == ATW_OK && !status)
-		failed = answers_tell(&r->a, &err);
+		failed = answers_print(&r->a, &err);
 	for (size_t i = 0; i < r->all; i++)
 		r->kind[i]->drop(r->state[i]);
 	census_model_close(r->model);
 	if (failed < 0)
 		status = complain(&err);
 	answers_close(&r->a, status);
-	return status ? status : r->told.lost || r->told.damaged || r->told.defective || r->a.lacks ?
+	return status ? status : r->summary.lost || r->summary.damaged || r->summary.defective || r->a.lacks ?
 	       EXIT_PARTIAL : EXIT_COMPLETE;
 }
 

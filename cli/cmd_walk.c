@@ -62,7 +62,7 @@ static void walk_fill_slot(struct walk_out *w, struct row *r, uint64_t address,
 {
 	struct atw_region area;
 
-	row_whose(&w->list, r);
+	row_subject(&w->list, r);
 	if (listing_area(&w->list, address, address, &area)) {
 		r->v[C_AREA].s = area.name;
 		r->have |= COL(C_AREA);
@@ -223,7 +223,7 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 	status = w->lost || src->doubtful ? EXIT_PARTIAL :
 		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;
 	if (r == ATW_OK)
-		unasked_note(c, src, w->out);
+		unread_note(c, src, w->out);
 	status = output_end(w->out, r, status, &err);
 	if (w->lost)
 		complain_part("%s: %" PRIu64 " table%s on the way cannot be read from it",

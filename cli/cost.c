@@ -61,20 +61,20 @@ int cost_begin(const struct common *c, struct session *o)
 		return complain(&err);
 	}
 	o->pace->rate = rate;
-	o->tell_cost = c->verbose && !c->quiet;
+	o->print_cost = c->verbose && !c->quiet;
 	if (paced_source(o->target->source, o->pace, &paced, &err) < 0)
 		return complain(&err);
 	o->target->source = paced;
 	return EXIT_COMPLETE;
 }
 
-void cost_tell(const struct session *o)
+void cost_print(const struct session *o)
 {
 	const struct pace *p = o->pace;
 	const struct common c = { 0 };
 	struct rusage u;
 
-	if (!p || !o->tell_cost)
+	if (!p || !o->print_cost)
 		return;
 	getrusage(RUSAGE_SELF, &u);
 	remark(&c,

@@ -61,8 +61,8 @@ int external_help(const struct command *cmd, char *sub)
 	return external_run(cmd, argv);
 }
 
-int external_ask(const struct command *cmd, const char *option, char *ret, size_t len,
-		 struct atw_err *err)
+int external_query(const struct command *cmd, const char *option, char *ret, size_t len,
+		   struct atw_err *err)
 {
 	char path[4096];
 	char *argv[] = { path, (char *)option, NULL };

@@ -25,7 +25,7 @@ struct find_target {
 };
 
 /* The owner of the page tables that are searched. */
-struct whose {
+struct find_owner {
 	const char *task;
 	bool have_pid;
 	uint32_t pid;
@@ -46,7 +46,7 @@ struct find {
 	struct find_target *target;
 	size_t ntargets;
 	struct buf looked;       /* lines: where virtual targets lie */
-	uint64_t unmapped, untold;       /* of these, not mapped; tables on the way lost */
+	uint64_t unmapped, untranslated; /* of these, not mapped; tables on the way lost */
 	struct spaces spaces;
 	struct buf pids;
 	bool user_half;          /* of the kernel under page-table isolation */
@@ -67,17 +67,17 @@ int find_check(const char *text);
 int find_parse(struct find *f, const char *text, bool is_virtual);
 int find_resolve(struct find *f, const struct space_opts *space);
 /* Where virtual targets lie, as notes of the output. */
-void find_say_looked(const struct find *f);
+void find_note_targets(const struct find *f);
 /* How often a virtual address could not be translated. */
-void find_complain_untold(const struct find *f);
+void find_print_untranslated(const struct find *f);
 
 /* The root table of these tables, if it is in what is asked for. */
-int find_put_root(struct find *f, const struct whose *w, atw_pa root, struct atw_err *err);
+int find_put_root(struct find *f, const struct find_owner *w, atw_pa root, struct atw_err *err);
 /* One row; `area` NULL: of none, or of several. */
-int find_put_hit(struct find *f, const struct whose *w, const char *area,
+int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		 const struct rmap_entry *h, struct atw_err *err);
 /* The rows of all that was found in these tables. */
-int find_flush(struct find *f, const struct whose *w, struct atw_err *err);
+int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err);
 
 /* Every process, the kernel and CPUs; or the tables that the user named. */
 int find_in_all(struct find *f, struct atw_err *err);

@@ -65,7 +65,7 @@ static int find_pages_look(struct find_pages_search *s, const struct page_run *r
 }
 
 /* Areas come in order, and so do hits. */
-static int find_pages_put_hits(struct find_pages_search *s, const struct whose *w,
+static int find_pages_put_hits(struct find_pages_search *s, const struct find_owner *w,
 			       size_t task, struct atw_err *err)
 {
 	const struct provider_ops *ops = s->prov->ops;
@@ -118,7 +118,7 @@ static int find_pages_search_task(struct find_pages_search *s, size_t task,
 	const struct page_task *t = &s->prov->task[task];
 	const struct provider_ops *ops = s->prov->ops;
 	struct owned_space space = { 0 };
-	const struct whose w = {
+	const struct find_owner w = {
 		.task = t->name, .have_pid = true, .pid = t->pid, .space = &space,
 	};
 	const struct page_run *run;
@@ -192,7 +192,7 @@ static void find_pages_notes(const struct find_pages_search *s)
 {
 	const struct find *f = s->f;
 
-	find_say_looked(f);
+	find_note_targets(f);
 	atw_output_note(f->out, "%" PRIu64 " mapping%s%s; %" PRIu64 " address space%s of processes searched",
 			f->mappings, f->mappings == 1 ? "" : "s",
 			f->c->filter ? " before --filter" : "", f->searched,
@@ -223,14 +223,14 @@ int find_by_pages(struct find *f)
 	provider_close(s.prov);
 	if (r < 0)
 		return complain(&err);
-	complain_defects(f->c, &f->src);
-	find_complain_untold(f);
+	print_defects(f->c, &f->src);
+	find_print_untranslated(f);
 	if (s.lost)
 		complain_part("%s: of %" PRIu64 " range%s the capture does not tell what is there, so that more may map it",
 			      f->src.name, s.lost, s.lost == 1 ? "" : "s");
 	if (s.hidden)
 		complain_part("%s: where %" PRIu64 " mapped page%s the capture does not tell, so that more may map it",
 			      f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
-	return s.lost || s.hidden || s.faults || f->untold || f->src.target->defective ? EXIT_PARTIAL :
+	return s.lost || s.hidden || s.faults || f->untranslated || f->src.target->defective ? EXIT_PARTIAL :
 	       f->unmapped ? EXIT_NO : f->mappings ? EXIT_COMPLETE : EXIT_NO;
 }

@@ -115,7 +115,7 @@ static struct mmu_space find_spaces_with_root(const struct mmu_space *sp, atw_pa
 }
 
 /* A process's tables, both copies of the root where there are two. */
-static int find_spaces_search_process(struct find *f, const struct whose *w,
+static int find_spaces_search_process(struct find *f, const struct find_owner *w,
 				      const struct mmu_space *sp, struct atw_err *err)
 {
 	struct mmu_space user = find_spaces_with_root(sp, sp->low.pa);
@@ -142,8 +142,8 @@ static int find_spaces_search_process(struct find *f, const struct whose *w,
 static int find_spaces_search_kernel(struct find *f, struct atw_err *err)
 {
 	const struct mmu_space *sp = atw_kernel_space(f->src.target->kernel);
-	const struct whose kernel = { .task = "[kernel]", .regions = true };
-	const struct whose user = { .task = "[kernel, user mode]", .regions = true };
+	const struct find_owner kernel = { .task = "[kernel]", .regions = true };
+	const struct find_owner user = { .task = "[kernel, user mode]", .regions = true };
 	uint64_t page = (uint64_t)1 << sp->paging.page_shift;
 	struct mmu_space copy;
 	int r = ATW_OK;
@@ -216,7 +216,7 @@ static int find_spaces_search_cpus(struct find *f, struct atw_err *err)
 	atw_fact_u64(f->src.target->source, "cpus", &cpus);
 	for (uint64_t i = 0; i < cpus && r == ATW_OK; i++) {
 		char key[40], name[32];
-		const struct whose w = { .task = name };
+		const struct find_owner w = { .task = name };
 		struct mmu_space sp;
 		bool again = false;
 
@@ -250,7 +250,7 @@ int find_in_all(struct find *f, struct atw_err *err)
 
 	for (size_t i = 0; i < f->spaces.n && r == ATW_OK; i++) {
 		const struct owned_space *o = &f->spaces.v[i];
-		const struct whose w = {
+		const struct find_owner w = {
 			.task = o->name, .have_pid = true, .pid = o->pid[0], .space = o,
 		};
 
@@ -265,7 +265,7 @@ int find_in_all(struct find *f, struct atw_err *err)
 /* One address space that the user named. */
 int find_in_one(struct find *f, struct atw_err *err)
 {
-	struct whose w = { .task = "[given]" };
+	struct find_owner w = { .task = "[given]" };
 	int r = ATW_OK;
 
 	if (f->src.subject.pid) {

@@ -245,8 +245,8 @@ static void find_target_merge(struct translation *t)
 enum { SHOWN = 4 };              /* ranges in a sentence */
 
 /* "init_task: physical 0x2c0e940", for the end of the answer. */
-static void find_target_say_looked(const struct find_target *ft,
-				   const struct translation *t)
+static void find_target_note_looked(const struct find_target *ft,
+				    const struct translation *t)
 {
 	const struct rmap_range *v = t->f->want.v + t->from;
 	size_t n = t->f->want.n - t->from;
@@ -268,8 +268,8 @@ static void find_target_say_looked(const struct find_target *ft,
 		buf_printf(b, "; %" PRIu64 " bytes of it are mapped", t->mapped);
 }
 
-static int find_target_say_unmapped(const struct find_target *ft,
-				    const struct translation *t)
+static int find_target_note_unmapped(const struct find_target *ft,
+				     const struct translation *t)
 {
 	struct find *f = t->f;
 	const char *process = f->src.subject.label[0] ? f->src.subject.label :
@@ -306,15 +306,15 @@ static int find_target_resolve(struct find *f, const struct find_target *ft,
 	if (ft->is_either && !*ret_mapped)
 		return EXIT_COMPLETE;
 	find_target_merge(&t);
-	find_target_say_looked(ft, &t);
-	f->untold += t.lost;
-	if (!*ret_mapped && find_target_say_unmapped(ft, &t) == EXIT_NO)
+	find_target_note_looked(ft, &t);
+	f->untranslated += t.lost;
+	if (!*ret_mapped && find_target_note_unmapped(ft, &t) == EXIT_NO)
 		f->unmapped++;
 	return EXIT_COMPLETE;
 }
 
 /* With --pid N, a number that is memory and an address of N as well is the former. */
-static void find_target_say_taken(const struct find *f, const struct find_target *t)
+static void find_target_note_taken(const struct find *f, const struct find_target *t)
 {
 	struct mmu_seen s;
 
@@ -369,7 +369,7 @@ int find_resolve(struct find *f, const struct space_opts *space)
 		if (!find_target_is_memory(f, &t->phys))
 			remark(f->c, "%s: %s is no memory that it has", f->src.name, t->text);
 		else
-			find_target_say_taken(f, t);
+			find_target_note_taken(f, t);
 		if (find_target_add_wanted(f, &t->phys, &err) < 0)
 			status = complain(&err);
 	}

@@ -117,7 +117,7 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	/* This takes long, and is the kernel's: it need not wait for it. */
 	if (target_has(o->target, TARGET_TABLES))
 		target_soft(o->target);
-	o->tell_frozen = c->verbose && !c->quiet;
+	o->print_frozen = c->verbose && !c->quiet;
 	if (freeze_stop(o->frozen, (uint32_t)o->subject.pid, &err) < 0)
 		return cli_freeze_failed(o, "--freeze", &err);
 	status = choose_again(o, space);
@@ -134,7 +134,7 @@ void thaw(const struct session *o)
 	if (!f || !f->n)
 		return;
 	freeze_thaw(f);
-	if (o->tell_frozen)
+	if (o->print_frozen)
 		remark(&c, "%s: process %" PRIu32 " stood still for %.3f ms, with %zu thread%s",
 		       o->name, f->pid, (double)f->ns / 1e6, f->threads,
 		       f->threads == 1 ? "" : "s");

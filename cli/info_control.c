@@ -50,21 +50,21 @@ static void info_control_add_value(struct values *v, unsigned cpu, uint64_t valu
 static void info_control_value_facts(struct facts *f, const struct values *v)
 {
 	const struct control_register *r = control_find(v->name);
-	char text[400], whose[64] = "";
+	char text[400], of_cpus[64] = "";
 
 	for (size_t i = 0; i < v->n; i++) {
 		if (v->cpus == 1 && v->from && !strcmp(v->name, "EFER"))
-			snprintf(whose, sizeof(whose), " (%s)", v->from);
+			snprintf(of_cpus, sizeof(of_cpus), " (%s)", v->from);
 		else if (v->count[i] == v->cpus && v->cpus > 1)
-			snprintf(whose, sizeof(whose), " (all %u CPUs%s%s)", v->cpus, v->from ? ", " : "",
+			snprintf(of_cpus, sizeof(of_cpus), " (all %u CPUs%s%s)", v->cpus, v->from ? ", " : "",
 				 v->from ? v->from : "");
 		else if (v->count[i] == 1)
-			snprintf(whose, sizeof(whose), " (CPU %u%s%s)", v->first[i],
+			snprintf(of_cpus, sizeof(of_cpus), " (CPU %u%s%s)", v->first[i],
 				 v->from ? ", " : "", v->from ? v->from : "");
 		else
-			snprintf(whose, sizeof(whose), " (%u CPUs, the first is CPU %u%s%s)", v->count[i],
+			snprintf(of_cpus, sizeof(of_cpus), " (%u CPUs, the first is CPU %u%s%s)", v->count[i],
 				 v->first[i], v->from ? ", " : "", v->from ? v->from : "");
-		fact(f, v->name, "0x%" PRIx64 "%s: %s", v->value[i], whose,
+		fact(f, v->name, "0x%" PRIx64 "%s: %s", v->value[i], of_cpus,
 		     control_text(r, v->value[i], text, sizeof(text)));
 	}
 	if (v->others)

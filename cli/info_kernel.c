@@ -40,7 +40,7 @@ static void cli_info_kernel_root_facts(struct facts *f, const struct session *o)
 }
 
 /* Texts of the kernel's own. */
-static void cli_info_kernel_told_facts(struct facts *f, struct atw_kernel *k)
+static void cli_info_kernel_banner_facts(struct facts *f, struct atw_kernel *k)
 {
 	char text[400];
 
@@ -187,7 +187,7 @@ void kernel_facts(struct facts *f, const struct session *o, bool every)
 	cli_info_kernel_root_facts(f, o);
 	if (every)
 		atw_kernel_texts(k, cli_info_kernel_text_fact, f);
-	cli_info_kernel_told_facts(f, k);
+	cli_info_kernel_banner_facts(f, k);
 	cli_info_kernel_found_facts(f, k, every);
 	cli_info_kernel_region_facts(f, k, every);
 	/* Without types neither can be had, and that has been said. */

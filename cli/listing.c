@@ -167,7 +167,7 @@ void row_flags(const struct listing *l, struct row *r, uint64_t va, uint64_t fla
 	row_set(r, C_FLAGS, flags | marks_of_flags(&l->marks, ATW_VA(va), flags));
 }
 
-void remark_lacks(const struct common *c, const struct session *o, const struct provider *p)
+void warn_lacks(const struct common *c, const struct session *o, const struct provider *p)
 {
 	struct atw_err e;
 
@@ -178,7 +178,7 @@ void remark_lacks(const struct common *c, const struct session *o, const struct 
 	complain(&e);
 }
 
-void row_whose(const struct listing *l, struct row *r)
+void row_subject(const struct listing *l, struct row *r)
 {
 	if (!l->src->subject.mm)
 		return;

@@ -85,13 +85,13 @@ void row_rights(struct row *r, enum state st, unsigned rights);
 void row_flags(const struct listing *l, struct row *r, uint64_t va, uint64_t flags);
 
 /* The process of the row, if the user selected one. */
-void row_whose(const struct listing *l, struct row *r);
+void row_subject(const struct listing *l, struct row *r);
 /* Where there is no kernel to ask, the areas of a provider's task. */
 struct provider;
 void listing_areas(struct listing *l, struct provider *p, size_t task);
 
 /* What a provider could not know, once, with what to do about it. */
-void remark_lacks(const struct common *c, const struct session *o, const struct provider *p);
+void warn_lacks(const struct common *c, const struct session *o, const struct provider *p);
 
 /*
  * The region of the kernel's half that an address is in or, failing that, the next one

@@ -5,19 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static void cli_lost_say(const struct common *c, const char *source,
-			 const struct capture_lost *rec, uint32_t has, const char *reason)
+static void cli_lost_print(const struct common *c, const char *source,
+			   const struct capture_lost *rec, uint32_t has, const char *reason)
 {
-	char who[40] = "", where[60] = "";
+	char process[40] = "", where[60] = "";
 
 	if (rec->pid)
-		snprintf(who, sizeof(who), "process %" PRIu64 ": ", rec->pid);
+		snprintf(process, sizeof(process), "process %" PRIu64 ": ", rec->pid);
 	if (has & CAPTURE_L_START && has & CAPTURE_L_LAST)
 		snprintf(where, sizeof(where), "0x%" PRIx64 " to 0x%" PRIx64 ": ", rec->start,
 			 rec->last);
 	else if (has & CAPTURE_L_START)
 		snprintf(where, sizeof(where), "0x%" PRIx64 ": ", rec->start);
-	remark(c, "%s: not read: %s%s%s", source, who, where, reason);
+	remark(c, "%s: not read: %s%s%s", source, process, where, reason);
 }
 
 void lost_add(struct lost *l, const struct common *c, const char *source,
@@ -32,7 +32,7 @@ void lost_add(struct lost *l, const struct common *c, const char *source,
 	snprintf(reason, sizeof(reason), "%.*s: %.*s", (int)rec->what.len,
 		 (const char *)rec->what.data, (int)rec->why.len, (const char *)rec->why.data);
 	if (l->n <= LOST_SHOWN)
-		cli_lost_say(c, source, rec, has, reason);
+		cli_lost_print(c, source, rec, has, reason);
 	for (i = 0; i < l->reasons && strcmp(l->reason[i].text, reason) != 0; i++)
 		;
 	if (i == LOST_REASONS)

@@ -165,9 +165,9 @@ static int map_large_put(struct map_large_view *v, const struct map_large_area *
 		[L_TASK].s = v->src->subject.task,
 		[L_AREA].s = a->name ? a->name : "",
 	};
-	const uint64_t told = 1 << L_LARGE | 1 << L_SMALLER | 1 << L_FULL | 1 << L_HOLES | 1 << L_WHY;
+	const uint64_t by_size = 1 << L_LARGE | 1 << L_SMALLER | 1 << L_FULL | 1 << L_HOLES | 1 << L_WHY;
 	const struct atw_row row = { val, (((uint64_t)1 << L_COLS) - 1) &
-		~(s->hidden ? told | 1 << L_MAPPED : s->unsized ? told : 0) };
+		~(s->hidden ? by_size | 1 << L_MAPPED : s->unsized ? by_size : 0) };
 	int r = ATW_OK;
 
 	for (unsigned i = 0; i < LARGE_WHYS; i++)

@@ -44,7 +44,7 @@ struct map_pages_out {
 	struct page_run held_run;
 	bool holding;
 	struct map_sizes sizes;
-	uint64_t rows, mapped, other, unmapped, untold;
+	uint64_t rows, mapped, other, unmapped, unknown;
 };
 
 static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *p,
@@ -96,7 +96,7 @@ static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *
 	if (there && o->nodes.wanted)
 		node_sum_add(&o->nodes, p->node, p->size);
 	if (there)
-		map_sizes_add(&o->sizes, page ? page : r->slot ? SIZE_UNTOLD : SIZE_SEVERAL,
+		map_sizes_add(&o->sizes, page ? page : r->slot ? SIZE_UNKNOWN : SIZE_SEVERAL,
 			  p->size, p->pages);
 	*(there ? &o->mapped : &o->other) += r->state == PAGE_ABSENT ? 0 : p->size;
 	return rc;
@@ -241,13 +241,13 @@ static int map_pages_list(struct map_pages_out *o, const struct address *a,
 	for (; put == ATW_OK && (rc = o->prov->ops->pages_next(o->prov, &r, err)) == ATW_OK;
 	     begun = true) {
 		uint64_t last = r->va + (r->size - 1);
-		bool untold = r->state == PAGE_ABSENT && r->have & RUN_STATE_HIDDEN;
-		bool nothing = r->state == PAGE_ABSENT && !untold;
+		bool unknown = r->state == PAGE_ABSENT && r->have & RUN_STATE_HIDDEN;
+		bool nothing = r->state == PAGE_ABSENT && !unknown;
 
 		if (last < a->first || r->va > a->last)
 			continue;
 		o->unmapped += nothing;
-		o->untold += untold;
+		o->unknown += unknown;
 		o->lost += r->state >= PAGE_LOST;
 		if (nothing && o->is_map)
 			continue;
@@ -385,7 +385,7 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 		r = map_pages_list_targets(o, src, t, n, &err);
 	thaw(src);
 	status = o->unread || o->lost || src->doubtful || session_has_gaps(src) ? EXIT_PARTIAL :
-		 o->is_map && o->mapped + o->other ? EXIT_COMPLETE : o->untold ? EXIT_PARTIAL :
+		 o->is_map && o->mapped + o->other ? EXIT_COMPLETE : o->unknown ? EXIT_PARTIAL :
 		 o->is_map || o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE;
 	if (r == ATW_OK && o->is_map)
 		map_sizes_note(&o->sizes, o->rows, o->out);
@@ -397,18 +397,18 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 	if (r == ATW_OK && o->is_map && !n)
 		map_large_notes(c, src, o->out);
 	if (r == ATW_OK)
-		unasked_note(c, src, o->out);
+		unread_note(c, src, o->out);
 	status = output_end(o->out, r, status, &err);
 	if (r == ATW_OK && session_has_gaps(src))
-		complain_defects(c, src);
+		print_defects(c, src);
 	if (r == ATW_OK && o->lost)
 		complain_part("%s: what is in %" PRIu64 " range%s is not known", src->name, o->lost,
 			      o->lost == 1 ? "" : "s");
-	if (r == ATW_OK && status == EXIT_PARTIAL && o->untold)
+	if (r == ATW_OK && status == EXIT_PARTIAL && o->unknown)
 		complain_part("%s: whether %" PRIu64 " range%s mapped is not known", src->name,
-			      o->untold, o->untold == 1 ? " is" : "s are");
+			      o->unknown, o->unknown == 1 ? " is" : "s are");
 	if (r == ATW_OK)
-		remark_lacks(c, src, o->prov);
+		warn_lacks(c, src, o->prov);
 	provider_close(o->prov);
 	node_sum_deinit(&o->nodes);
 	return status;

@@ -41,7 +41,7 @@ void map_sizes_note(struct map_sizes *t, uint64_t rows, struct atw_output *out)
 		bytes += v->bytes;
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s in ",
 				      i ? "," : ":", num_human(v->bytes, size));
-		if (n < sizeof(text) && v->page > SIZE_UNTOLD)
+		if (n < sizeof(text) && v->page > SIZE_UNKNOWN)
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
 					      "%" PRIu64 " page%s of %s", v->pages,
 					      v->pages == 1 ? "" : "s",

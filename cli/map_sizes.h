@@ -6,7 +6,7 @@
 #include "atwalk.h"
 
 /* What is no size of pages. */
-enum { SIZE_SEVERAL, SIZE_UNTOLD };
+enum { SIZE_SEVERAL, SIZE_UNKNOWN };
 
 struct map_size {
 	uint64_t page, bytes, pages;

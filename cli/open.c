@@ -35,7 +35,7 @@ static void cli_open_hint_meant(const struct common *c, struct atw_err *err,
 
 /* ---- defects of the file ---- */
 
-static void cli_open_remark_defects(const struct common *c, const struct session *s)
+static void cli_open_warn_defects(const struct common *c, const struct session *s)
 {
 	struct atw_blob text;
 
@@ -43,7 +43,7 @@ static void cli_open_remark_defects(const struct common *c, const struct session
 		remark(c, "%s: %.*s", s->name, (int)text.len, (const char *)text.data);
 }
 
-void complain_defects(const struct common *c, const struct session *s)
+void print_defects(const struct common *c, const struct session *s)
 {
 	struct atw_blob text;
 
@@ -79,7 +79,7 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 	if (c->verbose > 1 && atw_source_trace(s.target->source, cli_open_trace, NULL,
 					       &traced, &err) == ATW_OK)
 		s.target->source = traced;
-	cli_open_remark_defects(c, &s);
+	cli_open_warn_defects(c, &s);
 	*ret = s;
 	return EXIT_COMPLETE;
 }
@@ -136,8 +136,8 @@ const char *root_from(const struct session *s)
 }
 
 /* Print what was found, with -v or if the user did not select it. */
-static void cli_open_remark_root(const struct common *c, const struct session *s,
-				 const struct space_opts *space)
+static void cli_open_warn_root(const struct common *c, const struct session *s,
+			       const struct space_opts *space)
 {
 	const struct target *t = s->target;
 
@@ -176,7 +176,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 			 : cli_open_check_table_options(s, space);
 	if (status)
 		return status;
-	if (check_whose(space, &err) < 0)
+	if (check_subject(space, &err) < 0)
 		return complain(&err);
 	if (space->cpu.u > UINT32_MAX) {
 		atw_err_set(&err, ATW_E_USAGE, "--cpu: there is no CPU %" PRIu64, space->cpu.u);
@@ -194,7 +194,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 	subject_default(t, &s->subject);
 	status = space->pid.given || space->task ? select_process(s, space) : EXIT_COMPLETE;
 	if (!status)
-		cli_open_remark_root(c, s, space);
+		cli_open_warn_root(c, s, space);
 	return status;
 }
 
@@ -215,7 +215,7 @@ void session_close(struct session *s)
 {
 	thaw(s);
 	target_close(s->target);
-	cost_tell(s);
+	cost_print(s);
 	free(s->pace);
 	free(s->frozen);
 	free(s->searching);

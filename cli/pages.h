@@ -80,7 +80,7 @@ struct pages {
 	size_t nranges;
 
 	/* What was listed. */
-	uint64_t processes, mapped, swapped, other, absent, untold, unswapped;
+	uint64_t processes, mapped, swapped, other, absent, unknown, unswapped;
 	struct smaps listed;             /* p->sums: of all */
 	uint64_t split, unsplit;         /* --all: pages of large ones; large ones that stay one */
 	bool inside;                     /* of an area, be it that nothing is there */
@@ -120,7 +120,7 @@ void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *
 /* Of the area to the process's. */
 void pages_join_sums(struct page_sum *to, const struct page_sum *s);
 /* Below the table: what of that which is mapped is in which sum. */
-void pages_tell_sums(const struct pages *p);
+void pages_note_sums(const struct pages *p);
 /* --totals: all areas of a process have been listed. */
 int process_end(struct pages *p, const struct page_task *task, struct atw_err *err);
 

@@ -12,10 +12,10 @@ void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
 	bool hidden = run->have & RUN_STATE_HIDDEN;
 	bool swap = run->state == PAGE_SWAP && !hidden;
 	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
-	bool untold = run->state == PAGE_ABSENT && hidden;
+	bool unknown = run->state == PAGE_ABSENT && hidden;
 	uint64_t bytes = last - first + 1;
 
-	*(swap ? &p->swapped : mapped ? &p->mapped : untold ? &p->untold : &p->other) += bytes;
+	*(swap ? &p->swapped : mapped ? &p->mapped : unknown ? &p->unknown : &p->other) += bytes;
 	a->sum.mapped += mapped ? bytes : 0;
 	if (run->state == PAGE_SWAP && !swap && !p->prov->no_swap)
 		p->unswapped += bytes;
@@ -24,7 +24,7 @@ void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
 		return;
 	}
 	a->sum.of.swap += swap ? bytes : 0;
-	a->sum.of.stateless += untold ? bytes : 0;
+	a->sum.of.stateless += unknown ? bytes : 0;
 	a->sum.of.unswapped += run->state == PAGE_SWAP && !swap && !p->prov->no_swap ? bytes : 0;
 }
 
@@ -60,11 +60,11 @@ void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *
 	};
 	const struct smaps *s = &sum->of;
 	/* Every process has a few pages of which nothing is known. */
-	bool told = p->totals || !s->stateless;
-	bool sums = p->sums && told;
+	bool known = p->totals || !s->stateless;
+	bool sums = p->sums && known;
 
 	page_set(r, P_SIZE, sum->size);
-	if (told)
+	if (known)
 		page_set(r, P_MAPPED, sum->mapped);
 	if (!s->unswapped)
 		page_set(r, P_SWAPPED, s->swap);
@@ -92,7 +92,7 @@ void pages_join_sums(struct page_sum *to, const struct page_sum *s)
 	smaps_join(&to->of, &s->of);
 }
 
-void pages_tell_sums(const struct pages *p)
+void pages_note_sums(const struct pages *p)
 {
 	const struct smaps *s = &p->listed;
 	char rss[16], hugetlb[16], size[16];

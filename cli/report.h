@@ -36,7 +36,7 @@ struct report {
 	char *const *source;
 	size_t nsources;
 	bool live;                               /* the SOURCE is the running system */
-	struct census_told told;                 /* of all sources */
+	struct census_summary summary;           /* of all sources */
 	/* Of the last source: until they answer, reports may keep what it has. */
 	struct census_model *model;
 };
@@ -50,6 +50,6 @@ int report_draw(void *arg, size_t i, struct scene *s, struct atw_err *err);
 void report_rows(void *arg, size_t i, struct atw_output_opts *oo);
 void report_head_of(void *arg, struct buf *ret);
 /* Between two looks: what is known for good leaves now. */
-int report_tell_look(struct report *r, struct atw_err *err);
+int report_emit_snapshot(struct report *r, struct atw_err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "report_head.h"
 
 /* Of one report. */
-struct answer_telling {
+struct answer_sink {
 	struct report *r;
 	size_t i;
 	struct atw_output *out;                  /* NULL: no rows are wanted */
@@ -19,7 +19,7 @@ struct answer_telling {
 
 static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *err)
 {
-	const struct answer_telling *a = arg;
+	const struct answer_sink *a = arg;
 	int status = ATW_OK;
 
 	if (a->picture && a->picture->row)
@@ -30,7 +30,7 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 /* printf(3), into `to`. A failure stays with the output. */
 #define PASS_ON(to)                                                                      \
 	do {                                                                             \
-		const struct answer_telling *a = arg;                                    \
+		const struct answer_sink *a = arg;                                    \
 		va_list ap;                                                              \
 		char *text;                                                              \
 		if (!a->out)                                                             \
@@ -56,7 +56,7 @@ ATW_PRINTF(2, 3) static void answer_out_note(void *arg, const char *fmt, ...)
 ATW_PRINTF(3, 4)
 static void answer_out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
 {
-	const struct answer_telling *a = arg;
+	const struct answer_sink *a = arg;
 	char text[400];
 	va_list ap;
 
@@ -70,7 +70,7 @@ static void answer_out_left_out(void *arg, enum atw_param param, const char *fmt
 /* Why the answer is one in part is said beside it, and by a note where there are any. */
 ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 {
-	const struct answer_telling *a = arg;
+	const struct answer_sink *a = arg;
 	char text[400];
 	va_list ap;
 
@@ -105,12 +105,12 @@ void report_rows(void *arg, size_t i, struct atw_output_opts *oo)
 		oo->columns = "+user";
 }
 
-typedef int tell_fn(void *state, const struct census_out *out, struct atw_err *err);
+typedef int answer_emit_fn(void *state, const struct census_out *out, struct atw_err *err);
 
-static int answer_have_told(struct report *r, size_t i, tell_fn *tell,
-			    struct atw_output *to, struct atw_err *err)
+static int answer_emit(struct report *r, size_t i, answer_emit_fn *emit,
+		       struct atw_output *to, struct atw_err *err)
 {
-	struct answer_telling t = {
+	struct answer_sink t = {
 		.r = r,
 		.i = i,
 		.out = to,
@@ -132,9 +132,9 @@ static int answer_have_told(struct report *r, size_t i, tell_fn *tell,
 
 	if (to && r->model)
 		atw_output_page(to, (unsigned)__builtin_ctzll(census_model_page(r->model)));
-	status = tell(r->state[i], &out, err);
+	status = emit(r->state[i], &out, err);
 	if (status == ATW_OK && to && !r->o->paper)
-		unreadable_note(&r->told.unreadable, to);
+		unreadable_note(&r->summary.unreadable, to);
 	return status;
 }
 
@@ -142,7 +142,7 @@ int report_finish(void *arg, size_t i, struct atw_output *to, struct atw_err *er
 {
 	struct report *r = arg;
 
-	return answer_have_told(r, i, r->kind[i]->finish, to, err);
+	return answer_emit(r, i, r->kind[i]->finish, to, err);
 }
 
 int report_draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
@@ -160,14 +160,14 @@ void report_head_of(void *arg, struct buf *ret)
 }
 
 /* Between two looks: what is known for good leaves now. */
-int report_tell_look(struct report *r, struct atw_err *err)
+int report_emit_snapshot(struct report *r, struct atw_err *err)
 {
 	int status = ATW_OK;
 
 	for (size_t i = 0; i < r->n && status == ATW_OK; i++) {
 		if (!r->kind[i]->step || !r->a.out[i])
 			continue;
-		status = answer_have_told(r, i, r->kind[i]->step, r->a.out[i], err);
+		status = answer_emit(r, i, r->kind[i]->step, r->a.out[i], err);
 		if (status == ATW_OK)
 			status = atw_output_flush(r->a.out[i], err);
 	}

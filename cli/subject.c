@@ -12,12 +12,12 @@ static int subject_failed(const struct session *s, struct atw_err *err)
 	return complain(err);
 }
 
-int check_whose(const struct space_opts *space, struct atw_err *err)
+int check_subject(const struct space_opts *space, struct atw_err *err)
 {
 	const struct {
 		bool given;
 		const char *name;
-	} said[] = {
+	} selectors[] = {
 		{space->pid.given, "--pid"},
 		{space->task, "--task"},
 		{space->cpu.given, "--cpu"},
@@ -25,13 +25,13 @@ int check_whose(const struct space_opts *space, struct atw_err *err)
 	};
 	const char *first = NULL;
 
-	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
-		if (said[i].given && first)
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
+		if (selectors[i].given && first)
 			return atw_err_set(err, ATW_E_USAGE,
 					   "%s and %s both say whose page tables", first,
-					   said[i].name);
-		if (said[i].given)
-			first = said[i].name;
+					   selectors[i].name);
+		if (selectors[i].given)
+			first = selectors[i].name;
 	}
 	if (space->freeze && !space->pid.given && !space->task)
 		return atw_err_set(err, ATW_E_USAGE, "--freeze needs --pid or --task");
@@ -40,7 +40,7 @@ int check_whose(const struct space_opts *space, struct atw_err *err)
 	return ATW_OK;
 }
 
-const char *whose_tables(const struct session *s)
+const char *tables_hint(const struct session *s)
 {
 	uint64_t cr3;
 
@@ -66,23 +66,23 @@ static int cli_subject_use_task(struct session *s, const struct space_opts *spac
 }
 
 /* --allow-unreadable: processes that may not be read make the answer no worse. */
-static bool cli_subject_excuse(struct session *s, const struct space_opts *space,
-			       const struct subject_matches *found)
+static bool cli_subject_allow_unread(struct session *s, const struct space_opts *space,
+				     const struct subject_matches *found)
 {
 	if (!space->allow || found->unread.status != ATW_E_PERM || found->damaged)
 		return false;
-	snprintf(s->unasked, sizeof(s->unasked), "%.*s", (int)sizeof(s->unasked) - 1,
+	snprintf(s->unread, sizeof(s->unread), "%.*s", (int)sizeof(s->unread) - 1,
 		 found->unread.text);
 	return true;
 }
 
 /* The one that was found may not be the only one. */
-static void cli_subject_doubt(struct session *s, const struct space_opts *space,
-			      const struct subject_matches *found)
+static void cli_subject_check_unique(struct session *s, const struct space_opts *space,
+				     const struct subject_matches *found)
 {
 	struct atw_err err = found->unread;
 
-	if (!err.status || cli_subject_excuse(s, space, found))
+	if (!err.status || cli_subject_allow_unread(s, space, found))
 		return;
 	atw_err_wrap(&err,
 		     "%s: not every process could be asked, and so %s is perhaps not the "
@@ -130,7 +130,7 @@ static int cli_subject_select_named(struct session *s, const struct space_opts *
 	} else {
 		status = cli_subject_use_task(s, space, &found.first);
 		if (!status)
-			cli_subject_doubt(s, space, &found);
+			cli_subject_check_unique(s, space, &found);
 	}
 	subject_matches_deinit(&found);
 	return status;
@@ -161,7 +161,7 @@ int select_owner(const struct common *c, struct session *s,
 		atw_err_wrap(&err,
 			     "%s: is a user address, and nothing says of which process",
 			     text);
-		atw_err_hint(&err, "%s", whose_tables(s));
+		atw_err_hint(&err, "%s", tables_hint(s));
 		complain(&err);
 		status = EXIT_USAGE;
 	} else if (!found.n) {
@@ -171,7 +171,7 @@ int select_owner(const struct common *c, struct session *s,
 		complain(&err);
 		*unmapped = true;
 		s->doubtful |=
-			found.unread.status && !cli_subject_excuse(s, space, &found);
+			found.unread.status && !cli_subject_allow_unread(s, space, &found);
 		status = EXIT_COMPLETE;
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s%s%.200s",
@@ -184,7 +184,7 @@ int select_owner(const struct common *c, struct session *s,
 	} else {
 		status = cli_subject_use_task(s, space, &found.first);
 		if (!status)
-			cli_subject_doubt(s, space, &found);
+			cli_subject_check_unique(s, space, &found);
 		if (!status && !s->doubtful && !found.unread.status)
 			remark(c, "%s: %s is mapped by %s alone", s->name, text,
 			       s->subject.label);

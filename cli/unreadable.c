@@ -19,12 +19,12 @@ bool unreadable_take(struct unreadable *u, const struct common *c, const char *s
 	return true;
 }
 
-void unasked_note(const struct common *c, const struct session *src, struct atw_output *out)
+void unread_note(const struct common *c, const struct session *src, struct atw_output *out)
 {
-	if (!src->unasked[0])
+	if (!src->unread[0])
 		return;
-	remark(c, "%s: not every process could be asked: %s", src->name, src->unasked);
-	atw_output_note(out, "not every process could be asked: %s", src->unasked);
+	remark(c, "%s: not every process could be asked: %s", src->name, src->unread);
+	atw_output_note(out, "not every process could be asked: %s", src->unread);
 }
 
 void unreadable_note(const struct unreadable *u, struct atw_output *out)

@@ -24,6 +24,6 @@ bool unreadable_take(struct unreadable *u, const struct common *c, const char *s
 /* The line of a summary; nothing if there is nothing to report. */
 void unreadable_note(const struct unreadable *u, struct atw_output *out);
 /* The same where one process was searched for, and not every one could be asked. */
-void unasked_note(const struct common *c, const struct session *src, struct atw_output *out);
+void unread_note(const struct common *c, const struct session *src, struct atw_output *out);
 
 #endif

@@ -76,7 +76,7 @@ int open_watched(const char *command, const struct common *c, const char *name,
 /* ---- waiting ---- */
 
 /* A signal ends the waiting, whenever it comes. */
-static int told = -1;
+static int wake_fd = -1;
 static volatile sig_atomic_t stopped;
 
 static void watch_stop(void)
@@ -84,22 +84,22 @@ static void watch_stop(void)
 	const uint64_t one = 1;
 
 	stopped = 1;
-	if (write(told, &one, sizeof(one)) < 0)
+	if (write(wake_fd, &one, sizeof(one)) < 0)
 		stopped = 2;
 }
 
 static void watch_catch_signals(void)
 {
-	told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (told >= 0)
-		ending_ask(watch_stop);
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (wake_fd >= 0)
+		ending_notify(watch_stop);
 }
 
 /* Ready within that time: the process has ended, or a signal came. */
 static bool watch_happens(const struct clock *k, uint64_t ns)
 {
 	const struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };
-	struct pollfd p[2] = { { told, POLLIN, 0 }, { k->process, POLLIN, 0 } };
+	struct pollfd p[2] = { { wake_fd, POLLIN, 0 }, { k->process, POLLIN, 0 } };
 
 	return ppoll(p, 2, &t, NULL) > 0;
 }
@@ -147,16 +147,16 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	struct atw_err err = { 0 };
 	struct clock k;
 	unsigned tries = 0;
-	int r, said = EXIT_COMPLETE;
+	int r, status = EXIT_COMPLETE;
 
 	if (!watch_parse(text, &k) || !target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, and does not change", o->name,
 			    o->target->backend->noun);
 		return complain(&err);
 	}
-	said = check_number(o, space, "--watch");
-	if (said)
-		return said;
+	status = check_number(o, space, "--watch");
+	if (status)
+		return status;
 	output_opts(c, o, &oo);
 	oo.page_shift = o->subject.space.paging.page_shift;
 	r = atw_output_open(&oo, w->schema, &out, &err);
@@ -167,15 +167,15 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	while (r == ATW_OK && watch_wait_for_next(&k)) {
 		uint64_t at = now();
 
-		r = watch_look(c, o, space, w, &said, &err);
+		r = watch_look(c, o, space, w, &status, &err);
 		/* It was not there all the time: ended, or another program by now. */
 		if (r < 0 && pidfd_has_ended(k.process)) {
 			r = ATW_OK;
-			said = EXIT_COMPLETE;
+			status = EXIT_COMPLETE;
 			k.looks--;
 			break;
 		}
-		if (r == ATW_E_LIMIT && !said && ++tries < TRIES) {
+		if (r == ATW_E_LIMIT && !status && ++tries < TRIES) {
 			r = ATW_OK;
 			continue;
 		}
@@ -189,9 +189,9 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 		remark(c, "%s: %s has ended", o->name, o->subject.label);
 	if (k.process >= 0)
 		close(k.process);
-	if (said) {
+	if (status) {
 		atw_output_close(out);
-		return said;
+		return status;
 	}
 	return output_end(out, r, EXIT_COMPLETE, &err);
 }

@@ -115,11 +115,11 @@ static int watch_pages_put(const struct rows *s, enum what what, uint64_t proces
 			   const struct watch_pages_process *is, struct atw_err *err)
 {
 	static const struct watch_pages_process none = {.have = (1u << SUMS) - 1};
-	const struct watch_pages_process *who = is ? is : was ? was : &none;
+	const struct watch_pages_process *shown = is ? is : was ? was : &none;
 	union atw_value v[W_COLS] = {
 		[W_TIME] = { .u = s->ms }, [W_WHAT] = { .u = what },
-		[W_PROCESSES] = { .u = processes }, [W_PID] = { .u = who->pid },
-		[W_TASK] = { .s = who->name },
+		[W_PROCESSES] = { .u = processes }, [W_PID] = { .u = shown->pid },
+		[W_TASK] = { .s = shown->name },
 	};
 	struct atw_row row = { v, PCOL(W_TIME) | PCOL(W_WHAT) | PCOL(W_PROCESSES) };
 
@@ -132,7 +132,7 @@ static int watch_pages_put(const struct rows *s, enum what what, uint64_t proces
 	for (unsigned i = 0; i < SUMS; i++) {
 		unsigned at = W_SUMS + 2 * i;
 
-		if (!(who->have & is->have & 1u << i))
+		if (!(shown->have & is->have & 1u << i))
 			continue;
 		v[at].u = is->sum[i];
 		row.have |= PCOL(at);

@@ -78,7 +78,7 @@ static bool budget_peak(uint64_t *ret)
 	return known;
 }
 
-void budget_tell(const struct budget *c, const struct pace *pace)
+void budget_print(const struct budget *c, const struct pace *pace)
 {
 	uint64_t ms = (now() - c->began) / 1000000, kib = 0;
 	struct rusage u;

@@ -16,6 +16,6 @@ struct budget {
  * later allocation can exceed it, wherever it is made.
  */
 int budget_begin(const char *mem, struct budget *ret, struct atw_err *err);
-void budget_tell(const struct budget *c, const struct pace *pace);
+void budget_print(const struct budget *c, const struct pace *pace);
 
 #endif

@@ -226,13 +226,13 @@ static int answers_part(const struct answers *a, size_t i, struct atw_err *err)
 	return atw_err_set(err, ATW_E_IO, "standard output: cannot write: %m");
 }
 
-int answers_tell(struct answers *a, struct atw_err *err)
+int answers_print(struct answers *a, struct atw_err *err)
 {
 	int status = ATW_OK;
 
 	answers_catch(a);
 	if (answers_drawn(a))
-		status = answers_tell_pictures(a, err);
+		status = answers_print_pictures(a, err);
 	for (size_t i = 0; i < a->n && status == ATW_OK && !answers_drawn(a); i++) {
 		status = answers_part(a, i, err);
 		if (status == ATW_OK)

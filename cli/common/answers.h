@@ -6,7 +6,7 @@
  *	answers_choose(&a, "basic,areas");      which
  *	answers_check(&a);                      do the options go with all of them?
  *	answers_open(&a, &err);                 could all of them be written? Before the pass
- *	answers_tell(&a, &err);                 after it
+ *	answers_print(&a, &err);                 after it
  *	answers_close(&a, status);
  */
 #ifndef CLI_ANSWERS_H
@@ -71,7 +71,7 @@ static inline bool answers_drawn(const struct answers *a)
 int answers_check(const struct answers *a);
 /* What was typed must suit all of them, before anything is read. */
 int answers_open(struct answers *a, struct atw_err *err);
-int answers_tell(struct answers *a, struct atw_err *err);
+int answers_print(struct answers *a, struct atw_err *err);
 /* Of an answer that failed nothing is left, not even an empty folder. */
 void answers_close(struct answers *a, bool failed);
 
@@ -82,7 +82,7 @@ void answers_rows(const struct answers *a, size_t i, struct atw_output_opts *ret
 int answers_check_picture(const struct answers *a);
 int answers_check_pictures(struct answers *a, struct atw_err *err);
 int answers_open_page(struct answers *a, struct atw_err *err);
-int answers_tell_pictures(struct answers *a, struct atw_err *err);
+int answers_print_pictures(struct answers *a, struct atw_err *err);
 
 /* answers_folder.c */
 /* "FOLDER/NAME.ending", or -o itself where one answer is all. false: it is too long. */

@@ -162,7 +162,7 @@ static int answers_picture_put_head(struct answers *a, struct atw_err *err)
 	return failed ? atw_err_nomem(err) : ATW_OK;
 }
 
-int answers_tell_pictures(struct answers *a, struct atw_err *err)
+int answers_print_pictures(struct answers *a, struct atw_err *err)
 {
 	int status = a->page && a->head ? answers_picture_put_head(a, err) : ATW_OK;
 

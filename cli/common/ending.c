@@ -8,8 +8,8 @@
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
-static void (*tidy_up)(void), (*tell)(void);
-static struct timespec told;     /* when the first came */
+static void (*tidy_up)(void), (*notify)(void);
+static struct timespec first_signal; /* when the first came */
 
 void ending_signals(sigset_t *ret)
 {
@@ -19,14 +19,14 @@ void ending_signals(sigset_t *ret)
 }
 
 /* Once more, and not only twice. */
-static bool ending_insists(void)
+static bool ending_is_repeated(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!told.tv_sec)
-		told = now;
-	return now.tv_sec - told.tv_sec > (now.tv_nsec < told.tv_nsec);
+	if (!first_signal.tv_sec)
+		first_signal = now;
+	return now.tv_sec - first_signal.tv_sec > (now.tv_nsec < first_signal.tv_nsec);
 }
 
 static void ending_note_signal(int sig)
@@ -35,8 +35,8 @@ static void ending_note_signal(int sig)
 	int e = errno;
 
 	/* SIGPIPE: the reader of the output is gone, and no orderly end is needed. */
-	if (tell && sig != SIGPIPE && !ending_insists()) {
-		tell();
+	if (notify && sig != SIGPIPE && !ending_is_repeated()) {
+		notify();
 		errno = e;
 		return;
 	}
@@ -67,15 +67,15 @@ static void ending_on_signal(int flags)
 
 void ending_catch(void (*tidy)(void))
 {
-	tell = NULL;
+	notify = NULL;
 	tidy_up = tidy;
 	ending_on_signal(0);
 	ending_catch_one(SIGPIPE, 0);
 }
 
-void ending_ask(void (*ask)(void))
+void ending_notify(void (*on_signal)(void))
 {
-	told = (struct timespec){ 0 };
-	tell = ask;
+	first_signal = (struct timespec){ 0 };
+	notify = on_signal;
 	ending_on_signal(SA_RESTART);
 }

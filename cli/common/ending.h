@@ -16,6 +16,6 @@ void ending_catch(void (*tidy)(void));
  * A signal only calls `ask`, so that the program comes to its end. Another signal a
  * second later or more ends the program as above: the user does not want to wait.
  */
-void ending_ask(void (*ask)(void));
+void ending_notify(void (*notify)(void));
 
 #endif

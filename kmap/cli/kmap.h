@@ -20,6 +20,6 @@ bool kmap_is_packed(const struct common *c, bool zstd);
  * of `into`, or by its own words if that is NULL. 0, EXIT_PARTIAL, or what is worse.
  */
 int kmap_source(const struct common *c, const char *name, const struct kmap_sink *to,
-		const char *into, struct kmap_told *told);
+		const char *into, struct kmap_summary *summary);
 
 #endif

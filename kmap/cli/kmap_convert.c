@@ -69,7 +69,7 @@ static void convert_emit(const struct common *c, const char *name, struct kmap_f
 /* Nothing is written before all input files have been read. */
 static int convert_merge(const struct common *c, const char *name,
 			 const struct convert_opts *o, const struct kmap_sink *to,
-			 const char *into, struct kmap_told *told)
+			 const char *into, struct kmap_summary *summary)
 {
 	struct kmap_compress *z = NULL;
 	struct kmap_sink sink;
@@ -80,16 +80,16 @@ static int convert_merge(const struct common *c, const char *name,
 	if (kmap_compress_open(&z, &err) < 0)
 		return complain(&err);
 	sink = kmap_compress_sink(z);
-	status = kmap_source(c, name, &sink, name, told);
+	status = kmap_source(c, name, &sink, name, summary);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		if (kmap_compress_end(z, to, &objects, &err) < 0) {
 			atw_err_wrap(&err, "%s", into);
 			status = complain(&err);
 		} else {
-			if (told->version != KMAP_COMPRESSED)
+			if (summary->version != KMAP_COMPRESSED)
 				remark(c, "%s: %" PRIu64 " object%s became %" PRIu64 ", of which only "
 				       "sums are known: no tasks, times and pids", name,
-				       told->objects, told->objects == 1 ? "" : "s", objects);
+				       summary->objects, summary->objects == 1 ? "" : "s", objects);
 			convert_emit(c, name, convert_form_of(o->to),
 				     kmap_compress_losses(z));
 		}
@@ -103,7 +103,7 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 {
 	struct kmap_form form = convert_form_of(o->to);
 	struct kmap_writer *w = NULL;
-	struct kmap_told told = { 0 };
+	struct kmap_summary summary = { 0 };
 	struct atw_err err = { 0 };
 	struct kmap_sink sink;
 	int status, r = kmap_writer_open(t->fd, kmap_is_packed(c, o->zstd) ? LEVEL : 0, form, &w, &err);
@@ -112,11 +112,11 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 		return complain(&err);
 	sink = kmap_writer_sink(w);
 	status = form.version == KMAP_COMPRESSED
-			 ? convert_merge(c, name, o, &sink, outfile_name(t), &told)
-			 : kmap_source(c, name, &sink, outfile_name(t), &told);
+			 ? convert_merge(c, name, o, &sink, outfile_name(t), &summary)
+			 : kmap_source(c, name, &sink, outfile_name(t), &summary);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		convert_emit(c, name, form, kmap_writer_losses(w)->n);
-		if (kmap_writer_end(w, &told, &err) < 0) {
+		if (kmap_writer_end(w, &summary, &err) < 0) {
 			atw_err_wrap(&err, "%s", outfile_name(t));
 			status = complain(&err);
 		}

@@ -73,7 +73,7 @@ static struct kmap_folder *folder_own(void)
 }
 
 /* The writing process gets only an errno; the sentence is printed by the recorder. */
-static void folder_say(const struct kmap_control *f, int r, const struct atw_err *err)
+static void folder_log(const struct kmap_control *f, int r, const struct atw_err *err)
 {
 	const char *hint = error_hint(err);
 
@@ -148,7 +148,7 @@ static int folder_on_open(const char *path, struct fuse_file_info *info)
 		return -EACCES;
 	if (how != O_WRONLY)
 		ret = kmap_reading_open(folder_own()->controls, f, &r, &err);
-	folder_say(f, ret, &err);
+	folder_log(f, ret, &err);
 	info->fh = 0;
 	memcpy(&info->fh, &r, sizeof(r));
 	info->direct_io = 1;
@@ -186,7 +186,7 @@ static int folder_on_write(const char *path, const char *buf, size_t len, off_t 
 	if (at)
 		return -EINVAL;
 	r = kmap_control_write(folder_own()->controls, f, buf, len, &err);
-	folder_say(f, r, &err);
+	folder_log(f, r, &err);
 	return r < 0 ? r : (int)len;
 }
 
@@ -218,15 +218,15 @@ static int folder_on_release(const char *path, struct fuse_file_info *info)
 /* ---- its life ---- */
 
 /* The last message of the library. */
-static char said[200];
+static char last_message[200];
 
 static void folder_on_log(enum fuse_log_level level, const char *fmt, va_list ap)
 	ATW_PRINTF(2, 0);
 static void folder_on_log(enum fuse_log_level level, const char *fmt, va_list ap)
 {
 	(void)level;
-	vsnprintf(said, sizeof(said), fmt, ap);
-	said[strcspn(said, "\n")] = '\0';
+	vsnprintf(last_message, sizeof(last_message), fmt, ap);
+	last_message[strcspn(last_message, "\n")] = '\0';
 }
 
 /* Where Memorizer's documentation mounts debugfs, which is mounted there mostly; or below. */
@@ -308,7 +308,7 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 	if (!f->mounted) {
 		kmap_folder_close(f);
 		return atw_err_set(err, ATW_E_IO, "--control %s: it cannot be mounted: %s", dir,
-				   said[0] ? said : strerror(errno));
+				   last_message[0] ? last_message : strerror(errno));
 	}
 	*ret = f;
 	return ATW_OK;

@@ -20,7 +20,7 @@ static void kmap_cli_model_describe(struct kmap_model_source *s)
 				     kmap_accesses_sampled(m) ? "accesses " : "", m->scale);
 	else if (kmap_sampled(m))
 		n = (size_t)snprintf(s->about, sizeof(s->about), "accesses sampled, scale not told");
-	if (s->told.cut)
+	if (s->summary.cut)
 		snprintf(s->about + n, sizeof(s->about) - n, "%sthe recording is cut off", n ? "; " : "");
 }
 
@@ -42,9 +42,9 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 	if (kmap_model_open(&mo, &ret->m, &err) < 0)
 		return complain(&err);
 	sink.arg = ret->m;
-	status = kmap_source(c, name, &sink, NULL, &ret->told);
+	status = kmap_source(c, name, &sink, NULL, &ret->summary);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
-		if (ret->told.version == KMAP_COMPRESSED)
+		if (ret->summary.version == KMAP_COMPRESSED)
 			ret->m->compressed = true;
 		if (kmap_model_end(ret->m, &err) < 0)
 			status = complain(&err);
@@ -58,13 +58,13 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 	return status;
 }
 
-void kmap_remark_no_symbols(const struct common *c, const char *name)
+void kmap_warn_no_symbols(const struct common *c, const char *name)
 {
 	remark(c, "%s: it has no symbols; --symbols FILE (System.map, /proc/kallsyms or vmlinux of its kernel) names functions",
 	       name);
 }
 
-void kmap_remark_names(const struct common *c, const char *name, const struct kmap_names *n)
+void kmap_warn_names(const struct common *c, const char *name, const struct kmap_names *n)
 {
 	size_t found, all;
 
@@ -72,7 +72,7 @@ void kmap_remark_names(const struct common *c, const char *name, const struct km
 	if (!all)
 		return;
 	if (!kmap_names_symbols(n))
-		kmap_remark_no_symbols(c, name);
+		kmap_warn_no_symbols(c, name);
 	else if (found * 2 < all)
 		remark(c, "%s: the symbols name %zu of its %zu instructions: they may be of another kernel",
 		       name, found, all);

@@ -11,7 +11,7 @@ extern const struct opt_choice kmap_level_choices[];
 
 struct kmap_model_source {
 	struct kmap_model *m;
-	struct kmap_told told;
+	struct kmap_summary summary;
 	char about[160];                 /* "sampled, scale 64"; "": nothing to add */
 };
 
@@ -22,7 +22,7 @@ struct kmap_model_source {
 int kmap_model_source(const struct common *c, const char *name, size_t top,
 		      struct kmap_model_source *ret);
 /* Warns if there are no symbols, or if they name few of the file's instructions. */
-void kmap_remark_names(const struct common *c, const char *name, const struct kmap_names *n);
-void kmap_remark_no_symbols(const struct common *c, const char *name);
+void kmap_warn_names(const struct common *c, const char *name, const struct kmap_names *n);
+void kmap_warn_no_symbols(const struct common *c, const char *name);
 
 #endif

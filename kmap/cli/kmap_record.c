@@ -95,7 +95,7 @@ static volatile sig_atomic_t stop;
 static void record_on_signal(int number)
 {
 	stop = number;
-	stalled_ask();
+	stalled_begin_end();
 }
 
 static void record_catch_signals(void)
@@ -109,7 +109,7 @@ static void record_catch_signals(void)
 }
 
 /* The guest goes on, and nothing more is recorded of it. */
-static void record_cannot_write(struct recording *r)
+static void record_write_failed(struct recording *r)
 {
 	if (r->running)
 		recording_live_stop(r);
@@ -136,9 +136,9 @@ static bool record_has_ended(struct recording *r)
 		r->child = 0;
 		return true;
 	}
-	if (r->child && (stop || (r->refused.status < 0 && !r->told))) {
+	if (r->child && (stop || (r->refused.status < 0 && !r->child_signaled))) {
 		kill(r->child, SIGTERM);
-		r->told = true;
+		r->child_signaled = true;
 		stop = 0;
 	}
 	return false;
@@ -152,13 +152,13 @@ static bool record_drain(struct recording *r, bool flush)
 	kmap_controls_lock(r->controls);
 	if (r->running && r->failed.status == ATW_OK &&
 	    recording_live_work(r, &events, &r->failed) < 0)
-		record_cannot_write(r);
+		record_write_failed(r);
 	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
 		recording_answer(r);
 	if (r->failed.status == ATW_OK &&
 	    (kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0 ||
 	     (flush && kmap_drain_flush(r->drain, &r->failed) < 0)))
-		record_cannot_write(r);
+		record_write_failed(r);
 	kmap_controls_unlock(r->controls);
 	/* What the running kernel does is looked at now and then, in heaps. */
 	return (r->running ? events >= HEAP : n) && r->failed.status == ATW_OK;
@@ -249,8 +249,8 @@ static int record_open_drain(struct recording *r, struct atw_err *err)
 		ret = kmap_drain_begin(r->drain, err);
 	/* Of the running kernel it is known later. */
 	if (ret == ATW_OK && !r->o->live)
-		ret = recording_say_mode(r, false, err);
-	return ret < 0 || !r->o->bare ? ret : recording_say_filters(r, err);
+		ret = recording_write_mode(r, false, err);
+	return ret < 0 || !r->o->bare ? ret : recording_write_filters(r, err);
 }
 
 /* Before QEMU runs, which would be for nothing if they cannot be had; */
@@ -448,7 +448,7 @@ static int record_run_program(const struct common *c, void *opts, int argc, char
 	record_write_end(&r, cut);
 	kmap_controls_unlock(r.controls);
 	record_deliver(&r);
-	ret = recording_say(&r, cut);
+	ret = recording_summarize(&r, cut);
 	record_end(&r, cut || r.failed.status < 0);
 	return ret;
 }

@@ -71,7 +71,7 @@ static int recording_make_share(struct recording *r, uint64_t bytes, struct atw_
 	}
 	r->s->magic = KSHARE_MAGIC;
 	r->s->at = at;
-	kmap_introduce_nobody(r->s);
+	kmap_introduce_general(r->s);
 	return ATW_OK;
 }
 
@@ -167,7 +167,7 @@ const char *recording_output(const struct recording *r)
 }
 
 /* A sample may be one of sites, too. */
-int recording_say_mode(struct recording *r, bool sampled, struct atw_err *err)
+int recording_write_mode(struct recording *r, bool sampled, struct atw_err *err)
 {
 	int ret = ATW_OK;
 	char scale[32];
@@ -252,7 +252,7 @@ static int recording_find_site(struct recording *r, struct atw_kernel *k,
 	return ATW_OK;
 }
 
-int recording_say_filters(struct recording *r, struct atw_err *err)
+int recording_write_filters(struct recording *r, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;
 	char value[32];
@@ -294,7 +294,7 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	if (ret == ATW_OK)
 		ret = kmap_drain_header(r->drain, "clock", "serial", err);
 	if (ret == ATW_OK)
-		ret = recording_say_filters(r, err);
+		ret = recording_write_filters(r, err);
 	if (ret < 0 || r->o->no_symbols)
 		return ret;
 	ret = kernel_symbols_each(k, recording_add_function, &to, err);

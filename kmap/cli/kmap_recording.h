@@ -36,7 +36,7 @@ struct recording {
 	struct kmap_socket *socket;
 	struct kmap_functions_of functions;      /* of the kernel, if names are wanted */
 	bool introduced;
-	bool told;               /* the child, that it is to end */
+	bool child_signaled;     /* the child, that it is to end */
 	struct atw_err failed;   /* of writing */
 	bool mended;             /* and the file says so */
 	struct atw_err no_kernel;
@@ -54,16 +54,16 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 /* What the file is, for people. */
 const char *recording_output(const struct recording *r);
 /* What of the guest or the kernel is in it: all, or a sample of accesses at least. */
-int recording_say_mode(struct recording *r, bool sampled, struct atw_err *err);
+int recording_write_mode(struct recording *r, bool sampled, struct atw_err *err);
 /* Write the filters to the file, so that its readers know what was left out. */
-int recording_say_filters(struct recording *r, struct atw_err *err);
+int recording_write_filters(struct recording *r, struct atw_err *err);
 
-/* ---- kmap_record_say.c ---- */
+/* ---- kmap_record_summary.c ---- */
 
 /* Why what was recorded is not all there would have been, maybe in `buf`; NULL: it is. */
 const char *recording_cut_by(const struct recording *r, char *buf, size_t len);
 /* Sums, what went wrong, and the exit status. */
-int recording_say(struct recording *r, const char *cut);
+int recording_summarize(struct recording *r, const char *cut);
 
 /* ---- kmap_recording_live.c ---- */
 
@@ -78,7 +78,7 @@ bool recording_live_over(struct recording *r);
 /* Writes what is left, and the lines about the scale of a sample. */
 int recording_live_end(struct recording *r, struct atw_err *err);
 /* EXIT_PARTIAL if something was lost. */
-int recording_live_say(struct recording *r);
+int recording_live_summarize(struct recording *r);
 void recording_live_close(struct recording *r);
 
 #endif

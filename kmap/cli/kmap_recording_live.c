@@ -115,7 +115,7 @@ static int recording_live_open_recorder(struct recording *r, struct running *x,
 		return ret;
 	sums = live_recorder_sums(x->recorder);
 	/* Without either there are no accesses, and objects are no sample. */
-	ret = recording_say_mode(r, sums.words || sums.rate, err);
+	ret = recording_write_mode(r, sums.words || sums.rate, err);
 	if (ret == ATW_OK && (sums.words || sums.rate))
 		ret = kmap_drain_header(r->drain, "sampling", sums.rate ? "rate" : "watch", err);
 	return ret;
@@ -259,11 +259,11 @@ int recording_live_end(struct recording *r, struct atw_err *err)
 }
 
 /* Our own status is that of the recording. */
-static void recording_live_say_command(const struct recording *r)
+static void recording_live_print_command(const struct recording *r)
 {
 	const char *command = r->running->command;
 
-	if (!command || r->told)
+	if (!command || r->child_signaled)
 		return;
 	if (WIFSIGNALED(r->status))
 		remark(r->c, "%s was killed by signal %d", command, WTERMSIG(r->status));
@@ -271,13 +271,13 @@ static void recording_live_say_command(const struct recording *r)
 		remark(r->c, "%s ended with status %d", command, WEXITSTATUS(r->status));
 }
 
-int recording_live_say(struct recording *r)
+int recording_live_summarize(struct recording *r)
 {
 	const struct live_sums *s = &r->running->sums;
 	bool lost = s->lost_events || s->lost_hits || r->s->count.lost_objects ||
 		    r->s->count.lost_accesses;
 
-	recording_live_say_command(r);
+	recording_live_print_command(r);
 	if (r->o->sample.given && r->o->sample.u > 1)
 		remark(r->c, "objects are a sample: one of %" PRIu64, r->o->sample.u);
 	if (s->rate)

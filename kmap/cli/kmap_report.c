@@ -46,7 +46,7 @@ struct kmap_reporting {
 	struct answers a;
 	struct kmap_model_source s;
 	struct kmap_names *n;
-	struct kmap_ask ask;
+	struct kmap_query ask;
 	struct kmap_cut cut[KMAP_MOST_CUTS];
 	size_t cuts;
 };
@@ -114,13 +114,13 @@ static void kmap_cli_report_note_source(const struct kmap_reporting *r,
 				kmap_accesses_sampled(m) ? "" : "; GLOBAL and UFO are no sample");
 	else if (kmap_sampled(m))
 		atw_output_note(out, "accesses are sampled, and not exact; the recording does not tell its scale");
-	if (r->s.told.cut)
+	if (r->s.summary.cut)
 		atw_output_note(out, "the recording is cut off: this is of its beginning");
-	if (r->s.told.faults)
-		atw_output_note(out, "%" PRIu64 " line%s of it could not be read", r->s.told.faults,
-				r->s.told.faults == 1 ? "" : "s");
-	if (r->s.told.lost)
-		atw_output_note(out, "its recorder lost %" PRIu64 " of what it saw", r->s.told.lost);
+	if (r->s.summary.faults)
+		atw_output_note(out, "%" PRIu64 " line%s of it could not be read", r->s.summary.faults,
+				r->s.summary.faults == 1 ? "" : "s");
+	if (r->s.summary.lost)
+		atw_output_note(out, "its recorder lost %" PRIu64 " of what it saw", r->s.summary.lost);
 	if (m->unbound)
 		atw_output_note(out, "%" PRIu64 " access%s stood before any object", m->unbound,
 				m->unbound == 1 ? "" : "es");
@@ -335,14 +335,14 @@ static int kmap_cli_report_emit(struct kmap_reporting *r, struct atw_err *err)
 
 	if (s < 0)
 		return s;
-	kmap_remark_names(r->a.c, r->name, r->n);
-	r->ask = (struct kmap_ask){.m = r->s.m,
-				   .n = r->n,
-				   .level = kmap_cli_report_level_of(r->o),
-				   .about = r->s.about,
-				   .cut = r->cut,
-				   .cuts = r->cuts};
-	return answers_tell(&r->a, err);
+	kmap_warn_names(r->a.c, r->name, r->n);
+	r->ask = (struct kmap_query){.m = r->s.m,
+				     .n = r->n,
+				     .level = kmap_cli_report_level_of(r->o),
+				     .about = r->s.about,
+				     .cut = r->cut,
+				     .cuts = r->cuts};
+	return answers_print(&r->a, err);
 }
 
 static int kmap_cli_report_report(struct kmap_reporting *r)

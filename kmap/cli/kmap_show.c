@@ -44,7 +44,7 @@ struct show_list {
 
 struct show {
 	struct atw_output *out;
-	struct kmap_told told;
+	struct kmap_summary summary;
 	bool by_access;
 	struct kmap_functions functions;
 	bool open, any;                  /* an object is being read; it has an access */
@@ -160,7 +160,7 @@ static int show_on_object(struct show *s, const struct kmap_object *o,
 			  struct atw_err *err)
 {
 	/* There, these fields are filled with zeroes. */
-	bool comp = s->told.version == KMAP_COMPRESSED;
+	bool comp = s->summary.version == KMAP_COMPRESSED;
 	char *names = s->names;
 	int r = show_end_object(s, err);
 
@@ -324,7 +324,7 @@ static int show_on_record(void *arg, const struct kmap_record *rec, struct atw_e
 
 static void show_notes(struct show *s)
 {
-	const struct kmap_told *t = &s->told;
+	const struct kmap_summary *t = &s->summary;
 
 	atw_output_note(s->out, "%" PRIu64 " object%s, %" PRIu64 " access%s: %s%s", t->objects,
 			t->objects == 1 ? "" : "s", t->accesses, t->accesses == 1 ? "" : "es",
@@ -369,7 +369,7 @@ static int show_show(struct show *s, const struct common *c, const char *name)
 {
 	const struct kmap_sink sink = {show_on_record, s};
 	struct atw_err err = { 0 };
-	int status = kmap_source(c, name, &sink, NULL, &s->told);
+	int status = kmap_source(c, name, &sink, NULL, &s->summary);
 	bool plain = c->format == FORMAT_PLAIN;
 	uint64_t left_out;
 	int r;
@@ -378,8 +378,8 @@ static int show_show(struct show *s, const struct common *c, const char *name)
 		atw_output_close(s->out);
 		return status;
 	}
-	if (s->functions.wanted && s->told.objects && !kmap_functions_any(&s->functions))
-		kmap_remark_no_symbols(c, name);
+	if (s->functions.wanted && s->summary.objects && !kmap_functions_any(&s->functions))
+		kmap_warn_no_symbols(c, name);
 	r = show_end_object(s, &err);
 	if (r == ATW_OK)
 		r = kmap_functions_ready(&s->functions, true, &err);

@@ -55,8 +55,8 @@ static bool socket_send_all(int fd, const char *buf, size_t len)
 	return io_write(fd, buf, len) == len;
 }
 
-static bool socket_say(int fd, const char *fmt, ...) ATW_PRINTF(2, 3);
-static bool socket_say(int fd, const char *fmt, ...)
+static bool socket_printf(int fd, const char *fmt, ...) ATW_PRINTF(2, 3);
+static bool socket_printf(int fd, const char *fmt, ...)
 {
 	char line[LINE + sizeof(((struct atw_err *)0)->text)];
 	va_list ap;
@@ -70,8 +70,8 @@ static bool socket_say(int fd, const char *fmt, ...)
 
 static bool socket_refuse(int fd, int status, const struct atw_err *err)
 {
-	return socket_say(fd, "error %d %s\n", -status,
-			  err->status < 0 ? err->text : strerror(-status));
+	return socket_printf(fd, "error %d %s\n", -status,
+			     err->status < 0 ? err->text : strerror(-status));
 }
 
 /* Is it gone, or are we to end? */
@@ -110,14 +110,14 @@ static bool socket_answer_read(struct client *c, const struct kmap_control *f)
 		return socket_refuse(c->fd, (int)n, &err);
 	}
 	while (fine && (n = socket_read_some(c, r, buf, at)) > 0) {
-		fine = socket_say(c->fd, "data %zd\n", n) &&
+		fine = socket_printf(c->fd, "data %zd\n", n) &&
 		       socket_send_all(c->fd, buf, (size_t)n);
 		at += (uint64_t)n;
 	}
 	kmap_reading_close(r);
 	free(buf);
 	return fine &&
-	       (n < 0 ? socket_refuse(c->fd, (int)n, &err) : socket_say(c->fd, "end\n"));
+	       (n < 0 ? socket_refuse(c->fd, (int)n, &err) : socket_printf(c->fd, "end\n"));
 }
 
 static bool socket_answer_write(struct client *c, const struct kmap_control *f,
@@ -126,7 +126,7 @@ static bool socket_answer_write(struct client *c, const struct kmap_control *f,
 	struct atw_err err = { 0 };
 	int r = kmap_control_write(c->socket->controls, f, value, strlen(value), &err);
 
-	return r < 0 ? socket_refuse(c->fd, r, &err) : socket_say(c->fd, "end\n");
+	return r < 0 ? socket_refuse(c->fd, r, &err) : socket_printf(c->fd, "end\n");
 }
 
 static bool socket_answer_list(const struct client *c)
@@ -141,8 +141,8 @@ static bool socket_answer_list(const struct client *c)
 				      f->reads ? "r" : "", f->writes ? "w" : "");
 	}
 	n = n < sizeof(text) ? n : sizeof(text) - 1;
-	return socket_say(c->fd, "data %zu\n", n) && socket_send_all(c->fd, text, n) &&
-	       socket_say(c->fd, "end\n");
+	return socket_printf(c->fd, "data %zu\n", n) && socket_send_all(c->fd, text, n) &&
+	       socket_printf(c->fd, "end\n");
 }
 
 /* false: that was the last. */

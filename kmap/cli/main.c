@@ -46,7 +46,7 @@ static int kmap_cli_main_show_help(const char *word)
 	return command_written();
 }
 
-static int kmap_cli_main_complain_command(const char *word)
+static int kmap_cli_main_unknown_command(const char *word)
 {
 	char known[128] = "";
 
@@ -74,5 +74,5 @@ int main(int argc, char **argv)
 		return kmap_cli_main_show_help(argc > 2 ? argv[2] : NULL);
 	if (argc == 2 && !strcmp(argv[1], "--breakpoints"))
 		return kmap_breakpoints();
-	return kmap_cli_main_complain_command(argc > 1 ? argv[1] : NULL);
+	return kmap_cli_main_unknown_command(argc > 1 ? argv[1] : NULL);
 }

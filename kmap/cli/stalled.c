@@ -14,7 +14,7 @@ static int watched = -1, dead = -1;
 static bool is_socket;
 static int last;                 /* bytes that were unread a second ago */
 static unsigned seconds;         /* so long the same */
-static volatile sig_atomic_t asked, gave_up;
+static volatile sig_atomic_t ending, gave_up;
 
 /*
  * A write that waits is interrupted by the signal itself, is tried again, and then finds
@@ -54,11 +54,11 @@ void stalled_watch(int fd)
 	sigaction(SIGALRM, &a, NULL);
 }
 
-void stalled_ask(void)
+void stalled_begin_end(void)
 {
-	if (watched < 0 || asked)
+	if (watched < 0 || ending)
 		return;
-	asked = 1;
+	ending = 1;
 	alarm(1);
 }
 

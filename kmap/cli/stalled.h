@@ -16,7 +16,7 @@ void stalled_watch(int fd);
  * For signal handlers: the program is to end. From now on a reader that reads nothing
  * for STALLED_S seconds is given up: writes fail, and what it has not read is lost.
  */
-void stalled_ask(void);
+void stalled_begin_end(void);
 /* Was it given up? */
 bool stalled_gave_up(void);
 

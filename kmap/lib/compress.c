@@ -197,11 +197,11 @@ static const char *compress_text(struct kmap_compress *c, struct atw_blob b)
 	return s;
 }
 
-static int compress_on_object(struct kmap_compress *c, const struct kmap_object *told,
+static int compress_on_object(struct kmap_compress *c, const struct kmap_object *given,
 			      struct atw_err *err)
 {
 	static const char *const globals[] = { "GLOBAL", "UFO_GLOBAL", NULL };
-	struct kmap_object o = *told;
+	struct kmap_object o = *given;
 	enum size size = SIZE_LARGEST;
 	char buf[KMAP_LINE];
 	const char *word, *type;
@@ -257,7 +257,7 @@ static int compress_on_record(void *arg, const struct kmap_record *rec,
 		c->lost[__builtin_ctz(left)]++;
 	/* What they are about is not in its place any more. */
 	c->lost[__builtin_ctz(KMAP_LOSES_COMMENT)] += rec->kind == KMAP_COMMENT &&
-						      !kmap_says_compressed(rec);
+						      !kmap_is_compressed_comment(rec);
 	switch (rec->kind) {
 	case KMAP_OBJECT:
 		return compress_on_object(c, &rec->u.object, err);

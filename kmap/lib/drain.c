@@ -280,7 +280,7 @@ static int drain_write_edges_of(struct kmap_drain *d, const struct kshare_object
 		if (!e.site || e.site >= nsites || kshare_generation(e.pid) < first ||
 		    kshare_generation(e.pid) > last)
 			continue;
-		r = drain_say_task(d, e.pid, err);
+		r = drain_put_task(d, e.pid, err);
 		if (r < 0)
 			return r;
 		rec.u.access = (struct kmap_access){

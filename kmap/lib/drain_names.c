@@ -27,7 +27,7 @@ void kmap_drain_anew(struct kmap_drain *d)
 	kmap_named_forget(&d->named);
 	memset(d->recent, 0, sizeof(d->recent));
 	for (size_t i = 0; i < d->said.n; i++)
-		((struct drain_said *)d->said.v)[i].who = -1;
+		((struct drain_said *)d->said.v)[i].task_id = -1;
 }
 
 static int drain_name_one(struct kmap_drain *d, size_t i, struct atw_err *err)
@@ -89,7 +89,7 @@ static void drain_take_tasks(struct kmap_drain *d)
 	uint32_t n = atomic_load_explicit(&d->s->ntasks, memory_order_acquire);
 
 	for (; d->ntasks < n && d->ntasks < KSHARE_TASKS; d->ntasks++) {
-		const struct kmap_key key = { (uint32_t)d->s->task[d->ntasks].who, 0, 0 };
+		const struct kmap_key key = { (uint32_t)d->s->task[d->ntasks].task_id, 0, 0 };
 		bool fresh;
 		int64_t i = kmap_table_get(&d->tasks, key, &fresh);
 
@@ -98,27 +98,27 @@ static void drain_take_tasks(struct kmap_drain *d)
 	}
 }
 
-int drain_say_task(struct kmap_drain *d, int32_t who, struct atw_err *err)
+int drain_put_task(struct kmap_drain *d, int32_t task_id, struct atw_err *err)
 {
-	struct kmap_record rec = { .kind = KMAP_TASK, .u.task.pid = kshare_pid(who) };
-	const struct kmap_key key = { (uint32_t)kshare_pid(who), 0, 0 };
+	struct kmap_record rec = { .kind = KMAP_TASK, .u.task.pid = kshare_pid(task_id) };
+	const struct kmap_key key = { (uint32_t)kshare_pid(task_id), 0, 0 };
 	struct drain_said *said;
 	char name[KMAP_LINE];
 	int64_t i, at;
 	bool fresh;
 
-	if (who < 0 || d->o.version != KMAP_V4 || d->recent[kshare_pid(who) & 255] == who + 1)
+	if (task_id < 0 || d->o.version != KMAP_V4 || d->recent[kshare_pid(task_id) & 255] == task_id + 1)
 		return ATW_OK;
 	drain_take_tasks(d);
-	at = kmap_table_find(&d->tasks, (struct kmap_key){ (uint32_t)who, 0, 0 });
+	at = kmap_table_find(&d->tasks, (struct kmap_key){ (uint32_t)task_id, 0, 0 });
 	i = at >= 0 || kmap_table_find(&d->said, key) >= 0 ? kmap_table_get(&d->said, key, &fresh) : -1;
 	if (i < 0)
 		return ATW_OK;
-	d->recent[kshare_pid(who) & 255] = who + 1;
+	d->recent[kshare_pid(task_id) & 255] = task_id + 1;
 	said = &((struct drain_said *)d->said.v)[i];
-	if (!fresh && said->who == who)
+	if (!fresh && said->task_id == task_id)
 		return ATW_OK;
-	said->who = who;
+	said->task_id = task_id;
 	if (at >= 0) {
 		const char *comm = d->s->task[((struct drain_name *)d->tasks.v)[at].at].comm;
 

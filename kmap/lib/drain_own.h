@@ -16,7 +16,7 @@ struct drain_name {
 
 struct drain_said {
 	struct kmap_key key;             /* number */
-	int32_t who;
+	int32_t task_id;
 };
 
 struct kmap_drain {
@@ -65,6 +65,6 @@ struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE]);
 /* What an object has of code is named before it: a reader need not wait for the end. */
 int drain_name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err);
 /* Writes the name of a thread before its accesses, whenever it has changed. */
-int drain_say_task(struct kmap_drain *d, int32_t who, struct atw_err *err);
+int drain_put_task(struct kmap_drain *d, int32_t task_id, struct atw_err *err);
 
 #endif

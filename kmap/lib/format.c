@@ -79,7 +79,7 @@ int kmap_probe(struct atw_blob head)
 	return sure;
 }
 
-bool kmap_says_compressed(const struct kmap_record *rec)
+bool kmap_is_compressed_comment(const struct kmap_record *rec)
 {
 	return rec->kind == KMAP_COMMENT && blob_begins(rec->u.comment, COMPRESSED + 1);
 }

@@ -148,7 +148,7 @@ int kmap_finish(const struct kmap_reader *k, struct atw_err *err);
 int kmap_parse(struct atw_blob line, enum kmap_version version, unsigned flags,
 	       struct kmap_record *ret, struct atw_err *err);
 /* Is it the comment that the compressed form begins with? */
-bool kmap_says_compressed(const struct kmap_record *rec);
+bool kmap_is_compressed_comment(const struct kmap_record *rec);
 /* Which versions an object's line can be of: bits 1 << KMAP_V1 and so on. */
 unsigned kmap_versions_of(struct atw_blob line);
 

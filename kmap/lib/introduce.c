@@ -32,7 +32,7 @@ static uint32_t introduce_add_object(struct kshare *s, enum kshare_type type, ui
 	return id;
 }
 
-void kmap_introduce_nobody(struct kshare *s)
+void kmap_introduce_general(struct kshare *s)
 {
 	/* 0 is no object, no site and no name. */
 	atomic_store(&s->nobjects, 1);

@@ -11,7 +11,7 @@
  * Objects that stand for all of their kind; before the recorder begins, and before a
  * kernel is known.
  */
-void kmap_introduce_nobody(struct kshare *s);
+void kmap_introduce_general(struct kshare *s);
 /*
  * Its code and what it says of its types, and an object for each variable of the image:
  * as soon as it runs. ATW_E_MISSING, with what it is: nothing can be recorded without.

@@ -27,15 +27,15 @@ void live_edges_add(struct live_edges *x, uint32_t object, uint64_t va, uint64_t
 	struct kshare *s = x->store->s;
 	struct kshare_edge *e;
 	uint32_t site;
-	int32_t who;
+	int32_t task_id;
 
 	if (atomic_load(&s->gate) & KSHARE_ONE && (int32_t)pid != atomic_load(&s->only_pid)) {
 		s->count.unfiltered += reads + writes;
 		return;
 	}
 	site = live_edges_site_of(x, ip);
-	who = x->named ? kstore_task_of(x->store, (int32_t)pid) : (int32_t)pid & KSHARE_PID;
-	e = site ? kstore_edge_for(x->store, object, site, who, writes, reads) : NULL;
+	task_id = x->named ? kstore_task_of(x->store, (int32_t)pid) : (int32_t)pid & KSHARE_PID;
+	e = site ? kstore_edge_for(x->store, object, site, task_id, writes, reads) : NULL;
 	if (!e)
 		return;
 	e->reads += reads;

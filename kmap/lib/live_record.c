@@ -135,7 +135,7 @@ static int live_record_begin(struct live_recorder *r, const struct live_event *e
 
 	if (!live_record_birth_of(r, e, &b))
 		return ATW_OK;
-	if (kstore_told_again(&r->store, id, &b))
+	if (kstore_is_repeated(&r->store, id, &b))
 		return ATW_OK;
 	if (id) {
 		r->o.s->count.overlaps++;

@@ -70,7 +70,7 @@ void kmap_model_close(struct kmap_model *m)
 /* ---- processes and places ---- */
 
 /* "(null)" is what printk makes of no text. */
-static bool kmap_model_told(struct atw_blob *b)
+static bool kmap_model_is_known(struct atw_blob *b)
 {
 	const char *s = b->data;
 
@@ -82,7 +82,7 @@ static bool kmap_model_told(struct atw_blob *b)
 static int kmap_model_text(struct kmap_model *m, struct atw_blob b, const char **ret)
 {
 	*ret = NULL;
-	if (!b.data || !kmap_model_told(&b))
+	if (!b.data || !kmap_model_is_known(&b))
 		return ATW_OK;
 	*ret = intern_text(&m->texts, b.data, b.len);
 	return *ret ? ATW_OK : ATW_E_NOMEM;

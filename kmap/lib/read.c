@@ -18,7 +18,7 @@ struct kmap_read_reading {
 	const char *name;            /* of the file, for people */
 	const struct kmap_read_opts *o;
 	const struct kmap_sink *to;
-	struct kmap_told *told;
+	struct kmap_summary *summary;
 	bool theirs;                 /* what failed is not the file */
 	struct atw_err e;            /* of the last fault */
 	struct kmap_reader rd;
@@ -47,13 +47,13 @@ static void kmap_read_note(struct kmap_read_reading *x)
 {
 	const struct kmap_reader *k = &x->rd;
 
-	x->told->version = k->version;
-	x->told->ours = k->ours;
-	x->told->objects = k->objects;
-	x->told->accesses = k->accesses;
-	x->told->calls = k->calls;
-	x->told->faults = k->faults;
-	x->told->lost = k->lost;
+	x->summary->version = k->version;
+	x->summary->ours = k->ours;
+	x->summary->objects = k->objects;
+	x->summary->accesses = k->accesses;
+	x->summary->calls = k->calls;
+	x->summary->faults = k->faults;
+	x->summary->lost = k->lost;
 }
 
 /* All whole lines of a buffer; *pos moves behind them. */
@@ -165,14 +165,14 @@ static int kmap_read_all(struct kmap_read_reading *x, struct unpack *u,
 
 			/* That the line has no end is the same news. */
 			have = nl ? (size_t)(nl - x->buf) + 1 : 0;
-			x->told->cut = last = true;
+			x->summary->cut = last = true;
 			r = kmap_read_emit(x, err);
 		} else {
 			r = kmap_read_failed(x, err);
 		}
 	}
 	if (r == ATW_END) {
-		x->told->cut = true;
+		x->summary->cut = true;
 		atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines were wrong so far: "
 			    "nothing behind it is read", x->rd.line, ENOUGH);
 		return kmap_read_emit(x, err);
@@ -182,30 +182,30 @@ static int kmap_read_all(struct kmap_read_reading *x, struct unpack *u,
 			    x->rd.faults - FAULTS);
 		r = kmap_read_emit(x, err);
 	}
-	if (r == ATW_OK && !x->told->cut && kmap_finish(&x->rd, &x->e) != ATW_OK) {
-		x->told->cut = true;
+	if (r == ATW_OK && !x->summary->cut && kmap_finish(&x->rd, &x->e) != ATW_OK) {
+		x->summary->cut = true;
 		r = kmap_read_emit(x, err);
 	}
 	return r;
 }
 
 int kmap_read(const char *path, const struct kmap_read_opts *o, const struct kmap_sink *to,
-	      struct kmap_told *ret, struct atw_err *err)
+	      struct kmap_summary *ret, struct atw_err *err)
 {
 	const char *name = strcmp(path, "-") ? path : "standard input";
 	_auto_free struct kmap_read_reading *x = malloc(sizeof(*x));
-	struct kmap_told told = { 0 };
+	struct kmap_summary summary = { 0 };
 	struct unpack *u = NULL;
 	int r;
 
 	if (ret)
-		*ret = told;
+		*ret = summary;
 	if (!x)
 		return atw_err_nomem(err);
 	x->name = name;
 	x->o = o;
 	x->to = to;
-	x->told = ret ? ret : &told;
+	x->summary = ret ? ret : &summary;
 	x->theirs = false;
 	x->e = (struct atw_err){ 0 };
 	kmap_init(&x->rd);

@@ -32,7 +32,7 @@ struct kmap_read_opts {
 };
 
 /* What it came to. */
-struct kmap_told {
+struct kmap_summary {
 	enum kmap_version version;       /* KMAP_UNKNOWN: it has no object */
 	bool ours;
 	bool cut;                        /* it ends before its end */
@@ -47,6 +47,6 @@ struct kmap_told {
  * is set in any case; sinks may look at it while they are called.
  */
 int kmap_read(const char *path, const struct kmap_read_opts *o, const struct kmap_sink *to,
-	      struct kmap_told *ret, struct atw_err *err);
+	      struct kmap_summary *ret, struct atw_err *err);
 
 #endif

@@ -36,7 +36,7 @@ static int kmap_report_add_pairs(struct kmap_view *v, const struct kmap_model *m
 	return ATW_OK;
 }
 
-int kmap_view_init(struct kmap_view *v, const struct kmap_ask *a, enum kmap_level level,
+int kmap_view_init(struct kmap_view *v, const struct kmap_query *a, enum kmap_level level,
 		   struct atw_err *err)
 {
 	bool chosen = a->level != KMAP_LEVELS;
@@ -65,7 +65,7 @@ void kmap_view_deinit(struct kmap_view *v)
 	kmap_table_deinit(&v->pair);
 }
 
-void kmap_view_note(const struct kmap_view *v, const struct kmap_ask *a,
+void kmap_view_note(const struct kmap_view *v, const struct kmap_query *a,
 		    const struct census_out *out)
 {
 	const char *why;
@@ -75,20 +75,20 @@ void kmap_view_note(const struct kmap_view *v, const struct kmap_ask *a,
 		out->note(out->arg, "by function: %s", why);
 }
 
-void kmap_note_sites(const struct kmap_ask *a, const struct census_out *out)
+void kmap_note_sites(const struct kmap_query *a, const struct census_out *out)
 {
 	if (a->m->compressed)
 		out->note(out->arg, "this recording put all objects of a site together: how many there were is n/a");
 }
 
-void kmap_note_timeless(const struct kmap_ask *a, const char *what, const struct census_out *out)
+void kmap_note_timeless(const struct kmap_query *a, const char *what, const struct census_out *out)
 {
 	if (a->m->timeless)
 		out->note(out->arg, "objects whose time of free is above 10^11, which is none, %s: %" PRIu64,
 			  what, a->m->timeless);
 }
 
-void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out)
+void kmap_note_idle(const struct kmap_query *a, const struct census_out *out)
 {
 	if (kmap_accesses_sampled(a->m))
 		out->note(out->arg, "untouched, and only read or only written, is what was so while it was watched; objects that never were are not counted");
@@ -104,7 +104,7 @@ void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *
 		row_s(r, at + 1, c->type);
 }
 
-void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_ask *a,
+void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_query *a,
 		   const struct kmap_site *s)
 {
 	const char *function, *file;
@@ -123,7 +123,7 @@ void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_ask *a,
 		row_s(r, at + 2, file);
 }
 
-void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask *a,
+void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_query *a,
 		       const struct kmap_sums *s)
 {
 	uint64_t accesses, error;
@@ -134,7 +134,7 @@ void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask 
 	row_u(r, at + 1, error);
 }
 
-void kmap_site_word(const struct kmap_ask *a, const struct kmap_site *s, struct buf *b)
+void kmap_site_word(const struct kmap_query *a, const struct kmap_site *s, struct buf *b)
 {
 	char place[600], word[80];
 
@@ -156,13 +156,13 @@ struct chart_order *kmap_order(size_t n, struct atw_err *err)
 
 /* ---- pictures ---- */
 
-const char *kmap_of(const struct kmap_ask *a, const char *what, char buf[160])
+const char *kmap_of(const struct kmap_query *a, const char *what, char buf[160])
 {
 	snprintf(buf, 160, "%s%s%s", what, *a->about ? "; " : "", a->about);
 	return buf;
 }
 
-int kmap_draw_bars(const struct kmap_ask *a, const struct kmap_bars *b, struct scene *s,
+int kmap_draw_bars(const struct kmap_query *a, const struct kmap_bars *b, struct scene *s,
 		   struct atw_err *err)
 {
 	_auto_free struct chart_bar *bar = calloc(b->n + 1, sizeof(*bar));

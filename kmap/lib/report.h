@@ -10,7 +10,7 @@
 #include "plot/chart.h"
 
 /* A report's model and its options. */
-struct kmap_ask {
+struct kmap_query {
 	const struct kmap_model *m;
 	const struct kmap_names *n;
 	enum kmap_level level;           /* KMAP_LEVELS: none was given */
@@ -26,9 +26,9 @@ struct kmap_report {
 	const struct atw_schema *schema;
 	/* Level at which code is aggregated by default; KMAP_LEVELS: it is not. */
 	enum kmap_level level;
-	int (*rows)(const struct kmap_ask *a, const struct census_out *out, struct atw_err *err);
+	int (*rows)(const struct kmap_query *a, const struct census_out *out, struct atw_err *err);
 	/* Into a scene that was initialised. NULL: it is no picture. */
-	int (*draw)(const struct kmap_ask *a, struct scene *s, struct atw_err *err);
+	int (*draw)(const struct kmap_query *a, struct scene *s, struct atw_err *err);
 	/* How many cuts into clusters it takes, and columns that they are for; 0, NULL: none. */
 	unsigned cuts;
 	const char *cut_columns;
@@ -59,7 +59,7 @@ struct kmap_view {
  * At the level of the user, or else at `level`; if the data for that is missing, by
  * function.
  */
-int kmap_view_init(struct kmap_view *v, const struct kmap_ask *a, enum kmap_level level,
+int kmap_view_init(struct kmap_view *v, const struct kmap_query *a, enum kmap_level level,
 		   struct atw_err *err);
 void kmap_view_deinit(struct kmap_view *v);
 static inline struct kmap_pair *kmap_pair(const struct kmap_view *v, size_t i)
@@ -67,15 +67,15 @@ static inline struct kmap_pair *kmap_pair(const struct kmap_view *v, size_t i)
 	return (struct kmap_pair *)v->pair.v + i;
 }
 /* Adds a note if `fallen`. */
-void kmap_view_note(const struct kmap_view *v, const struct kmap_ask *a,
+void kmap_view_note(const struct kmap_view *v, const struct kmap_query *a,
 		    const struct census_out *out);
 
 /* Where an object in the file stands for all of its site, they cannot be counted. */
-void kmap_note_sites(const struct kmap_ask *a, const struct census_out *out);
+void kmap_note_sites(const struct kmap_query *a, const struct census_out *out);
 /* Of objects with an unknown time of end; `what` is what becomes of them. */
-void kmap_note_timeless(const struct kmap_ask *a, const char *what, const struct census_out *out);
+void kmap_note_timeless(const struct kmap_query *a, const char *what, const struct census_out *out);
 /* In a sample of accesses, objects without an access may have been accessed. */
-void kmap_note_idle(const struct kmap_ask *a, const struct census_out *out);
+void kmap_note_idle(const struct kmap_query *a, const struct census_out *out);
 
 /* Columns of a cache, from `at` on: its name and its type. */
 void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c);
@@ -83,10 +83,10 @@ void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *
 	{ .key = "cache", .type = ATW_T_TEXT, .width = 20, .help = "slab cache" }, \
 	{ .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" }
 /* Columns of where objects are allocated, as far as it is known: address, function, file. */
-void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_ask *a,
+void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_query *a,
 		   const struct kmap_site *s);
 /* Columns, from `at` on, of what a sample of accesses shows, and how exactly. */
-void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask *a,
+void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_query *a,
 		       const struct kmap_sums *s);
 #define KMAP_ESTIMATE_COLUMNS(at) \
 	[at] = { .key = "estimate", .type = ATW_T_COUNT, .width = 10, .hidden = true, \
@@ -94,7 +94,7 @@ void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_ask 
 	[(at) + 1] = { .key = "error", .type = ATW_T_COUNT, .width = 10, .hidden = true, \
 		       .help = "so many more or less, with a confidence of 95 %" }
 /* "getname_flags+0x12 names_cache"; without an allocation site, "[STACK_PAGE]". */
-void kmap_site_word(const struct kmap_ask *a, const struct kmap_site *s, struct buf *b);
+void kmap_site_word(const struct kmap_query *a, const struct kmap_site *s, struct buf *b);
 
 /* By weight: zeroed, `n` of them, to be filled in and sorted. NULL: no memory. */
 struct chart_order *kmap_order(size_t n, struct atw_err *err);
@@ -108,7 +108,7 @@ static inline uint64_t kmap_sum(uint64_t a, uint64_t b)
 }
 
 /* "accesses", and what else must be known to read a picture. */
-const char *kmap_of(const struct kmap_ask *a, const char *what, char buf[160]);
+const char *kmap_of(const struct kmap_query *a, const char *what, char buf[160]);
 
 /* Bars of things by name; `value` has `nkeys` numbers each. */
 struct kmap_bars {
@@ -119,7 +119,7 @@ struct kmap_bars {
 	const char *const *name;
 	const uint64_t *value;
 };
-int kmap_draw_bars(const struct kmap_ask *a, const struct kmap_bars *b, struct scene *s,
+int kmap_draw_bars(const struct kmap_query *a, const struct kmap_bars *b, struct scene *s,
 		   struct atw_err *err);
 
 #endif

@@ -40,7 +40,7 @@ struct more {
 	uint64_t sites, readers, writers;
 };
 
-static struct more *report_caches_count(const struct kmap_ask *a,
+static struct more *report_caches_count(const struct kmap_query *a,
 					const struct kmap_view *v, struct atw_err *err)
 {
 	struct more *more = calloc(a->m->cache.n + 1, sizeof(*more));
@@ -58,7 +58,7 @@ static struct more *report_caches_count(const struct kmap_ask *a,
 	return more;
 }
 
-static void report_caches_set_row(const struct kmap_ask *a, const struct kmap_cache *c,
+static void report_caches_set_row(const struct kmap_query *a, const struct kmap_cache *c,
 				  const struct more *more, struct report_row *r)
 {
 	kmap_row_cache(r, C_CACHE, c);
@@ -81,7 +81,7 @@ static void report_caches_set_row(const struct kmap_ask *a, const struct kmap_ca
 	row_u(r, C_WRITERS, more->writers);
 }
 
-static struct chart_order *report_caches_hottest(const struct kmap_ask *a,
+static struct chart_order *report_caches_hottest(const struct kmap_query *a,
 						 struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(a->m->cache.n, err);
@@ -93,7 +93,7 @@ static struct chart_order *report_caches_hottest(const struct kmap_ask *a,
 	return o;
 }
 
-static int report_caches_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_caches_rows(const struct kmap_query *a, const struct census_out *out,
 			      struct atw_err *err)
 {
 	_auto_free struct chart_order *order = report_caches_hottest(a, err);
@@ -119,7 +119,7 @@ static int report_caches_rows(const struct kmap_ask *a, const struct census_out 
 
 static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
 
-static int report_caches_draw(const struct kmap_ask *a, struct scene *s,
+static int report_caches_draw(const struct kmap_query *a, struct scene *s,
 			      struct atw_err *err)
 {
 	size_t n = a->m->cache.n;

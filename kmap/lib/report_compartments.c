@@ -49,7 +49,7 @@ struct member {
 };
 
 struct compartments_parts {
-	const struct kmap_ask *a;
+	const struct kmap_query *a;
 	const struct kmap_units *u;      /* a compartment each */
 	struct kmap_units functions;
 	struct kmap_table member;
@@ -76,7 +76,7 @@ static bool compartments_add_member(struct compartments_parts *p, unsigned kind,
 	return true;
 }
 
-static int compartments_parts_init(struct compartments_parts *p, const struct kmap_ask *a,
+static int compartments_parts_init(struct compartments_parts *p, const struct kmap_query *a,
 				   const struct kmap_units *u, struct atw_err *err)
 {
 	int r;
@@ -177,7 +177,7 @@ static int compartments_part_row(struct compartments_parts *x, size_t unit,
 static int compartments_part_all(struct compartments_parts *p,
 				 const struct census_out *out, struct atw_err *err)
 {
-	const struct kmap_ask *a = p->a;
+	const struct kmap_query *a = p->a;
 	unsigned known = kmap_ops_known(a->m, a->n, NULL);
 	_auto_free struct chart_order *order = kmap_order(p->u->n, err);
 	_auto_free struct kmap_compartment *c = NULL;
@@ -202,7 +202,7 @@ static int compartments_part_all(struct compartments_parts *p,
 	return r;
 }
 
-static int compartments_emit(const struct kmap_ask *a, const struct kmap_units *u,
+static int compartments_emit(const struct kmap_query *a, const struct kmap_units *u,
 			     const struct census_out *out, struct atw_err *err)
 {
 	struct compartments_parts p;
@@ -216,7 +216,7 @@ static int compartments_emit(const struct kmap_ask *a, const struct kmap_units *
 	return r;
 }
 
-static int compartments_part_rows(const struct kmap_ask *a, const struct census_out *out,
+static int compartments_part_rows(const struct kmap_query *a, const struct census_out *out,
 				  struct atw_err *err)
 {
 	struct kmap_clusters c;

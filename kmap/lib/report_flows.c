@@ -89,7 +89,7 @@ static void flows_deinit(struct flows *f)
 	kmap_view_deinit(&f->view);
 }
 
-static int flows_init(struct flows *f, const struct kmap_ask *a, struct atw_err *err)
+static int flows_init(struct flows *f, const struct kmap_query *a, struct atw_err *err)
 {
 	int r = kmap_view_init(&f->view, a, KMAP_DIRECTORY, err);
 
@@ -170,7 +170,7 @@ static int report_flows_each(const struct flows *f, flow_fn *flow, void *arg,
 }
 
 /* The number of sites with more units than FLOW_UNITS. */
-static uint64_t report_flows_cut_off(const struct kmap_ask *a, const struct flows *f)
+static uint64_t report_flows_cut_off(const struct kmap_query *a, const struct flows *f)
 {
 	_auto_free uint64_t *units = calloc(a->m->site.n + 1, sizeof(*units));
 	uint64_t n = 0;
@@ -180,8 +180,8 @@ static uint64_t report_flows_cut_off(const struct kmap_ask *a, const struct flow
 	return n;
 }
 
-struct report_flows_telling {
-	const struct kmap_ask *a;
+struct report_flows_emitter {
+	const struct kmap_query *a;
 	const struct flows *f;
 	const struct census_out *out;
 };
@@ -189,7 +189,7 @@ struct report_flows_telling {
 static int report_flows_emit(void *arg, const struct flow_end *w,
 			     const struct flow_end *rd, struct atw_err *err)
 {
-	const struct report_flows_telling *t = arg;
+	const struct report_flows_emitter *t = arg;
 	struct report_row row = { 0 };
 	const struct kmap_unit *unit = t->f->view.units.v, *from = &unit[w->key.b];
 	const struct kmap_unit *to = &unit[rd->key.b];
@@ -206,11 +206,11 @@ static int report_flows_emit(void *arg, const struct flow_end *w,
 	return row_out(&row, t->out, err);
 }
 
-static int report_flows_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_flows_rows(const struct kmap_query *a, const struct census_out *out,
 			     struct atw_err *err)
 {
 	struct flows f;
-	struct report_flows_telling t = {a, &f, out};
+	struct report_flows_emitter t = {a, &f, out};
 	int r = flows_init(&f, a, err);
 
 	if (r < 0)
@@ -249,7 +249,7 @@ static int report_flows_add(void *arg, const struct flow_end *w,
 	return ATW_OK;
 }
 
-static int report_flows_put(const struct kmap_ask *a, const struct flows *f,
+static int report_flows_put(const struct kmap_query *a, const struct flows *f,
 			    const struct kmap_table *t, struct scene *s,
 			    struct atw_err *err)
 {
@@ -286,7 +286,7 @@ static int report_flows_put(const struct kmap_ask *a, const struct flows *f,
 	return chart_heat(&h, s, err);
 }
 
-static int report_flows_draw(const struct kmap_ask *a, struct scene *s,
+static int report_flows_draw(const struct kmap_query *a, struct scene *s,
 			     struct atw_err *err)
 {
 	struct kmap_table t;

@@ -38,7 +38,7 @@ static int report_lines_compare(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static int report_lines_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_lines_rows(const struct kmap_query *a, const struct census_out *out,
 			     struct atw_err *err)
 {
 	_auto_free struct report_lines_order *order =
@@ -75,7 +75,7 @@ static int report_lines_rows(const struct kmap_ask *a, const struct census_out *
 
 enum { LINES = 64 };             /* 4 KiB; what follows shares a column */
 
-static int report_lines_draw(const struct kmap_ask *a, struct scene *s,
+static int report_lines_draw(const struct kmap_query *a, struct scene *s,
 			     struct atw_err *err)
 {
 	size_t n = a->m->cache.n;

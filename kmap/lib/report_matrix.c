@@ -41,7 +41,7 @@ static struct chart_order *report_matrix_busiest(const struct kmap_view *v,
 	return o;
 }
 
-static int report_matrix_code_all(const struct kmap_ask *a, const struct kmap_view *v,
+static int report_matrix_code_all(const struct kmap_query *a, const struct kmap_view *v,
 				  const struct census_out *out, struct atw_err *err)
 {
 	_auto_free struct chart_order *order = report_matrix_busiest(v, err);
@@ -74,7 +74,7 @@ static int report_matrix_code_all(const struct kmap_ask *a, const struct kmap_vi
 	return r;
 }
 
-static int report_matrix_code_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_matrix_code_rows(const struct kmap_query *a, const struct census_out *out,
 				   struct atw_err *err)
 {
 	struct kmap_view v;
@@ -87,7 +87,7 @@ static int report_matrix_code_rows(const struct kmap_ask *a, const struct census
 	return r;
 }
 
-static int report_matrix_code_bars(const struct kmap_ask *a, const struct kmap_view *v,
+static int report_matrix_code_bars(const struct kmap_query *a, const struct kmap_view *v,
 				   struct scene *s, struct atw_err *err)
 {
 	static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
@@ -109,7 +109,7 @@ static int report_matrix_code_bars(const struct kmap_ask *a, const struct kmap_v
 	}, s, err);
 }
 
-static int report_matrix_code_draw(const struct kmap_ask *a, struct scene *s,
+static int report_matrix_code_draw(const struct kmap_query *a, struct scene *s,
 				   struct atw_err *err)
 {
 	struct kmap_view v;
@@ -168,7 +168,7 @@ static int report_matrix_by_cache(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static struct pair_order *report_matrix_order_pairs(const struct kmap_ask *a,
+static struct pair_order *report_matrix_order_pairs(const struct kmap_query *a,
 						    const struct kmap_view *v,
 						    bool writes, struct atw_err *err)
 {
@@ -191,8 +191,8 @@ static struct pair_order *report_matrix_order_pairs(const struct kmap_ask *a,
 }
 
 /* The hottest first; `writes`: of writes, and of code that writes alone. */
-static int report_matrix_pair_rows(const struct kmap_ask *a, bool writes,
-				   void (*fill)(const struct kmap_ask *a,
+static int report_matrix_pair_rows(const struct kmap_query *a, bool writes,
+				   void (*fill)(const struct kmap_query *a,
 						const struct kmap_pair *p,
 						struct report_row *row),
 				   const struct census_out *out, struct atw_err *err)
@@ -221,7 +221,7 @@ static int report_matrix_pair_rows(const struct kmap_ask *a, bool writes,
 	return r;
 }
 
-static void matrix_row(const struct kmap_ask *a, const struct kmap_pair *p,
+static void matrix_row(const struct kmap_query *a, const struct kmap_pair *p,
 		       struct report_row *row)
 {
 	row_u(row, M_READS, p->reads);
@@ -230,13 +230,13 @@ static void matrix_row(const struct kmap_ask *a, const struct kmap_pair *p,
 		row_u(row, M_FREES, p->frees);
 }
 
-static int matrix_rows(const struct kmap_ask *a, const struct census_out *out,
+static int matrix_rows(const struct kmap_query *a, const struct census_out *out,
 		       struct atw_err *err)
 {
 	return report_matrix_pair_rows(a, false, matrix_row, out, err);
 }
 
-static int report_matrix_put_heat(const struct kmap_ask *a, const struct kmap_view *v,
+static int report_matrix_put_heat(const struct kmap_query *a, const struct kmap_view *v,
 				  bool writes, struct scene *s, struct atw_err *err)
 {
 	size_t caches = a->m->cache.n, units = v->units.n;
@@ -269,7 +269,7 @@ static int report_matrix_put_heat(const struct kmap_ask *a, const struct kmap_vi
 	return chart_heat(&h, s, err);
 }
 
-static int report_matrix_draw_pairs(const struct kmap_ask *a, bool writes,
+static int report_matrix_draw_pairs(const struct kmap_query *a, bool writes,
 				    struct scene *s, struct atw_err *err)
 {
 	struct kmap_view v;
@@ -282,7 +282,7 @@ static int report_matrix_draw_pairs(const struct kmap_ask *a, bool writes,
 	return r;
 }
 
-static int matrix_draw(const struct kmap_ask *a, struct scene *s, struct atw_err *err)
+static int matrix_draw(const struct kmap_query *a, struct scene *s, struct atw_err *err)
 {
 	return report_matrix_draw_pairs(a, false, s, err);
 }
@@ -305,7 +305,7 @@ static const struct atw_column writer_columns[W_COUNT] = {
 };
 static const struct atw_schema writer_schema = { "kmap-writers", writer_columns, W_COUNT };
 
-static void report_matrix_writer_row(const struct kmap_ask *a, const struct kmap_pair *p,
+static void report_matrix_writer_row(const struct kmap_query *a, const struct kmap_pair *p,
 				     struct report_row *row)
 {
 	(void)a;
@@ -313,13 +313,13 @@ static void report_matrix_writer_row(const struct kmap_ask *a, const struct kmap
 	row_u(row, W_INSTRUCTIONS, p->writers);
 }
 
-static int report_matrix_writer_rows(const struct kmap_ask *a,
+static int report_matrix_writer_rows(const struct kmap_query *a,
 				     const struct census_out *out, struct atw_err *err)
 {
 	return report_matrix_pair_rows(a, true, report_matrix_writer_row, out, err);
 }
 
-static int report_matrix_writer_draw(const struct kmap_ask *a, struct scene *s,
+static int report_matrix_writer_draw(const struct kmap_query *a, struct scene *s,
 				     struct atw_err *err)
 {
 	return report_matrix_draw_pairs(a, true, s, err);

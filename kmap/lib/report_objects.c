@@ -30,7 +30,7 @@ static const struct atw_column columns[O_COUNT] = {
 };
 static const struct atw_schema schema = { "kmap-objects", columns, O_COUNT };
 
-static int report_objects_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_objects_rows(const struct kmap_query *a, const struct census_out *out,
 			       struct atw_err *err)
 {
 	int r = ATW_OK;
@@ -94,7 +94,7 @@ static const struct atw_column process_columns[P_COUNT] = {
 };
 static const struct atw_schema process_schema = { "kmap-processes", process_columns, P_COUNT };
 
-static int report_objects_process_rows(const struct kmap_ask *a,
+static int report_objects_process_rows(const struct kmap_query *a,
 				       const struct census_out *out, struct atw_err *err)
 {
 	size_t n = a->m->process.n;

@@ -42,7 +42,7 @@ static const struct atw_column columns[P_COUNT] = {
 static const struct atw_schema schema = { "kmap-privilege", columns, P_COUNT };
 
 struct all {
-	const struct kmap_ask *a;
+	const struct kmap_query *a;
 	const struct census_out *out;
 	unsigned known;
 	struct kmap_privilege min, mono;
@@ -175,7 +175,7 @@ static uint64_t report_privilege_working(const struct kmap_model *m)
 	return n;
 }
 
-static int report_privilege_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_privilege_rows(const struct kmap_query *a, const struct census_out *out,
 				 struct atw_err *err)
 {
 	const char *why, *files;

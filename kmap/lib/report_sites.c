@@ -20,7 +20,7 @@ enum { S_IP, S_FUNCTION, S_FILE, S_CACHE, S_TYPE, S_OBJECTS, S_BYTES, S_SHARED }
 			.help = "that were allocated" }, \
 	[S_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of all of them" }
 
-static void report_sites_set_place(const struct kmap_ask *a, const struct kmap_site *s,
+static void report_sites_set_place(const struct kmap_query *a, const struct kmap_site *s,
 				   struct report_row *r)
 {
 	kmap_row_site(r, S_IP, a, s);
@@ -32,7 +32,7 @@ static void report_sites_set_place(const struct kmap_ask *a, const struct kmap_s
 
 typedef uint64_t weight_fn(const struct kmap_sums *s, unsigned key);
 
-static struct chart_order *report_sites_sorted(const struct kmap_ask *a,
+static struct chart_order *report_sites_sorted(const struct kmap_query *a,
 					       weight_fn *weight, unsigned keys,
 					       struct atw_err *err)
 {
@@ -46,7 +46,7 @@ static struct chart_order *report_sites_sorted(const struct kmap_ask *a,
 	return o;
 }
 
-static int report_sites_draw(const struct kmap_ask *a, weight_fn *weight,
+static int report_sites_draw(const struct kmap_query *a, weight_fn *weight,
 			     struct kmap_bars *b, struct scene *s, struct atw_err *err)
 {
 	size_t n = a->m->site.n;
@@ -98,7 +98,7 @@ static uint64_t report_sites_accesses(const struct kmap_sums *s, unsigned key)
 	return key ? s->writes : s->reads;
 }
 
-static int report_sites_hot_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_sites_hot_rows(const struct kmap_query *a, const struct census_out *out,
 				 struct atw_err *err)
 {
 	_auto_free struct chart_order *order =
@@ -126,7 +126,7 @@ static int report_sites_hot_rows(const struct kmap_ask *a, const struct census_o
 	return r;
 }
 
-static int report_sites_hot_draw(const struct kmap_ask *a, struct scene *s,
+static int report_sites_hot_draw(const struct kmap_query *a, struct scene *s,
 				 struct atw_err *err)
 {
 	static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
@@ -184,7 +184,7 @@ static uint64_t report_sites_idle(const struct kmap_sums *s, unsigned key)
 	return key == 0 ? s->unread_bytes : key == 1 ? s->untouched_bytes : s->unwritten_bytes;
 }
 
-static int report_sites_unread_rows(const struct kmap_ask *a,
+static int report_sites_unread_rows(const struct kmap_query *a,
 				    const struct census_out *out, struct atw_err *err)
 {
 	_auto_free struct chart_order *order =
@@ -217,7 +217,7 @@ static int report_sites_unread_rows(const struct kmap_ask *a,
 	return r;
 }
 
-static int report_sites_unread_draw(const struct kmap_ask *a, struct scene *s,
+static int report_sites_unread_draw(const struct kmap_query *a, struct scene *s,
 				    struct atw_err *err)
 {
 	static const struct chart_key kinds[] = {

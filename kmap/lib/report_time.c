@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
-static void report_time_note_clock(const struct kmap_ask *a, const struct census_out *out)
+static void report_time_note_clock(const struct kmap_query *a, const struct census_out *out)
 {
 	const char *clock = a->m->clock;
 
@@ -56,7 +56,7 @@ static uint64_t report_time_life_to(unsigned k)
 	return k == 64 ? UINT64_MAX : ((uint64_t)1 << k) - 1;
 }
 
-static struct chart_order *report_time_most_lives(const struct kmap_ask *a,
+static struct chart_order *report_time_most_lives(const struct kmap_query *a,
 						  struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(a->m->cache.n, err);
@@ -68,7 +68,7 @@ static struct chart_order *report_time_most_lives(const struct kmap_ask *a,
 	return o;
 }
 
-static int report_time_life_row(const struct kmap_ask *a, size_t cache, unsigned k,
+static int report_time_life_row(const struct kmap_query *a, size_t cache, unsigned k,
 				const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_cache *c = kmap_cache(a->m, cache);
@@ -92,7 +92,7 @@ static int report_time_life_row(const struct kmap_ask *a, size_t cache, unsigned
 	return row_out(&row, out, err);
 }
 
-static int report_time_life_cache(const struct kmap_ask *a, size_t cache,
+static int report_time_life_cache(const struct kmap_query *a, size_t cache,
 				  const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_cache *c = kmap_cache(a->m, cache);
@@ -120,7 +120,7 @@ static void report_time_note_dead(const struct kmap_model *m,
 			  m->dead_late);
 }
 
-static int report_time_life_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_time_life_rows(const struct kmap_query *a, const struct census_out *out,
 				 struct atw_err *err)
 {
 	_auto_free struct chart_order *order = report_time_most_lives(a, err);
@@ -164,7 +164,7 @@ static unsigned report_time_life_spots(const struct kmap_model *m, bool dead,
 }
 
 /* Both with the same steps, so that one can be held against the other. */
-static int report_time_life_charts(const struct kmap_ask *a, struct chart_heat life,
+static int report_time_life_charts(const struct kmap_query *a, struct chart_heat life,
 				   struct chart_heat dead, struct scene *s,
 				   struct atw_err *err)
 {
@@ -186,7 +186,7 @@ static int report_time_life_charts(const struct kmap_ask *a, struct chart_heat l
 	return chart_heat(&life, s, err);
 }
 
-static int report_time_life_draw(const struct kmap_ask *a, struct scene *s,
+static int report_time_life_draw(const struct kmap_query *a, struct scene *s,
 				 struct atw_err *err)
 {
 	size_t n = a->m->cache.n;
@@ -266,7 +266,7 @@ static unsigned report_time_steps(const struct kmap_model *m)
 	return last < KMAP_STEPS ? (unsigned)last + 1 : KMAP_STEPS;
 }
 
-static int report_time_live_row(const struct kmap_ask *a, const struct kmap_site *s,
+static int report_time_live_row(const struct kmap_query *a, const struct kmap_site *s,
 				unsigned from, unsigned to, uint64_t bytes,
 				const struct census_out *out, struct atw_err *err)
 {
@@ -284,7 +284,7 @@ static int report_time_live_row(const struct kmap_ask *a, const struct kmap_site
 }
 
 /* From its first byte on; steps that end with as many are one row. */
-static int report_time_live_site(const struct kmap_ask *a, const struct kmap_site *s,
+static int report_time_live_site(const struct kmap_query *a, const struct kmap_site *s,
 				 const struct census_out *out, struct atw_err *err)
 {
 	const int64_t *v = a->m->series.v[s->series - 1];
@@ -304,7 +304,7 @@ static int report_time_live_site(const struct kmap_ask *a, const struct kmap_sit
 }
 
 /* The most at the end of any step. */
-static uint64_t report_time_peak(const struct kmap_ask *a, const struct kmap_site *s)
+static uint64_t report_time_peak(const struct kmap_query *a, const struct kmap_site *s)
 {
 	uint64_t sum = 0, most = 0;
 
@@ -316,7 +316,7 @@ static uint64_t report_time_peak(const struct kmap_ask *a, const struct kmap_sit
 	return most;
 }
 
-static struct chart_order *report_time_largest(const struct kmap_ask *a,
+static struct chart_order *report_time_largest(const struct kmap_query *a,
 					       struct atw_err *err)
 {
 	struct chart_order *o = kmap_order(a->m->site.n, err);
@@ -328,7 +328,7 @@ static struct chart_order *report_time_largest(const struct kmap_ask *a,
 	return o;
 }
 
-static int report_time_live_rows(const struct kmap_ask *a, const struct census_out *out,
+static int report_time_live_rows(const struct kmap_query *a, const struct census_out *out,
 				 struct atw_err *err)
 {
 	_auto_free struct chart_order *order = report_time_largest(a, err);
@@ -351,7 +351,7 @@ static int report_time_live_rows(const struct kmap_ask *a, const struct census_o
 	return r;
 }
 
-static int report_time_put_lines(const struct kmap_ask *a,
+static int report_time_put_lines(const struct kmap_query *a,
 				 const struct chart_order *order, struct scene *s,
 				 struct atw_err *err)
 {
@@ -398,7 +398,7 @@ static int report_time_put_lines(const struct kmap_ask *a,
 	return r;
 }
 
-static int report_time_live_draw(const struct kmap_ask *a, struct scene *s,
+static int report_time_live_draw(const struct kmap_query *a, struct scene *s,
 				 struct atw_err *err)
 {
 	_auto_free struct chart_order *order = report_time_largest(a, err);

@@ -179,18 +179,18 @@ struct kshare_edge {
 
 /* Name of a thread; `who`: as in edges. Bytes behind the name's end are undefined. */
 struct kshare_task {
-	int32_t who;
+	int32_t task_id;
 	char comm[KSHARE_COMM];
 };
 
-static inline int32_t kshare_pid(int32_t who)
+static inline int32_t kshare_pid(int32_t task_id)
 {
-	return who < 0 ? -1 : who & KSHARE_PID;
+	return task_id < 0 ? -1 : task_id & KSHARE_PID;
 }
 
-static inline unsigned kshare_generation(int32_t who)
+static inline unsigned kshare_generation(int32_t task_id)
 {
-	return who < 0 ? 0 : (unsigned)who / (KSHARE_PID + 1);
+	return task_id < 0 ? 0 : (unsigned)task_id / (KSHARE_PID + 1);
 }
 
 /* ---- calls ---- */

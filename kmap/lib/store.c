@@ -254,7 +254,7 @@ uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b)
 	return id;
 }
 
-bool kstore_told_again(struct kstore *k, uint32_t id, const struct kstore_birth *b)
+bool kstore_is_repeated(struct kstore *k, uint32_t id, const struct kstore_birth *b)
 {
 	struct kshare_object *o = kshare_object(k->s, id);
 

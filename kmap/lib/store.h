@@ -73,7 +73,7 @@ bool kstore_counts(const struct kstore *k, uint32_t object);
  * object `id`? Nothing was freed meanwhile, for that ends it. Then it has that
  * allocation site.
  */
-bool kstore_told_again(struct kstore *k, uint32_t id, const struct kstore_birth *b);
+bool kstore_is_repeated(struct kstore *k, uint32_t id, const struct kstore_birth *b);
 /* 0: no room; it has been counted. */
 uint32_t kstore_new(struct kstore *k, const struct kstore_birth *b);
 /* It is over: to be written down, and then to be had again. */

@@ -12,7 +12,7 @@
 enum { TASK_SLOTS = 1 << 16, GENERATIONS = 255 };
 
 struct kstore_task {
-	int32_t who;             /* number and generation */
+	int32_t task_id;         /* number and generation */
 	bool used;
 	char comm[KSHARE_COMM];
 };
@@ -21,18 +21,18 @@ static uint32_t task_slot(const struct kstore *k, int32_t pid)
 {
 	uint32_t i = (uint32_t)pid * 0x9e3779b1u >> 16;
 
-	while (k->tasks[i].used && kshare_pid(k->tasks[i].who) != pid)
+	while (k->tasks[i].used && kshare_pid(k->tasks[i].task_id) != pid)
 		i = (i + 1) % TASK_SLOTS;
 	return i;
 }
 
-static void task_tell(struct kshare *s, const struct kstore_task *t)
+static void task_publish(struct kshare *s, const struct kstore_task *t)
 {
 	uint32_t n = atomic_load_explicit(&s->ntasks, memory_order_relaxed);
 
 	if (n >= KSHARE_TASKS)
 		return;
-	s->task[n].who = t->who;
+	s->task[n].task_id = t->task_id;
 	memcpy(s->task[n].comm, t->comm, KSHARE_COMM);
 	atomic_store_explicit(&s->ntasks, n + 1, memory_order_release);
 }
@@ -49,27 +49,27 @@ int32_t kstore_task(struct kstore *k, int32_t pid, const char *comm)
 		return pid;
 	t = &k->tasks[task_slot(k, pid)];
 	if (t->used && !strncmp(t->comm, comm, KSHARE_COMM))
-		return t->who;
+		return t->task_id;
 	if (!t->used) {
 		if (k->ntasks == TASK_SLOTS / 2)
 			return pid;
 		k->ntasks++;
 		t->used = true;
-		t->who = pid;
+		t->task_id = pid;
 	} else {
 		/* The last generation is of whatever it is called then. */
-		if (kshare_generation(t->who) == GENERATIONS - 1)
-			return t->who;
-		t->who += KSHARE_PID + 1;
+		if (kshare_generation(t->task_id) == GENERATIONS - 1)
+			return t->task_id;
+		t->task_id += KSHARE_PID + 1;
 	}
 	memcpy(t->comm, comm, KSHARE_COMM);
-	task_tell(k->s, t);
-	return t->who;
+	task_publish(k->s, t);
+	return t->task_id;
 }
 
 int32_t kstore_task_of(const struct kstore *k, int32_t pid)
 {
 	const struct kstore_task *t = k->tasks && pid >= 0 ? &k->tasks[task_slot(k, pid)] : NULL;
 
-	return t && t->used ? t->who : pid;
+	return t && t->used ? t->task_id : pid;
 }

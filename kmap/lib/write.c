@@ -106,12 +106,12 @@ static bool kmap_write_passed(const struct kmap_writer *w, const struct kmap_rec
 {
 	return rec->kind == KMAP_END || rec->kind == KMAP_BLANK ||
 	       (w->form.own && kmap_write_is_header(rec, "version")) ||
-	       (w->form.version != KMAP_COMPRESSED && kmap_says_compressed(rec)) ||
+	       (w->form.version != KMAP_COMPRESSED && kmap_is_compressed_comment(rec)) ||
 	       (lost && rec->kind != KMAP_OBJECT && rec->kind != KMAP_ACCESS);
 }
 
 /* In a file of ours, a comment from elsewhere may look like one of our lines. */
-static bool kmap_write_says_something(const struct kmap_record *rec)
+static bool kmap_write_is_not_comment(const struct kmap_record *rec)
 {
 	char line[KMAP_LINE];
 	struct kmap_record got;
@@ -128,7 +128,7 @@ static uint32_t kmap_write_losses(const struct kmap_writer *w,
 
 	if (!w->form.own)
 		return lost;
-	return rec->kind == KMAP_COMMENT && kmap_write_says_something(rec)
+	return rec->kind == KMAP_COMMENT && kmap_write_is_not_comment(rec)
 		       ? KMAP_LOSES_COMMENT
 		       : lost & ~own_holds;
 }
@@ -136,7 +136,7 @@ static uint32_t kmap_write_losses(const struct kmap_writer *w,
 /* By what it begins with, or by what only lines of that form have. */
 static bool kmap_write_is_compressed(const struct kmap_record *rec)
 {
-	return kmap_says_compressed(rec) ||
+	return kmap_is_compressed_comment(rec) ||
 	       (rec->kind == KMAP_OBJECT && rec->u.object.has & KMAP_HAS_NAME) ||
 	       (rec->kind == KMAP_ACCESS && rec->u.access.has & KMAP_HAS_FREES);
 }
@@ -181,7 +181,7 @@ const struct kmap_losses *kmap_writer_losses(const struct kmap_writer *w)
 }
 
 /* Of what is not whole nothing whole can be made. */
-static int kmap_write_last_line(struct kmap_writer *w, const struct kmap_told *of,
+static int kmap_write_last_line(struct kmap_writer *w, const struct kmap_summary *of,
 				struct atw_err *err)
 {
 	const struct kmap_record end = {
@@ -201,7 +201,7 @@ static int kmap_write_last_line(struct kmap_writer *w, const struct kmap_told *o
 	return kmap_write_put_header(w, "cut", why, err);
 }
 
-int kmap_writer_end(struct kmap_writer *w, const struct kmap_told *of, struct atw_err *err)
+int kmap_writer_end(struct kmap_writer *w, const struct kmap_summary *of, struct atw_err *err)
 {
 	int r = w->form.own ? kmap_write_last_line(w, of, err) : ATW_OK;
 

@@ -32,7 +32,7 @@ const struct kmap_losses *kmap_writer_losses(const struct kmap_writer *w);
  * All output has been written when this returns ATW_OK. `of`: summary of the input,
  * which goes to the last line of our own version; NULL is fine for the others.
  */
-int kmap_writer_end(struct kmap_writer *w, const struct kmap_told *of, struct atw_err *err);
+int kmap_writer_end(struct kmap_writer *w, const struct kmap_summary *of, struct atw_err *err);
 /* NULL is fine. */
 void kmap_writer_close(struct kmap_writer *w);
 

@@ -13,7 +13,7 @@ static struct kshare_edge *access_count_slowly(const struct vcpu *c, struct site
 					       uint64_t va)
 {
 	uint32_t id = shadow_find(va);
-	int32_t who = who_is(c);
+	int32_t task_id = current_task_id(c);
 	struct kshare_edge *e;
 
 	if (unlikely(!kstore_counts(&rec.store, id))) {
@@ -24,12 +24,12 @@ static struct kshare_edge *access_count_slowly(const struct vcpu *c, struct site
 		site->id = kstore_site(&rec.store, site->ip);
 	if (!site->id)
 		return NULL;
-	e = kstore_edge_for(&rec.store, id, site->id, who, 1, 1);
+	e = kstore_edge_for(&rec.store, id, site->id, task_id, 1, 1);
 	if (!e)
 		return NULL;
 	site->edge = e;
 	site->object = id;
-	site->who = who;
+	site->task_id = task_id;
 	site->gen = rec.store.gen[id];
 	return e;
 }
@@ -43,7 +43,7 @@ static bool access_is_closed_for(const struct vcpu *c, uint32_t gate)
 		n->induced++;
 	else if (!(gate & KSHARE_ACCESSES))
 		n->disabled++;
-	else if (gate & KSHARE_ONE && who_runs(c) != atomic_load_explicit(&rec.s->only_pid,
+	else if (gate & KSHARE_ONE && current_pid(c) != atomic_load_explicit(&rec.s->only_pid,
 								     memory_order_relaxed))
 		n->unfiltered++;
 	else
@@ -65,7 +65,7 @@ static inline struct kshare_edge *access_edge_at(const struct vcpu *c, struct si
 {
 	uint32_t id = shadow_find(va);
 
-	if (likely(site->object == id && site->who == who_is(c) && site->gen == rec.store.gen[id] &&
+	if (likely(site->object == id && site->task_id == current_task_id(c) && site->gen == rec.store.gen[id] &&
 		   site->edge->reads < UINT32_MAX - 1 && site->edge->writes < UINT32_MAX - 1))
 		return site->edge;
 	return access_count_slowly(c, site, va);

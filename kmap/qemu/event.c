@@ -248,7 +248,7 @@ void event_commit(unsigned vcpu)
 			uint32_t pid;
 
 			if (guest_u32(at + k->rec_pid, &pid))
-				c->pid = c->who = (int32_t)pid & KSHARE_PID;
+				c->pid = c->task_id = (int32_t)pid & KSHARE_PID;
 		}
 		task_look(c);
 		fine = event_decode(c, e, p.event, at);

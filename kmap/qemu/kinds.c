@@ -87,7 +87,7 @@ uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const str
 {
 	struct kstore_birth b = {
 		.va = va, .size = size, .ip = ip, .type = type, .name = name,
-		.pid = who_runs(c) < 0 ? 0 : c->pid, .left_out = !kstore_sampled(&rec.store),
+		.pid = current_pid(c) < 0 ? 0 : c->pid, .left_out = !kstore_sampled(&rec.store),
 	};
 
 	task_name(c, b.comm);
@@ -110,7 +110,7 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 		rec.s->count.lost_objects++;
 		return;
 	}
-	if (kstore_told_again(&rec.store, *word, &(struct kstore_birth){ .va = va, .size = size,
+	if (kstore_is_repeated(&rec.store, *word, &(struct kstore_birth){ .va = va, .size = size,
 							      .ip = ip, .type = type }))
 		return;
 	name = kinds_cache_of(va);

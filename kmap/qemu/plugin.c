@@ -163,7 +163,7 @@ static void plugin_again(qemu_plugin_id_t id)
 	qemu_plugin_register_atexit_cb(id, plugin_end, NULL);
 }
 
-static int plugin_complain(const char *why)
+static int plugin_error(const char *why)
 {
 	fprintf(stderr, "atwalk: the recorder: %s\n", why);
 	return -1;
@@ -201,20 +201,20 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	calls_init();
 	rec.s = plugin_map_fd(share, PROT_READ | PROT_WRITE, &size);
 	if (!rec.s || size < sizeof(*rec.s) || rec.s->magic != KSHARE_MAGIC)
-		return plugin_complain("it is loaded by `atwalk kmap record` of its own "
-				       "version, and by nobody else");
+		return plugin_error("it is loaded by `atwalk kmap record` of its own "
+				    "version, and by nobody else");
 	rec.ram = plugin_map_fd(ram, PROT_READ, &rec.ram_size);
 	if (rec.s->nrams && !rec.ram)
-		return plugin_complain("the guest's memory cannot be mapped");
+		return plugin_error("the guest's memory cannot be mapped");
 	if (info->system.max_vcpus > KSHARE_CPUS)
-		return plugin_complain(
+		return plugin_error(
 			"the guest has more CPUs than can be followed (64)");
 	rec.locks = rec.s->locks;
 	rec.first = rec.s->first;
 	rec.span = rec.s->last - rec.s->first;
 	task_learn();
 	if (kstore_init(&rec.store, rec.s, wait_for_program, NULL) < 0)
-		return plugin_complain("out of memory");
+		return plugin_error("out of memory");
 	if (atomic_load(&rec.s->ready))
 		rec.known = true;
 	plugin_again(id);

@@ -45,7 +45,7 @@ struct site {
 	struct kshare_edge *edge;
 	uint32_t id;                     /* 0: none given yet */
 	uint32_t object, gen;
-	int32_t who;
+	int32_t task_id;
 	struct string string[2];         /* of one: loads, stores */
 };
 
@@ -62,7 +62,7 @@ struct pending {
 struct vcpu {
 	uint64_t task;                   /* its task_struct; 0: not known yet */
 	int32_t pid;
-	int32_t who;                     /* with what it is called: kstore_task() */
+	int32_t task_id;                 /* with what it is called: kstore_task() */
 	const uint32_t *depth;           /* the kernel's count of what it is inside of */
 	uint64_t calls_from;             /* an indirect call that did not arrive yet; 0: none */
 	bool changing;                   /* inside of what switches tasks */
@@ -183,14 +183,14 @@ void task_load(unsigned vcpu, uint64_t va);
  * include/linux/preempt.h: a softirq, hard interrupts, NMIs. Then it is no task that runs,
  * and Memorizer says -1.
  */
-static inline int32_t who_runs(const struct vcpu *c)
+static inline int32_t current_pid(const struct vcpu *c)
 {
 	return unlikely(*c->depth & 0xff0100) ? -1 : c->pid;
 }
 /* The same, with what it is called now. */
-static inline int32_t who_is(const struct vcpu *c)
+static inline int32_t current_task_id(const struct vcpu *c)
 {
-	return unlikely(*c->depth & 0xff0100) ? -1 : c->who;
+	return unlikely(*c->depth & 0xff0100) ? -1 : c->task_id;
 }
 /* Names change without a switch: looked at with each event. */
 void task_look(struct vcpu *c);

@@ -32,7 +32,7 @@ void task_look(struct vcpu *c)
 	const char *name = c->task ? guest(c->task + rec.s->kernel.comm, KSHARE_COMM) : NULL;
 
 	if (name)
-		c->who = kstore_task(&rec.store, c->pid, name);
+		c->task_id = kstore_task(&rec.store, c->pid, name);
 }
 
 void task_load(unsigned vcpu, uint64_t va)
@@ -50,7 +50,7 @@ void task_load(unsigned vcpu, uint64_t va)
 		return;
 	c->task = task;
 	c->pid = (int32_t)pid;
-	c->who = c->pid & KSHARE_PID;
+	c->task_id = c->pid & KSHARE_PID;
 	task_look(c);
 	if (k->in_task && !k->of_cpu[0]) {
 		c->depth = guest(task + k->in_task, 4);
@@ -69,7 +69,7 @@ void task_name(const struct vcpu *c, char ret[KSHARE_COMM])
 {
 	const char *name = c->task ? guest(c->task + rec.s->kernel.comm, KSHARE_COMM) : NULL;
 
-	if (who_runs(c) < 0)
+	if (current_pid(c) < 0)
 		name = *c->depth & 0xff0000 ? "hardirq\0\0\0\0\0\0\0\0" : "softirq\0\0\0\0\0\0\0\0";
 	memcpy(ret, name ? name : "swapper\0\0\0\0\0\0\0\0", KSHARE_COMM);
 }

@@ -138,7 +138,7 @@ static void compress(struct input in)
 	const struct kmap_read_opts o = { .damaged = damaged };
 	struct kmap_compress *c = NULL;
 	struct kmap_writer *w = NULL;
-	struct kmap_told total, again;
+	struct kmap_summary total, again;
 	struct kmap_sink sink;
 	struct atw_err err;
 	uint64_t objects;
@@ -170,7 +170,7 @@ static void compress(struct input in)
 }
 
 /* Converts to our own version; returns the status and the totals of the input. */
-static int to_own(const char *from, int to, struct kmap_told *total)
+static int to_own(const char *from, int to, struct kmap_summary *total)
 {
 	const struct kmap_read_opts o = { .damaged = damaged };
 	struct kmap_writer *w = NULL;
@@ -210,7 +210,7 @@ static void own(struct input in)
 	char from[64], once[64], twice[64];
 	int fd = memory_file(in.p, in.len, from), first = memory_file(NULL, 0, once);
 	int second = memory_file(NULL, 0, twice);
-	struct kmap_told total, again;
+	struct kmap_summary total, again;
 
 	if (to_own(from, first, &total) == ATW_OK && total.version != KMAP_COMPRESSED) {
 		FUZZ_CHECK(to_own(once, second, &again) == ATW_OK && again.ours && !again.faults,

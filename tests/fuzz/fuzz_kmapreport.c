@@ -110,7 +110,7 @@ static void on_left_out(void *arg, enum atw_param param, const char *fmt, ...)
 	FUZZ_CHECK(n >= 0 && param, "%s", fmt);
 }
 
-static void every_report(const struct kmap_ask *a)
+static void every_report(const struct kmap_query *a)
 {
 	const struct census_out out = { .row = on_row, .note = on_note, .left_out = on_left_out };
 	struct atw_err err = { 0 };
@@ -200,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	check_sums(m);
 	FUZZ_CHECK(kmap_names_open(&no, m, &n, &err) == ATW_OK, "%s", err.text);
 	FUZZ_CHECK(kmap_names_open(&no, again, &n_again, &err) == ATW_OK, "%s", err.text);
-	every_report(&(struct kmap_ask){
+	every_report(&(struct kmap_query){
 		.m = m, .n = n, .about = how & 2 ? "sampled" : "",
 		.level = how & 4 ? KMAP_LEVELS : how & 1 ? KMAP_FUNCTION : KMAP_INSTRUCTION,
 	});

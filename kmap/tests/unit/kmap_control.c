@@ -228,7 +228,7 @@ TEST(functions_are_named_before_their_first_use)
 
 static void name_task(uint32_t place, int32_t task, const char *name)
 {
-	at.s->task[place].who = task;
+	at.s->task[place].task_id = task;
 	memset(at.s->task[place].comm, 'x', KSHARE_COMM);
 	strcpy(at.s->task[place].comm, name);
 	at.s->ntasks = place + 1;

@@ -77,16 +77,16 @@ TEST(a_repeated_allocation_has_the_site_of_the_caller)
 	at.s->kernel.page_shift = 12;
 	id = kstore_new(&at.k, &b);
 	b.ip = 0x20;
-	CHECK(!kstore_told_again(&at.k, 0, &b));
-	CHECK(kstore_told_again(&at.k, id, &b));
+	CHECK(!kstore_is_repeated(&at.k, 0, &b));
+	CHECK(kstore_is_repeated(&at.k, id, &b));
 	CHECK_EQ(kshare_object(at.s, id)->alloc_ip, 0x20);
 	CHECK_EQ(at.s->count.objects, 1);
 	b.size = 16376;
-	CHECK(!kstore_told_again(&at.k, id, &b));
+	CHECK(!kstore_is_repeated(&at.k, id, &b));
 	b = (struct kstore_birth){ .va = 0x4000, .size = 8192, .type = KSHARE_T_KMALLOC };
-	CHECK(!kstore_told_again(&at.k, kstore_new(&at.k, &b), &b));
+	CHECK(!kstore_is_repeated(&at.k, kstore_new(&at.k, &b), &b));
 	b = (struct kstore_birth){ .va = 0x4000, .size = 16384, .type = KSHARE_T_PAGES };
-	CHECK(!kstore_told_again(&at.k, kstore_new(&at.k, &b), &b));
+	CHECK(!kstore_is_repeated(&at.k, kstore_new(&at.k, &b), &b));
 	end();
 }
 
@@ -109,7 +109,7 @@ TEST(a_renamed_thread_is_another_task)
 	CHECK_EQ(kstore_task_of(&at.k, 7), renamed);
 	CHECK_EQ(kstore_task(&at.k, 8, comm), 8);
 	CHECK_EQ(at.s->ntasks, 3);
-	CHECK_EQ(at.s->task[1].who, renamed);
+	CHECK_EQ(at.s->task[1].task_id, renamed);
 	CHECK_STR(at.s->task[1].comm, "tar");
 	/* Without a thread, or with an invalid number, there is no name. */
 	CHECK_EQ(kstore_task(&at.k, -1, comm), -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_record_say.c - what a recording came to, in words. */
+/* kmap_record_summary.c - what a recording came to, in words. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ const char *recording_cut_by(const struct recording *r, char *buf, size_t len)
 	return buf;
 }
 
-static void say_sums(const struct recording *r)
+static void record_print_sums(const struct recording *r)
 {
 	const struct kshare_counts *c = &r->s->count;
 	struct kmap_drained d = kmap_drain_sums(r->drain);
@@ -55,14 +55,14 @@ static void say_sums(const struct recording *r)
 	       c->objects_peak, c->edges_peak, c->parts, c->waits);
 }
 
-int recording_say(struct recording *r, const char *cut)
+int recording_summarize(struct recording *r, const char *cut)
 {
 	const struct kshare_counts *c = &r->s->count;
 	struct atw_err err = { 0 };
 
-	say_sums(r);
+	record_print_sums(r);
 	if (r->running && r->failed.status == ATW_OK && r->refused.status == ATW_OK)
-		return recording_live_say(r);
+		return recording_live_summarize(r);
 	if (!r->running && WIFEXITED(r->status) && WEXITSTATUS(r->status) && !r->introduced &&
 	    !(r->o->bare && atomic_load(&r->s->attached)))
 		atw_err_set(&err, ATW_E_IO, "%s ended with status %d before anything was recorded",
