@@ -72,17 +72,17 @@ static int address_unknown(const struct session *o, const char *text, const char
 	if (r < 0 && (r != ATW_E_MISSING ||
 		      (address_is_word(part, len) && address_lacks_symbols(o))))
 		return atw_err_set(err, r,
-				   "%s: the kernel's symbols, and so '%.*s', cannot be read: %s",
+				   "%s: cannot look up '%.*s': cannot read the kernel's symbols: %s",
 				   o->name, (int)(len < 200 ? len : 200), part, why.text);
 	atw_err_set(err, ATW_E_USAGE,
-		    "'%.*s' is neither an address (hexadecimal) nor a symbol that %s names",
+		    "'%.*s' is neither a hexadecimal address nor a symbol of %s",
 		    (int)(len < 200 ? len : 200), part, o->name);
 	if (strchr(text, '/'))
-		atw_err_hint(err, "-o FILE writes to a file");
+		atw_err_hint(err, "use -o FILE to write to a file");
 	else if (strpbrk(text, ",:") || strstr(text, ".."))
-		atw_err_hint(err, "a range is A-B or A+LENGTH; several addresses are words of their own");
+		atw_err_hint(err, "type a range as A-B or A+LENGTH, and several addresses as separate words");
 	else if (*text == '&' || *text == '*')
-		atw_err_hint(err, "a symbol is given by its name alone: %.64s", text + 1);
+		atw_err_hint(err, "type only the name of the symbol: %.64s", text + 1);
 	if (o->suggest)
 		o->suggest(err, text, o->name);
 	return ATW_E_USAGE;
@@ -164,7 +164,7 @@ int parse_address(const struct session *o, const char *text, struct address *ret
 		return r;
 	if (pg->nlevels && !address_reachable(pg, &a))
 		return atw_err_set(err, ATW_E_USAGE,
-				   "%s: no address of %s, which translates %u bits",
+				   "%s: not an address of %s, which translates %u bits",
 				   text, pg->name, pg->va_bits);
 	a.ownerless = !o->subject.given && pg->va_bits > 32 && !(a.last >> 63);
 	*ret = a;
@@ -178,7 +178,7 @@ int parse_owned(const struct session *o, const char *text, struct address *ret,
 
 	if (r == ATW_OK && ret->ownerless) {
 		atw_err_set(err, ATW_E_USAGE,
-			    "%s: is a user address, and nothing says of which process", text);
+			    "'%s' is a user-space address, and no process is selected", text);
 		atw_err_hint(err, "%s", tables_hint(o));
 		return ATW_E_USAGE;
 	}

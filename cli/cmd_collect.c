@@ -45,11 +45,11 @@ static bool collect_is_paper(const struct collect_opts *o)
 static int collect_check(const struct collect_opts *o, int argc)
 {
 	if (collect_is_paper(o) && o->source.frames)
-		return complain_usage("collect", "--frames: the form of 2005 has no F: lines");
+		return complain_usage("collect", "--frames cannot be used with --form 2005, which has no F: lines");
 	if (collect_is_paper(o) && o->source.raw)
-		return complain_usage("collect", "--raw: the form of 2005 has no raw entries");
+		return complain_usage("collect", "--raw cannot be used with --form 2005, which has no raw entries");
 	if (argc != 1)
-		return complain_usage("collect", argc ? "one SOURCE is enough"
+		return complain_usage("collect", argc ? "too many arguments; expected one SOURCE"
 						      : "SOURCE is missing");
 	return EXIT_COMPLETE;
 }
@@ -114,7 +114,7 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 	if (outfile_open_private(c->output, &t, &err) < 0)
 		return complain(&err);
 	if (o->zstd && isatty(t.fd))
-		status = complain_usage("collect", "what is packed is nothing for a terminal: -o FILE");
+		status = complain_usage("collect", "refusing to write compressed data to a terminal; use -o FILE");
 	else if (collect_is_paper(o))
 		status = collect_paper(c, o, argv[0], &t, &summary);
 	else
@@ -123,7 +123,7 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 		status = complain(&err);
 	outfile_close(&t);
 	if (!status && summary.lost)
-		complain_part("%s: %" PRIu64 " time%s something could not be read%s",
+		complain_part("%s: %" PRIu64 " read error%s%s",
 			      argv[0], summary.lost, summary.lost == 1 ? "" : "s",
 			      collect_is_paper(o) ? "" : ": see the L: lines");
 	if (!status && (summary.lost || summary.damaged || summary.defective))

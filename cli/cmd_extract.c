@@ -54,7 +54,7 @@ static int extract_report(struct atw_output *out, const struct atw_extract_stats
 	if (r == ATW_OK)
 		r = extract_put(out, "file", true, 1, st->bytes, err);
 	if (r == ATW_OK)
-		r = atw_output_note(out, "%" PRIu64 " address space%s; pages are of 4 KiB, in %" PRIu64 " run%s; what is neither table nor fact in them is zero",
+		r = atw_output_note(out, "%" PRIu64 " address space%s; pages are of 4 KiB, in %" PRIu64 " run%s; bytes that are neither page table nor metadata are zero",
 				    st->spaces, st->spaces == 1 ? "" : "s", st->runs,
 				    st->runs == 1 ? "" : "s");
 	return r == ATW_OK ? atw_output_commit(out, err) : r;
@@ -108,7 +108,7 @@ static int extract_check(const struct outfile *t, const struct session *src,
 		atw_kernel_close(k);
 	}
 	atw_source_close(s);
-	return r < 0 ? atw_err_wrap(err, "%s: the extract cannot be used, and was not written",
+	return r < 0 ? atw_err_wrap(err, "%s: verification failed, and the extract was not written",
 				    src->name) : ATW_OK;
 }
 
@@ -118,18 +118,18 @@ static bool extract_settle(const struct common *c, const struct session *src,
 {
 	print_defects(c, src);
 	if (st->no_tasks)
-		complain_part("%s: only the kernel's own tables and those of CPUs are in it: no tasks were found: %.300s",
+		complain_part("%s: cannot find tasks; the extract has only the page tables of the kernel and of CPUs: %.300s",
 		       src->name, st->first.text);
 	else if (st->bad_tasks || st->bad_spaces)
-		complain_part("%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read: %.300s",
+		complain_part("%s: cannot read %" PRIu64 " task%s and %" PRIu64 " address space%s: %.300s",
 		       src->name, st->bad_tasks, st->bad_tasks == 1 ? "" : "s",
 		       st->bad_spaces, st->bad_spaces == 1 ? "" : "s", st->first.text);
 	if (st->bad_areas)
-		complain_part("%s: of %" PRIu64 " address space%s not every area or name of one could be read: %.300s",
+		complain_part("%s: cannot read every area and name of %" PRIu64 " address space%s: %.300s",
 		       src->name, st->bad_areas, st->bad_areas == 1 ? "" : "s",
 		       st->first_area.text);
 	if (st->lost)
-		complain_part("%s: %" PRIu64 " page table%s not in it, and so not in the extract",
+		complain_part("%s: %" PRIu64 " page table%s missing from the source, and so from the extract",
 		       src->name, st->lost, st->lost == 1 ? " is" : "s are");
 	return st->no_tasks || st->bad_tasks || st->bad_spaces || st->bad_areas ||
 	       st->lost || src->target->defective;
@@ -150,7 +150,7 @@ static int extract_extract(const struct common *c, const struct extract_opts *o,
 		return complain(&err);
 	if (isatty(t.fd)) {
 		outfile_close(&t);
-		return complain_usage("extract", "a dump is nothing for a terminal: -o FILE");
+		return complain_usage("extract", "refusing to write a dump to a terminal; use -o FILE");
 	}
 	output_opts(c, src, &oo);
 	oo.path = NULL;
@@ -183,10 +183,10 @@ static int extract_run(const struct common *c, void *opts, int argc, char **argv
 	int status;
 
 	if (argc != 1)
-		return complain_usage("extract", argc ? "one SOURCE is enough"
+		return complain_usage("extract", argc ? "too many arguments; expected one SOURCE"
 						      : "SOURCE is missing");
 	if (!c->output)
-		return complain_usage("extract", "-o FILE is missing: where the extract goes");
+		return complain_usage("extract", "-o FILE is missing");
 	status = open_session(c, argv[0], &o->space, TARGET_TABLES, &src);
 	if (status)
 		return status;

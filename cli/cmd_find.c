@@ -288,7 +288,7 @@ static void find_summary(struct find *f)
 void find_print_untranslated(const struct find *f)
 {
 	if (f->untranslated)
-		complain_part("%s: %" PRIu64 " time%s a virtual address could not be translated, so that pages may be missing",
+		complain_part("%s: %" PRIu64 " translation%s of virtual addresses failed; pages may be missing",
 			      f->src.name, f->untranslated, f->untranslated == 1 ? "" : "s");
 }
 
@@ -304,18 +304,18 @@ static bool find_settle(struct find *f)
 	print_defects(f->c, &f->src);
 	find_print_untranslated(f);
 	if (unread)
-		complain_part("%s: %" PRIu64 " task%s and %" PRIu64 " address space%s could not be read, so that more may map it: %.300s",
+		complain_part("%s: cannot read %" PRIu64 " task%s and %" PRIu64 " address space%s; mappings may be missing: %.300s",
 			      f->src.name, s->bad_tasks, s->bad_tasks == 1 ? "" : "s",
 			      s->bad_spaces, s->bad_spaces == 1 ? "" : "s", s->first.text);
 	if (lost)
-		complain_part("%s: %" PRIu64 " page table%s could not be read (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged), so that more may map it%s%.200s",
+		complain_part("%s: cannot read %" PRIu64 " page table%s (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged); mappings may be missing%s%.200s",
 			      f->src.name, lost, lost == 1 ? "" : "s", n->lost, n->excluded, n->damaged,
 			      n->damaged ? ": " : "", n->damage.text);
 	if (n->unstable)
-		complain_part("%s: %" PRIu64 " page table%s changed whenever it was read, so that more may map it",
+		complain_part("%s: %" PRIu64 " page table%s kept changing while being read; mappings may be missing",
 			      f->src.name, n->unstable, n->unstable == 1 ? "" : "s");
 	if (f->nameless)
-		complain_part("%s: %" PRIu64 " time%s an area or its name could not be read, so that names may be missing: %.300s",
+		complain_part("%s: %" PRIu64 " area%s or area names could not be read; names may be missing: %.300s",
 			      f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
 	return lost || n->unstable || unread || f->limit || f->untranslated || f->nameless || f->src.target->defective;
 }
@@ -343,7 +343,7 @@ static int find_list(struct find *f)
 		return complain(&err);
 	part = find_settle(f);
 	if (!tasks && !f->src.subject.given) {
-		complain_part("%s: the tables of processes were not searched: %s", f->src.name,
+		complain_part("%s: cannot search the page tables of processes: %s", f->src.name,
 			      why.text);
 		part = true;
 	}
@@ -401,7 +401,7 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 const struct command cmd_find = {
 	"find",
 	"SOURCE PHYS|ADDRESS...",
-	"who maps this physical memory",
+	"list the mappings of physical memory",
 	"Lists every virtual address, of every process and of the kernel, that maps the\n"
 	"physical page or range PHYS, in pages of whatever size; entries that the CPU\n"
 	"ignores and that keep the page; and the table entries that point there, where\n"

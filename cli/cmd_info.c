@@ -294,7 +294,7 @@ static int info_run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->flags_of)
 		return info_list_flags(c, o->flags_of, o->space.pte_ext);
 	if (argc != 1)
-		return complain_usage("info", argc ? "one SOURCE is enough"
+		return complain_usage("info", argc ? "too many arguments; expected one SOURCE"
 						   : "SOURCE is missing");
 	return info_source(c, o, argv[0]);
 }

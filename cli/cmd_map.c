@@ -387,25 +387,25 @@ static void map_summary(struct map_state *m)
 	map_sizes_note(&m->sizes, m->rows, m->out);
 	node_sum_note(&m->node.sum, m->out);
 	if (m->repeats)
-		atw_output_note(m->out, "%" PRIu64 " of them (state repeat) %s for tables that recur: the bytes just before, over and over; --all lists every page",
+		atw_output_note(m->out, "%" PRIu64 " of them (state repeat) %s for recurring tables, which repeat the bytes just before them; --all lists every page",
 				m->repeats, m->repeats == 1 ? "stands" : "stand");
 	if (m->mixed)
-		atw_output_note(m->out, "%" PRIu64 " range%s pages of different rights (n/a), which no filter on rights sees",
+		atw_output_note(m->out, "%" PRIu64 " range%s pages of different rights (n/a), which filters on rights do not match",
 				m->mixed, m->mixed == 1 ? " merges" : "s merge");
 	if (m->soft)
-		atw_output_note(m->out, "%" PRIu64 " %s what the CPU ignores (swap, protnone, ...)",
+		atw_output_note(m->out, "%" PRIu64 " %s a value that the CPU ignores (swap, protnone, ...)",
 				m->soft, m->soft == 1 ? "entry holds" : "entries hold");
 	if (m->lost)
-		atw_output_note(m->out, "%" PRIu64 " range%s lost: the source does not have the tables",
+		atw_output_note(m->out, "%" PRIu64 " range%s lost: page tables are missing from the source",
 				m->lost, m->lost == 1 ? " is" : "s are");
 	if (m->excluded)
-		atw_output_note(m->out, "%" PRIu64 " range%s unknown: the tables were excluded when the dump was made",
+		atw_output_note(m->out, "%" PRIu64 " range%s unknown: page tables were excluded from the dump",
 				m->excluded, m->excluded == 1 ? " is" : "s are");
 	if (m->damaged)
-		atw_output_note(m->out, "%" PRIu64 " range%s unknown: the tables are damaged",
+		atw_output_note(m->out, "%" PRIu64 " range%s unknown: page tables are damaged",
 				m->damaged, m->damaged == 1 ? " is" : "s are");
 	if (m->unstable)
-		atw_output_note(m->out, "%" PRIu64 " range%s unstable: the tables were changed whenever they were read",
+		atw_output_note(m->out, "%" PRIu64 " range%s unstable: page tables kept changing while being read",
 				m->unstable, m->unstable == 1 ? " is" : "s are");
 	if (m->bad)
 		atw_output_note(m->out, "%" PRIu64 " %s bad: reserved bits are set",
@@ -448,12 +448,12 @@ static void map_complain_holes(const struct map_state *m, const struct common *c
 	if (c->group && *c->group)
 		shown = 0;
 	if (n && !shown)
-		snprintf(hidden, sizeof(hidden), ", and %s not among the rows", n == 1 ? "is" : "are");
+		snprintf(hidden, sizeof(hidden), ", which %s not listed", n == 1 ? "is" : "are");
 	else if (n > shown)
-		snprintf(hidden, sizeof(hidden), ", and %" PRIu64 " of them %s not among the rows",
+		snprintf(hidden, sizeof(hidden), ", %" PRIu64 " of which %s not listed",
 			 n - shown, n - shown == 1 ? "is" : "are");
 	if (n)
-		complain_part("%s: %" PRIu64 " range%s could not be read%s", src->name, n,
+		complain_part("%s: cannot read %" PRIu64 " range%s%s", src->name, n,
 			      n == 1 ? "" : "s", hidden);
 }
 
@@ -518,7 +518,7 @@ static int map(struct map_state *m, const struct common *c, struct session *src,
 		status = !tables ? map_by_pages(c, src, &m->list, m->split, t, n)
 				 : map_answer(m, c, src, o, t);
 	if (!status && m->holes) {
-		complain_part("%s: %" PRIu64 " time%s a range could not be read", src->name, m->holes,
+		complain_part("%s: cannot read %" PRIu64 " range%s", src->name, m->holes,
 			      m->holes == 1 ? "" : "s");
 		status = EXIT_PARTIAL;
 	}
@@ -545,11 +545,11 @@ static int map_run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->split && !map_parse_split(o->split, &m.split, why, sizeof(why)))
 		return complain_usage("map", "%s", why);
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
-		return complain_usage("map", "--depth is 1 to %d", ATW_MAX_LEVELS);
+		return complain_usage("map", "--depth must be 1 to %d", ATW_MAX_LEVELS);
 	if (o->large && (o->all || o->split || o->depth.given))
-		return complain_usage("map", "--large lists areas: --all, --split and --depth have no place there");
+		return complain_usage("map", "--all, --split and --depth cannot be used with --large");
 	if (o->large && o->watch)
-		return complain_usage("map", "--large is one look, and --watch is many");
+		return complain_usage("map", "--watch cannot be used with --large");
 	if (o->all)
 		m.split = MMU_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;

@@ -280,7 +280,7 @@ static int pages_sum_up(struct pages *p, bool one, struct atw_err *err)
 
 /* ---- all of it ---- */
 
-#define GIVEN_BACK "%" PRIu64 " frame%s given back while this was listed: what the kernel says of them is left out"
+#define GIVEN_BACK "%" PRIu64 " frame%s freed during the listing: their page state is left out"
 
 static void pages_summary(struct pages *p)
 {
@@ -295,15 +295,15 @@ static void pages_summary(struct pages *p)
 			p->c->filter ? " before --filter" : "");
 	pages_note_sums(p);
 	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
-		atw_output_note(p->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
+		atw_output_note(p->out, "%" PRIu64 " range%s unknown: not recorded in the capture",
 				p->lost, p->lost == 1 ? " is" : "s are");
 	else if (p->lost + p->excluded + p->damaged)
-		atw_output_note(p->out, "%" PRIu64 " table%s cannot be read: %" PRIu64 " not in the source, %" PRIu64 " excluded when the dump was made, %" PRIu64 " damaged",
+		atw_output_note(p->out, "%" PRIu64 " table%s cannot be read: %" PRIu64 " not in the source, %" PRIu64 " excluded from the dump, %" PRIu64 " damaged",
 				p->lost + p->excluded + p->damaged,
 				p->lost + p->excluded + p->damaged == 1 ? "" : "s",
 				p->lost, p->excluded, p->damaged);
 	if (p->unstable)
-		atw_output_note(p->out, "%" PRIu64 " table%s unstable: changed whenever they were read",
+		atw_output_note(p->out, "%" PRIu64 " table%s unstable: kept changing while being read",
 				p->unstable, p->unstable == 1 ? " is" : "s are");
 	if (p->stale)
 		atw_output_note(p->out, GIVEN_BACK, p->stale, p->stale == 1 ? " was" : "s were");
@@ -311,10 +311,10 @@ static void pages_summary(struct pages *p)
 		atw_output_note(p->out, "%" PRIu64 " %s bad: reserved bits are set", p->bad,
 				p->bad == 1 ? "entry is" : "entries are");
 	if (p->unread)
-		atw_output_note(p->out, "%" PRIu64 " time%s something could not be read: see standard error",
+		atw_output_note(p->out, "%" PRIu64 " read error%s: see standard error",
 				p->unread, p->unread == 1 ? "" : "s");
 	if (p->unsplit)
-		atw_output_note(p->out, "%" PRIu64 " large page%s one row: what %s is more than --all lists page by page",
+		atw_output_note(p->out, "%" PRIu64 " large page%s one row: %s more than --all lists page by page",
 				p->unsplit, p->unsplit == 1 ? " is" : "s are each",
 				p->unsplit == 1 ? "it maps" : "they map");
 	if (p->pageless)
@@ -332,21 +332,21 @@ static void pages_complain(const struct pages *p)
 	if (session_has_gaps(p->src))
 		print_defects(p->c, p->src);
 	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
-		complain_part("%s: what is in %" PRIu64 " range%s is not known", name, p->lost,
+		complain_part("%s: cannot determine what is in %" PRIu64 " range%s", name, p->lost,
 			      p->lost == 1 ? "" : "s");
 	else if (tables)
-		complain_part("%s: %" PRIu64 " page table%s could not be read (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged)",
+		complain_part("%s: cannot read %" PRIu64 " page table%s (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged)",
 			      name, tables, tables == 1 ? "" : "s", p->lost, p->excluded, p->damaged);
 	if (p->unstable)
-		complain_part("%s: %" PRIu64 " page table%s changed whenever %s read", name, p->unstable,
+		complain_part("%s: %" PRIu64 " page table%s changed each time %s read", name, p->unstable,
 			      p->unstable == 1 ? "" : "s", p->unstable == 1 ? "it was" : "they were");
 	if (p->stale)
 		complain_part("%s: " GIVEN_BACK, name, p->stale, p->stale == 1 ? " was" : "s were");
 	if (p->look.stepless)
-		complain_part("%s: how often the parts of %s of large pages are mapped was not looked at",
+		complain_part("%s: cannot count the mappings of the parts of %s of large pages",
 			      name, num_human(p->look.stepless, size));
 	if (p->unknown && !(p->mapped + p->swapped + p->other))
-		complain_part("%s: whether %s is mapped is not known", name, num_human(p->unknown, size));
+		complain_part("%s: cannot determine whether %s is mapped", name, num_human(p->unknown, size));
 }
 
 /* Is the column shown, either by default or by --columns? */

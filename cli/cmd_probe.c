@@ -230,8 +230,8 @@ static void probe_holes(struct probe_answer *a, const struct probe_opts *o)
 	if (!probe_is_there(host_check_proc, a))
 		return;
 	a->yes = proc_scans();
-	snprintf(a->why, sizeof(a->why), a->yes ? "PAGEMAP_SCAN answers"
-						: "this kernel has no PAGEMAP_SCAN: it came with 6.7");
+	snprintf(a->why, sizeof(a->why), a->yes ? "PAGEMAP_SCAN is supported"
+						: "this kernel has no PAGEMAP_SCAN (added in v6.7)");
 }
 
 /* The line at *text, which goes on behind it. */
@@ -276,17 +276,17 @@ static const struct question {
 	{"bpf",
 	 "the same, and processes by the numbers of a PID namespace: live, live:bpf",
 	 probe_bpf},
-	{"own processes", "live:pagemap: which pages of one's own processes are there",
+	{"own processes", "live:pagemap: present pages of your own processes",
 	 probe_own},
 	{"all processes",
-	 "live:pagemap: the same of everybody's; with --pid, of that one", probe_others},
+	 "live:pagemap: the same for all processes; with --pid, for that one", probe_others},
 	{"frame numbers", "live:pagemap: physical, count", probe_frame_numbers},
 	{"frame flags", "live:pagemap: pageflags, head, order", probe_frame_flags},
 	{"frame counts", "live:pagemap: kcount", probe_frame_counts},
 	{"frame cgroups", "live:pagemap: cgroup", probe_frame_cgroups},
 	{"holes", "live:pagemap: large pages, and large empty areas at once",
 	 probe_holes},
-	{"breakpoints", "kmap record --live: who touches objects of the kernel",
+	{"breakpoints", "kmap record --live: accesses to kernel objects",
 	 probe_breakpoints},
 };
 
@@ -300,7 +300,7 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 	int r;
 
 	if (argc)
-		return complain_usage("probe", "'%.64s': probe takes no SOURCE: it probes this machine",
+		return complain_usage("probe", "'%.64s': probe takes no SOURCE",
 				      argv[0]);
 	output_opts(c, NULL, &oo);
 	r = atw_output_open(&oo, &schema, &out, &err);
@@ -323,7 +323,7 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 		probe_needs(&all, "cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_admin,"
 				  "cap_sys_ptrace");
 		if (all.command[0])
-			atw_output_note(out, "each command takes back the one before; all at once: %s",
+			atw_output_note(out, "each command replaces the capabilities of the one before; all at once: %s",
 					all.command);
 		else if (!host_in_user_namespace())
 			atw_output_note(out, "all at once: %s", all.why);

@@ -309,13 +309,13 @@ static int ps_settle(struct ps *p)
 {
 	print_defects(p->c, &p->src);
 	if (p->lost && !target_has(p->src.target, TARGET_TABLES))
-		complain_part("%s: of %" PRIu64 " address space%s the capture does not tell all, so that more may be mapped; the column lost counts the ranges",
+		complain_part("%s: the capture lacks parts of %" PRIu64 " address space%s; more may be mapped; the column lost counts the ranges",
 			      p->src.name, p->lost, p->lost == 1 ? "" : "s");
 	else if (p->lost)
-		complain_part("%s: %" PRIu64 " address space%s: some page tables are not in the source, so that more may be mapped; the column lost counts them",
+		complain_part("%s: %" PRIu64 " address space%s: some page tables are not in the source; more may be mapped; the column lost counts them",
 			      p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");
 	if (p->faults)
-		complain_part("%s: %u place%s could not be read, %" PRIu64 " of them address spaces: %" PRIu64 " tasks are listed, and there may be more",
+		complain_part("%s: %u read error%s, %" PRIu64 " of them in address spaces: %" PRIu64 " tasks are listed, and some may be missing",
 			      p->src.name, p->faults, p->faults == 1 ? "" : "s", p->unread, p->tasks);
 	return p->lost || p->faults || p->src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
@@ -355,7 +355,7 @@ static int ps_list_all(struct ps *p, bool *seen)
 		if (r < 0)
 			atw_err_wrap(&err, "%s", p->src.name);
 		if (r == ATW_E_UNSUPPORTED && !*error_hint(&err) && !p->o->space.kernel)
-			atw_err_hint(&err, "--kernel FILE takes types from a vmlinux or a file of BTF");
+			atw_err_hint(&err, "use --kernel FILE to read types from a vmlinux or a BTF file");
 	}
 	if (r == ATW_OK) {
 		ps_summary(p);
@@ -394,8 +394,8 @@ static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 	for (int i = 1; !status && i < argc; i++) {
 		if (!num_dec(argv[i], strlen(argv[i]), &n) || !n || n > UINT32_MAX)
 			status = complain_usage("ps", is_source_word(argv[i])
-						? "'%.64s' is not the number of a process; SOURCE goes first"
-						: "'%.64s' is not the number of a process; of a name: --filter task=NAME",
+						? "'%.64s' is not a process number; type SOURCE first"
+						: "'%.64s' is not a process number; to select by name, use --filter task=NAME",
 						argv[i]);
 		else
 			p.pid[p.npids++] = (uint32_t)n;

@@ -130,7 +130,7 @@ static int report_pass_on(struct report *r, const char *source,
 	if (summary.unreadable.n)
 		r->summary.unreadable = summary.unreadable;
 	if (summary.lost)
-		complain_part("%s: %" PRIu64 " thing%s could not be read%s", source, summary.lost,
+		complain_part("%s: %" PRIu64 " read error%s%s", source, summary.lost,
 			      summary.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
 	if (!status && census_model_end(r->model, &err) < 0) {
 		atw_err_wrap(&err, "%s", source);

@@ -253,7 +253,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 		});
 	}
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
-		return complain_usage("walk", "--depth is 1 to %d", ATW_MAX_LEVELS);
+		return complain_usage("walk", "--depth must be 1 to %d", ATW_MAX_LEVELS);
 	t = calloc((size_t)n, sizeof(*t));
 	if (!t)
 		return complain_nomem();

@@ -44,12 +44,12 @@ int cost_begin(const struct common *c, struct session *o)
 	uint64_t rate = 0;
 
 	if (c->rate && (!num_size(c->rate, strlen(c->rate), &rate) || !rate)) {
-		atw_err_set(&err, ATW_E_USAGE, "--rate: '%.64s' is no number of bytes (65536, 64K, 1M)",
+		atw_err_set(&err, ATW_E_USAGE, "--rate: '%.64s' is not a number of bytes (65536, 64K, 1M)",
 			    c->rate);
 		return complain(&err);
 	}
 	if (c->rate && !live) {
-		atw_err_set(&err, ATW_E_USAGE, "--rate: %s is a %s, and nobody waits for it",
+		atw_err_set(&err, ATW_E_USAGE, "--rate: %s is a %s, not a live source",
 			    o->name, o->target->backend->noun);
 		return complain(&err);
 	}

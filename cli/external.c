@@ -73,7 +73,7 @@ int external_query(const struct command *cmd, const char *option, char *ret, siz
 	if (r < 0)
 		return r;
 	if (pipe(out) < 0)
-		return atw_err_set(err, ATW_E_IO, "pipe: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_IO, "cannot create a pipe: %s", strerror(errno));
 	pid = fork();
 	if (!pid) {
 		dup2(out[1], STDOUT_FILENO);
@@ -88,5 +88,5 @@ int external_query(const struct command *cmd, const char *option, char *ret, siz
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	ret[n > 0 ? n : 0] = '\0';
-	return n > 0 ? ATW_OK : atw_err_set(err, ATW_E_IO, "%s does not answer", path);
+	return n > 0 ? ATW_OK : atw_err_set(err, ATW_E_IO, "%s printed no reply", path);
 }

@@ -226,10 +226,10 @@ int find_by_pages(struct find *f)
 	print_defects(f->c, &f->src);
 	find_print_untranslated(f);
 	if (s.lost)
-		complain_part("%s: of %" PRIu64 " range%s the capture does not tell what is there, so that more may map it",
+		complain_part("%s: the capture lacks %" PRIu64 " range%s; mappings may be missing",
 			      f->src.name, s.lost, s.lost == 1 ? "" : "s");
 	if (s.hidden)
-		complain_part("%s: where %" PRIu64 " mapped page%s the capture does not tell, so that more may map it",
+		complain_part("%s: %" PRIu64 " mapped page%s without a recorded address; mappings may be missing",
 			      f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
 	return s.lost || s.hidden || s.faults || f->untranslated || f->src.target->defective ? EXIT_PARTIAL :
 	       f->unmapped ? EXIT_NO : f->mappings ? EXIT_COMPLETE : EXIT_NO;

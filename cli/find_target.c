@@ -28,7 +28,7 @@ static int find_target_parse_physical(const char *text, uint64_t page,
 
 	if (!num_hex(text, len, &first))
 		return find_target_wrong(
-			text, "is neither an address (hexadecimal) nor a symbol");
+			text, "is neither a hexadecimal address nor a symbol");
 	if (!sep) {
 		*ret = (struct rmap_range){.first = first & -page,
 					   .last = first | (page - 1),
@@ -39,7 +39,7 @@ static int find_target_parse_physical(const char *text, uint64_t page,
 	if (dash) {
 		if (!num_hex(dash + 1, strlen(dash + 1), &end))
 			return find_target_wrong(
-				text, "does not end with an address (hexadecimal)");
+				text, "does not end with a hexadecimal address");
 		if (end == first)
 			return find_target_wrong(text, "is an empty range");
 		if (end - 1 < first)
@@ -49,7 +49,7 @@ static int find_target_parse_physical(const char *text, uint64_t page,
 	}
 	if (!num_size(plus + 1, strlen(plus + 1), &n))
 		return find_target_wrong(
-			text, "has a length that is none (4096, 0x1000, 4K, 2M, 1G)");
+			text, "has an invalid length (expected 4096, 0x1000, 4K, 2M, 1G)");
 	if (!n || __builtin_add_overflow(first, n - 1, &end))
 		return find_target_wrong(text, n ? "runs past the last address"
 						 : "is an empty range");
@@ -106,7 +106,7 @@ int find_parse(struct find *f, const char *text, bool is_virtual)
 		if (!t->va.ownerless || target_has(f->src.target, TARGET_OWNER))
 			return EXIT_COMPLETE;
 		atw_err_set(&err, ATW_E_USAGE,
-			    "%s: is a user address: specify a process with --pid or --task", text);
+			    "'%s' is a user-space address: specify a process with --pid or --task", text);
 	}
 	if (!t->is_either)
 		return complain(&err);
@@ -277,7 +277,7 @@ static int find_target_note_unmapped(const struct find_target *ft,
 	struct atw_err err = { 0 };
 
 	if (t->lost)
-		atw_err_set(&err, ATW_E_LIMIT, "%s: %s: a page table on the way cannot be read",
+		atw_err_set(&err, ATW_E_LIMIT, "%s: cannot translate %s: a page table cannot be read",
 			    f->src.name, ft->text);
 	else if (t->what == ATW_SOFT_NONE)
 		atw_err_set(&err, ATW_E_NONE, "%s: %s is not mapped by %s", f->src.name, ft->text,
@@ -321,7 +321,7 @@ static void find_target_note_taken(const struct find *f, const struct find_targe
 	if (f->src.subject.pid && f->src.target->kernel &&
 	    mmu_translate(&f->src.subject.space, ATW_VA(t->phys.at), &s, NULL) == ATW_OK && !s.loss &&
 	    s.kind == ATW_LEAF)
-		remark(f->c, "%s: %s is taken as a physical address; with --virtual it is one of %s",
+		remark(f->c, "%s: %s is taken as a physical address; use --virtual to take it as one of %s",
 		       f->src.name, t->text, f->src.subject.label);
 }
 
@@ -367,7 +367,7 @@ int find_resolve(struct find *f, const struct space_opts *space)
 		if (status || t->is_virtual || mapped)
 			continue;
 		if (!find_target_is_memory(f, &t->phys))
-			remark(f->c, "%s: %s is no memory that it has", f->src.name, t->text);
+			remark(f->c, "%s: %s is not part of its memory", f->src.name, t->text);
 		else
 			find_target_note_taken(f, t);
 		if (find_target_add_wanted(f, &t->phys, &err) < 0)

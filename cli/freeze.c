@@ -29,8 +29,8 @@ int check_number(const struct session *o, const struct space_opts *space, const 
 	if (!space->task || target_has(o->target, TARGET_OUR_PIDS) || host_first_pid_namespace())
 		return EXIT_COMPLETE;
 	atw_err_set(&err, ATW_E_UNSUPPORTED,
-		    "in a PID namespace the process of --task has another number than here");
-	atw_err_hint(&err, "--pid N, or live:pagemap, which knows the numbers of here");
+		    "cannot be combined with --task in a PID namespace: PIDs differ");
+	atw_err_hint(&err, "use --pid N, or live:pagemap, which has the PIDs of this namespace");
 	return cli_freeze_failed(o, option, &err);
 }
 
@@ -85,9 +85,9 @@ static int cli_freeze_check_reader(const struct session *o)
 		closedir(d);
 	if (!reads)
 		return EXIT_COMPLETE;
-	atw_err_set(&err, ATW_E_USAGE, "process %" PRIu64 " (%s) has the pipe open that this one writes to: it is not stopped",
+	atw_err_set(&err, ATW_E_USAGE, "cannot stop process %" PRIu64 " (%s): it has the pipe open that atwalk writes to",
 		    o->subject.pid, o->subject.task);
-	atw_err_hint(&err, "-o FILE writes elsewhere");
+	atw_err_hint(&err, "use -o FILE to write elsewhere");
 	return cli_freeze_failed(o, "--freeze", &err);
 }
 
@@ -99,7 +99,7 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	if (!space->freeze)
 		return EXIT_COMPLETE;
 	if (!target_has(o->target, TARGET_RUNNING)) {
-		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, and stands still", o->name,
+		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, not a live source", o->name,
 			    o->target->backend->noun);
 		return complain(&err);
 	}
@@ -135,7 +135,7 @@ void thaw(const struct session *o)
 		return;
 	freeze_thaw(f);
 	if (o->print_frozen)
-		remark(&c, "%s: process %" PRIu32 " stood still for %.3f ms, with %zu thread%s",
+		remark(&c, "%s: process %" PRIu32 " was stopped for %.3f ms, with %zu thread%s",
 		       o->name, f->pid, (double)f->ns / 1e6, f->threads,
 		       f->threads == 1 ? "" : "s");
 }

@@ -68,7 +68,7 @@ static void info_control_value_facts(struct facts *f, const struct values *v)
 		     control_text(r, v->value[i], text, sizeof(text)));
 	}
 	if (v->others)
-		fact(f, v->name, "of %u CPUs it has other values", v->others);
+		fact(f, v->name, "%u CPUs have other values", v->others);
 }
 
 /* One bit of a register, in all CPUs. */
@@ -203,9 +203,9 @@ static void info_control_x86_facts(struct facts *f, struct atw_source *s,
 	if (!c0.cpus)
 		fact(f, "CR0", "not known: the source has no CPU registers (QEMU's dumps have them)");
 	if (!c4.cpus)
-		fact(f, "CR4", "not known: the source has no CPU registers, and nothing leads to cpu_tlbstate");
+		fact(f, "CR4", "not known: the source has no CPU registers, and cpu_tlbstate was not found");
 	if (!efer.cpus)
-		fact(f, "EFER", "not known: nothing leads to the header that CPUs are started with");
+		fact(f, "EFER", "not known: the trampoline header of the kernel was not found");
 	fact(f, "protection", "page-table isolation: %s", isolated < 0
 	     ? "not known: the kernel's own tables are not in the source" : isolated
 	     ? "on (user mode has tables of its own)" : "off");
@@ -243,7 +243,7 @@ static void info_control_pan_fact(struct facts *f, struct atw_source *s)
 	}
 	if (seen)
 		fact(f, "protection", "PAN: not known: PSTATE.PAN is clear in the kernel; the CPU has none, or "
-		     "who made the dump did not record it");
+		     "the dump does not record it");
 	else
 		fact(f, "protection", "PAN: not known: no CPU's PSTATE is of the kernel");
 }
@@ -285,7 +285,7 @@ static void info_control_riscv_facts(struct facts *f, struct atw_source *s,
 
 	if (!n || !n->symbol[Y_satp_mode] || kernel_kmem(k, &m, NULL) < 0 ||
 	    kmem_u64(m, n->symbol[Y_satp_mode], &mode, NULL) < 0 || !mode) {
-		fact(f, "satp", "not known: no dump of RISC-V has it, and nothing leads to satp_mode");
+		fact(f, "satp", "not known: no dump of RISC-V has it, and satp_mode was not found");
 		return;
 	}
 	(void)atw_fact_u64(s, "cpus", &cpus);

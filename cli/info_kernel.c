@@ -36,7 +36,7 @@ static void cli_info_kernel_root_facts(struct facts *f, const struct session *o)
 	if (atw_vmcoreinfo_u64(vi, "KERNELOFFSET", &kaslr) == ATW_OK)
 		fact(f, "kaslr", "0x%" PRIx64, kaslr);
 	else
-		fact(f, "kaslr", "not told by this kernel");
+		fact(f, "kaslr", "not reported by this kernel");
 }
 
 /* Texts of the kernel's own. */
@@ -111,13 +111,13 @@ static void cli_info_kernel_found_facts(struct facts *f, struct atw_kernel *k, b
 	if (types)
 		fact(f, "types", "%" PRIu32 " from %s", count, types);
 	else
-		fact(f, "types", "none, and so no tasks, areas and facts of pages: %s", err.text);
+		fact(f, "types", "none; tasks, areas and page state are not available: %s", err.text);
 	for (size_t i = 0; atw_kernel_need(k, i, &n) == ATW_OK; i++) {
 		bool asked = strcmp(n.kind, "symbol") ? types != NULL : symbols != NULL;
 
 		if (asked && !n.have && (every || n.must))
 			fact(f, "missing", "%s %s, for %s%s", n.kind, n.names, n.serves,
-			     n.must ? ", which cannot be had without" : "");
+			     n.must ? " (required)" : "");
 	}
 }
 

@@ -56,15 +56,15 @@ static void map_large_note_disabled(uint64_t off, uint64_t block, char *buf, siz
 }
 
 static const char *const reasons[LARGE_WHYS] = {
-	[LARGE_NONE] = "nothing is told of them",
+	[LARGE_NONE] = "unknown",
 	[LARGE_SMALL] = "the area is smaller than a large page",
 	[LARGE_UNALIGNED] = "outside of the aligned blocks of the area",
-	[LARGE_NOHUGEPAGE] = "the area is marked so (madvise, MADV_NOHUGEPAGE)",
-	[LARGE_FILE] = "of a file or device: not aligned in it, or kept in small pages",
+	[LARGE_NOHUGEPAGE] = "large pages are disabled for the area (madvise, MADV_NOHUGEPAGE)",
+	[LARGE_FILE] = "a file or device: misaligned, or cached in small pages",
 	[LARGE_SPARSE] = "the block has holes (khugepaged/max_ptes_none limits them)",
-	[LARGE_RIGHTS] = "the block has pages of several rights, or some that may not be touched",
+	[LARGE_RIGHTS] = "the block has pages of different rights, or inaccessible ones",
 	[LARGE_SWAPPED] = "some of the block is on swap (khugepaged/max_ptes_swap limits it)",
-	[LARGE_POSSIBLE] = "nothing is in the way: khugepaged has not been there (khugepaged/scan_sleep_millisecs), or memory was fragmented (defrag)",
+	[LARGE_POSSIBLE] = "large pages are possible: khugepaged has not scanned the block yet (khugepaged/scan_sleep_millisecs), or memory was fragmented (defrag)",
 };
 
 static void map_large_note_reason(const struct large_sum *s, enum large_why why,
@@ -82,9 +82,9 @@ static void map_large_note_reason(const struct large_sum *s, enum large_why why,
 			 why == LARGE_SPARSE ? "it" : "the blocks",
 			 large_amount(by, s->holes[why], buf));
 	if (why == LARGE_POSSIBLE && s->unknown)
-		snprintf(more, sizeof(more), "; what the system is set to is not told");
+		snprintf(more, sizeof(more), "; the setting of the system is unknown");
 	else if (why != LARGE_POSSIBLE && s->in_full[why])
-		snprintf(more, sizeof(more), "; %s of it in blocks that lack nothing",
+		snprintf(more, sizeof(more), "; %s of it in full blocks",
 			 large_amount(by, s->in_full[why], buf));
 	if (why == LARGE_DISABLED)
 		map_large_note_disabled(s->off, block, off, sizeof(off));
@@ -122,10 +122,10 @@ static void map_large_note_tlb(const struct large_sum *s, const struct large_uni
 	char text[160] = "", hidden[24];
 
 	if (s->hidden)
-		snprintf(text, sizeof(text), "; of %s it is not told whether it is mapped",
+		snprintf(text, sizeof(text), "; whether %s is mapped is unknown",
 			 large_amount(by, s->hidden, hidden));
 	if (s->unsized)
-		atw_output_note(out, "TLB entries: n/a, because sizes of pages are not told");
+		atw_output_note(out, "TLB entries: n/a, because page sizes are unknown");
 	else
 		atw_output_note(out, "TLB entries: %" PRIu64 " for what is mapped now, %" PRIu64
 				" if every block with small pages were one large page%s",
@@ -147,7 +147,7 @@ void large_note(const struct large_sum *s, const struct large_units *by, uint64_
 	char page[16], in[24], rest[24], either[24], more[64] = "";
 
 	if (s->unsized)
-		snprintf(more, sizeof(more), "%s of which it is not told, ",
+		snprintf(more, sizeof(more), "%s unknown, ",
 			 large_amount(by, s->unsized, either));
 	atw_output_note(out, "large pages (%s): %s in them, %s%s in smaller ones%s",
 			num_human(block, page),

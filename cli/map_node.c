@@ -48,7 +48,7 @@ void node_sum_note(struct node_sum *s, struct atw_output *out)
 
 		num_human(b->bytes, size);
 		n += (size_t)(b->node == NODE_NONE
-			? snprintf(text + n, sizeof(text) - n, "%s%s not told", i ? ", " : "", size)
+			? snprintf(text + n, sizeof(text) - n, "%s%s unknown", i ? ", " : "", size)
 			: snprintf(text + n, sizeof(text) - n, "%s%s on %" PRIi64, i ? ", " : "",
 				   size, b->node));
 	}
@@ -72,7 +72,7 @@ void map_node_init(struct map_node *m, const struct common *c, const struct sess
 		.page_shift = src->subject.space.paging.page_shift,
 	};
 	if (m->sum.wanted && src->target->kernel && atw_memmap_open(src->target->kernel, &m->memmap, &err) < 0)
-		remark(c, "%s: nodes are not told: %s", src->name, err.text);
+		remark(c, "%s: cannot read NUMA nodes: %s", src->name, err.text);
 }
 
 void map_node_deinit(struct map_node *m)

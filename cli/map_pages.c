@@ -286,7 +286,7 @@ static int map_pages_open_task(struct map_pages_out *o, const struct session *sr
 	if (!src->subject.pid) {
 		r = atw_err_set(err, ATW_E_USAGE, "%s: specify a process: the kernel's own pages are not known",
 				src->name);
-		atw_err_hint(err, "--pid N takes those of a process");
+		atw_err_hint(err, "use --pid N to select a process");
 		return r;
 	}
 	o->src = src;
@@ -390,7 +390,7 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 	if (r == ATW_OK && o->is_map)
 		map_sizes_note(&o->sizes, o->rows, o->out);
 	if (r == ATW_OK && o->lost)
-		atw_output_note(o->out, "%" PRIu64 " range%s not known: the capture does not tell what is there",
+		atw_output_note(o->out, "%" PRIu64 " range%s unknown: not recorded in the capture",
 				o->lost, o->lost == 1 ? " is" : "s are");
 	if (r == ATW_OK)
 		node_sum_note(&o->nodes, o->out);
@@ -402,10 +402,10 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 	if (r == ATW_OK && session_has_gaps(src))
 		print_defects(c, src);
 	if (r == ATW_OK && o->lost)
-		complain_part("%s: what is in %" PRIu64 " range%s is not known", src->name, o->lost,
+		complain_part("%s: cannot determine what is in %" PRIu64 " range%s", src->name, o->lost,
 			      o->lost == 1 ? "" : "s");
 	if (r == ATW_OK && status == EXIT_PARTIAL && o->unknown)
-		complain_part("%s: whether %" PRIu64 " range%s mapped is not known", src->name,
+		complain_part("%s: cannot determine whether %" PRIu64 " range%s mapped", src->name,
 			      o->unknown, o->unknown == 1 ? " is" : "s are");
 	if (r == ATW_OK)
 		warn_lacks(c, src, o->prov);

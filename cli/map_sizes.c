@@ -49,7 +49,7 @@ void map_sizes_note(struct map_sizes *t, uint64_t rows, struct atw_output *out)
 		else if (n < sizeof(text))
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
 					      v->page == SIZE_SEVERAL ? "pages of several sizes"
-					      : "pages whose size is not told");
+					      : "pages of unknown size");
 	}
 	atw_output_note(out, "%" PRIu64 " range%s, %s mapped%s", rows, rows == 1 ? "" : "s",
 			num_human(bytes, size), text);

@@ -25,7 +25,7 @@ static void cli_open_hint_meant(const struct common *c, struct atw_err *err,
 
 	if (digits && (pid != name ? !pid[digits] || pid[digits] == '/'
 				   : !pid[digits] && err->status == ATW_E_MISSING)) {
-		atw_err_hint(err, "of process %.*s: live --pid %.*s", (int)digits, pid,
+		atw_err_hint(err, "for process %.*s, type: live --pid %.*s", (int)digits, pid,
 			     (int)digits, pid);
 		return;
 	}
@@ -144,7 +144,7 @@ static void cli_open_warn_root(const struct common *c, const struct session *s,
 	if (!target_has(t, TARGET_TABLES))
 		return;
 	if (atw_kernel_file_is_unproved(t->kernel))
-		remark(c, "%s: nothing tells whether %s is of this kernel: what comes out of it may be another's",
+		remark(c, "%s: cannot verify that '%s' matches this kernel; results may be wrong",
 		       s->name, space->kernel);
 	/* A root that was in use by chance, not selected by the user, is reported. */
 	if (c->verbose || (!s->subject.given && atw_kernel_root_from(t->kernel) == ATW_ROOT_CPU))

@@ -106,6 +106,6 @@ void pages_note_sums(const struct pages *p)
 		atw_output_note(p->out, "of that, RSS %s and hugetlb %s; the rest is pages of zeroes and of devices",
 				num_human(s->rss, rss), num_human(s->hugetlb, hugetlb));
 	if (p->look.stepless)
-		atw_output_note(p->out, "%s of large pages: how often their parts are mapped was not looked at, after %" PRIu64 " others",
+		atw_output_note(p->out, "%s of large pages: mappings of their parts were not counted, after %" PRIu64 " others",
 				num_human(p->look.stepless, size), SMAPS_STEPS);
 }

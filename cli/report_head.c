@@ -79,7 +79,7 @@ static void report_head_put_time(struct buf *b, uint64_t seconds)
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
 		buf_str(b, text);
 	else
-		buf_str(b, "at no time there is");
+		buf_str(b, "at an invalid time");
 }
 
 void report_head_text(const void *state, char *const *source, size_t n, struct buf *b)
@@ -89,11 +89,11 @@ void report_head_text(const void *state, char *const *source, size_t n, struct b
 	buf_str(b, source[0]);
 	if (n > 1)
 		buf_printf(b, " to %s, %zu sources", source[n - 1], n);
-	buf_printf(b, "; host %s", *s->host ? s->host : "not told");
+	buf_printf(b, "; host %s", *s->host ? s->host : "unknown");
 	buf_printf(b, "; %s%s, %s; ", *s->release ? "Linux " : "release ",
-		   *s->release ? s->release : "not told", *s->machine ? s->machine : "machine not told");
+		   *s->release ? s->release : "unknown", *s->machine ? s->machine : "machine unknown");
 	if (!s->looks) {
-		buf_str(b, "time not told");
+		buf_str(b, "time unknown");
 		return;
 	}
 	report_head_put_time(b, s->first);

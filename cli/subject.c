@@ -28,7 +28,7 @@ int check_subject(const struct space_opts *space, struct atw_err *err)
 	for (size_t i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
 		if (selectors[i].given && first)
 			return atw_err_set(err, ATW_E_USAGE,
-					   "%s and %s both say whose page tables", first,
+					   "%s and %s cannot be used together", first,
 					   selectors[i].name);
 		if (selectors[i].given)
 			first = selectors[i].name;
@@ -46,9 +46,9 @@ const char *tables_hint(const struct session *s)
 
 	if (!target_has(s->target, TARGET_RUNNING) &&
 	    atw_fact_u64(s->target->source, "cpu0.cr3", &cr3) == ATW_OK)
-		return "--pid N takes those of a process, --cpu N those a CPU was using, "
-		       "--root PHYS any";
-	return "--pid N takes those of a process, --root PHYS any others";
+		return "specify --pid N (a process), --cpu N (the tables a CPU was using) "
+		       "or --root PHYS";
+	return "specify --pid N (a process) or --root PHYS";
 }
 
 const struct opt_choice pti_choices[] = {
@@ -85,8 +85,7 @@ static void cli_subject_check_unique(struct session *s, const struct space_opts 
 	if (!err.status || cli_subject_allow_unread(s, space, found))
 		return;
 	atw_err_wrap(&err,
-		     "%s: not every process could be asked, and so %s is perhaps not the "
-		     "only one",
+		     "%s: not every process could be read; %s may not be the only match",
 		     s->name, s->subject.label);
 	complain(&err);
 	s->doubtful = true;
@@ -94,7 +93,7 @@ static void cli_subject_check_unique(struct session *s, const struct space_opts 
 
 static const char *cli_subject_among(const struct subject_matches *found)
 {
-	return found->unread.status ? " of those that could be asked: " : "";
+	return found->unread.status ? " of those that could be read: " : "";
 }
 
 static const char *cli_subject_listed(const struct subject_matches *found)
@@ -116,16 +115,16 @@ static int cli_subject_select_named(struct session *s, const struct space_opts *
 		atw_err_set(&err,
 			    found.unread.status || session_has_gaps(s) ? ATW_E_MISSING
 								       : ATW_E_NONE,
-			    "--task: no process is called '%.64s'%s%.300s", space->task,
+			    "--task: there is no process named '%.64s'%s%.300s", space->task,
 			    cli_subject_among(&found), found.unread.text);
 		if (*space->task && !space->task[strspn(space->task, "0123456789")])
-			atw_err_hint(&err, "--pid takes the number of a process");
+			atw_err_hint(&err, "use --pid with a process number");
 		status = subject_failed(s, &err);
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE,
-			    "--task: %u processes are called '%.64s': %s", found.n,
+			    "--task: %u processes are named '%.64s': %s", found.n,
 			    space->task, cli_subject_listed(&found));
-		atw_err_hint(&err, "--pid N takes one of them");
+		atw_err_hint(&err, "use --pid N to select one of them");
 		complain(&err);
 	} else {
 		status = cli_subject_use_task(s, space, &found.first);
@@ -159,7 +158,7 @@ int select_owner(const struct common *c, struct session *s,
 
 	if (r < 0 && !found.n) {
 		atw_err_wrap(&err,
-			     "%s: is a user address, and nothing says of which process",
+			     "'%s' is a user-space address, and its process is not known",
 			     text);
 		atw_err_hint(&err, "%s", tables_hint(s));
 		complain(&err);
@@ -176,17 +175,17 @@ int select_owner(const struct common *c, struct session *s,
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s%s%.200s",
 			    s->name, text, found.n, cli_subject_listed(&found),
-			    found.unread.status ? "; not every process could be asked: "
+			    found.unread.status ? "; not every process could be read: "
 						: "",
 			    found.unread.text);
-		atw_err_hint(&err, "--pid N takes one of them");
+		atw_err_hint(&err, "use --pid N to select one of them");
 		complain(&err);
 	} else {
 		status = cli_subject_use_task(s, space, &found.first);
 		if (!status)
 			cli_subject_check_unique(s, space, &found);
 		if (!status && !s->doubtful && !found.unread.status)
-			remark(c, "%s: %s is mapped by %s alone", s->name, text,
+			remark(c, "%s: %s is mapped only by %s", s->name, text,
 			       s->subject.label);
 	}
 	subject_matches_deinit(&found);

@@ -201,7 +201,7 @@ int complain_unknown(const char *word)
 	unknown_meant(word, &near);
 	atw_err_set(&err, ATW_E_USAGE, "'%.64s' is %s", word, unknown_kind_of(word));
 	if (unknown_is_command(word)) {
-		atw_err_set(&err, ATW_E_USAGE, "the command '%s' is not the first word", word);
+		atw_err_set(&err, ATW_E_USAGE, "the command '%s' must be the first word", word);
 		atw_err_hint(&err, "type atwalk %s [options] SOURCE", word);
 	} else if (unknown_use_of(word))
 		atw_err_hint(&err, "%s", unknown_use_of(word));

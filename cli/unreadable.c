@@ -23,15 +23,15 @@ void unread_note(const struct common *c, const struct session *src, struct atw_o
 {
 	if (!src->unread[0])
 		return;
-	remark(c, "%s: not every process could be asked: %s", src->name, src->unread);
-	atw_output_note(out, "not every process could be asked: %s", src->unread);
+	remark(c, "%s: not every process could be read: %s", src->name, src->unread);
+	atw_output_note(out, "not every process could be read: %s", src->unread);
 }
 
 void unreadable_note(const struct unreadable *u, struct atw_output *out)
 {
 	if (u->n == 1)
-		atw_output_note(out, "not in this answer: %s, which could not be read", u->what);
+		atw_output_note(out, "left out: %s, which could not be read", u->what);
 	else if (u->n)
-		atw_output_note(out, "not in this answer: %s, which could not be read, and %" PRIu64 " more",
+		atw_output_note(out, "left out: %s, which could not be read, and %" PRIu64 " more",
 				u->what, u->n - 1);
 }

@@ -150,7 +150,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	int r, status = EXIT_COMPLETE;
 
 	if (!watch_parse(text, &k) || !target_has(o->target, TARGET_RUNNING)) {
-		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, and does not change", o->name,
+		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, not a live source", o->name,
 			    o->target->backend->noun);
 		return complain(&err);
 	}

@@ -35,7 +35,7 @@ static int budget_keep_to(const char *mem, struct budget *c, struct atw_err *err
 
 	if (!num_size(mem, strlen(mem), &bytes) || bytes < LEAST)
 		return atw_err_set(err, ATW_E_USAGE,
-				   "--mem: '%s' is not a number of bytes from 16M on", mem);
+				   "--mem: '%s' is not a number of bytes of at least 16M", mem);
 	/* Arrays double as they grow. */
 	c->runs = 1024;
 	while (c->runs < RUNS && 2 * c->runs * sizeof(struct capture_run) <= (bytes - FIXED) / 2)
@@ -45,7 +45,7 @@ static int budget_keep_to(const char *mem, struct budget *c, struct atw_err *err
 	if (bytes < most.rlim_cur)
 		most.rlim_cur = (rlim_t)bytes;
 	if (setrlimit(RLIMIT_AS, &most) < 0)
-		return atw_err_set(err, ATW_E_IO, "--mem: cannot be set: %m");
+		return atw_err_set(err, ATW_E_IO, "--mem: cannot set the limit: %m");
 	return ATW_OK;
 }
 
@@ -93,5 +93,5 @@ void budget_print(const struct budget *c, const struct pace *pace)
 	if (budget_peak(&kib))
 		fprintf(stderr, "at most %" PRIu64 " KiB of memory\n", kib);
 	else
-		fputs("how much memory is not known\n", stderr);
+		fputs("peak memory is not known\n", stderr);
 }

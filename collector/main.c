@@ -195,7 +195,7 @@ static int collector_collect(const struct opts *o, const struct budget *budget,
 		if (e.failed)
 			atw_err_wrap(&err, "%s", going.name);
 		if (err.status == ATW_E_NOMEM && o->mem)
-			atw_err_hint(&err, "--mem %s is not enough for all there is to hold at once", o->mem);
+			atw_err_hint(&err, "--mem %s is too small; use a larger one", o->mem);
 		return collector_failed(&err);
 	}
 	if (o->verbose)
@@ -204,7 +204,7 @@ static int collector_collect(const struct opts *o, const struct budget *budget,
 	if (lacks.status && !o->quiet)
 		collector_failed(&lacks);
 	if (e.lost && !o->quiet)
-		fprintf(stderr, "atwalk-collect: %" PRIu64 " time%s something could not be read: see the L: lines\n",
+		fprintf(stderr, "atwalk-collect: %" PRIu64 " read error%s: see the L: lines\n",
 			e.lost, e.lost == 1 ? "" : "s");
 	return e.lost > (o->allow ? e.denied : 0) || lacks.status ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
@@ -221,12 +221,12 @@ static int collector_run(const struct opts *o, const char *where)
 	int status;
 
 	if (o->rate && (!num_size(o->rate, strlen(o->rate), &pace.rate) || !pace.rate)) {
-		atw_err_set(&err, ATW_E_USAGE, "--rate: '%s' is no number of bytes (65536, 64K, 1M)",
+		atw_err_set(&err, ATW_E_USAGE, "--rate: '%s' is not a number of bytes (65536, 64K, 1M)",
 			    o->rate);
 		return collector_misused(err.text);
 	}
 	if (o->pid.given && (!o->pid.u || o->pid.u > UINT32_MAX))
-		return collector_misused("--pid: no process has such a number");
+		return collector_misused("--pid: not a valid process number");
 	if (budget_begin(o->mem, &budget, &err) < 0)
 		return collector_failed(&err);
 	collector_catch_signals(&signals);
@@ -285,7 +285,7 @@ int main(int argc, char **argv)
 		return collector_flush_stdout();
 	}
 	if (n > 1)
-		return collector_misused("one TO is enough");
+		return collector_misused("too many arguments; expected one TO");
 	if (n && !*argv[1])
 		return collector_misused("TO is empty");
 	return collector_run(&o, n ? argv[1] : NULL);

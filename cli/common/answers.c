@@ -53,7 +53,7 @@ static int answers_choose_names(struct answers *a, const char *list)
 			return answers_unknown(a, s, len);
 		for (size_t i = 0; i < a->n; i++)
 			if (a->which[i] == which)
-				return complain_usage(a->command, "'%s' is asked for twice",
+				return complain_usage(a->command, "'%s' is given twice",
 						      k.name);
 		if (a->n == ANSWERS)
 			return complain_usage(a->command, "more than %d reports", ANSWERS);
@@ -116,13 +116,13 @@ int answers_check(const struct answers *a)
 	struct stat st;
 
 	if (a->limit.given && !a->limit.u)
-		return complain_usage(a->command, "--limit: 0 rows are no answer");
+		return complain_usage(a->command, "--limit must be at least 1");
 	for (size_t i = 0; a->c->units && i < a->n; i++)
 		if (!answers_has_sizes(a->v[i].schema))
 			return complain_usage(a->command, "--units: %s has no column of sizes",
 					      a->v[i].name);
 	if (a->page && a->c->output && stat(a->c->output, &st) == 0 && S_ISDIR(st.st_mode))
-		return complain_usage(a->command, "--format html is one page, and %s is a folder",
+		return complain_usage(a->command, "--format html writes one page, and %s is a folder",
 				      a->c->output);
 	return a->format ? answers_check_picture(a) : EXIT_COMPLETE;
 }
@@ -177,7 +177,7 @@ int answers_open(struct answers *a, struct atw_err *err)
 	for (size_t i = 0; i < a->n && status == ATW_OK; i++) {
 		if (!answers_path(a, i, a->plain ? "txt" : format_word(a->c->format),
 				  path))
-			return atw_err_set(err, ATW_E_USAGE, "--output: too long a name");
+			return atw_err_set(err, ATW_E_USAGE, "--output: the name is too long");
 		status = answers_open_one(a, i, path, err);
 	}
 	return status;

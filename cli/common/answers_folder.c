@@ -53,10 +53,10 @@ int answers_folder(struct answers *a, struct atw_err *err)
 	}
 	sigprocmask(SIG_SETMASK, &were, NULL);
 	if (!a->made && e == EEXIST && (stat(a->c->output, &st) < 0 || !S_ISDIR(st.st_mode)))
-		return atw_err_set(err, ATW_E_IO, "%s: is no folder, and several reports are "
-				   "several files", a->c->output);
+		return atw_err_set(err, ATW_E_IO, "%s: not a folder; several reports need a "
+				   "folder", a->c->output);
 	if (!a->made && e != EEXIST)
-		return atw_err_set(err, ATW_E_IO, "%s: cannot make a folder for several "
+		return atw_err_set(err, ATW_E_IO, "%s: cannot create a folder for several "
 				   "reports: %s", a->c->output, strerror(e));
 	return ATW_OK;
 }

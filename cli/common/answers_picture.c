@@ -18,7 +18,7 @@ static int answers_picture_no(const struct answers *a, const struct answer *k)
 		buf_str(&known, known.len ? ", " : "");
 		buf_str(&known, other.name);
 	}
-	status = complain_usage(a->command, "--format %s: %s is no picture; these are: %s",
+	status = complain_usage(a->command, "--format %s: %s cannot be drawn; these can: %s",
 				a->format->name, k->name, known.data ? known.data : "");
 	buf_deinit(&known);
 	return status;
@@ -34,10 +34,10 @@ static int answers_picture_check_rows(const struct answers *a)
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].given && *table[i].given)
-			return complain_usage(a->command, "--format %s has no rows, so not for %s",
+			return complain_usage(a->command, "--format %s cannot be used with %s",
 					      a->format->name, table[i].name);
 	if (a->limit.given)
-		return complain_usage(a->command, "--format %s has no rows, so not for --limit",
+		return complain_usage(a->command, "--format %s cannot be used with --limit",
 				      a->format->name);
 	if (a->n > 1 && !a->c->output)
 		return complain_usage(a->command,
@@ -64,7 +64,7 @@ int answers_check_pictures(struct answers *a, struct atw_err *err)
 	for (size_t i = 0; i < a->n && status == ATW_OK; i++)
 		status = answers_path(a, i, a->format->name, path) ?
 			 picture_check(a->format, a->c->output ? path : NULL, err) :
-			 atw_err_set(err, ATW_E_USAGE, "--output: too long a name");
+			 atw_err_set(err, ATW_E_USAGE, "--output: the name is too long");
 	return status;
 }
 

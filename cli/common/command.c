@@ -130,7 +130,7 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 	} else if (words->check && n && (status = words->check(argv[0]))) {
 		/* It complained. */
 	} else if ((input = command_reads_output(cmd, opts, &c))) {
-		status = complain_usage(cmd->name, "--output: that is the file of --%s", input);
+		status = complain_usage(cmd->name, "--output: this is the input file of --%s", input);
 	} else {
 		status = cmd->run(&c, opts, n, argv);
 	}

@@ -37,12 +37,12 @@ static const struct {
 	const char *remedy;      /* if giving it would help */
 } params[ATW_PARAMS] = {
 	[ATW_PARAM_ROOT] = {
-		"--root", "give the root and its mode: --root PHYSICAL --paging MODE",
+		"--root", "specify it with --root PHYS --paging MODE",
 	},
 	[ATW_PARAM_PAGING] = { "--paging", NULL },
 	[ATW_PARAM_PTE_EXT] = { "--pte-ext", NULL },
 	[ATW_PARAM_CPU] = { "--cpu", NULL },
-	[ATW_PARAM_KERNEL_FILE] = { "--kernel", "--kernel System.map adds symbols" },
+	[ATW_PARAM_KERNEL_FILE] = { "--kernel", "use --kernel System.map to add symbols" },
 	[ATW_PARAM_FORMAT] = { "--format", NULL },
 	[ATW_PARAM_COLUMNS] = { "--columns", NULL },
 	[ATW_PARAM_FILTER] = { "--filter", NULL },
@@ -52,7 +52,7 @@ static const struct {
 	[ATW_PARAM_LEVEL] = { "--level", NULL },
 	[ATW_PARAM_CUT] = { "--cut", NULL },
 	[ATW_PARAM_TOP] = { "--top", "--top N shows more" },
-	[ATW_PARAM_CALLS] = { "--calls", "kmap record --calls does" },
+	[ATW_PARAM_CALLS] = { "--calls", "record them with kmap record --calls" },
 	[ATW_PARAM_BARE] = { "--kernel-threads", "--kernel-threads lists them" },
 };
 

@@ -49,7 +49,7 @@ int check_output(const struct common *c, const char *name)
 
 	if (c->output && !*c->output)
 		return complain(&(struct atw_err){
-			.status = ATW_E_USAGE, .text = "--output: a file needs a name",
+			.status = ATW_E_USAGE, .text = "--output: the file name is empty",
 		});
 	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
 		return EXIT_COMPLETE;
@@ -57,6 +57,6 @@ int check_output(const struct common *c, const char *name)
 	for (size_t i = 0; i < c->parts.n && !same; i++)
 		same = words_names_file(c->parts.v[i], &st);
 	return same ? complain(&(struct atw_err){
-		.status = ATW_E_USAGE, .text = "--output: that is the source itself",
+		.status = ATW_E_USAGE, .text = "--output: this is the source itself",
 	}) : EXIT_COMPLETE;
 }

@@ -37,7 +37,7 @@ enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
 static int convert_check(const struct convert_opts *o, int argc)
 {
 	if (argc != 1)
-		return complain_usage("kmap convert", argc ? "one FILE is enough"
+		return complain_usage("kmap convert", argc ? "too many arguments; expected one FILE"
 							   : "FILE is missing");
 	if (!o->to)
 		return complain_usage("kmap convert", "--to says into what: v1, v2, v3, v4, comp or atwalk");
@@ -139,7 +139,7 @@ static int convert_run(const struct common *c, void *opts, int argc, char **argv
 	if (outfile_open_private(c->output, &t, &err) < 0)
 		return complain(&err);
 	if (kmap_is_packed(c, o->zstd) && isatty(t.fd))
-		status = complain_usage("kmap convert", "what is packed is nothing for a terminal: -o FILE");
+		status = complain_usage("kmap convert", "refusing to write compressed data to a terminal; use -o FILE");
 	else
 		status = convert(c, o, argv[0], &t);
 	/* Of a damaged file, what is whole. */

@@ -384,7 +384,7 @@ static int kmap_cli_report_run(const struct common *c, void *opts, int argc, cha
 				      argv[0]);
 	if (argc != 2)
 		return complain_usage("kmap report", argc < 1 ? "KIND and FILE are missing" :
-				      argc < 2 ? "FILE is missing" : "one FILE is enough");
+				      argc < 2 ? "FILE is missing" : "too many arguments; expected one FILE");
 	answers_order(&r.a, argc, argv);
 	r.name = argv[1];
 	r.a.limit = r.o->limit;

@@ -399,9 +399,9 @@ static int show_run(const struct common *c, void *opts, int argc, char **argv)
 	int status;
 
 	if (argc != 1)
-		return complain_usage("kmap show", argc ? "one FILE is enough" : "FILE is missing");
+		return complain_usage("kmap show", argc ? "too many arguments; expected one FILE" : "FILE is missing");
 	if (o->limit.given && !o->limit.u)
-		return complain_usage("kmap show", "--limit: 0 rows are no answer");
+		return complain_usage("kmap show", "--limit must be at least 1");
 	status = check_output(c, argv[0]);
 	if (status)
 		return status;

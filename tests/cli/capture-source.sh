@@ -109,7 +109,7 @@ golden capture-lost
 err <<'END'
 atwalk: all.cap: when it was taken: process 20: struct pages: one of them is damaged
 atwalk: all.cap: when it was taken: process 20: page table at 0x7000: the source does not have it
-atwalk: all.cap: what is in 1 range is not known
+atwalk: all.cap: cannot determine what is in 1 range
 END
 
 t "all processes"
@@ -177,9 +177,9 @@ for command in pages 'pages --totals' ps 'report use' collect; do
 	err_is 'atwalk: denied.cap: *1 of 2 processes could not be read: this process may not read them'
 	case $command in
 	collect) yes grep -q '^L: 0, 1 of 2 processes, this process may not read them, denied=1$' "$work/log/out" ;;
-	*) yes grep -q '^not in this answer: .*1 of 2 processes, which could not be read$' "$work/log/out" ;;
+	*) yes grep -q '^left out: .*1 of 2 processes, which could not be read$' "$work/log/out" ;;
 	esac
-	sed -i '/^not in this answer: /d; /could not be read: see standard/d; /^$/d' "$work/log/out" without
+	sed -i '/^left out: /d; /read errors\{0,1\}: see standard/d; /^$/d' "$work/log/out" without
 	same "$work/log/out" without
 done
 
@@ -230,7 +230,7 @@ run atwalk find all.cap --pid 10 700000
 status 1
 run atwalk find all.cap --pid 10 700000000
 status 1
-err_has "all.cap: 700000000 is no memory that it has"
+err_has "all.cap: 700000000 is not part of its memory"
 
 t "find: other mappings of the frame at an address of a process"
 run atwalk find all.cap 80000123 --format csv --columns pid,address,physical
@@ -251,7 +251,7 @@ run atwalk find all.cap --virtual 403123
 status 2
 no_out
 err <<'END'
-atwalk: 403123: is a user address: specify a process with --pid or --task
+atwalk: '403123' is a user-space address: specify a process with --pid or --task
 END
 run atwalk find all.cap ffffffff81000000
 status 3
@@ -322,10 +322,10 @@ for words in 'walk 400000' 'walk 400000 --pid 10' 'map' 'extract -o x.elf' 'walk
 done
 run atwalk pages all.cap --watch 1
 status 2
-err_has "--watch: all.cap is a capture, and does not change"
+err_has "--watch: all.cap is a capture, not a live source"
 run atwalk pages all.cap --pid 10 --freeze
 status 2
-err_has "--freeze: all.cap is a capture, and stands still"
+err_has "--freeze: all.cap is a capture, not a live source"
 run atwalk pages all.cap --rate 1M
 status 2
 err_has "--rate: all.cap is a capture"
@@ -345,20 +345,20 @@ status 1
 err_has "there is no process 99999999999"
 run atwalk pages all.cap --task absent
 status 1
-err_has "no process is called 'absent'"
-# The invalid line may have been that process.
+err_has "there is no process named 'absent'"
+# The unreadable line may have been that process.
 sed 's/^T: twin, 12,/T: twin, x,/' all.cap >torn.cap
 run atwalk pages torn.cap --pid 12
 status 3
 err_has "torn.cap: there is no process 12"
 run atwalk pages torn.cap --task twin
 status 3
-err_has "no process is called 'twin'"
+err_has "there is no process named 'twin'"
 cp all.cap two.cap
 sed -i 's/^T: twin/T: app/' two.cap
 run atwalk pages two.cap --task app
 status 1
-err_has "2 processes are called 'app': 10 (app), 12 (app)"
+err_has "2 processes are named 'app': 10 (app), 12 (app)"
 
 # ---- LPMA captures ----
 

@@ -22,7 +22,7 @@ done
 run atwalk collect --form 2005 "$data/paper-figure1.txt"
 status 4
 err <<END
-atwalk: $data/paper-figure1.txt: 1 time something could not be read
+atwalk: $data/paper-figure1.txt: 1 read error
 END
 
 t "by way of today's form, too, packed or not"
@@ -142,10 +142,10 @@ status 2
 err_has "--form"
 run atwalk collect --form 2005 --raw large.cap
 status 2
-err_has "--raw: the form of 2005 has no raw entries"
+err_has "--raw cannot be used with --form 2005, which has no raw entries"
 run atwalk collect --form 2005 --frames large.cap
 status 2
-err_has "--frames: the form of 2005 has no F: lines"
+err_has "--frames cannot be used with --form 2005, which has no F: lines"
 run atwalk collect --form today "$captures/narrow.cap"
 yes same "$work/log/out" "$captures/narrow.cap"
 

@@ -32,7 +32,7 @@ status 2
 err_has "SOURCE is missing"
 run atwalk collect a b
 status 2
-err_has "one SOURCE is enough"
+err_has "too many arguments; expected one SOURCE"
 run atwalk collect --columns pid x86.elf
 status 2
 err_has "--columns cannot be used with 'collect'"
@@ -41,7 +41,7 @@ status 3
 err_has "none.kdump"
 run atwalk collect -o x86.elf x86.elf
 status 2
-err_has "that is the source itself"
+err_has "this is the source itself"
 run atwalk collect --freeze live
 status 2
 err_has "--freeze needs --pid or --task"
@@ -132,7 +132,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	# This dump does not have the kernel's list of RAM.
 	run atwalk collect --frames tasks.kdump
 	status 4
-	err_has "1 time something could not be read"
+	err_has "1 read error"
 	yes grep -qx 'L: 0, frames, which addresses are RAM is not known' "$work/log/out"
 	lacks '^[RF]:' "$work/log/out"
 fi
@@ -204,7 +204,7 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	yes [ "$(tail -n 1 again.cap | cut -d , -f 1)" = "E: $(($(wc -l <again.cap) - 1))" ]
 	run atwalk report count again.cap
 	status 4
-	err_has "again.cap: 2 things could not be read"
+	err_has "again.cap: 2 read errors"
 	sed '50s/.*/X: what is this/' all.cap >bad.cap
 	run atwalk collect -o again.cap bad.cap
 	status 4

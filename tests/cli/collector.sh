@@ -127,10 +127,10 @@ atwalk-collect $("$O/atwalk" --version | cut -d ' ' -f 2)
 END
 
 t "invalid arguments are refused"
-for each in '--nosuch|unknown option --nosuch' 'a b|one TO is enough' \
+for each in '--nosuch|unknown option --nosuch' 'a b|too many arguments; expected one TO' \
 	'--mem 1M x|' '--mem x x|' '--rate 0 x|--rate: ' \
-	'--pid 0 x|--pid: no process has such a number' \
-	'--pid 4294967296 x|--pid: no process has such a number' \
+	'--pid 0 x|--pid: not a valid process number' \
+	'--pid 4294967296 x|--pid: not a valid process number' \
 	'tcp:localhost:80|' 'tcp:127.0.0.1|' 'tcp:127.0.0.1:0|' 'tcp:127.0.0.1:65536|' \
 	'tcp:::1:80|' 'tcp:[127.0.0.1]:80|' 'tcp:[::1:80|' 'unix:|'; do
 	# shellcheck disable=SC2086 # words
@@ -143,7 +143,7 @@ done
 # Arguments are quoted: they may be empty, or end with a colon.
 run "$collect" --rate 0 x
 status 2
-err_has "atwalk-collect: --rate: '0' is no number of bytes (65536, 64K, 1M)"
+err_has "atwalk-collect: --rate: '0' is not a number of bytes (65536, 64K, 1M)"
 for to in tcp: tcp:1.2.3.4:; do
 	run "$collect" $to
 	status 2
@@ -158,7 +158,7 @@ err_is "atwalk-collect: 'unix:': a socket's path has 1 to 107 bytes"
 run "$collect" --mem 16383K
 status 2
 err <<'END'
-atwalk-collect: --mem: '16383K' is not a number of bytes from 16M on
+atwalk-collect: --mem: '16383K' is not a number of bytes of at least 16M
 END
 run "$collect" tcp:localhost:80
 status 2
@@ -295,7 +295,7 @@ else
 	err <<END
 atwalk-collect: /proc/PID/pagemap hides frame numbers from this process: physical addresses and all that is known of frames are n/a
                 run it as root, or allow it once: sudo setcap cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $PWD/everybodys
-atwalk-collect: 1 time something could not be read: see the L: lines
+atwalk-collect: 1 read error: see the L: lines
 END
 	yes grep -q '^L: 0, 2 of 3 processes, ' "$work/log/out"
 	yes [ "$(grep -c '^T:' "$work/log/out")" = 1 ]

@@ -71,12 +71,12 @@ E
 t "map has a row for it, and their number below"
 run atwalk map --filter lost --columns address,end,size,state lost.elf
 status 4
-err_is 'atwalk: lost.elf: 1 range could not be read'
+err_is 'atwalk: lost.elf: cannot read 1 range'
 yes grep -q '^0xffffffff80000000  0xffffffffc0000000      1G  lost' "$work/log/out"
 run atwalk map lost.elf
 status 4
-err_is 'atwalk: lost.elf: 1 range could not be read'
-yes grep -q '^1 range is lost: the source does not have the tables$' "$work/log/out"
+err_is 'atwalk: lost.elf: cannot read 1 range'
+yes grep -q '^1 range is lost: page tables are missing from the source$' "$work/log/out"
 nothing_made_up lost.elf
 
 t "info reports that the root is not proved"
@@ -87,7 +87,7 @@ t "the root table is missing"
 run shrink x86.elf rootless.elf --without 9a10000
 run atwalk map --format csv rootless.elf
 status 4
-err_is 'atwalk: rootless.elf: 2 ranges could not be read'
+err_is 'atwalk: rootless.elf: cannot read 2 ranges'
 out <<'E'
 address,end,size,physical,page,rights,state,area,flags
 0x0000000000000000,0x0000800000000000,140737488355328,0x0000000009a10000,,,lost,,
@@ -111,8 +111,8 @@ E
 err_is 'atwalk: excluded.kd: 1 table *'
 run atwalk map excluded.kd
 status 4
-err_is 'atwalk: excluded.kd: 1 range could not be read'
-yes grep -q '^1 range is unknown: the tables were excluded when the dump was made$' "$work/log/out"
+err_is 'atwalk: excluded.kd: cannot read 1 range'
+yes grep -q '^1 range is unknown: page tables were excluded from the dump$' "$work/log/out"
 nothing_made_up excluded.kd
 
 for codec in zlib lzo snappy zstd none; do
@@ -169,7 +169,7 @@ for text in init_task init_task+0x40 init_task-ffffffffab000000 ffffffffab000000
 	[ "$text" != no_such_symbol ] || word=$text
 	err <<E
 atwalk: cut.kdump: ends 2624784 bytes short; is it still being written?
-atwalk: cut.kdump: the kernel's symbols, and so '$word', cannot be read: kernel address 0xffffffffaa974d10: its page table cannot be had
+atwalk: cut.kdump: cannot look up '$word': cannot read the kernel's symbols: kernel address 0xffffffffaa974d10: its page table cannot be had
 E
 done
 for text in 12xyz 0x 'a b' +8; do
@@ -182,7 +182,7 @@ done
 printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff82a1aa40 D init_task' >cut.map
 run atwalk -q --kernel cut.map cut.kdump no_such_symbol
 status 2
-err_has "'no_such_symbol' is neither an address (hexadecimal) nor a symbol that cut.kdump names"
+err_has "'no_such_symbol' is neither a hexadecimal address nor a symbol of cut.kdump"
 
 t "truncated inside the headers: name and offset"
 head -c 1500 x86.elf >cut.elf
@@ -212,7 +212,7 @@ head -c $((size - 12000)) whole.kd >cut.kd
 run atwalk map --cpu 1 cut.kd 0-7fffffffffff
 status 4
 err_has 'atwalk: cut.kd: ends 12000 bytes short'
-yes grep -q '[1-9][0-9]* ranges* \(is\|are\) unknown: the tables are damaged' "$work/log/out"
+yes grep -q '[1-9][0-9]* ranges* \(is\|are\) unknown: page tables are damaged' "$work/log/out"
 nothing_made_up cut.kd
 for size in 100 4096 20000; do
 	head -c $size whole.kd >cut.kd
@@ -227,7 +227,7 @@ t "a missing part of a split dump is lost"
 run redump x86.elf kdump-zlib part --split 3
 run atwalk map -S part.3 part.1
 status 4
-yes grep -q ' ranges* \(is\|are\) lost: the source does not have the tables$' "$work/log/out"
+yes grep -q ' ranges* \(is\|are\) lost: page tables are missing from the source$' "$work/log/out"
 said_err=1
 run atwalk info -S part.3 part.1
 said_status=1 said_err=1

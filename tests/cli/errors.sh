@@ -37,7 +37,7 @@ run atwalk info x86.elf arm64.elf
 status 2
 no_out
 err <<'E'
-atwalk: one SOURCE is enough
+atwalk: too many arguments; expected one SOURCE
         see: atwalk info --help
 E
 
@@ -167,7 +167,7 @@ for n in 0 7 99; do
 	run atwalk -s $n x86.elf swapper_pg_dir
 	status 2
 	err <<'E'
-atwalk: --depth is 1 to 6
+atwalk: --depth must be 1 to 6
         see: atwalk walk --help
 E
 done
@@ -319,14 +319,14 @@ while IFS='#' read -r text hint; do
 	status 2
 	no_out
 	err <<E
-atwalk: '$text' is neither an address (hexadecimal) nor a symbol that x86.elf names
+atwalk: '$text' is neither a hexadecimal address nor a symbol of x86.elf
         $hint
 E
 done <<'E'
-ffffffff91400000,1000#a range is A-B or A+LENGTH; several addresses are words of their own
-ffffffff91400000..ffffffff91401000#a range is A-B or A+LENGTH; several addresses are words of their own
-&_stext#a symbol is given by its name alone: _stext
-/tmp/out#-o FILE writes to a file
+ffffffff91400000,1000#type a range as A-B or A+LENGTH, and several addresses as separate words
+ffffffff91400000..ffffffff91401000#type a range as A-B or A+LENGTH, and several addresses as separate words
+&_stext#type only the name of the symbol: _stext
+/tmp/out#use -o FILE to write to a file
 E
 
 t "invalid addresses"
@@ -334,7 +334,7 @@ run atwalk x86.elf init_foo
 status 2
 no_out
 err <<'E'
-atwalk: 'init_foo' is neither an address (hexadecimal) nor a symbol that x86.elf names
+atwalk: 'init_foo' is neither a hexadecimal address nor a symbol of x86.elf
 E
 for text in 12xyz 0x init_foo-ffffffff91400000 ffffffff91400000-zz; do
 	bad=${text%-ffffffff91400000} bad=${bad#ffffffff91400000-}
@@ -342,7 +342,7 @@ for text in 12xyz 0x init_foo-ffffffff91400000 ffffffff91400000-zz; do
 	status 2
 	no_out
 	err <<E
-atwalk: '$bad' is neither an address (hexadecimal) nor a symbol that x86.elf names
+atwalk: '$bad' is neither a hexadecimal address nor a symbol of x86.elf
 E
 done
 for text in '' ffffffff91400000- -- -ffffffff91400000; do
@@ -369,7 +369,7 @@ E
 run atwalk x86.elf 1ffffffff91400000
 status 2
 no_out
-err_is "atwalk: '1ffffffff91400000' is neither an address *"
+err_is "atwalk: '1ffffffff91400000' is neither a hexadecimal address *"
 
 t "an address after -- is not an option"
 run atwalk x86.elf -- -5
@@ -382,12 +382,12 @@ run atwalk x86.elf 800000000000
 status 2
 no_out
 err <<'E'
-atwalk: 800000000000: no address of x86_64-4, which translates 48 bits
+atwalk: 800000000000: not an address of x86_64-4, which translates 48 bits
 E
 run atwalk arm64.elf 10000000000000
 status 2
 no_out
-err_is 'atwalk: 10000000000000: no address of arm64-4k-52, *'
+err_is 'atwalk: 10000000000000: not an address of arm64-4k-52, *'
 
 t "reversed, empty and overlong ranges"
 run atwalk x86.elf ffffffff91400000-ffffffff91300000
@@ -423,8 +423,8 @@ t "a user address without a process"
 run atwalk x86.elf 401000
 status 2
 no_out
-err_has 'atwalk: 401000: is a user address, and nothing says of which process'
-err_has '--pid N takes those of a process, --cpu N those a CPU was using, --root PHYS any'
+err_has "atwalk: '401000' is a user-space address, and its process is not known"
+err_has 'specify --pid N (a process), --cpu N (the tables a CPU was using) or --root PHYS'
 
 t "a missing CPU, an unknown paging mode and extension"
 run atwalk --cpu 7 x86.elf swapper_pg_dir
@@ -452,14 +452,14 @@ status 2
 no_out
 err <<'E'
 atwalk: --root: its paging mode could not be found, and is not given
-        give the root and its mode: --root PHYSICAL --paging MODE
+        specify it with --root PHYS --paging MODE
 E
 run atwalk --paging x86_64-4 dump.lime ffffffff91400000
 status 2
 no_out
 err <<'E'
 atwalk: --paging: no page-table root could be found, and none is given
-        give the root and its mode: --root PHYSICAL --paging MODE
+        specify it with --root PHYS --paging MODE
 E
 run atwalk --root 9a10001 --paging x86_64-4 x86.elf ffffffff91400000
 status 2
@@ -472,7 +472,7 @@ status 3
 no_out
 err <<'E'
 atwalk: riscv.elf: it does not have the page-table root of CPU 1, nor does its kernel: page tables of a CPU cannot be found without the kernel's types (BTF)
-        give the root and its mode: --root PHYSICAL --paging MODE
+        specify it with --root PHYS --paging MODE
 E
 
 # ---- status 2: a first word that is neither a command nor a SOURCE ----
@@ -646,7 +646,7 @@ run atwalk -q map x86.elf
 status 2
 no_out
 err <<'E'
-atwalk: the command 'map' is not the first word
+atwalk: the command 'map' must be the first word
         type atwalk map [options] SOURCE
 E
 while IFS=: read -r option why; do
@@ -664,7 +664,7 @@ run atwalk x86.elf info
 status 2
 no_out
 err <<'E'
-atwalk: 'info' is neither an address (hexadecimal) nor a symbol that x86.elf names
+atwalk: 'info' is neither a hexadecimal address nor a symbol of x86.elf
         the command goes first: atwalk info x86.elf
 E
 
@@ -705,7 +705,7 @@ for name in 4194305 /proc/4194305 /proc/4194305/pagemap; do
 	no_out
 	err <<E
 atwalk: $name: No such file or directory
-        of process 4194305: live --pid 4194305
+        for process 4194305, type: live --pid 4194305
 E
 done
 

@@ -6,7 +6,7 @@
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-no_tasks="only the kernel's own tables and those of CPUs are in it: no tasks were found"
+no_tasks="cannot find tasks; the extract has only the page tables of the kernel and of CPUs"
 about='fact=release or fact=paging or fact=kaslr or fact=root'
 
 # The same command on both files; the output does not contain the file's name.
@@ -83,7 +83,7 @@ printf '\x63' >entry
 dd if=entry of=root.raw bs=1 conv=notrunc status=none
 run atwalk extract -q -o noted.elf --root 7000 --paging x86_64-4 raw:root.raw@7000
 status 4
-err_has "no tasks were found"
+err_has "cannot find tasks"
 run atwalk info -q noted.elf --format csv --filter fact=root
 out <<END
 fact,value
@@ -108,13 +108,13 @@ status 2
 err_has "-o FILE is missing"
 run atwalk extract -o x86.elf x86.elf
 status 2
-err_has "that is the source itself"
+err_has "this is the source itself"
 run atwalk extract -o a.elf
 status 2
 err_has "SOURCE is missing"
 run atwalk extract -o a.elf x86.elf arm64.elf
 status 2
-err_has "one SOURCE is enough"
+err_has "too many arguments; expected one SOURCE"
 run atwalk extract -o /dev/full x86.elf
 status 3
 err_has "/dev/full: cannot write: No space left on device"

@@ -6,7 +6,7 @@
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-no_tasks='the tables of processes were not searched: the list of tasks cannot be found'
+no_tasks='cannot search the page tables of processes: the list of tasks cannot be found'
 
 t "a page: all addresses of the kernel and of the tables of a CPU without a task"
 run atwalk find x86.elf f9d9000
@@ -128,7 +128,7 @@ out <<'E'
 address
 E
 err <<'E'
-atwalk: x86.elf: fffffffff000 is no memory that it has
+atwalk: x86.elf: fffffffff000 is not part of its memory
 E
 
 t "a kernel address or a symbol: the mappings of its frame"
@@ -191,13 +191,13 @@ run atwalk find x86.elf fff0000000000000
 status 2
 no_out
 err <<'E'
-atwalk: fff0000000000000: no address of x86_64-4, which translates 48 bits
+atwalk: fff0000000000000: not an address of x86_64-4, which translates 48 bits
 E
 run atwalk find x86.elf no_such_symbol
 status 2
 no_out
 err <<'E'
-atwalk: 'no_such_symbol' is neither an address (hexadecimal) nor a symbol that x86.elf names
+atwalk: 'no_such_symbol' is neither a hexadecimal address nor a symbol of x86.elf
 E
 
 t "invalid addresses are reported before the source is read"
@@ -217,6 +217,6 @@ t "missing tables are counted"
 run shrink x86.elf less.elf --without "$(sed -n 2p path | cut -d , -f 1)"
 run atwalk find less.elf 8000000
 status 4
-err_has "1 page table could not be read (1 not in the source, 0 excluded, 0 damaged)"
+err_has "cannot read 1 page table (1 not in the source, 0 excluded, 0 damaged)"
 
 finish

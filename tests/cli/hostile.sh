@@ -76,14 +76,14 @@ ask 4 "d.elf: the list of tasks is broken at the task at 0x$thp: the link at 0x$
 rows 75
 ask 4 "not every task could be read" pages -q --areas-only --group pid --format csv
 rows 22
-ask_of 4 "not every process could be asked" walk 7ff0f34ee000
-ask 4 "not every process could be asked, and so process 103 (swap) is perhaps not the only one" \
+ask_of 4 "not every process could be read" walk 7ff0f34ee000
+ask 4 "not every process could be read; process 103 (swap) may not be the only match" \
 	map --task swap
-ask 3 "no process is called 'absent' of those that could be asked: the list of tasks is broken" \
+ask 3 "there is no process named 'absent' of those that could be read: the list of tasks is broken" \
 	map --task absent
 ask 0 "" map --pid 103
-ask_of 4 "1 task and 0 address spaces could not be read" find 9220000
-ask 4 "1 task and 0 address spaces could not be read" extract -o x.elf
+ask_of 4 "cannot read 1 task and 0 address spaces" find 9220000
+ask 4 "cannot read 1 task and 0 address spaces" extract -o x.elf
 everything
 
 t "tasks: a link to an earlier one, past init_task"
@@ -96,7 +96,7 @@ t "tasks: a cycle without init_task, with both ends broken"
 fresh
 hit task:99.$list =task:90.$list
 hit task:90.$list+8 =task:99.$list
-ask 4 "2 places could not be read" ps --format csv
+ask 4 "2 read errors" ps --format csv
 everything
 
 t "tasks: a link to an unmapped address"
@@ -148,8 +148,8 @@ hit task:99.task_struct.mm dec0adde55aa55aa
 ask 4 "process 99: mm at 0xaa55aa55deadc0de: kernel address: 0xaa55aa55deadc126 is not an address" ps
 ask 3 "mm at 0xaa55aa55deadc0de" map --pid 99
 ask 4 "thp: mm at 0xaa55aa55deadc0de" pages -q --areas-only
-ask_of 4 "0 tasks and 1 address space could not be read, so that more may map it: process 99" find 9220000
-ask 4 "0 tasks and 1 address space could not be read: process 99" extract -o x.elf
+ask_of 4 "cannot read 0 tasks and 1 address space; mappings may be missing: process 99" find 9220000
+ask 4 "cannot read 0 tasks and 1 address space: process 99" extract -o x.elf
 everything
 hit task:99.task_struct.mm =task:103
 ask 3 "mm at 0x$(at task:103)" map --pid 99
@@ -230,7 +230,7 @@ for i in 0 8 10; do
 	hit "$node.maple_arange_64.slot+$i" "=$root*-2"
 done
 ask 4 "thp: mm at 0x$mm: node at 0x$node of its tree: its parent is 0x" pages -q --areas-only
-ask_of 4 "2 times an area or its name could not be read, so that names may be missing: thp: mm at" find 9220000
+ask_of 4 "2 areas or area names could not be read; names may be missing: thp: mm at" find 9220000
 ask 4 "of 1 address space not every area or name of one could be read: process 99: mm at" extract -o x.elf
 ask 0 "" map --pid 99
 everything
@@ -366,7 +366,7 @@ everything
 
 # ---- symbols ----
 
-no_symbol="the kernel's symbols, and so 'init_task', cannot be read: "
+no_symbol="cannot look up 'init_task': cannot read the kernel's symbols: "
 
 t "symbols: far too many, and none"
 fresh

@@ -131,7 +131,7 @@ cpus            not recorded in this source
 E
 err <<'E'
 atwalk: dump.lime: no page-table root was found: no VMCOREINFO note, no VMCOREINFO in memory that leads to a kernel, and no CPU's CR3
-        give the root and its mode: --root PHYSICAL --paging MODE
+        specify it with --root PHYS --paging MODE
 E
 
 t "through a pipe"

@@ -76,7 +76,7 @@ same "$work/log/out" want
 t "symbols that are in neither source nor file"
 run atwalk --kernel System.map x86.elf nonesuch
 status 2
-err_is "atwalk: 'nonesuch' is neither an address (hexadecimal) nor a symbol that x86.elf names"
+err_is "atwalk: 'nonesuch' is neither a hexadecimal address nor a symbol of x86.elf"
 
 t "info: the origin of symbols and types, and the evidence for it"
 run atwalk info --filter 'fact=symbols or fact=types' --kernel vmlinux x86.elf

@@ -14,13 +14,13 @@ for rate in 0 fast 4X; do
 	status 2
 	no_out
 	err <<END
-atwalk: --rate: '$rate' is no number of bytes (65536, 64K, 1M)
+atwalk: --rate: '$rate' is not a number of bytes (65536, 64K, 1M)
 END
 done
 run atwalk --rate 1M x86.elf 0
 status 2
 err <<'END'
-atwalk: --rate: x86.elf is a dump, and nobody waits for it
+atwalk: --rate: x86.elf is a dump, not a live source
 END
 
 few=200000000000 much=210000000000

@@ -25,7 +25,7 @@ if grep -q '^  found:.* zstd' "$built/found.txt"; then
 	status 2
 	no_out
 	err <<'END'
-atwalk: --freeze: tasks.kdump is a dump, and stands still
+atwalk: --freeze: tasks.kdump is a dump, not a live source
 END
 fi
 
@@ -47,8 +47,8 @@ await grep -qx cat /proc/$reader/comm
 rc=$?
 status 2
 err <<END
-atwalk: live:pagemap: --freeze: process $reader (cat) has the pipe open that this one writes to: it is not stopped
-        -o FILE writes elsewhere
+atwalk: live:pagemap: --freeze: cannot stop process $reader (cat): it has the pipe open that atwalk writes to
+        use -o FILE to write elsewhere
 END
 "$O/atwalk" map live:pagemap --freeze --pid $reader -o elsewhere >&6 2>"$work/log/err"
 [ -s elsewhere ] || yes grep -q 'cannot be stopped\|CAP_SYS_PTRACE' "$work/log/err"
@@ -167,7 +167,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk pages live:pagemap --pid "$child" --freeze -v --totals --columns mapped
 	grep '^atwalk: live:pagemap: process' "$work/log/err" >"$work/log/said"
 	cp "$work/log/said" "$work/log/err"
-	err_is "atwalk: live:pagemap: process $child stood still for *.??? ms, with [0-9]* threads"
+	err_is "atwalk: live:pagemap: process $child was stopped for *.??? ms, with [0-9]* threads"
 	run atwalk pages live:pagemap --pid "$child" --freeze --totals --columns mapped
 fi
 

@@ -109,7 +109,7 @@ for allow in '' --allow-unreadable; do
 done
 grep -c '^L: 0, processes, .*, denied=0$' collected
 END
-	left='not in this answer: processes, which could not be read'
+	left='left out: processes, which could not be read'
 	yes [ "$(grep '^[0-9]$' "$work/log/out" | tr -d '\n')" = 4440041 ]
 	yes [ "$(grep -c "^$left" "$work/log/out")" = 2 ]
 	sed -E 's/=(2|invisible),/=X,/' "$work/log/err" >got
@@ -117,7 +117,7 @@ END
 	cat >want <<END
 atwalk: live:pagemap: processes: $hides
         run it as root, or allow it once: sudo setcap cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $work/cwd/copy
-atwalk: live:pagemap: 1 thing could not be read: -v lists them
+atwalk: live:pagemap: 1 read error: -v lists them
 atwalk: live:pagemap: processes could not be read: $hides
 atwalk: live:pagemap: processes could not be read: $hides
 END
@@ -160,7 +160,7 @@ absent
 END
 	sed -E 's/=(2|invisible),/=X,/' "$work/log/err" >got
 	cat >want <<END
-atwalk: live:pagemap: 1000: no process maps it of those that could be asked: /proc is mounted with hidepid=X, which hides processes of others
+atwalk: live:pagemap: 1000: no process maps it of those that could be read: /proc is mounted with hidepid=X, which hides processes of others
         run it as root, or allow it once: sudo setcap cap_dac_read_search,cap_sys_admin,cap_sys_ptrace+ep $work/cwd/copy
 END
 	same got want

@@ -97,7 +97,7 @@ END
 	for way in live:pagemap live; do
 		for _ in walk map; do
 			cat <<END
-atwalk: $way: not every process could be asked, and so process N (owner) is perhaps not the only one: 1 of 4 processes: this process may not read them
+atwalk: $way: not every process could be read; process N (owner) may not be the only match: 1 of 4 processes: this process may not read them
 $denied
 atwalk: $way: $hidden
 $denied
@@ -118,7 +118,7 @@ for command in walk map; do
 		echo $?
 	done
 	atwalk $command live:pagemap 7f9a00001000 -q --allow-unreadable -o profile.txt
-	grep -c '^not every process could be asked: 1 of 3 ' profile.txt
+	grep -c '^not every process could be read: 1 of 3 ' profile.txt
 done
 END
 	out <<'END'
@@ -136,7 +136,7 @@ address,size,state,task
 1
 1
 END
-	err_has "atwalk: live:pagemap: not every process could be asked: 1 of 3 processes: this process may not read them"
+	err_has "atwalk: live:pagemap: not every process could be read: 1 of 3 processes: this process may not read them"
 	yes [ "$(grep -c 'perhaps not the only one' "$work/log/err")" = 0 ]
 fi
 
@@ -172,12 +172,12 @@ address
 1
 END
 	cat >want <<'END'
-atwalk: live:pagemap: 7f9b00000000 is mapped by process N (other) alone
-atwalk: live:pagemap: 7f9a00003000 is mapped by process N (owner) alone
-atwalk: live:pagemap: 7f9b00003000 is mapped by process N (other) alone
+atwalk: live:pagemap: 7f9b00000000 is mapped only by process N (other)
+atwalk: live:pagemap: 7f9a00003000 is mapped only by process N (owner)
+atwalk: live:pagemap: 7f9b00003000 is mapped only by process N (other)
 atwalk: live:pagemap: 1000: no process maps it
-atwalk: live:pagemap: 7f9b00000000+16K is mapped by process N (other) alone
-atwalk: live:pagemap: 7f9a00000000-7f9b00000000 is mapped by process N (owner) alone
+atwalk: live:pagemap: 7f9b00000000+16K is mapped only by process N (other)
+atwalk: live:pagemap: 7f9a00000000-7f9b00000000 is mapped only by process N (owner)
 atwalk: live:pagemap: 1000+4K: no process maps it
 atwalk: live:pagemap: 1000+4K: no process maps it
 atwalk: live:pagemap: 1000: no process maps it
@@ -207,13 +207,13 @@ nothing
 END
 	for _ in walk map; do
 		cat <<'END'
-atwalk: live: 7f9a00000000+4K: 2 processes map it: N (owner), N (other); not every process could be asked: 1 of 4 processes: this process may not read them
-        --pid N takes one of them
+atwalk: live: 7f9a00000000+4K: 2 processes map it: N (owner), N (other); not every process could be read: 1 of 4 processes: this process may not read them
+        use --pid N to select one of them
 END
 	done >want
 	cat >>want <<'END'
 atwalk: live:pagemap: 7f9a00000000: 2 processes map it: N (owner), N (other)
-        --pid N takes one of them
+        use --pid N to select one of them
 END
 	same said want
 fi
@@ -235,7 +235,7 @@ address,state
 END
 	for what in '' +4K; do
 		cat <<END
-atwalk: live: 7f9a00000000$what: no process maps it of those that could be asked: 1 of 2 processes: this process may not read them
+atwalk: live: 7f9a00000000$what: no process maps it of those that could be read: 1 of 2 processes: this process may not read them
 $denied
 END
 	done >want

@@ -56,7 +56,7 @@ status 2
 no_out
 err <<'END'
 atwalk: live:pagemap: specify a process: the kernel's own pages are not known
-        --pid N takes those of a process
+        use --pid N to select a process
 END
 run atwalk live:pagemap --pid $$ ffffffff81000000
 status 3
@@ -74,7 +74,7 @@ else
 		status 2
 		no_out
 		err <<END
-atwalk: $beyond: no address of $mode, which translates $bits bits
+atwalk: $beyond: not an address of $mode, which translates $bits bits
 END
 	done
 fi
@@ -361,10 +361,10 @@ pages 1
 END
 	said_err=1
 	sed 's/[0-9][0-9]*/N/g' "$work/log/err" >got
-	two="atwalk: --task: N processes are called 'one-of-us': N (one-of-us), N (one-of-us)
-        --pid N takes one of them"
+	two="atwalk: --task: N processes are named 'one-of-us': N (one-of-us), N (one-of-us)
+        use --pid N to select one of them"
 	printf '%s\n' "$two" "$two" "$two" "$two" \
-		"atwalk: live:pagemap: --task: no process is called 'absent-name'" >want
+		"atwalk: live:pagemap: --task: there is no process named 'absent-name'" >want
 	same got want
 fi
 

@@ -139,7 +139,7 @@ t "pages of unknown size are not counted as small"
 if [ -n "$why" ]; then skip "$why"; else
 	run noscan map live:pagemap --pid "$child"
 	said_err=1
-	yes grep -q '^large pages (2M): n/a in them, 4M of which it is not told, [0-9.]*M in smaller ones, because:$' \
+	yes grep -q '^large pages (2M): n/a in them, 4M unknown, [0-9.]*M in smaller ones, because:$' \
 		"$work/log/out"
 fi
 
@@ -156,7 +156,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	echo '5M mapped: 1M in 256 pages of 4K, 4M in 2 pages of 2M' >want
 	same got want
 	said noscan
-	echo '5M mapped: 4M in pages whose size is not told, 1M in 256 pages of 4K' >want
+	echo '5M mapped: 4M in pages of unknown size, 1M in 256 pages of 4K' >want
 	same got want
 fi
 

@@ -24,7 +24,7 @@ run atwalk map x86.elf --watch 1,1
 status 2
 no_out
 err <<'END'
-atwalk: --watch: x86.elf is a dump, and does not change
+atwalk: --watch: x86.elf is a dump, not a live source
 END
 run atwalk map live:pagemap --watch 1,1
 status 2
@@ -216,7 +216,7 @@ if [ -n "$why" ] || ! atwalk map live:pagemap --freeze --pid "$child" >"$work/lo
 	skip "${why:-$(head -n 1 "$work/log/err")}"
 else
 	run atwalk map live:pagemap --pid "$child" --watch 0.01,5 --freeze -v --format csv --columns mapped
-	yes [ "$(grep -c ' stood still for ' "$work/log/err")" -eq 5 ]
+	yes [ "$(grep -c ' was stopped for ' "$work/log/err")" -eq 5 ]
 	said_err=1
 	tell run 1
 	begin map live:pagemap --pid "$child" --watch 0.1 --freeze --format csv --columns mapped

@@ -57,7 +57,7 @@ err_is 'atwalk: x86.elf: the list of tasks cannot be found without the kernel*s 
 run atwalk --pid 1 --cpu 0 x86.elf 1000
 status 2
 err <<'END'
-atwalk: --pid and --cpu both say whose page tables
+atwalk: --pid and --cpu cannot be used together
 END
 
 t "without permission: the missing capability, and the command to grant it"
@@ -250,7 +250,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk live "${at[pages]}" --format csv --columns physical
 	printf 'physical\n0x%016x\n' \
 		"0x$(python3 pagemap.py "$child" "${at[pages]}" 4096 | cut -d ' ' -f 2)" | out
-	err_has "is mapped by process $child (python3) alone"
+	err_has "is mapped only by process $child (python3)"
 	run atwalk live 1000 --format csv --columns address,physical,state
 	status 1
 	out <<'END'
@@ -263,7 +263,7 @@ END
 	run atwalk map live "${at[pages]}+4K" --format csv --columns physical,task
 	printf 'physical,task\n0x%016x,python3\n' \
 		"0x$(python3 pagemap.py "$child" "${at[pages]}" 4096 | cut -d ' ' -f 2)" | out
-	err_has "is mapped by process $child (python3) alone"
+	err_has "is mapped only by process $child (python3)"
 	run atwalk map live 1000+4K --format csv --columns address
 	status 1
 	out <<'END'

@@ -21,13 +21,13 @@ t "--large requires a process"
 run atwalk map x86.elf --large
 status 2
 no_out
-err_has "--large is about the areas of a process"
+err_has "--large requires --pid or --task"
 
 t "options about ranges are refused"
 run atwalk map x86.elf --large --all
 status 2
 no_out
-err_has "--all, --split and --depth have no place there"
+err_has "--all, --split and --depth cannot be used with --large"
 
 # ---- a dump ----
 
@@ -337,7 +337,7 @@ if [ -n "$why" ]; then skip "$why"; else
 			run atwalk map "$way" --pid "$child" --large "${at[shm]}+${len[shm]}" \
 				"${at[shm-unaligned]}+${len[shm-unaligned]}"
 			said_err=1 said_status=1
-			yes grep -qE " 8M disabled   /sys/kernel/mm/transparent_hugepage/(hugepages-2048kB/)?shmem_enabled is $shmem(, and MADV_HUGEPAGE was not given)?; 8M of it in blocks that lack nothing\$" \
+			yes grep -qE " 8M disabled   /sys/kernel/mm/transparent_hugepage/(hugepages-2048kB/)?shmem_enabled is $shmem(, and MADV_HUGEPAGE was not given)?; 8M of it in full blocks\$" \
 				"$work/log/out"
 		done ;;
 	*)

@@ -22,7 +22,7 @@ t "nodes are read only for the column node"
 run atwalk map x86.elf ffffffff91400000+16M --format csv --columns address
 run atwalk map x86.elf ffffffff91400000+16M --format csv --columns address,node
 yes grep -qx '0xffffffff91400000,' "$work/log/out"
-err_has "x86.elf: nodes are not told: "
+err_has "x86.elf: cannot read NUMA nodes: "
 
 t "one node: all frames with a struct page are on it, devices on none"
 if [ -n "$zstd" ]; then skip "$zstd"; else
@@ -32,7 +32,7 @@ node,count,size
 0,57,11149312
 END
 	run atwalk map tasks.kdump --group node
-	yes grep -q '^by node: [0-9.]*M on 0, [0-9.]*M not told$' "$work/log/out"
+	yes grep -q '^by node: [0-9.]*M on 0, [0-9.]*M unknown$' "$work/log/out"
 	run atwalk map tasks.kdump --format csv --columns physical,node --filter 'physical>=fec00000'
 	yes grep -qx '0x00000000fec00000,' "$work/log/out"
 fi

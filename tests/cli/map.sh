@@ -202,7 +202,7 @@ t "what could not be read is counted where rows do not show it"
 head -c 4096 /dev/zero >root.raw
 # Entry 0 leads to a table at 0, which is not in it.
 printf '\143' | dd of=root.raw bs=1 conv=notrunc status=none
-hidden='atwalk: raw:root.raw@7000: 1 range could not be read, and is not among the rows'
+hidden='atwalk: raw:root.raw@7000: cannot read 1 range, which is not listed'
 for by in '--filter present' '--filter present -q' '--group state' '--format json --filter present'; do
 	# shellcheck disable=SC2086 # words
 	run atwalk map --root 7000 --paging x86_64-4 $by raw:root.raw@7000
@@ -211,6 +211,6 @@ for by in '--filter present' '--filter present -q' '--group state' '--format jso
 done
 run atwalk map --root 7000 --paging x86_64-4 --filter lost raw:root.raw@7000
 status 4
-err <<<'atwalk: raw:root.raw@7000: 1 range could not be read'
+err <<<'atwalk: raw:root.raw@7000: cannot read 1 range'
 
 finish

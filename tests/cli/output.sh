@@ -168,7 +168,7 @@ err_is 'atwalk: gone.elf: *'
 yes [ "$(cat kept.txt)" = before ]
 run atwalk -o kept.txt x86.elf ffffffff91400000 nowhere
 status 2
-err_is "atwalk: 'nowhere' is neither an address (hexadecimal) nor a symbol that x86.elf names"
+err_is "atwalk: 'nowhere' is neither a hexadecimal address nor a symbol of x86.elf"
 yes [ "$(cat kept.txt)" = before ]
 run atwalk -o kept.txt x86.elf --filter nowhere swapper_pg_dir
 status 2
@@ -234,7 +234,7 @@ for source in mine.elf elf:mine.elf raw:mine.elf@0 ./mine.elf; do
 	status 2
 	no_out
 	err <<'E'
-atwalk: --output: that is the source itself
+atwalk: --output: this is the source itself
 E
 done
 yes cmp -s x86.elf mine.elf
@@ -250,7 +250,7 @@ while read -r option args; do
 	status 2
 	no_out
 	said_err=1
-	yes [ "$(head -n 1 "$work/log/err")" = "atwalk: --output: that is the file of --$option" ]
+	yes [ "$(head -n 1 "$work/log/err")" = "atwalk: --output: this is the input file of --$option" ]
 	yes cmp System.map map.same
 done <<'E'
 kernel x86.elf swapper_pg_dir

@@ -36,6 +36,6 @@ t "--pid and --task exclude each other"
 run atwalk pages x86.elf --pid 1 --task init
 status 2
 no_out
-err_has '--pid and --task both say whose page tables'
+err_has '--pid and --task cannot be used together'
 
 finish

@@ -280,13 +280,13 @@ done
 t "reports without a picture give an error and leave no file"
 run atwalk report count --format svg -o none.svg many5.cap
 status 2
-err_has "--format svg: count is no picture; these are: basic, areas, units, totals, machine, thrash, growth, stacks"
+err_has "--format svg: count cannot be drawn; these can: basic, areas, units, totals, machine, thrash, growth, stacks"
 run atwalk report basic,units --format svg many5.cap
 status 2
 err_has "--format svg: several pictures need a folder, -o FOLDER"
 run atwalk report basic --filter 'total>5' --format svg -o none.svg many5.cap
 status 2
-err_has "--format svg has no rows, so not for --filter"
+err_has "--format svg cannot be used with --filter"
 run atwalk map --format svg -o none.svg x86.elf
 status 2
 err_has "--format: 'svg' is not one of plain|csv|json|jsonl|html"
@@ -316,7 +316,7 @@ err_has "there is no map of RAM"
 yes test "$(echo part/*)" = part/basic.svg
 run atwalk report basic --limit 3 --format svg -o none.svg many5.cap
 status 2
-err_has "--format svg has no rows, so not for --limit"
+err_has "--format svg cannot be used with --limit"
 run atwalk report basic --format svg -o /nowhere/at/all.svg many5.cap
 status 3
 err_has "/nowhere/at/all.svg"

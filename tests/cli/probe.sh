@@ -40,7 +40,7 @@ t "SOURCE is refused"
 run atwalk probe live
 status 2
 no_out
-err_has "'live': probe takes no SOURCE: it probes this machine"
+err_has "'live': probe takes no SOURCE"
 
 # ---- as another user ----
 

@@ -8,7 +8,7 @@
 
 head -c 1048576 /dev/zero >mem
 none="atwalk: raw:mem: no page-table root was found: no VMCOREINFO note, no VMCOREINFO in memory that leads to a kernel, and no CPU's CR3
-        give the root and its mode: --root PHYSICAL --paging MODE"
+        specify it with --root PHYS --paging MODE"
 
 # on_terminal COMMAND...: runs it with standard error on a terminal, and prints what it
 # wrote there, its control characters as cat -v shows them.

@@ -214,9 +214,9 @@ END
 fi
 run atwalk report use,thrash live:pagemap --watch 1
 status 2
-err_has "use: each look of --watch has rows: ask for it alone"
+err_has "use must be the only report with --watch"
 run atwalk report basic live:pagemap --watch 1
 status 2
-err_has "basic is about one look"
+err_has "basic takes only one snapshot"
 
 finish

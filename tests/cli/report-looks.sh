@@ -130,7 +130,7 @@ for wrong_use in "growth live live" "growth x86.elf" "growth -" "growth livelock
 	status 2
 	no_out
 	err <<'END'
-atwalk: --watch is for one live SOURCE: others do not change
+atwalk: --watch requires one live SOURCE
         see: atwalk report --help
 END
 done
@@ -138,7 +138,7 @@ run atwalk report machine --watch 1,2 live
 status 2
 no_out
 err <<'END'
-atwalk: machine is about one look
+atwalk: machine takes only one snapshot
         see: atwalk report --help
 END
 
@@ -333,7 +333,7 @@ pid,task,class,looks,first,last,change,rate,suspect
 10,calm,heap,2,16384,32768,16384,2048,
 END
 	err <<END
-atwalk: $look.cap: 1 thing could not be read: -v lists them
+atwalk: $look.cap: 1 read error: -v lists them
 END
 done
 
@@ -342,7 +342,7 @@ run atwalk report thrash,basic h1.cap h2.cap
 status 2
 no_out
 err <<'END'
-atwalk: basic is about one SOURCE
+atwalk: basic takes only one SOURCE
         see: atwalk report --help
 END
 

@@ -84,7 +84,7 @@ for way in live live:pagemap; do
 			# Frames of the kernel at the border may be among them.
 			yes [ "$rest" -le $((before + much * 256)) ]
 			yes [ "$rest" -ge "$(late_frames)" ]
-			err_is 'atwalk: live:pagemap: 1 thing could not be read: -v lists them'
+			err_is 'atwalk: live:pagemap: 1 read error: -v lists them'
 			run atwalk collect -v --frames --pid $$ -o late.cap $way
 			yes grep -qE '^L: 0, frames, the kernel has made no struct page so far for [0-9]+ frames that are free or reserved$' late.cap
 			said_status=1 said_err=1
@@ -191,7 +191,7 @@ MemTotal      n/a         n/a         n/a     n/a  n/a                          
 the use of frames is not recorded: there are no F: lines (frames were not collected)
 END
 err <<END
-atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
+atwalk: $data/paper-figure1.txt: 1 read error: -v lists them
 atwalk: report machine: the use of frames is not recorded: there are no F: lines (frames were not collected)
 END
 
@@ -201,13 +201,13 @@ if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no
 	status 4
 	golden report-machine-dump
 	err <<'END'
-atwalk: tasks.kdump: 1 thing could not be read: -v lists them
+atwalk: tasks.kdump: 1 read error: -v lists them
 atwalk: report machine: the use of frames is not recorded: which addresses are RAM is not known
 END
 	run atwalk report machine tasks.kdump --format csv --filter 'use=RAM'
 	status 4
 	err <<'END'
-atwalk: tasks.kdump: 1 thing could not be read: -v lists them
+atwalk: tasks.kdump: 1 read error: -v lists them
 atwalk: report machine: the use of frames is not recorded: which addresses are RAM is not known
 END
 fi
@@ -246,7 +246,7 @@ run atwalk report machine hand.cap hand.cap
 status 2
 no_out
 err <<'END'
-atwalk: machine is about one SOURCE
+atwalk: machine takes only one SOURCE
         see: atwalk report --help
 END
 

@@ -209,7 +209,7 @@ pid,tgid,task,kind,cpu,threads,minor,major,child_minor,child_major,user,system
 19,,tiny_sys,process,0,,14,7,0,0,7.620,19.710
 END
 err <<END
-atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
+atwalk: $data/paper-figure1.txt: 1 read error: -v lists them
 END
 sed 's/^T: keventd , 2, 00000000, 0, 0/T: init-io, 2, c018c0a0, 0, 3/' "$data/paper-figure1.txt" >thread.txt
 run atwalk report tasks -q --format csv --columns pid,mm,kind,minor --filter 'kind=thread' thread.txt
@@ -253,8 +253,8 @@ cannot detect thrashing: the times of the looks are not known; from look 1 to lo
 most major faults: process 19 (tiny_sys), 4000 of 4000 that processes had
 END
 err <<END
-atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
-atwalk: later.txt: 1 thing could not be read: -v lists them
+atwalk: $data/paper-figure1.txt: 1 read error: -v lists them
+atwalk: later.txt: 1 read error: -v lists them
 END
 
 t "tasks: threads of the running system, with their own counters"
@@ -346,7 +346,7 @@ t "Figure 1 adds up in the paper's layout"
 run atwalk report -q basic --paper "$data/paper-figure1.txt"
 status 4
 err <<END
-atwalk: $data/paper-figure1.txt: 1 thing could not be read: -v lists them
+atwalk: $data/paper-figure1.txt: 1 read error: -v lists them
 END
 cp "$work/log/out" basic.txt
 yes [ "$(basic_adds_up basic.txt)" = "" ]

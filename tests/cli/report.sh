@@ -80,8 +80,8 @@ for file in server.cap copies.cap hidden.cap figure4.txt; do
 		paper) run atwalk report "$all" --paper -q "$captures/$file" ;;
 		*) run atwalk report "$all" --format $format -q "$captures/$file" ;;
 		esac
-		# One of its processes could not be read.
-		[ "$cap" != copies ] || { status 4 && err_has "1 thing could not be read"; }
+		# Of one process in it nothing could be read.
+		[ "$cap" != copies ] || { status 4 && err_has "1 read error"; }
 		golden "report-$cap-$format"
 	done
 done
@@ -212,7 +212,7 @@ out <<'END'
 END
 run atwalk report use "$captures/figure4.txt" --kernel-threads
 status 2
-err_has '--kernel-threads is for the report basic alone'
+err_has '--kernel-threads can only be used with the report basic'
 
 t "--group: numbers of rows and sums of pages"
 run atwalk report areas "$captures/figure4.txt" --group task --format csv
@@ -363,7 +363,7 @@ out <<'END'
 END
 run atwalk report basic "$captures/figure4.txt" --limit 0
 status 2
-err_has "--limit: 0 rows are no answer"
+err_has "--limit must be at least 1"
 run atwalk report units "$captures/figure5.txt" --columns used,name --limit 1
 yes [ "$(grep -c '^ *[0-9]*  /lib/' "$work/log/out")" = 1 ]
 yes [ "$(tail -n 1 "$work/log/out")" = '... and 6 more' ]
@@ -432,13 +432,13 @@ atwalk: $why
         see: atwalk report --help
 END
 done <<'END'
-basic --by user|--by is for the report use alone
-basic,count --by unit|--by is for the report use alone
-use --virtual|--virtual: use has no sizes of addresses; these have: basic, areas
-basic,count --virtual|--virtual: count has no sizes of addresses; these have: basic, areas
-totals --virtual|--virtual: totals has both sizes in its columns; only with --paper there is one to choose
-basic --paper --units human|--paper has no columns, so not for --units
-basic --paper --limit 1|--paper has no rows, so not for --limit
+basic --by user|--by can only be used with the report use
+basic,count --by unit|--by can only be used with the report use
+use --virtual|--virtual: use has no virtual sizes; these have: basic, areas
+basic,count --virtual|--virtual: count has no virtual sizes; these have: basic, areas
+totals --virtual|--virtual: totals has both sizes in its columns; use it with --paper
+basic --paper --units human|--paper cannot be used with --units
+basic --paper --limit 1|--paper cannot be used with --limit
 END
 run atwalk report basic,use --by user --format csv -o byuser "$captures/figure4.txt"
 run atwalk report basic,areas --virtual --format csv -o virtual "$captures/figure4.txt"
@@ -453,7 +453,7 @@ t "-v: read errors line by line, and their number by reason"
 run atwalk report count lost.cap -o lost.txt
 status 4
 err <<'END'
-atwalk: lost.cap: 5 things could not be read: -v lists them
+atwalk: lost.cap: 5 read errors: -v lists them
 END
 run atwalk report count lost.cap -o lost.txt -v
 status 4
@@ -467,12 +467,12 @@ atwalk: lost.cap: not read: 2 times: maps: No such process
 atwalk: lost.cap: not read: 1 time: page table: gone
 atwalk: lost.cap: not read: 1 time: areas: no
 atwalk: lost.cap: not read: 1 time: 1 of 14 processes: this process may not read them
-atwalk: lost.cap: 5 things could not be read
+atwalk: lost.cap: 5 read errors
 END
 run atwalk report count lost.cap -o lost.txt -q
 status 4
 err <<'END'
-atwalk: lost.cap: 5 things could not be read: -v lists them
+atwalk: lost.cap: 5 read errors: -v lists them
 END
 
 t "several reports need a folder, which is checked first"
@@ -482,7 +482,7 @@ for format in csv svg; do
 	run timeout $limit "$O/atwalk" report basic,totals silent --format $format -o afile
 	status 3
 	err <<'END'
-atwalk: afile: is no folder, and several reports are several files
+atwalk: afile: not a folder; several reports need a folder
 END
 done
 yes [ "$(cat afile)" = mine ]
@@ -568,7 +568,7 @@ for bad in '' ',' 'basic,' ',basic' 'basic,,count'; do
 done
 run atwalk report basic,areas,basic "$captures/server.cap"
 status 2
-err_has "'basic' is asked for twice"
+err_has "'basic' is given twice"
 run atwalk report
 status 2
 err_has "NAME and SOURCE are missing"
@@ -577,7 +577,7 @@ status 2
 err_has "SOURCE is missing"
 run atwalk report basic "$captures/server.cap" "$captures/copies.cap"
 status 2
-err_has "basic is about one SOURCE"
+err_has "basic takes only one SOURCE"
 
 t "options that --paper excludes"
 for o in --format=csv --columns=pid --filter=pid=1 --sort=pid --group=pid; do
@@ -587,7 +587,7 @@ for o in --format=csv --columns=pid --filter=pid=1 --sort=pid --group=pid; do
 done
 run atwalk report basic,machine --paper "$captures/server.cap"
 status 2
-err_has "--paper: machine is no report of the paper's"
+err_has "--paper: machine is not a report of the LPMA paper"
 
 t "columns of all reports are checked before the source is read"
 run atwalk report basic,count --columns pid there-is-none
@@ -671,7 +671,7 @@ pid,total,rw_count,rx_count,heap,stack,swapped
 12,0,0,0,0,0,0
 END
 err <<'END'
-atwalk: missing.cap: 3 things could not be read: -v lists them
+atwalk: missing.cap: 3 read errors: -v lists them
 END
 run atwalk report basic --virtual --format csv --columns pid,total,heap missing.cap
 status 4

@@ -70,7 +70,7 @@ ADDRESS             END                   SIZE  PHYSICAL            PAGE  RIGHTS
 0x0000000000000000  0x0000008000000000    512G  n/a                  n/a  n/a     swap      n/a
 
 1 range, 0B mapped
-1 entry holds what the CPU ignores (swap, protnone, ...)
+1 entry holds a value that the CPU ignores (swap, protnone, ...)
 END
 said_err=1
 

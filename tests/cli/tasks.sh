@@ -173,7 +173,7 @@ t "a user address that only one process maps"
 run atwalk walk tasks.kdump 7ff0f34ee000 --format csv --columns address,size,state
 status 1
 err <<'X'
-atwalk: tasks.kdump: 7ff0f34ee000 is mapped by process 103 (swap) alone
+atwalk: tasks.kdump: 7ff0f34ee000 is mapped only by process 103 (swap)
 X
 out <<'X'
 address,size,state
@@ -186,7 +186,7 @@ status 1
 no_out
 err <<'X'
 atwalk: tasks.kdump: 401000: 22 processes map it: 1 (init), 86 (file-writer), 87 (file-reader), 88 (cow-parent), 89 (cow-child), 90 (shared-parent), 91 (shared-child), 92 (threads), 96 (odd) (name), 98 (sparse), 99 (thp), 100 (folios), ...
-        --pid N takes one of them
+        use --pid N to select one of them
 X
 
 t "a user address that no process maps"
@@ -200,7 +200,7 @@ t "--task: an unknown name; a process without an address space"
 run atwalk walk --task absent tasks.kdump 401000
 status 1
 err <<'X'
-atwalk: tasks.kdump: --task: no process is called 'absent'
+atwalk: tasks.kdump: --task: there is no process named 'absent'
 X
 run atwalk map --pid 2 tasks.kdump
 status 1
@@ -256,7 +256,7 @@ run atwalk find tasks.kdump --virtual 401000
 status 1
 no_out
 err_has '401000: 22 processes map it: 1 (init), '
-err_has '        --pid N takes one of them'
+err_has '        use --pid N to select one of them'
 
 t "find: a number that the process does not map is a physical address"
 run atwalk find tasks.kdump --pid 92 841a000 --format csv --columns pid
@@ -265,7 +265,7 @@ out <<'X'
 pid
 X
 err <<'X'
-atwalk: tasks.kdump: 841a000 is no memory that it has
+atwalk: tasks.kdump: 841a000 is not part of its memory
 X
 
 t "find: an anonymous area is not an unknown one"
@@ -286,7 +286,7 @@ golden tasks-symbols
 run atwalk walk tasks.kdump no_such_symbol
 status 2
 err <<'X'
-atwalk: 'no_such_symbol' is neither an address (hexadecimal) nor a symbol that tasks.kdump names
+atwalk: 'no_such_symbol' is neither a hexadecimal address nor a symbol of tasks.kdump
 X
 
 t "info: where symbols, types and per-CPU data were found"
@@ -330,22 +330,22 @@ run atwalk ps tasks.kdump init
 status 2
 no_out
 err <<'X'
-atwalk: 'init' is not the number of a process; of a name: --filter task=NAME
+atwalk: 'init' is not a process number; to select by name, use --filter task=NAME
         see: atwalk ps --help
 X
 run atwalk ps aux tasks.kdump
 status 2
 no_out
 err <<'X'
-atwalk: 'tasks.kdump' is not the number of a process; SOURCE goes first
+atwalk: 'tasks.kdump' is not a process number; type SOURCE first
         see: atwalk ps --help
 X
 run atwalk map tasks.kdump --task 92
 status 1
 no_out
 err <<'X'
-atwalk: tasks.kdump: --task: no process is called '92'
-        --pid takes the number of a process
+atwalk: tasks.kdump: --task: there is no process named '92'
+        use --pid with a process number
 X
 run atwalk pages tasks.kdump 92 --format csv --columns address
 status 1

@@ -335,7 +335,7 @@ END
 	run cat debug/cfgmap
 	status 1
 	err_has 'not supported'
-	yes grep -q '^atwalk: cfgmap: calls of functions are not recorded: kmap record --calls does$' rec.err
+	yes grep -q '^atwalk: cfgmap: calls of functions are not recorded: record them with kmap record --calls$' rec.err
 	ends 0
 fi
 

@@ -136,7 +136,7 @@ echo mine >afile
 run atwalk kmap report caches,sites --format csv -o afile a.kmap
 status 3
 err <<'E'
-atwalk: afile: is no folder, and several reports are several files
+atwalk: afile: not a folder; several reports need a folder
 E
 yes [ "$(cat afile)" = mine ]
 mkdir some some/sites.csv
@@ -818,7 +818,7 @@ status 2
 err_has "there is no report 'what'; known: caches, sites, objects"
 run atwalk kmap report caches,caches a.kmap
 status 2
-err_has "'caches' is asked for twice"
+err_has "'caches' is given twice"
 run atwalk kmap report lines --level file a.kmap
 status 2
 err_has "lines puts no code together, so not for --level"
@@ -827,16 +827,16 @@ status 2
 err_has "--level file: files and folders are not known: that needs a vmlinux"
 run atwalk kmap report privilege --format svg a.kmap
 status 2
-err_has "privilege is no picture; these are: caches, sites, code"
+err_has "privilege cannot be drawn; these can: caches, sites, code"
 run atwalk kmap report matrix --format svg --filter writes a.kmap
 status 2
-err_has "--format svg has no rows, so not for --filter"
+err_has "--format svg cannot be used with --filter"
 run atwalk kmap report matrix --format svg --limit 2 a.kmap
 status 2
-err_has "--format svg has no rows, so not for --limit"
+err_has "--format svg cannot be used with --limit"
 run atwalk kmap report caches --limit 0 a.kmap
 status 2
-err_has "--limit: 0 rows are no answer"
+err_has "--limit must be at least 1"
 run atwalk kmap report matrix --units bytes a.kmap
 status 2
 err_has "--units: matrix has no column of sizes"
@@ -867,7 +867,7 @@ E
 run atwalk kmap report caches,code --format html -o folder a.kmap
 status 2
 err <<'E'
-atwalk: --format html is one page, and folder is a folder
+atwalk: --format html writes one page, and folder is a folder
         see: atwalk kmap report --help
 E
 run atwalk kmap report caches nothing.kmap
@@ -878,7 +878,7 @@ status 3
 err_has "--symbols: nothing.map"
 run atwalk kmap report caches -o a.kmap a.kmap
 status 2
-err_has "--output: that is the source itself"
+err_has "--output: this is the source itself"
 run atwalk kmap diff a.kmap
 status 2
 err_has "it takes two files, A and B"

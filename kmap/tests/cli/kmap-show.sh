@@ -146,7 +146,7 @@ status 2
 err_has "FILE is missing"
 run atwalk kmap show a b
 status 2
-err_has "one FILE is enough"
+err_has "too many arguments; expected one FILE"
 run atwalk kmap show --columns nonsense "$k/v1.kmap"
 status 2
 err_has "--columns: unknown column 'nonsense'; known: alloc_ip, pid,"
@@ -159,7 +159,7 @@ err_is "atwalk: .: is a directory"
 cp "$k/v1.kmap" same.kmap
 run atwalk kmap show -o same.kmap same.kmap
 status 2
-err_is "atwalk: --output: that is the source itself"
+err_is "atwalk: --output: this is the source itself"
 
 # ---- damaged files ----
 
@@ -262,7 +262,7 @@ ADDRESS             ALLOC_FUNCTION
 END
 run atwalk kmap show --limit 0 "$k/own.kmap"
 status 2
-err_has "--limit: 0 rows are no answer"
+err_has "--limit must be at least 1"
 
 t "symbols that are far from an instruction are not its function"
 {
