@@ -17,7 +17,7 @@ bool kmap_is_packed(const struct common *c, bool zstd)
 struct kmap_tee {
 	const struct kmap_sink *to;
 	struct progress progress;
-	bool failed;                 /* whoever listens */
+	bool failed;                 /* the receiver failed */
 	bool damaged;
 };
 
@@ -63,6 +63,6 @@ int kmap_source(const struct common *c, const char *name, const struct kmap_sink
 	if (r < 0)
 		return complain(&err);
 	if (summary->lost)
-		complain_part("%s: its recorder lost %" PRIu64 " of what it saw", name, summary->lost);
+		complain_part("%s: its recorder lost %" PRIu64 " events", name, summary->lost);
 	return e.damaged || summary->lost ? EXIT_PARTIAL : EXIT_COMPLETE;
 }

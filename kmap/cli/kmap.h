@@ -12,12 +12,12 @@ extern const struct command kmap_record, kmap_ctl, kmap_show, kmap_report, kmap_
 /* The answer to `atwalk probe`; returns the exit status. */
 int kmap_breakpoints(void);
 
-/* --zstd, or an output whose name says so. */
+/* Is the output compressed: by --zstd, or by a name that ends in .zst? */
 bool kmap_is_packed(const struct common *c, bool zstd);
 /*
- * All records of a KMAP go to `to`; what is wrong in it is said, and what it came to is
- * in *told. `name` as typed, "-" is standard input. A failure of `to` is said as that
- * of `into`, or by its own words if that is NULL. 0, EXIT_PARTIAL, or what is worse.
+ * Passes all records of a KMAP to `to`, reports damage, and stores counts in *summary.
+ * `name` is as typed; "-" is standard input. A failure of `to` is wrapped in `into`,
+ * unless that is NULL. Returns 0, EXIT_PARTIAL, or a worse exit status.
  */
 int kmap_source(const struct common *c, const char *name, const struct kmap_sink *to,
 		const char *into, struct kmap_summary *summary);

@@ -40,7 +40,7 @@ static int convert_check(const struct convert_opts *o, int argc)
 		return complain_usage("kmap convert", argc ? "too many arguments; expected one FILE"
 							   : "FILE is missing");
 	if (!o->to)
-		return complain_usage("kmap convert", "--to says into what: v1, v2, v3, v4, comp or atwalk");
+		return complain_usage("kmap convert", "--to is missing: v1, v2, v3, v4, comp or atwalk");
 	return EXIT_COMPLETE;
 }
 
@@ -63,7 +63,7 @@ static void convert_emit(const struct common *c, const char *name, struct kmap_f
 			len += (size_t)snprintf(what + len, sizeof(what) - len, "%s%s (%" PRIu64 ")",
 						len ? ", " : "", kmap_loss_name(i), lost[i]);
 	if (len)
-		remark(c, "%s: no place in %s for: %s", name, kmap_form_name(form), what);
+		remark(c, "%s: %s cannot hold: %s", name, kmap_form_name(form), what);
 }
 
 /* Nothing is written before all input files have been read. */
@@ -87,8 +87,8 @@ static int convert_merge(const struct common *c, const char *name,
 			status = complain(&err);
 		} else {
 			if (summary->version != KMAP_COMPRESSED)
-				remark(c, "%s: %" PRIu64 " object%s became %" PRIu64 ", of which only "
-				       "sums are known: no tasks, times and pids", name,
+				remark(c, "%s: %" PRIu64 " object%s merged into %" PRIu64 ", "
+				       "without tasks, times and pids", name,
 				       summary->objects, summary->objects == 1 ? "" : "s", objects);
 			convert_emit(c, name, convert_form_of(o->to),
 				     kmap_compress_losses(z));

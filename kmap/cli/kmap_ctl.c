@@ -73,7 +73,7 @@ static int ctl_list_folder(const struct ctl *x, struct atw_err *err)
 			       st.st_mode & 0444 ? "r" : "", st.st_mode & 0222 ? "w" : "");
 		r = ctl_write_all(x, x->to.fd, line, (size_t)len, err);
 	}
-	return any ? r : atw_err_set(err, ATW_E_MISSING, "%s: no recording is controlled there",
+	return any ? r : atw_err_set(err, ATW_E_MISSING, "%s: not the control folder of a recording",
 				     x->at);
 }
 
@@ -86,7 +86,7 @@ static int ctl_by_folder(const struct ctl *x, struct atw_err *err)
 		return ctl_list_folder(x, err);
 	len = snprintf(path, sizeof(path), "%s/%s", x->at, x->name);
 	if (strchr(x->name, '/') || (size_t)len >= sizeof(path))
-		return ctl_refused(x, ENOENT, "there is no control of that name", err);
+		return ctl_refused(x, ENOENT, "there is no such control", err);
 	fd = open(path, (x->value ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 	if (fd < 0)
 		return ctl_refused(x, errno, strerror(errno), err);
@@ -106,7 +106,7 @@ static int ctl_by_folder(const struct ctl *x, struct atw_err *err)
 
 static int ctl_cut(const struct ctl *x, struct atw_err *err)
 {
-	return ctl_refused(x, EIO, "the recording ended, and this is not all", err);
+	return ctl_refused(x, EIO, "the recording ended before all was read", err);
 }
 
 static int ctl_copy_data(const struct ctl *x, FILE *in, uint64_t n, struct atw_err *err)
@@ -140,7 +140,7 @@ static int ctl_copy_answer(const struct ctl *x, FILE *in, struct atw_err *err)
 		if (sscanf(line, "error %d %n", &number, &at) == 1 && at)
 			return ctl_refused(x, number, line + at, err);
 		if (sscanf(line, "data %llu", &n) != 1)
-			return ctl_refused(x, 0, "what answers is no recording", err);
+			return ctl_refused(x, 0, "not the socket of a recording", err);
 		if (ctl_copy_data(x, in, n, err) < 0)
 			return err->status;
 	}
@@ -160,7 +160,7 @@ static int ctl_by_socket(const struct ctl *x, struct atw_err *err)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
 		atw_err_set(err, errno == EACCES ? ATW_E_PERM : ATW_E_IO, "%s: %s", x->at,
-			    errno == ECONNREFUSED ? "nothing is recorded there any more" : strerror(errno));
+			    errno == ECONNREFUSED ? "the recording has ended" : strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return err->status;
@@ -175,7 +175,7 @@ static int ctl_by_socket(const struct ctl *x, struct atw_err *err)
 		       : snprintf(text, sizeof(text), "read %s\n", x->name);
 	r = (size_t)len < sizeof(text)
 		    ? ctl_write_all(x, fd, text, (size_t)len, err)
-		    : ctl_refused(x, ENOENT, "there is no control of that name", err);
+		    : ctl_refused(x, ENOENT, "there is no such control", err);
 	if (r == ATW_OK)
 		r = ctl_copy_answer(x, in, err);
 	fclose(in);
@@ -205,14 +205,14 @@ static int ctl_run(const struct common *c, void *opts, int argc, char **argv)
 
 	(void)opts;
 	if (argc < 1 || argc > 3)
-		return complain_usage("kmap ctl", "it takes a socket or folder, a name, and what to write");
+		return complain_usage("kmap ctl", "expected SOCKET|FOLDER [NAME [VALUE]]");
 	x.at = argv[0];
 	x.name = argc > 1 ? argv[1] : NULL;
 	x.value = argc == 3 ? argv[2] : NULL;
 	if (x.value && (strlen(x.value) > KMAP_CONTROL_TEXT || strchr(x.value, '\n')))
 		return complain_usage("kmap ctl", "a value is one line of at most %d bytes", KMAP_CONTROL_TEXT);
 	if (x.name && (!*x.name || strpbrk(x.name, " \n")))
-		return complain_usage("kmap ctl", "'%s' is no name of a control", x.name);
+		return complain_usage("kmap ctl", "'%s' is not the name of a control", x.name);
 	r = x.value ? ATW_OK : outfile_open_private(c->output, &x.to, &err);
 	if (r == ATW_OK)
 		r = ctl_query(&x, &err);

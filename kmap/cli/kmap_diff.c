@@ -148,7 +148,7 @@ static int kmap_cli_diff_compare(struct comparing *x, struct atw_err *err)
 		if (*x->s[i].about)
 			atw_output_note(x->out, "%s: %s", x->name[i], x->s[i].about);
 	if (kmap_sampled(x->s[0].m) || kmap_sampled(x->s[1].m))
-		atw_output_note(x->out, "of samples, what differs may be chance");
+		atw_output_note(x->out, "differences between samples may be due to chance");
 	return ATW_OK;
 }
 
@@ -209,9 +209,9 @@ static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char 
 	int status = EXIT_COMPLETE;
 
 	if (argc != 2)
-		return complain_usage("kmap diff", "it takes two files, A and B");
+		return complain_usage("kmap diff", "expected two files, A and B");
 	if (!strcmp(argv[0], "-") && !strcmp(argv[1], "-"))
-		return complain_usage("kmap diff", "standard input is one file, and not two");
+		return complain_usage("kmap diff", "standard input can be only one of the two files");
 	if (x.o->symbols.n > 2 || x.o->kernel.n > 2)
 		return complain_usage("kmap diff", "--symbols and --kernel: one for both files, or one for each");
 	for (int i = 0; i < 2 && !status; i++)

@@ -25,7 +25,7 @@ int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, str
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = pthread_create(ret, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return r ? atw_err_set(err, ATW_E_NOMEM, "no thread to be had") : ATW_OK;
+	return r ? atw_err_set(err, ATW_E_NOMEM, "cannot create a thread") : ATW_OK;
 }
 
 #if HAVE_FUSE3
@@ -307,7 +307,7 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 	fuse_opt_free_args(&args);
 	if (!f->mounted) {
 		kmap_folder_close(f);
-		return atw_err_set(err, ATW_E_IO, "--control %s: it cannot be mounted: %s", dir,
+		return atw_err_set(err, ATW_E_IO, "--control %s: cannot mount it: %s", dir,
 				   last_message[0] ? last_message : strerror(errno));
 	}
 	*ret = f;
@@ -387,7 +387,7 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 {
 	(void)ret;
 	return atw_err_set(err, ATW_E_UNSUPPORTED,
-			   "--control %s: this build has no FUSE (libfuse3); --control-socket does without", dir);
+			   "--control %s: this build has no FUSE (libfuse3); use --control-socket", dir);
 }
 
 int kmap_folder_start(struct kmap_folder *f, const struct common *c,

@@ -67,7 +67,7 @@ static int kmap_cli_machine_read_size(const char *text, uint64_t *ret,
 	default: n = 0;
 	}
 	if (!n || n > (1 << 20) / unit)
-		return atw_err_set(err, ATW_E_USAGE, "-m %s: how much memory the guest has cannot be told",
+		return atw_err_set(err, ATW_E_USAGE, "-m %s: cannot determine the memory size of the guest",
 				   text);
 	*ret = n * unit * MIB;
 	return ATW_OK;
@@ -138,18 +138,18 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	machine = machine ? machine : kmap_cli_machine_value_of(&m, "machine");
 	if (r == ATW_OK && accel && strncmp(accel, "tcg", 3))
 		r = atw_err_set(err, ATW_E_USAGE,
-				"-accel %s: only what QEMU emulates (tcg) can be recorded", accel);
+				"-accel %s: only emulated guests (tcg) can be recorded", accel);
 	/* The child would end at once, and the recorded process continue. */
 	if (r == ATW_OK && kmap_cli_machine_has_option(&m, "daemonize"))
 		r = atw_err_set(err, ATW_E_USAGE,
-				"-daemonize: a QEMU that leaves us cannot be recorded to its end");
+				"-daemonize is not supported: atwalk must remain the parent of QEMU");
 	if (r == ATW_OK && machine && strstr(machine, "memory-backend"))
 		r = atw_err_set(err, ATW_E_USAGE,
-				"-machine memory-backend=: the guest's memory is given by the recorder");
+				"-machine memory-backend= is not supported: the recorder provides the guest's memory");
 	/* The RAM would not be at the addresses of kmap_cli_machine_place_ram(). */
 	if (r == ATW_OK && machine && strstr(machine, "max-ram-below-4g"))
 		r = atw_err_set(err, ATW_E_USAGE,
-				"-machine max-ram-below-4g=: memory is where QEMU has it without");
+				"-machine max-ram-below-4g= is not supported: the recorder needs the default layout of memory");
 	if (r < 0) {
 		kmap_machine_free(&m);
 		return r;
@@ -181,7 +181,7 @@ static int kmap_cli_machine_version_of(const char *qemu, unsigned *major, unsign
 	ssize_t n;
 
 	if (pipe(out) < 0)
-		return atw_err_set(err, ATW_E_IO, "pipe: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_IO, "cannot create a pipe: %s", strerror(errno));
 	pid = fork();
 	if (!pid) {
 		dup2(out[1], 1);
@@ -198,7 +198,7 @@ static int kmap_cli_machine_version_of(const char *qemu, unsigned *major, unsign
 		waitpid(pid, NULL, 0);
 	at = n > 0 ? strstr(line, "version ") : NULL;
 	if (!at || sscanf(at, "version %u.%u", major, minor) != 2)
-		return atw_err_set(err, ATW_E_IO, "%s: it does not run, or does not say which version of QEMU it is",
+		return atw_err_set(err, ATW_E_IO, "%s: cannot determine the version of QEMU",
 				   qemu);
 	return ATW_OK;
 }
@@ -244,7 +244,7 @@ int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, si
 			return ATW_OK;
 	}
 	return atw_err_set(err, ATW_E_MISSING,
-			   "the recorder (atwalk-kmap-%d.so) is not installed beside this program; --plugin says where it is",
+			   "cannot find the recorder (atwalk-kmap-%d.so); specify it with --plugin",
 			   version >= 9 ? 2 : 1);
 }
 
@@ -292,7 +292,7 @@ static int kmap_cli_machine_add_trace(struct kmap_machine *m, struct atw_err *er
 							m->argv[i + 1], trace);
 	if (!m->has_kernel)
 		return atw_err_set(err, ATW_E_USAGE,
-				   "without -kernel nothing can be added to the kernel's command line");
+				   "cannot add to the kernel command line without -kernel");
 	return kmap_cli_machine_add(m, err, "-append") < 0
 		       ? ATW_E_NOMEM
 		       : kmap_cli_machine_add(m, err, "%s", trace);
@@ -348,7 +348,7 @@ static int kmap_cli_machine_mask_cx16(struct kmap_machine *m, struct atw_err *er
 	if (*had == '-' || !strncmp(had, "cx16=off", 8))
 		return ATW_OK;
 	atw_err_set(err, ATW_E_USAGE,
-		    "-cpu %s: guests with cx16 crash in QEMU before 8.0, which ruins the flags after CMPXCHG16B",
+		    "-cpu %s: guests with cx16 crash in QEMU before 8.0, which corrupts the flags after CMPXCHG16B",
 		    m->argv[at]);
 	atw_err_hint(err, "use cx16=off, or a newer QEMU");
 	return ATW_E_USAGE;

@@ -19,7 +19,7 @@ static void kmap_cli_model_describe(struct kmap_model_source *s)
 		n = (size_t)snprintf(s->about, sizeof(s->about), "%ssampled, scale %" PRIu64,
 				     kmap_accesses_sampled(m) ? "accesses " : "", m->scale);
 	else if (kmap_sampled(m))
-		n = (size_t)snprintf(s->about, sizeof(s->about), "accesses sampled, scale not told");
+		n = (size_t)snprintf(s->about, sizeof(s->about), "accesses sampled, scale unknown");
 	if (s->summary.cut)
 		snprintf(s->about + n, sizeof(s->about) - n, "%sthe recording is cut off", n ? "; " : "");
 }
@@ -60,7 +60,7 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 
 void kmap_warn_no_symbols(const struct common *c, const char *name)
 {
-	remark(c, "%s: it has no symbols; --symbols FILE (System.map, /proc/kallsyms or vmlinux of its kernel) names functions",
+	remark(c, "%s: no symbols; use --symbols FILE (System.map, /proc/kallsyms or vmlinux of its kernel) to name functions",
 	       name);
 }
 

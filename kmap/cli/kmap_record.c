@@ -204,7 +204,7 @@ static void record_deliver(struct recording *r)
 		peer_deliver(r->out_fd, &r->failed);
 	if (stalled_gave_up())
 		atw_err_set(&r->failed, ATW_E_IO,
-			    "given up: what reads it has read nothing for %d seconds", STALLED_S);
+			    "gave up: its reader has read nothing for %d seconds", STALLED_S);
 }
 
 /* ---- the command ---- */
@@ -216,7 +216,7 @@ static int record_open_output(struct recording *r, struct atw_err *err)
 
 	if (!name || !strcmp(name, "-")) {
 		if (isatty(1))
-			return atw_err_set(err, ATW_E_USAGE, "-o says into which file; it is long");
+			return atw_err_set(err, ATW_E_USAGE, "-o FILE is required");
 		r->out_fd = 1;
 		return ATW_OK;
 	}
@@ -305,19 +305,19 @@ static int record_begin(struct recording *r, int argc, char **argv, struct atw_e
 
 	if (r->o->mem && (!num_size(r->o->mem, strlen(r->o->mem), &mem) || mem < MEM_LEAST ||
 			  mem > UINT64_C(64) << 30))
-		return atw_err_set(err, ATW_E_USAGE, "--mem %s: from 16M to 64G", r->o->mem);
+		return atw_err_set(err, ATW_E_USAGE, "--mem %s: expected 16M to 64G", r->o->mem);
 	if (r->o->sample.given && record_is_older(r->o))
 		return atw_err_set(err, ATW_E_USAGE,
-				   "--sample: only version 4 can say that a KMAP is sampled");
+				   "--sample requires --to v4");
 	if (r->o->watch.given && r->o->watch.u > 10000)
-		return atw_err_set(err, ATW_E_USAGE, "--watch %" PRIu64 ": up to 10000 ms", r->o->watch.u);
+		return atw_err_set(err, ATW_E_USAGE, "--watch %" PRIu64 ": expected at most 10000 ms", r->o->watch.u);
 	if (r->o->sample.given && !r->o->sample.u)
-		return atw_err_set(err, ATW_E_USAGE, "--sample 0: from 1");
+		return atw_err_set(err, ATW_E_USAGE, "--sample 0: expected at least 1");
 	if (r->o->sample.u > UINT32_MAX)
-		return atw_err_set(err, ATW_E_USAGE, "--sample %" PRIu64 ": up to %" PRIu32,
+		return atw_err_set(err, ATW_E_USAGE, "--sample %" PRIu64 ": expected at most %" PRIu32,
 				   r->o->sample.u, UINT32_MAX);
 	if (r->o->task_pid.u > INT32_MAX)
-		return atw_err_set(err, ATW_E_USAGE, "--task-pid %" PRIu64 ": no thread has that number",
+		return atw_err_set(err, ATW_E_USAGE, "--task-pid %" PRIu64 ": not a valid thread number",
 				   r->o->task_pid.u);
 	if (!r->o->live)
 		ret = kmap_machine_read(&r->machine, argc, argv, err);
@@ -393,29 +393,29 @@ static int record_check_opts(const struct recording *r, int argc, struct atw_err
 			      o->task_pid.given ? "--task-pid" : NULL;
 
 	if ((o->times || o->lines) && record_is_older(o))
-		return atw_err_set(err, ATW_E_USAGE, "--to %s: only version 4 has room for --times and --lines",
+		return atw_err_set(err, ATW_E_USAGE, "--to %s: --times and --lines require v4",
 				   options_word(to_choices, o->to));
 	if ((o->times || o->lines) && o->mode == RECORD_SITE)
 		return atw_err_set(err, ATW_E_USAGE,
-				   "--mode site: --times and --lines are of single objects");
+				   "--times and --lines cannot be used with --mode site");
 	if (!o->live && (o->pid.given || o->seconds.given || o->watch.given))
-		return atw_err_set(err, ATW_E_USAGE, "--pid, --seconds and --watch go with --live");
+		return atw_err_set(err, ATW_E_USAGE, "--pid, --seconds and --watch require --live");
 	if (o->bare && unknown && !o->live)
 		return atw_err_set(err, ATW_E_USAGE,
-				   "%s does not go with --bare: without a kernel there are neither objects nor threads",
+				   "%s cannot be used with --bare: without a kernel there are neither objects nor threads",
 				   unknown);
 	if (!o->live)
 		return ATW_OK;
 	if (wrong)
-		return atw_err_set(err, ATW_E_USAGE, "%s does not go with --live", wrong);
+		return atw_err_set(err, ATW_E_USAGE, "%s cannot be used with --live", wrong);
 	if (argc && o->pid.given)
-		return atw_err_set(err, ATW_E_USAGE, "--pid or a command, not both");
+		return atw_err_set(err, ATW_E_USAGE, "--pid and a command cannot be used together");
 	if (argc && (!r->c->output || !strcmp(r->c->output, "-")))
 		return atw_err_set(err, ATW_E_USAGE,
-				   "-o says into which file; standard output is the command's");
+				   "-o FILE is required: the command uses standard output");
 	if (record_is_older(o) && !(o->watch.given && !o->watch.u))
 		return atw_err_set(err, ATW_E_USAGE,
-				   "--to %s: only version 4 can say that accesses are sampled; --watch 0 records none",
+				   "--to %s: sampled accesses require v4; use --watch 0 to record none",
 				   options_word(to_choices, o->to));
 	return ATW_OK;
 }

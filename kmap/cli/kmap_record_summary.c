@@ -30,7 +30,7 @@ static void record_print_sums(const struct recording *r)
 	       " writes; %" PRIu64 " lines of %" PRIu64 " bytes", c->objects, c->frees, c->reads,
 	       c->writes, d.objects + d.accesses, d.bytes);
 	if (!c->objects && (r->o->caches.n || r->o->sites.n) && r->refused.status == ATW_OK)
-		remark(r->c, "no object is of what --cache and --site ask for");
+		remark(r->c, "no object matches --cache and --site");
 	if (!r->c->verbose)
 		return;
 	remark(r->c, "events: kmalloc %" PRIu64 ", kmem_cache_alloc %" PRIu64 ", kfree %" PRIu64
@@ -46,11 +46,11 @@ static void record_print_sums(const struct recording *r)
 	       c->call[KSHARE_VMALLOC], c->call[KSHARE_VFREE], c->call[KSHARE_PERCPU_ALLOC],
 	       c->call[KSHARE_PERCPU_FREE], c->call[KSHARE_MEMBLOCK_ALLOC],
 	       c->call[KSHARE_MEMBLOCK_FREE], c->endless, c->unread);
-	remark(r->c, "frees nobody saw: %" PRIu64 "; of what nobody saw allocated: %" PRIu64
-	       "; accesses of the tracing itself, left out: %" PRIu64 "; of no single object: %" PRIu64
-	       "; switches of tasks: %" PRIu64, c->overlaps, c->strange_frees, c->induced,
+	remark(r->c, "missed frees: %" PRIu64 "; frees of unknown objects: %" PRIu64
+	       "; accesses by the tracing itself, left out: %" PRIu64 "; accesses to no single object: %" PRIu64
+	       "; task switches: %" PRIu64, c->overlaps, c->strange_frees, c->induced,
 	       d.general, c->switches);
-	remark(r->c, "at once at most %" PRIu64 " objects and room for %" PRIu64 " edges; %" PRIu64
+	remark(r->c, "peak: %" PRIu64 " objects, room for %" PRIu64 " edges; %" PRIu64
 	       " objects written in parts; waited %" PRIu64 " times for the writer",
 	       c->objects_peak, c->edges_peak, c->parts, c->waits);
 }
@@ -71,7 +71,7 @@ int recording_summarize(struct recording *r, const char *cut)
 		atw_err_set(&err, ATW_E_IO, "%s did not load the recorder", r->machine.argv[0]);
 	else if (r->failed.status < 0)
 		atw_err_set(&err, ATW_E_IO, "%s: %s%s", recording_output(r), r->failed.text,
-			    r->mended ? "; the file ends there, and says so" : "");
+			    r->mended ? "; the file ends there and is marked as cut off" : "");
 	else if (!r->running && !r->o->bare && !r->introduced)
 		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
 			    r->no_kernel.status < 0 ? r->no_kernel.text : "none of its code ran");
@@ -82,15 +82,15 @@ int recording_summarize(struct recording *r, const char *cut)
 		return EXIT_SOURCE;
 	}
 	if (cut) {
-		complain_part("%s: the file is cut there, and says so", cut);
+		complain_part("%s: the file ends there and is marked as cut off", cut);
 		return EXIT_PARTIAL;
 	}
 	if (c->lost_objects || c->lost_accesses)
 		complain_part("no room for %" PRIu64 " objects and %" PRIu64
-			      " accesses, which are not in the file; more room: --mem",
+			      " accesses, which are not in the file; use a larger --mem",
 			      c->lost_objects, c->lost_accesses);
 	if (c->lost_calls)
-		complain_part("no room for %" PRIu64 " calls, which are not in the file; more room: --mem",
+		complain_part("no room for %" PRIu64 " calls, which are not in the file; use a larger --mem",
 			      c->lost_calls);
 	return kshare_lost(c) ? EXIT_PARTIAL : EXIT_COMPLETE;
 }

@@ -63,11 +63,11 @@ static int recording_make_share(struct recording *r, uint64_t bytes, struct atw_
 	/* QEMU inherits the descriptor; a program that is recorded live must not. */
 	r->share_fd = memfd_create("atwalk-kmap", r->o->live ? MFD_CLOEXEC : 0);
 	if (r->share_fd < 0 || ftruncate(r->share_fd, (off_t)at.size) < 0)
-		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_NOMEM, "cannot allocate memory for the recording: %s", strerror(errno));
 	r->s = mmap(NULL, at.size, PROT_READ | PROT_WRITE, MAP_SHARED, r->share_fd, 0);
 	if (r->s == MAP_FAILED) {
 		r->s = NULL;
-		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_NOMEM, "cannot allocate memory for the recording: %s", strerror(errno));
 	}
 	r->s->magic = KSHARE_MAGIC;
 	r->s->at = at;
@@ -79,7 +79,7 @@ static int recording_make_ram(struct recording *r, struct atw_err *err)
 {
 	r->ram_fd = memfd_create("atwalk-ram", 0);
 	if (r->ram_fd < 0 || ftruncate(r->ram_fd, (off_t)r->machine.ram) < 0)
-		return atw_err_set(err, ATW_E_NOMEM, "memory for the guest: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_NOMEM, "cannot allocate the guest's memory: %s", strerror(errno));
 	r->s->nrams = r->machine.nrams;
 	memcpy(r->s->ram, r->machine.ram_at, sizeof(r->s->ram));
 	return ATW_OK;
@@ -92,7 +92,7 @@ static int recording_own_pages(struct recording *r, struct atw_err *err)
 
 	if (mmap(r->s, KSHARE_FIRST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
 		 r->share_fd, 0) == MAP_FAILED)
-		return atw_err_set(err, ATW_E_NOMEM, "memory to record in: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_NOMEM, "cannot allocate memory for the recording: %s", strerror(errno));
 	for (size_t i = 0; i < KSHARE_FIRST; i += 4096) {
 		char same = p[i];
 
@@ -108,7 +108,7 @@ static int recording_range(const char *text, struct kshare *s, struct atw_err *e
 
 	if (!dash || !num_hex(text, (size_t)(dash - text), &s->first) ||
 	    !num_hex(dash + 1, strlen(dash + 1), &s->last) || s->first > s->last)
-		return atw_err_set(err, ATW_E_USAGE, "--range %s: two addresses, A-B", text);
+		return atw_err_set(err, ATW_E_USAGE, "--range %s: expected two addresses, A-B", text);
 	return ATW_OK;
 }
 
@@ -134,16 +134,16 @@ static int recording_wish(struct recording *r, struct atw_err *err)
 	s->code = (struct kshare_code){ s->first, UINT64_MAX };
 	s->first_code = s->first;
 	if (o->caches.n > KSHARE_FILTERS)
-		return atw_err_set(err, ATW_E_USAGE, "--cache: at most %d", KSHARE_FILTERS);
+		return atw_err_set(err, ATW_E_USAGE, "--cache: expected at most %d", KSHARE_FILTERS);
 	for (size_t i = 0; i < o->caches.n; i++) {
 		if (strlen(o->caches.v[i]) >= sizeof(s->only_cache[i]))
-			return atw_err_set(err, ATW_E_USAGE, "--cache %s: no cache has so long a name",
+			return atw_err_set(err, ATW_E_USAGE, "--cache %s: the name is too long for a slab cache",
 					   o->caches.v[i]);
 		snprintf(s->only_cache[i], sizeof(s->only_cache[i]), "%s", o->caches.v[i]);
 	}
 	s->only_some = o->caches.n || o->sites.n;
 	if (o->sites.n > KSHARE_FILTERS)
-		return atw_err_set(err, ATW_E_USAGE, "--site: at most %d", KSHARE_FILTERS);
+		return atw_err_set(err, ATW_E_USAGE, "--site: expected at most %d", KSHARE_FILTERS);
 	s->ready = o->bare;
 	return o->range ? recording_range(o->range, s, err) : ATW_OK;
 }
@@ -191,7 +191,7 @@ int recording_run_qemu(struct recording *r, struct atw_err *err)
 
 	r->child = fork();
 	if (r->child < 0)
-		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_IO, "cannot fork: %s", strerror(errno));
 	if (r->child)
 		return ATW_OK;
 	/* It is of no use without us. */
@@ -362,7 +362,7 @@ static void recording_check_room(struct recording *r)
 	if (bytes < NAMES_PART * names)
 		bytes = NAMES_PART * names;
 	atw_err_set(&r->refused, ATW_E_USAGE,
-		    "--mem %s: the kernel has %" PRIu32 " variables, beside which there is no room for its objects; from --mem %" PRIu64 "M on there is",
+		    "--mem %s: the kernel has %" PRIu32 " variables, which leave no room for objects; use at least --mem %" PRIu64 "M",
 		    r->o->mem ? r->o->mem : "512M", k->variables, (bytes >> 20) + 1);
 }
 

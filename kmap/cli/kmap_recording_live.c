@@ -147,7 +147,7 @@ static int recording_live_run_command(struct recording *r, struct running *x, ch
 	int ready[2];
 
 	if (pipe2(ready, O_CLOEXEC) < 0)
-		return atw_err_set(err, ATW_E_IO, "pipe: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_IO, "cannot create a pipe: %s", strerror(errno));
 	x->command = argv[0];
 	r->child = fork();
 	if (!r->child) {
@@ -158,7 +158,7 @@ static int recording_live_run_command(struct recording *r, struct running *x, ch
 	if (r->child < 0) {
 		close(ready[0]);
 		r->child = 0;
-		return atw_err_set(err, ATW_E_IO, "fork: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_IO, "cannot fork: %s", strerror(errno));
 	}
 	/* Nothing comes if it became what it should. */
 	do
@@ -181,7 +181,7 @@ static int recording_live_follow(const struct recording *r, struct running *x,
 		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64, pid);
 	if (!host_first_pid_namespace())
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "--pid: in a PID namespace the kernel knows process %" PRIu64 " by another number; record a command",
+				   "--pid cannot be used in a PID namespace: process %" PRIu64 " has another number in the kernel; record a command",
 				   pid);
 	live_events_follow(live_recorder_events(x->recorder), (uint32_t)pid);
 	return ATW_OK;
@@ -281,7 +281,7 @@ int recording_live_summarize(struct recording *r)
 	if (r->o->sample.given && r->o->sample.u > 1)
 		remark(r->c, "objects are a sample: one of %" PRIu64, r->o->sample.u);
 	if (s->rate)
-		remark(r->c, "accesses are a sample: one of %" PRIu64 ", %" PRIu64 " in all, and %" PRIu64 " of what is none of the objects",
+		remark(r->c, "accesses are a sample: one of %" PRIu64 ", %" PRIu64 " in all, and %" PRIu64 " to memory outside of objects",
 		       s->rate, s->hits, s->elsewhere);
 	else if (s->words)
 		remark(r->c, "accesses are a sample: %u words at a time, %" PRIu64 " in all, were hit %" PRIu64 " times",
@@ -289,12 +289,12 @@ int recording_live_summarize(struct recording *r)
 	else if (s->why.status < 0)
 		remark(r->c, "no accesses: %s", s->why.text);
 	if (r->c->verbose && s->refused)
-		remark(r->c, "%" PRIu64 " words may not be watched", s->refused);
+		remark(r->c, "%" PRIu64 " words cannot be watched", s->refused);
 	if (lost)
-		complain_part("not in the file: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses that found no room%s",
+		complain_part("lost: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses for want of room%s",
 			      s->lost_events, s->lost_hits, r->s->count.lost_objects,
 			      r->s->count.lost_accesses,
-			      r->s->count.lost_objects || r->s->count.lost_accesses ? "; more room: --mem" : "");
+			      r->s->count.lost_objects || r->s->count.lost_accesses ? "; use a larger --mem" : "");
 	return lost ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 

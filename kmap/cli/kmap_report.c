@@ -102,27 +102,27 @@ static void kmap_cli_report_note_source(const struct kmap_reporting *r,
 	uint64_t accesses, error;
 
 	if (kmap_estimate(m, &m->s, &accesses, &error))
-		atw_output_note(out, "all accesses by the sample: %" PRIu64 ", %" PRIu64 " more or less with a confidence of 95 %%",
+		atw_output_note(out, "all accesses, estimated: %" PRIu64 ", plus or minus %" PRIu64 " with a confidence of 95 %%",
 				accesses, error);
 	if (kmap_watch_sampled(m))
-		atw_output_note(out, "objects that accesses were looked for of: %" PRIu64 " of %" PRIu64 "; of others they are n/a",
+		atw_output_note(out, "objects with sampled accesses: %" PRIu64 " of %" PRIu64 "; accesses to others are n/a",
 				m->s.watched, m->s.objects);
 	if (kmap_sampled(m) && m->scale)
-		atw_output_note(out, "%ssampled, and not exact: scale %" PRIu64 ", by which numbers of %s may be multiplied to guess all%s",
+		atw_output_note(out, "%ssampled, and not exact: scale %" PRIu64 "; multiply numbers of %s by it to estimate the total%s",
 				kmap_accesses_sampled(m) ? "accesses are " : "", m->scale,
 				kmap_accesses_sampled(m) ? "them" : "allocated objects and of accesses to them",
-				kmap_accesses_sampled(m) ? "" : "; GLOBAL and UFO are no sample");
+				kmap_accesses_sampled(m) ? "" : "; GLOBAL and UFO are not sampled");
 	else if (kmap_sampled(m))
-		atw_output_note(out, "accesses are sampled, and not exact; the recording does not tell its scale");
+		atw_output_note(out, "accesses are sampled, and not exact; the recording has no scale");
 	if (r->s.summary.cut)
-		atw_output_note(out, "the recording is cut off: this is of its beginning");
+		atw_output_note(out, "the recording is cut off: only its beginning is reported");
 	if (r->s.summary.faults)
-		atw_output_note(out, "%" PRIu64 " line%s of it could not be read", r->s.summary.faults,
+		atw_output_note(out, "%" PRIu64 " line%s could not be read", r->s.summary.faults,
 				r->s.summary.faults == 1 ? "" : "s");
 	if (r->s.summary.lost)
-		atw_output_note(out, "its recorder lost %" PRIu64 " of what it saw", r->s.summary.lost);
+		atw_output_note(out, "its recorder lost %" PRIu64 " events", r->s.summary.lost);
 	if (m->unbound)
-		atw_output_note(out, "%" PRIu64 " access%s stood before any object", m->unbound,
+		atw_output_note(out, "%" PRIu64 " access%s before the first object", m->unbound,
 				m->unbound == 1 ? "" : "es");
 }
 
@@ -162,8 +162,8 @@ static void kmap_cli_report_head(void *arg, struct buf *ret)
 	const struct kmap_model *m = r->s.m;
 
 	buf_printf(ret, "%s; %s%s, %s", strcmp(r->name, "-") ? r->name : "standard input",
-		   m->release ? "Linux " : "release ", m->release ? m->release : "not told",
-		   m->machine ? m->machine : "machine not told");
+		   m->release ? "Linux " : "release ", m->release ? m->release : "unknown",
+		   m->machine ? m->machine : "machine unknown");
 	if (*r->s.about)
 		buf_printf(ret, "; %s", r->s.about);
 }
@@ -182,19 +182,19 @@ static int kmap_cli_report_check_top(const struct kmap_reporting *r)
 	if (!top->given)
 		return EXIT_COMPLETE;
 	if (!top->u || top->u > TOP_MOST)
-		return complain_usage("kmap report", "--top: from 1 to %d", TOP_MOST);
+		return complain_usage("kmap report", "--top: expected 1 to %d", TOP_MOST);
 	for (size_t i = 0; i < r->a.n; i++)
 		if (!strcmp(r->a.v[i].name, "objects"))
 			return EXIT_COMPLETE;
-	return complain_usage("kmap report", "--top is of objects alone; --limit %" PRIu64
-			      " shows the first rows of any", top->u);
+	return complain_usage("kmap report", "--top can only be used with objects; use --limit %" PRIu64
+			      " for the first rows of any report", top->u);
 }
 
 static int kmap_cli_report_check_level(const struct kmap_reporting *r)
 {
 	for (size_t i = 0; i < r->a.n && r->o->level; i++)
 		if (kmap_report_kind(r->a.which[i])->level == KMAP_LEVELS)
-			return complain_usage("kmap report", "%s puts no code together, so not for --level",
+			return complain_usage("kmap report", "--level cannot be used with %s",
 					      r->a.v[i].name);
 	return EXIT_COMPLETE;
 }
@@ -224,14 +224,14 @@ static int kmap_cli_report_read_cut(const char *word, struct kmap_cut *ret)
 		*ret = (struct kmap_cut){ .by = KMAP_CUT_SIZE, .text = word + 5 };
 		if (num_size(ret->text, strlen(ret->text), &ret->bound) && ret->bound)
 			return EXIT_COMPLETE;
-		return complain_usage("kmap report", "--cut %.60s: '%.40s' is no size of code",
+		return complain_usage("kmap report", "--cut %.60s: '%.40s' is not a code size",
 				      word, colon + 1);
 	}
 	if (!strncmp(word, "ratio:", 6)) {
 		*ret = (struct kmap_cut){ .by = KMAP_CUT_RATIO, .text = word + 6 };
 		if (kmap_cli_report_read_ratio(ret->text, &ret->bound))
 			return EXIT_COMPLETE;
-		return complain_usage("kmap report", "--cut %.60s: '%.40s' is no number from 0 to 1000000, with up to 12 digits behind a point",
+		return complain_usage("kmap report", "--cut %.60s: '%.40s' is not a number from 0 to 1000000 with up to 12 decimals",
 				      word, colon + 1);
 	}
 	return complain_usage("kmap report", "--cut: '%.60s' is neither size:BYTES nor ratio:A",
@@ -246,19 +246,19 @@ static int kmap_cli_report_check_cuts(struct kmap_reporting *r)
 	if (!r->cuts)
 		return EXIT_COMPLETE;
 	if (r->cuts > KMAP_MOST_CUTS)
-		return complain_usage("kmap report", "--cut: %d of them are enough", KMAP_MOST_CUTS);
+		return complain_usage("kmap report", "--cut: expected at most %d", KMAP_MOST_CUTS);
 	for (size_t i = 0; !status && i < r->cuts; i++)
 		status = kmap_cli_report_read_cut(r->o->cuts.v[i], &r->cut[i]);
 	for (size_t i = 0; !status && i < r->a.n; i++) {
 		const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
 
 		if (!k->cuts)
-			status = complain_usage("kmap report", "%s is not cut, so not for --cut", k->name);
+			status = complain_usage("kmap report", "--cut cannot be used with %s", k->name);
 		else if (r->cuts > k->cuts)
-			status = complain_usage("kmap report", "--cut: %s is of one cut", k->name);
+			status = complain_usage("kmap report", "--cut: %s takes only one", k->name);
 	}
 	if (!status && r->o->level)
-		status = complain_usage("kmap report", "--cut says what code is put together by, and so does --level");
+		status = complain_usage("kmap report", "--cut and --level cannot be used together");
 	return status;
 }
 
@@ -369,7 +369,7 @@ static int kmap_cli_report_run(const struct common *c, void *opts, int argc, cha
 		.o = opts,
 		.a = {.c = c,
 		      .command = "kmap report",
-		      .title = "Which code touches which kernel objects",
+		      .title = "Accesses of kernel code to kernel objects",
 		      .kind = kmap_cli_report_kind_at,
 		      .finish = kmap_cli_report_finish,
 		      .draw = kmap_cli_report_draw,

@@ -16,9 +16,9 @@ static const struct atw_names fate_names = { ARRAY_SIZE(fates), fates, NULL };
 /* Of an object; both kinds of rows begin with them. */
 #define OBJECT_COLUMNS \
 	[K_ALLOC_IP] = { .key = "alloc_ip", .type = ATW_T_VA, \
-			 .help = "who allocated it: address of the code" }, \
+			 .help = "address of the code that allocated it" }, \
 	[K_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6, \
-		    .help = "thread that it was allocated for" }, \
+		    .help = "thread that allocated it" }, \
 	[K_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "where it was" }, \
 	[K_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6, .help = "its bytes" }, \
 	[K_ALLOC_TIME] = { .key = "alloc_time", .type = ATW_T_COUNT, \
@@ -26,15 +26,15 @@ static const struct atw_names fate_names = { ARRAY_SIZE(fates), fates, NULL };
 	[K_FREE_TIME] = { .key = "free_time", .type = ATW_T_COUNT, \
 			  .help = "when it was freed, if that was seen" }, \
 	[K_FREE_IP] = { .key = "free_ip", .type = ATW_T_VA, \
-			.help = "who freed it, or Memorizer's code for what became of it" }, \
+			.help = "code that freed it, or a special value of Memorizer" }, \
 	[K_FATE] = { .key = "fate", .type = ATW_T_ENUM, .names = &fate_names, .hidden = true, \
-		     .help = "live, freed, missed (another came over it), nested" }, \
+		     .help = "live, freed, missed (another object overlaps it), nested" }, \
 	[K_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 13, \
-		     .help = "which allocator it is of" }, \
+		     .help = "its allocator" }, \
 	[K_NEW_TYPE] = { .key = "new_type", .type = ATW_T_TEXT, .width = 13, .hidden = true, \
 			 .help = "allocator of the objects in it, fate nested" }, \
 	[K_NAME] = { .key = "name", .type = ATW_T_TEXT, .hidden = true, \
-		     .help = "compressed form: what stands for alloc_ip" }, \
+		     .help = "compressed form: name in place of alloc_ip" }, \
 	[K_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 15, \
 		     .help = "name of that thread" }, \
 	[K_CACHE] = { .key = "cache", .type = ATW_T_TEXT, \
@@ -60,7 +60,7 @@ static const struct atw_schema heat_list = { "heat", heat_columns, H_COUNT };
 static const struct atw_column by_object[K_OBJECTS] = {
 	OBJECT_COLUMNS,
 	[K_ACCESSES] = { .key = "accesses", .type = ATW_T_LIST, .of = &access_list,
-			 .help = "who touched it; JSON: a list of ip, pid, writes, reads" },
+			 .help = "number of accessors; JSON: a list of ip, pid, writes, reads" },
 	[K_SUM_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .help = "times it was written" },
 	[K_SUM_READS] = { .key = "reads", .type = ATW_T_COUNT, .help = "times it was read" },
 	[K_SUM_FREES] = { .key = "frees", .type = ATW_T_COUNT, .hidden = true,
@@ -79,15 +79,15 @@ const struct atw_schema kmap_objects_schema = { "kmap show", by_object, K_OBJECT
 
 static const struct atw_column by_access[K_ALL] = {
 	OBJECT_COLUMNS,
-	[K_IP] = { .key = "ip", .type = ATW_T_VA, .help = "code that touched it" },
+	[K_IP] = { .key = "ip", .type = ATW_T_VA, .help = "code that accessed it" },
 	[K_ACCESS_PID] = { .key = "access_pid", .type = ATW_T_COUNT,
-			   .help = "thread that it ran for" },
+			   .help = "thread that accessed it" },
 	[K_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .help = "times it wrote" },
 	[K_READS] = { .key = "reads", .type = ATW_T_COUNT, .help = "times it read" },
 	[K_FREES] = { .key = "frees", .type = ATW_T_COUNT, .hidden = true,
 		      .help = "compressed form: times it freed one" },
 	[K_CALLER] = { .key = "caller", .type = ATW_T_VA, .hidden = true,
-		       .help = "who called that code, where that was recorded" },
+		       .help = "caller of that code, where recorded" },
 	[K_FUNCTION] = { .key = "function", .type = ATW_T_TEXT, .width = 20, .hidden = true,
 			 .help = "function of ip" },
 };

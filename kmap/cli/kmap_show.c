@@ -330,7 +330,7 @@ static void show_notes(struct show *s)
 			t->objects == 1 ? "" : "s", t->accesses, t->accesses == 1 ? "" : "es",
 			kmap_version_name(t->version), t->ours ? ", of atwalk's own" : "");
 	if (t->calls)
-		atw_output_note(s->out, "%" PRIu64 " call%s shown: no row is one", t->calls,
+		atw_output_note(s->out, "%" PRIu64 " call%s shown: calls have no rows", t->calls,
 				t->calls == 1 ? " is not" : "s are not");
 }
 

@@ -152,7 +152,7 @@ static bool socket_answer(struct client *c, char *line)
 		.status = ATW_E_USAGE, .text = "a line is 'read NAME', 'write NAME VALUE' or 'list'",
 	};
 	static const struct atw_err none = {
-		.status = ATW_E_MISSING, .text = "there is no control of that name",
+		.status = ATW_E_MISSING, .text = "there is no such control",
 	};
 	char *rest = line, *verb = strsep(&rest, " "), *name = strsep(&rest, " ");
 	const struct kmap_control *f = name ? kmap_control_find(name) : NULL;

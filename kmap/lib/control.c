@@ -69,17 +69,17 @@ static void kmap_control_open_file(struct kmap_controls *c, const char *out)
 
 	c->fd = -1;
 	if (o->level) {
-		snprintf(c->why, sizeof(c->why), "what is recorded is packed, and cannot be read again");
+		snprintf(c->why, sizeof(c->why), "cannot read back the recording: it is compressed");
 		return;
 	}
 	if (fstat(o->fd, &st) < 0 || !S_ISREG(st.st_mode) || flags & O_APPEND) {
-		snprintf(c->why, sizeof(c->why), "what is recorded does not go to a file of its own, and cannot be read again");
+		snprintf(c->why, sizeof(c->why), "cannot read back the recording: it is not written to a regular file");
 		return;
 	}
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
 	c->fd = open(self, O_RDONLY | O_CLOEXEC);
 	if (c->fd < 0)
-		snprintf(c->why, sizeof(c->why), "what is recorded cannot be read again: %s",
+		snprintf(c->why, sizeof(c->why), "cannot read back the recording: %s",
 			 strerror(errno));
 	snprintf(c->folder, sizeof(c->folder), "%s", out ? out : "");
 	slash = strrchr(c->folder, '/');
@@ -275,7 +275,7 @@ static int kmap_control_write_enabled(struct kmap_controls *c, const char *text,
 	else if (!num_dec(text, strlen(text), &n) || n > INT32_MAX)
 		return -EINVAL;
 	if (n == 2 || n == 3) {
-		atw_err_set(err, ATW_E_USAGE, "%s is who writes it and its children, and the recording does not know who that is", text);
+		atw_err_set(err, ATW_E_USAGE, "'%s' selects the writing process and its children, which a recording cannot determine", text);
 		return -EINVAL;
 	}
 	if (n > 1) {
@@ -395,7 +395,7 @@ int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, co
 	int r = -EINVAL;
 
 	if (!f->writes) {
-		atw_err_set(err, ATW_E_PERM, "it is only read");
+		atw_err_set(err, ATW_E_PERM, "it is read-only");
 		return -EACCES;
 	}
 	len = kmap_control_takes_any(f->kind) ? 0 : len;
@@ -415,6 +415,6 @@ int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, co
 			pthread_mutex_unlock(&c->copying);
 	}
 	if (r == -EINVAL && (!err || err->status == ATW_OK))
-		atw_err_set(err, ATW_E_USAGE, "what was written is nothing that it can be");
+		atw_err_set(err, ATW_E_USAGE, "invalid value");
 	return r;
 }

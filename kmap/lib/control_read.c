@@ -140,7 +140,7 @@ static int read_kmap(struct kmap_reading *r, struct atw_err *err)
 	r->copy = control_read_open_copy(c);
 	if (r->copy < 0) {
 		ret = -errno;
-		atw_err_set(err, ATW_E_IO, "room for a copy of what lives: %s", strerror(errno));
+		atw_err_set(err, ATW_E_IO, "cannot copy live objects: %s", strerror(errno));
 		return ret;
 	}
 	control_stand_still(c);
@@ -184,7 +184,7 @@ static int control_read_rows(struct kmap_reading *r, struct atw_err *err)
 	int ret;
 
 	if (v != KMAP_V4) {
-		atw_err_set(err, ATW_E_UNSUPPORTED, "rows are made of version 4 alone, and %s is recorded",
+		atw_err_set(err, ATW_E_UNSUPPORTED, "rows require version 4, and %s is recorded",
 			    kmap_version_name(v));
 		return -EOPNOTSUPP;
 	}
@@ -263,7 +263,7 @@ int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 	int status;
 
 	if (!f->reads) {
-		atw_err_set(err, ATW_E_PERM, "it is only written");
+		atw_err_set(err, ATW_E_PERM, "it is write-only");
 		return -EACCES;
 	}
 	r = calloc(1, sizeof(*r));
@@ -280,7 +280,7 @@ int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 			 ? control_read_open_kind(r, err)
 			 : -EMFILE;
 	if (status == -EMFILE)
-		atw_err_set(err, ATW_E_LIMIT, "too many have it open");
+		atw_err_set(err, ATW_E_LIMIT, "too many readers have it open");
 	if (status == 0) {
 		c->opens++;
 		c->copies += control_read_has_copy(r->kind);

@@ -17,7 +17,7 @@ int control_stream_open(struct kmap_reading *r, struct atw_err *err)
 	if (ret < 0)
 		return ret;
 	if (c->streaming) {
-		atw_err_set(err, ATW_E_LIMIT, "somebody else reads it");
+		atw_err_set(err, ATW_E_LIMIT, "it already has a reader");
 		return -EBUSY;
 	}
 	c->streaming = true;

@@ -20,13 +20,13 @@ static int cut_check(const struct kmap_model *m, const struct kmap_units *u,
 {
 	if (!m->call.n)
 		return atw_err_set(err, ATW_E_MISSING,
-				   "the recording has no calls, by which functions are put together");
+				   "the recording has no calls, from which clusters are formed");
 	for (size_t i = 0; i < m->call.n; i++) {
 		const struct kmap_unit *from = &u->v[u->of[kmap_call(m, i)->key.a]];
 		const struct kmap_unit *to = &u->v[u->of[kmap_call(m, i)->key.b]];
 
 		if (!from->size || !to->size)
-			return atw_err_set(err, ATW_E_MISSING, "the size of %.100s is not known, and "
+			return atw_err_set(err, ATW_E_MISSING, "the size of %.100s is not known, but "
 					   "the recording has calls of it", (from->size ? to : from)->name);
 	}
 	return ATW_OK;

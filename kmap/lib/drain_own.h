@@ -10,7 +10,7 @@
 enum { DRAIN_BUFFER = 1 << 18 };
 
 struct drain_name {
-	struct kmap_key key;             /* `who`: number and generation */
+	struct kmap_key key;             /* task id: number and generation */
 	uint32_t at;                     /* in the recorder's memory */
 };
 
@@ -31,10 +31,10 @@ struct kmap_drain {
 	off_t headers;           /* bytes before the first object */
 	off_t last_line;         /* and before the last line; 0: not yet */
 	struct kmap_named named;         /* functions that were */
-	struct kmap_table tasks;         /* names, by `who`: struct drain_name */
+	struct kmap_table tasks;         /* names by task id: struct drain_name */
 	struct kmap_table said;          /* by number: struct drain_said */
 	uint32_t ntasks;                 /* of the recorder's, so many are there */
-	int32_t recent[256];             /* of these, 1 + `who` */
+	int32_t recent[256];             /* 1 + task id of names written recently */
 	size_t used;
 	char buffer[DRAIN_BUFFER];
 };

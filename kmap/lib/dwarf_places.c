@@ -104,7 +104,7 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 	if (p->fd >= 0)
 		p->dw = dwarf_begin(p->fd, DWARF_C_READ);
 	if (!p->dw) {
-		atw_err_set(err, ATW_E_DAMAGED, "its DWARF cannot be read: %s",
+		atw_err_set(err, ATW_E_DAMAGED, "cannot read its DWARF: %s",
 			    p->fd < 0 ? "it cannot be opened" : dwarf_errmsg(-1));
 		dwarf_places_close(p);
 		return ATW_E_DAMAGED;

@@ -157,17 +157,17 @@ static int format_header(struct kmap_reader *k, const struct kmap_record *rec,
 	uint64_t v;
 
 	if (k->line == 1 && !version)
-		return atw_err_set(err, ATW_E_UNSUPPORTED, "'%.*s' where its version should be",
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "invalid version '%.*s'",
 				   (int)(key->len < 20 ? key->len : 20), (const char *)key->data);
 	if (!version)
 		return ATW_OK;
 	if (k->line > 1)
 		return atw_err_set(err, ATW_E_DAMAGED, "another file begins here");
 	if (!num_dec(value->data, value->len, &v) || v != 1) {
-		atw_err_set(err, ATW_E_UNSUPPORTED, "atwalk-kmap in version '%.*s', and this "
+		atw_err_set(err, ATW_E_UNSUPPORTED, "atwalk-kmap version '%.*s', but this "
 			    "program reads 1", (int)(value->len < 20 ? value->len : 20),
 			    (const char *)value->data);
-		atw_err_hint(err, "a newer atwalk may");
+		atw_err_hint(err, "use a newer atwalk");
 		return ATW_E_UNSUPPORTED;
 	}
 	return ATW_OK;
@@ -185,16 +185,16 @@ static int format_placed(struct kmap_reader *k, const struct kmap_record *rec,
 	case KMAP_ACCESS:
 	case KMAP_LINE_HEAT:
 		if (!k->in_object)
-			return atw_err_set(err, ATW_E_DAMAGED, "a line's heat, and no object before it");
+			return atw_err_set(err, ATW_E_DAMAGED, "heat of a line without an object before it");
 		k->accesses += rec->kind == KMAP_ACCESS;
 		return ATW_OK;
 	case KMAP_USED:
 		if (!k->in_object)
-			return atw_err_set(err, ATW_E_DAMAGED, "times of accesses, and no object before them");
+			return atw_err_set(err, ATW_E_DAMAGED, "times of accesses without an object before them");
 		return ATW_OK;
 	case KMAP_MARK:
 		if (!k->in_object)
-			return atw_err_set(err, ATW_E_DAMAGED, "a mark, and no object before it");
+			return atw_err_set(err, ATW_E_DAMAGED, "a mark without an object before it");
 		return ATW_OK;
 	case KMAP_CALL:
 		k->calls++;
@@ -220,13 +220,13 @@ static int format_one(struct kmap_reader *k, struct atw_blob line,
 
 	if (!k->in_object && trim(line).len && blank(*(const char *)line.data) &&
 	    !format_is_object(line))
-		return atw_err_set(err, ATW_E_DAMAGED, "an access, and no object before it");
+		return atw_err_set(err, ATW_E_DAMAGED, "an access without an object before it");
 	if (k->version == KMAP_V3 && !k->sure)
 		format_settle(k, line);
 	r = kmap_parse(line, k->version,
 		       (k->ours ? KMAP_OURS : 0) | (k->declared ? KMAP_DECLARED : 0), ret, err);
 	if (r == ATW_OK && k->ended && ret->kind != KMAP_BLANK)
-		return atw_err_set(err, ATW_E_DAMAGED, "something comes behind the end line");
+		return atw_err_set(err, ATW_E_DAMAGED, "unexpected data after the end line");
 	if (r == ATW_OK)
 		return format_placed(k, ret, err);
 	/* The bad line may have been an object's: drop the accesses that follow it. */
@@ -326,13 +326,13 @@ int kmap_next(struct kmap_reader *k, struct atw_blob buf, bool last, size_t *pos
 int kmap_finish(const struct kmap_reader *k, struct atw_err *err)
 {
 	if (!k->started)
-		return atw_err_set(err, ATW_E_FORMAT, "nothing is in it");
+		return atw_err_set(err, ATW_E_FORMAT, "it is empty");
 	if (k->ours && !k->ended)
-		return atw_err_set(err, ATW_E_DAMAGED, "no end line: cut off behind line %" PRIu64,
+		return atw_err_set(err, ATW_E_DAMAGED, "no end line: cut off after line %" PRIu64,
 				   k->line);
 	if (k->ended && !k->faults && (k->said_objects != k->objects || k->said_accesses != k->accesses))
-		return atw_err_set(err, ATW_E_DAMAGED, "by its end line there are %" PRIu64
-				   " lines of objects and %" PRIu64 " of accesses, and there are "
+		return atw_err_set(err, ATW_E_DAMAGED, "the end line counts %" PRIu64
+				   " lines of objects and %" PRIu64 " of accesses, but there are "
 				   "%" PRIu64 " and %" PRIu64, k->said_objects, k->said_accesses, k->objects,
 				   k->accesses);
 	return ATW_OK;

@@ -25,18 +25,18 @@ int kmap_address(const char *what, struct atw_blob b, uint64_t *ret, struct atw_
 	if (num_hex(b.data, b.len, ret))
 		return ATW_OK;
 	if (blob_is(b, "(____ptrval____)")) {
-		atw_err_set(err, ATW_E_FORMAT, "%s: the kernel hid it: '(____ptrval____)'", what);
+		atw_err_set(err, ATW_E_FORMAT, "%s: hidden by the kernel: '(____ptrval____)'", what);
 		atw_err_hint(err, "boot that kernel with no_hash_pointers");
 		return ATW_E_FORMAT;
 	}
-	return atw_err_set(err, ATW_E_FORMAT, "%s: '%s' is no address", what, kmap_quote(b).s);
+	return atw_err_set(err, ATW_E_FORMAT, "%s: '%s' is not an address", what, kmap_quote(b).s);
 }
 
 int kmap_count(const char *what, struct atw_blob b, uint64_t *ret, struct atw_err *err)
 {
 	b = trim(b);
 	return num_dec(b.data, b.len, ret) ? ATW_OK :
-	       atw_err_set(err, ATW_E_FORMAT, "%s: '%s' is no number", what, kmap_quote(b).s);
+	       atw_err_set(err, ATW_E_FORMAT, "%s: '%s' is not a number", what, kmap_quote(b).s);
 }
 
 int kmap_number(const char *what, struct atw_blob b, int64_t *ret, struct atw_err *err)
@@ -47,7 +47,7 @@ int kmap_number(const char *what, struct atw_blob b, int64_t *ret, struct atw_er
 	b = trim(b);
 	minus = begins(&b, "-");
 	if (!num_dec(b.data, b.len, &v) || v > (uint64_t)INT64_MAX + minus)
-		return atw_err_set(err, ATW_E_FORMAT, "%s: '%s%s' is no number", what,
+		return atw_err_set(err, ATW_E_FORMAT, "%s: '%s%s' is not a number", what,
 				   minus ? "-" : "", kmap_quote(b).s);
 	*ret = (int64_t)(minus ? -v : v);
 	return ATW_OK;

@@ -178,11 +178,11 @@ static int format_parse_end_line(struct atw_blob b, struct kmap_record *ret,
 				value = format_parse_word(&b);
 
 		if (!blob_is(key, keys[i]) || !num_dec(value.data, value.len, &v[i]))
-			return atw_err_set(err, ATW_E_FORMAT, "an end line has 'objects N accesses N "
-					   "lost N', and not '%s'", kmap_quote(all).s);
+			return atw_err_set(err, ATW_E_FORMAT, "expected 'objects N accesses N "
+					   "lost N' in an end line, not '%s'", kmap_quote(all).s);
 	}
 	if (b.len)
-		return atw_err_set(err, ATW_E_FORMAT, "'%s' behind what an end line has",
+		return atw_err_set(err, ATW_E_FORMAT, "unexpected '%s' in an end line",
 				   kmap_quote(b).s);
 	ret->kind = KMAP_END;
 	ret->u.end.objects = v[0];
@@ -200,7 +200,7 @@ static int format_parse_heat(struct atw_blob b, struct kmap_record *ret,
 	int r;
 
 	if (!take(&b, &f[0]) || !take(&b, &f[1]))
-		return atw_err_set(err, ATW_E_FORMAT, "a line's heat has 3 fields");
+		return atw_err_set(err, ATW_E_FORMAT, "expected 3 fields of the heat of a line");
 	if ((r = kmap_count("line", f[0], &a.line, err)) ||
 	    (r = kmap_count("writes", f[1], &a.writes, err)) ||
 	    (r = kmap_count("reads", b, &a.reads, err)))
@@ -219,12 +219,12 @@ static int format_parse_used(struct atw_blob b, struct kmap_record *ret,
 	int r;
 
 	if (!take(&b, &first) || commas(b))
-		return atw_err_set(err, ATW_E_FORMAT, "times of accesses have 2 fields");
+		return atw_err_set(err, ATW_E_FORMAT, "expected 2 times of accesses");
 	if ((r = kmap_count("first access", first, &from, err)) ||
 	    (r = kmap_count("last access", b, &to, err)))
 		return r;
 	if (from > to)
-		return atw_err_set(err, ATW_E_FORMAT, "the first access, %" PRIu64 ", is behind the last "
+		return atw_err_set(err, ATW_E_FORMAT, "the first access, %" PRIu64 ", is after the last "
 				   "one, %" PRIu64, from, to);
 	ret->kind = KMAP_USED;
 	ret->u.used.first = from;
@@ -315,7 +315,7 @@ int kmap_parse(struct atw_blob line, enum kmap_version v, unsigned flags,
 		return ATW_OK;
 	}
 	if (line.len && (zero = memchr(s, 0, line.len)))
-		return atw_err_set(err, ATW_E_FORMAT, "byte %zu is 0: no text",
+		return atw_err_set(err, ATW_E_FORMAT, "byte %zu is 0: not text",
 				   (size_t)(zero - s) + 1);
 	if (!trim(line).len) {
 		ret->kind = KMAP_BLANK;

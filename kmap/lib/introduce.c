@@ -231,7 +231,7 @@ static int introduce_direct_map(struct atw_kernel *k, struct kmem *m, uint64_t *
 			}
 		return kmem_failure(err);
 	}
-	return atw_err_set(err, ATW_E_MISSING, "where the kernel maps RAM is not known");
+	return atw_err_set(err, ATW_E_MISSING, "cannot find the direct map of the kernel");
 }
 
 int kmap_introduce_running(struct kshare *s, struct atw_kernel *k, struct atw_err *err)

@@ -118,7 +118,7 @@ static int introduce_code_change(struct atw_kernel *k, const struct btf *types,
 	int r;
 
 	if ((size_t)family >= ARRAY_SIZE(ways) || !ways[family].function)
-		return atw_err_set(err, ATW_E_UNSUPPORTED, "recording is not known for this machine");
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "recording is not supported on this machine");
 	r = introduce_function(k, ways[family].function, &ret->change, err);
 	if (r == ATW_OK)
 		r = btf_offset(types, "task_struct", ways[family].member, &ret->thread, err);

@@ -47,7 +47,7 @@ static int live_events_ring_open(struct ring *r, uint32_t size, int outer, uint3
 	r->taken = taken == MAP_FAILED ? NULL : taken;
 	r->made = made == MAP_FAILED ? NULL : made;
 	if (!r->taken || !r->made)
-		return atw_err_set(err, ATW_E_NOMEM, "sharing a ring: %s", strerror(errno));
+		return atw_err_set(err, ATW_E_NOMEM, "cannot map a ring buffer: %s", strerror(errno));
 	r->data = (const uint8_t *)made + page;
 	return bpf_map_set(outer, cpu, (uint32_t)r->map, err);
 }

@@ -122,14 +122,14 @@ static int pmu_open_source(struct live_pmu *p, const struct perf_event_attr *a,
 		if (s->leader >= 0)
 			close(s->leader);
 		atw_err_set(err, error == EACCES || error == EPERM ? ATW_E_PERM : ATW_E_UNSUPPORTED,
-			    "sampling by the CPU: %s", strerror(error));
+			    "cannot sample by the CPU: %s", strerror(error));
 		return error == ENODEV || error == ENOENT ? ATW_E_NONE : err->status;
 	}
 	p->n++;
 	r = live_ring_open(&s->ring, s->fd, err);
 	if (r == ATW_OK && ioctl(leader ? s->leader : s->fd, PERF_EVENT_IOC_ENABLE,
 				 PERF_IOC_FLAG_GROUP) < 0)
-		r = atw_err_set(err, ATW_E_UNSUPPORTED, "sampling by the CPU: %s", strerror(errno));
+		r = atw_err_set(err, ATW_E_UNSUPPORTED, "cannot sample by the CPU: %s", strerror(errno));
 	return r;
 }
 

@@ -15,7 +15,7 @@ int live_ring_open(struct live_ring *r, int fd, struct atw_err *err)
 	void *p = mmap(NULL, (PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
-		return atw_err_set(err, ATW_E_NOMEM, "sharing a ring of perf_event_open(2): %s",
+		return atw_err_set(err, ATW_E_NOMEM, "cannot map a ring buffer of perf_event_open(2): %s",
 				   strerror(errno));
 	*r = (struct live_ring){ p, PAGES * page };
 	return ATW_OK;

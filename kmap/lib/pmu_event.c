@@ -38,7 +38,7 @@ int pmu_term_next(struct atw_blob events, size_t *pos, struct pmu_term *ret, str
 	if (!ret->name.len ||
 	    (equals &&
 	     !pmu_event_number(equals + 1, len - ret->name.len - 1, &ret->value)))
-		return atw_err_set(err, ATW_E_FORMAT, "'%.*s' is no part of an event", (int)len, s);
+		return atw_err_set(err, ATW_E_FORMAT, "'%.*s' is not a term of an event", (int)len, s);
 	return ATW_OK;
 }
 
@@ -100,7 +100,7 @@ int pmu_term_put(struct pmu_event *e, const struct pmu_term *t, struct atw_blob 
 			to = NULL;
 	}
 	if (!to || left)
-		return atw_err_set(err, ATW_E_FORMAT, "%.*s=0x%llx cannot be put where '%.*s' says",
+		return atw_err_set(err, ATW_E_FORMAT, "%.*s=0x%llx does not fit the format '%.*s'",
 				   (int)t->name.len, (const char *)t->name.data,
 				   (unsigned long long)t->value, (int)all.len,
 				   (const char *)all.data);

@@ -124,10 +124,10 @@ static int kmap_read_first_lines(struct kmap_read_reading *x, struct unpack *u,
 	if (!len)
 		return atw_err_set(err, ATW_E_FORMAT, "is empty");
 	if (kmap_read_is_table((struct atw_blob){x->buf, len}))
-		return atw_err_set(err, ATW_E_FORMAT, "not a KMAP, but a table of its control folder; "
-				   "'kmap' there is one");
-	return atw_err_set(err, ATW_E_FORMAT, "not a KMAP: it begins with no line of "
-			   "\"alloc_ip,pid,va,size,...\" nor with \"# atwalk-kmap 1\"");
+		return atw_err_set(err, ATW_E_FORMAT, "not a KMAP, but a table of the control folder; "
+				   "read 'kmap' there");
+	return atw_err_set(err, ATW_E_FORMAT, "not a KMAP: expected a first line "
+			   "\"alloc_ip,pid,va,size,...\" or \"# atwalk-kmap 1\"");
 }
 
 static void kmap_read_progress(const struct kmap_read_reading *x, const struct unpack *u)
@@ -173,12 +173,12 @@ static int kmap_read_all(struct kmap_read_reading *x, struct unpack *u,
 	}
 	if (r == ATW_END) {
 		x->summary->cut = true;
-		atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d lines were wrong so far: "
-			    "nothing behind it is read", x->rd.line, ENOUGH);
+		atw_err_set(&x->e, ATW_E_DAMAGED, "line %" PRIu64 ": %d invalid lines so far: "
+			    "the rest is not read", x->rd.line, ENOUGH);
 		return kmap_read_emit(x, err);
 	}
 	if (r == ATW_OK && x->rd.faults > FAULTS) {
-		atw_err_set(&x->e, ATW_E_DAMAGED, "%" PRIu64 " more lines are wrong",
+		atw_err_set(&x->e, ATW_E_DAMAGED, "%" PRIu64 " more lines are invalid",
 			    x->rd.faults - FAULTS);
 		r = kmap_read_emit(x, err);
 	}

@@ -78,20 +78,20 @@ void kmap_view_note(const struct kmap_view *v, const struct kmap_query *a,
 void kmap_note_sites(const struct kmap_query *a, const struct census_out *out)
 {
 	if (a->m->compressed)
-		out->note(out->arg, "this recording put all objects of a site together: how many there were is n/a");
+		out->note(out->arg, "this recording merged all objects of a site: their number is n/a");
 }
 
 void kmap_note_timeless(const struct kmap_query *a, const char *what, const struct census_out *out)
 {
 	if (a->m->timeless)
-		out->note(out->arg, "objects whose time of free is above 10^11, which is none, %s: %" PRIu64,
+		out->note(out->arg, "objects with an implausible time of free, above 10^11, %s: %" PRIu64,
 			  what, a->m->timeless);
 }
 
 void kmap_note_idle(const struct kmap_query *a, const struct census_out *out)
 {
 	if (kmap_accesses_sampled(a->m))
-		out->note(out->arg, "untouched, and only read or only written, is what was so while it was watched; objects that never were are not counted");
+		out->note(out->arg, "untouched, only read and only written apply to the time an object was watched; objects that were never watched are not counted");
 }
 
 /* ---- columns ---- */

@@ -14,7 +14,7 @@ static const struct atw_column part_columns[C_COUNT] = {
 	[C_CODE] = { .key = "code", .type = ATW_T_TEXT, .width = 28,
 		     .help = "the compartment: a file, or as the level or the cut has it" },
 	[C_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 6,
-		      .help = "whose objects it touches" },
+		      .help = "with objects that it accesses" },
 	[C_READERS] = { .key = "read_instructions", .type = ATW_T_COUNT, .width = 10,
 			.help = "of it that read" },
 	[C_READABLE] = { .key = "readable", .type = ATW_T_BYTES, .width = 8,
@@ -34,7 +34,7 @@ static const struct atw_column part_columns[C_COUNT] = {
 	[C_FUNCTIONS] = { .key = "functions", .type = ATW_T_TEXT, .width = 28, .hidden = true,
 			  .help = "that are in it" },
 	[C_TOUCHED] = { .key = "touched", .type = ATW_T_TEXT, .width = 20, .hidden = true,
-			.help = "caches, or types of memory, whose objects it touches" },
+			.help = "caches, or types of memory, with objects that it accesses" },
 };
 static const struct atw_schema part_schema = { "kmap-compartments", part_columns, C_COUNT };
 
@@ -242,7 +242,7 @@ static int compartments_part_rows(const struct kmap_query *a, const struct censu
 
 const struct kmap_report kmap_report_compartments = {
 	"compartments",
-	"Compartments: what each part of the kernel may do",
+	"Compartments: privilege of each part of the kernel",
 	"A file in one row, or a compartment of the level or cut that is chosen; the "
 	"most privilege first.",
 	&part_schema,

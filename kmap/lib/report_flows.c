@@ -26,7 +26,7 @@ static const struct atw_column columns[F_COUNT] = {
 	[F_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true,
 		     .help = "the file it is in" },
 	[F_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 20,
-		      .help = "slab cache whose objects these are" },
+		      .help = "slab cache of these objects" },
 	[F_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
 	[F_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10,
 		       .help = "by the writer, to any of the site's objects" },
@@ -222,7 +222,7 @@ static int report_flows_rows(const struct kmap_query *a, const struct census_out
 			  "here: %llu",
 			  FLOW_UNITS, (unsigned long long)report_flows_cut_off(a, &f));
 	if (f.unknown)
-		out->note(out->arg, "kinds of memory whose allocation site is not known are not here: %llu",
+		out->note(out->arg, "kinds of memory without a known allocation site, not listed: %llu",
 			  (unsigned long long)f.unknown);
 	kmap_view_note(&f.view, a, out);
 	flows_deinit(&f);
@@ -259,7 +259,7 @@ static int report_flows_put(const struct kmap_query *a, const struct flows *f,
 	const struct report_flows_sum *sum = t->v;
 	char of[160];
 	struct chart_heat h = {
-		.head = {"Who reads (columns) what others write (rows)",
+		.head = {"Reads (columns) of objects that others write (rows)",
 			 kmap_of(a,
 				 report_flows_cut_off(a, f)
 					 ? "reads of objects of sites that the row "
@@ -306,7 +306,7 @@ static int report_flows_draw(const struct kmap_query *a, struct scene *s,
 
 const struct kmap_report kmap_report_flows = {
 	"flows",
-	"Who reads what others write",
+	"Objects that one part of the kernel writes and another reads",
 	"Code that writes objects of a site, other code that reads objects of it, and "
 	"the site in one row.",
 	&schema,

@@ -7,7 +7,7 @@
 #include "kmap/lib/report.h"
 
 /* Where there are none. */
-#define NOTHING "this recording does not tell which bytes of objects were accessed"
+#define NOTHING "this recording has no accesses by line"
 
 enum { N_CACHE, N_TYPE, N_LINE, N_OFFSET, N_READS, N_WRITES, N_OBJECTS, N_COUNT };
 static const struct atw_column columns[N_COUNT] = {
@@ -18,7 +18,7 @@ static const struct atw_column columns[N_COUNT] = {
 	[N_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "of it" },
 	[N_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to it" },
 	[N_OBJECTS] = { .key = "told", .type = ATW_T_COUNT, .width = 8,
-			.help = "objects, or parts of them, that told of it" },
+			.help = "objects, or parts of them, with accesses to it" },
 };
 static const struct atw_schema schema = { "kmap-lines", columns, N_COUNT };
 
@@ -115,7 +115,7 @@ static int report_lines_draw(const struct kmap_query *a, struct scene *s,
 const struct kmap_report kmap_report_lines = {
 	"lines",
 	"Which bytes of objects are hot, by lines of 64",
-	"A cache and a line of its objects in one row, where the recording tells of "
+	"A cache and a line of its objects in one row, where the recording has "
 	"lines.",
 	&schema,
 	KMAP_LEVELS,

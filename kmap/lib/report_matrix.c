@@ -23,9 +23,9 @@ static const struct atw_column code_columns[K_COUNT] = {
 	[K_INSTRUCTIONS] = { .key = "instructions", .type = ATW_T_COUNT, .width = 12,
 			     .help = "of it that read or write objects" },
 	[K_CACHES] = { .key = "caches", .type = ATW_T_COUNT, .width = 6,
-		       .help = "whose objects it touches" },
+		       .help = "with objects that it accesses" },
 	[K_SIZE] = { .key = "code_size", .type = ATW_T_BYTES, .width = 9, .hidden = true,
-		     .help = "of its functions that were seen, where symbols tell it" },
+		     .help = "of its functions that were seen, with symbols" },
 };
 static const struct atw_schema code_schema = { "kmap-code", code_columns, K_COUNT };
 
@@ -124,7 +124,7 @@ static int report_matrix_code_draw(const struct kmap_query *a, struct scene *s,
 
 const struct kmap_report kmap_report_code = {
 	"code",
-	"Code: who reads and writes objects, the busiest first",
+	"Code: functions that read and write objects, the busiest first",
 	"A function in one row; or a unit of the level that is chosen.",
 	&code_schema,
 	KMAP_FUNCTION,
@@ -301,7 +301,7 @@ static const struct atw_column writer_columns[W_COUNT] = {
 	[PAIR_CODE] = UNIT_COLUMN("function that writes; or a unit of the level"),
 	[W_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
 	[W_INSTRUCTIONS] = { .key = "instructions", .type = ATW_T_COUNT, .width = 12,
-			     .help = "that write; counted for each site whose objects they write" },
+			     .help = "that write; counted once for each site of the objects" },
 };
 static const struct atw_schema writer_schema = { "kmap-writers", writer_columns, W_COUNT };
 
@@ -327,7 +327,7 @@ static int report_matrix_writer_draw(const struct kmap_query *a, struct scene *s
 
 const struct kmap_report kmap_report_writers = {
 	"writers",
-	"Who writes each kind of object",
+	"Code that writes each kind of object",
 	"A cache and a function that was seen to write its objects in one row.",
 	&writer_schema,
 	KMAP_FUNCTION,

@@ -23,7 +23,7 @@ static const struct atw_column columns[O_COUNT] = {
 	[O_ALLOC] = { .key = "alloc_time", .type = ATW_T_COUNT, .width = 10,
 		      .help = "when, by the recording's clock" },
 	[O_FREE] = { .key = "free_time", .type = ATW_T_COUNT, .width = 10, .help = "its end" },
-	[O_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6, .help = "who allocated it" },
+	[O_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6, .help = "thread that allocated it" },
 	[O_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 12, .help = "its name" },
 	[O_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 9, .help = "of it" },
 	[O_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 9, .help = "to it" },
@@ -82,15 +82,15 @@ static const struct atw_column process_columns[P_COUNT] = {
 	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6,
 		    .help = "thread; n/a: outside of any" },
 	[P_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16,
-		     .help = "what it was called then" },
+		     .help = "its name at that time" },
 	[P_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8,
 			.help = "that it allocated" },
 	[P_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of these" },
 	[P_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10,
-		      .help = "of anybody's objects" },
+		      .help = "of all objects" },
 	[P_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to them" },
 	[P_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 6,
-		      .help = "whose objects it touched" },
+		      .help = "with objects that it accessed" },
 };
 static const struct atw_schema process_schema = { "kmap-processes", process_columns, P_COUNT };
 
@@ -129,15 +129,15 @@ static int report_objects_process_rows(const struct kmap_query *a,
 		r = row_out(&row, out, err);
 	}
 	if (a->m->compressed)
-		out->note(out->arg, "this recording put all objects of a site together, whoever allocated and used them");
+		out->note(out->arg, "this recording merged all objects of a site, whichever threads allocated and used them");
 	else if (!a->m->has_pids)
-		out->note(out->arg, "who reads and writes is not known: accesses have no pid in this form");
+		out->note(out->arg, "reading and writing threads are not known: accesses have no pid in this form");
 	return r;
 }
 
 const struct kmap_report kmap_report_processes = {
 	"processes",
-	"Processes: who allocates, reads and writes",
+	"Processes: allocations, reads and writes of each thread",
 	"A thread, under one of its names, in one row; pid n/a is code that ran outside "
 	"of any, such as interrupts.",
 	&process_schema,

@@ -206,7 +206,7 @@ static int report_privilege_rows(const struct kmap_query *a, const struct census
 	if (why)
 		out->note(out->arg, "calls are n/a: %s", why);
 	if (!a->m->has_frees)
-		out->note(out->arg, "frees are n/a: the recording does not tell who frees");
+		out->note(out->arg, "frees are n/a: the recording does not have the code that frees");
 	if (x.over)
 		out->note(out->arg, "numbers of more than 64 bits are n/a");
 	out->note(out->arg, "instructions are those that were seen to do it; objects weigh %s",

@@ -82,9 +82,9 @@ enum { H_FREED = S_SHARED, H_LIVE_BYTES, H_READS, H_WRITES, H_WEIGHT, H_ESTIMATE
 static const struct atw_column hot_columns[H_COUNT] = {
 	PLACE_COLUMNS,
 	[H_FREED] = { .key = "freed", .type = ATW_T_COUNT, .width = 8,
-		      .help = "objects whose end was recorded" },
+		      .help = "objects with a recorded end" },
 	[H_LIVE_BYTES] = { .key = "live_bytes", .type = ATW_T_BYTES, .width = 10,
-			   .help = "of objects nobody was seen to free" },
+			   .help = "of objects without a recorded free" },
 	[H_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "of its objects" },
 	[H_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to them" },
 	[H_WEIGHT] = { .key = "weight", .type = ATW_T_BYTES, .width = 7, .hidden = true,
@@ -228,7 +228,7 @@ static int report_sites_unread_draw(const struct kmap_query *a, struct scene *s,
 	return report_sites_draw(
 		a, report_sites_idle,
 		&(struct kmap_bars){
-			.title = "Kernel objects that nobody reads, or nobody writes",
+			.title = "Kernel objects that are never read, or never written",
 			.of = "bytes of objects",
 			.unit = AXIS_BYTES,
 			.key = kinds,

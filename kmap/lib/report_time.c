@@ -20,7 +20,7 @@ static void report_time_note_clock(const struct kmap_query *a, const struct cens
 		out->note(out->arg, "times are of the recording's clock: events, or jiffies in the first form");
 	else
 		out->note(out->arg, "this recording has no times%s",
-			  a->m->compressed ? ": it put the objects of a site together" : "");
+			  a->m->compressed ? ": it merged the objects of a site" : "");
 }
 
 /* ---- lifetimes ---- */
@@ -113,7 +113,7 @@ static void report_time_note_dead(const struct kmap_model *m,
 	out->note(out->arg, "objects that have a dead time, from the last access to the free: %" PRIu64,
 		  m->dead);
 	if (m->undated)
-		out->note(out->arg, "objects that were accessed, and nobody says when, so that their dead time is n/a: %" PRIu64,
+		out->note(out->arg, "objects with accesses without times, so that their dead time is n/a: %" PRIu64,
 			  m->undated);
 	if (m->dead_late)
 		out->note(out->arg, "objects that were accessed after they were freed have no dead time: %" PRIu64,
@@ -130,14 +130,14 @@ static int report_time_life_rows(const struct kmap_query *a, const struct census
 		r = report_time_life_cache(a, order[i].at, out, err);
 	report_time_note_clock(a, out);
 	if (a->m->s.live && !a->m->compressed)
-		out->note(out->arg, "objects that nobody was seen to free are not here: %" PRIu64,
+		out->note(out->arg, "objects without a recorded free, not listed: %" PRIu64,
 			  a->m->s.live);
-	kmap_note_timeless(a, "are not here", out);
+	kmap_note_timeless(a, "are not listed", out);
 	if (a->m->backwards)
-		out->note(out->arg, "objects that were freed before they were allocated are not here: %" PRIu64,
+		out->note(out->arg, "objects that were freed before they were allocated, not listed: %" PRIu64,
 			  a->m->backwards);
 	if (a->m->s.missed)
-		out->note(out->arg, "objects whose free was missed, so that their end is when another came over them: %" PRIu64,
+		out->note(out->arg, "objects with a missed free, which end when another object overlaps them: %" PRIu64,
 			  a->m->s.missed);
 	report_time_note_dead(a->m, out);
 	kmap_note_idle(a, out);
@@ -347,7 +347,7 @@ static int report_time_live_rows(const struct kmap_query *a, const struct census
 	if (kmap_timed(a->m))
 		out->note(out->arg, "a step has %" PRIu64 " ticks; objects without a time of allocation are not here",
 			  (uint64_t)1 << a->m->series.shift);
-	kmap_note_timeless(a, "are not here", out);
+	kmap_note_timeless(a, "are not listed", out);
 	return r;
 }
 

@@ -177,7 +177,7 @@ struct kshare_edge {
 	uint32_t writes, reads;
 };
 
-/* Name of a thread; `who`: as in edges. Bytes behind the name's end are undefined. */
+/* Name of a thread; task_id is as in edges. Bytes after the name's end are undefined. */
 struct kshare_task {
 	int32_t task_id;
 	char comm[KSHARE_COMM];

@@ -89,8 +89,9 @@ bool kstore_spill(struct kstore *k);
 bool kstore_part(struct kstore *k, uint32_t id);
 
 /*
- * The `who` of edges for a thread of this number and name; a new name is passed on to
- * the writer. `comm` has KSHARE_COMM bytes. And by the number alone, with its last name.
+ * kstore_task() returns the task id of edges for a thread of this number and name, and
+ * passes a new name on to the writer; `comm` has KSHARE_COMM bytes. kstore_task_of() uses
+ * the last name of the number.
  */
 int32_t kstore_task(struct kstore *k, int32_t pid, const char *comm);
 int32_t kstore_task_of(const struct kstore *k, int32_t pid);

@@ -159,7 +159,7 @@ static int kmap_write_on_record(void *arg, const struct kmap_record *rec,
 	uint32_t lost = kmap_write_losses(w, rec);
 
 	if (w->form.own && kmap_write_is_compressed(rec))
-		return atw_err_set(err, ATW_E_UNSUPPORTED, "in %s objects are objects, and the compressed form has sums of them",
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "%s has single objects, and the compressed form only sums of them",
 				   kmap_form_name(w->form));
 	for (uint32_t left = lost; left; left &= left - 1)
 		w->losses.n[__builtin_ctz(left)]++;
@@ -194,10 +194,10 @@ static int kmap_write_last_line(struct kmap_writer *w, const struct kmap_summary
 	if (!of->cut && !of->faults)
 		return kmap_write_put(w, &end, err);
 	if (of->faults)
-		snprintf(why, sizeof(why), "lines of what it was made from that are wrong: %" PRIu64,
+		snprintf(why, sizeof(why), "invalid lines in its input: %" PRIu64,
 			 of->faults);
 	else
-		snprintf(why, sizeof(why), "what it was made from is cut off");
+		snprintf(why, sizeof(why), "its input is cut off");
 	return kmap_write_put_header(w, "cut", why, err);
 }
 

@@ -201,11 +201,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	calls_init();
 	rec.s = plugin_map_fd(share, PROT_READ | PROT_WRITE, &size);
 	if (!rec.s || size < sizeof(*rec.s) || rec.s->magic != KSHARE_MAGIC)
-		return plugin_error("it is loaded by `atwalk kmap record` of its own "
-				    "version, and by nobody else");
+		return plugin_error("this plugin can only be loaded by a matching "
+				    "`atwalk kmap record`");
 	rec.ram = plugin_map_fd(ram, PROT_READ, &rec.ram_size);
 	if (rec.s->nrams && !rec.ram)
-		return plugin_error("the guest's memory cannot be mapped");
+		return plugin_error("cannot map the guest's memory");
 	if (info->system.max_vcpus > KSHARE_CPUS)
 		return plugin_error(
 			"the guest has more CPUs than can be followed (64)");

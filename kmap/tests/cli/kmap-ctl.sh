@@ -224,7 +224,7 @@ END
 	run atwalk kmap ctl debug
 	status 3
 	no_out
-	err_is 'atwalk: debug: no recording is controlled there'
+	err_is 'atwalk: debug: not the control folder of a recording'
 	yes [ ! -s rec.out ]
 fi
 
@@ -247,7 +247,7 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	err_has 'Device or resource busy'
 	run ctl kmap_stream
 	status 3
-	err <<<'atwalk: sock: kmap_stream: somebody else reads it'
+	err <<<'atwalk: sock: kmap_stream: it already has a reader'
 	# The reader receives the rest when the recording ends.
 	ends 0
 	yes wait $reader
@@ -293,7 +293,7 @@ if [ -n "$fuse" ]; then skip "$fuse"; else
 	yes [ -S sock ]
 	run atwalk kmap ctl sock stats
 	status 3
-	err <<<'atwalk: sock: nothing is recorded there any more'
+	err <<<'atwalk: sock: the recording has ended'
 	bios=bare.bin
 	run timeout "$limit" "$built/atwalk" kmap record -q --bare --control debug --control-socket sock -o a.kmap -- \
 		"${machine[@]}" bare.bin -device isa-debug-exit,iobase=0xf4
@@ -367,7 +367,7 @@ $line
 $line
 $line
 $line
-error 2 there is no control of that name
+error 2 there is no such control
 data 2
 Y
 end
@@ -378,8 +378,8 @@ end
 data 2
 N
 end
-error 13 it is only read
-error 13 it is only written
+error 13 it is read-only
+error 13 it is write-only
 END
 	run python3 talk.py "b'read kmap\0\nread kmap\n'"
 	out <<<'error 22 the line is too long, or has a zero byte in it'
@@ -395,12 +395,12 @@ s = socket.socket(socket.AF_UNIX); s.connect("sock"); s.sendall(b"read stats\n" 
 	out <<<Y
 	run ctl memorizer_enabled 3
 	status 3
-	err_has 'memorizer_enabled: 3 is who writes it and its children, and the recording does not know who that is'
+	err_has "memorizer_enabled: '3' selects the writing process and its children"
 	run ctl
 	out <<<"$listed"
 	run ctl nosuch
 	status 3
-	err <<<'atwalk: sock: nosuch: there is no control of that name'
+	err <<<'atwalk: sock: nosuch: there is no such control'
 	ends 0
 	kill $lazy 2>/dev/null
 	wait $lazy 2>/dev/null
@@ -602,15 +602,15 @@ if [ -n "$why" ] || [ -z "$zstd" ]; then skip "${why:-no zstd}"; else
 	begin a.kmap.zst
 	run ctl kmap
 	status 3
-	err <<<'atwalk: sock: kmap: what is recorded is packed, and cannot be read again'
+	err <<<'atwalk: sock: kmap: cannot read back the recording: it is compressed'
 	run ctl clear_object_list 1
 	status 3
-	err_has 'is packed, and cannot be read again'
+	err_has 'cannot read back the recording: it is compressed'
 	ends 0
 	begin /dev/null
 	run ctl kmap_stream
 	status 3
-	err <<<'atwalk: sock: kmap_stream: what is recorded does not go to a file of its own, and cannot be read again'
+	err <<<'atwalk: sock: kmap_stream: cannot read back the recording: it is not written to a regular file'
 	ends 0
 fi
 
@@ -670,13 +670,13 @@ fi
 t "kmap ctl: wrong usage"
 run atwalk kmap ctl
 status 2
-err_has 'it takes a socket or folder, a name, and what to write'
+err_has 'expected SOCKET|FOLDER [NAME [VALUE]]'
 run atwalk kmap ctl . ../x
 status 3
-err_has 'there is no control of that name'
+err_has 'there is no such control'
 run atwalk kmap ctl . 'a b'
 status 2
-err_has "'a b' is no name of a control"
+err_has "'a b' is not the name of a control"
 run atwalk kmap ctl . x "$(printf '%065d' 1)"
 status 2
 err_has 'a value is one line of at most 64 bytes'

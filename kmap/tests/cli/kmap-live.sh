@@ -184,7 +184,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	kill -CONT "$child"
 	wait "$child"
 	yes test $? -eq 4
-	yes grep -q 'not in the file: [1-9][0-9]* allocations and frees that came too fast' rec.err
+	yes grep -q 'lost: [1-9][0-9]* allocations and frees that came too fast' rec.err
 	yes test "$(lost fast.kmap)" -gt 0
 	run atwalk kmap report -q caches fast.kmap
 	status 4
@@ -223,7 +223,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	kill $storm
 	wait $storm 2>"$work/log/killed"
 	status 3
-	err_has 'small.kmap: writing: File too large; the file ends there, and says so'
+	err_has 'small.kmap: writing: File too large; the file ends there and is marked as cut off'
 	yes test "$(tail -n 1 small.kmap)" = '# atwalk-kmap cut writing: File too large'
 	run atwalk kmap show -q small.kmap
 	status 4
@@ -273,7 +273,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 --no-symbols --mem 16M -o small.kmap -- \
 		python3 many.py
 	status 4
-	err_has " accesses that found no room; more room: --mem"
+	err_has " accesses for want of room; use a larger --mem"
 	yes grep -qE '^# atwalk-kmap end objects [0-9]+ accesses 0 lost [1-9]' small.kmap
 fi
 
@@ -281,43 +281,43 @@ t "options that exclude each other"
 run atwalk kmap record --live --bare -o x.kmap -- true
 status 2
 err <<'END'
-atwalk: --bare does not go with --live
+atwalk: --bare cannot be used with --live
         see: atwalk kmap record --help
 END
 run atwalk kmap record --live -- true
 status 2
 err <<'END'
-atwalk: -o says into which file; standard output is the command's
+atwalk: -o FILE is required: the command uses standard output
         see: atwalk kmap record --help
 END
 run atwalk kmap record --seconds 1 -o x.kmap -- qemu-system-x86_64
 status 2
 err <<'END'
-atwalk: --pid, --seconds and --watch go with --live
+atwalk: --pid, --seconds and --watch require --live
         see: atwalk kmap record --help
 END
 run atwalk kmap record --live --times -o x.kmap -- true
 status 2
 err <<'END'
-atwalk: --times does not go with --live
+atwalk: --times cannot be used with --live
         see: atwalk kmap record --help
 END
 run atwalk kmap record --mode sample --to v3 -o x.kmap -- qemu-system-x86_64
 status 2
 err <<'END'
-atwalk: --sample: only version 4 can say that a KMAP is sampled
+atwalk: --sample requires --to v4
         see: atwalk kmap record --help
 END
 run atwalk kmap record --lines --mode site -o x.kmap -- qemu-system-x86_64
 status 2
 err <<'END'
-atwalk: --mode site: --times and --lines are of single objects
+atwalk: --times and --lines cannot be used with --mode site
         see: atwalk kmap record --help
 END
 run atwalk kmap record --live --to v3 -o x.kmap -- true
 status 2
 err <<'END'
-atwalk: --to v3: only version 4 can say that accesses are sampled; --watch 0 records none
+atwalk: --to v3: sampled accesses require v4; use --watch 0 to record none
         see: atwalk kmap record --help
 END
 yes test ! -e x.kmap
@@ -325,10 +325,10 @@ yes test ! -e x.kmap
 t "numbers out of range"
 run atwalk kmap record --live --sample 4294967296 -o x.kmap -- true
 status 2
-err_has '--sample 4294967296: up to 4294967295'
+err_has '--sample 4294967296: expected at most 4294967295'
 run atwalk kmap record --live --task-pid 4294967296 -o x.kmap -- true
 status 2
-err_has '--task-pid 4294967296: no thread has that number'
+err_has '--task-pid 4294967296: not a valid thread number'
 yes test ! -e x.kmap
 
 t "--mode sample records one of 64 objects, and the file is marked so"
@@ -403,7 +403,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 --cache there-is-none -o x.kmap -- \
 		sh -c 'exit 7'
 	err_has "sh ended with status 7"
-	err_has "no object is of what --cache and --site ask for"
+	err_has "no object matches --cache and --site"
 	run timeout "$limit" "$O/atwalk" kmap record --live --watch 0 -o x.kmap -- sh -c 'kill -9 $$'
 	err_has "sh was killed by signal 9"
 	yes test "$(grep -c -- --cache "$work/log/err")" -eq 0

@@ -43,13 +43,13 @@ for way in "$built/atwalk kmap" "$built/atwalk-kmap"; do
 	run $way
 	status 2
 	err <<END
-atwalk: kmap: which of ${commands// /, }?
+atwalk: kmap: COMMAND is missing: ${commands// /, }
         see: atwalk kmap --help
 END
 	run $way help
 	status 2
 	err <<END
-atwalk: kmap: there is no 'help'; known: ${commands// /, }
+atwalk: kmap: unknown command 'help'; known: ${commands// /, }
         see: atwalk kmap --help
 END
 	run $way show gone.kmap
@@ -57,7 +57,7 @@ END
 	err_is 'atwalk: gone.kmap: *'
 	run $way --breakpoints x
 	status 2
-	err_has "there is no '--breakpoints'"
+	err_has "unknown command '--breakpoints'"
 done
 
 t "the program beside atwalk comes first, by whatever name atwalk is called"

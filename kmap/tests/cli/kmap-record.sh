@@ -145,7 +145,7 @@ END
 	yes [ "$(grep -c '^# atwalk-kmap only-range 500-51f$' range.kmap)" = 1 ]
 	run atwalk kmap record --bare --range 51f-500 -o x -- "${machine[@]}"
 	status 2
-	err_has '--range 51f-500: two addresses, A-B'
+	err_has '--range 51f-500: expected two addresses, A-B'
 fi
 
 t "the file describes the recording"
@@ -174,7 +174,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	kill -KILL "$qemu"
 	rc=0; wait $pid || rc=$?
 	yes [ $rc -eq 4 ]
-	yes grep -q 'QEMU was killed by signal 9: the file is cut there, and says so' rec.err
+	yes grep -q 'QEMU was killed by signal 9: the file ends there and is marked as cut off' rec.err
 	yes grep -q '^# atwalk-kmap cut QEMU was killed by signal 9$' killed.kmap
 	run atwalk kmap show --rows accesses --format csv --columns ip,writes,reads killed.kmap
 	status 4
@@ -251,7 +251,7 @@ if [ -n "$why" ] || ! ${CC:-cc} -c -m32 -o returns.o "$data/kmap/returns.S" ||
 else
 	run atwalk kmap record -q --bare --calls --mem 16M -o returns.kmap -- "${machine[@]/bare.bin/returns.bin}" "${off[@]}"
 	status 4
-	err <<<'atwalk: no room for 10848 calls, which are not in the file; more room: --mem'
+	err <<<'atwalk: no room for 10848 calls, which are not in the file; use a larger --mem'
 	yes [ "$(grep -c '^# call ' returns.kmap)" = 49152 ]
 	yes [ "$(tail -n 1 returns.kmap)" = '# atwalk-kmap end objects 2 accesses 60002 lost 10848' ]
 fi
@@ -262,11 +262,11 @@ if [ -n "$why" ] || ! ${CC:-cc} -c -m32 -o full.o "$data/kmap/full.S" ||
 else
 	run atwalk kmap record -q --bare --mem 16M -o full.kmap -- "${machine[@]/bare.bin/full.bin}" "${off[@]}"
 	status 4
-	err <<<'atwalk: no room for 0 objects and 63465 accesses, which are not in the file; more room: --mem'
+	err <<<'atwalk: no room for 0 objects and 63465 accesses, which are not in the file; use a larger --mem'
 	yes [ "$(tail -n 1 full.kmap)" = '# atwalk-kmap end objects 2 accesses 65535 lost 63465' ]
 	run atwalk kmap show -q --rows accesses --limit 1 full.kmap
 	status 4
-	err <<<'atwalk: full.kmap: its recorder lost 63465 of what it saw'
+	err <<<'atwalk: full.kmap: its recorder lost 63465 events'
 	run atwalk kmap record -q --bare --mem 32M -o full.kmap -- "${machine[@]/bare.bin/full.bin}" "${off[@]}"
 	status 0
 	yes [ "$(tail -n 1 full.kmap | sed 's/objects [0-9]* //')" = '# atwalk-kmap end accesses 129000 lost 0' ]
@@ -329,7 +329,7 @@ END
 		begin -q -o "$to"
 		run atwalk kmap ctl sock kmap
 		status 3
-		err <<<'atwalk: sock: kmap: what is recorded does not go to a file of its own, and cannot be read again'
+		err <<<'atwalk: sock: kmap: cannot read back the recording: it is not written to a regular file'
 		kill -TERM $pid
 		rc=0; wait $pid || rc=$?
 		yes [ $rc -eq 0 ]
@@ -367,7 +367,7 @@ gives_up() {
 	kill -KILL "$pid" 2>/dev/null
 	wait "$pid" || ended=$?
 	[ "$ended" -eq 3 ] && [ ! -e control ] || return
-	echo "atwalk: $1: given up: what reads it has read nothing for 3 seconds" | diff - stalled.err
+	echo "atwalk: $1: gave up: its reader has read nothing for 3 seconds" | diff - stalled.err
 }
 
 [ -n "$why" ] || { ${CC:-cc} -c -m32 -o many.o "$data/kmap/many.S" && objcopy -O binary -j .text many.o many.bin; } ||
@@ -468,23 +468,23 @@ status 2
 err_has 'only qemu-system-x86_64, -aarch64 and -riscv64 can be recorded'
 run atwalk kmap record -o x -- qemu-system-x86_64 -accel kvm
 status 2
-err_has 'only what QEMU emulates (tcg) can be recorded'
+err_has 'only emulated guests (tcg) can be recorded'
 for each in -daemonize --daemonize; do
 	run atwalk kmap record -o x -- qemu-system-x86_64 -m 16M $each -display none
 	status 2
-	err_has '-daemonize: a QEMU that leaves us cannot be recorded to its end'
+	err_has '-daemonize is not supported: atwalk must remain the parent of QEMU'
 done
 run atwalk kmap record -o x -- qemu-system-x86_64 -M q35,max-ram-below-4g=1G -m 3G
 status 2
-err_has 'memory is where QEMU has it without'
+err_has 'max-ram-below-4g= is not supported'
 run atwalk kmap record -o x -- qemu-system-x86_64 -m 17592186044417T
 status 2
-err_has '-m 17592186044417T: how much memory the guest has cannot be told'
+err_has '-m 17592186044417T: cannot determine the memory size of the guest'
 for each in "--cache filp" "--site vfs_open" "--task-pid 3"; do
 	# shellcheck disable=SC2086 # an option and its value
 	run atwalk kmap record -o x --bare $each -- qemu-system-x86_64 -m 16M
 	status 2
-	err_has "${each% *} does not go with --bare: without a kernel there are neither objects nor threads"
+	err_has "${each% *} cannot be used with --bare: without a kernel there are neither objects nor threads"
 done
 run atwalk kmap record -o x --sample 4 --to v1 -- qemu-system-x86_64
 status 2
@@ -528,7 +528,7 @@ END
 		FAKE=7.2.22 run atwalk kmap record --bare -o none.kmap -- fake/qemu-system-x86_64 -m 16M -cpu "max,$each"
 		status 2
 		err <<END
-atwalk: -cpu max,$each: guests with cx16 crash in QEMU before 8.0, which ruins the flags after CMPXCHG16B
+atwalk: -cpu max,$each: guests with cx16 crash in QEMU before 8.0, which corrupts the flags after CMPXCHG16B
         use cx16=off, or a newer QEMU
 END
 		yes [ ! -e none.kmap ]
@@ -539,7 +539,7 @@ t "machines that cannot be recorded with these options"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record -o x --cache a-name-that-no-slab-cache-of-linux-has -- qemu-system-x86_64
 	status 2
-	err_has 'no cache has so long a name'
+	err_has 'the name is too long for a slab cache'
 	run atwalk kmap record -q -o y -- "${machine[@]}" -kernel /nonexistent -append quiet
 	status 3
 	err_has 'ended with status 1 before anything was recorded'
@@ -573,7 +573,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	case $(qemu-system-x86_64 --version) in *"version 7."* | *"version 8."*) ;; *) plugin=$built/atwalk-kmap-2.so ;; esac
 	run "${machine[@]}" "${off[@]}" -plugin "$plugin"
 	status 1
-	err_has 'of its own version, and by nobody else'
+	err_has 'this plugin can only be loaded by a matching'
 fi
 
 finish

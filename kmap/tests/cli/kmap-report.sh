@@ -70,7 +70,7 @@ writer,reader,alloc_ip,cache,writes,reads
 0xffffffff81005020,0xffffffff81005028,,jiffies,1,2
 E
 run atwalk kmap report -q flows --level instruction class.kmap
-yes grep -q '^kinds of memory whose allocation site is not known are not here: 1$' "$work/log/out"
+yes grep -q '^kinds of memory without a known allocation site, not listed: 1$' "$work/log/out"
 
 t "as CSV, and hidden columns"
 run atwalk kmap report caches --format csv --columns +live,missed,nested a.kmap
@@ -199,9 +199,9 @@ kmalloc-64            KMALLOC               64           127          1      64B
 kmalloc-32            KMALLOC                1             1          1      32B          0        n/a        n/a
 
 times count events: each allocation and each free is one
-objects that nobody was seen to free are not here: 1
+objects without a recorded free, not listed: 1
 objects that have a dead time, from the last access to the free: 2
-objects that were accessed, and nobody says when, so that their dead time is n/a: 2
+objects with accesses without times, so that their dead time is n/a: 2
 objects that were accessed after they were freed have no dead time: 1
 E
 run atwalk kmap report lifetimes --format csv --columns least,dead a.kmap
@@ -214,14 +214,14 @@ E
 sed 's/^# used 30,95/# used 95,30/' "$data/kmap/used.kmap" >backwards.kmap
 run atwalk kmap report lifetimes --columns cache backwards.kmap
 status 4
-err_has "backwards.kmap: line 25: the first access, 95, is behind the last one, 30"
+err_has "backwards.kmap: line 25: the first access, 95, is after the last one, 30"
 
 # ---- kinds of recordings ----
 
 t "only a sample is marked as a sample, with its scale"
 sed 's/mode instance/mode sample/; s/clock serial/clock serial\n# atwalk-kmap scale 64/' a.kmap >s.kmap
 run atwalk kmap report caches s.kmap
-yes grep -qx 'sampled, and not exact: scale 64, by which numbers of allocated objects and of accesses to them may be multiplied to guess all; GLOBAL and UFO are no sample' \
+yes grep -qx 'sampled, and not exact: scale 64; multiply numbers of allocated objects and of accesses to them by it to estimate the total; GLOBAL and UFO are not sampled' \
 	"$work/log/out"
 run atwalk kmap report matrix --format svg -o s.svg s.kmap
 yes grep -q 'accesses; sampled, scale 64' s.svg
@@ -231,18 +231,18 @@ yes test "$(grep -c 'while it was watched' "$work/log/out")" -eq 0
 t "a sample of accesses has its scale after the objects, which are exact"
 sed 's/mode instance/mode sample/; s/\(# atwalk-kmap end\)/# atwalk-kmap scale 900\n\1/' a.kmap >s.kmap
 run atwalk kmap report caches s.kmap
-yes grep -qx 'accesses are sampled, and not exact: scale 900, by which numbers of them may be multiplied to guess all' \
+yes grep -qx 'accesses are sampled, and not exact: scale 900; multiply numbers of them by it to estimate the total' \
 	"$work/log/out"
 run atwalk kmap report live --format svg -o s.svg s.kmap
 yes grep -q 'bytes, over ticks of the recording.*s clock; accesses sampled, scale 900' s.svg
 for kind in unread lifetimes; do
 	run atwalk kmap report $kind s.kmap
-	yes grep -qx 'untouched, and only read or only written, is what was so while it was watched; objects that never were are not counted' \
+	yes grep -qx 'untouched, only read and only written apply to the time an object was watched; objects that were never watched are not counted' \
 		"$work/log/out"
 done
 sed '/scale 900/d' s.kmap >none.kmap
 run atwalk kmap report caches none.kmap
-yes grep -qx 'accesses are sampled, and not exact; the recording does not tell its scale' "$work/log/out"
+yes grep -qx 'accesses are sampled, and not exact; the recording has no scale' "$work/log/out"
 
 # Two of three filp objects were watched, and one of these was accessed; no pid object was.
 t "a sample has its error, and n/a for objects that were not watched"
@@ -277,8 +277,8 @@ alloc_ip,reads,writes,estimate,error
 0xffffffff81005010,0,0,0,300
 END
 run atwalk kmap report caches -q w.kmap
-yes grep -qx 'all accesses by the sample: 400, 784 more or less with a confidence of 95 %' "$work/log/out"
-yes grep -qx 'objects that accesses were looked for of: 3 of 5; of others they are n/a' "$work/log/out"
+yes grep -qx 'all accesses, estimated: 400, plus or minus 784 with a confidence of 95 %' "$work/log/out"
+yes grep -qx 'objects with sampled accesses: 3 of 5; accesses to others are n/a' "$work/log/out"
 run atwalk kmap report unread -q --format csv --columns cache,untouched w.kmap
 out <<'END'
 cache,untouched
@@ -318,9 +318,9 @@ err_has 'marks of objects (3)'
 t "without cache lines in the recording, table and picture have a note"
 grep -v '^# line' a.kmap >none.kmap
 run atwalk kmap report lines none.kmap
-yes grep -qx 'this recording does not tell which bytes of objects were accessed' "$work/log/out"
+yes grep -qx 'this recording has no accesses by line' "$work/log/out"
 run atwalk kmap report lines --format svg -o s.svg none.kmap
-yes grep -q 'this recording does not tell which bytes of objects were accessed; 0 caches' s.svg
+yes grep -q 'this recording has no accesses by line; 0 caches' s.svg
 run atwalk kmap report caches a.kmap
 yes test "$(grep -c sampled "$work/log/out")" -eq 0
 
@@ -328,13 +328,13 @@ t "a recording that is cut off has a note, and its rows are printed"
 head -n 20 a.kmap >cut.kmap
 run atwalk kmap report caches --columns cache,objects,freed cut.kmap
 status 4
-err_has "cut.kmap: no end line: cut off behind line 20"
+err_has "cut.kmap: no end line: cut off after line 20"
 out <<'E'
 CACHE                  OBJECTS     FREED
 dentry                       2         2
 kmalloc-64                   1         0
 
-the recording is cut off: this is of its beginning
+the recording is cut off: only its beginning is reported
 E
 run atwalk kmap report code --format svg -o cut.svg cut.kmap
 status 4
@@ -346,14 +346,14 @@ sed '12s/5,0,10/5,x,10/' a.kmap >bad.kmap
 run atwalk kmap report caches --columns cache,writes bad.kmap
 status 4
 err_has "bad.kmap: line 12"
-yes grep -q '^1 line of it could not be read' "$work/log/out"
+yes grep -q '^1 line could not be read' "$work/log/out"
 
 t "events lost by the recorder"
 sed 's/lost 0/lost 12/' a.kmap >lost.kmap
 run atwalk kmap report caches lost.kmap
 status 4
-err_has "lost 12 of what it saw"
-yes grep -q '^its recorder lost 12 of what it saw' "$work/log/out"
+err_has "lost 12 events"
+yes grep -q '^its recorder lost 12 events' "$work/log/out"
 
 t "objects that were merged by site are not counted"
 run atwalk kmap report caches,processes -q "$data/kmap/uscope.cmap.comp"
@@ -365,12 +365,12 @@ kmalloc-192           KMALLOC          n/a     192B       n/a         n/a       
 n/a                   STACK_PAGE       n/a      32K       n/a         n/a           0           1      1        0        1
 filp                  KMEM_CACHE       n/a     232B       n/a         n/a           0           0      1        0        0
 
-this recording put all objects of a site together: how many there were is n/a
+this recording merged all objects of a site: their number is n/a
 
-processes: Processes: who allocates, reads and writes
+processes: Processes: allocations, reads and writes of each thread
    PID  TASK               OBJECTS     SIZE       READS      WRITES   SITES
 
-this recording put all objects of a site together, whoever allocated and used them
+this recording merged all objects of a site, whichever threads allocated and used them
 E
 
 t "Memorizer's files of every version have all reports"
@@ -399,10 +399,10 @@ cache,weight
 dentry,0
 E
 for kind in lifetimes live privilege compartments; do
-	what="are not here"
+	what="are not listed"
 	[ $kind = lifetimes ] || [ $kind = live ] || what="weigh nothing"
 	run atwalk kmap report $kind -q "$data/kmap/v3.cmap"
-	yes grep -qx "objects whose time of free is above 10^11, which is none, $what: 1" \
+	yes grep -qx "objects with an implausible time of free, above 10^11, $what: 1" \
 		"$work/log/out"
 done
 
@@ -552,37 +552,37 @@ t "partitions that are refused"
 run atwalk kmap report compartments --symbols three.map --cut size:1K a.kmap
 status 3
 no_out
-err_has "--cut: size:1K: the recording has no calls, by which functions are put together"
+err_has "--cut: size:1K: the recording has no calls, from which clusters are formed"
 tail -n +2 three.map >two.map
 run atwalk kmap report privilege --symbols two.map --cut ratio:1 three.cmap
 status 3
 no_out
-err_has "--cut: ratio:1: the size of 0xffffffff81000003 is not known, and the recording has calls of it"
+err_has "--cut: ratio:1: the size of 0xffffffff81000003 is not known, but the recording has calls of it"
 run atwalk kmap report privilege --cut size:1 three.cmap
 status 3
 no_out
-err_has "the size of 0xffffffff81000003 is not known, and the recording has calls of it"
+err_has "the size of 0xffffffff81000003 is not known, but the recording has calls of it"
 wrong_cut() { # SENTENCE, arguments
 	run atwalk kmap report "${@:2}" three.cmap
 	status 2
 	no_out
 	err_has "$1"
 }
-wrong_cut "caches is not cut, so not for --cut" privilege,caches --cut size:1 --symbols three.map
-wrong_cut "--cut: compartments is of one cut" compartments --cut size:1 --cut size:2
-wrong_cut "so does --level" compartments --cut size:1 --level function
+wrong_cut "--cut cannot be used with caches" privilege,caches --cut size:1 --symbols three.map
+wrong_cut "--cut: compartments takes only one" compartments --cut size:1 --cut size:2
+wrong_cut "--cut and --level cannot be used together" compartments --cut size:1 --level function
 wrong_cut "--cut: 'function' is neither size:BYTES nor ratio:A" privilege --cut function
-wrong_cut "--cut size:0: '0' is no size of code" privilege --cut size:0
+wrong_cut "--cut size:0: '0' is not a code size" privilege --cut size:0
 for a in '' . 1. .5 -1 1e-6 1000001 0.0000000000001; do
-	wrong_cut "--cut ratio:$a: '$a' is no number from 0" privilege --cut "ratio:$a"
+	wrong_cut "--cut ratio:$a: '$a' is not a number from 0" privilege --cut "ratio:$a"
 done
 many=()
 for i in $(seq 33); do many+=(--cut "size:$i"); done
-wrong_cut "--cut: 32 of them are enough" privilege "${many[@]}"
+wrong_cut "--cut: expected at most 32" privilege "${many[@]}"
 
 t "without symbols functions and calls are unknown, and a note says that"
 run atwalk kmap report privilege three.cmap
-err_has "it has no symbols; --symbols FILE"
+err_has "no symbols; use --symbols FILE"
 yes grep -q '^functions are not known: that needs symbols' "$work/log/out"
 yes grep -q '^calls are n/a: the sizes of all functions' "$work/log/out"
 yes test "$(grep -c '^function ' "$work/log/out")" -eq 0
@@ -821,7 +821,7 @@ status 2
 err_has "'caches' is given twice"
 run atwalk kmap report lines --level file a.kmap
 status 2
-err_has "lines puts no code together, so not for --level"
+err_has "--level cannot be used with lines"
 run atwalk kmap report matrix --level file a.kmap
 status 2
 err_has "--level file: files and folders are not known: that needs a vmlinux"
@@ -845,11 +845,11 @@ status 2
 err_has "--format: 'svg' is not one of plain|csv|json|jsonl|html"
 run atwalk kmap report objects --top 0 a.kmap
 status 2
-err_has "--top: from 1 to 1000000"
+err_has "--top: expected 1 to 1000000"
 run atwalk kmap report caches,code --top 5 a.kmap
 status 2
 err <<'E'
-atwalk: --top is of objects alone; --limit 5 shows the first rows of any
+atwalk: --top can only be used with objects; use --limit 5 for the first rows of any report
         see: atwalk kmap report --help
 E
 run atwalk kmap report a.kmap
@@ -881,10 +881,10 @@ status 2
 err_has "--output: this is the source itself"
 run atwalk kmap diff a.kmap
 status 2
-err_has "it takes two files, A and B"
+err_has "expected two files, A and B"
 run atwalk kmap diff - - <a.kmap
 status 2
-err_has "standard input is one file"
+err_has "standard input can be only one"
 run atwalk kmap diff a.kmap x86.elf
 status 3
 err_has "x86.elf"

@@ -14,10 +14,10 @@ have_zstd() { grep -q '^  found:.* zstd' "$built/found.txt"; }
 t "kmap without arguments lists its commands"
 run atwalk kmap
 status 2
-err_has "kmap: which of record, ctl, show, report, diff, convert"
+err_has "kmap: COMMAND is missing: record, ctl, show, report, diff, convert"
 run atwalk kmap nonsense
 status 2
-err_has "there is no 'nonsense'; known: record, ctl, show, report, diff, convert"
+err_has "unknown command 'nonsense'; known: record, ctl, show, report, diff, convert"
 run atwalk kmap --help
 golden kmap-help
 run atwalk help kmap
@@ -94,13 +94,13 @@ out <<'E'
 {"address":"0xffff888000001300","free_time":90,"first_use":80,"last_use":81}
 E
 run atwalk kmap convert --to v4 -o none.kmap "$k/used.kmap"
-err_has "no place in version 4 for: heat of lines (1), header lines (5), times of accesses (6), names of functions (1)"
+err_has "version 4 cannot hold: heat of lines (1), header lines (5), times of accesses (6), names of functions (1)"
 yes [ "$(grep -c '^#' none.kmap)" = 0 ]
 
 t "a conversion that loses names of functions or the mark of a sample is reported"
 sed 's/mode instance/mode sample/' "$k/own.kmap" >sample.kmap
 run atwalk kmap convert --to v4 --output callers.kmap "$k/v3.cmap"
-err_has "v3.cmap: no place in version 4 for: callers (1), calls (2), comments (1)"
+err_has "v3.cmap: version 4 cannot hold: callers (1), calls (2), comments (1)"
 yes [ "$(stat -c %a callers.kmap)" = 600 ]
 run grep from: callers.kmap
 out <<'E'
@@ -112,7 +112,7 @@ run atwalk kmap convert -q --to v3 callers.kmap
 yes grep -qx '  from:ffffffff81001234,caller:ffffffff81001300,2,3' "$work/log/out"
 run atwalk kmap convert --to v4 -o none.kmap sample.kmap
 err <<'END'
-atwalk: sample.kmap: no place in version 4 for: heat of lines (2), header lines (5), names of functions (1), marks of a sample (1)
+atwalk: sample.kmap: version 4 cannot hold: heat of lines (2), header lines (5), names of functions (1), marks of a sample (1)
 END
 
 t "heat of lines"
@@ -170,14 +170,14 @@ status 3
 err_is "atwalk: empty: is empty"
 run atwalk kmap show x86.elf
 status 3
-err_is "atwalk: x86.elf: not a KMAP: it begins with no line of *"
+err_is "atwalk: x86.elf: not a KMAP: expected a first line *"
 for head in alloc_ip,pid,ptr,size,alloc_serial,free_serial,free_ip,type,slab,new_type \
 	alloc_ip,pid,ptr,size,alloc_time,free_time,free_ip,type,slab,new_type \
 	alloc_index,access_ip,pid,writes,reads alloc_index,access_ip,writes,reads; do
 	printf '%s\n%s\n' $head 0000000000000010,5,0000000000001000,8,1,2,20,KMALLOC,sh,NULL,NONE >table
 	run atwalk kmap show table
 	status 3
-	err_is "atwalk: table: not a KMAP, but a table of its control folder; 'kmap' there is one"
+	err_is "atwalk: table: not a KMAP, but a table of the control folder; read 'kmap' there"
 done
 
 t "cut off in a line"
@@ -201,13 +201,13 @@ free_time,accesses
 ,1
 33,0
 END
-err_is "atwalk: short.kmap: no end line: cut off behind line 12"
+err_is "atwalk: short.kmap: no end line: cut off after line 12"
 
 t "events lost by the recorder"
 sed 's/lost 0$/lost 7/' "$k/own.kmap" >lost
 run atwalk kmap show --columns size --format csv --rows objects lost
 status 4
-err_is "atwalk: lost: its recorder lost 7 of what it saw"
+err_is "atwalk: lost: its recorder lost 7 events"
 
 t "lines that cannot be read, by file and line"
 sed '3s/4096/x/; 7s/null/nul/' "$k/v1.kmap" >bad
@@ -220,8 +220,8 @@ address,ip
 0xffff880006a3b300,
 END
 err <<'END'
-atwalk: bad: line 3: size: 'x' is no number
-atwalk: bad: line 7: ip: '(nul)' is no address
+atwalk: bad: line 3: size: 'x' is not a number
+atwalk: bad: line 7: ip: '(nul)' is not an address
 END
 
 t "very many invalid lines"
@@ -233,7 +233,7 @@ run atwalk kmap show --columns address --format csv --rows objects bad
 status 4
 err_has "atwalk: bad: line 9: 'rubbish1' is neither"
 err_has "atwalk: bad: line 28: 'rubbish20' is neither"
-err_has "atwalk: bad: 980 more lines are wrong"
+err_has "atwalk: bad: 980 more lines are invalid"
 
 t "two versions in a file"
 cat "$k/v4.kmap" "$k/v2.kmap" >mixed
@@ -349,7 +349,7 @@ yes [ "$(wc -l <"$work/log/out")" = 3 ]
 sed '2d' older.kmap >none.kmap
 run atwalk kmap show -q none.kmap
 status 4
-err_has 'line 2: a mark, and no object before it'
+err_has 'line 2: a mark without an object before it'
 
 # Recorders name each function before its first use.
 t "functions that are named repeatedly before the objects that refer to them, in a pipe"
@@ -397,7 +397,7 @@ ip,function
 ,
 END
 run atwalk kmap show --rows accesses --filter 'function=x' --format csv "$k/v4.kmap"
-err_has "v4.kmap: it has no symbols; --symbols FILE"
+err_has "v4.kmap: no symbols; use --symbols FILE"
 run atwalk kmap show --symbols own.map --limit 1 "$k/v4.kmap"
 yes grep -q 'ALLOC_FUNCTION' "$work/log/out"
 run atwalk kmap show --symbols none "$k/v4.kmap"
@@ -454,7 +454,7 @@ t "the compressed version is not converted to objects"
 run atwalk kmap convert --to atwalk many.comp
 status 3
 no_out
-err_has "objects are objects, and the compressed form has sums of them"
+err_has "has single objects, and the compressed form only sums of them"
 
 t "a conversion of an incomplete file is marked as incomplete"
 head -n -1 "$k/own.kmap" >headless.kmap
@@ -463,7 +463,7 @@ status 4
 err_has "headless.kmap: no end line"
 run tail -n 1 there
 out <<'END'
-# atwalk-kmap cut what it was made from is cut off
+# atwalk-kmap cut its input is cut off
 END
 run atwalk kmap convert --to atwalk -o back there
 status 4
@@ -475,7 +475,7 @@ status 4
 err_has "wrong.kmap: line "
 run tail -n 1 there
 out <<'END'
-# atwalk-kmap cut lines of what it was made from that are wrong: 4
+# atwalk-kmap cut invalid lines in its input: 4
 END
 
 t "compressed, by option or by name"
@@ -514,7 +514,7 @@ fi
 t "mistakes of convert"
 run atwalk kmap convert "$k/v1.kmap"
 status 2
-err_has "--to says into what: v1, v2, v3, v4, comp or atwalk"
+err_has "--to is missing: v1, v2, v3, v4, comp or atwalk"
 run atwalk kmap convert --to v5 "$k/v1.kmap"
 status 2
 err_has "--to: 'v5' is not one of v1|v2|v3|v4|comp|atwalk"
@@ -535,7 +535,7 @@ t "reading stops after very many invalid lines"
 { echo "# atwalk-kmap 1"; command yes x | head -n 1100000; echo "ffffffff81003010,0,ffff888000002000,64,150,0,0000000000000000,KMALLOC,softirq,kmalloc-64,NONE"; } >wrong.kmap
 run atwalk kmap show wrong.kmap --format csv --columns size
 status 4
-err_has "atwalk: wrong.kmap: line 1048577: 1048576 lines were wrong so far: nothing behind it is read"
+err_has "atwalk: wrong.kmap: line 1048577: 1048576 invalid lines so far: the rest is not read"
 out <<'E'
 size
 E

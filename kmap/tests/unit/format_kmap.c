@@ -185,26 +185,26 @@ TEST(addresses_as_kernels_print_them)
 		CHECK_EQ(rec.u.access.ip, table[i].want);
 	}
 	CHECK_EQ(parse("(____ptrval____),0,1,3,4,5,0,t", KMAP_V1), ATW_E_FORMAT);
-	CHECK_STR(err.text, "alloc_ip: the kernel hid it: '(____ptrval____)'");
+	CHECK_STR(err.text, "alloc_ip: hidden by the kernel: '(____ptrval____)'");
 	CHECK_STR(err.hint, "boot that kernel with no_hash_pointers");
 }
 
 TEST(objects_that_are_none)
 {
 	static const struct { const char *line, *says; } table[] = {
-		{ "1,x,2,3,4,5,6,t", "pid: 'x' is no number" },
+		{ "1,x,2,3,4,5,6,t", "pid: 'x' is not a number" },
 		{ "1,9223372036854775808,2,3,4,5,6,t",
-		  "pid: '9223372036854775808' is no number" },
-		{ "1,--1,2,3,4,5,6,t", "pid: '--1' is no number" },
-		{ "1,0,xyz,3,4,5,6,t", "va: 'xyz' is no address" },
-		{ "1,0,10000000000000000,3,4,5,6,t", "va: '10000000000000000' is no address" },
-		{ "1,0,2,-3,4,5,6,t", "size: '-3' is no number" },
+		  "pid: '9223372036854775808' is not a number" },
+		{ "1,--1,2,3,4,5,6,t", "pid: '--1' is not a number" },
+		{ "1,0,xyz,3,4,5,6,t", "va: 'xyz' is not an address" },
+		{ "1,0,10000000000000000,3,4,5,6,t", "va: '10000000000000000' is not an address" },
+		{ "1,0,2,-3,4,5,6,t", "size: '-3' is not a number" },
 		{ "1,0,2,18446744073709551616,4,5,6,t",
-		  "size: '18446744073709551616' is no number" },
-		{ "1,0,2,3,,5,6,t", "alloc_time: '' is no number" },
-		{ "1,0,2,3,4,5.0,6,t", "free_time: '5.0' is no number" },
-		{ "1,0,2,3,4,5,,t", "free_ip: '' is no address" },
-		{ ",0,2,3,4,5,6,t", "alloc_ip: '' is no address" },
+		  "size: '18446744073709551616' is not a number" },
+		{ "1,0,2,3,,5,6,t", "alloc_time: '' is not a number" },
+		{ "1,0,2,3,4,5.0,6,t", "free_time: '5.0' is not a number" },
+		{ "1,0,2,3,4,5,,t", "free_ip: '' is not an address" },
+		{ ",0,2,3,4,5,6,t", "alloc_ip: '' is not an address" },
 		{ "1,0,2,3,4,5,6", "'1,0,2,3,4,5,6' is neither an object nor a call, and an access has a blank in front" },
 	};
 
@@ -216,7 +216,7 @@ TEST(objects_that_are_none)
 	CHECK_EQ(rec.u.object.pid, INT64_MIN);
 	CHECK_EQ(kmap_parse((struct atw_blob){ "1,0,2,3,4,5,6,a\0b", 17 }, KMAP_V1, 0, &rec, &err),
 		 ATW_E_FORMAT);
-	CHECK_STR(err.text, "byte 16 is 0: no text");
+	CHECK_STR(err.text, "byte 16 is 0: not text");
 }
 
 TEST(words_for_alloc_ip_in_the_compressed_form_alone)
@@ -231,12 +231,12 @@ TEST(words_for_alloc_ip_in_the_compressed_form_alone)
 	CHECK_STR(text(line, KMAP_COMPRESSED, KMAP_COMPRESSED), "THREAD_STACK,0,ffffc90000000000,"
 		  "32768,0,0,(null),STACK_PAGE,(null),no-slab");
 	CHECK_EQ(parse(line, KMAP_V3), ATW_E_FORMAT);
-	CHECK_STR(err.text, "alloc_ip: 'THREAD_STACK' is no address");
+	CHECK_STR(err.text, "alloc_ip: 'THREAD_STACK' is not an address");
 	CHECK_EQ(parse(",0,1,2,0,0,(null),STACK_PAGE,(null),no-slab", KMAP_COMPRESSED),
 		 ATW_E_FORMAT);
 	CHECK_EQ(parse("  #x,0,1,2,0,0,(null),STACK_PAGE,(null),no-slab", KMAP_COMPRESSED),
 		 ATW_E_FORMAT);
-	CHECK_STR(err.text, "alloc_ip: '#x' is no address");
+	CHECK_STR(err.text, "alloc_ip: '#x' is not an address");
 }
 
 /* ---- accesses ---- */
@@ -370,13 +370,13 @@ TEST(comments_headers_and_the_end)
 TEST(times_of_accesses)
 {
 	static const struct { const char *line, *why; } wrong[] = {
-		{ "# used 3", "times of accesses have 2 fields" },
-		{ "# used 3,4,5", "times of accesses have 2 fields" },
-		{ "# used 3,", "last access: '' is no number" },
-		{ "# used -3,4", "first access: '-3' is no number" },
+		{ "# used 3", "expected 2 times of accesses" },
+		{ "# used 3,4,5", "expected 2 times of accesses" },
+		{ "# used 3,", "last access: '' is not a number" },
+		{ "# used -3,4", "first access: '-3' is not a number" },
 		{ "# used 3,18446744073709551616",
-		  "last access: '18446744073709551616' is no number" },
-		{ "# used 4,3", "the first access, 4, is behind the last one, 3" },
+		  "last access: '18446744073709551616' is not a number" },
+		{ "# used 4,3", "the first access, 4, is after the last one, 3" },
 	};
 	char buf[64];
 
@@ -402,7 +402,7 @@ TEST(times_of_accesses)
 			    "# atwalk-kmap end objects 0 accesses 0 lost 0\n")));
 	CHECK(!read_all(blob("# atwalk-kmap 1\n# call 10 20\n")));
 	CHECK(!read_all(blob("# atwalk-kmap 1\n# used 1,2\n")));
-	CHECK_STR(err.text, "line 2: times of accesses, and no object before them");
+	CHECK_STR(err.text, "line 2: times of accesses without an object before them");
 }
 
 /* ---- which version ---- */
@@ -487,7 +487,7 @@ TEST(a_file_of_two_versions)
 		{ "# atwalk-kmap 1\n" A "NONE,a,b\n",
 		  "line 2: an object of 10 fields, which is not of version 4 like those before" },
 		{ "# atwalk-kmap 2\n",
-		  "line 1: atwalk-kmap in version '2', and this program reads 1" },
+		  "line 1: atwalk-kmap version '2', but this program reads 1" },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -651,9 +651,9 @@ TEST(faults_and_what_follows)
 		"# atwalk-kmap end objects 3 accesses 9 lost 2\n"
 		"more\n";
 	static const char *const says[] = {
-		"line 2: an access, and no object before it",
-		"line 4: pid: 'x' is no number",
-		"line 6: pid: 'x' is no number",
+		"line 2: an access without an object before it",
+		"line 4: pid: 'x' is not a number",
+		"line 6: pid: 'x' is not a number",
 		"line 12: 'rubbish' is neither an object nor a call, and an access has a blank in front",
 		"line 15: 'more' is neither an object nor a call, and an access has a blank in front",
 	};
@@ -684,13 +684,13 @@ TEST(faults_and_what_follows)
 TEST(what_is_cut_off)
 {
 	CHECK(!read_all(blob("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n")));
-	CHECK_STR(err.text, "no end line: cut off behind line 3");
+	CHECK_STR(err.text, "no end line: cut off after line 3");
 	CHECK(!read_all(blob("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n"
 			     "# atwalk-kmap end objects 1 accesses 2 lost 0\n")));
-	CHECK_STR(err.text, "by its end line there are 1 lines of objects and 2 of accesses, and there are 1 and 1");
+	CHECK_STR(err.text, "the end line counts 1 lines of objects and 2 of accesses, but there are 1 and 1");
 	CHECK(!read_all(blob("# atwalk-kmap 1\n# atwalk-kmap end objects 0 accesses 0 lost 0\n"
 			     A "NONE,a,b,NONE\n")));
-	CHECK_STR(err.text, "line 3: something comes behind the end line");
+	CHECK_STR(err.text, "line 3: unexpected data after the end line");
 	CHECK(!read_all(blob(A "a\n  1,2,3,4")));
 	CHECK_STR(err.text, "line 2: cut off in the middle");
 	CHECK(!read_all(blob("")));
