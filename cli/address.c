@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * address.c - ADDRESS as people type it: hexadecimal, a symbol, symbol+OFFSET
+ * address.c - parser for ADDRESS arguments: hexadecimal, a symbol, symbol+OFFSET
  * (hexadecimal as well), A-B, A+LENGTH (with K, M, G where A is a symbol).
  */
 #include <ctype.h>
@@ -21,7 +21,7 @@ static int address_find_symbol(const struct session *o, const char *name, size_t
 	return atw_kernel_symbol(o->target->kernel, text, ret, err);
 }
 
-/* One address: what can be read as a number is one, "add" and "face" too. */
+/* Parse one address. Any valid hexadecimal number is one, even "add" and "face". */
 static bool address_parse_point(const struct session *o, const char *s, size_t len,
 				uint64_t *ret)
 {
@@ -47,7 +47,7 @@ static bool address_is_word(const char *s, size_t len)
 	return i && (i == len || s[i] == '+') && !isdigit((unsigned char)*s);
 }
 
-/* Of a source that is cut off or damaged, those that it had may be what is missing. */
+/* A truncated or damaged source may have lost its symbols. */
 static bool address_lacks_symbols(const struct session *o)
 {
 	uint32_t count;
@@ -64,10 +64,13 @@ static int address_unknown(const struct session *o, const char *text, const char
 
 	if (!len)
 		return atw_err_set(err, ATW_E_USAGE, "'%s' lacks an address", text);
-	/* The user wanted physical memory, and without it symbols cannot be looked up. */
+	/*
+	 * Symbols are looked up in physical memory, which the user asked for and did not
+	 * get.
+	 */
 	if (address_is_word(part, len) && target_fell_back(o->target, err))
 		return atw_err_wrap(err, "%s", o->name);
-	/* It may well be a symbol: without symbols that cannot be decided. */
+	/* It may be a symbol: without the symbol table that cannot be decided. */
 	r = address_find_symbol(o, part, len, &at, &why);
 	if (r < 0 && (r != ATW_E_MISSING ||
 		      (address_is_word(part, len) && address_lacks_symbols(o))))
@@ -88,7 +91,7 @@ static int address_unknown(const struct session *o, const char *text, const char
 	return ATW_E_USAGE;
 }
 
-/* A-B, half open; the end of the address space may be written as 0. */
+/* Parse A-B, half open; the end of the address space may be written as 0. */
 static int address_from_to(const char *text, uint64_t first, uint64_t end,
 			   struct address *ret, struct atw_err *err)
 {
@@ -100,7 +103,7 @@ static int address_from_to(const char *text, uint64_t first, uint64_t end,
 	return ATW_OK;
 }
 
-/* A+LENGTH */
+/* Parse A+LENGTH. */
 static int address_from_on(const char *text, uint64_t first, const char *length,
 			   struct address *ret, struct atw_err *err)
 {
@@ -143,7 +146,7 @@ static int address_parse(const struct session *o, const char *text, struct addre
 	return address_from_on(text, first, plus + 1, ret, err);
 }
 
-/* Does any byte of it lie where the mode can translate at all? */
+/* Is any byte of the range within the addresses that the mode can translate? */
 static bool address_reachable(const struct atw_paging *pg, const struct address *a)
 {
 	atw_va low_last = atw_va_canonical(pg, pg->halves == ATW_SIGNED

@@ -9,7 +9,10 @@ int address_arg_parse(const struct session *s, const char *text, struct address 
 
 	if (r < 0 || ret->last <= INT64_MAX || target_has(t, TARGET_TABLES))
 		return r;
-	/* A kernel address: report why memory cannot be read, if the user wanted that. */
+	/*
+	 * A kernel address: report why memory cannot be read, if the user asked for a
+	 * method that reads it.
+	 */
 	if (!s->subject.given && target_fell_back(t, err))
 		return atw_err_wrap(err, "%s", s->name);
 	r = target_need_kernel(t, err);

@@ -7,17 +7,17 @@
 
 struct address_arg {
 	struct address a;
-	bool owned, unmapped; /* its process was looked for; none maps it */
-	struct subject owner; /* then: that process */
+	bool owned, unmapped; /* its process was searched for; none maps it */
+	struct subject owner; /* the process found */
 };
 
 /*
- * Every address is checked before the first process is asked. Complains itself; 0 or
- * an exit status.
+ * Parses all addresses before any process is read. Prints errors; returns 0 or an exit
+ * status.
  */
 int address_args_find(const struct common *c, const struct space_opts *space,
 		      struct session *s, char **argv, struct address_arg *arg, int n);
-/* One address. Without page tables only addresses of processes are valid. */
+/* Parses one address. Without page tables only addresses of processes are valid. */
 int address_arg_parse(const struct session *s, const char *text, struct address *ret,
 		      struct atw_err *err);
 

@@ -19,9 +19,9 @@ extern const struct command cmd_walk, cmd_map, cmd_info;
 extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
 extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
-/* A program of its own: it has no `run`. */
+/* A separate program: `run` is NULL. */
 extern const struct command cmd_kmap;
-/* The whole program, where it is called ptexplore. */
+/* main() of the program under the name ptexplore. */
 int ptexplore_main(int argc, char **argv);
 extern const struct opt_choice pti_choices[];
 /*
@@ -70,59 +70,58 @@ struct session {
 	const char *name;        /* as typed */
 	suggest_fn *suggest;     /* for a word that is no ADDRESS; NULL: none */
 	struct target *target;
-	struct subject subject;  /* the address space asked about */
-	bool doubtful;           /* the subject may not be the only one that fits */
+	struct subject subject;  /* the selected address space */
+	bool doubtful;           /* the subject may not be the only match */
 	struct searching *searching;     /* progress of searches for the kernel */
-	char unread[320];        /* the same, allowed by --allow-unreadable: why; or empty */
-	struct pace *pace;       /* of what is read of a running machine, or NULL */
-	bool print_cost;         /* say at the end what that was */
+	char unread[320];        /* the reason, if it is permitted; or empty */
+	struct pace *pace;       /* rate limit and I/O statistics, or NULL */
+	bool print_cost;         /* print them at the end */
 	struct freeze *frozen;      /* --freeze, or NULL */
 	bool print_frozen;
 };
 
 /*
- * Complain themselves; 0 or an exit status. session_open() recognizes the source,
- * session_attach() finds the kernel in it, or what stands for it, and the subject;
- * `caps` are what `what` needs ("this": the command). open_frozen() does both, and freezes.
+ * These print errors and return 0 or an exit status. session_open() recognizes the
+ * source; session_attach() finds the kernel in it, or its substitute, and the subject.
+ * `caps` are the capabilities that `what` requires ("this": the command). open_frozen()
+ * does both, and freezes the process.
  */
 int session_open(const struct common *c, const char *name, struct session *ret);
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
 		 uint32_t caps);
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
 		struct session *ret);
-/* Both of them, for a command that needs `caps`. */
+/* Opens and attaches, for a command that requires `caps`. */
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
 	       uint32_t caps, struct session *ret);
 void session_close(struct session *s);
-/* Are these there, for the option or question `what`? Complains itself. */
+/* Checks that the target has `caps`, which `what` requires. Prints errors. */
 int session_need(const struct session *s, uint32_t caps, const char *what);
-/* With -q: the defects that opening did not report, where they are why the status is 4. */
+/* With -q: prints the defects of the file, if they are the reason for exit status 4. */
 void print_defects(const struct common *c, const struct session *s);
-/* Do defects of the file make every answer one in part? */
+/* Do defects of the file make every result incomplete? */
 bool session_has_gaps(const struct session *s);
 /*
- * freeze.c: --freeze stops the process that was chosen, and chooses it once more;
- * without the option nothing happens. It goes on at the latest when the source is
- * closed.
+ * freeze.c: with --freeze, stops the selected process and selects it again; otherwise
+ * does nothing. The process is resumed at the latest when the source is closed.
  */
 int freeze(const struct common *c, struct session *s, const struct space_opts *space);
 void thaw(const struct session *s);
-/* Is the subject's PID what it is called here? Complains itself, as `option`. */
+/* Is the subject's PID the same in this PID namespace? Prints an error for `option`. */
 int check_number(const struct session *s, const struct space_opts *space, const char *option);
-/* What the process is now: it may have become another program meanwhile. */
+/* Selects the process again: it may have called execve(2) meanwhile. */
 int choose_again(struct session *s, const struct space_opts *space);
-/* cost.c: --rate and -v, of a running machine. Complains itself. */
-void cost_start(void);           /* when the program begins */
+/* cost.c: --rate and -v for live sources. Prints errors. */
+void cost_start(void);           /* called when the program starts */
 int cost_begin(const struct common *c, struct session *s);
 void cost_print(const struct session *s);
 
-/*
- * subject.c: --pid or --task. Complain themselves; 0 or an exit status.
- */
+/* subject.c: --pid or --task. These print errors and return 0 or an exit status. */
 int select_process(struct session *s, const struct space_opts *space);
 /*
- * Select the one process that maps a user address, where the user did not name one. If
- * several do, complains and returns EXIT_NO; if none does, reports that and sets *unmapped.
+ * Selects the only process that maps a user address, if the user selected none. If
+ * several do, prints an error and returns EXIT_NO; if none does, reports that and sets
+ * *unmapped.
  */
 int select_owner(const struct common *c, struct session *s, const struct space_opts *space,
 		 const char *text, uint64_t first, uint64_t last, bool *unmapped);
@@ -130,7 +129,7 @@ int select_owner(const struct common *c, struct session *s, const struct space_o
 int check_subject(const struct space_opts *space, struct atw_err *err);
 /* Which option selects the page tables, as a hint. */
 const char *tables_hint(const struct session *s);
-/* Where the root comes from, as words. */
+/* Describes where the root comes from. */
 const char *root_from(const struct session *s);
 
 /*
@@ -147,7 +146,7 @@ int parse_address(const struct session *o, const char *text, struct address *ret
 int parse_owned(const struct session *o, const char *text, struct address *ret,
 		struct atw_err *err);
 
-/* The options about rows, and the size of pages where `o` knows it. */
+/* Sets the options about rows, and the page size if it is known. */
 void output_opts(const struct common *c, const struct session *o,
 		 struct atw_output_opts *ret);
 

@@ -14,7 +14,7 @@
 #include "common/progress.h"
 #include "target/provider.h"
 
-/* 20 bad lines of a capture one by one, the number of further ones, a fatal error. */
+/* 20 invalid lines of a capture, the number of further ones, and a fatal error. */
 enum { DAMAGES = 24 };
 
 struct damage {
@@ -28,7 +28,7 @@ struct cli_census_tee {
 	struct census_summary summary;
 	struct progress progress;
 	const struct common *c;
-	const char *name;            /* of the source, for people */
+	const char *name;            /* of the source, for messages */
 	struct lost lost;
 	uint64_t tasks;
 	uint64_t pid, area;          /* of the last record; area: of memory */
@@ -47,7 +47,10 @@ static int cli_census_note_result(struct cli_census_tee *e, int r)
 	return r;
 }
 
-/* Processes that may not be read, and need not be. */
+/*
+ * Is it a process that may not be read, and that --allow-unreadable permits to be
+ * missing?
+ */
 static bool cli_census_is_allowed(struct cli_census_tee *e,
 				  const struct capture_record *rec)
 {
@@ -81,7 +84,7 @@ static int cli_census_on_run(void *arg, const struct capture_run *run,
 
 	int r = e->to->run(e->to->arg, run, err);
 
-	/* Too much for a report: the producer reports it, it is no failure. */
+	/* Too much for a report: the producer reports it; the receiver did not fail. */
 	return r == ATW_E_LIMIT ? r : cli_census_note_result(e, r);
 }
 
@@ -119,7 +122,7 @@ static int cli_census_emit_damage(struct cli_census_tee *e, struct atw_err *err)
 	return r;
 }
 
-/* Its own name is that of a file which need not be there when it is read. */
+/* Keep only the reason: the file name would be meaningless to a later reader. */
 static void cli_census_keep_damage(struct cli_census_tee *e, const struct atw_err *err)
 {
 	char *why = e->keep && e->damages < DAMAGES ? strdup(atw_err_reason(err)) : NULL;
@@ -128,7 +131,7 @@ static void cli_census_keep_damage(struct cli_census_tee *e, const struct atw_er
 		e->damage[e->damages++] = (struct damage){ e->pid, why };
 }
 
-/* Is it of a task that was not asked for? */
+/* Is the record of a task that is not selected? */
 static bool cli_census_is_others(struct cli_census_tee *e,
 				 const struct capture_record *rec)
 {
@@ -182,8 +185,8 @@ static void cli_census_on_damage(void *arg, const struct atw_err *err)
 }
 
 /*
- * Its first line says so. What is packed by zstd can be nothing else, and so is what
- * comes out of a pipe. NULL: it is none.
+ * Returns the path of a capture, which its first line identifies; zstd-compressed files
+ * and pipes are taken for captures as well. NULL: not a capture.
  */
 static const char *cli_census_capture_path(const char *name)
 {
@@ -210,7 +213,7 @@ static const char *cli_census_capture_path(const char *name)
 	       capture_probe((struct atw_blob){ head, (size_t)n }) ? name : NULL;
 }
 
-/* What was taken cannot be taken otherwise. */
+/* Options of reading cannot be applied to a capture. */
 static int cli_census_check_capture(const char *name, const struct common *c,
 				    const struct census_source_opts *o)
 {
@@ -251,7 +254,7 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 	r = census_read(path, &ro, &sink, &err);
 	if (r == ATW_OK)
 		r = cli_census_emit_damage(e, &err);
-	/* Of several looks it need not be in all. */
+	/* With several snapshots, the process need not be in each of them. */
 	if (r == ATW_OK && e->one && !e->found && o->looks)
 		remark(c, "%s: there is no process %" PRIu64, name, e->only);
 	else if (r == ATW_OK && e->one && !e->found)
@@ -279,7 +282,7 @@ static int cli_census_on_memory(void *arg, const struct capture_record *rec,
 	return cli_census_on_record(arg, rec, err);
 }
 
-/* Errors in a capture have a line number; an error here gets process and address. */
+/* Errors in a capture have a line number; here, add the process and the address. */
 static int cli_census_on_memory_run(void *arg, const struct capture_run *run,
 				    struct atw_err *err)
 {
@@ -287,7 +290,7 @@ static int cli_census_on_memory_run(void *arg, const struct capture_run *run,
 	struct atw_err why;
 	int r;
 
-	/* Not all of it: this is called for each run. */
+	/* Set only the status, because this is called for each run. */
 	why.status = ATW_OK;
 	why.text[0] = why.hint[0] = '\0';
 	r = e->to->run(e->to->arg, run, &why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * census.h - from a source named by the user to a stream of records. All readers of the
- * stream see the running kernel, a dump and a capture in the same form.
+ * census.h - stream of records from a SOURCE. The running kernel, a dump and a capture
+ * produce the same stream.
  */
 #ifndef CLI_CENSUS_H
 #define CLI_CENSUS_H
@@ -11,22 +11,22 @@
 #include "unreadable.h"
 
 struct census_source_opts {
-	struct space_opts space;     /* pid or task: that process alone */
-	bool frames;                 /* of all RAM, too */
-	bool threads;                /* of processes, too */
-	/* What the reader of the stream does not use and what it needs; not options. */
+	struct space_opts space;     /* pid or task: only that process */
+	bool frames;                 /* records for all frames of RAM as well */
+	bool threads;                /* records for threads as well */
+	/* What the receiver does not use and what it requires; not options. */
 	bool no_areas, no_tasks, no_count, need_frames, need_slabs;
 	bool need_threads;
 	bool sums, kinds;            /* as census_collect() takes them */
-	bool looks;                  /* others come behind it, or were before */
+	bool looks;                  /* it is one of several snapshots */
 	bool no_refs, raw;
 	bool allow;                  /* --allow-unreadable */
 	/*
-	 * It is to be kept: the paper's form gets an H: line that says so, and where a
-	 * capture is wrong or cut off an L: line says it.
+	 * The stream is written to a file: an LPMA capture is marked by an H: line, and
+	 * damage or truncation of a capture by L: lines.
 	 */
 	bool keep;
-	const char *into;            /* what failures of `to` are wrapped in, or NULL */
+	const char *into;            /* prefix for errors of `to`, or NULL */
 };
 #define OPT_CENSUS(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.space.pid), "N", \
@@ -40,15 +40,15 @@ struct census_source_opts {
 	OPT_KERNEL(s, m.space)
 
 struct census_summary {
-	uint64_t lost;               /* L: lines, but for those of processes in `unreadable` */
+	uint64_t lost;               /* L: lines, except those in `unreadable` */
 	uint64_t damaged;            /* lines of a capture that cannot be read */
-	bool defective;              /* the dump says of itself that it is not whole */
+	bool defective;              /* the dump is marked as incomplete */
 	struct unreadable unreadable;
 };
 
 /*
- * All of it goes to `to`. Complains itself; 0 or an exit status. Records that were passed
- * on before a failure are not taken back.
+ * Passes all records to `to`. Prints errors; returns 0 or an exit status. Records that
+ * were passed on before a failure remain.
  */
 int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,

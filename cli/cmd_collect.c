@@ -34,14 +34,14 @@ static const struct opt options[] = {
 	{ 0 }
 };
 
-enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
+enum { LEVEL = 3 };              /* zstd level: higher ones are slow and hardly smaller */
 
 static bool collect_is_paper(const struct collect_opts *o)
 {
 	return o->form == FORM_2005;
 }
 
-/* A capture is lines of one form. */
+/* Options that the selected format does not support. */
 static int collect_check(const struct collect_opts *o, int argc)
 {
 	if (collect_is_paper(o) && o->source.frames)

@@ -41,7 +41,7 @@ static int extract_put(struct atw_output *out, const char *part, bool have_count
 	return atw_output_row(out, &row, err);
 }
 
-/* What is in the file; the file itself is where -o says. */
+/* Print the contents of the extract, which itself is written to the file of -o. */
 static int extract_report(struct atw_output *out, const struct atw_extract_stats *st,
 			  struct atw_err *err)
 {
@@ -83,8 +83,8 @@ static int extract_count_tasks(struct atw_kernel *k, struct atw_err *err)
 }
 
 /*
- * Does the file open, and do its tasks come out of it as those of the source did?
- * Before it has its name: one that is there can be used.
+ * Verify the file before it is renamed to its final name: it must open, and have the same
+ * tasks as the source.
  */
 static int extract_check(const struct outfile *t, const struct session *src,
 			 const struct atw_extract_stats *st, struct atw_err *err)
@@ -112,7 +112,7 @@ static int extract_check(const struct outfile *t, const struct session *src,
 				    src->name) : ATW_OK;
 }
 
-/* What the source lacks the extract lacks too: one sentence each, also with -q. */
+/* Report what the source lacks, because the extract lacks it as well; also with -q. */
 static bool extract_settle(const struct common *c, const struct session *src,
 			   const struct atw_extract_stats *st)
 {

@@ -15,7 +15,7 @@ struct find_opts {
 
 static const struct opt options[] = {
 	{ 0, "all", OPT_FLAG, offsetof(struct find_opts, all), NULL,
-	  "every entry by itself, nothing merged or folded", NULL },
+	  "list every entry in a row of its own", NULL },
 	{ 0, "virtual", OPT_FLAG, offsetof(struct find_opts, virtual), NULL,
 	  "take numbers as virtual addresses, of the kernel or of a process", NULL },
 	OPT_FREEZE(struct find_opts, space),
@@ -119,7 +119,7 @@ static void find_set_owner(struct row *r, const struct find_owner *w)
 struct find_cursor {
 	struct atw_areas *areas;
 	struct atw_area now;
-	bool have, reported;     /* told: the name of this one was reported missing */
+	bool have, reported;     /* reported: the name of this one is missing */
 };
 
 static void find_no_area(struct find *f, const struct find_owner *w, const struct atw_err *why)
@@ -402,12 +402,11 @@ const struct command cmd_find = {
 	"find",
 	"SOURCE PHYS|ADDRESS...",
 	"list the mappings of physical memory",
-	"Lists every virtual address, of every process and of the kernel, that maps the\n"
-	"physical page or range PHYS, in pages of whatever size; entries that the CPU\n"
-	"ignores and that keep the page; and the table entries that point there, where\n"
-	"PHYS is itself a page table. PHYS is hexadecimal: A, A-B or A+LENGTH. A symbol, "
-	"a\n"
-	"kernel address, or one of the process of --pid is translated first.\n"
+	"Lists every virtual address, of every process and of the kernel, that maps\n"
+	"the physical page or range PHYS, by pages of any size; non-present entries\n"
+	"that refer to the page; and, if PHYS is a page table, the table entries that\n"
+	"point to it. PHYS is hexadecimal: A, A-B or A+LENGTH. A symbol, a kernel\n"
+	"address, or an address of the process given with --pid is translated first.\n"
 	"Exit status 1: nothing maps it; 4: some tables or tasks could not be read.",
 	OPT_COMMON_LISTING,
 	options,

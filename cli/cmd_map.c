@@ -23,15 +23,15 @@ struct map_opts {
 
 static const struct opt options[] = {
 	{ 0, "all", OPT_FLAG, offsetof(struct map_opts, all), NULL,
-	  "every page by itself, nothing merged", NULL },
+	  "list every page in a row of its own", NULL },
 	{ 0, "split", OPT_TEXT, offsetof(struct map_opts, split), "COLUMNS",
-	  "what breaks a range: rights,page,physical,flags (usual: the first three)",
+	  "start a new row where COLUMNS change; default: rights,page,physical",
 	  NULL },
 	{ 0, "large", OPT_FLAG, offsetof(struct map_opts, large), NULL,
-	  "of a process, one row an area: what large pages map, and why not the rest",
+	  "list areas of a process: memory in large pages, and reasons for small ones",
 	  NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct map_opts, depth), "N",
-	  "follow N levels of tables; deeper tables show as one row each", NULL },
+	  "follow N levels of tables; list deeper tables as one row each", NULL },
 	OPT_WATCH(struct map_opts, watch),
 	OPT_ALLOW(struct map_opts, space.allow),
 	OPT_FREEZE(struct map_opts, space),
@@ -568,12 +568,12 @@ static int map_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command cmd_map = {
 	"map",
 	"SOURCE [RANGE...]",
-	"what is mapped, merged into regions",
-	"Lists what the page tables in SOURCE map, low addresses first: contiguous\n"
-	"ranges merged while rights, page size and contiguity agree. Tables that the\n"
-	"source lacks, entries with reserved bits and swapped pages get rows as well.\n"
-	"Below the plain table: bytes and pages by page size; of a process, why they\n"
-	"are not mapped by large pages.",
+	"list the mappings of an address space",
+	"Lists what the page tables in SOURCE map, in ascending order. Adjacent pages\n"
+	"are merged into one row while rights, page size and physical contiguity\n"
+	"match. Missing page tables, entries with reserved bits set and swapped pages\n"
+	"are rows of their own. Below the plain table: bytes and pages by page size;\n"
+	"for a process, the reasons why memory is not mapped by large pages.",
 	OPT_COMMON_LISTING,
 	options,
 	sizeof(struct map_opts),

@@ -19,19 +19,19 @@ struct pages_opts {
 
 static const struct opt options[] = {
 	{ 0, "pid", OPT_NUMBER, offsetof(struct pages_opts, space.pid), "N",
-	  "process N alone", NULL },
+	  "select process N only", NULL },
 	{ 0, "task", OPT_TEXT, offsetof(struct pages_opts, space.task), "NAME",
-	  "the process called NAME alone", NULL },
+	  "select the process named NAME only", NULL },
 	{ 0, "areas", OPT_TEXT, offsetof(struct pages_opts, areas), "PATTERN,...",
-	  "areas whose name has or matches one of them: heap,stack,*.so*", NULL },
+	  "select areas with a name that contains or matches a PATTERN: heap,stack,*.so*", NULL },
 	{ 0, "address", OPT_HEX, offsetof(struct pages_opts, address), "A",
-	  "the page that A is in", NULL },
+	  "select the page that contains address A", NULL },
 	{ 0, "all", OPT_FLAG, offsetof(struct pages_opts, all), NULL,
-	  "every page of a large one by itself", NULL },
+	  "list every page of a large page in a row of its own", NULL },
 	{ 0, "areas-only", OPT_FLAG, offsetof(struct pages_opts, areas_only), NULL,
 	  "list areas without their pages", NULL },
 	{ 0, "totals", OPT_FLAG, offsetof(struct pages_opts, totals), NULL,
-	  "one row for each process: present, swapped, shared, PSS, USS", NULL },
+	  "print one row for each process: present, swapped, shared, PSS, USS", NULL },
 	OPT_ALLOW(struct pages_opts, allow),
 	OPT_WATCH(struct pages_opts, watch),
 	OPT_FREEZE(struct pages_opts, space),
@@ -62,7 +62,7 @@ static bool pages_is_wanted(const char *list, const char *name)
 	return false;
 }
 
-/* Damage may be found at every turn: the first few speak for the rest. */
+/* Limit repeated warnings about corruption. */
 enum { FAULTS = 8 };
 
 /* What cannot be read is said, and the rest is listed all the same. */
@@ -564,11 +564,11 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command cmd_pages = {
 	"pages",
 	"SOURCE [RANGE...]",
-	"areas of processes, and the page behind each address",
-	"Lists the memory areas of every process in SOURCE, and in each of them the\n"
-	"pages that are present, on swap or otherwise kept, with what the kernel says\n"
-	"of them: how often they are mapped, and their flags. Runs of absent pages are\n"
-	"one row. --areas-only lists the areas without their pages.",
+	"list memory areas of processes and the page at each address",
+	"Lists the memory areas of every process in SOURCE, and the pages of each area\n"
+	"that are present, swapped or otherwise kept, with their mapcounts and flags.\n"
+	"Runs of absent pages are one row. --areas-only lists the areas without their\n"
+	"pages.",
 	OPT_COMMON_LISTING,
 	options,
 	sizeof(struct pages_opts),

@@ -244,7 +244,9 @@ static char *probe_next_line(char **text)
 	return line;
 }
 
-/* Of atwalk-kmap, whose file has capabilities of its own: see kmap_breakpoints.c. */
+/*
+ * Run by atwalk-kmap, because its file has its own capabilities: see kmap_breakpoints.c.
+ */
 static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o)
 {
 	struct atw_err err = { 0 };

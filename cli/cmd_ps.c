@@ -11,7 +11,7 @@
 
 static const struct opt options[] = {
 	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
-	  "every thread, not only processes", NULL },
+	  "list every thread, not only processes", NULL },
 	OPT_ALLOW(struct ps_opts, allow),
 	OPT_KERNEL(struct ps_opts, space),
 	{ 0 }
@@ -92,7 +92,7 @@ static void ps_usages_deinit(struct usages *u)
 
 /* ---- rows ---- */
 
-/* Damage may be found at every turn: the first few speak for the rest. */
+/* Limit repeated warnings about corruption. */
 enum { FAULTS = 8 };
 
 void ps_fault(struct ps *p, struct atw_err *err)
@@ -416,10 +416,10 @@ static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command cmd_ps = {
 	"ps",
 	"SOURCE [PID...]",
-	"tasks, and what they have in memory",
-	"Lists the processes in SOURCE, or those named: their numbers, name and state,\n"
-	"where their page tables lie, and how much they have in pages of which size.\n"
-	"Below the plain table: all of it, address spaces that tasks share once.",
+	"list tasks and their memory use",
+	"Lists the processes in SOURCE, or those given by PID: their numbers, name and\n"
+	"state, root table, and memory in pages of each size. Below the plain table:\n"
+	"the sum of all, counting address spaces that tasks share once.",
 	OPT_COMMON_LISTING,
 	options,
 	sizeof(struct ps_opts),

@@ -84,13 +84,13 @@ static bool report_needs_kinds(const struct common *c, const struct census_repor
 	return any;
 }
 
-/* What no report looks at is not read. */
+/* Options for the source: data that no report uses is not read. */
 static struct census_source_opts report_wanted(const struct report *r)
 {
 	struct census_source_opts so = r->o->source;
 	const uint32_t areas = CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) |
 			       CENSUS_ON(PROCESS) | CENSUS_ON(PROCESS_END);
-	bool looks = true;               /* what changes is how much, not of how many */
+	bool looks = true;               /* amounts change, not numbers */
 	uint32_t on = 0;
 
 	for (size_t i = 0; i < r->all; i++) {
@@ -109,7 +109,7 @@ static struct census_source_opts report_wanted(const struct report *r)
 	return so;
 }
 
-/* One source from its beginning to its end; complains itself. */
+/* Pass one source through all reports. Prints errors. */
 static int report_pass_on(struct report *r, const char *source,
 			  const struct census_source_opts *so)
 {
@@ -188,8 +188,8 @@ static bool report_is_live(const char *source)
 }
 
 /*
- * Our number where all looks are at running processes, us among them. In a PID namespace
- * only /proc has the numbers that are ours.
+ * Our own PID, if all snapshots are of running processes. In a PID namespace only /proc
+ * has PIDs of that namespace.
  */
 static uint64_t report_own_pid(char *const *source, size_t n)
 {

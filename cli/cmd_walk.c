@@ -16,7 +16,7 @@ struct walk_opts {
 
 static const struct opt options[] = {
 	{ 'p', "path", OPT_FLAG, offsetof(struct walk_opts, path), NULL,
-	  "every table entry on the way, with the rights left after it", NULL },
+	  "print every table entry on the way, with the rights left after it", NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct walk_opts, depth), "N",
 	  "follow N levels of tables and stop", NULL },
 	OPT_ALLOW(struct walk_opts, space.allow),
@@ -284,11 +284,11 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 const struct command cmd_walk = {
 	"walk",
 	"SOURCE ADDRESS...",
-	"where is this address (the default command)",
-	"Translates each ADDRESS by the page tables in SOURCE: the physical address\n"
-	"behind it, the size of its page and the rights that are left after every\n"
-	"level. An ADDRESS is hexadecimal, a symbol, a range A-B or A+LENGTH.\n"
-	"Exit status 1: an address is not mapped; 4: a table is not in the source.",
+	"translate addresses (the default command)",
+	"Translates each ADDRESS by the page tables in SOURCE and prints the physical\n"
+	"address, the page size and the rights left after every level. An ADDRESS is\n"
+	"hexadecimal, a symbol, a range A-B or A+LENGTH. Exit status 1: an address is\n"
+	"not mapped; 4: a page table is missing from the source.",
 	OPT_COMMON_LISTING,
 	options,
 	sizeof(struct walk_opts),

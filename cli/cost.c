@@ -27,7 +27,7 @@ static double cost_cpu(const struct rusage *u)
 	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
 }
 
-/* What loading it took has been spent already. */
+/* Includes the time since exec: loading the program is part of the cost. */
 void cost_start(void)
 {
 	struct rusage u;

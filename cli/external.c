@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * external.c - commands that are programs of their own: NAME is atwalk-NAME. The program
- * beside this one is of the same build and comes first, then the installed one.
+ * external.c - commands in separate programs: NAME is atwalk-NAME. The program in the
+ * same folder is of the same build and is preferred to the installed one.
  */
 #include <errno.h>
 #include <stdio.h>

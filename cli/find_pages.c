@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "target/provider.h"
 
-/* Damage may be found at every turn: the first few speak for the rest. */
+/* Limit repeated warnings about corruption. */
 enum { FAULTS = 8 };
 
 struct find_pages_search {
@@ -64,7 +64,7 @@ static int find_pages_look(struct find_pages_search *s, const struct page_run *r
 	return rc;
 }
 
-/* Areas come in order, and so do hits. */
+/* Areas and hits are both in ascending order. */
 static int find_pages_put_hits(struct find_pages_search *s, const struct find_owner *w,
 			       size_t task, struct atw_err *err)
 {
@@ -96,7 +96,7 @@ static int find_pages_put_hits(struct find_pages_search *s, const struct find_ow
 	return r;
 }
 
-/* All that share it, the first of them first. */
+/* All processes that share the address space, in order of tasks. */
 static int find_pages_sharers(const struct find_pages_search *s, size_t task,
 			      struct owned_space *ret, struct atw_err *err)
 {

@@ -6,17 +6,17 @@
 
 #include "find.h"
 
-/* Of tables that were not walked to their end the rest is missing, and no others. */
+/* Report a walk that ended early: only the rest of these tables is missing. */
 static int find_spaces_cut_off(struct find *f, const struct mmu_space *sp, int r,
 			       struct atw_err *err)
 {
 	if (r != ATW_E_LIMIT)
 		return r;
-	/* Of all that there are, one that has ended maps nothing any more. */
+	/* A process that ended during a search of all processes maps nothing. */
 	if (!f->src.subject.label[0] && !mmu_space_lives(sp))
 		return ATW_OK;
 	atw_err_wrap(err, "%s", f->src.name);
-	/* Where processes come and go all the time, one speaks for the rest. */
+	/* On a running machine processes end all the time: report only the first one. */
 	if (!f->limit || !target_has(f->src.target, TARGET_RUNNING))
 		complain(err);
 	f->limit = true;
@@ -114,7 +114,7 @@ static struct mmu_space find_spaces_with_root(const struct mmu_space *sp, atw_pa
 	return one;
 }
 
-/* A process's tables, both copies of the root where there are two. */
+/* Search the tables of a process, both copies of the root if there are two. */
 static int find_spaces_search_process(struct find *f, const struct find_owner *w,
 				      const struct mmu_space *sp, struct atw_err *err)
 {
@@ -158,7 +158,7 @@ static int find_spaces_search_kernel(struct find *f, struct atw_err *err)
 		r = find_flush(f, &kernel, err);
 	if (r < 0 || !f->user_half)
 		return r;
-	/* What its entry code has of it while user mode runs. */
+	/* The kernel's entry code as mapped while user mode runs. */
 	copy = find_spaces_with_root(sp, ATW_PA(sp->low.pa.u + page));
 	r = find_put_root(f, &user, copy.low.pa, err);
 	if (r == ATW_OK)
@@ -201,8 +201,8 @@ static bool find_spaces_is_known(const struct find *f, uint64_t root)
 }
 
 /*
- * Tables a CPU was using that no task has: of one that just ended, the
- * firmware's, or all of them where no tasks were found.
+ * Search page tables that a CPU was using and that no task has: those of a task that just
+ * ended, the firmware's, or all if no tasks were found.
  */
 static int find_spaces_search_cpus(struct find *f, struct atw_err *err)
 {
@@ -262,7 +262,7 @@ int find_in_all(struct find *f, struct atw_err *err)
 	return r == ATW_OK ? find_spaces_search_kernel(f, err) : r;
 }
 
-/* One address space that the user named. */
+/* Search the one selected address space. */
 int find_in_one(struct find *f, struct atw_err *err)
 {
 	struct find_owner w = { .task = "[given]" };

@@ -57,7 +57,7 @@ static int find_target_parse_physical(const char *text, uint64_t page,
 	return EXIT_COMPLETE;
 }
 
-/* What reads as a number is one, "add" and "face" too. */
+/* Any valid hexadecimal number is one, even "add" and "face". */
 static bool find_target_is_symbol(const char *text)
 {
 	uint64_t n;
@@ -95,7 +95,7 @@ int find_parse(struct find *f, const char *text, bool is_virtual)
 		if (status)
 			return status;
 		t->is_virtual = pg->pa_bits < 64 && t->phys.last >> pg->pa_bits;
-		/* No memory, but perhaps an address of the process that was named. */
+		/* Not memory, but perhaps an address of the selected process. */
 		t->is_either = !t->is_virtual && f->src.subject.pid &&
 			       !find_target_is_memory(f, &t->phys);
 	}
@@ -163,7 +163,7 @@ static int find_target_add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t 
 	return find_target_add_wanted(t->f, &w, err);
 }
 
-/* A word that the CPU ignores may keep a page all the same. */
+/* A non-present PTE may refer to a page. */
 static int find_target_add_kept(struct translation *t, const struct mmu_space *sp,
 				const struct mmu_seen *s, uint64_t slot,
 				struct atw_err *err)
@@ -190,7 +190,7 @@ static int find_target_add_kept(struct translation *t, const struct mmu_space *s
 static int find_target_translate(struct translation *t, struct atw_err *err)
 {
 	const struct mmu_space *sp = &t->f->src.subject.space;
-	/* What repeats has no other frames. */
+	/* Recurring tables lead to the same frames. */
 	const struct mmu_walk_opts wo = {
 		.size = sizeof(wo), .first = ATW_VA(t->a->first), .last = ATW_VA(t->a->last),
 		.flags = MMU_WALK_FOLD | MMU_WALK_SOFT,
@@ -225,7 +225,7 @@ static int find_target_by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Frames that are mapped several times in a range are looked for once. */
+/* Merge frames that are mapped several times in a range. */
 static void find_target_merge(struct translation *t)
 {
 	struct rmap_range *v = t->f->want.v + t->from;
@@ -244,7 +244,7 @@ static void find_target_merge(struct translation *t)
 
 enum { SHOWN = 4 };              /* ranges in a sentence */
 
-/* "init_task: physical 0x2c0e940", for the end of the answer. */
+/* Format "init_task is at physical 0x2c0e940" for the notes. */
 static void find_target_note_looked(const struct find_target *ft,
 				    const struct translation *t)
 {
@@ -288,7 +288,9 @@ static int find_target_note_unmapped(const struct find_target *ft,
 	return complain(&err);
 }
 
-/* One virtual target, in the tables that f->src says. 0, or an exit status of a failure. */
+/*
+ * Resolve one virtual target in the page tables of f->src. Returns 0 or an exit status.
+ */
 static int find_target_resolve(struct find *f, const struct find_target *ft,
 			       bool *ret_mapped)
 {
@@ -313,7 +315,10 @@ static int find_target_resolve(struct find *f, const struct find_target *ft,
 	return EXIT_COMPLETE;
 }
 
-/* With --pid N, a number that is memory and an address of N as well is the former. */
+/*
+ * With --pid N, a number that is both a physical address and an address of N is taken as
+ * the former.
+ */
 static void find_target_note_taken(const struct find *f, const struct find_target *t)
 {
 	struct mmu_seen s;
@@ -375,7 +380,7 @@ int find_resolve(struct find *f, const struct space_opts *space)
 	}
 	if (any && f->src.subject.pid)
 		find_target_search_all(f);
-	/* Of nothing that is mapped there is nothing to look for. */
+	/* Skip the search if no target is mapped. */
 	if (f->want.n)
 		wanted_sort(&f->want);
 	return status;

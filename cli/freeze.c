@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* freeze.c - --freeze: the process stands still while it is read. */
+/* freeze.c - --freeze: the selected process is stopped while it is being read. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static int cli_freeze_failed(const struct session *o, const char *option,
 	return complain(err);
 }
 
-/* The kernel's own list of tasks has the numbers of outside. */
+/* The kernel's list of tasks has PIDs of the initial namespace. */
 int check_number(const struct session *o, const struct space_opts *space, const char *option)
 {
 	struct atw_err err = { 0 };
@@ -43,7 +43,7 @@ int choose_again(struct session *o, const struct space_opts *space)
 	return select_process(o, &again);
 }
 
-/* Is file `n` in that folder of open files the pipe, and open to be read? */
+/* Is descriptor `n` of this /proc/PID/fd the pipe, opened for reading? */
 static bool cli_freeze_is_open(int dir, const char *n, const char *pipe)
 {
 	char link[256];
@@ -53,12 +53,12 @@ static bool cli_freeze_is_open(int dir, const char *n, const char *pipe)
 	if (len < 0)
 		return false;
 	link[len] = '\0';
-	/* Its own mode says of such a link how the file was opened. */
+	/* The mode of the link is the mode that the file was opened with: proc(5). */
 	return !strcmp(link, pipe) && !fstatat(dir, n, &st, AT_SYMLINK_NOFOLLOW) &&
 	       st.st_mode & S_IRUSR;
 }
 
-/* A stopped process cannot read our output, and the pipe is soon full. */
+/* A stopped process cannot read our output, and the pipe would fill up. */
 static int cli_freeze_check_reader(const struct session *o)
 {
 	char path[48], pipe[256];
@@ -114,7 +114,10 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 		atw_err_nomem(&err);
 		return cli_freeze_failed(o, "--freeze", &err);
 	}
-	/* This takes long, and is the kernel's: it need not wait for it. */
+	/*
+	 * Find the kernel first: that is slow and does not require the process to be
+	 * stopped.
+	 */
 	if (target_has(o->target, TARGET_TABLES))
 		target_soft(o->target);
 	o->print_frozen = c->verbose && !c->quiet;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * info_control.c - control registers by name, and which protections are on.
+ * info_control.c - control registers by name, and the protections that are enabled.
  *
- * Dumps by QEMU have x86's CR0 and CR4 of each CPU. Elsewhere the kernel's memory has
- * CR4 as it was last written, and what else the kernel keeps; other registers of other
- * machines are in no format that is read here, and are said to be missing.
+ * Dumps by QEMU have CR0 and CR4 of each x86 CPU. Otherwise CR4 and other values are read
+ * from the copies that the kernel keeps in memory. Registers of other machines are in no
+ * supported format and are reported as not known.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 enum { CPUS_SHOWN = 16, CPUS_MAX = 8192, VALUES = 8 };
 
-/* What CPUs have in a register: each value once, with the CPUs that have it. */
+/* Values of a register: each value once, with the CPUs that have it. */
 struct values {
 	const char *name;
 	const char *from;                /* behind the CPUs; NULL: the CPU's own */
@@ -101,7 +101,7 @@ static bool info_control_note_register(struct atw_source *s, unsigned cpu,
 	return atw_fact_u64(s, key, ret) == ATW_OK;
 }
 
-/* With what the kernel starts CPUs: without LMA, which the CPU sets. */
+/* EFER as the kernel sets it when it starts CPUs: without LMA, which the CPU sets. */
 static bool info_control_started_efer(struct atw_kernel *k, uint64_t *ret)
 {
 	const struct needs *n = kernel_needs(k);
@@ -145,8 +145,8 @@ static void info_control_x86_registers(struct atw_source *s, struct atw_kernel *
 }
 
 /*
- * Does an entry in use have the bit? Without EFER.NXE it is reserved, and the page
- * that the kernel has its own data in would fault.
+ * Does a PTE in use have the bit? Without EFER.NXE it is reserved, and accesses to that
+ * page would fault.
  */
 static bool info_control_nx_in_use(struct atw_kernel *k)
 {

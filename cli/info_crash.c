@@ -12,7 +12,7 @@
 struct log_scan {
 	struct printk_ring ring;
 	struct printk_record rec;
-	char crash[PRINTK_TEXT + 1];     /* the line that says most of one; empty: none does */
+	char crash[PRINTK_TEXT + 1];     /* the most specific line, or empty */
 	int how;
 	uint64_t last;                   /* when the last line was written, ns */
 	uint64_t lines;

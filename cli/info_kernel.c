@@ -67,7 +67,7 @@ static void cli_info_kernel_percpu_facts(struct facts *f, struct atw_kernel *k,
 		fact(f, "per-cpu", "%u CPUs in all; -v lists them", cpu);
 }
 
-/* What the kernel loaded, of sources that do not have a CPU's registers. */
+/* Page-table registers as the kernel loaded them, for sources without CPU registers. */
 static void cli_info_kernel_cpu_tables(struct facts *f, struct atw_source *s,
 				       struct atw_kernel *k, bool every)
 {
@@ -190,7 +190,7 @@ void kernel_facts(struct facts *f, const struct session *o, bool every)
 	cli_info_kernel_banner_facts(f, k);
 	cli_info_kernel_found_facts(f, k, every);
 	cli_info_kernel_region_facts(f, k, every);
-	/* Without types neither can be had, and that has been said. */
+	/* Both need types, and missing types were reported above. */
 	if (atw_kernel_types_from(k, &count, &err)) {
 		cli_info_kernel_module_facts(f, k, every);
 		cli_info_kernel_node_facts(f, k);

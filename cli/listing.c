@@ -229,7 +229,7 @@ static bool listing_add_area(struct listing *l, const struct atw_area *a)
 	return true;
 }
 
-/* As many as can be read: names are a help, and not the answer. */
+/* Read as many areas as possible: a missing name is not an error. */
 static void listing_read_areas(struct listing *l)
 {
 	struct atw_areas *areas;
@@ -260,7 +260,7 @@ static bool listing_area_at(struct listing *l, uint64_t address, struct atw_regi
 {
 	if (l->areas_of != l->src->subject.mm)
 		listing_read_areas(l); /* not of live:pagemap or a capture: no mm */
-	/* They ascend, and so do rows, nearly always. */
+	/* Areas ascend, and rows nearly always do: continue from the last one. */
 	if (l->at_area < l->nareas && l->area[l->at_area].first > address)
 		l->at_area = 0;
 	while (l->at_area < l->nareas && l->area[l->at_area].last < address)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * listing.h - rows about pieces of address space. Every command that lists
- * some has the same columns and shows those that matter to it.
+ * listing.h - rows about ranges of an address space. All listings share these columns,
+ * and each shows a subset by default.
  */
 #ifndef CLI_LISTING_H
 #define CLI_LISTING_H
@@ -67,7 +67,7 @@ static inline int row_put(const struct row *r, struct atw_output *out,
 	return atw_output_row(out, &row, err);
 }
 
-/* What a provider's enum page_state is called. */
+/* The state of a row for a provider's enum page_state. */
 enum state state_shown(unsigned page_state);
 /*
  * Kind, loss and the word of an entry, as a state; where an absent word
@@ -86,11 +86,11 @@ void row_flags(const struct listing *l, struct row *r, uint64_t va, uint64_t fla
 
 /* The process of the row, if the user selected one. */
 void row_subject(const struct listing *l, struct row *r);
-/* Where there is no kernel to ask, the areas of a provider's task. */
+/* Without a kernel in memory: the areas of a provider's task. */
 struct provider;
 void listing_areas(struct listing *l, struct provider *p, size_t task);
 
-/* What a provider could not know, once, with what to do about it. */
+/* Warns once about data that a provider lacks, with a hint. */
 void warn_lacks(const struct common *c, const struct session *o, const struct provider *p);
 
 /*

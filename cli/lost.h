@@ -17,10 +17,10 @@ struct lost {
 	size_t reasons;
 };
 
-/* A line each, the first LOST_SHOWN of them; nothing without -v. */
+/* Prints a line for each of the first LOST_SHOWN records, with -v only. */
 void lost_add(struct lost *l, const struct common *c, const char *source,
 	      const struct capture_lost *rec, uint32_t has);
-/* How many there are of which. */
+/* Prints the number of records for each reason. */
 void lost_sums(const struct lost *l, const struct common *c, const char *source);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* main.c - selection of the command, its options, its help. */
+/* main.c - entry point of atwalk(1): selection of the command, and its help. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,14 +52,14 @@ static int main_check_first(const char *word)
 }
 
 static const struct command_words words = { .suggest = suggest_command };
-/* Where no command was typed, and it is walk. */
+/* For a command line without a command, which is walk. */
 static const struct command_words first_words = {
 	.suggest = suggest_command,
 	.late = unknown_late,
 	.check = main_check_first,
 };
 
-/* Called by another name, it is that program. */
+/* Is the program called by this name? */
 static bool main_is_called(const char *self, const char *name)
 {
 	const char *slash = self ? strrchr(self, '/') : NULL;
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		return external_run(cmd, argv + 1);
 	if (cmd)
 		return command_run(cmd, &words, argc - 2, argv + 2);
-	/* Its options are not those of walk. */
+	/* Do not parse its options as those of walk. */
 	if (argv[1][0] != '-' && is_unknown(argv[1]))
 		return complain_unknown(argv[1]);
 	return command_run(&cmd_walk, &first_words, argc - 1, argv + 1);

@@ -18,7 +18,7 @@ struct node_sum {
 };
 
 void node_sum_add(struct node_sum *s, int64_t node, uint64_t bytes);
-/* "by node: 3.1M on 0, 900K on 1, 4K not told"; nothing if the column is not shown. */
+/* Emits "by node: 3.1M on 0, 900K on 1, 4K unknown", if the column node is shown. */
 void node_sum_note(struct node_sum *s, struct atw_output *out);
 void node_sum_deinit(struct node_sum *s);
 

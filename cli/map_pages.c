@@ -25,7 +25,7 @@ struct map_pages_piece {
 	bool has_pa;
 };
 
-/* Damage may be found at every turn: the first few speak for the rest. */
+/* Limit repeated warnings about corruption. */
 enum { FAULTS = 8 };
 
 struct map_pages_out {

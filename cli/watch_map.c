@@ -129,12 +129,12 @@ static int watch_map_show(void *arg, struct atw_output *out, uint64_t ms,
 	memcpy(is + 2, w->is.bytes, sizeof(w->is.bytes));
 	memcpy(was + 2, w->was.bytes, sizeof(w->was.bytes));
 	for (unsigned i = 0; i < 2 + w->is.nsizes; i++) {
-		bool told = i < 2 || !w->is.unsized;
+		bool known = i < 2 || !w->is.unsized;
 
 		v[W_RANGES + 2 * i].u = is[i];
 		v[W_RANGES + 2 * i + 1].u = is[i] - was[i];
-		row.have |= told ? COL(W_RANGES + 2 * i) : 0;
-		if (told && w->again && (i < 2 || !w->was.unsized))
+		row.have |= known ? COL(W_RANGES + 2 * i) : 0;
+		if (known && w->again && (i < 2 || !w->was.unsized))
 			row.have |= COL(W_RANGES + 2 * i + 1);
 	}
 	w->was = w->is;

@@ -82,7 +82,7 @@ static const struct opt every_options[] = {
 /* In the order of help. */
 static const struct {
 	unsigned group;          /* 0: each command takes it */
-	unsigned instead;        /* a group whose options replace these */
+	unsigned instead;        /* group with options that replace these */
 	const struct opt *table;
 } groups[COMMON_SETS] = {
 	{ OPT_COMMON_OUTPUT, 0, output_options },

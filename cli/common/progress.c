@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-/* What is done within a second needs no telling. */
+/* Work that ends within a second prints no progress. */
 enum { FIRST_MS = 1000, AGAIN_MS = 200, AGAIN_LINE_MS = 5000 };
 
 void progress_begin(struct progress *p, const struct common *c, const char *name,
@@ -18,7 +18,7 @@ void progress_begin(struct progress *p, const struct common *c, const char *name
 	*p = (struct progress){
 		.on = !c->quiet && (c->progress || terminal), .terminal = terminal,
 		.program = "atwalk", .name = name, .unit = unit,
-		/* Who asks for it waits for it. */
+		/* With --progress the first line is printed at once. */
 		.next = c->progress ? 0 : now() + FIRST_MS * 1000000ull,
 	};
 }
