@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmap_breakpoints.c - can accesses to the running kernel be sampled by breakpoints?
+ * kmap_breakpoints.c - check whether accesses to the running kernel can be sampled by
+ * breakpoints.
  *
- * `atwalk probe` asks this program, and not its own process, because capabilities belong
- * to a program file. The answer is four lines: yes or no, the reason, what can be done
- * about it, and the command that does; the last two may be empty.
+ * `atwalk probe` runs this program instead of checking its own process, because
+ * capabilities belong to a program file. The output is four lines: yes or no, the reason,
+ * a hint, and a command; the last two may be empty.
  */
 #include <stdio.h>
 

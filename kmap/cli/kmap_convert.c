@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_convert.c - a KMAP in another of its forms. */
+/* kmap_convert.c - conversion of a KMAP to another format. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct convert_opts {
 	bool zstd;
 };
 
-enum { TO_OWN = KMAP_VERSIONS }; /* atwalk's own form of version 4 */
+enum { TO_OWN = KMAP_VERSIONS }; /* atwalk's own format, based on version 4 */
 
 static const struct opt_choice to_choices[] = {
 	{ "v1", KMAP_V1 }, { "v2", KMAP_V2 }, { "v3", KMAP_V3 }, { "v4", KMAP_V4 },
@@ -31,9 +31,9 @@ static const struct opt options[] = {
 	{ 0 }
 };
 
-enum { LEVEL = 3 };              /* of zstd: more is slow, and hardly smaller */
+enum { LEVEL = 3 };              /* zstd level: higher ones are slow and hardly smaller */
 
-/* A KMAP is lines of one form. */
+/* Check the arguments: one input, one output format. */
 static int convert_check(const struct convert_opts *o, int argc)
 {
 	if (argc != 1)
@@ -51,7 +51,7 @@ static struct kmap_form convert_form_of(unsigned to)
 	return (struct kmap_form){ to, false };
 }
 
-/* What is not in it any more. */
+/* Report the records that the format cannot hold. */
 static void convert_emit(const struct common *c, const char *name, struct kmap_form form,
 			 const uint64_t *lost)
 {
@@ -142,7 +142,7 @@ static int convert_run(const struct common *c, void *opts, int argc, char **argv
 		status = complain_usage("kmap convert", "refusing to write compressed data to a terminal; use -o FILE");
 	else
 		status = convert(c, o, argv[0], &t);
-	/* Of a damaged file, what is whole. */
+	/* Of a damaged file, the valid records are written. */
 	if ((status == EXIT_COMPLETE || status == EXIT_PARTIAL) && outfile_commit(&t, &err) < 0)
 		status = complain(&err);
 	outfile_close(&t);

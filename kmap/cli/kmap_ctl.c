@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmap_ctl.c - atwalk kmap ctl: reads or writes a control of a recording that runs, by its
- * socket or by its folder; the folder may be Memorizer's own.
+ * kmap_ctl.c - atwalk kmap ctl: reads or writes a control of a running recording, through
+ * its socket or its folder; the folder may be Memorizer's own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "output/outfile.h"
 
 struct ctl {
-	const char *at, *name, *value;   /* value NULL: it is read; name NULL: what is there */
+	const char *at, *name, *value;   /* value NULL: read it; name NULL: list all */
 	struct outfile to;
 };
 
@@ -93,7 +93,7 @@ static int ctl_by_folder(const struct ctl *x, struct atw_err *err)
 	if (!x->value) {
 		r = ctl_copy_file(x, fd, err);
 	} else {
-		/* All at once: a part would be another value. */
+		/* Write all at once: a part would be another value. */
 		len = snprintf(text, sizeof(text), "%s\n", x->value);
 		if (write(fd, text, (size_t)len) != len)
 			r = ctl_refused(x, errno, strerror(errno), err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_diff.c - what is new, gone or otherwise in the second of two KMAPs. */
+/* kmap_diff.c - comparison of two KMAPs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static int kmap_cli_diff_read_both(struct comparing *x)
 	return status;
 }
 
-/* They differ is an answer; that some of them is missing decides. */
+/* EXIT_PARTIAL takes precedence over "they differ". */
 static int diff(struct comparing *x)
 {
 	struct atw_err err = { 0 };

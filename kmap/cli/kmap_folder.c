@@ -72,7 +72,7 @@ static struct kmap_folder *folder_own(void)
 	return fuse_get_context()->private_data;
 }
 
-/* The writing process gets only an errno; the sentence is printed by the recorder. */
+/* The writing process gets only an errno; the recorder prints the message. */
 static void folder_log(const struct kmap_control *f, int r, const struct atw_err *err)
 {
 	const char *hint = error_hint(err);
@@ -182,7 +182,7 @@ static int folder_on_write(const char *path, const char *buf, size_t len, off_t 
 	(void)info;
 	if (!f)
 		return -ENOENT;
-	/* What comes behind a first part would be another value. */
+	/* A write at an offset would be part of another value. */
 	if (at)
 		return -EINVAL;
 	r = kmap_control_write(folder_own()->controls, f, buf, len, &err);
@@ -190,7 +190,7 @@ static int folder_on_write(const char *path, const char *buf, size_t len, off_t 
 	return r < 0 ? r : (int)len;
 }
 
-/* Of the shell's ">". */
+/* For the shell's ">". */
 static int folder_on_truncate(const char *path, off_t size, struct fuse_file_info *info)
 {
 	const struct kmap_control *f = folder_control_of(path);
@@ -289,7 +289,7 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 		.create = folder_on_create,
 		.release = folder_on_release,
 	};
-	/* auto_unmount: however we end. */
+	/* auto_unmount: also if this process is killed. */
 	char *argv[] = { (char *)"atwalk", (char *)"-o",
 			 (char *)"auto_unmount,default_permissions,fsname=atwalk-kmap,subtype=atwalk", NULL };
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
@@ -314,7 +314,7 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 	return ATW_OK;
 }
 
-/* Only so that a call of the kernel's returns. */
+/* A handler that does nothing: the signal interrupts a system call. */
 static void folder_nothing(int number)
 {
 	(void)number;
@@ -344,7 +344,7 @@ int kmap_folder_start(struct kmap_folder *f, const struct common *c,
 	return r;
 }
 
-/* false: someone is still in it after two seconds. */
+/* false: the folder is still in use after two seconds. */
 static bool folder_stop(struct kmap_folder *f)
 {
 	fuse_exit(f->fuse);
@@ -364,7 +364,7 @@ static bool folder_stop(struct kmap_folder *f)
 
 bool kmap_folder_close(struct kmap_folder *f)
 {
-	/* Without an end, it is unmounted when the program is gone. */
+	/* If it is still in use, it is unmounted when the program ends. */
 	if (!f)
 		return true;
 	if (f->started && !folder_stop(f))

@@ -20,9 +20,9 @@ struct function {
 
 enum {
 	TAIL = 512,              /* functions that are not sorted in yet, at most */
-	COMPARED = 16,           /* of so many most must be where the files have them */
+	COMPARED = 16,           /* symbols to compare; most must match the files */
 	FARTHEST = 1 << 20,      /* in a function, from its beginning */
-	MOST = 1 << 19,          /* no kernel has so many */
+	MOST = 1 << 19,          /* more than any kernel has */
 };
 
 int kmap_functions_init(struct kmap_functions *f, const struct kmap_symbols_opts *o, bool wanted,
@@ -44,7 +44,7 @@ void kmap_functions_deinit(struct kmap_functions *f)
 
 /* ---- those of the recording, which come as they are needed ---- */
 
-/* How many of those that are sorted in begin at it or before it. */
+/* Number of sorted functions that begin at or before `ip`. */
 static size_t functions_up_to(const struct kmap_functions *f, uint64_t ip)
 {
 	size_t low = 0, high = f->sorted;
@@ -85,7 +85,7 @@ static bool functions_add(struct kmap_functions *f, struct atw_blob v)
 	return true;
 }
 
-/* Of the same address the first one stays the first. */
+/* Functions at the same address keep their order. */
 static void functions_merge(struct kmap_functions *f)
 {
 	for (size_t i = f->sorted; i < f->nfunctions; i++) {

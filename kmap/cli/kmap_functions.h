@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_functions.h - the functions of code, of a KMAP that is read as it comes. */
+/* kmap_functions.h - names of functions while a KMAP is being read. */
 #ifndef KMAP_CLI_FUNCTIONS_H
 #define KMAP_CLI_FUNCTIONS_H
 
@@ -36,7 +36,7 @@ void kmap_functions_deinit(struct kmap_functions *f);
 int kmap_functions_header(struct kmap_functions *f, const struct kmap_record *rec,
 			  struct atw_err *err);
 int kmap_functions_ready(struct kmap_functions *f, bool last, struct atw_err *err);
-/* Are there any? */
+/* Are any functions known? */
 bool kmap_functions_any(const struct kmap_functions *f);
 /* NULL: unknown, not an address of code, or names are not wanted. Valid until deinit. */
 const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip);

@@ -21,7 +21,7 @@ static const char trace[] = "trace_event=kmem:kmalloc,kmem:kmem_cache_alloc,kmem
 
 /* ---- what there is ---- */
 
-/* One dash or two. */
+/* QEMU accepts one dash or two. */
 static bool kmap_cli_machine_is_option(const char *arg, const char *name)
 {
 	return arg[0] == '-' && !strcmp(arg + 1 + (arg[1] == '-'), name);
@@ -46,7 +46,7 @@ static bool kmap_cli_machine_has_option(const struct kmap_machine *m, const char
 	return false;
 }
 
-/* "256", "256M", "1G", "size=1G,slots=4": MiB where it does not say. */
+/* Parse "256", "256M", "1G" or "size=1G,slots=4"; the default unit is MiB. */
 static int kmap_cli_machine_read_size(const char *text, uint64_t *ret,
 				      struct atw_err *err)
 {
@@ -139,7 +139,9 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	if (r == ATW_OK && accel && strncmp(accel, "tcg", 3))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-accel %s: only emulated guests (tcg) can be recorded", accel);
-	/* The child would end at once, and the recorded process continue. */
+	/*
+	 * The child would exit at once, and the recorded process continue without atwalk.
+	 */
 	if (r == ATW_OK && kmap_cli_machine_has_option(&m, "daemonize"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-daemonize is not supported: atwalk must remain the parent of QEMU");
@@ -298,7 +300,7 @@ static int kmap_cli_machine_add_trace(struct kmap_machine *m, struct atw_err *er
 		       : kmap_cli_machine_add(m, err, "%s", trace);
 }
 
-/* All CPUs in one thread, where that works. */
+/* Run all CPUs in one thread, if this QEMU supports that. */
 static int kmap_cli_machine_add_threads(struct kmap_machine *m, struct atw_err *err)
 {
 	const char *how = m->threads ? "tcg,thread=multi" : "tcg,thread=single";
@@ -326,8 +328,9 @@ static const char *kmap_cli_machine_cpu_property(const char *cpu, const char *na
 }
 
 /*
- * QEMU 7.2 ruins the flags after CMPXCHG16B now and then, which the kernel's allocator
- * uses: more often, the more the recorder is called. Guests without it are not hurt.
+ * QEMU 7.2 sometimes corrupts the flags after CMPXCHG16B, which the kernel's allocator
+ * uses: the more often, the more the recorder is called. Guests without cx16 are not
+ * affected.
  */
 static int kmap_cli_machine_mask_cx16(struct kmap_machine *m, struct atw_err *err)
 {
@@ -354,7 +357,10 @@ static int kmap_cli_machine_mask_cx16(struct kmap_machine *m, struct atw_err *er
 	return ATW_E_USAGE;
 }
 
-/* In a value of QEMU's a comma is two; NULL: no memory. To be freed. */
+/*
+ * Double the commas, as values of QEMU options require. Freed by the caller; NULL: no
+ * memory.
+ */
 static char *kmap_cli_machine_with_commas(const char *text)
 {
 	char *ret = malloc(2 * strlen(text) + 1), *to = ret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_machine.h - a command line of QEMU's, and what recording adds to it. */
+/* kmap_machine.h - a command line of QEMU, and the options that recording adds to it. */
 #ifndef KMAP_CLI_MACHINE_H
 #define KMAP_CLI_MACHINE_H
 
@@ -12,9 +12,9 @@ struct kmap_machine {
 	uint64_t ram;                    /* bytes */
 	uint32_t nrams;
 	struct kshare_ram ram_at[KSHARE_RAMS];
-	char **argv;                     /* what is to run, NULL at its end */
+	char **argv;                     /* the command to run, terminated by NULL */
 	size_t argc, room;
-	bool has_kernel;                 /* -kernel: then -append is ours to add to */
+	bool has_kernel;                 /* -kernel is given: extend -append */
 	bool threads;                    /* every CPU has one: see kmap/qemu/recorder.h */
 	bool no_cx16;                    /* its CMPXCHG16B is wrong: the guest must not use it */
 };

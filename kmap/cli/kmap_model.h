@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_model.h - a KMAP, read whole and added up, for report and diff. */
+/* kmap_model.h - aggregated contents of a KMAP, for report and diff. */
 #ifndef KMAP_CLI_MODEL_H
 #define KMAP_CLI_MODEL_H
 
 #include "kmap.h"
 #include "kmap/lib/names.h"
 
-/* --level: its values are an enum kmap_level and 1, for 0 is that it was not given. */
+/* --level: values are an enum kmap_level plus 1; 0: not given. */
 extern const struct opt_choice kmap_level_choices[];
 
 struct kmap_model_source {
@@ -16,8 +16,8 @@ struct kmap_model_source {
 };
 
 /*
- * Complains itself; 0, EXIT_PARTIAL, or what is worse, and then there is no model.
- * `top`: how many of the hottest objects; 0: the usual number.
+ * Prints errors; returns 0, EXIT_PARTIAL, or a worse exit status and no model. `top`: how
+ * many of the hottest objects to keep; 0: the default.
  */
 int kmap_model_source(const struct common *c, const char *name, size_t top,
 		      struct kmap_model_source *ret);

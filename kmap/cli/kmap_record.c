@@ -108,7 +108,7 @@ static void record_catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* The guest goes on, and nothing more is recorded of it. */
+/* The guest continues, and nothing more is recorded. */
 static void record_write_failed(struct recording *r)
 {
 	if (r->running)
@@ -144,7 +144,7 @@ static bool record_has_ended(struct recording *r)
 	return false;
 }
 
-/* Some of what waits to be written; false: nothing does. */
+/* Write some of the queued objects; false: the queue is empty. */
 static bool record_drain(struct recording *r, bool flush)
 {
 	unsigned n = 0, events = 0;
@@ -160,7 +160,7 @@ static bool record_drain(struct recording *r, bool flush)
 	     (flush && kmap_drain_flush(r->drain, &r->failed) < 0)))
 		record_write_failed(r);
 	kmap_controls_unlock(r->controls);
-	/* What the running kernel does is looked at now and then, in heaps. */
+	/* Events of the running kernel are collected now and then, in batches. */
 	return (r->running ? events >= HEAP : n) && r->failed.status == ATW_OK;
 }
 
@@ -170,7 +170,7 @@ static void record_loop(struct recording *r)
 	unsigned idle = 0;
 	bool ended = false, more = false;
 
-	/* Of what runs on, more comes without an end. */
+	/* The running kernel never stops producing events. */
 	while (!ended || (more && !r->running)) {
 		ended = ended || record_has_ended(r);
 		more = record_drain(r, !ended && !more && ++idle % FLUSH == 0);
@@ -225,12 +225,12 @@ static int record_open_output(struct recording *r, struct atw_err *err)
 	ret = outfile_open_private(name, &r->target, err);
 	if (ret < 0)
 		return ret;
-	/* It is written to when it has its name, too. */
+	/* Duplicated, because output continues after the file has its name. */
 	r->out_fd = fcntl(r->target.fd, F_DUPFD_CLOEXEC, 3);
 	return r->out_fd < 0 ? atw_err_set(err, ATW_E_IO, "%s: %s", name, strerror(errno)) : ATW_OK;
 }
 
-/* Is the form to write one that has no place for what atwalk adds? */
+/* Is the output format without the lines that atwalk adds? */
 static bool record_is_older(const struct record_opts *o)
 {
 	return o->to != KMAP_UNKNOWN && o->to != KMAP_V4;
@@ -247,13 +247,13 @@ static int record_open_drain(struct recording *r, struct atw_err *err)
 	ret = kmap_drain_open(r->s, &d, &r->drain, err);
 	if (ret == ATW_OK)
 		ret = kmap_drain_begin(r->drain, err);
-	/* Of the running kernel it is known later. */
+	/* For the running kernel the mode is known later. */
 	if (ret == ATW_OK && !r->o->live)
 		ret = recording_write_mode(r, false, err);
 	return ret < 0 || !r->o->bare ? ret : recording_write_filters(r, err);
 }
 
-/* Before QEMU runs, which would be for nothing if they cannot be had; */
+/* Open the controls before QEMU runs, so that an error is reported early. */
 static int record_open_controls(struct recording *r, struct atw_err *err)
 {
 	int ret = ATW_OK;
@@ -268,7 +268,7 @@ static int record_open_controls(struct recording *r, struct atw_err *err)
 	return ret;
 }
 
-/* and threads when it does. */
+/* Start the threads of the controls, once QEMU runs. */
 static int record_start_controls(struct recording *r, struct atw_err *err)
 {
 	int ret = kmap_folder_start(r->folder, r->c, r->controls, err);
@@ -278,7 +278,10 @@ static int record_start_controls(struct recording *r, struct atw_err *err)
 	return ret;
 }
 
-/* The file has its name when nothing can go wrong any more: until then the old one stays. */
+/*
+ * Rename the output file once the setup has succeeded; until then an old file stays in
+ * place.
+ */
 static int record_show_file(struct recording *r, struct atw_err *err)
 {
 	int ret = r->target.fd >= 0 ? outfile_commit(&r->target, err) : ATW_OK;
@@ -336,7 +339,10 @@ static int record_begin(struct recording *r, int argc, char **argv, struct atw_e
 		ret = record_open_drain(r, err);
 	if (ret < 0)
 		return ret;
-	/* Whatever happens once it has a name, it is a KMAP. */
+	/*
+	 * Flush the header first: from the moment it has a name, the file must be a valid
+	 * KMAP.
+	 */
 	if (kmap_drain_flush(r->drain, err) < 0)
 		return atw_err_wrap(err, "%s", recording_output(r));
 	ret = record_open_controls(r, err);
@@ -372,7 +378,7 @@ static void record_end(struct recording *r, bool cut)
 	outfile_close(&r->target);
 }
 
-/* "sample" is every object by itself, but not all of them. */
+/* Mode "sample" is mode "instance" with a default for --sample. */
 static void record_settle_mode(struct record_opts *o)
 {
 	if (o->mode != RECORD_SAMPLE)
@@ -382,7 +388,7 @@ static void record_settle_mode(struct record_opts *o)
 		o->sample = (struct opt_number){ .given = true, .u = SAMPLE };
 }
 
-/* What does not go together. */
+/* Check for options that cannot be combined. */
 static int record_check_opts(const struct recording *r, int argc, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;

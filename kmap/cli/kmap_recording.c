@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmap_recording.c - setup of the recorder inside QEMU: its memory, its options, and
- * what is known of the kernel, on request.
+ * kmap_recording.c - setup of the recorder inside QEMU: its memory, its options, and the
+ * kernel information that it requests.
  */
 #include "kmap_recording.h"
 
@@ -22,7 +22,7 @@
 #include "kmap/lib/introduce.h"
 #include "source/raw.h"
 
-/* Pairs of code that calls and is called: a kernel that boots has some 60,000. */
+/* Pairs of caller and callee: booting a kernel takes some 60,000. */
 enum { CALLS = 1 << 18 };
 
 /* ---- what is shared ---- */
@@ -32,7 +32,7 @@ static uint64_t recording_align(uint64_t n)
 	return (n + 4095) & ~UINT64_C(4095);
 }
 
-/* Of all memory these are one of so many; edges are the rest, and most of it. */
+/* Fractions of the memory, 1/n each; edges get the rest, which is most of it. */
 enum { OBJECTS_PART = 4, SITES_PART = 32, NAMES_PART = 32 };
 
 static int recording_make_share(struct recording *r, uint64_t bytes, struct atw_err *err)
@@ -85,7 +85,9 @@ static int recording_make_ram(struct recording *r, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* Our first pages become a copy as soon as they are written to; QEMU has the file's. */
+/*
+ * Map our first pages private: they are copied on write, and QEMU has those of the file.
+ */
 static int recording_own_pages(struct recording *r, struct atw_err *err)
 {
 	volatile char *p = r->s->first_pages;
@@ -101,7 +103,7 @@ static int recording_own_pages(struct recording *r, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* "A-B", hexadecimal; both are in it. */
+/* Parse "A-B", hexadecimal, both inclusive. */
 static int recording_range(const char *text, struct kshare *s, struct atw_err *err)
 {
 	const char *dash = strchr(text, '-');
@@ -166,7 +168,7 @@ const char *recording_output(const struct recording *r)
 	return r->out_fd == 1 ? "standard output" : r->c->output;
 }
 
-/* A sample may be one of sites, too. */
+/* A sample can also be one of sites. */
 int recording_write_mode(struct recording *r, bool sampled, struct atw_err *err)
 {
 	int ret = ATW_OK;
@@ -176,7 +178,7 @@ int recording_write_mode(struct recording *r, bool sampled, struct atw_err *err)
 		ret = kmap_drain_header(r->drain, "mode", r->s->by_site ? "site" : "instance", err);
 	if (ret == ATW_OK && (sampled || r->o->sample.given))
 		ret = kmap_drain_header(r->drain, "mode", "sample", err);
-	/* Of how many accesses each one is known at the end. */
+	/* The scale of a sample of accesses is known at the end. */
 	if (ret < 0 || sampled || !r->o->sample.given)
 		return ret;
 	snprintf(scale, sizeof(scale), "%" PRIu64, r->o->sample.u);
@@ -194,7 +196,7 @@ int recording_run_qemu(struct recording *r, struct atw_err *err)
 		return atw_err_set(err, ATW_E_IO, "cannot fork: %s", strerror(errno));
 	if (r->child)
 		return ATW_OK;
-	/* It is of no use without us. */
+	/* QEMU must not outlive the recording. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(127);
@@ -346,7 +348,10 @@ static int recording_open_ram(const struct recording *r, struct atw_source **ret
 	return status;
 }
 
-/* Beside variables: what a kernel that boots has at once, and the names of its caches. */
+/*
+ * Minimum besides variables: objects that live at once while a kernel boots, and names of
+ * caches.
+ */
 enum { OBJECTS_LEAST = 1 << 15, NAMES_LEAST = 1 << 16 };
 
 /* Fails early if there is too little room. recording_make_share() describes the parts. */
@@ -366,7 +371,7 @@ static void recording_check_room(struct recording *r)
 		    r->o->mem ? r->o->mem : "512M", k->variables, (bytes >> 20) + 1);
 }
 
-/* The recorder stands still and waits for an answer. */
+/* Reply to the recorder, which is stopped until then. */
 void recording_answer(struct recording *r)
 {
 	struct atw_kernel_opts ko = { .size = sizeof(ko) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_recording.h - a recording that runs: what its files share. */
+/* kmap_recording.h - state of a running recording, shared by its files. */
 #ifndef KMAP_CLI_RECORDING_H
 #define KMAP_CLI_RECORDING_H
 
@@ -46,12 +46,14 @@ struct recording {
 /* Create the memory shared with the recorder and the guest's; pass on the options. */
 int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err);
 int recording_run_qemu(struct recording *r, struct atw_err *err);
-/* The recorder waits for an answer: which kernel runs, or where its struct pages are. */
+/*
+ * Replies to a request of the recorder: which kernel runs, or where its struct pages are.
+ */
 void recording_answer(struct recording *r);
 /* Writes the header lines about a kernel that was found. */
 int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err);
 
-/* What the file is, for people. */
+/* Name of the output, for messages. */
 const char *recording_output(const struct recording *r);
 /* What of the guest or the kernel is in it: all, or a sample of accesses at least. */
 int recording_write_mode(struct recording *r, bool sampled, struct atw_err *err);
@@ -60,9 +62,9 @@ int recording_write_filters(struct recording *r, struct atw_err *err);
 
 /* ---- kmap_record_summary.c ---- */
 
-/* Why what was recorded is not all there would have been, maybe in `buf`; NULL: it is. */
+/* Returns why the recording is truncated, possibly in `buf`; NULL: it is complete. */
 const char *recording_cut_by(const struct recording *r, char *buf, size_t len);
-/* Sums, what went wrong, and the exit status. */
+/* Prints sums and errors; returns the exit status. */
 int recording_summarize(struct recording *r, const char *cut);
 
 /* ---- kmap_recording_live.c ---- */
@@ -71,7 +73,7 @@ int recording_summarize(struct recording *r, const char *cut);
 int recording_run_live(struct recording *r, char **argv, struct atw_err *err);
 /* More of it; *ret_n: how many events there were. */
 int recording_live_work(struct recording *r, unsigned *ret_n, struct atw_err *err);
-/* Nothing of it can be written any more. */
+/* Stops recording after a write error. */
 void recording_live_stop(struct recording *r);
 /* Have all recorded processes ended, or is the time over? */
 bool recording_live_over(struct recording *r);

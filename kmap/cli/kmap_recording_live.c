@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * kmap_recording_live.c - what is recorded is the running kernel: see
- * kmap/lib/live_record.h.
- */
+/* kmap_recording_live.c - recording of the running kernel: see kmap/lib/live_record.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -81,7 +78,7 @@ static bool recording_live_make_room(void *arg)
 	       kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) == ATW_OK;
 }
 
-/* Of memory to record in, an eighth as much for events that wait. */
+/* Ring buffers for pending events get an eighth as much memory as the recording. */
 static uint32_t recording_live_ring_size(const struct recording *r)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), size = RING_LEAST;
@@ -123,7 +120,7 @@ static int recording_live_open_recorder(struct recording *r, struct running *x,
 
 /* ---- processes to record ---- */
 
-/* In the child: it is known to the programs before it is another one. */
+/* In the child: register it with the BPF programs before execve(2). */
 static _Noreturn void recording_live_become(struct running *x, char **argv, int ready)
 {
 	struct atw_err err = { 0 };
@@ -160,7 +157,7 @@ static int recording_live_run_command(struct recording *r, struct running *x, ch
 		r->child = 0;
 		return atw_err_set(err, ATW_E_IO, "cannot fork: %s", strerror(errno));
 	}
-	/* Nothing comes if it became what it should. */
+	/* The pipe is closed without data if execve(2) succeeded. */
 	do
 		n = read(ready[0], &why, sizeof(why));
 	while (n < 0 && errno == EINTR);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_report.c - what a KMAP comes to: one pass over it, several answers. */
+/* kmap_report.c - reports on a KMAP: several from one pass. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -174,7 +174,7 @@ static enum kmap_level kmap_cli_report_level_of(const struct kmap_report_opts *o
 	return o->level ? o->level - 1 : KMAP_LEVELS;
 }
 
-/* The other way to have few rows is for all of them. */
+/* --top applies to objects only; --limit to all reports. */
 static int kmap_cli_report_check_top(const struct kmap_reporting *r)
 {
 	const struct opt_number *top = &r->o->top;
@@ -307,7 +307,7 @@ static void kmap_cli_report_want_columns(void *arg, size_t i, struct atw_output_
 			oo->columns = "+estimate,error";
 }
 
-/* Before hours of reading: are these what they should be? */
+/* Check the files of symbols before a long read. */
 static int kmap_cli_report_check_files(const struct kmap_reporting *r)
 {
 	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };

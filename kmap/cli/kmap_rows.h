@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_rows.h - columns of `kmap show`: of an object, and of what was done to one. */
+/* kmap_rows.h - columns of `kmap show`: of objects, and of accesses. */
 #ifndef KMAP_CLI_ROWS_H
 #define KMAP_CLI_ROWS_H
 

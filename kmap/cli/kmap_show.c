@@ -33,7 +33,7 @@ static const struct opt options[] = {
 
 /* ---- one object ---- */
 
-/* So many are one row at most; what an object has more is a further row of it. */
+/* Accesses in one row; an object with more has further rows. */
 enum { MOST = 65536 };
 
 struct show_list {
@@ -159,12 +159,12 @@ static enum fate show_fate_of(const struct kmap_object *o)
 static int show_on_object(struct show *s, const struct kmap_object *o,
 			  struct atw_err *err)
 {
-	/* There, these fields are filled with zeroes. */
+	/* In the compressed format, these fields are zeroes. */
 	bool comp = s->summary.version == KMAP_COMPRESSED;
 	char *names = s->names;
 	int r = show_end_object(s, err);
 
-	/* What an object needs of symbols lies before it. */
+	/* The symbols of an object precede it in the file. */
 	if (r == ATW_OK)
 		r = kmap_functions_ready(&s->functions, false, err);
 	s->open = true;
@@ -358,7 +358,7 @@ static int show_open(struct show *s, const struct common *c, const struct show_o
 		       (o->rows == ROWS_USUAL && c->format == FORMAT_CSV);
 	rows_opts(c, &oo);
 	oo.limit = o->limit.u;
-	/* What is brought along to be shown is. */
+	/* Show functions by default if --symbols is given. */
 	if (o->symbols.symbols && !oo.columns)
 		oo.columns = s->by_access ? "+alloc_function,function" : "+alloc_function";
 	return r < 0 ? r : atw_output_open(&oo, s->by_access ? &kmap_accesses_schema :

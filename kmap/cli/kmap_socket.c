@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmap_socket.c - the controls of a recording by a socket, where there is no FUSE. */
+/*
+ * kmap_socket.c - UNIX socket with the controls of a recording, for systems without FUSE.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +25,7 @@ enum {
 	CHUNK = 1 << 16,
 	WAITS = 500,             /* of 10 ms, until one of them may have its place */
 };
-/* One that reads nothing for so long has to go if others come. */
+/* A client that reads nothing for this long is disconnected if others wait. */
 #define STUCK (10 * SECOND)
 
 struct client {
@@ -74,7 +76,7 @@ static bool socket_refuse(int fd, int status, const struct atw_err *err)
 			     err->status < 0 ? err->text : strerror(-status));
 }
 
-/* Is it gone, or are we to end? */
+/* Has the client disconnected, or does the recording end? */
 static bool socket_is_gone(void *arg)
 {
 	const struct client *c = arg;
@@ -83,7 +85,7 @@ static bool socket_is_gone(void *arg)
 	return c->socket->stop || (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR));
 }
 
-/* That may wait for more, and not for the client. */
+/* Read from a control, which may wait for more data, but not for the client. */
 static ssize_t socket_read_some(struct client *c, struct kmap_reading *r, char *buf,
 				uint64_t at)
 {
@@ -145,7 +147,7 @@ static bool socket_answer_list(const struct client *c)
 	       socket_printf(c->fd, "end\n");
 }
 
-/* false: that was the last. */
+/* Handle one request; false: close the connection. */
 static bool socket_answer(struct client *c, char *line)
 {
 	static const struct atw_err what = {
@@ -252,7 +254,7 @@ static void socket_take_in(struct kmap_socket *s, int fd)
 	struct atw_err err = { 0 };
 
 	pthread_mutex_lock(&s->lock);
-	/* An answer takes its time, and others wait for theirs. */
+	/* A reply may take long; the new client waits for a place. */
 	for (unsigned n = 0; !socket_make_place(s) && n < WAITS && !s->stop; n++) {
 		pthread_mutex_unlock(&s->lock);
 		nanosleep(&moment, NULL);
@@ -304,7 +306,7 @@ static void *socket_serve(void *arg)
 	return NULL;
 }
 
-/* One that was left behind by a program that was killed may be taken. */
+/* Remove a stale socket that a killed program left behind. */
 static void socket_remove_dead(const struct sockaddr_un *at)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

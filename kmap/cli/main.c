@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.c - atwalk-kmap, kernel memory access patterns: which command. `atwalk kmap`
- * executes it, so it calls itself by these two words.
+ * main.c - entry point of atwalk-kmap(1), kernel memory access patterns. `atwalk kmap`
+ * executes it, and messages use that name.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const struct command *const commands[] = {
 	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert, NULL,
 };
 
-/* What is behind the last blank: "show" of "kmap show". */
+/* The last word of a command name: "show" of "kmap show". */
 static const char *kmap_cli_main_own_name(const struct command *cmd)
 {
 	return strrchr(cmd->name, ' ') + 1;

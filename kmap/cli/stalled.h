@@ -17,7 +17,7 @@ void stalled_watch(int fd);
  * for STALLED_S seconds is given up: writes fail, and what it has not read is lost.
  */
 void stalled_begin_end(void);
-/* Was it given up? */
+/* Was the reader given up? */
 bool stalled_gave_up(void);
 
 #endif

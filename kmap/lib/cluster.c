@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cluster.c - which functions go together.
+ * cluster.c - greedy clustering of functions.
  *
- * At first each is a cluster of its own. Of two that call each other, those are put
- * together where it pays best, again and again, until nothing is left that may be. What
- * pays is looked up in a heap of all pairs that call; a merge changes the pairs of one
- * cluster alone, so these are all that is worked out again.
+ * Initially each function is a cluster. The pair of clusters with calls between them and
+ * the largest gain is merged, until no merge is allowed. A heap holds all such pairs by
+ * gain; a merge changes only the pairs of one cluster, so only these are recomputed.
  */
 #include "kmap/lib/cluster_work.h"
 

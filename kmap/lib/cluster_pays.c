@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cluster_pays.c - which two clusters it pays best to put together. */
+/* cluster_pays.c - gain of merging two clusters, and a heap of pairs by gain. */
 #include "kmap/lib/cluster_work.h"
 
 /* ---- which pair is better ---- */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * cluster_work.h - clusters while they are put together, for cluster.c and
- * cluster_pays.c alone.
- */
+/* cluster_work.h - state of the clustering, private to cluster.c and cluster_pays.c. */
 #ifndef KMAP_CLUSTER_WORK_H
 #define KMAP_CLUSTER_WORK_H
 

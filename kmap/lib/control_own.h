@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* control_own.h - what the files of control.h share. */
+/* control_own.h - state shared by the files that implement control.h. */
 #ifndef KMAP_CONTROL_OWN_H
 #define KMAP_CONTROL_OWN_H
 

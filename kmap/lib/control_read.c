@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* control_read.c - what the files of control.h have in them. */
+/* control_read.c - contents of the controls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

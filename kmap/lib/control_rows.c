@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * control_rows.c - kmap as two tables, allocations and accesses, which are joined by
- * when an object was allocated; and the variables that the kernel was found to have.
+ * control_rows.c - kmap as two tables, allocations and accesses, joined by the time of
+ * allocation; and a table of the variables of the kernel.
  */
 #include <errno.h>
 #include <inttypes.h>

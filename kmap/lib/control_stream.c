@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* control_stream.c - kmap_stream: what is freed, when it is. */
+/* control_stream.c - kmap_stream: freed objects as a stream. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>

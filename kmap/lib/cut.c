@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cut.c - clusters of functions as compartments like any others. */
+/* cut.c - partition of the kernel into clusters of functions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

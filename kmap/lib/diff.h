@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff.h - what two KMAPs do not have in common. Caches are compared by their names,
- * code by what it is called: so kernels that differ can be, too.
+ * diff.h - differences between two KMAPs. Caches and code are compared by name, so that
+ * recordings of different kernels can be compared.
  */
 #ifndef KMAP_DIFF_H
 #define KMAP_DIFF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* drain_names.c - functions and threads, named in a KMAP before they are needed. */
+/* drain_names.c - names of functions and threads, written before their first use. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

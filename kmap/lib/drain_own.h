@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* drain_own.h - what the files of drain.h share. */
+/* drain_own.h - state shared by the files that implement drain.h. */
 #ifndef KMAP_DRAIN_OWN_H
 #define KMAP_DRAIN_OWN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* introduce.h - a kernel that was found, as the recorder needs to know it. */
+/* introduce.h - kernel discovery: describes a kernel for the recorder. */
 #ifndef KMAP_INTRODUCE_H
 #define KMAP_INTRODUCE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* introduce_own.h - what the files of introduce.c share. */
+/* introduce_own.h - functions shared by the files of the kernel discovery. */
 #ifndef KMAP_INTRODUCE_OWN_H
 #define KMAP_INTRODUCE_OWN_H
 

@@ -49,7 +49,7 @@ int live_events_open(const struct live_events_opts *o, struct live_events **ret,
 		     struct atw_err *err);
 /* NULL is fine. */
 void live_events_close(struct live_events *e);
-/* Tell of this process from now on, by the kernel's number, and of its children. */
+/* Follow this process, by its PID in the kernel, and its children. */
 void live_events_follow(struct live_events *e, uint32_t tgid);
 /*
  * The same for the calling process: used in a child, before it calls execve(2). With

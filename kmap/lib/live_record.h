@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_record.h - a recording of the running kernel: every object that its tracepoints
- * tell of, and of accesses a sample.
+ * live_record.h - recording of the running kernel: every object that its tracepoints
+ * report, and a sample of accesses.
  *
- * Where the CPU samples addresses by itself, one of `rate` accesses is taken, and that is
- * the scale. Elsewhere a few words at a time are watched, of objects picked by chance,
- * each for a short while; of how many words for how long it might have been is counted.
+ * If the CPU can sample addresses, one of `rate` accesses is taken, and that is the
+ * scale. Otherwise a few words of randomly selected objects are watched at a time, each
+ * for a short while; the ratio of watched to live word time is counted for the scale.
  */
 #ifndef KMAP_LIVE_RECORD_H
 #define KMAP_LIVE_RECORD_H

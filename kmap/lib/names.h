@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names.h - what code is called: an instruction's function, file and folder, and
- * instructions put together by one of these.
+ * names.h - function, file and folder of an instruction, and aggregation of instructions
+ * by one of these.
  */
 #ifndef KMAP_NAMES_H
 #define KMAP_NAMES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* objects.h - objects one by one, for as long as more of one may come. */
+/* objects.h - objects that may still get further parts, for model.c. */
 #ifndef KMAP_OBJECTS_H
 #define KMAP_OBJECTS_H
 

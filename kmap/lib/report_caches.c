@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_caches.c - which kinds of objects there are, and what is done to them. */
+/* report_caches.c - objects and accesses by slab cache. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"

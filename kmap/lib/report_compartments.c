@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_compartments.c - compartments one by one: what is in them, and what they may do. */
+/* report_compartments.c - contents and privilege of each compartment. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_lines.c - which bytes of objects are hot: by 64, as caches have them. */
+/*
+ * report_lines.c - accesses to objects by lines of 64 bytes, the size of CPU cache lines.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_matrix.c - objects by code: what touches, may write, and works most. */
+/* report_matrix.c - accesses by code, by cache and code, and writes by cache and code. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"

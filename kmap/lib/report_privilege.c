@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_privilege.c - what code may do, under each way to cut the kernel into parts. */
+/* report_privilege.c - privilege of code for each partition of the kernel. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"

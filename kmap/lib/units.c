@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* units.c - instructions put together by the function, file or folder they are of. */
+/* units.c - aggregation of instructions by function, file or folder. */
 #include <stdlib.h>
 #include <string.h>
 

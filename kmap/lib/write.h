@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write.h - records of a KMAP as text, in any of its forms. */
+/* write.h - writer of KMAP records as text, in any format. */
 #ifndef KMAP_WRITE_H
 #define KMAP_WRITE_H
 

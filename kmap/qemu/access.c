@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * access.c - one load or store.
+ * access.c - hot path for one load or store.
  *
- * An instruction mostly touches the object that it touched last: it remembers the edge.
- * That holds as long as the object's generation does.
+ * An instruction mostly accesses the same object as before, so it caches the edge. The
+ * cache is valid while the generation of the object is unchanged.
  */
 #include "api.h"
 #include "recorder.h"
 
-/* What was not remembered. NULL: not to be counted. */
+/* Slow path without a cached edge. NULL: not to be counted. */
 static struct kshare_edge *access_count_slowly(const struct vcpu *c, struct site *site,
 					       uint64_t va)
 {

@@ -70,7 +70,7 @@ struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, ui
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *at);
 
 #if QEMU_API >= 2
-/* Of GLib, which QEMU is linked with. */
+/* From GLib, which QEMU is linked with. */
 typedef struct GByteArray {
 	uint8_t *data;
 	unsigned len;

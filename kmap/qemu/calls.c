@@ -40,7 +40,7 @@ static uint64_t calls_whole_pages(uint64_t bytes)
 	return (bytes + page - 1) & ~(page - 1);
 }
 
-/* Did a tracepoint tell of it meanwhile? */
+/* Did a tracepoint report this object meanwhile? */
 static bool calls_is_known(uint64_t va, uint64_t since)
 {
 	const uint32_t *word = shadow_fine(va, 1);
@@ -76,7 +76,7 @@ static void calls_bulk(const struct vcpu *c, uint64_t cache, uint64_t at, uint64
 	}
 }
 
-/* What is by CPU has as many objects as there are of them. */
+/* A per-CPU allocation is one object for each CPU. */
 static void calls_of_cpus(const struct vcpu *c, uint64_t ptr, uint64_t bytes, bool frees, uint64_t ip)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;

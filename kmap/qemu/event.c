@@ -18,7 +18,7 @@
 #include "api.h"
 #include "recorder.h"
 
-/* It will be committed no more, or never was, for there was no room. */
+/* Drop a record that was not committed, because the ring buffer was full. */
 static void event_drop(struct vcpu *c, unsigned i)
 {
 	rec.s->count.undecodable += c->pending[i].committed;
@@ -113,7 +113,7 @@ static bool event_slab(struct vcpu *c, const struct kshare_event *e, unsigned ki
 	if (!guest_u64(at + e->call_site, &ip) || !guest_u64(at + e->ptr, &ptr) ||
 	    (!frees && !guest_u64(at + e->bytes, &bytes)))
 		return false;
-	/* kfree(NULL), or nothing was to be had. */
+	/* kfree(NULL), or the allocation failed. */
 	if (!ptr || ptr == 16)
 		return true;
 	if (frees)
@@ -132,7 +132,7 @@ static bool event_page(struct vcpu *c, const struct kshare_event *e, unsigned ki
 
 	if (!guest_u64(at + e->pfn, &pfn) || !guest_u32(at + e->order, &order) || order > 20)
 		return false;
-	/* -1: nothing was to be had. */
+	/* -1: the allocation failed. */
 	if (pfn == UINT64_MAX)
 		return true;
 	if (kind == KSHARE_PAGE_ALLOC)

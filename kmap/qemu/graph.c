@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * graph.c - calls between functions, if they are recorded.
+ * graph.c - recording of calls between functions.
  *
- * Where a direct call goes is known when it is translated: it only has to be counted. An
- * indirect one is remembered until the next block of code begins, which is what it
- * called; on x86 kernels call a thunk instead, which jumps where a register says, so the
- * first block outside of it. An interrupt may come in between, and then its entry is
- * what seems to be called: once in millions.
+ * The target of a direct call is known at translation: executions are only counted. The
+ * target of an indirect call is the next block of code that begins; on x86, kernels call
+ * a thunk that jumps through a register, so it is the first block outside of the thunk.
+ * If an interrupt comes in between, its entry is taken for the target: once in millions.
  */
 #include "api.h"
 #include "recorder.h"

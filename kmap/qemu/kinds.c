@@ -143,7 +143,7 @@ static uint64_t kinds_older_place(const uint64_t *table, uint64_t room, uint64_t
 	return i;
 }
 
-/* Is this the first free there? Where that is not known, it is none. */
+/* Is this the first free at this address? false if that is not known. */
 static bool kinds_older_first(uint64_t va)
 {
 	uint64_t room = older.room ? older.room * 2 : 1024, *more;
@@ -286,7 +286,7 @@ void object_pages_free(uint64_t pfn, unsigned order)
 				all[p] = 0;
 		object_end(id, 0);
 	}
-	/* What the slab allocator had given away of them is gone without a word. */
+	/* Slab objects in these pages end without a free of their own. */
 	word = shadow_fine(k->direct + (pfn << k->page_shift), n << k->page_shift);
 	for (uint64_t i = 0; word && i < n * words; i++)
 		if (word[i])
@@ -295,7 +295,7 @@ void object_pages_free(uint64_t pfn, unsigned order)
 
 /* ---- what is mapped elsewhere ---- */
 
-/* Whatever has a part in it is over. */
+/* End all objects that overlap the range. */
 static void kinds_end_mapped(uint64_t va, uint64_t size, uint64_t ip)
 {
 	uint64_t page = 1ull << rec.s->kernel.page_shift;

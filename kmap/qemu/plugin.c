@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plugin.c - what QEMU calls. It has no work of its own: instructions are given their
- * callbacks when QEMU translates them (watch.c), and the first that are the kernel's make
- * the program beside us look for what is to be known of it.
+ * plugin.c - entry points that QEMU calls.
+ *
+ * Instructions get their callbacks when QEMU translates them (watch.c). The first
+ * instructions of the kernel cause a request to the program, which then finds the kernel
+ * in RAM.
  *
  * Arguments: share=FD (struct kshare), ram=FD (the guest's RAM), both inherited.
  */
@@ -68,7 +70,7 @@ bool wait_for_program(void *unused)
 
 /* ---- the program ---- */
 
-/* A question to the program; false: there is no answer. */
+/* Send a request to the program; false: there was no reply. */
 static bool plugin_query_program(void)
 {
 	uint32_t turn = atomic_fetch_add(&rec.s->asked, 1) + 1;

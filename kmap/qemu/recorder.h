@@ -62,7 +62,7 @@ struct pending {
 struct vcpu {
 	uint64_t task;                   /* its task_struct; 0: not known yet */
 	int32_t pid;
-	int32_t task_id;                 /* with what it is called: kstore_task() */
+	int32_t task_id;                 /* task id, see kstore_task() */
 	const uint32_t *depth;           /* the kernel's count of what it is inside of */
 	uint64_t calls_from;             /* an indirect call that did not arrive yet; 0: none */
 	bool changing;                   /* inside of what switches tasks */

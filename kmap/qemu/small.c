@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * small.c - objects of no slab cache that are not whole pages: what each CPU has its own
- * of, and RAM that was given away before there was anything else.
- */
+/* small.c - per-CPU objects, and objects of memblock, the boot-time allocator. */
 #include "recorder.h"
 
 /* ---- of one CPU ---- */

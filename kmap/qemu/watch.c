@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watch.c - which instructions have callbacks, and of which kind. */
+/* watch.c - selection of the instructions that get callbacks, and of their kind. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
