@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * pages.h - the parts of `atwalk pages`, a reader of a provider: what to list,
- * and its rows.
- */
+/* pages.h - state of `atwalk pages`, shared by its files: what to list, and its rows. */
 #ifndef CLI_PAGES_H
 #define CLI_PAGES_H
 
@@ -64,12 +61,12 @@ struct pages {
 
 	bool areas_only, each;           /* --areas-only, --all */
 	bool whole;                      /* --address: all of the page that it is in */
-	bool sums;                       /* of single pages, though they are not listed */
-	bool shares;                     /* and of how often these are mapped */
+	bool sums;                       /* sums of single pages, which are not listed */
+	bool shares;                     /* sums by mapcount as well */
 	bool totals;                     /* --totals */
 	bool summed;                     /* the provider has sums for them */
 	struct smaps_look look;
-	/* --watch: gets the row of each process instead. */
+	/* --watch: receives the row of each process. */
 	int (*taken)(void *arg, const struct page_row *r, struct atw_err *err);
 	void *taker;
 	struct page_sum total;           /* of the process that is being listed */
@@ -79,17 +76,17 @@ struct pages {
 	struct address *range;           /* parts of the address space; none: all */
 	size_t nranges;
 
-	/* What was listed. */
+	/* Counts of what was listed. */
 	uint64_t processes, mapped, swapped, other, absent, unknown, unswapped;
 	struct smaps listed;             /* p->sums: of all */
 	uint64_t split, unsplit;         /* --all: pages of large ones; large ones that stay one */
 	bool inside;                     /* of an area, be it that nothing is there */
 	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
 	struct unreadable unreadable;
-	struct atw_err said;             /* what could not be read last, as it was reported */
+	struct atw_err said;             /* last error printed, to skip repetitions */
 };
 
-/* An area that is being listed, or what lies outside of all. */
+/* The area being listed, or the pages outside of all areas. */
 struct page_area {
 	const struct page_task *task;
 	const struct atw_area *area;     /* NULL: outside */
@@ -104,24 +101,24 @@ void pages_columns(struct pages *p);
 int area_begin(struct pages *p, struct page_area *a, const struct page_task *task,
 	       const struct atw_area *area, uint64_t first, uint64_t last,
 	       struct atw_err *err);
-/* The part first..last of a run lies in the area. */
+/* Lists the part first..last of a run, which lies in the area. */
 int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last, struct atw_err *err);
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err);
 /* ---- pages_sums.c ---- */
 
-/* What of an area is mapped, swapped, ...: first..last of a run. */
+/* Adds first..last of a run to the sums of an area: mapped, swapped, ... */
 void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last);
-/* --totals: a process by its sums alone, instead. */
+/* --totals: adds the sums of a process, if the provider has them. */
 void pages_add_sums(struct pages *p, const struct provider_sums *sums);
-/* What an area or a process comes to, as values of its row. */
+/* Sets the sums of an area or a process as values of its row. */
 void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *s);
-/* Of the area to the process's. */
+/* Adds the sums of an area to those of its process. */
 void pages_join_sums(struct page_sum *to, const struct page_sum *s);
-/* Below the table: what of that which is mapped is in which sum. */
+/* Adds notes below the table: the parts of mapped memory in each sum. */
 void pages_note_sums(const struct pages *p);
-/* --totals: all areas of a process have been listed. */
+/* --totals: emits the row of a process after its last area. */
 int process_end(struct pages *p, const struct page_task *task, struct atw_err *err);
 
 #endif

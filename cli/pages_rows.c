@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pages_rows.c - the rows of `atwalk pages`: a translation each, in its area. */
+/* pages_rows.c - rows of `atwalk pages`, one for each translation. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,7 @@ void pages_columns(struct pages *p)
 		shown = PCOL(P_SIZE) | PCOL(P_RSS) | PCOL(P_PSS) | PCOL(P_USS) |
 			PCOL(P_SHARED) | PCOL(P_SWAPPED) | PCOL(P_HUGE) | PCOL(P_HUGETLB) |
 			PCOL(P_PID) | PCOL(P_TASK);
-	/* Where nothing stands above the rows, it stands in them. */
+	/* Without headings above the rows, pid, task and area are columns. */
 	if (!p->headings && !p->totals)
 		shown |= PCOL(P_PID) | PCOL(P_TASK) | PCOL(P_AREA);
 	memcpy(p->col, own, sizeof(own));
@@ -104,7 +104,7 @@ static const char *pages_rows_swap_place(struct pages *p, unsigned type, uint64_
 			memcpy(s->name, dev.name, sizeof(s->name));
 		else
 			snprintf(s->name, sizeof(s->name), "swap%u", type);
-		/* Without symbols none has a name, and nothing is wrong with that. */
+		/* Without symbols swap devices have no names, which is not an error. */
 		if (r < 0 && r != ATW_E_UNSUPPORTED)
 			provider_cannot(p->prov, "swapped pages", &why);
 	}
@@ -163,7 +163,7 @@ static void pages_rows_page_facts(struct pages *p, struct page_row *r,
 		page_set(r, P_FLAGS, run->flags | f.marks);
 	if (f.have & FACT_HEAD)
 		page_set(r, P_HEAD, f.page.head << shift);
-	/* What the entry is depends on how the kernel was built. */
+	/* The meaning of the entry depends on the configuration of the kernel. */
 	if (run->guess && f.have & FACT_FLAGS && f.page.flags & kpf(KPF_HWPOISON))
 		page_set(r, P_STATE, STATE_POISON);
 	if (f.have & FACT_NODE)
@@ -198,12 +198,12 @@ static void pages_rows_add_absent(struct page_area *a, uint64_t first, uint64_t 
 }
 
 /*
- * --all lists as many pages of one large page, and of all of them: no CPU maps more at
- * once, and damaged tables may claim any amount of memory.
+ * Limits of --all, for one large page and for all: no CPU maps more by one entry, and
+ * damaged tables may claim any amount of memory.
  */
 enum { SPLIT_ONE = 1 << 20, SPLIT_ALL = 1 << 28 };
 
-/* In what steps `len` bytes of a slot are listed. */
+/* Size of the pages in which `len` bytes of a slot are listed. */
 static uint64_t pages_rows_step_of(struct pages *p, uint64_t len)
 {
 	uint64_t n = len >> p->prov->page_shift;
@@ -317,7 +317,7 @@ static int pages_rows_slots(struct pages *p, struct page_area *a,
 	return rc;
 }
 
-/* Tables that are not to be had, and words that no CPU accepts. */
+/* Missing page tables, and invalid entries. */
 static int pages_rows_no_answer(struct pages *p, struct page_area *a,
 				const struct page_run *run, uint64_t first, uint64_t last,
 				struct atw_err *err)

@@ -59,7 +59,7 @@ void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *
 		{ P_THP_ANON, SMAPS_ANON }, { P_THP_SHMEM, SMAPS_SHMEM }, { P_THP_FILE, SMAPS_FILE },
 	};
 	const struct smaps *s = &sum->of;
-	/* Every process has a few pages of which nothing is known. */
+	/* Every process has a few pages of unknown state. */
 	bool known = p->totals || !s->stateless;
 	bool sums = p->sums && known;
 

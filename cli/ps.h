@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ps.h - the parts of `atwalk ps`: cmd_ps.c has its rows, ps_usage.c what page tables
- * map, ps_pages.c what pages add up to where there are no tables.
+ * ps.h - parts of `atwalk ps`: rows (cmd_ps.c), memory use from page tables (ps_usage.c),
+ * and memory use from pages without page tables (ps_pages.c).
  */
 #ifndef CLI_PS_H
 #define CLI_PS_H
@@ -23,12 +23,12 @@ enum {
 };
 
 enum ps_kind { KIND_PROCESS, KIND_THREAD, KIND_KERNEL };
-/* What an address space has. */
+/* Memory use of an address space. */
 struct usage {
 	uint64_t mm;             /* 0: an empty place of the table */
 	atw_pa root, user_root;
 	bool known, have_root, isolated;
-	bool nothing;            /* not even the root table is there */
+	bool nothing;            /* the root table is missing */
 	uint64_t lost;
 	uint64_t bytes[64], hugetlb[64];         /* by log2 of the page's size; bytes: RSS */
 };
@@ -46,19 +46,19 @@ struct ps {
 	struct atw_output *out;
 	struct usages usages;
 	unsigned page_shift;
-	uint32_t *pid;           /* asked for; none: all */
+	uint32_t *pid;           /* selected PIDs; none: all */
 	int npids;
 	/* Of rows that passed the filter, each address space once. */
 	uint64_t tasks, spaces, bytes[64], hugetlb[64];
 	struct atw_memmap *memmap;       /* NULL: not needed so far, or not to be had */
 	bool memmap_tried;
 	struct ps_pages *pages;  /* without page tables */
-	unsigned faults;         /* that were complained about, or would have been */
+	unsigned faults;         /* errors, reported or suppressed */
 	uint64_t lost, unread;   /* address spaces that lack tables; that have none */
 	struct unreadable unreadable;
 };
 
-/* Complained about, if there were not many before. */
+/* Prints an error, unless many were printed before. */
 void ps_fault(struct ps *p, struct atw_err *err);
 /*
  * The row of a task, what it maps added to `have` and the sums: `u` may be NULL, and

@@ -67,7 +67,7 @@ static const struct span *usage_find_area(struct usage_tally *t, uint64_t va)
 	return lo < t->n && t->area[lo].start <= va ? &t->area[lo] : NULL;
 }
 
-/* A page of zeroes, or no memory of the machine's. */
+/* Is it a zero page, or not RAM? */
 static bool usage_is_special(struct usage_tally *t, uint64_t pa, uint64_t bytes)
 {
 	unsigned shift = t->sp->paging.page_shift;

@@ -24,8 +24,8 @@ struct report {
 	const struct report_opts *o;
 	struct answers a;
 	/*
-	 * Reports, then the pictures of those that have one, then of a page what is on
-	 * its head: all are fed at once.
+	 * Reports, then their pictures, then the head of a page: all receive the same
+	 * records.
 	 */
 	const struct census_report *kind[2 * ANSWERS + 1];
 	void *state[2 * ANSWERS + 1];
@@ -37,19 +37,19 @@ struct report {
 	size_t nsources;
 	bool live;                               /* the SOURCE is the running system */
 	struct census_summary summary;           /* of all sources */
-	/* Of the last source: until they answer, reports may keep what it has. */
+	/* Model of the last source: reports may refer to it until they have finished. */
 	struct census_model *model;
 };
 
-/* report_check.c: options and sources that go with all of them? Complains itself. */
+/* report_check.c: checks that options and sources suit all reports. Prints errors. */
 int report_check(const struct report *r, int argc, char **argv);
 
-/* report_answer.c: as struct answers wants them; arg is the report. */
+/* report_answer.c: callbacks of struct answers; arg is the report. */
 int report_finish(void *arg, size_t i, struct atw_output *out, struct atw_err *err);
 int report_draw(void *arg, size_t i, struct scene *s, struct atw_err *err);
 void report_rows(void *arg, size_t i, struct atw_output_opts *oo);
 void report_head_of(void *arg, struct buf *ret);
-/* Between two looks: what is known for good leaves now. */
+/* Emits the rows that are final, between two snapshots. */
 int report_emit_snapshot(struct report *r, struct atw_err *err);
 
 #endif

@@ -27,7 +27,7 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 	return status == ATW_OK && a->out ? atw_output_row(a->out, row, err) : status;
 }
 
-/* printf(3), into `to`. A failure stays with the output. */
+/* printf(3) into `to`. The output remembers a failure. */
 #define PASS_ON(to)                                                                      \
 	do {                                                                             \
 		const struct answer_sink *a = arg;                                    \
@@ -67,7 +67,10 @@ static void answer_out_left_out(void *arg, enum atw_param param, const char *fmt
 		atw_output_note(a->out, "%s; %s", text, param_remedy(param));
 }
 
-/* Why the answer is one in part is said beside it, and by a note where there are any. */
+/*
+ * Print why the result is incomplete on standard error, and as a note if the format has
+ * notes.
+ */
 ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 {
 	const struct answer_sink *a = arg;
@@ -94,7 +97,7 @@ void report_rows(void *arg, size_t i, struct atw_output_opts *oo)
 	const struct report *r = arg;
 
 	oo->page_units = r->c->units;
-	/* What others read is not cut, and what is the paper's has no columns. */
+	/* Output for other tools is not truncated, and the LPMA layout has no columns. */
 	oo->ahead = !r->kind[i]->tools && !r->o->paper;
 	oo->sumless = r->o->watch && r->kind[i]->again;
 	if (r->c->columns && *r->c->columns)
@@ -159,7 +162,7 @@ void report_head_of(void *arg, struct buf *ret)
 	report_head_text(*r->head, r->source, r->nsources, ret);
 }
 
-/* Between two looks: what is known for good leaves now. */
+/* Emit the rows that are final, between two snapshots. */
 int report_emit_snapshot(struct report *r, struct atw_err *err)
 {
 	int status = ATW_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_check.c - options that are not for every report, before anything is read. */
+/* report_check.c - check of options and sources against the selected reports. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -32,7 +32,7 @@ static int check_paper(const struct report *r)
 	return EXIT_COMPLETE;
 }
 
-/* Several sources are looks at one machine, one after the other. */
+/* Several sources are snapshots of one machine, in this order. */
 static int check_sources(const struct report *r, int argc, char **argv)
 {
 	int status = EXIT_COMPLETE;
@@ -54,7 +54,7 @@ static int check_sources(const struct report *r, int argc, char **argv)
 	return status;
 }
 
-/* Which of the reports there are has use for an option, as words. */
+/* List the reports that support an option. */
 static const char *report_check_those(bool (*has)(const struct census_report *k),
 				      struct buf *b)
 {
@@ -106,7 +106,7 @@ static bool report_check_has_bare(const struct census_report *k)
 	return k->bare;
 }
 
-/* An option that one of the reports asked for must have use for, if it is given. */
+/* Check an option that at least one of the selected reports must support. */
 static int check_use(const struct report *r, const char *option, bool given,
 		     bool (*has)(const struct census_report *k))
 {

@@ -31,7 +31,7 @@ void searching_at(void *arg, uint64_t done, uint64_t all)
 
 	if (!done) {
 		progress_begin(&s->progress, s->c, s->what, "bytes");
-		/* One search follows the other: lines keep their distance. */
+		/* Searches follow each other: keep the interval between lines. */
 		if (s->c->progress && s->begun)
 			s->progress.next = next;
 		s->begun = true;

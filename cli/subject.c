@@ -65,7 +65,7 @@ static int cli_subject_use_task(struct session *s, const struct space_opts *spac
 		       : EXIT_COMPLETE;
 }
 
-/* --allow-unreadable: processes that may not be read make the answer no worse. */
+/* --allow-unreadable: accept matches although some processes may not be read. */
 static bool cli_subject_allow_unread(struct session *s, const struct space_opts *space,
 				     const struct subject_matches *found)
 {
@@ -76,7 +76,7 @@ static bool cli_subject_allow_unread(struct session *s, const struct space_opts 
 	return true;
 }
 
-/* The one that was found may not be the only one. */
+/* Warn if the process that was found may not be the only match. */
 static void cli_subject_check_unique(struct session *s, const struct space_opts *space,
 				     const struct subject_matches *found)
 {
@@ -111,7 +111,7 @@ static int cli_subject_select_named(struct session *s, const struct space_opts *
 	if (r < 0 && !found.n) {
 		status = subject_failed(s, &err);
 	} else if (!found.n) {
-		/* Of a file that is damaged it is not known which processes are missing. */
+		/* In a damaged file, any process may be missing. */
 		atw_err_set(&err,
 			    found.unread.status || session_has_gaps(s) ? ATW_E_MISSING
 								       : ATW_E_NONE,

@@ -13,7 +13,10 @@
 #include "base/num.h"
 #include "census/model.h"
 
-/* Commands of crash, drgn, page-types(8), pmap(1), smem(8) and others: what to type here. */
+/*
+ * Commands of crash, drgn, page-types(8), pmap(1), smem(8) and others, and what to type
+ * instead.
+ */
 static const struct {
 	const char *words, *use;
 } others[] = {
@@ -84,7 +87,7 @@ static bool unknown_is_of_kmap(const char *word)
 	return unknown_is_among("record ctl show report diff convert", word);
 }
 
-/* "add" is rather a word. */
+/* Is it a number? "add" is taken for a word. */
 static bool unknown_is_number(const char *word)
 {
 	uint64_t n;
@@ -124,7 +127,7 @@ static bool unknown_is_directory(const char *word)
 
 bool is_unknown(const char *word)
 {
-	/* With one of these it is a path. */
+	/* With one of these characters it is a path. */
 	return !is_source_word(word) ||
 	       (!strpbrk(word, "/:.@") && unknown_is_directory(word));
 }
@@ -183,7 +186,7 @@ static void unknown_meant(const char *word, struct buf *ret)
 	}
 }
 
-/* What the word is, if it is not a command. */
+/* Describe the word. */
 static const char *unknown_kind_of(const char *word)
 {
 	if (unknown_is_directory(word))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unknown.h - words that name no command and no SOURCE, and the command that was meant. */
+/*
+ * unknown.h - first words that are neither a command nor a SOURCE, and suggestions for
+ * them.
+ */
 #ifndef CLI_UNKNOWN_H
 #define CLI_UNKNOWN_H
 

@@ -18,12 +18,12 @@ struct unreadable {
 	char what[200];          /* of the first: "1 of 249 processes" */
 };
 
-/* Takes it if that is allowed, and reports it on standard error; false: it counts as lost. */
+/* Accepts and reports a missing process, if that is allowed; false: it counts as lost. */
 bool unreadable_take(struct unreadable *u, const struct common *c, const char *source,
 		     const char *what, const char *why);
 /* The line of a summary; nothing if there is nothing to report. */
 void unreadable_note(const struct unreadable *u, struct atw_output *out);
-/* The same where one process was searched for, and not every one could be asked. */
+/* The same after a search of all processes of which some could not be read. */
 void unread_note(const struct common *c, const struct session *src, struct atw_output *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watch.c - when to look again, and when no more. */
+/* watch.c - timing and end of --watch. */
 #include "watch.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ int open_watched(const char *command, const struct common *c, const char *name,
 
 /* ---- waiting ---- */
 
-/* A signal ends the waiting, whenever it comes. */
+/* Written by the signal handler to end ppoll(2), also if the signal comes before it. */
 static int wake_fd = -1;
 static volatile sig_atomic_t stopped;
 
@@ -95,7 +95,7 @@ static void watch_catch_signals(void)
 		ending_notify(watch_stop);
 }
 
-/* Ready within that time: the process has ended, or a signal came. */
+/* Wait; true if the process has ended or a signal came. */
 static bool watch_happens(const struct clock *k, uint64_t ns)
 {
 	const struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };
@@ -104,7 +104,10 @@ static bool watch_happens(const struct clock *k, uint64_t ns)
 	return ppoll(p, 2, &t, NULL) > 0;
 }
 
-/* At multiples of the time, so that it does not drift; those missed are left out. */
+/*
+ * Wait until the next multiple of the interval, so that times do not drift; missed ones
+ * are skipped.
+ */
 static bool watch_wait_for_next(struct clock *k)
 {
 	uint64_t at = now(), next;
@@ -123,7 +126,7 @@ static bool watch_wait_for_next(struct clock *k)
 
 /* ---- looking ---- */
 
-/* One look. What went wrong is in *err, or has been said: then in *status. */
+/* Take one snapshot. An error is in *err, or was printed and is in *status. */
 static int watch_look(const struct common *c, struct session *o,
 		      const struct space_opts *space, const struct watched *w,
 		      int *status, struct atw_err *err)
@@ -168,7 +171,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 		uint64_t at = now();
 
 		r = watch_look(c, o, space, w, &status, &err);
-		/* It was not there all the time: ended, or another program by now. */
+		/* The process ended or called execve(2) during the snapshot. */
 		if (r < 0 && pidfd_has_ended(k.process)) {
 			r = ATW_OK;
 			status = EXIT_COMPLETE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * watch.h - --watch: the same look again and again, and what changed in between.
- * watch.c has the times and the endings, watch_map.c and watch_pages.c the rows.
+ * watch.h - --watch: repeated snapshots and their changes. watch.c has the timing,
+ * watch_map.c and watch_pages.c the rows.
  */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
@@ -14,20 +14,20 @@
 
 struct watched {
 	const struct atw_schema *schema;
-	/* Read; the process stands still meanwhile, if that was asked for. */
+	/* Takes a snapshot; the process is stopped meanwhile with --freeze. */
 	int (*look)(void *arg, struct atw_err *err);
-	/* Rows of that look, `ms` thousandths of a second after the first. */
+	/* Emits the rows of that snapshot, `ms` milliseconds after the first. */
 	int (*show)(void *arg, struct atw_output *out, uint64_t ms, struct atw_err *err);
 	void *arg;
 };
 
 /*
- * As open_frozen() for one look, `text` NULL; for many each is frozen by itself.
- * What is no SECONDS[,TIMES] is complained of as the command's.
+ * Without --watch (`text` NULL) as open_frozen(); otherwise each snapshot freezes the
+ * process by itself. An invalid SECONDS[,TIMES] is a usage error of the command.
  */
 int open_watched(const char *command, const struct common *c, const char *name,
 		 const char *text, const struct space_opts *space, struct session *ret);
-/* All of it, up to the end of the output; an exit status. */
+/* Takes all snapshots and closes the output; returns an exit status. */
 int watch(const struct common *c, struct session *o, const struct space_opts *space,
 	  const char *text, const struct watched *w);
 
@@ -42,7 +42,7 @@ int watch_looks(const char *command, const char *text, uint64_t pid,
 
 enum { LOOK_SIZES = 8 };
 
-/* What one look at a map came to. */
+/* Sums of one snapshot of a map. */
 struct map_look {
 	uint64_t ranges, mapped, unsized;   /* in pages of unknown sizes */
 	size_t nsizes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watch_map.c - `map --watch`: one row a look. */
+/* watch_map.c - rows of `map --watch`, one for each snapshot. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* budget.c - the one that is looked at has other things to do with its memory. */
+/* budget.c - memory limit of the collector, and its cost. */
 #include "budget.h"
 
 #include <inttypes.h>
@@ -63,7 +63,7 @@ int budget_begin(const char *mem, struct budget *ret, struct atw_err *err)
 	return r;
 }
 
-/* Not getrusage(2): to that, what called execve(2) counts as well. */
+/* Not getrusage(2): its maximum includes the process before execve(2). */
 static bool budget_peak(uint64_t *ret)
 {
 	struct buf text;

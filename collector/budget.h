@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* budget.h - how much memory may be taken, for what; and what it all came to. */
+/* budget.h - memory limit of the collector, and its cost. */
 #ifndef COLLECTOR_BUDGET_H
 #define COLLECTOR_BUDGET_H
 

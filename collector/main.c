@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.c - atwalk-collect, one small static program that writes the same capture of the
- * running system as `atwalk collect live:pagemap`. The code is in the library;
- * collector.mk lists its files.
+ * main.c - atwalk-collect(8), which writes a capture of the running system from /proc,
+ * like `atwalk collect live:pagemap`, as one small static file. collector.mk lists the
+ * parts of the library that it links.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -53,8 +53,8 @@ static const struct opt options[] = {
 
 /* ---- errors ---- */
 
-/* Names from files are untrusted: control characters must not reach the terminal. */
-static void collector_print_error(const char *before, const char *s)
+/* Names in files are untrusted: escape control characters for the terminal. */
+static void collector_print_line(const char *before, const char *s)
 {
 	struct buf b = { 0 };
 
@@ -82,7 +82,7 @@ static int collector_misused(const char *why)
 
 static struct to going; /* to be removed by collector_tidy() */
 
-/* Removes the temporary file, if the filesystem lacks O_TMPFILE. */
+/* Remove a temporary file that has a name. */
 static void collector_tidy(void)
 {
 	if (going.target.temp)
@@ -140,10 +140,11 @@ static int collector_on_frames(void *arg, const struct capture_frames *run,
 	return r;
 }
 
-/* Writes all accessible data; *lacks: the reason why some was not, or status 0. */
+/* Write the capture; *lacks: what was hidden, or status 0. */
 static int collector_write_it(const struct opts *o, const struct budget *budget,
-			      struct pace *pace, struct census_writer *w, struct tee *e,
-			      struct atw_err *lacks, struct atw_err *err)
+				   struct pace *pace, struct census_writer *w,
+				   struct tee *e, struct atw_err *lacks,
+				   struct atw_err *err)
 {
 	const struct pagemap_provider_opts po = {
 		.only = (uint32_t)o->pid.u, .flags = true, .counts = true, .pace = pace,
@@ -176,9 +177,9 @@ static int collector_write_it(const struct opts *o, const struct budget *budget,
 	return r;
 }
 
-/* *whole: the file may get its name, even if some data was inaccessible. */
+/* *whole: the file is valid and may be renamed. */
 static int collector_collect(const struct opts *o, const struct budget *budget,
-			     struct pace *pace, bool *whole)
+				  struct pace *pace, bool *whole)
 {
 	struct census_writer *w = NULL;
 	struct atw_err err = { 0 }, lacks = { 0 };

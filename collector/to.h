@@ -9,7 +9,7 @@
 #include "output/outfile.h"
 
 struct to {
-	const char *name;        /* what errors call it */
+	const char *name;        /* name for errors */
 	int fd;
 	bool socket;
 	struct outfile target;    /* if it is no socket */
@@ -22,7 +22,7 @@ int to_open(const char *where, struct to *ret, struct atw_err *err);
  * data.
  */
 int to_commit(struct to *t, struct atw_err *err);
-/* Without a commit, nothing is left behind. Fine on what was never opened. */
+/* Without a commit, removes the file. May be called on a zeroed struct. */
 void to_close(struct to *t);
 
 #endif

@@ -23,7 +23,7 @@ enum { ANSWERS = 32 };           /* of one pass */
 struct answer {
 	const char *name, *title, *help;
 	const struct atw_schema *schema;
-	bool picture;                    /* it can be drawn */
+	bool picture;                    /* it has a picture */
 };
 
 struct answers {
@@ -53,7 +53,7 @@ struct answers {
 	struct outfile drawn[ANSWERS];    /* a file that waits for its name */
 	struct html *html;
 	bool made;                       /* the folder they go to */
-	bool lacks;                      /* one is not there, or not all of it, which was said */
+	bool lacks;                      /* a result is incomplete, as reported */
 };
 
 /* SOURCE... NAME[,NAME...]: the names go to the front of argv, where they belong. */
@@ -62,20 +62,20 @@ void answers_order(const struct answers *a, int argc, char **argv);
 bool answers_known(const struct answers *a, const char *list);
 /* NAME[,NAME...], and what the format means for them. Complains itself; 0 or an exit status. */
 int answers_choose(struct answers *a, const char *list);
-/* Will the answers be drawn? */
+/* Does the output have pictures? */
 static inline bool answers_drawn(const struct answers *a)
 {
 	return a->format || a->page;
 }
-/* Options, likewise. */
+/* Checks the options. Prints errors; returns 0 or an exit status. */
 int answers_check(const struct answers *a);
-/* What was typed must suit all of them, before anything is read. */
+/* Opens and checks the outputs of all answers, before anything is read. */
 int answers_open(struct answers *a, struct atw_err *err);
 int answers_print(struct answers *a, struct atw_err *err);
-/* Of an answer that failed nothing is left, not even an empty folder. */
+/* Closes the outputs; after a failure nothing is left, not even an empty folder. */
 void answers_close(struct answers *a, bool failed);
 
-/* How rows of answer i are wanted. */
+/* Output options for the rows of answer i. */
 void answers_rows(const struct answers *a, size_t i, struct atw_output_opts *ret);
 
 /* answers_picture.c */
@@ -89,9 +89,9 @@ int answers_print_pictures(struct answers *a, struct atw_err *err);
 bool answers_path(const struct answers *a, size_t i, const char *ending, char path[4096]);
 /* The folder for several, if -o names one. A signal that ends all of it takes it along. */
 int answers_folder(struct answers *a, struct atw_err *err);
-/* Catch signals again, after other code has waited for one. */
+/* Installs the signal handlers again, after other code has replaced them. */
 void answers_catch(const struct answers *a);
-/* All files that are whole get their names. */
+/* Renames all complete files to their final names. */
 int answers_name(struct answers *a, struct atw_err *err);
 
 #endif

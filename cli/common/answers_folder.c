@@ -22,7 +22,7 @@ bool answers_path(const struct answers *a, size_t i, const char *ending, char pa
 
 static const char *volatile made;        /* a folder that is empty so far; NULL: none */
 
-/* Files have no names before they are whole, and leave by themselves. */
+/* Files have no names before they are complete, and need no removal. */
 static void answers_folder_tidy(void)
 {
 	if (made)

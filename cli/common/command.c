@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* command.c - one command: its options, its help, its end. */
+/* command.c - execution of one command: options, help and exit status. */
 #include "command.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ bool is_help_word(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
-/* Help and version go past the sinks, which notice a disk that is full. */
+/* Help and version are not written by a sink: check for write errors here. */
 int command_written(void)
 {
 	struct atw_err err = { 0 };
@@ -45,8 +45,8 @@ int command_written(void)
 }
 
 /*
- * A mapped file that shrinks takes its pages away under us. There is nothing
- * to go on with, but it can be said.
+ * A mapped file that shrinks loses its pages, and reading them raises SIGBUS. The program
+ * cannot continue; report the reason.
  */
 static void command_on_sigbus(int sig)
 {
@@ -128,7 +128,7 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		command_help(cmd);
 		status = command_written();
 	} else if (words->check && n && (status = words->check(argv[0]))) {
-		/* It complained. */
+		/* The check printed an error. */
 	} else if ((input = command_reads_output(cmd, opts, &c))) {
 		status = complain_usage(cmd->name, "--output: this is the input file of --%s", input);
 	} else {

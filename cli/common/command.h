@@ -81,7 +81,7 @@ void program_begin(void);
 /* standard.c: the files alone. */
 void hold_standard_files(void);
 
-/* What a program knows of words that are no SOURCE. Each function may be NULL. */
+/* Callbacks of a program for words that are not a SOURCE. Each may be NULL. */
 struct command_words {
 	suggest_fn *suggest;
 	/* The command that stands behind options; NULL: there is none. */
@@ -103,15 +103,15 @@ int command_written(void);
 
 /* "atwalk: SENTENCE" and its hint; returns the exit status that goes with it. */
 int complain(const struct atw_err *err);
-/* That memory ran out. */
+/* Reports that memory ran out. */
 int complain_nomem(void);
 /* The same as wrong usage of a command, with its --help in place of the hint. */
 int complain_misuse(const char *command, const struct atw_err *err);
 /* The hint of an error, or what is known of its remedy; or "". */
 const char *error_hint(const struct atw_err *err);
-/* What giving a parameter does, an enum atw_param: "--top N shows more"; or "". */
+/* The effect of giving a parameter (enum atw_param): "--top N shows more"; or "". */
 const char *param_remedy(int param);
-/* Which of them an error is. */
+/* The exit status for the status of an error. */
 int exit_status(int status);
 int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
 /*

@@ -20,7 +20,7 @@ int exit_status(int status)
 	}
 }
 
-/* Names in files are not ours: nothing of them may steer a terminal. */
+/* Names in files are untrusted: escape control characters for the terminal. */
 static void complain_put_text(const char *s)
 {
 	struct buf b = { 0 };
@@ -31,7 +31,7 @@ static void complain_put_text(const char *s)
 	buf_deinit(&b);
 }
 
-/* The option that a parameter of the library is given by, and what to say of it. */
+/* The option for each parameter of the library, and its hint. */
 static const struct {
 	const char *option;
 	const char *remedy;      /* if giving it would help */
@@ -103,7 +103,7 @@ int complain_misuse(const char *command, const struct atw_err *err)
 	return EXIT_USAGE;
 }
 
-/* One line, with what the program is called in front. */
+/* Print one line with the name of the program in front. */
 static void complain_put_line(const char *fmt, va_list ap)
 {
 	char text[512];

@@ -18,7 +18,7 @@ void ending_signals(sigset_t *ret)
 		sigaddset(ret, signals[i]);
 }
 
-/* Once more, and not only twice. */
+/* Is it a second signal, at least a second after the first? */
 static bool ending_is_repeated(void)
 {
 	struct timespec now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ending.h - a signal that ends the program, and what is to be tidied up before. */
+/* ending.h - cleanup on signals that end the program. */
 #ifndef CLI_ENDING_H
 #define CLI_ENDING_H
 
@@ -13,8 +13,8 @@ void ending_signals(sigset_t *ret);
  */
 void ending_catch(void (*tidy)(void));
 /*
- * A signal only calls `ask`, so that the program comes to its end. Another signal a
- * second later or more ends the program as above: the user does not want to wait.
+ * A signal only calls `notify`, so that the program can end in order. Another signal, a
+ * second later or more, ends the program at once, as above.
  */
 void ending_notify(void (*notify)(void));
 

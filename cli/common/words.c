@@ -11,7 +11,7 @@ bool is_source_word(const char *word)
 {
 	struct stat st;
 
-	/* A name with these is a path or a SOURCE that could not be opened. */
+	/* A word with these characters is a path or a SOURCE that could not be opened. */
 	return !strcmp(word, "live") || !strcmp(word, "-") || strpbrk(word, "/:.@") || !*word ||
 	       !stat(word, &st) || (errno != ENOENT && errno != ENAMETOOLONG);
 }
@@ -41,7 +41,7 @@ static bool words_names_file(const char *text, const struct stat *file)
 	return at && words_is_file(path, file);
 }
 
-/* A source is never changed, not even when it is asked for. */
+/* Never overwrite the source, even if -o names it. */
 int check_output(const struct common *c, const char *name)
 {
 	struct stat st;
