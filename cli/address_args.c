@@ -30,7 +30,7 @@ int address_args_find(const struct common *c, const struct space_opts *space,
 
 	for (int i = 0; i < n; i++)
 		if (address_arg_parse(s, argv[i], &arg[i].a, &err) < 0)
-			return complain(&err);
+			return print_error(&err);
 	for (int i = 0; i < n && !status; i++) {
 		if (!arg[i].a.ownerless || !target_has(s->target, TARGET_OWNER))
 			continue;

@@ -181,7 +181,7 @@ static void cli_census_on_damage(void *arg, const struct atw_err *err)
 
 	e->summary.damaged++;
 	cli_census_keep_damage(e, err);
-	complain(err);
+	print_error(err);
 }
 
 /*
@@ -231,7 +231,7 @@ static int cli_census_check_capture(const char *name, const struct common *c,
 		if (table[i].given) {
 			atw_err_set(&err, ATW_E_USAGE, "%s: %s is a capture, and taken already: --filter chooses rows",
 				    table[i].name, name);
-			return complain(&err);
+			return print_error(&err);
 		}
 	return EXIT_COMPLETE;
 }
@@ -256,7 +256,7 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 		r = cli_census_emit_damage(e, &err);
 	/* With several snapshots, the process need not be in each of them. */
 	if (r == ATW_OK && e->one && !e->found && o->looks)
-		remark(c, "%s: there is no process %" PRIu64, name, e->only);
+		print_warning(c, "%s: there is no process %" PRIu64, name, e->only);
 	else if (r == ATW_OK && e->one && !e->found)
 		r = atw_err_set(&err, ATW_E_NONE, "%s: there is no process %" PRIu64, name, e->only);
 	cli_census_drop_damage(e);
@@ -265,7 +265,7 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 		atw_err_wrap(&err, "%s", o->into);
 	else if (r < 0 && e->failed)
 		atw_err_wrap(&err, "%s", name);
-	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+	return r < 0 ? print_error(&err) : EXIT_COMPLETE;
 }
 
 /* ---- memory, or what /proc says ---- */
@@ -341,7 +341,7 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	thaw(&src);
 	if (r < 0 && (!e->failed || o->into))
 		atw_err_wrap(&err, "%s", e->failed ? o->into : src.name);
-	status = r < 0 ? complain(&err) : EXIT_COMPLETE;
+	status = r < 0 ? print_error(&err) : EXIT_COMPLETE;
 	if (r == ATW_OK && p->lacks.status)
 		warn_lacks(c, &src, p);
 	provider_close(p);

@@ -45,11 +45,11 @@ static bool collect_is_paper(const struct collect_opts *o)
 static int collect_check(const struct collect_opts *o, int argc)
 {
 	if (collect_is_paper(o) && o->source.frames)
-		return complain_usage("collect", "--frames cannot be used with --form 2005, which has no F: lines");
+		return usage_error("collect", "--frames cannot be used with --form 2005, which has no F: lines");
 	if (collect_is_paper(o) && o->source.raw)
-		return complain_usage("collect", "--raw cannot be used with --form 2005, which has no raw entries");
+		return usage_error("collect", "--raw cannot be used with --form 2005, which has no raw entries");
 	if (argc != 1)
-		return complain_usage("collect", argc ? "too many arguments; expected one SOURCE"
+		return usage_error("collect", argc ? "too many arguments; expected one SOURCE"
 						      : "SOURCE is missing");
 	return EXIT_COMPLETE;
 }
@@ -65,14 +65,14 @@ static int collect_collect(const struct common *c, const struct collect_opts *o,
 	int status, r = census_writer_open(t->fd, o->zstd ? LEVEL : 0, &w, &err);
 
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	sink = census_writer_sink(w);
 	so.into = outfile_name(t);
 	so.keep = so.need_slabs = true;
 	status = census_source(c, name, &so, &sink, summary);
 	if (!status && census_writer_end(w, &err) < 0) {
 		atw_err_wrap(&err, "%s", outfile_name(t));
-		status = complain(&err);
+		status = print_error(&err);
 	}
 	census_writer_close(w);
 	return status;
@@ -88,12 +88,12 @@ static int collect_paper(const struct common *c, const struct collect_opts *o, c
 	int status, r = paper_writer_open(t->fd, o->zstd ? LEVEL : 0, &w, &err);
 
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	sink = paper_writer_sink(w);
 	status = census_source(c, name, &so, &sink, summary);
 	if (!status && paper_writer_end(w, &err) < 0) {
 		atw_err_wrap(&err, "%s", name);
-		status = complain(&err);
+		status = print_error(&err);
 	}
 	paper_writer_close(w);
 	return status;
@@ -112,20 +112,20 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 	if (status)
 		return status;
 	if (outfile_open_private(c->output, &t, &err) < 0)
-		return complain(&err);
+		return print_error(&err);
 	if (o->zstd && isatty(t.fd))
-		status = complain_usage("collect", "refusing to write compressed data to a terminal; use -o FILE");
+		status = usage_error("collect", "refusing to write compressed data to a terminal; use -o FILE");
 	else if (collect_is_paper(o))
 		status = collect_paper(c, o, argv[0], &t, &summary);
 	else
 		status = collect_collect(c, o, argv[0], &t, &summary);
 	if (!status && outfile_commit(&t, &err) < 0)
-		status = complain(&err);
+		status = print_error(&err);
 	outfile_close(&t);
 	if (!status && summary.lost)
-		complain_part("%s: %" PRIu64 " read error%s%s",
-			      argv[0], summary.lost, summary.lost == 1 ? "" : "s",
-			      collect_is_paper(o) ? "" : ": see the L: lines");
+		print_incomplete("%s: %" PRIu64 " read error%s%s",
+				 argv[0], summary.lost, summary.lost == 1 ? "" : "s",
+				 collect_is_paper(o) ? "" : ": see the L: lines");
 	if (!status && (summary.lost || summary.damaged || summary.defective))
 		status = EXIT_PARTIAL;
 	return status;

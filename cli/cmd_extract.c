@@ -118,18 +118,18 @@ static bool extract_settle(const struct common *c, const struct session *src,
 {
 	print_defects(c, src);
 	if (st->no_tasks)
-		complain_part("%s: cannot find tasks; the extract has only the page tables of the kernel and of CPUs: %.300s",
+		print_incomplete("%s: cannot find tasks; the extract has only the page tables of the kernel and of CPUs: %.300s",
 		       src->name, st->first.text);
 	else if (st->bad_tasks || st->bad_spaces)
-		complain_part("%s: cannot read %" PRIu64 " task%s and %" PRIu64 " address space%s: %.300s",
+		print_incomplete("%s: cannot read %" PRIu64 " task%s and %" PRIu64 " address space%s: %.300s",
 		       src->name, st->bad_tasks, st->bad_tasks == 1 ? "" : "s",
 		       st->bad_spaces, st->bad_spaces == 1 ? "" : "s", st->first.text);
 	if (st->bad_areas)
-		complain_part("%s: cannot read every area and name of %" PRIu64 " address space%s: %.300s",
+		print_incomplete("%s: cannot read every area and name of %" PRIu64 " address space%s: %.300s",
 		       src->name, st->bad_areas, st->bad_areas == 1 ? "" : "s",
 		       st->first_area.text);
 	if (st->lost)
-		complain_part("%s: %" PRIu64 " page table%s missing from the source, and so from the extract",
+		print_incomplete("%s: %" PRIu64 " page table%s missing from the source, and so from the extract",
 		       src->name, st->lost, st->lost == 1 ? " is" : "s are");
 	return st->no_tasks || st->bad_tasks || st->bad_spaces || st->bad_areas ||
 	       st->lost || src->target->defective;
@@ -147,10 +147,10 @@ static int extract_extract(const struct common *c, const struct extract_opts *o,
 	int status, r = outfile_open_private(c->output, &t, &err);
 
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	if (isatty(t.fd)) {
 		outfile_close(&t);
-		return complain_usage("extract", "refusing to write a dump to a terminal; use -o FILE");
+		return usage_error("extract", "refusing to write a dump to a terminal; use -o FILE");
 	}
 	output_opts(c, src, &oo);
 	oo.path = NULL;
@@ -168,7 +168,7 @@ static int extract_extract(const struct common *c, const struct extract_opts *o,
 		r = outfile_commit(&t, &err);
 	if (r == ATW_OK && out)
 		r = extract_report(out, &st, &err);
-	status = r < 0                         ? complain(&err)
+	status = r < 0                         ? print_error(&err)
 		 : extract_settle(c, src, &st) ? EXIT_PARTIAL
 					       : EXIT_COMPLETE;
 	atw_output_close(out);
@@ -183,10 +183,10 @@ static int extract_run(const struct common *c, void *opts, int argc, char **argv
 	int status;
 
 	if (argc != 1)
-		return complain_usage("extract", argc ? "too many arguments; expected one SOURCE"
+		return usage_error("extract", argc ? "too many arguments; expected one SOURCE"
 						      : "SOURCE is missing");
 	if (!c->output)
-		return complain_usage("extract", "-o FILE is missing");
+		return usage_error("extract", "-o FILE is missing");
 	status = open_session(c, argv[0], &o->space, TARGET_TABLES, &src);
 	if (status)
 		return status;

@@ -261,7 +261,7 @@ void find_note_targets(const struct find *f)
 	for (; line; line = strtok_r(NULL, "\n", &save)) {
 		atw_output_note(f->out, "%s", line);
 		if (f->c->format != FORMAT_PLAIN)
-			remark(f->c, "%s: %s", f->src.name, line);
+			print_warning(f->c, "%s: %s", f->src.name, line);
 	}
 }
 
@@ -288,8 +288,8 @@ static void find_summary(struct find *f)
 void find_print_untranslated(const struct find *f)
 {
 	if (f->untranslated)
-		complain_part("%s: %" PRIu64 " translation%s of virtual addresses failed; pages may be missing",
-			      f->src.name, f->untranslated, f->untranslated == 1 ? "" : "s");
+		print_incomplete("%s: %" PRIu64 " translation%s of virtual addresses failed; pages may be missing",
+				 f->src.name, f->untranslated, f->untranslated == 1 ? "" : "s");
 }
 
 /* What was not looked at, in one sentence each. */
@@ -304,19 +304,19 @@ static bool find_settle(struct find *f)
 	print_defects(f->c, &f->src);
 	find_print_untranslated(f);
 	if (unread)
-		complain_part("%s: cannot read %" PRIu64 " task%s and %" PRIu64 " address space%s; mappings may be missing: %.300s",
-			      f->src.name, s->bad_tasks, s->bad_tasks == 1 ? "" : "s",
-			      s->bad_spaces, s->bad_spaces == 1 ? "" : "s", s->first.text);
+		print_incomplete("%s: cannot read %" PRIu64 " task%s and %" PRIu64 " address space%s; mappings may be missing: %.300s",
+				 f->src.name, s->bad_tasks, s->bad_tasks == 1 ? "" : "s",
+				 s->bad_spaces, s->bad_spaces == 1 ? "" : "s", s->first.text);
 	if (lost)
-		complain_part("%s: cannot read %" PRIu64 " page table%s (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged); mappings may be missing%s%.200s",
-			      f->src.name, lost, lost == 1 ? "" : "s", n->lost, n->excluded, n->damaged,
-			      n->damaged ? ": " : "", n->damage.text);
+		print_incomplete("%s: cannot read %" PRIu64 " page table%s (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged); mappings may be missing%s%.200s",
+				 f->src.name, lost, lost == 1 ? "" : "s", n->lost, n->excluded, n->damaged,
+				 n->damaged ? ": " : "", n->damage.text);
 	if (n->unstable)
-		complain_part("%s: %" PRIu64 " page table%s kept changing while being read; mappings may be missing",
-			      f->src.name, n->unstable, n->unstable == 1 ? "" : "s");
+		print_incomplete("%s: %" PRIu64 " page table%s kept changing while being read; mappings may be missing",
+				 f->src.name, n->unstable, n->unstable == 1 ? "" : "s");
 	if (f->nameless)
-		complain_part("%s: %" PRIu64 " area%s or area names could not be read; names may be missing: %.300s",
-			      f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
+		print_incomplete("%s: %" PRIu64 " area%s or area names could not be read; names may be missing: %.300s",
+				 f->src.name, f->nameless, f->nameless == 1 ? "" : "s", f->nameless_why.text);
 	return lost || n->unstable || unread || f->limit || f->untranslated || f->nameless || f->src.target->defective;
 }
 
@@ -329,7 +329,7 @@ static int find_list(struct find *f)
 	f->finder.soft = target_soft(f->src.target);
 	r = find_open(f, NULL, &err);
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	tasks = !f->want.n || (f->src.subject.given && !f->src.subject.label[0]) ||
 		spaces_collect(f->src.target->kernel, &f->spaces, &why) == ATW_OK;
 	if (f->want.n)
@@ -340,11 +340,11 @@ static int find_list(struct find *f)
 		r = atw_output_commit(f->out, &err);
 	}
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	part = find_settle(f);
 	if (!tasks && !f->src.subject.given) {
-		complain_part("%s: cannot search the page tables of processes: %s", f->src.name,
-			      why.text);
+		print_incomplete("%s: cannot search the page tables of processes: %s", f->src.name,
+				 why.text);
 		part = true;
 	}
 	return part ? EXIT_PARTIAL : f->unmapped ? EXIT_NO :
@@ -359,14 +359,14 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 	bool opened;
 
 	if (argc < 2)
-		return complain_usage("find", argc ? "PHYS or ADDRESS is missing"
+		return usage_error("find", argc ? "PHYS or ADDRESS is missing"
 						   : "SOURCE is missing");
 	f = calloc(1, sizeof(*f));
 	if (f)
 		f->target = calloc((size_t)argc, sizeof(*f->target));
 	if (!f || !f->target) {
 		free(f);
-		return complain_nomem();
+		return print_nomem();
 	}
 	f->c = c;
 	f->finder = (struct rmap){.want = &f->want, .all = o->all};

@@ -170,7 +170,7 @@ static int info_source(const struct common *c, const struct info_opts *o,
 		described = target_describe(src.target, &to, (uint32_t)src.subject.pid);
 		if (to.result < 0) {
 			atw_err_wrap(&to.why, "%s", src.name);
-			k = complain(&to.why);
+			k = print_error(&to.why);
 		}
 	}
 	if (!described) {
@@ -263,8 +263,8 @@ static int info_list_flags(const struct common *c, const char *mode, const char 
 	int r = ATW_OK;
 
 	if (!pg)
-		return complain_usage("info", "--paging-flags: unknown mode '%.64s'; "
-				      "--paging-modes lists them", mode);
+		return usage_error("info", "--paging-flags: unknown mode '%.64s'; "
+				   "--paging-modes lists them", mode);
 	extended = *pg;
 	while (ext && *ext && r == ATW_OK) {
 		int len = (int)strcspn(ext, ",");
@@ -276,7 +276,7 @@ static int info_list_flags(const struct common *c, const char *mode, const char 
 	}
 	if (r < 0) {
 		atw_err_param(&err, ATW_PARAM_PTE_EXT);
-		return complain_misuse("info", &err);
+		return usage_error_of("info", &err);
 	}
 	output_opts(c, NULL, &oo);
 	r = atw_output_open(&oo, &flag_schema, &out, &err);
@@ -294,7 +294,7 @@ static int info_run(const struct common *c, void *opts, int argc, char **argv)
 	if (o->flags_of)
 		return info_list_flags(c, o->flags_of, o->space.pte_ext);
 	if (argc != 1)
-		return complain_usage("info", argc ? "too many arguments; expected one SOURCE"
+		return usage_error("info", argc ? "too many arguments; expected one SOURCE"
 						   : "SOURCE is missing");
 	return info_source(c, o, argv[0]);
 }

@@ -244,12 +244,12 @@ static uint64_t map_border(struct map_state *m, const struct mmu_range *g)
 }
 
 /* Several entries may lead to one table: its damage is reported once. */
-static void map_complain_damage(struct map_state *m, const struct atw_err *why)
+static void map_print_damage(struct map_state *m, const struct atw_err *why)
 {
 	if (!strcmp(m->damage.text, why->text))
 		return;
 	m->damage = *why;
-	complain(why);
+	print_error(why);
 }
 
 static int map_list(struct map_state *m, const struct address *a, struct atw_err *err)
@@ -269,7 +269,7 @@ static int map_list(struct map_state *m, const struct address *a, struct atw_err
 		uint64_t at, last;
 
 		if (g.loss == ATW_LOST_DAMAGED)
-			map_complain_damage(m, mmu_walk_error(mmu_ranges_walk(ranges)));
+			map_print_damage(m, mmu_walk_error(mmu_ranges_walk(ranges)));
 		m->holes += g.loss != ATW_HAVE;
 		m->mapped |= !g.loss && (g.kind == ATW_LEAF || g.kind == ATW_TABLE);
 		if (a->is_range)
@@ -439,8 +439,8 @@ static bool map_parse_split(const char *list, unsigned *ret, char *why, size_t l
 }
 
 /* How many ranges could not be read, and how many of these no row shows. */
-static void map_complain_holes(const struct map_state *m, const struct common *c,
-			       const struct session *src)
+static void map_print_holes(const struct map_state *m, const struct common *c,
+			    const struct session *src)
 {
 	uint64_t shown = m->lost + m->excluded + m->damaged + m->unstable, n = m->holes;
 	char hidden[64] = "";
@@ -453,8 +453,8 @@ static void map_complain_holes(const struct map_state *m, const struct common *c
 		snprintf(hidden, sizeof(hidden), ", %" PRIu64 " of which %s not listed",
 			 n - shown, n - shown == 1 ? "is" : "are");
 	if (n)
-		complain_part("%s: cannot read %" PRIu64 " range%s%s", src->name, n,
-			      n == 1 ? "" : "s", hidden);
+		print_incomplete("%s: cannot read %" PRIu64 " range%s%s", src->name, n,
+				 n == 1 ? "" : "s", hidden);
 }
 
 /* Of page tables: each target, or everything. */
@@ -480,7 +480,7 @@ static int map_answer(struct map_state *m, const struct common *c, struct sessio
 		unread_note(c, src, m->out);
 	status = output_end(m->out, r, status, &err);
 	if (r == ATW_OK)
-		map_complain_holes(m, c, src);
+		map_print_holes(m, c, src);
 	return status;
 }
 
@@ -518,8 +518,8 @@ static int map(struct map_state *m, const struct common *c, struct session *src,
 		status = !tables ? map_by_pages(c, src, &m->list, m->split, t, n)
 				 : map_answer(m, c, src, o, t);
 	if (!status && m->holes) {
-		complain_part("%s: cannot read %" PRIu64 " range%s", src->name, m->holes,
-			      m->holes == 1 ? "" : "s");
+		print_incomplete("%s: cannot read %" PRIu64 " range%s", src->name, m->holes,
+				 m->holes == 1 ? "" : "s");
 		status = EXIT_PARTIAL;
 	}
 	map_node_deinit(&m->node);
@@ -541,21 +541,21 @@ static int map_run(const struct common *c, void *opts, int argc, char **argv)
 	int status;
 
 	if (argc < 1)
-		return complain_usage("map", "SOURCE is missing");
+		return usage_error("map", "SOURCE is missing");
 	if (o->split && !map_parse_split(o->split, &m.split, why, sizeof(why)))
-		return complain_usage("map", "%s", why);
+		return usage_error("map", "%s", why);
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
-		return complain_usage("map", "--depth must be 1 to %d", ATW_MAX_LEVELS);
+		return usage_error("map", "--depth must be 1 to %d", ATW_MAX_LEVELS);
 	if (o->large && (o->all || o->split || o->depth.given))
-		return complain_usage("map", "--all, --split and --depth cannot be used with --large");
+		return usage_error("map", "--all, --split and --depth cannot be used with --large");
 	if (o->large && o->watch)
-		return complain_usage("map", "--watch cannot be used with --large");
+		return usage_error("map", "--watch cannot be used with --large");
 	if (o->all)
 		m.split = MMU_SPLIT_EACH;
 	m.depth = (unsigned)o->depth.u;
 	t = calloc((size_t)argc, sizeof(*t));
 	if (!t)
-		return complain_nomem();
+		return print_nomem();
 	status = open_watched("map", c, argv[0], o->watch, &o->space, &src);
 	if (!status) {
 		status = map(&m, c, &src, o, t);

@@ -77,7 +77,7 @@ static void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 	atw_err_wrap(&e, "%s: %s", p->src->name, what);
 	/* A damaged page is met again in each process that maps it. */
 	if (p->unread++ < FAULTS && strcmp(e.text, p->said.text) != 0) {
-		complain(&e);
+		print_error(&e);
 		p->said = e;
 	}
 }
@@ -178,7 +178,7 @@ static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_
 		uint64_t from = s->va, to = s->va + (s->size - 1);
 
 		if (s->why)
-			complain(s->why);
+			print_error(s->why);
 		if (to < first || from > last)
 			continue;
 		from = from > first ? from : first;
@@ -323,7 +323,7 @@ static void pages_summary(struct pages *p)
 }
 
 /* Why the answer is one in part, in one sentence each. */
-static void pages_complain(const struct pages *p)
+static void pages_print_incomplete(const struct pages *p)
 {
 	uint64_t tables = p->lost + p->excluded + p->damaged;
 	const char *name = p->src->name;
@@ -332,21 +332,21 @@ static void pages_complain(const struct pages *p)
 	if (session_has_gaps(p->src))
 		print_defects(p->c, p->src);
 	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
-		complain_part("%s: cannot determine what is in %" PRIu64 " range%s", name, p->lost,
-			      p->lost == 1 ? "" : "s");
+		print_incomplete("%s: cannot determine what is in %" PRIu64 " range%s", name, p->lost,
+				 p->lost == 1 ? "" : "s");
 	else if (tables)
-		complain_part("%s: cannot read %" PRIu64 " page table%s (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged)",
-			      name, tables, tables == 1 ? "" : "s", p->lost, p->excluded, p->damaged);
+		print_incomplete("%s: cannot read %" PRIu64 " page table%s (%" PRIu64 " not in the source, %" PRIu64 " excluded, %" PRIu64 " damaged)",
+				 name, tables, tables == 1 ? "" : "s", p->lost, p->excluded, p->damaged);
 	if (p->unstable)
-		complain_part("%s: %" PRIu64 " page table%s changed each time %s read", name, p->unstable,
-			      p->unstable == 1 ? "" : "s", p->unstable == 1 ? "it was" : "they were");
+		print_incomplete("%s: %" PRIu64 " page table%s changed each time %s read", name, p->unstable,
+				 p->unstable == 1 ? "" : "s", p->unstable == 1 ? "it was" : "they were");
 	if (p->stale)
-		complain_part("%s: " GIVEN_BACK, name, p->stale, p->stale == 1 ? " was" : "s were");
+		print_incomplete("%s: " GIVEN_BACK, name, p->stale, p->stale == 1 ? " was" : "s were");
 	if (p->look.stepless)
-		complain_part("%s: cannot count the mappings of the parts of %s of large pages",
-			      name, num_human(p->look.stepless, size));
+		print_incomplete("%s: cannot count the mappings of the parts of %s of large pages",
+				 name, num_human(p->look.stepless, size));
 	if (p->unknown && !(p->mapped + p->swapped + p->other))
-		complain_part("%s: cannot determine whether %s is mapped", name, num_human(p->unknown, size));
+		print_incomplete("%s: cannot determine whether %s is mapped", name, num_human(p->unknown, size));
 }
 
 /* Is the column shown, either by default or by --columns? */
@@ -492,7 +492,7 @@ static int pages_watch_all(struct pages *p, struct session *src,
 	struct atw_err err = { 0 };
 
 	return pages_ranges(p, o, argc, argv, &err) < 0
-		       ? complain(&err)
+		       ? print_error(&err)
 		       : watch_pages(p, src, &o->space, o->watch, pages_look, &l);
 }
 
@@ -510,7 +510,7 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 	int status, r;
 
 	if (argc < 1)
-		return complain_usage("pages", "SOURCE is missing");
+		return usage_error("pages", "SOURCE is missing");
 	status = open_watched("pages", c, argv[0], o->watch, &o->space, &src);
 	p.live = !status && target_has(src.target, TARGET_RUNNING);
 	if (status)
@@ -544,15 +544,15 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 	if (r == ATW_OK)
 		pages_summary(&p);
 	if (r == ATW_OK && status == EXIT_NO && !p.inside && (p.areas || p.nranges))
-		remark(c, "%s: there is no %s", src.name,
-		       !p.areas ? "area at these addresses" :
-		       p.nranges ? "area of such a name at these addresses" : "area of such a name");
+		print_warning(c, "%s: there is no %s", src.name,
+			      !p.areas ? "area at these addresses" :
+			      p.nranges ? "area of such a name at these addresses" : "area of such a name");
 	if (r == ATW_OK && status == EXIT_NO && pages_is_pid(&p, o, argc, argv))
-		remark(c, "%s: %s is an address; process %s is --pid %s", src.name, argv[1],
-		       argv[1], argv[1]);
+		print_warning(c, "%s: %s is an address; process %s is --pid %s", src.name, argv[1],
+			      argv[1], argv[1]);
 	status = output_end(p.out, r, status, &err);
 	if (r == ATW_OK && status == EXIT_PARTIAL)
-		pages_complain(&p);
+		pages_print_incomplete(&p);
 	if (r == ATW_OK)
 		warn_lacks(c, &src, p.prov);
 	provider_close(p.prov);

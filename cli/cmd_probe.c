@@ -302,8 +302,8 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 	int r;
 
 	if (argc)
-		return complain_usage("probe", "'%.64s': probe takes no SOURCE",
-				      argv[0]);
+		return usage_error("probe", "'%.64s': probe takes no SOURCE",
+				   argv[0]);
 	output_opts(c, NULL, &oo);
 	r = atw_output_open(&oo, &schema, &out, &err);
 	for (size_t i = 0; r == ATW_OK && i < ARRAY_SIZE(questions); i++) {

@@ -99,7 +99,7 @@ void ps_fault(struct ps *p, struct atw_err *err)
 {
 	if (p->faults++ < FAULTS) {
 		atw_err_wrap(err, "%s", p->src.name);
-		complain(err);
+		print_error(err);
 	}
 }
 
@@ -309,14 +309,14 @@ static int ps_settle(struct ps *p)
 {
 	print_defects(p->c, &p->src);
 	if (p->lost && !target_has(p->src.target, TARGET_TABLES))
-		complain_part("%s: the capture lacks parts of %" PRIu64 " address space%s; more may be mapped; the column lost counts the ranges",
-			      p->src.name, p->lost, p->lost == 1 ? "" : "s");
+		print_incomplete("%s: the capture lacks parts of %" PRIu64 " address space%s; more may be mapped; the column lost counts the ranges",
+				 p->src.name, p->lost, p->lost == 1 ? "" : "s");
 	else if (p->lost)
-		complain_part("%s: %" PRIu64 " address space%s: some page tables are not in the source; more may be mapped; the column lost counts them",
-			      p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");
+		print_incomplete("%s: %" PRIu64 " address space%s: some page tables are not in the source; more may be mapped; the column lost counts them",
+				 p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");
 	if (p->faults)
-		complain_part("%s: %u read error%s, %" PRIu64 " of them in address spaces: %" PRIu64 " tasks are listed, and some may be missing",
-			      p->src.name, p->faults, p->faults == 1 ? "" : "s", p->unread, p->tasks);
+		print_incomplete("%s: %u read error%s, %" PRIu64 " of them in address spaces: %" PRIu64 " tasks are listed, and some may be missing",
+				 p->src.name, p->faults, p->faults == 1 ? "" : "s", p->unread, p->tasks);
 	return p->lost || p->faults || p->src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 
@@ -362,13 +362,13 @@ static int ps_list_all(struct ps *p, bool *seen)
 		r = atw_output_commit(p->out, &err);
 	}
 	if (r < 0)
-		status = complain(&err);
+		status = print_error(&err);
 	atw_output_close(p->out);
 	for (int i = 0; r == ATW_OK && i < p->npids; i++)
 		if (!seen[i]) {
 			atw_err_set(&err, ATW_E_NONE, "%s: there is no process or thread %" PRIu32,
 				    p->src.name, p->pid[i]);
-			status = complain(&err);
+			status = print_error(&err);
 		}
 	r = status == EXIT_SOURCE || status == EXIT_USAGE ? status : ps_settle(p);
 	return r ? r : status;
@@ -382,21 +382,21 @@ static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 	int status = EXIT_COMPLETE;
 
 	if (!argc)
-		return complain_usage("ps", "SOURCE is missing");
+		return usage_error("ps", "SOURCE is missing");
 	p.unreadable.allow = p.o->allow;
 	p.pid = calloc((size_t)argc, sizeof(*p.pid));
 	seen = calloc((size_t)argc, sizeof(*seen));
 	if (!p.pid || !seen) {
 		free(p.pid);
 		free(seen);
-		return complain_nomem();
+		return print_nomem();
 	}
 	for (int i = 1; !status && i < argc; i++) {
 		if (!num_dec(argv[i], strlen(argv[i]), &n) || !n || n > UINT32_MAX)
-			status = complain_usage("ps", is_source_word(argv[i])
-						? "'%.64s' is not a process number; type SOURCE first"
-						: "'%.64s' is not a process number; to select by name, use --filter task=NAME",
-						argv[i]);
+			status = usage_error("ps", is_source_word(argv[i])
+					     ? "'%.64s' is not a process number; type SOURCE first"
+					     : "'%.64s' is not a process number; to select by name, use --filter task=NAME",
+					     argv[i]);
 		else
 			p.pid[p.npids++] = (uint32_t)n;
 	}

@@ -121,7 +121,7 @@ static int report_pass_on(struct report *r, const char *source,
 	census_model_close(r->model);
 	r->model = NULL;
 	if (census_model_open(r->kind, r->state, r->all, &r->model, &err) < 0)
-		return complain(&err);
+		return print_error(&err);
 	sink = census_model_sink(r->model);
 	status = census_source(r->c, source, so, &sink, &summary);
 	r->summary.lost += summary.lost;
@@ -130,11 +130,11 @@ static int report_pass_on(struct report *r, const char *source,
 	if (summary.unreadable.n)
 		r->summary.unreadable = summary.unreadable;
 	if (summary.lost)
-		complain_part("%s: %" PRIu64 " read error%s%s", source, summary.lost,
-			      summary.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
+		print_incomplete("%s: %" PRIu64 " read error%s%s", source, summary.lost,
+				 summary.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
 	if (!status && census_model_end(r->model, &err) < 0) {
 		atw_err_wrap(&err, "%s", source);
-		status = complain(&err);
+		status = print_error(&err);
 	}
 	return status;
 }
@@ -162,7 +162,7 @@ static int report_look_again(void *arg)
 	struct atw_err err = { 0 };
 	int status = report_look_at(arg);
 
-	return !status && report_emit_snapshot(s->r, &err) < 0 ? complain(&err) : status;
+	return !status && report_emit_snapshot(s->r, &err) < 0 ? print_error(&err) : status;
 }
 
 /*
@@ -230,7 +230,7 @@ static int report_emit(struct report *r, char **source, size_t n)
 		r->kind[i]->drop(r->state[i]);
 	census_model_close(r->model);
 	if (failed < 0)
-		status = complain(&err);
+		status = print_error(&err);
 	answers_close(&r->a, status);
 	return status ? status : r->summary.lost || r->summary.damaged || r->summary.defective || r->a.lacks ?
 	       EXIT_PARTIAL : EXIT_COMPLETE;
@@ -254,11 +254,11 @@ static int report_run(const struct common *c, void *opts, int argc, char **argv)
 	int status;
 
 	if (argc == 1 && *argv[0] && !answers_known(&r.a, argv[0]) && is_source_word(argv[0]))
-		return complain_usage("report", "NAME is missing: atwalk report use %s", argv[0]);
+		return usage_error("report", "NAME is missing: atwalk report use %s", argv[0]);
 	if (argc == 1 && !answers_known(&r.a, argv[0]))
 		return answers_choose(&r.a, argv[0]);
 	if (argc < 2)
-		return complain_usage("report", argc < 1 ? "NAME and SOURCE are missing"
+		return usage_error("report", argc < 1 ? "NAME and SOURCE are missing"
 							 : "SOURCE is missing");
 	answers_order(&r.a, argc, argv);
 	r.a.bare = r.o->paper;

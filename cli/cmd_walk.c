@@ -148,7 +148,7 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 		w->lost += s->loss != ATW_HAVE;
 		w->unmapped += !s->loss && (s->kind == ATW_ABSENT || s->kind == ATW_BAD);
 		if (s->loss == ATW_LOST_DAMAGED)
-			complain(mmu_walk_error(walk));
+			print_error(mmu_walk_error(walk));
 		/* Pages of a run get a row each; runs of nothing stay one. */
 		for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
 			const struct mmu_seen *page = s;
@@ -226,8 +226,8 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 		unread_note(c, src, w->out);
 	status = output_end(w->out, r, status, &err);
 	if (w->lost)
-		complain_part("%s: %" PRIu64 " table%s on the way cannot be read from it",
-			      src->name, w->lost, w->lost == 1 ? "" : "s");
+		print_incomplete("%s: %" PRIu64 " table%s on the way cannot be read from it",
+				 src->name, w->lost, w->lost == 1 ? "" : "s");
 	return status;
 }
 
@@ -240,23 +240,23 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 	int status, n = argc - 1;
 
 	if (!argc)
-		return complain_usage("walk", "SOURCE is missing");
+		return usage_error("walk", "SOURCE is missing");
 	/* A word that is no source is the greater mistake of the two. */
 	if (argc < 2) {
 		status = session_open(c, argv[0], &src);
 		if (status)
 			return status;
 		session_close(&src);
-		return complain(&(struct atw_err){
+		return print_error(&(struct atw_err){
 			.status = ATW_E_USAGE, .text = "an ADDRESS is missing",
 			.hint = "atwalk info SOURCE shows what it is, atwalk map SOURCE what it maps; see: atwalk --help",
 		});
 	}
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
-		return complain_usage("walk", "--depth must be 1 to %d", ATW_MAX_LEVELS);
+		return usage_error("walk", "--depth must be 1 to %d", ATW_MAX_LEVELS);
 	t = calloc((size_t)n, sizeof(*t));
 	if (!t)
-		return complain_nomem();
+		return print_nomem();
 	status = open_session(c, argv[0], &o->space, TARGET_LOOKUP, &src);
 	if (!status) {
 		if (o->depth.given)

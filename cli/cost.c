@@ -46,24 +46,24 @@ int cost_begin(const struct common *c, struct session *o)
 	if (c->rate && (!num_size(c->rate, strlen(c->rate), &rate) || !rate)) {
 		atw_err_set(&err, ATW_E_USAGE, "--rate: '%.64s' is not a number of bytes (65536, 64K, 1M)",
 			    c->rate);
-		return complain(&err);
+		return print_error(&err);
 	}
 	if (c->rate && !live) {
 		atw_err_set(&err, ATW_E_USAGE, "--rate: %s is a %s, not a live source",
 			    o->name, o->target->backend->noun);
-		return complain(&err);
+		return print_error(&err);
 	}
 	if (!live || (!rate && !c->verbose))
 		return EXIT_COMPLETE;
 	o->pace = calloc(1, sizeof(*o->pace));
 	if (!o->pace) {
 		atw_err_nomem(&err);
-		return complain(&err);
+		return print_error(&err);
 	}
 	o->pace->rate = rate;
 	o->print_cost = c->verbose && !c->quiet;
 	if (paced_source(o->target->source, o->pace, &paced, &err) < 0)
-		return complain(&err);
+		return print_error(&err);
 	o->target->source = paced;
 	return EXIT_COMPLETE;
 }
@@ -77,10 +77,10 @@ void cost_print(const struct session *o)
 	if (!p || !o->print_cost)
 		return;
 	getrusage(RUSAGE_SELF, &u);
-	remark(&c,
-	       "%s: cost: %.3f s, %.3f s of CPU; %" PRIu64
-	       " bytes of memory read in %" PRIu64 " calls, %" PRIu64
-	       " bytes of /proc; page faults: %ld minor, %ld major",
-	       o->name, cost_now() - started, cost_cpu(&u), p->memory.bytes,
-	       p->memory.calls, p->proc.bytes, u.ru_minflt, u.ru_majflt);
+	print_warning(&c,
+		      "%s: cost: %.3f s, %.3f s of CPU; %" PRIu64
+		      " bytes of memory read in %" PRIu64 " calls, %" PRIu64
+		      " bytes of /proc; page faults: %ld minor, %ld major",
+		      o->name, cost_now() - started, cost_cpu(&u), p->memory.bytes,
+		      p->memory.calls, p->proc.bytes, u.ru_minflt, u.ru_majflt);
 }

@@ -51,7 +51,7 @@ int external_run(const struct command *cmd, char **argv)
 		execv(path, argv);
 		atw_err_set(&err, ATW_E_IO, "cannot run %s: %s", path, strerror(errno));
 	}
-	return complain(&err);
+	return print_error(&err);
 }
 
 int external_help(const struct command *cmd, char *sub)

@@ -27,7 +27,7 @@ static void find_pages_cannot(void *arg, const char *what, const struct atw_err 
 
 	if (s->faults++ < FAULTS) {
 		atw_err_wrap(&e, "%s: %s", s->f->src.name, what);
-		complain(&e);
+		print_error(&e);
 	}
 }
 
@@ -222,15 +222,15 @@ int find_by_pages(struct find *f)
 	}
 	provider_close(s.prov);
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	print_defects(f->c, &f->src);
 	find_print_untranslated(f);
 	if (s.lost)
-		complain_part("%s: the capture lacks %" PRIu64 " range%s; mappings may be missing",
-			      f->src.name, s.lost, s.lost == 1 ? "" : "s");
+		print_incomplete("%s: the capture lacks %" PRIu64 " range%s; mappings may be missing",
+				 f->src.name, s.lost, s.lost == 1 ? "" : "s");
 	if (s.hidden)
-		complain_part("%s: %" PRIu64 " mapped page%s without a recorded address; mappings may be missing",
-			      f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
+		print_incomplete("%s: %" PRIu64 " mapped page%s without a recorded address; mappings may be missing",
+				 f->src.name, s.hidden, s.hidden == 1 ? " is" : "s are");
 	return s.lost || s.hidden || s.faults || f->untranslated || f->src.target->defective ? EXIT_PARTIAL :
 	       f->unmapped ? EXIT_NO : f->mappings ? EXIT_COMPLETE : EXIT_NO;
 }

@@ -18,7 +18,7 @@ static int find_spaces_cut_off(struct find *f, const struct mmu_space *sp, int r
 	atw_err_wrap(err, "%s", f->src.name);
 	/* On a running machine processes end all the time: report only the first one. */
 	if (!f->limit || !target_has(f->src.target, TARGET_RUNNING))
-		complain(err);
+		print_error(err);
 	f->limit = true;
 	return ATW_OK;
 }

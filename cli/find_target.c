@@ -15,7 +15,7 @@
 
 static int find_target_wrong(const char *text, const char *why)
 {
-	return complain_usage("find", "'%s' %s", text, why);
+	return usage_error("find", "'%s' %s", text, why);
 }
 
 /* PHYS, PHYS-PHYS or PHYS+LENGTH; a single one stands for its page. */
@@ -109,7 +109,7 @@ int find_parse(struct find *f, const char *text, bool is_virtual)
 			    "'%s' is a user-space address: specify a process with --pid or --task", text);
 	}
 	if (!t->is_either)
-		return complain(&err);
+		return print_error(&err);
 	t->is_either = false;
 	return EXIT_COMPLETE;
 }
@@ -285,7 +285,7 @@ static int find_target_note_unmapped(const struct find_target *ft,
 	else
 		atw_err_set(&err, ATW_E_NONE, "%s: %s is not in memory: %s", f->src.name, ft->text,
 			    atw_soft_name(t->what));
-	return complain(&err);
+	return print_error(&err);
 }
 
 /*
@@ -302,7 +302,7 @@ static int find_target_resolve(struct find *f, const struct find_target *ft,
 						  &t.lost, &err);
 
 	if (r < 0 && r != ATW_E_LIMIT)
-		return complain(&err);
+		return print_error(&err);
 	t.lost += r == ATW_E_LIMIT;
 	*ret_mapped = f->want.n > t.from;
 	if (ft->is_either && !*ret_mapped)
@@ -326,8 +326,8 @@ static void find_target_note_taken(const struct find *f, const struct find_targe
 	if (f->src.subject.pid && f->src.target->kernel &&
 	    mmu_translate(&f->src.subject.space, ATW_VA(t->phys.at), &s, NULL) == ATW_OK && !s.loss &&
 	    s.kind == ATW_LEAF)
-		remark(f->c, "%s: %s is taken as a physical address; use --virtual to take it as one of %s",
-		       f->src.name, t->text, f->src.subject.label);
+		print_warning(f->c, "%s: %s is taken as a physical address; use --virtual to take it as one of %s",
+			      f->src.name, t->text, f->src.subject.label);
 }
 
 /* Resolve the address in the selected process, or in the only one that maps it. */
@@ -372,11 +372,11 @@ int find_resolve(struct find *f, const struct space_opts *space)
 		if (status || t->is_virtual || mapped)
 			continue;
 		if (!find_target_is_memory(f, &t->phys))
-			remark(f->c, "%s: %s is not part of its memory", f->src.name, t->text);
+			print_warning(f->c, "%s: %s is not part of its memory", f->src.name, t->text);
 		else
 			find_target_note_taken(f, t);
 		if (find_target_add_wanted(f, &t->phys, &err) < 0)
-			status = complain(&err);
+			status = print_error(&err);
 	}
 	if (any && f->src.subject.pid)
 		find_target_search_all(f);

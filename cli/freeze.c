@@ -18,7 +18,7 @@ static int cli_freeze_failed(const struct session *o, const char *option,
 			     struct atw_err *err)
 {
 	atw_err_wrap(err, "%s: %s", o->name, option);
-	return complain(err);
+	return print_error(err);
 }
 
 /* The kernel's list of tasks has PIDs of the initial namespace. */
@@ -101,7 +101,7 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	if (!target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, not a live source", o->name,
 			    o->target->backend->noun);
-		return complain(&err);
+		return print_error(&err);
 	}
 	status = check_number(o, space, "--freeze");
 	if (!status && !c->output)
@@ -138,9 +138,9 @@ void thaw(const struct session *o)
 		return;
 	freeze_thaw(f);
 	if (o->print_frozen)
-		remark(&c, "%s: process %" PRIu32 " was stopped for %.3f ms, with %zu thread%s",
-		       o->name, f->pid, (double)f->ns / 1e6, f->threads,
-		       f->threads == 1 ? "" : "s");
+		print_warning(&c, "%s: process %" PRIu32 " was stopped for %.3f ms, with %zu thread%s",
+			      o->name, f->pid, (double)f->ns / 1e6, f->threads,
+			      f->threads == 1 ? "" : "s");
 }
 
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,

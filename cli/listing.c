@@ -175,7 +175,7 @@ void warn_lacks(const struct common *c, const struct session *o, const struct pr
 		return;
 	e = p->lacks;
 	atw_err_wrap(&e, "%s", o->name);
-	complain(&e);
+	print_error(&e);
 }
 
 void row_subject(const struct listing *l, struct row *r)

@@ -17,7 +17,7 @@ static void cli_lost_print(const struct common *c, const char *source,
 			 rec->last);
 	else if (has & CAPTURE_L_START)
 		snprintf(where, sizeof(where), "0x%" PRIx64 ": ", rec->start);
-	remark(c, "%s: not read: %s%s%s", source, process, where, reason);
+	print_warning(c, "%s: not read: %s%s%s", source, process, where, reason);
 }
 
 void lost_add(struct lost *l, const struct common *c, const char *source,
@@ -51,13 +51,13 @@ void lost_sums(const struct lost *l, const struct common *c, const char *source)
 	if (!c->verbose || !l->n)
 		return;
 	if (l->n > LOST_SHOWN)
-		remark(c, "%s: ... and %" PRIu64 " more", source, l->n - LOST_SHOWN);
+		print_warning(c, "%s: ... and %" PRIu64 " more", source, l->n - LOST_SHOWN);
 	for (size_t i = 0; i < l->reasons; i++) {
-		remark(c, "%s: not read: %" PRIu64 " time%s: %s", source, l->reason[i].n,
-		       l->reason[i].n == 1 ? "" : "s", l->reason[i].text);
+		print_warning(c, "%s: not read: %" PRIu64 " time%s: %s", source, l->reason[i].n,
+			      l->reason[i].n == 1 ? "" : "s", l->reason[i].text);
 		others -= l->reason[i].n;
 	}
 	if (others)
-		remark(c, "%s: not read: %" PRIu64 " time%s: other kinds", source, others,
-		       others == 1 ? "" : "s");
+		print_warning(c, "%s: not read: %" PRIu64 " time%s: other kinds", source, others,
+			      others == 1 ? "" : "s");
 }

@@ -48,7 +48,7 @@ static const struct command *main_find_command(const char *name)
 
 static int main_check_first(const char *word)
 {
-	return is_unknown(word) ? complain_unknown(word) : EXIT_COMPLETE;
+	return is_unknown(word) ? unknown_command(word) : EXIT_COMPLETE;
 }
 
 static const struct command_words words = { .suggest = suggest_command };
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	if (is_help_word(argv[1]) || !strcmp(argv[1], "help")) {
 		cmd = argc > 2 ? main_find_command(argv[2]) : NULL;
 		if (argc > 2 && !cmd)
-			return complain_unknown(argv[2]);
+			return unknown_command(argv[2]);
 		if (cmd && !cmd->run)
 			return external_help(cmd, argc > 3 ? argv[3] : NULL);
 		if (cmd)
@@ -101,6 +101,6 @@ int main(int argc, char **argv)
 		return command_run(cmd, &words, argc - 2, argv + 2);
 	/* Do not parse its options as those of walk. */
 	if (argv[1][0] != '-' && is_unknown(argv[1]))
-		return complain_unknown(argv[1]);
+		return unknown_command(argv[1]);
 	return command_run(&cmd_walk, &first_words, argc - 1, argv + 1);
 }

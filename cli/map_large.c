@@ -74,7 +74,7 @@ static void map_large_cannot(void *arg, const char *what, const struct atw_err *
 	/* The listing of ranges does not need them. */
 	if (v->rows && !v->unread++) {
 		atw_err_wrap(&e, "%s: %s", v->src->name, what);
-		complain(&e);
+		print_error(&e);
 	}
 }
 
@@ -317,7 +317,7 @@ int map_large(const struct common *c, const struct session *src, int argc, char 
 	int status, r;
 
 	if (!src->subject.pid)
-		return complain_usage("map", "--large requires --pid or --task");
+		return usage_error("map", "--large requires --pid or --task");
 	output_opts(c, src, &oo);
 	oo.page_shift = src->subject.space.paging.page_shift;
 	by = (struct large_units){ oo.units, oo.page_shift };
@@ -346,11 +346,11 @@ int map_large(const struct common *c, const struct session *src, int argc, char 
 	}
 	status = output_end(v.out, r, status, &err);
 	if (r == ATW_OK && v.lost)
-		complain_part("%s: cannot read %" PRIu64 " range%s", src->name, v.lost,
-			      v.lost == 1 ? "" : "s");
+		print_incomplete("%s: cannot read %" PRIu64 " range%s", src->name, v.lost,
+				 v.lost == 1 ? "" : "s");
 	else if (r == ATW_OK && status == EXIT_PARTIAL && !v.unread)
-		complain_part("%s: cannot determine whether %s is mapped", src->name,
-			      large_amount(&by, v.sum.hidden, mapped));
+		print_incomplete("%s: cannot determine whether %s is mapped", src->name,
+				 large_amount(&by, v.sum.hidden, mapped));
 	map_large_close_view(&v);
 	free(range);
 	return status;

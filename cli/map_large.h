@@ -6,7 +6,7 @@
 #include "atwalk.h"
 #include "target/large.h"
 
-/* `map --large`: a row an area. Complains itself; the exit status. */
+/* `map --large`: a row an area. Prints errors; the exit status. */
 int map_large(const struct common *c, const struct session *src, int argc, char **argv);
 /* A few lines below the summary of a whole process; none where they are not shown. */
 void map_large_notes(const struct common *c, const struct session *src,

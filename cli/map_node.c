@@ -72,7 +72,7 @@ void map_node_init(struct map_node *m, const struct common *c, const struct sess
 		.page_shift = src->subject.space.paging.page_shift,
 	};
 	if (m->sum.wanted && src->target->kernel && atw_memmap_open(src->target->kernel, &m->memmap, &err) < 0)
-		remark(c, "%s: cannot read NUMA nodes: %s", src->name, err.text);
+		print_warning(c, "%s: cannot read NUMA nodes: %s", src->name, err.text);
 }
 
 void map_node_deinit(struct map_node *m)

@@ -217,7 +217,7 @@ static int map_pages_stop_short(struct map_pages_out *o, int rc, bool begun,
 	if (!begun || !o->out || rc == ATW_E_NOMEM)
 		return rc;
 	atw_err_wrap(&e, "%s", o->src->name);
-	complain(&e);
+	print_error(&e);
 	o->unread++;
 	return map_pages_flush(o, err);
 }
@@ -270,7 +270,7 @@ static void map_pages_cannot(void *arg, const char *what, const struct atw_err *
 
 	if (o->unread++ < FAULTS) {
 		atw_err_wrap(&e, "%s: %s", o->src->name, what);
-		complain(&e);
+		print_error(&e);
 	}
 }
 
@@ -402,11 +402,11 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 	if (r == ATW_OK && session_has_gaps(src))
 		print_defects(c, src);
 	if (r == ATW_OK && o->lost)
-		complain_part("%s: cannot determine what is in %" PRIu64 " range%s", src->name, o->lost,
-			      o->lost == 1 ? "" : "s");
+		print_incomplete("%s: cannot determine what is in %" PRIu64 " range%s", src->name, o->lost,
+				 o->lost == 1 ? "" : "s");
 	if (r == ATW_OK && status == EXIT_PARTIAL && o->unknown)
-		complain_part("%s: cannot determine whether %" PRIu64 " range%s mapped", src->name,
-			      o->unknown, o->unknown == 1 ? " is" : "s are");
+		print_incomplete("%s: cannot determine whether %" PRIu64 " range%s mapped", src->name,
+				 o->unknown, o->unknown == 1 ? " is" : "s are");
 	if (r == ATW_OK)
 		warn_lacks(c, src, o->prov);
 	provider_close(o->prov);

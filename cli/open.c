@@ -40,7 +40,7 @@ static void cli_open_warn_defects(const struct common *c, const struct session *
 	struct atw_blob text;
 
 	for (size_t i = 0; target_defect(s->target, i, &text); i++)
-		remark(c, "%s: %.*s", s->name, (int)text.len, (const char *)text.data);
+		print_warning(c, "%s: %.*s", s->name, (int)text.len, (const char *)text.data);
 }
 
 void print_defects(const struct common *c, const struct session *s)
@@ -48,7 +48,7 @@ void print_defects(const struct common *c, const struct session *s)
 	struct atw_blob text;
 
 	for (size_t i = 0; c->quiet && target_defect(s->target, i, &text); i++)
-		complain_part("%s: %.*s", s->name, (int)text.len, (const char *)text.data);
+		print_incomplete("%s: %.*s", s->name, (int)text.len, (const char *)text.data);
 }
 
 bool session_has_gaps(const struct session *s)
@@ -69,7 +69,7 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 		return status;
 	if (target_open(name, c->parts.v, c->parts.n, &s.target, &err) < 0) {
 		cli_open_hint_meant(c, &err, name);
-		return complain(&err);
+		return print_error(&err);
 	}
 	status = cost_begin(c, &s);
 	if (status) {
@@ -88,7 +88,7 @@ int session_need(const struct session *s, uint32_t caps, const char *what)
 {
 	struct atw_err err = { 0 };
 
-	return target_need(s->target, caps, what, &err) < 0 ? complain(&err) : EXIT_COMPLETE;
+	return target_need(s->target, caps, what, &err) < 0 ? print_error(&err) : EXIT_COMPLETE;
 }
 
 /* While a capture is read. */
@@ -103,7 +103,7 @@ static void cli_open_reading_damaged(void *arg, const struct atw_err *err)
 	struct atw_err e = *err;
 
 	atw_err_wrap(&e, "%s", x->session->name);
-	complain(&e);
+	print_error(&e);
 }
 
 static void cli_open_reading_progress(void *arg, uint64_t tasks, uint64_t all)
@@ -144,12 +144,12 @@ static void cli_open_warn_root(const struct common *c, const struct session *s,
 	if (!target_has(t, TARGET_TABLES))
 		return;
 	if (atw_kernel_file_is_unproved(t->kernel))
-		remark(c, "%s: cannot verify that '%s' matches this kernel; results may be wrong",
-		       s->name, space->kernel);
+		print_warning(c, "%s: cannot verify that '%s' matches this kernel; results may be wrong",
+			      s->name, space->kernel);
 	/* A root that was in use by chance, not selected by the user, is reported. */
 	if (c->verbose || (!s->subject.given && atw_kernel_root_from(t->kernel) == ATW_ROOT_CPU))
-		remark(c, "%s: %s, root: %s", s->name, s->subject.space.paging.name,
-		       root_from(s));
+		print_warning(c, "%s: %s, root: %s", s->name, s->subject.space.paging.name,
+			      root_from(s));
 }
 
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
@@ -172,15 +172,15 @@ int session_attach(const struct common *c, struct session *s, const struct space
 
 	s->searching = searching;
 	status = target_need(t, caps, "this", &err) < 0
-			 ? complain(&err)
+			 ? print_error(&err)
 			 : cli_open_check_table_options(s, space);
 	if (status)
 		return status;
 	if (check_subject(space, &err) < 0)
-		return complain(&err);
+		return print_error(&err);
 	if (space->cpu.u > UINT32_MAX) {
 		atw_err_set(&err, ATW_E_USAGE, "--cpu: there is no CPU %" PRIu64, space->cpu.u);
-		return complain(&err);
+		return print_error(&err);
 	}
 	progress_begin(&x.progress, c, s->name, "tasks");
 	r = target_attach(t, &o, &rd, &err);
@@ -189,7 +189,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 		/* What is wrong with an option is not the source's fault. */
 		if (err.param == ATW_PARAM_NONE)
 			atw_err_wrap(&err, "%s", s->name);
-		return complain(&err);
+		return print_error(&err);
 	}
 	subject_default(t, &s->subject);
 	status = space->pid.given || space->task ? select_process(s, space) : EXIT_COMPLETE;

@@ -425,7 +425,7 @@ int ptexplore_main(int argc, char **argv)
 		return status;
 	if (e.o.pid < 0 || e.o.pid > UINT32_MAX) {
 		atw_err_set(&err, ATW_E_NONE, "there is no process %" PRId64, e.o.pid);
-		return complain(&err);
+		return print_error(&err);
 	}
 	const struct pagemap_provider_opts po = {
 		.only = (uint32_t)e.o.pid, .flags = !e.o.quiet, .counts = !e.o.quiet,
@@ -441,9 +441,9 @@ int ptexplore_main(int argc, char **argv)
 	if (r == ATW_OK)
 		r = ptexplore_put_areas(&e, &err);
 	if (r == ATW_OK && e.prov->lacks.status && !e.o.quiet)
-		complain(&e.prov->lacks);
+		print_error(&e.prov->lacks);
 	if (r < 0)
-		complain(&err);
+		print_error(&err);
 	for (size_t i = 0; i < e.n; i++)
 		free(e.area[i].name);
 	free(e.area);

@@ -83,7 +83,7 @@ ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 	a->r->a.lacks = true;
 	if (a->out && (a->r->a.plain || a->r->a.page))
 		atw_output_note(a->out, "%s", text);
-	complain_part("report %s: %s", a->r->kind[a->i]->name, text);
+	print_incomplete("report %s: %s", a->r->kind[a->i]->name, text);
 }
 
 /* Users of a running system are known by name. */

@@ -15,20 +15,20 @@ static int check_paper(const struct report *r)
 	if (!r->o->paper)
 		return EXIT_COMPLETE;
 	if (!r->a.plain)
-		return complain_usage("report", "--paper cannot be used with "
-				      "--format %s", format_word(r->c->format));
+		return usage_error("report", "--paper cannot be used with "
+				   "--format %s", format_word(r->c->format));
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].given && *table[i].given)
-			return complain_usage("report", "--paper cannot be used with %s",
-					      table[i].name);
+			return usage_error("report", "--paper cannot be used with %s",
+					   table[i].name);
 	if (r->c->units)
-		return complain_usage("report", "--paper cannot be used with --units");
+		return usage_error("report", "--paper cannot be used with --units");
 	if (r->o->limit.given)
-		return complain_usage("report", "--paper cannot be used with --limit");
+		return usage_error("report", "--paper cannot be used with --limit");
 	for (size_t i = 0; i < r->n; i++)
 		if (!r->kind[i]->paper)
-			return complain_usage("report", "--paper: %s is not a report of the LPMA paper",
-					      r->kind[i]->name);
+			return usage_error("report", "--paper: %s is not a report of the LPMA paper",
+					   r->kind[i]->name);
 	return EXIT_COMPLETE;
 }
 
@@ -41,14 +41,14 @@ static int check_sources(const struct report *r, int argc, char **argv)
 		bool again = r->o->watch && argc == 1 && r->kind[i]->again;
 
 		if (!r->kind[i]->looks && !again && (argc > 1 || r->o->watch))
-			return complain_usage("report", "%s takes only one %s", r->kind[i]->name,
-					      r->o->watch ? "snapshot" : "SOURCE");
+			return usage_error("report", "%s takes only one %s", r->kind[i]->name,
+					   r->o->watch ? "snapshot" : "SOURCE");
 		if (again && (r->n > 1 || r->a.page || r->a.format))
-			return complain_usage("report", "%s must be the only report with --watch, and neither a page nor a picture",
-					      r->kind[i]->name);
+			return usage_error("report", "%s must be the only report with --watch, and neither a page nor a picture",
+					   r->kind[i]->name);
 	}
 	if (r->o->watch && (argc > 1 || (strcmp(argv[0], "live") && strncmp(argv[0], "live:", 5))))
-		return complain_usage("report", "--watch requires one live SOURCE");
+		return usage_error("report", "--watch requires one live SOURCE");
 	for (int i = 0; i < argc && !status; i++)
 		status = check_output(r->c, argv[i]);
 	return status;
@@ -80,16 +80,16 @@ static int check_virtual(const struct report *r)
 		if (k->virtual == VIRTUAL || (k->virtual == VIRTUAL_PAPER && r->o->paper))
 			continue;
 		status = k->virtual == VIRTUAL_PAPER
-				 ? complain_usage(
+				 ? usage_error(
 					   "report",
 					   "--virtual: %s has both sizes in its columns; "
 					   "use it with --paper",
 					   k->name)
-				 : complain_usage("report",
-						  "--virtual: %s has no virtual "
-						  "sizes; these have: %s",
-						  k->name,
-						  report_check_those(
+				 : usage_error("report",
+					       "--virtual: %s has no virtual "
+					       "sizes; these have: %s",
+					       k->name,
+					       report_check_those(
 							  report_check_has_virtual, &b));
 	}
 	buf_deinit(&b);
@@ -117,8 +117,8 @@ static int check_use(const struct report *r, const char *option, bool given,
 	for (size_t i = 0; i < r->n; i++)
 		any |= has(r->kind[i]);
 	if (!any)
-		status = complain_usage("report", "%s can only be used with the report %s", option,
-					report_check_those(has, &b));
+		status = usage_error("report", "%s can only be used with the report %s", option,
+				     report_check_those(has, &b));
 	buf_deinit(&b);
 	return status;
 }

@@ -9,7 +9,7 @@
 static int subject_failed(const struct session *s, struct atw_err *err)
 {
 	atw_err_wrap(err, "%s", s->name);
-	return complain(err);
+	return print_error(err);
 }
 
 int check_subject(const struct space_opts *space, struct atw_err *err)
@@ -87,7 +87,7 @@ static void cli_subject_check_unique(struct session *s, const struct space_opts 
 	atw_err_wrap(&err,
 		     "%s: not every process could be read; %s may not be the only match",
 		     s->name, s->subject.label);
-	complain(&err);
+	print_error(&err);
 	s->doubtful = true;
 }
 
@@ -125,7 +125,7 @@ static int cli_subject_select_named(struct session *s, const struct space_opts *
 			    "--task: %u processes are named '%.64s': %s", found.n,
 			    space->task, cli_subject_listed(&found));
 		atw_err_hint(&err, "use --pid N to select one of them");
-		complain(&err);
+		print_error(&err);
 	} else {
 		status = cli_subject_use_task(s, space, &found.first);
 		if (!status)
@@ -161,13 +161,13 @@ int select_owner(const struct common *c, struct session *s,
 			     "'%s' is a user-space address, and its process is not known",
 			     text);
 		atw_err_hint(&err, "%s", tables_hint(s));
-		complain(&err);
+		print_error(&err);
 		status = EXIT_USAGE;
 	} else if (!found.n) {
 		atw_err_set(&err, ATW_E_MISSING, "%s: %s: no process maps it%s%.300s",
 			    s->name, text, cli_subject_among(&found), found.unread.text);
 		atw_err_hint(&err, "%s", error_hint(&found.unread));
-		complain(&err);
+		print_error(&err);
 		*unmapped = true;
 		s->doubtful |=
 			found.unread.status && !cli_subject_allow_unread(s, space, &found);
@@ -179,14 +179,14 @@ int select_owner(const struct common *c, struct session *s,
 						: "",
 			    found.unread.text);
 		atw_err_hint(&err, "use --pid N to select one of them");
-		complain(&err);
+		print_error(&err);
 	} else {
 		status = cli_subject_use_task(s, space, &found.first);
 		if (!status)
 			cli_subject_check_unique(s, space, &found);
 		if (!status && !s->doubtful && !found.unread.status)
-			remark(c, "%s: %s is mapped only by %s", s->name, text,
-			       s->subject.label);
+			print_warning(c, "%s: %s is mapped only by %s", s->name, text,
+				      s->subject.label);
 	}
 	subject_matches_deinit(&found);
 	return status;

@@ -194,7 +194,7 @@ static const char *unknown_kind_of(const char *word)
 	return is_source_word(word) ? "not a command" : "neither a command nor a file";
 }
 
-int complain_unknown(const char *word)
+int unknown_command(const char *word)
 {
 	struct atw_err err = { 0 };
 	struct buf known = { 0 }, near = { 0 };
@@ -220,5 +220,5 @@ int complain_unknown(const char *word)
 			     known.data ? known.data : "");
 	buf_deinit(&known);
 	buf_deinit(&near);
-	return complain(&err);
+	return print_error(&err);
 }

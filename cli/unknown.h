@@ -19,7 +19,7 @@ const char *unknown_late(int argc, char **argv);
  * A first word that is no SOURCE was meant as a command: reports the nearest names and
  * all commands, or what does here what the word does in other programs.
  */
-int complain_unknown(const char *word);
+int unknown_command(const char *word);
 suggest_fn suggest_command;
 
 #endif

@@ -15,7 +15,7 @@ bool unreadable_take(struct unreadable *u, const struct common *c, const char *s
 	if (!u->n++)
 		snprintf(u->what, sizeof(u->what), "%s", what);
 	if (u->n <= SHOWN)
-		remark(c, "%s: %s could not be read: %s", source, what, why);
+		print_warning(c, "%s: %s could not be read: %s", source, what, why);
 	return true;
 }
 
@@ -23,7 +23,7 @@ void unread_note(const struct common *c, const struct session *src, struct atw_o
 {
 	if (!src->unread[0])
 		return;
-	remark(c, "%s: not every process could be read: %s", src->name, src->unread);
+	print_warning(c, "%s: not every process could be read: %s", src->name, src->unread);
 	atw_output_note(out, "not every process could be read: %s", src->unread);
 }
 

@@ -57,8 +57,8 @@ static bool watch_parse(const char *text, struct clock *ret)
 
 static int watch_bad_times(const char *command, const char *text)
 {
-	return complain_usage(command, "--watch: '%.40s' is not SECONDS[,TIMES] (2, 0.5, 1,60)",
-			      text);
+	return usage_error(command, "--watch: '%.40s' is not SECONDS[,TIMES] (2, 0.5, 1,60)",
+			   text);
 }
 
 int open_watched(const char *command, const struct common *c, const char *name,
@@ -155,7 +155,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	if (!watch_parse(text, &k) || !target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, not a live source", o->name,
 			    o->target->backend->noun);
-		return complain(&err);
+		return print_error(&err);
 	}
 	status = check_number(o, space, "--watch");
 	if (status)
@@ -164,7 +164,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	oo.page_shift = o->subject.space.paging.page_shift;
 	r = atw_output_open(&oo, w->schema, &out, &err);
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	k.process = pidfd_hold(o->subject.pid);
 	watch_catch_signals();
 	while (r == ATW_OK && watch_wait_for_next(&k)) {
@@ -189,7 +189,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 			r = atw_output_flush(out, &err);
 	}
 	if (r == ATW_OK && pidfd_has_ended(k.process) && !stopped)
-		remark(c, "%s: %s has ended", o->name, o->subject.label);
+		print_warning(c, "%s: %s has ended", o->name, o->subject.label);
 	if (k.process >= 0)
 		close(k.process);
 	if (status) {

@@ -201,7 +201,7 @@ int watch_pages(struct pages *p, struct session *o, const struct space_opts *spa
 	int status;
 
 	if (!w)
-		return complain_nomem();
+		return print_nomem();
 	w->look = fn;
 	w->arg = arg;
 	p->taken = watch_pages_take;

@@ -65,15 +65,15 @@ static void collector_print_line(const char *before, const char *s)
 
 static int collector_failed(const struct atw_err *err)
 {
-	collector_print_error("atwalk-collect: ", err->text);
+	collector_print_line("atwalk-collect: ", err->text);
 	if (err->hint[0])
-		collector_print_error("                ", err->hint);
+		collector_print_line("                ", err->hint);
 	return exit_status(err->status);
 }
 
 static int collector_misused(const char *why)
 {
-	collector_print_error("atwalk-collect: ", why);
+	collector_print_line("atwalk-collect: ", why);
 	fputs("                see: atwalk-collect --help\n", stderr);
 	return EXIT_USAGE;
 }

@@ -24,10 +24,10 @@ static int answers_unknown(const struct answers *a, const char *name, size_t len
 		buf_str(&known, k.name);
 		nearest_try(&near, k.name);
 	}
-	status = complain_usage(a->command, "there is no report '%.*s'%s%s%s; known: %s",
-				(int)(len < 40 ? len : 40), name, near.name ? ", perhaps '" : "",
-				near.name ? near.name : "", near.name ? "'" : "",
-				known.data ? known.data : "");
+	status = usage_error(a->command, "there is no report '%.*s'%s%s%s; known: %s",
+			     (int)(len < 40 ? len : 40), name, near.name ? ", perhaps '" : "",
+			     near.name ? near.name : "", near.name ? "'" : "",
+			     known.data ? known.data : "");
 	buf_deinit(&known);
 	return status;
 }
@@ -53,10 +53,10 @@ static int answers_choose_names(struct answers *a, const char *list)
 			return answers_unknown(a, s, len);
 		for (size_t i = 0; i < a->n; i++)
 			if (a->which[i] == which)
-				return complain_usage(a->command, "'%s' is given twice",
-						      k.name);
+				return usage_error(a->command, "'%s' is given twice",
+						   k.name);
 		if (a->n == ANSWERS)
-			return complain_usage(a->command, "more than %d reports", ANSWERS);
+			return usage_error(a->command, "more than %d reports", ANSWERS);
 		a->which[a->n] = which;
 		a->v[a->n++] = k;
 		s += len;
@@ -116,14 +116,14 @@ int answers_check(const struct answers *a)
 	struct stat st;
 
 	if (a->limit.given && !a->limit.u)
-		return complain_usage(a->command, "--limit must be at least 1");
+		return usage_error(a->command, "--limit must be at least 1");
 	for (size_t i = 0; a->c->units && i < a->n; i++)
 		if (!answers_has_sizes(a->v[i].schema))
-			return complain_usage(a->command, "--units: %s has no column of sizes",
-					      a->v[i].name);
+			return usage_error(a->command, "--units: %s has no column of sizes",
+					   a->v[i].name);
 	if (a->page && a->c->output && stat(a->c->output, &st) == 0 && S_ISDIR(st.st_mode))
-		return complain_usage(a->command, "--format html writes one page, and %s is a folder",
-				      a->c->output);
+		return usage_error(a->command, "--format html writes one page, and %s is a folder",
+				   a->c->output);
 	return a->format ? answers_check_picture(a) : EXIT_COMPLETE;
 }
 
@@ -197,8 +197,8 @@ static int answers_emit_one(struct answers *a, size_t i, struct atw_err *err)
 		status = waits ? output_ready(a->out[i], &a->target[i], err)
 			       : atw_output_commit(a->out[i], err);
 	if (status == ATW_OK && !a->plain && atw_output_left_out(a->out[i]))
-		remark(a->c, "%s %s: --limit leaves out %" PRIu64 " rows", a->command,
-		       a->v[i].name, atw_output_left_out(a->out[i]));
+		print_warning(a->c, "%s %s: --limit leaves out %" PRIu64 " rows", a->command,
+			      a->v[i].name, atw_output_left_out(a->out[i]));
 	/* Of several files each is closed when all have their names. */
 	if (waits)
 		return status;

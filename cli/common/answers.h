@@ -60,7 +60,7 @@ struct answers {
 void answers_order(const struct answers *a, int argc, char **argv);
 /* Is each of NAME[,NAME...] one that there is? */
 bool answers_known(const struct answers *a, const char *list);
-/* NAME[,NAME...], and what the format means for them. Complains itself; 0 or an exit status. */
+/* NAME[,NAME...], and what the format means for them. Prints errors; 0 or an exit status. */
 int answers_choose(struct answers *a, const char *list);
 /* Does the output have pictures? */
 static inline bool answers_drawn(const struct answers *a)

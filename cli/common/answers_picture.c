@@ -18,8 +18,8 @@ static int answers_picture_no(const struct answers *a, const struct answer *k)
 		buf_str(&known, known.len ? ", " : "");
 		buf_str(&known, other.name);
 	}
-	status = complain_usage(a->command, "--format %s: %s cannot be drawn; these can: %s",
-				a->format->name, k->name, known.data ? known.data : "");
+	status = usage_error(a->command, "--format %s: %s cannot be drawn; these can: %s",
+			     a->format->name, k->name, known.data ? known.data : "");
 	buf_deinit(&known);
 	return status;
 }
@@ -34,15 +34,15 @@ static int answers_picture_check_rows(const struct answers *a)
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].given && *table[i].given)
-			return complain_usage(a->command, "--format %s cannot be used with %s",
-					      a->format->name, table[i].name);
+			return usage_error(a->command, "--format %s cannot be used with %s",
+					   a->format->name, table[i].name);
 	if (a->limit.given)
-		return complain_usage(a->command, "--format %s cannot be used with --limit",
-				      a->format->name);
+		return usage_error(a->command, "--format %s cannot be used with --limit",
+				   a->format->name);
 	if (a->n > 1 && !a->c->output)
-		return complain_usage(a->command,
-				      "--format %s: several pictures need a folder, -o FOLDER",
-				      a->format->name);
+		return usage_error(a->command,
+				   "--format %s: several pictures need a folder, -o FOLDER",
+				   a->format->name);
 	return EXIT_COMPLETE;
 }
 
@@ -171,7 +171,7 @@ int answers_print_pictures(struct answers *a, struct atw_err *err)
 				   : answers_picture_put_section(a, i, err);
 		/* One that cannot be drawn, or not all of it, leaves the others alone. */
 		if (status == ATW_E_LIMIT) {
-			complain(err);
+			print_error(err);
 			a->lacks = true;
 			status = ATW_OK;
 		}

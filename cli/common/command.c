@@ -41,7 +41,7 @@ int command_written(void)
 	if (!fflush(stdout) && !ferror(stdout))
 		return EXIT_COMPLETE;
 	atw_err_set(&err, ATW_E_IO, "standard output: cannot write: %s", strerror(errno));
-	return complain(&err);
+	return print_error(&err);
 }
 
 /*
@@ -99,10 +99,10 @@ static int command_misused(const struct command *cmd, const char *late, const ch
 	struct atw_err err = { 0 };
 
 	if (!late)
-		return complain_usage(cmd->name, "%s", why);
+		return usage_error(cmd->name, "%s", why);
 	atw_err_set(&err, ATW_E_USAGE, "%s", why);
 	atw_err_hint(&err, "the command goes first: atwalk %s [options] SOURCE", late);
-	return complain(&err);
+	return print_error(&err);
 }
 
 int command_run(const struct command *cmd, const struct command_words *words, int argc,
@@ -130,7 +130,7 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 	} else if (words->check && n && (status = words->check(argv[0]))) {
 		/* The check printed an error. */
 	} else if ((input = command_reads_output(cmd, opts, &c))) {
-		status = complain_usage(cmd->name, "--output: this is the input file of --%s", input);
+		status = usage_error(cmd->name, "--output: this is the input file of --%s", input);
 	} else {
 		status = cmd->run(&c, opts, n, argv);
 	}

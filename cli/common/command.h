@@ -96,37 +96,37 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 void command_help(const struct command *cmd);
 /* Is it --help or -h? */
 bool is_help_word(const char *word);
-/* Flushes help and version, which are not written by a sink. Complains itself. */
+/* Flushes help and version, which are not written by a sink. Prints errors. */
 int command_written(void);
 
-/* ---- saying what went wrong ---- */
+/* ---- errors and warnings ---- */
 
-/* "atwalk: SENTENCE" and its hint; returns the exit status that goes with it. */
-int complain(const struct atw_err *err);
+/* Prints "atwalk: SENTENCE" and its hint; returns the exit status of the error. */
+int print_error(const struct atw_err *err);
 /* Reports that memory ran out. */
-int complain_nomem(void);
+int print_nomem(void);
 /* The same as wrong usage of a command, with its --help in place of the hint. */
-int complain_misuse(const char *command, const struct atw_err *err);
+int usage_error_of(const char *command, const struct atw_err *err);
 /* The hint of an error, or what is known of its remedy; or "". */
 const char *error_hint(const struct atw_err *err);
 /* The effect of giving a parameter (enum atw_param): "--top N shows more"; or "". */
 const char *param_remedy(int param);
 /* The exit status for the status of an error. */
 int exit_status(int status);
-int complain_usage(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
+int usage_error(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
 /*
  * Why the exit status is EXIT_PARTIAL: -q does not silence it. Every command that ends with
  * this status has written at least one such line, or an error.
  */
-void complain_part(const char *fmt, ...) ATW_PRINTF(1, 2);
-/* A remark that changes no answer; -q silences it. */
-void remark(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
+void print_incomplete(const char *fmt, ...) ATW_PRINTF(1, 2);
+/* Prints a warning, or other information, unless -q is given. */
+void print_warning(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 
 /* ---- words that name files ---- */
 
 /* Can the word be a SOURCE? Without "live" and special characters it is a file that exists. */
 bool is_source_word(const char *word);
-/* -o must not be the source. Complains itself. */
+/* -o must not be the source. Prints errors. */
 int check_output(const struct common *c, const char *name);
 
 /* ---- rows ---- */

@@ -73,13 +73,13 @@ void rows_opts(const struct common *c, struct atw_output_opts *ret)
 int output_end(struct atw_output *out, int r, int status, struct atw_err *err)
 {
 	if (r == ATW_E_LIMIT) {
-		status = complain(err);
+		status = print_error(err);
 		r = ATW_OK;
 	}
 	if (r == ATW_OK)
 		r = atw_output_commit(out, err);
 	if (r < 0)
-		status = complain(err);
+		status = print_error(err);
 	atw_output_close(out);
 	return status;
 }

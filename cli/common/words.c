@@ -48,7 +48,7 @@ int check_output(const struct common *c, const char *name)
 	bool same;
 
 	if (c->output && !*c->output)
-		return complain(&(struct atw_err){
+		return print_error(&(struct atw_err){
 			.status = ATW_E_USAGE, .text = "--output: the file name is empty",
 		});
 	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
@@ -56,7 +56,7 @@ int check_output(const struct common *c, const char *name)
 	same = words_names_file(name, &st);
 	for (size_t i = 0; i < c->parts.n && !same; i++)
 		same = words_names_file(c->parts.v[i], &st);
-	return same ? complain(&(struct atw_err){
+	return same ? print_error(&(struct atw_err){
 		.status = ATW_E_USAGE, .text = "--output: this is the source itself",
 	}) : EXIT_COMPLETE;
 }

@@ -36,7 +36,7 @@ static void kmap_on_damage(void *arg, const struct atw_err *err)
 
 	e->damaged = true;
 	progress_end(&e->progress);
-	complain(err);
+	print_error(err);
 }
 
 static void kmap_on_progress(void *arg, uint64_t done, uint64_t all)
@@ -61,8 +61,8 @@ int kmap_source(const struct common *c, const char *name, const struct kmap_sink
 	if (r < 0 && e.failed && into)
 		atw_err_wrap(&err, "%s", into);
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	if (summary->lost)
-		complain_part("%s: its recorder lost %" PRIu64 " events", name, summary->lost);
+		print_incomplete("%s: its recorder lost %" PRIu64 " events", name, summary->lost);
 	return e.damaged || summary->lost ? EXIT_PARTIAL : EXIT_COMPLETE;
 }

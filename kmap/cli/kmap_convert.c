@@ -37,10 +37,10 @@ enum { LEVEL = 3 };              /* zstd level: higher ones are slow and hardly 
 static int convert_check(const struct convert_opts *o, int argc)
 {
 	if (argc != 1)
-		return complain_usage("kmap convert", argc ? "too many arguments; expected one FILE"
+		return usage_error("kmap convert", argc ? "too many arguments; expected one FILE"
 							   : "FILE is missing");
 	if (!o->to)
-		return complain_usage("kmap convert", "--to is missing: v1, v2, v3, v4, comp or atwalk");
+		return usage_error("kmap convert", "--to is missing: v1, v2, v3, v4, comp or atwalk");
 	return EXIT_COMPLETE;
 }
 
@@ -63,7 +63,7 @@ static void convert_emit(const struct common *c, const char *name, struct kmap_f
 			len += (size_t)snprintf(what + len, sizeof(what) - len, "%s%s (%" PRIu64 ")",
 						len ? ", " : "", kmap_loss_name(i), lost[i]);
 	if (len)
-		remark(c, "%s: %s cannot hold: %s", name, kmap_form_name(form), what);
+		print_warning(c, "%s: %s cannot hold: %s", name, kmap_form_name(form), what);
 }
 
 /* Nothing is written before all input files have been read. */
@@ -78,18 +78,18 @@ static int convert_merge(const struct common *c, const char *name,
 	int status;
 
 	if (kmap_compress_open(&z, &err) < 0)
-		return complain(&err);
+		return print_error(&err);
 	sink = kmap_compress_sink(z);
 	status = kmap_source(c, name, &sink, name, summary);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		if (kmap_compress_end(z, to, &objects, &err) < 0) {
 			atw_err_wrap(&err, "%s", into);
-			status = complain(&err);
+			status = print_error(&err);
 		} else {
 			if (summary->version != KMAP_COMPRESSED)
-				remark(c, "%s: %" PRIu64 " object%s merged into %" PRIu64 ", "
-				       "without tasks, times and pids", name,
-				       summary->objects, summary->objects == 1 ? "" : "s", objects);
+				print_warning(c, "%s: %" PRIu64 " object%s merged into %" PRIu64 ", "
+					      "without tasks, times and pids", name,
+					      summary->objects, summary->objects == 1 ? "" : "s", objects);
 			convert_emit(c, name, convert_form_of(o->to),
 				     kmap_compress_losses(z));
 		}
@@ -109,7 +109,7 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 	int status, r = kmap_writer_open(t->fd, kmap_is_packed(c, o->zstd) ? LEVEL : 0, form, &w, &err);
 
 	if (r < 0)
-		return complain(&err);
+		return print_error(&err);
 	sink = kmap_writer_sink(w);
 	status = form.version == KMAP_COMPRESSED
 			 ? convert_merge(c, name, o, &sink, outfile_name(t), &summary)
@@ -118,7 +118,7 @@ static int convert(const struct common *c, const struct convert_opts *o, const c
 		convert_emit(c, name, form, kmap_writer_losses(w)->n);
 		if (kmap_writer_end(w, &summary, &err) < 0) {
 			atw_err_wrap(&err, "%s", outfile_name(t));
-			status = complain(&err);
+			status = print_error(&err);
 		}
 	}
 	kmap_writer_close(w);
@@ -137,14 +137,14 @@ static int convert_run(const struct common *c, void *opts, int argc, char **argv
 	if (status)
 		return status;
 	if (outfile_open_private(c->output, &t, &err) < 0)
-		return complain(&err);
+		return print_error(&err);
 	if (kmap_is_packed(c, o->zstd) && isatty(t.fd))
-		status = complain_usage("kmap convert", "refusing to write compressed data to a terminal; use -o FILE");
+		status = usage_error("kmap convert", "refusing to write compressed data to a terminal; use -o FILE");
 	else
 		status = convert(c, o, argv[0], &t);
 	/* Of a damaged file, the valid records are written. */
 	if ((status == EXIT_COMPLETE || status == EXIT_PARTIAL) && outfile_commit(&t, &err) < 0)
-		status = complain(&err);
+		status = print_error(&err);
 	outfile_close(&t);
 	return status;
 }

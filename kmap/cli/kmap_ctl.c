@@ -205,14 +205,14 @@ static int ctl_run(const struct common *c, void *opts, int argc, char **argv)
 
 	(void)opts;
 	if (argc < 1 || argc > 3)
-		return complain_usage("kmap ctl", "expected SOCKET|FOLDER [NAME [VALUE]]");
+		return usage_error("kmap ctl", "expected SOCKET|FOLDER [NAME [VALUE]]");
 	x.at = argv[0];
 	x.name = argc > 1 ? argv[1] : NULL;
 	x.value = argc == 3 ? argv[2] : NULL;
 	if (x.value && (strlen(x.value) > KMAP_CONTROL_TEXT || strchr(x.value, '\n')))
-		return complain_usage("kmap ctl", "a value is one line of at most %d bytes", KMAP_CONTROL_TEXT);
+		return usage_error("kmap ctl", "a value is one line of at most %d bytes", KMAP_CONTROL_TEXT);
 	if (x.name && (!*x.name || strpbrk(x.name, " \n")))
-		return complain_usage("kmap ctl", "'%s' is not the name of a control", x.name);
+		return usage_error("kmap ctl", "'%s' is not the name of a control", x.name);
 	r = x.value ? ATW_OK : outfile_open_private(c->output, &x.to, &err);
 	if (r == ATW_OK)
 		r = ctl_query(&x, &err);
@@ -220,7 +220,7 @@ static int ctl_run(const struct common *c, void *opts, int argc, char **argv)
 		r = outfile_commit(&x.to, &err);
 	if (!x.value)
 		outfile_close(&x.to);
-	return r < 0 ? complain(&err) : EXIT_COMPLETE;
+	return r < 0 ? print_error(&err) : EXIT_COMPLETE;
 }
 
 const struct command kmap_ctl = {

@@ -171,7 +171,7 @@ static int kmap_cli_diff_read_both(struct comparing *x)
 			return r;
 		status = r ? r : status;
 		if (kmap_names_open(&no, x->s[i].m, &x->n[i], &err) < 0)
-			return complain(&err);
+			return print_error(&err);
 	}
 	return status;
 }
@@ -185,7 +185,7 @@ static int diff(struct comparing *x)
 
 	rows_opts(x->c, &oo);
 	if (atw_output_open(&oo, &schema, &x->out, &err) < 0)
-		return complain(&err);
+		return print_error(&err);
 	status = kmap_cli_diff_read_both(x);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		r = kmap_cli_diff_compare(x, &err);
@@ -209,11 +209,11 @@ static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char 
 	int status = EXIT_COMPLETE;
 
 	if (argc != 2)
-		return complain_usage("kmap diff", "expected two files, A and B");
+		return usage_error("kmap diff", "expected two files, A and B");
 	if (!strcmp(argv[0], "-") && !strcmp(argv[1], "-"))
-		return complain_usage("kmap diff", "standard input can be only one of the two files");
+		return usage_error("kmap diff", "standard input can be only one of the two files");
 	if (x.o->symbols.n > 2 || x.o->kernel.n > 2)
-		return complain_usage("kmap diff", "--symbols and --kernel: one for both files, or one for each");
+		return usage_error("kmap diff", "--symbols and --kernel: one for both files, or one for each");
 	for (int i = 0; i < 2 && !status; i++)
 		status = check_output(c, argv[i]);
 	return status ? status : diff(&x);

@@ -78,8 +78,8 @@ static void folder_log(const struct kmap_control *f, int r, const struct atw_err
 	const char *hint = error_hint(err);
 
 	if (r == -EOPNOTSUPP && err->status < 0)
-		remark(folder_own()->common, "%s: %s%s%s", f->name, err->text,
-		       *hint ? ": " : "", hint);
+		print_warning(folder_own()->common, "%s: %s%s%s", f->name, err->text,
+			      *hint ? ": " : "", hint);
 }
 
 static void *folder_on_init(struct fuse_conn_info *conn, struct fuse_config *config)

@@ -40,14 +40,14 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 
 	*ret = (struct kmap_model_source){ 0 };
 	if (kmap_model_open(&mo, &ret->m, &err) < 0)
-		return complain(&err);
+		return print_error(&err);
 	sink.arg = ret->m;
 	status = kmap_source(c, name, &sink, NULL, &ret->summary);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		if (ret->summary.version == KMAP_COMPRESSED)
 			ret->m->compressed = true;
 		if (kmap_model_end(ret->m, &err) < 0)
-			status = complain(&err);
+			status = print_error(&err);
 	}
 	if (status != EXIT_COMPLETE && status != EXIT_PARTIAL) {
 		kmap_model_close(ret->m);
@@ -60,8 +60,8 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 
 void kmap_warn_no_symbols(const struct common *c, const char *name)
 {
-	remark(c, "%s: no symbols; use --symbols FILE (System.map, /proc/kallsyms or vmlinux of its kernel) to name functions",
-	       name);
+	print_warning(c, "%s: no symbols; use --symbols FILE (System.map, /proc/kallsyms or vmlinux of its kernel) to name functions",
+		      name);
 }
 
 void kmap_warn_names(const struct common *c, const char *name, const struct kmap_names *n)
@@ -74,6 +74,6 @@ void kmap_warn_names(const struct common *c, const char *name, const struct kmap
 	if (!kmap_names_symbols(n))
 		kmap_warn_no_symbols(c, name);
 	else if (found * 2 < all)
-		remark(c, "%s: the symbols name %zu of its %zu instructions: they may be of another kernel",
-		       name, found, all);
+		print_warning(c, "%s: the symbols name %zu of its %zu instructions: they may be of another kernel",
+			      name, found, all);
 }

@@ -439,13 +439,13 @@ static int record_run_program(const struct common *c, void *opts, int argc, char
 	signal(SIGCHLD, SIG_DFL);
 	record_settle_mode(opts);
 	if (record_check_opts(&r, argc, &err) < 0)
-		return complain_misuse("kmap record", &err);
+		return usage_error_of("kmap record", &err);
 	if (!argc && !r.o->live)
-		return complain_usage("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
+		return usage_error("kmap record", "QEMU is missing: kmap record -o FILE -- qemu-system-x86_64 ...");
 	if (record_begin(&r, argc, argv, &err) < 0) {
 		record_end(&r, true);
 		return err.status == ATW_E_USAGE && !*error_hint(&err)
-		       ? complain_misuse("kmap record", &err) : complain(&err);
+		       ? usage_error_of("kmap record", &err) : print_error(&err);
 	}
 	record_loop(&r);
 	kmap_controls_over(r.controls);

@@ -26,33 +26,33 @@ static void record_print_sums(const struct recording *r)
 	const struct kshare_counts *c = &r->s->count;
 	struct kmap_drained d = kmap_drain_sums(r->drain);
 
-	remark(r->c, "%" PRIu64 " objects, %" PRIu64 " freed; %" PRIu64 " reads and %" PRIu64
-	       " writes; %" PRIu64 " lines of %" PRIu64 " bytes", c->objects, c->frees, c->reads,
-	       c->writes, d.objects + d.accesses, d.bytes);
+	print_warning(r->c, "%" PRIu64 " objects, %" PRIu64 " freed; %" PRIu64 " reads and %" PRIu64
+		      " writes; %" PRIu64 " lines of %" PRIu64 " bytes", c->objects, c->frees, c->reads,
+		      c->writes, d.objects + d.accesses, d.bytes);
 	if (!c->objects && (r->o->caches.n || r->o->sites.n) && r->refused.status == ATW_OK)
-		remark(r->c, "no object matches --cache and --site");
+		print_warning(r->c, "no object matches --cache and --site");
 	if (!r->c->verbose)
 		return;
-	remark(r->c, "events: kmalloc %" PRIu64 ", kmem_cache_alloc %" PRIu64 ", kfree %" PRIu64
-	       ", kmem_cache_free %" PRIu64 ", mm_page_alloc %" PRIu64 ", mm_page_free %" PRIu64
-	       ", alloc_vmap_area %" PRIu64 ", free_vmap_area_noflush %" PRIu64 "; undecodable %" PRIu64, c->event[KSHARE_KMALLOC], c->event[KSHARE_CACHE_ALLOC],
-	       c->event[KSHARE_KFREE], c->event[KSHARE_CACHE_FREE], c->event[KSHARE_PAGE_ALLOC],
-	       c->event[KSHARE_PAGE_FREE], c->event[KSHARE_VMAP_ALLOC],
-	       c->event[KSHARE_VMAP_FREE], c->undecodable);
-	remark(r->c, "calls: kmem_cache_alloc_bulk %" PRIu64 ", kmem_cache_free_bulk %" PRIu64
-	       ", vmalloc %" PRIu64 ", vfree %" PRIu64 ", pcpu_alloc %" PRIu64 ", free_percpu %" PRIu64
-	       ", memblock_alloc %" PRIu64 ", memblock_free %" PRIu64 "; without an end %" PRIu64
-	       ", unreadable %" PRIu64, c->call[KSHARE_BULK_ALLOC], c->call[KSHARE_BULK_FREE],
-	       c->call[KSHARE_VMALLOC], c->call[KSHARE_VFREE], c->call[KSHARE_PERCPU_ALLOC],
-	       c->call[KSHARE_PERCPU_FREE], c->call[KSHARE_MEMBLOCK_ALLOC],
-	       c->call[KSHARE_MEMBLOCK_FREE], c->endless, c->unread);
-	remark(r->c, "missed frees: %" PRIu64 "; frees of unknown objects: %" PRIu64
-	       "; accesses by the tracing itself, left out: %" PRIu64 "; accesses to no single object: %" PRIu64
-	       "; task switches: %" PRIu64, c->overlaps, c->strange_frees, c->induced,
-	       d.general, c->switches);
-	remark(r->c, "peak: %" PRIu64 " objects, room for %" PRIu64 " edges; %" PRIu64
-	       " objects written in parts; waited %" PRIu64 " times for the writer",
-	       c->objects_peak, c->edges_peak, c->parts, c->waits);
+	print_warning(r->c, "events: kmalloc %" PRIu64 ", kmem_cache_alloc %" PRIu64 ", kfree %" PRIu64
+		      ", kmem_cache_free %" PRIu64 ", mm_page_alloc %" PRIu64 ", mm_page_free %" PRIu64
+		      ", alloc_vmap_area %" PRIu64 ", free_vmap_area_noflush %" PRIu64 "; undecodable %" PRIu64, c->event[KSHARE_KMALLOC], c->event[KSHARE_CACHE_ALLOC],
+		      c->event[KSHARE_KFREE], c->event[KSHARE_CACHE_FREE], c->event[KSHARE_PAGE_ALLOC],
+		      c->event[KSHARE_PAGE_FREE], c->event[KSHARE_VMAP_ALLOC],
+		      c->event[KSHARE_VMAP_FREE], c->undecodable);
+	print_warning(r->c, "calls: kmem_cache_alloc_bulk %" PRIu64 ", kmem_cache_free_bulk %" PRIu64
+		      ", vmalloc %" PRIu64 ", vfree %" PRIu64 ", pcpu_alloc %" PRIu64 ", free_percpu %" PRIu64
+		      ", memblock_alloc %" PRIu64 ", memblock_free %" PRIu64 "; without an end %" PRIu64
+		      ", unreadable %" PRIu64, c->call[KSHARE_BULK_ALLOC], c->call[KSHARE_BULK_FREE],
+		      c->call[KSHARE_VMALLOC], c->call[KSHARE_VFREE], c->call[KSHARE_PERCPU_ALLOC],
+		      c->call[KSHARE_PERCPU_FREE], c->call[KSHARE_MEMBLOCK_ALLOC],
+		      c->call[KSHARE_MEMBLOCK_FREE], c->endless, c->unread);
+	print_warning(r->c, "missed frees: %" PRIu64 "; frees of unknown objects: %" PRIu64
+		      "; accesses by the tracing itself, left out: %" PRIu64 "; accesses to no single object: %" PRIu64
+		      "; task switches: %" PRIu64, c->overlaps, c->strange_frees, c->induced,
+		      d.general, c->switches);
+	print_warning(r->c, "peak: %" PRIu64 " objects, room for %" PRIu64 " edges; %" PRIu64
+		      " objects written in parts; waited %" PRIu64 " times for the writer",
+		      c->objects_peak, c->edges_peak, c->parts, c->waits);
 }
 
 int recording_summarize(struct recording *r, const char *cut)
@@ -76,21 +76,21 @@ int recording_summarize(struct recording *r, const char *cut)
 		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
 			    r->no_kernel.status < 0 ? r->no_kernel.text : "none of its code ran");
 	if (r->refused.status < 0)
-		return complain_usage("kmap record", "%s", r->refused.text);
+		return usage_error("kmap record", "%s", r->refused.text);
 	if (err.status < 0) {
-		complain(&err);
+		print_error(&err);
 		return EXIT_SOURCE;
 	}
 	if (cut) {
-		complain_part("%s: the file ends there and is marked as cut off", cut);
+		print_incomplete("%s: the file ends there and is marked as cut off", cut);
 		return EXIT_PARTIAL;
 	}
 	if (c->lost_objects || c->lost_accesses)
-		complain_part("no room for %" PRIu64 " objects and %" PRIu64
-			      " accesses, which are not in the file; use a larger --mem",
-			      c->lost_objects, c->lost_accesses);
+		print_incomplete("no room for %" PRIu64 " objects and %" PRIu64
+				 " accesses, which are not in the file; use a larger --mem",
+				 c->lost_objects, c->lost_accesses);
 	if (c->lost_calls)
-		complain_part("no room for %" PRIu64 " calls, which are not in the file; use a larger --mem",
-			      c->lost_calls);
+		print_incomplete("no room for %" PRIu64 " calls, which are not in the file; use a larger --mem",
+				 c->lost_calls);
 	return kshare_lost(c) ? EXIT_PARTIAL : EXIT_COMPLETE;
 }

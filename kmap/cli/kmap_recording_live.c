@@ -263,9 +263,9 @@ static void recording_live_print_command(const struct recording *r)
 	if (!command || r->child_signaled)
 		return;
 	if (WIFSIGNALED(r->status))
-		remark(r->c, "%s was killed by signal %d", command, WTERMSIG(r->status));
+		print_warning(r->c, "%s was killed by signal %d", command, WTERMSIG(r->status));
 	else if (WEXITSTATUS(r->status))
-		remark(r->c, "%s ended with status %d", command, WEXITSTATUS(r->status));
+		print_warning(r->c, "%s ended with status %d", command, WEXITSTATUS(r->status));
 }
 
 int recording_live_summarize(struct recording *r)
@@ -276,22 +276,22 @@ int recording_live_summarize(struct recording *r)
 
 	recording_live_print_command(r);
 	if (r->o->sample.given && r->o->sample.u > 1)
-		remark(r->c, "objects are a sample: one of %" PRIu64, r->o->sample.u);
+		print_warning(r->c, "objects are a sample: one of %" PRIu64, r->o->sample.u);
 	if (s->rate)
-		remark(r->c, "accesses are a sample: one of %" PRIu64 ", %" PRIu64 " in all, and %" PRIu64 " to memory outside of objects",
-		       s->rate, s->hits, s->elsewhere);
+		print_warning(r->c, "accesses are a sample: one of %" PRIu64 ", %" PRIu64 " in all, and %" PRIu64 " to memory outside of objects",
+			      s->rate, s->hits, s->elsewhere);
 	else if (s->words)
-		remark(r->c, "accesses are a sample: %u words at a time, %" PRIu64 " in all, were hit %" PRIu64 " times",
-		       s->words, s->watches, s->hits);
+		print_warning(r->c, "accesses are a sample: %u words at a time, %" PRIu64 " in all, were hit %" PRIu64 " times",
+			      s->words, s->watches, s->hits);
 	else if (s->why.status < 0)
-		remark(r->c, "no accesses: %s", s->why.text);
+		print_warning(r->c, "no accesses: %s", s->why.text);
 	if (r->c->verbose && s->refused)
-		remark(r->c, "%" PRIu64 " words cannot be watched", s->refused);
+		print_warning(r->c, "%" PRIu64 " words cannot be watched", s->refused);
 	if (lost)
-		complain_part("lost: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses for want of room%s",
-			      s->lost_events, s->lost_hits, r->s->count.lost_objects,
-			      r->s->count.lost_accesses,
-			      r->s->count.lost_objects || r->s->count.lost_accesses ? "; use a larger --mem" : "");
+		print_incomplete("lost: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses for want of room%s",
+				 s->lost_events, s->lost_hits, r->s->count.lost_objects,
+				 r->s->count.lost_accesses,
+				 r->s->count.lost_objects || r->s->count.lost_accesses ? "; use a larger --mem" : "");
 	return lost ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 

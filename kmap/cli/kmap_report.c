@@ -182,20 +182,20 @@ static int kmap_cli_report_check_top(const struct kmap_reporting *r)
 	if (!top->given)
 		return EXIT_COMPLETE;
 	if (!top->u || top->u > TOP_MOST)
-		return complain_usage("kmap report", "--top: expected 1 to %d", TOP_MOST);
+		return usage_error("kmap report", "--top: expected 1 to %d", TOP_MOST);
 	for (size_t i = 0; i < r->a.n; i++)
 		if (!strcmp(r->a.v[i].name, "objects"))
 			return EXIT_COMPLETE;
-	return complain_usage("kmap report", "--top can only be used with objects; use --limit %" PRIu64
-			      " for the first rows of any report", top->u);
+	return usage_error("kmap report", "--top can only be used with objects; use --limit %" PRIu64
+			   " for the first rows of any report", top->u);
 }
 
 static int kmap_cli_report_check_level(const struct kmap_reporting *r)
 {
 	for (size_t i = 0; i < r->a.n && r->o->level; i++)
 		if (kmap_report_kind(r->a.which[i])->level == KMAP_LEVELS)
-			return complain_usage("kmap report", "--level cannot be used with %s",
-					      r->a.v[i].name);
+			return usage_error("kmap report", "--level cannot be used with %s",
+					   r->a.v[i].name);
 	return EXIT_COMPLETE;
 }
 
@@ -224,18 +224,18 @@ static int kmap_cli_report_read_cut(const char *word, struct kmap_cut *ret)
 		*ret = (struct kmap_cut){ .by = KMAP_CUT_SIZE, .text = word + 5 };
 		if (num_size(ret->text, strlen(ret->text), &ret->bound) && ret->bound)
 			return EXIT_COMPLETE;
-		return complain_usage("kmap report", "--cut %.60s: '%.40s' is not a code size",
-				      word, colon + 1);
+		return usage_error("kmap report", "--cut %.60s: '%.40s' is not a code size",
+				   word, colon + 1);
 	}
 	if (!strncmp(word, "ratio:", 6)) {
 		*ret = (struct kmap_cut){ .by = KMAP_CUT_RATIO, .text = word + 6 };
 		if (kmap_cli_report_read_ratio(ret->text, &ret->bound))
 			return EXIT_COMPLETE;
-		return complain_usage("kmap report", "--cut %.60s: '%.40s' is not a number from 0 to 1000000 with up to 12 decimals",
-				      word, colon + 1);
+		return usage_error("kmap report", "--cut %.60s: '%.40s' is not a number from 0 to 1000000 with up to 12 decimals",
+				   word, colon + 1);
 	}
-	return complain_usage("kmap report", "--cut: '%.60s' is neither size:BYTES nor ratio:A",
-			      word);
+	return usage_error("kmap report", "--cut: '%.60s' is neither size:BYTES nor ratio:A",
+			   word);
 }
 
 static int kmap_cli_report_check_cuts(struct kmap_reporting *r)
@@ -246,19 +246,19 @@ static int kmap_cli_report_check_cuts(struct kmap_reporting *r)
 	if (!r->cuts)
 		return EXIT_COMPLETE;
 	if (r->cuts > KMAP_MOST_CUTS)
-		return complain_usage("kmap report", "--cut: expected at most %d", KMAP_MOST_CUTS);
+		return usage_error("kmap report", "--cut: expected at most %d", KMAP_MOST_CUTS);
 	for (size_t i = 0; !status && i < r->cuts; i++)
 		status = kmap_cli_report_read_cut(r->o->cuts.v[i], &r->cut[i]);
 	for (size_t i = 0; !status && i < r->a.n; i++) {
 		const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
 
 		if (!k->cuts)
-			status = complain_usage("kmap report", "--cut cannot be used with %s", k->name);
+			status = usage_error("kmap report", "--cut cannot be used with %s", k->name);
 		else if (r->cuts > k->cuts)
-			status = complain_usage("kmap report", "--cut: %s takes only one", k->name);
+			status = usage_error("kmap report", "--cut: %s takes only one", k->name);
 	}
 	if (!status && r->o->level)
-		status = complain_usage("kmap report", "--cut and --level cannot be used together");
+		status = usage_error("kmap report", "--cut and --level cannot be used together");
 	return status;
 }
 
@@ -325,7 +325,7 @@ static int kmap_cli_report_check_files(const struct kmap_reporting *r)
 				kmap_level_words[kmap_cli_report_level_of(r->o)], why);
 	kmap_names_close(n);
 	kmap_model_close(m);
-	return s < 0 ? complain(&err) : EXIT_COMPLETE;
+	return s < 0 ? print_error(&err) : EXIT_COMPLETE;
 }
 
 static int kmap_cli_report_emit(struct kmap_reporting *r, struct atw_err *err)
@@ -356,7 +356,7 @@ static int kmap_cli_report_report(struct kmap_reporting *r)
 	if (failed == ATW_OK && r->s.m)
 		failed = kmap_cli_report_emit(r, &err);
 	if (failed < 0)
-		status = complain(&err);
+		status = print_error(&err);
 	answers_close(&r->a, status && status != EXIT_PARTIAL);
 	kmap_names_close(r->n);
 	kmap_model_close(r->s.m);
@@ -380,11 +380,11 @@ static int kmap_cli_report_run(const struct common *c, void *opts, int argc, cha
 	int status;
 
 	if (argc == 1 && !kmap_report_find(argv[0], strcspn(argv[0], ",")))
-		return complain_usage("kmap report", "KIND or FILE is missing: kmap report caches %s",
-				      argv[0]);
+		return usage_error("kmap report", "KIND or FILE is missing: kmap report caches %s",
+				   argv[0]);
 	if (argc != 2)
-		return complain_usage("kmap report", argc < 1 ? "KIND and FILE are missing" :
-				      argc < 2 ? "FILE is missing" : "too many arguments; expected one FILE");
+		return usage_error("kmap report", argc < 1 ? "KIND and FILE are missing" :
+				   argc < 2 ? "FILE is missing" : "too many arguments; expected one FILE");
 	answers_order(&r.a, argc, argv);
 	r.name = argv[1];
 	r.a.limit = r.o->limit;

@@ -387,7 +387,7 @@ static int show_show(struct show *s, const struct common *c, const char *name)
 	left_out = atw_output_left_out(s->out);
 	status = output_end(s->out, r, status, &err);
 	if (left_out && !plain)
-		remark(c, "kmap show: --limit leaves out %" PRIu64 " rows", left_out);
+		print_warning(c, "kmap show: --limit leaves out %" PRIu64 " rows", left_out);
 	return status;
 }
 
@@ -399,18 +399,18 @@ static int show_run(const struct common *c, void *opts, int argc, char **argv)
 	int status;
 
 	if (argc != 1)
-		return complain_usage("kmap show", argc ? "too many arguments; expected one FILE" : "FILE is missing");
+		return usage_error("kmap show", argc ? "too many arguments; expected one FILE" : "FILE is missing");
 	if (o->limit.given && !o->limit.u)
-		return complain_usage("kmap show", "--limit must be at least 1");
+		return usage_error("kmap show", "--limit must be at least 1");
 	status = check_output(c, argv[0]);
 	if (status)
 		return status;
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		atw_err_nomem(&err);
-		return complain(&err);
+		return print_error(&err);
 	}
-	status = show_open(s, c, o, &err) < 0 ? complain(&err) : show_show(s, c, argv[0]);
+	status = show_open(s, c, o, &err) < 0 ? print_error(&err) : show_show(s, c, argv[0]);
 	show_free(s);
 	return status;
 }

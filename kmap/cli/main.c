@@ -56,8 +56,8 @@ static int kmap_cli_main_unknown_command(const char *word)
 		snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
 			 kmap_cli_main_own_name(commands[i]));
 	}
-	return word ? complain_usage("kmap", "kmap: unknown command '%s'; known: %s", word, known)
-		    : complain_usage("kmap", "kmap: COMMAND is missing: %s", known);
+	return word ? usage_error("kmap", "kmap: unknown command '%s'; known: %s", word, known)
+		    : usage_error("kmap", "kmap: COMMAND is missing: %s", known);
 }
 
 /* Nothing here takes a SOURCE. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* complain.c - the one place that writes to standard error. */
+/* diagnostics.c - errors and warnings on standard error. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ int exit_status(int status)
 }
 
 /* Names in files are untrusted: escape control characters for the terminal. */
-static void complain_put_text(const char *s)
+static void diagnostics_put_text(const char *s)
 {
 	struct buf b = { 0 };
 
@@ -68,78 +68,78 @@ const char *error_hint(const struct atw_err *err)
 	return err->hint[0] ? err->hint : param_remedy(err->remedy);
 }
 
-static void complain_put_error(const struct atw_err *err)
+static void diagnostics_put_error(const struct atw_err *err)
 {
 	fputs("atwalk: ", stderr);
 	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS)
 		fprintf(stderr, "%s: ", params[err->param].option);
-	complain_put_text(err->text);
+	diagnostics_put_text(err->text);
 }
 
-int complain(const struct atw_err *err)
+int print_error(const struct atw_err *err)
 {
 	const char *hint = error_hint(err);
 
-	complain_put_error(err);
+	diagnostics_put_error(err);
 	if (*hint) {
 		fputs("        ", stderr);
-		complain_put_text(hint);
+		diagnostics_put_text(hint);
 	}
 	return exit_status(err->status);
 }
 
-int complain_nomem(void)
+int print_nomem(void)
 {
 	struct atw_err err;
 
 	atw_err_nomem(&err);
-	return complain(&err);
+	return print_error(&err);
 }
 
-int complain_misuse(const char *command, const struct atw_err *err)
+int usage_error_of(const char *command, const struct atw_err *err)
 {
-	complain_put_error(err);
+	diagnostics_put_error(err);
 	fprintf(stderr, "        see: atwalk %s --help\n", command);
 	return EXIT_USAGE;
 }
 
 /* Print one line with the name of the program in front. */
-static void complain_put_line(const char *fmt, va_list ap)
+static void diagnostics_put_line(const char *fmt, va_list ap)
 {
 	char text[512];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	fputs("atwalk: ", stderr);
-	complain_put_text(text);
+	diagnostics_put_text(text);
 }
 
-int complain_usage(const char *command, const char *fmt, ...)
+int usage_error(const char *command, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain_put_line(fmt, ap);
+	diagnostics_put_line(fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "        see: atwalk %s --help\n", command);
 	return EXIT_USAGE;
 }
 
-void complain_part(const char *fmt, ...)
+void print_incomplete(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain_put_line(fmt, ap);
+	diagnostics_put_line(fmt, ap);
 	va_end(ap);
 }
 
-void remark(const struct common *c, const char *fmt, ...)
+void print_warning(const struct common *c, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (c->quiet)
 		return;
 	va_start(ap, fmt);
-	complain_put_line(fmt, ap);
+	diagnostics_put_line(fmt, ap);
 	va_end(ap);
 }
