@@ -231,7 +231,7 @@ for i in 0 8 10; do
 done
 ask 4 "thp: mm at 0x$mm: node at 0x$node of its tree: its parent is 0x" pages -q --areas-only
 ask_of 4 "2 areas or area names could not be read; names may be missing: thp: mm at" find 9220000
-ask 4 "of 1 address space not every area or name of one could be read: process 99: mm at" extract -o x.elf
+ask 4 "cannot read every area and name of 1 address space: process 99: mm at" extract -o x.elf
 ask 0 "" map --pid 99
 everything
 

@@ -24,7 +24,7 @@ t "numbers of processes"
 for n in 0 x -1 4294967296 0x1 ''; do
 	run atwalk ps x86.elf -- "$n"
 	status 2
-	err_has "'$n' is not the number of a process"
+	err_has "'$n' is not a process number"
 done
 
 t "SOURCE is needed"

@@ -330,7 +330,7 @@ t "reading stops after very many invalid lines: a capture as a source"
 { echo "H: atwalk-capture, 1"; echo "T: a, 1, 1, -, -, -, -, -, -, -"; command yes "" | head -n 1100000; echo "T: b, 2, 2, -, -, -, -, -, -, -"; } >wrong.cap
 run atwalk ps wrong.cap --format csv --columns pid
 status 4
-err_has "atwalk: wrong.cap: line 1048578: 1048576 invalid lines so far: the rest is not read"
+err_has "atwalk: wrong.cap: line 1048578: 1048576 lines were wrong so far: nothing behind it is read"
 out <<'END'
 pid
 1

@@ -488,10 +488,10 @@ for each in "--cache filp" "--site vfs_open" "--task-pid 3"; do
 done
 run atwalk kmap record -o x --sample 4 --to v1 -- qemu-system-x86_64
 status 2
-err_has 'only version 4 can say that a KMAP is sampled'
+err_has '--sample requires --to v4'
 run atwalk kmap record -o x --mem 1K -- qemu-system-x86_64
 status 2
-err_has 'from 16M to 64G'
+err_has 'expected 16M to 64G'
 yes [ ! -e x ]
 
 # A fake QEMU that prints its version and arguments.
