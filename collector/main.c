@@ -242,7 +242,7 @@ static int collector_run(const struct opts *o, const char *where)
 	}
 	to_close(&going);
 	if (o->verbose && whole)
-		budget_tell(&budget, &pace);
+		budget_print(&budget, &pace);
 	return status;
 }
 
