@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "linux/memmap.h"
 #include "linux/soft.h"
+#include "linux/vm_flags.h"
 #include "target/smaps.h"
 #include "ps.h"
 
@@ -37,12 +38,12 @@ static int usage_read_areas(struct usage_tally *t)
 	t->areas_tried = true;
 	if (a && atw_areas_open(t->p->src.target->kernel, t->u->mm, &areas, NULL) == ATW_OK)
 		while ((r = atw_areas_next(areas, a, NULL)) != ATW_END && r != ATW_E_LIMIT) {
-			if (r < 0 || !(a->flags & (SMAPS_VM_HUGETLB | SMAPS_VM_PFNMAP)))
+			if (r < 0 || !(a->flags & (VM_HUGETLB | VM_PFNMAP)))
 				continue;
 			if (!array_reserve((void **)&t->area, &t->cap, t->n + 1, sizeof(*t->area)))
 				break;
 			t->area[t->n++] = (struct span){
-				a->start.u, a->end.u, !(a->flags & SMAPS_VM_HUGETLB),
+				a->start.u, a->end.u, !(a->flags & VM_HUGETLB),
 			};
 		}
 	atw_areas_close(areas);

@@ -25,13 +25,7 @@
 #include "base/bytes.h"
 #include "census/class.h"
 #include "census/loads.h"
-
-/* vm_flags whose bits are the same since 2.4, or 2.6.15. */
-enum {
-	VM_READ = 1, VM_WRITE = 2, VM_EXEC = 4, VM_SHARED = 8, VM_GROWSDOWN = 0x100,
-	VM_PFNMAP = 0x400, VM_IO = 0x4000, VM_ACCOUNT = 0x100000,
-	VM_EXECUTABLE = 0x1000,          /* until 3.6 */
-};
+#include "linux/vm_flags.h"
 
 /* Size limit of the guard area below a thread's stack; the default is one page. */
 #define GUARD_MOST (64u << 10)

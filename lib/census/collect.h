@@ -4,6 +4,7 @@
 #define CENSUS_COLLECT_H
 
 #include "census/census.h"
+#include "linux/vm_flags.h"
 #include "target/provider.h"
 
 /* Files that have been emitted, by device and inode. */
@@ -52,12 +53,8 @@ struct collect {
 	uint64_t gone;               /* the last of these; 0: none */
 };
 
-/* VM_... of include/linux/mm.h: those that /proc/PID/maps shows. */
-enum {
-	COLLECT_VM_READ = 1, COLLECT_VM_WRITE = 2, COLLECT_VM_EXEC = 4,
-	COLLECT_VM_MAYSHARE = 0x80,
-	COLLECT_AREA_FLAGS = 0x87,
-};
+/* All that /proc/PID/maps shows of vm_flags. */
+enum { COLLECT_AREA_FLAGS = VM_RIGHTS | VM_MAYSHARE };
 
 /* collect.c */
 int collect_lost(struct collect *c, const char *what, const struct atw_err *why,

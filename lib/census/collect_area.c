@@ -40,8 +40,8 @@ static uint64_t area_flags(const struct collect *c)
 	const struct atw_area *a = &c->area;
 
 	return !c->p->area_rights ? a->flags :
-	       (a->read ? COLLECT_VM_READ : 0u) | (a->write ? COLLECT_VM_WRITE : 0u) |
-	       (a->exec ? COLLECT_VM_EXEC : 0u) | (a->shared ? COLLECT_VM_MAYSHARE : 0u);
+	       (a->read ? VM_READ : 0u) | (a->write ? VM_WRITE : 0u) |
+	       (a->exec ? VM_EXEC : 0u) | (a->shared ? VM_MAYSHARE : 0u);
 }
 
 static int area_emit(struct collect *c, uint64_t last, bool more, struct atw_err *err)

@@ -3,6 +3,7 @@
 #include "census/model_pages.h"
 
 #include "linux/kpf.h"
+#include "linux/vm_flags.h"
 
 /* Bits of the pagemap word in runs: from bit 55 on. */
 enum { MAP_FILE = 1 << (61 - 55) };
@@ -35,8 +36,6 @@ static void model_pages_origin(struct census_pages *p, bool no_anon)
 		p->anon = p->flags >> KPF_ANON & 1;
 	}
 }
-
-enum { VM_PFNMAP = 0x400 };      /* include/linux/mm.h */
 
 /* Frames of device memory can look like RAM; [vvar] pages belong to no process. */
 static bool model_pages_is_device(const struct census_area *a,

@@ -26,6 +26,7 @@
 #include "linux/kernel.h"
 #include "linux/areas_ahead.h"
 #include "linux/maple.h"
+#include "linux/vm_flags.h"
 #include "linux/vma_name.h"
 
 enum {
@@ -342,11 +343,10 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 				   ", where the one before it has not ended",
 				   vma, ret->start.u);
 	a->ended = ret->end.u;
-	/* VM_READ, VM_WRITE, VM_EXEC; maps shows VM_MAYSHARE as shared. */
-	ret->read = ret->flags & 1;
-	ret->write = ret->flags & 2;
-	ret->exec = ret->flags & 4;
-	ret->shared = ret->flags & 0x80;
+	ret->read = ret->flags & VM_READ;
+	ret->write = ret->flags & VM_WRITE;
+	ret->exec = ret->flags & VM_EXEC;
+	ret->shared = ret->flags & VM_MAYSHARE;
 	a->unread.status = names_fill(&a->names, ret, &a->unread);
 	ret->unread = a->unread.status < 0;
 	return ATW_OK;

@@ -2,6 +2,7 @@
 /* pages_smaps.c - sums of pages as in smaps_rollup. */
 #include "report/report.h"
 #include "linux/kpf.h"
+#include "linux/vm_flags.h"
 
 /* Of hugetlbfs: by the flags or the page size of the VMA, or by the flags of the page. */
 static bool pages_smaps_is_hugetlb(const struct census_pages *p, uint64_t page)
@@ -10,7 +11,7 @@ static bool pages_smaps_is_hugetlb(const struct census_pages *p, uint64_t page)
 
 	return (a->v_has & CAPTURE_V_PAGE && a->v->page > page) ||
 	       (a->v_has & CAPTURE_V_FLAGS && !a->process->paper &&
-		a->v->flags & SMAPS_VM_HUGETLB) ||
+		a->v->flags & VM_HUGETLB) ||
 	       (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_HUGE));
 }
 

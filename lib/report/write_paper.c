@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/pack.h"
 #include "census/class.h"
+#include "linux/vm_flags.h"
 #include "report/report.h"
 #include "report/sums.h"
 
@@ -23,14 +24,6 @@ enum {
 	PIECE = 256 << 10,           /* text that is written at once */
 	RUNS = 3,                    /* pages per line, as in the figure */
 	PAGE = 4096,
-};
-
-/* vm_flags of the paper's kernel, and VM_ACCOUNT, which class.c uses. */
-enum {
-	VM_KEPT = 0x77,              /* permissions, and the may-bits */
-	VM_SHARED = 0x8, VM_MAYSHARE = 0x80, VM_GROWSDOWN = 0x100, VM_EXECUTABLE = 0x1000,
-	VM_IO = 0x4000, VM_ACCOUNT = 0x100000,
-	VM_READ = 1, VM_WRITE = 2, VM_EXEC = 4, VM_RIGHTS = 7,
 };
 
 struct paper_writer {
@@ -201,7 +194,7 @@ static int write_paper_on_area(struct paper_writer *w, const struct census_area 
 /* With the flags that the paper's kernel would have set. */
 static uint64_t write_paper_old_flags(const struct census_area *a)
 {
-	uint64_t flags = a->v_has & CAPTURE_V_FLAGS ? a->v->flags & VM_KEPT :
+	uint64_t flags = a->v_has & CAPTURE_V_FLAGS ? a->v->flags & (VM_RIGHTS | VM_MAYRIGHTS) :
 			 (a->read ? VM_READ : 0u) | (a->write ? VM_WRITE : 0u) |
 			 (a->exec ? VM_EXEC : 0u);
 

@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "linux/vm_flags.h"
 #include "target/page_marks.h"
 #include "target/procfs_vmas.h"
 
-/* VM_... of include/linux/mm.h; VM_MAYSHARE is what /proc/PID/maps shows as shared. */
-enum { VM_READ = 1, VM_WRITE = 2, VM_EXEC = 4, VM_MAYSHARE = 0x80 };
 
 /* ---- lines of one task ---- */
 
@@ -194,10 +193,9 @@ bool capture_is_outside(const struct captured *c, const struct capture_record *r
 bool capture_area_rights(const struct captured *c, const struct capture_record *rec,
 			 uint8_t *ret)
 {
-	const uint64_t all = VM_READ | VM_WRITE | VM_EXEC;
 	uint64_t f = rec->v.flags, prot = rec->v.prot;
 
-	if (rec->has & CAPTURE_V_FLAGS && (c->areaflags & all) == all) {
+	if (rec->has & CAPTURE_V_FLAGS && (c->areaflags & VM_RIGHTS) == VM_RIGHTS) {
 		*ret = (uint8_t)((f & VM_READ ? ATW_UR : 0) | (f & VM_WRITE ? ATW_UW : 0) |
 				 (f & VM_EXEC ? ATW_UX : 0));
 		return true;

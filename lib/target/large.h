@@ -111,7 +111,6 @@ bool large_is_shmem(const char *name);
  */
 bool large_mounted(struct atw_blob text, uint32_t major, uint32_t minor,
 		   enum thp_when *ret);
-enum { LARGE_VM_PFNMAP = 0x400 };        /* VM_PFNMAP: include/linux/mm.h */
 /* Pure: a line "VmFlags: rd wr mr" of /proc/PID/smaps, as VM_*, those in use here. */
 uint64_t large_vmflags(const char *line, size_t len);
 

@@ -9,6 +9,7 @@
 
 #include "format/procmaps.h"
 #include "host/host_file.h"
+#include "linux/vm_flags.h"
 
 enum { SMAPS_MAX = 1 << 30, MOUNTS_MAX = 64 << 20 };
 
@@ -138,7 +139,7 @@ bool large_live_is_pfnmap(struct large_live *l, uint32_t pid, uint64_t start)
 
 	large_live_enter(l, pid, l->block);
 	large_live_read_smaps(l, pid);
-	return !large_live_find_flags(l, start, &flags) || flags & LARGE_VM_PFNMAP;
+	return !large_live_find_flags(l, start, &flags) || flags & VM_PFNMAP;
 }
 
 void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,

@@ -3,14 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "linux/vm_flags.h"
 #include "target/large.h"
-
-/* include/linux/mm.h; the same from 5.10 to 7.x. */
-enum {
-	VM_PFNMAP = LARGE_VM_PFNMAP, VM_IO = 0x4000, VM_DONTEXPAND = 0x40000, VM_HUGETLB = 0x400000,
-	VM_MIXEDMAP = 0x10000000, VM_HUGEPAGE = 0x20000000, VM_NOHUGEPAGE = 0x40000000,
-	VM_SPECIAL = VM_IO | VM_DONTEXPAND | VM_PFNMAP | VM_MIXEDMAP,
-};
 
 static bool large_may_starts(const char *name, const char *with)
 {
@@ -91,8 +85,8 @@ bool large_mounted(struct atw_blob text, uint32_t major, uint32_t minor, enum th
 uint64_t large_vmflags(const char *line, size_t len)
 {
 	static const struct { char word[3]; uint64_t flag; } words[] = {
-		{ "rd", 1 }, { "wr", 2 }, { "ex", 4 }, { "sh", 8 }, { "mr", 0x10 },
-		{ "mw", 0x20 }, { "me", 0x40 }, { "pf", VM_PFNMAP }, { "io", VM_IO },
+		{ "rd", VM_READ }, { "wr", VM_WRITE }, { "ex", VM_EXEC }, { "sh", VM_SHARED },
+		{ "mr", VM_MAYREAD }, { "mw", VM_MAYWRITE }, { "me", VM_MAYEXEC }, { "pf", VM_PFNMAP }, { "io", VM_IO },
 		{ "de", VM_DONTEXPAND }, { "ht", VM_HUGETLB }, { "mm", VM_MIXEDMAP },
 		{ "hg", VM_HUGEPAGE }, { "nh", VM_NOHUGEPAGE },
 	};

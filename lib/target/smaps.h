@@ -22,9 +22,6 @@
 
 #include "target/provider.h"
 
-/* include/linux/mm.h; the same in all kernels since 2.6. */
-enum { SMAPS_VM_PFNMAP = 0x400, SMAPS_VM_HUGETLB = 0x400000 };
-
 enum smaps_class { SMAPS_NONE, SMAPS_RSS, SMAPS_HUGETLB, SMAPS_SWAP };
 
 enum smaps_kind {

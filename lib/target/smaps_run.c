@@ -4,6 +4,7 @@
  * what entries and areas do not show.
  */
 #include "linux/kpf.h"
+#include "linux/vm_flags.h"
 #include "target/smaps.h"
 
 /* What is the same of all pages of a slot. */
@@ -141,8 +142,8 @@ static void smaps_run_add_slots(struct smaps_look *l, const struct page_run *run
 void smaps_look_area(struct smaps_look *l, const struct atw_area *a)
 {
 	l->flagged = a && !l->p->area_rights;
-	l->hugetlb = l->flagged && a->flags & SMAPS_VM_HUGETLB;
-	l->pfnmap = l->flagged && a->flags & SMAPS_VM_PFNMAP;
+	l->hugetlb = l->flagged && a->flags & VM_HUGETLB;
+	l->pfnmap = l->flagged && a->flags & VM_PFNMAP;
 }
 
 void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t first,
