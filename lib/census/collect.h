@@ -3,19 +3,21 @@
 #ifndef CENSUS_COLLECT_H
 #define CENSUS_COLLECT_H
 
+#include "base/table.h"
 #include "census/census.h"
 #include "linux/vm_flags.h"
 #include "target/provider.h"
 
 /* Files that have been emitted, by device and inode. */
 struct told_file {
-	uint64_t dev, inode;         /* dev: 1 + major << 32 | minor; 0: unused */
+	uint64_t dev, inode;         /* dev: major << 32 | minor */
 	uint32_t tries;
 	bool known;                  /* no more information can be found */
 };
 struct told_files {
 	struct told_file *v;
-	size_t n, slots;             /* slots: a power of two, or 0 */
+	size_t n, cap;
+	struct table table;          /* 1 + index, by both */
 };
 
 struct collect {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/buf.h"
 #include "census/collect.h"
 
 /*
@@ -14,46 +14,26 @@ enum { TRIES = 64 };
 
 void told_files_deinit(struct told_files *f)
 {
+	table_deinit(&f->table);
 	free(f->v);
 	*f = (struct told_files){ 0 };
-}
-
-static struct told_file *collect_file_place(const struct told_files *f, uint64_t dev,
-					    uint64_t inode)
-{
-	size_t i = hash_two(dev, inode) & (f->slots - 1);
-
-	while (f->v[i].dev && (f->v[i].dev != dev || f->v[i].inode != inode))
-		i = (i + 1) & (f->slots - 1);
-	return &f->v[i];
 }
 
 /* NULL: no memory. */
 static struct told_file *collect_file_find(struct told_files *f, uint64_t dev,
 					   uint64_t inode)
 {
-	struct told_file *t;
+	const uint64_t key = hash_two(dev, inode);
+	const struct table_slot *s = NULL;
 
-	if (2 * f->n >= f->slots) {
-		struct told_files more = { .slots = f->slots ? 2 * f->slots : 256, .n = f->n };
-
-		more.v = calloc(more.slots, sizeof(*more.v));
-		if (!more.v)
-			return NULL;
-		for (size_t i = 0; i < f->slots; i++)
-			if (f->v[i].dev)
-				*collect_file_place(&more, f->v[i].dev, f->v[i].inode) =
-					f->v[i];
-		free(f->v);
-		*f = more;
-	}
-	t = collect_file_place(f, dev, inode);
-	if (!t->dev) {
-		t->dev = dev;
-		t->inode = inode;
-		f->n++;
-	}
-	return t;
+	while ((s = table_next(&f->table, key, s)))
+		if (f->v[s->value - 1].dev == dev && f->v[s->value - 1].inode == inode)
+			return &f->v[s->value - 1];
+	if (!array_reserve((void **)&f->v, &f->cap, f->n + 1, sizeof(*f->v)) ||
+	    !table_add(&f->table, key, f->n + 1))
+		return NULL;
+	f->v[f->n] = (struct told_file){ .dev = dev, .inode = inode };
+	return &f->v[f->n++];
 }
 
 static size_t collect_file_write_loads(const struct elfunit *u, char *buf, size_t len)
@@ -76,8 +56,7 @@ int collect_file(struct collect *c, struct atw_err *err)
 
 	if (c->outside || !a->file || !a->inode)
 		return ATW_OK;
-	t = collect_file_find(&c->files, ((uint64_t)a->major << 32 | a->minor) + 1,
-			      a->inode);
+	t = collect_file_find(&c->files, (uint64_t)a->major << 32 | a->minor, a->inode);
 	if (!t)
 		return atw_err_nomem(err);
 	if (t->known || t->tries == TRIES || (t->tries && a->offset))

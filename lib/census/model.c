@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "base/num.h"
 #include "census/class.h"
 #include "census/model_pages.h"
@@ -28,8 +27,7 @@ struct census_model {
 	struct units units;
 	struct classifier class;
 
-	uint64_t *mm;                    /* hash table of address spaces; 0: free */
-	size_t nmm, mms;                 /* mms: a power of two */
+	struct table mms;                /* address spaces that were met */
 
 	struct capture_task task;        /* of the process; its texts are in `words` */
 	uint32_t task_has, processes;
@@ -156,34 +154,12 @@ static int model_end_process(struct census_model *m, struct atw_err *err)
 /* Adds an address space: *ret is true if it is new. false: no memory. */
 static bool model_add_mm(struct census_model *m, uint64_t mm, bool *ret)
 {
-	size_t i, old = m->mms;
+	struct table_slot *s = table_get(&m->mms, mm);
 
-	if (2 * (m->nmm + 1) > m->mms) {
-		uint64_t *were = m->mm, *v;
-
-		m->mms = old ? 2 * old : 256;
-		v = calloc(m->mms, sizeof(*v));
-		if (!v) {
-			m->mms = old;
-			return false;
-		}
-		m->mm = v;
-		for (size_t k = 0; k < old; k++)
-			if (were[k]) {
-				for (i = hash_u64(were[k]) & (m->mms - 1); v[i];)
-					i = (i + 1) & (m->mms - 1);
-				v[i] = were[k];
-			}
-		free(were);
-	}
-	for (i = hash_u64(mm) & (m->mms - 1); m->mm[i]; i = (i + 1) & (m->mms - 1))
-		if (m->mm[i] == mm) {
-			*ret = false;
-			return true;
-		}
-	m->mm[i] = mm;
-	m->nmm++;
-	*ret = true;
+	if (!s)
+		return false;
+	*ret = !s->value;
+	table_set(&m->mms, s, 1);
 	return true;
 }
 
@@ -493,6 +469,6 @@ void census_model_close(struct census_model *m)
 	units_deinit(&m->units);
 	buf_deinit(&m->words);
 	buf_deinit(&m->area_name);
-	free(m->mm);
+	table_deinit(&m->mms);
 	free(m);
 }

@@ -6,53 +6,21 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "census/unit.h"
 
 /* ---- hash table ---- */
 
 typedef bool same_fn(const struct unit *u, const void *what);
 
-static struct unit *unit_index_find(const struct unit_index *x, uint64_t hash,
-				    same_fn *same, const void *what)
+static struct unit *unit_index_find(const struct table *x, uint64_t hash, same_fn *same,
+				    const void *what)
 {
-	size_t i;
+	const struct table_slot *s = NULL;
 
-	if (!x->places)
-		return NULL;
-	for (i = hash & (x->places - 1); x->place[i].unit; i = (i + 1) & (x->places - 1))
-		if (x->place[i].hash == hash && same(x->place[i].unit, what))
-			return x->place[i].unit;
+	while ((s = table_next(x, hash, s)))
+		if (same(table_ptr(s->value), what))
+			return table_ptr(s->value);
 	return NULL;
-}
-
-static void unit_index_put(struct unit_index *x, uint64_t hash, struct unit *u)
-{
-	size_t i = hash & (x->places - 1);
-
-	while (x->place[i].unit)
-		i = (i + 1) & (x->places - 1);
-	x->place[i] = (struct unit_place){ hash, u };
-	x->n++;
-}
-
-static bool unit_index_add(struct unit_index *x, uint64_t hash, struct unit *u)
-{
-	struct unit_index bigger = { .places = x->places ? 2 * x->places : 64 };
-
-	if (2 * (x->n + 1) > x->places) {
-		bigger.place = calloc(bigger.places, sizeof(*bigger.place));
-		if (!bigger.place)
-			return false;
-		for (size_t i = 0; i < x->places; i++)
-			if (x->place[i].unit)
-				unit_index_put(&bigger, x->place[i].hash,
-					       x->place[i].unit);
-		free(x->place);
-		*x = bigger;
-	}
-	unit_index_put(x, hash, u);
-	return true;
 }
 
 /* ---- parsing of names ---- */
@@ -151,7 +119,7 @@ static struct unit *unit_make(struct units *us, const struct unit_key *k,
 		.deleted = gone && k->kind == UNIT_FILE,
 		.keyed = k->by_inode,
 	};
-	if (!unit_index_add(&us->keys, unit_hash_key(k), u))
+	if (!table_add(&us->keys, unit_hash_key(k), (uintptr_t)u))
 		goto fail;
 	us->v[us->n++] = u;
 	return u;
@@ -264,7 +232,7 @@ static bool unit_set_build(struct units *us, struct unit *u,
 	hash = hash_bytes(b.deleted, id->b, id->len);
 	first = unit_index_find(&us->builds, hash, unit_same_build, &b);
 	if (!first)
-		return unit_index_add(&us->builds, hash, u);
+		return table_add(&us->builds, hash, (uintptr_t)u);
 	unit_join(u, first);
 	return true;
 }
@@ -291,9 +259,9 @@ bool units_frame(struct units *us, struct unit *u, uint64_t pa)
 		return true;
 	u->framed = true;
 	u->first_pa = pa;
-	first = unit_index_find(&us->frames, hash_u64(pa), unit_same_frame, &f);
+	first = unit_index_find(&us->frames, pa, unit_same_frame, &f);
 	if (!first)
-		return unit_index_add(&us->frames, hash_u64(pa), u);
+		return table_add(&us->frames, pa, (uintptr_t)u);
 	unit_join(u, first);
 	return true;
 }
@@ -346,8 +314,8 @@ void units_deinit(struct units *us)
 		free(us->v[i]);
 	}
 	free(us->v);
-	free(us->keys.place);
-	free(us->builds.place);
-	free(us->frames.place);
+	table_deinit(&us->keys);
+	table_deinit(&us->builds);
+	table_deinit(&us->frames);
 	*us = (struct units){ 0 };
 }

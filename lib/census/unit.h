@@ -9,6 +9,7 @@
 #ifndef CENSUS_UNIT_H
 #define CENSUS_UNIT_H
 
+#include "base/table.h"
 #include "census/model.h"
 
 enum unit_kind {
@@ -42,19 +43,10 @@ struct unit {
 	uint64_t text_delta;             /* has_text: from offsets to addresses */
 };
 
-/* A hash table of units; the caller compares the keys. */
-struct unit_index {
-	struct unit_place {
-		uint64_t hash;
-		struct unit *unit;       /* NULL: free */
-	} *place;
-	size_t n, places;                /* places: a power of two, or 0 */
-};
-
 struct units {
 	struct unit **v;
 	size_t n, cap;
-	struct unit_index keys, builds, frames;
+	struct table keys, builds, frames;       /* pointers */
 	struct unit *last;               /* of the last VMA */
 };
 

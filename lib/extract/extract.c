@@ -464,7 +464,7 @@ static int extract_write_file(struct extract *x, struct moving *moving,
 	}
 	if (x->marks.failed || x->notes.failed)
 		return atw_err_nomem(err);
-	x->st.tables = x->tables.n;
+	x->st.tables = x->tables.seen.n;
 	x->st.table_bytes = x->tables.bytes;
 	x->st.fact_bytes = marks_bytes(&x->marks);
 	/* Tables that occur at two levels are counted once. */

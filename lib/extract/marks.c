@@ -6,52 +6,24 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
 
 void marks_deinit(struct byte_marks *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		free(m->v[i].bytes);
 	free(m->v);
-	free(m->hash);
+	table_deinit(&m->by_nr);
 	*m = (struct byte_marks){0};
-}
-
-static size_t marks_place_of(const struct byte_marks *m, uint64_t nr)
-{
-	size_t i = hash_u64(nr) & (m->places - 1);
-
-	while (m->hash[i] && m->v[m->hash[i] - 1].nr != nr)
-		i = (i + 1) & (m->places - 1);
-	return i;
-}
-
-static bool marks_grow(struct byte_marks *m)
-{
-	size_t places = m->places ? 2 * m->places : 4096;
-	uint32_t *hash = places <= UINT32_MAX ? calloc(places, sizeof(*hash)) : NULL;
-
-	if (!hash)
-		return false;
-	free(m->hash);
-	m->hash = hash;
-	m->places = places;
-	for (size_t i = 0; i < m->n; i++)
-		m->hash[marks_place_of(m, m->v[i].nr)] = (uint32_t)i + 1;
-	return true;
 }
 
 /* The mark of the page; a new one has no bytes set. */
 static struct byte_mark *marks_mark_of(struct byte_marks *m, uint64_t nr, bool whole)
 {
 	struct byte_mark n = {.nr = nr};
-	size_t i;
+	struct table_slot *s = table_get(&m->by_nr, nr);
 
-	if (2 * m->n >= m->places && !marks_grow(m))
-		return NULL;
-	i = marks_place_of(m, nr);
-	if (m->hash[i])
-		return &m->v[m->hash[i] - 1];
+	if (!s || s->value)
+		return s ? &m->v[s->value - 1] : NULL;
 	if (!whole)
 		n.bytes = calloc(1, MARK_BITMAP);
 	if ((!whole && !n.bytes) ||
@@ -60,7 +32,7 @@ static struct byte_mark *marks_mark_of(struct byte_marks *m, uint64_t nr, bool w
 		return NULL;
 	}
 	m->v[m->n++] = n;
-	m->hash[i] = (uint32_t)m->n;
+	table_set(&m->by_nr, s, m->n);
 	return &m->v[m->n - 1];
 }
 
@@ -113,9 +85,7 @@ void marks_sort(struct byte_marks *m)
 {
 	if (m->n)
 		qsort(m->v, m->n, sizeof(*m->v), marks_by_nr);
-	free(m->hash);
-	m->hash = NULL;
-	m->places = 0;
+	table_deinit(&m->by_nr);
 }
 
 void mark_clear(const struct byte_mark *m, unsigned from, uint8_t *bytes, unsigned len)

@@ -8,7 +8,7 @@
 #ifndef EXTRACT_MARKS_H
 #define EXTRACT_MARKS_H
 
-#include <atwalk/base.h>
+#include "base/table.h"
 
 enum { MARK_SHIFT = 12, MARK_PAGE = 1 << MARK_SHIFT, MARK_BITMAP = MARK_PAGE / 8 };
 
@@ -20,8 +20,7 @@ struct byte_mark {
 struct byte_marks {
 	struct byte_mark *v;
 	size_t n, cap;
-	uint32_t *hash;          /* index + 1 in v[] */
-	size_t places;           /* a power of two */
+	struct table by_nr;      /* 1 + index in v[] */
 	bool failed;             /* an allocation failed */
 };
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/table.h"
 #include "linux/kpf.h"
 #include "linux/memmap.h"
 
@@ -13,57 +13,27 @@ struct extract_pages_state {
 	struct atw_memmap *map;
 	struct byte_marks *marks;
 	uint64_t last;           /* the last frame */
-	uint64_t *met; /* hash table of large pages, by extract_pages_key() */
-	size_t n, places;
+	struct table met;        /* large pages, by extract_pages_key() */
 };
 
 /* ---- large pages ---- */
 
-/* Sizes are powers of two, and frames have fewer than 58 bits; never 0. */
+/* Sizes are powers of two, and frames have fewer than 58 bits. */
 static uint64_t extract_pages_key(uint64_t pfn, uint64_t pages)
 {
 	return pfn << 6 | (unsigned)__builtin_ctzll(pages);
-}
-
-static size_t extract_pages_place_of(const struct extract_pages_state *p, uint64_t k)
-{
-	size_t i = hash_u64(k) & (p->places - 1);
-
-	while (p->met[i] && p->met[i] != k)
-		i = (i + 1) & (p->places - 1);
-	return i;
-}
-
-static bool extract_pages_grow(struct extract_pages_state *p)
-{
-	struct extract_pages_state bigger = {.places = p->places ? 2 * p->places : 256};
-
-	bigger.met = calloc(bigger.places, sizeof(*bigger.met));
-	if (!bigger.met)
-		return false;
-	for (size_t i = 0; i < p->places; i++)
-		if (p->met[i])
-			bigger.met[extract_pages_place_of(&bigger, p->met[i])] =
-				p->met[i];
-	free(p->met);
-	p->met = bigger.met;
-	p->places = bigger.places;
-	return true;
 }
 
 /* A large page that is mapped repeatedly would cost all its frames each time. */
 static bool extract_pages_is_new(struct extract_pages_state *p, uint64_t pfn,
 				 uint64_t pages)
 {
-	size_t i;
+	struct table_slot *s = table_get(&p->met, extract_pages_key(pfn, pages));
 
-	if (2 * p->n >= p->places && !extract_pages_grow(p))
-		return true;
-	i = extract_pages_place_of(p, extract_pages_key(pfn, pages));
-	if (p->met[i])
+	if (s && s->value)
 		return false;
-	p->met[i] = extract_pages_key(pfn, pages);
-	p->n++;
+	if (s)
+		table_set(&p->met, s, 1);
 	return true;
 }
 
@@ -227,6 +197,6 @@ int pages_add(struct atw_kernel *k, const struct spaces *s, struct byte_marks *m
 		if (s->v[i].have)
 			r = extract_pages_add_space(&p, &s->v[i].mm.space);
 	atw_memmap_close(p.map);
-	free(p.met);
+	table_deinit(&p.met);
 	return r;
 }

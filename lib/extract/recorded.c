@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
+#include "base/table.h"
 #include "source/wrap.h"
 
 /* A page, and a bit for each byte of it that was read. */
@@ -20,8 +20,7 @@ struct kept {
 struct record {
 	struct kept *v;
 	size_t n, cap;
-	uint32_t *hash;          /* index + 1 in v[] */
-	size_t places;           /* a power of two */
+	struct table by_nr;      /* 1 + index in v[] */
 	bool failed;
 };
 
@@ -36,33 +35,9 @@ struct replay {
 
 /* ---- pages ---- */
 
-static size_t recorded_record_place(const struct record *c, uint64_t nr)
-{
-	size_t i = hash_u64(nr) & (c->places - 1);
-
-	while (c->hash[i] && c->v[c->hash[i] - 1].nr != nr)
-		i = (i + 1) & (c->places - 1);
-	return i;
-}
-
-static bool recorded_record_grow(struct record *c)
-{
-	size_t places = c->places ? 2 * c->places : 4096;
-	uint32_t *hash = places <= UINT32_MAX ? calloc(places, sizeof(*hash)) : NULL;
-
-	if (!hash)
-		return false;
-	free(c->hash);
-	c->hash = hash;
-	c->places = places;
-	for (size_t i = 0; i < c->n; i++)
-		hash[recorded_record_place(c, c->v[i].nr)] = (uint32_t)i + 1;
-	return true;
-}
-
 static struct kept_bytes *recorded_record_find(const struct record *c, uint64_t nr)
 {
-	uint32_t i = c->places ? c->hash[recorded_record_place(c, nr)] : 0;
+	uint64_t i = table_find(&c->by_nr, nr);
 
 	return i ? c->v[i - 1].data : NULL;
 }
@@ -73,14 +48,14 @@ static struct kept_bytes *recorded_record_page(struct record *c, uint64_t nr)
 
 	if (k)
 		return k;
-	if ((2 * c->n >= c->places && !recorded_record_grow(c)) ||
-	    !array_reserve((void **)&c->v, &c->cap, c->n + 1, sizeof(*c->v)))
+	if (!array_reserve((void **)&c->v, &c->cap, c->n + 1, sizeof(*c->v)))
 		return NULL;
 	k = calloc(1, sizeof(*k));
-	if (!k)
+	if (!k || !table_add(&c->by_nr, nr, c->n + 1)) {
+		free(k);
 		return NULL;
-	c->v[c->n] = (struct kept){ nr, k };
-	c->hash[recorded_record_place(c, nr)] = (uint32_t)++c->n;
+	}
+	c->v[c->n++] = (struct kept){ nr, k };
 	return k;
 }
 
@@ -177,7 +152,7 @@ static void recorded_record_free(struct atw_source *s)
 	for (size_t i = 0; i < c->n; i++)
 		free(c->v[i].data);
 	free(c->v);
-	free(c->hash);
+	table_deinit(&c->by_nr);
 	wrap_close(s);
 }
 

@@ -4,41 +4,15 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "walk/memory.h"
 
 enum { TABLE_MAX = 1 << 17 };
 
 void tables_deinit(struct tables *t)
 {
-	free(t->seen);
+	table_deinit(&t->seen);
 	free(t->scratch);
 	*t = (struct tables){ 0 };
-}
-
-static size_t tables_place_of(const struct tables *t, uint64_t key)
-{
-	size_t i = hash_u64(key) & (t->places - 1);
-
-	while (t->seen[i] && t->seen[i] != key)
-		i = (i + 1) & (t->places - 1);
-	return i;
-}
-
-static bool tables_grow(struct tables *t)
-{
-	struct tables bigger = { .places = t->places ? 2 * t->places : 4096 };
-
-	bigger.seen = calloc(bigger.places, sizeof(*bigger.seen));
-	if (!bigger.seen)
-		return false;
-	for (size_t i = 0; i < t->places; i++)
-		if (t->seen[i])
-			bigger.seen[tables_place_of(&bigger, t->seen[i])] = t->seen[i];
-	free(t->seen);
-	t->seen = bigger.seen;
-	t->places = bigger.places;
-	return true;
 }
 
 /*
@@ -53,21 +27,17 @@ static bool tables_add_table(struct tables *t, const struct mmu_space *sp, atw_p
 	 * 0.
 	 */
 	uint64_t key = pa.u | (level + 1);
-	size_t bytes = atw_table_bytes(&sp->paging, level), i;
+	size_t bytes = atw_table_bytes(&sp->paging, level);
+	struct table_slot *s = table_get(&t->seen, key);
 	enum mmu_loss loss;
 	const void *words;
 
-	if (2 * t->n >= t->places && !tables_grow(t)) {
-		t->failed = true;
-		return false;
-	}
-	i = tables_place_of(t, key);
-	if (t->seen[i])
+	t->failed |= !s;
+	if (!s || s->value)
 		return false;
 	if (t->reading && !t->shared)
 		return true;
-	t->seen[i] = key;
-	t->n++;
+	table_set(&t->seen, s, 1);
 	if (t->reading)
 		return true;
 	bytes = memory_words(sp->mem, pa, bytes, t->scratch, &words, &loss, NULL);

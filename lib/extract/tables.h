@@ -5,6 +5,7 @@
 
 #include "walk/walk.h"
 
+#include "base/table.h"
 #include "extract/marks.h"
 
 struct tables {
@@ -15,8 +16,7 @@ struct tables {
 	 * but tables visited while `shared` is set are visited once.
 	 */
 	bool reading, shared;
-	uint64_t *seen;          /* address and level, 0: an empty slot */
-	size_t n, places;
+	struct table seen;       /* by address and level */
 	uint64_t bytes, lost;
 	void *scratch;           /* room for the largest table */
 	bool failed;             /* an allocation failed */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/buf.h"
 #include "walk/memory.h"
 
 /* SECTION_MARKED_PRESENT and SECTION_HAS_MEM_MAP, the lowest since 2.6. */
@@ -171,48 +171,13 @@ void memmap_where_deinit(struct memmap_where *w)
 	for (size_t i = 0; i < w->n; i++)
 		free(w->section[i].part);
 	free(w->section);
-	free(w->hash);
+	table_deinit(&w->by_nr);
 	free(w->low);
 	memmap_ahead_destroy(w->ahead);
 	*w = (struct memmap_where){ 0 };
 }
 
 /* ---- sections, looked up once each ---- */
-
-static size_t memmap_slot_of(const struct memmap_where *w, uint64_t nr)
-{
-	return (size_t)hash_u64(nr) & (w->slots - 1);
-}
-
-static void memmap_put_hash(struct memmap_where *w, size_t i)
-{
-	size_t s = memmap_slot_of(w, w->section[i].nr);
-
-	while (w->hash[s])
-		s = (s + 1) & (w->slots - 1);
-	w->hash[s] = (uint32_t)i + 1;
-}
-
-static bool memmap_grow(struct memmap_where *w)
-{
-	size_t cap = w->cap ? w->cap * 2 : 64;
-	struct memmap_section *v = realloc(w->section, cap * sizeof(*v));
-	uint32_t *hash;
-
-	if (!v)
-		return false;
-	w->section = v;
-	hash = cap < UINT32_MAX / 2 ? calloc(cap * 2, sizeof(*hash)) : NULL;
-	if (!hash)
-		return false;
-	free(w->hash);
-	w->hash = hash;
-	w->slots = cap * 2;
-	w->cap = cap;
-	for (size_t i = 0; i < w->n; i++)
-		memmap_put_hash(w, i);
-	return true;
-}
 
 static int memmap_no_page(uint64_t pfn, struct atw_err *err)
 {
@@ -291,13 +256,13 @@ static struct memmap_section *memmap_add_section(struct kmem *m, struct memmap_w
 			return NULL;
 		s.first = map + (nr << w->shift) * w->size;
 	}
-	if (w->n == w->cap && !memmap_grow(w)) {
+	if (!array_reserve((void **)&w->section, &w->cap, w->n + 1, sizeof(s)) ||
+	    !table_add(&w->by_nr, nr, w->n + 1)) {
 		atw_err_nomem(err);
 		return NULL;
 	}
 	memmap_see_whole(m, w, &s);
 	w->section[w->n] = s;
-	memmap_put_hash(w, w->n);
 	if (nr < LOW && !w->low)
 		w->low = calloc(LOW, sizeof(*w->low));
 	if (nr < LOW && w->low)
@@ -321,12 +286,9 @@ static struct memmap_section *memmap_find_section(struct kmem *m, struct memmap_
 		w->last = w->low[nr] - 1;
 		return &w->section[w->last];
 	}
-	for (size_t s = w->slots ? memmap_slot_of(w, nr) : 0; w->slots && w->hash[s];
-	     s = (s + 1) & (w->slots - 1)) {
-		w->last = w->hash[s] - 1;
-		if (w->section[w->last].nr == nr)
-			return &w->section[w->last];
-	}
+	w->last = table_find(&w->by_nr, nr) - 1;
+	if (w->last != SIZE_MAX)
+		return &w->section[w->last];
 	w->last = w->n;          /* its future index; checked against n above */
 	if (!memmap_add_section(m, w, nr, pfn, err)) {
 		w->last = 0;

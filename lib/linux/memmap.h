@@ -12,6 +12,7 @@
 
 #include "linux/page.h"
 
+#include "base/table.h"
 #include "linux/kernel.h"
 #include "linux/memmap_ahead.h"
 
@@ -48,8 +49,7 @@ struct memmap_where {
 
 	struct memmap_section *section;  /* those that were looked up */
 	size_t n, cap;
-	uint32_t *hash;          /* index + 1 in section[], by number */
-	size_t slots;            /* a power of two */
+	struct table by_nr;      /* 1 + index in section[] */
 	uint32_t *low;           /* the same for low numbers, as a direct index */
 	size_t last;             /* index of the last lookup */
 };

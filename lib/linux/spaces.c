@@ -7,31 +7,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
-
-static size_t spaces_place_of(const struct spaces *s, uint64_t mm)
-{
-	size_t i = hash_u64(mm) & (s->places - 1);
-
-	while (s->hash[i] && s->v[s->hash[i] - 1].at != mm)
-		i = (i + 1) & (s->places - 1);
-	return i;
-}
-
-static bool spaces_grow(struct spaces *s)
-{
-	size_t places = s->places ? 2 * s->places : 256;
-	size_t *hash = calloc(places, sizeof(*hash));
-
-	if (!hash)
-		return false;
-	free(s->hash);
-	s->hash = hash;
-	s->places = places;
-	for (size_t i = 0; i < s->n; i++)
-		s->hash[spaces_place_of(s, s->v[i].at)] = i + 1;
-	return true;
-}
 
 static void spaces_fault(struct spaces *s, const struct atw_err *why)
 {
@@ -56,20 +31,17 @@ static bool spaces_add_task(struct spaces *s, struct atw_kernel *k,
 {
 	struct atw_err why = { 0 };
 	struct owned_space *o;
-	size_t i;
+	uint64_t i = table_find(&s->by_mm, t->mm);
 	int r;
 
-	if (2 * s->n >= s->places && !spaces_grow(s))
-		return false;
-	i = spaces_place_of(s, t->mm);
-	if (s->hash[i])
-		return spaces_add_owner(&s->v[s->hash[i] - 1], t->tgid);
-	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+	if (i)
+		return spaces_add_owner(&s->v[i - 1], t->tgid);
+	if (!table_add(&s->by_mm, t->mm, s->n + 1) ||
+	    !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
 		return false;
 	o = &s->v[s->n++];
 	*o = (struct owned_space){ .at = t->mm };
 	memcpy(o->name, t->name, sizeof(o->name));
-	s->hash[i] = s->n;
 	r = atw_mm_of(k, t, &o->mm, &why);
 	o->have = r == ATW_OK;
 	if (r < 0) {
@@ -117,6 +89,6 @@ void spaces_deinit(struct spaces *s)
 	for (size_t i = 0; i < s->n; i++)
 		free(s->v[i].pid);
 	free(s->v);
-	free(s->hash);
+	table_deinit(&s->by_mm);
 	*s = (struct spaces){ 0 };
 }

@@ -5,6 +5,7 @@
 #ifndef LINUX_SPACES_H
 #define LINUX_SPACES_H
 
+#include "base/table.h"
 #include "linux/process.h"
 
 struct owned_space {
@@ -19,7 +20,7 @@ struct owned_space {
 struct spaces {
 	struct owned_space *v;   /* in the order of the tasks */
 	size_t n, cap;
-	size_t *hash, places;    /* index + 1 in v[], by mm */
+	struct table by_mm;      /* 1 + index in v[] */
 	uint64_t tasks;
 	/* Numbers of failures; `first` is the first one. */
 	uint64_t bad_tasks, bad_spaces;

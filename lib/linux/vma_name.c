@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
 #include "linux/dentry_path.h"
 
 enum {
@@ -71,37 +71,22 @@ static bool name_user_path(const struct names *n, uint64_t file, uint64_t *mnt,
 
 void named_files_deinit(struct named_files *f)
 {
-	for (size_t i = 0; i < f->slots; i++)
+	for (size_t i = 0; i < f->n; i++)
 		free(f->v[i].name);
 	free(f->v);
+	table_deinit(&f->table);
 	*f = (struct named_files){ 0 };
 }
 
-static struct named_file *name_named_slot(const struct named_files *f, uint64_t dentry,
-					  uint64_t mnt)
+static struct named_file *name_named_at(const struct named_files *f, uint64_t dentry,
+					uint64_t mnt)
 {
-	size_t i = (size_t)hash_u64(dentry ^ mnt) & (f->slots - 1);
+	const struct table_slot *s = NULL;
 
-	while (f->v[i].dentry && (f->v[i].dentry != dentry || f->v[i].mnt != mnt))
-		i = (i + 1) & (f->slots - 1);
-	return &f->v[i];
-}
-
-static bool name_named_grow(struct named_files *f)
-{
-	struct named_files old = *f;
-
-	f->slots = old.slots ? old.slots * 2 : 256;
-	f->v = calloc(f->slots, sizeof(*f->v));
-	if (!f->v) {
-		*f = old;
-		return false;
-	}
-	for (size_t i = 0; i < old.slots; i++)
-		if (old.v[i].dentry)
-			*name_named_slot(f, old.v[i].dentry, old.v[i].mnt) = old.v[i];
-	free(old.v);
-	return true;
+	while ((s = table_next(&f->table, hash_two(dentry, mnt), s)))
+		if (f->v[s->value - 1].dentry == dentry && f->v[s->value - 1].mnt == mnt)
+			return &f->v[s->value - 1];
+	return NULL;
 }
 
 /* Members that would differ if another dentry replaced it. */
@@ -165,10 +150,9 @@ void names_soon_dentry(const struct members *v, uint64_t file)
 static const struct named_file *name_named_find(const struct named_files *f,
 						const struct named_file *key)
 {
-	const struct named_file *o =
-		f->slots ? name_named_slot(f, key->dentry, key->mnt) : NULL;
+	const struct named_file *o = name_named_at(f, key->dentry, key->mnt);
 
-	return o && o->dentry && o->inode == key->inode &&
+	return o && o->inode == key->inode &&
 	       !memcmp(o->mark, key->mark, sizeof(o->mark)) ? o : NULL;
 }
 
@@ -177,7 +161,7 @@ bool named_before_at(struct named_files *f, const struct members *v, uint64_t fi
 {
 	struct named_file key = { 0 };
 	const struct named_file *o =
-		f && f->slots && name_named_key(v, f->backing, file, &key)
+		f && f->n && name_named_key(v, f->backing, file, &key)
 			? name_named_find(f, &key)
 			: NULL;
 
@@ -204,22 +188,21 @@ static bool name_named_before(struct named_files *f, const struct named_file *ke
 static void name_named_keep(struct named_files *f, const struct named_file *key,
 			    const struct atw_area *a)
 {
-	struct named_file *o;
-	char *name;
+	struct named_file *o = name_named_at(f, key->dentry, key->mnt);
+	_auto_free char *name = strdup(a->name);
 
-	if (2 * (f->n + 1) > f->slots && !name_named_grow(f))
+	if (!name || (!o && (!array_reserve((void **)&f->v, &f->cap, f->n + 1, sizeof(*f->v)) ||
+			     !table_add(&f->table, hash_two(key->dentry, key->mnt), f->n + 1))))
 		return;
-	name = strdup(a->name);
-	if (!name)
-		return;
-	o = name_named_slot(f, key->dentry, key->mnt);
-	f->n += !o->dentry;
-	free(o->name);
+	if (o)
+		free(o->name);
+	else
+		o = &f->v[f->n++];
 	*o = *key;
 	o->ino = a->inode;
 	o->major = a->major;
 	o->minor = a->minor;
-	o->name = name;
+	o->name = take_ptr(name);
 }
 
 /* ---- files ---- */

@@ -3,8 +3,8 @@
 #ifndef LINUX_VMA_NAME_H
 #define LINUX_VMA_NAME_H
 
+#include "base/table.h"
 #include "linux/process.h"
-
 #include "linux/members.h"
 
 /* Cached name of a file that several VMAs map. */
@@ -21,8 +21,9 @@ struct named_file {
  * keeps its old name.
  */
 struct named_files {
-	struct named_file *v;    /* a hash table by dentry */
-	size_t n, slots;
+	struct named_file *v;
+	size_t n, cap;
+	struct table table;      /* 1 + index, by dentry and mount */
 	uint64_t found;          /* hits of the table */
 	uint32_t backing;        /* as in struct names */
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/hash.h"
+#include "base/table.h"
 
 #define PITCH 19.0                       /* points per frame */
 #define SEEN  0.4                        /* narrower frames are not drawn */
@@ -19,15 +19,13 @@ struct flame_frame {
 	uint32_t parent, depth;
 	uint32_t name;                   /* in names */
 	uint32_t child, next;            /* 0: none; frame 0 is no child */
-	uint32_t chain;                  /* next frame with the same hash */
 };
 
 struct flame {
 	struct flame_frame *frame;
 	size_t n, cap;
 	struct buf names;
-	uint32_t *slot;                  /* hash table by parent and name */
-	size_t slots;                    /* a power of two */
+	struct table table;              /* index, by parent and name */
 };
 
 static int flame_no_memory(struct atw_err *err)
@@ -38,27 +36,6 @@ static int flame_no_memory(struct atw_err *err)
 static const char *flame_name_of(const struct flame *f, uint32_t i)
 {
 	return f->names.data + f->frame[i].name;
-}
-
-static bool flame_grow_slots(struct flame *f)
-{
-	size_t slots = f->slots ? 2 * f->slots : 256;
-	uint32_t *slot = calloc(slots, sizeof(*slot));
-
-	if (!slot)
-		return false;
-	free(f->slot);
-	f->slot = slot;
-	f->slots = slots;
-	for (size_t i = 1; i < f->n; i++) {
-		const char *name = flame_name_of(f, (uint32_t)i);
-		uint64_t h = hash_bytes(f->frame[i].parent, name, strlen(name));
-		uint32_t *s = &slot[h & (slots - 1)];
-
-		f->frame[i].chain = *s;
-		*s = (uint32_t)i;
-	}
-	return true;
 }
 
 static int flame_new_frame(struct flame *f, uint32_t parent, const char *name, size_t len,
@@ -88,12 +65,13 @@ static int flame_new_frame(struct flame *f, uint32_t parent, const char *name, s
 static int flame_find(struct flame *f, uint32_t parent, const char *name, size_t len,
 		      uint32_t *ret, struct atw_err *err)
 {
-	uint64_t h = hash_bytes(parent, name, len);
+	const uint64_t key = hash_bytes(parent, name, len);
+	const struct table_slot *slot = NULL;
 	uint32_t i;
 	int rc;
 
-	for (i = f->slot[h & (f->slots - 1)]; i; i = f->frame[i].chain) {
-		const char *has = flame_name_of(f, i);
+	while ((slot = table_next(&f->table, key, slot))) {
+		const char *has = flame_name_of(f, i = (uint32_t)slot->value);
 
 		if (f->frame[i].parent == parent && !strncmp(has, name, len) && !has[len]) {
 			*ret = i;
@@ -103,10 +81,8 @@ static int flame_find(struct flame *f, uint32_t parent, const char *name, size_t
 	rc = flame_new_frame(f, parent, name, len, &i, err);
 	if (rc < 0)
 		return rc;
-	f->frame[i].chain = f->slot[h & (f->slots - 1)];
-	f->slot[h & (f->slots - 1)] = i;
 	*ret = i;
-	return f->n > f->slots && !flame_grow_slots(f) ? flame_no_memory(err) : ATW_OK;
+	return table_add(&f->table, key, i) ? ATW_OK : flame_no_memory(err);
 }
 
 int flame_open(struct flame **ret, struct atw_err *err)
@@ -114,8 +90,7 @@ int flame_open(struct flame **ret, struct atw_err *err)
 	struct flame *f = calloc(1, sizeof(*f));
 	uint32_t root;
 
-	if (!f || !flame_grow_slots(f) ||
-	    flame_new_frame(f, 0, "all", 3, &root, NULL) < 0) {
+	if (!f || flame_new_frame(f, 0, "all", 3, &root, NULL) < 0) {
 		flame_close(f);
 		return flame_no_memory(err);
 	}
@@ -128,7 +103,7 @@ void flame_close(struct flame *f)
 	if (!f)
 		return;
 	free(f->frame);
-	free(f->slot);
+	table_deinit(&f->table);
 	buf_deinit(&f->names);
 	free(f);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
 #include "record/intern.h"
 #include "record/schema.h"
 
@@ -23,8 +22,7 @@ struct group {
 	struct intern texts;
 	uint64_t *words;
 	size_t nwords, cap, stride;
-	size_t *slot;                    /* 1 + number of the group; 0: free */
-	size_t nslots;                   /* a power of two */
+	struct table table;              /* 1 + number of the group */
 	size_t next;
 	union atw_value out[SCHEMA_MAX];
 };
@@ -102,7 +100,7 @@ void group_destroy(struct group *g)
 		return;
 	intern_deinit(&g->texts);
 	free(g->words);
-	free(g->slot);
+	table_deinit(&g->table);
 	free(g);
 }
 
@@ -111,64 +109,26 @@ const struct atw_schema *group_schema(const struct group *g)
 	return &g->schema;
 }
 
-/* The slot of the value in the hash table, or the free one where it belongs. */
-static size_t *group_find_slot(const struct group *g, uint64_t value, bool have)
-{
-	size_t at = (size_t)hash_u64(value + !have) & (g->nslots - 1);
-
-	for (;; at = (at + 1) & (g->nslots - 1)) {
-		const uint64_t *w;
-
-		if (!g->slot[at])
-			return &g->slot[at];
-		w = g->words + (g->slot[at] - 1) * g->stride;
-		if (w[W_VALUE] == value && (w[W_HAVE] & 1) == have)
-			return &g->slot[at];
-	}
-}
-
-static bool group_grow(struct group *g)
-{
-	size_t n = g->nwords / g->stride;
-	size_t nslots = g->nslots ? g->nslots * 2 : 256;
-	size_t *slot;
-
-	/* At most half full, which keeps probe sequences short. */
-	if (n < g->nslots / 2)
-		return true;
-	slot = calloc(nslots, sizeof(*slot));
-	if (!slot)
-		return false;
-	free(g->slot);
-	g->slot = slot;
-	g->nslots = nslots;
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t *w = g->words + i * g->stride;
-
-		*group_find_slot(g, w[W_VALUE], w[W_HAVE] & 1) = i + 1;
-	}
-	return true;
-}
-
 /* The group of the value, new or known; NULL: no memory. */
 static uint64_t *group_find(struct group *g, uint64_t value, bool have)
 {
+	const uint64_t key = hash_two(value, have);
+	const struct table_slot *s = NULL;
 	uint64_t *w;
-	size_t *slot;
 
-	if (!group_grow(g))
-		return NULL;
-	slot = group_find_slot(g, value, have);
-	if (*slot)
-		return g->words + (*slot - 1) * g->stride;
+	while ((s = table_next(&g->table, key, s))) {
+		w = g->words + (s->value - 1) * g->stride;
+		if (w[W_VALUE] == value && (w[W_HAVE] & 1) == have)
+			return w;
+	}
 	if (!array_reserve((void **)&g->words, &g->cap, g->nwords + g->stride,
-			   sizeof(*g->words)))
+			   sizeof(*g->words)) ||
+	    !table_add(&g->table, key, g->nwords / g->stride + 1))
 		return NULL;
 	w = g->words + g->nwords;
 	memset(w, 0, g->stride * sizeof(*w));
 	w[W_VALUE] = value;
 	w[W_HAVE] = 2 | have;            /* `count` is never n/a */
-	*slot = g->nwords / g->stride + 1;
 	g->nwords += g->stride;
 	return w;
 }

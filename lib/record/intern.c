@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-
 #define CHUNK 65536
 
 struct intern_chunk {
@@ -23,37 +21,8 @@ void intern_deinit(struct intern *in)
 		free(in->chunks);
 		in->chunks = next;
 	}
-	free(in->slot);
+	table_deinit(&in->table);
 	*in = (struct intern){ 0 };
-}
-
-static size_t intern_hash_text(const char *s, size_t len)
-{
-	return (size_t)hash_bytes(0, s, len);
-}
-
-static bool intern_grow(struct intern *in)
-{
-	size_t nslots = in->nslots ? in->nslots * 2 : 64;
-	const char **slot = calloc(nslots, sizeof(*slot));
-
-	if (!slot)
-		return false;
-	for (size_t i = 0; i < in->nslots; i++) {
-		const char *s = in->slot[i];
-		size_t at;
-
-		if (!s)
-			continue;
-		at = intern_hash_text(s, strlen(s)) & (nslots - 1);
-		while (slot[at])
-			at = (at + 1) & (nslots - 1);
-		slot[at] = s;
-	}
-	free(in->slot);
-	in->slot = slot;
-	in->nslots = nslots;
-	return true;
 }
 
 static char *intern_store(struct intern *in, const char *s, size_t len)
@@ -80,20 +49,15 @@ static char *intern_store(struct intern *in, const char *s, size_t len)
 
 const char *intern_text(struct intern *in, const char *s, size_t len)
 {
+	const uint64_t key = hash_bytes(0, s, len);
+	const struct table_slot *at = NULL;
 	const char *kept;
-	size_t at;
 
-	/* At most half full, which keeps probe sequences short. */
-	if (in->n >= in->nslots / 2 && !intern_grow(in))
-		return NULL;
-	at = intern_hash_text(s, len) & (in->nslots - 1);
-	for (; in->slot[at]; at = (at + 1) & (in->nslots - 1))
-		if (!strncmp(in->slot[at], s, len) && !in->slot[at][len])
-			return in->slot[at];
+	while ((at = table_next(&in->table, key, at))) {
+		kept = table_ptr(at->value);
+		if (!strncmp(kept, s, len) && !kept[len])
+			return kept;
+	}
 	kept = intern_store(in, s, len);
-	if (!kept)
-		return NULL;
-	in->slot[at] = kept;
-	in->n++;
-	return kept;
+	return kept && table_add(&in->table, key, (uintptr_t)kept) ? kept : NULL;
 }

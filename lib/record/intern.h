@@ -6,14 +6,13 @@
 #ifndef RECORD_INTERN_H
 #define RECORD_INTERN_H
 
-#include <atwalk/base.h>
+#include "base/table.h"
 
 struct intern_chunk;
 
 struct intern {
 	struct intern_chunk *chunks;
-	const char **slot;       /* open addressing; NULL is free */
-	size_t nslots, n;        /* nslots is a power of two */
+	struct table table;      /* pointers into them */
 };
 
 void intern_deinit(struct intern *in);

@@ -1,42 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* frame_set.c - sets of page frames: bits in chunks, in a hash table. */
+/* frame_set.c - sets of page frames: bits in chunks. */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "report/frame_set.h"
 
 void frames_deinit(struct frame_set *s)
 {
-	for (size_t i = 0; i < s->slots; i++)
-		free(s->chunk[i].bits);
-	free(s->chunk);
+	for (size_t i = 0; i < s->chunks.slots; i++)
+		free(table_ptr(s->chunks.slot[i].value));
+	table_deinit(&s->chunks);
 	*s = (struct frame_set){ 0 };
-}
-
-static size_t frame_set_slot_of(const struct frame_set *s, uint64_t nr)
-{
-	size_t i = hash_u64(nr) & (s->slots - 1);
-
-	while (s->chunk[i].nr && s->chunk[i].nr != nr)
-		i = (i + 1) & (s->slots - 1);
-	return i;
-}
-
-static bool frame_set_grow(struct frame_set *s)
-{
-	struct frame_set bigger = { .n = s->n, .slots = s->slots ? 2 * s->slots : 256 };
-
-	bigger.chunk = calloc(bigger.slots, sizeof(*bigger.chunk));
-	if (!bigger.chunk)
-		return false;
-	for (size_t i = 0; i < s->slots; i++)
-		if (s->chunk[i].nr)
-			bigger.chunk[frame_set_slot_of(&bigger, s->chunk[i].nr)] =
-				s->chunk[i];
-	free(s->chunk);
-	*s = bigger;
-	return true;
 }
 
 static int frame_set_too_many(struct atw_err *err)
@@ -48,26 +22,26 @@ static int frame_set_too_many(struct atw_err *err)
 static int frame_set_chunk_of(struct frame_set *s, uint64_t nr, uint64_t **ret,
 			      struct atw_err *err)
 {
-	struct frames_chunk *c;
+	struct table_slot *c;
 
-	if (s->slots && s->chunk[s->last].nr == nr) {
-		*ret = s->chunk[s->last].bits;
-		return ATW_OK;
-	}
-	if (2 * (s->n + 1) > s->slots && !frame_set_grow(s))
-		return atw_err_nomem(err);
-	s->last = frame_set_slot_of(s, nr);
-	c = &s->chunk[s->last];
-	if (!c->nr) {
-		if (s->n >= FRAMES_MOST)
-			return frame_set_too_many(err);
-		c->bits = calloc(FRAMES_CHUNK / 64, sizeof(*c->bits));
-		if (!c->bits)
+	if (!s->last || s->nr != nr) {
+		c = table_get(&s->chunks, nr);
+		if (!c)
 			return atw_err_nomem(err);
-		c->nr = nr;
-		s->n++;
+		if (!c->value) {
+			uint64_t *bits;
+
+			if (s->chunks.n >= FRAMES_MOST)
+				return frame_set_too_many(err);
+			bits = calloc(FRAMES_CHUNK / 64, sizeof(*bits));
+			if (!bits)
+				return atw_err_nomem(err);
+			table_set(&s->chunks, c, (uintptr_t)bits);
+		}
+		s->nr = nr;
+		s->last = table_ptr(c->value);
 	}
-	*ret = c->bits;
+	*ret = s->last;
 	return ATW_OK;
 }
 
@@ -81,7 +55,7 @@ int frames_add(struct frame_set *s, uint64_t frame, uint64_t pages, uint64_t *re
 		return frame_set_too_many(err);
 	while (pages) {
 		uint64_t at = frame % FRAMES_CHUNK, *bits = NULL;
-		int r = frame_set_chunk_of(s, frame / FRAMES_CHUNK + 1, &bits, err);
+		int r = frame_set_chunk_of(s, frame / FRAMES_CHUNK, &bits, err);
 
 		if (r != ATW_OK)
 			return r;

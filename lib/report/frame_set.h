@@ -3,6 +3,7 @@
 #ifndef REPORT_FRAME_SET_H
 #define REPORT_FRAME_SET_H
 
+#include "base/table.h"
 #include "census/model.h"
 
 /*
@@ -13,15 +14,9 @@
 /* Limit of chunks: 32 TiB in pages of 4 KiB, a GiB of bits. */
 #define FRAMES_MOST ((uint64_t)2 << 20)
 
-struct frames_chunk {
-	uint64_t nr;                     /* 1 + frame / FRAMES_CHUNK; 0: free */
-	uint64_t *bits;
-};
-
 struct frame_set {
-	struct frames_chunk *chunk;      /* a hash table, at most half full */
-	size_t n, slots;                 /* slots: a power of two, or 0 */
-	size_t last;                     /* slot of the last lookup */
+	struct table chunks;             /* bits of FRAMES_CHUNK frames, by frame / FRAMES_CHUNK */
+	uint64_t nr, *last;              /* the last chunk that was looked up */
 };
 
 void frames_deinit(struct frame_set *s);

@@ -9,65 +9,45 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
 #include "report/report.h"
-
-enum { FIRST = 64 };
 
 void groups_deinit(struct groups *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		free(g->v[i].name);
 	free(g->v);
-	free(g->place);
+	table_deinit(&g->table);
 	*g = (struct groups){ 0 };
 }
 
-static size_t groups_place_of(const struct groups *g, uint64_t key, const char *name)
+static uint64_t groups_hash(uint64_t key, const char *name)
 {
-	size_t i = (size_t)hash_bytes(key, name, strlen(name)) & (g->places - 1);
-
-	while (g->place[i] && (g->v[g->place[i] - 1].key != key ||
-			       strcmp(g->v[g->place[i] - 1].name, name)))
-		i = (i + 1) & (g->places - 1);
-	return i;
+	return hash_bytes(key, name, strlen(name));
 }
 
-static bool groups_grow(struct groups *g)
+/* 1 + its index; 0: there is none. */
+static size_t groups_find(const struct groups *g, uint64_t key, const char *name)
 {
-	size_t places = g->places ? g->places * 2 : FIRST;
-	uint32_t *place, *old = g->place;
+	const struct table_slot *s = NULL;
 
-	if (g->n * 2 < g->places)
-		return true;
-	place = calloc(places, sizeof(*place));
-	if (!place)
-		return false;
-	g->place = place;
-	g->places = places;
-	for (size_t i = 0; i < g->n; i++)
-		g->place[groups_place_of(g, g->v[i].key, g->v[i].name)] = (uint32_t)i + 1;
-	free(old);
-	return true;
+	while ((s = table_next(&g->table, groups_hash(key, name), s)))
+		if (g->v[s->value - 1].key == key && !strcmp(g->v[s->value - 1].name, name))
+			return s->value;
+	return 0;
 }
 
 struct page_group *groups_get(struct groups *g, uint64_t key, const char *name)
 {
-	_auto_free char *copy = NULL;
-	size_t at;
+	size_t i = groups_find(g, key, name);
+	_auto_free char *copy = i ? NULL : strdup(name);
 
-	if (!groups_grow(g))
-		return NULL;
-	at = groups_place_of(g, key, name);
-	if (g->place[at])
-		return &g->v[g->place[at] - 1];
-	copy = strdup(name);
-	if (!copy || g->n >= UINT32_MAX - 2 ||
-	    !array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(*g->v)))
+	if (i)
+		return &g->v[i - 1];
+	if (!copy || !array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(*g->v)) ||
+	    !table_add(&g->table, groups_hash(key, name), g->n + 1))
 		return NULL;
 	g->v[g->n] = (struct page_group){.key = key, .name = take_ptr(copy)};
-	g->place[at] = (uint32_t)++g->n;
-	return &g->v[g->n - 1];
+	return &g->v[g->n++];
 }
 
 static const char *const words[BY_WAYS] = { "process", "user", "cgroup", "unit" };
@@ -160,10 +140,8 @@ bool groups_join(struct groups *g)
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct census_unit *root = census_unit_root(g->v[i].unit);
-		uint32_t to =
-			root && root != g->v[i].unit
-				? g->place[groups_place_of(g, root->number, root->name)]
-				: 0;
+		size_t to = root && root != g->v[i].unit
+				    ? groups_find(g, root->number, root->name) : 0;
 
 		if (to)
 			groups_add(&g->v[to - 1], &g->v[i]);

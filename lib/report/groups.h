@@ -3,6 +3,7 @@
 #ifndef REPORT_GROUPS_H
 #define REPORT_GROUPS_H
 
+#include "base/table.h"
 #include "census/model.h"
 #include "target/smaps.h"
 
@@ -26,8 +27,7 @@ struct page_group {
 struct groups {
 	struct page_group *v;
 	size_t n, cap;
-	uint32_t *place;         /* 1 + index; a hash table, at most half full */
-	size_t places;           /* a power of two, or 0 */
+	struct table table;      /* 1 + index, by key and name */
 };
 
 void groups_deinit(struct groups *g);

@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "base/num.h"
 
 static int looks_no_memory(struct atw_err *err)
@@ -98,38 +97,13 @@ bool looks_between(const struct looks *l, size_t a, size_t b, uint64_t *ret_ms)
 void look_processes_deinit(struct look_processes *p)
 {
 	free(p->v);
-	free(p->hash);
+	table_deinit(&p->table);
 	*p = (struct look_processes){ 0 };
-}
-
-static uint64_t looks_hash_of(const struct look_process *v)
-{
-	return hash_two(v->pid, v->start);
 }
 
 static bool looks_same(const struct look_process *a, const struct look_process *b)
 {
 	return a->pid == b->pid && a->has_start == b->has_start && a->start == b->start;
-}
-
-static bool looks_grow(struct look_processes *p)
-{
-	size_t slots = p->slots ? p->slots * 2 : 256;
-	uint32_t *hash = slots < UINT32_MAX ? calloc(slots, sizeof(*hash)) : NULL;
-
-	if (!hash)
-		return false;
-	for (size_t i = 0; i < p->n; i++) {
-		size_t s = looks_hash_of(&p->v[i]) & (slots - 1);
-
-		while (hash[s])
-			s = (s + 1) & (slots - 1);
-		hash[s] = (uint32_t)i + 1;
-	}
-	free(p->hash);
-	p->hash = hash;
-	p->slots = slots;
-	return true;
 }
 
 int look_processes_find(struct look_processes *p, uint64_t pid, bool has_start,
@@ -138,20 +112,20 @@ int look_processes_find(struct look_processes *p, uint64_t pid, bool has_start,
 {
 	struct look_process want = { .pid = pid, .start = has_start ? start : 0,
 				     .has_start = has_start };
-	size_t s, at, len = name.len < sizeof(want.name) ? name.len : sizeof(want.name) - 1;
+	const uint64_t key = hash_two(want.pid, want.start);
+	const struct table_slot *s = NULL;
+	size_t at, len = name.len < sizeof(want.name) ? name.len : sizeof(want.name) - 1;
 
-	if ((p->n + 1) * 2 > p->slots && !looks_grow(p))
-		return looks_no_memory(err);
-	s = looks_hash_of(&want) & (p->slots - 1);
-	while (p->hash[s] && !looks_same(&p->v[p->hash[s] - 1], &want))
-		s = (s + 1) & (p->slots - 1);
-	if (!p->hash[s]) {
-		if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v)))
+	while ((s = table_next(&p->table, key, s)))
+		if (looks_same(&p->v[s->value - 1], &want))
+			break;
+	at = s ? s->value - 1 : p->n;
+	if (!s) {
+		if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v)) ||
+		    !table_add(&p->table, key, p->n + 1))
 			return looks_no_memory(err);
 		p->v[p->n++] = want;
-		p->hash[s] = (uint32_t)p->n;
 	}
-	at = p->hash[s] - 1;
 	if (len)
 		memcpy(p->v[at].name, name.data, len);
 	p->v[at].name[len] = '\0';

@@ -6,6 +6,7 @@
 #ifndef REPORT_LOOKS_H
 #define REPORT_LOOKS_H
 
+#include "base/table.h"
 #include "census/model.h"
 
 /* Each stream, up to CENSUS_ON_END, is a look. */
@@ -44,8 +45,7 @@ struct look_process {
 struct look_processes {
 	struct look_process *v;
 	size_t n, cap;
-	uint32_t *hash;                  /* index + 1, by pid and start */
-	size_t slots;                    /* a power of two, or 0 */
+	struct table table;              /* 1 + index, by pid and start */
 };
 
 void look_processes_deinit(struct look_processes *p);

@@ -10,7 +10,7 @@
 #ifndef REPORT_OWNERS_H
 #define REPORT_OWNERS_H
 
-#include <atwalk/base.h>
+#include "base/table.h"
 
 enum { OWNERS_CHUNK = 64 };
 
@@ -19,15 +19,10 @@ struct owners_frame {
 	uint32_t left;           /* remaining mappings */
 };
 
-struct owners_chunk {
-	uint64_t nr;             /* 1 + frame / OWNERS_CHUNK; 0: unused */
-	struct owners_frame *frame;
-};
-
 struct owners {
-	struct owners_chunk *chunk;      /* a hash table, at most half full */
-	size_t n, slots;                 /* slots: a power of two, or 0 */
-	size_t last;
+	struct table chunks;             /* OWNERS_CHUNK frames each, by frame / OWNERS_CHUNK */
+	uint64_t nr;
+	struct owners_frame *last;       /* the chunk met last, and its number */
 };
 
 void owners_deinit(struct owners *o);

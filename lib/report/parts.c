@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
 #include "report/parts.h"
 
 /* X depends on the process; no file has S. */
@@ -14,7 +13,7 @@ void parts_deinit(struct parts *g)
 	for (size_t i = 0; i < g->n; i++)
 		free(g->v[i]);
 	free(g->v);
-	free(g->slot);
+	table_deinit(&g->table);
 	*g = (struct parts){ 0 };
 }
 
@@ -31,35 +30,6 @@ static bool parts_same(const struct part *x, const struct part *y)
 	       x->size == y->size && !((x->flags ^ y->flags) & SAME_FLAGS);
 }
 
-static size_t parts_slot_of(const struct parts *g, const struct part *x)
-{
-	size_t i = parts_hash(x) & (g->slots - 1);
-
-	while (g->slot[i] && !parts_same(g->slot[i], x))
-		i = (i + 1) & (g->slots - 1);
-	return i;
-}
-
-static bool parts_grow(struct parts *g)
-{
-	size_t slots = g->slots ? 2 * g->slots : 256;
-	struct part **slot = calloc(slots, sizeof(struct part *));
-
-	if (!slot)
-		return false;
-	for (size_t k = 0; k < g->n; k++) {
-		size_t i = parts_hash(g->v[k]) & (slots - 1);
-
-		while (slot[i])
-			i = (i + 1) & (slots - 1);
-		slot[i] = g->v[k];
-	}
-	free(g->slot);
-	g->slot = slot;
-	g->slots = slots;
-	return true;
-}
-
 struct part *parts_of(struct parts *g, const struct census_area *a)
 {
 	const struct part want = {
@@ -67,21 +37,22 @@ struct part *parts_of(struct parts *g, const struct census_area *a)
 		.flags = census_flags(a), .pos = a->pos,
 		.size = a->unit->keyed ? 0 : a->last - a->first + 1,
 	};
+	const uint64_t key = parts_hash(&want);
+	const struct table_slot *s = NULL;
 	struct part *x;
-	size_t i;
 
-	if ((2 * (g->n + 1) > g->slots && !parts_grow(g)) ||
-	    !array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(struct part *)))
+	while ((s = table_next(&g->table, key, s)))
+		if (parts_same(table_ptr(s->value), &want))
+			return table_ptr(s->value);
+	if (!array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(struct part *)))
 		return NULL;
-	i = parts_slot_of(g, &want);
-	if (g->slot[i])
-		return g->slot[i];
 	x = malloc(sizeof(*x));
-	if (!x)
+	if (!x || !table_add(&g->table, key, (uintptr_t)x)) {
+		free(x);
 		return NULL;
+	}
 	*x = want;
-	g->slot[i] = g->v[g->n++] = x;
-	return x;
+	return g->v[g->n++] = x;
 }
 
 void part_add(struct part *g, const struct census_area *a, uint64_t page)

@@ -9,6 +9,7 @@
 #ifndef REPORT_PARTS_H
 #define REPORT_PARTS_H
 
+#include "base/table.h"
 #include "census/model.h"
 
 struct part {
@@ -30,8 +31,7 @@ struct part {
 struct parts {
 	struct part **v;                /* pointers remain valid */
 	size_t n, cap;
-	struct part **slot;             /* a hash table, at most half full */
-	size_t slots;
+	struct table table;
 	struct part *last;
 };
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "report/report.h"
 
 /* A GiB of them, which no system has as code and data of files. */
@@ -21,34 +20,6 @@ struct piece {
 
 /* ---- counting ---- */
 
-static size_t pieces_slot_of(const struct pieces *t, uint32_t part, uint64_t at)
-{
-	size_t i = hash_two(part, at) & (t->slots - 1);
-
-	while (t->slot[i] && (t->slot[i]->part != part || t->slot[i]->at != at))
-		i = (i + 1) & (t->slots - 1);
-	return i;
-}
-
-static bool pieces_grow(struct pieces *t)
-{
-	struct pieces bigger = { .slots = t->slots ? 2 * t->slots : 256 };
-
-	bigger.slot = calloc(bigger.slots, sizeof(struct piece *));
-	if (!bigger.slot)
-		return false;
-	for (size_t i = 0; i < t->slots; i++)
-		if (t->slot[i]) {
-			struct piece *p = t->slot[i];
-
-			bigger.slot[pieces_slot_of(&bigger, p->part, p->at)] = p;
-		}
-	free(t->slot);
-	t->slot = bigger.slot;
-	t->slots = bigger.slots;
-	return true;
-}
-
 static int pieces_too_many(struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_LIMIT, "with it programs and libraries have more than "
@@ -59,33 +30,30 @@ static int pieces_too_many(struct atw_err *err)
 static struct piece *pieces_piece_of(struct pieces *t, uint32_t part, uint64_t at,
 				     int *status, struct atw_err *err)
 {
+	const uint64_t key = hash_two(part, at);
+	const struct table_slot *s = NULL;
 	struct piece *p = t->last;
-	size_t i;
 
 	if (p && p->part == part && p->at == at)
 		return p;
-	*status = ATW_E_NOMEM;
-	if (2 * (t->n + 1) > t->slots && !pieces_grow(t))
-		goto no_memory;
-	i = pieces_slot_of(t, part, at);
-	if (!t->slot[i] && t->n == PIECES_MOST) {
+	while ((s = table_next(&t->table, key, s))) {
+		p = table_ptr(s->value);
+		if (p->part == part && p->at == at)
+			return t->last = p;
+	}
+	if (t->table.n == PIECES_MOST) {
 		*status = pieces_too_many(err);
 		return NULL;
 	}
-	if (!t->slot[i]) {
-		p = calloc(1, sizeof(*p));
-		if (!p)
-			goto no_memory;
-		p->part = part;
-		p->at = at;
-		t->slot[i] = p;
-		t->n++;
+	p = calloc(1, sizeof(*p));
+	if (!p || !table_add(&t->table, key, (uintptr_t)p)) {
+		free(p);
+		*status = report_no_memory(err);
+		return NULL;
 	}
-	t->last = t->slot[i];
-	return t->last;
-no_memory:
-	report_no_memory(err);
-	return NULL;
+	p->part = part;
+	p->at = at;
+	return t->last = p;
 }
 
 static void pieces_count_users(struct piece *p, unsigned at)
@@ -141,11 +109,14 @@ int pieces_sort(struct pieces *t, size_t parts, struct atw_err *err)
 	t->first = calloc(parts + 1, sizeof(struct piece *));
 	if (!t->first)
 		return report_no_memory(err);
-	for (size_t i = 0; i < t->slots; i++)
-		if (t->slot[i]) {
-			t->slot[i]->next = t->first[t->slot[i]->part];
-			t->first[t->slot[i]->part] = t->slot[i];
+	for (size_t i = 0; i < t->table.slots; i++) {
+		struct piece *p = table_ptr(t->table.slot[i].value);
+
+		if (p) {
+			p->next = t->first[p->part];
+			t->first[p->part] = p;
 		}
+	}
 	return ATW_OK;
 }
 
@@ -266,8 +237,8 @@ void pieces_marks(const struct part_pieces *p, uint64_t pages, bool incomplete,
 
 void pieces_deinit(struct pieces *t)
 {
-	for (size_t i = 0; i < t->slots; i++)
-		free(t->slot[i]);
-	free(t->slot);
+	for (size_t i = 0; i < t->table.slots; i++)
+		free(table_ptr(t->table.slot[i].value));
+	table_deinit(&t->table);
 	free(t->first);
 }

@@ -8,6 +8,7 @@
 #ifndef REPORT_PIECES_H
 #define REPORT_PIECES_H
 
+#include "base/table.h"
 #include "report/page_map.h"
 #include "report/parts.h"
 
@@ -17,8 +18,7 @@ struct piece;
 
 /* Begins zeroed. */
 struct pieces {
-	struct piece **slot;             /* a hash table, at most half full */
-	size_t n, slots;
+	struct table table;              /* by part and place */
 	struct piece *last;
 	struct piece **first;            /* of each part, set by sorting */
 };

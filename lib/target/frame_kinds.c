@@ -12,64 +12,33 @@ enum { UNASKED, ASKED, FIRST };  /* ids; kinds are from FIRST on */
 
 void kinds_deinit(struct kinds *k)
 {
-	for (size_t i = 0; i < k->slots; i++)
-		free(k->block[i].id);
-	free(k->block);
+	for (size_t i = 0; i < k->blocks.slots; i++)
+		free(table_ptr(k->blocks.slot[i].value));
+	table_deinit(&k->blocks);
 	free(k->kind);
 	*k = (struct kinds){ 0 };
 }
 
 /* ---- blocks ---- */
 
-static size_t kinds_slot(const struct kinds *k, uint64_t nr)
-{
-	size_t s = (size_t)hash_u64(nr) & (k->slots - 1);
-
-	while (k->block[s].nr && k->block[s].nr != nr)
-		s = (s + 1) & (k->slots - 1);
-	return s;
-}
-
-static bool kinds_grow(struct kinds *k)
-{
-	struct kinds old = *k;
-
-	k->slots = old.slots ? old.slots * 2 : 64;
-	k->block = calloc(k->slots, sizeof(*k->block));
-	if (!k->block) {
-		*k = old;
-		return false;
-	}
-	k->last = 0;
-	for (size_t i = 0; i < old.slots; i++)
-		if (old.block[i].nr)
-			k->block[kinds_slot(k, old.block[i].nr)] = old.block[i];
-	free(old.block);
-	return true;
-}
-
 static uint16_t *kinds_block(struct kinds *k, uint64_t nr)
 {
+	struct table_slot *s;
 	uint16_t *id;
 
-	if (k->slots && k->block[k->last].nr == nr)
-		return k->block[k->last].id;
-	if (2 * k->n >= k->slots && !kinds_grow(k))
-		return NULL;
-	k->last = kinds_slot(k, nr);
-	if (k->block[k->last].nr)
-		return k->block[k->last].id;
-	id = calloc(KINDS_BLOCK, sizeof(*id));
-	if (!id)
-		return NULL;
-	k->block[k->last] = (struct kinds_block){ nr, id };
-	k->n++;
-	return id;
+	if (k->last && k->nr == nr)
+		return k->last;
+	s = table_get(&k->blocks, nr);
+	if (s && !s->value && (id = calloc(KINDS_BLOCK, sizeof(*id))))
+		table_set(&k->blocks, s, (uintptr_t)id);
+	k->nr = nr;
+	k->last = s ? table_ptr(s->value) : NULL;
+	return k->last;
 }
 
 bool kinds_ask(struct kinds *k, uint64_t pfn)
 {
-	uint16_t *id = kinds_block(k, pfn / KINDS_BLOCK + 1);
+	uint16_t *id = kinds_block(k, pfn / KINDS_BLOCK);
 
 	if (!id)
 		return false;
@@ -84,7 +53,7 @@ bool kinds_ask(struct kinds *k, uint64_t pfn)
 bool kinds_put(struct kinds *k, uint64_t pfn, uint64_t n, uint16_t kind)
 {
 	for (; n; n--, pfn++) {
-		uint16_t *id = kinds_block(k, pfn / KINDS_BLOCK + 1);
+		uint16_t *id = kinds_block(k, pfn / KINDS_BLOCK);
 
 		if (!id)
 			return false;
@@ -95,20 +64,18 @@ bool kinds_put(struct kinds *k, uint64_t pfn, uint64_t n, uint16_t kind)
 
 unsigned kinds_find(struct kinds *k, uint64_t pfn)
 {
-	if (!k->block)
-		return UNASKED;
-	k->last = kinds_slot(k, pfn / KINDS_BLOCK + 1);
-	return k->block[k->last].nr ? k->block[k->last].id[pfn % KINDS_BLOCK] : UNASKED;
+	k->nr = pfn / KINDS_BLOCK;
+	k->last = table_ptr(table_find(&k->blocks, k->nr));
+	return k->last ? k->last[pfn % KINDS_BLOCK] : UNASKED;
 }
 
 unsigned kinds_run(struct kinds *k, uint64_t pfn, uint64_t most, uint64_t *ret_same)
 {
 	unsigned id = kinds_get(k, pfn);
-	const struct kinds_block *b = k->block ? &k->block[k->last] : NULL;
 	uint64_t at = pfn % KINDS_BLOCK, end = KINDS_BLOCK - at < most ? KINDS_BLOCK - at : most;
 
-	for (*ret_same = 1; b && b->nr && *ret_same < end; ++*ret_same)
-		if (b->id[at + *ret_same] != id)
+	for (*ret_same = 1; k->last && *ret_same < end; ++*ret_same)
+		if (k->last[at + *ret_same] != id)
 			break;
 	return id;
 }
@@ -135,17 +102,18 @@ struct kinds_work {
 	struct page_origin origin[KINDS_BLOCK];
 };
 
-static int kinds_read_block(struct kinds *k, const struct kinds_block *b, struct atw_memmap *m,
+static int kinds_read_block(struct kinds *k, const struct table_slot *b, struct atw_memmap *m,
 			    struct kinds_work *w, struct atw_err *err)
 {
-	uint64_t first = (b->nr - 1) * KINDS_BLOCK;
+	uint64_t first = b->key * KINDS_BLOCK;
+	uint16_t *ids = table_ptr(b->value);
 	struct page_origin was = { .known = true, .order = UINT8_MAX };
 	uint16_t id = 0;
 	size_t n = 0;
 	int r;
 
 	for (uint32_t i = 0; i < KINDS_BLOCK; i++)
-		if (b->id[i] == ASKED)
+		if (ids[i] == ASKED)
 			w->pfn[n++] = first + i;
 	r = memmap_origins(m, w->pfn, n, w->origin, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
@@ -155,7 +123,7 @@ static int kinds_read_block(struct kinds *k, const struct kinds_block *b, struct
 			if (!id)
 				r = atw_err_nomem(err);
 		}
-		b->id[w->pfn[i] - first] = id;
+		ids[w->pfn[i] - first] = id;
 	}
 	k->read += n;
 	return r;
@@ -163,7 +131,7 @@ static int kinds_read_block(struct kinds *k, const struct kinds_block *b, struct
 
 static int frame_kinds_by_number(const void *a, const void *b)
 {
-	uint64_t x = ((const struct kinds_block *)a)->nr, y = ((const struct kinds_block *)b)->nr;
+	uint64_t x = ((const struct table_slot *)a)->key, y = ((const struct table_slot *)b)->key;
 
 	return x < y ? -1 : x > y;
 }
@@ -171,13 +139,13 @@ static int frame_kinds_by_number(const void *a, const void *b)
 int kinds_read(struct kinds *k, struct atw_memmap *m, struct atw_err *err)
 {
 	_auto_free struct kinds_work *w = malloc(sizeof(*w));
-	_auto_free struct kinds_block *b = calloc(k->n + 1, sizeof(*b));
+	_auto_free struct table_slot *b = calloc(k->blocks.n + 1, sizeof(*b));
 	size_t n = 0;
 	int r = w && b ? ATW_OK : atw_err_nomem(err);
 
-	for (size_t i = 0; i < k->slots && r == ATW_OK; i++)
-		if (k->block[i].nr)
-			b[n++] = k->block[i];
+	for (size_t i = 0; i < k->blocks.slots && r == ATW_OK; i++)
+		if (k->blocks.slot[i].value)
+			b[n++] = k->blocks.slot[i];
 	if (n)
 		qsort(b, n, sizeof(*b), frame_kinds_by_number);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)

@@ -8,19 +8,15 @@
 #ifndef TARGET_FRAME_KINDS_H
 #define TARGET_FRAME_KINDS_H
 
-#include "base/hash.h"
+#include "base/table.h"
 #include "linux/memmap_origin.h"
 
 enum { KINDS_BLOCK_BITS = 11, KINDS_BLOCK = 1 << KINDS_BLOCK_BITS };
 
-struct kinds_block {
-	uint64_t nr;             /* 1 + frame / KINDS_BLOCK; 0: unused */
-	uint16_t *id;            /* of its frames */
-};
-
 struct kinds {
-	struct kinds_block *block;       /* a hash table, half full at most */
-	size_t n, slots, last;
+	struct table blocks;             /* ids of KINDS_BLOCK frames, by frame / KINDS_BLOCK */
+	uint64_t nr;
+	uint16_t *last;                  /* the block met last, and its number */
 	struct page_origin *kind;        /* by id; that of 0 and 1 is unknown */
 	size_t nkinds, kinds_cap;
 	uint64_t asked;                  /* frames */
@@ -44,10 +40,8 @@ unsigned kinds_run(struct kinds *k, uint64_t pfn, uint64_t most, uint64_t *ret_s
 
 static inline unsigned kinds_get(struct kinds *k, uint64_t pfn)
 {
-	const struct kinds_block *b = k->block ? &k->block[k->last] : NULL;
-
-	if (b && b->nr == pfn / KINDS_BLOCK + 1)
-		return b->id[pfn % KINDS_BLOCK];
+	if (k->last && k->nr == pfn / KINDS_BLOCK)
+		return k->last[pfn % KINDS_BLOCK];
 	return kinds_find(k, pfn);
 }
 

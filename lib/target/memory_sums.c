@@ -4,7 +4,6 @@
  * and of each space what its pages are, out of one look at all page tables.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -83,50 +82,13 @@ int walk_count_live(struct walk_provider *w, struct atw_err *err)
 
 /* ---- pages by a key ---- */
 
-static size_t sums_slot(const struct page_sums *s, uint64_t key)
-{
-	size_t at = (size_t)hash_u64(key) & (s->slots - 1);
-
-	while (s->v[at].key && s->v[at].key != key)
-		at = (at + 1) & (s->slots - 1);
-	return at;
-}
-
-static bool sums_grow(struct page_sums *s)
-{
-	struct page_sums old = *s;
-
-	s->slots = old.slots ? old.slots * 2 : 256;
-	s->v = calloc(s->slots, sizeof(*s->v));
-	if (!s->v) {
-		*s = old;
-		return false;
-	}
-	for (size_t i = 0; i < old.slots; i++)
-		if (old.v[i].key)
-			s->v[sums_slot(s, old.v[i].key)] = old.v[i];
-	free(old.v);
-	s->last = 0;
-	return true;
-}
-
 static bool sums_add(struct page_sums *s, uint64_t key, uint64_t pages)
 {
-	/* There are slots where there is v. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-	if (!s->slots || s->v[s->last].key != key) {
-		if (2 * (s->n + 1) > s->slots && !sums_grow(s))
-			return false;
-		s->last = sums_slot(s, key);
-		s->n += !s->v[s->last].key;
-		s->v[s->last].key = key;
-	}
-	s->v[s->last].pages += pages;
-	return true;
-}
-
-static uint64_t sums_get(const struct page_sums *s, uint64_t key)
-{
-	return s->slots ? s->v[sums_slot(s, key)].pages : 0;
+	if (!s->last || s->last->key != key)
+		s->last = table_get(&s->table, key);
+	if (s->last && pages)
+		table_set(&s->table, s->last, s->last->value + pages);
+	return s->last;
 }
 
 /* ---- what the frames are ---- */
@@ -198,9 +160,8 @@ static int memory_sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 	size_t n;
 
 	/* Of a look before this one. */
-	if (alone->v)
-		memset(alone->v, 0, alone->slots * sizeof(*alone->v));
-	alone->n = 0;
+	table_clear(&alone->table);
+	alone->last = NULL;
 	while (r == ATW_OK &&
 	       (n = soles_next(&w->look.soles, &at, a->pfn, a->space, ALONE_MANY))) {
 		uint16_t kind = 0;
@@ -341,7 +302,7 @@ static bool sums_add_alone(struct walk_provider *w, size_t task, uint64_t *mappe
 		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT, s->pages[task]);
 	for (uint64_t kind = 1; w->kinds_wanted && kind < w->kinds.nkinds && good; kind++) {
 		uint64_t pages =
-			sums_get(&w->sums.alone, memory_sums_alone_key(task, kind));
+			table_find(&w->sums.alone.table, memory_sums_alone_key(task, kind));
 
 		good = !pages ||
 		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT | kind << KIND_AT, pages);
@@ -399,9 +360,8 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 		return ATW_END;
 	if (sp->odd)
 		return ATW_E_UNSUPPORTED;
-	if (s->by.v)
-		memset(s->by.v, 0, s->by.slots * sizeof(*s->by.v));
-	s->by.n = 0;
+	table_clear(&s->by.table);
+	s->by.last = NULL;
 	for (size_t i = sp->first; i < sp->first + sp->n && good; i++) {
 		if (i + COUNTS_SOON < sp->first + sp->n)
 			soles_soon(&w->look.soles, &p->counts,
@@ -415,13 +375,16 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	good = good && sums_add_alone(w, task, &mapped);
 	if (!good || !sums_fold(s))
 		return atw_err_nomem(err);
-	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.n + 1, sizeof(*s->sum)))
+	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.table.n + 1, sizeof(*s->sum)))
 		return atw_err_nomem(err);
-	for (size_t i = 0; i < s->by.slots; i++)
-		if (s->by.v[i].key) {
-			s->sum[n] = memory_sums_sum(w, s->by.v[i].key, s->by.v[i].pages);
-			n += !s->sum[n].uncounted;
-		}
+	for (size_t i = 0; i < s->by.table.slots; i++) {
+		const struct table_slot *by = &s->by.table.slot[i];
+
+		if (!by->value)
+			continue;
+		s->sum[n] = memory_sums_sum(w, by->key, by->value);
+		n += !s->sum[n].uncounted;
+	}
 	if (p->sizes)
 		areas_size(w->o.kernel, w->space[task].at, &areas, NULL);
 	/* Where it has ended, that was of others. */
@@ -437,7 +400,7 @@ void walk_sums_close(struct walk_provider *w)
 {
 	look_deinit(&w->look);
 	kinds_deinit(&w->kinds);
-	free(w->sums.by.v);
-	free(w->sums.alone.v);
+	table_deinit(&w->sums.by.table);
+	table_deinit(&w->sums.alone.table);
 	free(w->sums.sum);
 }

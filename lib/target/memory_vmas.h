@@ -24,10 +24,10 @@ struct space {
 	uint64_t at;             /* of the mm_struct */
 };
 
-/* Pages by something that is not 0: a hash table. */
+/* Pages by a key. */
 struct page_sums {
-	struct { uint64_t key, pages; } *v;
-	size_t n, slots, last;
+	struct table table;
+	struct table_slot *last;         /* slot of the key added last */
 };
 
 enum { SUMS_FEW = 1024 };

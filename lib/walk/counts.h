@@ -15,6 +15,9 @@
  * A chunk is one cache line, because frames come in random order. It is small to limit
  * the memory that hostile tables can consume: each 8-byte entry may refer to another
  * chunk.
+ *
+ * The table has the chunks themselves: base/table.h would have pointers to them, which
+ * is a second cache miss for each frame.
  */
 #define COUNTS_CHUNK 56
 
