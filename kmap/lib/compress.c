@@ -5,103 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
+#include "kmap/lib/table.h"
 #include "record/intern.h"
-
-/* What makes objects one. */
-struct compress_key {
-	uint64_t a, b;                   /* an address; a text's, or what kind of key it is */
-};
 
 enum { KEY_IP, KEY_VA };                 /* less than any text's address */
 
 enum size { SIZE_FIRST, SIZE_LARGEST, SIZE_SUM };
 
 struct object {
-	struct compress_key key;
+	struct kmap_key key;             /* an address; a text's, or what kind of key it is */
 	const char *word, *type, *cache; /* of the table of texts; word NULL: alloc_ip */
 	uint64_t alloc_ip, va, size;
 };
 
 /* An access: object, ip. A call: from, to. */
 struct edge {
-	struct compress_key key;
+	struct kmap_key key;
 	uint64_t writes, reads, frees;   /* a call's count is in writes */
 };
 
-struct compress_table {
-	void *v;
-	size_t n, cap, elem;
-	size_t *slot, nslots;            /* number + 1; a power of two */
-};
-
 struct kmap_compress {
-	struct compress_table objects, accesses, calls;
+	struct kmap_table objects, accesses, calls;
 	struct intern texts;
 	size_t now;                      /* the object that accesses are to; + 1, 0: none */
 	uint64_t lost[KMAP_LOSES];
 	bool failed;
 };
-
-/* ---- tables ---- */
-
-/* Each element begins with its key. */
-static struct compress_key *compress_at(const struct compress_table *t, size_t i)
-{
-	return (struct compress_key *)((char *)t->v + i * t->elem);
-}
-
-static size_t *compress_slot_of(const struct compress_table *t, struct compress_key k)
-{
-	size_t i = (size_t)hash_two(k.a, k.b) & (t->nslots - 1);
-
-	for (;; i = (i + 1) & (t->nslots - 1)) {
-		const struct compress_key *there =
-			t->slot[i] ? compress_at(t, t->slot[i] - 1) : NULL;
-
-		if (!there || (there->a == k.a && there->b == k.b))
-			return &t->slot[i];
-	}
-}
-
-static bool compress_grow(struct compress_table *t)
-{
-	size_t n = t->nslots ? t->nslots * 2 : 256, *slot;
-
-	if (t->n < t->nslots / 2)
-		return true;
-	slot = calloc(n, sizeof(*slot));
-	if (!slot)
-		return false;
-	free(t->slot);
-	t->slot = slot;
-	t->nslots = n;
-	for (size_t i = 0; i < t->n; i++)
-		*compress_slot_of(t, *compress_at(t, i)) = i + 1;
-	return true;
-}
-
-/* Its number; what is *fresh is zero but for the key. SIZE_MAX: no memory. */
-static size_t compress_find(struct compress_table *t, struct compress_key k, bool *fresh)
-{
-	size_t *slot;
-
-	*fresh = false;
-	if (!compress_grow(t))
-		return SIZE_MAX;
-	slot = compress_slot_of(t, k);
-	if (*slot)
-		return *slot - 1;
-	if (!array_reserve(&t->v, &t->cap, t->n + 1, t->elem))
-		return SIZE_MAX;
-	memset(compress_at(t, t->n), 0, t->elem);
-	*compress_at(t, t->n) = k;
-	*slot = ++t->n;
-	*fresh = true;
-	return t->n - 1;
-}
 
 static void compress_add(uint64_t *to, uint64_t n)
 {
@@ -115,17 +45,17 @@ static int compress_nomem(struct kmap_compress *c, struct atw_err *err)
 			   c->accesses.n);
 }
 
-static int compress_touch(struct kmap_compress *c, struct compress_table *t,
-			  struct compress_key k, uint64_t writes, uint64_t reads,
+static int compress_touch(struct kmap_compress *c, struct kmap_table *t,
+			  struct kmap_key k, uint64_t writes, uint64_t reads,
 			  uint64_t frees, struct atw_err *err)
 {
 	bool fresh;
-	size_t i = compress_find(t, k, &fresh);
+	int64_t i = kmap_table_get(t, k, &fresh);
 	struct edge *e;
 
-	if (i == SIZE_MAX)
+	if (i < 0)
 		return compress_nomem(c, err);
-	e = (struct edge *)compress_at(t, i);
+	e = (struct edge *)t->v + i;
 	compress_add(&e->writes, writes);
 	compress_add(&e->reads, reads);
 	compress_add(&e->frees, frees);
@@ -206,9 +136,9 @@ static int compress_on_object(struct kmap_compress *c, const struct kmap_object 
 	char buf[KMAP_LINE];
 	const char *word, *type;
 	struct object *to;
-	struct compress_key key;
+	struct kmap_key key;
 	bool fresh;
-	size_t i;
+	int64_t i;
 
 	o.cache = kmap_plain_cache(o.cache);
 	type = compress_text(c, o.type);
@@ -216,17 +146,17 @@ static int compress_on_object(struct kmap_compress *c, const struct kmap_object 
 	if (word)
 		word = compress_text(c, (struct atw_blob){word, strlen(word)});
 	if (word)
-		key = (struct compress_key){0, (uintptr_t)word};
+		key = (struct kmap_key){0, (uintptr_t)word, 0};
 	else if (compress_is_any(o.type, globals))
-		key = (struct compress_key){o.va, KEY_VA};
+		key = (struct kmap_key){o.va, KEY_VA, 0};
 	else
-		key = (struct compress_key){o.alloc_ip,
-					    o.alloc_ip ? KEY_IP : (uintptr_t)type};
-	i = c->failed ? SIZE_MAX : compress_find(&c->objects, key, &fresh);
-	if (i == SIZE_MAX)
+		key = (struct kmap_key){o.alloc_ip,
+					    o.alloc_ip ? KEY_IP : (uintptr_t)type, 0};
+	i = c->failed ? -1 : kmap_table_get(&c->objects, key, &fresh);
+	if (i < 0)
 		return compress_nomem(c, err);
-	c->now = i + 1;
-	to = (struct object *)compress_at(&c->objects, i);
+	c->now = (size_t)i + 1;
+	to = (struct object *)c->objects.v + i;
 	if (fresh) {
 		to->word = word;
 		to->type = type;
@@ -242,7 +172,7 @@ static int compress_on_object(struct kmap_compress *c, const struct kmap_object 
 		return compress_nomem(c, err);
 	if (o.free_ip && o.free_ip != KMAP_FREE_LOST && o.free_ip != KMAP_FREE_NESTED)
 		return compress_touch(c, &c->accesses,
-				      (struct compress_key){c->now, o.free_ip}, 0, 0, 1,
+				      (struct kmap_key){c->now, o.free_ip, 0}, 0, 0, 1,
 				      err);
 	return ATW_OK;
 }
@@ -263,12 +193,12 @@ static int compress_on_record(void *arg, const struct kmap_record *rec,
 		return compress_on_object(c, &rec->u.object, err);
 	case KMAP_ACCESS:
 		return compress_touch(c, &c->accesses,
-				      (struct compress_key){c->now, a->ip}, a->writes,
+				      (struct kmap_key){c->now, a->ip, 0}, a->writes,
 				      a->reads, a->frees, err);
 	case KMAP_CALL:
 		return compress_touch(
 			c, &c->calls,
-			(struct compress_key){rec->u.call.from, rec->u.call.to},
+			(struct kmap_key){rec->u.call.from, rec->u.call.to, 0},
 			rec->u.call.count, 0, 0, err);
 	default:
 		return ATW_OK;
@@ -281,8 +211,9 @@ int kmap_compress_open(struct kmap_compress **ret, struct atw_err *err)
 
 	if (!c)
 		return atw_err_nomem(err);
-	c->objects.elem = sizeof(struct object);
-	c->accesses.elem = c->calls.elem = sizeof(struct edge);
+	kmap_table_init(&c->objects, sizeof(struct object));
+	kmap_table_init(&c->accesses, sizeof(struct edge));
+	kmap_table_init(&c->calls, sizeof(struct edge));
 	*ret = c;
 	return ATW_OK;
 }
@@ -301,7 +232,7 @@ const uint64_t *kmap_compress_losses(const struct kmap_compress *c)
 
 static int compress_by_key(const void *x, const void *y)
 {
-	const struct compress_key *a = x, *b = y;
+	const struct kmap_key *a = x, *b = y;
 
 	if (a->a != b->a)
 		return a->a < b->a ? -1 : 1;
@@ -404,14 +335,11 @@ int kmap_compress_end(struct kmap_compress *c, const struct kmap_sink *to, uint6
 
 void kmap_compress_close(struct kmap_compress *c)
 {
-	struct compress_table *const all[] = {&c->objects, &c->accesses, &c->calls};
-
 	if (!c)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		free(all[i]->v);
-		free(all[i]->slot);
-	}
+	kmap_table_deinit(&c->objects);
+	kmap_table_deinit(&c->accesses);
+	kmap_table_deinit(&c->calls);
 	intern_deinit(&c->texts);
 	free(c);
 }

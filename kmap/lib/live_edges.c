@@ -3,18 +3,18 @@
 
 void live_edges_free(struct live_edges *x)
 {
-	live_index_free(&x->sites);
+	table_deinit(&x->sites);
 	x->n = 0;
 }
 
 static uint32_t live_edges_site_of(struct live_edges *x, uint64_t ip)
 {
-	uint32_t site = live_index_find(&x->sites, ip);
+	uint32_t site = (uint32_t)table_find(&x->sites, ip);
 
 	if (site)
 		return site;
 	site = kstore_site(x->store, ip);
-	if (site && !live_index_set(&x->sites, ip, site)) {
+	if (site && !table_put(&x->sites, ip, site)) {
 		x->store->s->count.lost_accesses++;
 		return 0;
 	}

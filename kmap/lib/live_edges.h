@@ -3,12 +3,12 @@
 #ifndef KMAP_LIVE_EDGES_H
 #define KMAP_LIVE_EDGES_H
 
-#include "kmap/lib/live_index.h"
+#include "base/table.h"
 #include "kmap/lib/store.h"
 
 struct live_edges {
 	struct kstore *store;
-	struct live_index sites;         /* of instructions */
+	struct table sites;         /* of instructions */
 	uint64_t n;                      /* accesses */
 	bool named;                      /* numbers of threads are those that names are known by */
 };

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "linux/kernel.h"
-#include "kmap/lib/live_index.h"
+#include "base/table.h"
 #include "kmap/lib/live_pmu.h"
 #include "kmap/lib/live_sample.h"
 #include "host/host.h"
@@ -34,8 +34,8 @@ struct live_recorder {
 	struct live_pmu *pmu;            /* one of these, or none */
 	struct live_sample *sample;
 	struct live_edges edges;
-	struct live_index objects;       /* by their address, or that of their struct page */
-	struct live_index caches;        /* index + 1 in cache[], by address */
+	struct table objects;       /* by their address, or that of their struct page */
+	struct table caches;        /* index + 1 in cache[], by address */
 	struct live_record_cache *cache;
 	uint32_t ncaches;
 	struct kmem *kmem;
@@ -52,7 +52,7 @@ static struct live_record_cache *live_record_cache_of(struct live_recorder *r,
 						      uint64_t address)
 {
 	const struct kshare_kernel *k = &r->o.s->kernel;
-	uint32_t i = live_index_find(&r->caches, address), size = 0;
+	uint32_t i = (uint32_t)table_find(&r->caches, address), size = 0;
 	char text[64] = "";
 	uint64_t name;
 
@@ -67,7 +67,7 @@ static struct live_record_cache *live_record_cache_of(struct live_recorder *r,
 		*text ? kstore_name(r->o.s, text, strlen(text)) : 0,
 		size,
 	};
-	live_index_set(&r->caches, address, ++r->ncaches);
+	table_put(&r->caches, address, ++r->ncaches);
 	return &r->cache[r->ncaches - 1];
 }
 
@@ -120,7 +120,7 @@ static void live_record_end(struct live_recorder *r, uint32_t id, uint64_t key,
 			    uint64_t time, uint64_t ip)
 {
 	r->words -= live_record_words_of(kshare_object(r->o.s, id)->size);
-	live_index_drop(&r->objects, key);
+	table_remove(&r->objects, table_next(&r->objects, key, NULL));
 	if (r->sample && live_sample_over(r->sample, id, time))
 		kstore_finish(&r->store, id, ip);        /* what touched it comes yet */
 	else
@@ -130,7 +130,7 @@ static void live_record_end(struct live_recorder *r, uint32_t id, uint64_t key,
 static int live_record_begin(struct live_recorder *r, const struct live_event *e,
 			     struct atw_err *err)
 {
-	uint32_t id = live_index_find(&r->objects, e->ptr);
+	uint32_t id = (uint32_t)table_find(&r->objects, e->ptr);
 	struct kstore_birth b;
 
 	if (!live_record_birth_of(r, e, &b))
@@ -147,7 +147,7 @@ static int live_record_begin(struct live_recorder *r, const struct live_event *e
 	id = kstore_new(&r->store, &b);
 	if (!id || r->o.s->by_site)
 		return ATW_OK;
-	if (!live_index_set(&r->objects, e->ptr, id))
+	if (!table_put(&r->objects, e->ptr, id))
 		return atw_err_nomem(err);
 	r->words += live_record_words_of(b.size);
 	return ATW_OK;
@@ -176,7 +176,7 @@ static int live_record_take(struct live_recorder *r, const struct live_event *e,
 	case KSHARE_CACHE_FREE:
 	case KSHARE_PAGE_FREE:
 	case KSHARE_VMAP_FREE:
-		id = live_index_find(&r->objects, e->ptr);
+		id = (uint32_t)table_find(&r->objects, e->ptr);
 		if (id) {
 			r->o.s->count.frees++;
 			live_record_end(r, id, e->ptr, e->time, e->ip);
@@ -197,7 +197,7 @@ enum { LARGEST_SLAB = 8192, ORDERS = 11 };
 static uint32_t live_record_covers(const struct live_recorder *r, uint64_t key,
 				   uint64_t va)
 {
-	uint32_t id = live_index_find(&r->objects, key);
+	uint32_t id = (uint32_t)table_find(&r->objects, key);
 	const struct kshare_object *o = kshare_object(r->o.s, id);
 
 	return id && va - o->va < o->size ? id : 0;
@@ -397,8 +397,8 @@ void live_recorder_close(struct live_recorder *r)
 	live_sample_close(r->sample);
 	live_pmu_close(r->pmu);
 	live_edges_free(&r->edges);
-	live_index_free(&r->objects);
-	live_index_free(&r->caches);
+	table_deinit(&r->objects);
+	table_deinit(&r->caches);
 	free(r->cache);
 	kstore_free(&r->store);
 	free(r);
