@@ -17,6 +17,7 @@
 #include "random.h"
 #include "resident.h"
 #include "walk/memory.h"
+#include "walk/rmap.h"
 #include "xlat.h"
 
 enum { ADDRESSES = 1000000, QUERIES = 20000 };
@@ -31,7 +32,6 @@ struct input {
 	bool have_plain;
 	struct xlat xlat;
 	const char *no_xlat;     /* why not */
-	struct mmu_reverse *reverse;
 	uint64_t leaves, tables;
 	uint64_t *va;            /* ADDRESSES of mapped bytes, shuffled */
 	uint64_t *pa;            /* QUERIES of bytes that are mapped somewhere */
@@ -249,46 +249,44 @@ static void listings(struct input *in)
 
 /* ---- reverse map ---- */
 
-static struct answer reverse_build(void *arg)
+static struct answer reverse_find(struct input *in, size_t n)
 {
-	const struct input *in = arg;
+	struct rmap_range *v = calloc(n, sizeof(*v));
+	struct rmap_ranges want = { v, n };
+	struct rmap f = { .want = &want };
 	struct atw_err err = { 0 };
-	struct mmu_reverse *r;
+	struct answer a;
 
-	need(mmu_reverse_build(in->sp, &r, &err), in->path, &err);
-	mmu_reverse_destroy(r);
-	return (struct answer){ 0 };
-}
-
-static int note_mapping(void *arg, const struct mmu_mapping *m)
-{
-	(void)m;
-	++*(uint64_t *)arg;
-	return 0;
-}
-
-static struct answer reverse_find(void *arg)
-{
-	const struct input *in = arg;
-	struct answer a = { 0 };
-
-	for (size_t i = 0; i < QUERIES; i++)
-		mmu_reverse_find(in->reverse, ATW_PA(in->pa[i]), 1, note_mapping,
-				 &a.count);
+	if (!v)
+		errx(1, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct rmap_range){ .first = in->pa[i], .last = in->pa[i] };
+	rmap_sort(&want);
+	need(rmap_walk(&f, in->sp, 0, UINT64_MAX, 0, &err), in->path, &err);
+	a = (struct answer){ .count = f.n };
+	free(f.hit);
+	free(v);
 	return a;
+}
+
+static struct answer reverse_one(void *arg)
+{
+	return reverse_find(arg, 1);
+}
+
+static struct answer reverse_many(void *arg)
+{
+	return reverse_find(arg, QUERIES);
 }
 
 static void reverses(struct input *in)
 {
-	static const struct way build = { .name = "mmu_reverse_build, a leaf", .go = reverse_build };
-	static const struct way find = { .name = "mmu_reverse_find, a query", .go = reverse_find };
-	struct atw_err err = { 0 };
+	static const struct way one = { .name = "rmap_walk for one byte, a leaf", .go = reverse_one };
+	static const struct way many = { .name = "rmap_walk for 20000 bytes, a byte", .go = reverse_many };
 
 	heading("reverse map, ns of CPU time", "");
-	contest(&build, 1, in, in->leaves);
-	need(mmu_reverse_build(in->sp, &in->reverse, &err), in->path, &err);
-	contest(&find, 1, in, QUERIES);
-	mmu_reverse_destroy(in->reverse);
+	contest(&one, 1, in, in->leaves);
+	contest(&many, 1, in, QUERIES);
 }
 
 /* ---- memory ---- */
@@ -414,7 +412,6 @@ static void measure(const char *path)
 
 	heading("peak memory above the mapped file, MiB", NULL);
 	memory(&in, "listing every mapping", list_rows, 20);
-	memory(&in, "reverse index", reverse_build, 0);
 
 	in.have_plain = !strcmp(pg->name, "x86_64-4") && !pg->ignore &&
 			plain_open(&in.plain, path, in.sp->low.pa.u);

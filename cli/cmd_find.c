@@ -211,7 +211,7 @@ int find_put_root(struct find *f, const struct find_owner *w, atw_pa root, struc
 	uint64_t bytes = atw_table_bytes(pg, pg->nlevels - 1u);
 	struct row r = { 0 };
 
-	if (!finder_wants(&f->finder, root.u, bytes))
+	if (!rmap_wants(&f->finder, root.u, bytes))
 		return ATW_OK;
 	f->roots++;
 	find_set_owner(&r, w);
@@ -227,7 +227,7 @@ int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err)
 	struct atw_err why = { 0 };
 	int r = ATW_OK;
 
-	finder_merge(&f->finder);
+	rmap_merge(&f->finder);
 	if (f->finder.n && w->space &&
 	    atw_areas_open(f->src.target->kernel, w->space->at, &c.areas, &why) < 0)
 		find_no_area(f, w, &why);
@@ -326,7 +326,8 @@ static int find_list(struct find *f)
 	bool tasks, part;
 	int r;
 
-	f->finder.soft = target_soft(f->src.target);
+	f->finder.kept = soft_kept;
+	f->finder.kept_arg = target_soft(f->src.target);
 	r = find_open(f, NULL, &err);
 	if (r < 0)
 		return print_error(&err);

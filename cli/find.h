@@ -8,8 +8,9 @@
 
 #include "listing.h"
 #include "base/buf.h"
-#include "linux/finder.h"
+#include "linux/soft.h"
 #include "linux/spaces.h"
+#include "walk/rmap.h"
 
 /* Rows that the schema has; the order is in cmd_find.c. */
 enum { FIND_COLUMNS = 19 };

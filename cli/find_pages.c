@@ -35,7 +35,7 @@ static void find_pages_cannot(void *arg, const char *what, const struct atw_err 
 
 static bool find_pages_is_wanted(void *arg, uint64_t pa, uint64_t len)
 {
-	return finder_wants(&((struct find_pages_search *)arg)->f->finder, pa, len);
+	return rmap_wants(&((struct find_pages_search *)arg)->f->finder, pa, len);
 }
 
 static int find_pages_look(struct find_pages_search *s, const struct page_run *r,
@@ -59,7 +59,7 @@ static int find_pages_look(struct find_pages_search *s, const struct page_run *r
 			.flagless = !(r->have & RUN_FLAGS),
 		};
 
-		rc = finder_add(&s->f->finder, &like, r->slot, err);
+		rc = rmap_add(&s->f->finder, &like, r->slot, err);
 	}
 	return rc;
 }
@@ -76,7 +76,7 @@ static int find_pages_put_hits(struct find_pages_search *s, const struct find_ow
 
 	if (!a)
 		return atw_err_nomem(err);
-	finder_merge(k);
+	rmap_merge(k);
 	s->f->shared_by += k->n && w->space->n > 1;
 	more = k->n ? ops->areas_open(s->prov, task, &why) : ATW_END;
 	if (more == ATW_OK)

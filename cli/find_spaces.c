@@ -27,7 +27,7 @@ static int find_spaces_walk(struct find *f, const struct mmu_space *sp, uint64_t
 			    uint64_t last, unsigned depth, struct atw_err *err)
 {
 	return find_spaces_cut_off(
-		f, sp, finder_walk(&f->finder, sp, first, last, depth, err), err);
+		f, sp, rmap_walk(&f->finder, sp, first, last, depth, err), err);
 }
 
 /* Below bit 63 on 64-bit machines; everything on others. */

@@ -382,6 +382,6 @@ int find_resolve(struct find *f, const struct space_opts *space)
 		find_target_search_all(f);
 	/* Skip the search if no target is mapped. */
 	if (f->want.n)
-		wanted_sort(&f->want);
+		rmap_sort(&f->want);
 	return status;
 }

@@ -14,9 +14,10 @@
 
 #include "api/api.h"
 #include "base/buf.h"
-#include "linux/finder.h"
+#include "linux/soft.h"
 #include "linux/spaces.h"
 #include "target/provider.h"
+#include "walk/rmap.h"
 
 struct atw_rmap {
 	struct atw_target *target;
@@ -53,13 +54,13 @@ static struct mmu_space rmap_user_half(const struct mmu_space *sp, uint64_t *las
 	return user;
 }
 
-static int rmap_walk(struct atw_rmap *c, const struct mmu_space *sp, uint64_t last,
+static int rmap_walk_space(struct atw_rmap *c, const struct mmu_space *sp, uint64_t last,
 		     struct atw_err *err)
 {
 	struct atw_err why = {0};
 	uint64_t lost = c->finder.lost + c->finder.excluded + c->finder.damaged +
 			c->finder.unstable;
-	int r = finder_walk(&c->finder, sp, 0, last, 0, &why);
+	int r = rmap_walk(&c->finder, sp, 0, last, 0, &why);
 
 	/* A process that ended meanwhile maps nothing any more. */
 	if (r == ATW_E_LIMIT && mmu_space_lives(sp))
@@ -75,7 +76,7 @@ static int rmap_walk(struct atw_rmap *c, const struct mmu_space *sp, uint64_t la
 			    lost);
 		api_lost_add(&c->lost, c->comm, &why);
 	}
-	finder_merge(&c->finder);
+	rmap_merge(&c->finder);
 	return ATW_OK;
 }
 
@@ -101,7 +102,7 @@ static int rmap_next_tables(struct atw_rmap *c, struct atw_err *err)
 		c->owner = o->pid;
 		c->nowners = o->n;
 		user = rmap_user_half(&o->mm.space, &last);
-		return rmap_walk(c, &user, last, err);
+		return rmap_walk_space(c, &user, last, err);
 	}
 	if (c->kernel || c->pid)
 		return ATW_END;
@@ -109,7 +110,7 @@ static int rmap_next_tables(struct atw_rmap *c, struct atw_err *err)
 	c->comm = "[kernel]";
 	c->owner = NULL;
 	c->nowners = 0;
-	return rmap_walk(c, atw_kernel_space(c->target->t->kernel), UINT64_MAX, err);
+	return rmap_walk_space(c, atw_kernel_space(c->target->t->kernel), UINT64_MAX, err);
 }
 
 /* ---- by pages ---- */
@@ -122,7 +123,7 @@ static void rmap_cannot(void *arg, const char *what, const struct atw_err *why)
 /* The provider gives both the same `arg`. */
 static bool rmap_is_wanted(void *arg, uint64_t pa, uint64_t len)
 {
-	return finder_wants(&((struct atw_rmap *)arg)->finder, pa, len);
+	return rmap_wants(&((struct atw_rmap *)arg)->finder, pa, len);
 }
 
 static int rmap_add_run(struct atw_rmap *c, const struct page_run *run,
@@ -151,7 +152,7 @@ static int rmap_add_run(struct atw_rmap *c, const struct page_run *run,
 			.flagless = true,
 		};
 
-		r = finder_add(&c->finder, &like, run->slot, err);
+		r = rmap_add(&c->finder, &like, run->slot, err);
 	}
 	return r;
 }
@@ -197,7 +198,7 @@ static int rmap_next_pages(struct atw_rmap *c, struct atw_err *err)
 	ops->pages_close(c->prov);
 	if (r < 0)
 		api_lost_add(&c->lost, c->comm, &why);
-	finder_merge(&c->finder);
+	rmap_merge(&c->finder);
 	return added;
 }
 
@@ -215,7 +216,8 @@ static int rmap_start(struct atw_rmap *c, struct atw_err *err)
 	if (r != ATW_OK)
 		return r;
 	if (target_has(t, TARGET_TABLES)) {
-		c->finder.soft = target_soft(t);
+		c->finder.kept = soft_kept;
+		c->finder.kept_arg = target_soft(t);
 		r = spaces_collect(t->kernel, &c->spaces, err);
 		/* Of a thread, its process has the address space. */
 		for (size_t i = 0; c->pid && r == ATW_OK && i < c->spaces.n; i++)
@@ -264,7 +266,7 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 	c->pid = o.pid;
 	c->wanted = (struct rmap_range){.first = pa.u, .last = pa.u + (bytes - 1)};
 	c->list = (struct rmap_ranges){&c->wanted, 1};
-	wanted_sort(&c->list);
+	rmap_sort(&c->list);
 	c->finder.want = &c->list;
 	r = rmap_start(c, err);
 	if (r < 0) {

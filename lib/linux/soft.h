@@ -19,6 +19,9 @@ struct soft_bits {
 	uint64_t soft_dirty, uffd_wp, special;
 };
 struct soft_bits soft_page_bits(const struct atw_soft_abi *abi);
+/* As rmap_kept_fn, of a struct atw_soft_abi. Returns an enum atw_soft. */
+uint8_t soft_kept(const void *abi, const struct mmu_space *sp, const struct mmu_seen *s,
+		  uint64_t *ret_pa);
 struct atw_soft_word soft_swap(const struct atw_soft_abi *abi, const struct atw_paging *pg,
 			       unsigned type, uint64_t offset);
 

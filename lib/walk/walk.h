@@ -221,33 +221,4 @@ int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret,
 const struct mmu_walk *mmu_ranges_walk(const struct mmu_ranges *r);
 void mmu_ranges_close(struct mmu_ranges *r);
 
-/* ---- reverse map: virtual addresses of a physical range ---- */
-
-struct mmu_reverse;
-
-struct mmu_mapping {
-	atw_va va;
-	atw_pa pa;               /* what va maps to */
-	uint64_t len;            /* bytes */
-	uint64_t times, stride;  /* number of mappings, at intervals of `stride` bytes
-				  * of VA */
-	uint8_t level, rights;
-};
-
-/* One pass over the space; folded subtrees take one record each. */
-int mmu_reverse_build(const struct mmu_space *sp,
-		      struct mmu_reverse **ret, struct atw_err *err);
-/* The number of entries that were not followed because their table is missing. */
-uint64_t mmu_reverse_lost(const struct mmu_reverse *r);
-/*
- * Calls fn for every mapping of any byte of [pa, pa + len), in the order of the physical
- * addresses of the mapped runs, repeats included; each is clipped to the range. If fn
- * returns non-zero, that ends the iteration and is returned. The number of results is not
- * limited. ATW_E_USAGE: r or fn is NULL.
- */
-typedef int mmu_reverse_fn(void *arg, const struct mmu_mapping *m);
-int mmu_reverse_find(const struct mmu_reverse *r, atw_pa pa,
-		     uint64_t len, mmu_reverse_fn *fn, void *arg);
-void mmu_reverse_destroy(struct mmu_reverse *r);
-
 #endif

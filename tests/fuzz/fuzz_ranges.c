@@ -4,8 +4,9 @@
  * the same tables: no leaf may be missing, none may be made up.
  */
 #include "tables.h"
+#include "walk/rmap.h"
 
-enum { BUDGET = 32, LEAVES = 4000, RANGES = 1024, REPORTS = 500 };
+enum { BUDGET = 32, LEAVES = 4000, RANGES = 1024, REPORTS = 500, ASKED = 16 };
 
 struct leaf {
 	uint64_t va, pa;
@@ -154,74 +155,79 @@ static void check_ranges(const struct machine *m, unsigned split)
 		   split, sum, listed);
 }
 
-/* ---- reverse ---- */
+/* ---- the reverse map ---- */
 
-struct question {
-	const struct machine *m;
-	uint64_t start, len;     /* asked for */
-	uint64_t pa, va;         /* a byte in there that must be found */
-	unsigned reports;
-	bool found;
-};
-
-static int on_mapping(void *arg, const struct mmu_mapping *p)
+static void check_hit(const struct machine *m, const struct rmap_entry *h,
+		      const struct rmap_ranges *want)
 {
-	struct question *q = arg;
-	uint64_t off = q->pa - p->pa.u;
+	uint64_t left = h->bytes;
 	struct mmu_seen s;
 
-	FUZZ_CHECK(p->len && p->times, "a mapping of nothing");
-	FUZZ_CHECK(p->pa.u <= q->start + (q->len - 1) && p->pa.u >= q->start &&
-		   p->pa.u + (p->len - 1) <= q->start + (q->len - 1),
-		   "0x%" PRIx64 "+0x%" PRIx64 " was not asked for", p->pa.u, p->len);
+	FUZZ_CHECK(h->bytes && h->times, "a mapping of nothing");
+	/* It may be of several of them, which are sorted. */
+	for (size_t i = 0; i < want->n && left; i++) {
+		uint64_t at = h->pa + (h->bytes - left), here = want->v[i].last - at;
+
+		if (want->v[i].first <= at && want->v[i].last >= at)
+			left = here < left - 1 ? left - 1 - here : 0;
+	}
+	FUZZ_CHECK(!left, "0x%" PRIx64 "+0x%" PRIx64 " was not asked for", h->pa, h->bytes);
 	/* First and last turn: do they lead there? */
 	for (int i = 0; i < 2; i++) {
-		uint64_t va = p->va.u + (i ? (p->times - 1) * p->stride : 0);
+		uint64_t va = h->va + (i ? (h->times - 1) * h->stride : 0);
 
-		FUZZ_CHECK(mmu_translate(&q->m->sp, ATW_VA(va), &s, NULL) == ATW_OK &&
-			   s.kind == ATW_LEAF && s.pa.u + (va - s.va.u) == p->pa.u,
-			   "0x%" PRIx64 " does not map 0x%" PRIx64, va, p->pa.u);
+		FUZZ_CHECK(mmu_translate(&m->sp, ATW_VA(va), &s, NULL) == ATW_OK &&
+			   s.kind == ATW_LEAF && s.pa.u + (va - s.va.u) == h->pa,
+			   "0x%" PRIx64 " does not map 0x%" PRIx64, va, h->pa);
 	}
-	/* Where the byte is seen in each turn. */
-	if (off < p->len) {
-		uint64_t d = q->va - (p->va.u + off);
+}
 
-		if (p->times == 1 ? !d : q->va >= p->va.u + off && d % p->stride == 0 &&
-					 d / p->stride < p->times)
-			q->found = true;
-	}
-	return q->found || ++q->reports == REPORTS;
+/* Is the leaf's first byte in one of the turns? */
+static bool hit_has(const struct rmap_entry *h, const struct leaf *l)
+{
+	uint64_t off = l->pa - h->pa, d = l->va - (h->va + off);
+
+	return h->kind == ATW_LEAF && off < h->bytes &&
+	       (h->times == 1 ? !d : l->va >= h->va + off && d % h->stride == 0 &&
+					     d / h->stride < h->times);
 }
 
 static void check_reverse(const struct machine *m)
 {
-	struct mmu_reverse *r;
+	struct rmap_range range[ASKED];
+	struct rmap_ranges want = { .v = range };
+	struct rmap f = { .want = &want };
 	struct atw_err err = { 0 };
-	int rc = mmu_reverse_build(&m->sp, &r, &err);
+	size_t step = nleaves / ASKED + 1;
+	int rc;
 
+	/* Each leaf's first byte: by itself, and with what lies around it. */
+	for (size_t i = 0; i < nleaves; i += step) {
+		uint64_t pa = leaves[i].pa, before = pa < 0x1000 ? 0 : 0x1000;
+		bool alone = i % 2 == 0 && nleaves >= ASKED;
+
+		range[want.n++] = (struct rmap_range){
+			.first = alone ? pa : pa - before,
+			.last = alone ? pa : pa - before + 0x2fff,
+		};
+	}
+	if (!want.n)
+		return;
+	rmap_sort(&want);
+	rc = rmap_walk(&f, &m->sp, 0, UINT64_MAX, 0, &err);
 	check_err(rc, &err);
 	FUZZ_CHECK(rc == ATW_OK || rc == ATW_E_LIMIT, "status %d", rc);
-	if (rc < 0)
-		return;
-	/* Each leaf's first byte: by itself, and with what lies around it. */
-	for (size_t i = 0; i < nleaves; i += nleaves / 16 + 1) {
-		struct question q = {
-			.m = m, .pa = leaves[i].pa, .va = leaves[i].va,
-			.start = leaves[i].pa, .len = 1,
-		};
-
-		if (i % 2 || nleaves < 16) {
-			q.start -= q.pa < 0x1000 ? 0 : 0x1000;
-			q.len = 0x3000;
-		}
-		rc = mmu_reverse_find(r, ATW_PA(q.start), q.len, on_mapping, &q);
-		FUZZ_CHECK(q.found || rc,
-			   "0x%" PRIx64 " maps 0x%" PRIx64 ", and is not found",
-			   q.va, q.pa);
+	rmap_merge(&f);
+	for (size_t i = 0; i < f.n && i < REPORTS; i++)
+		if (f.hit[i].kind == ATW_LEAF)
+			check_hit(m, &f.hit[i], &want);
+	for (size_t i = 0, k; i < nleaves && rc == ATW_OK; i += step) {
+		for (k = 0; k < f.n && !hit_has(&f.hit[k], &leaves[i]); k++)
+			;
+		FUZZ_CHECK(k < f.n, "0x%" PRIx64 " maps 0x%" PRIx64 ", and is not found",
+			   leaves[i].va, leaves[i].pa);
 	}
-	FUZZ_CHECK(mmu_reverse_find(r, ATW_PA(0), 0, on_mapping, NULL) == 0,
-		   "nothing is mapped");
-	mmu_reverse_destroy(r);
+	free(f.hit);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -12,7 +12,7 @@
 #include "linux/process.h"
 #include "record/record.h"
 #include "source/source.h"
-#include "walk/walk.h"
+#include "walk/rmap.h"
 
 #include "memory.h"
 #include "test.h"
@@ -102,7 +102,9 @@ TEST(sources)
 /* Functions that take a space; `sp` is invalid. */
 static void spaces(const struct mmu_space *sp)
 {
-	struct mmu_reverse *reverse = NULL;
+	struct rmap_range range = { .last = UINT64_MAX };
+	struct rmap_ranges want = { &range, 1 };
+	struct rmap rmap = { .want = &want };
 	struct mmu_lookup *lookup = NULL;
 	struct mmu_ranges *ranges = NULL;
 	struct mmu_walk *walk = NULL;
@@ -114,8 +116,8 @@ static void spaces(const struct mmu_space *sp)
 	REFUSED(mmu_walk_open(sp, NULL, &walk, &err));
 	REFUSED(mmu_ranges_open(sp, NULL, 0, &ranges, &err));
 	REFUSED(mmu_lookup_open(sp, &lookup, &err));
-	REFUSED(mmu_reverse_build(sp, &reverse, &err));
-	CHECK(!walk && !ranges && !lookup && !reverse);
+	REFUSED(rmap_walk(&rmap, sp, 0, UINT64_MAX, 0, &err));
+	CHECK(!walk && !ranges && !lookup && !rmap.n);
 }
 
 TEST(spaces_of_zeroes)
@@ -165,7 +167,6 @@ TEST(spaces_of_zeroes)
 	mmu_walk_close(NULL);
 	mmu_ranges_close(NULL);
 	mmu_lookup_close(NULL);
-	mmu_reverse_destroy(NULL);
 	mem_free(m);
 }
 
@@ -296,13 +297,6 @@ TEST(outputs)
 	atw_err_remedy(NULL, ATW_PARAM_ROOT);
 }
 
-static int take_mapping(void *arg, const struct mmu_mapping *m)
-{
-	(void)m;
-	++*(unsigned *)arg;
-	return 0;
-}
-
 TEST(iterators_that_are_not_open)
 {
 	const struct mmu_seen *seen = NULL;
@@ -310,7 +304,6 @@ TEST(iterators_that_are_not_open)
 	struct mmu_place place;
 	struct lnx_task task;
 	static struct atw_area area;
-	unsigned n = 0;
 
 	REFUSED(lnx_tasks_next(NULL, &task, &err));
 	REFUSED(atw_areas_next(NULL, &area, &err));
@@ -324,9 +317,6 @@ TEST(iterators_that_are_not_open)
 	REFUSED(mmu_ranges_next(NULL, &range, &err));
 	CHECK(!mmu_ranges_walk(NULL));
 	REFUSED(mmu_lookup(NULL, ATW_VA(0x1000), &place, &err));
-	CHECK_EQ(mmu_reverse_lost(NULL), 0);
-	CHECK_EQ(mmu_reverse_find(NULL, ATW_PA(0), 4096, take_mapping, &n), ATW_E_USAGE);
-	CHECK_EQ(n, 0);
 }
 
 TEST(struct_pages_that_are_not_open)

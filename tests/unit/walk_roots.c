@@ -3,7 +3,7 @@
  * Page-table isolation: two roots in a mode that needs one. The lower half is walked from
  * the first, the upper half from the second.
  */
-#include "walk/walk.h"
+#include "walk/rmap.h"
 
 #include "memory.h"
 #include "test.h"
@@ -101,25 +101,22 @@ TEST(the_iterator)
 	mem_free(m);
 }
 
-static int count(void *arg, const struct mmu_mapping *m)
-{
-	*(uint64_t *)arg = m->va.u;
-	return 0;
-}
-
-TEST(the_reverse)
+TEST(the_reverse_map)
 {
 	struct memory *m = machine();
 	struct mmu_space two = space(m, true);
-	struct mmu_reverse *r;
-	uint64_t va = 1;
+	struct rmap_range range[] = {
+		{ .first = 0x110000, .last = 0x110fff },         /* only the other root has it */
+		{ .first = 0x210000, .last = 0x210fff },
+	};
+	struct rmap_ranges want = { range, 2 };
+	struct rmap f = { .want = &want };
 
-	CHECK_EQ(mmu_reverse_build(&two, &r, NULL), ATW_OK);
-	mmu_reverse_find(r, ATW_PA(0x110000), 4096, count, &va);
-	CHECK_EQ(va, 1);                         /* only the other root has it */
-	mmu_reverse_find(r, ATW_PA(0x210000), 4096, count, &va);
-	CHECK_EQ(va, UPPER);
-	mmu_reverse_destroy(r);
+	rmap_sort(&want);
+	CHECK_EQ(rmap_walk(&f, &two, 0, UINT64_MAX, 0, NULL), ATW_OK);
+	CHECK_EQ(f.n, 1);
+	CHECK_EQ(f.hit->va, UPPER);
+	free(f.hit);
 	mem_free(m);
 }
 

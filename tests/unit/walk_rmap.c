@@ -3,8 +3,9 @@
  * The reverse map merges and folds entries into what every entry by itself says, on
  * tables that recur in all ways.
  */
-#include "linux/finder.h"
+#include "walk/rmap.h"
 
+#include "linux/soft.h"
 #include "memory.h"
 #include "test.h"
 
@@ -29,9 +30,10 @@ static void ask(struct asked *a, uint64_t first, uint64_t len)
 	a->want[a->list.n++] =
 		(struct rmap_range){.first = first, .last = first + len - 1, .at = first};
 	a->list.v = a->want;
-	wanted_sort(&a->list);
+	rmap_sort(&a->list);
 	a->finder.want = &a->list;
-	a->finder.soft = &soft;
+	a->finder.kept = soft_kept;
+	a->finder.kept_arg = &soft;
 }
 
 static int find(struct asked *a, const struct mmu_space *sp, bool all)
@@ -40,8 +42,8 @@ static int find(struct asked *a, const struct mmu_space *sp, bool all)
 
 	a->finder.all = all;
 	a->finder.n = 0;
-	r = finder_walk(&a->finder, sp, 0, UINT64_MAX, 0, NULL);
-	finder_merge(&a->finder);
+	r = rmap_walk(&a->finder, sp, 0, UINT64_MAX, 0, NULL);
+	rmap_merge(&a->finder);
 	return r;
 }
 
@@ -49,6 +51,45 @@ static void end(struct asked *a, struct memory *m)
 {
 	free(a->finder.hit);
 	mem_free(m);
+}
+
+struct one {
+	uint64_t va, pa, table;
+};
+
+static int by_va(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct one));
+}
+
+/* Every address of every hit, in an order that does not matter. */
+static struct one *expand(const struct rmap *f, size_t *ret)
+{
+	size_t n = 0;
+	struct one *v;
+
+	for (size_t i = 0; i < f->n; i++)
+		n += f->hit[i].times * f->hit[i].count;
+	v = calloc(n + 1, sizeof(*v));
+	n = 0;
+	for (size_t i = 0; i < f->n; i++)
+		for (uint64_t t = 0; t < f->hit[i].times; t++)
+			for (uint32_t k = 0; k < f->hit[i].count; k++)
+				v[n++] = (struct one){
+					f->hit[i].va + t * f->hit[i].stride + k * 0x1000ull,
+					f->hit[i].pa + k * 0x1000ull,
+					f->hit[i].kind == ATW_TABLE,
+				};
+	qsort(v, n, sizeof(*v), by_va);
+	*ret = n;
+	return v;
+}
+
+static bool each_has(const struct one *v, size_t n, uint64_t va)
+{
+	while (n && v[n - 1].va != va)
+		n--;
+	return n;
 }
 
 TEST(pages_of_every_size_and_the_tables_to_them)
@@ -64,6 +105,7 @@ TEST(pages_of_every_size_and_the_tables_to_them)
 	mem_put64(m, 0x3000, 0x4003);
 	mem_put64(m, 0x3008, 0x200083);          /* 2 MiB at 2 MiB */
 	mem_put64(m, 0x4028, 0x234001);          /* 0x5000: one page in it */
+	mem_put64(m, 0x4030, 0x235001);
 	ask(&a, 0x234800, 16);
 	CHECK_EQ(find(&a, &sp, false), ATW_OK);
 	CHECK_EQ(a.finder.n, 3);
@@ -72,6 +114,7 @@ TEST(pages_of_every_size_and_the_tables_to_them)
 	CHECK_EQ(h[0].bytes, 16);
 	CHECK_EQ(h[0].entry_at, 0x4028);
 	CHECK_EQ(h[0].index, 5);
+	CHECK_EQ(h[0].rights, ATW_KR | ATW_KX);
 	CHECK_EQ(h[1].va, 0x234800);
 	CHECK_EQ(h[1].level, 1);
 	CHECK_EQ(h[1].span, 21);
@@ -85,6 +128,21 @@ TEST(pages_of_every_size_and_the_tables_to_them)
 	CHECK_EQ(h[0].kind, ATW_TABLE);
 	CHECK_EQ(h[0].entry_at, 0x3000);
 	CHECK_EQ(h[0].level, 1);
+	a.list.n = 0;
+	ask(&a, 0x234800, 0x1000);               /* parts of two pages that are neighbours */
+	CHECK_EQ(find(&a, &sp, false), ATW_OK);
+	h = a.finder.hit;
+	CHECK_EQ(a.finder.n, 3);
+	for (size_t i = 0; i < 3; i++) {
+		CHECK_EQ(h[i].pa, 0x234800);
+		CHECK_EQ(h[i].bytes, 0x1000);
+	}
+	a.list.n = 0;
+	ask(&a, 0x40000000, 0x1000);
+	ask(&a, UINT64_MAX, 1);
+	CHECK_EQ(find(&a, &sp, false), ATW_OK);
+	CHECK_EQ(a.finder.n, 0);
+	CHECK_EQ(a.finder.lost, 0);
 	end(&a, m);
 }
 
@@ -136,6 +194,31 @@ TEST(a_shadow_of_one_page_is_one_hit)
 	CHECK_EQ(a.finder.n, 1);
 	CHECK_EQ(a.finder.hit->times, 1 << 18);
 	CHECK_EQ(a.finder.hit->stride, 0x200000);
+	end(&a, m);
+}
+
+TEST(repeats_of_repeats_are_all_found)
+{
+	struct memory *m = mem_new();
+	struct mmu_space sp = space(m);
+	struct asked a = { 0 };
+	struct one *each;
+	size_t n;
+
+	mem_put64(m, 0x1000, 0x2003);
+	mem_put64(m, 0x2000, 0x3003);
+	mem_put64(m, 0x2008, 0x3003);
+	for (unsigned i = 0; i < 3; i++)
+		mem_put64(m, 0x3000 + 8 * i, 0x4003);
+	mem_put64(m, 0x4010, 0x9001);
+	mem_put64(m, 0x4020, 0xa001);
+	ask(&a, 0x9000, 0x1000);
+	CHECK_EQ(find(&a, &sp, false), ATW_OK);
+	each = expand(&a.finder, &n);
+	CHECK_EQ(n, 6);
+	for (unsigned i = 0; i < 6; i++)
+		CHECK(each_has(each, n, i / 3 * 0x40000000ull + i % 3 * 0x200000ull + 0x2000));
+	free(each);
 	end(&a, m);
 }
 
@@ -217,38 +300,6 @@ static void make_tables(struct memory *m)
 	mem_put64(m, 0x1008, 0x2003);
 	mem_put64(m, 0x1010, 0x2003);
 	mem_put64(m, 0x1018, next_random() % 2 ? 0x2003 : 0);
-}
-
-struct one {
-	uint64_t va, pa, table;
-};
-
-static int by_va(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct one));
-}
-
-/* Every address of every hit, in an order that does not matter. */
-static struct one *expand(const struct rmap *f, size_t *ret)
-{
-	size_t n = 0;
-	struct one *v;
-
-	for (size_t i = 0; i < f->n; i++)
-		n += f->hit[i].times * f->hit[i].count;
-	v = calloc(n + 1, sizeof(*v));
-	n = 0;
-	for (size_t i = 0; i < f->n; i++)
-		for (uint64_t t = 0; t < f->hit[i].times; t++)
-			for (uint32_t k = 0; k < f->hit[i].count; k++)
-				v[n++] = (struct one){
-					f->hit[i].va + t * f->hit[i].stride + k * 0x1000ull,
-					f->hit[i].pa + k * 0x1000ull,
-					f->hit[i].kind == ATW_TABLE,
-				};
-	qsort(v, n, sizeof(*v), by_va);
-	*ret = n;
-	return v;
 }
 
 static bool agrees(unsigned round)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * finder.h - reverse map of one address space: entries that lead to given memory.
+ * rmap.h - reverse map: entries of one address space that lead to given memory.
  *
  * One walk over the space serves any number of requests, because the mappings of a page
  * may be anywhere. Repeated tables are walked once, and their results are multiplied.
  */
-#ifndef LINUX_FINDER_H
-#define LINUX_FINDER_H
+#ifndef WALK_RMAP_H
+#define WALK_RMAP_H
 
-#include "linux/linux.h"
+#include "walk/walk.h"
 
 /* Requested physical range; inclusive. */
 struct rmap_range {
@@ -20,10 +20,10 @@ struct rmap_range {
 };
 
 struct rmap_ranges {
-	struct rmap_range *v; /* sorted by wanted_sort() */
+	struct rmap_range *v;    /* sorted by rmap_sort() */
 	size_t n;
 };
-void wanted_sort(struct rmap_ranges *w);
+void rmap_sort(struct rmap_ranges *w);
 
 /* An entry that leads there, or adjacent ones of one table that all do. */
 struct rmap_entry {
@@ -35,16 +35,23 @@ struct rmap_entry {
 	uint32_t count;          /* entries */
 	uint16_t index;
 	uint8_t level, rights, span;
-	uint8_t kind;            /* LEAF, TABLE; ABSENT: a non-present entry that keeps
-				  * a page */
-	uint8_t what;            /* for ABSENT: enum atw_soft */
+	uint8_t kind;            /* LEAF, TABLE; ABSENT: a non-present entry that keeps a page */
+	uint8_t what;            /* then: of what kind, as rmap_kept_fn returns it */
 	bool byte;               /* a single byte was requested, `va` is its address */
 	bool flagless;           /* `flags` are not known */
 };
 
+/*
+ * What an absent word is that keeps a page, and the page; 0: it keeps none. Below 0x80:
+ * the highest bit is the reverse map's own.
+ */
+typedef uint8_t rmap_kept_fn(const void *arg, const struct mmu_space *sp,
+			     const struct mmu_seen *s, uint64_t *ret_pa);
+
 struct rmap {
 	const struct rmap_ranges *want;
-	const struct atw_soft_abi *soft;
+	rmap_kept_fn *kept;      /* NULL: no such words are looked for */
+	const void *kept_arg;
 	bool all;                /* neither merge nor fold */
 	struct rmap_entry *hit;  /* of one space, in order of addresses */
 	size_t n, cap;
@@ -57,17 +64,17 @@ struct rmap {
  * Adds the results of addresses first..last, `depth` levels deep (0: all). ATW_E_LIMIT:
  * the results so far are included.
  */
-int finder_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64_t last,
+int rmap_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64_t last,
 		unsigned depth, struct atw_err *err);
 /*
  * Adds the results for `slot` bytes of memory that are mapped at like->va and begin at
  * like->pa. For mappings from any source: all other fields are copied from `like`.
  */
-int finder_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
+int rmap_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 	       struct atw_err *err);
 /* Merge adjacent results; to be called after all walks of a space. */
-void finder_merge(struct rmap *f);
+void rmap_merge(struct rmap *f);
 /* Is the table at `pa` inside of a request? */
-bool finder_wants(const struct rmap *f, uint64_t pa, uint64_t len);
+bool rmap_wants(const struct rmap *f, uint64_t pa, uint64_t len);
 
 #endif
