@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/num.h"
+#include "base/sorted.h"
 #include "kmap/lib/objects.h"
 
 struct kmap_cli_functions_known {
@@ -47,17 +48,7 @@ void kmap_functions_deinit(struct kmap_functions *f)
 /* Number of sorted functions that begin at or before `ip`. */
 static size_t functions_up_to(const struct kmap_functions *f, uint64_t ip)
 {
-	size_t low = 0, high = f->sorted;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (f->function[mid].at <= ip)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SORTED_UP_TO(f->function, f->sorted, at, ip);
 }
 
 /* Names are interned: the same one is the same pointer. */
@@ -90,16 +81,9 @@ static void functions_merge(struct kmap_functions *f)
 {
 	for (size_t i = f->sorted; i < f->nfunctions; i++) {
 		struct function one = f->function[i];
-		size_t low = f->sorted, high = i;
+		size_t low = f->sorted +
+			     SORTED_UP_TO(f->function + f->sorted, i - f->sorted, at, one.at);
 
-		while (low < high) {
-			size_t mid = low + (high - low) / 2;
-
-			if (f->function[mid].at <= one.at)
-				low = mid + 1;
-			else
-				high = mid;
-		}
 		memmove(&f->function[low + 1], &f->function[low], (i - low) * sizeof(one));
 		f->function[low] = one;
 	}

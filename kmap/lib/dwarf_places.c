@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/sorted.h"
 
 struct dwarf_places_part {
 	uint64_t first, end;
@@ -130,16 +131,8 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 static const struct dwarf_places_unit *dwarf_places_unit_at(const struct dwarf_places *p,
 							    uint64_t address)
 {
-	size_t lo = 0, hi = p->parts;
+	size_t lo = SORTED_UP_TO(p->part, p->parts, first, address);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->part[mid].first <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && address < p->part[lo - 1].end ? &p->unit[p->part[lo - 1].unit] : NULL;
 }
 

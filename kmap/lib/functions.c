@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/sorted.h"
 
 bool kmap_functions_of_add(struct kmap_functions_of *f, uint64_t at, const char *name)
 {
@@ -108,22 +109,13 @@ bool kmap_named_one(struct kmap_named *n, size_t i)
 size_t kmap_named_take(struct kmap_named *n, uint64_t ip, size_t *first)
 {
 	uint64_t *recent = &n->recent[(ip * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
-	size_t low = 0, high = n->of ? n->of->n : 0, end;
+	size_t low, end;
 
 	*first = 0;
-	if (!ip || !high || *recent == ip)
+	if (!ip || !n->of || !n->of->n || *recent == ip)
 		return 0;
 	*recent = ip;
-	/* How many begin at it or before it. */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (n->of->v[mid].at <= ip)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	end = low;
+	low = end = SORTED_UP_TO(n->of->v, n->of->n, at, ip);
 	if (!end)
 		return 0;
 	while (low && n->of->v[low - 1].at == n->of->v[end - 1].at)

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/sorted.h"
 
 static int file_fail(struct atw_err *err, int status, const char *path, const char *why)
 {
@@ -131,17 +132,7 @@ void file_holes_deinit(struct file_holes *h)
 
 size_t file_holes_from(const struct file_holes *h, uint64_t at)
 {
-	size_t lo = 0, hi = h->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (h->v[mid].end > at)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return SORTED_UP_TO(h->v, h->n, end, at);
 }
 
 uint64_t file_holes_total(const struct file_holes *h)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "base/table.h"
 #include "source/wrap.h"
 
@@ -270,20 +271,13 @@ static int recorded_replay_extent(struct atw_source *s, atw_pa pa, struct atw_ex
 {
 	struct replay *p = s->impl;
 	uint64_t nr = pa.u >> MARK_SHIFT, end;
-	size_t lo = 0, hi;
+	size_t lo;
 
 	if (p->missing != RECORD_NOTHING)
 		return atw_extent_at(p->below, pa, ret);
 	if (!recorded_replay_sort(p))
 		return ATW_E_NOMEM;
-	for (hi = p->n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->order[mid] < nr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = sorted_below(p->order, p->n, sizeof(*p->order), 0, nr);
 	if (lo == p->n)
 		return ATW_END;
 	*ret = (struct atw_extent){ pa, 0, ATW_EXCLUDED };

@@ -3,23 +3,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "format/capture_fields.h"
 
 /* Frames are mostly in the same R: range as the previous ones. */
 static bool capture_run_in_ram(struct capture_reader *c, uint64_t first, uint64_t last)
 {
-	unsigned lo = 0, hi = c->nram;
+	unsigned lo;
 
 	if (first >= c->ram[c->ram_near].start && last <= c->ram[c->ram_near].last)
 		return true;
-	while (lo < hi) {
-		unsigned mid = (lo + hi) / 2;
-
-		if (c->ram[mid].last < first)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = (unsigned)SORTED_BELOW(c->ram, c->nram, last, first);
 	/* For ranges that did not fit into ram[], only the highest end is known. */
 	if (lo == c->nram)
 		return c->ram_full && last <= (c->ram_last | (c->page - 1));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "format/kallsyms.h"
 
 enum {
@@ -178,17 +179,7 @@ size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 /* The number of symbols at or below this address. */
 static uint32_t elfsyms_up_to(const struct elfsyms *s, uint64_t address)
 {
-	uint32_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s->place[mid].address <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)SORTED_UP_TO(s->place, s->n, address, address);
 }
 
 /* The size in the table, of any symbol at the address; labels have none. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "report/report.h"
 #include "linux/kpf.h"
 
@@ -103,21 +104,14 @@ static int report_nodes_on_ram(struct report_nodes_state *n,
 /* The node of a frame; *last is the last byte for which it is valid. */
 static uint32_t report_nodes_at(struct report_nodes_state *n, uint64_t pa, uint64_t *last)
 {
-	size_t low = 0, high = n->nranges;
+	size_t low;
 
 	*last = UINT64_MAX;
 	if (n->near < n->nranges && pa >= n->range[n->near].first && pa <= n->range[n->near].last) {
 		*last = n->range[n->near].last;
 		return n->range[n->near].node;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (n->range[middle].last < pa)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SORTED_BELOW(n->range, n->nranges, last, pa);
 	if (low == n->nranges)
 		return UNKNOWN;
 	if (n->range[low].first > pa) {

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/codec.h"
 #include "base/file.h"
+#include "base/sorted.h"
 #include "format/avml.h"
 #include "format/lime.h"
 #include "source/extents.h"
@@ -189,17 +190,9 @@ static void avml_close(struct atw_source *s)
 /* The chunk that holds a position in the stream. */
 static size_t source_avml_chunk_at(const struct avml *a, uint64_t pos)
 {
-	size_t lo = 0, hi = a->nchunks;
+	size_t n = SORTED_UP_TO(a->index, a->nchunks, pos, pos);
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->index[mid].pos <= pos)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return n ? n - 1 : 0;
 }
 
 static uint64_t source_avml_chunk_end(const struct avml *a, size_t chunk)

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/sorted.h"
 #include "format/flattened.h"
 
 /* ---- one file ---- */
@@ -274,17 +275,7 @@ void kdump_set_deinit(struct kdump_set *s)
 
 const struct kdump_span *kdump_set_span(const struct kdump_set *s, uint64_t pfn)
 {
-	size_t lo = 0, hi = s->nspans - 1;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->spans[mid].end > pfn)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return &s->spans[lo];
+	return &s->spans[SORTED_UP_TO(s->spans, s->nspans - 1, end, pfn)];
 }
 
 /* ---- frames ---- */

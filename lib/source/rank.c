@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/sorted.h"
 
 #define BLOCK 512               /* bits: a cache line of bitmap */
 
@@ -58,17 +59,7 @@ void rank_gaps_deinit(struct rank_gaps *g)
 /* The first gap that ends behind bit n, or g->n. */
 static size_t rank_gap_from(const struct rank_gaps *g, uint64_t n)
 {
-	size_t lo = 0, hi = g->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (g->v[mid].end > n)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return SORTED_UP_TO(g->v, g->n, end, n);
 }
 
 uint64_t rank_gaps_end(const struct rank_gaps *g, uint64_t n)

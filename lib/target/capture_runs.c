@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "format/pagemap.h"
 
 /* ---- runs ---- */
@@ -377,16 +378,8 @@ static const struct capture_part *capture_runs_part_at(struct capture_provider *
 static void capture_runs_find_node(const struct captured *c, uint64_t pa,
 				   struct frame_facts *ret)
 {
-	size_t lo = 0, hi = c->nram;
+	size_t lo = SORTED_BELOW(c->ram, c->nram, last, pa);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->ram[mid].last < pa)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo == c->nram || c->ram[lo].start > pa || !c->ram[lo].have_node)
 		return;
 	ret->have |= FACT_NODE;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "paging/entry.h"
 #include "walk/memory.h"
 
@@ -34,17 +35,7 @@ void rmap_sort(struct rmap_ranges *w)
 /* The first request that may reach to `pa` or beyond. */
 static size_t rmap_first_reaching(const struct rmap_ranges *w, uint64_t pa)
 {
-	size_t lo = 0, hi = w->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (w->v[mid].max_last >= pa)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return SORTED_BELOW(w->v, w->n, max_last, pa);
 }
 
 bool rmap_wants(const struct rmap *f, uint64_t pa, uint64_t len)

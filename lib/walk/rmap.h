@@ -35,7 +35,7 @@ struct rmap_entry {
 	uint32_t count;          /* entries */
 	uint16_t index;
 	uint8_t level, rights, span;
-	uint8_t kind;            /* LEAF, TABLE; ABSENT: a non-present entry that keeps a page */
+	uint8_t kind;            /* LEAF, TABLE; ABSENT: non-present, and keeps a page */
 	uint8_t what;            /* then: of what kind, as rmap_kept_fn returns it */
 	bool byte;               /* a single byte was requested, `va` is its address */
 	bool flagless;           /* `flags` are not known */

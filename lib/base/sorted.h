@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sorted.h - binary searches in arrays that are sorted by a member of 64 bits. */
+#ifndef BASE_SORTED_H
+#define BASE_SORTED_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline size_t sorted_up_to(const void *v, size_t n, size_t stride, size_t at,
+				  uint64_t key)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		uint64_t word;
+
+		memcpy(&word, (const char *)v + mid * stride + at, sizeof(word));
+		if (word <= key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static inline size_t sorted_below(const void *v, size_t n, size_t stride, size_t at,
+				  uint64_t key)
+{
+	return key ? sorted_up_to(v, n, stride, at, key - 1) : 0;
+}
+
+/* How many of n elements have a member up to the key, itself among them. */
+#define SORTED_UP_TO(v, n, member, key) \
+	sorted_up_to(v, n, sizeof(*(v)), offsetof(__typeof__(*(v)), member), key)
+/* How many have one below the key: the index of the first that has not. */
+#define SORTED_BELOW(v, n, member, key) \
+	sorted_below(v, n, sizeof(*(v)), offsetof(__typeof__(*(v)), member), key)
+
+#endif
