@@ -158,18 +158,12 @@ static void recorded_record_free(struct atw_source *s)
 }
 
 static const struct atw_source_ops record_ops = {
-	.size = sizeof(struct atw_source_ops),
+	WRAP_OPS,
 	.name = "record",
 	.help = "keeps what is read",
 	.close = recorded_record_free,
 	.read = recorded_record_read,
 	.read_many = recorded_record_many,
-	.extent = wrap_extent,
-	.fact = wrap_fact,
-	.describe = wrap_describe,
-	.buffer_open = wrap_buffer_open,
-	.buffer_close = wrap_buffer_close,
-	.mapped = wrap_mapped,
 };
 
 int record_open(struct atw_source *below, struct atw_source **ret, struct atw_err *err)

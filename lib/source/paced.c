@@ -57,18 +57,12 @@ static void paced_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 }
 
 static const struct atw_source_ops paced_ops = {
-	.size = sizeof(struct atw_source_ops),
+	WRAP_OPS,
 	.name = "pace",
 	.help = "counts reads, and reads slowly",
 	.close = wrap_close,
 	.read = paced_read,
 	.read_many = paced_many,
-	.extent = wrap_extent,
-	.fact = wrap_fact,
-	.describe = wrap_describe,
-	.buffer_open = wrap_buffer_open,
-	.buffer_close = wrap_buffer_close,
-	.mapped = wrap_mapped,
 };
 
 int paced_source(struct atw_source *below, struct pace *p, struct atw_source **ret,

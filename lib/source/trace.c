@@ -38,18 +38,12 @@ static void trace_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 }
 
 #define TRACE_OPS(...) { \
-	.size = sizeof(struct atw_source_ops), \
+	WRAP_OPS, \
 	.name = "trace", \
 	.help = "reports reads", \
 	.close = wrap_close, \
 	.read = trace_read, \
 	.read_many = trace_many, \
-	.extent = wrap_extent, \
-	.fact = wrap_fact, \
-	.describe = wrap_describe, \
-	.buffer_open = wrap_buffer_open, \
-	.buffer_close = wrap_buffer_close, \
-	.mapped = wrap_mapped, \
 	__VA_ARGS__ \
 }
 

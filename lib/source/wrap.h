@@ -20,4 +20,10 @@ void *wrap_buffer_open(struct atw_source *s, size_t len);
 bool wrap_buffer_close(struct atw_source *s, void *buf);
 void wrap_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
 
+/* The operations of a wrapper that asks `below` for all but bytes. */
+#define WRAP_OPS \
+	.size = sizeof(struct atw_source_ops), .extent = wrap_extent, .fact = wrap_fact, \
+	.describe = wrap_describe, .buffer_open = wrap_buffer_open, \
+	.buffer_close = wrap_buffer_close, .mapped = wrap_mapped
+
 #endif
