@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "linux/memmap.h"
 #include "walk/memory.h"
@@ -224,4 +225,26 @@ void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages)
 		return;
 	*(huge ? &z->huge : &z->pfn) = pfn;
 	*(huge ? &z->huge_known : &z->known) = true;
+}
+
+/* ---- slabs ---- */
+
+/* A slab's first page has a pointer to its kmem_cache, which has a name. */
+void slab_cache_name(struct atw_memmap *m, const uint8_t *slab, char ret[32])
+{
+	uint64_t cache, name;
+	struct cache_name *c;
+
+	if (m->slab_cache_at == NEED_NONE || m->cache_name_at == NEED_NONE)
+		return;
+	cache = get_le64(slab + m->slab_cache_at);
+	c = &m->cache[(cache >> 6 ^ cache >> 12) % CACHE_NAMES];
+	if (!cache)
+		return;
+	if (c->at != cache) {
+		*c = (struct cache_name){ .at = cache };
+		if (kmem_u64(m->kmem, cache + m->cache_name_at, &name, NULL) == ATW_OK)
+			kmem_text(m->kmem, name, c->name, sizeof(c->name), NULL);
+	}
+	memcpy(ret, c->name, sizeof(c->name));
 }
