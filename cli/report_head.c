@@ -21,7 +21,7 @@ static int report_head_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct head));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 /* Of several snapshots the last one is shown: they are of one machine. */

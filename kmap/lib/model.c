@@ -14,18 +14,13 @@
 
 enum { LOWEST_CODE = 4096 };             /* smaller alloc_ips are codes of Memorizer's */
 
-static int kmap_model_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
 		    struct atw_err *err)
 {
 	struct kmap_model *m = calloc(1, sizeof(*m));
 
 	if (!m)
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	m->first = UINT64_MAX;
 	m->top = o && o->top ? o->top : KMAP_TOP;
 	kmap_table_init(&m->cache, sizeof(struct kmap_cache));
@@ -40,7 +35,7 @@ int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
 	kmap_table_init(&m->current, sizeof(struct kmap_current));
 	if (kmap_objects_init(m) < 0) {
 		kmap_model_close(m);
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	}
 	*ret = m;
 	return ATW_OK;
@@ -176,14 +171,14 @@ static int kmap_model_on_object(struct kmap_model *m, const struct kmap_object *
 	bool fresh;
 
 	if (site < 0 || kmap_model_text(m, o->task, &task) < 0)
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	kmap_model_clocked(m, o->alloc_time);
 	kmap_model_clocked(m, kmap_objects_free_time(m, o->free_time));
 	if (kmap_objects_begin(m, o, (uint64_t)site, task, &fresh) < 0)
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	i = kmap_processes_get(m, o->pid, task);
 	if (i < 0 || (!m->has_tasks && task && kmap_processes_name(m, o->pid, task) < 0))
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	p = kmap_process(m, (size_t)i);
 	if (fresh) {
 		p->objects++;
@@ -206,7 +201,7 @@ static int kmap_model_on_access(struct kmap_model *m, const struct kmap_access *
 	code = kmap_code_of(m, a->ip);
 	e = code < 0 ? NULL : kmap_edge_of(m, now->site, (uint64_t)code);
 	if (!e)
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	m->accesses++;
 	kmap_add(&e->reads, a->reads);
 	kmap_add(&e->writes, a->writes);
@@ -219,7 +214,7 @@ static int kmap_model_on_access(struct kmap_model *m, const struct kmap_access *
 	}
 	kmap_objects_access(m, a);
 	if (a->has & KMAP_HAS_PID && kmap_processes_access(m, a, now->site) < 0)
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	return ATW_OK;
 }
 
@@ -238,7 +233,7 @@ static int kmap_model_on_line(struct kmap_model *m, const struct kmap_access *a,
 	i = kmap_table_get(&m->line, (struct kmap_key){ kmap_site(m, now->site)->cache, a->line, 0 },
 			   &fresh);
 	if (i < 0)
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	l = kmap_line(m, (size_t)i);
 	kmap_add(&l->reads, a->reads);
 	kmap_add(&l->writes, a->writes);
@@ -256,7 +251,7 @@ static int kmap_model_on_call(struct kmap_model *m, const struct kmap_call *c,
 	i = to < 0 ? -1 : kmap_table_get(&m->call, (struct kmap_key){ (uint64_t)from,
 					 (uint64_t)to, 0 }, &fresh);
 	if (i < 0)
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	kmap_add(&kmap_call(m, (size_t)i)->count, c->count);
 	kmap_add(&kmap_code(m, (size_t)from)->calls, c->count);
 	return ATW_OK;
@@ -271,7 +266,7 @@ static int kmap_model_on_header(struct kmap_model *m, struct atw_blob key,
 	};
 
 	if (!kmap_own_symbols_header(&m->symbols, key, value))
-		return kmap_model_no_memory(err);
+		return atw_err_nomem(err);
 	if (blob_is(key, "scale")) {
 		num_dec(value.data, value.len, &m->scale);
 		/* Of accesses it is known behind all of them, and not before. */
@@ -281,7 +276,7 @@ static int kmap_model_on_header(struct kmap_model *m, struct atw_blob key,
 		if (blob_is(key, words[i].word)) {
 			*words[i].to = intern_text(&m->texts, value.data, value.len);
 			if (!*words[i].to)
-				return kmap_model_no_memory(err);
+				return atw_err_nomem(err);
 		}
 	if (m->mode && !strcmp(m->mode, "site"))
 		m->compressed = true;
@@ -296,7 +291,7 @@ static int kmap_model_on_task(struct kmap_model *m, int64_t pid, struct atw_blob
 	m->has_tasks = true;
 	return kmap_model_text(m, name, &task) < 0 ||
 			       kmap_processes_name(m, pid, task) < 0
-		       ? kmap_model_no_memory(err)
+		       ? atw_err_nomem(err)
 		       : ATW_OK;
 }
 
@@ -351,7 +346,7 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 int kmap_model_end(struct kmap_model *m, struct atw_err *err)
 {
 	return kmap_objects_end(m) < 0 || kmap_processes_end(m) < 0
-		       ? kmap_model_no_memory(err)
+		       ? atw_err_nomem(err)
 		       : ATW_OK;
 }
 

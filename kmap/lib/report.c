@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.c - tables that analyses share. */
+/* report.c - list of the analyses, and tables that they share. */
 #include "kmap/lib/report.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static int kmap_report_add_pairs(struct kmap_view *v, const struct kmap_model *m
 					    v->units.of[e->key.b], 0 }, &fresh);
 
 		if (at < 0)
-			return report_no_memory(err);
+			return atw_err_nomem(err);
 		p = kmap_pair(v, (size_t)at);
 		kmap_add(&p->reads, e->reads);
 		kmap_add(&p->writes, e->writes);
@@ -148,7 +148,7 @@ struct chart_order *kmap_order(size_t n, struct atw_err *err)
 	struct chart_order *o = calloc(n + 1, sizeof(*o));
 
 	if (!o)
-		report_no_memory(err);
+		atw_err_nomem(err);
 	for (size_t i = 0; o && i < n; i++)
 		o[i].at = i;
 	return o;
@@ -173,8 +173,29 @@ int kmap_draw_bars(const struct kmap_query *a, const struct kmap_bars *b, struct
 	};
 
 	if (!bar)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < b->n; i++)
 		bar[i] = (struct chart_bar){ .name = b->name[i], .value = b->value + i * b->nkeys };
 	return chart_bars(&c, s, err);
+}
+
+/* ---- the list ---- */
+
+static const struct kmap_report *const all[] = {
+#define REPORT(name) &kmap_report_##name,
+#include "kmap/lib/reports.def"
+#undef REPORT
+};
+
+const struct kmap_report *kmap_report_kind(size_t i)
+{
+	return i < ARRAY_SIZE(all) ? all[i] : NULL;
+}
+
+const struct kmap_report *kmap_report_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (strlen(all[i]->name) == len && !memcmp(all[i]->name, name, len))
+			return all[i];
+	return NULL;
 }

@@ -46,7 +46,7 @@ static struct more *report_caches_count(const struct kmap_query *a,
 	struct more *more = calloc(a->m->cache.n + 1, sizeof(*more));
 
 	if (!more)
-		report_no_memory(err);
+		atw_err_nomem(err);
 	for (size_t i = 0; more && i < a->m->site.n; i++)
 		more[kmap_site(a->m, i)->cache].sites++;
 	for (size_t i = 0; more && i < v->pair.n; i++) {
@@ -128,7 +128,7 @@ static int report_caches_draw(const struct kmap_query *a, struct scene *s,
 	_auto_free char (*word)[80] = calloc(n + 1, sizeof(*word));
 
 	if (!value || !name || !word)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct kmap_cache *c = kmap_cache(a->m, i);
 

@@ -100,7 +100,7 @@ static int compartments_parts_init(struct compartments_parts *p, const struct km
 			ok = compartments_add_member(p, IN_TOUCHED, u->of[e->key.b],
 						     kmap_site(a->m, e->key.a)->cache);
 	}
-	return ok ? ATW_OK : report_no_memory(err);
+	return ok ? ATW_OK : atw_err_nomem(err);
 }
 
 static void compartments_parts_deinit(struct compartments_parts *p)
@@ -153,7 +153,7 @@ static int compartments_part_row(struct compartments_parts *x, size_t unit,
 	uint64_t total;
 
 	if (!functions || !touched)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	if (x->u->v[unit].name)
 		row_s(&row, C_CODE, x->u->v[unit].name);
 	row_u(&row, C_SITES, c->sites);

@@ -111,7 +111,7 @@ static int flows_init(struct flows *f, const struct kmap_query *a, struct atw_er
 				    f->view.units.of[e->key.b], 0 }, &fresh);
 		if (at < 0) {
 			flows_deinit(f);
-			return report_no_memory(err);
+			return atw_err_nomem(err);
 		}
 		to = (struct flow_end *)f->ends.v + at;
 		kmap_add(&to->reads, e->reads);
@@ -125,7 +125,7 @@ static struct end *report_flows_sorted(const struct flows *f, struct atw_err *er
 	struct end *e = calloc(f->ends.n + 1, sizeof(*e));
 
 	if (!e)
-		report_no_memory(err);
+		atw_err_nomem(err);
 	for (size_t i = 0; e && i < f->ends.n; i++)
 		e[i] = (struct end){report_flows_end(f, i)->key.a,
 				    kmap_sum(report_flows_end(f, i)->reads,
@@ -244,7 +244,7 @@ static int report_flows_add(void *arg, const struct flow_end *w,
 	int64_t i = kmap_table_get(t, (struct kmap_key){ w->key.b, rd->key.b, 0 }, &fresh);
 
 	if (i < 0)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	kmap_add(&((struct report_flows_sum *)t->v)[i].reads, rd->reads);
 	return ATW_OK;
 }
@@ -278,7 +278,7 @@ static int report_flows_put(const struct kmap_query *a, const struct flows *f,
 	};
 
 	if (!spot || !name)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < v->units.n; i++)
 		name[i] = v->units.v[i].name ? v->units.v[i].name : "?";
 	for (size_t i = 0; i < t->n; i++)

@@ -48,7 +48,7 @@ static int report_lines_rows(const struct kmap_query *a, const struct census_out
 	int r = ATW_OK;
 
 	if (!order)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < a->m->line.n; i++) {
 		const struct kmap_line *l = kmap_line(a->m, i);
 		const struct kmap_sums *s = &kmap_cache(a->m, l->key.a)->s;
@@ -96,7 +96,7 @@ static int report_lines_draw(const struct kmap_query *a, struct scene *s,
 	};
 
 	if (!spot || !row || !word)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
 	for (size_t i = 0; i < a->m->line.n; i++) {

@@ -49,7 +49,7 @@ static int report_matrix_code_all(const struct kmap_query *a, const struct kmap_
 	int r = ATW_OK;
 
 	if (!order || !caches)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < v->pair.n; i++)
 		caches[kmap_pair(v, i)->key.b]++;
 	for (size_t i = 0; r == ATW_OK && i < v->units.n; i++) {
@@ -96,7 +96,7 @@ static int report_matrix_code_bars(const struct kmap_query *a, const struct kmap
 	_auto_free const char **name = calloc(n + 1, sizeof(*name));
 
 	if (!value || !name)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		name[i] = report_matrix_unit_word(&v->units.v[i]);
 		value[2 * i] = v->units.v[i].reads;
@@ -175,7 +175,7 @@ static struct pair_order *report_matrix_order_pairs(const struct kmap_query *a,
 	struct pair_order *o = calloc(v->pair.n + 1, sizeof(*o));
 
 	if (!o)
-		report_no_memory(err);
+		atw_err_nomem(err);
 	for (size_t i = 0; o && i < v->pair.n; i++) {
 		const struct kmap_pair *p = kmap_pair(v, i);
 		const struct kmap_sums *s = &kmap_cache(a->m, p->key.a)->s;
@@ -254,7 +254,7 @@ static int report_matrix_put_heat(const struct kmap_query *a, const struct kmap_
 	};
 
 	if (!spot || !row || !col || !word)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < caches; i++)
 		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
 	for (size_t i = 0; i < units; i++)

@@ -57,7 +57,7 @@ static int report_sites_draw(const struct kmap_query *a, weight_fn *weight,
 	int r;
 
 	if (!value || !name || !at)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		at[i] = words.len;
 		kmap_site_word(a, kmap_site(a->m, i), &words);
@@ -71,7 +71,7 @@ static int report_sites_draw(const struct kmap_query *a, weight_fn *weight,
 	b->things = "sites";
 	b->name = name;
 	b->value = value;
-	r = words.failed ? report_no_memory(err) : kmap_draw_bars(a, b, s, err);
+	r = words.failed ? atw_err_nomem(err) : kmap_draw_bars(a, b, s, err);
 	buf_deinit(&words);
 	return r;
 }

@@ -175,7 +175,7 @@ static int report_time_life_charts(const struct kmap_query *a, struct chart_heat
 	unsigned top;
 
 	if (!spot)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	top = report_time_life_spots(m, false, &life, spot, 0);
 	top = report_time_life_spots(m, true, &dead, spot + life.n, top);
 	for (unsigned k = 0; k <= top; k++)
@@ -207,7 +207,7 @@ static int report_time_life_draw(const struct kmap_query *a, struct scene *s,
 	};
 
 	if (!row || !word)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	snprintf(columns, sizeof(columns), "how long after it at least, in ticks of the recording's clock; n/a of %"
 		 PRIu64 " objects", a->m->undated);
 	for (size_t i = 0; i < n; i++)
@@ -374,7 +374,7 @@ static int report_time_put_lines(const struct kmap_query *a,
 	snprintf(things, sizeof(things), n < a->m->site.n ? "sites, the largest of %zu" : "sites",
 		 (size_t)a->m->site.n);
 	if (!line || !point || !at)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < n && nsteps; i++) {
 		const struct kmap_site *site = kmap_site(a->m, order[i].at);
 		struct chart_point *p = point + c.n * KMAP_STEPS;
@@ -393,7 +393,7 @@ static int report_time_put_lines(const struct kmap_query *a,
 	}
 	for (size_t i = 0; i < c.n && !words.failed; i++)
 		line[i].name = words.data + at[i];
-	r = words.failed ? report_no_memory(err) : chart_lines(&c, s, err);
+	r = words.failed ? atw_err_nomem(err) : chart_lines(&c, s, err);
 	buf_deinit(&words);
 	return r;
 }

@@ -23,11 +23,6 @@ struct others {
 	struct buf words;
 };
 
-static int others_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 static size_t others_keep(struct others *o, struct atw_blob b)
 {
 	size_t at = o->words.len;
@@ -44,9 +39,9 @@ static struct atw_blob others_kept(const struct others *o, struct atw_blob b, si
 static int others_add(struct others *o, const struct other *v, struct atw_err *err)
 {
 	if (!array_reserve((void **)&o->v, &o->cap, o->n + 1, sizeof(*o->v)))
-		return others_no_memory(err);
+		return atw_err_nomem(err);
 	o->v[o->n++] = *v;
-	return o->words.failed ? others_no_memory(err) : ATW_OK;
+	return o->words.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 static int others_on(void *arg, const struct capture_record *rec, struct atw_err *err)
@@ -77,7 +72,7 @@ int collect_others(struct collect *c, struct others **ret, struct atw_err *err)
 	int r;
 
 	if (!o)
-		return others_no_memory(err);
+		return atw_err_nomem(err);
 	r = c->p->ops->others(c->p, &to, err);
 	if (r != ATW_OK) {
 		others_drop(o);

@@ -52,11 +52,6 @@ struct census_model {
 	struct census_pages pages;
 };
 
-static int model_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 /* ---- events ---- */
 
 static int model_emit(struct census_model *m, struct census_event *ev,
@@ -213,14 +208,14 @@ static int model_task(struct census_model *m, const struct capture_record *rec,
 	cgroup = model_keep(m, rec->t.cgroup);
 	exe = model_keep(m, rec->t.exe);
 	if (m->words.failed)
-		return model_no_memory(err);
+		return atw_err_nomem(err);
 	m->task = rec->t;
 	m->task_has = rec->has;
 	m->task.name = model_kept(m, rec->t.name, name);
 	m->task.cgroup = model_kept(m, rec->t.cgroup, cgroup);
 	m->task.exe = model_kept(m, rec->t.exe, exe);
 	if (rec->t.mm && !model_add_mm(m, rec->t.mm, &fresh))
-		return model_no_memory(err);
+		return atw_err_nomem(err);
 	m->now = rec->t.mm && fresh ? PROCESS : fresh ? NO_PROCESS : AGAIN;
 	ev.again = m->now == AGAIN;
 	r = model_emit(m, &ev, err);
@@ -256,7 +251,7 @@ static int model_area(struct census_model *m, const struct capture_record *rec,
 	buf_add(&m->area_name, rec->v.name.data, rec->v.name.len);
 	buf_char(&m->area_name, '\0');
 	if (m->area_name.failed || !units_of(&m->units, &rec->v, rec->has, &m->unit))
-		return model_no_memory(err);
+		return atw_err_nomem(err);
 	m->v = rec->v;
 	m->resident = rec->v.resident;
 	m->listed_resident = 0;
@@ -326,7 +321,7 @@ static int model_on_run(void *arg, const struct capture_run *run, struct atw_err
 	model_backing(&pages, &m->pages, m->page);
 	m->pages = pages;
 	if (model_beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
-		return model_no_memory(err);
+		return atw_err_nomem(err);
 	r = model_emit_area(m, err);
 	return r == ATW_OK ? model_emit(m, &ev, err) : r;
 }
@@ -410,7 +405,7 @@ static int model_on_record(void *arg, const struct capture_record *rec,
 		return model_emit(m, &ev, err);
 	case 'U':
 		return units_add(&m->units, &rec->u, rec->has) ? ATW_OK
-							       : model_no_memory(err);
+							       : atw_err_nomem(err);
 	case 'T':
 		return model_task(m, rec, err);
 	case 'V':
@@ -433,7 +428,7 @@ int census_model_open(const struct census_report *const *report, void *const *st
 	struct census_model *m = calloc(1, sizeof(*m));
 
 	if (!m)
-		return model_no_memory(err);
+		return atw_err_nomem(err);
 	m->report = report;
 	m->state = state;
 	m->n = n;

@@ -28,11 +28,6 @@ struct flame {
 	struct table table;              /* index, by parent and name */
 };
 
-static int flame_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 static const char *flame_name_of(const struct flame *f, uint32_t i)
 {
 	return f->names.data + f->frame[i].name;
@@ -47,11 +42,11 @@ static int flame_new_frame(struct flame *f, uint32_t parent, const char *name, s
 		return atw_err_set(err, ATW_E_LIMIT, "the stacks have more than %d frames",
 				   FLAME_FRAMES);
 	if (!array_reserve((void **)&f->frame, &f->cap, f->n + 1, sizeof(frame)))
-		return flame_no_memory(err);
+		return atw_err_nomem(err);
 	buf_add(&f->names, name, len);
 	buf_add(&f->names, "", 1);
 	if (f->names.failed)
-		return flame_no_memory(err);
+		return atw_err_nomem(err);
 	if (f->n) {
 		frame.depth = f->frame[parent].depth + 1;
 		frame.next = f->frame[parent].child;
@@ -82,7 +77,7 @@ static int flame_find(struct flame *f, uint32_t parent, const char *name, size_t
 	if (rc < 0)
 		return rc;
 	*ret = i;
-	return table_add(&f->table, key, i) ? ATW_OK : flame_no_memory(err);
+	return table_add(&f->table, key, i) ? ATW_OK : atw_err_nomem(err);
 }
 
 int flame_open(struct flame **ret, struct atw_err *err)
@@ -92,7 +87,7 @@ int flame_open(struct flame **ret, struct atw_err *err)
 
 	if (!f || flame_new_frame(f, 0, "all", 3, &root, NULL) < 0) {
 		flame_close(f);
-		return flame_no_memory(err);
+		return atw_err_nomem(err);
 	}
 	*ret = f;
 	return ATW_OK;

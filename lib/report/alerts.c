@@ -87,7 +87,7 @@ static int alerts_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct alerts));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 static bool alerts_private_file(const struct census_area *a)
@@ -152,7 +152,7 @@ static int alerts_on_area_end(struct alerts *s, const struct census_area *v,
 	a->name = name.data ? intern_text(&s->names, name.data, name.len) : NULL;
 	if (!a->task || (name.data && !a->name) ||
 	    !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	a->pid = v->process->pid;
 	a->address = v->first;
 	a->flags = (uint8_t)census_flags(v);

@@ -75,7 +75,7 @@ static int report_areas_start(const struct census_report_opts *o, void **ret,
 	struct report_areas_state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	s->virtual = o->virtual;
 	*ret = s;
 	return ATW_OK;
@@ -94,7 +94,7 @@ static int report_areas_on_process(struct report_areas_state *s,
 
 	if (!name || !array_reserve((void **)&s->process, &s->processes_cap, s->nprocesses + 1,
 				    sizeof(*s->process)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	s->process[s->nprocesses++] = (struct report_areas_process){
 		.pid = p->pid,
 		.name = name,
@@ -110,7 +110,7 @@ static int report_areas_on(struct report_areas_state *s, const struct census_are
 	const char *name = report_areas_name_of(s, a->v->name);
 
 	if (!name || !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	s->area[s->n++] = (struct report_areas_area){
 		.first = a->first,
 		.at = a->first,
@@ -144,7 +144,7 @@ static int report_areas_on_pages(struct report_areas_state *s,
 		else if (p->refs)
 			a->shared += p->pages;
 	}
-	return s->marks.failed ? report_no_memory(err) : ATW_OK;
+	return s->marks.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 static int report_areas_on_area_end(struct report_areas_state *s,
@@ -171,7 +171,7 @@ static int report_areas_on_area_end(struct report_areas_state *s,
 		sums_area(sums, v, a->pages);
 	if (!sums_rest(sums, v, s->virtual) && v->incomplete && !s->virtual)
 		sums_untold(sums, v);
-	return s->marks.failed ? report_no_memory(err) : ATW_OK;
+	return s->marks.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 static void report_areas_on_process_end(struct report_areas_state *s,
@@ -303,7 +303,7 @@ static int report_areas_row(const struct report_areas_state *s,
 		map_text_add(&map, mark, pages);
 	map_text_end(&map);
 	if (text->failed)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	row_u(&row, A_PID, p->pid);
 	row_s(&row, A_TASK, p->name);
 	row_u(&row, A_ADDRESS, a->first);

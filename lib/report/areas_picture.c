@@ -32,7 +32,7 @@ static int areas_picture_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!a)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	/* Offset 0 is no text. */
 	buf_char(&a->texts, '\0');
 	*ret = a;
@@ -63,7 +63,7 @@ static int areas_picture_on_area(struct areas_picture_areas *s,
 				 const struct census_area *a, struct atw_err *err)
 {
 	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	s->v[s->n++] = (struct areas_picture_area){
 		.head = s->head,
 		.marks = s->marks.len,
@@ -73,7 +73,7 @@ static int areas_picture_on_area(struct areas_picture_areas *s,
 			s, "%s", *a->name ? a->name : census_class_names.name[a->class]),
 	};
 	s->head = 0;
-	return s->texts.failed ? report_no_memory(err) : ATW_OK;
+	return s->texts.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 static int areas_picture_on_pages(struct areas_picture_areas *s,
@@ -86,7 +86,7 @@ static int areas_picture_on_pages(struct areas_picture_areas *s,
 	map_keep(&s->marks, map_mark(p), p->pages);
 	a->at = p->va + p->pages * s->page;
 	a->resident += is_resident(p) ? p->pages : 0;
-	return s->marks.failed ? report_no_memory(err) : ATW_OK;
+	return s->marks.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 static int areas_picture_on_area_end(struct areas_picture_areas *s,
@@ -101,7 +101,7 @@ static int areas_picture_on_area_end(struct areas_picture_areas *s,
 	a->end = s->marks.len;
 	a->tag = areas_picture_keep(s, "%s", census_flags_text(census_flags(v), flags));
 	a->note = areas_picture_keep(s, "0x%" PRIx64 " to 0x%" PRIx64, v->first, v->last);
-	return s->marks.failed || s->texts.failed ? report_no_memory(err) : ATW_OK;
+	return s->marks.failed || s->texts.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 static int areas_picture_feed(void *state, const struct census_event *ev,
@@ -114,7 +114,7 @@ static int areas_picture_feed(void *state, const struct census_event *ev,
 	case CENSUS_ON_PROCESS:
 		s->head = areas_picture_keep(s, "%s, %" PRIu64, ev->process->name,
 					     ev->process->pid);
-		return s->texts.failed ? report_no_memory(err) : ATW_OK;
+		return s->texts.failed ? atw_err_nomem(err) : ATW_OK;
 	case CENSUS_ON_AREA:
 		return areas_picture_on_area(s, ev->area, err);
 	case CENSUS_ON_AREA_END:
@@ -166,7 +166,7 @@ static int areas_picture_least(const struct areas_picture_areas *s, uint64_t *re
 	_auto_free uint64_t *resident = calloc(s->n + 1, sizeof(*resident));
 
 	if (!resident)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->n; i++)
 		resident[i] = s->v[i].resident;
 	qsort(resident, s->n, sizeof(*resident), areas_picture_larger);
@@ -191,7 +191,7 @@ static int areas_picture_spread(const struct areas_picture_areas *s,
 		while (a->resident >= few &&
 		       map_kept(&s->marks, &at, a->end, &mark, &pages)) {
 			if (!array_reserve((void **)run, &cap, n + 1, sizeof(**run)))
-				return report_no_memory(err);
+				return atw_err_nomem(err);
 			(*run)[n++] =
 				(struct chart_run){pages, areas_picture_key_of(mark)};
 		}
@@ -233,7 +233,7 @@ static int areas_picture_draw(void *state, struct scene *s, struct atw_err *err)
 	int rc;
 
 	if (!strip)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	rc = areas_picture_spread(a, &run, strip, err);
 	return rc < 0 ? rc : chart_strips(&c, s, err);
 }

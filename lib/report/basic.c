@@ -57,7 +57,7 @@ static int basic_start(const struct census_report_opts *o, void **ret,
 	struct basic_state *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	b->virtual = o->virtual;
 	b->bare = o->bare;
 	*ret = b;
@@ -200,7 +200,7 @@ static int basic_finish(void *state, const struct census_out *out, struct atw_er
 	int r = ATW_OK;
 
 	if (!order)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	if (out->paper) {
 		basic_paper(b, out);
 		return ATW_OK;

@@ -31,7 +31,7 @@ static int basic_picture_start(const struct census_report_opts *o, void **ret,
 	struct basic_picture_basic *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	b->virtual = o->virtual;
 	*ret = b;
 	return ATW_OK;
@@ -79,7 +79,7 @@ static int basic_picture_draw(void *state, struct scene *s, struct atw_err *err)
 	};
 
 	if (!bar || !shown)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (unsigned i = 0; i < PARTS; i++)
 		key[i] = (struct chart_key){ parts[i].name, palette_color(i) };
 	key[PARTS - 1].color = SCENE_REST;

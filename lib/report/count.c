@@ -44,7 +44,7 @@ static int count_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct count));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 static int count_on_pages(struct count *c, const struct census_pages *p, uint64_t page,

@@ -103,7 +103,7 @@ static int growth_start(const struct census_report_opts *o, void **ret,
 	struct growth_state *g = calloc(1, sizeof(*g));
 
 	if (!g)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	g->self = o->self;
 	*ret = g;
 	return ATW_OK;
@@ -139,7 +139,7 @@ static int growth_begin(struct growth_state *g, const struct census_process *p,
 	if (r != ATW_OK)
 		return r;
 	if (!array_reserve((void **)&g->v, &g->cap, at + 1, sizeof(*g->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	while (g->n <= at)
 		g->v[g->n++] = (struct growth_process){.looks = 0};
 	/* A process that is recorded twice in one look counts once, the first time. */
@@ -164,7 +164,7 @@ static int growth_new_line(struct growth_state *g, struct growth_process *p,
 {
 	if (g->lines >= UINT32_MAX - 1 ||
 	    !array_reserve((void **)&g->line, &g->lines_cap, g->lines + 1, sizeof(*g->line)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	g->line[g->lines] = (struct growth_line){
 		.class = class,
 		.next = p->lines,
@@ -373,7 +373,7 @@ static int growth_finish(void *state, const struct census_out *out, struct atw_e
 	int r = ATW_OK;
 
 	if (!v)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	growth_collect(g, v);
 	qsort(v, n, sizeof(*v), growth_by);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)

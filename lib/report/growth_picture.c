@@ -28,7 +28,7 @@ static int growth_picture_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!g)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	*ret = g;
 	return ATW_OK;
 }
@@ -43,7 +43,7 @@ static int growth_picture_on_process(struct growth_picture_growth *g,
 	if (rc < 0)
 		return rc;
 	if (!array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(*g->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	g->v[g->n++] =
 		(struct growth_picture_sum){process, g->looks.n ? g->looks.n - 1 : 0, 0};
 	return ATW_OK;
@@ -127,7 +127,7 @@ static int growth_picture_draw(void *state, struct scene *s, struct atw_err *err
 	};
 
 	if (!at || !point || !line || !name)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	if (!growth_picture_times(g, at)) {
 		c.unit_x = AXIS_COUNT;
 		c.head.of = "bytes in memory and on swap, from look to look";

@@ -42,7 +42,7 @@ static int kernel_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct kernel));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 static int kernel_feed(void *state, const struct census_event *ev, struct atw_err *err)
@@ -57,7 +57,7 @@ static int kernel_feed(void *state, const struct census_event *ev, struct atw_er
 		return ATW_OK;
 	c.name = intern_text(&k->names, (const char *)h->key.data + n, h->key.len - n);
 	if (!c.name || !array_reserve((void **)&k->v, &k->cap, k->n + 1, sizeof(*k->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	k->v[k->n++] = c;
 	return ATW_OK;
 }

@@ -9,11 +9,6 @@
 #include "base/bytes.h"
 #include "base/num.h"
 
-static int looks_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 void looks_deinit(struct looks *l)
 {
 	free(l->at);
@@ -66,7 +61,7 @@ int looks_feed(struct looks *l, const struct census_event *ev, struct atw_err *e
 {
 	if (!l->open) {
 		if (!array_reserve((void **)&l->at, &l->cap, l->n + 1, sizeof(*l->at)))
-			return looks_no_memory(err);
+			return atw_err_nomem(err);
 		l->at[l->n++] = UINT64_MAX;
 		l->open = true;
 	}
@@ -123,7 +118,7 @@ int look_processes_find(struct look_processes *p, uint64_t pid, bool has_start,
 	if (!s) {
 		if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v)) ||
 		    !table_add(&p->table, key, p->n + 1))
-			return looks_no_memory(err);
+			return atw_err_nomem(err);
 		p->v[p->n++] = want;
 	}
 	if (len)

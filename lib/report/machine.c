@@ -124,7 +124,7 @@ static int machine_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!m)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	m->all.node = -1;
 	*ret = m;
 	return ATW_OK;
@@ -158,7 +158,7 @@ static struct machine_sums *machine_node_of(struct machine_state *m, int64_t nod
 		if (m->node[i].node == node)
 			return &m->node[i];
 	if (!array_reserve((void **)&m->node, &m->nodes_cap, m->nnodes + 1, sizeof(*m->node))) {
-		report_no_memory(err);
+		atw_err_nomem(err);
 		return NULL;
 	}
 	m->node[m->nnodes] = (struct machine_sums){.node = node};
@@ -184,7 +184,7 @@ static int machine_on_ram(struct machine_state *m, const struct census_event *ev
 	if (end <= first)
 		return ATW_OK;
 	if (!array_reserve((void **)&m->ram, &m->ram_cap, m->nram + 1, sizeof(*m->ram)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	m->ram[m->nram] = (struct range){ first, end, -1 };
 	m->all.ram += end - first;
 	if (ev->ram_has & CAPTURE_R_NODE && r->node < NODES) {

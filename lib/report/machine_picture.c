@@ -20,7 +20,7 @@ static int machine_picture_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!m)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	m->start = UINT64_MAX;
 	*ret = m;
 	return ATW_OK;

@@ -82,7 +82,7 @@ static int report_nodes_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct report_nodes_state));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 /* R: lines ascend; the node of one that does not is unknown. */
@@ -94,7 +94,7 @@ static int report_nodes_on_ram(struct report_nodes_state *n,
 	    (n->nranges && ev->ram->start <= n->range[n->nranges - 1].last))
 		return ATW_OK;
 	if (!array_reserve((void **)&n->range, &n->ranges_cap, n->nranges + 1, sizeof(*n->range)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	n->range[n->nranges++] = (struct nodes_range){
 		ev->ram->start, ev->ram->last, (uint32_t)ev->ram->node,
 	};
@@ -188,7 +188,7 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 		return ATW_OK;
 	if (!array_reserve((void **)&n->process, &n->cap, n->n + 1, sizeof(*n->process)) ||
 	    !array_reserve((void **)&n->part, &n->parts_cap, n->nparts + n->nmet, sizeof(*n->part)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	q = &n->process[n->n++];
 	*q = (struct nodes_process){
 		.pid = p->pid, .name = n->names.len, .incomplete = p->incomplete
@@ -196,7 +196,7 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 	buf_str(&n->names, p->name);
 	buf_char(&n->names, '\0');
 	if (n->names.failed)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	qsort(n->met, n->nmet, sizeof(n->met[0]), report_nodes_by_number);
 	for (size_t i = 0; i < n->nmet; i++) {
 		struct nodes_sums *s = &n->now[n->met[i]];
@@ -281,7 +281,7 @@ static int nodes_processes(const struct report_nodes_state *n,
 	int r = ATW_OK;
 
 	if (!v)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0, at = 0; i < n->n; i++) {
 		v[i] = (struct nodes_order){ n->process[i].total, i, at, 0 };
 		while (at < n->nparts && n->part[at].process == i) {

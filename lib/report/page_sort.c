@@ -17,11 +17,6 @@ struct page_part {
 	size_t n, next;
 };
 
-static int page_sort_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 void page_sort_deinit(struct page_sort *s)
 {
 	for (size_t i = 0; i < s->nparts; i++)
@@ -87,7 +82,7 @@ static int page_sort_spill(struct page_sort *s, struct atw_err *err)
 	if (s->nparts)
 		p.at = s->part[s->nparts - 1].at + s->part[s->nparts - 1].left;
 	if (!array_reserve((void **)&s->part, &s->parts_cap, s->nparts + 1, sizeof(*s->part)))
-		return page_sort_no_memory(err);
+		return atw_err_nomem(err);
 	page_sort_sort(s);
 	r = page_sort_transfer(s, s->v, s->n, p.at, true, err);
 	if (r != ATW_OK)
@@ -109,7 +104,7 @@ int page_sort_add(struct page_sort *s, const struct page_rec *rec, struct atw_er
 			return r;
 	}
 	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
-		return page_sort_no_memory(err);
+		return atw_err_nomem(err);
 	s->v[s->n++] = *rec;
 	return ATW_OK;
 }
@@ -167,11 +162,11 @@ int page_sort_finish(struct page_sort *s, struct atw_err *err)
 	s->cap = 0;
 	s->heap = calloc(s->nparts, sizeof(*s->heap));
 	if (r == ATW_OK && !s->heap)
-		return page_sort_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->nparts && r == ATW_OK; i++) {
 		s->part[i].v = calloc(AHEAD, sizeof(struct page_rec));
 		if (!s->part[i].v)
-			return page_sort_no_memory(err);
+			return atw_err_nomem(err);
 		r = page_sort_refill(s, &s->part[i], err);
 		s->heap[s->nheap++] = i;
 	}

@@ -79,7 +79,7 @@ static int report_pages_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct pages_report));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 static const char *report_pages_owner(struct pages_report *s, const struct census_area *a,
@@ -108,7 +108,7 @@ static int report_pages_on_area(struct pages_report *s, const struct census_area
 	s->used = false;
 	if (!name || s->n == UINT32_MAX ||
 	    !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	s->area[s->n++] = (struct report_pages_area){
 		.owner = name,
 		.unit = unit,
@@ -192,7 +192,7 @@ static int report_pages_row(struct pages_report *s, const struct page_rec *p,
 	if (report_pages_is_gone(a))
 		buf_str(&s->text, CENSUS_DELETED);
 	if (s->text.failed)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	row_s(&row, P_OWNER, s->text.data);
 	row_u(&row, P_PID, a->pid);
 	row_u(&row, P_CLASS, a->class);

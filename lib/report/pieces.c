@@ -48,7 +48,7 @@ static struct piece *pieces_piece_of(struct pieces *t, uint32_t part, uint64_t a
 	p = calloc(1, sizeof(*p));
 	if (!p || !table_add(&t->table, key, (uintptr_t)p)) {
 		free(p);
-		*status = report_no_memory(err);
+		*status = atw_err_nomem(err);
 		return NULL;
 	}
 	p->part = part;
@@ -108,7 +108,7 @@ int pieces_sort(struct pieces *t, size_t parts, struct atw_err *err)
 {
 	t->first = calloc(parts + 1, sizeof(struct piece *));
 	if (!t->first)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < t->table.slots; i++) {
 		struct piece *p = table_ptr(t->table.slot[i].value);
 
@@ -155,7 +155,7 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
 		for (struct piece *p = t->first[g->number]; p; p = p->next) {
 			if (!array_reserve((void **)&ret->v, &ret->cap, ret->n + 1,
 					   sizeof(struct piece *)))
-				return report_no_memory(err);
+				return atw_err_nomem(err);
 			ret->v[ret->n++] = p;
 		}
 	if (ret->n)

@@ -16,12 +16,12 @@ int processes_add(struct processes *p, struct atw_blob name, uint64_t pid, bool 
 		  struct atw_err *err)
 {
 	if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	p->v[p->n] = (struct process_sums){ .name = p->names.len, .pid = pid, .paper = paper };
 	buf_add(&p->names, name.data, name.len);
 	buf_char(&p->names, '\0');
 	if (p->names.failed)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	p->n++;
 	return ATW_OK;
 }

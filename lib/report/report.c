@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.c - names and texts that reports share. */
+/* report.c - list of the reports; names and texts that they share. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "report/report.h"
 
 static const char *const classes[CENSUS_CLASSES] = {
@@ -42,7 +44,23 @@ void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1])
 		snprintf(buf + 2 * i, 3, "%02x", id->b[i]);
 }
 
-int report_no_memory(struct atw_err *err)
+/* ---- the list ---- */
+
+static const struct census_report *const all[] = {
+#define REPORT(name) &report_##name,
+#include "report/reports.def"
+#undef REPORT
+};
+
+const struct census_report *census_report_kind(size_t i)
 {
-	return atw_err_nomem(err);
+	return i < ARRAY_SIZE(all) ? all[i] : NULL;
+}
+
+const struct census_report *census_report_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (strlen(all[i]->name) == len && !memcmp(all[i]->name, name, len))
+			return all[i];
+	return NULL;
 }

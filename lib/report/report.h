@@ -22,7 +22,6 @@ extern const struct atw_names census_guess_names;
 #define GUESS_COLUMN { .key = "guess", .type = ATW_T_LETTERS, .width = 5, \
 		       .names = &census_guess_names, .help = "~: what it is for is a guess" }
 
-int report_no_memory(struct atw_err *err);
 
 static inline uint64_t area_pages(const struct census_area *a, uint64_t page)
 {

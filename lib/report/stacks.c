@@ -38,7 +38,7 @@ static int stacks_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!s)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	*ret = s;
 	return ATW_OK;
 }
@@ -77,7 +77,7 @@ static int stacks_on_area(struct stacks_state *s, const struct census_area *a,
 	struct page_group *g = stacks_group_of(s, a, census_class_names.name[a->class]);
 
 	if (!g)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	g->unit = a->unit;
 	s->now = (size_t)(g - s->groups.v);
 	return ATW_OK;
@@ -94,7 +94,7 @@ static int stacks_on_pages(struct stacks_state *s, const struct census_pages *p,
 		as.class = SMAPS_RSS;
 		g = stacks_group_of(s, p->area, "hugetlb");
 		if (!g)
-			return report_no_memory(err);
+			return atw_err_nomem(err);
 		g->unit = p->area->unit;
 	}
 	smaps_add(&g->sum, &as);
@@ -197,10 +197,10 @@ static int stacks_finish(void *state, const struct census_out *out, struct atw_e
 	int r = ATW_OK;
 
 	if (!stacks_name_units(s))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->groups.n; i++)
 		if (s->groups.v[i].sum.rss && !stacks_add_line(s, &s->groups.v[i]))
-			return report_no_memory(err);
+			return atw_err_nomem(err);
 	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++) {
 		struct report_row row = { .have = 0 };
 

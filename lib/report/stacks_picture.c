@@ -20,7 +20,7 @@ static int stacks_picture_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!s)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	if (flame_open(&s->flame, err) < 0) {
 		free(s);
 		return ATW_E_NOMEM;

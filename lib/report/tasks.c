@@ -76,8 +76,8 @@ static int report_tasks_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!s)
-		return report_no_memory(err);
-	s->hz = 100;                     /* USER_HZ, and HZ of the LPMA format's kernel */
+		return atw_err_nomem(err);
+	s->hz = 100;                     /* USER_HZ, and HZ of the paper's kernel */
 	*ret = s;
 	return ATW_OK;
 }
@@ -103,7 +103,7 @@ static int report_tasks_feed(void *state, const struct census_event *ev,
 	}
 	name = intern_text(&s->names, t->name.len ? t->name.data : "", t->name.len);
 	if (!name || !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	s->v[s->n++] = (struct report_tasks_task){*t, name, ev->task_has, ev->again};
 	return ATW_OK;
 }

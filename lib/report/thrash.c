@@ -107,7 +107,7 @@ static int thrash_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct thrash_state));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 static void thrash_on_header(struct whole *w, const struct capture_header *h)
@@ -161,7 +161,7 @@ static int thrash_on_task(struct thrash_state *t, const struct census_event *ev,
 	if (r != ATW_OK)
 		return r;
 	if (!array_reserve((void **)&t->seen, &t->seen_cap, s.process + 1, sizeof(*t->seen)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (; t->nseen <= s.process; t->nseen++)
 		t->seen[t->nseen] = (struct seen){ 0 };
 	was = &t->seen[s.process];
@@ -177,7 +177,7 @@ static int thrash_on_task(struct thrash_state *t, const struct census_event *ev,
 		s.major = k->major;
 	}
 	*was = (struct seen){ s.look, k->minor, k->major };
-	return (s.minor || s.major) && !thrash_add_step(t, s) ? report_no_memory(err)
+	return (s.minor || s.major) && !thrash_add_step(t, s) ? atw_err_nomem(err)
 							      : ATW_OK;
 }
 
@@ -191,7 +191,7 @@ static int thrash_feed(void *state, const struct census_event *ev, struct atw_er
 	if (t->wholes < t->looks.n) {
 		if (!array_reserve((void **)&t->whole, &t->wholes_cap, t->looks.n,
 				   sizeof(*t->whole)))
-			return report_no_memory(err);
+			return atw_err_nomem(err);
 		t->whole[t->wholes++] = (struct whole){ .have = 0 };
 	}
 	if (ev->what == CENSUS_ON_HEADER)

@@ -35,7 +35,7 @@ static int thrash_picture_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!t)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (unsigned i = 0; i < COLUMNS; i++)
 		t->column[i] = picture_column("thrash", keys[i]);
 	*ret = t;
@@ -56,11 +56,11 @@ static int thrash_picture_add(struct thrash_picture_thrash *t, uint64_t line,
 			      struct atw_err *err)
 {
 	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	t->v[t->n++] = (struct value){ line, look, rate, t->names.len };
 	buf_str(&t->names, name);
 	buf_char(&t->names, '\0');
-	return t->names.failed ? report_no_memory(err) : ATW_OK;
+	return t->names.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 static int thrash_picture_on_row(void *state, const struct atw_row *row,
@@ -80,7 +80,7 @@ static int thrash_picture_on_row(void *state, const struct atw_row *row,
 	if (look >= t->looks) {
 		if (!array_reserve((void **)&t->seconds, &t->looks_cap, (size_t)look + 1,
 				   sizeof(*t->seconds)))
-			return report_no_memory(err);
+			return atw_err_nomem(err);
 		while (t->looks <= look)
 			t->seconds[t->looks++] = 0;
 	}
@@ -123,7 +123,7 @@ static int thrash_picture_draw_lines(struct thrash_picture_thrash *t, struct sce
 	uint64_t ms = 0;
 
 	if (!at || !point || !line)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < t->looks; i++) {
 		ms = chart_add(ms, t->seconds[i]);
 		at[i] = ms / 1000;

@@ -74,7 +74,7 @@ static int totals_start(const struct census_report_opts *o, void **ret,
 	struct totals_state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	s->virtual = o->virtual;
 	*ret = s;
 	return ATW_OK;
@@ -115,13 +115,13 @@ static int totals_on_area(struct totals_state *s, const struct census_area *a,
 		size_t n = (size_t)a->unit->number + 1;
 
 		if (!array_reserve((void **)&s->v, &s->cap, n, sizeof(*s->v)))
-			return report_no_memory(err);
+			return atw_err_nomem(err);
 		while (s->n < n)
 			s->v[s->n++] = (struct total){ .unit = NULL };
 	}
 	s->now = parts_of(&s->parts, a);
 	if (!s->now)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	t = &s->v[a->unit->number];
 	t->unit = a->unit;
 	t->guess |= a->guess;

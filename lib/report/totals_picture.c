@@ -31,7 +31,7 @@ static int totals_picture_start(const struct census_report_opts *o, void **ret,
 
 	(void)o;
 	if (!t)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	t->name = picture_column("totals", "name");
 	t->state = picture_column("totals", "state");
 	for (unsigned w = 0; w < 2; w++)
@@ -61,7 +61,7 @@ static int totals_picture_on_row(void *state, const struct atw_row *row,
 	if (!picture_has(row, t->name))
 		return ATW_OK;
 	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	u = &t->v[t->n++];
 	*u = (struct totals_picture_unit){.name = t->names.len};
 	buf_str(&t->names, row->v[t->name].s);
@@ -69,7 +69,7 @@ static int totals_picture_on_row(void *state, const struct atw_row *row,
 		buf_str(&t->names, CENSUS_DELETED);
 	buf_char(&t->names, '\0');
 	if (t->names.failed)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	if (!picture_has(row, t->column[0][0]))
 		t->unknown++;
 	for (unsigned w = 0; w < 2; w++)
@@ -97,7 +97,7 @@ static int totals_picture_draw(void *state, struct scene *s, struct atw_err *err
 	int rc;
 
 	if (!bar)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < t->n; i++)
 		bar[i] = (struct chart_bar){
 			.name = t->names.data + t->v[i].name, .value = t->v[i].pages[0],
@@ -108,7 +108,7 @@ static int totals_picture_draw(void *state, struct scene *s, struct atw_err *err
 		buf_printf(&of, "; of %zu it is not known where they lie, and none are shown",
 			   (size_t)t->unknown);
 	c.head.of = of.data;
-	rc = of.failed ? report_no_memory(err) : chart_bars(&c, s, err);
+	rc = of.failed ? atw_err_nomem(err) : chart_bars(&c, s, err);
 	buf_deinit(&of);
 	return rc;
 }

@@ -65,7 +65,7 @@ static int units_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct units_report));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 /*
@@ -128,7 +128,7 @@ static int units_on_area(struct units_report *s, const struct census_area *a,
 	s->now = parts_of(&s->parts, a);
 	if (!s->now || !array_reserve((void **)&s->mappings, &s->mappings_cap, s->parts.n,
 				      sizeof(*s->mappings)))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	if (s->parts.n > old)
 		s->mappings[old] = 0;
 	return ATW_OK;
@@ -177,7 +177,7 @@ static int units_pages(struct units_report *s, const struct part *g,
 	pieces_marks(p, g->pages, units_untold(g), NULL, &map);
 	map_text_end(&map);
 	if (s->text.failed)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (const struct part *c = g; c; c = c->next)
 		mappings += s->mappings[c->number];
 	if (!units_untold(g)) {

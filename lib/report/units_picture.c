@@ -35,7 +35,7 @@ static int units_picture_start(const struct census_report_opts *o, void **ret,
 {
 	(void)o;
 	*ret = calloc(1, sizeof(struct units_picture_units));
-	return *ret ? ATW_OK : report_no_memory(err);
+	return *ret ? ATW_OK : atw_err_nomem(err);
 }
 
 static int units_picture_on_pages(struct units_picture_units *u,
@@ -55,7 +55,7 @@ static int units_picture_on_pages(struct units_picture_units *u,
 		size_t n = (size_t)a->unit->number + 1;
 
 		if (!array_reserve((void **)&u->v, &u->cap, n, sizeof(*u->v)))
-			return report_no_memory(err);
+			return atw_err_nomem(err);
 		while (u->n < n)
 			u->v[u->n++] = (struct units_picture_unit){.unit = NULL};
 	}
@@ -125,11 +125,11 @@ static int units_picture_draw(void *state, struct scene *s, struct atw_err *err)
 	int rc;
 
 	if (!cell)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	units_picture_join(u);
 	units_picture_name_all(u);
 	if (u->names.failed)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < u->n; i++) {
 		uint32_t parent = (uint32_t)c.n;
 
@@ -150,7 +150,7 @@ static int units_picture_draw(void *state, struct scene *s, struct atw_err *err)
 			   u->unknown);
 		c.head.of = of.data;
 	}
-	rc = of.failed ? report_no_memory(err) : chart_treemap(&c, s, err);
+	rc = of.failed ? atw_err_nomem(err) : chart_treemap(&c, s, err);
 	buf_deinit(&of);
 	return rc;
 }

@@ -68,7 +68,7 @@ static int use_start(const struct census_report_opts *o, void **ret, struct atw_
 	struct use *u = calloc(1, sizeof(*u));
 
 	if (!u)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	u->user = o->user;
 	u->user_arg = o->user_arg;
 	*ret = u;
@@ -92,7 +92,7 @@ static int use_area(struct use *u, const struct census_event *ev, struct atw_err
 	struct page_group *g = groups_of(&u->groups, u->by, a);
 
 	if (!g)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	if (g->last != a->process->number + 1) {
 		g->last = a->process->number + 1;
 		g->processes++;
@@ -162,7 +162,7 @@ static int use_untold(struct use *u, const struct census_process *p, struct atw_
 		return ATW_OK;
 	g = groups_of_process(&u->groups, u->by, p);
 	if (!g)
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	g->processes += g->last != p->number + 1;
 	g->last = p->number + 1;
 	g->incomplete = true;
@@ -267,7 +267,7 @@ static int use_step(void *state, const struct census_out *out, struct atw_err *e
 
 	u->looks++;
 	if (!groups_join(&u->groups))
-		return report_no_memory(err);
+		return atw_err_nomem(err);
 	if (u->groups.n)
 		qsort(u->groups.v, u->groups.n, sizeof(*u->groups.v), use_by_share);
 	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++)

@@ -43,17 +43,12 @@ struct paper_writer {
 	char line[CAPTURE_LINE];
 };
 
-static int paper_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 static int write_paper_flush(struct paper_writer *w, struct atw_err *err)
 {
 	size_t len = w->text.len;
 
 	if (w->text.failed)
-		return paper_no_memory(err);
+		return atw_err_nomem(err);
 	w->text.len = 0;
 	return len ? pack_write(w->out, w->text.data, len, err) : ATW_OK;
 }
@@ -140,7 +135,7 @@ static int write_paper_add_page(struct paper_writer *w, const struct capture_run
 	buf_add(&w->runs, text, capture_write_paper_run(page, text, sizeof(text)));
 	w->listed++;
 	capture_add(page, true, &w->sums);
-	return w->runs.failed ? paper_no_memory(err) : ATW_OK;
+	return w->runs.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 /* Pages that no figure of the paper counts have no form: zero pages, devices, markers. */
@@ -224,7 +219,7 @@ static int write_paper_check_class(struct paper_writer *w, const struct census_a
 	char text[7];
 
 	if (!units_of(&w->units, v, has, &unit))
-		return paper_no_memory(err);
+		return atw_err_nomem(err);
 	classify(&w->class, v, has, unit, &got);
 	got.process = &process;
 	got.name = a->name;
@@ -322,7 +317,7 @@ int paper_writer_open(int fd, int level, struct paper_writer **ret, struct atw_e
 	int r;
 
 	if (!w)
-		return paper_no_memory(err);
+		return atw_err_nomem(err);
 	w->report[0] = &writer_report;
 	w->state[0] = w;
 	r = pack_open(fd, level, &w->out, err);

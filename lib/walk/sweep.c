@@ -55,11 +55,6 @@ struct sweep {
 	char *leaves;            /* words of a batch of leaf[] */
 };
 
-static int sweep_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 static const char *sweep_words(const struct sweep *s, size_t upper)
 {
 	return s->words + upper * s->stride;
@@ -93,7 +88,7 @@ static int sweep_add(struct sweep *s, const struct sweep_table *t, struct atw_er
 	size_t *cap = t->level ? &s->upper_cap : &s->leaf_cap;
 
 	if (!array_reserve((void **)v, cap, *n + 1, sizeof(*t)))
-		return sweep_no_memory(err);
+		return atw_err_nomem(err);
 	(*v)[(*n)++] = *t;
 	return ATW_OK;
 }
@@ -135,7 +130,7 @@ static int sweep_level(struct sweep *s, size_t from, struct atw_err *err)
 	int r = ATW_OK;
 
 	if (!sweep_reserve(s, to - from))
-		return sweep_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = from; i < to; i++)
 		s->piece[i - from] = (struct atw_piece){
 			ATW_PA(s->upper[i].pa), s->words + i * s->stride,
@@ -314,7 +309,7 @@ static int sweep_batch(struct sweep *s, size_t from, size_t to, struct atw_err *
 	if (!sweep_ways(s, from, to) ||
 	    !sweep_reserve(s, n + s->nways + (last - first + 1) * (size_t)GUARDS) ||
 	    !array_reserve((void **)&s->again, &s->again_cap, s->nways, s->stride))
-		return sweep_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		s->piece[i] = (struct atw_piece){ ATW_PA(s->leaf[from + i].pa), words + i * bytes,
 						  bytes, 0 };
@@ -377,7 +372,7 @@ int sweep_spaces(const struct mmu_space *const *sp, size_t n, const struct sweep
 	}
 	s.leaves = atw_buffer_open(s.mem, LEAVES * atw_table_bytes(s.pg, 0));
 	if (!s.leaves)
-		r = sweep_no_memory(err);
+		r = atw_err_nomem(err);
 	for (; s.first < n && r == ATW_OK; s.first += s.n) {
 		s.n = n - s.first < SPACES ? n - s.first : SPACES;
 		r = sweep_chunk(&s, err);
