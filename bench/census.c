@@ -38,12 +38,6 @@ static const struct pass passes[] = {
 	  { "atwalk", "report", "-q", "basic,units,totals", "-", "--format", "csv" }, 60, 1536 },
 };
 
-static void need(int r, const struct atw_err *e)
-{
-	if (r != ATW_OK)
-		errx(1, "%s", e->text);
-}
-
 /* ---- the sink of the stream ---- */
 
 struct taken {

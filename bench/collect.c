@@ -26,13 +26,7 @@ struct input {
 	int sink;                        /* /dev/null */
 };
 
-static void need(int r, const struct atw_err *err)
-{
-	if (r < 0)
-		errx(1, "%s", err->text);
-}
-
-/* A whole file; seq_file returns at most a page per read. */
+/* All of a file, as seq_file gives it: a page at most a read. */
 static void read_whole(pid_t pid, const char *name)
 {
 	static char buf[65536];

@@ -22,12 +22,6 @@
 enum { TEXT = 64 << 20, TIMES = 4, ACCESSES = 50 };
 #define LONG ((uint64_t)1 << 30)
 
-static void need(int r, const struct atw_err *e)
-{
-	if (r != ATW_OK)
-		errx(1, "%s", e->text);
-}
-
 /* ---- the maker ---- */
 
 static void name(struct atw_blob *b, const char *s)

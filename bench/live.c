@@ -30,12 +30,6 @@ struct input {
 	struct atw_soft_abi soft;
 };
 
-static void need(int r, const struct atw_err *err)
-{
-	if (r < 0)
-		errx(1, "%s", err->text);
-}
-
 /* ---- by the library ---- */
 
 static struct answer bpf_leaves(void *arg)

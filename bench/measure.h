@@ -21,6 +21,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <atwalk/base.h>
+
 enum { ROUNDS = 15, SLOWLY = 3, MAX_WAYS = 8 };
 
 /* What a way found: how many, and a sum over all of them. */
@@ -36,6 +38,12 @@ struct way {
 	double times;            /* the same, in times of the first way */
 	bool slow;               /* takes part in every third round only */
 };
+
+static inline void need(int r, const struct atw_err *err)
+{
+	if (r < 0)
+		errx(1, "%s", err->text);
+}
 
 /* CPU time of this thread. */
 static inline double now_ns(void)

@@ -37,7 +37,7 @@ struct input {
 	uint64_t *pa;            /* QUERIES of bytes that are mapped somewhere */
 };
 
-static void need(int r, const char *path, const struct atw_err *err)
+static void need_of(int r, const char *path, const struct atw_err *err)
 {
 	if (r < 0)
 		errx(1, "%s: %s", path, err->text);
@@ -158,13 +158,13 @@ static inline struct answer list(const struct input *in, uint32_t flags,
 	struct mmu_walk *w;
 	int r = mmu_walk_open(in->sp, &o, &w, &err);
 
-	need(r, in->path, &err);
+	need_of(r, in->path, &err);
 	while ((r = mmu_walk_next(w, &s, &err)) == ATW_OK)
 		if (s->kind == ATW_LEAF && !s->loss) {
 			a.count += s->count;
 			a.sum += look(in->sp, s);
 		}
-	need(r, in->path, &err);
+	need_of(r, in->path, &err);
 	if (mmu_walk_stats(w).folded)
 		a.count = in->leaves;
 	mmu_walk_close(w);
@@ -210,13 +210,13 @@ static inline struct answer ranges(const struct input *in, unsigned split)
 	struct mmu_range g;
 	int r = mmu_ranges_open(in->sp, &o, split, &rs, &err);
 
-	need(r, in->path, &err);
+	need_of(r, in->path, &err);
 	while ((r = mmu_ranges_next(rs, &g, &err)) == ATW_OK)
 		if (g.kind == ATW_LEAF && !g.loss) {
 			a.count += g.entries;
 			a.sum += g.pa.u;
 		}
-	need(r, in->path, &err);
+	need_of(r, in->path, &err);
 	if (mmu_walk_stats(mmu_ranges_walk(rs)).folded)
 		a.count = in->leaves;
 	mmu_ranges_close(rs);
@@ -262,7 +262,7 @@ static struct answer reverse_find(struct input *in, size_t n)
 	for (size_t i = 0; i < n; i++)
 		v[i] = (struct rmap_range){ .first = in->pa[i], .last = in->pa[i] };
 	rmap_sort(&want);
-	need(rmap_walk(&f, in->sp, 0, UINT64_MAX, 0, &err), in->path, &err);
+	need_of(rmap_walk(&f, in->sp, 0, UINT64_MAX, 0, &err), in->path, &err);
 	a = (struct answer){ .count = f.n };
 	free(f.hit);
 	free(v);
@@ -339,7 +339,7 @@ static struct leaf *all_leaves(const struct input *in)
 
 	if (!leaf)
 		errx(1, "out of memory");
-	need(mmu_walk_open(in->sp, &o, &w, &err), in->path, &err);
+	need_of(mmu_walk_open(in->sp, &o, &w, &err), in->path, &err);
 	while (mmu_walk_next(w, &s, &err) == ATW_OK)
 		for (uint32_t i = 0; s->kind == ATW_LEAF && !s->loss && i < s->count; i++) {
 			uint64_t size = s->size / s->count;
@@ -386,7 +386,7 @@ static void count(struct input *in)
 	const struct mmu_seen *s;
 	struct mmu_walk *w;
 
-	need(mmu_walk_open(in->sp, &o, &w, &err), in->path, &err);
+	need_of(mmu_walk_open(in->sp, &o, &w, &err), in->path, &err);
 	while (mmu_walk_next(w, &s, &err) == ATW_OK)
 		;
 	in->leaves = mmu_walk_stats(w).leaves;
@@ -401,10 +401,10 @@ static void measure(const char *path)
 	struct atw_err err = { 0 };
 	const struct atw_paging *pg;
 
-	need(atw_source_open(path, NULL, 0, &in.src, &err), path, &err);
-	need(atw_kernel_open(in.src, &o, &in.kernel, &err), path, &err);
+	need_of(atw_source_open(path, NULL, 0, &in.src, &err), path, &err);
+	need_of(atw_kernel_open(in.src, &o, &in.kernel, &err), path, &err);
 	in.sp = atw_kernel_space(in.kernel);
-	need(mmu_lookup_open(in.sp, &in.lookup, &err), in.path, &err);
+	need_of(mmu_lookup_open(in.sp, &in.lookup, &err), in.path, &err);
 	pg = &in.sp->paging;
 	count(&in);
 	printf("\n%s: %s, %" PRIu64 " leaves, %" PRIu64 " tables\n", path, pg->name,

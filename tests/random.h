@@ -14,6 +14,14 @@ static inline uint64_t random_next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
+/* For tests that need no seed of their own. */
+static inline uint64_t random_any(void)
+{
+	static uint64_t state = 1;
+
+	return random_next(&state);
+}
+
 /* A number below n. */
 static inline uint64_t random_below(uint64_t *state, uint64_t n)
 {

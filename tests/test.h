@@ -61,6 +61,14 @@ static bool test_skipped;
 	} \
 } while (0)
 
+/* ATW_E_USAGE, and a sentence in `err`. */
+#define REFUSED(call) do { \
+	err = (struct atw_err){ 0 }; \
+	CHECK_EQ(call, ATW_E_USAGE); \
+	CHECK_EQ(err.status, ATW_E_USAGE); \
+	CHECK(err.text[0]); \
+} while (0)
+
 #define SKIP(why) do { \
 	printf("skip - %s\n", why); test_skipped = true; return; \
 } while (0)

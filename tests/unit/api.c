@@ -15,14 +15,6 @@
 
 static struct atw_err err;
 
-/* ATW_E_USAGE, and a sentence. */
-#define REFUSED(call) do { \
-	err = (struct atw_err){ 0 }; \
-	CHECK_EQ(call, ATW_E_USAGE); \
-	CHECK_EQ(err.status, ATW_E_USAGE); \
-	CHECK(err.text[0]); \
-} while (0)
-
 /* Several tests use one target each; what fails to open fails the first CHECK. */
 static struct atw_target *open_target(const char *source)
 {

@@ -2,17 +2,10 @@
 /* Marked bytes agree with an array of one flag a byte. */
 #include "extract/marks.h"
 
+#include "random.h"
 #include "test.h"
 
 enum { SPAN = 16 * MARK_PAGE };
-
-static uint32_t seed = 1;
-
-static uint32_t next_random(void)
-{
-	seed = seed * 1664525u + 1013904223u;
-	return seed >> 8;
-}
 
 /* What is left of bytes that are all set, once what is not marked is cleared. */
 static bool agrees(struct byte_marks *m, const bool *want, uint64_t base)
@@ -23,7 +16,7 @@ static bool agrees(struct byte_marks *m, const bool *want, uint64_t base)
 	marks_sort(m);
 	for (size_t i = 0; i < m->n; i++) {
 		uint64_t at = (m->v[i].nr << MARK_SHIFT) - base;
-		unsigned from = next_random() % MARK_PAGE;
+		unsigned from = random_any() % MARK_PAGE;
 
 		if (i && m->v[i].nr <= m->v[i - 1].nr)
 			return false;
@@ -50,9 +43,9 @@ TEST(pieces_of_every_size)
 
 		memset(want, 0, sizeof(want));
 		for (unsigned i = 0; i < round; i++) {
-			unsigned at = next_random() % SPAN, len;
+			unsigned at = random_any() % SPAN, len;
 
-			len = next_random() % (i % 3 ? 40 : 3 * MARK_PAGE);
+			len = random_any() % (i % 3 ? 40 : 3 * MARK_PAGE);
 			if (i % 5 == 0)
 				at &= ~(unsigned)(MARK_PAGE - 1);
 			if (len > SPAN - at)

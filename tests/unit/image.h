@@ -70,6 +70,12 @@ static inline const char *image_save(struct image *im, size_t len)
 	return im->path;
 }
 
+static inline int image_open(struct image *im, size_t len, struct atw_source **ret,
+			     struct atw_err *err)
+{
+	return atw_source_open(image_save(im, len), NULL, 0, ret, err);
+}
+
 static inline void image_free(struct image *im)
 {
 	if (im->path[0])

@@ -5,6 +5,7 @@
  * bit twice or not at all, a word without a kind, two flags with one letter.
  */
 #include "paging/entry.h"
+#include "random.h"
 #include "test.h"
 
 static uint64_t checks;          /* how many facts were looked at */
@@ -45,26 +46,16 @@ static void for_each(void (*fn)(const struct atw_paging *pg))
 		fn(&variant[i]);
 }
 
-static uint64_t rnd(void)
-{
-	static uint64_t x = 0x9e3779b97f4a7c15;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return x * 0x2545f4914f6cdd1d;
-}
-
 /* A word that is likely to be a leaf or a table: few bits, or a rule's own. */
 static uint64_t likely_word(const struct atw_paging *pg)
 {
-	uint64_t w = rnd(), pick = rnd();
+	uint64_t w = random_any(), pick = random_any();
 	const struct atw_rule *r = pg->rules;
 
 	if (pick & 1)
-		w &= rnd();
+		w &= random_any();
 	if (pick & 2)
-		w &= rnd();
+		w &= random_any();
 	if (pick & 4)
 		w &= ~(0xfffull << 52);
 	if (pick & 8)                   /* aligned as large pages are */
@@ -237,7 +228,7 @@ TEST(every_entry_bit_moves_the_address_it_carries)
 static void pieces(const struct atw_paging *pg)
 {
 	for (unsigned i = 0; i < 4000; i++) {
-		unsigned l = rnd() % pg->nlevels;
+		unsigned l = random_any() % pg->nlevels;
 		enum atw_kind kind = i & 1 && l ? ATW_TABLE : ATW_LEAF;
 		const struct entry_pieces e = entry_pieces(pg, l, kind);
 		uint64_t w = likely_word(pg), pa = 0, want;
@@ -286,7 +277,7 @@ static void rules(const struct atw_paging *pg)
 		unsigned here = 0;
 
 		for (unsigned i = 0; i < 20000; i++) {
-			uint64_t w = i & 1 ? rnd() : likely_word(pg);
+			uint64_t w = i & 1 ? random_any() : likely_word(pg);
 			enum atw_kind k = atw_entry_kind(pg, l, w);
 
 			FACT(pg, k <= ATW_BAD, "0x%" PRIx64 " has no kind", w);
@@ -322,7 +313,7 @@ static void rights(const struct atw_paging *pg)
 		     "a rule about tables below those about leaves only");
 	}
 	for (unsigned i = 0; i < 20000; i++) {
-		unsigned l = rnd() % pg->nlevels, above = rnd() & ATW_RIGHTS_ALL;
+		unsigned l = random_any() % pg->nlevels, above = random_any() & ATW_RIGHTS_ALL;
 		uint64_t w = likely_word(pg);
 		enum atw_kind k = atw_entry_kind(pg, l, w);
 		unsigned left = atw_entry_rights(pg, l, k, w, above);
@@ -404,7 +395,7 @@ static void spans(const struct atw_paging *pg)
 		}
 	}
 	for (unsigned i = 0; i < 20000; i++) {
-		unsigned l = rnd() % pg->nlevels;
+		unsigned l = random_any() % pg->nlevels;
 		uint64_t w = likely_word(pg), pa;
 		unsigned span = atw_entry_span(pg, l, w);
 
@@ -449,7 +440,7 @@ static void attrs(const struct atw_paging *pg)
 			if (atw_entry_kind(pg, l, w) != ATW_LEAF)
 				continue;
 			leaves++;
-			v = (w & mask) | (rnd() & ~mask);
+			v = (w & mask) | (random_any() & ~mask);
 			FACT(pg, same(pg, l, w, v),
 			     "level %u: 0x%" PRIx64 " and 0x%" PRIx64 " differ in "
 			     "more than address", l, w, v);
@@ -472,7 +463,7 @@ TEST(leaf_attrs_are_exact)
 static void either(const struct atw_paging *pg)
 {
 	for (unsigned i = 0; i < 60000; i++) {
-		unsigned l = rnd() % pg->nlevels, k = rnd() % (pg->word_size * 8);
+		unsigned l = random_any() % pg->nlevels, k = random_any() % (pg->word_size * 8);
 		uint64_t w = likely_word(pg), v = w ^ 1ull << k;
 
 		if (atw_entry_kind(pg, l, w) != ATW_LEAF ||

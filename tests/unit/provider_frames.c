@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "random.h"
 #include "test.h"
 
 enum { FILE_FRAMES = 100000 };
@@ -29,15 +30,6 @@ static int make_file(void)
 			return -1;
 	}
 	return fd;
-}
-
-static uint64_t random_u64(void)
-{
-	static uint64_t x = 88172645463325252;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	return x ^= x << 17;
 }
 
 /* In the order of a caller that searches for runs. */
@@ -83,11 +75,11 @@ TEST(every_frame_has_its_own_word)
 
 	CHECK(fd >= 0);
 	for (unsigned round = 0; round < 20; round++) {
-		size_t n = random_u64() % (FRAMES_MAX + 1);
+		size_t n = random_any() % (FRAMES_MAX + 1);
 		uint64_t range = round % 3 ? FILE_FRAMES : 50;
 
 		for (size_t i = 0; i < n; i++)
-			pfn[i] = random_u64() % 16 ? random_u64() % range : UINT64_MAX;
+			pfn[i] = random_any() % 16 ? random_any() % range : UINT64_MAX;
 		CHECK(all_right(fd, n));
 		for (size_t i = 0; i < n; i++)
 			pfn[i] = i;
@@ -97,13 +89,13 @@ TEST(every_frame_has_its_own_word)
 		CHECK(all_right(fd, n));
 		/* Runs, and some of them on top of each other. */
 		for (size_t i = 0; i < n; i++)
-			pfn[i] = i && random_u64() % 100 ? pfn[i - 1] + 1
-							 : random_u64() % FILE_FRAMES;
+			pfn[i] = i && random_any() % 100 ? pfn[i - 1] + 1
+							 : random_any() % FILE_FRAMES;
 		CHECK(all_right(fd, n));
 		/* As a kernel gives them out. */
 		for (size_t i = 0; i < n; i++)
-			pfn[i] = i && pfn[i - 1] && random_u64() % 100 ? pfn[i - 1] - 1
-								       : random_u64() % FILE_FRAMES;
+			pfn[i] = i && pfn[i - 1] && random_any() % 100 ? pfn[i - 1] - 1
+								       : random_any() % FILE_FRAMES;
 		CHECK(all_right(fd, n));
 	}
 	close(fd);

@@ -19,14 +19,6 @@
 
 static struct atw_err err;
 
-/* ATW_E_USAGE with a message. */
-#define REFUSED(call) do { \
-	err = (struct atw_err){ 0 }; \
-	CHECK_EQ(call, ATW_E_USAGE); \
-	CHECK_EQ(err.status, ATW_E_USAGE); \
-	CHECK(err.text[0]); \
-} while (0)
-
 TEST(paging_modes)
 {
 	const struct atw_paging *pg = atw_paging_find("x86_64-4");

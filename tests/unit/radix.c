@@ -4,31 +4,23 @@
 
 #include <stdlib.h>
 
+#include "random.h"
 #include "test.h"
 
 enum { MOST = 20000 };
 
 static uint64_t v[MOST], other[MOST];
 
-static uint64_t random_u64(void)
-{
-	static uint64_t x = 88172645463325252;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	return x ^= x << 17;
-}
-
 /* The low bits, by which it is not sorted, are the order they had. */
 TEST(in_order_and_stable)
 {
 	for (unsigned round = 0; round < 200; round++) {
-		size_t n = random_u64() % (round % 4 ? 600 : MOST);
-		uint64_t mask = UINT64_MAX >> random_u64() % 49, sum = 0;
+		size_t n = random_any() % (round % 4 ? 600 : MOST);
+		uint64_t mask = UINT64_MAX >> random_any() % 49, sum = 0;
 		const uint64_t *s;
 
 		for (size_t i = 0; i < n; i++) {
-			v[i] = (random_u64() & mask) << 15 | i;
+			v[i] = (random_any() & mask) << 15 | i;
 			sum += v[i];
 		}
 		s = radix_sort(v, other, n, 15);

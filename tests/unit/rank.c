@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rank index agrees with counting bit by bit. */
+#include "random.h"
 #include "test.h"
 
 #include "base/file.h"
 #include "source/rank.h"
-
-static uint32_t seed = 1;
-
-static uint32_t next_random(void)
-{
-	seed = seed * 1664525u + 1013904223u;
-	return seed >> 8;
-}
 
 /* A map of exactly the bytes it needs, so that a sanitizer sees any excess. */
 static uint8_t *make_bits(uint64_t nbits, unsigned density)
@@ -21,7 +14,7 @@ static uint8_t *make_bits(uint64_t nbits, unsigned density)
 
 	/* Bits past the end are set: they must not count. */
 	for (size_t i = 0; i < len * 8; i++)
-		if (i >= nbits || next_random() % 100 < density)
+		if (i >= nbits || random_any() % 100 < density)
 			p[i / 8] |= (uint8_t)(1u << i % 8);
 	return p;
 }

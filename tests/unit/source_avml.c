@@ -74,12 +74,6 @@ static void whole(struct image *im)
 	free(m);
 }
 
-static int open_cut(struct image *im, size_t len, struct atw_source **ret,
-		    struct atw_err *err)
-{
-	return atw_source_open(image_save(im, len), NULL, 0, ret, err);
-}
-
 TEST(reads_memory)
 {
 	struct image im = { 0 };
@@ -90,7 +84,7 @@ TEST(reads_memory)
 	char line[80];
 
 	whole(&im);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_OK);
 	CHECK_STR(s->ops->name, "avml");
 	CHECK(!s->ops->peek);
 	CHECK_EQ(atw_read(s, ATW_PA(0x100000), got, FIRST + SECOND, &err), FIRST);
@@ -134,7 +128,7 @@ TEST(may_be_cut_anywhere)
 		struct atw_err err = { 0 };
 		struct atw_blob b;
 		uint8_t got;
-		int r = open_cut(&im, len, &s, &err);
+		int r = image_open(&im, len, &s, &err);
 
 		if (len < first_chunk) {
 			CHECK_EQ(r, len < 8 ? ATW_E_FORMAT : ATW_E_DAMAGED);
@@ -162,7 +156,7 @@ TEST(a_wrong_checksum_is_an_error_and_not_an_answer)
 	put_chunk(&im, m, 4096, false);
 	put_le(&im, im.len, 8, im.len - 32);
 	im.data[200] ^= 1;
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_OK);
 	for (int again = 0; again < 2; again++) {
 		CHECK_EQ(atw_read(s, ATW_PA(0), got, 16, &err), ATW_E_DAMAGED);
 		CHECK(strstr(err.text, ": snappy chunk at 0x2a: checksum is wrong"));
@@ -183,19 +177,19 @@ TEST(refuses_what_contradicts_itself)
 	lime_put(&im, 0, AVML_MAGIC, AVML_VERSION, 0, 4095);
 	put_chunk(&im, m, 4096, false);
 	put_le(&im, im.len, 8, 1234);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_E_DAMAGED);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_E_DAMAGED);
 	CHECK(strstr(err.text, ": range header at 0x0: length at 0x1028: says 0x4d2 bytes of snappy data, and there are 0x1008"));
 	image_free(&im);
 
 	lime_put(&im, 0, AVML_MAGIC, AVML_VERSION, 0, 4095);
 	put_chunk(&im, m, 4097, false);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_E_DAMAGED);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_E_DAMAGED);
 	CHECK(strstr(err.text, ": range header at 0x0: snappy chunk at 0x20: goes past the end of its range"));
 	image_free(&im);
 
 	lime_put(&im, 0, AVML_MAGIC, 3, 0, 4095);
 	put_chunk(&im, m, 4096, false);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_E_UNSUPPORTED);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_E_UNSUPPORTED);
 	image_free(&im);
 	free(m);
 }
@@ -211,7 +205,7 @@ TEST(a_packed_chunk_that_does_not_unpack_is_an_error)
 	put_range(&im, 0, m, 65536);
 	im.data[32 + 10 + 8 + 5] = 0xff;
 	im.data[32 + 10 + 8 + 6] = 0xff;
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_OK);
 	CHECK_EQ(atw_read(s, ATW_PA(0), got, 16, &err), ATW_E_DAMAGED);
 	CHECK(strstr(err.text, ": snappy chunk at 0x2a: "));
 	atw_source_close(s);

@@ -24,12 +24,6 @@ static const char *fact(struct atw_source *s, const char *key)
 }
 
 /* The image's first `len` bytes, opened. */
-static int open_cut(struct image *im, size_t len, struct atw_source **ret,
-		    struct atw_err *err)
-{
-	return atw_source_open(image_save(im, len), NULL, 0, ret, err);
-}
-
 /* Two ranges of memory, unsorted, and the notes of two CPUs. */
 static void whole(struct image *im)
 {
@@ -59,7 +53,7 @@ TEST(reads_memory)
 	char line[80];
 
 	whole(&im);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_OK);
 	CHECK_STR(s->ops->name, "elf");
 	CHECK_EQ(at(s, 0), 'a');
 	CHECK_EQ(at(s, 0xfff), 'a');
@@ -85,7 +79,7 @@ TEST(what_the_file_lacks_of_a_segment_is_excluded)
 	struct atw_extent e;
 
 	whole(&im);
-	CHECK_EQ(open_cut(&im, im.len, &s, NULL), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
 	CHECK_EQ(atw_extent_at(s, ATW_PA(0x1000), &e), ATW_OK);
 	CHECK_EQ(e.kind, ATW_NONE);
 	CHECK_EQ(e.len, 0xff000);
@@ -107,7 +101,7 @@ TEST(tells_what_the_notes_say)
 	uint64_t v;
 
 	whole(&im);
-	CHECK_EQ(open_cut(&im, im.len, &s, NULL), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
 	CHECK_EQ(atw_fact_u64(s, "cpus", &v), ATW_OK);
 	CHECK_EQ(v, 2);
 	CHECK_STR(fact(s, "machine"), "x86_64");
@@ -145,7 +139,7 @@ TEST(a_damaged_note_is_told_and_memory_still_read)
 
 	whole(&im);
 	put_le(&im, 0x100 + 12 + 8 + 12 + 4, 4, 0x10000);
-	CHECK_EQ(open_cut(&im, im.len, &s, NULL), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
 	CHECK_STR(fact(s, "damaged"),
 		  "note at 0x120: name of 0x5 and contents of 0x10000 bytes run past the end of the notes; CPU registers and VMCOREINFO may be lost");
 	CHECK_EQ(atw_fact_u64(s, "cpus", &v), ATW_OK);
@@ -164,7 +158,7 @@ TEST(may_be_cut_anywhere)
 	for (size_t len = 1; len <= im.len; len += len < 0xc00 ? 1 : 0x200) {
 		struct atw_err err = { 0 };
 		struct atw_source *s = NULL;
-		int r = open_cut(&im, len, &s, &err);
+		int r = image_open(&im, len, &s, &err);
 
 		if (len <= 0x1000) {
 			CHECK_EQ(r, len < 4 ? ATW_E_FORMAT : ATW_E_DAMAGED);
@@ -188,7 +182,7 @@ TEST(says_how_much_is_missing)
 	struct atw_extent e;
 
 	whole(&im);
-	CHECK_EQ(open_cut(&im, 0x2345, &s, NULL), ATW_OK);
+	CHECK_EQ(image_open(&im, 0x2345, &s, NULL), ATW_OK);
 	CHECK_STR(fact(s, "truncated"), "ends 3259 bytes short; is it still being written?");
 	CHECK_EQ(atw_extent_at(s, ATW_PA(0x100000), &e), ATW_OK);
 	CHECK_EQ(e.len, 0x345);
@@ -210,7 +204,7 @@ static int open_one(uint64_t off, uint64_t paddr, uint64_t filesz,
 	elf64(&im, 62, 1);
 	phdr64(&im, 64, LOAD, off, paddr, filesz, memsz);
 	fill(&im, 0x1000, 0x1000, 'x');
-	r = open_cut(&im, im.len, &s, err);
+	r = image_open(&im, im.len, &s, err);
 	if (r == ATW_OK) {
 		r = atw_extent_at(s, ATW_PA(paddr), e);
 		atw_source_close(s);
@@ -258,13 +252,13 @@ TEST(refuses_elf_files_that_are_no_dumps)
 
 	whole(&im);
 	put_le(&im, 16, 2, 2);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_E_FORMAT);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_E_FORMAT);
 	CHECK(strstr(err.text, ": is an ELF file, but not a core dump (e_type is 2)"));
 	CHECK_STR(err.hint, "the source is a dump of memory, not the program that ran in it");
 	put_le(&im, 16, 2, 4);
 	put_le(&im, 64 + 56, 4, 6);
 	put_le(&im, 64 + 112, 4, 6);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_E_DAMAGED);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_E_DAMAGED);
 	CHECK(strstr(err.text, ": has 3 program headers and none of them is memory (PT_LOAD)"));
 	image_free(&im);
 }
@@ -292,7 +286,7 @@ TEST(sixty_five_thousand_headers_of_the_same_memory)
 	}
 	for (unsigned i = 0; i < PAGES; i++)
 		im.data[DATA + i * 0x1000] = (uint8_t)i;
-	CHECK_EQ(open_cut(&im, im.len, &s, NULL), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
 	CHECK_EQ(atw_extent_at(s, ATW_PA(0x80000000), &e), ATW_OK);
 	CHECK_EQ(e.len, PAGES * 0x1000);
 	for (unsigned i = 0; i < PAGES; i++)
@@ -349,7 +343,7 @@ TEST(flattened_reads_like_the_file_it_was)
 
 	whole(&im);
 	flatten(&im, &flat);
-	CHECK_EQ(open_cut(&flat, flat.len, &s, &err), ATW_OK);
+	CHECK_EQ(image_open(&flat, flat.len, &s, &err), ATW_OK);
 	CHECK_STR(s->ops->name, "elf");
 	s->ops->describe(s, line, sizeof(line));
 	CHECK_STR(line, "ELF64 core, flattened, x86_64, 2 memory segments");

@@ -5,12 +5,6 @@
 
 enum { MAGIC = 0x4c694d45 };
 
-static int open_cut(struct image *im, size_t len, struct atw_source **ret,
-		    struct atw_err *err)
-{
-	return atw_source_open(image_save(im, len), NULL, 0, ret, err);
-}
-
 /* 0x1000-0x1fff of 'a', 0x8000-0x8000 (one byte!) of 'b'. */
 static void whole(struct image *im)
 {
@@ -29,7 +23,7 @@ TEST(reads_ranges_to_their_last_byte)
 	char line[80];
 
 	whole(&im);
-	CHECK_EQ(open_cut(&im, im.len, &s, NULL), ATW_OK);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
 	CHECK_STR(s->ops->name, "lime");
 	CHECK_EQ(atw_read(s, ATW_PA(0x1000), buf, sizeof(buf), NULL), 0x1000);
 	CHECK_EQ(buf[0xfff], 'a');
@@ -55,7 +49,7 @@ TEST(may_be_cut_anywhere)
 		struct atw_err err = { 0 };
 		struct atw_source *s = NULL;
 		struct atw_blob b;
-		int r = open_cut(&im, len, &s, &err);
+		int r = image_open(&im, len, &s, &err);
 
 		if (len <= 32) {
 			CHECK_EQ(r, len < 8 ? ATW_E_FORMAT : ATW_E_DAMAGED);
@@ -78,11 +72,11 @@ TEST(refuses_damage_in_the_middle)
 
 	whole(&im);
 	put_le(&im, 32 + 0x1000, 4, 0x12345678);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_E_DAMAGED);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_E_DAMAGED);
 	CHECK(strstr(err.text, ": range header at 0x1020: magic is 0x12345678, not 0x4c694d45"));
 	/* A range of nearly all addresses is cut to what the file has. */
 	lime_put(&im, 32 + 0x1000, MAGIC, 1, 0, UINT64_MAX - 1);
-	CHECK_EQ(open_cut(&im, im.len, &s, &err), ATW_E_DAMAGED);
+	CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_E_DAMAGED);
 	CHECK(strstr(err.text, ": range header at 0x1020: offset 0x1040 + size 0xffffffffffffffff does not fit 64 bits"));
 	image_free(&im);
 }

@@ -6,19 +6,10 @@
 #include "walk/walk.h"
 
 #include "memory.h"
+#include "random.h"
 #include "test.h"
 
 enum { TABLES = 64, ADDRESSES = 20000 };
-
-static uint64_t rnd(void)
-{
-	static uint64_t x = 0x9e3779b97f4a7c15;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return x * 0x2545f4914f6cdd1d;
-}
 
 /* Lent, so that the short way is taken. */
 static ssize_t mem_peek(struct atw_source *s, atw_pa pa, size_t len,
@@ -39,14 +30,14 @@ static ssize_t mem_peek(struct atw_source *s, atw_pa pa, size_t len,
 static uint64_t word(const struct atw_paging *pg)
 {
 	const struct atw_rule *r = pg->rules;
-	uint64_t w = rnd(), address = 0, target = rnd() % (TABLES * MEM_PAGE);
+	uint64_t w = random_any(), address = 0, target = random_any() % (TABLES * MEM_PAGE);
 	unsigned n = 0;
 
-	if (rnd() % 8 == 0)
+	if (random_any() % 8 == 0)
 		return w;
 	for (n = 0; r[n].mask; n++)
 		;
-	r += n ? rnd() % n : 0;
+	r += n ? random_any() % n : 0;
 	for (unsigned i = 0; i < 4 && pg->addr[i].hi; i++) {
 		const struct atw_bits *b = &pg->addr[i];
 		uint64_t bits = (UINT64_MAX >> (63 - b->hi)) & (UINT64_MAX << b->lo);
@@ -57,8 +48,8 @@ static uint64_t word(const struct atw_paging *pg)
 		w &= ~bits;
 	}
 	w |= address;
-	if (rnd() % 4)                   /* few other bits */
-		w &= address | r->mask | (rnd() & rnd() & rnd());
+	if (random_any() % 4)                   /* few other bits */
+		w &= address | r->mask | (random_any() & random_any() & random_any());
 	return (w & ~r->mask) | r->value;
 }
 
@@ -84,7 +75,7 @@ static void same(const struct atw_paging *pg)
 	}
 	CHECK_EQ(mmu_lookup_open(&sp, &l, NULL), ATW_OK);
 	for (unsigned i = 0; i < ADDRESSES; i++) {
-		atw_va va = atw_va_canonical(pg, rnd(), rnd() & 1);
+		atw_va va = atw_va_canonical(pg, random_any(), random_any() & 1);
 		struct mmu_place p = { 0 };
 		struct mmu_seen s;
 		int r = mmu_translate(&sp, va, &s, NULL);
