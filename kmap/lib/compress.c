@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/bytes.h"
 #include "kmap/lib/compress.h"
 
 #include <stdio.h>
@@ -239,16 +240,11 @@ static int compress_by_key(const void *x, const void *y)
 	return a->b < b->b ? -1 : a->b > b->b;
 }
 
-static struct atw_blob compress_blob(const char *s)
-{
-	return (struct atw_blob){ s, s ? strlen(s) : 0 };
-}
-
 static int compress_comment(const struct kmap_sink *to, const char *s,
 			    struct atw_err *err)
 {
 	const struct kmap_record rec = {.kind = KMAP_COMMENT,
-					.u.comment = compress_blob(s)};
+					.u.comment = blob_of(s)};
 
 	return to->record(to->arg, &rec, err);
 }
@@ -279,9 +275,9 @@ static int compress_put_object(const struct object *o, const struct kmap_sink *t
 				.alloc_ip = o->alloc_ip,
 				.va = o->va,
 				.size = o->size,
-				.type = compress_blob(o->type),
-				.cache = compress_blob(o->cache),
-				.name = compress_blob(o->word),
+				.type = blob_of(o->type),
+				.cache = blob_of(o->cache),
+				.name = blob_of(o->word),
 				.has = (o->type ? KMAP_HAS_TYPE : 0) |
 				       (o->cache ? KMAP_HAS_CACHE : 0) |
 				       (o->word ? KMAP_HAS_NAME : 0),

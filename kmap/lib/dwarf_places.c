@@ -39,13 +39,6 @@ struct dwarf_places {
 	size_t shared;                   /* so much of names that begin with / is the same */
 };
 
-static int dwarf_places_by_address(const void *a, const void *b)
-{
-	const struct dwarf_places_part *x = a, *y = b;
-
-	return x->first < y->first ? -1 : x->first > y->first;
-}
-
 static bool dwarf_places_add_unit(struct dwarf_places *p, Dwarf_Die *die,
 				  const char *name)
 {
@@ -122,7 +115,7 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 		return atw_err_nomem(err);
 	}
 	if (p->parts)
-		qsort(p->part, p->parts, sizeof(*p->part), dwarf_places_by_address);
+		qsort(p->part, p->parts, sizeof(*p->part), sorted_by_u64);
 	dwarf_places_find_shared(p);
 	*ret = p;
 	return ATW_OK;

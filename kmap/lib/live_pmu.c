@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/bytes.h"
 #include "kmap/lib/live_pmu.h"
 
 #include <errno.h>
@@ -61,11 +62,6 @@ static bool pmu_read_text(const char *devices, const char *unit, const char *fil
 	return n > 0;
 }
 
-static struct atw_blob pmu_blob(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
-
 /* ATW_E_MISSING: the unit has no such event. */
 static int pmu_read_event(const char *devices, const char *unit, const char *name,
 			  struct perf_event_attr *a, struct atw_err *err)
@@ -84,12 +80,12 @@ static int pmu_read_event(const char *devices, const char *unit, const char *nam
 	snprintf(file, sizeof(file), "events/%s", name);
 	if (!pmu_read_text(devices, unit, file, text, sizeof(text)))
 		return ATW_E_MISSING;
-	while ((r = pmu_term_next(pmu_blob(text), &pos, &t, err)) == ATW_OK) {
+	while ((r = pmu_term_next(blob_of(text), &pos, &t, err)) == ATW_OK) {
 		snprintf(file, sizeof(file), "format/%.*s", (int)t.name.len,
 			 (const char *)t.name.data);
 		if (!pmu_read_text(devices, unit, file, format, sizeof(format)))
 			return ATW_E_MISSING;
-		r = pmu_term_put(&e, &t, pmu_blob(format), err);
+		r = pmu_term_put(&e, &t, blob_of(format), err);
 		if (r < 0)
 			break;
 	}

@@ -55,6 +55,12 @@ static inline uint16_t get_be16(const void *p) { return __builtin_bswap16(get_le
 static inline uint32_t get_be32(const void *p) { return __builtin_bswap32(get_le32(p)); }
 static inline uint64_t get_be64(const void *p) { return __builtin_bswap64(get_le64(p)); }
 
+/* The bytes of a string; NULL has none. */
+static inline struct atw_blob blob_of(const char *s)
+{
+	return (struct atw_blob){ s, s ? strlen(s) : 0 };
+}
+
 /* `len` bytes at `off` of the blob, or NULL when any of them is outside it. */
 static inline const void *blob_at(struct atw_blob b, uint64_t off, uint64_t len)
 {

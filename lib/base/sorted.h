@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sorted.h - binary searches in arrays that are sorted by a member of 64 bits. */
+/* sorted.h - sorting by a first member that is a number, and binary searches for one. */
 #ifndef BASE_SORTED_H
 #define BASE_SORTED_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* For qsort(3): numbers, or structs that begin with one. */
+static inline int sorted_by_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static inline int sorted_by_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
 
 static inline size_t sorted_up_to(const void *v, size_t n, size_t stride, size_t at,
 				  uint64_t key)

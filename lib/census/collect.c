@@ -9,16 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "census/collect.h"
 #include "host/host.h"
 
 /* ---- failures ---- */
-
-static struct atw_blob collect_text(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
 
 int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
 		 struct atw_err *err)
@@ -28,8 +24,8 @@ int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
 		/* Permission to read a process is denied. */
 		.has = c->pid && why->status == ATW_E_PERM ? CAPTURE_L_DENIED : 0,
 		.l = {.pid = c->pid,
-		      .what = collect_text(what),
-		      .why = collect_text(why->text),
+		      .what = blob_of(what),
+		      .why = blob_of(why->text),
 		      .denied = 1},
 	};
 
@@ -43,8 +39,8 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 		.letter = 'L',
 		.has = CAPTURE_L_START | CAPTURE_L_LAST,
 		.l = {.pid = c->pid,
-		      .what = collect_text(what),
-		      .why = collect_text(why),
+		      .what = blob_of(what),
+		      .why = blob_of(why),
 		      .start = start,
 		      .last = last},
 	};
@@ -59,8 +55,8 @@ static void collect_cannot(void *arg, const char *what, const struct atw_err *wh
 	const struct capture_record rec = {
 		.letter = 'L',
 		.has = CAPTURE_L_DENIED,
-		.l = {.what = collect_text(what),
-		      .why = collect_text(why->text),
+		.l = {.what = blob_of(what),
+		      .why = blob_of(why->text),
 		      .denied = c->p->denied},
 	};
 

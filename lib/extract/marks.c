@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sorted.h"
 
 void marks_deinit(struct byte_marks *m)
 {
@@ -74,17 +75,10 @@ void marks_room(struct byte_marks *m, uint64_t pa, uint64_t len)
 		m->failed |= !marks_mark_of(m, nr, false);
 }
 
-static int marks_by_nr(const void *a, const void *b)
-{
-	const struct byte_mark *x = a, *y = b;
-
-	return x->nr < y->nr ? -1 : x->nr > y->nr;
-}
-
 void marks_sort(struct byte_marks *m)
 {
 	if (m->n)
-		qsort(m->v, m->n, sizeof(*m->v), marks_by_nr);
+		qsort(m->v, m->n, sizeof(*m->v), sorted_by_u64);
 	table_deinit(&m->by_nr);
 }
 

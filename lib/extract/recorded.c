@@ -236,13 +236,6 @@ static ssize_t recorded_replay_read(struct atw_source *s, atw_pa pa, void *buf,
 	return got;
 }
 
-static int recorded_replay_by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool recorded_replay_sort(struct replay *p)
 {
 	uint64_t *order;
@@ -256,7 +249,7 @@ static bool recorded_replay_sort(struct replay *p)
 		order[i] = p->of->v[i].nr;
 	p->order = order;
 	p->n = p->of->n;
-	qsort(order, p->n, sizeof(*order), recorded_replay_by_number);
+	qsort(order, p->n, sizeof(*order), sorted_by_u64);
 	return true;
 }
 

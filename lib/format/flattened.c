@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/sorted.h"
 
 /* The header and record headers are big-endian on every machine. */
 #define SIGNATURE       "makedumpfile"
@@ -63,14 +64,7 @@ static void flattened_heap_pop(struct flattened_heap *h)
 	h->v[i] = p;
 }
 
-static int flattened_by_start(const void *a, const void *b)
-{
-	const struct view_piece *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* Append [pos, end) of `p`, merged with the previous piece if it is contiguous. */
+/* Append [pos, end) of `p`; one piece with what came before where it goes on. */
 static bool flattened_emit(struct view_piece **out, size_t *cap, size_t *n,
 			   const struct view_piece *p, uint64_t pos, uint64_t end)
 {
@@ -134,7 +128,7 @@ static bool flattened_arrange(struct view_piece **pieces, size_t *npieces)
 	for (size_t i = 1; i < *npieces && sorted; i++)
 		sorted = p[i - 1].start <= p[i].start;
 	if (!sorted)
-		qsort(p, *npieces, sizeof(*p), flattened_by_start);
+		qsort(p, *npieces, sizeof(*p), sorted_by_u64);
 	for (size_t i = 1; i < *npieces && !overlap; i++)
 		overlap = p[i - 1].start + p[i - 1].len > p[i].start;
 	return !overlap || flattened_resolve(pieces, npieces);

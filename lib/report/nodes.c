@@ -162,13 +162,6 @@ static void report_nodes_on_pages(struct report_nodes_state *n,
 	}
 }
 
-static int report_nodes_by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static void nodes_add(struct nodes_sums *to, const struct nodes_sums *s)
 {
 	to->rss += s->rss;
@@ -197,7 +190,7 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 	buf_char(&n->names, '\0');
 	if (n->names.failed)
 		return atw_err_nomem(err);
-	qsort(n->met, n->nmet, sizeof(n->met[0]), report_nodes_by_number);
+	qsort(n->met, n->nmet, sizeof(n->met[0]), sorted_by_u32);
 	for (size_t i = 0; i < n->nmet; i++) {
 		struct nodes_sums *s = &n->now[n->met[i]];
 

@@ -199,13 +199,6 @@ static int kdump_set_check(const struct kdump_set *s, struct atw_err *err)
 	return 0;
 }
 
-static int kdump_set_by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * Cut [0, max_pfn) at every file's ends. Between two cuts one file answers:
  * the first given, where several do.
@@ -224,7 +217,7 @@ static int kdump_set_make_spans(struct kdump_set *s, struct atw_err *err)
 		cuts[n++] = s->files[i].h.start_pfn;
 		cuts[n++] = s->files[i].h.end_pfn;
 	}
-	qsort(cuts, n, sizeof(*cuts), kdump_set_by_value);
+	qsort(cuts, n, sizeof(*cuts), sorted_by_u64);
 	for (size_t c = 0; c + 1 < n; c++) {
 		struct kdump_span span = { cuts[c], cuts[c + 1], NULL };
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/sorted.h"
 
 enum { UNASKED, ASKED, FIRST };  /* ids; kinds are from FIRST on */
 
@@ -129,13 +130,6 @@ static int kinds_read_block(struct kinds *k, const struct table_slot *b, struct 
 	return r;
 }
 
-static int frame_kinds_by_number(const void *a, const void *b)
-{
-	uint64_t x = ((const struct table_slot *)a)->key, y = ((const struct table_slot *)b)->key;
-
-	return x < y ? -1 : x > y;
-}
-
 int kinds_read(struct kinds *k, struct atw_memmap *m, struct atw_err *err)
 {
 	_auto_free struct kinds_work *w = malloc(sizeof(*w));
@@ -147,7 +141,7 @@ int kinds_read(struct kinds *k, struct atw_memmap *m, struct atw_err *err)
 		if (k->blocks.slot[i].value)
 			b[n++] = k->blocks.slot[i];
 	if (n)
-		qsort(b, n, sizeof(*b), frame_kinds_by_number);
+		qsort(b, n, sizeof(*b), sorted_by_u64);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = kinds_read_block(k, &b[i], m, w, err);
 	return r;

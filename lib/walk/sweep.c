@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/sorted.h"
 #include "walk/walk_live.h"
 #include "walk/memory.h"
 #include "walk/sure.h"
@@ -171,17 +172,7 @@ static int sweep_down(struct sweep *s, struct atw_err *err)
 
 /* ---- verification ---- */
 
-static int sweep_by_index(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/*
- * Collects in s->way[] the tables with entries that lead to leaf[from..to), those of
- * upper levels first.
- */
+/* The entries that led to leaf[from..to), in s->way[], those of upper tables first. */
 static bool sweep_ways(struct sweep *s, size_t from, size_t to)
 {
 	s->nways = 0;
@@ -204,7 +195,7 @@ static bool sweep_ways(struct sweep *s, size_t from, size_t to)
 			t->hi = slot > t->hi ? slot : t->hi;
 		}
 	}
-	qsort(s->way, s->nways, sizeof(*s->way), sweep_by_index);
+	qsort(s->way, s->nways, sizeof(*s->way), sorted_by_u32);
 	return true;
 }
 

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "census/census.h"
@@ -220,14 +221,9 @@ static void record(struct gen *g, const struct capture_record *rec)
 		need(g->to.record(g->to.arg, rec, &e), &e);
 }
 
-static struct atw_blob blob(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
-
 static void header(struct gen *g, const char *key, const char *value)
 {
-	record(g, &(struct capture_record){ .letter = 'H', .h = { blob(key), blob(value) } });
+	record(g, &(struct capture_record){ .letter = 'H', .h = { blob_of(key), blob_of(value) } });
 }
 
 enum { READ = 1, WRITE = 2, EXEC = 4 };  /* VM_... */
@@ -316,7 +312,7 @@ static void map_unit(struct gen *g, uint64_t p, unsigned n, uint64_t va)
 			      1 << KPF_ACTIVE | 1 << KPF_MMAP;
 	uint64_t data = va + u->text * PAGE, bss = data + u->data * PAGE;
 	struct capture_area v = {
-		.start = va, .last = data - 1, .name = blob(u->name), .dev = { 0xfe, 1 },
+		.start = va, .last = data - 1, .name = blob_of(u->name), .dev = { 0xfe, 1 },
 		.inode = n + 100,
 	};
 
@@ -375,7 +371,7 @@ static uint64_t map_anonymous(struct gen *g, uint64_t va, uint64_t runs, const c
 		va = anonymous(g, va);
 	v.last = va - 1;
 	if (name)
-		v.name = blob(name);
+		v.name = blob_of(name);
 	area(g, &v, READ | WRITE, 0);
 	return va;
 }
@@ -386,13 +382,13 @@ static void task(struct gen *g, const char *name, uint64_t pid, uint64_t tgid, u
 	struct capture_record rec = {
 		.letter = 'T', .has = 0x3fff & ~(uint32_t)(CAPTURE_T_BRK | CAPTURE_T_CODE |
 							  CAPTURE_T_DATA | CAPTURE_T_STACK),
-		.t = { .name = blob(name), .pid = pid, .mm = mm, .minor = pid, .user = 1,
+		.t = { .name = blob_of(name), .pid = pid, .mm = mm, .minor = pid, .user = 1,
 		       .tgid = tgid, .ppid = 1, .uid = mm ? 1000 + tgid % 7 : 0, .start = pid,
-		       .cgroup = blob("/"), .threads = threads },
+		       .cgroup = blob_of("/"), .threads = threads },
 	};
 
 	if (exe)
-		rec.t.exe = blob(exe->name);
+		rec.t.exe = blob_of(exe->name);
 	else
 		rec.has &= ~(uint32_t)CAPTURE_T_EXE;
 	record(g, &rec);
@@ -448,7 +444,7 @@ static void process(struct gen *g, uint64_t p)
 		map_unit(g, p, unit_of(g, p, i), 0x7f0000000000 + i * (1ull << 28));
 	add_private(g, stack - PAGE, 1, READ | WRITE);
 	area(g, &(struct capture_area){ .start = stack - 33 * PAGE, .last = stack - 1,
-					.name = blob("[stack]") }, READ | WRITE, 0);
+					.name = blob_of("[stack]") }, READ | WRITE, 0);
 	for (unsigned i = 1; i < threads; i++)
 		task(g, name, pid + i, pid, mm, exe, threads);
 	if (g->expect)
@@ -474,7 +470,7 @@ static void ram(struct gen *g, uint64_t first, uint64_t end, uint64_t node)
 {
 	record(g, &(struct capture_record){
 		.letter = 'R', .has = CAPTURE_R_NODE,
-		.r = { pa_of(g, first), pa_of(g, end - 1) + PAGE - 1, blob("System RAM"), node } });
+		.r = { pa_of(g, first), pa_of(g, end - 1) + PAGE - 1, blob_of("System RAM"), node } });
 }
 
 static void front(struct gen *g)
@@ -496,7 +492,7 @@ static void front(struct gen *g)
 	if (g->wide)
 		ram(g, HOLE, g->ram, 1);
 	record(g, &(struct capture_record){
-		.letter = 'S', .s = { 0, 1ull << 40, 0, blob("/dev/vdb") } });
+		.letter = 'S', .s = { 0, 1ull << 40, 0, blob_of("/dev/vdb") } });
 	for (unsigned i = 0; i < g->programs + g->libraries; i++) {
 		const struct unit *u = &g->unit[i];
 		const struct capture_load text = { 0, 0, u->text * PAGE, u->text * PAGE, 5 };
@@ -504,7 +500,7 @@ static void front(struct gen *g)
 						   (u->data + u->bss) * PAGE, 6 };
 		struct capture_record rec = {
 			.letter = 'U', .has = CAPTURE_U_LOADS | CAPTURE_U_BUILD,
-			.u = { .dev = { 0xfe, 1 }, .inode = i + 100, .name = blob(u->name),
+			.u = { .dev = { 0xfe, 1 }, .inode = i + 100, .name = blob_of(u->name),
 			       .build = { { (uint8_t)(i >> 8), (uint8_t)i, 0x5a }, 3 } },
 		};
 		char loads[2 * CAPTURE_LOAD_TEXT];

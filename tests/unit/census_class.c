@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Each VMA gets the class its program headers, permissions and neighbours imply. */
+#include "base/bytes.h"
 #include "census/class.h"
 #include "test.h"
 
@@ -11,11 +12,6 @@ static struct capture_task task;
 static char name[256];
 static struct capture_area v;
 static struct census_area got;
-
-static struct atw_blob blob(const char *s)
-{
-	return (struct atw_blob){ s, s ? strlen(s) : 0 };
-}
 
 /* A new process; its fields are in `task` and `has`. */
 static void begin(uint32_t has, bool paper)
@@ -29,7 +25,7 @@ static void begin(uint32_t has, bool paper)
 static void fresh(void)
 {
 	units_deinit(&units);
-	task = (struct capture_task){ .name = blob("t"), .exe = blob("/bin/p") };
+	task = (struct capture_task){ .name = blob_of("t"), .exe = blob_of("/bin/p") };
 	begin(CAPTURE_T_EXE, false);
 }
 
@@ -50,7 +46,7 @@ static const char *area_of(uint64_t start, uint64_t pages, uint64_t flags, const
 
 	v = (struct capture_area){
 		.start = start, .last = start + pages * 4096 - 1, .size = pages * 4096,
-		.flags = flags, .name = blob(file), .dev = { 8, 1 }, .inode = inode,
+		.flags = flags, .name = blob_of(file), .dev = { 8, 1 }, .inode = inode,
 		.offset = offset,
 	};
 	snprintf(name, sizeof(name), "%s", file ? file : "");
@@ -72,7 +68,7 @@ static const char *anon(uint64_t start, uint64_t pages, uint64_t flags, const ch
 static void headers(const char *file, uint64_t inode, const char *loads)
 {
 	const struct capture_file f = {
-		.dev = { 8, 1 }, .inode = inode, .name = blob(file), .loads = blob(loads),
+		.dev = { 8, 1 }, .inode = inode, .name = blob_of(file), .loads = blob_of(loads),
 	};
 
 	units_add(&units, &f, CAPTURE_U_LOADS);
@@ -136,13 +132,13 @@ TEST(writable_text)
 
 TEST(headers_of_a_copy)
 {
-	struct capture_file f = { .dev = { 8, 1 }, .inode = 1, .name = blob("/a/l"),
-				  .loads = blob(LOADS), .build = { { 1, 2 }, 2 } };
+	struct capture_file f = { .dev = { 8, 1 }, .inode = 1, .name = blob_of("/a/l"),
+				  .loads = blob_of(LOADS), .build = { { 1, 2 }, 2 } };
 
 	fresh();
 	CHECK(units_add(&units, &f, CAPTURE_U_LOADS | CAPTURE_U_BUILD));
 	f.inode = 2;
-	f.name = blob("/b/l");
+	f.name = blob_of("/b/l");
 	CHECK(units_add(&units, &f, CAPTURE_U_BUILD));
 	CHECK_STR(area_of(0x17000, 1, R, "/b/l", 2, 0x6000), "relro");
 	CHECK_STR(got.unit->name, "/a/l");
@@ -224,11 +220,11 @@ TEST(the_program)
 	CHECK_STR(area_of(0x21000, 1, R | X, "/bin/p", 2, 0), "text/X");
 	CHECK_STR(area_of(0x22000, 1, R | W, "/bin/p", 2, 0x1000), "data/X");
 	/* A name, if there is one; mounts may have changed it. */
-	task.exe = blob("/elsewhere/bin/p");
+	task.exe = blob_of("/elsewhere/bin/p");
 	begin(CAPTURE_T_CODE | CAPTURE_T_EXE, false);
 	CHECK_STR(area_of(0x10000, 1, R | X, "/lib/l.so", 1, 0), "text");
 	CHECK_STR(area_of(0x20000, 2, R | X, "/bin/p", 2, 0), "text/X");
-	task.exe = blob("/bin/q (deleted)");
+	task.exe = blob_of("/bin/q (deleted)");
 	begin(CAPTURE_T_EXE, false);
 	CHECK_STR(area_of(0x10000, 1, R | X, "/bin/q", 3, 0), "text");
 	CHECK_STR(area_of(0x20000, 1, R | X, "/bin/q (deleted)", 4, 0), "text/X");
@@ -315,7 +311,7 @@ TEST(objects)
 TEST(a_program_in_memory)
 {
 	fresh();
-	task.exe = blob("/memfd:p (deleted)");
+	task.exe = blob_of("/memfd:p (deleted)");
 	begin(CAPTURE_T_EXE, false);
 	CHECK_STR(area_of(0x10000, 1, R, "/memfd:p (deleted)", 1, 0), "rodata/X");
 	CHECK_STR(area_of(0x11000, 1, R | X, "/memfd:p (deleted)", 1, 0x1000), "text/X");

@@ -3,20 +3,16 @@
  * Files are identified by device and inode, and
  * copies are joined by build id or shared frames.
  */
+#include "base/bytes.h"
 #include "census/unit.h"
 #include "test.h"
 
 static struct units units;
 
-static struct atw_blob blob(const char *s)
-{
-	return (struct atw_blob){ s, s ? strlen(s) : 0 };
-}
-
 /* The file of an area; minor 0: device and inode are missing. */
 static struct unit *of(const char *name, uint64_t minor, uint64_t inode, const char *build)
 {
-	struct capture_area v = { .name = blob(name), .dev = { 8, minor }, .inode = inode };
+	struct capture_area v = { .name = blob_of(name), .dev = { 8, minor }, .inode = inode };
 	uint32_t has = minor ? CAPTURE_V_DEV | CAPTURE_V_INODE : 0;
 	struct unit *u = NULL;
 
@@ -139,8 +135,8 @@ TEST(chains_of_copies)
 TEST(program_headers)
 {
 	struct capture_file f = {
-		.dev = { 8, 1 }, .inode = 1, .name = blob("/a"),
-		.loads = blob("0:1000:2000:3000:5|6DB0:7DB0:1250:3300:C"),
+		.dev = { 8, 1 }, .inode = 1, .name = blob_of("/a"),
+		.loads = blob_of("0:1000:2000:3000:5|6DB0:7DB0:1250:3300:C"),
 	};
 	struct unit *u = units_add(&units, &f, CAPTURE_U_LOADS);
 

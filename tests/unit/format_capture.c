@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Each line of a capture parses to exact fields and formats back to the same bytes. */
+#include "base/bytes.h"
 #include "format/capture_fields.h"
 #include "test.h"
 
 static struct capture_reader rd;
-
-static struct atw_blob blob(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
-
-static bool is(struct atw_blob b, const char *s)
-{
-	return b.data && b.len == strlen(s) && !memcmp(b.data, s, b.len);
-}
 
 /* A file of this tree, in a buffer that the caller has. */
 static size_t load(const char *path, char *buf, size_t len)
@@ -104,11 +95,11 @@ TEST(fields_of_the_figure)
 	size_t pos = 0;
 
 	capture_init(&rd);
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), ATW_OK);
-	CHECK(is(rec.t.name, "swapper"));
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), ATW_OK);
+	CHECK(blob_is(rec.t.name, "swapper"));
 	CHECK_EQ(rec.t.system, 39626);
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), ATW_OK);
-	CHECK(is(rec.t.name, "a, b"));
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), ATW_OK);
+	CHECK(blob_is(rec.t.name, "a, b"));
 	CHECK_EQ(rec.t.pid, 1);
 	CHECK_EQ(rec.t.mm, 0xc018c0a0);
 	CHECK_EQ(rec.t.minor, 392597);
@@ -116,7 +107,7 @@ TEST(fields_of_the_figure)
 	CHECK_EQ(rec.t.child_minor, 69857);
 	CHECK_EQ(rec.t.child_major, 174569);
 	CHECK_EQ(rec.t.user, 8771);
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), ATW_OK);
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), ATW_OK);
 	CHECK_EQ(rd.line, 4);
 	CHECK_EQ(rec.v.start, 0x0fe94000);
 	CHECK_EQ(rec.v.last, 0x0ffb0fff);
@@ -124,18 +115,18 @@ TEST(fields_of_the_figure)
 	CHECK_EQ(rec.v.resident, 0x5d000);
 	CHECK_EQ(rec.v.prot, 0x412);
 	CHECK_EQ(rec.v.flags, 0x75);
-	CHECK(is(rec.v.name, "/lib/a\\b, c=d"));
+	CHECK(blob_is(rec.v.name, "/lib/a\\b, c=d"));
 	/* Editors take the last newline away. */
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), ATW_OK);
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), ATW_OK);
 	CHECK(!rec.v.name.data);
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), ATW_END);
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), ATW_END);
 }
 
 TEST(a_run_of_the_figure)
 {
 	struct capture_run run;
 
-	CHECK_EQ(capture_parse_run(blob("0FC3A000=025B3012, 15, 000420CC"), true, &run, NULL),
+	CHECK_EQ(capture_parse_run(blob_of("0FC3A000=025B3012, 15, 000420CC"), true, &run, NULL),
 		 ATW_OK);
 	CHECK_EQ(run.va, 0x0fc3a000);
 	CHECK_EQ(run.pages, 1);
@@ -152,7 +143,7 @@ TEST(the_caption)
 	size_t pos = 0;
 
 	capture_init(&rd);
-	CHECK_EQ(capture_next(&rd, blob("\nText Box: T: a, 0, 0, 0, 0, 0, 0, 0, 0, 7\n"), false,
+	CHECK_EQ(capture_next(&rd, blob_of("\nText Box: T: a, 0, 0, 0, 0, 0, 0, 0, 0, 7\n"), false,
 			      &pos, &rec, NULL), ATW_OK);
 	CHECK_EQ(rec.letter, 'T');
 	CHECK_EQ(rec.t.system, 7);
@@ -186,44 +177,44 @@ static const char *again(const struct capture_record *rec, struct capture_record
 TEST(there_and_back)
 {
 	const struct capture_record all[] = {
-		{ .letter = 'H', .h = { blob("atwalk-capture"), blob("1") } },
-		{ .letter = 'H', .h = { blob("machine"), blob("") } },
-		{ .letter = 'R', .r = { 0x1000, 0x9ffff, blob("System RAM"), 0 } },
+		{ .letter = 'H', .h = { blob_of("atwalk-capture"), blob_of("1") } },
+		{ .letter = 'H', .h = { blob_of("machine"), blob_of("") } },
+		{ .letter = 'R', .r = { 0x1000, 0x9ffff, blob_of("System RAM"), 0 } },
 		{ .letter = 'R', .has = CAPTURE_R_NODE,
 		  .r = { 1ull << 32, UINT64_MAX, { NULL, 0 }, 3 } },
-		{ .letter = 'S', .s = { 1, 1000, 5, blob("/swap file") } },
+		{ .letter = 'S', .s = { 1, 1000, 5, blob_of("/swap file") } },
 		{ .letter = 'T', .has = CAPTURE_T_TGID | CAPTURE_T_EXE | PLACED,
-		  .t = { .name = blob(" a,b|c\\\n\377 "), .pid = 7, .mm = UINT64_MAX, .cpu = 1,
+		  .t = { .name = blob_of(" a,b|c\\\n\377 "), .pid = 7, .mm = UINT64_MAX, .cpu = 1,
 			 .minor = 2, .major = 3, .child_minor = 4, .child_major = 5, .user = 6,
-			 .system = UINT64_MAX, .tgid = 8, .exe = blob("=") } },
+			 .system = UINT64_MAX, .tgid = 8, .exe = blob_of("=") } },
 		{ .letter = 'T', .has = 63 | PLACED,
-		  .t = { .name = blob(""), .tgid = 1, .ppid = 2, .uid = 3, .start = 4,
-			 .cgroup = blob("/a"), .exe = blob("NULL") } },
+		  .t = { .name = blob_of(""), .tgid = 1, .ppid = 2, .uid = 3, .start = 4,
+			 .cgroup = blob_of("/a"), .exe = blob_of("NULL") } },
 		{ .letter = 'T', .has = CAPTURE_T_TIMES | CAPTURE_T_CODE | CAPTURE_T_DATA |
 				        CAPTURE_T_BRK | CAPTURE_T_STACK | CAPTURE_T_THREADS,
-		  .t = { .name = blob("a"), .pid = 1, .user = 2, .code = { 0x1000, 0x2000 },
+		  .t = { .name = blob_of("a"), .pid = 1, .user = 2, .code = { 0x1000, 0x2000 },
 			 .data = { 0x3000, 0 }, .brk = { 0, 1ull << 47 }, .stack = ~0ull,
 			 .threads = 12 } },
-		{ .letter = 'U', .u = { .dev = { 0, 0x1a }, .inode = 77, .name = blob("/a b") } },
+		{ .letter = 'U', .u = { .dev = { 0, 0x1a }, .inode = 77, .name = blob_of("/a b") } },
 		{ .letter = 'U', .has = 3,
-		  .u = { .name = blob("/memfd:x (deleted)"), .build = { { 0xff }, 1 },
-			 .loads = blob("0:0:4B10:4B10:5|4D80:5D80:4A0:640:6") } },
+		  .u = { .name = blob_of("/memfd:x (deleted)"), .build = { { 0xff }, 1 },
+			 .loads = blob_of("0:0:4B10:4B10:5|4D80:5D80:4A0:640:6") } },
 		{ .letter = 'V', .has = CAPTURE_V_SHARED | CAPTURE_V_MORE,
 		  .v = { .start = 0x1000, .last = 0x1fff, .size = 0x1000, .shared = 1, .more = 1,
-			 .name = blob("NUL") } },
-		{ .letter = 'F', .f = blob(" 00001000*2=anon |") },
+			 .name = blob_of("NUL") } },
+		{ .letter = 'F', .f = blob_of(" 00001000*2=anon |") },
 		{ .letter = 'V', .has = 127,
 		  .v = { .start = 0x7f0000000000, .last = 0x7f0000000fff, .size = 0x1000,
 			 .resident = 0x1000, .prot = 0x412, .flags = 1ull << 40 | 0x75,
-			 .name = blob("-"), .dev = { 0xfe, 1 }, .inode = UINT64_MAX,
+			 .name = blob_of("-"), .dev = { 0xfe, 1 }, .inode = UINT64_MAX,
 			 .offset = 0x2000, .page = 2097152, .build = { { 0, 0xab, 9 }, 3 } } },
 		{ .letter = 'V', .v = { .start = 0, .last = UINT64_MAX } },
 		{ .letter = 'P', .p = { 93, 0, 92, 1, 91, 0, 0, 0, 0 } },
 		{ .letter = 'P', .has = 15, .p = { 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
-		{ .letter = 'L', .l = { 0, blob("kpagecount"), blob("Permission denied"), 0, 0 } },
-		{ .letter = 'L', .has = 3, .l = { 9, blob("a"), blob("b"), 1, 2 } },
+		{ .letter = 'L', .l = { 0, blob_of("kpagecount"), blob_of("Permission denied"), 0, 0 } },
+		{ .letter = 'L', .has = 3, .l = { 9, blob_of("a"), blob_of("b"), 1, 2 } },
 		{ .letter = 'E', .e = { 1, 2, 3, 4 } },
-		{ .letter = 'M', .m = blob(" 00001000=00002002, 1, 00000000 |") },
+		{ .letter = 'M', .m = blob_of(" 00001000=00002002, 1, 00000000 |") },
 	};
 	static const char *const want[] = {
 		"H: atwalk-capture, 1\n",
@@ -271,7 +262,7 @@ TEST(every_byte_of_a_name)
 	again(&rec, &got);
 	CHECK_EQ(got.h.key.len, 255);
 	CHECK(!memcmp(got.h.key.data, name + 1, 255));
-	CHECK(is(got.h.value, " "));
+	CHECK(blob_is(got.h.value, " "));
 }
 
 /* What is written in the paper's form, and the field that keeps others out of it. */
@@ -284,7 +275,7 @@ TEST(in_the_papers_form)
 		enum capture_fit fit;
 		const char *want;        /* the line, or the field */
 	} cases[] = {
-		{ { .letter = 'T', .has = all, .t = { .name = blob("a, b"), .pid = 1,
+		{ { .letter = 'T', .has = all, .t = { .name = blob_of("a, b"), .pid = 1,
 		    .mm = 0xc018c0a0, .minor = 4294967295, .system = 7 } }, CAPTURE_FITS,
 		  "T: a, b, 1, c018c0a0, 0, 4294967295, 0, 0, 0, 0, 7\n" },
 		{ { .letter = 'T', .has = all, .t = { .pid = 1 } }, CAPTURE_FITS,
@@ -296,13 +287,13 @@ TEST(in_the_papers_form)
 		  CAPTURE_UNKNOWN_FIELD, "cpu" },
 		{ { .letter = 'T', .has = all & ~(uint32_t)CAPTURE_T_TIMES },
 		  CAPTURE_UNKNOWN_FIELD, "user" },
-		{ { .letter = 'T', .has = all, .t = { .name = blob("a\nT: b") } },
+		{ { .letter = 'T', .has = all, .t = { .name = blob_of("a\nT: b") } },
 		  CAPTURE_ODD_NAME, "name" },
-		{ { .letter = 'T', .has = all, .t = { .name = blob("a ") } }, CAPTURE_ODD_NAME, "name" },
-		{ { .letter = 'T', .has = all, .t = { .name = blob("NULL") } }, CAPTURE_ODD_NAME,
+		{ { .letter = 'T', .has = all, .t = { .name = blob_of("a ") } }, CAPTURE_ODD_NAME, "name" },
+		{ { .letter = 'T', .has = all, .t = { .name = blob_of("NULL") } }, CAPTURE_ODD_NAME,
 		  "name" },
 		{ { .letter = 'V', .has = both, .v = { .start = 0x1000, .last = 0xffffffff,
-		    .size = 0xfffff000, .prot = 0x412, .flags = 0x75, .name = blob("/a, b") } },
+		    .size = 0xfffff000, .prot = 0x412, .flags = 0x75, .name = blob_of("/a, b") } },
 		  CAPTURE_FITS,
 		  "V: 00001000, FFFFFFFF, FFFFF000, 00000000, 00000412, 00000075, /a, b\n" },
 		{ { .letter = 'V', .has = both, .v = { .last = 1ull << 32 } }, CAPTURE_TOO_LARGE,
@@ -372,26 +363,26 @@ TEST(slab_caches)
 	struct capture_slab s;
 	struct atw_blob name;
 
-	CHECK(capture_slab(blob("64 1536 1500 24 24"), &s));
+	CHECK(capture_slab(blob_of("64 1536 1500 24 24"), &s));
 	CHECK(s.size == 64 && s.objects == 1536 && s.has_active && s.active == 1500 &&
 	      s.slabs == 24 && s.pages == 24);
 	capture_slab_text(&s, text);
 	CHECK_STR(text, "64 1536 1500 24 24");
-	CHECK(capture_slab(blob(" 64  1536 -  24 48 "), &s));
+	CHECK(capture_slab(blob_of(" 64  1536 -  24 48 "), &s));
 	CHECK(!s.has_active && s.pages == 48);
 	capture_slab_text(&s, text);
 	CHECK_STR(text, "64 1536 - 24 48");
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		CHECK(!capture_slab(blob(wrong[i]), &s));
-	CHECK(capture_slabinfo(blob("kmalloc-8k   28  30   8192  4   8 : tunables 0 0 0 : "
+		CHECK(!capture_slab(blob_of(wrong[i]), &s));
+	CHECK(capture_slabinfo(blob_of("kmalloc-8k   28  30   8192  4   8 : tunables 0 0 0 : "
 				    "slabdata   7   8   0"), &name, &s));
-	CHECK(is(name, "kmalloc-8k") && s.active == 28 && s.objects == 30 && s.size == 8192 &&
+	CHECK(blob_is(name, "kmalloc-8k") && s.active == 28 && s.objects == 30 && s.size == 8192 &&
 	      s.slabs == 8 && s.pages == 64);
 	/* They change while they are listed. */
-	CHECK(capture_slabinfo(blob("a 3 2 64 1 1 : tunables 0 0 0 : slabdata 1 1 0"), &name, &s));
+	CHECK(capture_slabinfo(blob_of("a 3 2 64 1 1 : tunables 0 0 0 : slabdata 1 1 0"), &name, &s));
 	CHECK_EQ(s.active, 2);
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
-		CHECK(!capture_slabinfo(blob(other[i]), &name, &s));
+		CHECK(!capture_slabinfo(blob_of(other[i]), &name, &s));
 }
 
 TEST(runs_there_and_back)
@@ -490,7 +481,7 @@ TEST(usual_runs)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct capture_run quick, slow;
-		struct atw_blob b = blob(all[i].text);
+		struct atw_blob b = blob_of(all[i].text);
 		bool usual = capture_parse_usual(&b, &quick);
 		const char *bar = strchr(all[i].text, '|');
 
@@ -554,11 +545,11 @@ TEST(loads_there_and_back)
 		CHECK(!memcmp(&got, &all[i], sizeof(got)));
 	}
 	CHECK_EQ(capture_load(&b, &got, NULL), ATW_END);
-	b = blob("0x0:0:0:0:0");
+	b = blob_of("0x0:0:0:0:0");
 	CHECK_EQ(capture_load(&b, &got, NULL), ATW_E_FORMAT);
-	b = blob("0:0:0:0:0:0");
+	b = blob_of("0:0:0:0:0:0");
 	CHECK_EQ(capture_load(&b, &got, NULL), ATW_E_FORMAT);
-	b = blob("0:0:0::0");
+	b = blob_of("0:0:0::0");
 	CHECK_EQ(capture_load(&b, &got, NULL), ATW_E_FORMAT);
 }
 
@@ -636,8 +627,8 @@ static const char *first(struct atw_blob text, size_t step)
 TEST(in_pieces)
 {
 	for (size_t step = 1; step < sizeof(whole); step++)
-		CHECK_STR(first(blob(whole), step), "");
-	CHECK_EQ(capture_probe(blob(whole)), 100);
+		CHECK_STR(first(blob_of(whole), step), "");
+	CHECK_EQ(capture_probe(blob_of(whole)), 100);
 }
 
 /* Truncation at any byte is reported. */
@@ -648,11 +639,11 @@ TEST(cut_off)
 			TEST_FAIL("%zu bytes are taken for all of it", n);
 			return;
 		}
-	CHECK_STR(first(blob(""), 1), "nothing is in it");
-	CHECK_STR(first(blob(FRONT), 1), "no E: line: cut off behind line 1");
-	CHECK_STR(first(blob(FRONT TASK AREA), 1),
+	CHECK_STR(first(blob_of(""), 1), "nothing is in it");
+	CHECK_STR(first(blob_of(FRONT), 1), "no E: line: cut off behind line 1");
+	CHECK_STR(first(blob_of(FRONT TASK AREA), 1),
 		  "no E: line: cut off behind line 3, in process 1");
-	CHECK_STR(first(blob(FRONT TASK AREA "M: 1000=2012, 1, 0 | 2000=30"), 1),
+	CHECK_STR(first(blob_of(FRONT TASK AREA "M: 1000=2012, 1, 0 | 2000=30"), 1),
 		  "line 4: cut off in the middle");
 }
 
@@ -849,7 +840,7 @@ TEST(malformed)
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		const char *got = first(blob(all[i].text), 4096);
+		const char *got = first(blob_of(all[i].text), 4096);
 
 		if (strcmp(got, all[i].says))
 			TEST_FAIL("%s\tsays \"%s\",\n\tnot \"%s\"", all[i].text, got, all[i].says);
@@ -879,7 +870,7 @@ TEST(no_failure)
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		CHECK_STR(first(blob(all[i]), 4096), "");
+		CHECK_STR(first(blob_of(all[i]), 4096), "");
 }
 
 /* A task that could not be read takes its areas along; a lost run only itself. */
@@ -895,7 +886,7 @@ TEST(after_a_line_of_no_letter)
 
 	capture_init(&rd);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]) - 1; i++)
-		CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), want[i]);
+		CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), want[i]);
 	CHECK_EQ(capture_run(&rd, &rec.m, &run, NULL), ATW_E_DAMAGED);
 	CHECK_EQ(capture_run(&rd, &rec.m, &run, NULL), ATW_OK);
 	CHECK_EQ(run.va, 0x1000);
@@ -918,7 +909,7 @@ TEST(very_many_ranges)
 		else
 			snprintf(line, sizeof(line), "R: %x, %x, x\n", i * 0x2000,
 				 i * 0x2000 + 0xfff);
-		CHECK_EQ(capture_next(&rd, blob(line), false, &pos, &rec, NULL), ATW_OK);
+		CHECK_EQ(capture_next(&rd, blob_of(line), false, &pos, &rec, NULL), ATW_OK);
 	}
 	for (unsigned i = 0; i < 2 * CAPTURE_RAMS; i++) {
 		bool known = i < CAPTURE_RAMS - 1;
@@ -926,7 +917,7 @@ TEST(very_many_ranges)
 		pos = 0;
 		snprintf(line, sizeof(line), "F: %x=free | %x=free |\n", i * 0x2000,
 			 i * 0x2000 + 0x1000);
-		CHECK_EQ(capture_next(&rd, blob(line), false, &pos, &rec, NULL), ATW_OK);
+		CHECK_EQ(capture_next(&rd, blob_of(line), false, &pos, &rec, NULL), ATW_OK);
 		CHECK_EQ(capture_frames_run(&rd, &rec.f, &run, NULL), ATW_OK);
 		CHECK_EQ(run.pa, i * 0x2000);
 		if (known || i == 2 * CAPTURE_RAMS - 1)
@@ -947,7 +938,7 @@ TEST(after_a_bad_line)
 
 	capture_init(&rd);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
-		CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, NULL), want[i]);
+		CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), want[i]);
 }
 
 /* A NUL byte would truncate the name as a C string, and names would collide. */
@@ -961,9 +952,9 @@ TEST(the_byte_that_ends_texts)
 	rd.started = true;
 	rd.paper = false;
 	rd.line = 1;
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &got, NULL), ATW_OK);
-	CHECK(is(got.h.key, "a\\000b"));
-	CHECK(is(got.h.value, "\\000"));
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &got, NULL), ATW_OK);
+	CHECK(blob_is(got.h.key, "a\\000b"));
+	CHECK(blob_is(got.h.value, "\\000"));
 }
 
 TEST(more_program_headers_than_any_linker_makes)
@@ -981,8 +972,8 @@ TEST(more_program_headers_than_any_linker_makes)
 		snprintf(line + n, sizeof(line) - n, "\n");
 		capture_init(&rd);
 		pos = 0;
-		CHECK_EQ(capture_next(&rd, blob(line), true, &pos, &rec, &err), ATW_OK);
-		CHECK_EQ(capture_next(&rd, blob(line), true, &pos, &rec, &err),
+		CHECK_EQ(capture_next(&rd, blob_of(line), true, &pos, &rec, &err), ATW_OK);
+		CHECK_EQ(capture_next(&rd, blob_of(line), true, &pos, &rec, &err),
 			 i < 32 ? ATW_OK : ATW_E_FORMAT);
 	}
 	CHECK_STR(err.text, "line 2: U: loads: more than 32");
@@ -996,10 +987,10 @@ TEST(more_tasks_than_a_kernel_has)
 	size_t pos = 0;
 
 	capture_init(&rd);
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, &err), ATW_OK);
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, &err), ATW_OK);
 	rd.tasks = 4194303;
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, &err), ATW_OK);
-	CHECK_EQ(capture_next(&rd, blob(text), true, &pos, &rec, &err), ATW_E_DAMAGED);
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, &err), ATW_OK);
+	CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, &err), ATW_E_DAMAGED);
 	CHECK_STR(err.text, "line 3: T: more than 4194304 tasks, which no kernel has");
 }
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* System.map and /proc/kallsyms are searched by name and address, sorted or not. */
+#include "base/bytes.h"
 #include "test.h"
 
 #include "format/symtext.h"
-
-static struct atw_blob blob(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
 
 static const char proc[] =
 	"0000000000001000 A cpu_data\n"
@@ -26,7 +22,7 @@ TEST(finds_names)
 	uint64_t a = 77, addr[5];
 	bool have[5];
 
-	CHECK_EQ(symtext_init(&s, blob(proc), NULL), ATW_OK);
+	CHECK_EQ(symtext_init(&s, blob_of(proc), NULL), ATW_OK);
 	CHECK_EQ(s.n, 8);
 	CHECK_EQ(s.bad, 0);
 	CHECK_EQ(symtext_find(&s, "nope", 4, &a), ATW_E_MISSING);
@@ -45,7 +41,7 @@ TEST(finds_addresses_in_what_is_out_of_order)
 	struct symtext_symbol sym;
 	struct symtext s;
 
-	CHECK_EQ(symtext_init(&s, blob(proc), NULL), ATW_OK);
+	CHECK_EQ(symtext_init(&s, blob_of(proc), NULL), ATW_OK);
 	CHECK_EQ(symtext_near(&s, 0xffffffff8100003f, &sym), ATW_OK);
 	CHECK_STR(sym.name, "_text");
 	CHECK_STR(sym.module, "");
@@ -71,7 +67,7 @@ TEST(lists_lines_as_they_lie)
 	struct symtext s;
 	uint32_t it = 0, n = 0;
 
-	CHECK_EQ(symtext_init(&s, blob(proc), NULL), ATW_OK);
+	CHECK_EQ(symtext_init(&s, blob_of(proc), NULL), ATW_OK);
 	while (symtext_next(&s, &it, &sym) == ATW_OK)
 		if (++n == 7)
 			CHECK_STR(sym.module, "first");
@@ -83,7 +79,7 @@ TEST(passes_over_lines_that_are_none)
 {
 	struct symtext s;
 
-	CHECK_EQ(symtext_init(&s, blob("ffffffff81000000 T _stext\n"
+	CHECK_EQ(symtext_init(&s, blob_of("ffffffff81000000 T _stext\n"
 				       "                 U undefined\n"
 				       "\r\n\n"
 				       "ffffffff81000010 TT two\n"
@@ -106,9 +102,9 @@ TEST(refuses_what_is_no_list)
 	struct atw_err err = { 0 };
 	struct symtext s;
 
-	CHECK_EQ(symtext_init(&s, blob(""), &err), ATW_E_FORMAT);
-	CHECK_EQ(symtext_init(&s, blob("\n\n"), &err), ATW_E_FORMAT);
-	CHECK_EQ(symtext_init(&s, blob("#!/bin/sh\necho hello\n"), &err), ATW_E_FORMAT);
+	CHECK_EQ(symtext_init(&s, blob_of(""), &err), ATW_E_FORMAT);
+	CHECK_EQ(symtext_init(&s, blob_of("\n\n"), &err), ATW_E_FORMAT);
+	CHECK_EQ(symtext_init(&s, blob_of("#!/bin/sh\necho hello\n"), &err), ATW_E_FORMAT);
 	CHECK(strstr(err.text, "line 1 is not an address, a type and a name"));
 	CHECK_EQ(symtext_init(&s, (struct atw_blob){wide, sizeof(wide)}, &err),
 		 ATW_E_FORMAT);
@@ -120,7 +116,7 @@ TEST(says_that_addresses_are_hidden)
 	struct atw_err err = { 0 };
 	struct symtext s;
 
-	CHECK_EQ(symtext_init(&s, blob("0000000000000000 T _text\n"
+	CHECK_EQ(symtext_init(&s, blob_of("0000000000000000 T _text\n"
 				       "0000000000000000 T _stext\n"), &err), ATW_E_PERM);
 	CHECK(strstr(err.text, "has no addresses: every one of its 2 symbols is at 0"));
 	CHECK(strstr(err.hint, "kptr_restrict"));

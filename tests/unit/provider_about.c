@@ -5,12 +5,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "test.h"
-
-static struct atw_blob blob(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
 
 /* ---- /proc/PID/stat ---- */
 
@@ -22,7 +18,7 @@ TEST(a_task_as_proc_tells_it)
 {
 	struct task_about a;
 
-	CHECK_EQ(about_stat(blob(TO_22 TO_52), &a), ATW_OK);
+	CHECK_EQ(about_stat(blob_of(TO_22 TO_52), &a), ATW_OK);
 	CHECK_STR(a.name, "a (b) c");
 	CHECK_EQ(a.t.name.len, 7);
 	CHECK_EQ(a.t.pid, 13715);
@@ -51,12 +47,12 @@ TEST(what_is_hidden_is_not_known)
 	struct task_about a;
 
 	/* Without permission to trace the process, the file shows 1 and 0. */
-	CHECK_EQ(about_stat(blob(TO_22 "0 0 0 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0"), &a),
+	CHECK_EQ(about_stat(blob_of(TO_22 "0 0 0 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0"), &a),
 		 ATW_OK);
 	CHECK(!(a.has & (CAPTURE_T_CODE | CAPTURE_T_DATA | CAPTURE_T_STACK)));
 	CHECK_EQ(a.t.brk.a, 0);
 	/* Kernels of long ago end there. */
-	CHECK_EQ(about_stat(blob(TO_22), &a), ATW_OK);
+	CHECK_EQ(about_stat(blob_of(TO_22), &a), ATW_OK);
 	CHECK(!(a.has & (CAPTURE_T_CODE | CAPTURE_T_CPU)));
 }
 
@@ -69,7 +65,7 @@ TEST(no_line_of_stat)
 	struct task_about a;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (about_stat(blob(bad[i]), &a) != ATW_E_FORMAT)
+		if (about_stat(blob_of(bad[i]), &a) != ATW_E_FORMAT)
 			TEST_FAIL("'%s' is one", bad[i]);
 }
 
@@ -79,19 +75,19 @@ TEST(the_group_that_pays_for_its_memory)
 {
 	char name[64];
 
-	CHECK(about_cgroup(blob("0::/user.slice/a\n"), name, sizeof(name)));
+	CHECK(about_cgroup(blob_of("0::/user.slice/a\n"), name, sizeof(name)));
 	CHECK_STR(name, "/user.slice/a");
-	CHECK(about_cgroup(blob("9:cpu,cpuacct:/x\n4:memory:/m\n0::/u\n"), name, sizeof(name)));
+	CHECK(about_cgroup(blob_of("9:cpu,cpuacct:/x\n4:memory:/m\n0::/u\n"), name, sizeof(name)));
 	CHECK_STR(name, "/m");
-	CHECK(about_cgroup(blob("0::/u\n3:hugetlb,memory,pids:/m:2"), name, sizeof(name)));
+	CHECK(about_cgroup(blob_of("0::/u\n3:hugetlb,memory,pids:/m:2"), name, sizeof(name)));
 	CHECK_STR(name, "/m:2");
-	CHECK(about_cgroup(blob("0::/\n7:memoryless,xmemory:/m\n"), name, sizeof(name)));
+	CHECK(about_cgroup(blob_of("0::/\n7:memoryless,xmemory:/m\n"), name, sizeof(name)));
 	CHECK_STR(name, "/");
-	CHECK(!about_cgroup(blob("4:pids:/a\n1:name=systemd:/b\n"), name, sizeof(name)));
-	CHECK(!about_cgroup(blob(""), name, sizeof(name)));
-	CHECK(!about_cgroup(blob("no colon\n"), name, sizeof(name)));
-	CHECK(!about_cgroup(blob("0::/longer\n"), name, 7));
-	CHECK(about_cgroup(blob("0::/fits\n"), name, 6));
+	CHECK(!about_cgroup(blob_of("4:pids:/a\n1:name=systemd:/b\n"), name, sizeof(name)));
+	CHECK(!about_cgroup(blob_of(""), name, sizeof(name)));
+	CHECK(!about_cgroup(blob_of("no colon\n"), name, sizeof(name)));
+	CHECK(!about_cgroup(blob_of("0::/longer\n"), name, 7));
+	CHECK(about_cgroup(blob_of("0::/fits\n"), name, 6));
 }
 
 /* ---- ranges of RAM and their nodes ---- */

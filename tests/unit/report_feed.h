@@ -9,6 +9,7 @@
 #include <stdarg.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "census/model.h"
 #include "test.h"
 
@@ -111,14 +112,9 @@ static inline void feed_event(struct feed *f, struct census_event ev)
 		f->status = f->report->feed(f->state, &ev, &f->err);
 }
 
-static inline struct atw_blob feed_blob(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
-
 static inline void feed_header(struct feed *f, const char *key, const char *value)
 {
-	const struct capture_header h = { feed_blob(key), feed_blob(value) };
+	const struct capture_header h = { blob_of(key), blob_of(value) };
 
 	feed_event(f, (struct census_event){ .what = CENSUS_ON_HEADER, .header = &h });
 }

@@ -6,7 +6,7 @@
 static void task(struct feed *f, const char *name, uint64_t pid, uint64_t tgid, uint64_t start,
 		 uint64_t minor, uint64_t major)
 {
-	const struct capture_task t = { .name = feed_blob(name), .pid = pid, .tgid = tgid,
+	const struct capture_task t = { .name = blob_of(name), .pid = pid, .tgid = tgid,
 					.start = start, .minor = minor, .major = major };
 
 	feed_event(f, (struct census_event){

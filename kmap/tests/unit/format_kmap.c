@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* KMAP files of every version parse to exact records, in pieces of any size. */
+#include "base/bytes.h"
 #include "kmap/lib/format.h"
 #include "base/digits.h"
 #include "random.h"
@@ -9,21 +10,11 @@ static struct kmap_reader rd;
 static struct kmap_record rec;
 static struct atw_err err;
 
-static struct atw_blob blob(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
-
-static bool is(struct atw_blob b, const char *s)
-{
-	return b.data && b.len == strlen(s) && !memcmp(b.data, s, b.len);
-}
-
 static int parse(const char *line, enum kmap_version v)
 {
 	memset(&rec, 0xa5, sizeof(rec));
 	err = (struct atw_err){ 0 };
-	return kmap_parse(blob(line), v, 0, &rec, &err);
+	return kmap_parse(blob_of(line), v, 0, &rec, &err);
 }
 
 static const char *text(const char *line, enum kmap_version from, enum kmap_version to)
@@ -128,35 +119,35 @@ TEST(an_object_of_each_version)
 	CHECK_EQ(rec.u.object.free_time, 18);
 	CHECK_EQ(rec.u.object.free_ip, 0xffffffff811c2290);
 	CHECK_EQ(rec.u.object.has, 0);
-	CHECK(is(rec.u.object.task, "bash"));
+	CHECK(blob_is(rec.u.object.task, "bash"));
 	CHECK(!rec.u.object.type.data && !rec.u.object.cache.data);
 
 	CHECK_EQ(parse("1,0,2,3,4,5,6,KMALLOC,bash", KMAP_V2), ATW_OK);
 	CHECK_EQ(rec.u.object.has, KMAP_HAS_TYPE);
-	CHECK(is(rec.u.object.type, "KMALLOC"));
-	CHECK(is(rec.u.object.task, "bash"));
+	CHECK(blob_is(rec.u.object.type, "KMALLOC"));
+	CHECK(blob_is(rec.u.object.task, "bash"));
 
 	CHECK_EQ(parse("1,0,2,3,4,5,6,KMALLOC,bash,kmalloc-64", KMAP_V3), ATW_OK);
 	CHECK_EQ(rec.u.object.has, KMAP_HAS_TYPE | KMAP_HAS_CACHE);
-	CHECK(is(rec.u.object.cache, "kmalloc-64"));
+	CHECK(blob_is(rec.u.object.cache, "kmalloc-64"));
 
 	CHECK_EQ(parse("1,0,2,3,4,5,6,KMALLOC,bash,dentry(123:cg),KMEM_CACHE", KMAP_V4), ATW_OK);
 	CHECK_EQ(rec.u.object.has, KMAP_HAS_TYPE | KMAP_HAS_CACHE | KMAP_HAS_NEW_TYPE);
-	CHECK(is(rec.u.object.cache, "dentry(123:cg)"));
-	CHECK(is(rec.u.object.new_type, "KMEM_CACHE"));
+	CHECK(blob_is(rec.u.object.cache, "dentry(123:cg)"));
+	CHECK(blob_is(rec.u.object.new_type, "KMEM_CACHE"));
 }
 
 TEST(commas_in_names_of_tasks)
 {
 	CHECK_EQ(parse("1,0,2,3,4,5,6,a,,b,", KMAP_V1), ATW_OK);
-	CHECK(is(rec.u.object.task, "a,,b,"));
+	CHECK(blob_is(rec.u.object.task, "a,,b,"));
 	CHECK_EQ(parse("1,0,2,3,4,5,6,NONE,,a", KMAP_V2), ATW_OK);
-	CHECK(is(rec.u.object.task, ",a"));
+	CHECK(blob_is(rec.u.object.task, ",a"));
 	CHECK_EQ(parse("1,0,2,3,4,5,6,NONE,a,b,c,filp", KMAP_V3), ATW_OK);
-	CHECK(is(rec.u.object.task, "a,b,c"));
-	CHECK(is(rec.u.object.cache, "filp"));
+	CHECK(blob_is(rec.u.object.task, "a,b,c"));
+	CHECK(blob_is(rec.u.object.cache, "filp"));
 	CHECK_EQ(parse("1,0,2,3,4,5,6,NONE,,,filp,NONE", KMAP_V4), ATW_OK);
-	CHECK(is(rec.u.object.task, ","));
+	CHECK(blob_is(rec.u.object.task, ","));
 	CHECK_EQ(parse("1,0,2,3,4,5,6,NONE,,filp,NONE", KMAP_V4), ATW_OK);
 	CHECK(rec.u.object.task.data && !rec.u.object.task.len);
 }
@@ -225,7 +216,7 @@ TEST(words_for_alloc_ip_in_the_compressed_form_alone)
 
 	CHECK_EQ(parse(line, KMAP_COMPRESSED), ATW_OK);
 	CHECK_EQ(rec.u.object.has, KMAP_HAS_NAME | KMAP_HAS_TYPE | KMAP_HAS_CACHE);
-	CHECK(is(rec.u.object.name, "THREAD_STACK"));
+	CHECK(blob_is(rec.u.object.name, "THREAD_STACK"));
 	CHECK_EQ(rec.u.object.alloc_ip, 0);
 	CHECK(!rec.u.object.task.data);
 	CHECK_STR(text(line, KMAP_COMPRESSED, KMAP_COMPRESSED), "THREAD_STACK,0,ffffc90000000000,"
@@ -340,7 +331,7 @@ TEST(comments_headers_and_the_end)
 {
 	CHECK_EQ(parse("# atwalk-kmap mode instance", KMAP_V4), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_COMMENT);
-	CHECK(is(rec.u.comment, " atwalk-kmap mode instance"));
+	CHECK(blob_is(rec.u.comment, " atwalk-kmap mode instance"));
 	CHECK_EQ(parse("# line 1,2,3", KMAP_V4), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_COMMENT);
 	CHECK_EQ(parse("#", KMAP_V4), ATW_OK);
@@ -348,23 +339,23 @@ TEST(comments_headers_and_the_end)
 	CHECK_EQ(parse("   \t", KMAP_V4), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_BLANK);
 
-	CHECK_EQ(kmap_parse(blob("# atwalk-kmap 1"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
+	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap 1"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_HEADER);
-	CHECK(is(rec.u.header.key, "version") && is(rec.u.header.value, "1"));
-	CHECK_EQ(kmap_parse(blob("# atwalk-kmap symbol 12 a b"), KMAP_V4, KMAP_OURS, &rec, &err),
+	CHECK(blob_is(rec.u.header.key, "version") && blob_is(rec.u.header.value, "1"));
+	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap symbol 12 a b"), KMAP_V4, KMAP_OURS, &rec, &err),
 		 ATW_OK);
-	CHECK(is(rec.u.header.key, "symbol") && is(rec.u.header.value, "12 a b"));
-	CHECK_EQ(kmap_parse(blob("# line 3,4,5"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
+	CHECK(blob_is(rec.u.header.key, "symbol") && blob_is(rec.u.header.value, "12 a b"));
+	CHECK_EQ(kmap_parse(blob_of("# line 3,4,5"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_LINE_HEAT);
 	CHECK_EQ(rec.u.access.has, KMAP_HAS_LINE);
 	CHECK(rec.u.access.line == 3 && rec.u.access.writes == 4 && rec.u.access.reads == 5);
-	CHECK_EQ(kmap_parse(blob("# atwalk-kmap end objects 1 accesses 2 lost 3"), KMAP_V4,
+	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap end objects 1 accesses 2 lost 3"), KMAP_V4,
 			    KMAP_OURS, &rec, &err), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_END);
 	CHECK(rec.u.end.objects == 1 && rec.u.end.accesses == 2 && rec.u.end.lost == 3);
-	CHECK_EQ(kmap_parse(blob("# atwalk-kmap end objects 1 accesses 2"), KMAP_V4, KMAP_OURS,
+	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap end objects 1 accesses 2"), KMAP_V4, KMAP_OURS,
 			    &rec, &err), ATW_E_FORMAT);
-	CHECK_EQ(kmap_parse(blob("# line 3,4"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_E_FORMAT);
+	CHECK_EQ(kmap_parse(blob_of("# line 3,4"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_E_FORMAT);
 }
 
 TEST(times_of_accesses)
@@ -380,9 +371,9 @@ TEST(times_of_accesses)
 	};
 	char buf[64];
 
-	CHECK_EQ(kmap_parse(blob("# used 3,3"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
+	CHECK_EQ(kmap_parse(blob_of("# used 3,3"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
 	CHECK(rec.kind == KMAP_USED && rec.u.used.first == 3 && rec.u.used.last == 3);
-	CHECK_EQ(kmap_parse(blob("# used 0,18446744073709551615"), KMAP_V4, KMAP_OURS, &rec,
+	CHECK_EQ(kmap_parse(blob_of("# used 0,18446744073709551615"), KMAP_V4, KMAP_OURS, &rec,
 			    &err), ATW_OK);
 	CHECK(rec.u.used.first == 0 && rec.u.used.last == UINT64_MAX);
 	CHECK_EQ(kmap_write(&rec, KMAP_V4, buf, sizeof(buf)), 30);
@@ -390,19 +381,19 @@ TEST(times_of_accesses)
 	for (enum kmap_version v = KMAP_V1; v < KMAP_VERSIONS; v++)
 		CHECK_EQ(kmap_loses(&rec, v), KMAP_LOSES_USED);
 	/* In a file that does not state its version these lines are comments. */
-	CHECK_EQ(kmap_parse(blob("# used 4,3"), KMAP_V4, 0, &rec, &err), ATW_OK);
+	CHECK_EQ(kmap_parse(blob_of("# used 4,3"), KMAP_V4, 0, &rec, &err), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_COMMENT);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		CHECK_EQ(kmap_parse(blob(wrong[i].line), KMAP_V4, KMAP_OURS, &rec, &err),
+		CHECK_EQ(kmap_parse(blob_of(wrong[i].line), KMAP_V4, KMAP_OURS, &rec, &err),
 			 ATW_E_FORMAT);
 		CHECK_STR(err.text, wrong[i].why);
 	}
 	/* Calls belong to no object. */
-	CHECK(read_all(blob("# atwalk-kmap 1\n# call 10 20 3\n"
+	CHECK(read_all(blob_of("# atwalk-kmap 1\n# call 10 20 3\n"
 			    "# atwalk-kmap end objects 0 accesses 0 lost 0\n")));
-	CHECK(!read_all(blob("# atwalk-kmap 1\n# call 10 20\n")));
-	CHECK(!read_all(blob("# atwalk-kmap 1\n# used 1,2\n")));
-	CHECK_STR(err.text, "line 2: times of accesses without an object before them");
+	CHECK(!read_all(blob_of("# atwalk-kmap 1\n# call 10 20\n")));
+	CHECK(!read_all(blob_of("# atwalk-kmap 1\n# used 1,2\n")));
+	CHECK_STR(err.text, "line 2: times of accesses, and no object before them");
 }
 
 /* ---- which version ---- */
@@ -427,12 +418,12 @@ TEST(versions_that_a_line_can_be_of)
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		snprintf(line, sizeof(line), "1,0,2,3,4,5,6,%s", table[i].rest);
-		if (kmap_versions_of(blob(line)) != table[i].can) {
-			TEST_FAIL("'%s' can be 0x%x", table[i].rest, kmap_versions_of(blob(line)));
+		if (kmap_versions_of(blob_of(line)) != table[i].can) {
+			TEST_FAIL("'%s' can be 0x%x", table[i].rest, kmap_versions_of(blob_of(line)));
 			return;
 		}
 	}
-	CHECK_EQ(kmap_versions_of(blob("1,0,2,3,4,5,6")), 0);
+	CHECK_EQ(kmap_versions_of(blob_of("1,0,2,3,4,5,6")), 0);
 }
 
 /* The first line could be of a later version: those behind it decide. */
@@ -457,7 +448,7 @@ TEST(a_version_is_found_by_what_follows)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (!read_all(blob(table[i].text)) || rd.version != table[i].v) {
+		if (!read_all(blob_of(table[i].text)) || rd.version != table[i].v) {
 			TEST_FAIL("%zu: %s, %s", i, kmap_version_name(rd.version), err.text);
 			return;
 		}
@@ -495,7 +486,7 @@ TEST(a_file_of_two_versions)
 
 		kmap_init(&rd);
 		pos = 0;
-		while ((r = next(blob(table[i].text))) == ATW_OK)
+		while ((r = next(blob_of(table[i].text))) == ATW_OK)
 			;
 		if (r != ATW_E_UNSUPPORTED) {
 			TEST_FAIL("%zu: %d %s", i, r, err.text);
@@ -662,7 +653,7 @@ TEST(faults_and_what_follows)
 
 	kmap_init(&rd);
 	pos = 0;
-	while ((r = next(blob(said))) != ATW_END) {
+	while ((r = next(blob_of(said))) != ATW_END) {
 		if (r != ATW_OK) {
 			CHECK(faults < 5);
 			CHECK_STR(err.text, says[faults]);
@@ -683,23 +674,23 @@ TEST(faults_and_what_follows)
 
 TEST(what_is_cut_off)
 {
-	CHECK(!read_all(blob("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n")));
-	CHECK_STR(err.text, "no end line: cut off after line 3");
-	CHECK(!read_all(blob("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n"
+	CHECK(!read_all(blob_of("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n")));
+	CHECK_STR(err.text, "no end line: cut off behind line 3");
+	CHECK(!read_all(blob_of("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n"
 			     "# atwalk-kmap end objects 1 accesses 2 lost 0\n")));
-	CHECK_STR(err.text, "the end line counts 1 lines of objects and 2 of accesses, but there are 1 and 1");
-	CHECK(!read_all(blob("# atwalk-kmap 1\n# atwalk-kmap end objects 0 accesses 0 lost 0\n"
+	CHECK_STR(err.text, "by its end line there are 1 lines of objects and 2 of accesses, and there are 1 and 1");
+	CHECK(!read_all(blob_of("# atwalk-kmap 1\n# atwalk-kmap end objects 0 accesses 0 lost 0\n"
 			     A "NONE,a,b,NONE\n")));
-	CHECK_STR(err.text, "line 3: unexpected data after the end line");
-	CHECK(!read_all(blob(A "a\n  1,2,3,4")));
+	CHECK_STR(err.text, "line 3: something comes behind the end line");
+	CHECK(!read_all(blob_of(A "a\n  1,2,3,4")));
 	CHECK_STR(err.text, "line 2: cut off in the middle");
-	CHECK(!read_all(blob("")));
+	CHECK(!read_all(blob_of("")));
 	memset(long_line, '1', sizeof(long_line) - 1);
 	memcpy(long_line, A, strlen(A));
 	memcpy(long_line + KMAP_LINE, "\n  1,2,3,4\n" A "a\n", 11 + strlen(A) + 2);
 	kmap_init(&rd);
 	pos = 0;
-	CHECK_EQ(next(blob(long_line)), ATW_E_FORMAT);
+	CHECK_EQ(next(blob_of(long_line)), ATW_E_FORMAT);
 	CHECK_STR(err.text, "line 1: longer than 4096 bytes");
 	/* Its accesses belong to no object. */
 	CHECK_EQ(next((struct atw_blob){ long_line, KMAP_LINE + 13 + strlen(A) }), ATW_OK);
@@ -748,12 +739,12 @@ TEST(what_is_no_kmap)
 	};
 
 	for (size_t i = 0; i < sizeof(not) / sizeof(not[0]); i++)
-		if (kmap_probe(blob(not[i]))) {
+		if (kmap_probe(blob_of(not[i]))) {
 			TEST_FAIL("'%s' is taken for one", not[i]);
 			return;
 		}
-	CHECK(kmap_probe(blob("# atwalk-kmap 1\n")));
-	CHECK(kmap_probe(blob("1 2 3\n")));
+	CHECK(kmap_probe(blob_of("# atwalk-kmap 1\n")));
+	CHECK(kmap_probe(blob_of("1 2 3\n")));
 	/* So that what is wrong with it is said. */
-	CHECK(kmap_probe(blob("(____ptrval____),0,(____ptrval____),3,4,5,0,t\n")));
+	CHECK(kmap_probe(blob_of("(____ptrval____),0,(____ptrval____),3,4,5,0,t\n")));
 }

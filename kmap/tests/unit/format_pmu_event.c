@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Terms of PMU events are parsed and placed into their configuration bits. */
+#include "base/bytes.h"
 #include "test.h"
 
 #include "kmap/lib/pmu_event.h"
 
-static struct atw_blob blob(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
-
 TEST(terms_one_after_the_other)
 {
-	struct atw_blob events = blob("event=0xcd,umask=0x1,ldlat=3,edge\n");
+	struct atw_blob events = blob_of("event=0xcd,umask=0x1,ldlat=3,edge\n");
 	static const struct { const char *name; uint64_t value; } want[] = {
 		{ "event", 0xcd }, { "umask", 1 }, { "ldlat", 3 }, { "edge", 1 },
 	};
@@ -26,7 +22,7 @@ TEST(terms_one_after_the_other)
 	}
 	CHECK_EQ(pmu_term_next(events, &pos, &t, NULL), ATW_END);
 	pos = 0;
-	CHECK_EQ(pmu_term_next(blob("\n"), &pos, &t, NULL), ATW_END);
+	CHECK_EQ(pmu_term_next(blob_of("\n"), &pos, &t, NULL), ATW_END);
 }
 
 TEST(what_is_no_term)
@@ -40,7 +36,7 @@ TEST(what_is_no_term)
 		size_t pos = 0;
 		int r;
 
-		while ((r = pmu_term_next(blob(bad[i]), &pos, &t, &err)) == ATW_OK)
+		while ((r = pmu_term_next(blob_of(bad[i]), &pos, &t, &err)) == ATW_OK)
 			;
 		CHECK_EQ(r, ATW_E_FORMAT);
 	}
@@ -56,9 +52,9 @@ TEST(where_terms_go)
 	struct pmu_event e = { 0 };
 
 	for (size_t i = 0; i < 4; i++) {
-		struct pmu_term t = { blob(terms[i].name), terms[i].value };
+		struct pmu_term t = { blob_of(terms[i].name), terms[i].value };
 
-		CHECK_EQ(pmu_term_put(&e, &t, blob(terms[i].format), NULL), ATW_OK);
+		CHECK_EQ(pmu_term_put(&e, &t, blob_of(terms[i].format), NULL), ATW_OK);
 	}
 	CHECK_EQ(e.config[0], 0x1cd);
 	CHECK_EQ(e.config[1], 3);
@@ -68,10 +64,10 @@ TEST(where_terms_go)
 /* AMD's events have twelve bits, in two places. */
 TEST(a_value_in_pieces)
 {
-	struct pmu_term t = { blob("event"), 0x1c7 };
+	struct pmu_term t = { blob_of("event"), 0x1c7 };
 	struct pmu_event e = { { 0xff00, 0, 0 } };
 
-	CHECK_EQ(pmu_term_put(&e, &t, blob("config:0-7,32-35"), NULL), ATW_OK);
+	CHECK_EQ(pmu_term_put(&e, &t, blob_of("config:0-7,32-35"), NULL), ATW_OK);
 	CHECK_EQ(e.config[0], UINT64_C(0x10000ffc7));
 }
 
@@ -81,13 +77,13 @@ TEST(where_nothing_can_be_put)
 		"", "config", "config:", "config:8-7", "config:0-64", "config:0-7,", "config:x",
 		"config3:0-7", "config:0-7;", "config:0-1", "config:,0-7", "config:0-",
 	};
-	struct pmu_term t = { blob("umask"), 0xff };
+	struct pmu_term t = { blob_of("umask"), 0xff };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct pmu_event e = { 0 };
 		struct atw_err err = { 0 };
 
-		CHECK_EQ(pmu_term_put(&e, &t, blob(bad[i]), &err), ATW_E_FORMAT);
+		CHECK_EQ(pmu_term_put(&e, &t, blob_of(bad[i]), &err), ATW_E_FORMAT);
 	}
 }
 
