@@ -281,8 +281,12 @@ static struct answer reverse_many(void *arg)
 
 static void reverses(struct input *in)
 {
-	static const struct way one = { .name = "rmap_walk for one byte, a leaf", .go = reverse_one };
-	static const struct way many = { .name = "rmap_walk for 20000 bytes, a byte", .go = reverse_many };
+	static const struct way one = {
+		.name = "rmap_walk of a byte, a leaf", .go = reverse_one,
+	};
+	static const struct way many = {
+		.name = "rmap_walk of 20000 bytes, a byte", .go = reverse_many,
+	};
 
 	heading("reverse map, ns of CPU time", "");
 	contest(&one, 1, in, in->leaves);

@@ -82,7 +82,8 @@ static void functions_merge(struct kmap_functions *f)
 	for (size_t i = f->sorted; i < f->nfunctions; i++) {
 		struct function one = f->function[i];
 		size_t low = f->sorted +
-			     SORTED_UP_TO(f->function + f->sorted, i - f->sorted, at, one.at);
+			     SORTED_UP_TO(f->function + f->sorted, i - f->sorted, at,
+					  one.at);
 
 		memmove(&f->function[low + 1], &f->function[low], (i - low) * sizeof(one));
 		f->function[low] = one;

@@ -15,7 +15,7 @@ enum { KEY_IP, KEY_VA };                 /* less than any text's address */
 enum size { SIZE_FIRST, SIZE_LARGEST, SIZE_SUM };
 
 struct object {
-	struct kmap_key key;             /* an address; a text's, or what kind of key it is */
+	struct kmap_key key;             /* an address; a text's, or the kind of key */
 	const char *word, *type, *cache; /* of the table of texts; word NULL: alloc_ip */
 	uint64_t alloc_ip, va, size;
 };

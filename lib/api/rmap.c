@@ -110,7 +110,8 @@ static int rmap_next_tables(struct atw_rmap *c, struct atw_err *err)
 	c->comm = "[kernel]";
 	c->owner = NULL;
 	c->nowners = 0;
-	return rmap_walk_space(c, atw_kernel_space(c->target->t->kernel), UINT64_MAX, err);
+	return rmap_walk_space(c, atw_kernel_space(c->target->t->kernel), UINT64_MAX,
+			       err);
 }
 
 /* ---- by pages ---- */

@@ -22,7 +22,7 @@ struct kmem_ahead {
 		uint32_t at, len;        /* in bytes[] */
 		bool there;
 	} item[MOST];
-	uint16_t place[PLACES];  /* index + 1 in item[], by address; cleared for each node */
+	uint16_t place[PLACES];  /* 1 + index in item[]; cleared for each node */
 	struct atw_piece piece[MOST];
 	char bytes[ROOM];
 };

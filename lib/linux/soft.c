@@ -378,8 +378,8 @@ struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
 uint8_t soft_kept(const void *abi, const struct mmu_space *sp, const struct mmu_seen *s,
 		  uint64_t *ret_pa)
 {
-	const struct atw_soft_word soft = atw_soft_decode_at(abi, &sp->paging, s->va, s->level,
-							     s->path[s->depth - 1].word);
+	const struct atw_soft_word soft = atw_soft_decode_at(
+		abi, &sp->paging, s->va, s->level, s->path[s->depth - 1].word);
 
 	if (soft.what != ATW_SOFT_PROTNONE && soft.what != ATW_SOFT_MIGRATION &&
 	    soft.what != ATW_SOFT_POISON && soft.what != ATW_SOFT_DEVICE)

@@ -191,8 +191,9 @@ static void name_named_keep(struct named_files *f, const struct named_file *key,
 	struct named_file *o = name_named_at(f, key->dentry, key->mnt);
 	_auto_free char *name = strdup(a->name);
 
-	if (!name || (!o && (!array_reserve((void **)&f->v, &f->cap, f->n + 1, sizeof(*f->v)) ||
-			     !table_add(&f->table, hash_two(key->dentry, key->mnt), f->n + 1))))
+	if (!name ||
+	    (!o && (!array_reserve((void **)&f->v, &f->cap, f->n + 1, sizeof(*f->v)) ||
+		    !table_add(&f->table, hash_two(key->dentry, key->mnt), f->n + 1))))
 		return;
 	if (o)
 		free(o->name);

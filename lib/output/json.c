@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json.c - rows as JSON objects: one array of them, a line each, "[]" when there are none;
- * or jsonl, an object on each line, which streams and can be cut anywhere.
+ * json.c - rows as JSON objects: one array of them, a line each, "[]" when there are
+ * none; or jsonl, an object on each line, which streams and can be cut anywhere.
  */
 #include "base/text.h"
 #include "output/number.h"

@@ -15,8 +15,8 @@
 #define FRAMES_MOST ((uint64_t)2 << 20)
 
 struct frame_set {
-	struct table chunks;             /* bits of FRAMES_CHUNK frames, by frame / FRAMES_CHUNK */
-	uint64_t nr, *last;              /* the last chunk that was looked up */
+	struct table chunks;             /* bits of frames, by frame / FRAMES_CHUNK */
+	uint64_t nr, *last;              /* the chunk met last */
 };
 
 void frames_deinit(struct frame_set *s);

@@ -31,7 +31,8 @@ static size_t groups_find(const struct groups *g, uint64_t key, const char *name
 	const struct table_slot *s = NULL;
 
 	while ((s = table_next(&g->table, groups_hash(key, name), s)))
-		if (g->v[s->value - 1].key == key && !strcmp(g->v[s->value - 1].name, name))
+		if (g->v[s->value - 1].key == key &&
+		    !strcmp(g->v[s->value - 1].name, name))
 			return s->value;
 	return 0;
 }

@@ -31,7 +31,8 @@ static int owners_find(struct owners *o, uint64_t nr, struct owners_frame **ret,
 
 			if (o->chunks.n == MOST)
 				return atw_err_set(err, ATW_E_LIMIT,
-					"more memory is shared than a machine is believed to have");
+						   "more memory is shared than a machine "
+						   "is believed to have");
 			f = calloc(OWNERS_CHUNK, sizeof(*f));
 			if (!f)
 				return atw_err_nomem(err);

@@ -20,7 +20,7 @@ struct owners_frame {
 };
 
 struct owners {
-	struct table chunks;             /* OWNERS_CHUNK frames each, by frame / OWNERS_CHUNK */
+	struct table chunks;             /* frames, by frame / OWNERS_CHUNK */
 	uint64_t nr;
 	struct owners_frame *last;       /* the chunk met last, and its number */
 };

@@ -189,9 +189,10 @@ static int write_paper_on_area(struct paper_writer *w, const struct census_area 
 /* With the flags that the paper's kernel would have set. */
 static uint64_t write_paper_old_flags(const struct census_area *a)
 {
-	uint64_t flags = a->v_has & CAPTURE_V_FLAGS ? a->v->flags & (VM_RIGHTS | VM_MAYRIGHTS) :
-			 (a->read ? VM_READ : 0u) | (a->write ? VM_WRITE : 0u) |
-			 (a->exec ? VM_EXEC : 0u);
+	uint64_t flags = a->v_has & CAPTURE_V_FLAGS
+				 ? a->v->flags & (VM_RIGHTS | VM_MAYRIGHTS)
+				 : (a->read ? VM_READ : 0u) | (a->write ? VM_WRITE : 0u) |
+					   (a->exec ? VM_EXEC : 0u);
 
 	return flags | (a->shared ? VM_SHARED | VM_MAYSHARE : 0u) |
 	       (a->class == CENSUS_STACK ? VM_GROWSDOWN : 0u) |

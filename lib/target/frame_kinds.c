@@ -103,8 +103,9 @@ struct kinds_work {
 	struct page_origin origin[KINDS_BLOCK];
 };
 
-static int kinds_read_block(struct kinds *k, const struct table_slot *b, struct atw_memmap *m,
-			    struct kinds_work *w, struct atw_err *err)
+static int kinds_read_block(struct kinds *k, const struct table_slot *b,
+			    struct atw_memmap *m, struct kinds_work *w,
+			    struct atw_err *err)
 {
 	uint64_t first = b->key * KINDS_BLOCK;
 	uint16_t *ids = table_ptr(b->value);

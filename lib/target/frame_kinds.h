@@ -14,7 +14,7 @@
 enum { KINDS_BLOCK_BITS = 11, KINDS_BLOCK = 1 << KINDS_BLOCK_BITS };
 
 struct kinds {
-	struct table blocks;             /* ids of KINDS_BLOCK frames, by frame / KINDS_BLOCK */
+	struct table blocks;             /* ids of frames, by frame / KINDS_BLOCK */
 	uint64_t nr;
 	uint16_t *last;                  /* the block met last, and its number */
 	struct page_origin *kind;        /* by id; that of 0 and 1 is unknown */

@@ -85,9 +85,10 @@ bool large_mounted(struct atw_blob text, uint32_t major, uint32_t minor, enum th
 uint64_t large_vmflags(const char *line, size_t len)
 {
 	static const struct { char word[3]; uint64_t flag; } words[] = {
-		{ "rd", VM_READ }, { "wr", VM_WRITE }, { "ex", VM_EXEC }, { "sh", VM_SHARED },
-		{ "mr", VM_MAYREAD }, { "mw", VM_MAYWRITE }, { "me", VM_MAYEXEC },
-		{ "pf", VM_PFNMAP }, { "io", VM_IO }, { "de", VM_DONTEXPAND }, { "ht", VM_HUGETLB }, { "mm", VM_MIXEDMAP },
+		{ "rd", VM_READ }, { "wr", VM_WRITE }, { "ex", VM_EXEC },
+		{ "sh", VM_SHARED }, { "mr", VM_MAYREAD }, { "mw", VM_MAYWRITE },
+		{ "me", VM_MAYEXEC }, { "pf", VM_PFNMAP }, { "io", VM_IO },
+		{ "de", VM_DONTEXPAND }, { "ht", VM_HUGETLB }, { "mm", VM_MIXEDMAP },
 		{ "hg", VM_HUGEPAGE }, { "nh", VM_NOHUGEPAGE },
 	};
 	uint64_t flags = 0;

@@ -301,8 +301,8 @@ static bool sums_add_alone(struct walk_provider *w, size_t task, uint64_t *mappe
 		good = !s->pages[task] ||
 		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT, s->pages[task]);
 	for (uint64_t kind = 1; w->kinds_wanted && kind < w->kinds.nkinds && good; kind++) {
-		uint64_t pages =
-			table_find(&w->sums.alone.table, memory_sums_alone_key(task, kind));
+		uint64_t pages = table_find(&w->sums.alone.table,
+					    memory_sums_alone_key(task, kind));
 
 		good = !pages ||
 		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT | kind << KIND_AT, pages);
@@ -375,7 +375,8 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	good = good && sums_add_alone(w, task, &mapped);
 	if (!good || !sums_fold(s))
 		return atw_err_nomem(err);
-	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.table.n + 1, sizeof(*s->sum)))
+	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.table.n + 1,
+			   sizeof(*s->sum)))
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->by.table.slots; i++) {
 		const struct table_slot *by = &s->by.table.slot[i];

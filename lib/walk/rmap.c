@@ -206,8 +206,9 @@ int rmap_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 	return r < 0 ? atw_err_nomem(err) : r;
 }
 
-/* Entry i, which maps `slot` bytes at `pa`. */
-static int rmap_match(struct rmap_at *a, uint32_t i, uint64_t pa, uint64_t word, uint8_t what)
+/* Entry i, which stands for slot bytes at `pa`. */
+static int rmap_match(struct rmap_at *a, uint32_t i, uint64_t pa, uint64_t word,
+		      uint8_t what)
 {
 	const struct mmu_seen *s = a->s;
 	const struct mmu_step *p = &s->path[s->depth - 1];

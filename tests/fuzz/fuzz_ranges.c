@@ -171,7 +171,8 @@ static void check_hit(const struct machine *m, const struct rmap_entry *h,
 		if (want->v[i].first <= at && want->v[i].last >= at)
 			left = here < left - 1 ? left - 1 - here : 0;
 	}
-	FUZZ_CHECK(!left, "0x%" PRIx64 "+0x%" PRIx64 " was not asked for", h->pa, h->bytes);
+	FUZZ_CHECK(!left, "0x%" PRIx64 "+0x%" PRIx64 " was not asked for", h->pa,
+		   h->bytes);
 	/* First and last turn: do they lead there? */
 	for (int i = 0; i < 2; i++) {
 		uint64_t va = h->va + (i ? (h->times - 1) * h->stride : 0);

@@ -223,7 +223,8 @@ static void record(struct gen *g, const struct capture_record *rec)
 
 static void header(struct gen *g, const char *key, const char *value)
 {
-	record(g, &(struct capture_record){ .letter = 'H', .h = { blob_of(key), blob_of(value) } });
+	record(g, &(struct capture_record){ .letter = 'H', .h = { blob_of(key),
+								  blob_of(value) } });
 }
 
 enum { READ = 1, WRITE = 2, EXEC = 4 };  /* VM_... */
@@ -312,7 +313,8 @@ static void map_unit(struct gen *g, uint64_t p, unsigned n, uint64_t va)
 			      1 << KPF_ACTIVE | 1 << KPF_MMAP;
 	uint64_t data = va + u->text * PAGE, bss = data + u->data * PAGE;
 	struct capture_area v = {
-		.start = va, .last = data - 1, .name = blob_of(u->name), .dev = { 0xfe, 1 },
+		.start = va, .last = data - 1, .name = blob_of(u->name),
+		.dev = { 0xfe, 1 },
 		.inode = n + 100,
 	};
 
@@ -382,7 +384,8 @@ static void task(struct gen *g, const char *name, uint64_t pid, uint64_t tgid, u
 	struct capture_record rec = {
 		.letter = 'T', .has = 0x3fff & ~(uint32_t)(CAPTURE_T_BRK | CAPTURE_T_CODE |
 							  CAPTURE_T_DATA | CAPTURE_T_STACK),
-		.t = { .name = blob_of(name), .pid = pid, .mm = mm, .minor = pid, .user = 1,
+		.t = { .name = blob_of(name), .pid = pid, .mm = mm, .minor = pid,
+		       .user = 1,
 		       .tgid = tgid, .ppid = 1, .uid = mm ? 1000 + tgid % 7 : 0, .start = pid,
 		       .cgroup = blob_of("/"), .threads = threads },
 	};
@@ -470,7 +473,8 @@ static void ram(struct gen *g, uint64_t first, uint64_t end, uint64_t node)
 {
 	record(g, &(struct capture_record){
 		.letter = 'R', .has = CAPTURE_R_NODE,
-		.r = { pa_of(g, first), pa_of(g, end - 1) + PAGE - 1, blob_of("System RAM"), node } });
+		.r = { pa_of(g, first), pa_of(g, end - 1) + PAGE - 1,
+		       blob_of("System RAM"), node } });
 }
 
 static void front(struct gen *g)
@@ -500,7 +504,8 @@ static void front(struct gen *g)
 						   (u->data + u->bss) * PAGE, 6 };
 		struct capture_record rec = {
 			.letter = 'U', .has = CAPTURE_U_LOADS | CAPTURE_U_BUILD,
-			.u = { .dev = { 0xfe, 1 }, .inode = i + 100, .name = blob_of(u->name),
+			.u = { .dev = { 0xfe, 1 }, .inode = i + 100,
+			       .name = blob_of(u->name),
 			       .build = { { (uint8_t)(i >> 8), (uint8_t)i, 0x5a }, 3 } },
 		};
 		char loads[2 * CAPTURE_LOAD_TEXT];

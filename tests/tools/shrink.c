@@ -35,12 +35,12 @@
 
 #include "extract/core.h"
 
-struct table {
+struct found_table {
 	uint64_t pa, len;
 };
 
 static struct {
-	struct table *v;
+	struct found_table *v;
 	size_t n, cap;
 } tables;
 
@@ -69,7 +69,7 @@ static void add_table(uint64_t pa, uint64_t len)
 		if (!tables.v)
 			err(2, "tables");
 	}
-	tables.v[tables.n++] = (struct table){ pa, len };
+	tables.v[tables.n++] = (struct found_table){ pa, len };
 }
 
 static void add_tree(const struct mmu_space *sp, uint64_t root, uint64_t first,
@@ -115,7 +115,7 @@ static void add_space(const struct mmu_space *sp)
 
 static int by_pa(const void *a, const void *b)
 {
-	const struct table *x = a, *y = b;
+	const struct found_table *x = a, *y = b;
 
 	if (x->pa != y->pa)
 		return x->pa < y->pa ? -1 : 1;
@@ -129,7 +129,7 @@ static void sort_tables(void)
 
 	qsort(tables.v, tables.n, sizeof(*tables.v), by_pa);
 	for (size_t i = 0; i < tables.n; i++) {
-		struct table *last = n ? &tables.v[n - 1] : NULL;
+		struct found_table *last = n ? &tables.v[n - 1] : NULL;
 
 		if (last && last->pa == tables.v[i].pa)
 			last->len = tables.v[i].len;
@@ -180,7 +180,7 @@ static void fill(const struct run *r, uint8_t *buf)
 {
 	memset(buf, 0, r->len);
 	for (size_t i = 0; i < tables.n; i++) {
-		const struct table *t = &tables.v[i];
+		const struct found_table *t = &tables.v[i];
 		struct atw_err why = { 0 };
 
 		if (t->pa < r->pa || t->pa >= r->pa + r->len)

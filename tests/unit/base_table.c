@@ -101,10 +101,12 @@ TEST(what_is_there_is_found_and_nothing_else)
 		}
 		CHECK_EQ(x.n, n);
 		k = (uint32_t)(r >> 40) % KEYS;
-		CHECK_EQ(table_find(&x, UINT64_C(0xffff888000000000) + k * 64u), truth[k]);
+		CHECK_EQ(table_find(&x, UINT64_C(0xffff888000000000) + k * 64u),
+			 truth[k]);
 	}
 	for (uint32_t k = 0; k < KEYS; k++)
-		CHECK_EQ(table_find(&x, UINT64_C(0xffff888000000000) + k * 64u), truth[k]);
+		CHECK_EQ(table_find(&x, UINT64_C(0xffff888000000000) + k * 64u),
+			 truth[k]);
 	table_deinit(&x);
 }
 

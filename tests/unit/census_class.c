@@ -68,7 +68,10 @@ static const char *anon(uint64_t start, uint64_t pages, uint64_t flags, const ch
 static void headers(const char *file, uint64_t inode, const char *loads)
 {
 	const struct capture_file f = {
-		.dev = { 8, 1 }, .inode = inode, .name = blob_of(file), .loads = blob_of(loads),
+		.dev = {8, 1},
+		.inode = inode,
+		.name = blob_of(file),
+		.loads = blob_of(loads),
 	};
 
 	units_add(&units, &f, CAPTURE_U_LOADS);

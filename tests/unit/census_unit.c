@@ -12,7 +12,8 @@ static struct units units;
 /* The file of an area; minor 0: device and inode are missing. */
 static struct unit *of(const char *name, uint64_t minor, uint64_t inode, const char *build)
 {
-	struct capture_area v = { .name = blob_of(name), .dev = { 8, minor }, .inode = inode };
+	struct capture_area v = {
+		.name = blob_of(name), .dev = {8, minor}, .inode = inode};
 	uint32_t has = minor ? CAPTURE_V_DEV | CAPTURE_V_INODE : 0;
 	struct unit *u = NULL;
 

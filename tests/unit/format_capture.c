@@ -126,7 +126,8 @@ TEST(a_run_of_the_figure)
 {
 	struct capture_run run;
 
-	CHECK_EQ(capture_parse_run(blob_of("0FC3A000=025B3012, 15, 000420CC"), true, &run, NULL),
+	CHECK_EQ(capture_parse_run(blob_of("0FC3A000=025B3012, 15, 000420CC"), true,
+				   &run, NULL),
 		 ATW_OK);
 	CHECK_EQ(run.va, 0x0fc3a000);
 	CHECK_EQ(run.pages, 1);
@@ -143,7 +144,9 @@ TEST(the_caption)
 	size_t pos = 0;
 
 	capture_init(&rd);
-	CHECK_EQ(capture_next(&rd, blob_of("\nText Box: T: a, 0, 0, 0, 0, 0, 0, 0, 0, 7\n"), false,
+	CHECK_EQ(capture_next(&rd,
+			      blob_of("\nText Box: T: a, 0, 0, 0, 0, 0, 0, 0, 0, 7\n"),
+			      false,
 			      &pos, &rec, NULL), ATW_OK);
 	CHECK_EQ(rec.letter, 'T');
 	CHECK_EQ(rec.t.system, 7);
@@ -184,7 +187,8 @@ TEST(there_and_back)
 		  .r = { 1ull << 32, UINT64_MAX, { NULL, 0 }, 3 } },
 		{ .letter = 'S', .s = { 1, 1000, 5, blob_of("/swap file") } },
 		{ .letter = 'T', .has = CAPTURE_T_TGID | CAPTURE_T_EXE | PLACED,
-		  .t = { .name = blob_of(" a,b|c\\\n\377 "), .pid = 7, .mm = UINT64_MAX, .cpu = 1,
+		  .t = { .name = blob_of(" a,b|c\\\n\377 "), .pid = 7, .mm = UINT64_MAX,
+			 .cpu = 1,
 			 .minor = 2, .major = 3, .child_minor = 4, .child_major = 5, .user = 6,
 			 .system = UINT64_MAX, .tgid = 8, .exe = blob_of("=") } },
 		{ .letter = 'T', .has = 63 | PLACED,
@@ -192,10 +196,12 @@ TEST(there_and_back)
 			 .cgroup = blob_of("/a"), .exe = blob_of("NULL") } },
 		{ .letter = 'T', .has = CAPTURE_T_TIMES | CAPTURE_T_CODE | CAPTURE_T_DATA |
 				        CAPTURE_T_BRK | CAPTURE_T_STACK | CAPTURE_T_THREADS,
-		  .t = { .name = blob_of("a"), .pid = 1, .user = 2, .code = { 0x1000, 0x2000 },
+		  .t = { .name = blob_of("a"), .pid = 1, .user = 2,
+			 .code = { 0x1000, 0x2000 },
 			 .data = { 0x3000, 0 }, .brk = { 0, 1ull << 47 }, .stack = ~0ull,
 			 .threads = 12 } },
-		{ .letter = 'U', .u = { .dev = { 0, 0x1a }, .inode = 77, .name = blob_of("/a b") } },
+		{ .letter = 'U', .u = { .dev = { 0, 0x1a }, .inode = 77,
+					.name = blob_of("/a b") } },
 		{ .letter = 'U', .has = 3,
 		  .u = { .name = blob_of("/memfd:x (deleted)"), .build = { { 0xff }, 1 },
 			 .loads = blob_of("0:0:4B10:4B10:5|4D80:5D80:4A0:640:6") } },
@@ -211,7 +217,8 @@ TEST(there_and_back)
 		{ .letter = 'V', .v = { .start = 0, .last = UINT64_MAX } },
 		{ .letter = 'P', .p = { 93, 0, 92, 1, 91, 0, 0, 0, 0 } },
 		{ .letter = 'P', .has = 15, .p = { 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
-		{ .letter = 'L', .l = { 0, blob_of("kpagecount"), blob_of("Permission denied"), 0, 0 } },
+		{ .letter = 'L', .l = { 0, blob_of("kpagecount"),
+					blob_of("Permission denied"), 0, 0 } },
 		{ .letter = 'L', .has = 3, .l = { 9, blob_of("a"), blob_of("b"), 1, 2 } },
 		{ .letter = 'E', .e = { 1, 2, 3, 4 } },
 		{ .letter = 'M', .m = blob_of(" 00001000=00002002, 1, 00000000 |") },
@@ -289,11 +296,14 @@ TEST(in_the_papers_form)
 		  CAPTURE_UNKNOWN_FIELD, "user" },
 		{ { .letter = 'T', .has = all, .t = { .name = blob_of("a\nT: b") } },
 		  CAPTURE_ODD_NAME, "name" },
-		{ { .letter = 'T', .has = all, .t = { .name = blob_of("a ") } }, CAPTURE_ODD_NAME, "name" },
-		{ { .letter = 'T', .has = all, .t = { .name = blob_of("NULL") } }, CAPTURE_ODD_NAME,
+		{ { .letter = 'T', .has = all, .t = { .name = blob_of("a ") } },
+		  CAPTURE_ODD_NAME, "name" },
+		{ { .letter = 'T', .has = all, .t = { .name = blob_of("NULL") } },
+		  CAPTURE_ODD_NAME,
 		  "name" },
 		{ { .letter = 'V', .has = both, .v = { .start = 0x1000, .last = 0xffffffff,
-		    .size = 0xfffff000, .prot = 0x412, .flags = 0x75, .name = blob_of("/a, b") } },
+		    .size = 0xfffff000, .prot = 0x412, .flags = 0x75,
+		    .name = blob_of("/a, b") } },
 		  CAPTURE_FITS,
 		  "V: 00001000, FFFFFFFF, FFFFF000, 00000000, 00000412, 00000075, /a, b\n" },
 		{ { .letter = 'V', .has = both, .v = { .last = 1ull << 32 } }, CAPTURE_TOO_LARGE,
@@ -376,10 +386,12 @@ TEST(slab_caches)
 		CHECK(!capture_slab(blob_of(wrong[i]), &s));
 	CHECK(capture_slabinfo(blob_of("kmalloc-8k   28  30   8192  4   8 : tunables 0 0 0 : "
 				    "slabdata   7   8   0"), &name, &s));
-	CHECK(blob_is(name, "kmalloc-8k") && s.active == 28 && s.objects == 30 && s.size == 8192 &&
+	CHECK(blob_is(name, "kmalloc-8k") && s.active == 28 && s.objects == 30 &&
+	      s.size == 8192 &&
 	      s.slabs == 8 && s.pages == 64);
 	/* They change while they are listed. */
-	CHECK(capture_slabinfo(blob_of("a 3 2 64 1 1 : tunables 0 0 0 : slabdata 1 1 0"), &name, &s));
+	CHECK(capture_slabinfo(blob_of("a 3 2 64 1 1 : tunables 0 0 0 : slabdata 1 1 0"),
+			       &name, &s));
 	CHECK_EQ(s.active, 2);
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		CHECK(!capture_slabinfo(blob_of(other[i]), &name, &s));
@@ -886,7 +898,8 @@ TEST(after_a_line_of_no_letter)
 
 	capture_init(&rd);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]) - 1; i++)
-		CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), want[i]);
+		CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL),
+			 want[i]);
 	CHECK_EQ(capture_run(&rd, &rec.m, &run, NULL), ATW_E_DAMAGED);
 	CHECK_EQ(capture_run(&rd, &rec.m, &run, NULL), ATW_OK);
 	CHECK_EQ(run.va, 0x1000);
@@ -909,7 +922,8 @@ TEST(very_many_ranges)
 		else
 			snprintf(line, sizeof(line), "R: %x, %x, x\n", i * 0x2000,
 				 i * 0x2000 + 0xfff);
-		CHECK_EQ(capture_next(&rd, blob_of(line), false, &pos, &rec, NULL), ATW_OK);
+		CHECK_EQ(capture_next(&rd, blob_of(line), false, &pos, &rec, NULL),
+			 ATW_OK);
 	}
 	for (unsigned i = 0; i < 2 * CAPTURE_RAMS; i++) {
 		bool known = i < CAPTURE_RAMS - 1;
@@ -917,7 +931,8 @@ TEST(very_many_ranges)
 		pos = 0;
 		snprintf(line, sizeof(line), "F: %x=free | %x=free |\n", i * 0x2000,
 			 i * 0x2000 + 0x1000);
-		CHECK_EQ(capture_next(&rd, blob_of(line), false, &pos, &rec, NULL), ATW_OK);
+		CHECK_EQ(capture_next(&rd, blob_of(line), false, &pos, &rec, NULL),
+			 ATW_OK);
 		CHECK_EQ(capture_frames_run(&rd, &rec.f, &run, NULL), ATW_OK);
 		CHECK_EQ(run.pa, i * 0x2000);
 		if (known || i == 2 * CAPTURE_RAMS - 1)
@@ -938,7 +953,8 @@ TEST(after_a_bad_line)
 
 	capture_init(&rd);
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
-		CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL), want[i]);
+		CHECK_EQ(capture_next(&rd, blob_of(text), true, &pos, &rec, NULL),
+			 want[i]);
 }
 
 /* A NUL byte would truncate the name as a C string, and names would collide. */
@@ -972,7 +988,8 @@ TEST(more_program_headers_than_any_linker_makes)
 		snprintf(line + n, sizeof(line) - n, "\n");
 		capture_init(&rd);
 		pos = 0;
-		CHECK_EQ(capture_next(&rd, blob_of(line), true, &pos, &rec, &err), ATW_OK);
+		CHECK_EQ(capture_next(&rd, blob_of(line), true, &pos, &rec, &err),
+			 ATW_OK);
 		CHECK_EQ(capture_next(&rd, blob_of(line), true, &pos, &rec, &err),
 			 i < 32 ? ATW_OK : ATW_E_FORMAT);
 	}

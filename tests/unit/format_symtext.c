@@ -104,7 +104,8 @@ TEST(refuses_what_is_no_list)
 
 	CHECK_EQ(symtext_init(&s, blob_of(""), &err), ATW_E_FORMAT);
 	CHECK_EQ(symtext_init(&s, blob_of("\n\n"), &err), ATW_E_FORMAT);
-	CHECK_EQ(symtext_init(&s, blob_of("#!/bin/sh\necho hello\n"), &err), ATW_E_FORMAT);
+	CHECK_EQ(symtext_init(&s, blob_of("#!/bin/sh\necho hello\n"), &err),
+		 ATW_E_FORMAT);
 	CHECK(strstr(err.text, "line 1 is not an address, a type and a name"));
 	CHECK_EQ(symtext_init(&s, (struct atw_blob){wide, sizeof(wide)}, &err),
 		 ATW_E_FORMAT);

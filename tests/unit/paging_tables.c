@@ -313,7 +313,8 @@ static void rights(const struct atw_paging *pg)
 		     "a rule about tables below those about leaves only");
 	}
 	for (unsigned i = 0; i < 20000; i++) {
-		unsigned l = random_any() % pg->nlevels, above = random_any() & ATW_RIGHTS_ALL;
+		unsigned l = random_any() % pg->nlevels,
+			 above = random_any() & ATW_RIGHTS_ALL;
 		uint64_t w = likely_word(pg);
 		enum atw_kind k = atw_entry_kind(pg, l, w);
 		unsigned left = atw_entry_rights(pg, l, k, w, above);
@@ -463,7 +464,8 @@ TEST(leaf_attrs_are_exact)
 static void either(const struct atw_paging *pg)
 {
 	for (unsigned i = 0; i < 60000; i++) {
-		unsigned l = random_any() % pg->nlevels, k = random_any() % (pg->word_size * 8);
+		unsigned l = random_any() % pg->nlevels,
+			 k = random_any() % (pg->word_size * 8);
 		uint64_t w = likely_word(pg), v = w ^ 1ull << k;
 
 		if (atw_entry_kind(pg, l, w) != ATW_LEAF ||

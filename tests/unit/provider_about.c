@@ -77,13 +77,17 @@ TEST(the_group_that_pays_for_its_memory)
 
 	CHECK(about_cgroup(blob_of("0::/user.slice/a\n"), name, sizeof(name)));
 	CHECK_STR(name, "/user.slice/a");
-	CHECK(about_cgroup(blob_of("9:cpu,cpuacct:/x\n4:memory:/m\n0::/u\n"), name, sizeof(name)));
+	CHECK(about_cgroup(blob_of("9:cpu,cpuacct:/x\n4:memory:/m\n0::/u\n"), name,
+			   sizeof(name)));
 	CHECK_STR(name, "/m");
-	CHECK(about_cgroup(blob_of("0::/u\n3:hugetlb,memory,pids:/m:2"), name, sizeof(name)));
+	CHECK(about_cgroup(blob_of("0::/u\n3:hugetlb,memory,pids:/m:2"), name,
+			   sizeof(name)));
 	CHECK_STR(name, "/m:2");
-	CHECK(about_cgroup(blob_of("0::/\n7:memoryless,xmemory:/m\n"), name, sizeof(name)));
+	CHECK(about_cgroup(blob_of("0::/\n7:memoryless,xmemory:/m\n"), name,
+			   sizeof(name)));
 	CHECK_STR(name, "/");
-	CHECK(!about_cgroup(blob_of("4:pids:/a\n1:name=systemd:/b\n"), name, sizeof(name)));
+	CHECK(!about_cgroup(blob_of("4:pids:/a\n1:name=systemd:/b\n"), name,
+			    sizeof(name)));
 	CHECK(!about_cgroup(blob_of(""), name, sizeof(name)));
 	CHECK(!about_cgroup(blob_of("no colon\n"), name, sizeof(name)));
 	CHECK(!about_cgroup(blob_of("0::/longer\n"), name, 7));

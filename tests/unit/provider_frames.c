@@ -94,8 +94,9 @@ TEST(every_frame_has_its_own_word)
 		CHECK(all_right(fd, n));
 		/* As a kernel gives them out. */
 		for (size_t i = 0; i < n; i++)
-			pfn[i] = i && pfn[i - 1] && random_any() % 100 ? pfn[i - 1] - 1
-								       : random_any() % FILE_FRAMES;
+			pfn[i] = i && pfn[i - 1] && random_any() % 100
+					 ? pfn[i - 1] - 1
+					 : random_any() % FILE_FRAMES;
 		CHECK(all_right(fd, n));
 	}
 	close(fd);

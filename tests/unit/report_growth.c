@@ -16,7 +16,7 @@ struct part {
 static void process(struct feed *f, const char *name, uint64_t pid, uint64_t start,
 		    const struct part *part, size_t n)
 {
-	const struct capture_task t = { .name = blob_of(name), .pid = pid, .start = start };
+	const struct capture_task t = {.name = blob_of(name), .pid = pid, .start = start};
 	const struct census_process p = { .task = &t, .name = name, .pid = pid,
 					  .task_has = start ? CAPTURE_T_START : 0 };
 

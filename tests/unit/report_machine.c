@@ -4,7 +4,8 @@
 
 static void ram(struct feed *f, uint64_t start, uint64_t last, int node)
 {
-	const struct capture_ram r = { start, last, blob_of("System RAM"), node < 0 ? 0 : (uint64_t)node };
+	const struct capture_ram r = {start, last, blob_of("System RAM"),
+				      node < 0 ? 0 : (uint64_t)node};
 
 	feed_event(f, (struct census_event){ .what = CENSUS_ON_RAM, .ram = &r,
 					     .ram_has = node < 0 ? 0 : CAPTURE_R_NODE });
@@ -19,7 +20,8 @@ static void frames(struct feed *f, uint64_t pfn, uint64_t pages, enum capture_us
 
 static void lost(struct feed *f, uint64_t pid, const char *what, const char *why)
 {
-	const struct capture_lost l = { .pid = pid, .what = blob_of(what), .why = blob_of(why) };
+	const struct capture_lost l = {
+		.pid = pid, .what = blob_of(what), .why = blob_of(why)};
 
 	feed_event(f, (struct census_event){ .what = CENSUS_ON_LOST, .lost = &l });
 }

@@ -30,7 +30,8 @@ static ssize_t mem_peek(struct atw_source *s, atw_pa pa, size_t len,
 static uint64_t word(const struct atw_paging *pg)
 {
 	const struct atw_rule *r = pg->rules;
-	uint64_t w = random_any(), address = 0, target = random_any() % (TABLES * MEM_PAGE);
+	uint64_t w = random_any(), address = 0,
+		 target = random_any() % (TABLES * MEM_PAGE);
 	unsigned n = 0;
 
 	if (random_any() % 8 == 0)

@@ -76,7 +76,8 @@ static struct one *expand(const struct rmap *f, size_t *ret)
 		for (uint64_t t = 0; t < f->hit[i].times; t++)
 			for (uint32_t k = 0; k < f->hit[i].count; k++)
 				v[n++] = (struct one){
-					f->hit[i].va + t * f->hit[i].stride + k * 0x1000ull,
+					f->hit[i].va + t * f->hit[i].stride +
+						k * 0x1000ull,
 					f->hit[i].pa + k * 0x1000ull,
 					f->hit[i].kind == ATW_TABLE,
 				};
@@ -129,7 +130,7 @@ TEST(pages_of_every_size_and_the_tables_to_them)
 	CHECK_EQ(h[0].entry_at, 0x3000);
 	CHECK_EQ(h[0].level, 1);
 	a.list.n = 0;
-	ask(&a, 0x234800, 0x1000);               /* parts of two pages that are neighbours */
+	ask(&a, 0x234800, 0x1000); /* parts of two pages that are neighbours */
 	CHECK_EQ(find(&a, &sp, false), ATW_OK);
 	h = a.finder.hit;
 	CHECK_EQ(a.finder.n, 3);
@@ -217,7 +218,8 @@ TEST(repeats_of_repeats_are_all_found)
 	each = expand(&a.finder, &n);
 	CHECK_EQ(n, 6);
 	for (unsigned i = 0; i < 6; i++)
-		CHECK(each_has(each, n, i / 3 * 0x40000000ull + i % 3 * 0x200000ull + 0x2000));
+		CHECK(each_has(each, n,
+			       i / 3 * 0x40000000ull + i % 3 * 0x200000ull + 0x2000));
 	free(each);
 	end(&a, m);
 }

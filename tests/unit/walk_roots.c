@@ -106,8 +106,8 @@ TEST(the_reverse_map)
 	struct memory *m = machine();
 	struct mmu_space two = space(m, true);
 	struct rmap_range range[] = {
-		{ .first = 0x110000, .last = 0x110fff },         /* only the other root has it */
-		{ .first = 0x210000, .last = 0x210fff },
+		{.first = 0x110000, .last = 0x110fff}, /* only the other root has it */
+		{.first = 0x210000, .last = 0x210fff},
 	};
 	struct rmap_ranges want = { range, 2 };
 	struct rmap f = { .want = &want };

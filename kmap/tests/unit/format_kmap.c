@@ -339,23 +339,30 @@ TEST(comments_headers_and_the_end)
 	CHECK_EQ(parse("   \t", KMAP_V4), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_BLANK);
 
-	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap 1"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
+	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap 1"), KMAP_V4, KMAP_OURS, &rec, &err),
+		 ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_HEADER);
 	CHECK(blob_is(rec.u.header.key, "version") && blob_is(rec.u.header.value, "1"));
-	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap symbol 12 a b"), KMAP_V4, KMAP_OURS, &rec, &err),
+	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap symbol 12 a b"), KMAP_V4, KMAP_OURS,
+			    &rec, &err),
 		 ATW_OK);
-	CHECK(blob_is(rec.u.header.key, "symbol") && blob_is(rec.u.header.value, "12 a b"));
-	CHECK_EQ(kmap_parse(blob_of("# line 3,4,5"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
+	CHECK(blob_is(rec.u.header.key, "symbol") && blob_is(rec.u.header.value,
+							     "12 a b"));
+	CHECK_EQ(kmap_parse(blob_of("# line 3,4,5"), KMAP_V4, KMAP_OURS, &rec, &err),
+		 ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_LINE_HEAT);
 	CHECK_EQ(rec.u.access.has, KMAP_HAS_LINE);
 	CHECK(rec.u.access.line == 3 && rec.u.access.writes == 4 && rec.u.access.reads == 5);
-	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap end objects 1 accesses 2 lost 3"), KMAP_V4,
+	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap end objects 1 accesses 2 lost 3"),
+			    KMAP_V4,
 			    KMAP_OURS, &rec, &err), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_END);
 	CHECK(rec.u.end.objects == 1 && rec.u.end.accesses == 2 && rec.u.end.lost == 3);
-	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap end objects 1 accesses 2"), KMAP_V4, KMAP_OURS,
+	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap end objects 1 accesses 2"), KMAP_V4,
+			    KMAP_OURS,
 			    &rec, &err), ATW_E_FORMAT);
-	CHECK_EQ(kmap_parse(blob_of("# line 3,4"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_E_FORMAT);
+	CHECK_EQ(kmap_parse(blob_of("# line 3,4"), KMAP_V4, KMAP_OURS, &rec, &err),
+		 ATW_E_FORMAT);
 }
 
 TEST(times_of_accesses)
@@ -371,9 +378,11 @@ TEST(times_of_accesses)
 	};
 	char buf[64];
 
-	CHECK_EQ(kmap_parse(blob_of("# used 3,3"), KMAP_V4, KMAP_OURS, &rec, &err), ATW_OK);
+	CHECK_EQ(kmap_parse(blob_of("# used 3,3"), KMAP_V4, KMAP_OURS, &rec, &err),
+		 ATW_OK);
 	CHECK(rec.kind == KMAP_USED && rec.u.used.first == 3 && rec.u.used.last == 3);
-	CHECK_EQ(kmap_parse(blob_of("# used 0,18446744073709551615"), KMAP_V4, KMAP_OURS, &rec,
+	CHECK_EQ(kmap_parse(blob_of("# used 0,18446744073709551615"), KMAP_V4, KMAP_OURS,
+			    &rec,
 			    &err), ATW_OK);
 	CHECK(rec.u.used.first == 0 && rec.u.used.last == UINT64_MAX);
 	CHECK_EQ(kmap_write(&rec, KMAP_V4, buf, sizeof(buf)), 30);
@@ -384,7 +393,8 @@ TEST(times_of_accesses)
 	CHECK_EQ(kmap_parse(blob_of("# used 4,3"), KMAP_V4, 0, &rec, &err), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_COMMENT);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		CHECK_EQ(kmap_parse(blob_of(wrong[i].line), KMAP_V4, KMAP_OURS, &rec, &err),
+		CHECK_EQ(kmap_parse(blob_of(wrong[i].line), KMAP_V4, KMAP_OURS, &rec,
+				    &err),
 			 ATW_E_FORMAT);
 		CHECK_STR(err.text, wrong[i].why);
 	}
@@ -419,7 +429,8 @@ TEST(versions_that_a_line_can_be_of)
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		snprintf(line, sizeof(line), "1,0,2,3,4,5,6,%s", table[i].rest);
 		if (kmap_versions_of(blob_of(line)) != table[i].can) {
-			TEST_FAIL("'%s' can be 0x%x", table[i].rest, kmap_versions_of(blob_of(line)));
+			TEST_FAIL("'%s' can be 0x%x", table[i].rest,
+				  kmap_versions_of(blob_of(line)));
 			return;
 		}
 	}
@@ -679,7 +690,8 @@ TEST(what_is_cut_off)
 	CHECK(!read_all(blob_of("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n"
 			     "# atwalk-kmap end objects 1 accesses 2 lost 0\n")));
 	CHECK_STR(err.text, "by its end line there are 1 lines of objects and 2 of accesses, and there are 1 and 1");
-	CHECK(!read_all(blob_of("# atwalk-kmap 1\n# atwalk-kmap end objects 0 accesses 0 lost 0\n"
+	CHECK(!read_all(blob_of("# atwalk-kmap 1\n"
+				"# atwalk-kmap end objects 0 accesses 0 lost 0\n"
 			     A "NONE,a,b,NONE\n")));
 	CHECK_STR(err.text, "line 3: something comes behind the end line");
 	CHECK(!read_all(blob_of(A "a\n  1,2,3,4")));
