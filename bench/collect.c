@@ -26,7 +26,7 @@ struct input {
 	int sink;                        /* /dev/null */
 };
 
-/* All of a file, as seq_file gives it: a page at most a read. */
+/* A whole file; seq_file returns at most a page per read. */
 static void read_whole(pid_t pid, const char *name)
 {
 	static char buf[65536];

@@ -64,7 +64,7 @@ static void flattened_heap_pop(struct flattened_heap *h)
 	h->v[i] = p;
 }
 
-/* Append [pos, end) of `p`; one piece with what came before where it goes on. */
+/* Append [pos, end) of `p`, merged with the previous piece if it is contiguous. */
 static bool flattened_emit(struct view_piece **out, size_t *cap, size_t *n,
 			   const struct view_piece *p, uint64_t pos, uint64_t end)
 {

@@ -16,7 +16,7 @@
 
 struct frame_set {
 	struct table chunks;             /* bits of frames, by frame / FRAMES_CHUNK */
-	uint64_t nr, *last;              /* the chunk met last */
+	uint64_t nr, *last;              /* the last chunk that was looked up */
 };
 
 void frames_deinit(struct frame_set *s);

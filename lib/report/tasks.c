@@ -77,7 +77,7 @@ static int report_tasks_start(const struct census_report_opts *o, void **ret,
 	(void)o;
 	if (!s)
 		return atw_err_nomem(err);
-	s->hz = 100;                     /* USER_HZ, and HZ of the paper's kernel */
+	s->hz = 100;                     /* USER_HZ, and HZ of the LPMA format's kernel */
 	*ret = s;
 	return ATW_OK;
 }

@@ -206,7 +206,7 @@ int rmap_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 	return r < 0 ? atw_err_nomem(err) : r;
 }
 
-/* Entry i, which stands for slot bytes at `pa`. */
+/* Entry i, which maps `slot` bytes at `pa`. */
 static int rmap_match(struct rmap_at *a, uint32_t i, uint64_t pa, uint64_t word,
 		      uint8_t what)
 {

@@ -172,7 +172,10 @@ static int sweep_down(struct sweep *s, struct atw_err *err)
 
 /* ---- verification ---- */
 
-/* The entries that led to leaf[from..to), in s->way[], those of upper tables first. */
+/*
+ * Collects in s->way[] the tables with entries that lead to leaf[from..to), those of
+ * upper levels first.
+ */
 static bool sweep_ways(struct sweep *s, size_t from, size_t to)
 {
 	s->nways = 0;

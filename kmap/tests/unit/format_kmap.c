@@ -403,7 +403,7 @@ TEST(times_of_accesses)
 			    "# atwalk-kmap end objects 0 accesses 0 lost 0\n")));
 	CHECK(!read_all(blob_of("# atwalk-kmap 1\n# call 10 20\n")));
 	CHECK(!read_all(blob_of("# atwalk-kmap 1\n# used 1,2\n")));
-	CHECK_STR(err.text, "line 2: times of accesses, and no object before them");
+	CHECK_STR(err.text, "line 2: times of accesses without an object before them");
 }
 
 /* ---- which version ---- */
@@ -686,14 +686,14 @@ TEST(faults_and_what_follows)
 TEST(what_is_cut_off)
 {
 	CHECK(!read_all(blob_of("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n")));
-	CHECK_STR(err.text, "no end line: cut off behind line 3");
+	CHECK_STR(err.text, "no end line: cut off after line 3");
 	CHECK(!read_all(blob_of("# atwalk-kmap 1\n" A "NONE,a,b,NONE\n  1,2,3,4\n"
 			     "# atwalk-kmap end objects 1 accesses 2 lost 0\n")));
-	CHECK_STR(err.text, "by its end line there are 1 lines of objects and 2 of accesses, and there are 1 and 1");
+	CHECK_STR(err.text, "the end line counts 1 lines of objects and 2 of accesses, but there are 1 and 1");
 	CHECK(!read_all(blob_of("# atwalk-kmap 1\n"
 				"# atwalk-kmap end objects 0 accesses 0 lost 0\n"
 			     A "NONE,a,b,NONE\n")));
-	CHECK_STR(err.text, "line 3: something comes behind the end line");
+	CHECK_STR(err.text, "line 3: unexpected data after the end line");
 	CHECK(!read_all(blob_of(A "a\n  1,2,3,4")));
 	CHECK_STR(err.text, "line 2: cut off in the middle");
 	CHECK(!read_all(blob_of("")));
