@@ -121,15 +121,13 @@ static int open_tables(struct input *in, struct atw_err *err)
 {
 	const struct atw_kernel_opts ko = { .size = sizeof(ko) };
 	struct walk_provider_opts o = { .soft = soft, .soft_arg = in, .frames = true };
-	char key[48];
 	int r = atw_source_open("live:bpf", NULL, 0, &in->src, err);
 
 	if (r == ATW_OK)
 		r = atw_kernel_open(in->src, &ko, &in->kernel, err);
 	if (r < 0)
 		return r;
-	snprintf(key, sizeof(key), "pid.%d.mm", (int)in->at.process.pid);
-	if (atw_fact_u64(in->src, key, &o.mm) < 0)
+	if (atw_source_mm_of(in->src, (uint64_t)in->at.process.pid, &o.mm, NULL) != ATW_OK)
 		return atw_err_set(err, ATW_E_MISSING, "the process was not found");
 	r = atw_mm_open(in->kernel, o.mm, &in->mm, err);
 	if (r < 0)

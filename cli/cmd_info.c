@@ -49,13 +49,12 @@ void fact(struct facts *f, const char *name, const char *fmt, ...)
 	f->r = atw_output_row(f->out, &row, f->err);
 }
 
-static void info_text_fact(struct facts *f, struct atw_source *s, const char *name,
-			   const char *key)
+static void info_defect(struct facts *f, const struct target *t, const char *key)
 {
 	struct atw_blob b;
 
-	if (atw_fact(s, key, &b) == ATW_OK)
-		fact(f, name, "%.*s", (int)(b.len < 400 ? b.len : 400),
+	if (atw_fact(t->source, key, &b) == ATW_OK)
+		fact(f, key, "%.*s", (int)(b.len < 400 ? b.len : 400),
 		     (const char *)b.data);
 }
 
@@ -99,16 +98,17 @@ static void info_memory_facts(struct facts *f, struct atw_source *s, bool every)
 			     !every && runs[k] > 16 ? "; the first 16 are listed, -v lists all" : "");
 }
 
-static void info_cpu_facts(struct facts *f, struct atw_source *s)
+static void info_cpu_facts(struct facts *f, const struct target *t)
 {
-	uint64_t n, cr3, cr4;
+	struct atw_source *s = t->source;
+	uint64_t cr3, cr4;
 
-	if (atw_fact_u64(s, "cpus", &n) < 0) {
+	if (!t->cpus) {
 		fact(f, "cpus", "not recorded in this source");
 		return;
 	}
-	fact(f, "cpus", "%" PRIu64, n);
-	for (uint64_t i = 0; i < n; i++) {
+	fact(f, "cpus", "%" PRIu64, t->cpus);
+	for (uint64_t i = 0; i < t->cpus; i++) {
 		char key[32];
 
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr3", i);
@@ -154,12 +154,12 @@ static int info_source(const struct common *c, const struct info_opts *o,
 	}
 	output_opts(c, NULL, &oo);
 	f.r = atw_output_open(&oo, &fact_schema, &f.out, &err);
-	if (src.target->source->ops->describe)
-		src.target->source->ops->describe(src.target->source, text, sizeof(text));
-	fact(&f, "format", "%s", text[0] ? text : src.target->source->ops->name);
-	info_text_fact(&f, src.target->source, "machine", "machine");
-	info_text_fact(&f, src.target->source, "truncated", "truncated");
-	info_text_fact(&f, src.target->source, "damaged", "damaged");
+	target_describe_format(src.target, text, sizeof(text));
+	fact(&f, "format", "%s", text);
+	if (src.target->machine[0])
+		fact(&f, "machine", "%s", src.target->machine);
+	info_defect(&f, src.target, "truncated");
+	info_defect(&f, src.target, "damaged");
 	fact(&f, "release", "%s", src.target->release[0] ? src.target->release : "not known");
 	if (src.target->kernel) {
 		kernel_facts(&f, &src, c->verbose > 0);
@@ -174,10 +174,11 @@ static int info_source(const struct common *c, const struct info_opts *o,
 		}
 	}
 	if (!described) {
-		info_cpu_facts(&f, src.target->source);
+		info_cpu_facts(&f, src.target);
 		if (src.target->kernel)
 			control_facts(&f, &src);
-		info_memory_facts(&f, src.target->source, c->verbose > 0);
+		if (target_has(src.target, TARGET_MEMORY))
+			info_memory_facts(&f, src.target->source, c->verbose > 0);
 	}
 	print_defects(c, &src);
 	status = output_end(f.out, f.r, k || src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);

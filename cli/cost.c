@@ -62,6 +62,8 @@ int cost_begin(const struct common *c, struct session *o)
 	}
 	o->pace->rate = rate;
 	o->print_cost = c->verbose && !c->quiet;
+	if (!target_has(o->target, TARGET_MEMORY))
+		return EXIT_COMPLETE;
 	if (paced_source(o->target->source, o->pace, &paced, &err) < 0)
 		return print_error(&err);
 	o->target->source = paced;

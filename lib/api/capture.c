@@ -14,7 +14,6 @@ int atw_capture_write(struct atw_target *target, const struct atw_capture_opts *
 	struct api_lost lost = {0};
 	struct atw_capture_opts o;
 	struct census_sink sink;
-	struct atw_blob path;
 	int r = api_opts(&o, sizeof(o), opts, err);
 
 	if (r == ATW_OK)
@@ -22,7 +21,7 @@ int atw_capture_write(struct atw_target *target, const struct atw_capture_opts *
 	if (r == ATW_OK && o.level > CAPTURE_LEVEL_MAX)
 		r = atw_err_set(err, ATW_E_USAGE, "options: level %u is above %d",
 				o.level, CAPTURE_LEVEL_MAX);
-	if (r == ATW_OK && atw_fact(target->t->source, "capture", &path) == ATW_OK)
+	if (r == ATW_OK && target_capture_path(target->t))
 		r = atw_err_set(err, ATW_E_UNSUPPORTED, "%s is a capture itself",
 				target->source);
 	if (r == ATW_OK)

@@ -75,12 +75,12 @@ int api_census(struct atw_target *t, const struct census_collect_opts *o,
 	struct census_pass c = {.to = to, .lost = lost};
 	const struct census_sink sink = {census_record, census_run, census_frames, &c};
 	const struct census_read_opts ro = {.damaged = census_damaged, .arg = &c};
+	const char *path = target_capture_path(t->t);
 	struct provider *p;
-	struct atw_blob path;
 	int r;
 
-	if (atw_fact(t->t->source, "capture", &path) == ATW_OK)
-		return census_read(path.data, &ro, &sink, err);
+	if (path)
+		return census_read(path, &ro, &sink, err);
 	r = target_provider(t->t, &q, NULL, NULL, &p, err);
 	if (r < 0)
 		return r;

@@ -51,12 +51,8 @@ int api_reserved(uint32_t reserved, struct atw_err *err)
 static void target_set_info(struct atw_target *t)
 {
 	const struct target *in = t->t;
-	const struct atw_source *s = in->source;
 	struct atw_blob defect;
 
-	/* Not that of what limits the rate. */
-	while (s->below)
-		s = s->below;
 	if (target_defect(in, 0, &defect))
 		snprintf(t->defect, sizeof(t->defect), "%.*s", (int)defect.len,
 			 (const char *)defect.data);
@@ -66,7 +62,7 @@ static void target_set_info(struct atw_target *t)
 		.source = t->source,
 		.kind = target_has(in, TARGET_RUNNING) ? "running kernel"
 						       : in->backend->noun,
-		.format = s->ops->name,
+		.format = target_format(in),
 		.release = in->release,
 		.paging = target_has(in, TARGET_TABLES) ? in->space.paging.name : "",
 		.defect = t->defect,
@@ -83,6 +79,8 @@ static int target_limit_rate(struct atw_target *t, uint64_t rate, struct atw_err
 		return ATW_OK;
 	t->pace.rate = rate;
 	t->paced = true;
+	if (!target_has(t->t, TARGET_MEMORY))
+		return ATW_OK;
 	r = paced_source(t->t->source, &t->pace, &paced, err);
 	if (r == ATW_OK)
 		t->t->source = paced;

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "census/unlisted.h"
-#include "source/capture_stream.h"
+#include "target/capture_stream.h"
 
 enum { FAULTS = 20 };            /* reported individually */
 

@@ -134,6 +134,7 @@ static void fault_close(struct atw_source *s)
 	.read = fault_read, \
 	.extent = fault_extent, \
 	.fact = wrap_fact, \
+	.mm_of = wrap_mm_of, \
 	.describe = wrap_describe, \
 	__VA_ARGS__ \
 }

@@ -27,15 +27,6 @@ enum {
 	NOTE_MAX = 64 * 1024,
 };
 
-/* Answers stay good until close(), so each process that was asked for has one. */
-struct live_bpf_process {
-	struct live_bpf_process *next;
-	uint64_t pid;
-	uint64_t mm;             /* virtual address of its mm_struct */
-	int status;
-	struct atw_err why;      /* status < 0 */
-};
-
 struct direct {
 	struct host_bpf bpf;
 	struct bpf_tasks tasks;
@@ -49,7 +40,6 @@ struct direct {
 	struct host_btf btf;
 	struct btf types;        /* of it */
 	uint64_t init_task;      /* 0: not looked for yet */
-	struct live_bpf_process *processes;
 };
 
 /* ---- the direct map ---- */
@@ -165,12 +155,6 @@ static void live_bpf_close(struct atw_source *s)
 
 	if (!l)
 		return;
-	while (l->processes) {
-		struct live_bpf_process *p = l->processes;
-
-		l->processes = p->next;
-		free(p);
-	}
 	bpf_tasks_close(&l->tasks);
 	bpf_close(&l->bpf);
 	btf_deinit(&l->types);
@@ -345,62 +329,17 @@ static int live_bpf_extent(struct atw_source *s, atw_pa pa, struct atw_extent *r
 
 /* ---- facts ---- */
 
-static struct live_bpf_process *live_bpf_process_of(struct direct *l, uint64_t pid)
+/* Each call looks the process up anew: it may have ended, or executed another program. */
+static int live_bpf_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
+			  struct atw_err *err)
 {
-	struct live_bpf_process *p = l->processes;
+	struct direct *l = s->impl;
+	struct atw_err why = {0};
+	int r = bpf_task_mm(&l->tasks, pid, ret, &why);
 
-	while (p && p->pid != pid)
-		p = p->next;
-	if (!p) {
-		p = calloc(1, sizeof(*p));
-		if (!p)
-			return NULL;
-		*p = (struct live_bpf_process){
-			.next = l->processes, .pid = pid, .status = ATW_E_MISSING};
-		l->processes = p;
-	}
-	return p;
-}
-
-static void live_bpf_find_mm(struct direct *l, struct live_bpf_process *p)
-{
-	p->why = (struct atw_err){ 0 };
-	p->status = bpf_task_mm(&l->tasks, p->pid, &p->mm, &p->why);
-}
-
-/*
- * "pid.N.mm": 8 bytes, looked up anew each time; ATW_E_MISSING when there is
- * none. "pid.N.why": the sentence that says why; "pid.N.none", 8 bytes: it was looked
- * for, and there is no such address space.
- */
-static int live_bpf_process_fact(struct direct *l, const char *key, struct atw_blob *ret)
-{
-	static const uint64_t none = 1;
-	const char *number = key + 4, *dot = strchr(number, '.');
-	bool asks_none = dot && !strcmp(dot, ".none");
-	struct live_bpf_process *p;
-	uint64_t pid;
-
-	if (!dot || !num_dec(number, (size_t)(dot - number), &pid) ||
-	    (strcmp(dot, ".mm") && strcmp(dot, ".why") && !asks_none))
-		return ATW_E_MISSING;
-	p = live_bpf_process_of(l, pid);
-	if (!p)
-		return ATW_E_NOMEM;
-	if (!strcmp(dot, ".mm")) {
-		live_bpf_find_mm(l, p);
-		if (p->status < 0)
-			return ATW_E_MISSING;
-		*ret = (struct atw_blob){ &p->mm, sizeof(p->mm) };
-		return ATW_OK;
-	}
-	if (p->why.status == ATW_OK && !p->mm)
-		live_bpf_find_mm(l, p);
-	if (p->status == ATW_OK || (asks_none && p->status != ATW_E_NONE))
-		return ATW_E_MISSING;
-	*ret = asks_none ? (struct atw_blob){ &none, sizeof(none) }
-			 : (struct atw_blob){ p->why.text, strlen(p->why.text) };
-	return ATW_OK;
+	if (r == ATW_OK)
+		return r;
+	return atw_err_set(err, r == ATW_E_NONE ? r : ATW_E_MISSING, "%s", why.text);
 }
 
 /* The task that heads the list of all: symbols name it in few kernels. */
@@ -416,8 +355,6 @@ static int live_bpf_fact(struct atw_source *s, const char *key, struct atw_blob 
 {
 	struct direct *l = s->impl;
 
-	if (!strncmp(key, "pid.", 4))
-		return live_bpf_process_fact(l, key, ret);
 	if (!strcmp(key, "way"))
 		*ret = (struct atw_blob){ "bpf", 3 };
 	else if (!strcmp(key, "init_task"))
@@ -456,6 +393,7 @@ static const struct atw_source_ops direct_ops = {
 	.buffer_open = live_bpf_buffer_open,
 	.buffer_close = live_bpf_buffer_close,
 	.mapped = live_bpf_mapped,
+	.mm_of = live_bpf_mm_of,
 };
 
 int live_bpf_open(struct atw_source *s, struct atw_err *err)

@@ -373,24 +373,21 @@ static int kcore_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
  * Processes are found by the kernel's list of tasks, as in a dump, and there
  * have the numbers they have outside of any PID namespace.
  */
-static int kcore_process_fact(const char *key, struct atw_blob *ret)
+static int kcore_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
+		       struct atw_err *err)
 {
-	static const char why[] =
-		"this process is in a PID namespace, and /proc/kcore has the numbers outside of it only; live:bpf may know ours";
-	const char *dot = strchr(key + 4, '.');
-
-	if (!dot || strcmp(dot, ".why") || host_first_pid_namespace())
-		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ why, sizeof(why) - 1 };
-	return ATW_OK;
+	(void)s, (void)pid, (void)ret;
+	if (host_first_pid_namespace())
+		return ATW_END;
+	return atw_err_set(err, ATW_E_MISSING,
+			   "this process is in a PID namespace, and /proc/kcore has the "
+			   "numbers outside of it only; live:bpf may know ours");
 }
 
 static int kcore_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct kcore *k = s->impl;
 
-	if (!strncmp(key, "pid.", 4))
-		return kcore_process_fact(key, ret);
 	if (!strcmp(key, "way"))
 		*ret = (struct atw_blob){ "kcore", 5 };
 	else if (!strcmp(key, "vmcoreinfo") && k->vmcoreinfo.len)
@@ -422,6 +419,7 @@ static const struct atw_source_ops kcore_ops = {
 	.fact = kcore_fact,
 	.describe = kcore_describe,
 	.live = true,
+	.mm_of = kcore_mm_of,
 };
 
 int live_kcore_open_file(struct atw_source *s, const char *path,

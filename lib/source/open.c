@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * open.c - opening of a source by its name: PATH, FORMAT:PATH or raw:PATH@ADDRESS. The
- * kinds of sources are only listed in sources.def.
+ * open.c - detection of formats, and opening of sources: PATH, FORMAT:PATH or
+ * raw:PATH@ADDRESS. The only list of kinds is sources.def.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/num.h"
 #include "source/kinds.h"
+#include "source/open.h"
 
 enum { HEAD = 64 * 1024 };       /* as much of a file as probes see */
 #define STDIN_NAME "standard input"
@@ -32,21 +33,27 @@ const struct atw_source_ops *atw_source_kind(size_t i)
 	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
 }
 
-/* The kind a text forces, and what of the text is left for it. */
-static const struct atw_source_ops *source_open_forced_kind(const char *text,
-							    const char **rest)
+static bool source_open_begins_with(const char *text, const char *format, const char **rest)
 {
-	const char *colon = strchr(text, ':');
-	size_t len = colon ? (size_t)(colon - text) : 0;
+	size_t len = strlen(format);
 
-	for (size_t i = 0; colon && i < ARRAY_SIZE(kinds); i++) {
-		if (strlen(kinds[i]->name) == len && !memcmp(kinds[i]->name, text, len)) {
-			*rest = colon + 1;
-			return kinds[i];
-		}
-	}
+	if (strncmp(text, format, len) != 0 || text[len] != ':')
+		return false;
+	*rest = text + len + 1;
+	return true;
+}
+
+/* Is there a format before the path? in->kind stays NULL if it is `other`. */
+static bool source_open_is_forced(const char *text, const struct source_format *other,
+				  struct source_input *in, const char **rest)
+{
 	*rest = text;
-	return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (source_open_begins_with(text, kinds[i]->name, rest)) {
+			in->kind = kinds[i];
+			return true;
+		}
+	return other && source_open_begins_with(text, other->name, rest);
 }
 
 /* "live" and "live:WAY" name no file; ./live does. */
@@ -83,11 +90,14 @@ static int source_open_split_load(char *path, struct atw_source_spec *spec,
 	return ATW_OK;
 }
 
-/* The kind that is surest of these first bytes, or NULL. */
-static const struct atw_source_ops *source_open_surest(struct atw_blob head,
-						       const char *path)
+/*
+ * The kind that is surest of these first bytes; NULL in *ret: it is the other format.
+ * False: neither.
+ */
+static bool source_open_surest(struct atw_blob head, const char *path,
+			       const struct source_format *other,
+			       const struct atw_source_ops **ret)
 {
-	const struct atw_source_ops *best = NULL;
 	int most = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -95,10 +105,14 @@ static const struct atw_source_ops *source_open_surest(struct atw_blob head,
 
 		if (score > most) {
 			most = score;
-			best = kinds[i];
+			*ret = kinds[i];
 		}
 	}
-	return best;
+	if (other && other->probe(head, path) > most) {
+		most = 1;
+		*ret = NULL;
+	}
+	return most;
 }
 
 static int source_open_no_format(const char *name, struct atw_err *err)
@@ -111,15 +125,16 @@ static int source_open_no_format(const char *name, struct atw_err *err)
 }
 
 /*
- * A pipe can be read once, and a source is looked at twice: first to see what
- * it is. So its bytes go to a file in memory, which has a name of its own;
- * unless the first of them are of no format, for a pipe may never end.
+ * A pipe can be read once, and a source is read twice: first to detect its format. Its
+ * bytes are copied to a file in memory, which has a path; unless the first of them are of
+ * no format, because a pipe may never end.
  */
-static int source_open_spool(int fd, const char *name, bool forced, int *ret,
-			     struct atw_err *err)
+static int source_open_spool(int fd, bool forced, const struct source_format *other,
+			     struct source_input *in, struct atw_err *err)
 {
 	_auto_fd int mem = memfd_create("atwalk", MFD_CLOEXEC);
 	_auto_free char *buf = malloc(HEAD);
+	const struct atw_source_ops *kind;
 	bool first = true;
 	ssize_t n = -1;
 
@@ -127,8 +142,8 @@ static int source_open_spool(int fd, const char *name, bool forced, int *ret,
 		return atw_err_nomem(err);
 	while (mem >= 0 && (n = io_read(fd, buf, HEAD)) > 0) {
 		if (first && !forced &&
-		    !source_open_surest((struct atw_blob){buf, (size_t)n}, name))
-			return source_open_no_format(name, err);
+		    !source_open_surest((struct atw_blob){buf, (size_t)n}, in->name, other, &kind))
+			return source_open_no_format(in->name, err);
 		first = false;
 		if (io_write(mem, buf, (size_t)n) < (size_t)n) {
 			n = -1;
@@ -139,50 +154,50 @@ static int source_open_spool(int fd, const char *name, bool forced, int *ret,
 		return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
 	if (first)
 		return atw_err_set(err, ATW_E_FORMAT, "is empty");
-	*ret = mem;
+	in->copy = mem;
 	mem = -1;
 	return ATW_OK;
 }
 
-/* A descriptor of a spooled copy if the path is a pipe; -1 if it is not. */
-static int source_open_spool_pipe(const char *path, const char *name, bool forced,
-				  int *ret, struct atw_err *err)
+/* in->copy is a spooled copy if the path is a pipe. */
+static int source_open_spool_pipe(bool forced, const struct source_format *other,
+				  struct source_input *in, struct atw_err *err)
 {
-	bool is_stdin = !strcmp(path, "-");
+	bool is_stdin = !strcmp(in->file, "-");
 	_auto_fd int fd = -1;
 	struct stat st;
 
-	*ret = -1;
-	if ((is_stdin ? fstat(0, &st) : stat(path, &st)) < 0)
-		return ATW_OK;           /* file_open() will say why */
+	if ((is_stdin ? fstat(0, &st) : stat(in->file, &st)) < 0)
+		return ATW_OK;           /* opening it reports why */
 	if (!S_ISFIFO(st.st_mode) && !(is_stdin && S_ISSOCK(st.st_mode)))
 		return ATW_OK;
-	fd = is_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
+	fd = is_stdin ? dup(0) : open(in->file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
-	return source_open_spool(fd, name, forced, ret, err);
+	return source_open_spool(fd, forced, other, in, err);
 }
 
-/* Ask every kind; the surest one wins. `name` is what the user calls the file. */
-static int source_open_probe_kind(const char *path, const char *name,
-				  const struct atw_source_ops **ret, struct atw_err *err)
+static int source_open_probe_kind(const struct source_format *other,
+				  struct source_input *in, struct atw_err *err)
 {
 	struct file f = { 0 };
 	struct atw_blob head;
-	int r = file_open(path, &f, err);
+	bool known;
+	int r = file_open(in->spec.path, &f, err);
 
 	if (r < 0)
 		return r;
 	head = f.map;
 	if (head.len > HEAD)
 		head.len = HEAD;
-	*ret = source_open_surest(head, path);
+	known = source_open_surest(head, in->spec.path, other, &in->kind);
 	file_close(&f);
-	return *ret ? ATW_OK : source_open_no_format(name, err);
+	return known ? ATW_OK : source_open_no_format(in->name, err);
 }
 
 /* "core:dump" names a file, but may have been meant to name a format. */
-static void source_open_hint_formats(struct atw_err *err, const char *text)
+static void source_open_hint_formats(struct atw_err *err, const char *text,
+				     const struct source_format *other)
 {
 	char list[128] = "";
 
@@ -194,7 +209,8 @@ static void source_open_hint_formats(struct atw_err *err, const char *text)
 		snprintf(list + len, sizeof(list) - len, "%s%s", len ? ", " : "",
 			 kinds[i]->name);
 	}
-	atw_err_hint(err, "formats that can stand before a colon: %s", list);
+	atw_err_hint(err, "formats that can stand before a colon: %s%s%s", list,
+		     other ? ", " : "", other ? other->name : "");
 }
 
 static int source_open_source_new(const struct atw_source_ops *ops,
@@ -216,59 +232,110 @@ static int source_open_source_new(const struct atw_source_ops *ops,
 	return ATW_OK;
 }
 
-/* Every failure names the file, once. */
-static int source_open_name_file(struct atw_err *err, int status, const char *name)
+int source_input_failed(const struct source_input *in, int status, struct atw_err *err)
 {
-	atw_err_about(err, name);
+	atw_err_about(err, in->name);
 	return status;
 }
 
-int atw_source_open(const char *text, const char *const *parts, size_t nparts,
-		    struct atw_source **ret, struct atw_err *err)
+bool source_input_is_live(const struct source_input *in)
 {
-	const struct atw_source_ops *ops;
-	struct atw_source_spec spec = { .parts = parts, .nparts = nparts };
-	const char *rest, *name;
-	_auto_free char *path = NULL;
-	_auto_fd int pipe_copy = -1;
-	char copy_path[32];
+	return in->kind == &source_live;
+}
+
+void source_input_close(struct source_input *in)
+{
+	if (in->copy >= 0)
+		close(in->copy);
+	free(in->file);
+}
+
+/* The format of a file, which need not be opened as one of a source. */
+static int source_open_file(const char *text, const struct source_format *other,
+			    struct source_input *in, struct atw_err *err)
+{
+	const char *rest;
+	bool forced = source_open_is_forced(text, other, in, &rest);
 	int r = ATW_OK;
 
+	in->file = strdup(rest);
+	if (!in->file)
+		return atw_err_nomem(err);
+	if (in->kind == &source_raw)
+		r = source_open_split_load(in->file, &in->spec, err);
+	if (r < 0)
+		return r;
+	in->spec.path = in->file;
+	in->name = strcmp(in->file, "-") ? in->file : STDIN_NAME;
+	r = source_open_spool_pipe(forced, other, in, err);
+	if (r < 0)
+		return r;
+	if (in->copy >= 0 || !strcmp(in->file, "-")) {
+		snprintf(in->copy_path, sizeof(in->copy_path), "/proc/self/fd/%d",
+			 in->copy >= 0 ? in->copy : STDIN_FILENO);
+		in->spec.path = in->copy_path;
+	}
+	if (forced)
+		return ATW_OK;
+	r = source_open_probe_kind(other, in, err);
+	if (r == ATW_E_MISSING)
+		source_open_hint_formats(err, text, other);
+	return r;
+}
+
+static void source_open_hint_kcore(const struct source_input *in, struct atw_err *err)
+{
+	if (in->file && !strcmp(in->file, "/proc/kcore"))
+		atw_err_hint(err, "live:kcore reads the running kernel through it");
+}
+
+int source_input_open(const char *text, const char *const *parts, size_t nparts,
+		      const struct source_format *other, struct source_input *ret,
+		      struct atw_err *err)
+{
+	int r;
+
+	*ret = (struct source_input){
+		.spec = {.parts = parts, .nparts = nparts}, .name = text, .copy = -1,
+	};
 	if (!text || (nparts && !parts))
 		return atw_err_set(err, ATW_E_USAGE, "no source is named");
 	for (size_t i = 0; i < nparts; i++)
 		if (!parts[i])
 			return atw_err_set(err, ATW_E_USAGE, "part %zu of the source is not named", i);
-	if (source_open_names_live(text, &spec.path)) {
-		r = source_open_source_new(&source_live, &spec, ret, err);
-		return r < 0 ? source_open_name_file(err, r, source_live.name) : ATW_OK;
+	if (source_open_names_live(text, &ret->spec.path)) {
+		ret->kind = &source_live;
+		ret->name = source_live.name;
+		return ATW_OK;
 	}
-	ops = source_open_forced_kind(text, &rest);
-	path = strdup(rest);
-	if (!path)
-		return atw_err_nomem(err);
-	if (ops == &source_raw)
-		r = source_open_split_load(path, &spec, err);
+	r = source_open_file(text, other, ret, err);
+	if (r < 0) {
+		source_open_hint_kcore(ret, err);
+		source_input_failed(ret, r, err);
+		source_input_close(ret);
+	}
+	return r;
+}
+
+int source_open_input(const struct source_input *in, struct atw_source **ret,
+		      struct atw_err *err)
+{
+	int r = source_open_source_new(in->kind, &in->spec, ret, err);
+
 	if (r < 0)
-		return source_open_name_file(err, r, text);
-	spec.path = path;
-	name = strcmp(path, "-") ? path : STDIN_NAME;
-	r = source_open_spool_pipe(path, name, ops != NULL, &pipe_copy, err);
+		source_open_hint_kcore(in, err);
+	return r < 0 ? source_input_failed(in, r, err) : ATW_OK;
+}
+
+int atw_source_open(const char *text, const char *const *parts, size_t nparts,
+		    struct atw_source **ret, struct atw_err *err)
+{
+	struct source_input in;
+	int r = source_input_open(text, parts, nparts, NULL, &in, err);
+
 	if (r < 0)
-		return source_open_name_file(err, r, name);
-	if (pipe_copy >= 0 || !strcmp(path, "-")) {
-		snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d",
-			 pipe_copy >= 0 ? pipe_copy : STDIN_FILENO);
-		spec.path = copy_path;
-	}
-	if (!ops) {
-		r = source_open_probe_kind(spec.path, name, &ops, err);
-		if (r == ATW_E_MISSING)
-			source_open_hint_formats(err, text);
-	}
-	if (r == ATW_OK)
-		r = source_open_source_new(ops, &spec, ret, err);
-	if (r < 0 && !strcmp(path, "/proc/kcore"))
-		atw_err_hint(err, "live:kcore reads the running kernel through it");
-	return r < 0 ? source_open_name_file(err, r, name) : ATW_OK;
+		return r;
+	r = source_open_input(&in, ret, err);
+	source_input_close(&in);
+	return r;
 }

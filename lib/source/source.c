@@ -78,6 +78,13 @@ void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
 		s->ops->mapped(s, pa, va, len);
 }
 
+int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err)
+{
+	if (!s || !s->ops || !HAS(s->ops, mm_of))
+		return ATW_END;
+	return s->ops->mm_of(s, pid, ret, err);
+}
+
 int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	return s && s->ops ? s->ops->extent(s, pa, ret) : ATW_E_USAGE;

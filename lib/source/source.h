@@ -93,13 +93,7 @@ struct atw_source_ops {
 	 *                             extracts)
 	 *   "root", "ignore", "paging"        of the kernel's page tables: where, bits
 	 *                             that are no address, the mode (extracts)
-	 *   "pid.N.mm"                8 bytes: virtual address of a process's
-	 *                             mm_struct (live)
-	 *   "pid.N.why"               a sentence, when there is no such
-	 *   "way"                     "kcore", "bpf"; "pagemap": no memory (live)
-	 *   "capture"                 a path that leads to the file: no memory, but
-	 *                             what was recorded of it
-	 *   "memory.why", "memory.hint"     why there is none, unless the user chose
+	 *   "way"                     "kcore", "bpf" (live)
 	 */
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
 	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */
@@ -128,6 +122,13 @@ struct atw_source_ops {
 	 * image.
 	 */
 	void (*mapped)(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
+	/*
+	 * Optional, of a running kernel: virtual address of the mm_struct of process
+	 * `pid`, a number of this PID namespace. ATW_E_NONE: there is no such process, or
+	 * it has no address space of its own; ATW_END: processes are to be found as in a
+	 * dump.
+	 */
+	int (*mm_of)(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err);
 };
 
 struct atw_source {
@@ -184,6 +185,8 @@ int atw_fact(struct atw_source *s, const char *key,
 	     struct atw_blob *ret);
 /* Is it a running machine's memory, wrapped or not? */
 bool atw_source_is_live(const struct atw_source *s);
+/* The op `mm_of`; ATW_END if the source has none. */
+int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err);
 /* A fact that is a little-endian number of 1 to 8 bytes. */
 int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
 

@@ -60,3 +60,8 @@ void wrap_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
 {
 	atw_source_mapped(s->below, pa, va, len);
 }
+
+int wrap_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err)
+{
+	return atw_source_mm_of(s->below, pid, ret, err);
+}

@@ -19,11 +19,12 @@ void wrap_describe(struct atw_source *s, char *buf, size_t len);
 void *wrap_buffer_open(struct atw_source *s, size_t len);
 bool wrap_buffer_close(struct atw_source *s, void *buf);
 void wrap_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
+int wrap_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err);
 
 /* The operations of a wrapper that asks `below` for all but bytes. */
 #define WRAP_OPS \
 	.size = sizeof(struct atw_source_ops), .extent = wrap_extent, .fact = wrap_fact, \
 	.describe = wrap_describe, .buffer_open = wrap_buffer_open, \
-	.buffer_close = wrap_buffer_close, .mapped = wrap_mapped
+	.buffer_close = wrap_buffer_close, .mapped = wrap_mapped, .mm_of = wrap_mm_of
 
 #endif

@@ -8,7 +8,7 @@
 #define TARGET_CAPTURED_H
 
 #include "base/buf.h"
-#include "source/capture_stream.h"
+#include "target/capture_stream.h"
 
 enum {
 	CAPTURED_LOST = 4096,        /* L: lines that are kept */

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/captured.h"
 #include "target/task_list.h"
 
-/* The first that accepts a source has it; memory is what all others are not. */
+/* Each is tried if none before it has the SOURCE. */
 static const struct target_backend *const target_backends[] = {
-	&target_capture, &target_procfs, &target_memory,
+	&target_capture, &target_memory, &target_procfs,
 };
 
 enum { TARGET_BACKENDS = sizeof(target_backends) / sizeof(target_backends[0]) };
@@ -30,43 +29,66 @@ bool target_defect(const struct target *t, size_t i, struct atw_blob *ret)
 	return false;
 }
 
+static void target_take_fact(const struct target *t, const char *key, char *ret, size_t len)
+{
+	struct atw_blob b;
+
+	if (atw_fact(t->source, key, &b) == ATW_OK)
+		snprintf(ret, len, "%.*s", (int)(b.len < len ? b.len : len - 1),
+			 (const char *)b.data);
+}
+
 /* The kernel's release decides what absent words mean; two places have it. */
 static void target_find_release(struct target *t)
 {
 	const char *release = t->kernel ? atw_kernel_release(t->kernel) : NULL;
-	struct atw_blob b;
 
 	if (release)
 		snprintf(t->release, sizeof(t->release), "%s", release);
-	else if (atw_fact(t->source, "release", &b) == ATW_OK)
-		snprintf(t->release, sizeof(t->release), "%.*s",
-			 (int)(b.len < 95 ? b.len : 95), (const char *)b.data);
+	else
+		target_take_fact(t, "release", t->release, sizeof(t->release));
+}
+
+/* The first backend that has it. */
+static int target_open_input(struct target *t, const struct source_input *in,
+			     struct atw_err *err)
+{
+	int r = ATW_END;
+
+	for (size_t i = 0; r == ATW_END && i < TARGET_BACKENDS; i++) {
+		t->backend = target_backends[i];
+		t->caps = t->backend->caps;
+		r = t->backend->open(t, in, err);
+	}
+	return r;
 }
 
 int target_open(const char *name, const char *const *parts, size_t nparts,
 		struct target **ret, struct atw_err *err)
 {
 	struct target *t = calloc(1, sizeof(*t));
+	struct source_input in;
 	struct atw_blob text;
-	size_t i = 0;
 	int r;
 
 	if (!t)
 		return atw_err_nomem(err);
 	t->name = name;
-	r = atw_source_open(name, parts, nparts, &t->source, err);
+	r = source_input_open(name, parts, nparts, &target_capture_format, &in, err);
 	if (r < 0) {
 		free(t);
 		return r;
 	}
-	while (i + 1 < TARGET_BACKENDS && !target_backends[i]->accepts(t->source))
-		i++;
-	t->backend = target_backends[i];
-	t->caps = t->backend->caps;
-	if (atw_source_is_live(t->source))
-		t->caps |= TARGET_RUNNING;
+	r = target_open_input(t, &in, err);
+	source_input_close(&in);
+	if (r < 0) {
+		target_close(t);
+		return r;
+	}
 	t->defective = target_defect(t, 0, &text);
 	target_find_release(t);
+	target_take_fact(t, "machine", t->machine, sizeof(t->machine));
+	atw_fact_u64(t->source, "cpus", &t->cpus);
 	*ret = t;
 	return ATW_OK;
 }
@@ -86,7 +108,8 @@ void target_close(struct target *t)
 {
 	if (!t)
 		return;
-	captured_close(t->captured);
+	if (t->backend->close)
+		t->backend->close(t);
 	atw_kernel_close(t->kernel);
 	atw_source_close(t->source);
 	free(t);
@@ -105,13 +128,11 @@ int target_need_kernel(const struct target *t, struct atw_err *err)
 
 bool target_fell_back(const struct target *t, struct atw_err *err)
 {
-	struct atw_blob why, hint;
-
-	if (atw_fact(t->source, "memory.why", &why) < 0)
+	if (!t->why.status)
 		return false;
-	atw_err_set(err, ATW_E_PERM, "%.*s", (int)why.len, (const char *)why.data);
-	if (atw_fact(t->source, "memory.hint", &hint) == ATW_OK)
-		atw_err_hint(err, "%.*s", (int)hint.len, (const char *)hint.data);
+	atw_err_set(err, ATW_E_PERM, "%s", atw_err_reason(&t->why));
+	if (t->why.hint[0])
+		atw_err_hint(err, "%s", t->why.hint);
 	return true;
 }
 
@@ -168,6 +189,26 @@ bool target_is_ram(const struct target *t, uint64_t first, uint64_t last)
 bool target_describe(struct target *t, struct target_facts *to, uint32_t pid)
 {
 	return t->backend->describe && t->backend->describe(t, to, pid);
+}
+
+const char *target_format(const struct target *t)
+{
+	const struct atw_source *s = t->source;
+
+	/* Not that of what limits the rate. */
+	while (s && s->below)
+		s = s->below;
+	return s ? s->ops->name : t->backend->format;
+}
+
+void target_describe_format(const struct target *t, char *buf, size_t len)
+{
+	if (t->backend->describe_format)
+		t->backend->describe_format(t, buf, len);
+	else if (t->source->ops->describe)
+		t->source->ops->describe(t->source, buf, len);
+	else
+		snprintf(buf, len, "%s", target_format(t));
 }
 
 void target_fact(const struct target_facts *to, const char *name, const char *fmt, ...)

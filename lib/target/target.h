@@ -13,6 +13,7 @@
 #include "linux/process.h"
 #include "walk/walk.h"
 
+#include "source/open.h"
 #include "target/provider.h"
 #include "host/pace.h"
 
@@ -86,9 +87,14 @@ void target_fact(const struct target_facts *to, const char *name, const char *fm
 
 struct target_backend {
 	const char *noun; /* "dump" */
-	uint32_t caps;    /* enum target_cap, but for TARGET_RUNNING */
-	/* Is the source one of this backend? The first that accepts it has it, or the last. */
-	bool (*accepts)(struct atw_source *s);
+	const char *format; /* "capture"; NULL: the source's */
+	uint32_t caps;      /* enum target_cap; `open` may add some */
+	/*
+	 * ATW_END: it is for another backend, with the reason in t->why where it is for
+	 * this one as well. After a failure close() is called too.
+	 */
+	int (*open)(struct target *t, const struct source_input *in, struct atw_err *err);
+	void (*close)(struct target *t); /* NULL: nothing but what every target has */
 	int (*attach)(struct target *t, const struct target_opts *o,
 		      const struct target_reading *rd, struct atw_err *err);
 	/* The sentence for a missing capability that `what` needs. */
@@ -116,6 +122,8 @@ struct target_backend {
 			  struct atw_err *err);
 	/* Is any of it RAM, as far as that is known? NULL: as the source has it. */
 	bool (*is_ram)(const struct target *t, uint64_t first, uint64_t last);
+	/* A line about the format; NULL: the source has one. */
+	void (*describe_format)(const struct target *t, char *buf, size_t len);
 	/*
 	 * What is known of it, and what is missing. True: CPUs and memory are in it, else
 	 * the source knows them. NULL: nothing that symbols do not lead to.
@@ -124,11 +132,13 @@ struct target_backend {
 };
 
 extern const struct target_backend target_memory, target_procfs, target_capture;
+extern const struct source_format target_capture_format;
 
 struct target {
 	const struct target_backend *backend;
 	const char *name; /* SOURCE as it was typed, borrowed */
-	struct atw_source *source;
+	struct atw_source *source; /* TARGET_MEMORY, else NULL */
+	struct atw_err why;        /* without a source that was wanted: the reason */
 	uint32_t caps;             /* enum target_cap */
 	struct atw_kernel *kernel; /* TARGET_SYMBOLS */
 	struct mmu_space
@@ -136,7 +146,10 @@ struct target {
 	char label[48];   /* of that CPU's tables where memory has them; or empty */
 	bool space_given; /* a CPU or a root was */
 	char release[96]; /* empty: unknown */
+	char machine[72]; /* likewise, and as far as no kernel is needed for it */
+	uint64_t cpus;    /* 0: unknown */
 	bool defective;   /* truncated or damaged */
+	struct capture_input *file; /* of a capture */
 	struct captured *captured;
 	struct atw_soft_abi soft;
 	bool soft_known;
@@ -159,7 +172,7 @@ int target_need(const struct target *t, uint32_t caps, const char *what,
 		struct atw_err *err);
 /* The kernel's own addresses, of a target that may have those of processes alone. */
 int target_need_kernel(const struct target *t, struct atw_err *err);
-/* Was memory wanted, and not to be had? Then why, with what to do about it. */
+/* Was memory wanted, and cannot be read? Then the reason, and the remedy as a hint. */
 bool target_fell_back(const struct target *t, struct atw_err *err);
 
 /*
@@ -171,6 +184,11 @@ int target_provider(struct target *t, const struct target_query *q,
 
 bool target_is_ram(const struct target *t, uint64_t first, uint64_t last);
 bool target_describe(struct target *t, struct target_facts *to, uint32_t pid);
+/* "elf"; and a line about it. */
+const char *target_format(const struct target *t);
+void target_describe_format(const struct target *t, char *buf, size_t len);
+/* A path that leads to the capture as long as the target is open; NULL: it is none. */
+const char *target_capture_path(const struct target *t);
 
 /* Defects of the file, a sentence each; false behind the last. */
 bool target_defect(const struct target *t, size_t i, struct atw_blob *ret);

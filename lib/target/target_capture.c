@@ -3,9 +3,15 @@
  * target_capture.c - captures of `atwalk collect`: processes, VMAs and pages, without
  * the content of memory.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/bytes.h"
 #include "target/captured.h"
 #include "target/captured_facts.h"
 #include "target/subject.h"
@@ -20,12 +26,112 @@ static const struct atw_paging capture_no_mode = {
 	.flags = capture_no_flags,
 };
 
-static bool capture_accepts(struct atw_source *s)
-{
-	struct atw_blob path;
+enum { ZSTD_MAGIC = 0xfd2fb528, HEADERS = 256 };
 
-	return atw_fact(s, "capture", &path) == ATW_OK;
+struct capture_input {
+	int fd;
+	bool paper, packed;
+	char path[32];               /* leads to fd, whatever the file is called now */
+};
+
+/* ---- opening ---- */
+
+/* What is packed by zstd can be nothing else. */
+static int target_capture_probe(struct atw_blob head, const char *path)
+{
+	const void *p = blob_at(head, 0, 4);
+
+	(void)path;
+	return p && get_le32(p) == ZSTD_MAGIC ? 50 : capture_probe(head);
 }
+
+const struct source_format target_capture_format = {"capture", target_capture_probe};
+
+const char *target_capture_path(const struct target *t)
+{
+	return t->file ? t->file->path : NULL;
+}
+
+static void capture_keep(char *to, size_t len, const struct capture_header *h,
+			 const char *key)
+{
+	if (blob_is(h->key, key))
+		snprintf(to, len, "%.*s", (int)(h->value.len < len ? h->value.len : len - 1),
+			 (const char *)h->value.data);
+}
+
+/* Read the first lines. Errors in them are left to the reader of the whole file. */
+static int capture_read_head(struct target *t, struct atw_err *err)
+{
+	struct capture_stream *s = NULL;
+	struct capture_record rec;
+	int r = capture_stream_open(t->file->fd, &s, err);
+
+	for (unsigned i = 0; r == ATW_OK && i < HEADERS; i++) {
+		r = capture_stream_next(s, &rec);
+		if (s->fatal)
+			break;
+		if (r == ATW_END || (r == ATW_OK && rec.letter == 'T'))
+			i = HEADERS;
+		if (r == ATW_OK && rec.letter == 'H') {
+			capture_keep(t->machine, sizeof(t->machine), &rec.h, "machine");
+			capture_keep(t->release, sizeof(t->release), &rec.h, "release");
+		}
+		r = ATW_OK;
+	}
+	if (s) {
+		t->file->paper = s->rd.paper;
+		if (r != ATW_OK)
+			atw_err_set(err, r, "%s", s->e.text);
+	}
+	capture_stream_close(s);
+	return r;
+}
+
+static int capture_open_file(struct target *t, const struct source_input *in,
+			     struct atw_err *err)
+{
+	struct capture_input *f = calloc(1, sizeof(*f));
+	uint8_t magic[4] = { 0 };
+
+	if (!f)
+		return atw_err_nomem(err);
+	t->file = f;
+	f->fd = -1;
+	if (in->spec.nparts)
+		return atw_err_set(err, ATW_E_USAGE, "a capture is one file");
+	f->fd = open(in->spec.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (f->fd < 0)
+		return atw_err_set(err, errno == ENOENT ? ATW_E_MISSING :
+				   errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO, "%m");
+	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
+	f->packed = pread(f->fd, magic, 4, 0) == 4 && get_le32(magic) == ZSTD_MAGIC;
+	return capture_read_head(t, err);
+}
+
+static int capture_open(struct target *t, const struct source_input *in,
+			struct atw_err *err)
+{
+	int r = in->kind ? ATW_END : capture_open_file(t, in, err);
+
+	return r < 0 ? source_input_failed(in, r, err) : r;
+}
+
+static void capture_close(struct target *t)
+{
+	captured_close(t->captured);
+	if (t->file && t->file->fd >= 0)
+		close(t->file->fd);
+	free(t->file);
+}
+
+static void capture_describe_format(const struct target *t, char *buf, size_t len)
+{
+	snprintf(buf, len, "capture%s%s", t->file->paper ? " in the paper's form" : ", version 1",
+		 t->file->packed ? ", packed by zstd" : "");
+}
+
+/* ---- what it has ---- */
 
 static int capture_refuse(const struct target *t, const char *what, struct atw_err *err)
 {
@@ -72,16 +178,13 @@ static int capture_attach(struct target *t, const struct target_opts *o,
 {
 	struct capture_reading x = {t, rd};
 	const struct captured_opts co = {capture_damaged, capture_progress, &x};
-	struct atw_blob path;
 	int r;
 
 	(void)o;
-	r = atw_fact(t->source, "capture", &path);
-	if (r == ATW_OK)
-		r = captured_open(path.data, &co, &t->captured, err);
+	r = captured_open(t->file->path, &co, &t->captured, err);
 	if (r < 0)
 		return r;
-	t->space = (struct mmu_space){.mem = t->source, .paging = capture_no_mode};
+	t->space = (struct mmu_space){.paging = capture_no_mode};
 	t->space.paging.page_shift = (uint8_t)__builtin_ctzll(t->captured->page);
 	return ATW_OK;
 }
@@ -194,8 +297,10 @@ static bool target_capture_describe(struct target *t, struct target_facts *to,
 
 const struct target_backend target_capture = {
 	.noun = "capture",
+	.format = "capture",
 	.caps = TARGET_TASKS | TARGET_PAGES | TARGET_RMAP,
-	.accepts = capture_accepts,
+	.open = capture_open,
+	.close = capture_close,
 	.attach = capture_attach,
 	.refuse = capture_refuse,
 	.refuse_kernel = capture_refuse_kernel,
@@ -204,5 +309,6 @@ const struct target_backend target_capture = {
 	.each = capture_each,
 	.tasks_next = capture_tasks_next,
 	.is_ram = capture_is_ram,
+	.describe_format = capture_describe_format,
 	.describe = target_capture_describe,
 };

@@ -11,6 +11,34 @@
 #include "target/subject.h"
 #include "target/task_list.h"
 
+/*
+ * Where live memory may not be read, without the user having chosen how, the next backend
+ * may do without it.
+ */
+static int memory_open(struct target *t, const struct source_input *in,
+		       struct atw_err *err)
+{
+	struct atw_err why = {0};
+	bool chosen = !source_input_is_live(in) || *in->spec.path;
+	int r;
+
+	if (!in->kind || (source_input_is_live(in) && !strcmp(in->spec.path, "pagemap")))
+		return ATW_END;
+	r = source_open_input(in, &t->source, &why);
+	if (r == ATW_OK) {
+		if (atw_source_is_live(t->source))
+			t->caps |= TARGET_RUNNING;
+		return r;
+	}
+	if (!chosen && r != ATW_E_USAGE && r != ATW_E_NOMEM) {
+		t->why = why;
+		return ATW_END;
+	}
+	if (err)
+		*err = why;
+	return r;
+}
+
 static int memory_refuse(const struct target *t, const char *what, struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_UNSUPPORTED, "%s: %s is not to be had of it",
@@ -156,44 +184,31 @@ static int memory_by_task(struct target *t, const struct lnx_task *task, unsigne
 }
 
 /*
- * Of the running kernel, where it knows processes by the numbers of this PID namespace,
- * or why not. ATW_END: it is asked like a dump.
+ * Of a source that finds processes by their numbers in this PID namespace. ATW_END: the
+ * process is found as in a dump.
  */
 static int memory_by_our_pid(struct target *t, uint64_t pid, unsigned half,
 			     struct subject *ret, struct atw_err *err)
 {
-	struct atw_blob why;
 	struct lnx_task k;
-	uint64_t mm, none;
-	char key[48];
+	uint64_t mm;
+	bool same;
+	int r = atw_source_mm_of(t->source, pid, &mm, err);
 
-	snprintf(key, sizeof(key), "pid.%" PRIu64 ".mm", pid);
-	if (atw_fact_u64(t->source, key, &mm) == ATW_OK) {
-		/* In a PID namespace that number may be another process's there. */
-		bool same =
-			pid <= UINT32_MAX &&
-			lnx_task_by_pid(t->kernel, (uint32_t)pid, &k, NULL) == ATW_OK &&
-			k.mm == mm;
-
-		return memory_use_mm(t, pid, same ? &k : NULL, mm, half, ret, err);
-	}
-	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", pid);
-	if (atw_fact(t->source, key, &why) < 0)
-		return ATW_END;
-	snprintf(key, sizeof(key), "pid.%" PRIu64 ".none", pid);
-	return atw_err_set(
-		err, atw_fact_u64(t->source, key, &none) < 0 ? ATW_E_MISSING : ATW_E_NONE,
-		"%.*s", (int)why.len, (const char *)why.data);
+	if (r != ATW_OK)
+		return r;
+	/* In a PID namespace that number may be another process's there. */
+	same = pid <= UINT32_MAX &&
+	       lnx_task_by_pid(t->kernel, (uint32_t)pid, &k, NULL) == ATW_OK && k.mm == mm;
+	return memory_use_mm(t, pid, same ? &k : NULL, mm, half, ret, err);
 }
 
 static int memory_by_pid(struct target *t, uint64_t pid, unsigned half,
 			 struct subject *ret, struct atw_err *err)
 {
 	struct lnx_task k;
-	int r = ATW_END;
+	int r = memory_by_our_pid(t, pid, half, ret, err);
 
-	if (target_has(t, TARGET_RUNNING))
-		r = memory_by_our_pid(t, pid, half, ret, err);
 	if (r != ATW_END)
 		return r;
 	if (pid > UINT32_MAX)
@@ -275,6 +290,7 @@ const struct target_backend target_memory = {
 	.caps = TARGET_MEMORY | TARGET_TABLES | TARGET_SYMBOLS | TARGET_TASKS |
 		TARGET_LOOKUP | TARGET_PAGES | TARGET_RMAP | TARGET_OWNER |
 		TARGET_ELIGIBLE | TARGET_NO_GAPS,
+	.open = memory_open,
 	.attach = memory_attach,
 	.refuse = memory_refuse,
 	.provider = memory_provider,

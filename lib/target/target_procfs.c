@@ -4,6 +4,7 @@
  * and nothing of page tables, symbols or the kernel's own memory.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,13 +13,36 @@
 #include "host/host.h"
 #include "target/subject.h"
 
-static bool procfs_accepts(struct atw_source *s)
+/* live:pagemap, and what is left of `live` where its memory may not be read. */
+static int procfs_open(struct target *t, const struct source_input *in,
+		       struct atw_err *err)
 {
-	static const char name[] = "pagemap";
-	struct atw_blob way;
+	struct host_info h;
 
-	return atw_source_is_live(s) && atw_fact(s, "way", &way) == ATW_OK &&
-	       way.len == sizeof(name) - 1 && !memcmp(way.data, name, way.len);
+	if (!source_input_is_live(in))
+		return ATW_END;
+	if (in->spec.nparts)
+		return source_input_failed(
+			in, atw_err_set(err, ATW_E_USAGE, "a running kernel has no further parts"),
+			err);
+	if (host_check_proc(err) < 0) {
+		if (!t->why.status)
+			return source_input_failed(in, ATW_E_MISSING, err);
+		if (err)
+			*err = t->why;
+		return t->why.status;
+	}
+	host_info_init(&h);
+	snprintf(t->release, sizeof(t->release), "%s", h.uts.release);
+	snprintf(t->machine, sizeof(t->machine), "%s", h.uts.machine);
+	t->cpus = h.cpus;
+	return ATW_OK;
+}
+
+static void procfs_format(const struct target *t, char *buf, size_t len)
+{
+	(void)t;
+	snprintf(buf, len, "running kernel, as /proc tells of processes");
 }
 
 static int procfs_refuse(const struct target *t, const char *what, struct atw_err *err)
@@ -53,7 +77,7 @@ static int procfs_attach(struct target *t, const struct target_opts *o,
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "pages of %ld bytes are not known here",
 				   sysconf(_SC_PAGESIZE));
-	t->space = (struct mmu_space){.mem = t->source, .paging = *mode};
+	t->space = (struct mmu_space){.paging = *mode};
 	return ATW_OK;
 }
 
@@ -205,9 +229,10 @@ static bool procfs_describe(struct target *t, struct target_facts *to, uint32_t 
 
 const struct target_backend target_procfs = {
 	.noun = "running kernel",
+	.format = "live",
 	.caps = TARGET_LOOKUP | TARGET_PAGES | TARGET_OWNER | TARGET_ELIGIBLE |
-		TARGET_OUR_PIDS | TARGET_NO_GAPS,
-	.accepts = procfs_accepts,
+		TARGET_RUNNING | TARGET_OUR_PIDS | TARGET_NO_GAPS,
+	.open = procfs_open,
 	.attach = procfs_attach,
 	.refuse = procfs_refuse,
 	.refuse_kernel = procfs_refuse_kernel,
@@ -215,5 +240,6 @@ const struct target_backend target_procfs = {
 	.by_pid = procfs_by_pid,
 	.each = procfs_each,
 	.maps = procfs_maps,
+	.describe_format = procfs_format,
 	.describe = procfs_describe,
 };

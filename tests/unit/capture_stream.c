@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/pack.h"
-#include "source/capture_stream.h"
+#include "target/capture_stream.h"
 #include "test.h"
 
 enum { TASKS = 3000 };

@@ -73,12 +73,9 @@ static void live_close(struct live *l)
 
 static int mm_of(struct live *l, pid_t pid, struct atw_mm *ret)
 {
-	char key[48];
 	uint64_t mm;
-	int r;
+	int r = atw_source_mm_of(l->s, (uint64_t)pid, &mm, NULL);
 
-	snprintf(key, sizeof(key), "pid.%d.mm", (int)pid);
-	r = atw_fact_u64(l->s, key, &mm);
 	return r < 0 ? r : atw_mm_open(l->k, mm, ret, NULL);
 }
 
@@ -465,13 +462,11 @@ static void list_areas(struct live *l, uint64_t mm, struct areas_seen *v)
 	atw_areas_close(areas);
 }
 
-static uint64_t mm_fact(struct live *l, pid_t pid)
+static uint64_t mm_at(struct live *l, pid_t pid)
 {
-	char key[48];
 	uint64_t mm = 0;
 
-	snprintf(key, sizeof(key), "pid.%d.mm", (int)pid);
-	return atw_fact_u64(l->s, key, &mm) == ATW_OK ? mm : 0;
+	return atw_source_mm_of(l->s, (uint64_t)pid, &mm, NULL) == ATW_OK ? mm : 0;
 }
 
 TEST(areas_that_come_and_go)
@@ -488,7 +483,7 @@ TEST(areas_that_come_and_go)
 	close(ready[1]);
 	CHECK_EQ(read(ready[0], &c, 1), 1);
 	close(ready[0]);
-	mm = mm_fact(&l, pid);
+	mm = mm_at(&l, pid);
 	for (struct areas_seen v; lists < AREA_LISTS && !test_failures; lists++) {
 		v = (struct areas_seen){ 0 };
 		list_areas(&l, mm, &v);
@@ -524,7 +519,7 @@ TEST(sixty_thousand_areas)
 		return;
 	}
 	close(ready[0]);
-	list_areas(&l, mm_fact(&l, pid), &v);
+	list_areas(&l, mm_at(&l, pid), &v);
 	stop(pid);
 	live_close(&l);
 	CHECK_STR(v.err.text, "");

@@ -57,36 +57,20 @@ static uint64_t physical(const void *p)
 	return (e & ((UINT64_C(1) << 55) - 1)) * PAGE;
 }
 
-static uint64_t pid_fact(struct atw_source *s, pid_t pid)
+static uint64_t mm_of(struct atw_source *s, pid_t pid)
 {
 	uint64_t mm = 0;
-	char key[48];
 
-	snprintf(key, sizeof(key), "pid.%d.mm", (int)pid);
-	return atw_fact_u64(s, key, &mm) == ATW_OK ? mm : 0;
+	return atw_source_mm_of(s, (uint64_t)pid, &mm, NULL) == ATW_OK ? mm : 0;
 }
 
-static const char *pid_why(struct atw_source *s, uint64_t pid)
+/* The sentence about a process that does not exist; empty if it may. */
+static const char *why_none(struct atw_source *s, uint64_t pid)
 {
-	static char text[512];
-	struct atw_blob b;
-	char key[48];
+	static struct atw_err err;
+	uint64_t mm;
 
-	snprintf(key, sizeof(key), "pid.%" PRIu64 ".why", pid);
-	if (atw_fact(s, key, &b) < 0)
-		return "";
-	snprintf(text, sizeof(text), "%.*s", (int)b.len, (const char *)b.data);
-	return text;
-}
-
-/* Was it looked for, and is not there? */
-static bool pid_none(struct atw_source *s, uint64_t pid)
-{
-	uint64_t none = 0;
-	char key[48];
-
-	snprintf(key, sizeof(key), "pid.%" PRIu64 ".none", pid);
-	return atw_fact_u64(s, key, &none) == ATW_OK && none == 1;
+	return atw_source_mm_of(s, pid, &mm, &err) == ATW_E_NONE ? err.text : "";
 }
 
 TEST(says_which_ways_there_are)
@@ -106,24 +90,14 @@ TEST(says_which_ways_there_are)
 	CHECK_EQ(atw_source_open("lively", NULL, 0, &s, &err), ATW_E_MISSING);
 }
 
-/* It needs no permission, has no memory, and says so. */
-TEST(pagemap_has_no_memory)
+TEST(pagemap_is_no_source_of_memory)
 {
-	struct atw_source *s;
-	struct atw_extent e;
-	struct atw_blob b;
-	char buf[8];
+	struct atw_source *s = NULL;
+	struct atw_err err = { 0 };
 
-	CHECK_EQ(atw_source_open("live:pagemap", NULL, 0, &s, NULL), ATW_OK);
-	CHECK_EQ(atw_read(s, ATW_PA(0x1000), buf, sizeof(buf), NULL), 0);
-	CHECK_EQ(atw_extent_at(s, ATW_PA(0), &e), ATW_END);
-	CHECK_EQ(atw_fact(s, "way", &b), ATW_OK);
-	CHECK(b.len == 7 && !memcmp(b.data, "pagemap", 7));
-	CHECK_EQ(atw_fact(s, "vmcoreinfo", &b), ATW_E_MISSING);
-	CHECK_EQ(atw_fact(s, "init_task", &b), ATW_E_MISSING);
-	CHECK_EQ(atw_fact(s, "pid.1.root", &b), ATW_E_MISSING);
-	CHECK_EQ(atw_fact(s, "memory.why", &b), ATW_E_MISSING);
-	atw_source_close(s);
+	CHECK_EQ(atw_source_open("live:pagemap", NULL, 0, &s, &err), ATW_E_UNSUPPORTED);
+	CHECK(!s);
+	CHECK_STR(err.text, "live: /proc/PID/pagemap leads to no memory that can be read");
 }
 
 TEST(tells_facts)
@@ -146,10 +120,7 @@ TEST(tells_facts)
 	CHECK(b.len == strlen(u.release) && !memcmp(b.data, u.release, b.len));
 	CHECK_EQ(atw_fact_u64(s, "cpus", &cpus), ATW_OK);
 	CHECK_EQ(cpus, sysconf(_SC_NPROCESSORS_ONLN));
-	CHECK_EQ(atw_fact(s, "pid", &b), ATW_E_MISSING);
-	CHECK_EQ(atw_fact(s, "pid.", &b), ATW_E_MISSING);
-	CHECK_EQ(atw_fact(s, "pid.x.mm", &b), ATW_E_MISSING);
-	CHECK_EQ(atw_fact(s, "pid.1.", &b), ATW_E_MISSING);
+	CHECK_EQ(atw_fact(s, "pid.1.mm", &b), ATW_E_MISSING);
 	CHECK_EQ(atw_fact(s, "truncated", &b), ATW_E_MISSING);
 	atw_source_close(s);
 }
@@ -313,29 +284,26 @@ TEST(finds_processes)
 
 	if (!s)
 		return;
-	mm = pid_fact(s, getpid());
+	mm = mm_of(s, getpid());
 	CHECK(mm >> 63 && mm % 8 == 0);
-	CHECK_STR(pid_why(s, (uint64_t)getpid()), "");
-	CHECK(!pid_none(s, (uint64_t)getpid()));
 	kid = fork();
 	if (!kid) {
 		pause();
 		_exit(0);
 	}
-	mm = pid_fact(s, kid);
-	CHECK(mm && mm != pid_fact(s, getpid()));
-	CHECK_EQ(pid_fact(s, kid), mm);
+	mm = mm_of(s, kid);
+	CHECK(mm && mm != mm_of(s, getpid()));
+	CHECK_EQ(mm_of(s, kid), mm);
 	kill(kid, SIGKILL);
 	/* Ended, and not yet waited for. */
 	waitid(P_PID, (id_t)kid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
-	CHECK_EQ(pid_fact(s, kid), 0);
-	CHECK(strstr(pid_why(s, (uint64_t)kid), " has ended: its address space is gone"));
+	CHECK_EQ(mm_of(s, kid), 0);
+	CHECK(strstr(why_none(s, (uint64_t)kid), " has ended: its address space is gone"));
 	waitpid(kid, NULL, 0);
-	CHECK_EQ(pid_fact(s, kid), 0);
-	CHECK(strstr(pid_why(s, (uint64_t)kid), "there is no process "));
-	CHECK(pid_none(s, (uint64_t)kid));
-	CHECK_STR(pid_why(s, 0), "there is no process 0");
-	CHECK_STR(pid_why(s, UINT64_C(1) << 40), "there is no process 1099511627776");
+	CHECK_EQ(mm_of(s, kid), 0);
+	CHECK(strstr(why_none(s, (uint64_t)kid), "there is no process "));
+	CHECK_STR(why_none(s, 0), "there is no process 0");
+	CHECK_STR(why_none(s, UINT64_C(1) << 40), "there is no process 1099511627776");
 	atw_source_close(s);
 }
 

@@ -3,8 +3,8 @@
  * capture_stream.h - the lines of a capture, one after the other, from a file or a
  * pipe, packed by zstd or not; and of a file once more from a place in it.
  */
-#ifndef SOURCE_CAPTURE_STREAM_H
-#define SOURCE_CAPTURE_STREAM_H
+#ifndef TARGET_CAPTURE_STREAM_H
+#define TARGET_CAPTURE_STREAM_H
 
 #include "base/unpack.h"
 #include "format/capture.h"

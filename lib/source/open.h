@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * open.h - a SOURCE as a user types it, before it is opened: the running kernel, or a
+ * file of a known format.
+ */
+#ifndef SOURCE_OPEN_H
+#define SOURCE_OPEN_H
+
+#include "source/source.h"
+
+/* A format of files without memory. */
+struct source_format {
+	const char *name;        /* as in FORMAT:PATH */
+	int (*probe)(struct atw_blob head, const char *path);   /* as a source's */
+};
+
+struct source_input {
+	const struct atw_source_ops *kind;   /* NULL: it is of the other format */
+	struct atw_source_spec spec; /* `path` leads to the file, or is the WAY of live:WAY */
+	const char *name;        /* for messages */
+	char *file;              /* PATH */
+	int copy;                /* of a pipe, which can be read once; -1: none */
+	char copy_path[32];
+};
+
+/*
+ * Finds the format of what is named. `other`, which may be NULL, is recognised besides
+ * the sources' formats. Texts and `ret` have to stay in place until it is closed.
+ */
+int source_input_open(const char *text, const char *const *parts, size_t nparts,
+		      const struct source_format *other, struct source_input *ret,
+		      struct atw_err *err);
+/* Opens it as a source, which does not need `in` afterwards. */
+int source_open_input(const struct source_input *in, struct atw_source **ret,
+		      struct atw_err *err);
+/* Names the file in the error, once; returns `status`. */
+int source_input_failed(const struct source_input *in, int status, struct atw_err *err);
+bool source_input_is_live(const struct source_input *in);
+void source_input_close(struct source_input *in);
+
+#endif
