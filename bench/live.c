@@ -55,14 +55,14 @@ static struct answer bpf_leaves(void *arg)
 }
 
 /* As `atwalk pages` asks, with --all or without. */
-static uint64_t sum_facts(struct provider *p, const struct page_run *r)
+static uint64_t sum_facts(struct page_cursor *c, const struct page_run *r)
 {
-	uint64_t step = p->each ? PAGE : r->slot, sum = 0;
+	uint64_t step = c->q.each ? PAGE : r->slot, sum = 0;
 	struct frame_facts f;
 
 	for (uint32_t i = 0; i < r->count; i++)
 		for (uint64_t off = 0; off < r->slot; off += step)
-			if (p->ops->facts(p, r, i, off, off ? 0 : r->slot, &f, NULL) == ATW_OK)
+			if (page_cursor_facts(c, r, i, off, off ? 0 : r->slot, &f, NULL) == ATW_OK)
 				sum += page_sum((r->pa[i] + off) / PAGE, f.page.flags,
 						f.page.count);
 	return sum;
@@ -70,30 +70,31 @@ static uint64_t sum_facts(struct provider *p, const struct page_run *r)
 
 enum ask { NO_FACTS, OF_TRANSLATIONS, OF_PAGES };
 
-/*
- * /proc is asked by areas, and what has them read belongs to it; tables know no areas.
- */
+/* The cost of /proc includes that of the VMAs. */
 static struct answer list(const struct input *in, struct provider *p, enum ask ask)
 {
-	size_t task = p == in->tables ? in->task : 0;
+	const struct page_query q = {
+		.task = p == in->tables ? in->task : 0,
+		.first = in->at.process.lo,
+		.last = in->at.process.hi - 1,
+		.each = ask == OF_PAGES,
+	};
+	struct page_cursor *c = NULL;
 	struct atw_err err = { 0 };
 	struct answer a = { 0 };
 	const struct page_run *r;
 	int rc;
 
-	p->each = ask == OF_PAGES;
-	if (p == in->pagemap)
-		need(p->ops->areas_open(p, task, &err), &err);
-	need(p->ops->pages_open(p, task, in->at.process.lo, in->at.process.hi - 1, &err), &err);
-	while ((rc = p->ops->pages_next(p, &r, &err)) == ATW_OK) {
+	need(page_cursor_open(p, &q, &c, &err), &err);
+	while ((rc = page_cursor_next(c, &r, &err)) == ATW_OK) {
 		if (r->state != PAGE_PRESENT)
 			continue;
 		a.count += r->size / PAGE;
 		if (ask != NO_FACTS)
-			a.sum += sum_facts(p, r);
+			a.sum += sum_facts(c, r);
 	}
 	need(rc, &err);
-	p->ops->pages_close(p);
+	page_cursor_close(c);
 	return a;
 }
 
@@ -140,8 +141,7 @@ static int open_tables(struct input *in, struct atw_err *err)
 	if (r == ATW_OK)
 		r = in->tables->ops->find(in->tables, (uint32_t)in->at.process.pid, &in->task,
 					  err);
-	/* Brings the struct pages along. */
-	return r < 0 ? r : in->tables->ops->areas_open(in->tables, in->task, err);
+	return r;
 }
 
 static void close_tables(struct input *in)

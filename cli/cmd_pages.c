@@ -84,7 +84,7 @@ static void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 
 /* Areas of one process, as far as they have been read. */
 struct pages_reader {
-	bool more;
+	bool opened, more;
 	struct atw_area *now;            /* NULL: none left */
 	struct atw_area buf;
 };
@@ -98,7 +98,7 @@ static void pages_advance(struct pages *p, const struct page_task *t,
 
 	r->now = NULL;
 	while (r->more && !r->now) {
-		rc = p->prov->ops->areas_next(p->prov, &r->buf, &err);
+		rc = vma_cursor_next(p->vmas, &r->buf, &err);
 		if (rc == ATW_OK && (!p->areas || pages_is_wanted(p->areas, r->buf.name)))
 			r->now = &r->buf;
 		if (rc == ATW_END || rc == ATW_E_LIMIT || rc == ATW_E_NOMEM)
@@ -171,10 +171,17 @@ static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_
 	struct atw_err why = { 0 };
 	struct page_area a = { 0 };
 	const struct page_run *s;
-	int rc = p->prov->ops->pages_open(p->prov, task, first, last, &why), put = ATW_OK;
+	struct page_query q = p->query;
+	int rc, put = ATW_OK;
 
+	q.task = task;
+	q.first = first;
+	q.last = last;
+	q.vmas = r->opened ? p->vmas : NULL;
+	rc = page_cursor_open(p->prov, &q, &p->pages, &why);
+	p->look.pages = p->pages;
 	while (rc == ATW_OK && put == ATW_OK &&
-	       (rc = p->prov->ops->pages_next(p->prov, &s, &why)) == ATW_OK) {
+	       (rc = page_cursor_next(p->pages, &s, &why)) == ATW_OK) {
 		uint64_t from = s->va, to = s->va + (s->size - 1);
 
 		if (s->why)
@@ -189,7 +196,6 @@ static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_
 	}
 	if (a.open && put == ATW_OK)
 		put = area_end(p, &a, err);
-	p->prov->ops->pages_close(p->prov);
 	if (rc == ATW_E_NOMEM && put == ATW_OK) {
 		*err = why;
 		return rc;
@@ -208,7 +214,7 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 	uint64_t first = range->first & ~page, last = range->last | page;
 	struct atw_err why = { 0 };
 	struct pages_reader r = {.more = true};
-	int rc = p->prov->ops->areas_open(p->prov, task, &why);
+	int rc = vma_cursor_open(p->prov, task, &p->vmas, &why);
 
 	if (rc == ATW_END)               /* it has ended since it was found */
 		return rc;
@@ -217,6 +223,7 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 		r.more = false;
 		rc = ATW_OK;
 	}
+	r.opened = r.more;
 	pages_advance(p, t, &r);
 	if (first <= user)
 		rc = pages_list_part(p, task, first, last < user ? last : user, &r, err);
@@ -418,10 +425,20 @@ static int pages_open_provider(struct pages *p, bool one, struct atw_err *err)
 	if (r < 0)
 		return r;
 	p->prov->every = !one;
-	p->prov->areas_only = p->areas_only && !p->sums;
-	p->prov->whole = p->areas_only;
-	p->prov->each = p->each || (p->shares && !pages_needs_own(p));
+	p->query.areas_only = p->areas_only && !p->sums;
+	p->query.whole = p->areas_only;
+	p->query.each = p->each || (p->shares && !pages_needs_own(p));
 	return ATW_OK;
+}
+
+static void pages_close_provider(struct pages *p)
+{
+	vma_cursor_close(p->vmas);
+	page_cursor_close(p->pages);
+	provider_close(p->prov);
+	p->vmas = NULL;
+	p->pages = NULL;
+	p->prov = NULL;
 }
 
 static int pages_list_all(struct pages *p, const struct pages_opts *o,
@@ -477,8 +494,7 @@ static int pages_look(void *arg, struct atw_err *err)
 
 	if (r == ATW_OK)
 		r = pages_list_all(l->p, l->o, err);
-	provider_close(l->p->prov);
-	l->p->prov = NULL;
+	pages_close_provider(l->p);
 	/* What may not be read is said once. */
 	if (l->p->unread)
 		l->p->unread = FAULTS;
@@ -555,7 +571,7 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 		pages_print_incomplete(&p);
 	if (r == ATW_OK)
 		warn_lacks(c, &src, p.prov);
-	provider_close(p.prov);
+	pages_close_provider(&p);
 	free(p.range);
 	session_close(&src);
 	return status;

@@ -17,6 +17,8 @@ enum { FAULTS = 8 };
 struct find_pages_search {
 	struct find *f;
 	struct provider *prov;
+	struct vma_cursor *vmas;
+	struct page_cursor *pages;
 	uint64_t faults, lost, hidden;   /* hidden: pages with unknown frames */
 };
 
@@ -29,6 +31,13 @@ static void find_pages_cannot(void *arg, const char *what, const struct atw_err 
 		atw_err_wrap(&e, "%s: %s", s->f->src.name, what);
 		print_error(&e);
 	}
+}
+
+static void find_pages_close(struct find_pages_search *s)
+{
+	vma_cursor_close(s->vmas);
+	page_cursor_close(s->pages);
+	provider_close(s->prov);
 }
 
 /* ---- one address space ---- */
@@ -68,7 +77,6 @@ static int find_pages_look(struct find_pages_search *s, const struct page_run *r
 static int find_pages_put_hits(struct find_pages_search *s, const struct find_owner *w,
 			       size_t task, struct atw_err *err)
 {
-	const struct provider_ops *ops = s->prov->ops;
 	_auto_free struct atw_area *a = malloc(sizeof(*a));
 	struct rmap *k = &s->f->finder;
 	struct atw_err why = { 0 };
@@ -78,15 +86,15 @@ static int find_pages_put_hits(struct find_pages_search *s, const struct find_ow
 		return atw_err_nomem(err);
 	rmap_merge(k);
 	s->f->shared_by += k->n && w->space->n > 1;
-	more = k->n ? ops->areas_open(s->prov, task, &why) : ATW_END;
+	more = k->n ? vma_cursor_open(s->prov, task, &s->vmas, &why) : ATW_END;
 	if (more == ATW_OK)
-		more = ops->areas_next(s->prov, a, &why);
+		more = vma_cursor_next(s->vmas, a, &why);
 	for (size_t i = 0; i < k->n && r == ATW_OK; i++) {
 		const struct rmap_entry *h = &k->hit[i];
 		bool in;
 
 		while (more == ATW_OK && a->end.u - 1 < h->va)
-			more = ops->areas_next(s->prov, a, &why);
+			more = vma_cursor_next(s->vmas, a, &why);
 		in = more == ATW_OK && a->start.u <= h->va && h->end - 1 <= a->end.u - 1;
 		r = find_put_hit(s->f, w, in ? a->name : NULL, h, err);
 	}
@@ -115,8 +123,10 @@ static int find_pages_sharers(const struct find_pages_search *s, size_t task,
 static int find_pages_search_task(struct find_pages_search *s, size_t task,
 				  struct atw_err *err)
 {
+	const struct page_query q = {
+		.task = task, .last = UINT64_MAX, .wanted = find_pages_is_wanted, .arg = s,
+	};
 	const struct page_task *t = &s->prov->task[task];
-	const struct provider_ops *ops = s->prov->ops;
 	struct owned_space space = { 0 };
 	const struct find_owner w = {
 		.task = t->name, .have_pid = true, .pid = t->pid, .space = &space,
@@ -126,11 +136,10 @@ static int find_pages_search_task(struct find_pages_search *s, size_t task,
 	int r, put = ATW_OK;
 
 	s->f->searched++;
-	r = ops->pages_open(s->prov, task, 0, UINT64_MAX, &why);
+	r = page_cursor_open(s->prov, &q, &s->pages, &why);
 	while (r == ATW_OK && put == ATW_OK &&
-	       (r = ops->pages_next(s->prov, &run, &why)) == ATW_OK)
+	       (r = page_cursor_next(s->pages, &run, &why)) == ATW_OK)
 		put = find_pages_look(s, run, err);
-	ops->pages_close(s->prov);
 	if (r < 0)
 		find_pages_cannot(s, t->name, &why);
 	if (put == ATW_OK && s->f->finder.n)
@@ -151,26 +160,24 @@ int find_translate_by_pages(struct find *f, const struct address *a,
 	uint64_t page = (uint64_t)1 << f->src.subject.space.paging.page_shift;
 	const struct target_query q = { .frames = false };
 	struct find_pages_search s = {.f = f};
+	struct page_query pq = {.first = a->first & -page, .last = a->last | (page - 1)};
 	const struct page_run *run;
-	size_t task = 0;
 	int r = target_provider(f->src.target, &q, find_pages_cannot, &s, &s.prov, err);
 
 	if (r == ATW_OK)
 		r = s.prov->ops->tasks(s.prov, err);
 	if (r == ATW_OK)
-		r = s.prov->ops->find(s.prov, (uint32_t)f->src.subject.pid, &task, err);
+		r = s.prov->ops->find(s.prov, (uint32_t)f->src.subject.pid, &pq.task, err);
 	if (r == ATW_OK)
-		r = s.prov->ops->pages_open(s.prov, task, a->first & -page, a->last | (page - 1), err);
-	while (r == ATW_OK && (r = s.prov->ops->pages_next(s.prov, &run, err)) == ATW_OK) {
+		r = page_cursor_open(s.prov, &pq, &s.pages, err);
+	while (r == ATW_OK && (r = page_cursor_next(s.pages, &run, err)) == ATW_OK) {
 		bool present = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
 
 		*lost += run->state == PAGE_LOST || (present && !run->pa);
 		for (uint32_t i = 0; present && run->pa && i < run->count && r == ATW_OK; i++)
 			r = fn(arg, run->va + i * run->slot, run->pa[i], run->slot, err);
 	}
-	if (s.prov)
-		s.prov->ops->pages_close(s.prov);
-	provider_close(s.prov);
+	find_pages_close(&s);
 	return r == ATW_END ? ATW_OK : r;
 }
 
@@ -211,7 +218,6 @@ int find_by_pages(struct find *f)
 
 	if (r == ATW_OK) {
 		s.prov->every = !f->src.subject.given;
-		s.prov->wanted = find_pages_is_wanted;
 		r = find_open(f, s.prov, &err);
 	}
 	if (r == ATW_OK)
@@ -220,7 +226,7 @@ int find_by_pages(struct find *f)
 		find_pages_notes(&s);
 		r = atw_output_commit(f->out, &err);
 	}
-	provider_close(s.prov);
+	find_pages_close(&s);
 	if (r < 0)
 		return print_error(&err);
 	print_defects(f->c, &f->src);

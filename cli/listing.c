@@ -245,14 +245,13 @@ static void listing_read_areas(struct listing *l)
 	free(a);
 }
 
-void listing_areas(struct listing *l, struct provider *p, size_t task)
+void listing_areas(struct listing *l, struct vma_cursor *c)
 {
 	struct atw_area *a = malloc(sizeof(*a));
 
 	listing_forget_areas(l);
-	if (a && p->ops->areas_open(p, task, NULL) == ATW_OK)
-		while (p->ops->areas_next(p, a, NULL) == ATW_OK && listing_add_area(l, a))
-			;
+	while (a && vma_cursor_next(c, a, NULL) == ATW_OK && listing_add_area(l, a))
+		;
 	free(a);
 }
 

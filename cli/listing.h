@@ -86,9 +86,10 @@ void row_flags(const struct listing *l, struct row *r, uint64_t va, uint64_t fla
 
 /* The process of the row, if the user selected one. */
 void row_subject(const struct listing *l, struct row *r);
-/* Without a kernel in memory: the areas of a provider's task. */
+/* For targets without symbols: the remaining areas of the cursor. */
 struct provider;
-void listing_areas(struct listing *l, struct provider *p, size_t task);
+struct vma_cursor;
+void listing_areas(struct listing *l, struct vma_cursor *c);
 
 /* Warns once about data that a provider lacks, with a hint. */
 void warn_lacks(const struct common *c, const struct session *o, const struct provider *p);

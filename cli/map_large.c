@@ -52,6 +52,7 @@ struct map_large_view {
 	const struct common *c;
 	const struct session *src;
 	struct provider *prov;
+	struct vma_cursor *vmas;
 	struct atw_output *out;
 	bool rows;
 	size_t task;
@@ -93,7 +94,6 @@ static int map_large_open_view(struct map_large_view *v, struct atw_err *err)
 	r = target_provider(src->target, &q, map_large_cannot, v, &v->prov, err);
 	if (r < 0)
 		return r;
-	v->prov->areas_only = true;
 	r = v->prov->ops->tasks(v->prov, err);
 	return r < 0 ? r : v->prov->ops->find(v->prov, (uint32_t)src->subject.pid, &v->task, err);
 }
@@ -111,14 +111,13 @@ static bool map_large_is_wanted(const struct address *range, size_t n,
 static int map_large_read_areas(struct map_large_view *v, const struct address *range,
 				size_t nranges, struct atw_err *err)
 {
-	const struct provider_ops *ops = v->prov->ops;
 	struct atw_area *a = malloc(sizeof(*a));
 	struct atw_err why = { 0 };
-	int r = a ? ops->areas_open(v->prov, v->task, err) : atw_err_nomem(err);
+	int r = a ? vma_cursor_open(v->prov, v->task, &v->vmas, err) : atw_err_nomem(err);
 
 	if (r == ATW_END)
 		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu64 " has ended", v->src->subject.pid);
-	while (r == ATW_OK && (r = ops->areas_next(v->prov, a, &why)) != ATW_END) {
+	while (r == ATW_OK && (r = vma_cursor_next(v->vmas, a, &why)) != ATW_END) {
 		struct map_large_area *k;
 
 		if (r < 0) {
@@ -136,7 +135,7 @@ static int map_large_read_areas(struct map_large_view *v, const struct address *
 		k = &v->area[v->n++];
 		*k = (struct map_large_area){
 			.start = a->start.u, .end = a->end.u, .name = strdup(a->name)};
-		ops->large(v->prov, a, v->block, &k->may);
+		v->prov->ops->large(v->vmas, a, v->block, &k->may);
 	}
 	free(a);
 	return r == ATW_END ? ATW_OK : r;
@@ -147,6 +146,7 @@ static void map_large_close_view(struct map_large_view *v)
 	for (size_t i = 0; i < v->n; i++)
 		free(v->area[i].name);
 	free(v->area);
+	vma_cursor_close(v->vmas);
 	provider_close(v->prov);
 }
 
@@ -226,15 +226,22 @@ static int map_large_read_pages(struct map_large_view *v, bool whole, struct atw
 {
 	uint64_t first = whole ? 0 : v->area[0].start;
 	uint64_t last = whole ? v->prov->user_last : v->area[v->n - 1].end - 1;
+	const struct page_query q = {
+		.task = v->task, .first = first, .last = last, .vmas = v->vmas,
+		.areas_only = true,
+	};
+	struct page_cursor *pages = NULL;
 	const struct page_run *run;
 	size_t at = 0;
-	int r = v->prov->ops->pages_open(v->prov, v->task, first, last, err);
+	int r = page_cursor_open(v->prov, &q, &pages, err);
 
-	if (r < 0)
+	if (r < 0) {
+		page_cursor_close(pages);
 		return r;
+	}
 	if (v->n)
 		large_begin(&v->scan, v->area[0].start, v->area[0].end, &v->area[0].may, v->block);
-	while ((r = v->prov->ops->pages_next(v->prov, &run, err)) == ATW_OK) {
+	while ((r = page_cursor_next(pages, &run, err)) == ATW_OK) {
 		uint64_t from = run->va, to = run->va + (run->size - 1);
 
 		v->lost += run->state >= PAGE_LOST && run->state != PAGE_BAD;
@@ -245,7 +252,7 @@ static int map_large_read_pages(struct map_large_view *v, bool whole, struct atw
 		if (r < 0)
 			break;
 	}
-	v->prov->ops->pages_close(v->prov);
+	page_cursor_close(pages);
 	r = r == ATW_END ? ATW_OK : r;
 	for (; at < v->n && r == ATW_OK; at++) {
 		large_end(&v->scan);

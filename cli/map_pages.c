@@ -32,6 +32,8 @@ struct map_pages_out {
 	struct atw_output *out;          /* NULL: to `look` */
 	struct map_look *look;
 	struct provider *prov;
+	struct vma_cursor *vmas;
+	struct page_cursor *pages;
 	size_t task;                     /* of its tasks, the one that is asked for */
 	uint64_t pid;                    /* its number */
 	const struct session *src;
@@ -165,11 +167,11 @@ static int64_t map_pages_node_of(struct map_pages_out *o, const struct page_run 
 	struct frame_facts a, b;
 
 	if (!o->nodes.wanted || !r->pa ||
-	    o->prov->ops->facts(o->prov, r, i, 0, r->slot, &a, NULL) < 0 ||
+	    page_cursor_facts(o->pages, r, i, 0, r->slot, &a, NULL) < 0 ||
 	    !(a.have & FACT_NODE))
 		return NODE_NONE;
 	if (r->slot > page &&
-	    (o->prov->ops->facts(o->prov, r, i, r->slot - page, 0, &b, NULL) < 0 ||
+	    (page_cursor_facts(o->pages, r, i, r->slot - page, 0, &b, NULL) < 0 ||
 	     !(b.have & FACT_NODE) || b.page.node != a.page.node))
 		return NODE_NONE;
 	return a.page.node;
@@ -231,14 +233,17 @@ static int map_pages_list(struct map_pages_out *o, const struct address *a,
 	const struct page_run *r;
 	bool begun = false;
 	uint64_t page = ((uint64_t)1 << o->prov->page_shift) - 1;
-	int rc = o->prov->ops->pages_open(o->prov, o->task, a->first & ~page, a->last | page, err);
-	int put = ATW_OK;
+	const struct page_query q = {
+		.task = o->task, .first = a->first & ~page, .last = a->last | page,
+		.vmas = o->vmas,
+	};
+	int rc = page_cursor_open(o->prov, &q, &o->pages, err), put = ATW_OK;
 
 	if (rc == ATW_END)
 		rc = atw_err_set(err, ATW_E_NONE, "%s has ended", o->src->subject.label);
 	if (rc < 0)
 		return atw_err_wrap(err, "%s", o->src->name);
-	for (; put == ATW_OK && (rc = o->prov->ops->pages_next(o->prov, &r, err)) == ATW_OK;
+	for (; put == ATW_OK && (rc = page_cursor_next(o->pages, &r, err)) == ATW_OK;
 	     begun = true) {
 		uint64_t last = r->va + (r->size - 1);
 		bool unknown = r->state == PAGE_ABSENT && r->have & RUN_STATE_HIDDEN;
@@ -254,7 +259,6 @@ static int map_pages_list(struct map_pages_out *o, const struct address *a,
 		put = map_pages_take(o, r, r->va > a->first ? r->va : a->first,
 				     last < a->last ? last : a->last, !a->is_range, err);
 	}
-	o->prov->ops->pages_close(o->prov);
 	/* What is wrong with the output is not the source's fault. */
 	if (put < 0)
 		return put;
@@ -298,6 +302,16 @@ static int map_pages_open_task(struct map_pages_out *o, const struct session *sr
 	return r < 0 ? atw_err_wrap(err, "%s", src->name) : ATW_OK;
 }
 
+static void map_pages_close(struct map_pages_out *o)
+{
+	vma_cursor_close(o->vmas);
+	page_cursor_close(o->pages);
+	provider_close(o->prov);
+	o->vmas = NULL;
+	o->pages = NULL;
+	o->prov = NULL;
+}
+
 /* The process that `src` is about now, if that is not the one at hand. */
 static int map_pages_enter(struct map_pages_out *o, const struct session *src,
 			   struct atw_err *err)
@@ -306,12 +320,11 @@ static int map_pages_enter(struct map_pages_out *o, const struct session *src,
 
 	if (o->prov && o->pid == src->subject.pid)
 		return ATW_OK;
-	provider_close(o->prov);
-	o->prov = NULL;
+	map_pages_close(o);
 	o->pid = src->subject.pid;
 	r = map_pages_open_task(o, src, err);
-	if (r == ATW_OK)
-		listing_areas(o->list, o->prov, o->task);
+	if (r == ATW_OK && vma_cursor_open(o->prov, o->task, &o->vmas, NULL) == ATW_OK)
+		listing_areas(o->list, o->vmas);
 	return r;
 }
 
@@ -409,7 +422,7 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 				 o->unknown, o->unknown == 1 ? " is" : "s are");
 	if (r == ATW_OK)
 		warn_lacks(c, src, o->prov);
-	provider_close(o->prov);
+	map_pages_close(o);
 	node_sum_deinit(&o->nodes);
 	return status;
 }
@@ -459,7 +472,7 @@ static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 			r = map_pages_list(&o, &a, err);
 	}
 	listing_deinit(&areas);
-	provider_close(o.prov);
+	map_pages_close(&o);
 	return r;
 }
 

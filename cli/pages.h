@@ -56,6 +56,9 @@ struct pages {
 	struct atw_names flags;
 
 	struct provider *prov;
+	struct page_query query;         /* of every listing */
+	struct vma_cursor *vmas;         /* of the listing under way, */
+	struct page_cursor *pages;       /* and its pages */
 	struct swap_name swap[32];
 	char swap_text[300];
 

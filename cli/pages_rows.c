@@ -119,7 +119,7 @@ static int pages_rows_query(struct pages *p, const struct page_run *run, uint32_
 			    uint64_t off, uint64_t mapped, struct frame_facts *ret)
 {
 	struct atw_err why = { 0 };
-	int r = p->prov->ops->facts(p->prov, run, i, off, mapped, ret, &why);
+	int r = page_cursor_facts(p->pages, run, i, off, mapped, ret, &why);
 
 	if (r == ATW_E_DAMAGED)
 		provider_cannot(p->prov, "struct pages", &why);
@@ -364,7 +364,7 @@ static int pages_rows_heading(struct pages *p, const struct page_area *a,
 			      struct atw_err *err)
 {
 	const struct atw_area *v = a->area;
-	char size[16], no = p->prov->rights_unknown ? '?' : '-';
+	char size[16], no = v && v->rights_unknown ? '?' : '-';
 	int rc;
 
 	if (!p->headings)
@@ -416,7 +416,7 @@ int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 	page_set(&r, P_ADDRESS, a->first);
 	page_set(&r, P_END, a->last + 1);
 	pages_set_sums(p, &r, &a->sum);
-	if (a->area && !p->prov->rights_unknown)
+	if (a->area && !a->area->rights_unknown)
 		page_set(&r, P_RIGHTS, (a->area->read ? 1u : 0) | (a->area->write ? 2u : 0) |
 			 (a->area->exec ? 4u : 0) | 8u);
 	return pages_rows_put(p, &r, err);

@@ -13,6 +13,8 @@
 struct ps_pages {
 	struct ps *p;
 	struct provider *prov;
+	struct vma_cursor *vmas;
+	struct page_cursor *pages;
 	size_t near;                 /* of its tasks, the one met last */
 };
 
@@ -39,7 +41,7 @@ static void ps_pages_to_area(struct ps_pages *l, struct ps_pages_areas *a,
 {
 	while (a->more && a->now.end.u <= va) {
 		struct atw_err why = { 0 };
-		int r = l->prov->ops->areas_next(l->prov, &a->now, &why);
+		int r = vma_cursor_next(l->vmas, &a->now, &why);
 
 		a->more = r != ATW_END && r != ATW_E_LIMIT && r != ATW_E_NOMEM;
 	}
@@ -66,20 +68,20 @@ static int ps_pages_add_up(struct ps_pages *l, size_t task, struct usage *u)
 {
 	_auto_free struct ps_pages_areas *areas = calloc(1, sizeof(*areas));
 	struct smaps_look look = { .p = l->prov };
-	const struct provider_ops *ops = l->prov->ops;
+	const struct page_query q = {.task = task, .last = INT64_MAX, .whole = true};
 	const struct page_run *run;
 	struct atw_err why = { 0 };
 	int r;
 
 	if (!areas)
 		return ATW_E_NOMEM;
-	areas->more = ops->areas_open(l->prov, task, &why) == ATW_OK;
-	r = ops->pages_open(l->prov, task, 0, INT64_MAX, &why);
-	while (r == ATW_OK && (r = ops->pages_next(l->prov, &run, &why)) == ATW_OK) {
+	areas->more = vma_cursor_open(l->prov, task, &l->vmas, &why) == ATW_OK;
+	r = page_cursor_open(l->prov, &q, &l->pages, &why);
+	look.pages = l->pages;
+	while (r == ATW_OK && (r = page_cursor_next(l->pages, &run, &why)) == ATW_OK) {
 		ps_pages_to_area(l, areas, &look, run->va);
 		ps_pages_add_run(&look, run, u);
 	}
-	ops->pages_close(l->prov);
 	u->known = r == ATW_END;
 	l->p->unread += r < 0;
 	l->p->lost += u->lost != 0;
@@ -101,7 +103,6 @@ int ps_pages_open(struct ps *p, struct atw_err *err)
 	r = target_provider(p->src.target, &q, ps_pages_cannot, l, &l->prov, err);
 	if (r == ATW_OK) {
 		l->prov->every = !p->npids;
-		l->prov->whole = true;
 		r = l->prov->ops->tasks(l->prov, err);
 	}
 	if (r < 0)
@@ -111,8 +112,11 @@ int ps_pages_open(struct ps *p, struct atw_err *err)
 
 void ps_pages_close(struct ps *p)
 {
-	if (p->pages)
+	if (p->pages) {
+		vma_cursor_close(p->pages->vmas);
+		page_cursor_close(p->pages->pages);
 		provider_close(p->pages->prov);
+	}
 	free(p->pages);
 	p->pages = NULL;
 }

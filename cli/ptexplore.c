@@ -32,6 +32,8 @@ struct ptexplore_shown {
 struct explorer {
 	struct request o;
 	struct provider *prov;
+	struct vma_cursor *vmas;
+	struct page_cursor *pages;
 	struct ptexplore_shown *area;
 	size_t n, cap;
 };
@@ -277,7 +279,7 @@ static void ptexplore_put_page(struct explorer *e, const struct page_run *r, uin
 		printf("n/a ");
 	printf("%s%s%s", r->flags & 4 ? "file-page " : "", r->flags & 2 ? "exclusive " : "",
 	       r->flags & 1 ? "soft-dirty " : "");
-	if (!r->pa || e->prov->ops->facts(e->prov, r, i, off, 0, &f, NULL) < 0)
+	if (!r->pa || page_cursor_facts(e->pages, r, i, off, 0, &f, NULL) < 0)
 		f.have = 0;
 	if (f.have & FACT_COUNT)
 		printf("count:%" PRIu64 " flags:", f.page.count);
@@ -317,10 +319,13 @@ static int ptexplore_put_pages(struct explorer *e, uint64_t first, uint64_t last
 			       struct atw_err *err)
 {
 	uint64_t page = (uint64_t)1 << e->prov->page_shift, absent = 0;
+	const struct page_query q = {
+		.first = first, .last = last, .vmas = e->vmas, .each = true,
+	};
 	const struct page_run *r;
-	int rc = e->prov->ops->pages_open(e->prov, 0, first, last, err);
+	int rc = page_cursor_open(e->prov, &q, &e->pages, err);
 
-	while (rc >= 0 && (rc = e->prov->ops->pages_next(e->prov, &r, err)) == ATW_OK) {
+	while (rc >= 0 && (rc = page_cursor_next(e->pages, &r, err)) == ATW_OK) {
 		uint64_t from = r->va > first ? r->va : first;
 		uint64_t to = r->va + (r->size - 1) < last ? r->va + (r->size - 1) : last;
 
@@ -372,8 +377,8 @@ static int ptexplore_read_areas(struct explorer *e, struct atw_err *err)
 
 	if (!a)
 		return atw_err_nomem(err);
-	r = e->prov->ops->areas_open(e->prov, 0, err);
-	while (r >= 0 && (r = e->prov->ops->areas_next(e->prov, a, err)) == ATW_OK) {
+	r = vma_cursor_open(e->prov, 0, &e->vmas, err);
+	while (r >= 0 && (r = vma_cursor_next(e->vmas, a, err)) == ATW_OK) {
 		struct buf text = { 0 };
 		char *name;
 
@@ -433,8 +438,6 @@ int ptexplore_main(int argc, char **argv)
 
 	r = pagemap_provider_open(&po, NULL, NULL, &e.prov, &err);
 	if (r == ATW_OK)
-		e.prov->each = true;
-	if (r == ATW_OK)
 		r = e.prov->ops->tasks(e.prov, &err);
 	if (r == ATW_OK)
 		r = ptexplore_read_areas(&e, &err);
@@ -447,6 +450,8 @@ int ptexplore_main(int argc, char **argv)
 	for (size_t i = 0; i < e.n; i++)
 		free(e.area[i].name);
 	free(e.area);
+	vma_cursor_close(e.vmas);
+	page_cursor_close(e.pages);
 	provider_close(e.prov);
 	return r < 0 ? EXIT_NO : EXIT_COMPLETE;
 }

@@ -70,6 +70,7 @@ struct atw_space {
 	struct atw_space_info info;
 	struct mmu_lookup *lookup;
 	struct provider *prov; /* of a target without page tables */
+	struct page_cursor *pages;
 	size_t task;
 	struct api_lost lost;
 	struct api_path path;

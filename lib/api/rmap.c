@@ -28,7 +28,8 @@ struct atw_rmap {
 	size_t hit; /* the next one of the address space under way */
 
 	struct spaces spaces;  /* with page tables */
-	struct provider *prov; /* without */
+	struct provider *prov;
+	struct page_cursor *pages; /* without */
 	size_t at;             /* the next address space */
 	bool kernel;           /* the kernel's is under way, or was */
 	uint32_t *pids;        /* of the one under way, without page tables */
@@ -121,7 +122,6 @@ static void rmap_cannot(void *arg, const char *what, const struct atw_err *why)
 	api_lost_add(&((struct atw_rmap *)arg)->lost, what, why);
 }
 
-/* The provider gives both the same `arg`. */
 static bool rmap_is_wanted(void *arg, uint64_t pa, uint64_t len)
 {
 	return rmap_wants(&((struct atw_rmap *)arg)->finder, pa, len);
@@ -176,10 +176,9 @@ static int rmap_sharers(struct atw_rmap *c, size_t task, struct atw_err *err)
 
 static int rmap_next_pages(struct atw_rmap *c, struct atw_err *err)
 {
-	const struct provider_ops *ops = c->prov->ops;
+	struct page_query q = {.last = UINT64_MAX, .wanted = rmap_is_wanted, .arg = c};
 	const struct page_run *run;
 	struct atw_err why = {0};
-	size_t task;
 	int r, added = ATW_OK;
 
 	while (c->at < c->prov->ntasks && (c->pid ? c->prov->task[c->at].pid != c->pid
@@ -187,16 +186,15 @@ static int rmap_next_pages(struct atw_rmap *c, struct atw_err *err)
 		c->at++;
 	if (c->at == c->prov->ntasks)
 		return ATW_END;
-	task = c->at++;
-	c->comm = c->prov->task[task].name;
-	r = rmap_sharers(c, task, err);
+	q.task = c->at++;
+	c->comm = c->prov->task[q.task].name;
+	r = rmap_sharers(c, q.task, err);
 	if (r < 0)
 		return r;
-	r = ops->pages_open(c->prov, task, 0, UINT64_MAX, &why);
+	r = page_cursor_open(c->prov, &q, &c->pages, &why);
 	while (r == ATW_OK && added == ATW_OK &&
-	       (r = ops->pages_next(c->prov, &run, &why)) == ATW_OK)
+	       (r = page_cursor_next(c->pages, &run, &why)) == ATW_OK)
 		added = rmap_add_run(c, run, err);
-	ops->pages_close(c->prov);
 	if (r < 0)
 		api_lost_add(&c->lost, c->comm, &why);
 	rmap_merge(&c->finder);
@@ -236,7 +234,6 @@ static int rmap_start(struct atw_rmap *c, struct atw_err *err)
 	if (r < 0)
 		return r;
 	c->prov->every = !c->pid;
-	c->prov->wanted = rmap_is_wanted;
 	return c->prov->ops->tasks(c->prov, err);
 }
 
@@ -328,8 +325,7 @@ void atw_rmap_close(struct atw_rmap *rmap)
 {
 	if (!rmap)
 		return;
-	if (rmap->prov)
-		rmap->prov->ops->pages_close(rmap->prov);
+	page_cursor_close(rmap->pages);
 	provider_close(rmap->prov);
 	spaces_deinit(&rmap->spaces);
 	free(rmap->finder.hit);

@@ -94,8 +94,7 @@ void atw_space_close(struct atw_space *space)
 	if (!space)
 		return;
 	mmu_lookup_close(space->lookup);
-	if (space->prov)
-		space->prov->ops->pages_close(space->prov);
+	page_cursor_close(space->pages);
 	provider_close(space->prov);
 	free(space);
 }
@@ -208,6 +207,7 @@ static int space_translate_refuse_kernel(struct atw_space *s, atw_va va,
 
 static int space_translate_by_pages(struct atw_space *s, atw_va va, struct atw_err *err)
 {
+	struct page_query q = {.vmas = NULL};
 	const struct page_run *run;
 	uint64_t page;
 	int r = ATW_OK;
@@ -220,10 +220,12 @@ static int space_translate_by_pages(struct atw_space *s, atw_va va, struct atw_e
 	if (va.u > s->prov->user_last)
 		return space_translate_refuse_kernel(s, va, err);
 	s->translation = (struct atw_translation){.va = va, .page_size = page};
-	r = s->prov->ops->pages_open(s->prov, s->task, va.u & -page, va.u | (page - 1),
-				     err);
+	q.task = s->task;
+	q.first = va.u & -page;
+	q.last = va.u | (page - 1);
+	r = page_cursor_open(s->prov, &q, &s->pages, err);
 	while (r == ATW_OK) {
-		r = s->prov->ops->pages_next(s->prov, &run, err);
+		r = page_cursor_next(s->pages, &run, err);
 		if (r == ATW_OK && va.u >= run->va && va.u - run->va < run->size) {
 			space_translate_run(s, va, run);
 			break;

@@ -16,6 +16,7 @@ static int vmas_has_ended(const struct atw_space *space, struct atw_err *err)
 
 struct atw_vmas {
 	struct provider *prov;
+	struct vma_cursor *cursor;
 	struct api_lost lost;
 	bool ended;
 	struct atw_area area;
@@ -37,7 +38,7 @@ int atw_vmas_open(struct atw_space *space, struct atw_vmas **ret, struct atw_err
 		return atw_err_nomem(err);
 	r = api_provider_open(space, false, &c->lost, &c->prov, &task, err);
 	if (r == ATW_OK)
-		r = c->prov->ops->areas_open(c->prov, task, err);
+		r = vma_cursor_open(c->prov, task, &c->cursor, err);
 	if (r == ATW_END)
 		r = vmas_has_ended(space, err);
 	if (r < 0) {
@@ -54,7 +55,7 @@ static int vmas_step(struct atw_vmas *c, struct atw_err *err)
 	int r;
 
 	while (!c->ended) {
-		r = c->prov->ops->areas_next(c->prov, &c->area, &why);
+		r = vma_cursor_next(c->cursor, &c->area, &why);
 		if (r == ATW_OK)
 			return r;
 		if (r == ATW_E_NOMEM)
@@ -99,6 +100,7 @@ void atw_vmas_close(struct atw_vmas *vmas)
 {
 	if (!vmas)
 		return;
+	vma_cursor_close(vmas->cursor);
 	provider_close(vmas->prov);
 	free(vmas);
 }
@@ -107,6 +109,7 @@ void atw_vmas_close(struct atw_vmas *vmas)
 
 struct atw_pages {
 	struct provider *prov;
+	struct page_cursor *cursor;
 	struct api_lost lost;
 	uint64_t first, last;
 	bool frames, ended;
@@ -121,8 +124,8 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 		   struct atw_pages **ret, struct atw_err *err)
 {
 	struct atw_pages_opts o;
+	struct page_query q = {.vmas = NULL};
 	struct atw_pages *c;
-	size_t task;
 	int r = api_opts(&o, sizeof(o), opts, err);
 
 	if (r == ATW_OK)
@@ -137,15 +140,12 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 	if (!c)
 		return atw_err_nomem(err);
 	c->frames = o.frames;
-	r = api_provider_open(space, c->frames, &c->lost, &c->prov, &task, err);
-	/* Struct pages are found when VMAs are asked for. */
-	if (r == ATW_OK && c->frames)
-		r = c->prov->ops->areas_open(c->prov, task, err);
+	r = api_provider_open(space, c->frames, &c->lost, &c->prov, &q.task, err);
 	if (r == ATW_OK) {
-		c->prov->each = c->frames;
-		c->first = o.first.u;
-		c->last = o.last.u ? o.last.u : c->prov->user_last;
-		r = c->prov->ops->pages_open(c->prov, task, c->first, c->last, err);
+		c->first = q.first = o.first.u;
+		c->last = q.last = o.last.u ? o.last.u : c->prov->user_last;
+		q.each = c->frames;
+		r = page_cursor_open(c->prov, &q, &c->cursor, err);
 	}
 	if (r == ATW_END)
 		r = vmas_has_ended(space, err);
@@ -171,7 +171,7 @@ static int vmas_pages_step(struct atw_pages *c, struct atw_err *err)
 	int r;
 
 	while (!c->ended) {
-		r = c->prov->ops->pages_next(c->prov, &c->run, &why);
+		r = page_cursor_next(c->cursor, &c->run, &why);
 		if (r == ATW_OK && c->run->state >= PAGE_LOST &&
 		    c->run->state <= PAGE_UNSTABLE && vmas_pages_wanted(c, c->run)) {
 			atw_err_set(&why, ATW_E_MISSING, "%s",
@@ -224,7 +224,7 @@ static void vmas_pages_set_frame(struct atw_pages *c)
 	const struct page_run *run = c->run;
 
 	c->facts = (struct frame_facts){0};
-	if (c->prov->ops->facts(c->prov, run, c->at, 0, run->slot, &c->facts, NULL) < 0)
+	if (page_cursor_facts(c->cursor, run, c->at, 0, run->slot, &c->facts, NULL) < 0)
 		return;
 	/* The frame was given to others since the entry was read. */
 	if (c->facts.have & FACT_STALE)
@@ -263,8 +263,7 @@ void atw_pages_close(struct atw_pages *pages)
 {
 	if (!pages)
 		return;
-	if (pages->prov)
-		pages->prov->ops->pages_close(pages->prov);
+	page_cursor_close(pages->cursor);
 	provider_close(pages->prov);
 	free(pages);
 }

@@ -275,7 +275,6 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 
 	p->cannot = collect_cannot;
 	p->arg = &c;
-	p->each = true;
 	p->slabs = o->slabs;
 	p->threads = o->threads;
 	p->every = !o->pid;
@@ -292,6 +291,8 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 	p->arg = its;
 	extents_deinit(&c.ram);
 	told_files_deinit(&c.files);
+	vma_cursor_close(c.vmas);
+	page_cursor_close(c.pages);
 	free(c.run);
 	return r;
 }

@@ -22,6 +22,8 @@ struct told_files {
 
 struct collect {
 	struct provider *p;
+	struct vma_cursor *vmas;     /* of the task under way, */
+	struct page_cursor *pages;   /* and its pages */
 	const struct census_collect_opts *o;
 	const struct census_sink *to;
 	uint64_t page;               /* bytes */

@@ -275,7 +275,7 @@ static int area_look_up(struct collect *c, const struct page_run *r, uint32_t i,
 			struct atw_err *err)
 {
 	struct frame_facts f;
-	int rc = c->p->ops->facts(c->p, r, i, off, off ? 0 : r->slot, &f, &k->why);
+	int rc = page_cursor_facts(c->pages, r, i, off, off ? 0 : r->slot, &f, &k->why);
 
 	k->page = *one;
 	k->more = rc == ATW_OK ? f.alike : 0;

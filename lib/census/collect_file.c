@@ -61,7 +61,7 @@ int collect_file(struct collect *c, struct atw_err *err)
 		return atw_err_nomem(err);
 	if (t->known || t->tries == TRIES || (t->tries && a->offset))
 		return ATW_OK;
-	r = c->p->ops->file(c->p, a, &u);
+	r = c->p->ops->file(c->vmas, a, &u);
 	t->known = r == ATW_OK || r == ATW_E_FORMAT;
 	/* Once; and a second time if more is known of it. */
 	if (t->tries++ && r != ATW_OK)

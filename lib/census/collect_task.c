@@ -10,7 +10,8 @@
 
 /* Position in the list of VMAs. */
 struct collect_task_reader {
-	bool more, now;              /* now: `area` is valid and not emitted yet */
+	bool opened, more;
+	bool now;                    /* `area` is valid and not emitted yet */
 	struct atw_area area;
 };
 
@@ -22,7 +23,7 @@ static int collect_task_step(struct collect *c, struct collect_task_reader *r,
 	r->now = false;
 	while (r->more && !r->now && status == ATW_OK) {
 		struct atw_err why = { 0 };
-		int rc = c->p->ops->areas_next(c->p, &r->area, &why);
+		int rc = vma_cursor_next(c->vmas, &r->area, &why);
 
 		if (rc == ATW_E_NOMEM) {
 			*err = why;
@@ -95,15 +96,19 @@ static int collect_task_part(struct collect *c, size_t task,
 			     struct collect_task_reader *r, uint64_t first, uint64_t last,
 			     struct atw_err *err)
 {
+	const struct page_query q = {
+		.task = task, .first = first, .last = last, .each = true,
+		.vmas = r->opened ? c->vmas : NULL,
+	};
 	struct provider *p = c->p;
 	struct atw_err why = { 0 };
 	const struct page_run *s;
 	uint64_t listed = first;
 	bool whole = false;
-	int rc = p->ops->pages_open(p, task, first, last, &why), status = ATW_OK;
+	int rc = page_cursor_open(p, &q, &c->pages, &why), status = ATW_OK;
 
 	while (rc == ATW_OK && status == ATW_OK &&
-	       (rc = p->ops->pages_next(p, &s, &why)) == ATW_OK) {
+	       (rc = page_cursor_next(c->pages, &s, &why)) == ATW_OK) {
 		uint64_t from = s->va, to = s->va + (s->size - 1);
 
 		if (to < first || from > last)
@@ -113,7 +118,6 @@ static int collect_task_part(struct collect *c, size_t task,
 		status = collect_task_deal_out(c, r, s, from > first ? from : first,
 					     to < last ? to : last, err);
 	}
-	p->ops->pages_close(p);
 	if (status != ATW_OK)
 		return status;
 	if (rc == ATW_E_NOMEM) {
@@ -156,7 +160,7 @@ static int collect_task_memory(struct collect *c, size_t task, bool areas,
 
 	if (!r)
 		return atw_err_nomem(err);
-	r->more = areas;
+	r->opened = r->more = areas;
 	rc = collect_task_step(c, r, err);
 	if (rc == ATW_OK)
 		rc = collect_task_part(c, task, r, 0, c->p->user_last, err);
@@ -233,6 +237,7 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 	const struct page_task *t = &c->p->task[i];
 	const struct about_to to = { c->to->record, c->to->arg, NULL };
 	struct atw_err why = { 0 }, unread = { 0 };
+	const struct vma_cursor *vmas;
 	int rc, areas;
 
 	c->pid = t->pid;
@@ -241,8 +246,9 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 		if (rc != ATW_E_UNSUPPORTED)
 			return rc;
 	}
-	areas = c->p->ops->areas_open(c->p, i, &unread);
-	rc = areas == ATW_END ? ATW_END : c->p->ops->about(c->p, i, about, &why);
+	areas = vma_cursor_open(c->p, i, &c->vmas, &unread);
+	vmas = areas == ATW_OK ? c->vmas : NULL;
+	rc = areas == ATW_END ? ATW_END : c->p->ops->about(c->p, i, vmas, about, &why);
 	if (areas == ATW_E_NOMEM || rc == ATW_E_NOMEM) {
 		*err = areas == ATW_E_NOMEM ? unread : why;
 		return ATW_E_NOMEM;

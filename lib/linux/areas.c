@@ -347,6 +347,7 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 	ret->write = ret->flags & VM_WRITE;
 	ret->exec = ret->flags & VM_EXEC;
 	ret->shared = ret->flags & VM_MAYSHARE;
+	ret->rights_unknown = false;
 	a->unread.status = names_fill(&a->names, ret, &a->unread);
 	ret->unread = a->unread.status < 0;
 	return ATW_OK;

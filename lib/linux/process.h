@@ -82,6 +82,7 @@ struct atw_area {
 	atw_va start, end;       /* half open */
 	uint64_t flags;          /* vm_flags, unchanged */
 	bool read, write, exec, shared;
+	bool rights_unknown;     /* none of the first three is known */
 	uint64_t offset;         /* in the file, bytes */
 	uint32_t major, minor;   /* device of the file; 0:0 none */
 	uint64_t inode;

@@ -13,173 +13,173 @@
 /* ---- what is not known ---- */
 
 /* Of first..last nothing is known. Where runs tell of it after all, these are right. */
-static void fill_add_hole(struct capture_provider *m, uint64_t first, uint64_t last)
+static void fill_add_hole(struct capture_pages *c, uint64_t first, uint64_t last)
 {
-	size_t i = m->nholes;
+	size_t i = c->nholes;
 
 	if (first > last)
 		return;
-	while (i && m->hole[i - 1].first > first)
+	while (i && c->hole[i - 1].first > first)
 		i--;
 	/* There is no room: rather what lies between two is not known either. */
-	if (m->nholes == CAPTURE_HOLES) {
+	if (c->nholes == CAPTURE_HOLES) {
 		if (!i)
-			m->hole[i++].first = first;
-		if (m->hole[i - 1].last < last)
-			m->hole[i - 1].last = last;
+			c->hole[i++].first = first;
+		if (c->hole[i - 1].last < last)
+			c->hole[i - 1].last = last;
 		return;
 	}
-	memmove(m->hole + i + 1, m->hole + i, (m->nholes - i) * sizeof(m->hole[0]));
-	m->hole[i].first = first;
-	m->hole[i].last = last;
-	m->nholes++;
+	memmove(c->hole + i + 1, c->hole + i, (c->nholes - i) * sizeof(c->hole[0]));
+	c->hole[i].first = first;
+	c->hole[i].last = last;
+	c->nholes++;
 }
 
-void capture_drop_holes(struct capture_provider *m, uint64_t upto)
+void capture_drop_holes(struct capture_pages *c, uint64_t upto)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < m->nholes; i++)
-		if (m->hole[i].last >= upto)
-			m->hole[n++] = m->hole[i];
-	m->nholes = n;
+	for (size_t i = 0; i < c->nholes; i++)
+		if (c->hole[i].last >= upto)
+			c->hole[n++] = c->hole[i];
+	c->nholes = n;
 }
 
-static void fill_lost(struct capture_provider *m, const struct capture_lost *l,
+static void fill_lost(struct capture_pages *c, const struct capture_lost *l,
 		      uint32_t has)
 {
 	struct atw_err why = { 0 };
 	char what[400];
 
-	if (!(has & CAPTURE_L_START) || l->pid != m->pages.pid)
+	if (!(has & CAPTURE_L_START) || l->pid != c->lines.pid)
 		return;
 	if (has & CAPTURE_L_LAST)
-		fill_add_hole(m, l->start, l->last);
+		fill_add_hole(c, l->start, l->last);
 	else
-		fill_add_hole(m, l->start, l->start | (m->page - 1));
-	if (l->start > m->last || (has & CAPTURE_L_LAST && l->last < m->at))
+		fill_add_hole(c, l->start, l->start | (c->m->page - 1));
+	if (l->start > c->last || (has & CAPTURE_L_LAST && l->last < c->at))
 		return;
 	capture_why(&why, l->why);
 	snprintf(what, sizeof(what), "when it was taken: process %" PRIu64 ": %.*s at 0x%" PRIx64,
 		 l->pid, (int)(l->what.len < 300 ? l->what.len : 300),
 		 l->what.data ? (const char *)l->what.data : "", l->start);
-	provider_cannot(&m->p, what, &why);
+	provider_cannot(c->cur.p, what, &why);
 }
 
 /* ---- areas ---- */
 
-static void fill_end_area(struct capture_provider *m)
+static void fill_end_area(struct capture_pages *c)
 {
-	uint64_t missing = m->area.resident > m->area.listed ?
-			   m->area.resident - m->area.listed : 0;
-	bool known = m->area.any || m->c->paper;
+	uint64_t missing = c->area.resident > c->area.listed ?
+			   c->area.resident - c->area.listed : 0;
+	bool known = c->area.any || c->m->c->paper;
 	struct atw_err why = { 0 };
 	char what[96];
 
-	if (!m->area.open)
+	if (!c->area.open)
 		return;
-	m->area.open = false;
-	if (missing || !known || m->pages.fault || m->pages.cut)
-		fill_add_hole(m, m->area.upto, m->area.last);
+	c->area.open = false;
+	if (missing || !known || c->lines.fault || c->lines.cut)
+		fill_add_hole(c, c->area.upto, c->area.last);
 	/* /proc has no pagemap words for [vsyscall], so that is no failure. */
-	m->hidden_from = !known && !m->pages.fault && !m->pages.cut &&
-			 m->area.start > INT64_MAX ? m->area.start : UINT64_MAX;
-	if (missing && !m->pages.fault && !m->pages.cut && m->area.last >= m->at) {
+	c->hidden_from = !known && !c->lines.fault && !c->lines.cut &&
+			 c->area.start > INT64_MAX ? c->area.start : UINT64_MAX;
+	if (missing && !c->lines.fault && !c->lines.cut && c->area.last >= c->at) {
 		snprintf(what, sizeof(what), "process %" PRIu64 ": 0x%" PRIx64 "-0x%" PRIx64,
-			 m->pages.pid, m->area.start, m->area.last + 1);
+			 c->lines.pid, c->area.start, c->area.last + 1);
 		atw_err_set(&why, ATW_E_MISSING, "%" PRIu64 " of %" PRIu64
-			    " pages that are in memory are not recorded", missing, m->area.resident);
-		provider_cannot(&m->p, what, &why);
+			    " pages that are in memory are not recorded", missing, c->area.resident);
+		provider_cannot(c->cur.p, what, &why);
 	}
-	m->pages.fault = false;
+	c->lines.fault = false;
 }
 
-static void fill_begin_area(struct capture_provider *m, const struct capture_record *rec)
+static void fill_begin_area(struct capture_pages *c, const struct capture_record *rec)
 {
 	const struct capture_area *v = &rec->v;
 
-	fill_end_area(m);
-	m->area.open = true;
-	m->area.any = false;
-	m->area.start = m->area.upto = v->start;
-	m->area.last = v->last;
-	m->area.resident = v->resident / m->page;
-	m->area.listed = 0;
-	m->area.rights_known = capture_area_rights(m->c, rec, &m->area.rights);
+	fill_end_area(c);
+	c->area.open = true;
+	c->area.any = false;
+	c->area.start = c->area.upto = v->start;
+	c->area.last = v->last;
+	c->area.resident = v->resident / c->m->page;
+	c->area.listed = 0;
+	c->area.rights_known = capture_area_rights(c->m->c, rec, &c->area.rights);
 }
 
 /* ---- runs of the file ---- */
 
-static void fill_take_run(struct capture_provider *m)
+static void fill_take_run(struct capture_pages *c)
 {
-	m->have = m->fresh = true;
-	m->area.any = true;
-	if (m->pages.fault && m->run.va)
-		fill_add_hole(m, m->area.upto, m->run.va - 1);
-	m->pages.fault = false;
-	m->area.upto = m->run.va + m->run.pages * m->page;
-	if (capture_is_present(&m->run))
-		m->area.listed += m->run.pages;
+	c->have = c->fresh = true;
+	c->area.any = true;
+	if (c->lines.fault && c->run.va)
+		fill_add_hole(c, c->area.upto, c->run.va - 1);
+	c->lines.fault = false;
+	c->area.upto = c->run.va + c->run.pages * c->m->page;
+	if (capture_is_present(&c->run))
+		c->area.listed += c->run.pages;
 }
 
 /* So many runs were wrong that nothing more of the task is read, and so nothing known. */
-static void fill_give_up(struct capture_provider *m)
+static void fill_give_up(struct capture_pages *c)
 {
 	struct atw_err why = { 0 };
 
 	atw_err_set(&why, ATW_E_DAMAGED, "line %" PRIu64 ": %d runs were wrong so far: nothing "
-		    "behind it is read of process %" PRIu64, m->pages.s->rd.line, CAPTURE_FAULTS,
-		    m->pages.pid);
-	provider_cannot(&m->p, "runs", &why);
-	fill_add_hole(m, m->area.upto, UINT64_MAX);
-	m->pages.open = false;
-	m->pages.cut = true;
-	m->text.len = 0;
+		    "behind it is read of process %" PRIu64, c->lines.s->rd.line, CAPTURE_FAULTS,
+		    c->lines.pid);
+	provider_cannot(c->cur.p, "runs", &why);
+	fill_add_hole(c, c->area.upto, UINT64_MAX);
+	c->lines.open = false;
+	c->lines.cut = true;
+	c->text.len = 0;
 }
 
 /* A run of the M: line, if it has one that can be read. */
-static bool fill_run_of_text(struct capture_provider *m)
+static bool fill_run_of_text(struct capture_pages *c)
 {
 	struct atw_err why = { 0 };
 	int r = ATW_E_FORMAT;
 
-	while (m->text.len && r != ATW_END && r != ATW_OK) {
-		r = capture_run(&m->pages.s->rd, &m->text, &m->run, &why);
+	while (c->text.len && r != ATW_END && r != ATW_OK) {
+		r = capture_run(&c->lines.s->rd, &c->text, &c->run, &why);
 		if (r == ATW_OK || r == ATW_END)
 			break;
-		m->pages.fault = true;
-		provider_cannot(&m->p, "a run is wrong", &why);
-		if (++m->pages.wrong >= CAPTURE_FAULTS)
-			fill_give_up(m);
+		c->lines.fault = true;
+		provider_cannot(c->cur.p, "a run is wrong", &why);
+		if (++c->lines.wrong >= CAPTURE_FAULTS)
+			fill_give_up(c);
 	}
 	if (r == ATW_OK)
-		fill_take_run(m);
+		fill_take_run(c);
 	else
-		m->text.len = 0;
+		c->text.len = 0;
 	return r == ATW_OK;
 }
 
-int capture_fill(struct capture_provider *m, struct atw_err *err)
+int capture_fill(struct capture_pages *c, struct atw_err *err)
 {
 	struct capture_record rec;
 	int r = ATW_OK;
 
-	while (!m->have && r == ATW_OK) {
-		if (fill_run_of_text(m))
+	while (!c->have && r == ATW_OK) {
+		if (fill_run_of_text(c))
 			break;
-		r = capture_cursor_next(&m->pages, &rec, err);
+		r = capture_cursor_next(&c->lines, &rec, err);
 		if (r != ATW_OK)
 			break;
 		if (rec.letter == 'V')
-			fill_begin_area(m, &rec);
+			fill_begin_area(c, &rec);
 		else if (rec.letter == 'M')
-			m->text = rec.m;
+			c->text = rec.m;
 		else if (rec.letter == 'L')
-			fill_lost(m, &rec.l, rec.has);
+			fill_lost(c, &rec.l, rec.has);
 		else if (rec.letter == 'P')
-			m->area.any = true;
+			c->area.any = true;
 	}
 	if (r == ATW_END)
-		fill_end_area(m);
+		fill_end_area(c);
 	return r < 0 ? r : ATW_OK;
 }

@@ -19,8 +19,8 @@
 /* ---- lines of one task ---- */
 
 /* Up to the first task, so that what stands before all of them is known. */
-static int capture_vmas_cursor_open(struct capture_provider *m, struct capture_cursor *k,
-				    struct atw_err *err)
+static int capture_vmas_cursor_open(const struct capture_provider *m,
+				    struct capture_cursor *k, struct atw_err *err)
 {
 	struct capture_record rec;
 	int r = capture_stream_open_path(m->c->path, &k->s, err);
@@ -35,8 +35,8 @@ static int capture_vmas_cursor_open(struct capture_provider *m, struct capture_c
 	return ATW_OK;
 }
 
-int capture_cursor_begin(struct capture_provider *m, struct capture_cursor *k, size_t task,
-			 struct atw_err *err)
+int capture_cursor_begin(const struct capture_provider *m, struct capture_cursor *k,
+			 size_t task, struct atw_err *err)
 {
 	const struct captured_task *t = &m->c->task[m->of[task]];
 	struct capture_record rec;
@@ -205,22 +205,26 @@ bool capture_area_rights(const struct captured *c, const struct capture_record *
 	return rec->has & CAPTURE_V_PROT;
 }
 
-static int capture_areas_open(struct provider *p, size_t task, struct atw_err *err)
+static struct capture_vmas *capture_vmas_of(struct vma_cursor *c)
 {
-	struct capture_provider *m = capture_of(p);
-
-	m->pending = false;
-	return capture_cursor_begin(m, &m->areas, task, err);
+	return (struct capture_vmas *)c;
 }
 
-static void capture_vmas_fill_area(struct capture_provider *m,
+static int capture_vmas_open(struct vma_cursor *cur, struct atw_err *err)
+{
+	struct capture_vmas *c = capture_vmas_of(cur);
+
+	c->pending = false;
+	return capture_cursor_begin(capture_of(cur->p), &c->lines, cur->task, err);
+}
+
+static void capture_vmas_fill_area(const struct captured *c,
 				   const struct capture_record *rec, struct atw_area *ret)
 {
-	const struct captured *c = m->c;
 	const struct capture_area *v = &rec->v;
 	uint8_t rights = 0;
 
-	m->p.rights_unknown = !capture_area_rights(c, rec, &rights);
+	ret->rights_unknown = !capture_area_rights(c, rec, &rights);
 	ret->at = 0;
 	ret->start = ATW_VA(v->start);
 	ret->flags = rec->has & CAPTURE_V_FLAGS ? v->flags & c->areaflags : 0;
@@ -240,35 +244,42 @@ static void capture_vmas_fill_area(struct capture_provider *m,
 }
 
 /* The next V: line; it stays pending. */
-static int capture_vmas_next_area(struct capture_provider *m, struct atw_err *err)
+static int capture_vmas_next_area(struct capture_vmas *c, struct atw_err *err)
 {
 	int r = ATW_OK;
 
-	while (!m->pending && (r = capture_cursor_next(&m->areas, &m->next, err)) == ATW_OK)
-		m->pending = m->next.letter == 'V';
+	while (!c->pending && (r = capture_cursor_next(&c->lines, &c->next, err)) == ATW_OK)
+		c->pending = c->next.letter == 'V';
 	return r;
 }
 
 /* An area that was too long for one line has several lines. */
-static int capture_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
+static int capture_vmas_next(struct vma_cursor *cur, struct atw_area *ret,
+			     struct atw_err *err)
 {
-	struct capture_provider *m = capture_of(p);
+	const struct captured *of = capture_of(cur->p)->c;
+	struct capture_vmas *c = capture_vmas_of(cur);
 	bool more;
 	int r;
 
-	while ((r = capture_vmas_next_area(m, err)) == ATW_OK &&
-	       capture_is_outside(m->c, &m->next))
-		m->pending = false;
+	while ((r = capture_vmas_next_area(c, err)) == ATW_OK &&
+	       capture_is_outside(of, &c->next))
+		c->pending = false;
 	if (r != ATW_OK)
 		return r;
-	capture_vmas_fill_area(m, &m->next, ret);
+	capture_vmas_fill_area(of, &c->next, ret);
 	do {
-		ret->end = ATW_VA(m->next.v.last + 1);
-		more = m->next.v.more;
-		m->pending = false;
-		r = capture_vmas_next_area(m, err);
-	} while (r == ATW_OK && more && m->next.v.start == ret->end.u);
+		ret->end = ATW_VA(c->next.v.last + 1);
+		more = c->next.v.more;
+		c->pending = false;
+		r = capture_vmas_next_area(c, err);
+	} while (r == ATW_OK && more && c->next.v.start == ret->end.u);
 	return r < 0 ? r : ATW_OK;
+}
+
+static void capture_vmas_close(struct vma_cursor *cur)
+{
+	capture_stream_close(capture_vmas_of(cur)->lines.s);
 }
 
 /* ---- what it does not know ---- */
@@ -294,12 +305,10 @@ static int capture_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 
 /* ---- all of it ---- */
 
-static void capture_vmas_close(struct provider *p)
+static void capture_vmas_close_provider(struct provider *p)
 {
 	struct capture_provider *m = capture_of(p);
 
-	capture_stream_close(m->areas.s);
-	capture_stream_close(m->pages.s);
 	free(m->of);
 	free(m);
 }
@@ -308,15 +317,18 @@ static const struct provider_ops capture_ops = {
 	.name = "capture",
 	.tasks = capture_tasks,
 	.find = capture_find,
-	.areas_open = capture_areas_open,
-	.areas_next = capture_areas_next,
+	.vma_cursor_size = sizeof(struct capture_vmas),
+	.page_cursor_size = sizeof(struct capture_pages),
+	.vmas_open = capture_vmas_open,
+	.vmas_next = capture_vmas_next,
+	.vmas_close = capture_vmas_close,
 	.pages_open = capture_pages_open,
 	.pages_next = capture_pages_next,
 	.pages_close = capture_pages_close,
 	.facts = capture_facts,
 	.count = capture_count,
 	.swap = capture_swap,
-	.close = capture_vmas_close,
+	.close = capture_vmas_close_provider,
 };
 
 static const char *const used_names[64] = {
@@ -329,13 +341,10 @@ static const struct atw_names used = { 64, used_names, NULL };
 int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, void *arg,
 			  struct provider **ret, struct atw_err *err)
 {
-	struct capture_provider *m = malloc(sizeof(*m));
+	struct capture_provider *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return atw_err_nomem(err);
-	memset(m, 0, offsetof(struct capture_provider, hole));
-	m->nholes = m->nparts = 0;
-	m->parts_full = false;
 	m->c = c;
 	m->page = c->page;
 	for (size_t i = 0; i < CAPTURED_SWAPS; i++)

@@ -43,14 +43,19 @@ struct capture_provider {
 	size_t *of;                  /* of each of p.task: which in c->task */
 	bool table;                  /* entries as they are; else words of pagemap */
 	bool swaps;                  /* the machine had something to swap to */
+};
 
-	/* ---- areas ---- */
-	struct capture_cursor areas;
+struct capture_vmas {
+	struct vma_cursor cur;
+	struct capture_cursor lines;
 	bool pending;                /* `next` was read already */
 	struct capture_record next;
+};
 
-	/* ---- pages ---- */
-	struct capture_cursor pages;
+struct capture_pages {
+	struct page_cursor cur;
+	const struct capture_provider *m;
+	struct capture_cursor lines;
 	uint64_t at, last;           /* what is still to be listed */
 	bool ended;
 	struct atw_blob text;        /* rest of the M: line */
@@ -79,11 +84,16 @@ static inline struct capture_provider *capture_of(struct provider *p)
 	return (struct capture_provider *)p;
 }
 
-/* ---- capture.c ---- */
+static inline struct capture_pages *capture_pages_of(struct page_cursor *c)
+{
+	return (struct capture_pages *)c;
+}
+
+/* ---- capture_vmas.c ---- */
 
 /* Start at the lines of a task, or of the task that owns the areas of its space. */
-int capture_cursor_begin(struct capture_provider *m, struct capture_cursor *k, size_t task,
-			 struct atw_err *err);
+int capture_cursor_begin(const struct capture_provider *m, struct capture_cursor *k,
+			 size_t task, struct atw_err *err);
 /* The next of them; ATW_END: that was all. Wrong ones are passed. */
 int capture_cursor_next(struct capture_cursor *k, struct capture_record *ret,
 			struct atw_err *err);
@@ -101,18 +111,19 @@ static inline bool capture_is_present(const struct capture_run *run)
 {
 	return run->entry & CAPTURE_PRESENT;
 }
-/* m->run is the next, if m->have; what lies before it is known then. */
-int capture_fill(struct capture_provider *m, struct atw_err *err);
+/* c->run is the next, if c->have; what lies before it is known then. */
+int capture_fill(struct capture_pages *c, struct atw_err *err);
 /* Those before `upto` are of no use any more. */
-void capture_drop_holes(struct capture_provider *m, uint64_t upto);
+void capture_drop_holes(struct capture_pages *c, uint64_t upto);
 
 /* ---- capture_runs.c ---- */
 
-int capture_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
+int capture_pages_open(struct page_cursor *c, struct atw_err *err);
+int capture_pages_next(struct page_cursor *c, const struct page_run **ret,
 		       struct atw_err *err);
-int capture_pages_next(struct provider *p, const struct page_run **ret, struct atw_err *err);
-void capture_pages_close(struct provider *p);
-int capture_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
-		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err);
+void capture_pages_close(struct page_cursor *c);
+int capture_facts(struct page_cursor *c, const struct page_run *r, uint32_t i,
+		  uint64_t off, uint64_t mapped, struct frame_facts *ret,
+		  struct atw_err *err);
 
 #endif

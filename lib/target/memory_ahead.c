@@ -13,29 +13,32 @@ enum {
 	SOON_PASSED = 64 + SOON_MOST,
 };
 
-void walk_soon_begin(struct walk_provider *w, size_t task)
+void walk_soon_begin(struct memory_pages *c)
 {
+	const struct walk_provider *w = c->w;
+	size_t task = c->cur.q.task;
 	const struct look_space *s = w->look.keep && task < w->look.nspaces
 					     ? &w->look.space[task] : NULL;
 
-	w->soon = (struct walk_soon){ 0 };
+	c->soon = (struct walk_soon){ 0 };
 	if (s)
-		w->soon = (struct walk_soon){ .at = s->first, .end = s->first + s->n };
+		c->soon = (struct walk_soon){ .at = s->first, .end = s->first + s->n };
 }
 
 /* The run of this frame, which is at hand or a little behind, and its place in it. */
-static bool memory_ahead_soon_find(struct walk_provider *w, uint64_t pfn, uint64_t *ret)
+static bool memory_ahead_soon_find(struct memory_pages *c, uint64_t pfn, uint64_t *ret)
 {
-	size_t end = w->soon.end - w->soon.at < SOON_PASSED ? w->soon.end
-							     : w->soon.at + SOON_PASSED;
+	const struct walk_provider *w = c->w;
+	size_t end = c->soon.end - c->soon.at < SOON_PASSED ? c->soon.end
+							     : c->soon.at + SOON_PASSED;
 
-	for (size_t i = w->soon.at; i < end; i++) {
+	for (size_t i = c->soon.at; i < end; i++) {
 		look_run run = w->look.run[i];
 		uint64_t off = pfn - look_pfn(run);
 
 		if (off >> look_order(run) >= look_times(run))
 			continue;
-		w->soon.at = i;
+		c->soon.at = i;
 		*ret = off >> look_order(run);
 		return true;
 	}
@@ -60,13 +63,14 @@ static unsigned memory_ahead_soon_add(struct walk_provider *w, look_run run, uin
 	return n;
 }
 
-bool walk_soon(struct walk_provider *w, uint64_t pfn)
+bool walk_soon(struct memory_pages *c, uint64_t pfn)
 {
-	struct walk_soon *s = &w->soon;
+	struct walk_provider *w = c->w;
+	struct walk_soon *s = &c->soon;
 	unsigned n = 0;
 	uint64_t off;
 
-	if (!memory_ahead_soon_find(w, pfn, &off)) {
+	if (!memory_ahead_soon_find(c, pfn, &off)) {
 		s->added = 0;
 		return false;
 	}

@@ -38,40 +38,44 @@ void walk_find_used(struct walk_provider *w, const struct atw_paging *pg)
 
 /* ---- pages ---- */
 
-void walk_pages_close(struct provider *p)
+void walk_pages_close(struct page_cursor *cur)
 {
-	mmu_walk_close(walk_of(p)->walk);
-	walk_of(p)->walk = NULL;
-	walk_of(p)->seen = NULL;
+	struct memory_pages *c = memory_pages_of(cur);
+
+	mmu_walk_close(c->walk);
+	c->walk = NULL;
+	c->seen = NULL;
 }
 
 /* What leaves of this space look like. */
-static void memory_runs_learn_leaves(struct walk_provider *w, const struct atw_paging *pg)
+static void memory_runs_learn_leaves(struct memory_pages *c, const struct atw_paging *pg)
 {
 	for (unsigned i = 0; i < pg->nlevels; i++)
-		w->leaf_attrs[i] = atw_leaf_attrs(pg, i);
-	if (!sure_find(pg, 0, ATW_LEAF, &w->leaf))
-		w->leaf = SURE_NONE;
-	memset(w->leaf_memo, 0, sizeof(w->leaf_memo));
+		c->leaf_attrs[i] = atw_leaf_attrs(pg, i);
+	if (!sure_find(pg, 0, ATW_LEAF, &c->leaf))
+		c->leaf = SURE_NONE;
+	memset(c->leaf_memo, 0, sizeof(c->leaf_memo));
 }
 
-int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
-		    struct atw_err *err)
+int walk_pages_open(struct page_cursor *cur, struct atw_err *err)
 {
-	struct walk_provider *w = walk_of(p);
+	struct memory_pages *c = memory_pages_of(cur);
+	uint64_t first = cur->q.first;
 	const struct mmu_walk_opts wo = {
-		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(last),
+		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(cur->q.last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
 	};
 
-	walk_pages_close(p);
-	walk_soon_begin(w, task);
-	w->sp = &w->space[task].mm.space;
-	memory_runs_learn_leaves(w, &w->sp->paging);
+	walk_pages_close(cur);
+	c->w = walk_of(cur->p);
+	memory_find_memmap(c->w);
+	walk_soon_begin(c);
+	c->sp = &c->w->space[cur->q.task].mm.space;
+	memory_runs_learn_leaves(c, &c->sp->paging);
 	/* An area beyond all that the mode can translate has no pages. */
-	if (first > p->user_last && !atw_va_valid(&w->sp->paging, ATW_VA(first)))
+	if (first > cur->p->user_last && !atw_va_valid(&c->sp->paging, ATW_VA(first)))
 		return ATW_OK;
-	return mmu_walk_open(w->sp, &wo, &w->walk, err);
+	return mmu_walk_open(c->sp, &wo, &c->walk, err);
 }
 
 /* Entries of the lowest tables say whether what they lead to is a page of its own. */
@@ -93,62 +97,65 @@ static void memory_runs_note_used(const struct walk_provider *w, struct page_run
 }
 
 /* Their flags: few combinations occur, and each takes a look at the whole table. */
-static uint64_t memory_runs_leaf_flags(struct walk_provider *w, unsigned level,
+static uint64_t memory_runs_leaf_flags(struct memory_pages *c, unsigned level,
 				       uint64_t word)
 {
-	uint64_t attrs = word & w->leaf_attrs[level];
-	struct leaf_memo *m = &w->leaf_memo[(attrs ^ attrs >> 5 ^ attrs >> 60) % LEAF_MEMOS];
+	uint64_t attrs = word & c->leaf_attrs[level];
+	struct leaf_memo *m = &c->leaf_memo[(attrs ^ attrs >> 5 ^ attrs >> 60) % LEAF_MEMOS];
 
 	if (!m->used || m->attrs != attrs || m->level != level)
 		*m = (struct leaf_memo){
 			.used = true, .level = (uint8_t)level, .attrs = attrs,
-			.flags = atw_entry_flags(&w->sp->paging, level, ATW_LEAF, word),
+			.flags = atw_entry_flags(&c->sp->paging, level, ATW_LEAF, word),
 		};
 	return m->flags;
 }
 
 /* Where the slots lead. */
-static void memory_runs_leaf_places(struct walk_provider *w, const struct mmu_seen *s)
+static void memory_runs_leaf_places(struct memory_pages *c, const struct mmu_seen *s)
 {
-	if (s->level || !s->words || w->sp->paging.word_size != 8 ||
-	    !sure_is(&w->leaf, load_word(s->words, 8, 0))) {
+	if (s->level || !s->words || c->sp->paging.word_size != 8 ||
+	    !sure_is(&c->leaf, load_word(s->words, 8, 0))) {
 		for (uint32_t i = 0; i < s->count; i++) {
-			w->pa[i] = mmu_seen_pa(w->sp, s, i).u;
-			w->word[i] = mmu_seen_word(w->sp, s, i);
+			c->pa[i] = mmu_seen_pa(c->sp, s, i).u;
+			c->word[i] = mmu_seen_word(c->sp, s, i);
 		}
 		return;
 	}
 	for (uint32_t i = 0; i < s->count; i++) {
-		w->word[i] = load_word(s->words, 8, i);
-		w->pa[i] = sure_address(&w->leaf, w->word[i]);
+		c->word[i] = load_word(s->words, 8, i);
+		c->pa[i] = sure_address(&c->leaf, c->word[i]);
 	}
 }
 
-static void memory_runs_leaves(struct walk_provider *w, const struct mmu_seen *s,
+static void memory_runs_leaves(struct memory_pages *c, const struct mmu_seen *s,
 			       struct page_run *r)
 {
+	const struct walk_provider *w = c->w;
+
 	r->state = PAGE_PRESENT;
 	r->have = RUN_LEVEL | RUN_RIGHTS | RUN_FLAGS;
 	r->rights = s->rights;
 	/* Leaves of one piece agree in all but where they point. */
-	r->flags = memory_runs_leaf_flags(w, s->level, s->path[s->depth - 1].word);
+	r->flags = memory_runs_leaf_flags(c, s->level, s->path[s->depth - 1].word);
 	r->flags |= marks_of_flags(&w->marks, s->va, r->flags);
 	memory_runs_note_used(w, r);
 	memory_runs_note_special(w, s->path[s->depth - 1].word, r);
-	if (w->p.areas_only)
+	if (c->cur.q.areas_only)
 		return;
-	memory_runs_leaf_places(w, s);
-	r->pa = w->pa;
-	r->word = w->word;
-	w->ahead = 0;
+	memory_runs_leaf_places(c, s);
+	r->pa = c->pa;
+	r->word = c->word;
+	c->ahead = 0;
 }
 
 /* Words that the CPU ignores are all the same in one piece. */
-static void memory_runs_soft_words(struct walk_provider *w, const struct mmu_seen *s,
+static void memory_runs_soft_words(struct memory_pages *c, const struct mmu_seen *s,
 				   struct page_run *r)
 {
+	const struct walk_provider *w = c->w;
 	uint64_t entry = s->path[s->depth - 1].word;
-	struct atw_soft_word soft = atw_soft_decode_at(w->o.soft(w->o.soft_arg), &w->sp->paging,
+	struct atw_soft_word soft = atw_soft_decode_at(w->o.soft(w->o.soft_arg), &c->sp->paging,
 						       s->va, s->level, entry);
 
 	r->state = provider_soft_state(soft.what);
@@ -160,30 +167,31 @@ static void memory_runs_soft_words(struct walk_provider *w, const struct mmu_see
 	if (r->state == PAGE_PROTNONE)
 		memory_runs_note_special(w, entry, r);
 	for (uint32_t i = 0; i < s->count; i++) {
-		w->pa[i] = soft.pa.u;
-		w->word[i] = entry;
+		c->pa[i] = soft.pa.u;
+		c->word[i] = entry;
 	}
 	if (soft.pa.u)
-		r->pa = w->pa;
-	r->word = w->word;
-	w->ahead = s->count;
+		r->pa = c->pa;
+	r->word = c->word;
+	c->ahead = s->count;
 }
 
-int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_err *err)
+int walk_pages_next(struct page_cursor *cur, const struct page_run **ret,
+		    struct atw_err *err)
 {
-	struct walk_provider *w = walk_of(p);
-	struct page_run *r = &w->run;
+	struct memory_pages *c = memory_pages_of(cur);
+	struct page_run *r = &c->run;
 	const struct mmu_seen *s;
-	int rc = w->walk ? mmu_walk_next(w->walk, &s, err) : ATW_END;
+	int rc = c->walk ? mmu_walk_next(c->walk, &s, err) : ATW_END;
 
-	w->seen = rc == ATW_OK ? s : NULL;
+	c->seen = rc == ATW_OK ? s : NULL;
 	if (rc != ATW_OK)
-		return walk_has_ended(w, rc) ? ATW_END : rc;
+		return walk_has_ended(c->w, cur->q.task, rc) ? ATW_END : rc;
 	*r = (struct page_run){
 		.va = s->va.u, .size = s->size, .slot = s->size / s->count,
 		.count = s->count, .level = s->level,
 	};
-	w->alike = w->alike_end = 0;
+	c->alike = c->alike_end = 0;
 	*ret = r;
 	if (s->loss) {
 		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :
@@ -192,16 +200,16 @@ int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_
 		r->have = RUN_LEVEL | RUN_TABLE;
 		r->table = s->pa;
 		if (s->loss == ATW_LOST_DAMAGED)
-			r->why = mmu_walk_error(w->walk);
+			r->why = mmu_walk_error(c->walk);
 	} else if (s->kind == ATW_BAD) {
 		r->state = PAGE_BAD;
 		r->have = RUN_LEVEL;
-		w->word[0] = s->path[s->depth - 1].word;
-		r->word = w->word;
+		c->word[0] = s->path[s->depth - 1].word;
+		r->word = c->word;
 	} else if (s->kind == ATW_LEAF) {
-		memory_runs_leaves(w, s, r);
+		memory_runs_leaves(c, s, r);
 	} else if (s->depth && s->path[s->depth - 1].word) {
-		memory_runs_soft_words(w, s, r);
+		memory_runs_soft_words(c, s, r);
 	}
 	return ATW_OK;
 }

@@ -157,39 +157,55 @@ static int memory_vmas_find(struct provider *p, uint32_t pid, size_t *ret,
 
 /* ---- areas ---- */
 
-static int memory_vmas_areas_open(struct provider *p, size_t task, struct atw_err *err)
+void memory_find_memmap(struct walk_provider *w)
 {
-	struct walk_provider *w = walk_of(p);
 	struct atw_err why = { 0 };
 
-	/* The first question that may lead to frames. */
 	if (w->o.frames && !w->memmap && atw_memmap_open(w->o.kernel, &w->memmap, &why) < 0) {
 		w->o.frames = false;
-		provider_cannot(p, "struct pages", &why);
+		provider_cannot(&w->p, "struct pages", &why);
 	}
-	atw_areas_close(w->areas);
-	w->areas = NULL;
-	w->areas_of = task;
-	if (!mmu_space_lives(&w->space[task].mm.space))
+}
+
+static struct memory_vmas *memory_vmas_of(struct vma_cursor *c)
+{
+	return (struct memory_vmas *)c;
+}
+
+static void memory_vmas_close(struct vma_cursor *cur)
+{
+	atw_areas_close(memory_vmas_of(cur)->areas);
+	memory_vmas_of(cur)->areas = NULL;
+}
+
+static int memory_vmas_open(struct vma_cursor *cur, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(cur->p);
+	const struct space *s = &w->space[cur->task];
+
+	memory_find_memmap(w);
+	memory_vmas_close(cur);
+	if (!mmu_space_lives(&s->mm.space))
 		return ATW_END;
-	return areas_open_named(w->o.kernel, w->space[task].at, w->running ? &w->files : NULL,
-				&w->areas, err);
+	return areas_open_named(w->o.kernel, s->at, w->running ? &w->files : NULL,
+				&memory_vmas_of(cur)->areas, err);
 }
 
-bool walk_has_ended(struct walk_provider *w, int r)
+bool walk_has_ended(struct walk_provider *w, size_t task, int r)
 {
-	return r < 0 && w->p.every && !mmu_space_lives(&w->space[w->areas_of].mm.space);
+	return r < 0 && w->p.every && !mmu_space_lives(&w->space[task].mm.space);
 }
 
-static int memory_vmas_areas_next(struct provider *p, struct atw_area *ret,
-				  struct atw_err *err)
+static int memory_vmas_next(struct vma_cursor *cur, struct atw_area *ret,
+			    struct atw_err *err)
 {
-	struct walk_provider *w = walk_of(p);
-	int r = w->areas ? atw_areas_next(w->areas, ret, err) : ATW_END;
+	struct atw_areas *areas = memory_vmas_of(cur)->areas;
+	int r = areas ? atw_areas_next(areas, ret, err) : ATW_END;
 
 	if (r == ATW_OK && ret->unread)
-		provider_cannot(p, p->task[w->areas_of].name, atw_areas_error(w->areas));
-	return walk_has_ended(w, r) ? ATW_END : r;
+		provider_cannot(cur->p, cur->p->task[cur->task].name,
+				atw_areas_error(areas));
+	return walk_has_ended(walk_of(cur->p), cur->task, r) ? ATW_END : r;
 }
 
 /* Numbers of tasks are those of outside, and so must ours be then. */
@@ -201,15 +217,15 @@ static uint32_t memory_vmas_in_proc(const struct walk_provider *w, size_t task)
 	return w->space[task].task.by_thread && proc_stat(pid, &st, NULL) == ATW_OK ? st.thread : pid;
 }
 
-static void memory_vmas_large(struct provider *p, const struct atw_area *a,
+static void memory_vmas_large(struct vma_cursor *cur, const struct atw_area *a,
 			      uint64_t block, struct large_may *ret)
 {
-	struct walk_provider *w = walk_of(p);
+	struct walk_provider *w = walk_of(cur->p);
 
 	large_may_of_area(a, a->flags, ret);
-	ret->process = thp_of_mm(w->o.kernel, w->space[w->areas_of].at);
+	ret->process = thp_of_mm(w->o.kernel, w->space[cur->task].at);
 	if (atw_source_is_live(atw_kernel_space(w->o.kernel)->mem)) {
-		large_live_system(&w->live, memory_vmas_in_proc(w, w->areas_of), block, a,
+		large_live_system(&w->live, memory_vmas_in_proc(w, cur->task), block, a,
 				  ret);
 		return;
 	}
@@ -224,37 +240,38 @@ static void memory_vmas_large(struct provider *p, const struct atw_area *a,
 /* ---- frames ---- */
 
 /* Which struct pages will be asked for, as far as it pays to say so. */
-static void memory_vmas_look_ahead(struct walk_provider *w, const struct page_run *r,
+static void memory_vmas_look_ahead(struct memory_pages *c, const struct page_run *r,
 				   uint32_t i)
 {
+	struct walk_provider *w = c->w;
 	unsigned shift = w->p.page_shift;
 	bool large = r->slot >> shift > 1;
 	uint32_t n = !w->running ? AHEAD : large ? AHEAD_LIVE / 2 : AHEAD_LIVE;
 
-	if (w->soon.end && walk_soon(w, r->pa[i] >> shift))
+	if (c->soon.end && walk_soon(c, r->pa[i] >> shift))
 		return;
-	if (w->ahead < i)
-		w->ahead = i;
+	if (c->ahead < i)
+		c->ahead = i;
 	/* All at once, then none until they are used up. */
-	if (w->running && w->ahead > i)
+	if (w->running && c->ahead > i)
 		return;
-	for (; w->ahead < r->count && w->ahead - i < n; w->ahead++) {
-		atw_memmap_soon(w->memmap, r->pa[w->ahead] >> shift);
+	for (; c->ahead < r->count && c->ahead - i < n; c->ahead++) {
+		atw_memmap_soon(w->memmap, r->pa[c->ahead] >> shift);
 		/* What kind of folio it is, its second one says. */
 		if (w->running && large)
-			atw_memmap_soon(w->memmap, (r->pa[w->ahead] >> shift) + 1);
+			atw_memmap_soon(w->memmap, (r->pa[c->ahead] >> shift) + 1);
 	}
 }
 
 /* Do the tables still lead there? */
-static bool memory_vmas_still_there(struct walk_provider *w, uint32_t i, uint64_t va,
+static bool memory_vmas_still_there(struct memory_pages *c, uint32_t i, uint64_t va,
 				    uint64_t pa)
 {
 	struct mmu_seen s;
 
-	if (w->seen && space_still_leads(w->sp, w->seen, i))
+	if (c->seen && space_still_leads(c->sp, c->seen, i))
 		return true;
-	return mmu_translate(w->sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
+	return mmu_translate(c->sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
 	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
 }
 
@@ -262,16 +279,17 @@ static bool memory_vmas_still_there(struct walk_provider *w, uint32_t i, uint64_
  * The number of slots behind slot i with the same facts, as far as their struct pages were
  * read. The result is kept, so that each slot is compared once.
  */
-static uint32_t memory_vmas_alike(struct walk_provider *w, const struct page_run *r,
+static uint32_t memory_vmas_alike(struct memory_pages *c, const struct page_run *r,
 				  uint32_t i, const struct lnx_page *page)
 {
+	struct walk_provider *w = c->w;
 	unsigned shift = w->p.page_shift;
 	uint32_t end = i + 1, next;
 	struct page_like like;
 	uint64_t same;
 
-	if (w->alike <= i && i < w->alike_end)
-		return w->alike_end - i - 1;
+	if (c->alike <= i && i < c->alike_end)
+		return c->alike_end - i - 1;
 	if (memmap_like(w->memmap, page, &like))
 		for (; end < r->count; end += (uint32_t)same) {
 			next = end + 1;
@@ -283,23 +301,25 @@ static uint32_t memory_vmas_alike(struct walk_provider *w, const struct page_run
 				break;
 			}
 		}
-	w->alike = i;
-	w->alike_end = end;
+	c->alike = i;
+	c->alike_end = end;
 	return end - i - 1;
 }
 
-static int memory_vmas_facts(struct provider *p, const struct page_run *r, uint32_t i,
+static int memory_vmas_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
 			     uint64_t off, uint64_t mapped, struct frame_facts *ret,
 			     struct atw_err *err)
 {
-	struct walk_provider *w = walk_of(p);
-	uint64_t pfn = (r->pa[i] + off) >> p->page_shift;
+	struct memory_pages *c = memory_pages_of(cur);
+	struct walk_provider *w = c->w;
+	unsigned shift = cur->p->page_shift;
+	uint64_t pfn = (r->pa[i] + off) >> shift;
 	int rc;
 
 	if (!w->memmap)
 		return ATW_E_UNSUPPORTED;
-	memory_vmas_look_ahead(w, r, i);
-	atw_memmap_mapped(w->memmap, pfn, mapped >> p->page_shift);
+	memory_vmas_look_ahead(c, r, i);
+	atw_memmap_mapped(w->memmap, pfn, mapped >> shift);
 	/* Devices have none, page after page: a sentence for damage alone. */
 	rc = atw_memmap_page(w->memmap, pfn, &ret->page, NULL);
 	if (rc == ATW_E_DAMAGED)
@@ -323,10 +343,10 @@ static int memory_vmas_facts(struct provider *p, const struct page_run *r, uint3
 		ret->have |= FACT_CGROUP;
 	if (w->running && provider_doubts(r, ret))
 		provider_settle(ret,
-				memory_vmas_still_there(w, i, r->va + i * r->slot + off,
+				memory_vmas_still_there(c, i, r->va + i * r->slot + off,
 							r->pa[i] + off));
-	else if (r->slot >> p->page_shift == 1 && !(ret->have & FACT_CGROUP))
-		ret->alike = memory_vmas_alike(w, r, i, &ret->page);
+	else if (r->slot >> shift == 1 && !(ret->have & FACT_CGROUP))
+		ret->alike = memory_vmas_alike(c, r, i, &ret->page);
 	return ATW_OK;
 }
 
@@ -372,12 +392,13 @@ static int memory_vmas_others(struct provider *p, const struct about_to *to,
 	return o.mm && !o.threads ? ATW_OK : about_others(walk_of(p)->o.kernel, &o, to, err);
 }
 
-static int memory_vmas_about(struct provider *p, size_t task, struct task_about *ret,
+static int memory_vmas_about(struct provider *p, size_t task,
+			     const struct vma_cursor *vmas, struct task_about *ret,
 			     struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 
-	(void)err;
+	(void)vmas, (void)err;
 	about_task(w->o.kernel, &w->space[task].task, w->running ? &w->files : NULL, ret);
 	ret->t.pid = p->task[task].pid;
 	ret->t.mm = p->task[task].mm;
@@ -385,25 +406,23 @@ static int memory_vmas_about(struct provider *p, size_t task, struct task_about 
 	return mmu_space_lives(&w->space[task].mm.space) ? ATW_OK : ATW_END;
 }
 
-static int memory_vmas_file(struct provider *p, const struct atw_area *a,
+static int memory_vmas_file(struct vma_cursor *cur, const struct atw_area *a,
 			    struct elfunit *ret)
 {
-	struct walk_provider *w = walk_of(p);
-	int r = about_memory(&w->space[w->areas_of].mm.space, a, ret);
+	struct walk_provider *w = walk_of(cur->p);
+	int r = about_memory(&w->space[cur->task].mm.space, a, ret);
 
 	if (r != ATW_E_MISSING || !w->running || !host_first_pid_namespace())
 		return r;
-	return about_proc_file(memory_vmas_in_proc(w, w->areas_of), a, ret);
+	return about_proc_file(memory_vmas_in_proc(w, cur->task), a, ret);
 }
 
 /* ---- all of it ---- */
 
-static void memory_vmas_close(struct provider *p)
+static void memory_vmas_close_provider(struct provider *p)
 {
 	struct walk_provider *w = walk_of(p);
 
-	walk_pages_close(p);
-	atw_areas_close(w->areas);
 	named_files_deinit(&w->files);
 	atw_memmap_close(w->memmap);
 	large_live_deinit(&w->live);
@@ -416,8 +435,11 @@ static const struct provider_ops walk_ops = {
 	.name = "walk",
 	.tasks = memory_vmas_tasks,
 	.find = memory_vmas_find,
-	.areas_open = memory_vmas_areas_open,
-	.areas_next = memory_vmas_areas_next,
+	.vma_cursor_size = sizeof(struct memory_vmas),
+	.page_cursor_size = sizeof(struct memory_pages),
+	.vmas_open = memory_vmas_open,
+	.vmas_next = memory_vmas_next,
+	.vmas_close = memory_vmas_close,
 	.large = memory_vmas_large,
 	.pages_open = walk_pages_open,
 	.pages_next = walk_pages_next,
@@ -432,7 +454,7 @@ static const struct provider_ops walk_ops = {
 	.others = memory_vmas_others,
 	.about = memory_vmas_about,
 	.file = memory_vmas_file,
-	.close = memory_vmas_close,
+	.close = memory_vmas_close_provider,
 };
 
 /* User space; with two roots, all that the lower one answers for. */

@@ -41,7 +41,7 @@ struct walk_sums {
 	size_t sums_cap;
 };
 
-/* walk_soon.c: runs of the look at the space that is listed. */
+/* memory_ahead.c: runs of the look at the space that is listed. */
 struct walk_soon {
 	size_t at, end;          /* the page that was asked for last; behind the last run */
 	size_t added;            /* runs before it have been; of the last of these, off pages */
@@ -62,34 +62,41 @@ struct walk_provider {
 	struct walk_provider_opts o;
 	struct space *space;
 	size_t spaces_cap;
-	struct atw_areas *areas;
 	struct named_files files;        /* of all areas so far */
-	size_t areas_of;                 /* index of their task */
 	struct atw_memmap *memmap;       /* NULL: the kernel does not say */
 	struct large_live live;
 	struct thp_settings thp;         /* of no running system */
 	bool thp_tried;
 	uint64_t accessed, dirty, dbm;   /* flags of runs that say so */
 	struct page_marks marks;
+	bool running;
 
-	uint64_t leaf_attrs[ATW_MAX_LEVELS];
-	struct leaf_memo leaf_memo[LEAF_MEMOS];
-	struct sure leaf;        /* of the lowest level */
 	/* Of all spaces. */
 	struct look look;
 	struct kinds kinds;
 	bool kinds_wanted;               /* of every frame */
 	struct walk_sums sums;
+};
 
-	/* The listing under way. */
+struct memory_vmas {
+	struct vma_cursor cur;
+	struct atw_areas *areas;
+};
+
+struct memory_pages {
+	struct page_cursor cur;
+	struct walk_provider *w;
 	const struct mmu_space *sp;
 	struct mmu_walk *walk;
 	const struct mmu_seen *seen;     /* what `run` is of; NULL: nothing */
 	struct page_run run;
-	uint32_t ahead;                  /* struct pages asked for */
+	uint32_t ahead;                  /* struct pages that were announced */
 	uint32_t alike, alike_end;       /* slots from the one to the other are as the first */
 	struct walk_soon soon;
-	bool running;
+	/* What leaves of the space look like. */
+	uint64_t leaf_attrs[ATW_MAX_LEVELS];
+	struct leaf_memo leaf_memo[LEAF_MEMOS];
+	struct sure leaf;                /* of the lowest level */
 	uint64_t pa[SLOTS], word[SLOTS];
 };
 
@@ -98,26 +105,33 @@ static inline struct walk_provider *walk_of(struct provider *p)
 	return (struct walk_provider *)p;
 }
 
+static inline struct memory_pages *memory_pages_of(struct page_cursor *c)
+{
+	return (struct memory_pages *)c;
+}
+
 /* Of all that there are, one that has ended has nothing any more. */
-bool walk_has_ended(struct walk_provider *w, int r);
+bool walk_has_ended(struct walk_provider *w, size_t task, int r);
+/* Finds struct pages, if facts of frames are wanted. */
+void memory_find_memmap(struct walk_provider *w);
 
-/* ---- walk_pages.c: what page tables say ---- */
+/* ---- memory_runs.c: what page tables say ---- */
 
-int walk_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
+int walk_pages_open(struct page_cursor *c, struct atw_err *err);
+int walk_pages_next(struct page_cursor *c, const struct page_run **ret,
 		    struct atw_err *err);
-int walk_pages_next(struct provider *p, const struct page_run **ret, struct atw_err *err);
-void walk_pages_close(struct provider *p);
+void walk_pages_close(struct page_cursor *c);
 int walk_count(struct provider *p, struct atw_err *err);
 /* Which flags of entries say that a page was used; once, before all else. */
 void walk_find_used(struct walk_provider *w, const struct atw_paging *pg);
 
-/* ---- walk_soon.c: struct pages that will be asked for ---- */
+/* ---- memory_ahead.c: struct pages that will be asked for ---- */
 
-void walk_soon_begin(struct walk_provider *w, size_t task);
+void walk_soon_begin(struct memory_pages *c);
 /* That of this frame, and those that follow it. false: nothing is known of it. */
-bool walk_soon(struct walk_provider *w, uint64_t pfn);
+bool walk_soon(struct memory_pages *c, uint64_t pfn);
 
-/* ---- walk_sums.c: all spaces in one look ---- */
+/* ---- memory_sums.c: all spaces in one look ---- */
 
 int walk_count_live(struct walk_provider *w, struct atw_err *err);
 int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err);

@@ -74,34 +74,34 @@ void pagemap_frames_close(struct pagemap *m)
 
 /* ---- facts ---- */
 
-static bool procfs_frames_is_ram(struct pagemap *m, uint64_t pfn)
+static bool procfs_frames_is_ram(struct procfs_pages *c, uint64_t pfn)
 {
-	if (!m->ram_tried) {
-		m->ram_tried = true;
-		live_ram(&m->ram, NULL);
+	if (!c->m->ram_tried) {
+		c->m->ram_tried = true;
+		live_ram(&c->m->ram, NULL);
 	}
-	return !m->ram.n || extents_find(&m->ram, pfn << m->p.page_shift);
+	return !c->m->ram.n || extents_find(&c->m->ram, pfn << c->cur.p->page_shift);
 }
 
 /*
  * Its entry says already that it is mapped once: half of what is there to ask.
  * Of parts of larger folios some kernels only estimate how often; those are asked.
  */
-static inline bool procfs_frames_is_once(const struct pagemap *m, size_t i)
+static inline bool procfs_frames_is_once(const struct procfs_pages *c, size_t i)
 {
 	const uint64_t other = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | frame_types();
 
-	return m->word[i] & PAGEMAP_EXCLUSIVE &&
-	       (m->fact[KFLAGS][i] & (other | kpf(KPF_MMAP))) == kpf(KPF_MMAP);
+	return c->word[i] & PAGEMAP_EXCLUSIVE &&
+	       (c->fact[KFLAGS][i] & (other | kpf(KPF_MMAP))) == kpf(KPF_MMAP);
 }
 
-/* The first of words i to m->n with a frame to look up; or m->n. */
-static size_t procfs_frames_next_asked(const struct pagemap *m, size_t i, bool uncounted)
+/* The first of words i to c->n with a frame to look up; or c->n. */
+static size_t procfs_frames_next_asked(const struct procfs_pages *c, size_t i, bool uncounted)
 {
 	if (!uncounted)
-		return pagemap_there(m, i, m->n);
-	while (i < m->n &&
-	       (!(m->word[i] & PAGEMAP_PRESENT) || procfs_frames_is_once(m, i)))
+		return pagemap_there(c, i, c->n);
+	while (i < c->n &&
+	       (!(c->word[i] & PAGEMAP_PRESENT) || procfs_frames_is_once(c, i)))
 		i++;
 	return i;
 }
@@ -110,17 +110,17 @@ static size_t procfs_frames_next_asked(const struct pagemap *m, size_t i, bool u
  * How many words from i on, at most FRAMES_RUN, lead to frames that are each `step`
  * behind the one before.
  */
-static size_t procfs_frames_in_a_row(const struct pagemap *m, size_t i, uint64_t step,
+static size_t procfs_frames_in_a_row(const struct procfs_pages *c, size_t i, uint64_t step,
 				     bool uncounted)
 {
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
-	uint64_t want = m->word[i] & which;
-	size_t k = i + 1, end = m->n - i < FRAMES_RUN ? m->n : i + FRAMES_RUN;
+	uint64_t want = c->word[i] & which;
+	size_t k = i + 1, end = c->n - i < FRAMES_RUN ? c->n : i + FRAMES_RUN;
 
 	for (; k < end; k++) {
 		want += step;
-		if (m->huge[k] || (m->word[k] & which) != want ||
-		    (uncounted && procfs_frames_is_once(m, k)))
+		if (c->huge[k] || (c->word[k] & which) != want ||
+		    (uncounted && procfs_frames_is_once(c, k)))
 			break;
 	}
 	return k - i;
@@ -130,57 +130,57 @@ static size_t procfs_frames_in_a_row(const struct pagemap *m, size_t i, uint64_t
  * Collect the frames of the loaded words. Of a large page only the first frame is needed.
  * `uncounted`: only frames with an unknown mapcount.
  */
-static void procfs_frames_gather(struct pagemap *m, bool uncounted)
+static void procfs_frames_gather(struct procfs_pages *c, bool uncounted)
 {
-	size_t large = m->pmd / m->page, len;
+	size_t large = c->pmd / c->page, len;
 
-	frames_clear(&m->frames);
-	for (size_t i = 0; (i = procfs_frames_next_asked(m, i, uncounted)) < m->n;
+	frames_clear(&c->frames);
+	for (size_t i = 0; (i = procfs_frames_next_asked(c, i, uncounted)) < c->n;
 	     i += len) {
-		uint64_t pfn = m->word[i] & PAGEMAP_FRAME;
+		uint64_t pfn = c->word[i] & PAGEMAP_FRAME;
 
 		len = 1;
-		if (!(m->word[i] & PAGEMAP_PRESENT))
+		if (!(c->word[i] & PAGEMAP_PRESENT))
 			continue;
-		if (m->huge[i] && !m->p.each) {
-			frames_add(&m->frames, pfn, i, 1);
+		if (c->huge[i] && !c->cur.q.each) {
+			frames_add(&c->frames, pfn, i, 1);
 			len = large;
 			continue;
 		}
-		len = procfs_frames_in_a_row(m, i, 1, uncounted);
+		len = procfs_frames_in_a_row(c, i, 1, uncounted);
 		if (len > 1) {
-			frames_add(&m->frames, pfn, i, len);
+			frames_add(&c->frames, pfn, i, len);
 			continue;
 		}
-		len = procfs_frames_in_a_row(m, i, UINT64_MAX, uncounted);
-		frames_add_down(&m->frames, pfn - (len - 1), i + (len - 1), len);
+		len = procfs_frames_in_a_row(c, i, UINT64_MAX, uncounted);
+		frames_add_down(&c->frames, pfn - (len - 1), i + (len - 1), len);
 	}
-	frames_sort(&m->frames);
+	frames_sort(&c->frames);
 }
 
-static int procfs_frames_load_file(struct pagemap *m, unsigned f, struct atw_err *err)
+static int procfs_frames_load_file(struct procfs_pages *c, unsigned f, struct atw_err *err)
 {
-	return m->file[f] < 0 ? ATW_OK
-	       : frames_read(&m->frames, m->file[f], frame_files[f], UINT64_MAX, m->fact[f], err);
+	return c->m->file[f] < 0 ? ATW_OK
+	       : frames_read(&c->frames, c->m->file[f], frame_files[f], UINT64_MAX, c->fact[f], err);
 }
 
 /* Facts of all frames in the words at hand. */
-static int procfs_frames_load_facts(struct pagemap *m, struct atw_err *err)
+static int procfs_frames_load_facts(struct procfs_pages *c, struct atw_err *err)
 {
 	int r;
 
-	procfs_frames_gather(m, false);
-	r = procfs_frames_load_file(m, KFLAGS, err);
+	procfs_frames_gather(c, false);
+	r = procfs_frames_load_file(c, KFLAGS, err);
 	if (r == ATW_OK)
-		r = procfs_frames_load_file(m, KCGROUPS, err);
-	if (r == ATW_OK && m->file[KFLAGS] >= 0 && m->file[KCOUNTS] >= 0) {
-		procfs_frames_gather(m, true);
+		r = procfs_frames_load_file(c, KCGROUPS, err);
+	if (r == ATW_OK && c->m->file[KFLAGS] >= 0 && c->m->file[KCOUNTS] >= 0) {
+		procfs_frames_gather(c, true);
 	}
 	if (r == ATW_OK)
-		r = procfs_frames_load_file(m, KCOUNTS, err);
-	m->facts = r == ATW_OK;
-	m->alike_end = 0;
-	m->facts_each = m->p.each;
+		r = procfs_frames_load_file(c, KCOUNTS, err);
+	c->facts = r == ATW_OK;
+	c->alike_end = 0;
+	c->facts_each = c->cur.q.each;
 	return r;
 }
 
@@ -195,34 +195,34 @@ uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t u)
 }
 
 /* Is what was read for word `at` of this frame? */
-static bool procfs_frames_is_loaded(const struct pagemap *m, uint64_t at, uint64_t pfn)
+static bool procfs_frames_is_loaded(const struct procfs_pages *c, uint64_t at, uint64_t pfn)
 {
-	uint64_t tail = ((m->base >> m->p.page_shift) + at) & ((m->pmd >> m->p.page_shift) - 1);
+	uint64_t tail = ((c->base >> c->cur.p->page_shift) + at) & ((c->pmd >> c->cur.p->page_shift) - 1);
 
-	if (at >= m->n || ((m->word[at] ^ (PAGEMAP_PRESENT | pfn)) &
+	if (at >= c->n || ((c->word[at] ^ (PAGEMAP_PRESENT | pfn)) &
 			   (PAGEMAP_PRESENT | PAGEMAP_FRAME)))
 		return false;
-	return m->facts_each || !tail || tail > at || !m->huge[at - tail];
+	return c->facts_each || !tail || tail > at || !c->huge[at - tail];
 }
 
 /* What was loaded of file f for word i. */
-static uint64_t procfs_frames_loaded_fact(const struct pagemap *m, unsigned f, size_t i)
+static uint64_t procfs_frames_loaded_fact(const struct procfs_pages *c, unsigned f, size_t i)
 {
-	return f == KCOUNTS && m->file[KFLAGS] >= 0 && procfs_frames_is_once(m, i)
+	return f == KCOUNTS && c->m->file[KFLAGS] >= 0 && procfs_frames_is_once(c, i)
 		       ? 1
-		       : m->fact[f][i];
+		       : c->fact[f][i];
 }
 
 /* The first word behind `at` that has not the same facts. */
-static size_t procfs_frames_alike_end(const struct pagemap *m, size_t at)
+static size_t procfs_frames_alike_end(const struct procfs_pages *c, size_t at)
 {
-	const uint64_t *flags = m->fact[KFLAGS], *counts = m->fact[KCOUNTS];
-	const uint64_t *cgroups = m->file[KCGROUPS] >= 0 ? m->fact[KCGROUPS] : NULL;
+	const uint64_t *flags = c->fact[KFLAGS], *counts = c->fact[KCOUNTS];
+	const uint64_t *cgroups = c->m->file[KCGROUPS] >= 0 ? c->fact[KCGROUPS] : NULL;
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_EXCLUSIVE;
-	bool counted = m->file[KFLAGS] < 0 || !procfs_frames_is_once(m, at);
+	bool counted = c->m->file[KFLAGS] < 0 || !procfs_frames_is_once(c, at);
 	size_t k = at + 1;
 
-	while (k < m->n && flags[k] == flags[at] && !((m->word[k] ^ m->word[at]) & which) &&
+	while (k < c->n && flags[k] == flags[at] && !((c->word[k] ^ c->word[at]) & which) &&
 	       (!counted || counts[k] == counts[at]) && (!cgroups || cgroups[k] == cgroups[at]))
 		k++;
 	return k;
@@ -232,55 +232,56 @@ static size_t procfs_frames_alike_end(const struct pagemap *m, size_t at)
  * How many pages behind that of word `at` have the same facts. What is loaded is so for
  * all words of a run that was given out of them.
  */
-static uint32_t procfs_frames_alike(struct pagemap *m, const struct page_run *r,
+static uint32_t procfs_frames_alike(struct procfs_pages *c, const struct page_run *r,
 				    uint32_t i, uint64_t off, size_t at)
 {
-	uint64_t left = r->slot > m->page ? (r->slot - off) / m->page : r->count - i;
+	uint64_t left = r->slot > c->page ? (r->slot - off) / c->page : r->count - i;
 
-	if (!m->facts_each || r->pa != m->pa)
+	if (!c->facts_each || r->pa != c->pa)
 		return 0;
 	/* The run is compared once, not for each page that is looked up. */
-	if (at < m->alike || at >= m->alike_end) {
-		m->alike = at;
-		m->alike_end = procfs_frames_alike_end(m, at);
+	if (at < c->alike || at >= c->alike_end) {
+		c->alike = at;
+		c->alike_end = procfs_frames_alike_end(c, at);
 	}
-	return (uint32_t)((left < m->alike_end - at ? left : m->alike_end - at) - 1);
+	return (uint32_t)((left < c->alike_end - at ? left : c->alike_end - at) - 1);
 }
 
 /* Does the process still have this page there? It may have got the same one once more. */
-static bool procfs_frames_still_there(struct pagemap *m, uint64_t va, uint64_t pfn,
+static bool procfs_frames_still_there(struct procfs_pages *c, uint64_t va, uint64_t pfn,
 				      uint64_t flags)
 {
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
 	uint64_t word, now;
 
-	return pace_pread(m->o.pace, m->fd, &word, 8, (off_t)(va / m->page * 8)) == 8 &&
+	return pace_pread(c->m->o.pace, c->proc->fd, &word, 8, (off_t)(va / c->page * 8)) == 8 &&
 	       (word & which) == (PAGEMAP_PRESENT | pfn) &&
-	       pace_pread(m->o.pace, m->file[KFLAGS], &now, 8, (off_t)(pfn * 8)) == 8 &&
+	       pace_pread(c->m->o.pace, c->m->file[KFLAGS], &now, 8, (off_t)(pfn * 8)) == 8 &&
 	       now == flags;
 }
 
-int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+int pagemap_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i, uint64_t off,
 		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
-	struct pagemap *m = pagemap_of(p);
-	uint64_t pfn = (r->pa[i] + off) >> p->page_shift, f[KFILES];
-	uint64_t at = (r->va + i * r->slot + off - m->base) >> p->page_shift;
+	struct procfs_pages *c = procfs_pages_of(cur);
+	unsigned shift = cur->p->page_shift;
+	uint64_t pfn = (r->pa[i] + off) >> shift, f[KFILES];
+	uint64_t at = (r->va + i * r->slot + off - c->base) >> shift;
 	const uint64_t compound = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL);
 	bool loaded;
 
 	(void)mapped;
 	(void)err;
-	if (m->file[KFLAGS] < 0 && m->file[KCOUNTS] < 0 && m->file[KCGROUPS] < 0)
+	if (c->m->file[KFLAGS] < 0 && c->m->file[KCOUNTS] < 0 && c->m->file[KCGROUPS] < 0)
 		return ATW_E_UNSUPPORTED;
 	ret->have = ret->alike = 0;
-	if (!m->facts && procfs_frames_load_facts(m, NULL) < 0)
+	if (!c->facts && procfs_frames_load_facts(c, NULL) < 0)
 		return ATW_E_MISSING;
-	loaded = procfs_frames_is_loaded(m, at, pfn);
+	loaded = procfs_frames_is_loaded(c, at, pfn);
 	for (unsigned k = 0; k < KFILES; k++) {
 		if (loaded)
-			f[k] = procfs_frames_loaded_fact(m, k, at);
-		else if (m->file[k] < 0 || pace_pread(m->o.pace, m->file[k], &f[k], 8,
+			f[k] = procfs_frames_loaded_fact(c, k, at);
+		else if (c->m->file[k] < 0 || pace_pread(c->m->o.pace, c->m->file[k], &f[k], 8,
 						   (off_t)(pfn * 8)) != 8)
 			f[k] = UINT64_MAX;
 	}
@@ -288,19 +289,19 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 	memset(ret, 0, offsetof(struct frame_facts, page.cache));
 	ret->page.cache[0] = '\0';
 	ret->cgroup = 0;
-	ret->alike = loaded ? procfs_frames_alike(m, r, i, off, at) : 0;
+	ret->alike = loaded ? procfs_frames_alike(c, r, i, off, at) : 0;
 	ret->page.pfn = pfn;
 	/* Holes read as 0 since 6.18; they were NOPAGE before. */
-	if (m->file[KFLAGS] >= 0 &&
+	if (c->m->file[KFLAGS] >= 0 &&
 	    (f[KFLAGS] == UINT64_MAX || f[KFLAGS] & kpf(KPF_NOPAGE) ||
-	     (!f[KFLAGS] && !procfs_frames_is_ram(m, pfn)))) {
+	     (!f[KFLAGS] && !procfs_frames_is_ram(c, pfn)))) {
 		ret->have = FACT_NO_PAGE;
 		ret->alike = 0;
 		return ATW_E_MISSING;
 	}
-	if (m->file[KFLAGS] >= 0) {
+	if (c->m->file[KFLAGS] >= 0) {
 		ret->have |= FACT_FLAGS;
-		ret->page.flags = pagemap_true_flags(m, f[KFLAGS]);
+		ret->page.flags = pagemap_true_flags(c->m, f[KFLAGS]);
 		if (f[KFLAGS] & kpf(KPF_COMPOUND_HEAD) || !(f[KFLAGS] & compound)) {
 			ret->have |= FACT_HEAD;
 			ret->page.head = pfn;
@@ -308,21 +309,21 @@ int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint
 		if (!(f[KFLAGS] & (compound | kpf(KPF_BUDDY))))
 			ret->have |= FACT_ORDER;
 	}
-	if (m->file[KCOUNTS] >= 0 && f[KCOUNTS] != UINT64_MAX) {
+	if (c->m->file[KCOUNTS] >= 0 && f[KCOUNTS] != UINT64_MAX) {
 		ret->have |= FACT_COUNT;
 		ret->page.count = f[KCOUNTS];
 	}
-	if (m->file[KCGROUPS] >= 0 && f[KCGROUPS] != UINT64_MAX) {
+	if (c->m->file[KCGROUPS] >= 0 && f[KCGROUPS] != UINT64_MAX) {
 		ret->have |= FACT_CGROUP;
 		ret->cgroup = f[KCGROUPS];
 	}
 	/* Frames that are no memory of any node were recognised by their flags above. */
-	if (m->file[KFLAGS] >= 0 &&
-	    sys_nodes_find(&m->nodes, pfn << p->page_shift, &ret->page.node))
+	if (c->m->file[KFLAGS] >= 0 &&
+	    sys_nodes_find(&c->m->nodes, pfn << shift, &ret->page.node))
 		ret->have |= FACT_NODE;
 	if (provider_doubts(r, ret))
 		provider_settle(ret,
-				procfs_frames_still_there(m, r->va + i * r->slot + off,
+				procfs_frames_still_there(c, r->va + i * r->slot + off,
 							  pfn, f[KFLAGS]));
 	return ATW_OK;
 }

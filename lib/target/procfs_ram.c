@@ -2,9 +2,11 @@
 /* procfs_ram.c - use of all frames of RAM, from /proc/kpageflags, in ascending order. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "linux/kpf.h"
 #include "target/procfs_vmas.h"
 #include "target/procfs.h"
@@ -43,6 +45,7 @@ static int procfs_ram_open_flags(struct pagemap *m, int *ret, struct atw_err *er
 struct procfs_ram_reading {
 	int fd;
 	struct use_runs u;
+	uint64_t word[WORDS];
 };
 
 /* The word of a frame that has no struct page yet is none. */
@@ -58,7 +61,7 @@ static uint64_t procfs_ram_word_of(struct pagemap *m, uint64_t pfn, uint64_t w)
 static int procfs_ram_some(struct pagemap *m, struct procfs_ram_reading *x, uint64_t pfn,
 			   uint64_t n, struct atw_err *err)
 {
-	uint64_t *w = m->fact[KFLAGS];
+	uint64_t *w = x->word;
 	ssize_t got = pace_pread(m->o.pace, x->fd, w, n * 8, (off_t)(pfn * 8));
 	uint64_t have = got < 0 ? 0 : (uint64_t)got / 8;
 	int r;
@@ -100,18 +103,14 @@ int pagemap_ram_frames(struct provider *p, uint64_t first, uint64_t last,
 		       provider_frames_fn *tell, void *arg, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
-	struct procfs_ram_reading x = {
-		.fd = -1,
-		.u = {.tell = tell, .arg = arg, .page_shift = p->page_shift},
-	};
+	_auto_free struct procfs_ram_reading *x = malloc(sizeof(*x));
 	uint64_t pfn, end;
-	int r = procfs_ram_open_flags(m, &x.fd, err);
+	int r = x ? procfs_ram_open_flags(m, &x->fd, err) : atw_err_nomem(err);
 
 	if (r < 0)
 		return r;
-	/* Facts of a listing lie where the words are put. */
-	m->facts = false;
+	x->u = (struct use_runs){.tell = tell, .arg = arg, .page_shift = p->page_shift};
 	use_whole(first, last, p->page_shift, &pfn, &end);
-	r = procfs_ram_one_range(m, &x, pfn, end, err);
-	return r == ATW_OK ? use_runs_end(&x.u, err) : r;
+	r = procfs_ram_one_range(m, x, pfn, end, err);
+	return r == ATW_OK ? use_runs_end(&x->u, err) : r;
 }

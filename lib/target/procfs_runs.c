@@ -26,47 +26,47 @@ enum {
 
 /* ---- words ---- */
 
-int pagemap_scan(struct pagemap *m, struct pagescan_arg *a, struct pagescan_region *v, size_t len)
+int pagemap_scan(struct procfs_pages *c, struct pagescan_arg *a, struct pagescan_region *v, size_t len)
 {
 	int n;
 
 	a->size = sizeof(*a);
 	a->vec = (uint64_t)(uintptr_t)v;
 	a->vec_len = len;
-	pace_wait(m->o.pace);
+	pace_wait(c->m->o.pace);
 	do
-		n = ioctl(m->fd, PAGESCAN_IOCTL, a);
+		n = ioctl(c->proc->fd, PAGESCAN_IOCTL, a);
 	while (n < 0 && errno == EINTR);
 	/* Older than 6.7; that a process has ended says nothing of the others. */
 	if (n < 0 && errno != ESRCH)
-		m->no_scan = true;
-	else if (n >= 0 && m->o.pace)
-		pace_done(m->o.pace, &m->o.pace->proc, (uint64_t)n * sizeof(*v));
+		c->m->no_scan = true;
+	else if (n >= 0 && c->m->o.pace)
+		pace_done(c->m->o.pace, &c->m->o.pace->proc, (uint64_t)n * sizeof(*v));
 	return n;
 }
 
-/* Where pages are, from m->at on: regions of the area up to m->scanned. */
-static bool procfs_runs_find_regions(struct pagemap *m)
+/* Where pages are, from c->at on: regions of the area up to c->scanned. */
+static bool procfs_runs_find_regions(struct procfs_pages *c)
 {
-	uint64_t end = m->area[m->now].end, pages = 0;
+	uint64_t end = c->proc->area[c->now].end, pages = 0;
 	struct pagescan_arg a = {
-		.start = m->at & ~(m->page - 1), .max_pages = PIECE,
+		.start = c->at & ~(c->page - 1), .max_pages = PIECE,
 		.category_anyof_mask = PAGESCAN_PRESENT | PAGESCAN_SWAPPED,
 		.return_mask = PAGESCAN_PRESENT | PAGESCAN_SWAPPED,
 	};
 	int n;
 
-	a.end = end - 1 > m->last ? (m->last | (m->page - 1)) + 1 : end;
-	n = pagemap_scan(m, &a, m->region, PAGESCAN_REGIONS);
+	a.end = end - 1 > c->last ? (c->last | (c->page - 1)) + 1 : end;
+	n = pagemap_scan(c, &a, c->region, PAGESCAN_REGIONS);
 	if (n < 0)
 		return false;
-	m->nregions = pagescan_check(&a, m->region, (size_t)n, m->page, &m->scanned);
-	m->next_region = 0;
-	if (m->scanned <= m->at)
+	c->nregions = pagescan_check(&a, c->region, (size_t)n, c->page, &c->scanned);
+	c->next_region = 0;
+	if (c->scanned <= c->at)
 		return false;
-	for (size_t i = 0; i < m->nregions; i++)
-		pages += (m->region[i].end - m->region[i].start) / m->page;
-	m->dense = pages * SPARSE >= (m->scanned - m->at) / m->page;
+	for (size_t i = 0; i < c->nregions; i++)
+		pages += (c->region[i].end - c->region[i].start) / c->page;
+	c->dense = pages * SPARSE >= (c->scanned - c->at) / c->page;
 	return true;
 }
 
@@ -76,106 +76,106 @@ static bool procfs_runs_is_there(uint64_t word)
 }
 
 /* Words from `first` on, up to `end`, as many as there is room for. */
-static int procfs_runs_fill(struct pagemap *m, uint64_t first, uint64_t end,
+static int procfs_runs_fill(struct procfs_pages *c, uint64_t first, uint64_t end,
 			    struct atw_err *err)
 {
-	uint64_t room = m->pmd > WORDS * m->page ? m->pmd : WORDS * m->page;
+	uint64_t room = c->pmd > WORDS * c->page ? c->pmd : WORDS * c->page;
 	uint64_t border = (first & ~(room - 1)) + room, there = 0;
 	ssize_t got;
 
 	if (border && border < end)
 		end = border;
 	/* The first words of a large area show whether there is much in it. */
-	if (first == m->area[m->now].start && end - first > PIECE * m->page &&
-	    PIECE * m->page >= m->pmd)
-		end = ((first + PIECE * m->page) & ~(m->pmd - 1));
-	m->n = 0;
-	m->base = first;
-	for (size_t n = (end - first) / m->page; m->n < n; m->n += (size_t)got / 8) {
-		size_t piece = n - m->n < PIECE ? n - m->n : PIECE;
+	if (first == c->proc->area[c->now].start && end - first > PIECE * c->page &&
+	    PIECE * c->page >= c->pmd)
+		end = ((first + PIECE * c->page) & ~(c->pmd - 1));
+	c->n = 0;
+	c->base = first;
+	for (size_t n = (end - first) / c->page; c->n < n; c->n += (size_t)got / 8) {
+		size_t piece = n - c->n < PIECE ? n - c->n : PIECE;
 
-		got = pace_pread(m->o.pace, m->fd, m->word + m->n, piece * 8,
-				 (off_t)((first / m->page + m->n) * 8));
-		if (got < 8 && m->n)
+		got = pace_pread(c->m->o.pace, c->proc->fd, c->word + c->n, piece * 8,
+				 (off_t)((first / c->page + c->n) * 8));
+		if (got < 8 && c->n)
 			break;
 		/* Of all that there are, one that has ended has nothing any more. */
-		if (!got && !m->o.only)
+		if (!got && !c->m->o.only)
 			return ATW_END;
 		if (got < 8)
 			return atw_err_set(err, got < 0 ? ATW_E_IO : ATW_E_MISSING,
-					   "/proc/%" PRIu32 "/pagemap: %s", m->thread,
+					   "/proc/%" PRIu32 "/pagemap: %s", c->proc->thread,
 					   got < 0 ? strerror(errno) : "the process has ended");
 		for (size_t i = 0; i < (size_t)got / 8; i++)
-			there += procfs_runs_is_there(m->word[m->n + i]);
+			there += procfs_runs_is_there(c->word[c->n + i]);
 	}
-	m->facts = false;
-	memset(m->huge, 0, m->n * sizeof(m->huge[0]));
-	m->any_unsized = false;
-	if (!m->sparse && !m->no_scan && !m->area[m->now].device && m->n >= PIECE / 8 &&
-	    there * SPARSE < m->n) {
-		m->sparse = true;
-		m->scanned = 0;
-		m->dense = false;
+	c->facts = false;
+	memset(c->huge, 0, c->n * sizeof(c->huge[0]));
+	c->any_unsized = false;
+	if (!c->sparse && !c->m->no_scan && !c->proc->area[c->now].device && c->n >= PIECE / 8 &&
+	    there * SPARSE < c->n) {
+		c->sparse = true;
+		c->scanned = 0;
+		c->dense = false;
 	}
-	if (there >= m->pmd / m->page)
-		pagemap_find_huge(m);
+	if (there >= c->pmd / c->page)
+		pagemap_find_huge(c);
 	return ATW_OK;
 }
 
 /* Small areas close to each other are one read. */
-static uint64_t procfs_runs_cluster_end(const struct pagemap *m)
+static uint64_t procfs_runs_cluster_end(const struct procfs_pages *c)
 {
-	uint64_t end = m->area[m->now].end;
+	uint64_t end = c->proc->area[c->now].end;
 
-	for (size_t i = m->now + 1; i < m->nareas && !m->area[i].device; i++) {
-		if (m->area[i].start - end > SMALL_GAP * m->page || m->area[i].end > m->p.user_last)
+	for (size_t i = c->now + 1; i < c->proc->nareas && !c->proc->area[i].device; i++) {
+		if (c->proc->area[i].start - end > SMALL_GAP * c->page || c->proc->area[i].end > c->cur.p->user_last)
 			break;
-		end = m->area[i].end;
+		end = c->proc->area[i].end;
 	}
 	return end;
 }
 
 /* ---- runs ---- */
 
-static int procfs_runs_give(struct pagemap *m, const struct page_run **ret, uint64_t end)
+static int procfs_runs_give(struct procfs_pages *c, const struct page_run **ret, uint64_t end)
 {
-	m->run.size = end - m->run.va;
-	if (!m->run.slot)
-		m->run.slot = m->run.size;
-	if (!end || end - 1 >= m->last)
-		m->ended = true;
-	m->at = end;
-	*ret = &m->run;
+	c->run.size = end - c->run.va;
+	if (!c->run.slot)
+		c->run.slot = c->run.size;
+	if (!end || end - 1 >= c->last)
+		c->ended = true;
+	c->at = end;
+	*ret = &c->run;
 	return ATW_OK;
 }
 
-static int procfs_runs_give_absent(struct pagemap *m, const struct page_run **ret,
+static int procfs_runs_give_absent(struct procfs_pages *c, const struct page_run **ret,
 				   uint64_t end)
 {
-	m->run = (struct page_run){ .va = m->at, .count = 1, .state = PAGE_ABSENT };
-	return procfs_runs_give(m, ret, end);
+	c->run = (struct page_run){ .va = c->at, .count = 1, .state = PAGE_ABSENT };
+	return procfs_runs_give(c, ret, end);
 }
 
 /* Is pagemap silent about the area, whatever there is? */
-static bool procfs_runs_is_pfnmap(struct pagemap *m, struct area *a)
+static bool procfs_runs_is_pfnmap(struct procfs_pages *c, struct area *a)
 {
 	if (!a->pfnmap_asked)
-		a->pfnmap = large_live_is_pfnmap(&m->large, m->pid, a->start);
+		a->pfnmap = large_live_is_pfnmap(&c->proc->large, c->proc->pid, a->start);
 	a->pfnmap_asked = true;
 	return a->pfnmap;
 }
 
 /* Of the area, up to `end`, there are no words. */
-static int procfs_runs_give_wordless(struct pagemap *m, const struct page_run **ret,
+static int procfs_runs_give_wordless(struct procfs_pages *c, const struct page_run **ret,
 				     uint64_t end)
 {
-	m->run = (struct page_run){
-		.va = m->at,
+	c->run = (struct page_run){
+		.va = c->at,
 		.count = 1,
 		.state = PAGE_ABSENT,
-		.have = procfs_runs_is_pfnmap(m, &m->area[m->now]) ? RUN_STATE_HIDDEN : 0,
+		.have = procfs_runs_is_pfnmap(c, &c->proc->area[c->now]) ? RUN_STATE_HIDDEN : 0,
 	};
-	return procfs_runs_give(m, ret, end);
+	return procfs_runs_give(c, ret, end);
 }
 
 /* Four bits of the word, as the numbers of their names. */
@@ -190,7 +190,7 @@ static uint64_t procfs_runs_flags_of(uint64_t word)
 const struct atw_names pagemap_flags = { MARKS, mark_names, NULL };
 
 /* What a word stands for that is neither present nor absent. */
-static void procfs_runs_soft(struct pagemap *m, struct page_run *r, uint64_t word)
+static void procfs_runs_soft(struct procfs_pages *c, struct page_run *r, uint64_t word)
 {
 	struct atw_soft_word s;
 
@@ -199,49 +199,49 @@ static void procfs_runs_soft(struct pagemap *m, struct page_run *r, uint64_t wor
 		r->state = PAGE_GUARD;
 		return;
 	}
-	if (!(word & PAGEMAP_FRAME) && m->hidden) {
+	if (!(word & PAGEMAP_FRAME) && c->m->hidden) {
 		/* It may be a marker; and it surely is none of swap without any. */
-		if (!m->has_swap)
+		if (!c->m->has_swap)
 			r->have |= RUN_STATE_HIDDEN;
 		return;
 	}
 	/* Symbols are many, and types that are no devices few. */
-	if (!m->soft_known && m->mode && pagemap_swap_type(word) >= m->soft.poison) {
-		m->soft_known = true;
-		proc_soft_abi(m->mode, m->o.pace, &m->soft);
+	if (!c->m->soft_known && c->m->mode && pagemap_swap_type(word) >= c->m->soft.poison) {
+		c->m->soft_known = true;
+		proc_soft_abi(c->m->mode, c->m->o.pace, &c->m->soft);
 	}
 	r->have |= RUN_SWAP;
 	r->swap_type = (uint8_t)pagemap_swap_type(word);
 	r->swap_offset = pagemap_swap_offset(word);
-	if (!m->mode)
+	if (!c->m->mode)
 		return;
-	s = soft_swap(&m->soft, m->mode, r->swap_type, r->swap_offset);
+	s = soft_swap(&c->m->soft, c->m->mode, r->swap_type, r->swap_offset);
 	r->state = (uint8_t)provider_soft_state(s.what);
 	r->guess = s.guess && r->state != PAGE_SWAP;
 	if (s.pa.u) {
-		m->pa[0] = s.pa.u;
-		r->pa = m->pa;
+		c->pa[0] = s.pa.u;
+		r->pa = c->pa;
 	}
 }
 
-static int procfs_runs_give_words(struct pagemap *m, const struct page_run **ret,
+static int procfs_runs_give_words(struct procfs_pages *c, const struct page_run **ret,
 				  uint64_t end)
 {
-	const struct area *a = &m->area[m->now];
-	size_t i = (m->at - m->base) / m->page, n, large = m->pmd / m->page;
-	size_t stop = (end - m->base) / m->page;
-	size_t block = (m->at & ~(m->pmd - 1)) >= m->base
-		? ((m->at & ~(m->pmd - 1)) - m->base) / m->page : i;
+	const struct area *a = &c->proc->area[c->now];
+	size_t i = (c->at - c->base) / c->page, n, large = c->pmd / c->page;
+	size_t stop = (end - c->base) / c->page;
+	size_t block = (c->at & ~(c->pmd - 1)) >= c->base
+		? ((c->at & ~(c->pmd - 1)) - c->base) / c->page : i;
 	const uint64_t same = PAGEMAP_PRESENT | PAGEMAP_SWAP | PAGEMAP_GUARD | FLAG_BITS;
-	uint64_t word = m->word[i];
-	struct page_run *r = &m->run;
+	uint64_t word = c->word[i];
+	struct page_run *r = &c->run;
 
 	if (!procfs_runs_is_there(word))
 		return procfs_runs_give_wordless(
-			m, ret, m->base + pagemap_there(m, i, stop) * m->page);
+			c, ret, c->base + pagemap_there(c, i, stop) * c->page);
 	*r = (struct page_run){
-		.va = m->at,
-		.slot = m->page,
+		.va = c->at,
+		.slot = c->page,
 		.flags = procfs_runs_flags_of(word),
 		.have = RUN_FLAGS | RUN_RIGHTS | RUN_MAP,
 		.rights = a->rights,
@@ -250,113 +250,108 @@ static int procfs_runs_give_words(struct pagemap *m, const struct page_run **ret
 	if (!(word & PAGEMAP_PRESENT)) {
 		r->have = RUN_FLAGS | RUN_MAP;
 		r->count = 1;
-		procfs_runs_soft(m, r, word);
-		for (n = i + 1; r->state == PAGE_GUARD && n < stop && m->word[n] == word; n++)
+		procfs_runs_soft(c, r, word);
+		for (n = i + 1; r->state == PAGE_GUARD && n < stop && c->word[n] == word; n++)
 			r->count++;
-		return procfs_runs_give(m, ret, r->va + r->count * m->page);
+		return procfs_runs_give(c, ret, r->va + r->count * c->page);
 	}
 	r->state = a->rights ? PAGE_PRESENT : PAGE_PROTNONE;
 	if (!a->rights)
 		r->have &= ~(uint32_t)RUN_RIGHTS;
-	if (m->huge[block] && block + large <= stop) {
-		r->va = m->base + block * m->page;
-		r->slot = m->pmd;
-		for (n = block; n < stop && m->huge[n] && !((m->word[n] ^ word) & same); n += large)
-			m->pa[r->count++] = (m->word[n] & PAGEMAP_FRAME) << m->p.page_shift;
+	if (c->huge[block] && block + large <= stop) {
+		r->va = c->base + block * c->page;
+		r->slot = c->pmd;
+		for (n = block; n < stop && c->huge[n] && !((c->word[n] ^ word) & same); n += large)
+			c->pa[r->count++] = (c->word[n] & PAGEMAP_FRAME) << c->cur.p->page_shift;
 	} else {
-		if (m->any_unsized && pagemap_unsized(m, i, &stop))
+		if (c->any_unsized && pagemap_unsized(c, i, &stop))
 			r->have |= RUN_SIZE_HIDDEN;
-		for (n = i; n < stop && !((m->word[n] ^ word) & same) &&
-		     (n == i || !m->huge[n]); n++)
-			m->pa[r->count++] = (m->word[n] & PAGEMAP_FRAME) << m->p.page_shift;
+		for (n = i; n < stop && !((c->word[n] ^ word) & same) &&
+		     (n == i || !c->huge[n]); n++)
+			c->pa[r->count++] = (c->word[n] & PAGEMAP_FRAME) << c->cur.p->page_shift;
 	}
-	if (!m->hidden)
-		r->pa = m->pa;
-	return procfs_runs_give(m, ret, r->va + r->count * r->slot);
+	if (!c->m->hidden)
+		r->pa = c->pa;
+	return procfs_runs_give(c, ret, r->va + r->count * r->slot);
 }
 
-static bool procfs_runs_in_buffer(const struct pagemap *m)
+static bool procfs_runs_in_buffer(const struct procfs_pages *c)
 {
-	return m->n && m->at >= m->base && m->at - m->base < m->n * m->page;
+	return c->n && c->at >= c->base && c->at - c->base < c->n * c->page;
 }
 
-/* Words for m->at; or, where nothing is for a while, up to *hole. */
-static int procfs_runs_more_words(struct pagemap *m, uint64_t *hole, struct atw_err *err)
+/* Words for c->at; or, where nothing is for a while, up to *hole. */
+static int procfs_runs_more_words(struct procfs_pages *c, uint64_t *hole, struct atw_err *err)
 {
-	const struct area *a = &m->area[m->now];
-	uint64_t end = procfs_runs_cluster_end(m), first = m->at & ~(m->pmd - 1);
+	const struct area *a = &c->proc->area[c->now];
+	uint64_t end = procfs_runs_cluster_end(c), first = c->at & ~(c->pmd - 1);
 
 	*hole = 0;
-	if (m->sparse && m->at >= m->scanned &&
-	    (m->dense || !procfs_runs_find_regions(m)))
-		m->sparse = false;
-	if (m->sparse) {
-		const struct pagescan_region *v = m->region;
-		size_t i = m->next_region;
+	if (c->sparse && c->at >= c->scanned &&
+	    (c->dense || !procfs_runs_find_regions(c)))
+		c->sparse = false;
+	if (c->sparse) {
+		const struct pagescan_region *v = c->region;
+		size_t i = c->next_region;
 
-		while (i < m->nregions && v[i].end <= m->at)
+		while (i < c->nregions && v[i].end <= c->at)
 			i++;
-		m->next_region = i;
-		if (i == m->nregions || v[i].start > m->at) {
-			*hole = i == m->nregions ? m->scanned : v[i].start;
+		c->next_region = i;
+		if (i == c->nregions || v[i].start > c->at) {
+			*hole = i == c->nregions ? c->scanned : v[i].start;
 			return ATW_OK;
 		}
-		for (end = v[i].end; i + 1 < m->nregions &&
-		     v[i + 1].start - end <= SMALL_GAP * m->page; i++)
+		for (end = v[i].end; i + 1 < c->nregions &&
+		     v[i + 1].start - end <= SMALL_GAP * c->page; i++)
 			end = v[i + 1].end;
 	}
 	/* A large page is seen as one from its beginning only. */
 	if (first < a->start)
-		first = m->at;
-	if (end - 1 > m->last)
-		end = (m->last | (m->pmd - 1)) + 1 < end && (m->last | (m->pmd - 1)) + 1
-			? (m->last | (m->pmd - 1)) + 1 : end;
-	return procfs_runs_fill(m, first, end, err);
+		first = c->at;
+	if (end - 1 > c->last)
+		end = (c->last | (c->pmd - 1)) + 1 < end && (c->last | (c->pmd - 1)) + 1
+			? (c->last | (c->pmd - 1)) + 1 : end;
+	return procfs_runs_fill(c, first, end, err);
 }
 
-int pagemap_runs_next(struct provider *p, const struct page_run **ret,
-			      struct atw_err *err)
+int pagemap_runs_next(struct page_cursor *cur, const struct page_run **ret,
+		      struct atw_err *err)
 {
-	struct pagemap *m = pagemap_of(p);
+	struct procfs_pages *c = procfs_pages_of(cur);
 	const struct area *a;
 	uint64_t end, hole;
 	int r;
 
-	if (m->ended)
+	if (c->ended)
 		return ATW_END;
-	for (; m->now < m->nareas && m->area[m->now].end <= m->at; m->now++)
-		m->sparse = false;
-	a = &m->area[m->now];
-	if (m->now == m->nareas || a->start > m->last)
-		return procfs_runs_give_absent(m, ret, m->last + 1);
-	if (a->start > m->at)
-		return procfs_runs_give_absent(m, ret, a->start);
-	if (!procfs_runs_in_buffer(m)) {
-		r = procfs_runs_more_words(m, &hole, err);
-		m->ended = r == ATW_END;
+	for (; c->now < c->proc->nareas && c->proc->area[c->now].end <= c->at; c->now++)
+		c->sparse = false;
+	a = &c->proc->area[c->now];
+	if (c->now == c->proc->nareas || a->start > c->last)
+		return procfs_runs_give_absent(c, ret, c->last + 1);
+	if (a->start > c->at)
+		return procfs_runs_give_absent(c, ret, a->start);
+	if (!procfs_runs_in_buffer(c)) {
+		r = procfs_runs_more_words(c, &hole, err);
+		c->ended = r == ATW_END;
 		if (r != ATW_OK)
 			return r;
 		if (hole)
-			return procfs_runs_give_absent(m, ret, hole);
-		if (!procfs_runs_in_buffer(m))
+			return procfs_runs_give_absent(c, ret, hole);
+		if (!procfs_runs_in_buffer(c))
 			return atw_err_set(err, ATW_E_IO, "/proc/%" PRIu32 "/pagemap: ends at 0x%" PRIx64,
-					   m->thread, m->at);
+					   c->proc->thread, c->at);
 	}
-	end = m->base + m->n * m->page;
-	return procfs_runs_give_words(m, ret, a->end < end ? a->end : end);
+	end = c->base + c->n * c->page;
+	return procfs_runs_give_words(c, ret, a->end < end ? a->end : end);
 }
 
-void pagemap_runs_end(struct provider *p)
+void pagemap_runs_begin(struct procfs_pages *c, uint64_t first, uint64_t last)
 {
-	pagemap_of(p)->ended = true;
-}
-
-void pagemap_runs_begin(struct pagemap *m, uint64_t first, uint64_t last)
-{
-	m->at = first;
-	m->last = last < m->p.user_last ? last : m->p.user_last;
-	m->ended = first > m->last;
-	m->now = m->n = 0;
-	m->sparse = false;
-	m->nregions = 0;
+	c->at = first;
+	c->last = last < c->cur.p->user_last ? last : c->cur.p->user_last;
+	c->ended = first > c->last;
+	c->now = c->n = 0;
+	c->sparse = false;
+	c->nregions = 0;
 }

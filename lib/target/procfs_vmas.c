@@ -6,22 +6,17 @@
  */
 #include "target/procfs_vmas.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "format/procmaps.h"
 #include "target/procfs.h"
 #include "target/shared_mm.h"
 #include "host/host.h"
-
-enum { TRIES = 16 };             /* of threads that end before they are looked at */
 
 /* ---- tasks ---- */
 
@@ -127,132 +122,33 @@ static int procfs_vmas_find(struct provider *p, uint32_t pid, size_t *ret,
 	return atw_err_set(err, ATW_E_MISSING, "process %" PRIu32 " cannot be read", pid);
 }
 
-/* ---- areas ---- */
+/* ---- cursors of areas ---- */
 
-/* Mapped by frame numbers, perhaps: PAGEMAP_SCAN leaves such areas out. */
-static bool procfs_vmas_is_device(struct atw_blob name)
+static struct procfs_vmas *procfs_vmas_of(struct vma_cursor *c)
 {
-	static const char *const roots[] = { "/dev/", "/sys/", "/proc/", "anon_inode:", "/dmabuf:" };
-
-	if (blob_begins(name, "/dev/shm/") || blob_begins(name, "/dev/zero"))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
-		if (blob_begins(name, roots[i]))
-			return true;
-	return false;
+	return (struct procfs_vmas *)c;
 }
 
-/* The kernel's own, and of many processes: no smaps need be read for it. */
-static bool procfs_vmas_is_vvar(struct atw_blob name)
+static int procfs_vmas_open(struct vma_cursor *cur, struct atw_err *err)
 {
-	return blob_begins(name, "[vvar");
+	const struct page_task *t = &cur->p->task[cur->task];
+	struct procfs_vmas *c = procfs_vmas_of(cur);
+
+	c->maps_at = 0;
+	return procfs_enter(pagemap_of(cur->p), &c->proc, t->pid, t->start, err);
 }
 
-void pagemap_leave(struct pagemap *m)
+static int procfs_vmas_next(struct vma_cursor *cur, struct atw_area *ret,
+			    struct atw_err *err)
 {
-	if (m->fd >= 0)
-		close(m->fd);
-	m->fd = -1;
-	m->pid = m->thread = 0;
-	buf_deinit(&m->maps);
-	m->maps = (struct buf){ 0 };
-	m->nareas = m->maps_at = 0;
-	m->heap = 0;
-	large_live_forget(&m->large);
-}
-
-/* ATW_END: that one has no memory, or is none of this process's threads. */
-static int procfs_vmas_enter(struct pagemap *m, uint32_t pid, uint32_t thread,
-			     struct atw_err *err)
-{
-	struct procmaps_area a;
-	uint32_t tgid;
-	char path[48];
-	size_t pos = 0;
-	int r;
-
-	pagemap_leave(m);
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/pagemap", thread);
-	m->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (m->fd < 0 && (errno == ENOENT || errno == ESRCH))
-		return ATW_END;
-	if (m->fd < 0)
-		return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
-				   "%s: %s", path, strerror(errno));
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", thread);
-	r = host_file_paced(path, 1 << 30, m->o.pace, &m->maps, err);
-	while (r == ATW_OK) {
-		r = procmaps_next((struct atw_blob){ m->maps.data, m->maps.len }, &pos, &a);
-		if (r == ATW_E_FORMAT)
-			atw_err_set(err, r, "%s: a line is not what it should be", path);
-		if (r != ATW_OK)
-			break;
-		/* An area that moved while the file was read can be in it twice. */
-		if (m->nareas && a.start < m->area[m->nareas - 1].end)
-			continue;
-		if (!array_reserve((void **)&m->area, &m->areas_cap, m->nareas + 1, sizeof(*m->area)))
-			return atw_err_nomem(err);
-		m->area[m->nareas++] = (struct area){
-			a.start,
-			a.end,
-			(uint8_t)((a.read ? ATW_UR : 0) | (a.write ? ATW_UW : 0) |
-				  (a.exec ? ATW_UX : 0)),
-			procfs_vmas_is_device(a.name),
-			procfs_vmas_is_vvar(a.name),
-			!procfs_vmas_is_device(a.name),
-		};
-		if (a.name.len == 6 && !memcmp(a.name.data, "[heap]", 6))
-			m->heap = a.end;
-	}
-	/* One that has ended in between has no areas, or no such file any more. */
-	if (r == ATW_E_MISSING)
-		return ATW_END;
-	if (r < 0)
-		return r;
-	/* The number of a thread may be another's by now. */
-	if (!m->nareas || (thread != pid && (proc_tgid(thread, &tgid, NULL) < 0 || tgid != pid)))
-		return ATW_END;
-	m->thread = thread;
-	return ATW_OK;
-}
-
-/*
- * What is listed of it is what it has now. A main thread that has ended has nothing: then
- * one that goes on is asked; and again, for threads end meanwhile.
- */
-int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err)
-{
-	struct proc_stat st = { 0 };
-	int r = procfs_vmas_enter(m, pid, pid, err);
-
-	for (unsigned i = 0; i < TRIES && r == ATW_END && proc_stat(pid, &st, NULL) == ATW_OK &&
-	     st.headless && !st.kernel; i++)
-		r = procfs_vmas_enter(m, pid, st.thread, err);
-	/* Another one may have its number by now. */
-	if (r == ATW_OK && start && (proc_stat(pid, &st, NULL) < 0 || st.start != start))
-		return ATW_END;
-	if (r == ATW_OK)
-		m->pid = pid;
-	return r;
-}
-
-static int procfs_vmas_areas_open(struct provider *p, size_t task, struct atw_err *err)
-{
-	struct pagemap *m = pagemap_of(p);
-
-	return pagemap_enter(m, p->task[task].pid, p->task[task].start, err);
-}
-
-static int procfs_vmas_areas_next(struct provider *p, struct atw_area *ret,
-				  struct atw_err *err)
-{
-	struct pagemap *m = pagemap_of(p);
+	struct procfs_vmas *c = procfs_vmas_of(cur);
+	const struct atw_blob maps = { c->proc->maps.data, c->proc->maps.len };
 	struct procmaps_area a;
 	int r;
 
 	(void)err;
 	do
-		r = procmaps_next((struct atw_blob){ m->maps.data, m->maps.len }, &m->maps_at, &a);
+		r = procmaps_next(maps, &c->maps_at, &a);
 	while (r == ATW_E_FORMAT);
 	if (r != ATW_OK)
 		return r;
@@ -263,6 +159,7 @@ static int procfs_vmas_areas_next(struct provider *p, struct atw_area *ret,
 	ret->write = a.write;
 	ret->exec = a.exec;
 	ret->shared = a.shared;
+	ret->rights_unknown = false;
 	ret->offset = a.offset;
 	ret->major = a.major;
 	ret->minor = a.minor;
@@ -273,26 +170,57 @@ static int procfs_vmas_areas_next(struct provider *p, struct atw_area *ret,
 	return ATW_OK;
 }
 
-static void procfs_vmas_large(struct provider *p, const struct atw_area *a,
+static void procfs_vmas_close(struct vma_cursor *cur)
+{
+	procfs_drop(&procfs_vmas_of(cur)->proc);
+}
+
+static void procfs_vmas_large(struct vma_cursor *cur, const struct atw_area *a,
 			      uint64_t block, struct large_may *ret)
 {
-	struct pagemap *m = pagemap_of(p);
+	struct procfs_process *proc = procfs_vmas_of(cur)->proc;
 
-	large_live_may(&m->large, m->thread, block, a, ret);
+	large_live_may(&proc->large, proc->thread, block, a, ret);
 }
 
-/* ---- pages ---- */
+/* ---- cursors of pages ---- */
 
-static int procfs_vmas_pages_open(struct provider *p, size_t task, uint64_t first,
-				  uint64_t last, struct atw_err *err)
+static void procfs_vmas_pages_init(struct procfs_pages *c, struct pagemap *m)
 {
-	struct pagemap *m = pagemap_of(p);
-	int r = m->pid == p->task[task].pid ? ATW_OK : pagemap_enter(m, p->task[task].pid, p->task[task].start, err);
+	c->m = m;
+	c->cur.p = &m->p;
+	c->page = m->page;
+	c->pmd = m->pmd;
+	c->frames.pace = m->o.pace;
+}
 
+static int procfs_vmas_pages_open(struct page_cursor *cur, struct atw_err *err)
+{
+	const struct page_task *t = &cur->p->task[cur->q.task];
+	struct procfs_process *beside =
+		cur->q.vmas ? ((const struct procfs_vmas *)cur->q.vmas)->proc : NULL;
+	struct procfs_pages *c = procfs_pages_of(cur);
+	int r = ATW_OK;
+
+	procfs_vmas_pages_init(c, pagemap_of(cur->p));
+	if (beside && beside->pid == t->pid && beside != c->proc) {
+		procfs_drop(&c->proc);
+		c->proc = beside;
+		c->proc->users++;
+	}
+	if (!c->proc || c->proc->pid != t->pid)
+		r = procfs_enter(c->m, &c->proc, t->pid, t->start, err);
 	if (r == ATW_OK)
-		pagemap_runs_begin(m, first, last);
+		pagemap_runs_begin(c, cur->q.first, cur->q.last);
 	return r;
 }
+
+static void procfs_vmas_pages_close(struct page_cursor *cur)
+{
+	procfs_drop(&procfs_pages_of(cur)->proc);
+}
+
+/* ---- counting ---- */
 
 static bool procfs_vmas_count_run(struct pagemap *m, const struct page_run *r)
 {
@@ -309,16 +237,16 @@ static bool procfs_vmas_count_run(struct pagemap *m, const struct page_run *r)
 	return true;
 }
 
-static int procfs_vmas_count_one(struct pagemap *m, struct atw_err *err)
+static int procfs_vmas_count_one(struct procfs_pages *c, struct atw_err *err)
 {
 	const struct page_run *r = NULL;
 	int rc;
 
-	pagemap_runs_begin(m, 0, UINT64_MAX);
-	while ((rc = pagemap_runs_next(&m->p, &r, err)) == ATW_OK)
+	pagemap_runs_begin(c, 0, UINT64_MAX);
+	while ((rc = pagemap_runs_next(&c->cur, &r, err)) == ATW_OK)
 		if (r && r->pa &&
 		    (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE) &&
-		    !procfs_vmas_count_run(m, r))
+		    !procfs_vmas_count_run(c->m, r))
 			return ATW_E_LIMIT;
 	return rc == ATW_E_NOMEM ? rc : ATW_OK;
 }
@@ -327,6 +255,7 @@ static int procfs_vmas_count_one(struct pagemap *m, struct atw_err *err)
 static int procfs_vmas_count(struct provider *p, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
+	_auto_free struct procfs_pages *c = NULL;
 	_auto_free uint32_t *pid = NULL;
 	_auto_free size_t *first = NULL;
 	size_t n = 0;
@@ -335,19 +264,21 @@ static int procfs_vmas_count(struct provider *p, struct atw_err *err)
 	if (r != ATW_OK)
 		return r < 0 ? r : ATW_OK;
 	first = calloc(n + 1, sizeof(*first));
-	if (!first)
+	c = calloc(1, sizeof(*c));
+	if (!first || !c)
 		return atw_err_nomem(err);
+	procfs_vmas_pages_init(c, m);
 	r = share_find(pid, n, first, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		provider_counting(p, i, n);
 		if (first[i] != i)
 			continue;
-		r = pagemap_enter(m, pid[i], 0, err);
-		r = r == ATW_OK        ? procfs_vmas_count_one(m, err)
+		r = procfs_enter(m, &c->proc, pid[i], 0, err);
+		r = r == ATW_OK        ? procfs_vmas_count_one(c, err)
 		    : r == ATW_E_NOMEM ? r
 				       : ATW_OK;
 	}
-	pagemap_leave(m);
+	procfs_drop(&c->proc);
 	p->counted = r == ATW_OK;
 	return r == ATW_E_LIMIT ? provider_leave_counts(p, err) : r;
 }
@@ -443,13 +374,15 @@ static int procfs_vmas_others(struct provider *p, const struct about_to *to,
 	return r;
 }
 
-static int procfs_vmas_about(struct provider *p, size_t task, struct task_about *ret,
+static int procfs_vmas_about(struct provider *p, size_t task,
+			     const struct vma_cursor *vmas, struct task_about *ret,
 			     struct atw_err *err)
 {
-	struct pagemap *m = pagemap_of(p);
+	const struct procfs_process *proc =
+		vmas ? ((const struct procfs_vmas *)vmas)->proc : NULL;
 	const struct page_task *t = &p->task[task];
-	int r = about_proc(t->pid, m->pid == t->pid ? m->thread : t->pid,
-			   m->pid == t->pid ? m->heap : 0, ret, err);
+	int r = about_proc(t->pid, proc ? proc->thread : t->pid, proc ? proc->heap : 0, ret,
+			   err);
 
 	if (r == ATW_E_MISSING || (r == ATW_OK && t->start && ret->t.start != t->start))
 		return ATW_END;
@@ -458,22 +391,19 @@ static int procfs_vmas_about(struct provider *p, size_t task, struct task_about 
 	return r;
 }
 
-static int procfs_vmas_file(struct provider *p, const struct atw_area *a,
+static int procfs_vmas_file(struct vma_cursor *cur, const struct atw_area *a,
 			    struct elfunit *ret)
 {
-	return about_proc_file(pagemap_of(p)->thread, a, ret);
+	return about_proc_file(procfs_vmas_of(cur)->proc->thread, a, ret);
 }
 
 /* ---- all of it ---- */
 
-static void procfs_vmas_close(struct provider *p)
+static void procfs_vmas_close_provider(struct provider *p)
 {
 	struct pagemap *m = pagemap_of(p);
 
-	pagemap_leave(m);
 	pagemap_frames_close(m);
-	large_live_deinit(&m->large);
-	free(m->area);
 	free(m);
 }
 
@@ -481,12 +411,15 @@ static const struct provider_ops pagemap_ops = {
 	.name = "pagemap",
 	.tasks = procfs_vmas_tasks,
 	.find = procfs_vmas_find,
-	.areas_open = procfs_vmas_areas_open,
-	.areas_next = procfs_vmas_areas_next,
+	.vma_cursor_size = sizeof(struct procfs_vmas),
+	.page_cursor_size = sizeof(struct procfs_pages),
+	.vmas_open = procfs_vmas_open,
+	.vmas_next = procfs_vmas_next,
+	.vmas_close = procfs_vmas_close,
 	.large = procfs_vmas_large,
 	.pages_open = procfs_vmas_pages_open,
 	.pages_next = pagemap_runs_next,
-	.pages_close = pagemap_runs_end,
+	.pages_close = procfs_vmas_pages_close,
 	.facts = pagemap_facts,
 	.frames = pagemap_ram_frames,
 	.count = procfs_vmas_count,
@@ -495,7 +428,7 @@ static const struct provider_ops pagemap_ops = {
 	.others = procfs_vmas_others,
 	.about = procfs_vmas_about,
 	.file = procfs_vmas_file,
-	.close = procfs_vmas_close,
+	.close = procfs_vmas_close_provider,
 };
 
 int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot_fn *cannot,
@@ -513,8 +446,6 @@ int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot
 		.page_shift = (unsigned)__builtin_ctzll(m->page), .user_last = INT64_MAX,
 	};
 	m->o = *o;
-	m->frames.pace = o->pace;
-	m->fd = -1;
 	m->mode = proc_paging();
 	if (m->mode)
 		m->soft = atw_soft_abi_for(m->mode, NULL);

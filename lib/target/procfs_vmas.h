@@ -43,25 +43,38 @@ struct pagemap {
 	uint64_t blocks;                 /* bytes of those that memory is taken into use by */
 	struct sys_late late;
 	uint64_t page, pmd;              /* bytes */
+};
 
-	/* The process that is being read. */
+/* A process as it was when it was entered. Cursors share it. */
+struct procfs_process {
+	unsigned users;
 	uint32_t pid;
 	uint32_t thread;                 /* as proc_stat() has it */
-	int fd;
+	int fd;                          /* of its pagemap */
 	struct buf maps;
-	size_t maps_at;                  /* next line for areas_next() */
 	uint64_t heap;                   /* where [heap] ends; 0: there is none */
 	struct area *area;
 	size_t nareas, areas_cap;
 	struct large_live large;
+};
 
-	/* The listing under way. */
+struct procfs_vmas {
+	struct vma_cursor cur;
+	struct procfs_process *proc;
+	size_t maps_at;                  /* next line */
+};
+
+struct procfs_pages {
+	struct page_cursor cur;
+	struct pagemap *m;
+	struct procfs_process *proc;
+	uint64_t page, pmd;              /* bytes */
 	uint64_t at, last;
 	bool ended;
 	size_t now;                      /* the area that `at` is in or before */
 	uint64_t base;                   /* address of word[0] */
 	size_t n;
-	bool sparse, dense;              /* ask for holes; the last answer had few */
+	bool sparse, dense;              /* look for holes; the last scan had few */
 	struct pagescan_region region[PAGESCAN_REGIONS];
 	size_t nregions, next_region;
 	uint64_t scanned;                /* regions are known up to here */
@@ -83,22 +96,32 @@ static inline struct pagemap *pagemap_of(struct provider *p)
 	return (struct pagemap *)p;
 }
 
-/* ---- pagemap.c: the pages of a process ---- */
+static inline struct procfs_pages *procfs_pages_of(struct page_cursor *c)
+{
+	return (struct procfs_pages *)c;
+}
 
-/* What is listed of a process is what it has now: its areas, and m->fd. */
-int pagemap_enter(struct pagemap *m, uint32_t pid, uint64_t start, struct atw_err *err);
-void pagemap_leave(struct pagemap *m);
+/* ---- procfs_process.c: the process of a cursor ---- */
 
-/* ---- pagemap_runs.c: which pages ---- */
+/*
+ * Reads process `pid` into *proc, which is NULL at first; a process that other cursors have
+ * stays as it is. `start`: when it began, if known. ATW_END: it has ended, or is another.
+ */
+int procfs_enter(struct pagemap *m, struct procfs_process **proc, uint32_t pid,
+		 uint64_t start, struct atw_err *err);
+/* The cursor needs it no longer; *proc is NULL afterwards. */
+void procfs_drop(struct procfs_process **proc);
+
+/* ---- procfs_runs.c: which pages ---- */
 
 /* Names of a run's flags. */
 extern const struct atw_names pagemap_flags;
 
 /* The first of words i to n, not included, of a page that is there in some way; or n. */
-static inline size_t pagemap_there(const struct pagemap *m, size_t i, size_t n)
+static inline size_t pagemap_there(const struct procfs_pages *c, size_t i, size_t n)
 {
 	const uint64_t there = PAGEMAP_PRESENT | PAGEMAP_SWAP;
-	const uint64_t *w = m->word;
+	const uint64_t *w = c->word;
 
 	for (; i + 4 <= n && !((w[i] | w[i + 1] | w[i + 2] | w[i + 3]) & there); i += 4)
 		;
@@ -107,25 +130,25 @@ static inline size_t pagemap_there(const struct pagemap *m, size_t i, size_t n)
 	return i;
 }
 
-/* The pages of the process that was entered. */
-void pagemap_runs_begin(struct pagemap *m, uint64_t first, uint64_t last);
+/* The pages of c->proc, which was entered. */
+void pagemap_runs_begin(struct procfs_pages *c, uint64_t first, uint64_t last);
 /* PAGEMAP_SCAN; negative: there is none. */
-int pagemap_scan(struct pagemap *m, struct pagescan_arg *a, struct pagescan_region *v, size_t len);
-/* The ops `pages_next` and `pages_close`. */
-int pagemap_runs_next(struct provider *p, const struct page_run **ret, struct atw_err *err);
-void pagemap_runs_end(struct provider *p);
+int pagemap_scan(struct procfs_pages *c, struct pagescan_arg *a, struct pagescan_region *v,
+		 size_t len);
+/* The op `pages_next`. */
+int pagemap_runs_next(struct page_cursor *c, const struct page_run **ret, struct atw_err *err);
 
-/* ---- pagemap_large.c: which of them are large ---- */
+/* ---- procfs_large.c: which of them are large ---- */
 
-/* Of the words at hand, m->huge and m->unsized. */
-void pagemap_find_huge(struct pagemap *m);
+/* Of the words at hand, c->huge and c->unsized. */
+void pagemap_find_huge(struct procfs_pages *c);
 /*
- * May word i, of the area m->now, be a part of a large page? *stop is lowered to the
+ * May word i, of the area c->now, be a part of a large page? *stop is lowered to the
  * first word behind it of which the answer is another.
  */
-bool pagemap_unsized(const struct pagemap *m, size_t i, size_t *stop);
+bool pagemap_unsized(const struct procfs_pages *c, size_t i, size_t *stop);
 
-/* ---- pagemap_frames.c: what is known of them ---- */
+/* ---- procfs_frames.c: what is known of them ---- */
 
 /* Which files there are to ask, and what p.lacks is said to be missing. */
 void pagemap_frames_open(struct pagemap *m);
@@ -133,10 +156,10 @@ void pagemap_frames_close(struct pagemap *m);
 /* A word of /proc/kpageflags without what it says and does not mean. */
 uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t word);
 /* The op `facts`. */
-int pagemap_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+int pagemap_facts(struct page_cursor *c, const struct page_run *r, uint32_t i, uint64_t off,
 		  uint64_t mapped, struct frame_facts *ret, struct atw_err *err);
 
-/* ---- pagemap_ram.c: all frames there are ---- */
+/* ---- procfs_ram.c: all frames there are ---- */
 
 /* The op `frames`. */
 int pagemap_ram_frames(struct provider *p, uint64_t first, uint64_t last,

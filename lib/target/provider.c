@@ -62,6 +62,44 @@ void provider_close(struct provider *p)
 	p->ops->close(p);
 }
 
+int vma_cursor_open(struct provider *p, size_t task, struct vma_cursor **ret,
+		    struct atw_err *err)
+{
+	if (!*ret)
+		*ret = calloc(1, p->ops->vma_cursor_size);
+	if (!*ret)
+		return atw_err_nomem(err);
+	(*ret)->p = p;
+	(*ret)->task = task;
+	return p->ops->vmas_open(*ret, err);
+}
+
+void vma_cursor_close(struct vma_cursor *c)
+{
+	if (c && c->p->ops->vmas_close)
+		c->p->ops->vmas_close(c);
+	free(c);
+}
+
+int page_cursor_open(struct provider *p, const struct page_query *q,
+		     struct page_cursor **ret, struct atw_err *err)
+{
+	if (!*ret)
+		*ret = calloc(1, p->ops->page_cursor_size);
+	if (!*ret)
+		return atw_err_nomem(err);
+	(*ret)->p = p;
+	(*ret)->q = *q;
+	return p->ops->pages_open(*ret, err);
+}
+
+void page_cursor_close(struct page_cursor *c)
+{
+	if (c && c->p->ops->pages_close)
+		c->p->ops->pages_close(c);
+	free(c);
+}
+
 bool provider_doubts(const struct page_run *r, const struct frame_facts *f)
 {
 	if ((r->state != PAGE_PRESENT && r->state != PAGE_PROTNONE) || !(f->have & FACT_FLAGS) ||

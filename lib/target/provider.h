@@ -39,7 +39,7 @@ enum run_has {
 	                          * of PAGE_ABSENT: nothing is known */
 	RUN_MAP = 32, RUN_USED = 64,
 	RUN_TABLE = 128,         /* `table`: of those without one */
-	RUN_ELSEWHERE = 256,     /* no `pa`, for no frame of it is p->wanted() */
+	RUN_ELSEWHERE = 256,     /* no `pa`, for no frame of it is q->wanted() */
 	RUN_SIZE_HIDDEN = 512,   /* `slot` is the smallest page; the size is unknown */
 	RUN_SPECIAL = 1024,      /* `special`: of small pages only */
 	RUN_WHOLE = 2048,        /* `pa` is that of the first slot alone, and facts() of it
@@ -119,6 +119,38 @@ typedef int provider_frames_fn(void *arg, const struct capture_frames *run,
 
 struct large_may;
 struct provider;
+
+/* The VMAs of a task. The backend's struct begins with it. */
+struct vma_cursor {
+	struct provider *p;
+	size_t task;
+};
+
+struct page_query {
+	size_t task;
+	uint64_t first, last;
+	/*
+	 * A cursor of the task, or NULL. Where a process is read at different moments, its
+	 * pages are listed as this cursor found it.
+	 */
+	const struct vma_cursor *vmas;
+	bool areas_only;         /* states and sizes, nothing of single pages */
+	bool whole;              /* runs may be RUN_WHOLE: only their sums are needed */
+	bool each;               /* facts of every page of a large one will be needed */
+	/*
+	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.
+	 * NULL: all are.
+	 */
+	bool (*wanted)(void *arg, uint64_t pa, uint64_t len);
+	void *arg;
+};
+
+/* The pages of a task; likewise. */
+struct page_cursor {
+	struct provider *p;
+	struct page_query q;
+};
+
 struct provider_ops {
 	const char *name;
 	/*
@@ -132,41 +164,48 @@ struct provider_ops {
 	 */
 	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
 	/*
-	 * As atw_areas_next(), of one task at a time; ATW_END from areas_open: it has
-	 * ended meanwhile. What an area's `unread` is about is reported to p->cannot.
+	 * As atw_areas_next(); ATW_END from vmas_open: the task has ended meanwhile. What
+	 * an area's `unread` is about is reported to p->cannot. Cursors are opened again
+	 * without having been closed; `p` and `task`, or the query, are set then, and all
+	 * else is as it was left, at first zero.
 	 */
-	int (*areas_open)(struct provider *p, size_t task, struct atw_err *err);
-	int (*areas_next)(struct provider *p, struct atw_area *ret, struct atw_err *err);
+	size_t vma_cursor_size, page_cursor_size;
+	int (*vmas_open)(struct vma_cursor *c, struct atw_err *err);
+	int (*vmas_next)(struct vma_cursor *c, struct atw_area *ret, struct atw_err *err);
+	void (*vmas_close)(struct vma_cursor *c);
 	/*
-	 * Which large pages of `block` bytes are allowed in the area that areas_next()
-	 * returned last. Settings that cannot be read remain unknown.
+	 * Which large pages of `block` bytes are allowed in an area of the cursor.
+	 * Settings that cannot be read remain unknown.
 	 */
-	void (*large)(struct provider *p, const struct atw_area *a, uint64_t block,
+	void (*large)(struct vma_cursor *c, const struct atw_area *a, uint64_t block,
 		      struct large_may *ret);
 	/*
-	 * Runs of first..last, low addresses first, one listing at a time;
-	 * ATW_END after the last. Where nothing is, runs are PAGE_ABSENT with
-	 * no `word`. Runs may begin before `first` and end behind `last`.
+	 * The beginning of the file that an area of the cursor maps. ATW_E_MISSING: it
+	 * cannot be read; ATW_E_FORMAT: it is no program.
 	 */
-	int (*pages_open)(struct provider *p, size_t task, uint64_t first,
-			  uint64_t last, struct atw_err *err);
-	int (*pages_next)(struct provider *p, const struct page_run **ret,
-			  struct atw_err *err);
-	void (*pages_close)(struct provider *p);
+	int (*file)(struct vma_cursor *c, const struct atw_area *a, struct elfunit *ret);
 	/*
-	 * The frame `off` bytes behind where slot i of the last run leads;
+	 * Runs of q.first..q.last, low addresses first; ATW_END after the last. Where
+	 * nothing is, runs are PAGE_ABSENT with no `word`. Runs may begin before q.first
+	 * and end behind q.last.
+	 */
+	int (*pages_open)(struct page_cursor *c, struct atw_err *err);
+	int (*pages_next)(struct page_cursor *c, const struct page_run **ret,
+			  struct atw_err *err);
+	void (*pages_close)(struct page_cursor *c);
+	/*
+	 * The frame `off` bytes behind where slot i of the cursor's last run leads;
 	 * `mapped` bytes of memory are mapped there in one translation, as far
 	 * as this was not said yet. ATW_E_MISSING: nothing is known of it but
 	 * FACT_NO_PAGE, which is true of `alike` frames behind it as well;
 	 * ATW_E_DAMAGED, and this alone, comes with a sentence.
 	 */
-	int (*facts)(struct provider *p, const struct page_run *r, uint32_t i,
+	int (*facts)(struct page_cursor *c, const struct page_run *r, uint32_t i,
 		     uint64_t off, uint64_t mapped, struct frame_facts *ret,
 		     struct atw_err *err);
 	/*
 	 * What the frames are used for that lie in first..last as a whole, which is
 	 * RAM: runs, in ascending order, and CAPTURE_UNKNOWN where nothing says it.
-	 * A listing that is under way has to be opened anew.
 	 */
 	int (*frames)(struct provider *p, uint64_t first, uint64_t last,
 		      provider_frames_fn *tell, void *arg, struct atw_err *err);
@@ -199,14 +238,9 @@ struct provider_ops {
 	 * process alone, if that is all that was asked for, only its threads.
 	 */
 	int (*others)(struct provider *p, const struct about_to *to, struct atw_err *err);
-	/* Of a task with open areas, see areas_open(); ATW_END: it has ended. */
-	int (*about)(struct provider *p, size_t task, struct task_about *ret,
-		     struct atw_err *err);
-	/*
-	 * The beginning of the file that the area maps which areas_next() gave last.
-	 * ATW_E_MISSING: it cannot be read; ATW_E_FORMAT: it is no program.
-	 */
-	int (*file)(struct provider *p, const struct atw_area *a, struct elfunit *ret);
+	/* `vmas`: those of the task; NULL: they cannot be read. ATW_END: it has ended. */
+	int (*about)(struct provider *p, size_t task, const struct vma_cursor *vmas,
+		     struct task_about *ret, struct atw_err *err);
 	void (*close)(struct provider *p);
 };
 
@@ -223,7 +257,6 @@ struct provider {
 	bool area_rights;        /* rights of runs are those of their areas */
 	bool running;            /* it changes while it is read */
 	bool no_swap;            /* there is none: what is hidden is not on it */
-	bool rights_unknown;     /* of the area that areas_next() gave last */
 	struct page_task *task;
 	size_t ntasks, tasks_cap;
 	size_t denied;           /* processes that are none of these, for they may not be read */
@@ -236,23 +269,46 @@ struct provider {
 
 	/* Set by the caller. */
 	bool sizes;              /* sums() have the size of all areas */
-	bool areas_only;         /* states and sizes, nothing of single pages */
-	bool whole;              /* runs may be RUN_WHOLE: what they come to is all that is asked */
 	bool every;              /* all tasks are listed: one that ends has no more */
 	bool slabs;              /* slab caches are listed with the machine */
 	bool threads;            /* others() lists threads of processes, too */
-	bool each;               /* every page of a large one will be asked for */
-	/*
-	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.
-	 * NULL: all are.
-	 */
-	bool (*wanted)(void *arg, uint64_t pa, uint64_t len);
 	provider_cannot_fn *cannot;
 	void *arg;
 	/* Progress of counting, in address spaces. NULL: not wanted. */
 	void (*counting)(void *arg, uint64_t done, uint64_t all);
 	void *counting_arg;
 };
+
+/*
+ * Cursors: any number at once. `*ret` is NULL at first; a cursor that is opened again
+ * keeps its buffers and files, and leaves what it listed. After a failure it is closed as
+ * well. What a cursor returned is valid until its next call. No cursor writes to its
+ * provider; what is found out of the machine as a whole when it is first needed is kept.
+ */
+int vma_cursor_open(struct provider *p, size_t task, struct vma_cursor **ret,
+		    struct atw_err *err);
+int page_cursor_open(struct provider *p, const struct page_query *q,
+		     struct page_cursor **ret, struct atw_err *err);
+/* The ops of these names. */
+static inline int vma_cursor_next(struct vma_cursor *c, struct atw_area *ret,
+				  struct atw_err *err)
+{
+	return c->p->ops->vmas_next(c, ret, err);
+}
+static inline int page_cursor_next(struct page_cursor *c, const struct page_run **ret,
+				   struct atw_err *err)
+{
+	return c->p->ops->pages_next(c, ret, err);
+}
+static inline int page_cursor_facts(struct page_cursor *c, const struct page_run *r,
+				    uint32_t i, uint64_t off, uint64_t mapped,
+				    struct frame_facts *ret, struct atw_err *err)
+{
+	return c->p->ops->facts(c, r, i, off, mapped, ret, err);
+}
+/* Before the provider; NULL is fine. */
+void vma_cursor_close(struct vma_cursor *c);
+void page_cursor_close(struct page_cursor *c);
 
 /* For providers: one more task, zeroed; NULL: no memory. */
 struct page_task *provider_add_task(struct provider *p);

@@ -84,6 +84,7 @@ bool smaps_knows_thp(const struct smaps *s, enum smaps_kind kind);
 
 struct smaps_look {
 	struct provider *p;
+	struct page_cursor *pages;       /* runs that are added are of it */
 	bool flagged;            /* the VMA has flags, and so both of these are known */
 	bool hugetlb, pfnmap;
 	bool shares;             /* how often pages are mapped is wanted */

@@ -29,7 +29,7 @@ static bool smaps_run_look(struct smaps_look *l, const struct page_run *run, uin
 
 	f->have = 0;
 	f->alike = 0;
-	r = p->ops->facts(p, run, i, off, off ? 0 : run->slot, f, &why);
+	r = page_cursor_facts(l->pages, run, i, off, off ? 0 : run->slot, f, &why);
 	if (r == ATW_E_DAMAGED)
 		provider_cannot(p, "struct pages", &why);
 	if (r == ATW_E_MISSING) {

@@ -62,16 +62,16 @@ static int fake_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_e
 	return atw_err_set(err, ATW_E_MISSING, "no process %u", pid);
 }
 
-static int fake_areas_open(struct provider *p, size_t task, struct atw_err *err)
+static int fake_vmas_open(struct vma_cursor *c, struct atw_err *err)
 {
 	(void)err;
-	of(p)->next_area = 0;
-	return p->task[task].pid == 9 ? ATW_END : ATW_OK;
+	of(c->p)->next_area = 0;
+	return c->p->task[c->task].pid == 9 ? ATW_END : ATW_OK;
 }
 
-static int fake_areas_next(struct provider *p, struct atw_area *ret, struct atw_err *err)
+static int fake_vmas_next(struct vma_cursor *c, struct atw_area *ret, struct atw_err *err)
 {
-	struct fake *f = of(p);
+	struct fake *f = of(c->p);
 
 	if (f->next_area == f->areas && f->broken) {
 		f->broken = 0;
@@ -83,28 +83,22 @@ static int fake_areas_next(struct provider *p, struct atw_area *ret, struct atw_
 	return ATW_OK;
 }
 
-static int fake_pages_open(struct provider *p, size_t task, uint64_t first, uint64_t last,
-			   struct atw_err *err)
+static int fake_pages_open(struct page_cursor *c, struct atw_err *err)
 {
-	(void)task, (void)first, (void)last, (void)err;
-	of(p)->next_run = 0;
+	(void)err;
+	of(c->p)->next_run = 0;
 	return ATW_OK;
 }
 
-static int fake_pages_next(struct provider *p, const struct page_run **ret, struct atw_err *err)
+static int fake_pages_next(struct page_cursor *c, const struct page_run **ret, struct atw_err *err)
 {
-	struct fake *f = of(p);
+	struct fake *f = of(c->p);
 
 	(void)err;
 	if (f->next_run == f->runs - (f->ends ? 1 : 0))
 		return ATW_END;
 	*ret = &f->run[f->next_run++];
 	return ATW_OK;
-}
-
-static void fake_pages_close(struct provider *p)
-{
-	(void)p;
 }
 
 /* Frames up to 15 are of a file, others of none; 99 is given back, 90 the zero page. */
@@ -121,11 +115,11 @@ static struct frame_facts facts_of(const struct fake *f, uint64_t pfn)
 	return ret;
 }
 
-static int fake_facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+static int fake_facts(struct page_cursor *c, const struct page_run *r, uint32_t i, uint64_t off,
 		      uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
 	uint64_t pfn = (r->pa[i] + off) / K;
-	struct fake *f = of(p);
+	struct fake *f = of(c->p);
 
 	(void)mapped;
 	f->asked++;
@@ -184,12 +178,12 @@ static int fake_others(struct provider *p, const struct about_to *to, struct atw
 	return r == ATW_OK ? about_passed(to, 8, err) : r;
 }
 
-static int fake_about(struct provider *p, size_t task, struct task_about *ret,
-		      struct atw_err *err)
+static int fake_about(struct provider *p, size_t task, const struct vma_cursor *vmas,
+		      struct task_about *ret, struct atw_err *err)
 {
 	const struct page_task *t = &p->task[task];
 
-	(void)err;
+	(void)vmas, (void)err;
 	about_nothing(ret, t->pid, t->name, t->mm);
 	ret->t.minor = 5;
 	ret->has |= CAPTURE_T_FAULTS;
@@ -197,9 +191,9 @@ static int fake_about(struct provider *p, size_t task, struct task_about *ret,
 }
 
 /* The second time it is asked, more is known. */
-static int fake_file(struct provider *p, const struct atw_area *a, struct elfunit *ret)
+static int fake_file(struct vma_cursor *c, const struct atw_area *a, struct elfunit *ret)
 {
-	(void)p;
+	(void)c;
 	if (a->offset)
 		return ATW_E_MISSING;
 	*ret = (struct elfunit){ .loads = 1, .load = { { 0, 0x10000, 0x20, 0x30, 5 } },
@@ -218,9 +212,10 @@ static int fake_frames(struct provider *p, uint64_t first, uint64_t last,
 
 static const struct provider_ops fake_ops = {
 	.name = "fake", .tasks = fake_tasks, .find = fake_find,
-	.areas_open = fake_areas_open, .areas_next = fake_areas_next,
-	.pages_open = fake_pages_open, .pages_next = fake_pages_next,
-	.pages_close = fake_pages_close, .facts = fake_facts, .frames = fake_frames,
+	.vma_cursor_size = sizeof(struct vma_cursor),
+	.page_cursor_size = sizeof(struct page_cursor),
+	.vmas_open = fake_vmas_open, .vmas_next = fake_vmas_next,
+	.pages_open = fake_pages_open, .pages_next = fake_pages_next, .facts = fake_facts, .frames = fake_frames,
 	.count = fake_count, .machine = fake_machine, .others = fake_others,
 	.about = fake_about, .file = fake_file,
 };

@@ -26,14 +26,17 @@ static int open_pagemap(pid_t pid)
 /* Of one page that is there. */
 static int scan(struct pagemap *m, int fd, const void *page)
 {
+	static struct procfs_process proc;
+	static struct procfs_pages c = { .proc = &proc };
 	struct pagescan_region v[2] = { { 0 } };
 	struct pagescan_arg a = {
 		.start = (uintptr_t)page, .end = (uintptr_t)page + m->page,
 		.category_mask = PAGESCAN_PRESENT, .return_mask = PAGESCAN_PRESENT,
 	};
 
-	m->fd = fd;
-	return pagemap_scan(m, &a, v, 2);
+	proc.fd = fd;
+	c.m = m;
+	return pagemap_scan(&c, &a, v, 2);
 }
 
 TEST(what_has_ended_says_nothing_of_others)

@@ -94,7 +94,7 @@ TEST(what_is_not_known_is_no_zero)
 static uint64_t flags_of_all, flags_of_tails, count_of_all;
 static uint32_t asked;
 
-static int facts(struct provider *p, const struct page_run *r, uint32_t i, uint64_t off,
+static int facts(struct page_cursor *p, const struct page_run *r, uint32_t i, uint64_t off,
 		 uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
 {
 	(void)p, (void)r, (void)i, (void)mapped, (void)err;
@@ -110,11 +110,14 @@ static const struct provider_ops ops = { .facts = facts };
 
 static struct smaps of_run(struct provider *p, const struct page_run *run, struct smaps_look *l)
 {
+	static struct page_cursor c;
 	struct smaps s = { 0 };
 
 	p->ops = &ops;
 	p->page_shift = 12;
 	l->p = p;
+	c.p = p;
+	l->pages = &c;
 	l->shares = true;
 	asked = 0;
 	smaps_add_run(l, run, run->va, run->va + (run->size - 1), &s);

@@ -33,66 +33,72 @@ static look_run run(uint64_t pfn, uint64_t n, uint64_t class)
 	return pfn | (n - 1) << LOOK_PFN_BITS | class << LOOK_ORDER_AT;
 }
 
-static struct walk_provider *begin(look_run *v, size_t n)
+static struct memory_pages *begin(look_run *v, size_t n)
 {
 	static struct look_space space[2];
 	struct walk_provider *w = calloc(1, sizeof(*w));
+	struct memory_pages *c = calloc(1, sizeof(*c));
 
-	if (!w)
+	if (!w || !c)
 		abort();
+	c->w = w;
+	c->cur.q.task = 1;
 	times = added = 0;
 	space[1] = (struct look_space){ .first = 1, .n = n - 1 };
 	w->look = (struct look){ .run = v, .n = n, .space = space, .nspaces = 2, .keep = true };
-	walk_soon_begin(w, 1);
-	return w;
+	walk_soon_begin(c);
+	return c;
 }
 
 TEST(short_runs_are_said_together)
 {
 	look_run v[1001];
-	struct walk_provider *w;
+	struct memory_pages *c;
 
 	for (unsigned i = 0; i < 1001; i++)
 		v[i] = run(0x1000 + 2 * i, 1, 0);
-	w = begin(v, 1001);
+	c = begin(v, 1001);
 	for (unsigned i = 1; i < 1001; i++)
-		CHECK(walk_soon(w, 0x1000 + 2 * i));
+		CHECK(walk_soon(c, 0x1000 + 2 * i));
 	CHECK_EQ(times, 2);
 	CHECK_EQ(last, 0x1000 + 2 * 1000);
-	CHECK(!walk_soon(w, 0x1000));
-	free(w);
+	CHECK(!walk_soon(c, 0x1000));
+	free(c->w);
+	free(c);
 }
 
 TEST(a_long_run_is_said_in_parts)
 {
 	look_run v[] = { 0, run(0x4000, 2000, 0), run(0x9000, 1, LOOK_SPECIAL), run(7, 1, 0) };
-	struct walk_provider *w = begin(v, 4);
+	struct memory_pages *c = begin(v, 4);
 
-	CHECK(walk_soon(w, 0x4000));
+	CHECK(walk_soon(c, 0x4000));
 	CHECK_EQ(last - first, 511);
-	CHECK(walk_soon(w, 0x4000 + 511));
+	CHECK(walk_soon(c, 0x4000 + 511));
 	CHECK_EQ(times, 1);
-	CHECK(walk_soon(w, 0x4000 + 512));
+	CHECK(walk_soon(c, 0x4000 + 512));
 	CHECK_EQ(times, 2);
 	CHECK_EQ(first, 0x4000 + 512);
-	CHECK(walk_soon(w, 0x4000 + 1990));
+	CHECK(walk_soon(c, 0x4000 + 1990));
 	CHECK_EQ(added, 11);
 	CHECK_EQ(last, 7);
-	CHECK(walk_soon(w, 7));
+	CHECK(walk_soon(c, 7));
 	CHECK_EQ(times, 3);
-	free(w);
+	free(c->w);
+	free(c);
 }
 
 TEST(large_pages_are_said_by_two)
 {
 	look_run v[] = { 0, run(0x4000, 2, 9), run(0x200, 1, 0) };
-	struct walk_provider *w = begin(v, 3);
+	struct memory_pages *c = begin(v, 3);
 
-	CHECK(walk_soon(w, 0x4005));
+	CHECK(walk_soon(c, 0x4005));
 	CHECK_EQ(added, 5);
-	CHECK(walk_soon(w, 0x4200 + 511));
-	CHECK(!walk_soon(w, 0x4400));
-	CHECK(walk_soon(w, 0x200));
+	CHECK(walk_soon(c, 0x4200 + 511));
+	CHECK(!walk_soon(c, 0x4400));
+	CHECK(walk_soon(c, 0x200));
 	CHECK_EQ(times, 2);
-	free(w);
+	free(c->w);
+	free(c);
 }
