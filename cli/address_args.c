@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "address_args.h"
 
+#include "listing.h"
+
 int address_arg_parse(const struct session *s, const char *text, struct address *ret,
 		      struct atw_err *err)
 {
@@ -41,4 +43,29 @@ int address_args_find(const struct common *c, const struct space_opts *space,
 		s->subject = own;
 	}
 	return status;
+}
+
+int address_args_each(struct session *s, const struct address_arg *t, int n,
+		      address_arg_fn *fn, void *arg, struct atw_err *err)
+{
+	const struct subject own = s->subject;
+	int r = ATW_OK;
+
+	for (int i = 0; i < n && r == ATW_OK; i++) {
+		if (t[i].owned)
+			s->subject = t[i].owner;
+		r = fn(arg, &t[i], err);
+		s->subject = own;
+	}
+	return r;
+}
+
+int address_arg_put_unmapped(const struct address_arg *t, struct atw_output *out,
+			     struct atw_err *err)
+{
+	struct row r = { 0 };
+
+	row_set(&r, C_ADDRESS, t->a.first);
+	row_set(&r, C_STATE, STATE_ABSENT);
+	return row_put(&r, out, err);
 }

@@ -21,4 +21,12 @@ int address_args_find(const struct common *c, const struct space_opts *space,
 int address_arg_parse(const struct session *s, const char *text, struct address *ret,
 		      struct atw_err *err);
 
+/* Each in turn, with its process as the session's, until one fails. */
+typedef int address_arg_fn(void *arg, const struct address_arg *t, struct atw_err *err);
+int address_args_each(struct session *s, const struct address_arg *t, int n,
+		      address_arg_fn *fn, void *arg, struct atw_err *err);
+/* A row for an address that no process maps. */
+int address_arg_put_unmapped(const struct address_arg *t, struct atw_output *out,
+			     struct atw_err *err);
+
 #endif

@@ -333,20 +333,9 @@ static int map_list_args(struct map_state *m, struct atw_err *err)
 }
 
 /* A range that no process maps gets no row. */
-static int map_list_targets(struct map_state *m, struct session *src,
-			    const struct address_arg *t, int n, struct atw_err *err)
+static int map_list_arg(void *arg, const struct address_arg *t, struct atw_err *err)
 {
-	const struct subject own = src->subject;
-	int r = ATW_OK;
-
-	for (int i = 0; i < n && r == ATW_OK; i++) {
-		if (t[i].owned)
-			src->subject = t[i].owner;
-		if (!t[i].unmapped)
-			r = map_list_all(m, &t[i].a, err);
-		src->subject = own;
-	}
-	return r;
+	return t->unmapped ? ATW_OK : map_list_all(arg, &t->a, err);
 }
 
 /* Are there names for something of what is listed? */
@@ -469,7 +458,8 @@ static int map_answer(struct map_state *m, const struct common *c, struct sessio
 	map_show_areas(m, src, t, n);
 	r = atw_output_open(&oo, &m->list.schema, &m->out, &err);
 	if (r == ATW_OK)
-		r = n ? map_list_targets(m, src, t, n, &err) : map_list_args(m, &err);
+		r = n ? address_args_each(src, t, n, map_list_arg, m, &err)
+		      : map_list_args(m, &err);
 	thaw(src);
 	status = m->holes || src->doubtful ? EXIT_PARTIAL : m->mapped ? EXIT_COMPLETE : EXIT_NO;
 	if (r == ATW_OK || r == ATW_E_LIMIT)

@@ -33,6 +33,7 @@ struct walk_out {
 	struct atw_output *out;
 	struct listing list;
 	bool path;
+	unsigned depth;
 	uint64_t lost, unmapped;
 };
 
@@ -181,35 +182,17 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 
 /* ---- the process of each address ---- */
 
-/* A row for an address that no process maps. */
-static int walk_put_unmapped(struct walk_out *w, const struct address_arg *t,
-			     struct atw_err *err)
+static int walk_arg(void *arg, const struct address_arg *t, struct atw_err *err)
 {
-	struct row r = { 0 };
+	struct walk_out *w = arg;
 
-	w->unmapped++;
-	row_set(&r, C_ADDRESS, t->a.first);
-	row_set(&r, C_STATE, STATE_ABSENT);
-	return row_put(&r, w->out, err);
-}
-
-static int walk_target(struct walk_out *w, struct session *src, const struct address_arg *t,
-		       unsigned depth, struct atw_err *err)
-{
-	const struct subject own = src->subject;
-	int r;
-
-	if (t->unmapped)
-		return walk_put_unmapped(w, t, err);
-	if (t->owned)
-		src->subject = t->owner;
-	r = walk_one(w, &t->a, depth, err);
-	src->subject = own;
-	return r;
+	w->unmapped += t->unmapped;
+	return t->unmapped ? address_arg_put_unmapped(t, w->out, err)
+			   : walk_one(w, &t->a, w->depth, err);
 }
 
 static int walk_all(struct walk_out *w, struct session *src, const struct address_arg *t, int n,
-		    const struct common *c, unsigned depth)
+		    const struct common *c)
 {
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
@@ -217,8 +200,8 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 
 	output_opts(c, src, &oo);
 	r = atw_output_open(&oo, &w->list.schema, &w->out, &err);
-	for (int i = 0; i < n && r == ATW_OK; i++)
-		r = walk_target(w, src, &t[i], depth, &err);
+	if (r == ATW_OK)
+		r = address_args_each(src, t, n, walk_arg, w, &err);
 	thaw(src);
 	status = w->lost || src->doubtful ? EXIT_PARTIAL :
 		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;
@@ -235,7 +218,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct walk_opts *o = opts;
 	struct session src = { 0 };
-	struct walk_out w = { .path = o->path };
+	struct walk_out w = { .path = o->path, .depth = (unsigned)o->depth.u };
 	struct address_arg *t;
 	int status, n = argc - 1;
 
@@ -273,7 +256,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 		if (!status)
 			status = !target_has(src.target, TARGET_TABLES)
 				? walk_by_pages(c, &src, &w.list, t, n)
-				: walk_all(&w, &src, t, n, c, (unsigned)o->depth.u);
+				: walk_all(&w, &src, t, n, c);
 		listing_deinit(&w.list);
 		session_close(&src);
 	}

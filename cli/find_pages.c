@@ -158,16 +158,13 @@ int find_translate_by_pages(struct find *f, const struct address *a,
 			    void *arg, uint64_t *lost, struct atw_err *err)
 {
 	uint64_t page = (uint64_t)1 << f->src.subject.space.paging.page_shift;
-	const struct target_query q = { .frames = false };
+	const struct target_query q = {.pid = (uint32_t)f->src.subject.pid};
 	struct find_pages_search s = {.f = f};
 	struct page_query pq = {.first = a->first & -page, .last = a->last | (page - 1)};
 	const struct page_run *run;
-	int r = target_provider(f->src.target, &q, find_pages_cannot, &s, &s.prov, err);
+	int r = target_process(f->src.target, &q, find_pages_cannot, &s, &s.prov, &pq.task,
+			       err);
 
-	if (r == ATW_OK)
-		r = s.prov->ops->tasks(s.prov, err);
-	if (r == ATW_OK)
-		r = s.prov->ops->find(s.prov, (uint32_t)f->src.subject.pid, &pq.task, err);
 	if (r == ATW_OK)
 		r = page_cursor_open(s.prov, &pq, &s.pages, err);
 	while (r == ATW_OK && (r = page_cursor_next(s.pages, &run, err)) == ATW_OK) {

@@ -86,16 +86,11 @@ static int map_large_open_view(struct map_large_view *v, struct atw_err *err)
 	const struct target_query q = {
 		.pid = (uint32_t)src->subject.pid, .mm = src->subject.mm, .alone = true,
 	};
-	int r;
 
 	if (pg->nlevels < 2)
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "mode %s has no large pages", pg->name);
 	v->block = (uint64_t)1 << pg->level[1].shift;
-	r = target_provider(src->target, &q, map_large_cannot, v, &v->prov, err);
-	if (r < 0)
-		return r;
-	r = v->prov->ops->tasks(v->prov, err);
-	return r < 0 ? r : v->prov->ops->find(v->prov, (uint32_t)src->subject.pid, &v->task, err);
+	return target_process(src->target, &q, map_large_cannot, v, &v->prov, &v->task, err);
 }
 
 static bool map_large_is_wanted(const struct address *range, size_t n,

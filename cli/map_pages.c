@@ -278,9 +278,9 @@ static void map_pages_cannot(void *arg, const char *what, const struct atw_err *
 	}
 }
 
-static int map_pages_open_task(struct map_pages_out *o, const struct session *src,
-			       struct atw_err *err)
+static int map_pages_open_task(struct map_pages_out *o, struct atw_err *err)
 {
+	const struct session *src = o->src;
 	const struct target_query q = {
 		.pid = (uint32_t)src->subject.pid, .mm = src->subject.mm,
 		.frames = o->nodes.wanted, .flags = o->nodes.wanted, .pace = src->pace,
@@ -293,12 +293,7 @@ static int map_pages_open_task(struct map_pages_out *o, const struct session *sr
 		atw_err_hint(err, "use --pid N to select a process");
 		return r;
 	}
-	o->src = src;
-	r = target_provider(src->target, &q, map_pages_cannot, o, &o->prov, err);
-	if (r == ATW_OK)
-		r = o->prov->ops->tasks(o->prov, err);
-	if (r == ATW_OK)
-		r = o->prov->ops->find(o->prov, (uint32_t)src->subject.pid, &o->task, err);
+	r = target_process(src->target, &q, map_pages_cannot, o, &o->prov, &o->task, err);
 	return r < 0 ? atw_err_wrap(err, "%s", src->name) : ATW_OK;
 }
 
@@ -312,61 +307,31 @@ static void map_pages_close(struct map_pages_out *o)
 	o->prov = NULL;
 }
 
-/* The process that `src` is about now, if that is not the one at hand. */
-static int map_pages_enter(struct map_pages_out *o, const struct session *src,
-			   struct atw_err *err)
+/* The process that the session is about now, if that is not the one at hand. */
+static int map_pages_enter(struct map_pages_out *o, struct atw_err *err)
 {
 	int r;
 
-	if (o->prov && o->pid == src->subject.pid)
+	if (o->prov && o->pid == o->src->subject.pid)
 		return ATW_OK;
 	map_pages_close(o);
-	o->pid = src->subject.pid;
-	r = map_pages_open_task(o, src, err);
+	o->pid = o->src->subject.pid;
+	r = map_pages_open_task(o, err);
 	if (r == ATW_OK && vma_cursor_open(o->prov, o->task, &o->vmas, NULL) == ATW_OK)
 		listing_areas(o->list, o->vmas);
 	return r;
 }
 
-/* A row for an address that no process maps. */
-static int map_pages_put_unmapped(struct map_pages_out *o, const struct address *a,
-				  struct atw_err *err)
+static int map_pages_list_arg(void *arg, const struct address_arg *t, struct atw_err *err)
 {
-	struct row r = { 0 };
-
-	o->unmapped++;
-	if (o->is_map)
-		return ATW_OK;
-	row_set(&r, C_ADDRESS, a->first);
-	row_set(&r, C_STATE, STATE_ABSENT);
-	return row_put(&r, o->out, err);
-}
-
-static int map_pages_list_target(struct map_pages_out *o, struct session *src,
-				 const struct address_arg *t, struct atw_err *err)
-{
-	const struct subject own = src->subject;
+	struct map_pages_out *o = arg;
 	int r;
 
+	o->unmapped += t->unmapped;
 	if (t->unmapped)
-		return map_pages_put_unmapped(o, &t->a, err);
-	if (t->owned)
-		src->subject = t->owner;
-	r = map_pages_enter(o, src, err);
-	if (r == ATW_OK)
-		r = map_pages_list(o, &t->a, err);
-	src->subject = own;
-	return r;
-}
-
-static int map_pages_list_targets(struct map_pages_out *o, struct session *src,
-				  const struct address_arg *t, int n, struct atw_err *err)
-{
-	int r = n ? ATW_OK : map_pages_list(o, &all, err);
-
-	for (int i = 0; i < n && r == ATW_OK; i++)
-		r = map_pages_list_target(o, src, &t[i], err);
-	return r;
+		return o->is_map ? ATW_OK : address_arg_put_unmapped(t, o->out, err);
+	r = map_pages_enter(o, err);
+	return r == ATW_OK ? map_pages_list(o, &t->a, err) : r;
 }
 
 /* Rows have the flags of a provider; without a process there is no provider. */
@@ -376,7 +341,7 @@ static int map_pages_open_rows(struct map_pages_out *o, const struct common *c,
 {
 	struct atw_output_opts oo;
 	struct listing *l = o->list;
-	int r = n && t[0].owned ? ATW_OK : map_pages_enter(o, src, err);
+	int r = n && t[0].owned ? ATW_OK : map_pages_enter(o, err);
 
 	if (r < 0)
 		return r;
@@ -394,8 +359,10 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 	struct atw_err err = { 0 };
 	int status, r = map_pages_open_rows(o, c, src, t, n, &err);
 
+	if (r == ATW_OK && !n)
+		r = map_pages_list(o, &all, &err);
 	if (r == ATW_OK)
-		r = map_pages_list_targets(o, src, t, n, &err);
+		r = address_args_each(src, t, n, map_pages_list_arg, o, &err);
 	thaw(src);
 	status = o->unread || o->lost || src->doubtful || session_has_gaps(src) ? EXIT_PARTIAL :
 		 o->is_map && o->mapped + o->other ? EXIT_COMPLETE : o->unknown ? EXIT_PARTIAL :
@@ -431,6 +398,7 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 		const struct address_arg *t, int n)
 {
 	struct map_pages_out o = {
+		.src = src,
 		.list = l,
 		.is_map = true,
 		.split = split,
@@ -443,7 +411,7 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
 		 const struct address_arg *t, int n)
 {
-	struct map_pages_out o = {.list = l, .split = MMU_SPLIT_EACH};
+	struct map_pages_out o = {.src = src, .list = l, .split = MMU_SPLIT_EACH};
 
 	return map_pages_answer(&o, c, src, t, n);
 }
@@ -460,9 +428,9 @@ static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 	const struct map_pages_looker *k = arg;
 	struct listing areas = { .src = k->src };
 	struct map_pages_out o = {
-		.is_map = true, .split = k->split, .look = l, .list = &areas};
+		.src = k->src, .is_map = true, .split = k->split, .look = l, .list = &areas};
 	struct address a;
-	int r = map_pages_enter(&o, k->src, err);
+	int r = map_pages_enter(&o, err);
 
 	if (r == ATW_OK && k->argc == 1)
 		r = map_pages_list(&o, &all, err);

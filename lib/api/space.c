@@ -128,25 +128,12 @@ int api_provider_open(struct atw_space *space, bool frames, struct api_lost *los
 		.cgroups = frames,
 		.pace = t->paced ? &t->pace : NULL,
 	};
-	struct provider *p;
-	int r;
 
 	if (!space->subject.pid)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "the address space is of no process: there are no "
 				   "VMAs in it");
-	r = target_provider(t->t, &q, api_lost_cannot, lost, &p, err);
-	if (r < 0)
-		return r;
-	r = p->ops->tasks(p, err);
-	if (r == ATW_OK)
-		r = p->ops->find(p, q.pid, task, err);
-	if (r < 0) {
-		provider_close(p);
-		return r;
-	}
-	*ret = p;
-	return ATW_OK;
+	return target_process(t->t, &q, api_lost_cannot, lost, ret, task, err);
 }
 
 /* ---- one address ---- */

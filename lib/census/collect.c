@@ -107,7 +107,7 @@ static int collect_say_time(const struct about_to *to, const char *key,
 static int collect_say_collector(const struct collect *c, const struct about_to *to,
 				 struct atw_err *err)
 {
-	if (strcmp(c->p->way, "pagemap") && !host_first_pid_namespace())
+	if (!c->p->our_pids && !host_first_pid_namespace())
 		return ATW_OK;
 	return about_say(to, err, "collector", "%ld", (long)getpid());
 }

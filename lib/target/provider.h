@@ -256,6 +256,7 @@ struct provider {
 	bool used;               /* what is present has RUN_USED */
 	bool area_rights;        /* rights of runs are those of their areas */
 	bool running;            /* it changes while it is read */
+	bool our_pids;           /* PIDs are those of this PID namespace */
 	bool no_swap;            /* there is none: what is hidden is not on it */
 	struct page_task *task;
 	size_t ntasks, tasks_cap;

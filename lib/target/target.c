@@ -143,6 +143,24 @@ int target_provider(struct target *t, const struct target_query *q,
 	return t->backend->provider(t, q, cannot, arg, ret, err);
 }
 
+int target_process(struct target *t, const struct target_query *q,
+		   provider_cannot_fn *cannot, void *arg, struct provider **ret,
+		   size_t *task, struct atw_err *err)
+{
+	struct provider *p = NULL;
+	int r = target_provider(t, q, cannot, arg, &p, err);
+
+	if (r == ATW_OK)
+		r = p->ops->tasks(p, err);
+	if (r == ATW_OK)
+		r = p->ops->find(p, q->pid, task, err);
+	if (r == ATW_OK)
+		*ret = p;
+	else
+		provider_close(p);
+	return r;
+}
+
 const struct atw_soft_abi *target_soft(struct target *t)
 {
 	if (!t->soft_known) {

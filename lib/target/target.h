@@ -182,6 +182,14 @@ int target_provider(struct target *t, const struct target_query *q,
 		    provider_cannot_fn *cannot, void *arg, struct provider **ret,
 		    struct atw_err *err);
 
+/*
+ * The same with its tasks listed, and the index of process q->pid among them. Nothing is
+ * left open after a failure.
+ */
+int target_process(struct target *t, const struct target_query *q,
+		   provider_cannot_fn *cannot, void *arg, struct provider **ret,
+		   size_t *task, struct atw_err *err);
+
 bool target_is_ram(const struct target *t, uint64_t first, uint64_t last);
 bool target_describe(struct target *t, struct target_facts *to, uint32_t pid);
 /* "elf"; and a line about it. */
