@@ -428,7 +428,9 @@ static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 	const struct map_pages_looker *k = arg;
 	struct listing areas = { .src = k->src };
 	struct map_pages_out o = {
-		.src = k->src, .is_map = true, .split = k->split, .look = l, .list = &areas};
+		.src = k->src, .is_map = true, .split = k->split, .look = l,
+		.list = &areas,
+	};
 	struct address a;
 	int r = map_pages_enter(&o, err);
 

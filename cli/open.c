@@ -77,7 +77,8 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 		return status;
 	}
 	if (c->verbose > 1 && target_has(s.target, TARGET_MEMORY) &&
-	    atw_source_trace(s.target->source, cli_open_trace, NULL, &traced, &err) == ATW_OK)
+	    atw_source_trace(s.target->source, cli_open_trace, NULL, &traced,
+			     &err) == ATW_OK)
 		s.target->source = traced;
 	cli_open_warn_defects(c, &s);
 	*ret = s;

@@ -33,7 +33,8 @@ const struct atw_source_ops *atw_source_kind(size_t i)
 	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
 }
 
-static bool source_open_begins_with(const char *text, const char *format, const char **rest)
+static bool source_open_begins_with(const char *text, const char *format,
+				    const char **rest)
 {
 	size_t len = strlen(format);
 
@@ -142,7 +143,8 @@ static int source_open_spool(int fd, bool forced, const struct source_format *ot
 		return atw_err_nomem(err);
 	while (mem >= 0 && (n = io_read(fd, buf, HEAD)) > 0) {
 		if (first && !forced &&
-		    !source_open_surest((struct atw_blob){buf, (size_t)n}, in->name, other, &kind))
+		    !source_open_surest((struct atw_blob){buf, (size_t)n}, in->name, other,
+					&kind))
 			return source_open_no_format(in->name, err);
 		first = false;
 		if (io_write(mem, buf, (size_t)n) < (size_t)n) {

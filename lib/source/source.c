@@ -78,7 +78,8 @@ void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
 		s->ops->mapped(s, pa, va, len);
 }
 
-int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err)
+int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
+		     struct atw_err *err)
 {
 	if (!s || !s->ops || !HAS(s->ops, mm_of))
 		return ATW_END;

@@ -128,7 +128,8 @@ struct atw_source_ops {
 	 * it has no address space of its own; ATW_END: processes are to be found as in a
 	 * dump.
 	 */
-	int (*mm_of)(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err);
+	int (*mm_of)(struct atw_source *s, uint64_t pid, uint64_t *ret,
+		     struct atw_err *err);
 };
 
 struct atw_source {
@@ -186,7 +187,8 @@ int atw_fact(struct atw_source *s, const char *key,
 /* Is it a running machine's memory, wrapped or not? */
 bool atw_source_is_live(const struct atw_source *s);
 /* The op `mm_of`; ATW_END if the source has none. */
-int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err);
+int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
+		     struct atw_err *err);
 /* A fact that is a little-endian number of 1 to 8 bytes. */
 int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
 

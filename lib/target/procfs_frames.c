@@ -96,7 +96,8 @@ static inline bool procfs_frames_is_once(const struct procfs_pages *c, size_t i)
 }
 
 /* The first of words i to c->n with a frame to look up; or c->n. */
-static size_t procfs_frames_next_asked(const struct procfs_pages *c, size_t i, bool uncounted)
+static size_t procfs_frames_next_asked(const struct procfs_pages *c, size_t i,
+				       bool uncounted)
 {
 	if (!uncounted)
 		return pagemap_there(c, i, c->n);
@@ -195,7 +196,8 @@ uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t u)
 }
 
 /* Is what was read for word `at` of this frame? */
-static bool procfs_frames_is_loaded(const struct procfs_pages *c, uint64_t at, uint64_t pfn)
+static bool procfs_frames_is_loaded(const struct procfs_pages *c, uint64_t at,
+				    uint64_t pfn)
 {
 	uint64_t tail = ((c->base >> c->cur.p->page_shift) + at) & ((c->pmd >> c->cur.p->page_shift) - 1);
 
