@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.c - list of the reports; names and texts that they share. */
+/* report.c - names and texts that reports share. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "report/report.h"
 
 static const char *const classes[CENSUS_CLASSES] = {
@@ -45,22 +44,3 @@ void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1])
 }
 
 /* ---- the list ---- */
-
-static const struct census_report *const all[] = {
-#define REPORT(name) &report_##name,
-#include "report/reports.def"
-#undef REPORT
-};
-
-const struct census_report *census_report_kind(size_t i)
-{
-	return i < ARRAY_SIZE(all) ? all[i] : NULL;
-}
-
-const struct census_report *census_report_find(const char *name, size_t len)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (strlen(all[i]->name) == len && !memcmp(all[i]->name, name, len))
-			return all[i];
-	return NULL;
-}
