@@ -3,7 +3,7 @@
 #include "../../cli/address.c"
 #include "tables.h"
 
-const char *whose_tables(const struct session *s)
+const char *tables_hint(const struct session *s)
 {
 	return s->name;
 }
