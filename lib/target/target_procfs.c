@@ -42,7 +42,7 @@ static int procfs_open(struct target *t, const struct source_input *in,
 static void procfs_format(const struct target *t, char *buf, size_t len)
 {
 	(void)t;
-	snprintf(buf, len, "running kernel, as /proc tells of processes");
+	snprintf(buf, len, "running kernel, processes as /proc reports them");
 }
 
 static int procfs_refuse(const struct target *t, const char *what, struct atw_err *err)
