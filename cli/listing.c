@@ -18,7 +18,7 @@ static const char *const states[] = {
 	[STATE_UNSTABLE] = "unstable",
 	[STATE_BAD] = "bad", [STATE_REPEAT] = "repeat",
 };
-static const struct atw_names state_names = {
+const struct atw_names listing_states = {
 	sizeof(states) / sizeof(states[0]), states, NULL,
 };
 
@@ -53,7 +53,7 @@ static const struct atw_column columns[C_COUNT] = {
 	[C_RIGHTS] = { .key = "rights", .type = ATW_T_LETTERS, .width = 6,
 		       .names = &rights_names, .help = "rights left after every level so far" },
 	[C_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8,
-		      .names = &state_names, .help = "what the entry is" },
+		      .names = &listing_states, .help = "what the entry is" },
 	[C_AREA] = { .key = "area", .type = ATW_T_TEXT, .width = 14,
 		     .help = "memory area; of a kernel address, its region" },
 	[C_FLAGS] = { .key = "flags", .type = ATW_T_FLAGS,

@@ -67,6 +67,8 @@ static inline int row_put(const struct row *r, struct atw_output *out,
 	return atw_output_row(out, &row, err);
 }
 
+/* The words of enum state. */
+extern const struct atw_names listing_states;
 /* The state of a row for a provider's enum page_state. */
 enum state state_shown(unsigned page_state);
 /*

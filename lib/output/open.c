@@ -93,7 +93,8 @@ static int open_target(struct atw_output *out, const struct atw_output_opts *o, 
 		       struct atw_err *err)
 {
 	if (fd < 0)
-		return outfile_open(o->path, &out->target, err);
+		return o->private ? outfile_open_private(o->path, &out->target, err)
+				  : outfile_open(o->path, &out->target, err);
 	out->target.fd = fd;
 	if (o->path) {
 		out->target.path = strdup(o->path);

@@ -132,6 +132,7 @@ struct atw_output_opts {
 	 * to each table, and the plain one has no row with sums.
 	 */
 	bool sumless;
+	bool private;            /* a new file is its owner's alone */
 };
 
 /*

@@ -262,7 +262,7 @@ status 2
 no_out
 err <<E
 atwalk: '$cut' is neither a command nor a file
-        commands: walk, map, info, ps, find, extract, pages, collect, report, kmap, probe
+        commands: walk, map, info, ps, find, rd, search, extract, pages, collect, report, kmap, probe
 E
 
 t "expressions in the syntax of other languages"
@@ -477,7 +477,7 @@ E
 
 # ---- status 2: a first word that is neither a command nor a SOURCE ----
 
-list='walk, map, info, ps, find, extract, pages, collect, report, kmap, probe'
+list='walk, map, info, ps, find, rd, search, extract, pages, collect, report, kmap, probe'
 t "an unknown command: the nearest name and the list"
 run atwalk mpa x86.elf
 status 2
@@ -620,7 +620,8 @@ vm pmap maps smaps:atwalk pages SOURCE --pid N lists the memory areas of a proce
 page-types:atwalk pages SOURCE --pid N lists the pages of a process with their flags; atwalk report machine SOURCE what all RAM is used for
 kmem free slabtop:atwalk report machine SOURCE shows what RAM is used for; atwalk find SOURCE PHYS what maps a page
 smem swap:atwalk report use SOURCE shows RSS, PSS, USS and swap of each process
-rd search:atwalk SOURCE ADDRESS shows where memory lies; what it holds is read by crash and drgn
+hexdump xxd:atwalk rd SOURCE ADDRESS shows memory; with --as words or --as string in other forms
+strings:atwalk search SOURCE --text TEXT finds a text in memory, --bytes, --word and --pointers-to others
 bt:atwalk ps SOURCE lists tasks and their state; stacks are read by crash and drgn
 dmesg log:atwalk info SOURCE shows the crash and the last lines of the kernel's log
 sys:atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory
