@@ -9,7 +9,7 @@
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
-# lzo, snappy, libdw, cairo, fuse3) leaves a library out although it is installed.
+# lzo, snappy, libdw, cairo, fuse3, inih) leaves a library out although it is installed.
 # KMAP= builds and installs everything but kmap; `make test` needs all of it.
 
 O       ?= build
@@ -67,8 +67,12 @@ HAVE_fuse3  := $(if $(STATIC)$(filter 0,$(WITH_fuse3))$(if $(KMAP),,no),,$(shell
                  $(PKGCONF) --exists 'fuse3 >= 3.2' 2>/dev/null && echo 1))
 LIBS_fuse3  := $(if $(HAVE_fuse3),$(shell $(PKGCONF) --libs fuse3))
 
+# Defaults of options from ~/.config/atwalk/config.ini.
+HAVE_inih   := $(call have,inih,inih,ini.h,-linih)
+LIBS_inih   := $(if $(HAVE_inih),-linih)
+
 CODECS  := zlib lzo snappy zstd
-FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3,$(if $(HAVE_$(l)),$(l))))
+FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
@@ -135,6 +139,7 @@ found:
 	   $(if $(HAVE_libdw),,echo "  absent: libdw (--kernel takes no types out of DWARF)";) \
 	   $(if $(HAVE_static),,echo "  absent: a static libc (no atwalk-collect)";) \
 	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) \
+	   $(if $(HAVE_inih),,echo "  absent: libinih (no configuration files)";) \
 	   $(if $(KMAP),,echo "  absent: kmap (KMAP= was given)";) \
 	   $(if $(HAVE_fuse3)$(if $(KMAP),,no),,echo "  absent: fuse3 (kmap record has a socket of controls, and no folder$(if $(STATIC),; a static build cannot have it))";) } \
 	   >$(O)/found.new; \
@@ -175,7 +180,7 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 	@ln -sf libatwalk.so $@.$(SOMAJOR)
 
 $(O)/atwalk: $(CLI_OBJ) $(LIB_CLI) $(LIB_INT)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_CLI) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_CLI) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_inih)
 
 # Called by this name, it takes ptexplore's options and prints its lines.
 $(O)/ptexplore: $(O)/atwalk

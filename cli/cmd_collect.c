@@ -132,14 +132,15 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 }
 
 const struct command cmd_collect = {
-	"collect",
-	"SOURCE",
-	"record page ownership of all processes in a capture file",
-	"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas\n"
-	"and their pages with the number of mappings of each; files, swap and RAM; and\n"
-	"read errors. If SOURCE is a capture, it is rewritten in the current format.",
-	OPT_COMMON_OUTPUT | OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
-	options,
-	sizeof(struct collect_opts),
-	collect_run,
+	.name = "collect",
+	.args = "SOURCE",
+	.summary = "record page ownership of all processes in a capture file",
+	.about =
+		"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas\n"
+		"and their pages with the number of mappings of each; files, swap and RAM; and\n"
+		"read errors. If SOURCE is a capture, it is rewritten in the current format.",
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
+	.options = options,
+	.opts_size = sizeof(struct collect_opts),
+	.run = collect_run,
 };

@@ -196,15 +196,16 @@ static int extract_run(const struct common *c, void *opts, int argc, char **argv
 }
 
 const struct command cmd_extract = {
-	"extract",
-	"-o FILE SOURCE",
-	"write a small dump of page tables and kernel metadata only",
-	"Writes to FILE the parts of SOURCE that walk, map, ps and info need: all page\n"
-	"tables, the kernel's symbols and types, tasks and memory areas, but no\n"
-	"contents of pages. FILE is an ELF core dump that can be attached to a bug\n"
-	"report; it contains names of processes and files and the kernel command line.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct extract_opts),
-	extract_run,
+	.name = "extract",
+	.args = "-o FILE SOURCE",
+	.summary = "write a small dump of page tables and kernel metadata only",
+	.about =
+		"Writes to FILE the parts of SOURCE that walk, map, ps and info need: all page\n"
+		"tables, the kernel's symbols and types, tasks and memory areas, but no\n"
+		"contents of pages. FILE is an ELF core dump that can be attached to a bug\n"
+		"report; it contains names of processes and files and the kernel command line.",
+	.common = OPT_COMMON_LISTING,
+	.options = options,
+	.opts_size = sizeof(struct extract_opts),
+	.run = extract_run,
 };

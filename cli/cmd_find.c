@@ -400,17 +400,18 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 }
 
 const struct command cmd_find = {
-	"find",
-	"SOURCE PHYS|ADDRESS...",
-	"list the mappings of physical memory",
-	"Lists every virtual address, of every process and of the kernel, that maps\n"
-	"the physical page or range PHYS, by pages of any size; non-present entries\n"
-	"that refer to the page; and, if PHYS is a page table, the table entries that\n"
-	"point to it. PHYS is hexadecimal: A, A-B or A+LENGTH. A symbol, a kernel\n"
-	"address, or an address of the process given with --pid is translated first.\n"
-	"Exit status 1: nothing maps it; 4: some tables or tasks could not be read.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct find_opts),
-	find_run_command,
+	.name = "find",
+	.args = "SOURCE PHYS|ADDRESS...",
+	.summary = "list the mappings of physical memory",
+	.about =
+		"Lists every virtual address, of every process and of the kernel, that maps\n"
+		"the physical page or range PHYS, by pages of any size; non-present entries\n"
+		"that refer to the page; and, if PHYS is a page table, the table entries that\n"
+		"point to it. PHYS is hexadecimal: A, A-B or A+LENGTH. A symbol, a kernel\n"
+		"address, or an address of the process given with --pid is translated first.\n"
+		"Exit status 1: nothing maps it; 4: some tables or tasks could not be read.",
+	.common = OPT_COMMON_LISTING | OPT_COMMON_ADDRESSES,
+	.options = options,
+	.opts_size = sizeof(struct find_opts),
+	.run = find_run_command,
 };

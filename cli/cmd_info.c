@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/config.h"
 #include "info.h"
 #include "base/num.h"
 
@@ -290,6 +291,8 @@ static int info_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct info_opts *o = opts;
 
+	if (c->config->show)
+		return info_config(c);
 	if (o->modes)
 		return info_list_modes(c);
 	if (o->flags_of)
@@ -301,13 +304,14 @@ static int info_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_info = {
-	"info",
-	"SOURCE",
-	"describe a source and what was found in it",
-	"Describes SOURCE: its format, machine, kernel release, paging mode and\n"
-	"root, CPUs and memory, where each was found, and what is missing.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct info_opts),
-	info_run,
+	.name = "info",
+	.args = "SOURCE",
+	.summary = "describe a source and what was found in it",
+	.about =
+		"Describes SOURCE: its format, machine, kernel release, paging mode and\n"
+		"root, CPUs and memory, where each was found, and what is missing.",
+	.common = OPT_COMMON_LISTING,
+	.options = options,
+	.opts_size = sizeof(struct info_opts),
+	.run = info_run,
 };

@@ -555,17 +555,27 @@ static int map_run(const struct common *c, void *opts, int argc, char **argv)
 	return status;
 }
 
+/* Are rows others than those of addresses? */
+static bool map_other_rows(const void *opts)
+{
+	const struct map_opts *o = opts;
+
+	return o->large || o->watch;
+}
+
 const struct command cmd_map = {
-	"map",
-	"SOURCE [RANGE...]",
-	"list the mappings of an address space",
-	"Lists what the page tables in SOURCE map, in ascending order. Adjacent pages\n"
-	"are merged into one row while rights, page size and physical contiguity\n"
-	"match. Missing page tables, entries with reserved bits set and swapped pages\n"
-	"are rows of their own. Below the plain table: bytes and pages by page size;\n"
-	"for a process, the reasons why memory is not mapped by large pages.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct map_opts),
-	map_run,
+	.name = "map",
+	.args = "SOURCE [RANGE...]",
+	.summary = "list the mappings of an address space",
+	.about =
+		"Lists what the page tables in SOURCE map, in ascending order. Adjacent pages\n"
+		"are merged into one row while rights, page size and physical contiguity\n"
+		"match. Missing page tables, entries with reserved bits set and swapped pages\n"
+		"are rows of their own. Below the plain table: bytes and pages by page size;\n"
+		"for a process, the reasons why memory is not mapped by large pages.",
+	.common = OPT_COMMON_LISTING | OPT_COMMON_ADDRESSES,
+	.options = options,
+	.opts_size = sizeof(struct map_opts),
+	.run = map_run,
+	.other_rows = map_other_rows,
 };

@@ -577,16 +577,26 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 	return status;
 }
 
+/* Are rows others than those of addresses? */
+static bool pages_other_rows(const void *opts)
+{
+	const struct pages_opts *o = opts;
+
+	return o->totals || o->areas_only || o->watch;
+}
+
 const struct command cmd_pages = {
-	"pages",
-	"SOURCE [RANGE...]",
-	"list memory areas of processes and the page at each address",
-	"Lists the memory areas of every process in SOURCE, and the pages of each area\n"
-	"that are present, swapped or otherwise kept, with their mapcounts and flags.\n"
-	"Runs of absent pages are one row. --areas-only lists the areas without their\n"
-	"pages.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct pages_opts),
-	pages_run,
+	.name = "pages",
+	.args = "SOURCE [RANGE...]",
+	.summary = "list memory areas of processes and the page at each address",
+	.about =
+		"Lists the memory areas of every process in SOURCE, and the pages of each area\n"
+		"that are present, swapped or otherwise kept, with their mapcounts and flags.\n"
+		"Runs of absent pages are one row. --areas-only lists the areas without their\n"
+		"pages.",
+	.common = OPT_COMMON_LISTING | OPT_COMMON_ADDRESSES,
+	.options = options,
+	.opts_size = sizeof(struct pages_opts),
+	.run = pages_run,
+	.other_rows = pages_other_rows,
 };

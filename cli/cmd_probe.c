@@ -334,14 +334,15 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_probe = {
-	"probe",
-	"",
-	"check which data sources are available and what each one requires",
-	"Tries each data source of the running machine and reports whether this process\n"
-	"may use it, the reason if not, and the command that would allow it. Nothing is\n"
-	"changed, and no data of other processes is read.",
-	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS,
-	options,
-	sizeof(struct probe_opts),
-	probe_run,
+	.name = "probe",
+	.args = "",
+	.summary = "check which data sources are available and what each one requires",
+	.about =
+		"Tries each data source of the running machine and reports whether this process\n"
+		"may use it, the reason if not, and the command that would allow it. Nothing is\n"
+		"changed, and no data of other processes is read.",
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS,
+	.options = options,
+	.opts_size = sizeof(struct probe_opts),
+	.run = probe_run,
 };

@@ -414,14 +414,15 @@ static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_ps = {
-	"ps",
-	"SOURCE [PID...]",
-	"list tasks and their memory use",
-	"Lists the processes in SOURCE, or those given by PID: their numbers, name and\n"
-	"state, root table, and memory in pages of each size. Below the plain table:\n"
-	"the sum of all, counting address spaces that tasks share once.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct ps_opts),
-	ps_run,
+	.name = "ps",
+	.args = "SOURCE [PID...]",
+	.summary = "list tasks and their memory use",
+	.about =
+		"Lists the processes in SOURCE, or those given by PID: their numbers, name and\n"
+		"state, root table, and memory in pages of each size. Below the plain table:\n"
+		"the sum of all, counting address spaces that tasks share once.",
+	.common = OPT_COMMON_LISTING,
+	.options = options,
+	.opts_size = sizeof(struct ps_opts),
+	.run = ps_run,
 };

@@ -45,7 +45,17 @@ static const struct opt options[] = {
 	{0},
 };
 
-enum { R_ADDRESS, R_PHYSICAL, R_SIZE, R_VALUE, R_SYMBOL, R_BYTES, R_TEXT, R_STATE, R_COUNT };
+enum {
+	R_ADDRESS,
+	R_PHYSICAL,
+	R_SIZE,
+	R_VALUE,
+	R_SYMBOL,
+	R_BYTES,
+	R_TEXT,
+	R_STATE,
+	R_COUNT
+};
 
 static const struct atw_column rd_columns[R_COUNT] = {
 	[R_ADDRESS] = {.key = "address", .type = ATW_T_VA, .help = "where the bytes lie"},
@@ -84,14 +94,15 @@ static const struct atw_column rd_columns[R_COUNT] = {
 };
 
 static const uint64_t rd_shown[] = {
-	[RD_BYTES] = 1u << R_BYTES,
-	[RD_WORDS] = 1u << R_VALUE | 1u << R_SYMBOL,
-	[RD_WORDS32] = 1u << R_VALUE,
-	[RD_WORDS16] = 1u << R_VALUE,
+	[RD_BYTES] = 1u << R_BYTES,   [RD_WORDS] = 1u << R_VALUE | 1u << R_SYMBOL,
+	[RD_WORDS32] = 1u << R_VALUE, [RD_WORDS16] = 1u << R_VALUE,
 	[RD_STRING] = 1u << R_SIZE,
 };
 static const unsigned rd_width[] = {
-	[RD_BYTES] = 16, [RD_WORDS] = 8, [RD_WORDS32] = 4, [RD_WORDS16] = 2,
+	[RD_BYTES] = 16,
+	[RD_WORDS] = 8,
+	[RD_WORDS32] = 4,
+	[RD_WORDS16] = 2,
 };
 
 enum { RD_LENGTH = 64, RD_STRING_MOST = 1 << 16 };
@@ -145,12 +156,9 @@ static int rd_put_row(struct rd *rd, struct atw_err *err)
 	size_t len = rd->bytes.len, width = rd_width[rd->o->as];
 	char hex[3 * 16 + 1] = "", ascii[17], symbol[540];
 	union atw_value v[R_COUNT] = {
-		[R_ADDRESS].u = rd->at,
-		[R_PHYSICAL].u = rd->pa,
-		[R_SIZE].u = len,
-		[R_BYTES].s = hex,
-		[R_TEXT].s = ascii,
-		[R_STATE].u = STATE_PRESENT,
+		[R_ADDRESS].u = rd->at, [R_PHYSICAL].u = rd->pa,
+		[R_SIZE].u = len,       [R_BYTES].s = hex,
+		[R_TEXT].s = ascii,     [R_STATE].u = STATE_PRESENT,
 	};
 	struct atw_row row = {v, 1u << R_ADDRESS | 1u << R_SIZE | 1u << R_BYTES |
 					 1u << R_TEXT | 1u << R_STATE |
@@ -263,7 +271,8 @@ static int rd_write(struct rd *rd, const struct content_piece *p, struct atw_err
 	if (p->state != PAGE_PRESENT || p->repeat)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "%s: cannot write the bytes at 0x%" PRIx64 ": %s",
-				   rd->src->name, p->at, listing_states.name[content_state_shown(p)]);
+				   rd->src->name, p->at,
+				   listing_states.name[content_state_shown(p)]);
 	for (uint64_t done = 0, n; done < p->len; done += n) {
 		n = p->len - done;
 		if (p->zero && n > sizeof(rd_zeroes))
@@ -379,11 +388,13 @@ static int rd_check(const struct common *c, const struct rd_opts *o, uint64_t *r
 	*ret_length = o->as == RD_STRING ? RD_STRING_MOST : RD_LENGTH;
 	if (o->length &&
 	    (!num_size(o->length, strlen(o->length), ret_length) || !*ret_length))
-		return usage_error("rd", "--length: '%s' is no number of bytes", o->length);
+		return usage_error("rd", "--length: '%s' is no number of bytes",
+				   o->length);
 	if (o->raw && o->as)
 		return usage_error("rd", "--raw cannot be used with --as");
 	if (o->raw && !c->output && isatty(STDOUT_FILENO))
-		return usage_error("rd", "refusing to write bytes to a terminal; use -o FILE");
+		return usage_error("rd",
+				   "refusing to write bytes to a terminal; use -o FILE");
 	return EXIT_COMPLETE;
 }
 
@@ -396,7 +407,8 @@ static int rd_run(const struct common *c, void *opts, int argc, char **argv)
 	int n = argc - 1, status;
 
 	if (argc < 2)
-		return usage_error("rd", argc ? "ADDRESS is missing" : "SOURCE is missing");
+		return usage_error("rd",
+				   argc ? "ADDRESS is missing" : "SOURCE is missing");
 	status = rd_check(c, o, &length);
 	if (status)
 		return status;
@@ -411,9 +423,9 @@ static int rd_run(const struct common *c, void *opts, int argc, char **argv)
 		if (o->physical)
 			status = session_need(&src, TARGET_MEMORY, "rd");
 		if (!status)
-			status = o->physical
-					 ? content_args_physical(&src, argv + 1, a, n)
-					 : address_args_find(c, &o->space, &src, argv + 1, a, n);
+			status = o->physical ? content_args_physical(&src, argv + 1, a, n)
+					     : address_args_find(c, &o->space, &src,
+								 argv + 1, a, n);
 		if (!status)
 			status = freeze(c, &src, &o->space);
 		if (!status)
@@ -425,15 +437,18 @@ static int rd_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_rd = {
-	"rd",
-	"SOURCE ADDRESS...",
-	"show memory by virtual or physical address",
-	"Reads memory at each ADDRESS through the page tables in SOURCE, and shows it as\n"
-	"bytes, words or strings. An ADDRESS is hexadecimal, a symbol, a range A-B or\n"
-	"A+LENGTH. What is not mapped or not in SOURCE is a row with its state.\n"
-	"Exit status 1: some of it is not mapped; 4: some of it cannot be read.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct rd_opts),
-	rd_run,
+	.name = "rd",
+	.args = "SOURCE ADDRESS...",
+	.summary = "show memory by virtual or physical address",
+	.about =
+		"Reads memory at each ADDRESS through the page tables in SOURCE, and "
+		"shows it as\n"
+		"bytes, words or strings. An ADDRESS is hexadecimal, a symbol, a range "
+		"A-B or\n"
+		"A+LENGTH. What is not mapped or not in SOURCE is a row with its state.\n"
+		"Exit status 1: some of it is not mapped; 4: some of it cannot be read.",
+	.common = OPT_COMMON_LISTING,
+	.options = options,
+	.opts_size = sizeof(struct rd_opts),
+	.run = rd_run,
 };

@@ -274,32 +274,33 @@ static int report_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_report = {
-	"report",
-	"NAME[,NAME...] SOURCE...",
-	"report how physical memory is used",
-	"Analyzes a capture (atwalk-capture(5)), a dump or the running system, after\n"
-	"Movall, Nelson and Wetzstein, \"Linux Physical Memory Analysis\" (LPMA).\n"
-	"Several reports share one pass.\n"
-	"\n"
-	"NAME:\n"
-	"  basic    pages by process: read-only, read/write, stack, heap, data, text\n"
-	"  areas    each memory area of each process, and the mapcounts of its pages\n"
-	"  units    programs and libraries, across all processes: users of their pages\n"
-	"  totals   memory of each program and library in all processes\n"
-	"  alerts   areas with copied pages, or with private pages beside shared ones\n"
-	"  count    number of pages that processes use, to compare over time\n"
-	"  pages    each page of each process, by physical address, with its owner\n"
-	"  use      RSS, PSS, USS and swap of each process, user, cgroup or unit\n"
-	"  nodes    memory of each process on each NUMA node\n"
-	"  stacks   PSS by process, file and use: folded, as for flame graphs\n"
-	"  tasks    page faults and CPU times of each task, threads as well\n"
-	"  kernel   objects and pages of each slab cache of the kernel\n"
-	"  machine  use of every frame of RAM; adds up to MemTotal\n"
-	"Of several SOURCEs that are snapshots of one machine in this order:\n"
-	"  thrash   faults, refaults and memory pressure: thrashing, and its processes\n"
-	"  growth   processes that grow, their rate, and possible leaks",
-	OPT_COMMON_LISTING | OPT_COMMON_PICTURES,
-	options,
-	sizeof(struct report_opts),
-	report_run,
+	.name = "report",
+	.args = "NAME[,NAME...] SOURCE...",
+	.summary = "report how physical memory is used",
+	.about =
+		"Analyzes a capture (atwalk-capture(5)), a dump or the running system, after\n"
+		"Movall, Nelson and Wetzstein, \"Linux Physical Memory Analysis\" (LPMA).\n"
+		"Several reports share one pass.\n"
+		"\n"
+		"NAME:\n"
+		"  basic    pages by process: read-only, read/write, stack, heap, data, text\n"
+		"  areas    each memory area of each process, and the mapcounts of its pages\n"
+		"  units    programs and libraries, across all processes: users of their pages\n"
+		"  totals   memory of each program and library in all processes\n"
+		"  alerts   areas with copied pages, or with private pages beside shared ones\n"
+		"  count    number of pages that processes use, to compare over time\n"
+		"  pages    each page of each process, by physical address, with its owner\n"
+		"  use      RSS, PSS, USS and swap of each process, user, cgroup or unit\n"
+		"  nodes    memory of each process on each NUMA node\n"
+		"  stacks   PSS by process, file and use: folded, as for flame graphs\n"
+		"  tasks    page faults and CPU times of each task, threads as well\n"
+		"  kernel   objects and pages of each slab cache of the kernel\n"
+		"  machine  use of every frame of RAM; adds up to MemTotal\n"
+		"Of several SOURCEs that are snapshots of one machine in this order:\n"
+		"  thrash   faults, refaults and memory pressure: thrashing, and its processes\n"
+		"  growth   processes that grow, their rate, and possible leaks",
+	.common = OPT_COMMON_LISTING | OPT_COMMON_PICTURES,
+	.options = options,
+	.opts_size = sizeof(struct report_opts),
+	.run = report_run,
 };

@@ -39,7 +39,7 @@ static const struct opt options[] = {
 };
 
 enum { S_ADDRESS, S_PHYSICAL, S_PATTERN, S_BYTES, S_TEXT, S_AREA, S_COUNT };
-enum { SEARCH_SHOWN = 16 };      /* bytes of a match that are shown */
+enum { SEARCH_SHOWN = 16 }; /* bytes of a match that are shown */
 
 static const struct atw_column search_columns[S_COUNT] = {
 	[S_ADDRESS] = {.key = "address",
@@ -69,7 +69,7 @@ static const struct atw_column search_columns[S_COUNT] = {
 
 struct search_pattern {
 	struct pattern p;
-	const char *text;        /* as typed */
+	const char *text; /* as typed */
 };
 
 struct search_state {
@@ -78,8 +78,8 @@ struct search_state {
 	const struct search_opts *o;
 	struct search_pattern *pattern;
 	size_t n;
-	unsigned longest;        /* bytes of the longest pattern */
-	bool zero;               /* one of them matches zeroes */
+	unsigned longest; /* bytes of the longest pattern */
+	bool zero;        /* one of them matches zeroes */
 	bool physical;
 	struct listing list;
 	struct atw_column col[S_COUNT];
@@ -88,9 +88,9 @@ struct search_state {
 	/* The end of what was searched, for matches that go on behind it. */
 	uint8_t tail[2 * PATTERN_MOST];
 	size_t tail_len;
-	uint64_t tail_at, tail_pa;       /* of its first byte */
+	uint64_t tail_at, tail_pa; /* of its first byte */
 	struct content_gaps gaps;
-	uint64_t searched;               /* bytes */
+	uint64_t searched; /* bytes */
 	struct progress progress;
 };
 
@@ -149,14 +149,12 @@ static int search_put(struct search_state *s, const struct search_pattern *p, ui
 	char hex[3 * SEARCH_SHOWN + 1] = "", ascii[SEARCH_SHOWN + 1];
 	struct atw_region area;
 	union atw_value v[S_COUNT] = {
-		[S_ADDRESS].u = at,
-		[S_PHYSICAL].u = pa,
-		[S_PATTERN].s = p->text,
-		[S_BYTES].s = hex,
-		[S_TEXT].s = ascii,
+		[S_ADDRESS].u = at, [S_PHYSICAL].u = pa, [S_PATTERN].s = p->text,
+		[S_BYTES].s = hex,  [S_TEXT].s = ascii,
 	};
 	struct atw_row row = {v, 1u << S_PHYSICAL | 1u << S_PATTERN | 1u << S_BYTES |
-					 1u << S_TEXT | (s->physical ? 0 : 1u << S_ADDRESS)};
+					 1u << S_TEXT |
+					 (s->physical ? 0 : 1u << S_ADDRESS)};
 
 	if (len > SEARCH_SHOWN)
 		len = SEARCH_SHOWN;
@@ -170,8 +168,9 @@ static int search_put(struct search_state *s, const struct search_pattern *p, ui
 }
 
 /* Matches that begin before data[end], in order of their places. */
-static int search_in(struct search_state *s, uint64_t at, uint64_t pa, const uint8_t *data,
-		     size_t len, size_t end, size_t over, struct atw_err *err)
+static int search_in(struct search_state *s, uint64_t at, uint64_t pa,
+		     const uint8_t *data, size_t len, size_t end, size_t over,
+		     struct atw_err *err)
 {
 	size_t next[64];
 	int r = ATW_OK;
@@ -226,8 +225,8 @@ static void search_keep_tail(struct search_state *s, uint64_t at, uint64_t pa,
 	s->tail_pa = pa + len - s->tail_len;
 }
 
-static int search_bytes(struct search_state *s, uint64_t at, uint64_t pa, const uint8_t *data,
-			size_t len, struct atw_err *err)
+static int search_bytes(struct search_state *s, uint64_t at, uint64_t pa,
+			const uint8_t *data, size_t len, struct atw_err *err)
 {
 	int r;
 
@@ -244,7 +243,8 @@ static int search_bytes(struct search_state *s, uint64_t at, uint64_t pa, const 
 static const uint8_t search_zeroes[4096];
 
 /* Known zeroes: their ends, unless a pattern matches zeroes. */
-static int search_zero(struct search_state *s, const struct content_piece *p, struct atw_err *err)
+static int search_zero(struct search_state *s, const struct content_piece *p,
+		       struct atw_err *err)
 {
 	uint64_t done = 0, n;
 	int r = ATW_OK;
@@ -253,7 +253,8 @@ static int search_zero(struct search_state *s, const struct content_piece *p, st
 		n = p->len - done;
 		if (n > sizeof(search_zeroes))
 			n = sizeof(search_zeroes);
-		r = search_bytes(s, p->at + done, p->pa + done, search_zeroes, (size_t)n, err);
+		r = search_bytes(s, p->at + done, p->pa + done, search_zeroes, (size_t)n,
+				 err);
 		if (!done && !s->zero && p->len > 2 * sizeof(search_zeroes)) {
 			uint64_t skip = p->len - 2 * sizeof(search_zeroes);
 
@@ -270,8 +271,8 @@ static int search_range(struct search_state *s, uint64_t first, uint64_t last, b
 {
 	struct content_piece p;
 	struct content *c;
-	int r = content_open(s->src.target, s->physical ? NULL : &s->src.subject.space, first,
-			     last, false, &c, err);
+	int r = content_open(s->src.target, s->physical ? NULL : &s->src.subject.space,
+			     first, last, false, &c, err);
 
 	if (r < 0)
 		return r;
@@ -312,7 +313,8 @@ static int search_all(struct search_state *s, const struct address_arg *a, int n
 	r = atw_output_open(&oo, &s->schema, &s->out, &err);
 	progress_begin(&s->progress, s->c, src->name, "MiB");
 	if (!n && r == ATW_OK)
-		r = search_range(s, 0, s->physical ? UINT64_MAX : UINT64_MAX >> 1, true, &err);
+		r = search_range(s, 0, s->physical ? UINT64_MAX : UINT64_MAX >> 1, true,
+				 &err);
 	for (int i = 0; i < n && r == ATW_OK; i++) {
 		if (a[i].owned && !a[i].unmapped)
 			src->subject = a[i].owner;
@@ -342,10 +344,12 @@ static int search_check(const struct search_opts *o)
 	size_t n = o->bytes.n + o->text.n + o->word.n + o->pointers.n;
 
 	if (!n)
-		return usage_error("search", "a pattern is missing: --bytes, --text, --word "
-						"or --pointers-to");
+		return usage_error("search",
+				   "a pattern is missing: --bytes, --text, --word "
+				   "or --pointers-to");
 	if (n > 64)
-		return usage_error("search", "at most 64 patterns can be searched for at once");
+		return usage_error("search",
+				   "at most 64 patterns can be searched for at once");
 	if (o->width.given && o->width.u != 1 && o->width.u != 2 && o->width.u != 4 &&
 	    o->width.u != 8)
 		return usage_error("search", "--width is 1, 2, 4 or 8");
@@ -357,8 +361,8 @@ static bool search_is_physical(const struct search_opts *o, int n)
 {
 	const struct space_opts *s = &o->space;
 
-	return o->physical || (n < 1 && !s->pid.given && !s->task && !s->cpu.given &&
-			       !s->root.given);
+	return o->physical ||
+	       (n < 1 && !s->pid.given && !s->task && !s->cpu.given && !s->root.given);
 }
 
 static bool search_names_symbols(const struct search_opts *o)
@@ -417,7 +421,8 @@ static int search_run(const struct common *c, void *opts, int argc, char **argv)
 		if (!status)
 			status = s.physical
 					 ? content_args_physical(&s.src, argv + 1, a, n)
-					 : address_args_find(c, &o->space, &s.src, argv + 1, a, n);
+					 : address_args_find(c, &o->space, &s.src,
+							     argv + 1, a, n);
 		if (!status)
 			status = freeze(c, &s.src, &o->space);
 		if (!s.physical)
@@ -433,15 +438,18 @@ static int search_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_search = {
-	"search",
-	"SOURCE [RANGE...]",
-	"search memory for bytes, text, words or pointers",
-	"Searches each RANGE of addresses, the whole address space of the process that\n"
-	"--pid or --task names, or without both all RAM in SOURCE. A match is a row. Memory\n"
-	"that is not in SOURCE cannot be searched: how much that is goes to standard error.\n"
-	"Exit status 1: there is no match; 4: some of it could not be searched.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct search_opts),
-	search_run,
+	.name = "search",
+	.args = "SOURCE [RANGE...]",
+	.summary = "search memory for bytes, text, words or pointers",
+	.about = "Searches each RANGE of addresses, the whole address space of the "
+		 "process that\n"
+		 "--pid or --task names, or without both all RAM in SOURCE. A match is a "
+		 "row. Memory\n"
+		 "that is not in SOURCE cannot be searched: how much that is goes to "
+		 "standard error.\n"
+		 "Exit status 1: there is no match; 4: some of it could not be searched.",
+	.common = OPT_COMMON_LISTING,
+	.options = options,
+	.opts_size = sizeof(struct search_opts),
+	.run = search_run,
 };

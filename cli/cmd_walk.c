@@ -265,15 +265,16 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_walk = {
-	"walk",
-	"SOURCE ADDRESS...",
-	"translate addresses (the default command)",
-	"Translates each ADDRESS by the page tables in SOURCE and prints the physical\n"
-	"address, the page size and the rights left after every level. An ADDRESS is\n"
-	"hexadecimal, a symbol, a range A-B or A+LENGTH. Exit status 1: an address is\n"
-	"not mapped; 4: a page table is missing from the source.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct walk_opts),
-	walk_run,
+	.name = "walk",
+	.args = "SOURCE ADDRESS...",
+	.summary = "translate addresses (the default command)",
+	.about =
+		"Translates each ADDRESS by the page tables in SOURCE and prints the physical\n"
+		"address, the page size and the rights left after every level. An ADDRESS is\n"
+		"hexadecimal, a symbol, a range A-B or A+LENGTH. Exit status 1: an address is\n"
+		"not mapped; 4: a page table is missing from the source.",
+	.common = OPT_COMMON_LISTING | OPT_COMMON_ADDRESSES,
+	.options = options,
+	.opts_size = sizeof(struct walk_opts),
+	.run = walk_run,
 };

@@ -57,11 +57,12 @@ void content_gaps_print(const struct content_gaps *g, const char *name)
 
 	if (g->missing)
 		print_incomplete("%s: %s of memory cannot be read from it%s%.300s", name,
-			      num_human(g->missing, size), g->why.status ? ": " : "",
-			      g->why.text);
+				 num_human(g->missing, size), g->why.status ? ": " : "",
+				 g->why.text);
 }
 
-int content_args_physical(const struct session *s, char **argv, struct address_arg *ret, int n)
+int content_args_physical(const struct session *s, char **argv, struct address_arg *ret,
+			  int n)
 {
 	struct atw_err err = {0};
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "option_groups.h"
 #include "base/cleanup.h"
 
@@ -105,36 +106,57 @@ static int command_misused(const struct command *cmd, const char *late, const ch
 	return print_error(&err);
 }
 
+/* What the command line says, behind what files say. */
+static int command_parse(const struct command *cmd, const struct command_words *words,
+			 struct config *config, struct common *c, void *opts,
+			 const struct opt_set *sets, size_t nsets, int *argc, char **argv)
+{
+	const char *late = words->late ? words->late(*argc, argv) : NULL;
+	int status = config_read(config, cmd, argc, argv);
+	char why[256];
+
+	if (!status)
+		status = config_apply(config, cmd, sets, nsets, c);
+	if (status)
+		return status;
+	if (!options_parse(cmd->name, sets, nsets, *argc, argv, argc, why, sizeof(why)))
+		return command_misused(cmd, late, why);
+	if (cmd->common & OPT_COMMON_ADDRESSES && !(cmd->other_rows && cmd->other_rows(opts)))
+		config_apply_rows(config, c);
+	return EXIT_COMPLETE;
+}
+
 int command_run(const struct command *cmd, const struct command_words *words, int argc,
 		char **argv)
 {
-	struct common c = { .suggest = words->suggest };
+	struct config config = {0};
+	struct common c = { .suggest = words->suggest, .config = &config };
 	void *opts = calloc(1, cmd->opts_size);
 	struct opt_set sets[1 + COMMON_SETS] = { { .table = cmd->options, .base = opts } };
 	const char *input;
-	const char *late = words->late ? words->late(argc, argv) : NULL;
-	char why[256];
-	int n, status;
+	int status;
 
 	if (!opts)
 		return EXIT_SOURCE;
 	common_sets(cmd->common, &c, sets + 1);
-	if (!options_parse(cmd->name, sets, ARRAY_SIZE(sets), argc, argv, &n, why, sizeof(why))) {
-		status = command_misused(cmd, late, why);
+	status = command_parse(cmd, words, &config, &c, opts, sets, ARRAY_SIZE(sets), &argc, argv);
+	if (status) {
+		/* An error was printed. */
 	} else if (c.version) {
 		printf("atwalk %s\n", atw_version());
 		status = command_written();
 	} else if (c.help) {
 		command_help(cmd);
 		status = command_written();
-	} else if (words->check && n && (status = words->check(argv[0]))) {
+	} else if (words->check && argc && (status = words->check(argv[0]))) {
 		/* The check printed an error. */
 	} else if ((input = command_reads_output(cmd, opts, &c))) {
 		status = usage_error(cmd->name, "--output: this is the input file of --%s", input);
 	} else {
-		status = cmd->run(&c, opts, n, argv);
+		status = cmd->run(&c, opts, argc, argv);
 	}
 	options_free(sets, ARRAY_SIZE(sets));
 	free(opts);
+	config_release(&config);
 	return status;
 }

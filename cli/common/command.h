@@ -49,10 +49,13 @@ enum {
 	OPT_COMMON_SOURCE = 16,          /* --part, --rate */
 	OPT_COMMON_PROGRESS = 32,        /* --progress */
 	OPT_COMMON_VERBOSE = 64,         /* --verbose */
+	OPT_COMMON_ADDRESSES = 128,      /* no option: rows have the columns of addresses */
 	/* Of what lists something in a SOURCE. */
 	OPT_COMMON_LISTING = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS |
 			     OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
 };
+
+struct config;
 
 /* Values of the common options. */
 struct common {
@@ -64,6 +67,10 @@ struct common {
 	struct opt_list parts;
 	bool progress, quiet, help, version;
 	unsigned verbose;
+	const struct config *config;     /* defaults that were read */
+	/* For help alone: config_read() takes these options out of the command line. */
+	const char *config_file;
+	bool no_config;
 };
 
 struct command {
@@ -72,6 +79,8 @@ struct command {
 	const struct opt *options;
 	size_t opts_size;        /* of the struct the options' offsets are in */
 	int (*run)(const struct common *c, void *opts, int argc, char **argv);
+	/* With OPT_COMMON_ADDRESSES: do these options choose rows of another kind? */
+	bool (*other_rows)(const void *opts);
 };
 
 /* ---- running one ---- */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "config.h"
 #include "base/text.h"
 
 int exit_status(int status)
@@ -72,7 +73,8 @@ static void diagnostics_put_error(const struct atw_err *err)
 {
 	fputs("atwalk: ", stderr);
 	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS)
-		fprintf(stderr, "%s: ", params[err->param].option);
+		fprintf(stderr, "%s: ", config_origin(err->param) ? config_origin(err->param)
+								   : params[err->param].option);
 	diagnostics_put_text(err->text);
 }
 

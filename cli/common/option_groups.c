@@ -74,6 +74,10 @@ static const struct opt verbose_options[] = {
 static const struct opt every_options[] = {
 	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL,
 	  "suppress warnings on standard error", NULL },
+	{ 0, "config", OPT_TEXT, AT(config_file), "FILE",
+	  "read defaults of options from FILE only", NULL },
+	{ 0, "no-config", OPT_FLAG, AT(no_config), NULL,
+	  "do not read defaults of options from files", NULL },
 	{ 'h', "help", OPT_FLAG, AT(help), NULL, "show this help", NULL },
 	{ 'V', "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
 	{ 0 }

@@ -41,8 +41,8 @@ static const char *options_all_choices(const struct opt *o, char *buf, size_t le
 	return buf;
 }
 
-static bool options_store(const struct opt *o, void *base, const char *v, char *why,
-			  size_t why_len)
+bool options_store(const struct opt *o, void *base, const char *v, char *why,
+		   size_t why_len)
 {
 	void *at = (char *)base + o->at;
 	struct opt_number *num = at;

@@ -60,6 +60,8 @@ struct opt_set {
  */
 bool options_parse(const char *command, const struct opt_set *sets, size_t nsets, int argc,
 		   char **argv, int *ret_n, char *why, size_t why_len);
+/* Sets one option, whose struct is at `base`. false: `why` holds a sentence. */
+bool options_store(const struct opt *o, void *base, const char *v, char *why, size_t why_len);
 /* Those that are not refused. */
 void options_help(const struct opt_set *sets, size_t nsets, FILE *out);
 /* The first word that stands for a value; NULL: none does. */

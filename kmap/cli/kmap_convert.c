@@ -150,15 +150,16 @@ static int convert_run(const struct common *c, void *opts, int argc, char **argv
 }
 
 const struct command kmap_convert = {
-	"kmap convert",
-	"--to VERSION FILE",
-	"convert a KMAP to another format",
-	"Writes a KMAP in the format of one version of Memorizer (v1 to v4), in\n"
-	"uSCOPE's compressed format (comp), or in the format of `kmap record`\n"
-	"(atwalk), which can hold the records of all others. Records that the format\n"
-	"cannot hold are dropped and counted on standard error.",
-	OPT_COMMON_OUTPUT | OPT_COMMON_PROGRESS,
-	options,
-	sizeof(struct convert_opts),
-	convert_run,
+	.name = "kmap convert",
+	.args = "--to VERSION FILE",
+	.summary = "convert a KMAP to another format",
+	.about =
+		"Writes a KMAP in the format of one version of Memorizer (v1 to v4), in\n"
+		"uSCOPE's compressed format (comp), or in the format of `kmap record`\n"
+		"(atwalk), which can hold the records of all others. Records that the format\n"
+		"cannot hold are dropped and counted on standard error.",
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_PROGRESS,
+	.options = options,
+	.opts_size = sizeof(struct convert_opts),
+	.run = convert_run,
 };

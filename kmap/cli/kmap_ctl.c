@@ -224,14 +224,15 @@ static int ctl_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command kmap_ctl = {
-	"kmap ctl",
-	"SOCKET|FOLDER [NAME [VALUE]]",
-	"read and write the controls of a running recording",
-	"Reads a control of a running recording, or writes VALUE to it. Controls have\n"
-	"the names of Memorizer's control files in all its versions: kmap, stats,\n"
-	"clear_object_list, memorizer_log_access and others. Without NAME, lists them.",
-	OPT_COMMON_OUTPUT,
-	NULL,
-	0,
-	ctl_run,
+	.name = "kmap ctl",
+	.args = "SOCKET|FOLDER [NAME [VALUE]]",
+	.summary = "read and write the controls of a running recording",
+	.about =
+		"Reads a control of a running recording, or writes VALUE to it. Controls have\n"
+		"the names of Memorizer's control files in all its versions: kmap, stats,\n"
+		"clear_object_list, memorizer_log_access and others. Without NAME, lists them.",
+	.common = OPT_COMMON_OUTPUT,
+	.options = NULL,
+	.opts_size = 0,
+	.run = ctl_run,
 };

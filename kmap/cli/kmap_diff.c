@@ -220,13 +220,14 @@ static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char 
 }
 
 const struct command kmap_diff = {
-	"kmap diff",
-	"A B",
-	"list what is new, gone or changed between two KMAPs",
-	"Compares two KMAPs: caches, the code that allocates from each, and the code\n"
-	"that accesses its objects. Exit status 1 if they differ.",
-	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
-	options,
-	sizeof(struct kmap_diff_opts),
-	kmap_cli_diff_run,
+	.name = "kmap diff",
+	.args = "A B",
+	.summary = "list what is new, gone or changed between two KMAPs",
+	.about =
+		"Compares two KMAPs: caches, the code that allocates from each, and the code\n"
+		"that accesses its objects. Exit status 1 if they differ.",
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
+	.options = options,
+	.opts_size = sizeof(struct kmap_diff_opts),
+	.run = kmap_cli_diff_run,
 };

@@ -460,17 +460,18 @@ static int record_run_program(const struct common *c, void *opts, int argc, char
 }
 
 const struct command kmap_record = {
-	"kmap record",
-	"-- QEMU [argument...]",
-	"record accesses of a guest's kernel, or the running one, to its objects",
-	"Runs QEMU with a recorder plugin, the guest's memory as a shared file and the\n"
-	"tracepoints of the guest kernel's allocators. The kernel can be an unmodified\n"
-	"one of a distribution. --live records the running kernel instead: while a\n"
-	"command runs (no QEMU), for the process --pid, or for --seconds. The output\n"
-	"file exists as soon as something is recorded and can be read while it grows;\n"
-	"with -o tcp:ADDRESS:PORT or unix:PATH, output goes to a listening socket.",
-	OPT_COMMON_OUTPUT | OPT_COMMON_VERBOSE,
-	options,
-	sizeof(struct record_opts),
-	record_run_program,
+	.name = "kmap record",
+	.args = "-- QEMU [argument...]",
+	.summary = "record accesses of a guest's kernel, or the running one, to its objects",
+	.about =
+		"Runs QEMU with a recorder plugin, the guest's memory as a shared file and the\n"
+		"tracepoints of the guest kernel's allocators. The kernel can be an unmodified\n"
+		"one of a distribution. --live records the running kernel instead: while a\n"
+		"command runs (no QEMU), for the process --pid, or for --seconds. The output\n"
+		"file exists as soon as something is recorded and can be read while it grows;\n"
+		"with -o tcp:ADDRESS:PORT or unix:PATH, output goes to a listening socket.",
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_VERBOSE,
+	.options = options,
+	.opts_size = sizeof(struct record_opts),
+	.run = record_run_program,
 };

@@ -405,29 +405,31 @@ static int kmap_cli_report_run(const struct common *c, void *opts, int argc, cha
 }
 
 const struct command kmap_report = {
-	"kmap report",
-	"KIND[,KIND...] FILE",
-	"report accesses by object, code, process and time",
-	"Analyzes a KMAP (atwalk-kmap(5)). Several reports share one pass.\n"
-	"\n"
-	"KIND:\n"
-	"  caches        kinds of objects, the hottest first\n"
-	"  sites         allocation sites, the hottest first\n"
-	"  objects       the hottest objects\n"
-	"  code          functions that read and write objects, the busiest first\n"
-	"  processes     allocations, reads and writes of each thread\n"
-	"  matrix        accesses of code to objects\n"
-	"  writers       code that writes each kind of object\n"
-	"  unread        objects that are written and never read, or not used at all\n"
-	"  lifetimes     how long objects live\n"
-	"  live          live bytes over time, by allocation site\n"
-	"  flows         objects that one part of the kernel writes and another reads\n"
-	"  privilege     privilege of code, by partition: uSCOPE's PS, PSR and ECR\n"
-	"  compartments  privilege of each part of the kernel\n"
-	"  lines         hot bytes of objects, by lines of 64 bytes",
-	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PICTURES | OPT_COMMON_UNITS |
+	.name = "kmap report",
+	.args = "KIND[,KIND...] FILE",
+	.summary = "report accesses by object, code, process and time",
+	.about =
+		"Analyzes a KMAP (atwalk-kmap(5)). Several reports share one pass.\n"
+		"\n"
+		"KIND:\n"
+		"  caches        kinds of objects, the hottest first\n"
+		"  sites         allocation sites, the hottest first\n"
+		"  objects       the hottest objects\n"
+		"  code          functions that read and write objects, the busiest first\n"
+		"  processes     allocations, reads and writes of each thread\n"
+		"  matrix        accesses of code to objects\n"
+		"  writers       code that writes each kind of object\n"
+		"  unread        objects that are written and never read, or not used at all\n"
+		"  lifetimes     how long objects live\n"
+		"  live          live bytes over time, by allocation site\n"
+		"  flows         objects that one part of the kernel writes and another reads\n"
+		"  privilege     privilege of code, by partition: uSCOPE's PS, PSR and ECR\n"
+		"  compartments  privilege of each part of the kernel\n"
+		"  lines         hot bytes of objects, by lines of 64 bytes",
+	.common =
+		OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PICTURES | OPT_COMMON_UNITS |
 		OPT_COMMON_PROGRESS,
-	options,
-	sizeof(struct kmap_report_opts),
-	kmap_cli_report_run,
+	.options = options,
+	.opts_size = sizeof(struct kmap_report_opts),
+	.run = kmap_cli_report_run,
 };

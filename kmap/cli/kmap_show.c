@@ -416,14 +416,15 @@ static int show_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command kmap_show = {
-	"kmap show",
-	"FILE",
-	"list objects and the code that accessed them",
-	"Lists the objects of a KMAP, one row each, with the number of accesses and of\n"
-	"the instructions that made them; JSON has these as a list. In CSV, and with\n"
-	"--rows accesses, each row is the accesses of one instruction to one object.",
-	OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PROGRESS,
-	options,
-	sizeof(struct show_opts),
-	show_run,
+	.name = "kmap show",
+	.args = "FILE",
+	.summary = "list objects and the code that accessed them",
+	.about =
+		"Lists the objects of a KMAP, one row each, with the number of accesses and of\n"
+		"the instructions that made them; JSON has these as a list. In CSV, and with\n"
+		"--rows accesses, each row is the accesses of one instruction to one object.",
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PROGRESS,
+	.options = options,
+	.opts_size = sizeof(struct show_opts),
+	.run = show_run,
 };

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 enum {
-	CONTENT_COPIED = 256 << 10,      /* bytes of a piece that is copied: stays in the cache */
-	CONTENT_BORROWED = 1 << 20,      /* of one that is read where it lies */
+	CONTENT_COPIED =
+		256 << 10, /* bytes of a piece that is copied: stays in the cache */
+	CONTENT_BORROWED = 1 << 20, /* of one that is read where it lies */
 };
 
 #define CONTENT_NO_PA UINT64_MAX
@@ -15,10 +16,10 @@ struct content {
 	struct target *target;
 	const struct mmu_space *space;
 	struct atw_source *mem;
-	struct mmu_ranges *ranges;       /* NULL: physical */
-	struct content_piece now;        /* what is left of a mapped, or the physical, range */
+	struct mmu_ranges *ranges; /* NULL: physical */
+	struct content_piece now;  /* what is left of a mapped, or the physical, range */
 	bool have;
-	uint64_t repeats;                /* bytes behind `now` that map its memory again */
+	uint64_t repeats; /* bytes behind `now` that map its memory again */
 	uint64_t first, last;
 	struct atw_err err;
 	uint8_t *buf;
@@ -174,8 +175,8 @@ static ssize_t content_read(struct content *c, uint64_t len, const uint8_t **ret
 
 	if (ops->peek) {
 		n = ops->peek(c->mem, ATW_PA(c->now.pa),
-			      len < CONTENT_BORROWED ? (size_t)len : CONTENT_BORROWED, &lent,
-			      &c->err);
+			      len < CONTENT_BORROWED ? (size_t)len : CONTENT_BORROWED,
+			      &lent, &c->err);
 		if (n > 0) {
 			*ret = lent;
 			return n;
@@ -187,7 +188,8 @@ static ssize_t content_read(struct content *c, uint64_t len, const uint8_t **ret
 }
 
 /* How far the extent of `pa` goes, and of which kind it is. */
-static enum atw_extent_kind content_extent(struct content *c, uint64_t most, uint64_t *ret_len)
+static enum atw_extent_kind content_extent(struct content *c, uint64_t most,
+					   uint64_t *ret_len)
 {
 	struct atw_extent e;
 
