@@ -4,12 +4,12 @@
 include tests/fuzz/fuzz.mk
 
 # Its children have threads.
-LIBS_source_freeze := -pthread
+LIBS_host_freeze := -pthread
 # The code that draws PDF and PNG is not in the library.
 LIBS_output_picture := $(LIBS_cairo) $(if $(HAVE_cairo),-lz)
 LIBS_pictures := $(LIBS_cairo)
 # The simulation of colour vision uses pow().
-LIBS_picture_scene := -lm
+LIBS_plot_scene := -lm
 
 # VM: words for tests/vm/run: --quick, names of guests.
 test-vm: all $(TOOLS)
