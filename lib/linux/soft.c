@@ -157,12 +157,12 @@ static bool soft_parse_release(const char *release, unsigned *ret)
 enum { TYPES = 32 };             /* 1 << MAX_SWAPFILES_SHIFT */
 
 /* The relevant configuration options of a kernel. */
-struct config {
+struct soft_config {
 	bool memory_failure, migration, device_private;
 };
 
 /* Types above the devices: poison, migration, device memory, marker, error. */
-static void soft_count_types(struct atw_soft_abi *abi, unsigned version, struct config c)
+static void soft_count_types(struct atw_soft_abi *abi, unsigned version, struct soft_config c)
 {
 	/* 5.14 (b756a3b5e7ea) added exclusive entries, two of them until 6.15. */
 	unsigned device = version >= KERNEL(6, 15) ? 3 : version >= KERNEL(5, 14) ? 4 : 2;
@@ -205,11 +205,11 @@ void soft_configured(struct atw_soft_abi *abi, const char *release,
 		     bool (*has)(void *arg, const char *name), void *arg)
 {
 	unsigned version;
-	struct config c;
+	struct soft_config c;
 
 	if (!soft_parse_release(release, &version) || !has(arg, "schedule"))
 		return;
-	c = (struct config){
+	c = (struct soft_config){
 		.memory_failure = has(arg, "memory_failure"),
 		.migration = has(arg, "migrate_pages"),
 		.device_private = has(arg, "make_device_exclusive") ||
@@ -254,7 +254,7 @@ struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
 	unsigned version;
 	struct atw_soft_abi abi = soft_abi_for(pg, release, &version);
 
-	soft_count_types(&abi, version, (struct config){true, true, true});
+	soft_count_types(&abi, version, (struct soft_config){true, true, true});
 	return abi;
 }
 
@@ -269,7 +269,7 @@ struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 	if (!k)
 		return abi;
 	kernel_symbols_many(k, configured, at, have, ARRAY_SIZE(configured));
-	soft_count_types(&abi, version, (struct config){true, true, true});
+	soft_count_types(&abi, version, (struct soft_config){true, true, true});
 	soft_configured(&abi, atw_kernel_release(k), soft_has_symbol, have);
 	return abi;
 }
