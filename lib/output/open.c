@@ -148,6 +148,18 @@ static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 	return ATW_OK;
 }
 
+/* Rows that go to a function need neither columns nor a sink. */
+static int open_tap(struct atw_output *out, const struct atw_output_opts *o,
+		    const struct atw_schema *sc, struct atw_err *err)
+{
+	int rc = ATW_OK;
+
+	if (open_given(o->filter))
+		rc = filter_create(o->filter, sc, &out->filter, err);
+	out->tap = o->tap;
+	return rc == ATW_OK ? o->tap->open(o->tap->arg, sc, err) : rc;
+}
+
 int output_open_part(const struct atw_output_opts *o, const struct atw_schema *sc,
 		     const struct atw_sink_ops *ops, int fd, struct atw_output **ret,
 		     struct atw_err *err)
@@ -159,9 +171,13 @@ int output_open_part(const struct atw_output_opts *o, const struct atw_schema *s
 		return atw_err_nomem(err);
 	out->target.fd = -1;
 	o = o ? o : &usual;
-	rc = open_check(out, o, sc, &ops, err);
-	if (rc == ATW_OK)
-		rc = open_start(out, o, ops, fd, err);
+	if (o->tap) {
+		rc = open_tap(out, o, sc, err);
+	} else {
+		rc = open_check(out, o, sc, &ops, err);
+		if (rc == ATW_OK)
+			rc = open_start(out, o, ops, fd, err);
+	}
 	if (rc < 0) {
 		atw_output_close(out);
 		return rc;

@@ -151,6 +151,8 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 	if (out->dropped)
 		return ATW_OK;
 	out->rows++;
+	if (out->tap)
+		return output_fail(out, out->tap->row(out->tap->arg, row, &out->failure), err);
 	if (out->sink.ops->sum && !out->group)
 		output_count(out, row);
 	if (out->group)
@@ -319,6 +321,8 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 
 	if (!out || out->state != TAKING)
 		return output_not_taking(out, err);
+	if (out->tap)
+		return ATW_OK;
 	rc = output_settle(out, &out->failure);
 	if (rc == ATW_OK && !writer_flush(&out->w))
 		rc = output_write_failed(out, &out->failure);
@@ -344,8 +348,13 @@ int output_ready(struct atw_output *out, struct outfile **ret, struct atw_err *e
 int atw_output_commit(struct atw_output *out, struct atw_err *err)
 {
 	struct outfile *t = NULL;
-	int rc = output_ready(out, &t, err);
+	int rc;
 
+	if (out && out->tap && out->state == TAKING) {
+		out->state = COMMITTED;
+		return ATW_OK;
+	}
+	rc = output_ready(out, &t, err);
 	return rc < 0 ? rc : output_fail(out, outfile_commit(t, &out->failure), err);
 }
 

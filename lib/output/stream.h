@@ -41,6 +41,8 @@ struct atw_output {
 	struct tally tally;              /* sums of rows that passed the filter; not of
 					  * groups */
 
+	const struct atw_tap *tap;       /* takes the rows; nothing is written then */
+
 	enum output_state state;
 	struct atw_err failure;          /* FAILED: the reason */
 };

@@ -355,3 +355,13 @@ bool filter_match(const struct filter *f, const struct atw_row *row)
 {
 	return program_run(&f->prog, row);
 }
+
+enum filter_verdict filter_decide(const struct filter *f, const struct atw_row *row)
+{
+	return (enum filter_verdict)program_results(&f->prog, row);
+}
+
+uint64_t filter_columns(const struct filter *f)
+{
+	return program_columns(&f->prog);
+}

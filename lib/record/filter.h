@@ -28,4 +28,10 @@ int filter_create(const char *expr, const struct atw_schema *sc,
 void filter_destroy(struct filter *f);
 bool filter_match(const struct filter *f, const struct atw_row *row);
 
+/* The same where n/a is not false: values that are missing can decide. */
+enum filter_verdict { FILTER_NO = 1, FILTER_YES, FILTER_UNDECIDED };
+enum filter_verdict filter_decide(const struct filter *f, const struct atw_row *row);
+/* Bit i: the expression is about column i. */
+uint64_t filter_columns(const struct filter *f);
+
 #endif

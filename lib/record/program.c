@@ -79,3 +79,61 @@ bool program_run(const struct program *p, const struct atw_row *row)
 	}
 	return truth;
 }
+
+static bool program_is_test(const struct insn *in)
+{
+	return in->op != OP_JUMP && in->op != OP_NOT;
+}
+
+uint64_t program_columns(const struct program *p)
+{
+	uint64_t columns = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (program_is_test(&p->insn[i]))
+			columns |= UINT64_C(1) << p->insn[i].col;
+	return columns;
+}
+
+/* The truth values that each instruction can meet. Jumps lead forward: one pass is enough. */
+static void program_spread(const struct program *p, const struct atw_row *row,
+			   uint8_t *meets)
+{
+	const uint8_t no = 1u << false, yes = 1u << true;
+
+	meets[0] = yes;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct insn *in = &p->insn[i];
+		uint8_t want = in->want ? yes : no, next = meets[i];
+
+		if (!next)
+			continue;
+		if (in->op == OP_JUMP) {
+			meets[in->to] |= next & want;
+			next &= (uint8_t)~want;
+		} else if (in->op == OP_NOT) {
+			next = (uint8_t)((next & no ? yes : 0) | (next & yes ? no : 0));
+		} else if (!(row->have >> in->col & 1)) {
+			next = no | yes;
+		} else {
+			next = program_test(in, row) ? yes : no;
+		}
+		meets[i + 1] |= next;
+	}
+}
+
+unsigned program_results(const struct program *p, const struct atw_row *row)
+{
+	uint8_t *meets;
+	unsigned results;
+
+	if (!(program_columns(p) & ~row->have))
+		return 1u << program_run(p, row);
+	meets = calloc(p->n + 1, 1);
+	if (!meets)
+		return 1u << false | 1u << true;
+	program_spread(p, row, meets);
+	results = meets[p->n];
+	free(meets);
+	return results;
+}

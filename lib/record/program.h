@@ -47,5 +47,12 @@ void program_jump(struct program *p, bool want);
 /* Set the target of the open jumps from `start` on to here. */
 void program_close(struct program *p, size_t start);
 bool program_run(const struct program *p, const struct atw_row *row);
+/* Bit i: the program tests column i. */
+uint64_t program_columns(const struct program *p);
+/*
+ * The results it could have if each test of a value that is n/a could have either one: bit
+ * `false`, bit `true`, or both. Takes time proportional to its length.
+ */
+unsigned program_results(const struct program *p, const struct atw_row *row);
 
 #endif

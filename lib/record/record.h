@@ -101,6 +101,13 @@ struct atw_sink_ops {
 		   struct atw_err *err);
 };
 
+/* A function that takes rows in place of a file: all that pass the filter, all columns. */
+struct atw_tap {
+	int (*open)(void *arg, const struct atw_schema *sc, struct atw_err *err);
+	int (*row)(void *arg, const struct atw_row *row, struct atw_err *err);
+	void *arg;
+};
+
 enum atw_units { ATW_UNITS_HUMAN, ATW_UNITS_BYTES, ATW_UNITS_PAGES };
 
 /* Output options; a zeroed struct is the default. */
@@ -133,6 +140,8 @@ struct atw_output_opts {
 	 */
 	bool sumless;
 	bool private;            /* a new file is its owner's alone */
+	/* Nothing is written: neither format nor path, columns, group and sort count. */
+	const struct atw_tap *tap;
 };
 
 /*

@@ -177,3 +177,56 @@ TEST(checked_without_an_output)
 	o.format = "xml";
 	CHECK_EQ(atw_output_check(&o, &schema, &capture_err), ATW_E_USAGE);
 }
+
+struct taken {
+	const struct atw_schema *schema;
+	uint64_t rows, sizes;
+};
+
+static int take_schema(void *arg, const struct atw_schema *sc, struct atw_err *err)
+{
+	struct taken *t = arg;
+
+	t->schema = sc;
+	return sc->ncols == 4 ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "too narrow");
+}
+
+static int take_row(void *arg, const struct atw_row *row, struct atw_err *err)
+{
+	struct taken *t = arg;
+
+	t->rows++;
+	t->sizes += row->v[1].u;
+	return t->rows < 5 ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "too many");
+}
+
+TEST(rows_to_a_function)
+{
+	struct taken taken = {0};
+	const struct atw_tap tap = {take_schema, take_row, &taken};
+	struct atw_output_opts o = {.tap = &tap, .filter = "present", .columns = "nothing"};
+	const struct atw_schema narrow = {"test", cols, 3};
+	struct atw_output *out;
+	struct atw_err err = {0};
+
+	CHECK_EQ(atw_output_open(&o, &schema, &out, &err), ATW_OK);
+	CHECK(taken.schema == &schema);
+	for (size_t i = 0; i < NELEM(rows); i++)
+		CHECK_EQ(atw_output_row(out, &rows[i], &err), ATW_OK);
+	atw_output_note(out, "nothing");
+	CHECK_EQ(atw_output_text(out, "nothing"), ATW_OK);
+	CHECK_EQ(atw_output_flush(out, &err), ATW_OK);
+	CHECK_EQ(taken.rows, 3);
+	CHECK_EQ(taken.sizes, 8192 + (2 << 20));
+	CHECK_EQ(atw_output_rows(out), 3);
+	CHECK_EQ(atw_output_row(out, &rows[1], &err), ATW_OK);
+	/* Its failure is one of the output. */
+	CHECK_EQ(atw_output_row(out, &rows[1], &err), ATW_E_USAGE);
+	CHECK_STR(err.text, "too many");
+	CHECK_EQ(atw_output_commit(out, &err), ATW_E_USAGE);
+	atw_output_close(out);
+	CHECK_EQ(atw_output_open(&o, &narrow, &out, &err), ATW_E_USAGE);
+	CHECK_STR(err.text, "too narrow");
+	o.filter = "planet";
+	CHECK_EQ(atw_output_open(&o, &schema, &out, &err), ATW_E_USAGE);
+}

@@ -378,3 +378,54 @@ TEST(long_lists_are_cut_at_a_name)
 	CHECK(strlen(err.text) < sizeof(err.text) - 1);
 	CHECK_STR(err.text + strlen(err.text) - 5, ", ...");
 }
+
+/* FILTER_NO, FILTER_YES, FILTER_UNDECIDED. */
+static int decide(const char *expr)
+{
+	struct filter *f = NULL;
+	int rc = filter_create(expr, &schema, &f, &err);
+
+	if (rc == ATW_OK)
+		rc = filter_decide(f, &row);
+	filter_destroy(f);
+	return rc;
+}
+
+TEST(missing_values_decide_only_where_they_count)
+{
+	static const struct {
+		const char *expr;
+		int want;
+	} t[] = {
+		{"entry=1", FILTER_UNDECIDED},
+		{"entry!=1", FILTER_UNDECIDED},
+		{"not entry=1", FILTER_UNDECIDED},
+		{"not not entry=1", FILTER_UNDECIDED},
+		{"entry=1 and pid=1", FILTER_NO},
+		{"pid=1 and entry=1", FILTER_NO},
+		{"entry=1 and pid=812", FILTER_UNDECIDED},
+		{"entry=1 or pid=812", FILTER_YES},
+		{"pid=812 or entry=1", FILTER_YES},
+		{"entry=1 or pid=1", FILTER_UNDECIDED},
+		{"not (entry=1 and pid=1)", FILTER_YES},
+		{"not (entry=1 or pid=812)", FILTER_NO},
+		{"(entry=1 or pid=1) and pid=812", FILTER_UNDECIDED},
+		{"(entry=1 or pid=1) and pid=1", FILTER_NO},
+		{"(entry=1 and pid=812) or not pid=1", FILTER_YES},
+		{"present and pid=812", FILTER_YES},
+		{"swap", FILTER_NO},
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		if (decide(t[i].expr) != t[i].want)
+			TEST_FAIL("%s: %d, not %d", t[i].expr, decide(t[i].expr), t[i].want);
+}
+
+TEST(columns_that_an_expression_is_about)
+{
+	struct filter *f = NULL;
+
+	CHECK_EQ(filter_create("not (pid=1 or task~x) and swap", &schema, &f, &err), ATW_OK);
+	CHECK_EQ(filter_columns(f), (1u << PID | 1u << TASK | 1u << STATE));
+	filter_destroy(f);
+}
