@@ -215,7 +215,8 @@ install: all $(MAN3)
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
 	  $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(MANDIR)/man1 \
 	  $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8 \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	  $(DESTDIR)$(PREFIX)/share/atwalk/policies
 	$(INSTALL) -m 755 $(O)/atwalk $(KMAP_PROGRAM) $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
 	$(if $(KMAP_PLUGINS),$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR)/atwalk)
@@ -231,6 +232,7 @@ install: all $(MAN3)
 	$(INSTALL) -m 644 $(call pages,5) $(DESTDIR)$(MANDIR)/man5/
 	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7/
 	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(MANDIR)/man8/
+	$(INSTALL) -m 644 policies/*.ini $(DESTDIR)$(PREFIX)/share/atwalk/policies/
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
 	$(if $(KMAP),ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-kmap)
@@ -250,7 +252,8 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-kmap
-	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk \
+	  $(DESTDIR)$(PREFIX)/share/atwalk
 
 clean:
 	rm -rf $(O)

@@ -106,6 +106,52 @@ static int command_misused(const struct command *cmd, const char *late, const ch
 	return print_error(&err);
 }
 
+/* Options that mean something for what is written. */
+static int command_check_tap(const struct command *cmd, const struct common *c)
+{
+	const char *given = c->output	? "--output"
+			    : c->format	? "--format"
+			    : c->columns ? "--columns"
+			    : c->sort	? "--sort"
+			    : c->group	? "--group"
+			    : c->help	? "--help"
+			    : c->version ? "--version"
+					 : NULL;
+
+	if (!given)
+		return EXIT_COMPLETE;
+	return usage_error(cmd->name, "%s cannot be used here: no rows are shown", given);
+}
+
+int command_tap(const struct command *cmd, const struct atw_tap *tap, const char *asked,
+		int argc, char **argv)
+{
+	struct config none = {0};
+	struct common c = {.config = &none};
+	void *opts = calloc(1, cmd->opts_size);
+	struct opt_set sets[1 + COMMON_SETS] = {{.table = cmd->options, .base = opts}};
+	char why[256];
+	int status;
+
+	if (!opts)
+		return print_nomem();
+	common_sets(cmd->common, &c, sets + 1);
+	if (!options_parse(cmd->name, sets, ARRAY_SIZE(sets), argc, argv, &argc, why,
+			   sizeof(why)))
+		status = usage_error(cmd->name, "%s", why);
+	else
+		status = command_check_tap(cmd, &c);
+	/* Plain tables have remarks and sums behind them, which take time. */
+	c.format = FORMAT_JSONL;
+	c.tap = tap;
+	c.asked = asked;
+	if (!status)
+		status = cmd->run(&c, opts, argc, argv);
+	options_free(sets, ARRAY_SIZE(sets));
+	free(opts);
+	return status;
+}
+
 /* What the command line says, behind what files say. */
 static int command_parse(const struct command *cmd, const struct command_words *words,
 			 struct config *config, struct common *c, void *opts,

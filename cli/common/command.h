@@ -68,6 +68,9 @@ struct common {
 	bool progress, quiet, help, version;
 	unsigned verbose;
 	const struct config *config;     /* defaults that were read */
+	/* NULL, or where rows go, and expressions about them that name columns. */
+	const struct atw_tap *tap;
+	const char *asked;
 	/* For help alone: config_read() takes these options out of the command line. */
 	const char *config_file;
 	bool no_config;
@@ -102,6 +105,12 @@ struct command_words {
 /* Parses the options behind a command's name, runs it and returns the exit status. */
 int command_run(const struct command *cmd, const struct command_words *words, int argc,
 		char **argv);
+/*
+ * Runs it for its rows: they go to `tap`, nothing is written, no file of defaults is read.
+ * `asked` names the columns that are wanted.
+ */
+int command_tap(const struct command *cmd, const struct atw_tap *tap, const char *asked,
+		int argc, char **argv);
 void command_help(const struct command *cmd);
 /* Is it --help or -h? */
 bool is_help_word(const char *word);
@@ -128,6 +137,14 @@ int usage_error(const char *command, const char *fmt, ...) ATW_PRINTF(2, 3);
  * this status has written at least one such line, or an error.
  */
 void print_incomplete(const char *fmt, ...) ATW_PRINTF(1, 2);
+/*
+ * From here on errors about usage begin with `origin`, "FILE:LINE"; NULL: no longer.
+ * diagnostics_first(): the first error since then that was printed, or "".
+ */
+void diagnostics_from(const char *origin);
+/* Was a command line wrong since then, whatever the source is? */
+bool diagnostics_misused(void);
+const char *diagnostics_first(void);
 /* Prints a warning, or other information, unless -q is given. */
 void print_warning(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 

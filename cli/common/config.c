@@ -78,7 +78,7 @@ static bool config_is_refused(const char *name)
 	return false;
 }
 
-static int config_wrong(const struct config_entry *e, const char *why, const char *known)
+int config_wrong(const struct config_entry *e, const char *why, const char *known)
 {
 	struct atw_err err = {0};
 
@@ -197,6 +197,12 @@ static int config_read_file(struct config *f, char *path, bool must)
 	}
 	fclose(in);
 	return status;
+}
+
+int config_load(struct config *ret, const char *path)
+{
+	*ret = (struct config){0};
+	return config_read_file(ret, strdup(path), true);
 }
 
 static int config_read_home(struct config *f)
@@ -327,7 +333,7 @@ static int config_level(struct config_entry *e, struct common *c)
 static bool config_is_command(const char *section)
 {
 	static const char all[] = "walk map info ps find rd search extract pages collect report "
-				  "probe kmap record show diff convert ctl";
+				  "check audit probe kmap record show diff convert ctl";
 	char copy[64], *save = NULL;
 	size_t n = 0;
 

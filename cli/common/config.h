@@ -28,6 +28,8 @@ struct config {
  * errors; 0 or an exit status. To be released whatever it returns.
  */
 int config_read(struct config *ret, const struct command *cmd, int *argc, char **argv);
+/* Reads one file alone, whatever its sections are for. Likewise. */
+int config_load(struct config *ret, const char *path);
 /*
  * Sets what options the entries name before the command line is parsed: those of section
  * [output], [logging], [source] and of the command's own. Prints errors.
@@ -40,6 +42,8 @@ int config_apply(struct config *f, const struct command *cmd, const struct opt_s
  */
 void config_apply_rows(struct config *f, struct common *c);
 void config_release(struct config *f);
+/* "FILE:LINE: WHY", and what there is instead, or NULL. Wrong usage. */
+int config_wrong(const struct config_entry *e, const char *why, const char *known);
 /* Is it a section for all commands? */
 bool config_is_shared(const char *section);
 /* Keys of sections that all commands share: number `i`, as section and key; false: no more. */

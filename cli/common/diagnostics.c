@@ -69,9 +69,44 @@ const char *error_hint(const struct atw_err *err)
 	return err->hint[0] ? err->hint : param_remedy(err->remedy);
 }
 
-static void diagnostics_put_error(const struct atw_err *err)
+static const char *diagnostics_origin;
+static char diagnostics_text[400];
+static bool diagnostics_misuses;
+
+void diagnostics_from(const char *origin)
+{
+	diagnostics_origin = origin;
+	diagnostics_text[0] = '\0';
+	diagnostics_misuses = false;
+}
+
+bool diagnostics_misused(void)
+{
+	return diagnostics_misuses;
+}
+
+const char *diagnostics_first(void)
+{
+	return diagnostics_text;
+}
+
+static void diagnostics_keep(const char *text)
+{
+	if (diagnostics_origin && !diagnostics_text[0])
+		snprintf(diagnostics_text, sizeof(diagnostics_text), "%.399s", text);
+}
+
+static void diagnostics_put_origin(int status)
 {
 	fputs("atwalk: ", stderr);
+	if (diagnostics_origin && status == ATW_E_USAGE)
+		fprintf(stderr, "%s: ", diagnostics_origin);
+}
+
+static void diagnostics_put_error(const struct atw_err *err)
+{
+	diagnostics_put_origin(err->status);
+	diagnostics_keep(err->text);
 	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS)
 		fprintf(stderr, "%s: ", config_origin(err->param) ? config_origin(err->param)
 								   : params[err->param].option);
@@ -100,18 +135,21 @@ int print_nomem(void)
 
 int usage_error_of(const char *command, const struct atw_err *err)
 {
+	diagnostics_misuses = true;
 	diagnostics_put_error(err);
 	fprintf(stderr, "        see: atwalk %s --help\n", command);
 	return EXIT_USAGE;
 }
 
-/* Print one line with the name of the program in front. */
-static void diagnostics_put_line(const char *fmt, va_list ap)
+/* One line, with what the program is called in front. */
+static void diagnostics_put_line(int status, const char *fmt, va_list ap)
 {
 	char text[512];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	fputs("atwalk: ", stderr);
+	diagnostics_put_origin(status);
+	if (status != ATW_OK)
+		diagnostics_keep(text);
 	diagnostics_put_text(text);
 }
 
@@ -119,8 +157,9 @@ int usage_error(const char *command, const char *fmt, ...)
 {
 	va_list ap;
 
+	diagnostics_misuses = true;
 	va_start(ap, fmt);
-	diagnostics_put_line(fmt, ap);
+	diagnostics_put_line(ATW_E_USAGE, fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "        see: atwalk %s --help\n", command);
 	return EXIT_USAGE;
@@ -131,7 +170,7 @@ void print_incomplete(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	diagnostics_put_line(fmt, ap);
+	diagnostics_put_line(ATW_E_MISSING, fmt, ap);
 	va_end(ap);
 }
 
@@ -142,6 +181,6 @@ void print_warning(const struct common *c, const char *fmt, ...)
 	if (c->quiet)
 		return;
 	va_start(ap, fmt);
-	diagnostics_put_line(fmt, ap);
+	diagnostics_put_line(ATW_OK, fmt, ap);
 	va_end(ap);
 }

@@ -20,7 +20,7 @@ static bool rows_mentions(const char *text, const char *word)
 
 static bool rows_is_mentioned(const struct common *c, const char *column)
 {
-	return rows_mentions(c->columns, column) || rows_mentions(c->filter, column) ||
+	return rows_mentions(c->asked, column) || rows_mentions(c->columns, column) || rows_mentions(c->filter, column) ||
 	       rows_mentions(c->sort, column) || rows_mentions(c->group, column);
 }
 
@@ -67,6 +67,7 @@ void rows_opts(const struct common *c, struct atw_output_opts *ret)
 		.units = units[c->units],
 		.page_shift = 12,
 		.color = rows_is_colored(c),
+		.tap = c->tap,
 	};
 }
 

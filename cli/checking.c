@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* checking.c - listings that run for their rows, and policies over these. */
+#include "checking.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "atwalk.h"
+#include "base/cleanup.h"
+#include "base/num.h"
+#include "record/schema.h"
+#include "unknown.h"
+
+enum { CHECKING_WORDS = 64, CHECKING_SHOWN = 3 };
+
+static const char *const checking_options[CHECK_PASSED] = {
+	[CHECK_PID] = "--pid",       [CHECK_TASK] = "--task",
+	[CHECK_KERNEL] = "--kernel", [CHECK_ROOT] = "--root",
+	[CHECK_PAGING] = "--paging", [CHECK_PTE_EXT] = "--pte-ext",
+	[CHECK_CBIT] = "--cbit",
+};
+
+/* Commands whose rows are about a SOURCE. */
+static const char *const checking_listings[] = {
+	"walk", "map", "info", "ps", "find", "rd", "search", "pages", "report",
+};
+
+/* One listing, and the policies over it. */
+struct checking_listing {
+	struct checking *k;
+	const char *over;
+	struct atw_schema schema; /* of its rows: without columns until it began */
+	char origin[320];         /* FILE:LINE of what an error is about */
+	bool wrong;               /* a policy is */
+};
+
+static bool checking_is_over(const struct check_result *r, const char *over)
+{
+	return !strcmp(r->policy->over->value, over);
+}
+
+#define checking_each(r, l)                                                              \
+	for (struct check_result *r = (l)->k->result;                                    \
+	     r < (l)->k->result + (l)->k->policies->n; r++)                              \
+		if (checking_is_over(r, (l)->over))
+
+/* ---- rows ---- */
+
+/* Why, in front of which FILE:LINE is. */
+static int checking_wrong(struct checking_listing *l, const struct config_entry *e,
+			  struct atw_err *err)
+{
+	snprintf(l->origin, sizeof(l->origin), "%.255s:%d", e->file, e->line);
+	l->wrong = true;
+	err->param = ATW_PARAM_NONE;
+	return err->status;
+}
+
+static int checking_column(struct check_result *r, const struct atw_schema *sc,
+			   struct atw_err *err)
+{
+	const char *key = r->policy->column;
+
+	r->column = key ? schema_named(sc, key, strlen(key)) : -1;
+	if (key && r->column < 0)
+		return schema_unknown(sc, ATW_PARAM_NONE, key, strlen(key), err);
+	if (!key)
+		return ATW_OK;
+	switch (sc->col[r->column].type) {
+	case ATW_T_BYTES:
+	case ATW_T_COUNT:
+	case ATW_T_PAGES:
+		return ATW_OK;
+	default:
+		return atw_err_set(err, ATW_E_USAGE, "column '%s' has no sum", key);
+	}
+}
+
+static int checking_prepare(struct checking_listing *l, struct check_result *r,
+			    const struct atw_schema *sc, struct atw_err *err)
+{
+	const struct policy *p = r->policy;
+	int rc = p->where ? filter_create(p->where, sc, &r->where, err) : ATW_OK;
+
+	if (rc == ATW_OK)
+		rc = checking_column(r, sc, err);
+	if (rc < 0)
+		return checking_wrong(l, p->rule_at, err);
+	if (p->needs && filter_create(p->needs->value, sc, &r->needs, err) < 0)
+		return checking_wrong(l, p->needs, err);
+	if (p->unknown && filter_create(p->unknown->value, sc, &r->unknown, err) < 0)
+		return checking_wrong(l, p->unknown, err);
+	return ATW_OK;
+}
+
+static int checking_open(void *arg, const struct atw_schema *sc, struct atw_err *err)
+{
+	struct checking_listing *l = arg;
+
+	if (l->schema.col)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "the listing has more than one table");
+	checking_each(r, l)
+	{
+		int rc = checking_prepare(l, r, sc, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	l->schema = *sc;
+	return ATW_OK;
+}
+
+/* The first rows that a policy does not allow are shown. */
+static bool checking_shows(const struct check_result *r)
+{
+	return r->policy->rule == POLICY_FORBID || r->policy->rule == POLICY_AT_MOST;
+}
+
+static void checking_add(struct check_result *r, const struct atw_schema *sc,
+			 const struct atw_row *row)
+{
+	uint64_t u = 1;
+
+	r->matched++;
+	if (r->column >= 0 && !(row->have >> r->column & 1))
+		r->undecided++;
+	else if (__builtin_add_overflow(r->count,
+					r->column >= 0 ? row->v[r->column].u : u, &u))
+		r->count = UINT64_MAX;
+	else
+		r->count = u;
+	if (!checking_shows(r) || r->shown == CHECKING_SHOWN)
+		return;
+	r->shown++;
+	buf_str(&r->what, r->what.len ? "; " : "");
+	check_text(&r->what, sc, row, r->where ? filter_columns(r->where) : 0);
+}
+
+/* Rows that say themselves that it is not known: the first one is the reason. */
+static void checking_add_unknown(struct check_result *r, const struct atw_schema *sc,
+				 const struct atw_row *row)
+{
+	r->undecided++;
+	if (!r->why.len)
+		check_text(&r->why, sc, row, filter_columns(r->unknown));
+}
+
+static int checking_row(void *arg, const struct atw_row *row, struct atw_err *err)
+{
+	struct checking_listing *l = arg;
+
+	checking_each(r, l)
+	{
+		enum filter_verdict v =
+			r->where ? filter_decide(r->where, row) : FILTER_YES;
+
+		if (r->needs && !r->needed)
+			r->needed = filter_decide(r->needs, row) == FILTER_YES;
+		if (r->unknown && filter_decide(r->unknown, row) == FILTER_YES)
+			checking_add_unknown(r, &l->schema, row);
+		if (v == FILTER_YES)
+			checking_add(r, &l->schema, row);
+		else if (v == FILTER_UNDECIDED)
+			r->undecided++;
+		if (r->what.failed || r->why.failed)
+			return atw_err_nomem(err);
+	}
+	return ATW_OK;
+}
+
+/* ---- verdicts ---- */
+
+static void checking_say(struct check_result *r, const char *text)
+{
+	r->what.len = 0;
+	buf_str(&r->what, text);
+}
+
+/* The baseline's value and what is tolerated above it. */
+static bool checking_baseline(const struct checking *k, struct check_result *r)
+{
+	const struct policy *p = r->policy;
+	const struct config_entry *e =
+		k->baseline ? config_find(k->baseline, p->name, "count") : NULL;
+	uint64_t base, more;
+
+	r->limited = false;
+	if (!e || !num_dec(e->value, strlen(e->value), &base))
+		return false;
+	more = p->percent ? (uint64_t)((unsigned __int128)base * p->tolerated / 100)
+			  : p->tolerated;
+	if (__builtin_add_overflow(base, more, &r->limit))
+		r->limit = UINT64_MAX;
+	r->limited = true;
+	return true;
+}
+
+/* Does what was seen decide, whatever else there may be? `surer`: there is nothing else.
+ */
+static enum check_verdict checking_decide(const struct check_result *r, bool surer)
+{
+	switch (r->policy->rule) {
+	case POLICY_REQUIRE:
+	case POLICY_AT_LEAST:
+		return r->count >= r->limit ? CHECK_OK
+		       : surer              ? CHECK_VIOLATED
+					    : CHECK_UNKNOWN;
+	default:
+		return r->count > r->limit ? CHECK_VIOLATED
+		       : surer             ? CHECK_OK
+					   : CHECK_UNKNOWN;
+	}
+}
+
+static void checking_say_unknown(struct check_result *r, const char *why)
+{
+	char text[200];
+
+	if (*why) {
+		checking_say(r, why);
+	} else if (r->why.len) {
+		checking_say(r, r->why.data);
+	} else if (r->undecided) {
+		snprintf(text, sizeof(text), "values are not known in %" PRIu64 " row%s",
+			 r->undecided, r->undecided == 1 ? "" : "s");
+		checking_say(r, text);
+	} else if (r->needs && !r->needed) {
+		snprintf(text, sizeof(text), "no row matches what is needed: %.150s",
+			 r->policy->needs->value);
+		checking_say(r, text);
+	}
+}
+
+static void checking_settle(struct checking *k, struct check_result *r, bool whole,
+			    const char *why)
+{
+	bool surer = whole && !r->undecided && (!r->needs || r->needed);
+
+	r->counted = true;
+	r->known = surer;
+	r->limited = true;
+	r->limit = r->policy->limit;
+	if (r->policy->rule == POLICY_TRACK && !checking_baseline(k, r)) {
+		r->verdict = CHECK_UNKNOWN;
+		checking_say_unknown(r, !surer ? why
+					: k->baseline
+						? "not in the baseline: --update adds it"
+						: "no baseline is given");
+		return;
+	}
+	r->verdict = checking_decide(r, surer);
+	if (r->verdict == CHECK_UNKNOWN)
+		checking_say_unknown(r, whole ? "" : why);
+	else if (r->verdict == CHECK_OK)
+		r->what.len = 0;
+	else if (r->policy->rule == POLICY_REQUIRE)
+		checking_say(r, "no row matches");
+	else if (checking_shows(r) && r->matched > r->shown)
+		buf_printf(&r->what, "; and %" PRIu64 " more", r->matched - r->shown);
+}
+
+static void checking_fail(struct check_result *r, const char *why)
+{
+	r->verdict = CHECK_UNKNOWN;
+	r->limited = r->policy->rule != POLICY_TRACK;
+	r->limit = r->policy->limit;
+	checking_say(r, *why ? why : "the listing failed");
+}
+
+/* ---- listings ---- */
+
+/* Words as a shell would have them, in a copy of the line. -1: too many; -2: a quote is
+ * open. */
+static int checking_split(char *s, char *word[CHECKING_WORDS])
+{
+	int n = 0;
+
+	for (;;) {
+		char *to, quote = '\0';
+
+		s += strspn(s, " \t");
+		if (!*s)
+			return n;
+		if (n == CHECKING_WORDS)
+			return -1;
+		word[n++] = to = s;
+		for (; *s && (quote || (*s != ' ' && *s != '\t')); s++) {
+			if (quote ? *s == quote : *s == '\'' || *s == '"')
+				quote = quote ? '\0' : *s;
+			else
+				*to++ = *s;
+		}
+		if (quote)
+			return -2;
+		s += *s != '\0';
+		*to = '\0';
+	}
+}
+
+static const struct command *checking_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(checking_listings); i++)
+		for (size_t k = 0; !strcmp(checking_listings[i], name) && command_at(k);
+		     k++)
+			if (!strcmp(command_at(k)->name, name))
+				return command_at(k);
+	return NULL;
+}
+
+static bool checking_has_option(const struct command *cmd, const char *name)
+{
+	for (const struct opt *o = cmd->options; o && o->name; o++)
+		if (!strcmp(o->name, name))
+			return true;
+	return false;
+}
+
+static bool checking_says(char *const *word, int n, const char *option)
+{
+	size_t len = strlen(option);
+
+	for (int i = 0; i < n; i++)
+		if (!strncmp(word[i], option, len) &&
+		    (!word[i][len] || word[i][len] == '='))
+			return true;
+	return false;
+}
+
+struct checking_args {
+	char **v;
+	int n;
+};
+
+/* Words of a command line are not changed, though main() has them so. */
+static void checking_arg(struct checking_args *a, const char *word)
+{
+	a->v[a->n++] = (char *)(uintptr_t)word;
+	a->v[a->n] = NULL;
+}
+
+/* What `check` was given for its listings, behind what they say themselves. */
+static void checking_pass(const struct checking *k, const struct command *cmd,
+			  char *const *word, int n, struct checking_args *a)
+{
+	bool chosen = checking_says(word, n, "--pid") ||
+		      checking_says(word, n, "--task") || checking_says(word, n, "--cpu");
+
+	checking_arg(a, k->source);
+	for (int i = 1; i < n; i++)
+		checking_arg(a, word[i]);
+	for (size_t i = 0; i < CHECK_PASSED; i++) {
+		if (!k->passed[i] || !checking_has_option(cmd, checking_options[i] + 2) ||
+		    checking_says(word, n, checking_options[i]) ||
+		    (i <= CHECK_TASK && chosen))
+			continue;
+		checking_arg(a, checking_options[i]);
+		checking_arg(a, k->passed[i]);
+	}
+	for (size_t i = 0; i < k->c->parts.n; i++) {
+		checking_arg(a, "--part");
+		checking_arg(a, k->c->parts.v[i]);
+	}
+	if (k->c->rate) {
+		checking_arg(a, "--rate");
+		checking_arg(a, k->c->rate);
+	}
+	if (k->c->progress)
+		checking_arg(a, "--progress");
+	checking_arg(a, k->c->verbose ? "--verbose" : "--quiet");
+}
+
+/* Columns that any of its policies names. */
+static void checking_asked(const struct checking_listing *l, struct buf *ret)
+{
+	buf_char(ret, ' ');
+	checking_each(r, l)
+		buf_printf(ret, "%s %s %s %s ", r->policy->where ? r->policy->where : "",
+			   r->policy->column ? r->policy->column : "",
+			   r->policy->needs ? r->policy->needs->value : "",
+			   r->policy->unknown ? r->policy->unknown->value : "");
+}
+
+static int checking_run_words(struct checking_listing *l, const struct command *cmd,
+			      char *const *word, int n)
+{
+	const struct atw_tap tap = {checking_open, checking_row, l};
+	const struct checking *k = l->k;
+	size_t room = (size_t)n + 2 * (CHECK_PASSED + k->c->parts.n) + 8;
+	struct checking_args args = {.v = calloc(room, sizeof(*args.v))};
+	struct buf asked = {0};
+	int status;
+
+	checking_asked(l, &asked);
+	if (args.v && !asked.failed) {
+		checking_pass(k, cmd, word, n, &args);
+		status = command_tap(cmd, &tap, asked.data, args.n, args.v);
+	} else {
+		status = print_nomem();
+	}
+	buf_deinit(&asked);
+	free(args.v);
+	return status;
+}
+
+static int checking_line_wrong(struct checking_listing *l, const struct config_entry *e,
+			       const char *why, const char *known)
+{
+	l->wrong = true;
+	diagnostics_from(NULL);
+	return config_wrong(e, why, known);
+}
+
+static int checking_listing(struct checking_listing *l, const struct config_entry *e)
+{
+	static const char known[] =
+		"walk, map, info, ps, find, rd, search, pages, report";
+	char *word[CHECKING_WORDS], why[200];
+	_auto_free char *copy = strdup(e->value);
+	const struct command *cmd;
+	int n;
+
+	if (!copy)
+		return print_nomem();
+	n = checking_split(copy, word);
+	if (n <= 0)
+		return checking_line_wrong(l, e,
+					   n == -2 ? "a quote is not closed"
+					   : n     ? "the command line has too many words"
+						   : "expected a command",
+					   NULL);
+	cmd = checking_command(word[0]);
+	if (!cmd) {
+		snprintf(why, sizeof(why), "'%.64s' is no command that lists a SOURCE",
+			 word[0]);
+		return checking_line_wrong(l, e, why, known);
+	}
+	if (checking_says(word, n, "--watch"))
+		return checking_line_wrong(l, e, "--watch cannot be used here", NULL);
+	return checking_run_words(l, cmd, word, n);
+}
+
+/* One listing, for all policies over it. */
+static int checking_over(struct checking *k, const struct config_entry *e)
+{
+	struct checking_listing l = {.k = k, .over = e->value};
+	char why[400];
+	int status;
+
+	snprintf(l.origin, sizeof(l.origin), "%.255s:%d", e->file, e->line);
+	diagnostics_from(l.origin);
+	status = checking_listing(&l, e);
+	snprintf(why, sizeof(why), "%s", diagnostics_first());
+	/* "specify a process" is about the source. */
+	l.wrong |= status == EXIT_USAGE && diagnostics_misused();
+	diagnostics_from(NULL);
+	if (l.wrong)
+		return EXIT_USAGE;
+	checking_each(r, &l)
+	{
+		if (status == EXIT_SOURCE || status == EXIT_USAGE || !l.schema.col)
+			checking_fail(r, why);
+		else
+			checking_settle(k, r, status != EXIT_PARTIAL, why);
+		filter_destroy(r->where);
+		filter_destroy(r->needs);
+		filter_destroy(r->unknown);
+		r->where = r->needs = r->unknown = NULL;
+	}
+	return EXIT_COMPLETE;
+}
+
+int checking_run(struct checking *k)
+{
+	size_t n = k->policies->n;
+	int status = EXIT_COMPLETE;
+
+	k->result = calloc(n, sizeof(*k->result));
+	if (!k->result)
+		return print_nomem();
+	for (size_t i = 0; i < n; i++)
+		k->result[i].policy = &k->policies->v[i];
+	for (size_t i = 0; i < n && !status; i++) {
+		const struct config_entry *over = k->policies->v[i].over;
+		bool seen = false;
+
+		for (size_t before = 0; before < i && !seen; before++)
+			seen = checking_is_over(&k->result[before], over->value);
+		if (!seen)
+			status = checking_over(k, over);
+	}
+	return status;
+}
+
+void checking_release(struct checking *k)
+{
+	for (size_t i = 0; k->result && i < k->policies->n; i++) {
+		filter_destroy(k->result[i].where);
+		filter_destroy(k->result[i].needs);
+		filter_destroy(k->result[i].unknown);
+		buf_deinit(&k->result[i].what);
+		buf_deinit(&k->result[i].why);
+	}
+	free(k->result);
+	k->result = NULL;
+}

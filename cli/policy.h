@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * policy.h - policies of `check` and `audit`: what the rows of a listing must and must
+ *not be.
+ *
+ *	[NAME]
+ *	over = map --split rights       a command line without SOURCE
+ *	forbid = EXPR                   or one of the other rules
+ *	needs = EXPR                    a row that must be there; else nothing is known
+ *	unknown = EXPR                  a row that must not be there; else nothing is
+ *known because = TEXT severity = error|warning
+ */
+#ifndef CLI_POLICY_H
+#define CLI_POLICY_H
+
+#include "common/config.h"
+
+enum policy_rule {
+	POLICY_NONE,
+	POLICY_FORBID,  /* EXPR: no row */
+	POLICY_REQUIRE, /* EXPR: a row, or more */
+	POLICY_AT_MOST, /* LIMIT rows|COLUMN [where EXPR] */
+	POLICY_AT_LEAST,
+	POLICY_TRACK, /* rows|COLUMN [where EXPR]: not above the baseline */
+};
+
+struct policy {
+	const char *name;
+	const struct config_entry *over, *rule_at, *needs, *unknown, *because, *tolerance;
+	enum policy_rule rule;
+	uint64_t limit;
+	char *column;      /* whose sum counts; NULL: the number of rows */
+	const char *where; /* NULL: every row */
+	bool warning;
+	bool percent; /* the tolerance is that of the baseline's value */
+	uint64_t tolerated;
+};
+
+struct policies {
+	struct policy *v;
+	size_t n, cap;
+	struct config *file; /* what they point into */
+	size_t nfiles;
+};
+
+/*
+ * Reads the files; a word without a slash that is none is one of those that are
+ * installed. policies_read_installed(): that one. Complain themselves; 0 or an exit
+ * status. To be released whatever they return.
+ */
+int policies_read(struct policies *ret, char *const *file, size_t n);
+int policies_read_installed(struct policies *ret, const char *name);
+void policies_release(struct policies *p);
+
+#endif
