@@ -15,6 +15,13 @@ void check_rule(struct buf *ret, const struct policy *p)
 	buf_printf(ret, "%s = %s", p->rule_at->key, p->rule_at->value);
 }
 
+static const char *check_report_unit(const struct check_result *r)
+{
+	if (r->policy->rule == POLICY_OVERLAP)
+		return " bytes";
+	return r->policy->column ? "" : r->count == 1 ? " row" : " rows";
+}
+
 /* "forbid = writable and executable: 2 rows: address=...": one line for people. */
 static void check_report_sentence(struct buf *b, const struct check_result *r)
 {
@@ -23,10 +30,7 @@ static void check_report_sentence(struct buf *b, const struct check_result *r)
 	buf_printf(b, "%s: ", p->over->value);
 	check_rule(b, p);
 	if (r->counted)
-		buf_printf(b, ": %" PRIu64 "%s", r->count,
-			   p->column       ? ""
-			   : r->count == 1 ? " row"
-					   : " rows");
+		buf_printf(b, ": %" PRIu64 "%s", r->count, check_report_unit(r));
 	if (r->what.len)
 		buf_printf(b, ": %s", r->what.data);
 	if (p->because)

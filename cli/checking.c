@@ -78,6 +78,15 @@ static int checking_column(struct check_result *r, const struct atw_schema *sc,
 	}
 }
 
+static int checking_prepare_overlap(struct check_result *r, const struct atw_schema *sc,
+				    struct atw_err *err)
+{
+	if (!check_overlap_columns(sc, &r->at))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "the rows have no physical addresses or no sizes");
+	return filter_create(r->policy->right, sc, &r->right, err);
+}
+
 static int checking_prepare(struct checking_listing *l, struct check_result *r,
 			    const struct atw_schema *sc, struct atw_err *err)
 {
@@ -86,6 +95,8 @@ static int checking_prepare(struct checking_listing *l, struct check_result *r,
 
 	if (rc == ATW_OK)
 		rc = checking_column(r, sc, err);
+	if (rc == ATW_OK && p->rule == POLICY_OVERLAP)
+		rc = checking_prepare_overlap(r, sc, err);
 	if (rc < 0)
 		return checking_wrong(l, p->rule_at, err);
 	if (p->needs && filter_create(p->needs->value, sc, &r->needs, err) < 0)
@@ -139,6 +150,23 @@ static void checking_add(struct check_result *r, const struct atw_schema *sc,
 	check_text(&r->what, sc, row, r->where ? filter_columns(r->where) : 0);
 }
 
+static bool checking_add_range(struct check_result *r, const struct atw_row *row)
+{
+	const struct filter *f[2] = {r->where, r->right};
+	int added;
+
+	for (int i = 0; i < 2; i++) {
+		enum filter_verdict v = filter_decide(f[i], row);
+
+		added = v == FILTER_YES ? check_overlap_add(&r->side[i], &r->at, row)
+					: v == FILTER_NO;
+		if (added < 0)
+			return false;
+		r->undecided += !added;
+	}
+	return true;
+}
+
 /* Rows that say themselves that it is not known: the first one is the reason. */
 static void checking_add_unknown(struct check_result *r, const struct atw_schema *sc,
 				 const struct atw_row *row)
@@ -148,24 +176,33 @@ static void checking_add_unknown(struct check_result *r, const struct atw_schema
 		check_text(&r->why, sc, row, filter_columns(r->unknown));
 }
 
+static bool checking_take(const struct checking_listing *l, struct check_result *r,
+			  const struct atw_row *row)
+{
+	enum filter_verdict v = FILTER_YES;
+
+	if (r->needs && !r->needed)
+		r->needed = filter_decide(r->needs, row) == FILTER_YES;
+	if (r->unknown && filter_decide(r->unknown, row) == FILTER_YES)
+		checking_add_unknown(r, &l->schema, row);
+	if (r->right)
+		return checking_add_range(r, row);
+	if (r->where)
+		v = filter_decide(r->where, row);
+	if (v == FILTER_YES)
+		checking_add(r, &l->schema, row);
+	else if (v == FILTER_UNDECIDED)
+		r->undecided++;
+	return !r->what.failed && !r->why.failed;
+}
+
 static int checking_row(void *arg, const struct atw_row *row, struct atw_err *err)
 {
 	struct checking_listing *l = arg;
 
 	checking_each(r, l)
 	{
-		enum filter_verdict v =
-			r->where ? filter_decide(r->where, row) : FILTER_YES;
-
-		if (r->needs && !r->needed)
-			r->needed = filter_decide(r->needs, row) == FILTER_YES;
-		if (r->unknown && filter_decide(r->unknown, row) == FILTER_YES)
-			checking_add_unknown(r, &l->schema, row);
-		if (v == FILTER_YES)
-			checking_add(r, &l->schema, row);
-		else if (v == FILTER_UNDECIDED)
-			r->undecided++;
-		if (r->what.failed || r->why.failed)
+		if (!checking_take(l, r, row))
 			return atw_err_nomem(err);
 	}
 	return ATW_OK;
@@ -238,6 +275,7 @@ static void checking_settle(struct checking *k, struct check_result *r, bool who
 			    const char *why)
 {
 	bool surer = whole && !r->undecided && (!r->needs || r->needed);
+	uint64_t more = checking_shows(r) ? r->matched - r->shown : 0;
 
 	r->counted = true;
 	r->known = surer;
@@ -251,6 +289,8 @@ static void checking_settle(struct checking *k, struct check_result *r, bool who
 						: "no baseline is given");
 		return;
 	}
+	if (r->policy->rule == POLICY_OVERLAP)
+		r->count = check_overlap(r->side, CHECKING_SHOWN, &r->what, &more);
 	r->verdict = checking_decide(r, surer);
 	if (r->verdict == CHECK_UNKNOWN)
 		checking_say_unknown(r, whole ? "" : why);
@@ -258,8 +298,8 @@ static void checking_settle(struct checking *k, struct check_result *r, bool who
 		r->what.len = 0;
 	else if (r->policy->rule == POLICY_REQUIRE)
 		checking_say(r, "no row matches");
-	else if (checking_shows(r) && r->matched > r->shown)
-		buf_printf(&r->what, "; and %" PRIu64 " more", r->matched - r->shown);
+	else if (more)
+		buf_printf(&r->what, "; and %" PRIu64 " more", more);
 }
 
 static void checking_fail(struct check_result *r, const char *why)
@@ -377,8 +417,8 @@ static void checking_asked(const struct checking_listing *l, struct buf *ret)
 {
 	buf_char(ret, ' ');
 	checking_each(r, l)
-		buf_printf(ret, "%s %s %s %s ", r->policy->where ? r->policy->where : "",
-			   r->policy->column ? r->policy->column : "",
+		buf_printf(ret, "%s %s %s %s ", r->policy->rule_at->value,
+			   r->policy->rule == POLICY_OVERLAP ? "physical size" : "",
 			   r->policy->needs ? r->policy->needs->value : "",
 			   r->policy->unknown ? r->policy->unknown->value : "");
 }
@@ -465,9 +505,10 @@ static int checking_over(struct checking *k, const struct config_entry *e)
 		else
 			checking_settle(k, r, status != EXIT_PARTIAL, why);
 		filter_destroy(r->where);
+		filter_destroy(r->right);
 		filter_destroy(r->needs);
 		filter_destroy(r->unknown);
-		r->where = r->needs = r->unknown = NULL;
+		r->where = r->right = r->needs = r->unknown = NULL;
 	}
 	return EXIT_COMPLETE;
 }
@@ -498,6 +539,9 @@ void checking_release(struct checking *k)
 {
 	for (size_t i = 0; k->result && i < k->policies->n; i++) {
 		filter_destroy(k->result[i].where);
+		filter_destroy(k->result[i].right);
+		free(k->result[i].side[0].v);
+		free(k->result[i].side[1].v);
 		filter_destroy(k->result[i].needs);
 		filter_destroy(k->result[i].unknown);
 		buf_deinit(&k->result[i].what);

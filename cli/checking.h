@@ -4,6 +4,7 @@
 #define CLI_CHECKING_H
 
 #include "base/buf.h"
+#include "check_overlap.h"
 #include "policy.h"
 #include "record/filter.h"
 
@@ -19,7 +20,9 @@ struct check_result {
 	struct buf what; /* the first rows that violate it, or why nothing is known */
 
 	/* While the listing runs. */
-	struct filter *where, *needs, *unknown;
+	struct filter *where, *right, *needs, *unknown;
+	struct check_ranges side[2]; /* POLICY_OVERLAP */
+	struct check_overlap_columns at;
 	struct buf why; /* a row that says that it is not known */
 	int column;
 	uint64_t matched, undecided, shown;

@@ -17,9 +17,10 @@ static const struct {
 } policy_rules[] = {
 	{"forbid", POLICY_FORBID},   {"require", POLICY_REQUIRE},
 	{"at most", POLICY_AT_MOST}, {"at least", POLICY_AT_LEAST},
-	{"track", POLICY_TRACK},
+	{"overlap", POLICY_OVERLAP}, {"track", POLICY_TRACK},
 };
-static const char policy_rule_keys[] = "forbid, require, at most, at least, track";
+static const char policy_rule_keys[] =
+	"forbid, require, at most, at least, overlap, track";
 
 /* ---- one key ---- */
 
@@ -68,6 +69,21 @@ static int policy_limited(struct policy *p, const struct config_entry *e)
 	return policy_counted(p, e, rest);
 }
 
+/* "EXPR with EXPR" */
+static int policy_overlap(struct policy *p, const struct config_entry *e)
+{
+	const char *with = strstr(e->value, " with ");
+
+	if (!with || with == e->value)
+		return config_wrong(e, "expected EXPR with EXPR", NULL);
+	p->left = strndup(e->value, (size_t)(with - e->value));
+	if (!p->left)
+		return complain_nomem();
+	p->where = p->left;
+	p->right = with + strlen(" with ");
+	return EXIT_COMPLETE;
+}
+
 static int policy_set_rule(struct policy *p, const struct config_entry *e,
 			   enum policy_rule rule)
 {
@@ -80,6 +96,8 @@ static int policy_set_rule(struct policy *p, const struct config_entry *e,
 	case POLICY_AT_MOST:
 	case POLICY_AT_LEAST:
 		return policy_limited(p, e);
+	case POLICY_OVERLAP:
+		return policy_overlap(p, e);
 	case POLICY_TRACK:
 		return policy_counted(p, e, e->value);
 	default:
@@ -140,9 +158,10 @@ static int policy_set(struct policy *p, const struct config_entry *e)
 		return config_wrong(e, why, NULL);
 	}
 	snprintf(why, sizeof(why), "unknown key '%.64s'", e->key);
-	return config_wrong(e, why,
-			    "over, forbid, require, at most, at least, track, needs, "
-			    "unknown, because, severity, tolerance");
+	return config_wrong(
+		e, why,
+		"over, forbid, require, at most, at least, overlap, track, needs, "
+		"unknown, because, severity, tolerance");
 }
 
 /* ---- one file ---- */
@@ -286,8 +305,10 @@ int policies_read_installed(struct policies *ret, const char *name)
 
 void policies_release(struct policies *p)
 {
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
 		free(p->v[i].column);
+		free(p->v[i].left);
+	}
 	for (size_t i = 0; i < p->nfiles; i++)
 		config_release(&p->file[i]);
 	free(p->v);

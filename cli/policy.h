@@ -21,7 +21,8 @@ enum policy_rule {
 	POLICY_REQUIRE, /* EXPR: a row, or more */
 	POLICY_AT_MOST, /* LIMIT rows|COLUMN [where EXPR] */
 	POLICY_AT_LEAST,
-	POLICY_TRACK, /* rows|COLUMN [where EXPR]: not above the baseline */
+	POLICY_OVERLAP, /* EXPR with EXPR: no physical memory is in rows of both */
+	POLICY_TRACK,   /* rows|COLUMN [where EXPR]: not above the baseline */
 };
 
 struct policy {
@@ -30,6 +31,8 @@ struct policy {
 	enum policy_rule rule;
 	uint64_t limit;
 	char *column;      /* whose sum counts; NULL: the number of rows */
+	char *left;        /* of an overlap: what `where` points to */
+	const char *right; /* likewise: the other expression */
 	const char *where; /* NULL: every row */
 	bool warning;
 	bool percent; /* the tolerance is that of the baseline's value */

@@ -121,6 +121,48 @@ policy,verdict,count,limit,where,what
 wx,violated,1,0,wx.ini:3,address=0x7ff0f35de000 end=0x7ff0f35e6000 rights=rwxu
 E
 
+t "overlap: memory that is writable here and executable there, with the first places"
+cp "$data/captures/server.cap" .
+cat >overlap.ini <<'E'
+[user]
+over = find 0-fffffffffffff
+overlap = present and writable and user with present and executable
+[never]
+over = find 0-fffffffffffff
+overlap = present and writable and not writable with present and executable
+E
+check overlap.ini server.cap
+status 1
+out <<'E'
+policy,verdict,count,limit,where,what
+user,violated,8192,0,overlap.ini:3,physical=0x250000 size=8192 address=0x7f0000020000 pid=100 and address=0x7f0000030000 pid=100
+never,ok,0,0,overlap.ini:6,""
+E
+check overlap.ini tasks.kdump
+status 1
+out <<'E'
+policy,verdict,count,limit,where,what
+user,violated,32768,0,overlap.ini:3,physical=0x92f3000 size=32768 address=0x7ff0f35de000 pid=101 and address=0x7ff0f35de000 pid=101
+never,ok,0,0,overlap.ini:6,""
+E
+
+t "tables have no size: each counts once"
+cat >tables.ini <<'E'
+[tables]
+over = find 106a000+4K
+overlap = state=table with present
+[elsewhere]
+over = find 106a000+4K
+overlap = state=table with present and user
+E
+check --columns policy,verdict,count tables.ini tasks.kdump
+status 1
+out <<'E'
+policy,verdict,count
+tables,violated,4096
+elsewhere,ok,0
+E
+
 t "n/a is not a pass: what would have to be known is not"
 cat >na.ini <<'E'
 [addresses]
@@ -171,7 +213,6 @@ E
 err_has 'x86.elf: 1 of 1 policies cannot be decided'
 
 t "a capture, and a listing that needs a process in it"
-cp "$data/captures/server.cap" .
 cat >capture.ini <<'E'
 [kernel]
 over = map
@@ -257,6 +298,16 @@ wrong 3 "expected 'where EXPR' behind what is counted" <<'E'
 [x]
 over = ps
 at most = 3 rows task=init
+E
+wrong 3 "expected EXPR with EXPR" <<'E'
+[x]
+over = find 0+4K
+overlap = writable
+E
+wrong 3 "the rows have no physical addresses or no sizes" <<'E'
+[x]
+over = ps
+overlap = pid=1 with pid=2
 E
 wrong 1 "the key is in no section" <<'E'
 over = ps
@@ -479,8 +530,11 @@ no-execute,unknown,0,0,security:37,fact=protection value='NX: not known: there i
 write protection in the kernel,ok,0,0,security:44,""
 supervisor execution prevention,ok,0,0,security:52,""
 supervisor access prevention,ok,0,0,security:59,""
+process W+X pages,violated,1,0,security:66,pid=101 task=rights address=0x7ff0f35de000 rights=rwxu state=present
+writable here and executable there,violated,32768,0,security:72,physical=0x92f3000 size=32768 address=0x7ff0f35de000 pid=101 and address=0x7ff0f35de000 pid=101
+page tables for user mode,ok,0,0,security:78,""
 E
-err_is 'atwalk: tasks.kdump: 1 of 9 policies cannot be decided'
+err_is 'atwalk: tasks.kdump: 1 of 12 policies cannot be decided'
 
 t "audit is not changed by files in the current folder, and is check security"
 cp a.ini security.ini
@@ -490,11 +544,13 @@ status 1
 out <<'E'
 policy,verdict,count,limit,where,what
 process W+X,violated,1,0,security:24,address=0x7ff0f35de000 end=0x7ff0f35e6000 rights=rwxu pid=101 task=rights
+process W+X pages,violated,1,0,security:66,pid=101 task=rights address=0x7ff0f35de000 rights=rwxu state=present
+writable here and executable there,violated,32768,0,security:72,physical=0x92f3000 size=32768 address=0x7ff0f35de000 pid=101 and address=0x7ff0f35de000 pid=101
 E
-err_is 'atwalk: tasks.kdump: 1 of 9 policies cannot be decided'
+err_is 'atwalk: tasks.kdump: 1 of 12 policies cannot be decided'
 check --filter violated security tasks.kdump
 status 1
-err_is 'atwalk: tasks.kdump: 1 of 9 policies cannot be decided'
+err_is 'atwalk: tasks.kdump: 1 of 12 policies cannot be decided'
 yes grep -q '^process W+X,violated' "$work/log/out"
 
 t "the policies 'memory'"
