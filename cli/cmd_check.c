@@ -8,7 +8,9 @@
 #include "atwalk.h"
 #include "base/cleanup.h"
 #include "check_baseline.h"
+#include "check_command.h"
 #include "check_report.h"
+#include "host/host.h"
 
 struct check_opts {
 	const char *passed[CHECK_PASSED];
@@ -230,27 +232,50 @@ static int check_source(const struct common *c, const char *name)
 	return status;
 }
 
-/* Without a file: the security policies. */
+/* A running program, at its end: listings that name no process are of it. */
+static int check_running(struct checking *k, const struct check_opts *o, char **argv)
+{
+	struct check_command x;
+	char number[16];
+	int status = check_command_run(&x, argv);
+
+	snprintf(number, sizeof(number), "%d", (int)x.pid);
+	k->passed[CHECK_PID] = number;
+	if (!status)
+		status = check_decide(k, o, "check");
+	k->passed[CHECK_PID] = NULL;
+	return check_command_end(&x, status);
+}
+
+struct check_what {
+	const char *command;
+	char *const *file; /* none: the security policies */
+	size_t n;
+	const char *source;
+	char **run; /* the program to run; NULL: none */
+};
+
 static int check_all(const struct common *c, const struct check_opts *o,
-		     const char *command, char *const *file, size_t n, const char *source)
+		     const struct check_what *w)
 {
 	struct policies policies = {0};
 	struct config baseline = {0};
-	struct checking k = {.c = c, .source = source, .policies = &policies};
+	struct checking k = {.c = c, .source = w->source, .policies = &policies};
 	int status;
 
 	memcpy(k.passed, o->passed, sizeof(k.passed));
-	status = n ? policies_read(&policies, file, n)
-		   : policies_read_installed(&policies, "security");
+	status = w->n ? policies_read(&policies, w->file, w->n)
+		      : policies_read_installed(&policies, "security");
 	if (!status && o->baseline)
 		status = check_baseline_read(&baseline, o->baseline, o->update);
 	k.baseline = o->baseline ? &baseline : NULL;
 	if (!status)
 		status = check_rows(c);
 	if (!status)
-		status = check_source(c, source);
+		status = check_source(c, w->source);
 	if (!status)
-		status = check_decide(&k, o, command);
+		status = w->run ? check_running(&k, o, w->run)
+				: check_decide(&k, o, w->command);
 	checking_release(&k);
 	config_release(&baseline);
 	policies_release(&policies);
@@ -268,17 +293,34 @@ static int check_options(const char *command, const struct common *c,
 	return EXIT_COMPLETE;
 }
 
+/* In a PID namespace only /proc has the numbers that fork(2) returns. */
+static const char *check_own_source(void)
+{
+	return host_first_pid_namespace() ? "live" : "live:pagemap";
+}
+
 static int check_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct check_opts *o = opts;
+	const bool runs = c->behind > 0;
+	int n = c->behind < 0 ? argc - 1 : argc - c->behind;
+	struct check_what w = {.command = "check", .file = argv, .n = (size_t)n};
 	int status = check_options("check", c, o);
 
 	if (status)
 		return status;
-	if (argc < 2)
+	if (!c->behind)
+		return usage_error("check", "COMMAND is missing");
+	if (n < 1)
+		return usage_error("check", argc == 1 && c->behind < 0
+						       ? "SOURCE is missing"
+						       : "POLICY is missing");
+	if (runs && (o->passed[CHECK_PID] || o->passed[CHECK_TASK]))
 		return usage_error("check",
-				      argc ? "SOURCE is missing" : "POLICY is missing");
-	return check_all(c, o, "check", argv, (size_t)argc - 1, argv[argc - 1]);
+				      "--pid and --task cannot be used with COMMAND");
+	w.run = runs ? argv + n : NULL;
+	w.source = runs ? check_own_source() : argv[n];
+	return check_all(c, o, &w);
 }
 
 static int check_audit(const struct common *c, void *opts, int argc, char **argv)
@@ -291,16 +333,19 @@ static int check_audit(const struct common *c, void *opts, int argc, char **argv
 	if (argc != 1)
 		return usage_error("audit", argc ? "more than one SOURCE"
 						    : "SOURCE is missing");
-	return check_all(c, o, "audit", NULL, 0, argv[0]);
+	return check_all(c, o,
+			 &(struct check_what){.command = "audit", .source = argv[0]});
 }
 
 const struct command cmd_check = {
 	"check",
-	"POLICY... SOURCE",
+	"POLICY... SOURCE | POLICY... -- COMMAND [ARGUMENT...]",
 	"check policies about mappings, pages and memory use",
 	"Evaluates the policies in the files POLICY over the rows of listings and "
 	"reports of\n"
-	"SOURCE. A POLICY without a slash may be an installed one: security, memory.\n"
+	"SOURCE. A POLICY without a slash may be an installed one: security, memory. "
+	"With\n"
+	"COMMAND, that program is run, and checked when it is about to end.\n"
 	"Exit status 1: a policy is violated; 4: one cannot be decided, and none is "
 	"violated.",
 	OPT_COMMON_LISTING & ~(unsigned)OPT_COMMON_UNITS,

@@ -78,7 +78,7 @@ static int policy_overlap(struct policy *p, const struct config_entry *e)
 		return config_wrong(e, "expected EXPR with EXPR", NULL);
 	p->left = strndup(e->value, (size_t)(with - e->value));
 	if (!p->left)
-		return complain_nomem();
+		return print_nomem();
 	p->where = p->left;
 	p->right = with + strlen(" with ");
 	return EXIT_COMPLETE;
@@ -222,7 +222,7 @@ static int policy_add_file(struct policies *ps, const struct config *f)
 
 	for (size_t i = 0; i < f->n && !status; i++) {
 		status = policy_of(ps, &f->v[i], first, &p);
-		if (!status)
+		if (!status && p)
 			status = policy_set(p, &f->v[i]);
 	}
 	for (size_t i = first; i < ps->n && !status; i++)

@@ -127,7 +127,7 @@ int command_tap(const struct command *cmd, const struct atw_tap *tap, const char
 		int argc, char **argv)
 {
 	struct config none = {0};
-	struct common c = {.config = &none};
+	struct common c = {.config = &none, .behind = -1};
 	void *opts = calloc(1, cmd->opts_size);
 	struct opt_set sets[1 + COMMON_SETS] = {{.table = cmd->options, .base = opts}};
 	char why[256];
@@ -152,6 +152,15 @@ int command_tap(const struct command *cmd, const struct atw_tap *tap, const char
 	return status;
 }
 
+/* A value of an option is not looked at: none of them is "--". */
+static int command_behind(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return argc - i - 1;
+	return -1;
+}
+
 /* What the command line says, behind what files say. */
 static int command_parse(const struct command *cmd, const struct command_words *words,
 			 struct config *config, struct common *c, void *opts,
@@ -165,6 +174,7 @@ static int command_parse(const struct command *cmd, const struct command_words *
 		status = config_apply(config, cmd, sets, nsets, c);
 	if (status)
 		return status;
+	c->behind = command_behind(*argc, argv);
 	if (!options_parse(cmd->name, sets, nsets, *argc, argv, argc, why, sizeof(why)))
 		return command_misused(cmd, late, why);
 	if (cmd->common & OPT_COMMON_ADDRESSES && !(cmd->other_rows && cmd->other_rows(opts)))

@@ -68,6 +68,7 @@ struct common {
 	bool progress, quiet, help, version;
 	unsigned verbose;
 	const struct config *config;     /* defaults that were read */
+	int behind;              /* operands behind "--"; -1: there is no such word */
 	/* NULL, or where rows go, and expressions about them that name columns. */
 	const struct atw_tap *tap;
 	const char *asked;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check and audit: policies over the rows of listings. A value that is not known is no pass.
-# shellcheck source=tests/cli/lib.sh disable=SC2154
+# shellcheck source=tests/cli/lib.sh disable=SC2154,SC2016
 . "$(dirname "$0")/lib.sh"
 
 if ! grep -q 'found:.* inih' "$built/found.txt"; then
@@ -552,6 +552,83 @@ check --filter violated security tasks.kdump
 status 1
 err_is 'atwalk: tasks.kdump: 1 of 12 policies cannot be decided'
 yes grep -q '^process W+X,violated' "$work/log/out"
+
+# ---- a program ----
+
+cat >program.ini <<'E'
+[stack]
+over = pages --areas-only
+require = area='[stack]'
+[sleep]
+over = pages --areas-only
+forbid = task=sleep
+E
+# program STATUS COMMAND...: its output is kept apart from that of the check.
+program() {
+	run atwalk check -o rows --format csv --columns policy,verdict,count program.ini -- "${@:2}"
+	status "$1"
+}
+with_program() {
+	atwalk check -o /dev/null -q program.ini -- true >/dev/null 2>&1
+	[ $? -le 1 ] && return
+	skip "processes of this machine cannot be read"
+	return 1
+}
+
+t "a program is checked at its end, when its memory is there, and its output is its own"
+if with_program; then
+	program 0 sh -c 'echo "$1"' sh "an argument"
+	out <<-'E'
+		an argument
+	E
+	cp rows "$work/log/out"
+	out <<-'E'
+		policy,verdict,count
+		stack,ok,1
+		sleep,ok,0
+	E
+fi
+
+t "it is the program that was executed, not the one that began"
+if with_program; then
+	program 1 sh -c 'exec sleep 0'
+	yes grep -q '^sleep,violated,' rows
+fi
+
+t "signals reach it, and it may be stopped for a while"
+if with_program; then
+	program 0 sh -c 'trap "echo trapped" USR1; kill -USR1 $$; (sleep 0.2; kill -CONT $$) & kill -STOP $$; wait; echo end'
+	out <<-'E'
+		trapped
+		end
+	E
+	yes grep -q '^stack,ok,' rows
+fi
+
+t "a program that fails is no success"
+if with_program; then
+	program 1 sh -c 'exit 3'
+	err_is 'atwalk: sh ended with status 3'
+	yes grep -q '^stack,ok,' rows
+	program 1 sh -c 'kill -TERM $$'
+	err_is 'atwalk: sh was killed by signal 15'
+fi
+
+t "a program that cannot be run, and what cannot go with one"
+run atwalk check -o rows2 program.ini -- ./no-such-program
+status 2
+no_out
+err_is 'atwalk: cannot execute ./no-such-program: No such file or directory'
+yes [ ! -e rows2 ]
+run atwalk check program.ini --
+status 2
+err_has 'COMMAND is missing'
+run atwalk check -- true
+status 2
+err_has 'POLICY is missing'
+run atwalk check --pid 1 program.ini -- true
+status 2
+err_has '--pid and --task cannot be used with COMMAND'
 
 t "the policies 'memory'"
 check memory --pid 99 tasks.kdump
