@@ -29,7 +29,8 @@ static void check_command_exec(int go, int failed, char **argv)
 	_exit(127);
 }
 
-/* Signals are passed on; true: it is stopped at its end. */
+/* Signals are passed on, except for the mark; true: it is stopped there, or at its end.
+ */
 static bool check_command_wait(struct check_command *x)
 {
 	int status;
@@ -47,7 +48,8 @@ static bool check_command_wait(struct check_command *x)
 		}
 		event = status >> 16;
 		sig = WSTOPSIG(status);
-		if (event == PTRACE_EVENT_EXIT)
+		x->ends = event == PTRACE_EVENT_EXIT;
+		if (x->ends || (!event && sig == x->mark))
 			return true;
 		if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
 			ptrace(PTRACE_LISTEN, x->pid, NULL, NULL);
@@ -86,11 +88,11 @@ static int check_command_trace(struct check_command *x, int go, int failed)
 	return EXIT_COMPLETE;
 }
 
-int check_command_run(struct check_command *ret, char **argv)
+int check_command_run(struct check_command *ret, char **argv, int mark)
 {
 	int go[2], failed[2], status;
 
-	*ret = (struct check_command){.name = argv[0]};
+	*ret = (struct check_command){.name = argv[0], .mark = mark};
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return check_command_fail(ret, "start", errno);
 	if (pipe2(failed, O_CLOEXEC) < 0) {
@@ -115,18 +117,19 @@ int check_command_run(struct check_command *ret, char **argv)
 	}
 	close(go[1]);
 	close(failed[0]);
-	if (status || check_command_wait(ret))
+	if (status || (check_command_wait(ret) && (!mark || !ret->ends)))
 		return status;
-	print_incomplete("%s ended before it could be looked at", ret->name);
+	print_incomplete("%s ended before %s", ret->name,
+		      mark ? "it was sent the signal of --at" : "it could be checked");
 	return EXIT_PARTIAL;
 }
 
 int check_command_end(struct check_command *x, int status)
 {
-	if (x->pid) {
-		ptrace(PTRACE_CONT, x->pid, NULL, NULL);
-		check_command_wait(x);
-	}
+	if (x->pid)
+		do
+			ptrace(PTRACE_CONT, x->pid, NULL, NULL);
+		while (check_command_wait(x));
 	if (WIFSIGNALED(x->ended))
 		print_incomplete("%s was killed by signal %d", x->name, WTERMSIG(x->ended));
 	else if (WIFEXITED(x->ended) && WEXITSTATUS(x->ended))

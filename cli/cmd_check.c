@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_check.c - policies over a source: those of files, or those that are installed. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,20 @@ struct check_opts {
 	enum check_report report;
 	const char *baseline;
 	bool update;
+	unsigned at;
 };
 
 static const struct opt_choice check_reports[] = {
 	{"junit", CHECK_JUNIT},
 	{"github", CHECK_GITHUB},
+	{NULL, 0},
+};
+
+/* 0: no signal. */
+static const struct opt_choice check_marks[] = {
+	{"exit", 0},
+	{"usr1", SIGUSR1},
+	{"usr2", SIGUSR2},
 	{NULL, 0},
 };
 
@@ -55,6 +65,9 @@ static const struct opt options[] = {
 	 "compare the counts of rules 'track' with those in FILE", NULL},
 	{0, "update", OPT_FLAG, offsetof(struct check_opts, update), NULL,
 	 "write the counts to the file of --baseline", NULL},
+	{0, "at", OPT_CHOICE, offsetof(struct check_opts, at), "WHEN",
+	 "check COMMAND at its exit (default) or when it is sent SIGUSR1 or SIGUSR2",
+	 check_marks},
 	CHECK_PASS("pid", CHECK_PID, "N", "check process N where a listing names none"),
 	CHECK_PASS("task", CHECK_TASK, "NAME", "check the process called NAME, likewise"),
 	CHECK_OPTIONS,
@@ -237,7 +250,7 @@ static int check_running(struct checking *k, const struct check_opts *o, char **
 {
 	struct check_command x;
 	char number[16];
-	int status = check_command_run(&x, argv);
+	int status = check_command_run(&x, argv, (int)o->at);
 
 	snprintf(number, sizeof(number), "%d", (int)x.pid);
 	k->passed[CHECK_PID] = number;
@@ -311,6 +324,8 @@ static int check_run(const struct common *c, void *opts, int argc, char **argv)
 		return status;
 	if (!c->behind)
 		return usage_error("check", "COMMAND is missing");
+	if (o->at && !runs)
+		return usage_error("check", "--at needs COMMAND");
 	if (n < 1)
 		return usage_error("check", argc == 1 && c->behind < 0
 						       ? "SOURCE is missing"

@@ -614,6 +614,33 @@ if with_program; then
 	err_is 'atwalk: sh was killed by signal 15'
 fi
 
+t "--at: a mark that the program sets by a signal, which it does not get"
+if with_program; then
+	cat >marks.ini <<-'E'
+		[here]
+		over = pages --areas-only
+		forbid = task=sleep
+		because = sleep is what the program becomes after the mark
+	E
+	run atwalk check -o rows --at usr1 --format csv --columns policy,verdict,count marks.ini -- \
+		sh -c 'kill -USR1 $$; kill -USR1 $$; echo on; exec sleep 0'
+	out <<-'E'
+		on
+	E
+	cp rows "$work/log/out"
+	out <<-'E'
+		policy,verdict,count
+		here,ok,0
+	E
+	run atwalk check --at usr2 marks.ini -- sh -c 'exit 0'
+	status 4
+	no_out
+	err_is 'atwalk: sh ended before it was sent the signal of --at'
+fi
+run atwalk check --at usr2 marks.ini tasks.kdump
+status 2
+err_has '--at needs COMMAND'
+
 t "a program that cannot be run, and what cannot go with one"
 run atwalk check -o rows2 program.ini -- ./no-such-program
 status 2
