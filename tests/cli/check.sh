@@ -230,7 +230,7 @@ areas,ok,44,100,capture.ini:6,""
 E
 err <<'E'
 atwalk: capture.ini:2: server.cap: specify a process: the kernel's own pages are not known
-        --pid N takes those of a process
+        use --pid N to select a process
 atwalk: server.cap: 1 of 2 policies cannot be decided
 E
 
