@@ -179,8 +179,9 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 	  -Wl,--version-script=lib/libatwalk.map -Wl,-z,defs -o $@ $(LIB_OBJ) $(LDFLAGS) $(LIBS)
 	@ln -sf libatwalk.so $@.$(SOMAJOR)
 
+# In one step: tests may run while another make links it again.
 $(O)/atwalk: $(CLI_OBJ) $(LIB_CLI) $(LIB_INT)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@ $(CLI_OBJ) $(LIB_CLI) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_inih)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@.new $(CLI_OBJ) $(LIB_CLI) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_inih) && mv -f $@.new $@
 
 # Called by this name, it takes ptexplore's options and prints its lines.
 $(O)/ptexplore: $(O)/atwalk
