@@ -11,8 +11,8 @@
 #include "format/flattened.h"
 
 enum { MANY = 65536, PAGE = 4096 };
-/* Holes that are smaller are read through, and so are all once there are so many extents. */
-enum { HOLE_MIN = 1 << 20, SPLIT_MAX = 1 << 18 };
+/* Smaller holes are data. */
+enum { HOLE_MIN = 1 << 20 };
 
 int mapped_open(struct atw_source *s, const struct atw_source_spec *spec,
 		size_t size, struct atw_err *err)
@@ -50,41 +50,6 @@ void mapped_close(struct atw_source *s)
 	s->impl = NULL;
 }
 
-/*
- * `len` bytes of memory that lie at `off` in the file, in one run. Only whole pages
- * of memory are taken for a hole: searches look at the pages of data as a whole.
- */
-static int mapped_add_run(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
-			  struct atw_err *err)
-{
-	uint64_t done = 0;
-	int r = ATW_OK;
-
-	if (!m->holes_sought) {
-		m->holes_sought = true;
-		r = file_holes_find(&m->file, 0, m->file.map.len, HOLE_MIN, &m->holes, err);
-	}
-	for (size_t i = file_holes_from(&m->holes, off);
-	     r == ATW_OK && i < m->holes.n && m->holes.v[i].start < off + len &&
-	     m->map.n < SPLIT_MAX; i++) {
-		const struct file_hole *h = &m->holes.v[i];
-		uint64_t first = h->start > off ? h->start - off : 0;
-		uint64_t last = (h->end < off + len ? h->end : off + len) - off;
-
-		first += -(start + first) & (PAGE - 1);
-		last -= (start + last) & (PAGE - 1);
-		if (last > len || first >= last || last - first < HOLE_MIN)
-			continue;
-		r = extents_add(&m->map, start + done, first - done, off + done, ATW_DATA, err);
-		if (r == ATW_OK)
-			r = extents_add(&m->map, start + first, last - first, off + first,
-					ATW_ZERO, err);
-		done = last;
-	}
-	return r == ATW_OK ? extents_add(&m->map, start + done, len - done, off + done,
-					 ATW_DATA, err) : r;
-}
-
 int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 	       uint64_t *missing, struct atw_err *err)
 {
@@ -110,9 +75,9 @@ int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 			return atw_err_set(err, ATW_E_DAMAGED,
 				"its segments overlap in more than %zu pieces", m->map.n);
 		if (n)
-			r = mapped_add_run(m, start, n,
+			r = extents_add(&m->map, start, n,
 				(uint64_t)((const char *)p - (const char *)m->file.map.data),
-				err);
+				ATW_DATA, err);
 		else
 			n = view_gap(&m->view, off);
 		if (r < 0)
@@ -165,11 +130,50 @@ ssize_t mapped_peek(struct atw_source *s, atw_pa pa, size_t len,
 	return (ssize_t)(len < left ? len : left);
 }
 
+/*
+ * The part of a hole of the file that memory of `e` has. Only whole pages of memory belong
+ * to it: searches look at the pages of data as a whole.
+ */
+static bool mapped_hole(const struct extent *e, const struct file_hole *h, uint64_t *ret_start,
+			uint64_t *ret_end)
+{
+	uint64_t first = h->start > e->off ? h->start - e->off : 0;
+	uint64_t last = h->end - e->off < e->len ? h->end - e->off : e->len;
+
+	*ret_start = e->start + first + (-(e->start + first) & (PAGE - 1));
+	*ret_end = e->start + last - ((e->start + last) & (PAGE - 1));
+	return first < last && *ret_end > *ret_start && *ret_end - *ret_start >= HOLE_MIN;
+}
+
+/*
+ * Large holes of the file are zeroes, which searches leave out. Reads do not distinguish
+ * them: page tables would lie in as many extents as there are holes between them.
+ */
 int mapped_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	struct mapped *m = s->impl;
+	const struct extent *e = extents_find(&m->map, pa.u);
+	uint64_t off, start, end;
 
-	return extents_extent(&m->map, pa, ret);
+	if (!e || e->kind != ATW_DATA)
+		return extents_extent(&m->map, pa, ret);
+	if (!m->holes_sought) {
+		m->holes_sought = true;
+		file_holes_find(&m->file, 0, m->file.map.len, HOLE_MIN, &m->holes, NULL);
+	}
+	off = e->off + (pa.u - e->start);
+	*ret = (struct atw_extent){pa, e->start + e->len - pa.u, ATW_DATA};
+	for (size_t i = file_holes_from(&m->holes, off);
+	     i < m->holes.n && m->holes.v[i].start < e->off + e->len; i++) {
+		if (!mapped_hole(e, &m->holes.v[i], &start, &end) || pa.u >= end)
+			continue;
+		if (pa.u < start)
+			ret->len = start - pa.u;
+		else
+			*ret = (struct atw_extent){pa, end - pa.u, ATW_ZERO};
+		break;
+	}
+	return ATW_OK;
 }
 
 int mapped_fact(struct atw_source *s, const char *key, struct atw_blob *ret)

@@ -19,7 +19,7 @@ struct mapped {
 	struct extents map;
 	struct file file;
 	struct view view;        /* the file, or what was flattened into it */
-	struct file_holes holes; /* of the file, as of the first mapped_add() */
+	struct file_holes holes; /* of the file, as of the first mapped_extent() */
 	bool holes_sought;
 	char truncated[160];     /* the fact "truncated", or empty */
 	char what[128];          /* for describe */
@@ -42,8 +42,7 @@ int mapped_unflatten(struct mapped *m, struct atw_err *err);
 /*
  * Add memory with its bytes at `off` in the file. What lies past the end of the file is
  * left out, and *missing grows to the number of bytes the file would have to grow to have
- * it all. Large holes of a sparse file are ATW_ZERO, which searches leave out; small ones
- * are data.
+ * it all.
  */
 int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 	       uint64_t *missing, struct atw_err *err);
