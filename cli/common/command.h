@@ -143,6 +143,8 @@ void print_incomplete(const char *fmt, ...) ATW_PRINTF(1, 2);
  * diagnostics_first(): the first error since then that was printed, or "".
  */
 void diagnostics_from(const char *origin);
+/* Errors about a parameter, an enum atw_param, begin with `name` instead of its option. */
+void diagnostics_name(int param, const char *name);
 /* Was a command line wrong since then, whatever the source is? */
 bool diagnostics_misused(void);
 const char *diagnostics_first(void);

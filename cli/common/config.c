@@ -16,16 +16,6 @@
 #include <ini.h>
 #endif
 
-/* Columns, filter, sort and group that are from a file, for errors about them. */
-static char config_origins[ATW_PARAMS][160];
-
-const char *config_origin(int param)
-{
-	return param > ATW_PARAM_NONE && param < ATW_PARAMS && config_origins[param][0]
-		       ? config_origins[param]
-		       : NULL;
-}
-
 /* ---- sections and keys ---- */
 
 /* Options that are no default: they name what one command is about. */
@@ -411,6 +401,7 @@ void config_apply_rows(struct config *f, struct common *c)
 		{"group", offsetof(struct common, group), ATW_PARAM_GROUP},
 	};
 	const char **text;
+	char origin[160];
 
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
 		text = (const char **)((char *)c + keys[k].at);
@@ -423,8 +414,9 @@ void config_apply_rows(struct config *f, struct common *c)
 				continue;
 			*text = e->value;
 			e->used = true;
-			snprintf(config_origins[keys[k].param], sizeof(config_origins[0]),
-				 "%.100s:%d: [output] %s", e->file, e->line, e->key);
+			snprintf(origin, sizeof(origin), "%.100s:%d: [output] %s", e->file,
+				 e->line, e->key);
+			diagnostics_name(keys[k].param, origin);
 		}
 	}
 }

@@ -52,7 +52,4 @@ bool config_key(size_t i, const char **section, char key[32]);
 const struct config_entry *config_find(const struct config *f, const char *section,
 				       const char *key);
 
-/* "FILE:LINE: [output] columns", if a parameter of the output is from a file; else NULL. */
-const char *config_origin(int param);
-
 #endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "command.h"
-#include "config.h"
 #include "base/text.h"
 
 int exit_status(int status)
@@ -103,13 +102,21 @@ static void diagnostics_put_origin(int status)
 		fprintf(stderr, "%s: ", diagnostics_origin);
 }
 
+static char diagnostics_names[ATW_PARAMS][160];
+
+void diagnostics_name(int param, const char *name)
+{
+	snprintf(diagnostics_names[param], sizeof(diagnostics_names[0]), "%s", name);
+}
+
 static void diagnostics_put_error(const struct atw_err *err)
 {
 	diagnostics_put_origin(err->status);
 	diagnostics_keep(err->text);
 	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS)
-		fprintf(stderr, "%s: ", config_origin(err->param) ? config_origin(err->param)
-								   : params[err->param].option);
+		fprintf(stderr, "%s: ", diagnostics_names[err->param][0]
+						? diagnostics_names[err->param]
+						: params[err->param].option);
 	diagnostics_put_text(err->text);
 }
 
