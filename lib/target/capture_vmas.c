@@ -356,6 +356,7 @@ int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, 
 		.told_counts = true, .flags = m->table ? &used : &pagemap_flags,
 		.unknown = m->table ? MARKS_ALL : 0, .user_last = UINT64_MAX,
 		.page_shift = (unsigned)__builtin_ctzll(c->page),
+		.area_rights = !(c->bits & CAPTURE_WRITE),
 	};
 	*ret = &m->p;
 	return ATW_OK;
