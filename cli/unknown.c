@@ -54,8 +54,8 @@ static const struct {
 	  "atwalk rd SOURCE ADDRESS shows memory; with --as words or --as string in other forms" },
 	{ "strings grep memmem",
 	  "atwalk search SOURCE --text TEXT finds a text in memory, --bytes, --word and --pointers-to others" },
-	{ "diff cmp compare",
-	  "atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs" },
+	{ "cmp compare delta",
+	  "atwalk diff A B compares two sources; atwalk report growth captures of a machine; atwalk kmap diff two KMAPs" },
 	{ "dump save snapshot makedumpfile",
 	  "atwalk collect SOURCE -o FILE writes a capture; atwalk extract SOURCE -o FILE a dump of page tables alone" },
 };

@@ -262,7 +262,7 @@ status 2
 no_out
 err <<E
 atwalk: '$cut' is neither a command nor a file
-        commands: walk, map, info, ps, find, rd, search, extract, pages, collect, report, check, audit, kmap, probe
+        commands: walk, map, info, ps, find, rd, search, extract, pages, collect, diff, report, check, audit, kmap, probe
 E
 
 t "expressions in the syntax of other languages"
@@ -477,7 +477,7 @@ E
 
 # ---- status 2: a first word that is neither a command nor a SOURCE ----
 
-list='walk, map, info, ps, find, rd, search, extract, pages, collect, report, check, audit, kmap, probe'
+list='walk, map, info, ps, find, rd, search, extract, pages, collect, diff, report, check, audit, kmap, probe'
 t "an unknown command: the nearest name and the list"
 run atwalk mpa x86.elf
 status 2
@@ -523,13 +523,13 @@ atwalk: 'liev' is neither a command nor a file
 E
 
 t "a directory is not a SOURCE, but a path to a file is"
-mkdir diff prboe
-run atwalk diff a b
+mkdir compare prboe
+run atwalk compare a b
 status 2
 no_out
 err <<'E'
-atwalk: 'diff' is a directory, and not a command
-        atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs
+atwalk: 'compare' is a directory, and not a command
+        atwalk diff A B compares two sources; atwalk report growth captures of a machine; atwalk kmap diff two KMAPs
 E
 run atwalk -q prboe
 status 2
@@ -538,7 +538,7 @@ err <<E
 atwalk: 'prboe' is a directory, and not a command
         did you mean 'probe'? commands: $list
 E
-for path in ./diff diff/ "$PWD/diff"; do
+for path in ./compare compare/ "$PWD/compare"; do
 	run atwalk "$path" 1000
 	status 3
 	no_out
@@ -546,10 +546,10 @@ for path in ./diff diff/ "$PWD/diff"; do
 atwalk: $path: is a directory
 E
 done
-rmdir diff prboe
+rmdir compare prboe
 
 t "a missing path is reported as a path"
-for path in ./diff diff/a /none/mpa mpa.elf; do
+for path in ./compare compare/a /none/mpa mpa.elf; do
 	run atwalk "$path" 1000
 	status 3
 	no_out
@@ -560,10 +560,10 @@ done
 
 t "a file with the name of a command, or of a command of other programs"
 ln -s x86.elf map
-ln -s x86.elf diff
+ln -s x86.elf compare
 run atwalk walk x86.elf swapper_pg_dir
 cp "$work/log/out" want
-for word in ./map ./diff diff; do
+for word in ./map ./compare compare; do
 	run atwalk $word swapper_pg_dir
 	same "$work/log/out" want
 done
@@ -573,7 +573,7 @@ no_out
 err <<'E'
 atwalk: swapper_pg_dir: No such file or directory
 E
-rm map diff
+rm map compare
 
 t "help for an unknown command"
 run atwalk help x86.elf
@@ -585,21 +585,21 @@ atwalk: 'x86.elf' is not a command
 E
 
 t "a word of another program in place of SOURCE"
-run atwalk walk diff a b
+run atwalk walk compare a b
 status 3
 no_out
 err <<'E'
-atwalk: diff: No such file or directory
-        atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs
+atwalk: compare: No such file or directory
+        atwalk diff A B compares two sources; atwalk report growth captures of a machine; atwalk kmap diff two KMAPs
 E
 
 t "its options are not parsed as those of walk"
-run atwalk diff --brief a b
+run atwalk compare --brief a b
 status 2
 no_out
 err <<'E'
-atwalk: 'diff' is neither a command nor a file
-        atwalk report growth SOURCE SOURCE compares two looks at a machine; atwalk kmap diff two KMAPs
+atwalk: 'compare' is neither a command nor a file
+        atwalk diff A B compares two sources; atwalk report growth captures of a machine; atwalk kmap diff two KMAPs
 E
 
 t "commands of other programs: their names here"
@@ -622,6 +622,7 @@ kmem free slabtop:atwalk report machine SOURCE shows what RAM is used for; atwal
 smem swap:atwalk report use SOURCE shows RSS, PSS, USS and swap of each process
 hexdump xxd:atwalk rd SOURCE ADDRESS shows memory; with --as words or --as string in other forms
 strings:atwalk search SOURCE --text TEXT finds a text in memory, --bytes, --word and --pointers-to others
+cmp delta:atwalk diff A B compares two sources; atwalk report growth captures of a machine; atwalk kmap diff two KMAPs
 bt:atwalk ps SOURCE lists tasks and their state; stacks are read by crash and drgn
 dmesg log:atwalk info SOURCE shows the crash and the last lines of the kernel's log
 sys:atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory

@@ -25,7 +25,7 @@ mapfile -t kmap < <(sed -nE 's/^  ([a-z]+) .*/kmap \1/p' "$work/log/out")
 commands+=("${kmap[@]}")
 
 t "which common options each command takes"
-yes [ "${#commands[@]}" = 20 ]
+yes [ "${#commands[@]}" = 21 ]
 yes [ "$(wc -l <all)" = 17 ]
 : >table
 for command in "${commands[@]}"; do
