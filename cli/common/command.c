@@ -12,6 +12,7 @@
 #include "config.h"
 #include "option_groups.h"
 #include "base/cleanup.h"
+#include "base/num.h"
 
 void command_help(const struct command *cmd)
 {
@@ -182,6 +183,34 @@ static int command_parse(const struct command *cmd, const struct command_words *
 	return EXIT_COMPLETE;
 }
 
+/* ---- --expect ---- */
+
+/* "some" is any number but 0. */
+static bool command_is_expected(const char *text, uint64_t rows, bool *ret)
+{
+	uint64_t n = 0;
+	bool some = !strcmp(text, "some");
+
+	if (!some && strcmp(text, "none") != 0 && !num_dec(text, strlen(text), &n))
+		return false;
+	*ret = some ? rows > 0 : rows == n;
+	return true;
+}
+
+/*
+ * Yes and no become whether the rows are as expected. Errors and answers in part stay what
+ * they are, and so does a no without rows to count.
+ */
+static int command_expect(const char *text, const struct atw_output_sum *sum, int status)
+{
+	bool expected;
+
+	if ((status != EXIT_COMPLETE && status != EXIT_NO) || !sum->outputs ||
+	    !command_is_expected(text, sum->rows, &expected))
+		return status;
+	return expected ? EXIT_COMPLETE : EXIT_NO;
+}
+
 int command_run(const struct command *cmd, const struct command_words *words, int argc,
 		char **argv)
 {
@@ -189,7 +218,9 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 	struct common c = { .suggest = words->suggest, .config = &config };
 	void *opts = calloc(1, cmd->opts_size);
 	struct opt_set sets[1 + COMMON_SETS] = { { .table = cmd->options, .base = opts } };
+	struct atw_output_sum sum = { 0 };
 	const char *input;
+	bool expected;
 	int status;
 
 	if (!opts)
@@ -205,11 +236,17 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		command_help(cmd);
 		status = command_written();
 	} else if (words->check && argc && (status = words->check(argv[0]))) {
-		/* The check printed an error. */
+		/* It complained. */
+	} else if (c.expect && !command_is_expected(c.expect, 0, &expected)) {
+		status = usage_error(cmd->name, "--expect: '%.40s' is not some, none or a number",
+					c.expect);
 	} else if ((input = command_reads_output(cmd, opts, &c))) {
 		status = usage_error(cmd->name, "--output: this is the input file of --%s", input);
 	} else {
+		c.sum = c.expect ? &sum : NULL;
 		status = cmd->run(&c, opts, argc, argv);
+		if (c.expect)
+			status = command_expect(c.expect, &sum, status);
 	}
 	options_free(sets, ARRAY_SIZE(sets));
 	free(opts);

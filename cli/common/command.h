@@ -44,7 +44,8 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum {
 	OPT_COMMON_OUTPUT = 1,           /* --output */
 	OPT_COMMON_PICTURES = 2,         /* --format with those of pictures; with OPT_COMMON_ROWS */
-	OPT_COMMON_ROWS = 4,             /* --format, --columns, --filter, --sort, --group, --color */
+	OPT_COMMON_ROWS = 4,             /* --format, --columns, --filter, --sort, --group,
+					  * --expect, --color */
 	OPT_COMMON_UNITS = 8,            /* --units: there are columns of sizes */
 	OPT_COMMON_SOURCE = 16,          /* --part, --rate */
 	OPT_COMMON_PROGRESS = 32,        /* --progress */
@@ -60,7 +61,7 @@ struct config;
 /* Values of the common options. */
 struct common {
 	suggest_fn *suggest;     /* NULL: no command is suggested */
-	const char *output, *columns, *filter, *sort, *group, *rate;
+	const char *output, *columns, *filter, *sort, *group, *rate, *expect;
 	enum format format;
 	enum size_units units;
 	enum color color;
@@ -68,10 +69,7 @@ struct common {
 	bool progress, quiet, help, version;
 	unsigned verbose;
 	const struct config *config;     /* defaults that were read */
-	int behind;              /* operands behind "--"; -1: there is no such word */
-	/* NULL, or where rows go, and expressions about them that name columns. */
-	const struct atw_tap *tap;
-	const char *asked;
+	struct atw_output_sum *sum;      /* --expect: of all rows; else NULL */
 	/* For help alone: config_read() takes these options out of the command line. */
 	const char *config_file;
 	bool no_config;

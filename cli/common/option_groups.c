@@ -45,6 +45,8 @@ static const struct opt row_options[] = {
 	  "sort rows by COLUMN[:desc],...; -COLUMN is COLUMN:desc", NULL },
 	{ 0, "group", OPT_TEXT, AT(group), "COLUMN",
 	  "print one row for each value of COLUMN: number of rows, sums of sizes", NULL },
+	{ 0, "expect", OPT_TEXT, AT(expect), "ROWS",
+	  "exit with 1 unless so many rows match --filter: some, none or a number", NULL },
 	{ 0, "color", OPT_CHOICE, AT(color), "WHEN",
 	  "color the plain table", color_choices },
 	{ 0 }

@@ -140,6 +140,7 @@ static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 	out->sink.bare = o->bare;
 	out->sink.page_units = o->page_units;
 	out->limit = o->limit;
+	out->sum = o->sum;
 	out->sumless = o->sumless;
 	out->waits = o->ahead && ops->measure && !open_has_list(&out->schema);
 	if (!out->waits)

@@ -341,6 +341,10 @@ int output_ready(struct atw_output *out, struct outfile **ret, struct atw_err *e
 	if (rc < 0)
 		return output_fail(out, rc, err);
 	out->state = COMMITTED;
+	if (out->sum) {
+		out->sum->outputs++;
+		out->sum->rows += out->rows;
+	}
 	*ret = &out->target;
 	return ATW_OK;
 }

@@ -47,6 +47,7 @@ value_of() {
 	words=$(sed -nE "s/^ .*--$1 [A-Z]+ .*\(([a-z0-9]+)\|.*\)\$/\1/p" help-walk)
 	case $1 in
 	rate) echo 1M ;;
+	expect) echo some ;;
 	*) echo "${words:-x}" ;;
 	esac
 }
@@ -130,6 +131,54 @@ status 2
 err <<'E'
 atwalk: unknown option --fo; did you mean --format?
         see: atwalk report --help
+E
+
+t "--expect: the exit status is whether so many rows match the filter"
+expect() {
+	run atwalk map --expect "$1" --filter "$2" --format csv --columns level x86.elf
+	status "$3"
+}
+rows=$(($(atwalk map --format csv --filter 'size>=2M' --columns level x86.elf | wc -l) - 1))
+yes [ $rows -gt 1 ]
+expect some 'size>=2M' 0
+expect none 'size>=2M' 1
+expect $rows 'size>=2M' 0
+expect $((rows - 1)) 'size>=2M' 1
+expect 0 'size>=2M' 1
+expect none 'size<4K' 0
+expect 0 'size<4K' 0
+expect some 'size<4K' 1
+
+t "--expect: rows before they are grouped, and of all reports"
+run atwalk map --expect $rows --group level --filter 'size>=2M' x86.elf
+run atwalk report --expect 1 basic,totals "$data/captures/server.cap"
+status 1
+run atwalk report --expect some basic,totals "$data/captures/server.cap"
+
+t "--expect: an error and an incomplete answer remain"
+run atwalk map --expect none none.elf
+status 3
+err_has 'none.elf: No such file or directory'
+run atwalk map --expect none --pid 99 "$data/captures/server.cap"
+status 1
+err_has 'there is no process'
+run atwalk pages -q --expect some "$data/captures/copies.cap"
+status 4
+said_err=1
+
+t "--expect: what is no number of rows"
+run atwalk map --expect few x86.elf
+status 2
+no_out
+err <<'E'
+atwalk: --expect: 'few' is not some, none or a number
+        see: atwalk map --help
+E
+run atwalk collect --expect none x86.elf
+status 2
+err <<'E'
+atwalk: --expect cannot be used with 'collect'
+        see: atwalk collect --help
 E
 
 t "formats of pictures are those of commands that draw"
