@@ -224,6 +224,38 @@ if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no
 		out <<<'pid,task,address,size,change,before,after,area'
 	done
 
+	t "two dumps of one guest: exactly the changes that were made to its memory"
+	atwalk extract -q --pages -o before.elf tasks.kdump >/dev/null
+	cp before.elf after.elf
+	root=$(atwalk ps --format csv --columns root --filter pid=99 tasks.kdump | sed -n 's/^0x//p')
+	# The direct map is as far from physical addresses as the kernel's pointer to the root.
+	offset=$((16#$(poke before.elf 'task:99.task_struct.mm*.mm_struct.pgd*') - 16#$root))
+	pte() {
+		local entry
+
+		entry=$(atwalk walk --pid 99 -p --format csv --columns level,entry_at before.elf "$1" |
+			sed -n 's/^PTE,0x//p')
+		yes poke after.elf "$(printf %x $((16#$entry + offset)))" "$2"
+	}
+	pte 400000 2560000000000000      # absent: 0x6000, not writable
+	pte 401000 00000000              # unmapped
+	pte 403000 2550000000000000      # at 0x5000 instead
+	pte 404000 27                    # writable
+	slots=$(poke before.elf 'task:99.task_struct.mm*.mm_struct.mm_mt.ma_root@.maple_arange_64.slot@.maple_range_64.slot')
+	yes poke after.elf "$slots+18*.vm_area_struct.vm_flags" 75
+	run atwalk diff before.elf after.elf --format csv --columns pid,address,size,change,before,after
+	status 1
+	out <<'END'
+pid,address,size,change,before,after
+99,0x00000000004a9000,184320,area-rights,r--p,r-xp
+99,0x0000000000400000,4096,page-mapped,absent,0x0000000000006000
+99,0x0000000000401000,4096,page-unmapped,0x000000000f83d000,absent
+99,0x0000000000403000,4096,page-moved,0x000000000fe08000,0x0000000000005000
+99,0x0000000000404000,4096,page-rights,r-x,rwx
+END
+	run atwalk diff --expect 5 before.elf after.elf
+	run atwalk diff --expect none --filter page-state before.elf after.elf
+
 	t "a dump and a capture without one of its processes"
 	awk '/^T:/ { drop = $2 == "thp," } !drop' tasks.cap >less.cap
 	end_capture less.cap
