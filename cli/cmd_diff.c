@@ -22,6 +22,8 @@ static const struct opt options[] = {
 	 "compare the processes called NAME only", NULL},
 	{0, "areas-only", OPT_FLAG, offsetof(struct diff_opts, areas_only), NULL,
 	 "compare memory areas without their pages", NULL},
+	{0, "kernel-map", OPT_FLAG, offsetof(struct diff_opts, kernel_map), NULL,
+	 "compare the kernel's own mappings as well", NULL},
 	{0, "all", OPT_FLAG, offsetof(struct diff_opts, all), NULL,
 	 "list also what is in processes and areas that only one side has", NULL},
 	{0, "by", OPT_CHOICE, offsetof(struct diff_opts, by), "WHAT",
@@ -47,8 +49,9 @@ struct diff_side {
 	struct diff_process *v;
 	size_t n, denied;
 	uint64_t unread;
-	bool listing; /* processes are being listed */
-	bool one;     /* --pid: others may be denied */
+	struct snapshot kernel; /* --kernel-map */
+	bool listing;           /* processes are being listed */
+	bool one;               /* --pid: others may be denied */
 };
 
 struct diff {
@@ -129,7 +132,9 @@ static int diff_list(struct diff *d, struct diff_side *s, struct atw_err *err)
 				(struct diff_process){s->prov->task[i].pid, i, NULL};
 	qsort(s->v, s->n, sizeof(*s->v), diff_by_pid);
 	s->denied = s->prov->denied;
-	return ATW_OK;
+	if (d->o->kernel_map)
+		r = snapshot_read_kernel(s->src->target->kernel, &s->kernel, err);
+	return r < 0 ? atw_err_wrap(err, "%s: the kernel's mappings", s->src->name) : r;
 }
 
 static void diff_forget(struct diff_side *s)
@@ -139,6 +144,7 @@ static void diff_forget(struct diff_side *s)
 			snapshot_deinit(s->v[i].kept);
 			free(s->v[i].kept);
 		}
+	snapshot_deinit(&s->kernel);
 	free(s->v);
 	provider_close(s->prov);
 	s->v = NULL;
@@ -239,8 +245,9 @@ static int diff_pair(struct diff *d, const struct diff_process *const p[2],
 
 static int diff_compare(struct diff *d, struct atw_err *err)
 {
-	const struct diff_side *a = &d->side[0], *b = &d->side[1];
-	int r = ATW_OK;
+	struct diff_side *a = &d->side[0], *b = &d->side[1];
+	struct snapshot kernel[2] = {a->kernel, b->kernel};
+	int r = d->o->kernel_map ? diff_rows_kernel(&d->rows, kernel, err) : ATW_OK;
 
 	for (size_t i = 0, k = 0; r == ATW_OK && (i < a->n || k < b->n);) {
 		const struct diff_process *p[2] = {
@@ -302,7 +309,7 @@ static void diff_complain(const struct diff *d)
 			complain_defects(d->c, d->side[i].src);
 	if (d->doubtful)
 		print_incomplete("%s: %" PRIu64 " process%s not compared: the other side "
-					     "may not read all processes",
+			      "may not read all processes",
 			      b, d->doubtful, d->doubtful == 1 ? " is" : "es are");
 	if (u->areas)
 		print_incomplete("%s: %s of memory areas cannot be compared: areas of one "
@@ -448,7 +455,8 @@ static int diff_open_one(const struct common *c, const struct diff_opts *o,
 	/* A process may be in one of the sources alone. */
 	space.pid.given = false;
 	space.task = NULL;
-	return open_session(c, name, &space, TARGET_PAGES, ret);
+	return open_session(c, name, &space,
+			    TARGET_PAGES | (o->kernel_map ? TARGET_TABLES : 0), ret);
 }
 
 static int diff_run(const struct common *c, void *opts, int argc, char **argv)

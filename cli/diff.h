@@ -10,7 +10,7 @@ enum diff_by { DIFF_ROWS, DIFF_BY_PROCESS, DIFF_BY_UNIT };
 
 struct diff_opts {
 	struct space_opts space;
-	bool areas_only, all;
+	bool areas_only, all, kernel_map;
 	enum diff_by by;
 	const char *interval;
 };
@@ -26,6 +26,7 @@ struct diff_rows {
 	uint64_t changes;
 	const struct snapshot *now; /* the process, as it is on the later side */
 	bool one_sided;             /* only one side has it */
+	bool kernel;                /* it is the kernel, and no process */
 	/* --by. */
 	struct diff_sum *sum;
 	size_t nsums, sums_cap, at;
@@ -39,6 +40,8 @@ int diff_rows_open(struct diff_rows *d, const struct atw_output_opts *oo,
  */
 int diff_rows_process(struct diff_rows *d, struct snapshot s[2], enum changes_what what,
 		      struct atw_err *err);
+/* The same of the kernel, of which only pages are compared. */
+int diff_rows_kernel(struct diff_rows *d, struct snapshot s[2], struct atw_err *err);
 /* After the last process. */
 int diff_rows_end(struct diff_rows *d, struct atw_err *err);
 void diff_rows_close(struct diff_rows *d);

@@ -200,9 +200,10 @@ static int diff_rows_put(struct diff_rows *d, const struct changes_row *row,
 		[D_AFTER].s = text[1],
 		[D_AREA].s = area ? area->name : "",
 	};
-	struct atw_row out = {v,
-			      1u << D_PID | 1u << D_TASK | 1u << D_SIZE | 1u << D_CHANGE};
+	struct atw_row out = {v, 1u << D_TASK | 1u << D_SIZE | 1u << D_CHANGE};
 
+	if (!d->kernel)
+		out.have |= 1u << D_PID;
 	if (!process)
 		out.have |= 1u << D_ADDRESS | 1u << D_END;
 	if (area && area->name_known)
@@ -278,7 +279,7 @@ static int diff_rows_put_sum(struct diff_rows *d, const struct diff_sum *sum,
 	if (process) {
 		v[S_PID].u = d->now->pid;
 		v[S_TASK].s = d->now->name;
-		row.have |= 1u << S_PID | 1u << S_TASK;
+		row.have |= 1u << S_TASK | (d->kernel ? 0 : 1u << S_PID);
 		row.have &= ~((uint64_t)1 << S_AREA);
 	} else {
 		row.have >>= S_MAPPED;
@@ -320,11 +321,37 @@ int diff_rows_open(struct diff_rows *d, const struct atw_output_opts *oo,
 	return atw_output_open(oo, schemas[d->o->by], &d->out, err);
 }
 
+static int diff_rows_find(struct diff_rows *d, struct snapshot s[2],
+			  const struct changes_opts *o, struct atw_err *err)
+{
+	struct changes_side side[2] = {s[0].side, s[1].side};
+	int r = changes_find(side, o, diff_rows_take, d, d->unknown, err);
+
+	if (r != ATW_OK || d->o->by != DIFF_BY_PROCESS)
+		return r;
+	if (d->nsums)
+		r = diff_rows_put_sum(d, &d->sum[0], err);
+	diff_rows_forget_sums(d);
+	return r;
+}
+
+int diff_rows_kernel(struct diff_rows *d, struct snapshot s[2], struct atw_err *err)
+{
+	const struct changes_opts o = {.page = d->page, .pages_only = true};
+	int r;
+
+	d->now = &s[1];
+	d->one_sided = false;
+	d->kernel = true;
+	r = diff_rows_find(d, s, &o, err);
+	d->kernel = false;
+	return r;
+}
+
 int diff_rows_process(struct diff_rows *d, struct snapshot s[2], enum changes_what what,
 		      struct atw_err *err)
 {
 	const struct changes_opts o = {.page = d->page, .areas_only = d->o->areas_only};
-	struct changes_side side[2] = {s[0].side, s[1].side};
 	const struct changes_row row = {.what = what};
 	int r = ATW_OK;
 
@@ -335,14 +362,7 @@ int diff_rows_process(struct diff_rows *d, struct snapshot s[2], enum changes_wh
 		if (!d->o->by)
 			r = diff_rows_put(d, &row, snapshot_size(d->now), err);
 	}
-	if (r == ATW_OK)
-		r = changes_find(side, &o, diff_rows_take, d, d->unknown, err);
-	if (r != ATW_OK || d->o->by != DIFF_BY_PROCESS)
-		return r;
-	if (d->nsums)
-		r = diff_rows_put_sum(d, &d->sum[0], err);
-	diff_rows_forget_sums(d);
-	return r;
+	return r == ATW_OK ? diff_rows_find(d, s, &o, err) : r;
 }
 
 int diff_rows_end(struct diff_rows *d, struct atw_err *err)

@@ -377,6 +377,7 @@ static int changes_compare_pages(struct changes *c, struct changes_row *row,
 	}
 	row->implied = both ? !changes_is_same(row->area[0], row->area[1])
 			    : row->area[0] || row->area[1];
+	row->implied &= !c->o->pages_only;
 	if (r == ATW_OK && (row->what = changes_place(c, row->page)) != CHANGES_KINDS)
 		r = changes_put_page(c, HELD_PLACE, row, err);
 	row->what = CHANGES_PAGE_RIGHTS;
@@ -441,7 +442,7 @@ int changes_find(struct changes_side side[2], const struct changes_opts *o,
 {
 	struct changes c = {
 		.side = side, .o = o, .fn = fn, .arg = arg, .unknown = unknown};
-	int r = changes_find_areas(&c, err);
+	int r = o->pages_only ? ATW_OK : changes_find_areas(&c, err);
 
 	return r == ATW_OK && !o->areas_only ? changes_find_pages(&c, err) : r;
 }

@@ -90,7 +90,8 @@ typedef int changes_fn(void *arg, const struct changes_row *row, struct atw_err 
 struct changes_opts {
 	uint64_t page; /* bytes of the smallest page */
 	bool areas_only;
-	bool no_rights; /* of pages: not compared */
+	bool pages_only; /* areas are names of addresses alone */
+	bool no_rights;  /* of pages: not compared */
 };
 
 /* Areas first, then pages, each by address. Adds to *unknown. */

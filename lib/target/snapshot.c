@@ -189,17 +189,23 @@ static int snapshot_add_pages(struct provider *p, struct snapshot *s,
 	return rc;
 }
 
+/* Pages of [vsyscall], among the kernel's addresses, are not in all sources. */
+static uint64_t snapshot_last(const struct provider *p)
+{
+	return p->user_last < INT64_MAX ? p->user_last : INT64_MAX;
+}
+
 /* Nothing is known of what follows the last run. */
 static int snapshot_lose_rest(struct provider *p, struct snapshot *s, struct atw_err *err)
 {
 	uint64_t first = s->side.nruns ? s->run[s->side.nruns - 1].last + 1 : 0;
 	const struct changes_run run = {
 		.first = first,
-		.last = p->user_last,
+		.last = snapshot_last(p),
 		.state = PAGE_LOST,
 	};
 
-	return first <= p->user_last ? snapshot_add_run(s, &run, 1, err) : ATW_OK;
+	return first <= snapshot_last(p) ? snapshot_add_run(s, &run, 1, err) : ATW_OK;
 }
 
 static int snapshot_read_pages(struct provider *p, size_t task, struct snapshot *s,
@@ -207,7 +213,7 @@ static int snapshot_read_pages(struct provider *p, size_t task, struct snapshot 
 {
 	struct atw_err why = {0};
 	const struct page_run *run;
-	int r = p->ops->pages_open(p, task, 0, p->user_last, &why), rc = ATW_OK;
+	int r = p->ops->pages_open(p, task, 0, snapshot_last(p), &why), rc = ATW_OK;
 
 	while (r == ATW_OK && rc == ATW_OK &&
 	       (r = p->ops->pages_next(p, &run, &why)) == ATW_OK) {
@@ -245,4 +251,79 @@ int snapshot_read(struct provider *p, size_t task, bool areas_only, struct snaps
 	else
 		snapshot_deinit(&s);
 	return r;
+}
+
+/* ---- the kernel ---- */
+
+static int snapshot_read_regions(struct atw_kernel *k, struct snapshot *s,
+				 struct atw_err *err)
+{
+	struct changes_side *side = &s->side;
+	struct atw_region g;
+	char *name;
+
+	for (size_t i = 0; atw_kernel_region(k, i, &g) == ATW_OK; i++) {
+		if (!array_reserve((void **)&side->area, &s->areas_cap, side->nareas + 1,
+				   sizeof(*side->area)))
+			return atw_err_nomem(err);
+		name = strdup(g.name ? g.name : "");
+		if (!name)
+			return atw_err_nomem(err);
+		side->area[side->nareas++] = (struct changes_area){
+			.first = g.first.u,
+			.last = g.last.u,
+			.name_known = true,
+			.name = name,
+		};
+	}
+	return ATW_OK;
+}
+
+static int snapshot_add_range(struct snapshot *s, const struct mmu_range *g,
+			      uint64_t page, struct atw_err *err)
+{
+	struct changes_run run = {
+		.first = g->va.u,
+		.last = g->va.u + (g->size - 1),
+		.state = PAGE_LOST,
+	};
+
+	/* What repeats has its place in another unit: nothing is known of single pages.
+	 */
+	if (!g->loss && g->kind == ATW_LEAF) {
+		run.state = PAGE_PRESENT;
+		run.at_known = !g->repeat_of;
+		run.at = run.at_known ? g->pa.u : 0;
+		run.same = g->same_pa;
+		run.rights_known = true;
+		/* Those of the kernel; bit by bit as CHANGES_READ and the others. */
+		run.rights = g->rights & (CHANGES_READ | CHANGES_WRITE | CHANGES_EXEC);
+	} else if (!g->loss && g->kind != ATW_BAD) {
+		return ATW_OK;
+	}
+	return snapshot_add_run(s, &run, page, err);
+}
+
+int snapshot_read_kernel(struct atw_kernel *k, struct snapshot *ret, struct atw_err *err)
+{
+	const struct mmu_space *space = atw_kernel_space(k);
+	const struct mmu_walk_opts o = {.size = sizeof(o), .last = ATW_VA(UINT64_MAX)};
+	const uint64_t page = (uint64_t)1 << space->paging.page_shift;
+	struct snapshot s = {.name = "kernel"};
+	struct mmu_ranges *ranges;
+	struct mmu_range g;
+	int r = mmu_ranges_open(space, &o, MMU_SPLIT_RIGHTS | MMU_SPLIT_PHYSICAL, &ranges,
+				err);
+
+	if (r < 0)
+		return r;
+	r = snapshot_read_regions(k, &s, err);
+	while (r == ATW_OK && (r = mmu_ranges_next(ranges, &g, err)) == ATW_OK)
+		r = snapshot_add_range(&s, &g, page, err);
+	mmu_ranges_close(ranges);
+	if (r == ATW_END)
+		*ret = s;
+	else
+		snapshot_deinit(&s);
+	return r == ATW_END ? ATW_OK : r;
 }

@@ -3,6 +3,7 @@
 #ifndef TARGET_SNAPSHOT_H
 #define TARGET_SNAPSHOT_H
 
+#include "linux/linux.h"
 #include "target/changes.h"
 #include "target/provider.h"
 
@@ -21,6 +22,11 @@ struct snapshot {
  */
 int snapshot_read(struct provider *p, size_t task, bool areas_only, struct snapshot *ret,
 		  struct atw_err *err);
+/*
+ * The kernel's own mappings, PID 0, with its regions as areas. What cannot be read is
+ * unknown.
+ */
+int snapshot_read_kernel(struct atw_kernel *k, struct snapshot *ret, struct atw_err *err);
 /* Zeroed is fine. */
 void snapshot_deinit(struct snapshot *s);
 /* Bytes of all areas. */

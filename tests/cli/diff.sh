@@ -256,6 +256,30 @@ END
 	run atwalk diff --expect 5 before.elf after.elf
 	run atwalk diff --expect none --filter page-state before.elf after.elf
 
+	t "--kernel-map: changes of the kernel's own mappings"
+	cp before.elf after.elf
+	entry=$(atwalk walk -p --format csv --columns level,entry_at before.elf ffffffffc0393000 |
+		sed -n 's/^PTE,0x//p')
+	yes poke after.elf "$(printf %x $((16#$entry + offset)))" 00000000
+	run atwalk diff before.elf after.elf --format csv
+	out <<<'pid,task,address,size,change,before,after,area'
+	run atwalk diff --kernel-map before.elf after.elf --format csv
+	status 1
+	out <<'END'
+pid,task,address,size,change,before,after,area
+,kernel,0xffffffffc0393000,4096,page-unmapped,0x0000000003c1c000,absent,modules
+END
+	run atwalk diff --kernel-map --by process before.elf after.elf --format csv --columns pid,task,unmapped
+	status 1
+	out <<'END'
+pid,task,unmapped
+,kernel,4096
+END
+	run atwalk diff --kernel-map a.cap b.cap
+	status 3
+	no_out
+	err_has 'this needs page tables'
+
 	t "a dump and a capture without one of its processes"
 	awk '/^T:/ { drop = $2 == "thp," } !drop' tasks.cap >less.cap
 	end_capture less.cap
