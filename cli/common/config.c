@@ -21,7 +21,7 @@
 /* Options that are no default: they name what one command is about. */
 static const char *const config_refused[] = {
 	"output", "part",   "help", "version", "quiet", "verbose", "pid", "task",
-	"cpu",    "config", "root", "cbit",    "no-config", "expect",
+	"cpu",    "config", "root", "cbit",    "no-config", "expect", "interval",
 };
 
 /* Sections of common options. Keys of a command's section are its long options. */
