@@ -115,7 +115,6 @@ static int diff_list(struct diff *d, struct diff_side *s, struct atw_err *err)
 
 	if (r == ATW_OK) {
 		s->prov->every = true;
-		s->prov->areas_only = d->o->areas_only;
 		s->one = d->o->space.pid.given;
 		s->listing = true;
 		r = s->prov->ops->tasks(s->prov, err);
@@ -306,7 +305,7 @@ static void diff_complain(const struct diff *d)
 	for (unsigned i = 0; i < 2; i++)
 		if (session_has_gaps(d->side[i].src) &&
 		    (!i || d->side[0].src != d->side[1].src))
-			complain_defects(d->c, d->side[i].src);
+			print_defects(d->c, d->side[i].src);
 	if (d->doubtful)
 		print_incomplete("%s: %" PRIu64 " process%s not compared: the other side "
 			      "may not read all processes",
@@ -483,16 +482,16 @@ static int diff_run(const struct common *c, void *opts, int argc, char **argv)
 }
 
 const struct command cmd_diff = {
-	"diff",
-	"A B",
-	"changes of processes, areas and pages between two sources",
-	"Compares the processes of two sources (dumps, captures, live): which began and\n"
-	"ended, which memory areas were mapped, unmapped, resized or got other rights, "
-	"and\n"
-	"which pages were mapped, unmapped, moved, swapped or got other rights.\n"
-	"Exit status 0: no difference; 1: they differ; 4: some of it cannot be compared.",
-	OPT_COMMON_LISTING,
-	options,
-	sizeof(struct diff_opts),
-	diff_run,
+	.name = "diff",
+	.args = "A B",
+	.summary = "list changes of processes, areas and pages between two sources",
+	.about =
+		"Compares the processes of two sources (dumps, captures, live): which began and\n"
+		"ended, which memory areas were mapped, unmapped, resized or got other rights,\n"
+		"and which pages were mapped, unmapped, moved, swapped or got other rights.\n"
+		"Exit status 0: no difference; 1: they differ; 4: some of it cannot be compared.",
+	.common = OPT_COMMON_LISTING,
+	.options = options,
+	.opts_size = sizeof(struct diff_opts),
+	.run = diff_run,
 };

@@ -69,6 +69,10 @@ struct common {
 	bool progress, quiet, help, version;
 	unsigned verbose;
 	const struct config *config;     /* defaults that were read */
+	int behind;              /* operands behind "--"; -1: there is no such word */
+	/* NULL, or where rows go, and expressions about them that name columns. */
+	const struct atw_tap *tap;
+	const char *asked;
 	struct atw_output_sum *sum;      /* --expect: of all rows; else NULL */
 	/* For help alone: config_read() takes these options out of the command line. */
 	const char *config_file;

@@ -67,6 +67,7 @@ void rows_opts(const struct common *c, struct atw_output_opts *ret)
 		.units = units[c->units],
 		.page_shift = 12,
 		.color = rows_is_colored(c),
+		.tap = c->tap,
 		.sum = c->sum,
 	};
 }

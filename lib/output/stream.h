@@ -28,10 +28,11 @@ struct atw_output {
 	struct writer w;
 	struct outfile target;
 	struct buf notes;
-	struct buf heading;              /* for the next row; empty: none */
-	uint64_t rows;                   /* past the filter */
+	struct buf heading;              /* above the next row; empty: none */
+	uint64_t rows;                   /* that passed the filter */
 	struct atw_output_sum *sum;      /* NULL: not wanted */
-	bool sumless;                    /* no sums behind the rows, and the limit is of each flush */
+	bool sumless;                    /* no row of sums, and the limit applies to
+					  * each flush */
 	uint64_t before;                 /* rows before the last one */
 	uint64_t limit, left_out;        /* limit of shown rows; number of others */
 	bool dropped;                    /* the last row was left out */

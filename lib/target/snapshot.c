@@ -66,8 +66,11 @@ static int snapshot_read_areas(struct provider *p, size_t task, struct snapshot 
 {
 	struct atw_err why = {0};
 	struct task_about about;
-	int r = p->ops->areas_open(p, task, &why);
+	struct vma_cursor *c = NULL;
+	int r = vma_cursor_open(p, task, &c, &why), rc = ATW_OK;
 
+	if (r != ATW_OK)
+		vma_cursor_close(c);
 	if (r == ATW_END)
 		return r;
 	if (r < 0) {
@@ -77,17 +80,15 @@ static int snapshot_read_areas(struct provider *p, size_t task, struct snapshot 
 	}
 	/* A provider that knows its times otherwise has them in other units. */
 	if (p->ops->about) {
-		if (p->ops->about(p, task, &about, NULL) == ATW_OK &&
+		if (p->ops->about(p, task, c, &about, NULL) == ATW_OK &&
 		    about.has & CAPTURE_T_START)
 			s->start = about.t.start;
 	} else {
 		s->start = p->task[task].start;
 	}
-	while ((r = p->ops->areas_next(p, a, &why)) != ATW_END) {
+	while (rc == ATW_OK && (r = vma_cursor_next(c, a, &why)) != ATW_END) {
 		if (r == ATW_OK) {
-			r = snapshot_add_area(s, a, !p->rights_unknown, err);
-			if (r != ATW_OK)
-				return r;
+			rc = snapshot_add_area(s, a, !a->rights_unknown, err);
 			continue;
 		}
 		s->side.incomplete = true;
@@ -95,7 +96,8 @@ static int snapshot_read_areas(struct provider *p, size_t task, struct snapshot 
 		if (r == ATW_E_LIMIT || r == ATW_E_NOMEM)
 			break;
 	}
-	return ATW_OK;
+	vma_cursor_close(c);
+	return rc;
 }
 
 /* ---- pages ---- */
@@ -211,17 +213,19 @@ static int snapshot_lose_rest(struct provider *p, struct snapshot *s, struct atw
 static int snapshot_read_pages(struct provider *p, size_t task, struct snapshot *s,
 			       struct atw_err *err)
 {
+	const struct page_query q = {.task = task, .last = snapshot_last(p)};
 	struct atw_err why = {0};
 	const struct page_run *run;
-	int r = p->ops->pages_open(p, task, 0, snapshot_last(p), &why), rc = ATW_OK;
+	struct page_cursor *c = NULL;
+	int r = page_cursor_open(p, &q, &c, &why), rc = ATW_OK;
 
 	while (r == ATW_OK && rc == ATW_OK &&
-	       (r = p->ops->pages_next(p, &run, &why)) == ATW_OK) {
+	       (r = page_cursor_next(c, &run, &why)) == ATW_OK) {
 		if (run->why)
 			provider_cannot(p, s->name, run->why);
 		rc = snapshot_add_pages(p, s, run, err);
 	}
-	p->ops->pages_close(p);
+	page_cursor_close(c);
 	if (rc != ATW_OK || r >= 0)
 		return rc;
 	provider_cannot(p, s->name, &why);
