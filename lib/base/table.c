@@ -34,6 +34,8 @@ static bool table_make_room(struct table *t)
 
 	if (2 * (t->n + 1) <= t->slots)
 		return true;
+	if (more.slots > PTRDIFF_MAX / sizeof(*more.slot))
+		return false;
 	more.slot = calloc(more.slots, sizeof(*more.slot));
 	if (!more.slot)
 		return false;
