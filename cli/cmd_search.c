@@ -39,7 +39,10 @@ static const struct opt options[] = {
 };
 
 enum { S_ADDRESS, S_PHYSICAL, S_PATTERN, S_BYTES, S_TEXT, S_AREA, S_COUNT };
-enum { SEARCH_SHOWN = 16 }; /* bytes of a match that are shown */
+enum {
+	SEARCH_SHOWN = 16,       /* bytes of a match that are shown */
+	SEARCH_MOST = 64,        /* patterns */
+};
 
 static const struct atw_column search_columns[S_COUNT] = {
 	[S_ADDRESS] = {.key = "address",
@@ -172,7 +175,7 @@ static int search_in(struct search_state *s, uint64_t at, uint64_t pa,
 		     const uint8_t *data, size_t len, size_t end, size_t over,
 		     struct atw_err *err)
 {
-	size_t next[64];
+	size_t next[SEARCH_MOST] = {0};
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < s->n; i++)
@@ -347,9 +350,9 @@ static int search_check(const struct search_opts *o)
 		return usage_error("search",
 				   "a pattern is missing: --bytes, --text, --word "
 				   "or --pointers-to");
-	if (n > 64)
-		return usage_error("search",
-				   "at most 64 patterns can be searched for at once");
+	if (n > SEARCH_MOST)
+		return usage_error("search", "at most %d patterns can be searched for at once",
+				   SEARCH_MOST);
 	if (o->width.given && o->width.u != 1 && o->width.u != 2 && o->width.u != 4 &&
 	    o->width.u != 8)
 		return usage_error("search", "--width is 1, 2, 4 or 8");
@@ -399,7 +402,7 @@ static int search_run(const struct common *c, void *opts, int argc, char **argv)
 	if (status)
 		return status;
 	a = calloc((size_t)n + 1, sizeof(*a));
-	s.pattern = calloc(64, sizeof(*s.pattern));
+	s.pattern = calloc(SEARCH_MOST, sizeof(*s.pattern));
 	if (!a || !s.pattern) {
 		free(a);
 		free(s.pattern);

@@ -58,7 +58,7 @@ fact,value
 machine,x86_64
 EOF
 
-t '$ATWALK_CONFIG wins over the user'"'"'s file, key by key'
+t "ATWALK_CONFIG wins over the user's file, key by key"
 printf '[output]\nformat=csv\n' >env.ini
 ATWALK_CONFIG=env.ini run atwalk x86.elf ffffffff91400000
 out <<'EOF'
