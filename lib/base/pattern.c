@@ -20,6 +20,30 @@ static int pattern_too_long(struct atw_err *err)
 	return atw_err_set(err, ATW_E_USAGE, "a pattern has at most %d bytes", PATTERN_MOST);
 }
 
+enum { PATTERN_BLOCK = 64 };     /* bytes or words that are looked at before a branch */
+
+/* How much of memory a byte of the pattern rules out: fillers of memory rule out least. */
+static int pattern_weight(const struct pattern *p, unsigned i)
+{
+	bool filler = !p->byte[i] || p->byte[i] == 0xff || p->byte[i] == ' ';
+
+	return 2 * __builtin_popcount(p->mask[i]) - (filler ? 8 : 0);
+}
+
+/* The first of the two best bytes of the pattern, and the last one. */
+static void pattern_anchors(struct pattern *p)
+{
+	p->anchor[0] = 0;
+	for (unsigned i = 1; i < p->len; i++)
+		if (pattern_weight(p, i) > pattern_weight(p, p->anchor[0]))
+			p->anchor[0] = i;
+	p->anchor[1] = p->anchor[0] ? 0 : p->len - 1;
+	for (unsigned i = 0; i < p->len; i++)
+		if (i != p->anchor[0] &&
+		    pattern_weight(p, i) >= pattern_weight(p, p->anchor[1]))
+			p->anchor[1] = i;
+}
+
 int pattern_hex(struct pattern *ret, const char *text, struct atw_err *err)
 {
 	struct pattern p = {.kind = PATTERN_BYTES};
@@ -40,7 +64,6 @@ int pattern_hex(struct pattern *ret, const char *text, struct atw_err *err)
 			return pattern_too_long(err);
 		p.byte[digits / 2] = (uint8_t)(p.byte[digits / 2] << 4 | (v < 0 ? 0 : v));
 		p.mask[digits / 2] = (uint8_t)(p.mask[digits / 2] << 4 | (v < 0 ? 0 : 15));
-		p.masked |= v < 0;
 		any |= v >= 0;
 		digits++;
 	}
@@ -49,6 +72,7 @@ int pattern_hex(struct pattern *ret, const char *text, struct atw_err *err)
 				   "invalid bytes '%.100s': %s", text,
 				   any ? "the number of digits is odd" : "there is no digit");
 	p.len = digits / 2;
+	pattern_anchors(&p);
 	*ret = p;
 	return ATW_OK;
 }
@@ -69,8 +93,8 @@ int pattern_text(struct pattern *ret, const char *text, bool fold, struct atw_er
 		/* Cases of a letter differ in one bit. */
 		p.mask[i] = letter ? 0xdf : 0xff;
 		p.byte[i] = (uint8_t)text[i] & p.mask[i];
-		p.masked |= letter;
 	}
+	pattern_anchors(&p);
 	*ret = p;
 	return ATW_OK;
 }
@@ -134,16 +158,6 @@ bool pattern_is_zero(const struct pattern *p)
 
 /* ---- bytes ---- */
 
-/* The byte of the pattern that is searched for first: the first one without a wildcard. */
-static unsigned pattern_anchor(const struct pattern *p)
-{
-	unsigned i = 0;
-
-	while (i < p->len && p->mask[i] != 0xff)
-		i++;
-	return i;
-}
-
 static bool pattern_matches(const struct pattern *p, const uint8_t *at)
 {
 	for (unsigned i = 0; i < p->len; i++)
@@ -152,37 +166,49 @@ static bool pattern_matches(const struct pattern *p, const uint8_t *at)
 	return true;
 }
 
+/* Vectors that every CPU has: compilers take comparisons of longer ones apart. */
+typedef uint8_t pattern_vector __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint64_t pattern_pair __attribute__((vector_size(16)));
+
+/* Does some place of a block agree in both anchors, at + first and at + second? */
+static inline bool pattern_block(const struct pattern *p, const uint8_t *first,
+				 const uint8_t *second)
+{
+	const pattern_vector *a = (const void *)first, *b = (const void *)second;
+	const uint8_t byte_a = p->byte[p->anchor[0]], mask_a = p->mask[p->anchor[0]];
+	const uint8_t byte_b = p->byte[p->anchor[1]], mask_b = p->mask[p->anchor[1]];
+	pattern_pair any = {0};
+
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < PATTERN_BLOCK / sizeof(*a); i++)
+		any |= (pattern_pair)((a[i] & mask_a) == byte_a) &
+		       (pattern_pair)((b[i] & mask_b) == byte_b);
+	return any[0] | any[1];
+}
+
 static size_t pattern_find_bytes(const struct pattern *p, const uint8_t *data, size_t len,
 				 size_t from)
 {
-	unsigned anchor = pattern_anchor(p);
+	const unsigned a = p->anchor[0], b = p->anchor[1];
+	const uint8_t *at = data + from, *end = data + len - p->len + 1;
 
-	for (size_t end = len - p->len + 1; from < end; from++) {
-		if (anchor < p->len) {
-			const uint8_t *at = memchr(data + from + anchor, p->byte[anchor],
-						   end - from);
+	for (; at < end; at += PATTERN_BLOCK) {
+		size_t n = (size_t)(end - at);
 
-			if (!at)
-				break;
-			from = (size_t)(at - data) - anchor;
+		if (n >= PATTERN_BLOCK) {
+			if (!pattern_block(p, at + a, at + b))
+				continue;
+			n = PATTERN_BLOCK;
 		}
-		if (pattern_matches(p, data + from))
-			return from;
+		for (size_t i = 0; i < n; i++)
+			if ((at[a + i] & p->mask[a]) == p->byte[a] &&
+			    pattern_matches(p, at + i))
+				return (size_t)(at + i - data);
 	}
 	return SIZE_MAX;
 }
 
-static size_t pattern_find_plain(const struct pattern *p, const uint8_t *data, size_t len,
-				 size_t from)
-{
-	const uint8_t *at = memmem(data + from, len - from, p->byte, p->len);
-
-	return at ? (size_t)(at - data) : SIZE_MAX;
-}
-
 /* ---- words ---- */
-
-enum { PATTERN_BLOCK = 32 };     /* words that are looked at before a branch */
 
 #define PATTERN_FIND_WORDS(bits_of, type)                                                   \
 	static size_t pattern_find_words_##bits_of(const struct pattern *p,                  \
@@ -221,8 +247,7 @@ size_t pattern_find(const struct pattern *p, uint64_t at, const void *data, size
 	if (len < p->len || from > len - p->len)
 		return SIZE_MAX;
 	if (p->kind == PATTERN_BYTES)
-		return p->masked ? pattern_find_bytes(p, data, len, from)
-				 : pattern_find_plain(p, data, len, from);
+		return pattern_find_bytes(p, data, len, from);
 	from += (size_t)(-(at + from) & (p->len - 1));
 	switch (p->len) {
 	case 1: return pattern_find_words_8(p, data, from, len);

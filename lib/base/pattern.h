@@ -17,7 +17,7 @@ struct pattern {
 	unsigned len;            /* bytes of a match: of all of them, or of a word: 1, 2, 4, 8 */
 	/* PATTERN_BYTES: a byte matches if it has these values where `mask` has ones. */
 	uint8_t byte[PATTERN_MOST], mask[PATTERN_MOST];
-	bool masked;             /* some bit of the mask is 0 */
+	unsigned anchor[2];      /* the bytes that are compared first */
 	/* PATTERN_WORDS: (word & bits) - lo <= span. */
 	uint64_t bits, lo, span;
 };

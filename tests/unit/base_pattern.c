@@ -67,6 +67,8 @@ TEST(bytes_and_wildcards)
 	CHECK(compare(&p, 0, ROOM) > 30);
 	CHECK_EQ(pattern_hex(&p, "????0101", NULL), ATW_OK);
 	CHECK(compare(&p, 0, ROOM) > 30);
+	CHECK_EQ(pattern_hex(&p, "0? 01 ?? 02 01 00", NULL), ATW_OK);
+	CHECK(compare(&p, 0, ROOM) > 0);
 	CHECK_EQ(pattern_hex(&p, "0?", NULL), ATW_OK);
 	CHECK_EQ(compare(&p, 0, ROOM), ROOM);
 	CHECK_EQ(pattern_hex(&p, "03", NULL), ATW_OK);
