@@ -218,7 +218,7 @@ static int report_emit(struct report *r, char **source, size_t n)
 	r->source = source;
 	r->nsources = n;
 	for (size_t i = 0; i < r->all && failed == ATW_OK; i++)
-		failed = r->kind[i]->start(&ro, &r->state[i], &err);
+		failed = census_report_start(r->kind[i], &ro, &r->state[i], &err);
 	if (failed == ATW_OK)
 		status = r->o->watch
 				 ? watch_looks("report", r->o->watch, s.so.space.pid.u,
@@ -227,7 +227,7 @@ static int report_emit(struct report *r, char **source, size_t n)
 	if (failed == ATW_OK && !status)
 		failed = answers_print(&r->a, &err);
 	for (size_t i = 0; i < r->all; i++)
-		r->kind[i]->drop(r->state[i]);
+		census_report_drop(r->kind[i], r->state[i]);
 	census_model_close(r->model);
 	if (failed < 0)
 		status = print_error(&err);

@@ -23,7 +23,8 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 	int status = ATW_OK;
 
 	if (a->picture && a->picture->row)
-		status = a->picture->row(a->drawing, row, err);
+		status = census_picture_row(a->picture, a->r->kind[a->i], a->drawing, row,
+					    err);
 	return status == ATW_OK && a->out ? atw_output_row(a->out, row, err) : status;
 }
 

@@ -16,14 +16,6 @@ struct head {
 	uint64_t looks;                  /* that say when */
 };
 
-static int report_head_start(const struct census_report_opts *o, void **ret,
-			     struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct head));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 /* Of several snapshots the last one is shown: they are of one machine. */
 static void report_head_keep(char *to, size_t room, struct atw_blob text)
 {
@@ -105,12 +97,10 @@ void report_head_text(const void *state, char *const *source, size_t n, struct b
 }
 
 const struct census_report report_head = {
-	.size = sizeof(struct census_report),
 	.name = "head",
 	.looks = true,
 	.on = CENSUS_ON(HEADER),
-	.start = report_head_start,
+	.state = sizeof(struct head),
 	.feed = report_head_feed,
 	.finish = report_head_finish,
-	.drop = free,
 };

@@ -254,13 +254,13 @@ static int report_make(struct atw_report *r, struct atw_target *const *target, s
 	};
 	struct census_model *model = NULL;
 	void *state = NULL;
-	int rc = r->kind->start(&ro, &state, err);
+	int rc = census_report_start(r->kind, &ro, &state, err);
 
 	for (size_t i = 0; i < n && rc == ATW_OK; i++)
 		rc = report_pass(r, target[i], &state, &co, &model, err);
 	if (rc == ATW_OK)
 		rc = r->kind->finish(state, &out, err);
-	r->kind->drop(state);
+	census_report_drop(r->kind, state);
 	census_model_close(model);
 	return rc;
 }

@@ -178,7 +178,6 @@ struct census_report_opts {
 
 /* One analysis; all selected ones share one pass. Listed in reports.def. */
 struct census_report {
-	size_t size;
 	const char *name, *title, *help;
 	uint32_t on;                     /* CENSUS_ON(...) | ...: events to receive */
 	/*
@@ -206,7 +205,9 @@ struct census_report {
 	bool tools;                      /* its table is input of other programs:
 					  * nothing is shortened */
 	const struct atw_schema *schema;
-	int (*start)(const struct census_report_opts *o, void **ret, struct atw_err *err);
+	size_t state;                    /* bytes of its state, which begins zeroed */
+	bool opts;                       /* the state begins with the options */
+	int (*init)(void *state, const struct census_report_opts *o, struct atw_err *err);
 	/* ATW_E_LIMIT for pages: not counted, which the result reports; not a failure. */
 	int (*feed)(void *state, const struct census_event *ev, struct atw_err *err);
 	/*
@@ -215,8 +216,13 @@ struct census_report {
 	 */
 	int (*step)(void *state, const struct census_out *out, struct atw_err *err);
 	int (*finish)(void *state, const struct census_out *out, struct atw_err *err);
-	void (*drop)(void *state);       /* always called; NULL is accepted */
+	void (*deinit)(void *state);     /* also after a failure of init() */
 };
+/* *ret is set even on failure, and is to be dropped then as well. */
+int census_report_start(const struct census_report *report, const struct census_report_opts *o,
+			void **ret, struct atw_err *err);
+/* NULL is accepted. */
+void census_report_drop(const struct census_report *report, void *state);
 /* By number; NULL past the end. By name; NULL: there is none. */
 const struct census_report *census_report_kind(size_t i);
 const struct census_report *census_report_find(const char *name, size_t len);

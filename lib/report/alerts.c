@@ -82,14 +82,6 @@ struct alerts {
 	uint64_t uncounted;              /* VMAs without the mapcounts that are needed */
 };
 
-static int alerts_start(const struct census_report_opts *o, void **ret,
-			struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct alerts));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 static bool alerts_private_file(const struct census_area *a)
 {
 	return a->unit && !a->shared && (a->class <= CENSUS_DATA || a->class == CENSUS_FILE);
@@ -244,19 +236,15 @@ static int alerts_finish(void *state, const struct census_out *out, struct atw_e
 	return r;
 }
 
-static void alerts_drop(void *state)
+static void alerts_deinit(void *state)
 {
 	struct alerts *s = state;
 
-	if (s) {
-		free(s->v);
-		intern_deinit(&s->names);
-	}
-	free(s);
+	free(s->v);
+	intern_deinit(&s->names);
 }
 
 const struct census_report report_alerts = {
-	.size = sizeof(struct census_report),
 	.name = "alerts",
 	.title = "Alerts",
 	.help = "areas with copied pages, or with pages of one user beside shared ones, "
@@ -264,8 +252,8 @@ const struct census_report report_alerts = {
 	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
 	.schema = &schema,
 	.paper = true,
-	.start = alerts_start,
+	.state = sizeof(struct alerts),
 	.feed = alerts_feed,
 	.finish = alerts_finish,
-	.drop = alerts_drop,
+	.deinit = alerts_deinit,
 };

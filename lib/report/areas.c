@@ -60,7 +60,7 @@ struct report_areas_area {
 };
 
 struct report_areas_state {
-	bool virtual;
+	struct census_report_opts o;
 	struct report_areas_process *process;
 	size_t nprocesses, processes_cap;
 	struct report_areas_area *area;
@@ -68,18 +68,6 @@ struct report_areas_state {
 	struct buf marks;
 	struct intern names;
 };
-
-static int report_areas_start(const struct census_report_opts *o, void **ret,
-			      struct atw_err *err)
-{
-	struct report_areas_state *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return atw_err_nomem(err);
-	s->virtual = o->virtual;
-	*ret = s;
-	return ATW_OK;
-}
 
 static const char *report_areas_name_of(struct report_areas_state *s,
 					struct atw_blob name)
@@ -129,7 +117,7 @@ static int report_areas_on_pages(struct report_areas_state *s,
 {
 	struct report_areas_area *a = &s->area[s->n - 1];
 
-	sums_pages(&s->process[s->nprocesses - 1].sums, p, s->virtual);
+	sums_pages(&s->process[s->nprocesses - 1].sums, p, s->o.virtual);
 	if (p->va > a->at)
 		map_keep(&s->marks, MAP_ABSENT, (p->va - a->at) / page);
 	map_keep(&s->marks, map_mark(p), p->pages);
@@ -167,9 +155,9 @@ static int report_areas_on_area_end(struct report_areas_state *s,
 	a->unknown |= v->rest.single + v->rest.shared < v->rest.user;
 	a->hidden = v->incomplete;
 	a->incomplete = v->incomplete && !v->rest.user;
-	if (s->virtual)
+	if (s->o.virtual)
 		sums_area(sums, v, a->pages);
-	if (!sums_rest(sums, v, s->virtual) && v->incomplete && !s->virtual)
+	if (!sums_rest(sums, v, s->o.virtual) && v->incomplete && !s->o.virtual)
 		sums_untold(sums, v);
 	return s->marks.failed ? atw_err_nomem(err) : ATW_OK;
 }
@@ -358,21 +346,17 @@ static int report_areas_finish(void *state, const struct census_out *out,
 	return r;
 }
 
-static void report_areas_drop(void *state)
+static void report_areas_deinit(void *state)
 {
 	struct report_areas_state *s = state;
 
-	if (s) {
-		free(s->process);
-		free(s->area);
-		buf_deinit(&s->marks);
-		intern_deinit(&s->names);
-	}
-	free(s);
+	free(s->process);
+	free(s->area);
+	buf_deinit(&s->marks);
+	intern_deinit(&s->names);
 }
 
 const struct census_report report_areas = {
-	.size = sizeof(struct census_report),
 	.name = "areas",
 	.title = "Areas",
 	.help = "every area of every process, and how often each of its pages is mapped",
@@ -381,8 +365,9 @@ const struct census_report report_areas = {
 	.schema = &schema,
 	.paper = true,
 	.virtual = VIRTUAL,
-	.start = report_areas_start,
+	.state = sizeof(struct report_areas_state),
+	.opts = true,
 	.feed = report_areas_feed,
 	.finish = report_areas_finish,
-	.drop = report_areas_drop,
+	.deinit = report_areas_deinit,
 };

@@ -25,29 +25,19 @@ struct areas_picture_areas {
 	uint64_t page;
 };
 
-static int areas_picture_start(const struct census_report_opts *o, void **ret,
-			       struct atw_err *err)
-{
-	struct areas_picture_areas *a = calloc(1, sizeof(*a));
-
-	(void)o;
-	if (!a)
-		return atw_err_nomem(err);
-	/* Offset 0 is no text. */
-	buf_char(&a->texts, '\0');
-	*ret = a;
-	return ATW_OK;
-}
-
 static size_t areas_picture_keep(struct areas_picture_areas *s, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
 
 static size_t areas_picture_keep(struct areas_picture_areas *s, const char *fmt, ...)
 {
-	size_t at = s->texts.len;
 	char *text;
 	va_list ap;
+	size_t at;
 
+	/* Offset 0 is no text. */
+	if (!s->texts.len)
+		buf_char(&s->texts, '\0');
+	at = s->texts.len;
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0) {
 		s->texts.failed = true;
@@ -238,28 +228,23 @@ static int areas_picture_draw(void *state, struct scene *s, struct atw_err *err)
 	return rc < 0 ? rc : chart_strips(&c, s, err);
 }
 
-static void areas_picture_drop(void *state)
+static void areas_picture_deinit(void *state)
 {
 	struct areas_picture_areas *s = state;
 
-	if (s) {
-		free(s->v);
-		buf_deinit(&s->texts);
-		buf_deinit(&s->marks);
-	}
-	free(s);
+	free(s->v);
+	buf_deinit(&s->texts);
+	buf_deinit(&s->marks);
 }
 
 const struct census_picture picture_areas = {
-	.of =
-		{
-			.size = sizeof(struct census_report),
-			.name = "areas",
-			.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
-			      CENSUS_ON(PAGES),
-			.start = areas_picture_start,
-			.feed = areas_picture_feed,
-			.drop = areas_picture_drop,
-		},
+	.of = {
+		.name = "areas",
+		.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
+		      CENSUS_ON(PAGES),
+		.state = sizeof(struct areas_picture_areas),
+		.feed = areas_picture_feed,
+		.deinit = areas_picture_deinit,
+	},
 	.draw = areas_picture_draw,
 };

@@ -46,23 +46,9 @@ static const struct atw_column columns[B_COUNT] = {
 static const struct atw_schema schema = { "basic", columns, B_COUNT };
 
 struct basic_state {
-	bool virtual;
-	bool bare;                       /* tasks without memory are included */
+	struct census_report_opts o;
 	struct processes all;
 };
-
-static int basic_start(const struct census_report_opts *o, void **ret,
-		       struct atw_err *err)
-{
-	struct basic_state *b = calloc(1, sizeof(*b));
-
-	if (!b)
-		return atw_err_nomem(err);
-	b->virtual = o->virtual;
-	b->bare = o->bare;
-	*ret = b;
-	return ATW_OK;
-}
 
 static int basic_add_bare(struct basic_state *b, const struct capture_task *t,
 			  struct atw_err *err)
@@ -101,7 +87,7 @@ static bool basic_value(const struct basic_state *b, const struct process_sums *
 {
 	bool counts = sum == SUM_SINGLE || sum == SUM_MULTI;
 	bool pages = counts || sum == SUM_SWAPPED;
-	const struct sums *s = b->virtual && !pages ? &p->virtual : &p->resident;
+	const struct sums *s = b->o.virtual && !pages ? &p->virtual : &p->resident;
 
 	*ret = s->n[sum];
 	return !(s->incomplete >> sum & 1) && !(counts && s->unknown) &&
@@ -173,7 +159,7 @@ static int basic_put_row(const struct basic_state *b, const struct process_sums 
 	for (unsigned c = 0; c < SUMS; c++)
 		if (basic_value(b, p, c, &n))
 			row_u(&row, B_SUMS + c, n);
-	row_u(&row, B_GUESS, (b->virtual ? &p->virtual : &p->resident)->guess);
+	row_u(&row, B_GUESS, (b->o.virtual ? &p->virtual : &p->resident)->guess);
 	return row_out(&row, out, err);
 }
 
@@ -209,9 +195,9 @@ static int basic_finish(void *state, const struct census_out *out, struct atw_er
 		const struct process_sums *p = &b->all.v[i];
 
 		bare += p->bare;
-		if (!p->bare || b->bare)
+		if (!p->bare || b->o.bare)
 			order[n++] = (struct basic_place){
-				(b->virtual ? &p->virtual : &p->resident)->n[SUM_TOTAL],
+				(b->o.virtual ? &p->virtual : &p->resident)->n[SUM_TOTAL],
 				i,
 			};
 	}
@@ -219,7 +205,7 @@ static int basic_finish(void *state, const struct census_out *out, struct atw_er
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = basic_put_row(b, &b->all.v[order[i].i],
 				  processes_name(&b->all, order[i].i), out, err);
-	if (r == ATW_OK && bare && !b->bare)
+	if (r == ATW_OK && bare && !b->o.bare)
 		out->left_out(out->arg, ATW_PARAM_BARE,
 			      "%zu task%s no memory of %s own, and %s not shown: kernel threads, processes that ended",
 			      bare, bare == 1 ? " has" : "s have", bare == 1 ? "its" : "their",
@@ -227,17 +213,14 @@ static int basic_finish(void *state, const struct census_out *out, struct atw_er
 	return r;
 }
 
-static void basic_drop(void *state)
+static void basic_deinit(void *state)
 {
 	struct basic_state *b = state;
 
-	if (b)
-		processes_deinit(&b->all);
-	free(b);
+	processes_deinit(&b->all);
 }
 
 const struct census_report report_basic = {
-	.size = sizeof(struct census_report),
 	.name = "basic",
 	.title = "Processes",
 	.help = "pages of each process: read-only and read/write, stack, heap, .bss, "
@@ -248,8 +231,9 @@ const struct census_report report_basic = {
 	.bare = true,
 	.paper = true,
 	.virtual = VIRTUAL,
-	.start = basic_start,
+	.state = sizeof(struct basic_state),
+	.opts = true,
 	.feed = basic_feed,
 	.finish = basic_finish,
-	.drop = basic_drop,
+	.deinit = basic_deinit,
 };

@@ -20,22 +20,10 @@ static const struct {
 };
 
 struct basic_picture_basic {
-	bool virtual;
+	struct census_report_opts o;
 	uint64_t page;
 	struct processes all;
 };
-
-static int basic_picture_start(const struct census_report_opts *o, void **ret,
-			       struct atw_err *err)
-{
-	struct basic_picture_basic *b = calloc(1, sizeof(*b));
-
-	if (!b)
-		return atw_err_nomem(err);
-	b->virtual = o->virtual;
-	*ret = b;
-	return ATW_OK;
-}
 
 static int basic_picture_feed(void *state, const struct census_event *ev,
 			      struct atw_err *err)
@@ -71,7 +59,7 @@ static int basic_picture_draw(void *state, struct scene *s, struct atw_err *err)
 	struct chart_key key[PARTS];
 	char of[48];
 	const struct chart_bars c = {
-		.head = { b->virtual ? "Memory of processes: resident and virtual"
+		.head = { b->o.virtual ? "Memory of processes: resident and virtual"
 				     : "Memory of processes",
 			  picture_pages(b->page, of), "processes", AXIS_COUNT },
 		.names = { "resident", "virtual" },
@@ -90,30 +78,27 @@ static int basic_picture_draw(void *state, struct scene *s, struct atw_err *err)
 		basic_picture_pick(shown[i].virtual, &p->virtual);
 		bar[i] = (struct chart_bar){
 			.name = picture_process(processes_name(&b->all, i), p->pid, shown[i].name),
-			.value = shown[i].resident, .wide = b->virtual ? shown[i].virtual : NULL,
+			.value = shown[i].resident, .wide = b->o.virtual ? shown[i].virtual : NULL,
 		};
 	}
 	return chart_bars(&c, s, err);
 }
 
-static void basic_picture_drop(void *state)
+static void basic_picture_deinit(void *state)
 {
 	struct basic_picture_basic *b = state;
 
-	if (b)
-		processes_deinit(&b->all);
-	free(b);
+	processes_deinit(&b->all);
 }
 
 const struct census_picture picture_basic = {
-	.of =
-		{
-			.size = sizeof(struct census_report),
-			.name = "basic",
-			.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
-			.start = basic_picture_start,
-			.feed = basic_picture_feed,
-			.drop = basic_picture_drop,
-		},
+	.of = {
+		.name = "basic",
+		.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+		.state = sizeof(struct basic_picture_basic),
+		.opts = true,
+		.feed = basic_picture_feed,
+		.deinit = basic_picture_deinit,
+	},
 	.draw = basic_picture_draw,
 };

@@ -39,14 +39,6 @@ struct count {
 	bool refused;                    /* there are too many frames to count */
 };
 
-static int count_start(const struct census_report_opts *o, void **ret,
-		       struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct count));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 static int count_on_pages(struct count *c, const struct census_pages *p, uint64_t page,
 			  struct atw_err *err)
 {
@@ -137,25 +129,22 @@ static int count_finish(void *state, const struct census_out *out, struct atw_er
 	return row_out(&row, out, err);
 }
 
-static void count_drop(void *state)
+static void count_deinit(void *state)
 {
 	struct count *c = state;
 
-	if (c)
-		frames_deinit(&c->frames);
-	free(c);
+	frames_deinit(&c->frames);
 }
 
 const struct census_report report_count = {
-	.size = sizeof(struct census_report),
 	.name = "count",
 	.title = "User space pages",
 	.help = "how many pages of memory processes have: a number to follow over time",
 	.on = CENSUS_ON(PAGES) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END),
 	.schema = &schema,
 	.paper = true,
-	.start = count_start,
+	.state = sizeof(struct count),
 	.feed = count_feed,
 	.finish = count_finish,
-	.drop = count_drop,
+	.deinit = count_deinit,
 };

@@ -80,8 +80,7 @@ struct growth_process {
 };
 
 struct growth_state {
-	uint64_t self;                   /* pid of this program; 0: not in these
-					  * snapshots */
+	struct census_report_opts o;
 	uint64_t collector;              /* pid of the collector of this snapshot; 0:
 					  * not known */
 	struct { uint64_t pid; char name[64]; } out;     /* the last one excluded; 0:
@@ -97,18 +96,6 @@ struct growth_state {
 	uint64_t bytes[CENSUS_CLASSES];  /* its memory in this look */
 };
 
-static int growth_start(const struct census_report_opts *o, void **ret,
-			struct atw_err *err)
-{
-	struct growth_state *g = calloc(1, sizeof(*g));
-
-	if (!g)
-		return atw_err_nomem(err);
-	g->self = o->self;
-	*ret = g;
-	return ATW_OK;
-}
-
 /* ---- points ---- */
 
 /*
@@ -117,7 +104,7 @@ static int growth_start(const struct census_report_opts *o, void **ret,
  */
 static bool growth_leave_out(struct growth_state *g, const struct census_process *p)
 {
-	if (!p->pid || (p->pid != g->self && p->pid != g->collector))
+	if (!p->pid || (p->pid != g->o.self && p->pid != g->collector))
 		return false;
 	g->now = 0;
 	g->out.pid = p->pid;
@@ -398,21 +385,17 @@ static int growth_finish(void *state, const struct census_out *out, struct atw_e
 	return ATW_OK;
 }
 
-static void growth_drop(void *state)
+static void growth_deinit(void *state)
 {
 	struct growth_state *g = state;
 
-	if (!g)
-		return;
 	looks_deinit(&g->looks);
 	look_processes_deinit(&g->processes);
 	free(g->v);
 	free(g->line);
-	free(g);
 }
 
 const struct census_report report_growth = {
-	.size = sizeof(struct census_report),
 	.name = "growth",
 	.title = "What grows",
 	.help = "processes with growing memory, how fast it grows, and suspected leaks",
@@ -420,8 +403,9 @@ const struct census_report report_growth = {
 	      CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END) | CENSUS_ON(END),
 	.looks = true,
 	.schema = &schema,
-	.start = growth_start,
+	.state = sizeof(struct growth_state),
+	.opts = true,
 	.feed = growth_feed,
 	.finish = growth_finish,
-	.drop = growth_drop,
+	.deinit = growth_deinit,
 };

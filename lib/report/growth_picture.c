@@ -21,18 +21,6 @@ struct growth_picture_growth {
 	size_t n, cap;
 };
 
-static int growth_picture_start(const struct census_report_opts *o, void **ret,
-				struct atw_err *err)
-{
-	struct growth_picture_growth *g = calloc(1, sizeof(*g));
-
-	(void)o;
-	if (!g)
-		return atw_err_nomem(err);
-	*ret = g;
-	return ATW_OK;
-}
-
 static int growth_picture_on_process(struct growth_picture_growth *g,
 				     const struct census_process *p, struct atw_err *err)
 {
@@ -138,29 +126,24 @@ static int growth_picture_draw(void *state, struct scene *s, struct atw_err *err
 	return chart_lines(&c, s, err);
 }
 
-static void growth_picture_drop(void *state)
+static void growth_picture_deinit(void *state)
 {
 	struct growth_picture_growth *g = state;
 
-	if (g) {
-		looks_deinit(&g->looks);
-		look_processes_deinit(&g->processes);
-		free(g->v);
-	}
-	free(g);
+	looks_deinit(&g->looks);
+	look_processes_deinit(&g->processes);
+	free(g->v);
 }
 
 const struct census_picture picture_growth = {
-	.of =
-		{
-			.size = sizeof(struct census_report),
-			.name = "growth",
-			.looks = true,
-			.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
-			      CENSUS_ON(END),
-			.start = growth_picture_start,
-			.feed = growth_picture_feed,
-			.drop = growth_picture_drop,
-		},
+	.of = {
+		.name = "growth",
+		.looks = true,
+		.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
+		      CENSUS_ON(END),
+		.state = sizeof(struct growth_picture_growth),
+		.feed = growth_picture_feed,
+		.deinit = growth_picture_deinit,
+	},
 	.draw = growth_picture_draw,
 };

@@ -37,14 +37,6 @@ struct kernel {
 	struct intern names;
 };
 
-static int kernel_start(const struct census_report_opts *o, void **ret,
-			struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct kernel));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 static int kernel_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	static const char prefix[] = "slab.";
@@ -96,27 +88,23 @@ static int kernel_finish(void *state, const struct census_out *out, struct atw_e
 	return r;
 }
 
-static void kernel_drop(void *state)
+static void kernel_deinit(void *state)
 {
 	struct kernel *k = state;
 
-	if (k) {
-		free(k->v);
-		intern_deinit(&k->names);
-	}
-	free(k);
+	free(k->v);
+	intern_deinit(&k->names);
 }
 
 const struct census_report report_kernel = {
-	.size = sizeof(struct census_report),
 	.name = "kernel",
 	.title = "Memory of the kernel by slab cache",
 	.help = "objects and pages of each slab cache of the kernel",
 	.slabs = true,
 	.on = CENSUS_ON(HEADER),
 	.schema = &schema,
-	.start = kernel_start,
+	.state = sizeof(struct kernel),
 	.feed = kernel_feed,
 	.finish = kernel_finish,
-	.drop = kernel_drop,
+	.deinit = kernel_deinit,
 };

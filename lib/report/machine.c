@@ -117,19 +117,6 @@ struct machine_state {
 	size_t nnodes, nodes_cap;
 };
 
-static int machine_start(const struct census_report_opts *o, void **ret,
-			 struct atw_err *err)
-{
-	struct machine_state *m = calloc(1, sizeof(*m));
-
-	(void)o;
-	if (!m)
-		return atw_err_nomem(err);
-	m->all.node = -1;
-	*ret = m;
-	return ATW_OK;
-}
-
 static void machine_on_header(struct machine_state *m, const struct capture_header *h)
 {
 	uint64_t u;
@@ -447,6 +434,7 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 	struct machine_state *m = state;
 	int r;
 
+	m->all.node = -1;
 	machine_complete(m, &m->all);
 	r = machine_uses(m, &m->all, out, err);
 	if (r == ATW_OK)
@@ -476,27 +464,23 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 	return ATW_OK;
 }
 
-static void machine_drop(void *state)
+static void machine_deinit(void *state)
 {
 	struct machine_state *m = state;
 
-	if (!m)
-		return;
 	free(m->ram);
 	free(m->node);
-	free(m);
 }
 
 const struct census_report report_machine = {
-	.size = sizeof(struct census_report),
 	.name = "machine",
 	.title = "All memory by use",
 	.help = "what every frame of RAM is used for; sums up to MemTotal",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(RAM) | CENSUS_ON(SWAP) | CENSUS_ON(FRAMES) |
 	      CENSUS_ON(LOST),
 	.schema = &schema,
-	.start = machine_start,
+	.state = sizeof(struct machine_state),
 	.feed = machine_feed,
 	.finish = machine_finish,
-	.drop = machine_drop,
+	.deinit = machine_deinit,
 };

@@ -13,19 +13,6 @@ struct machine_picture_machine {
 	struct hilbert map;
 };
 
-static int machine_picture_start(const struct census_report_opts *o, void **ret,
-				 struct atw_err *err)
-{
-	struct machine_picture_machine *m = calloc(1, sizeof(*m));
-
-	(void)o;
-	if (!m)
-		return atw_err_nomem(err);
-	m->start = UINT64_MAX;
-	*ret = m;
-	return ATW_OK;
-}
-
 /* R: lines precede all F: lines, so the size of the map is known when these begin. */
 static int machine_picture_on_frames(struct machine_picture_machine *m,
 				     const struct capture_frames *f, struct atw_err *err)
@@ -51,11 +38,11 @@ static int machine_picture_feed(void *state, const struct census_event *ev,
 	m->page = ev->page;
 	switch (ev->what) {
 	case CENSUS_ON_RAM:
-		m->ram = true;
-		if (ev->ram->start < m->start)
+		if (!m->ram || ev->ram->start < m->start)
 			m->start = ev->ram->start;
 		if (ev->ram->last > m->last)
 			m->last = ev->ram->last;
+		m->ram = true;
 		return ATW_OK;
 	case CENSUS_ON_FRAMES:
 		return machine_picture_on_frames(m, ev->frames, err);
@@ -87,24 +74,20 @@ static int machine_picture_draw(void *state, struct scene *s, struct atw_err *er
 	return hilbert_draw(&m->map, "What RAM is used for", use, s, err);
 }
 
-static void machine_picture_drop(void *state)
+static void machine_picture_deinit(void *state)
 {
 	struct machine_picture_machine *m = state;
 
-	if (m)
-		hilbert_deinit(&m->map);
-	free(m);
+	hilbert_deinit(&m->map);
 }
 
 const struct census_picture picture_machine = {
-	.of =
-		{
-			.size = sizeof(struct census_report),
-			.name = "machine",
-			.on = CENSUS_ON(RAM) | CENSUS_ON(FRAMES),
-			.start = machine_picture_start,
-			.feed = machine_picture_feed,
-			.drop = machine_picture_drop,
-		},
+	.of = {
+		.name = "machine",
+		.on = CENSUS_ON(RAM) | CENSUS_ON(FRAMES),
+		.state = sizeof(struct machine_picture_machine),
+		.feed = machine_picture_feed,
+		.deinit = machine_picture_deinit,
+	},
 	.draw = machine_picture_draw,
 };

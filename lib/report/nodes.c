@@ -77,14 +77,6 @@ struct report_nodes_state {
 	bool huge;                       /* the current VMA is of hugetlbfs */
 };
 
-static int report_nodes_start(const struct census_report_opts *o, void **ret,
-			      struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct report_nodes_state));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 /* R: lines ascend; the node of one that does not is unknown. */
 static int report_nodes_on_ram(struct report_nodes_state *n,
 			       const struct census_event *ev, struct atw_err *err)
@@ -326,29 +318,25 @@ static int report_nodes_finish(void *state, const struct census_out *out,
 	return ATW_OK;
 }
 
-static void report_nodes_drop(void *state)
+static void report_nodes_deinit(void *state)
 {
 	struct report_nodes_state *n = state;
 
-	if (!n)
-		return;
 	free(n->range);
 	free(n->process);
 	free(n->part);
 	buf_deinit(&n->names);
-	free(n);
 }
 
 const struct census_report report_nodes = {
-	.size = sizeof(struct census_report),
 	.name = "nodes",
 	.title = "Processes by NUMA node",
 	.help = "which process has how much memory on which NUMA node",
 	.on = CENSUS_ON(RAM) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) |
 	      CENSUS_ON(PROCESS_END),
 	.schema = &schema,
-	.start = report_nodes_start,
+	.state = sizeof(struct report_nodes_state),
 	.feed = report_nodes_feed,
 	.finish = report_nodes_finish,
-	.drop = report_nodes_drop,
+	.deinit = report_nodes_deinit,
 };

@@ -74,14 +74,6 @@ struct pages_report {
 	bool used;                       /* the last VMA has pages: it must be kept */
 };
 
-static int report_pages_start(const struct census_report_opts *o, void **ret,
-			      struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct pages_report));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 static const char *report_pages_owner(struct pages_report *s, const struct census_area *a,
 				      const struct census_unit *unit)
 {
@@ -304,21 +296,17 @@ static int report_pages_finish(void *state, const struct census_out *out,
 	return r;
 }
 
-static void report_pages_drop(void *state)
+static void report_pages_deinit(void *state)
 {
 	struct pages_report *s = state;
 
-	if (s) {
-		page_sort_deinit(&s->sort);
-		free(s->area);
-		intern_deinit(&s->names);
-		buf_deinit(&s->text);
-	}
-	free(s);
+	page_sort_deinit(&s->sort);
+	free(s->area);
+	intern_deinit(&s->names);
+	buf_deinit(&s->text);
 }
 
 const struct census_report report_pages = {
-	.size = sizeof(struct census_report),
 	.name = "pages",
 	.title = "Pages",
 	.help = "every page that a process has, by physical address, with its flags and "
@@ -326,8 +314,8 @@ const struct census_report report_pages = {
 	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
 	.schema = &schema,
 	.paper = true,
-	.start = report_pages_start,
+	.state = sizeof(struct pages_report),
 	.feed = report_pages_feed,
 	.finish = report_pages_finish,
-	.drop = report_pages_drop,
+	.deinit = report_pages_deinit,
 };

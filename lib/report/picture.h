@@ -11,27 +11,30 @@
 #include "census/model.h"
 #include "plot/chart.h"
 
+enum { PICTURE_COLUMNS = 8 };
+
 struct census_picture {
 	/*
-	 * Its name is that of the report. Only these members are used: on, looks, start,
-	 * feed, drop.
+	 * Its name is that of the report. Only these members are used: on, looks, state,
+	 * opts, init, feed, deinit.
 	 */
 	struct census_report of;
-	/* NULL: no rows needed. Rows have the report's schema. */
+	/* NULL: no rows needed. Rows have these columns of the report, in this order. */
+	const char *column[PICTURE_COLUMNS + 1];
 	int (*row)(void *state, const struct atw_row *row, struct atw_err *err);
 	/* Draws into an initialised scene, after the report has finished. */
 	int (*draw)(void *state, struct scene *s, struct atw_err *err);
 };
 
-/* NULL: the report has no picture. By number; NULL past the end. */
+/* NULL: the report has no picture. */
 const struct census_picture *census_picture_find(const struct census_report *report);
-const struct census_picture *census_picture_kind(size_t i);
+/* Passes on a row of the report. */
+int census_picture_row(const struct census_picture *picture, const struct census_report *report,
+		       void *state, const struct atw_row *row, struct atw_err *err);
 
-/* Index of the report's column of that name; -1: it has none. */
-int picture_column(const char *report, const char *key);
-static inline bool picture_has(const struct atw_row *row, int column)
+static inline bool picture_has(const struct atw_row *row, unsigned column)
 {
-	return column >= 0 && row->have >> column & 1;
+	return row->have >> column & 1;
 }
 /* "pages of 4K"; valid as long as `buf`. */
 const char *picture_pages(uint64_t page, char buf[48]);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
+#include "report/picture.h"
 #include "report/report.h"
 
 static const char *const classes[CENSUS_CLASSES] = {
@@ -43,4 +45,21 @@ void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1])
 		snprintf(buf + 2 * i, 3, "%02x", id->b[i]);
 }
 
-/* ---- the list ---- */
+/* ---- texts of pictures ---- */
+
+const char *picture_pages(uint64_t page, char buf[48])
+{
+	char size[16];
+
+	snprintf(buf, 48, "pages of %s", num_human(page, size));
+	return buf;
+}
+
+const char *picture_process(const char *name, uint64_t pid, char buf[64])
+{
+	int room = 64 - 26;              /* ", " and 20 digits, and an ellipsis */
+
+	snprintf(buf, 64, "%.*s%s, %" PRIu64, room, name,
+		 strlen(name) <= (size_t)room ? "" : "\xe2\x80\xa6", pid);
+	return buf;
+}

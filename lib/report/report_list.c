@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report_list.c - list of the reports: apart, since reports use what report.c has. */
+/*
+ * report_list.c - list of the reports and of their pictures: apart, since both use what
+ * report.c has.
+ */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/picture.h"
 #include "report/report.h"
 
 static const struct census_report *const all[] = {
@@ -22,4 +27,57 @@ const struct census_report *census_report_find(const char *name, size_t len)
 		if (strlen(all[i]->name) == len && !memcmp(all[i]->name, name, len))
 			return all[i];
 	return NULL;
+}
+
+int census_report_start(const struct census_report *report, const struct census_report_opts *o,
+			void **ret, struct atw_err *err)
+{
+	*ret = calloc(1, report->state);
+	if (!*ret)
+		return atw_err_nomem(err);
+	if (report->opts)
+		memcpy(*ret, o, sizeof(*o));
+	return report->init ? report->init(*ret, o, err) : ATW_OK;
+}
+
+void census_report_drop(const struct census_report *report, void *state)
+{
+	if (state && report->deinit)
+		report->deinit(state);
+	free(state);
+}
+
+/* ---- pictures ---- */
+
+#define PICTURE(name) extern const struct census_picture picture_##name;
+#include "report/pictures.def"
+#undef PICTURE
+
+static const struct census_picture *const pictures[] = {
+#define PICTURE(name) &picture_##name,
+#include "report/pictures.def"
+#undef PICTURE
+};
+
+const struct census_picture *census_picture_find(const struct census_report *report)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pictures); i++)
+		if (!strcmp(pictures[i]->of.name, report->name))
+			return pictures[i];
+	return NULL;
+}
+
+int census_picture_row(const struct census_picture *picture, const struct census_report *report,
+		       void *state, const struct atw_row *row, struct atw_err *err)
+{
+	union atw_value v[PICTURE_COLUMNS];
+	struct atw_row chosen = { .v = v };
+
+	for (unsigned i = 0; picture->column[i]; i++)
+		for (size_t k = 0; k < report->schema->ncols; k++)
+			if (!strcmp(report->schema->col[k].key, picture->column[i])) {
+				v[i] = row->v[k];
+				chosen.have |= (row->have >> k & 1) << i;
+			}
+	return picture->row(state, &chosen, err);
 }

@@ -31,18 +31,6 @@ struct stacks_state {
 	struct groups names, lines;      /* names of units; output lines */
 };
 
-static int stacks_start(const struct census_report_opts *o, void **ret,
-			struct atw_err *err)
-{
-	struct stacks_state *s = calloc(1, sizeof(*s));
-
-	(void)o;
-	if (!s)
-		return atw_err_nomem(err);
-	*ret = s;
-	return ATW_OK;
-}
-
 /* A name may contain anything but separators and line ends. */
 static void stacks_put_name(struct buf *b, const char *name)
 {
@@ -213,29 +201,25 @@ static int stacks_finish(void *state, const struct census_out *out, struct atw_e
 	return r;
 }
 
-static void stacks_drop(void *state)
+static void stacks_deinit(void *state)
 {
 	struct stacks_state *s = state;
 
-	if (s) {
-		groups_deinit(&s->groups);
-		groups_deinit(&s->names);
-		groups_deinit(&s->lines);
-		buf_deinit(&s->text);
-	}
-	free(s);
+	groups_deinit(&s->groups);
+	groups_deinit(&s->names);
+	groups_deinit(&s->lines);
+	buf_deinit(&s->text);
 }
 
 const struct census_report report_stacks = {
-	.size = sizeof(struct census_report),
 	.name = "stacks",
 	.title = "Folded stacks",
 	.help = "PSS by process, file and use, as tools for flame graphs read it",
 	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES),
 	.schema = &schema,
 	.tools = true,
-	.start = stacks_start,
+	.state = sizeof(struct stacks_state),
 	.feed = stacks_feed,
 	.finish = stacks_finish,
-	.drop = stacks_drop,
+	.deinit = stacks_deinit,
 };

@@ -6,30 +6,19 @@
 #include "report/report.h"
 #include "plot/flame.h"
 
+enum { STACK, PSS, PAGES };
+
 struct stacks_picture_stacks {
-	int stack, pss, pages;
 	bool unshared;           /* some pages have no mapcount */
 	uint64_t page;
 	struct flame *flame;
 };
 
-static int stacks_picture_start(const struct census_report_opts *o, void **ret,
-				struct atw_err *err)
+static int stacks_picture_init(void *state, const struct census_report_opts *o,
+			       struct atw_err *err)
 {
-	struct stacks_picture_stacks *s = calloc(1, sizeof(*s));
-
 	(void)o;
-	if (!s)
-		return atw_err_nomem(err);
-	if (flame_open(&s->flame, err) < 0) {
-		free(s);
-		return ATW_E_NOMEM;
-	}
-	s->stack = picture_column("stacks", "stack");
-	s->pss = picture_column("stacks", "pss");
-	s->pages = picture_column("stacks", "pages");
-	*ret = s;
-	return ATW_OK;
+	return flame_open(&((struct stacks_picture_stacks *)state)->flame, err);
 }
 
 static int stacks_picture_feed(void *state, const struct census_event *ev,
@@ -46,13 +35,13 @@ static int stacks_picture_on_row(void *state, const struct atw_row *row,
 				 struct atw_err *err)
 {
 	struct stacks_picture_stacks *s = state;
-	bool share = picture_has(row, s->pss);
+	bool share = picture_has(row, PSS);
 
-	if (!picture_has(row, s->stack) || !picture_has(row, s->pages))
+	if (!picture_has(row, STACK) || !picture_has(row, PAGES))
 		return ATW_OK;
 	s->unshared |= !share;
-	return flame_add(s->flame, row->v[s->stack].s,
-			 share ? row->v[s->pss].u : row->v[s->pages].u * s->page, err);
+	return flame_add(s->flame, row->v[STACK].s,
+			 share ? row->v[PSS].u : row->v[PAGES].u * s->page, err);
 }
 
 static int stacks_picture_draw(void *state, struct scene *scene, struct atw_err *err)
@@ -66,25 +55,23 @@ static int stacks_picture_draw(void *state, struct scene *scene, struct atw_err 
 	return flame_draw(s->flame, &head, scene, err);
 }
 
-static void stacks_picture_drop(void *state)
+static void stacks_picture_deinit(void *state)
 {
 	struct stacks_picture_stacks *s = state;
 
-	if (s)
-		flame_close(s->flame);
-	free(s);
+	flame_close(s->flame);
 }
 
 const struct census_picture picture_stacks = {
-	.of =
-		{
-			.size = sizeof(struct census_report),
-			.name = "stacks",
-			.on = CENSUS_ON(PROCESS),
-			.start = stacks_picture_start,
-			.feed = stacks_picture_feed,
-			.drop = stacks_picture_drop,
-		},
+	.of = {
+		.name = "stacks",
+		.on = CENSUS_ON(PROCESS),
+		.state = sizeof(struct stacks_picture_stacks),
+		.init = stacks_picture_init,
+		.feed = stacks_picture_feed,
+		.deinit = stacks_picture_deinit,
+	},
+	.column = { "stack", "pss", "pages" },
 	.row = stacks_picture_on_row,
 	.draw = stacks_picture_draw,
 };

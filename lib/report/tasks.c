@@ -66,21 +66,9 @@ struct tasks {
 	struct report_tasks_task *v;
 	size_t n, cap;
 	struct intern names;
-	uint64_t hz;                     /* ticks per second */
+	uint64_t hz;                     /* ticks per second; 0: 100, USER_HZ, and HZ of the LPMA
+					  * format's kernel */
 };
-
-static int report_tasks_start(const struct census_report_opts *o, void **ret,
-			      struct atw_err *err)
-{
-	struct tasks *s = calloc(1, sizeof(*s));
-
-	(void)o;
-	if (!s)
-		return atw_err_nomem(err);
-	s->hz = 100;                     /* USER_HZ, and HZ of the LPMA format's kernel */
-	*ret = s;
-	return ATW_OK;
-}
 
 static void report_tasks_on_header(struct tasks *s, const struct capture_header *h)
 {
@@ -127,7 +115,7 @@ static void report_tasks_row_ticks(struct report_row *row, unsigned i, uint64_t 
 		row_u(row, i, ms / hz);
 }
 
-static int report_tasks_row(const struct tasks *s, const struct report_tasks_task *k,
+static int report_tasks_row(const struct report_tasks_task *k, uint64_t hz,
 			    const struct census_out *out, struct atw_err *err)
 {
 	static const struct { uint8_t column; uint16_t at; uint32_t has; } numbers[] = {
@@ -152,11 +140,11 @@ static int report_tasks_row(const struct tasks *s, const struct report_tasks_tas
 			row_u(&row, numbers[i].column,
 			      *(const uint64_t *)((const char *)&k->t + numbers[i].at));
 	if (k->has & CAPTURE_T_TIMES) {
-		report_tasks_row_ticks(&row, C_USER, k->t.user, s->hz);
-		report_tasks_row_ticks(&row, C_SYSTEM, k->t.system, s->hz);
+		report_tasks_row_ticks(&row, C_USER, k->t.user, hz);
+		report_tasks_row_ticks(&row, C_SYSTEM, k->t.system, hz);
 	}
 	if (k->has & CAPTURE_T_START)
-		report_tasks_row_ticks(&row, C_START, k->t.start, s->hz);
+		report_tasks_row_ticks(&row, C_START, k->t.start, hz);
 	return row_out(&row, out, err);
 }
 
@@ -167,31 +155,27 @@ static int report_tasks_finish(void *state, const struct census_out *out,
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++)
-		r = report_tasks_row(s, &s->v[i], out, err);
+		r = report_tasks_row(&s->v[i], s->hz ? s->hz : 100, out, err);
 	return r;
 }
 
-static void report_tasks_drop(void *state)
+static void report_tasks_deinit(void *state)
 {
 	struct tasks *s = state;
 
-	if (s) {
-		free(s->v);
-		intern_deinit(&s->names);
-	}
-	free(s);
+	free(s->v);
+	intern_deinit(&s->names);
 }
 
 const struct census_report report_tasks = {
-	.size = sizeof(struct census_report),
 	.name = "tasks",
 	.title = "Tasks",
 	.help = "every task, threads too: page faults and CPU times",
 	.threads = true,
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK),
 	.schema = &schema,
-	.start = report_tasks_start,
+	.state = sizeof(struct tasks),
 	.feed = report_tasks_feed,
 	.finish = report_tasks_finish,
-	.drop = report_tasks_drop,
+	.deinit = report_tasks_deinit,
 };

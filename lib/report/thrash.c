@@ -102,14 +102,6 @@ struct thrash_state {
 	size_t emitted, emitted_steps;   /* looks with emitted rows, and their steps */
 };
 
-static int thrash_start(const struct census_report_opts *o, void **ret,
-			struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct thrash_state));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 static void thrash_on_header(struct whole *w, const struct capture_header *h)
 {
 	size_t n = sizeof(refault) - 1;
@@ -509,22 +501,18 @@ static int thrash_finish(void *state, const struct census_out *out, struct atw_e
 	return r;
 }
 
-static void thrash_drop(void *state)
+static void thrash_deinit(void *state)
 {
 	struct thrash_state *t = state;
 
-	if (!t)
-		return;
 	looks_deinit(&t->looks);
 	look_processes_deinit(&t->processes);
 	free(t->whole);
 	free(t->seen);
 	free(t->step);
-	free(t);
 }
 
 const struct census_report report_thrash = {
-	.size = sizeof(struct census_report),
 	.name = "thrash",
 	.title = "Page faults by process",
 	.help = "page faults, refaults and memory pressure, from look to look: thrashing "
@@ -532,9 +520,9 @@ const struct census_report report_thrash = {
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK) | CENSUS_ON(END),
 	.looks = true,
 	.schema = &schema,
-	.start = thrash_start,
+	.state = sizeof(struct thrash_state),
 	.feed = thrash_feed,
 	.step = thrash_step,
 	.finish = thrash_finish,
-	.drop = thrash_drop,
+	.deinit = thrash_deinit,
 };

@@ -7,10 +7,7 @@
 #include "report/picture.h"
 #include "report/report.h"
 
-enum column { LOOK, SECONDS, PID, TASK, MAJOR, REFAULTS, COLUMNS };
-static const char *const keys[COLUMNS] = {
-	"look", "seconds", "pid", "task", "major_rate", "refault_rate",
-};
+enum { LOOK, SECONDS, PID, TASK, MAJOR, REFAULTS };
 
 /* The value of a line in a look, per second. */
 struct value {
@@ -20,36 +17,12 @@ struct value {
 };
 
 struct thrash_picture_thrash {
-	int column[COLUMNS];
 	struct value *v;
 	size_t n, cap;
 	uint64_t *seconds;               /* from the previous look to each look, 1/1000 */
 	size_t looks, looks_cap;
 	struct buf names;
 };
-
-static int thrash_picture_start(const struct census_report_opts *o, void **ret,
-				struct atw_err *err)
-{
-	struct thrash_picture_thrash *t = calloc(1, sizeof(*t));
-
-	(void)o;
-	if (!t)
-		return atw_err_nomem(err);
-	for (unsigned i = 0; i < COLUMNS; i++)
-		t->column[i] = picture_column("thrash", keys[i]);
-	*ret = t;
-	return ATW_OK;
-}
-
-static int thrash_picture_feed(void *state, const struct census_event *ev,
-			       struct atw_err *err)
-{
-	(void)state;
-	(void)ev;
-	(void)err;
-	return ATW_OK;
-}
 
 static int thrash_picture_add(struct thrash_picture_thrash *t, uint64_t line,
 			      uint64_t look, uint64_t rate, const char *name,
@@ -68,15 +41,14 @@ static int thrash_picture_on_row(void *state, const struct atw_row *row,
 {
 	struct thrash_picture_thrash *t = state;
 	const union atw_value *v = row->v;
-	const int *c = t->column;
-	bool whole = !picture_has(row, c[PID]);
+	bool whole = !picture_has(row, PID);
 	uint64_t look;
 	char name[64];
 	int rc = ATW_OK;
 
-	if (!picture_has(row, c[LOOK]))
+	if (!picture_has(row, LOOK))
 		return ATW_OK;
-	look = v[c[LOOK]].u;
+	look = v[LOOK].u;
 	if (look >= t->looks) {
 		if (!array_reserve((void **)&t->seconds, &t->looks_cap, (size_t)look + 1,
 				   sizeof(*t->seconds)))
@@ -84,18 +56,18 @@ static int thrash_picture_on_row(void *state, const struct atw_row *row,
 		while (t->looks <= look)
 			t->seconds[t->looks++] = 0;
 	}
-	if (picture_has(row, c[SECONDS]))
-		t->seconds[look] = v[c[SECONDS]].u;
-	if (picture_has(row, c[MAJOR]))
+	if (picture_has(row, SECONDS))
+		t->seconds[look] = v[SECONDS].u;
+	if (picture_has(row, MAJOR))
 		rc = thrash_picture_add(
-			t, whole ? 0 : 2 + v[c[PID]].u, look, v[c[MAJOR]].u / 1000,
+			t, whole ? 0 : 2 + v[PID].u, look, v[MAJOR].u / 1000,
 			whole ? "all: major faults"
-			      : picture_process(picture_has(row, c[TASK]) ? v[c[TASK]].s
+			      : picture_process(picture_has(row, TASK) ? v[TASK].s
 									  : "",
-						v[c[PID]].u, name),
+						v[PID].u, name),
 			err);
-	if (rc == ATW_OK && whole && picture_has(row, c[REFAULTS]))
-		rc = thrash_picture_add(t, 1, look, v[c[REFAULTS]].u / 1000,
+	if (rc == ATW_OK && whole && picture_has(row, REFAULTS))
+		rc = thrash_picture_add(t, 1, look, v[REFAULTS].u / 1000,
 					"all: refaults", err);
 	return rc;
 }
@@ -160,29 +132,23 @@ static int thrash_picture_draw(void *state, struct scene *s, struct atw_err *err
 	return thrash_picture_draw_lines(t, s, err);
 }
 
-static void thrash_picture_drop(void *state)
+static void thrash_picture_deinit(void *state)
 {
 	struct thrash_picture_thrash *t = state;
 
-	if (t) {
-		free(t->v);
-		free(t->seconds);
-		buf_deinit(&t->names);
-	}
-	free(t);
+	free(t->v);
+	free(t->seconds);
+	buf_deinit(&t->names);
 }
 
 const struct census_picture picture_thrash = {
-	.of =
-		{
-			.size = sizeof(struct census_report),
-			.name = "thrash",
-			.looks = true,
-			.on = CENSUS_ON(HEADER),
-			.start = thrash_picture_start,
-			.feed = thrash_picture_feed,
-			.drop = thrash_picture_drop,
-		},
+	.of = {
+		.name = "thrash",
+		.looks = true,
+		.state = sizeof(struct thrash_picture_thrash),
+		.deinit = thrash_picture_deinit,
+	},
+	.column = { "look", "seconds", "pid", "task", "major_rate", "refault_rate" },
 	.row = thrash_picture_on_row,
 	.draw = thrash_picture_draw,
 };

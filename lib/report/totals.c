@@ -56,7 +56,7 @@ struct total {
 };
 
 struct totals_state {
-	bool virtual;
+	struct census_report_opts o;
 	uint64_t page;
 	struct parts parts;
 	struct part *now;
@@ -67,18 +67,6 @@ struct totals_state {
 	uint64_t refused;                /* programs and libraries that were not
 					  * counted completely */
 };
-
-static int totals_start(const struct census_report_opts *o, void **ret,
-			struct atw_err *err)
-{
-	struct totals_state *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return atw_err_nomem(err);
-	s->virtual = o->virtual;
-	*ret = s;
-	return ATW_OK;
-}
 
 /* false: neither code nor data: holes between segments. */
 static bool totals_kind_of(enum census_class class, enum totals_kind *ret)
@@ -265,9 +253,9 @@ static int totals_row(const struct total *t, const struct census_out *out,
 static void totals_paper(const struct totals_state *s, const struct total *t,
 			 const struct census_out *out)
 {
-	const uint64_t *v = s->virtual ? t->virtual : t->pages;
+	const uint64_t *v = s->o.virtual ? t->virtual : t->pages;
 
-	if (t->unknown && !s->virtual)
+	if (t->unknown && !s->o.virtual)
 		out->text(out->arg, "%s, n/a, n/a, n/a, n/a\n", t->unit->name);
 	else
 		out->text(out->arg,
@@ -297,20 +285,16 @@ static int totals_finish(void *state, const struct census_out *out, struct atw_e
 	return r;
 }
 
-static void totals_drop(void *state)
+static void totals_deinit(void *state)
 {
 	struct totals_state *s = state;
 
-	if (s) {
-		free(s->v);
-		parts_deinit(&s->parts);
-		frames_deinit(&s->frames);
-	}
-	free(s);
+	free(s->v);
+	parts_deinit(&s->parts);
+	frames_deinit(&s->frames);
 }
 
 const struct census_report report_totals = {
-	.size = sizeof(struct census_report),
 	.name = "totals",
 	.title = "Memory of programs and libraries",
 	.help = "what each program and library takes in all processes, virtual and "
@@ -319,8 +303,9 @@ const struct census_report report_totals = {
 	.schema = &schema,
 	.paper = true,
 	.virtual = VIRTUAL_PAPER,
-	.start = totals_start,
+	.state = sizeof(struct totals_state),
+	.opts = true,
 	.feed = totals_feed,
 	.finish = totals_finish,
-	.drop = totals_drop,
+	.deinit = totals_deinit,
 };

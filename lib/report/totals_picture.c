@@ -7,9 +7,7 @@
 #include "report/report.h"
 
 enum { PARTS = 3 };
-static const char *const keys[2][PARTS] = {
-	{ "bss", "data", "text" }, { "virtual_bss", "virtual_data", "virtual_text" },
-};
+enum { NAME, STATE, PAGES };     /* pages: physical, then virtual */
 
 struct totals_picture_unit {
 	size_t name;                     /* in `names` */
@@ -17,29 +15,11 @@ struct totals_picture_unit {
 };
 
 struct totals_picture_totals {
-	int name, state, column[2][PARTS];
 	uint64_t page, unknown;          /* unknown: units without known memory */
 	struct totals_picture_unit *v;
 	size_t n, cap;
 	struct buf names;
 };
-
-static int totals_picture_start(const struct census_report_opts *o, void **ret,
-				struct atw_err *err)
-{
-	struct totals_picture_totals *t = calloc(1, sizeof(*t));
-
-	(void)o;
-	if (!t)
-		return atw_err_nomem(err);
-	t->name = picture_column("totals", "name");
-	t->state = picture_column("totals", "state");
-	for (unsigned w = 0; w < 2; w++)
-		for (unsigned k = 0; k < PARTS; k++)
-			t->column[w][k] = picture_column("totals", keys[w][k]);
-	*ret = t;
-	return ATW_OK;
-}
 
 /* The page size is the only data that the rows lack. */
 static int totals_picture_feed(void *state, const struct census_event *ev,
@@ -58,24 +38,24 @@ static int totals_picture_on_row(void *state, const struct atw_row *row,
 	struct totals_picture_totals *t = state;
 	struct totals_picture_unit *u;
 
-	if (!picture_has(row, t->name))
+	if (!picture_has(row, NAME))
 		return ATW_OK;
 	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
 		return atw_err_nomem(err);
 	u = &t->v[t->n++];
 	*u = (struct totals_picture_unit){.name = t->names.len};
-	buf_str(&t->names, row->v[t->name].s);
-	if (picture_has(row, t->state) && row->v[t->state].u)
+	buf_str(&t->names, row->v[NAME].s);
+	if (picture_has(row, STATE) && row->v[STATE].u)
 		buf_str(&t->names, CENSUS_DELETED);
 	buf_char(&t->names, '\0');
 	if (t->names.failed)
 		return atw_err_nomem(err);
-	if (!picture_has(row, t->column[0][0]))
+	if (!picture_has(row, PAGES))
 		t->unknown++;
 	for (unsigned w = 0; w < 2; w++)
 		for (unsigned k = 0; k < PARTS; k++)
-			if (picture_has(row, t->column[w][k]))
-				u->pages[w][k] = row->v[t->column[w][k]].u;
+			if (picture_has(row, PAGES + w * PARTS + k))
+				u->pages[w][k] = row->v[PAGES + w * PARTS + k].u;
 	return ATW_OK;
 }
 
@@ -113,27 +93,24 @@ static int totals_picture_draw(void *state, struct scene *s, struct atw_err *err
 	return rc;
 }
 
-static void totals_picture_drop(void *state)
+static void totals_picture_deinit(void *state)
 {
 	struct totals_picture_totals *t = state;
 
-	if (t) {
-		free(t->v);
-		buf_deinit(&t->names);
-	}
-	free(t);
+	free(t->v);
+	buf_deinit(&t->names);
 }
 
 const struct census_picture picture_totals = {
-	.of =
-		{
-			.size = sizeof(struct census_report),
-			.name = "totals",
-			.on = CENSUS_ON(PROCESS),
-			.start = totals_picture_start,
-			.feed = totals_picture_feed,
-			.drop = totals_picture_drop,
-		},
+	.of = {
+		.name = "totals",
+		.on = CENSUS_ON(PROCESS),
+		.state = sizeof(struct totals_picture_totals),
+		.feed = totals_picture_feed,
+		.deinit = totals_picture_deinit,
+	},
+	.column = { "name", "state", "bss", "data", "text", "virtual_bss", "virtual_data",
+		    "virtual_text" },
 	.row = totals_picture_on_row,
 	.draw = totals_picture_draw,
 };

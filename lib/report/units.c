@@ -60,14 +60,6 @@ struct units_report {
 	struct buf text;                 /* of a row */
 };
 
-static int units_start(const struct census_report_opts *o, void **ret,
-		       struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct units_report));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 /*
  * 8 TiB of mappings: a limit, because a few lines may claim pages that would take minutes
  * to count.
@@ -273,21 +265,17 @@ static int units_finish(void *state, const struct census_out *out, struct atw_er
 	return r;
 }
 
-static void units_drop(void *state)
+static void units_deinit(void *state)
 {
 	struct units_report *s = state;
 
-	if (s) {
-		pieces_deinit(&s->pieces);
-		free(s->mappings);
-		parts_deinit(&s->parts);
-		buf_deinit(&s->text);
-	}
-	free(s);
+	pieces_deinit(&s->pieces);
+	free(s->mappings);
+	parts_deinit(&s->parts);
+	buf_deinit(&s->text);
 }
 
 const struct census_report report_units = {
-	.size = sizeof(struct census_report),
 	.name = "units",
 	.title = "Programs and libraries",
 	.help = "programs and libraries, across all processes: which processes have "
@@ -295,8 +283,8 @@ const struct census_report report_units = {
 	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
 	.schema = &schema,
 	.paper = true,
-	.start = units_start,
+	.state = sizeof(struct units_report),
 	.feed = units_feed,
 	.finish = units_finish,
-	.drop = units_drop,
+	.deinit = units_deinit,
 };

@@ -30,14 +30,6 @@ struct units_picture_units {
 	struct buf names;                /* of drawn units */
 };
 
-static int units_picture_start(const struct census_report_opts *o, void **ret,
-			       struct atw_err *err)
-{
-	(void)o;
-	*ret = calloc(1, sizeof(struct units_picture_units));
-	return *ret ? ATW_OK : atw_err_nomem(err);
-}
-
 static int units_picture_on_pages(struct units_picture_units *u,
 				  const struct census_pages *p, struct atw_err *err)
 {
@@ -155,27 +147,22 @@ static int units_picture_draw(void *state, struct scene *s, struct atw_err *err)
 	return rc;
 }
 
-static void units_picture_drop(void *state)
+static void units_picture_deinit(void *state)
 {
 	struct units_picture_units *u = state;
 
-	if (u) {
-		free(u->v);
-		frames_deinit(&u->frames);
-		buf_deinit(&u->names);
-	}
-	free(u);
+	free(u->v);
+	frames_deinit(&u->frames);
+	buf_deinit(&u->names);
 }
 
 const struct census_picture picture_units = {
-	.of =
-		{
-			.size = sizeof(struct census_report),
-			.name = "units",
-			.on = CENSUS_ON(PROCESS) | CENSUS_ON(PAGES),
-			.start = units_picture_start,
-			.feed = units_picture_feed,
-			.drop = units_picture_drop,
-		},
+	.of = {
+		.name = "units",
+		.on = CENSUS_ON(PROCESS) | CENSUS_ON(PAGES),
+		.state = sizeof(struct units_picture_units),
+		.feed = units_picture_feed,
+		.deinit = units_picture_deinit,
+	},
 	.draw = units_picture_draw,
 };

@@ -50,40 +50,31 @@ static const struct atw_column columns[COLUMNS] = {
 static const struct atw_schema schema = { "use", columns, COLUMNS };
 
 struct use {
+	struct census_report_opts o;
 	enum group_by by;
 	struct groups groups;
 	struct owners owners;
 	size_t group;                    /* of the current VMA */
 	uint64_t page;
-	const char *(*user)(void *arg, uint64_t uid);
-	void *user_arg;
 	bool unsized;                    /* for some pages it is not known whether
 					  * large ones map them */
 	uint64_t work;                   /* frames that were examined */
 	uint64_t looks;                  /* completed */
 };
 
-static int use_start(const struct census_report_opts *o, void **ret, struct atw_err *err)
-{
-	struct use *u = calloc(1, sizeof(*u));
-
-	if (!u)
-		return atw_err_nomem(err);
-	u->user = o->user;
-	u->user_arg = o->user_arg;
-	*ret = u;
-	return group_by_find(o->by, &u->by, err);
-}
-
-static void use_drop(void *state)
+static int use_init(void *state, const struct census_report_opts *o, struct atw_err *err)
 {
 	struct use *u = state;
 
-	if (!u)
-		return;
+	return group_by_find(o->by, &u->by, err);
+}
+
+static void use_deinit(void *state)
+{
+	struct use *u = state;
+
 	groups_deinit(&u->groups);
 	owners_deinit(&u->owners);
-	free(u);
 }
 
 static int use_area(struct use *u, const struct census_event *ev, struct atw_err *err)
@@ -243,8 +234,8 @@ static void use_put_sums(const struct page_group *g, bool unsized, struct report
 static int use_put_group(const struct use *u, const struct page_group *g,
 			 const struct census_out *out, struct atw_err *err)
 {
-	const char *user = u->by == BY_USER && g->known && u->user ? u->user(u->user_arg, g->key)
-								   : NULL;
+	const char *user = u->by == BY_USER && g->known && u->o.user
+				   ? u->o.user(u->o.user_arg, g->key) : NULL;
 	struct report_row row = { .have = 0 };
 
 	row_u(&row, C_LOOK, u->looks);
@@ -290,12 +281,12 @@ static int use_finish(void *state, const struct census_out *out, struct atw_err 
 static const char *const kinds[] = { "anon", "file", NULL };
 
 const struct census_report report_use = {
-	.size = sizeof(struct census_report),
 	.name = "use",
 	.title = "Memory of each process, user, cgroup or unit",
 	.help = "RSS, PSS, USS and swap of each process, or by user, cgroup or unit",
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(AREA_END) |
 	      CENSUS_ON(PROCESS_END),
 	.schema = &schema, .by = true, .sums = true, .kinds = kinds, .again = true,
-	.start = use_start, .feed = use_feed, .step = use_step, .finish = use_finish, .drop = use_drop,
+	.state = sizeof(struct use), .opts = true, .init = use_init,
+	.feed = use_feed, .step = use_step, .finish = use_finish, .deinit = use_deinit,
 };

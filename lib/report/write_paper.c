@@ -305,7 +305,6 @@ static int write_paper_feed(void *state, const struct census_event *ev,
 }
 
 static const struct census_report writer_report = {
-	.size = sizeof(struct census_report),
 	.name = "paper",
 	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) |
 	      CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END),

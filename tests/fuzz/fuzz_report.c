@@ -238,7 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		kind[n] = census_report_kind(n);
 		totals[n] = (struct totals){ .report = kind[n], .virtual = how & 1,
 					     .paper = how & 2 };
-		r = kind[n]->start(&o, &state[n], &err);
+		r = census_report_start(kind[n], &o, &state[n], &err);
 	}
 	FUZZ_CHECK(r == ATW_OK && census_model_open(kind, state, n, &m, &err) == ATW_OK, "%s",
 		   err.text);
@@ -267,7 +267,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			machine_sums(&totals[i]);
 	}
 	for (size_t i = 0; i < n; i++)
-		kind[i]->drop(state[i]);
+		census_report_drop(kind[i], state[i]);
 	census_model_close(m);
 	return 0;
 }

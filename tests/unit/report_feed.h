@@ -94,7 +94,7 @@ static inline struct feed feed_open_with(const char *name, const struct census_r
 {
 	struct feed f = { .report = census_report_find(name, strlen(name)) };
 
-	if (!f.report || f.report->start(o, &f.state, &f.err) < 0)
+	if (!f.report || census_report_start(f.report, o, &f.state, &f.err) < 0)
 		abort();
 	return f;
 }
@@ -134,7 +134,7 @@ static inline const char *feed_finish(struct feed *f)
 
 	if (f->status == ATW_OK)
 		f->status = f->report->finish(f->state, &out, &f->err);
-	f->report->drop(f->state);
+	census_report_drop(f->report, f->state);
 	f->state = NULL;
 	if (f->status != ATW_OK)
 		buf_printf(&f->said, "! %d %s\n", f->status, f->err.text);

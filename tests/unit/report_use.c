@@ -83,9 +83,9 @@ static void feed(const struct census_report *r, const char *by, const struct fed
 	struct atw_err err = { 0 };
 	void *state = NULL;
 
-	if (r->start(&o, &state, &err) < 0) {
+	if (census_report_start(r, &o, &state, &err) < 0) {
 		buf_str(ret, err.text);
-		r->drop(state);
+		census_report_drop(r, state);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -116,7 +116,7 @@ static void feed(const struct census_report *r, const char *by, const struct fed
 	else
 		buf_str(ret, said.text.data ? said.text.data : "");
 	buf_deinit(&said.text);
-	r->drop(state);
+	census_report_drop(r, state);
 }
 
 static const struct fed fed[] = {
