@@ -3,9 +3,14 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include <stdlib.h>
+
+#include <atwalk/process.h>
 #include <atwalk/space.h>
 #include <atwalk/symbol.h>
 
+#include "census/census.h"
+#include "target/provider.h"
 #include "target/subject.h"
 #include "walk/walk.h"
 
@@ -29,10 +34,14 @@ struct atw_target {
 int api_opts(void *ret, size_t len, const void *opts, struct atw_err *err);
 /* ATW_E_USAGE if `handle` is NULL. */
 int api_given(const void *handle, const char *what, struct atw_err *err);
+/* The same of a handle and of `ret`. */
+int api_both(const void *handle, const char *what, const void *ret, struct atw_err *err);
 /* ATW_E_USAGE if the member of that name is not zero. */
 int api_reserved(uint32_t reserved, struct atw_err *err);
 
-/* ---- lost.c ---- */
+/* *handle is zeroed memory of its size. */
+#define API_NEW(handle, err) \
+	((*(handle) = calloc(1, sizeof(**(handle)))) ? ATW_OK : atw_err_nomem(err))
 
 /* What a cursor could not read. */
 struct api_lost {
@@ -55,7 +64,8 @@ struct api_path {
 /* Fills the path of `s`; returns its length. */
 uint32_t api_path_set(struct api_path *p, const struct mmu_seen *s);
 
-enum atw_state api_loss_state(enum mmu_loss loss);
+/* Of a kind of entry, unless it is lost. */
+enum atw_state api_kind_state(enum atw_kind kind, enum mmu_loss loss);
 enum atw_state api_page_state(uint8_t state);
 /* Of an entry; *pa is where a page is kept, if that is so. */
 enum atw_state api_entry_state(struct target *t, const struct mmu_space *sp,
@@ -63,7 +73,6 @@ enum atw_state api_entry_state(struct target *t, const struct mmu_space *sp,
 
 /* ---- space.c ---- */
 
-struct provider;
 struct atw_space {
 	struct atw_target *target;
 	struct subject subject;
@@ -80,5 +89,17 @@ struct atw_space {
 /* A provider of one's own for the process, and its number in there. */
 int api_provider_open(struct atw_space *space, bool frames, struct api_lost *lost,
 		      struct provider **ret, size_t *task, struct atw_err *err);
+
+/* ---- frames.c ---- */
+
+/* `ret` points into `facts`. */
+void api_frame_set(struct atw_frame *ret, uint64_t pa, unsigned page_shift,
+		   const struct frame_facts *facts);
+
+/* ---- capture.c ---- */
+
+/* All of the target goes to `to`; what the stream lacks is added to `lost`. */
+int api_census(struct atw_target *t, const struct census_collect_opts *o,
+	       const struct census_sink *to, struct api_lost *lost, struct atw_err *err);
 
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* frames.c - physical frames of the public API. */
-#include <stdlib.h>
-
 #include "api/api.h"
-#include "api/frame.h"
 #include "linux/memmap.h"
 #include "linux/ram.h"
 
@@ -77,11 +74,10 @@ int atw_frames_open(struct atw_target *target, const struct atw_frames_opts *opt
 		r = atw_target_need(target, ATW_CAP_FRAMES, err);
 	if (r == ATW_OK && o.last.u && o.last.u < o.first.u)
 		r = atw_err_set(err, ATW_E_USAGE, "options: `last` is below `first`");
+	if (r == ATW_OK)
+		r = API_NEW(&c, err);
 	if (r < 0)
 		return r;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return atw_err_nomem(err);
 	c->target = target;
 	c->page_shift = target->t->space.paging.page_shift;
 	c->first_pa = o.first.u;
@@ -89,12 +85,11 @@ int atw_frames_open(struct atw_target *target, const struct atw_frames_opts *opt
 	r = atw_memmap_open(target->t->kernel, &c->map, err);
 	if (r == ATW_OK)
 		r = frames_find_ram(c, err);
-	if (r < 0) {
+	if (r < 0)
 		atw_frames_close(c);
-		return r;
-	}
-	*ret = c;
-	return ATW_OK;
+	else
+		*ret = c;
+	return r;
 }
 
 /* The next range of RAM that has frames which are asked for, as c->pfn and c->end. */
@@ -141,10 +136,8 @@ int atw_frames_next(struct atw_frames *frames, const struct atw_frame **ret,
 		    struct atw_err *err)
 {
 	struct frame_facts *f;
-	int r = api_given(frames, "the list of frames", err);
+	int r = api_both(frames, "the list of frames", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	if (r < 0)
 		return r;
 	if (frames_step(frames) == ATW_END)

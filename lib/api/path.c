@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* path.c - entries of page tables in the words of the public API. */
 #include "api/api.h"
-#include "target/provider.h"
 
 _Static_assert((int)ATW_STATE_BAD == (int)PAGE_BAD &&
 		       (int)ATW_STATE_LOST == (int)PAGE_LOST &&
@@ -15,18 +14,19 @@ enum atw_state api_page_state(uint8_t state)
 	return state <= PAGE_BAD ? (enum atw_state)state : ATW_STATE_HIDDEN;
 }
 
-enum atw_state api_loss_state(enum mmu_loss loss)
+static enum atw_state api_loss_state(enum mmu_loss loss)
 {
-	switch (loss) {
-	case ATW_LOST_EXCLUDED:
-		return ATW_STATE_EXCLUDED;
-	case ATW_LOST_DAMAGED:
-		return ATW_STATE_DAMAGED;
-	case ATW_LOST_UNSTABLE:
-		return ATW_STATE_UNSTABLE;
-	default:
-		return ATW_STATE_LOST;
-	}
+	return loss == ATW_LOST_EXCLUDED ? ATW_STATE_EXCLUDED :
+	       loss == ATW_LOST_DAMAGED ? ATW_STATE_DAMAGED :
+	       loss == ATW_LOST_UNSTABLE ? ATW_STATE_UNSTABLE : ATW_STATE_LOST;
+}
+
+enum atw_state api_kind_state(enum atw_kind kind, enum mmu_loss loss)
+{
+	return loss ? api_loss_state(loss) :
+	       kind == ATW_TABLE ? ATW_STATE_TABLE :
+	       kind == ATW_LEAF ? ATW_STATE_PRESENT :
+	       kind == ATW_BAD ? ATW_STATE_BAD : ATW_STATE_ABSENT;
 }
 
 enum atw_state api_entry_state(struct target *t, const struct mmu_space *sp,
@@ -35,36 +35,12 @@ enum atw_state api_entry_state(struct target *t, const struct mmu_space *sp,
 	uint64_t word = s->depth ? s->path[s->depth - 1].word : 0;
 	struct atw_soft_word soft;
 
-	*pa = s->pa;
-	if (s->loss)
-		return api_loss_state(s->loss);
-	if (s->kind == ATW_LEAF)
-		return ATW_STATE_PRESENT;
-	if (s->kind == ATW_TABLE)
-		return ATW_STATE_TABLE;
-	*pa = ATW_PA(0);
-	if (s->kind == ATW_BAD)
-		return ATW_STATE_BAD;
-	if (!word || s->repeat_of)
-		return ATW_STATE_ABSENT;
+	*pa = s->loss || s->kind == ATW_LEAF || s->kind == ATW_TABLE ? s->pa : ATW_PA(0);
+	if (s->loss || s->kind != ATW_ABSENT || !word || s->repeat_of)
+		return api_kind_state(s->kind, s->loss);
 	soft = atw_soft_decode_at(target_soft(t), &sp->paging, s->va, s->level, word);
 	*pa = soft.pa;
 	return api_page_state(provider_soft_state(soft.what));
-}
-
-/* What lies on the way are tables; the last one is what the piece is. */
-static enum atw_state path_state(const struct mmu_seen *s, unsigned i)
-{
-	switch (s->path[i].kind) {
-	case ATW_TABLE:
-		return ATW_STATE_TABLE;
-	case ATW_LEAF:
-		return ATW_STATE_PRESENT;
-	case ATW_BAD:
-		return ATW_STATE_BAD;
-	default:
-		return ATW_STATE_ABSENT;
-	}
 }
 
 uint32_t api_path_set(struct api_path *p, const struct mmu_seen *s)
@@ -75,7 +51,7 @@ uint32_t api_path_set(struct api_path *p, const struct mmu_seen *s)
 			.word = s->path[i].word,
 			.level = s->path[i].level,
 			.index = s->path[i].index,
-			.state = path_state(s, i),
+			.state = api_kind_state(s->path[i].kind, 0),
 			.perms = s->path[i].rights,
 		};
 		p->ref[i] = &p->step[i];

@@ -4,19 +4,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "api/census.h"
+#include "api/api.h"
 #include "base/buf.h"
 #include "census/model.h"
 #include "host/host.h"
-
-struct report_text {
-	struct report_text *next;
-	char s[];
-};
+#include "record/intern.h"
 
 struct atw_report {
 	const struct census_report *kind;
@@ -25,7 +20,7 @@ struct atw_report {
 	union atw_cell *cell; /* ncolumns of each row */
 	uint64_t *known;      /* one of each row */
 	size_t nrows, cells_cap, known_cap;
-	struct report_text *text; /* what cells point to */
+	struct intern texts; /* what cells point to */
 	size_t at;
 	struct api_lost lost;
 	struct atw_report_row row;
@@ -42,35 +37,15 @@ const char *atw_report_name(size_t i, const char **title)
 
 /* ---- columns ---- */
 
-static uint32_t report_type(enum atw_type type)
-{
-	switch (type) {
-	case ATW_T_VA:
-	case ATW_T_PA:
-		return ATW_COLUMN_ADDRESS;
-	case ATW_T_HEX:
-		return ATW_COLUMN_HEX;
-	case ATW_T_BYTES:
-		return ATW_COLUMN_BYTES;
-	case ATW_T_PAGES:
-		return ATW_COLUMN_PAGES;
-	case ATW_T_ENUM:
-		return ATW_COLUMN_ENUM;
-	case ATW_T_FLAGS:
-	case ATW_T_LETTERS:
-		return ATW_COLUMN_FLAGS;
-	case ATW_T_TEXT:
-		return ATW_COLUMN_TEXT;
-	case ATW_T_SECONDS:
-		return ATW_COLUMN_MILLISECONDS;
-	case ATW_T_CHANGE:
-		return ATW_COLUMN_CHANGE;
-	case ATW_T_CHANGE_BYTES:
-		return ATW_COLUMN_CHANGE_BYTES;
-	default:
-		return ATW_COLUMN_COUNT;
-	}
-}
+static const uint32_t report_types[] = {
+	[ATW_T_VA] = ATW_COLUMN_ADDRESS, [ATW_T_PA] = ATW_COLUMN_ADDRESS,
+	[ATW_T_HEX] = ATW_COLUMN_HEX, [ATW_T_BYTES] = ATW_COLUMN_BYTES,
+	[ATW_T_COUNT] = ATW_COLUMN_COUNT, [ATW_T_ENUM] = ATW_COLUMN_ENUM,
+	[ATW_T_FLAGS] = ATW_COLUMN_FLAGS, [ATW_T_LETTERS] = ATW_COLUMN_FLAGS,
+	[ATW_T_TEXT] = ATW_COLUMN_TEXT, [ATW_T_SECONDS] = ATW_COLUMN_MILLISECONDS,
+	[ATW_T_CHANGE] = ATW_COLUMN_CHANGE, [ATW_T_CHANGE_BYTES] = ATW_COLUMN_CHANGE_BYTES,
+	[ATW_T_PAGES] = ATW_COLUMN_PAGES, [ATW_T_LIST] = ATW_COLUMN_COUNT,
+};
 
 static bool report_set_columns(struct atw_report *r)
 {
@@ -86,7 +61,7 @@ static bool report_set_columns(struct atw_report *r)
 			.help = sc->col[i].help,
 			.names = names ? names->name : NULL,
 			.nnames = names ? (uint32_t)names->n : 0,
-			.type = report_type(sc->col[i].type),
+			.type = report_types[sc->col[i].type],
 		};
 	}
 	return r->column;
@@ -108,19 +83,6 @@ int atw_report_find_column(const struct atw_report *report, const char *name)
 
 /* ---- rows ---- */
 
-static const char *report_keep_text(struct atw_report *r, const char *s)
-{
-	size_t len = strlen(s) + 1;
-	struct report_text *t = malloc(sizeof(*t) + len);
-
-	if (!t)
-		return NULL;
-	memcpy(t->s, s, len);
-	t->next = r->text;
-	r->text = t;
-	return t->s;
-}
-
 static int report_keep_row(void *arg, const struct atw_row *row, struct atw_err *err)
 {
 	struct atw_report *r = arg;
@@ -140,7 +102,7 @@ static int report_keep_row(void *arg, const struct atw_row *row, struct atw_err 
 		cell[i].u = row->v[i].u;
 		if (r->column[i].type != ATW_COLUMN_TEXT)
 			continue;
-		cell[i].s = report_keep_text(r, row->v[i].s);
+		cell[i].s = intern_text(&r->texts, row->v[i].s, strlen(row->v[i].s));
 		if (!cell[i].s)
 			return atw_err_nomem(err);
 	}
@@ -292,9 +254,7 @@ int atw_report_open(const char *name, struct atw_target *const *target, size_t n
 	int rc = api_opts(&o, sizeof(o), opts, err);
 
 	if (rc == ATW_OK)
-		rc = api_given(name, "the name", err);
-	if (rc == ATW_OK)
-		rc = api_given(ret, "ret", err);
+		rc = api_both(name, "the name", ret, err);
 	if (rc < 0)
 		return rc;
 	k = census_report_find(name, strlen(name));
@@ -310,21 +270,18 @@ int atw_report_open(const char *name, struct atw_target *const *target, size_t n
 		rc = atw_err_nomem(err);
 	if (rc == ATW_OK)
 		rc = report_make(r, target, n, &o, err);
-	if (rc < 0) {
+	if (rc < 0)
 		atw_report_close(r);
-		return rc;
-	}
-	*ret = r;
-	return ATW_OK;
+	else
+		*ret = r;
+	return rc;
 }
 
 int atw_report_next(struct atw_report *report, const struct atw_report_row **ret,
 		    struct atw_err *err)
 {
-	int r = api_given(report, "the report", err);
+	int r = api_both(report, "the report", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	if (r < 0)
 		return r;
 	if (report->at == report->nrows)
@@ -343,12 +300,7 @@ void atw_report_close(struct atw_report *report)
 {
 	if (!report)
 		return;
-	while (report->text) {
-		struct report_text *next = report->text->next;
-
-		free(report->text);
-		report->text = next;
-	}
+	intern_deinit(&report->texts);
 	free(report->column);
 	free(report->cell);
 	free(report->known);

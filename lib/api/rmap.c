@@ -9,14 +9,12 @@
 #include <atwalk/rmap.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "base/buf.h"
 #include "linux/soft.h"
 #include "linux/spaces.h"
-#include "target/provider.h"
 #include "walk/rmap.h"
 
 struct atw_rmap {
@@ -116,11 +114,6 @@ static int rmap_next_tables(struct atw_rmap *c, struct atw_err *err)
 }
 
 /* ---- by pages ---- */
-
-static void rmap_cannot(void *arg, const char *what, const struct atw_err *why)
-{
-	api_lost_add(&((struct atw_rmap *)arg)->lost, what, why);
-}
 
 static bool rmap_is_wanted(void *arg, uint64_t pa, uint64_t len)
 {
@@ -230,7 +223,7 @@ static int rmap_start(struct atw_rmap *c, struct atw_err *err)
 	}
 	if (c->pid)
 		c->pid = (uint32_t)s.pid;
-	r = target_provider(t, &q, rmap_cannot, c, &c->prov, err);
+	r = target_provider(t, &q, api_lost_cannot, &c->lost, &c->prov, err);
 	if (r < 0)
 		return r;
 	c->prov->every = !c->pid;
@@ -255,11 +248,10 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 		r = atw_err_set(err, ATW_E_USAGE,
 				"0x%" PRIx64 "+%" PRIu64 " is no range of memory", pa.u,
 				bytes);
+	if (r == ATW_OK)
+		r = API_NEW(&c, err);
 	if (r < 0)
 		return r;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return atw_err_nomem(err);
 	c->target = target;
 	c->pid = o.pid;
 	c->wanted = (struct rmap_range){.first = pa.u, .last = pa.u + (bytes - 1)};
@@ -267,31 +259,26 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 	rmap_sort(&c->list);
 	c->finder.want = &c->list;
 	r = rmap_start(c, err);
-	if (r < 0) {
+	if (r < 0)
 		atw_rmap_close(c);
-		return r;
-	}
-	*ret = c;
-	return ATW_OK;
+	else
+		*ret = c;
+	return r;
 }
 
 static enum atw_state rmap_state(const struct rmap_entry *h)
 {
-	if (h->kind == ATW_LEAF)
-		return ATW_STATE_PRESENT;
-	if (h->kind == ATW_TABLE)
-		return ATW_STATE_TABLE;
-	return api_page_state(provider_soft_state(h->what));
+	return h->kind == ATW_LEAF || h->kind == ATW_TABLE
+		       ? api_kind_state(h->kind, 0)
+		       : api_page_state(provider_soft_state(h->what));
 }
 
 int atw_rmap_next(struct atw_rmap *rmap, const struct atw_mapping **ret,
 		  struct atw_err *err)
 {
 	const struct rmap_entry *h;
-	int r = api_given(rmap, "the search", err);
+	int r = api_both(rmap, "the search", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	while (r == ATW_OK && rmap->hit == rmap->finder.n) {
 		rmap->hit = rmap->finder.n = 0;
 		r = rmap->prov ? rmap_next_pages(rmap, err) : rmap_next_tables(rmap, err);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* space.c - address spaces of the public API, and translations. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
-#include "target/provider.h"
 
 /* ---- opening ---- */
 
@@ -63,14 +61,11 @@ int atw_space_open(struct atw_target *target, const struct atw_subject *subject,
 	int r = api_opts(&w, sizeof(w), subject, err);
 
 	if (r == ATW_OK)
-		r = api_given(target, "the target", err);
+		r = api_both(target, "the target", ret, err);
 	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
+		r = API_NEW(&s, err);
 	if (r < 0)
 		return r;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return atw_err_nomem(err);
 	s->target = target;
 	r = space_find(target, &w, &s->subject, err);
 	if (r < 0) {
@@ -229,10 +224,8 @@ static int space_translate_by_pages(struct atw_space *s, atw_va va, struct atw_e
 int atw_translate(struct atw_space *space, atw_va va, const struct atw_translation **ret,
 		  struct atw_err *err)
 {
-	int r = api_given(space, "the address space", err);
+	int r = api_both(space, "the address space", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	if (r < 0)
 		return r;
 	r = target_has(space->target->t, TARGET_TABLES)
@@ -245,15 +238,6 @@ int atw_translate(struct atw_space *space, atw_va va, const struct atw_translati
 
 /* ---- many ---- */
 
-static enum atw_state space_place_state(const struct mmu_place *p)
-{
-	if (p->loss)
-		return api_loss_state(p->loss);
-	if (p->kind == ATW_LEAF)
-		return ATW_STATE_PRESENT;
-	return p->kind == ATW_BAD ? ATW_STATE_BAD : ATW_STATE_ABSENT;
-}
-
 static int space_many_by_tables(struct atw_space *s, atw_va va, atw_pa *pa,
 				enum atw_state *state, struct atw_err *err)
 {
@@ -265,7 +249,7 @@ static int space_many_by_tables(struct atw_space *s, atw_va va, atw_pa *pa,
 		return ATW_OK;
 	if (r < 0)
 		return r;
-	*state = space_place_state(&place);
+	*state = api_kind_state(place.kind, place.loss);
 	*pa = place.pa;
 	return ATW_OK;
 }

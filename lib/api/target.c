@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* target.c - targets of the public API. */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -40,10 +40,48 @@ int api_given(const void *handle, const char *what, struct atw_err *err)
 	return handle ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "%s is NULL", what);
 }
 
+int api_both(const void *handle, const char *what, const void *ret, struct atw_err *err)
+{
+	int r = api_given(handle, what, err);
+
+	return r == ATW_OK ? api_given(ret, "ret", err) : r;
+}
+
 int api_reserved(uint32_t reserved, struct atw_err *err)
 {
 	return !reserved ? ATW_OK
 			 : atw_err_set(err, ATW_E_USAGE, "options: `reserved` is not zero");
+}
+
+/* ---- what a cursor could not read, reported once behind its last row ---- */
+
+void api_lost_add(struct api_lost *lost, const char *what, const struct atw_err *why)
+{
+	if (lost->n++)
+		return;
+	lost->first = *why;
+	if (what && *what)
+		atw_err_wrap(&lost->first, "%s", what);
+}
+
+void api_lost_cannot(void *lost, const char *what, const struct atw_err *why)
+{
+	api_lost_add(lost, what, why);
+}
+
+int api_lost_end(struct api_lost *lost, struct atw_err *err)
+{
+	if (!lost->n || lost->reported)
+		return ATW_END;
+	lost->reported = true;
+	if (lost->n == 1)
+		atw_err_set(err, ATW_E_PARTIAL, "%s", lost->first.text);
+	else
+		atw_err_set(err, ATW_E_PARTIAL, "%.440s; and %" PRIu64 " more",
+			    lost->first.text, lost->n - 1);
+	if (lost->first.hint[0])
+		atw_err_hint(err, "%s", lost->first.hint);
+	return ATW_E_PARTIAL;
 }
 
 /* ---- opening ---- */
@@ -132,9 +170,7 @@ int atw_target_open(const char *source, const struct atw_open_opts *opts,
 	int r = api_opts(&o, sizeof(o), opts, err);
 
 	if (r == ATW_OK)
-		r = api_given(source, "the source", err);
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
+		r = api_both(source, "the source", ret, err);
 	if (r == ATW_OK)
 		r = api_reserved(o.reserved, err);
 	if (r < 0)

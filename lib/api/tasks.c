@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tasks.c - tasks of the public API. */
-#include <atwalk/process.h>
-
-#include <stdlib.h>
-
 #include "api/api.h"
 #include "base/buf.h"
 #include "target/task_list.h"
@@ -45,9 +41,7 @@ static int tasks_collect(struct atw_target *t, struct atw_tasks *c, struct atw_e
 {
 	int r = t->t->backend->each(t->t, tasks_keep, tasks_unread, c, err);
 
-	return r == ATW_OK && c->no_memory
-		       ? atw_err_nomem(err)
-		       : r;
+	return r == ATW_OK && c->no_memory ? atw_err_nomem(err) : r;
 }
 
 /* ---- the cursor ---- */
@@ -66,21 +60,18 @@ int atw_tasks_open(struct atw_target *target, const struct atw_tasks_opts *opts,
 	if (r == ATW_OK)
 		r = atw_target_need(target,
 				    o.processes ? ATW_CAP_PROCESSES : ATW_CAP_TASKS, err);
+	if (r == ATW_OK)
+		r = API_NEW(&c, err);
 	if (r < 0)
 		return r;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return atw_err_nomem(err);
 	c->processes = o.processes;
 	r = c->processes ? tasks_collect(target, c, err)
 			 : target_tasks_open(target->t, &c->tasks, err);
-	if (r < 0) {
-		free(c->process);
-		free(c);
-		return r;
-	}
-	*ret = c;
-	return ATW_OK;
+	if (r < 0)
+		atw_tasks_close(c);
+	else
+		*ret = c;
+	return r;
 }
 
 /* The next one to `c->now`; what cannot be read is noted and passed over. */
@@ -114,10 +105,8 @@ int atw_tasks_next(struct atw_tasks *tasks, const struct atw_task **ret,
 		   struct atw_err *err)
 {
 	const struct target_task *now;
-	int r = api_given(tasks, "the list of tasks", err);
+	int r = api_both(tasks, "the list of tasks", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	if (r < 0)
 		return r;
 	if (tasks_step(tasks) == ATW_END)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* vmas.c - VMAs and pages of a process in the public API. */
-#include <atwalk/process.h>
-
-#include <stdlib.h>
-
 #include "api/api.h"
-#include "api/frame.h"
 
 static int vmas_has_ended(const struct atw_space *space, struct atw_err *err)
 {
@@ -27,26 +22,22 @@ int atw_vmas_open(struct atw_space *space, struct atw_vmas **ret, struct atw_err
 {
 	struct atw_vmas *c;
 	size_t task;
-	int r = api_given(space, "the address space", err);
+	int r = api_both(space, "the address space", ret, err);
 
 	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
+		r = API_NEW(&c, err);
 	if (r < 0)
 		return r;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return atw_err_nomem(err);
 	r = api_provider_open(space, false, &c->lost, &c->prov, &task, err);
 	if (r == ATW_OK)
 		r = vma_cursor_open(c->prov, task, &c->cursor, err);
 	if (r == ATW_END)
 		r = vmas_has_ended(space, err);
-	if (r < 0) {
+	if (r < 0)
 		atw_vmas_close(c);
-		return r;
-	}
-	*ret = c;
-	return ATW_OK;
+	else
+		*ret = c;
+	return r;
 }
 
 static int vmas_step(struct atw_vmas *c, struct atw_err *err)
@@ -70,10 +61,8 @@ static int vmas_step(struct atw_vmas *c, struct atw_err *err)
 int atw_vmas_next(struct atw_vmas *vmas, const struct atw_vma **ret, struct atw_err *err)
 {
 	const struct atw_area *a;
-	int r = api_given(vmas, "the list of VMAs", err);
+	int r = api_both(vmas, "the list of VMAs", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	if (r == ATW_OK)
 		r = vmas_step(vmas, err);
 	if (r != ATW_OK)
@@ -129,16 +118,13 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 	int r = api_opts(&o, sizeof(o), opts, err);
 
 	if (r == ATW_OK)
-		r = api_given(space, "the address space", err);
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
+		r = api_both(space, "the address space", ret, err);
 	if (r == ATW_OK)
 		r = api_reserved(o.reserved, err);
+	if (r == ATW_OK)
+		r = API_NEW(&c, err);
 	if (r < 0)
 		return r;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return atw_err_nomem(err);
 	c->frames = o.frames;
 	r = api_provider_open(space, c->frames, &c->lost, &c->prov, &q.task, err);
 	if (r == ATW_OK) {
@@ -149,12 +135,11 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 	}
 	if (r == ATW_END)
 		r = vmas_has_ended(space, err);
-	if (r < 0) {
+	if (r < 0)
 		atw_pages_close(c);
-		return r;
-	}
-	*ret = c;
-	return ATW_OK;
+	else
+		*ret = c;
+	return r;
 }
 
 /* Absent ones are no rows; neither are those outside of what was asked for. */
@@ -236,10 +221,8 @@ static void vmas_pages_set_frame(struct atw_pages *c)
 int atw_pages_next(struct atw_pages *pages, const struct atw_page_run **ret,
 		   struct atw_err *err)
 {
-	int r = api_given(pages, "the list of pages", err);
+	int r = api_both(pages, "the list of pages", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	if (r == ATW_OK && !pages->run) {
 		r = vmas_pages_step(pages, err);
 		pages->at = 0;

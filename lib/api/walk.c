@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* walk.c - walks and ranges of the public API. */
-#include <stdlib.h>
-
 #include "api/api.h"
 
 /* ---- walks ---- */
@@ -18,10 +16,8 @@ struct atw_walk {
 
 static int walk_check(struct atw_space *space, const void *ret, struct atw_err *err)
 {
-	int r = api_given(space, "the address space", err);
+	int r = api_both(space, "the address space", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	return r == ATW_OK ? atw_target_need(space->target, ATW_CAP_TABLES, err) : r;
 }
 
@@ -54,20 +50,18 @@ int atw_walk_open(struct atw_space *space, const struct atw_walk_opts *opts,
 	if (r == ATW_OK && o.flags & ~WALK_FLAGS)
 		r = atw_err_set(err, ATW_E_USAGE, "options: flags 0x%x are not known",
 				o.flags & ~WALK_FLAGS);
+	if (r == ATW_OK)
+		r = API_NEW(&w, err);
 	if (r < 0)
 		return r;
 	mo = walk_opts(&o);
-	w = calloc(1, sizeof(*w));
-	if (!w)
-		return atw_err_nomem(err);
 	w->space = space;
 	r = mmu_walk_open(&space->subject.space, &mo, &w->walk, err);
-	if (r < 0) {
+	if (r < 0)
 		free(w);
-		return r;
-	}
-	*ret = w;
-	return ATW_OK;
+	else
+		*ret = w;
+	return r;
 }
 
 int atw_walk_next(struct atw_walk *walk, const struct atw_walk_entry **ret,
@@ -76,10 +70,8 @@ int atw_walk_next(struct atw_walk *walk, const struct atw_walk_entry **ret,
 	const struct mmu_step *last;
 	const struct mmu_seen *s;
 	struct atw_walk_entry *e;
-	int r = api_given(walk, "the walk", err);
+	int r = api_both(walk, "the walk", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	if (r == ATW_OK)
 		r = mmu_walk_next(walk->walk, &s, err);
 	if (r != ATW_OK)
@@ -161,44 +153,29 @@ int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
 	if (r == ATW_OK && o.split & ~RANGES_SPLIT)
 		r = atw_err_set(err, ATW_E_USAGE, "options: split 0x%x is not known",
 				o.split & ~RANGES_SPLIT);
+	if (r == ATW_OK)
+		r = API_NEW(&g, err);
 	if (r < 0)
 		return r;
 	mo.first = o.first;
 	mo.last = o.last.u ? o.last : ATW_VA(UINT64_MAX);
 	mo.budget = o.budget;
-	g = calloc(1, sizeof(*g));
-	if (!g)
-		return atw_err_nomem(err);
 	g->space = space;
 	r = mmu_ranges_open(&space->subject.space, &mo, api_walk_ranges_split(o.split),
 			    &g->ranges, err);
-	if (r < 0) {
+	if (r < 0)
 		free(g);
-		return r;
-	}
-	*ret = g;
-	return ATW_OK;
-}
-
-static enum atw_state api_walk_ranges_state(const struct mmu_range *g)
-{
-	if (g->loss)
-		return api_loss_state(g->loss);
-	if (g->kind == ATW_LEAF)
-		return ATW_STATE_PRESENT;
-	if (g->kind == ATW_TABLE)
-		return ATW_STATE_TABLE;
-	return g->kind == ATW_BAD ? ATW_STATE_BAD : ATW_STATE_ABSENT;
+	else
+		*ret = g;
+	return r;
 }
 
 int atw_ranges_next(struct atw_ranges *ranges, const struct atw_range **ret,
 		    struct atw_err *err)
 {
 	struct mmu_range g;
-	int r = api_given(ranges, "the list of ranges", err);
+	int r = api_both(ranges, "the list of ranges", ret, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
 	if (r == ATW_OK)
 		r = mmu_ranges_next(ranges->ranges, &g, err);
 	if (r != ATW_OK)
@@ -211,7 +188,7 @@ int atw_ranges_next(struct atw_ranges *ranges, const struct atw_range **ret,
 		.entries = g.entries,
 		.repeat_of = g.repeat_of,
 		.level = g.level,
-		.state = api_walk_ranges_state(&g),
+		.state = api_kind_state(g.kind, g.loss),
 		.perms = g.rights,
 		.flags = (g.mixed_rights ? ATW_RANGE_MIXED_PERMS : 0) |
 			 (g.same_pa ? ATW_RANGE_SAME_PAGE : 0) |
