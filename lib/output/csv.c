@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* csv.c - CSV sink: RFC 4180 with a head line, and lines that end in LF. */
 #include "base/text.h"
-#include "output/number.h"
 #include "output/sink.h"
 
 static int csv_begin(struct atw_sink *k, const struct atw_schema *sc,
@@ -11,7 +10,7 @@ static int csv_begin(struct atw_sink *k, const struct atw_schema *sc,
 	for (size_t i = 0; i < sc->ncols; i++) {
 		if (i)
 			writer_char(k->w, ',');
-		writer_put(k->w, sc->col[i].key, strlen(sc->col[i].key));
+		writer_str(k->w, sc->col[i].key);
 	}
 	writer_char(k->w, '\n');
 	return ATW_OK;
@@ -25,7 +24,7 @@ static void csv_put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 		if (*words)
 			text_csv(&c->form->text, words);
 	}
-	sink_put(k, &c->form->text);
+	writer_buf(k->w, &c->form->text);
 }
 
 /*
@@ -69,73 +68,34 @@ static void csv_put_text(struct atw_sink *k, struct cell *c, const char *s)
 		return;
 	if (!cell_has_text(c, s))
 		csv_text(&c->form->text, s);
-	sink_put(k, &c->form->text);
+	writer_buf(k->w, &c->form->text);
 }
 
-static int csv_row(struct atw_sink *k, const struct atw_row *row,
-		   struct atw_err *err)
+static int csv_row(struct atw_sink *k, const struct atw_row *row, struct atw_err *err)
 {
 	struct writer *w = k->w;
 
 	(void)err;
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];
-		char *p = writer_room(w, 1 + NUMBER_MAX);
+		char *p = writer_room(w, 1 + NUMBER_MAX), *end = p + (i != 0);
 
-		if (i)
-			*p++ = ',';
-		if (row_has(row, i)) {
-			switch (c->col->type) {
-			case ATW_T_VA:
-			case ATW_T_PA:
-			case ATW_T_HEX:
-				p = put_hex(p, row->v[i].u);
-				break;
-			case ATW_T_BYTES:
-			case ATW_T_COUNT:
-			case ATW_T_PAGES:
-				p = put_dec(p, row->v[i].u);
-				break;
-			case ATW_T_LIST:
-				p = put_dec(p, row->v[i].list->n);
-				break;
-			case ATW_T_SECONDS:
-				p = put_seconds(p, row->v[i].u);
-				break;
-			case ATW_T_CHANGE:
-			case ATW_T_CHANGE_BYTES:
-				p = put_signed(p, row->v[i].u);
-				break;
-			case ATW_T_ENUM:
-			case ATW_T_FLAGS:
-			case ATW_T_LETTERS:
-				writer_advance(w, p);
-				csv_put_words(k, c, row->v[i].u);
-				continue;
-			case ATW_T_TEXT:
-				writer_advance(w, p);
-				csv_put_text(k, c, row->v[i].s);
-				continue;
-			}
-		}
-		writer_advance(w, p);
+		*p = ',';
+		if (row_has(row, i))
+			end = sink_exact(c->type, end, &row->v[i]);
+		writer_advance(w, end ? end : p + (i != 0));
+		if (!end && c->type == ATW_T_TEXT)
+			csv_put_text(k, c, row->v[i].s);
+		else if (!end)
+			csv_put_words(k, c, row->v[i].u);
 	}
 	writer_char(w, '\n');
 	return ATW_OK;
 }
 
-static int csv_end(struct atw_sink *k, struct atw_err *err)
-{
-	(void)k;
-	(void)err;
-	return ATW_OK;
-}
-
 const struct atw_sink_ops sink_csv = {
-	.size = sizeof(sink_csv),
 	.name = "csv",
 	.help = "comma-separated values (RFC 4180) with a head line",
 	.begin = csv_begin,
 	.row = csv_row,
-	.end = csv_end,
 };

@@ -17,7 +17,6 @@
 
 #include "base/text.h"
 #include "output/html_page.h"
-#include "output/number.h"
 
 enum {
 	HTML_FIRST = 100,        /* rows that are elements */
@@ -25,22 +24,9 @@ enum {
 	HTML_ROWS = 100000,      /* more would take seconds to open and to sort */
 };
 
-static bool html_is_number(enum atw_type type)
-{
-	return type == ATW_T_BYTES || type == ATW_T_COUNT || type == ATW_T_PAGES ||
-	       type == ATW_T_SECONDS || type == ATW_T_LIST ||
-	       type == ATW_T_CHANGE || type == ATW_T_CHANGE_BYTES;
-}
-
 static bool html_is_word(enum atw_type type)
 {
-	return type == ATW_T_VA || type == ATW_T_PA || type == ATW_T_HEX ||
-	       type == ATW_T_LETTERS;
-}
-
-static void html_put(struct atw_sink *k, const char *s)
-{
-	writer_put(k->w, s, strlen(s));
+	return sink_is_hex(type) || type == ATW_T_LETTERS;
 }
 
 /* ---- rows as text ---- */
@@ -98,12 +84,12 @@ static void html_put_block(struct atw_sink *k)
 	char digits[24];
 
 	if (n <= HTML_BLOCK)
-		html_put(k, "</tbody></table></div>\n<script type=\"text/plain\" "
+		writer_str(k->w, "</tbody></table></div>\n<script type=\"text/plain\" "
 			    "class=\"rows\">\n");
 	writer_put(k->w, digits, (size_t)(put_dec(digits, (n - 1) % HTML_BLOCK + 1) - digits));
 	writer_char(k->w, '\n');
 	for (size_t i = 0; i < k->sc->ncols; i++) {
-		sink_put(k, &k->cell[i].lead);
+		writer_buf(k->w, &k->cell[i].lead);
 		writer_char(k->w, '\n');
 		k->cell[i].lead.len = 0;
 	}
@@ -115,11 +101,11 @@ static void html_end_rows(struct atw_sink *k)
 	uint64_t n = html_rows(k);
 
 	if (n <= HTML_FIRST) {
-		html_put(k, "</tbody></table></div>\n");
+		writer_str(k->w, "</tbody></table></div>\n");
 		return;
 	}
 	html_put_block(k);
-	html_put(k, "</script>\n");
+	writer_str(k->w, "</script>\n");
 	buf_printf(&b, "<noscript><p class=\"cut\">These are the first %d of %" PRIu64 " rows. "
 		   "This page shows more of them with scripts enabled; CSV and JSON "
 		   "output has all.</p></noscript>\n", HTML_FIRST, k->rows);
@@ -127,7 +113,7 @@ static void html_end_rows(struct atw_sink *k)
 		buf_printf(&b, "<p class=\"cut\">This page has the first %" PRIu64 " of %" PRIu64
 			   " rows. CSV and JSON output has all; a filter or another "
 			   "order chooses others.</p>\n", n, k->rows);
-	sink_put(k, &b);
+	writer_buf(k->w, &b);
 	buf_deinit(&b);
 }
 
@@ -135,22 +121,22 @@ static void html_end_rows(struct atw_sink *k)
 static void html_put_notes(struct atw_sink *k, const char *text)
 {
 	html_end_rows(k);
-	html_put(k, "<pre class=\"notes\">");
+	writer_str(k->w, "<pre class=\"notes\">");
 	while (*text) {
 		size_t len = strcspn(text, "\n\t");
 		struct buf line = { 0 }, b = { 0 };
 
 		buf_add(&line, text, len);
 		text_xml(&b, line.data ? line.data : "");
-		sink_check(k, &line);
-		sink_put(k, &b);
+		writer_check(k->w, &line);
+		writer_buf(k->w, &b);
 		text += len;
 		if (*text)
 			writer_char(k->w, *text++);
 		buf_deinit(&line);
 		buf_deinit(&b);
 	}
-	html_put(k, "</pre>\n");
+	writer_str(k->w, "</pre>\n");
 	/* The table is closed here, so end() does not close it. */
 	k->put_notes = NULL;
 }
@@ -167,7 +153,7 @@ static int html_table_begin(struct atw_sink *k, const struct atw_schema *sc,
 	for (size_t i = 0; i < sc->ncols; i++) {
 		const struct atw_column *c = &sc->col[i];
 
-		buf_str(&b, html_is_number(c->type) ? "<th scope=\"col\" class=\"n\""
+		buf_str(&b, sink_is_number(c->type) ? "<th scope=\"col\" class=\"n\""
 			    : html_is_word(c->type) ? "<th scope=\"col\" class=\"x\""
 						    : "<th scope=\"col\"");
 		if (c->help) {
@@ -180,67 +166,37 @@ static int html_table_begin(struct atw_sink *k, const struct atw_schema *sc,
 		buf_str(&b, c->rate ? "/s</th>" : "</th>");
 	}
 	buf_str(&b, "</tr></thead>\n<tbody>\n");
-	sink_put(k, &b);
+	writer_buf(k->w, &b);
 	buf_deinit(&b);
 	return ATW_OK;
 }
 
 /* ---- values ---- */
 
-static void html_number(const struct atw_sink *k, const struct cell *c, uint64_t u,
-			struct html_cell *t)
-{
-	char *end;
-
-	end = c->type == ATW_T_CHANGE || c->type == ATW_T_CHANGE_BYTES ? put_signed(t->digits, u) :
-	      c->type == ATW_T_SECONDS ? put_seconds(t->digits, u) : put_dec(t->digits, u);
-	t->value = t->digits;
-	t->value_len = (size_t)(end - t->digits);
-	t->text = t->human;
-	switch (c->type) {
-	case ATW_T_BYTES:
-		end = sink_bytes(k, t->human, u);
-		break;
-	case ATW_T_PAGES:
-		end = sink_pages(k, t->human, u);
-		break;
-	case ATW_T_CHANGE:
-	case ATW_T_CHANGE_BYTES:
-		end = sink_change(k, c->type, t->human, u);
-		break;
-	default:
-		t->text = t->digits;
-		t->len = t->value_len;
-		return;
-	}
-	t->len = (size_t)(end - t->human);
-}
-
 static void html_value(struct atw_sink *k, struct cell *c, const union atw_value *v,
 		       struct html_cell *t)
 {
+	char *end = sink_exact(c->type, t->digits, v);
+
 	t->value = NULL;
-	if (html_is_number(c->type)) {
-		html_number(k, c, c->type == ATW_T_LIST ? v->list->n : v->u, t);
+	if (end) {
+		t->text = t->digits;
+		t->len = (size_t)(end - t->digits);
+		if (!sink_is_number(c->type))
+			return;
+		t->value = t->digits;
+		t->value_len = t->len;
+		t->text = t->human;
+		t->len = (size_t)(sink_plain_number(k, c->type, t->human, v) - t->human);
 		return;
 	}
-	switch (c->type) {
-	case ATW_T_VA:
-	case ATW_T_PA:
-	case ATW_T_HEX:
-		t->text = t->digits;
-		t->len = (size_t)(put_hex(t->digits, v->u) - t->digits);
-		return;
-	case ATW_T_TEXT:
-		if (!cell_has_text(c, v->s))
-			text_xml(&c->form->text, v->s);
-		break;
-	default:
+	if (c->type != ATW_T_TEXT) {
 		if (!cell_has(c, v->u))
 			text_xml(&c->form->text, cell_words(c, v->u));
-		break;
+	} else if (!cell_has_text(c, v->s)) {
+		text_xml(&c->form->text, v->s);
 	}
-	sink_check(k, &c->form->text);
+	writer_check(k->w, &c->form->text);
 	t->text = c->form->text.data ? c->form->text.data : "";
 	t->len = c->form->text.len;
 }
@@ -249,19 +205,19 @@ static void html_value(struct atw_sink *k, struct cell *c, const union atw_value
 static void html_put_cell(struct atw_sink *k, const struct cell *c, const struct html_cell *t)
 {
 	if (!t) {
-		html_put(k, html_is_number(c->type) ? "<td class=\"n na\">n/a"
+		writer_str(k->w, sink_is_number(c->type) ? "<td class=\"n na\">n/a"
 						    : "<td class=\"na\">n/a");
 	} else {
 		if (t->value) {
-			html_put(k, "<td class=\"n\" data-v=\"");
+			writer_str(k->w, "<td class=\"n\" data-v=\"");
 			writer_put(k->w, t->value, t->value_len);
-			html_put(k, "\">");
+			writer_str(k->w, "\">");
 		} else {
-			html_put(k, html_is_word(c->type) ? "<td class=\"x\">" : "<td>");
+			writer_str(k->w, html_is_word(c->type) ? "<td class=\"x\">" : "<td>");
 		}
 		writer_put(k->w, t->text, t->len);
 	}
-	html_put(k, "</td>");
+	writer_str(k->w, "</td>");
 }
 
 static int html_table_row(struct atw_sink *k, const struct atw_row *row,
@@ -275,7 +231,7 @@ static int html_table_row(struct atw_sink *k, const struct atw_row *row,
 	if (k->rows && k->rows % HTML_BLOCK == 0)
 		html_put_block(k);
 	if (first)
-		html_put(k, "<tr>");
+		writer_str(k->w, "<tr>");
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];
 		struct html_cell t, *known = NULL;
@@ -289,7 +245,7 @@ static int html_table_row(struct atw_sink *k, const struct atw_row *row,
 			html_put_cell(k, c, known);
 	}
 	if (first)
-		html_put(k, "</tr>\n");
+		writer_str(k->w, "</tr>\n");
 	return ATW_OK;
 }
 
@@ -319,7 +275,6 @@ static int html_document_end(struct atw_sink *k, struct atw_err *err)
 }
 
 const struct atw_sink_ops sink_html_table = {
-	.size = sizeof(sink_html_table),
 	.name = "html",
 	.help = "a table of a page",
 	.begin = html_table_begin,
@@ -328,7 +283,6 @@ const struct atw_sink_ops sink_html_table = {
 };
 
 const struct atw_sink_ops sink_html = {
-	.size = sizeof(sink_html),
 	.name = "html",
 	.help = "a page with a table that can be sorted and filtered",
 	.begin = html_document_begin,

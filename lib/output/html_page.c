@@ -2,8 +2,6 @@
 /* html_page.c - frame, style and script of HTML pages. */
 #include "output/html_page.h"
 
-#include <errno.h>
-
 #include "base/text.h"
 
 /* Neither contains "]]>", which ends CDATA, or the end tag of its element. */
@@ -158,42 +156,30 @@ static const char script_end[] =
 	"contents();\n"
 	"})();\n";
 
-static void html_page_put(struct writer *w, const char *s)
-{
-	writer_put(w, s, strlen(s));
-}
-
-static void html_page_put_text(struct writer *w, const char *text)
+void html_element(struct writer *w, const char *element, const char *class,
+		  const char *text)
 {
 	struct buf b = { 0 };
 
 	text_xml(&b, text);
-	if (b.failed && !w->error)
-		w->error = ENOMEM;
-	writer_put(w, b.data ? b.data : "", b.len);
-	buf_deinit(&b);
-}
-
-void html_element(struct writer *w, const char *element, const char *class,
-		  const char *text)
-{
 	writer_char(w, '<');
-	html_page_put(w, element);
+	writer_str(w, element);
 	if (class) {
-		html_page_put(w, " class=\"");
-		html_page_put(w, class);
+		writer_str(w, " class=\"");
+		writer_str(w, class);
 		writer_char(w, '"');
 	}
 	writer_char(w, '>');
-	html_page_put_text(w, text);
-	html_page_put(w, "</");
-	html_page_put(w, element);
-	html_page_put(w, ">\n");
+	writer_buf(w, &b);
+	buf_deinit(&b);
+	writer_str(w, "</");
+	writer_str(w, element);
+	writer_str(w, ">\n");
 }
 
 void html_page_begin(struct writer *w, const char *title)
 {
-	html_page_put(
+	writer_str(
 		w,
 		"<!DOCTYPE html>\n"
 		"<html lang=\"en\">\n<head>\n"
@@ -207,19 +193,19 @@ void html_page_begin(struct writer *w, const char *title)
 		"form-action 'none'\"/>\n"
 		"<meta name=\"viewport\" content=\"width=device-width\"/>\n");
 	html_element(w, "title", NULL, title);
-	html_page_put(w, "<style>/*<![CDATA[*/\n");
-	html_page_put(w, style);
-	html_page_put(w, "/*]]>*/</style>\n</head>\n<body>\n");
+	writer_str(w, "<style>/*<![CDATA[*/\n");
+	writer_str(w, style);
+	writer_str(w, "/*]]>*/</style>\n</head>\n<body>\n");
 	html_element(w, "h1", NULL, title);
 	writer_row_end(w);
 }
 
 void html_page_end(struct writer *w)
 {
-	html_page_put(w, "<script>//<![CDATA[\n");
-	html_page_put(w, script_begin);
-	html_page_put(w, html_script_table);
-	html_page_put(w, script_end);
-	html_page_put(w, "//]]></script>\n</body>\n</html>\n");
+	writer_str(w, "<script>//<![CDATA[\n");
+	writer_str(w, script_begin);
+	writer_str(w, html_script_table);
+	writer_str(w, script_end);
+	writer_str(w, "//]]></script>\n</body>\n</html>\n");
 	writer_row_end(w);
 }

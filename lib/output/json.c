@@ -4,7 +4,6 @@
  * none; or jsonl, an object on each line, which streams and can be cut anywhere.
  */
 #include "base/text.h"
-#include "output/number.h"
 #include "output/sink.h"
 
 static void json_put_key(struct buf *b, size_t i, const char *key)
@@ -56,38 +55,20 @@ static void json_put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 		else
 			text_json(&c->form->text, cell_words(c, u));
 	}
-	sink_put(k, &c->form->text);
+	writer_buf(k->w, &c->form->text);
 }
 
 /* false: it is no number. */
-static bool json_put_number(struct atw_sink *k, enum atw_type type, uint64_t u)
+static bool json_put_number(struct atw_sink *k, enum atw_type type, const union atw_value *v)
 {
-	char *p = writer_room(k->w, NUMBER_MAX + 2);
+	bool quotes = sink_is_hex(type);
+	char *p = writer_room(k->w, NUMBER_MAX + 2), *end = sink_exact(type, p + quotes, v);
 
-	switch (type) {
-	case ATW_T_VA:
-	case ATW_T_PA:
-	case ATW_T_HEX:
-		*p++ = '"';
-		p = put_hex(p, u);
-		*p++ = '"';
-		break;
-	case ATW_T_BYTES:
-	case ATW_T_COUNT:
-	case ATW_T_PAGES:
-		p = put_dec(p, u);
-		break;
-	case ATW_T_SECONDS:
-		p = put_seconds(p, u);
-		break;
-	case ATW_T_CHANGE:
-	case ATW_T_CHANGE_BYTES:
-		p = put_signed(p, u);
-		break;
-	default:
+	if (!end)
 		return false;
-	}
-	writer_advance(k->w, p);
+	if (quotes)
+		*p = *end++ = '"';
+	writer_advance(k->w, end);
 	return true;
 }
 
@@ -109,7 +90,7 @@ static void json_put_list(struct atw_sink *k, const struct cell *c,
 			writer_put(k->w, key, len);
 			key += len + 1;
 			if (!(l->have[i] >> j & 1) ||
-			    !json_put_number(k, of->col[j].type, v->u))
+			    !json_put_number(k, of->col[j].type, v))
 				writer_put(k->w, "null", 4);
 		}
 		writer_char(k->w, '}');
@@ -131,10 +112,10 @@ static void json_put_value(struct atw_sink *k, struct cell *c, const union atw_v
 	case ATW_T_TEXT:
 		if (!cell_has_text(c, v->s))
 			text_json(&c->form->text, v->s);
-		sink_put(k, &c->form->text);
+		writer_buf(k->w, &c->form->text);
 		break;
 	default:
-		json_put_number(k, c->col->type, v->u);
+		json_put_number(k, c->col->type, v);
 		break;
 	}
 }
@@ -145,7 +126,7 @@ static void json_put_object(struct atw_sink *k, const struct atw_row *row)
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];
 
-		sink_put(k, &c->lead);
+		writer_buf(k->w, &c->lead);
 		if (!row_has(row, i) ||
 		    (c->col->type == ATW_T_TEXT && !row->v[i].s))
 			writer_put(k->w, "null", 4);
@@ -186,7 +167,6 @@ static int json_array_end(struct atw_sink *k, struct atw_err *err)
 }
 
 const struct atw_sink_ops sink_json = {
-	.size = sizeof(sink_json),
 	.name = "json",
 	.help = "one JSON array of objects",
 	.begin = json_array_begin,
@@ -212,18 +192,9 @@ static int json_lines_row(struct atw_sink *k, const struct atw_row *row,
 	return ATW_OK;
 }
 
-static int json_lines_end(struct atw_sink *k, struct atw_err *err)
-{
-	(void)k;
-	(void)err;
-	return ATW_OK;
-}
-
 const struct atw_sink_ops sink_jsonl = {
-	.size = sizeof(sink_jsonl),
 	.name = "jsonl",
 	.help = "one JSON object a line",
 	.begin = json_lines_begin,
 	.row = json_lines_row,
-	.end = json_lines_end,
 };

@@ -1,11 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* open.c - creation of an output, and validation of its options. */
-#include <errno.h>
+/* open.c - creation of an output, validation of its options, list of its formats. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "output/stream.h"
+
+static const struct atw_sink_ops *const kinds[] = {
+#define SINK(name) &sink_##name,
+#include "output/sinks.def"
+#undef SINK
+};
+
+const struct atw_sink_ops *atw_sink_kind(size_t i)
+{
+	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
+}
+
+int sink_find(const char *format, const struct atw_sink_ops **ret,
+	      struct atw_err *err)
+{
+	struct buf known = { 0 };
+	int rc;
+
+	if (!format || !*format) {
+		*ret = kinds[0];
+		return ATW_OK;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(kinds[i]->name, format)) {
+			buf_deinit(&known);
+			*ret = kinds[i];
+			return ATW_OK;
+		}
+		if (i)
+			buf_str(&known, ", ");
+		buf_str(&known, kinds[i]->name);
+	}
+	rc = atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FORMAT,
+			       "unknown format '%.64s'; known: %s", format,
+			       known.data ? known.data : "");
+	buf_deinit(&known);
+	return rc;
+}
 
 /* An empty option cancels one from the configuration. */
 static bool open_given(const char *option)
@@ -82,11 +119,7 @@ static int open_check(struct atw_output *out, const struct atw_output_opts *o,
 
 int output_write_failed(struct atw_output *out, struct atw_err *err)
 {
-	int status = out->w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO;
-
-	errno = out->w.error;
-	return atw_err_set(err, status, "%s: cannot write: %m",
-			   outfile_name(&out->target));
+	return writer_failed(&out->w, outfile_name(&out->target), err);
 }
 
 static int open_target(struct atw_output *out, const struct atw_output_opts *o, int fd,

@@ -19,14 +19,59 @@
 #include "base/text.h"
 #include "output/stream.h"
 
+/* ---- sums ---- */
+
+/* Add a row of that schema. */
+static void output_tally(struct tally *t, const struct atw_schema *sc, const struct atw_row *row)
+{
+	t->rows++;
+	for (size_t i = 0; i < sc->ncols; i++)
+		if (sc->col[i].sum &&
+		    (!(row->have >> i & 1) ||
+		     __builtin_add_overflow(t->v[i], row->v[i].u, &t->v[i])))
+			t->unknown |= (uint64_t)1 << i;
+}
+
+/*
+ * The row of sums with the columns of the schema, labelled in the first text column;
+ * *ret_blank are the columns without a sum. false: no such row, because there was only
+ * one row, or there is no text column for the label.
+ */
+static bool output_sum_row(const struct tally *t, const struct atw_schema *sc,
+			   union atw_value *v, struct atw_row *ret, uint64_t *ret_blank)
+{
+	bool named = false, any = false;
+
+	*ret = (struct atw_row){ .v = v };
+	*ret_blank = 0;
+	for (size_t i = 0; i < sc->ncols; i++) {
+		uint64_t bit = (uint64_t)1 << i;
+
+		if (sc->col[i].sum) {
+			any = true;
+			v[i].u = t->v[i];
+			ret->have |= t->unknown & bit ? 0 : bit;
+		} else if (sc->col[i].type == ATW_T_TEXT && !named) {
+			named = true;
+			v[i].s = "(sum)";
+			ret->have |= bit;
+		} else {
+			*ret_blank |= bit;
+		}
+	}
+	return t->rows > 1 && named && any;
+}
+
+/* ---- rows ---- */
+
 /* Text between rows, buffered like them. */
 static void output_put_between(struct atw_output *out, const struct buf *b)
 {
-	sink_check(&out->sink, b);
+	writer_check(&out->w, b);
 	if (out->waits)
 		ahead_text(&out->ahead, b->data ? b->data : "", b->len);
 	else
-		sink_put(&out->sink, b);
+		writer_buf(&out->w, b);
 }
 
 static void output_put_heading(struct atw_output *out)
@@ -75,11 +120,25 @@ static int output_settle(struct atw_output *out, struct atw_err *err)
 	return rc;
 }
 
+/* The shown columns of a row. */
+static struct atw_row output_chosen(struct atw_output *out, const struct atw_row *row)
+{
+	struct atw_row chosen = { .v = out->v };
+
+	if (out->as_is)
+		return *row;
+	for (size_t i = 0; i < out->shown.n; i++) {
+		out->v[i] = row->v[out->shown.at[i]];
+		chosen.have |= (row->have >> out->shown.at[i] & 1) << i;
+	}
+	return chosen;
+}
+
 /* Passes the shown columns to the sink. */
 static int output_emit(struct atw_output *out, const struct atw_row *row,
 		       struct atw_err *err)
 {
-	struct atw_row chosen = { .v = out->v };
+	struct atw_row chosen;
 
 	/* Text below a row that is left out is left out as well. */
 	out->dropped = out->limit &&
@@ -88,21 +147,13 @@ static int output_emit(struct atw_output *out, const struct atw_row *row,
 		out->left_out++;
 		return ATW_OK;
 	}
-	if (!out->as_is) {
-		for (size_t i = 0; i < out->shown.n; i++) {
-			unsigned at = out->shown.at[i];
-
-			out->v[i] = row->v[at];
-			chosen.have |= (row->have >> at & 1) << i;
-		}
-		row = &chosen;
-	}
+	chosen = output_chosen(out, row);
 	if (out->heading.len)
 		output_put_heading(out);
 	if (!out->waits)
-		return output_show(out, row, err);
-	out->sink.ops->measure(&out->sink, row);
-	ahead_row(&out->ahead, &out->schema, row);
+		return output_show(out, &chosen, err);
+	out->sink.ops->measure(&out->sink, &chosen);
+	ahead_row(&out->ahead, &out->schema, &chosen);
 	return ahead_full(&out->ahead) ? output_settle(out, err) : ATW_OK;
 }
 
@@ -126,18 +177,6 @@ static int output_not_taking(struct atw_output *out, struct atw_err *err)
 	return atw_err_set(err, ATW_E_USAGE, "the output is already complete");
 }
 
-/* Of the shown columns. */
-static void output_count(struct atw_output *out, const struct atw_row *row)
-{
-	struct atw_row chosen = { .v = out->v };
-
-	for (size_t i = 0; i < out->shown.n; i++) {
-		out->v[i] = row->v[out->shown.at[i]];
-		chosen.have |= (row->have >> out->shown.at[i] & 1) << i;
-	}
-	tally_add(&out->tally, &out->schema, &chosen);
-}
-
 int atw_output_row(struct atw_output *out, const struct atw_row *row,
 		   struct atw_err *err)
 {
@@ -153,8 +192,11 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 	out->rows++;
 	if (out->tap)
 		return output_fail(out, out->tap->row(out->tap->arg, row, &out->failure), err);
-	if (out->sink.ops->sum && !out->group)
-		output_count(out, row);
+	if (out->sink.ops->sum && !out->group) {
+		struct atw_row shown = output_chosen(out, row);
+
+		output_tally(&out->tally, &out->schema, &shown);
+	}
 	if (out->group)
 		rc = group_add(out->group, row, &out->failure);
 	else if (out->sorter)
@@ -282,10 +324,10 @@ static int output_put_last(struct atw_output *out, struct atw_err *err)
 		struct buf b = { 0 };
 
 		buf_printf(&b, "... and %" PRIu64 " more\n", out->left_out);
-		sink_put(&out->sink, &b);
+		writer_buf(&out->w, &b);
 		buf_deinit(&b);
 	}
-	if (!out->sumless && out->sink.ops->sum && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
+	if (!out->sumless && out->sink.ops->sum && output_sum_row(&out->tally, &out->schema, out->v, &row, &blank))
 		return out->sink.ops->sum(&out->sink, &row, blank, err);
 	return ATW_OK;
 }
@@ -296,7 +338,7 @@ static int output_finish(struct atw_output *out, struct atw_err *err)
 	struct atw_row row;
 	uint64_t blank;
 
-	if (out->waits && !out->sumless && tally_row(&out->tally, &out->schema, out->v, &row, &blank))
+	if (out->waits && !out->sumless && output_sum_row(&out->tally, &out->schema, out->v, &row, &blank))
 		out->sink.ops->measure(&out->sink, &row);
 	if (rc == ATW_OK)
 		rc = output_settle(out, err);
@@ -304,14 +346,14 @@ static int output_finish(struct atw_output *out, struct atw_err *err)
 		rc = output_put_last(out, err);
 	if (rc == ATW_OK && out->sink.put_notes && out->notes.len) {
 		out->sink.put_notes(&out->sink, out->notes.data);
-		sink_check(&out->sink, &out->notes);
+		writer_check(&out->w, &out->notes);
 		out->notes.len = 0;
 	}
-	if (rc == ATW_OK)
+	if (rc == ATW_OK && out->sink.ops->end)
 		rc = out->sink.ops->end(&out->sink, err);
 	if (rc < 0)
 		return rc;
-	sink_put(&out->sink, &out->notes);
+	writer_buf(&out->w, &out->notes);
 	return writer_flush(&out->w) ? ATW_OK : output_write_failed(out, err);
 }
 

@@ -8,9 +8,135 @@
  * columns are as wide as these need.
  */
 #include "base/text.h"
-#include "output/number.h"
 #include "output/sink.h"
-#include "output/width.h"
+
+/* ---- widths of columns ---- */
+
+/* Sufficient for most texts, whose lengths vary. */
+#define WIDTH_FLAGS 24
+#define WIDTH_TEXT  16
+/* If rows are measured, longer texts are shortened in their middle. */
+#define TEXT_MOST   64
+
+static size_t plain_longest(const struct atw_names *nm)
+{
+	size_t max = 0;
+
+	for (size_t i = 0; nm && nm->name && i < nm->n; i++)
+		if (nm->name[i] && strlen(nm->name[i]) > max)
+			max = strlen(nm->name[i]);
+	return max;
+}
+
+static size_t plain_type_width(const struct atw_sink *k, const struct atw_column *c)
+{
+	switch (c->type) {
+	case ATW_T_VA:
+	case ATW_T_PA:
+	case ATW_T_HEX:
+		return 18;
+	case ATW_T_BYTES:
+	case ATW_T_CHANGE_BYTES:
+		return k->units == ATW_UNITS_HUMAN ? 7 :
+		       k->units == ATW_UNITS_PAGES ? 10 : 15;
+	case ATW_T_PAGES:
+		if (k->page_units && k->units == ATW_UNITS_BYTES)
+			return 15;
+		/* fall through */
+	case ATW_T_COUNT:
+	case ATW_T_CHANGE:
+	case ATW_T_SECONDS:
+	case ATW_T_LIST:
+		return 8;
+	case ATW_T_ENUM:
+		return plain_longest(c->names);
+	case ATW_T_FLAGS:
+		return WIDTH_FLAGS;
+	case ATW_T_LETTERS:
+		return c->names && c->names->letters ?
+		       strlen(c->names->letters) : 0;
+	case ATW_T_TEXT:
+		return WIDTH_TEXT;
+	}
+	return 0;
+}
+
+/* At the start of the table: by type, head and measured rows. */
+static void plain_choose_width(const struct atw_sink *k, struct cell *c)
+{
+	size_t head = strlen(c->col->key) + (c->col->rate ? 2 : 0);
+	bool bytes = c->type == ATW_T_BYTES || c->type == ATW_T_CHANGE_BYTES;
+	bool pages = c->type == ATW_T_PAGES && k->page_units && !k->ahead;
+
+	c->right = sink_is_number(c->type);
+	c->width = c->col->width;
+	/* The width of a column is that of its usual format. */
+	if (!c->width || pages || (bytes && k->units != ATW_UNITS_HUMAN))
+		c->width = plain_type_width(k, c->col);
+	if (c->width < head)
+		c->width = head;
+	if (c->width < c->widest)
+		c->width = c->widest;
+}
+
+/* The offset of character `n`. */
+static size_t plain_char_at(const struct buf *b, size_t n)
+{
+	size_t i = 0;
+
+	for (; i < b->len; i++)
+		if ((b->data[i] & 0xc0) != 0x80 && !n--)
+			break;
+	return i;
+}
+
+/* Both ends of a path are significant, the last one more. */
+static void plain_leave_middle_out(struct buf *b)
+{
+	size_t width = text_width(b->data, b->len), head = (TEXT_MOST - 3) / 3;
+	size_t from = plain_char_at(b, head),
+	       to = plain_char_at(b, width - (TEXT_MOST - 3 - head));
+
+	memcpy(b->data + from, "...", 3);
+	memmove(b->data + from + 3, b->data + to, b->len - to + 1);
+	b->len -= to - from - 3;
+}
+
+/* A text as shown: escaped and, if rows are measured, shortened. */
+static void plain_text(const struct atw_sink *k, const struct cell *c, const char *s,
+		       struct buf *ret)
+{
+	text_plain(ret, *s ? s : "-");
+	if (k->ahead && !c->last && c->type == ATW_T_TEXT && ret->data && !ret->failed &&
+	    text_width(ret->data, ret->len) > TEXT_MOST)
+		plain_leave_middle_out(ret);
+}
+
+/* Measures a row before the table starts. */
+static void plain_measure(struct atw_sink *k, const struct atw_row *row)
+{
+	for (size_t i = 0; i < k->sc->ncols; i++) {
+		struct cell *c = &k->cell[i];
+		struct buf clean = { 0 };
+		char digits[40];
+		size_t n = 3;
+
+		if (!row_has(row, i) || (c->last && !sink_is_number(c->type)))
+			continue;
+		if (sink_is_number(c->type)) {
+			n = (size_t)(sink_plain_number(k, c->type, digits, &row->v[i]) - digits);
+		} else if (c->type == ATW_T_TEXT) {
+			plain_text(k, c, row->v[i].s ? row->v[i].s : "n/a", &clean);
+			n = clean.data ? text_width(clean.data, clean.len) : 0;
+			writer_check(k->w, &clean);
+			buf_deinit(&clean);
+		}
+		if (n > c->widest)
+			c->widest = n;
+	}
+}
+
+/* ---- lines ---- */
 
 #define BOLD  "\033[1m"
 #define RESET "\033[0m"
@@ -125,7 +251,7 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 	for (size_t i = 0; i < sc->ncols; i++) {
 		struct buf head = { 0 };
 
-		width_choose(k, &k->cell[i]);
+		plain_choose_width(k, &k->cell[i]);
 		for (const char *s = sc->col[i].key; *s; s++)
 			buf_char(&head, *s >= 'a' && *s <= 'z' ?
 				 (char)(*s - ('a' - 'A')) : *s);
@@ -151,30 +277,9 @@ static int plain_begin(struct atw_sink *k, const struct atw_schema *sc,
 	return ATW_OK;
 }
 
-static void plain_form_bytes(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
+static void plain_form_number(struct atw_sink *k, size_t i, struct form *f, union atw_value v)
 {
-	char digits[32], *end = sink_bytes(k, digits, u);
-
-	plain_pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
-}
-
-static void plain_form_change(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
-{
-	char digits[34], *end = sink_change(k, k->cell[i].type, digits, u);
-
-	plain_pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
-}
-
-static void plain_form_seconds(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
-{
-	char digits[32], *end = put_seconds(digits, u);
-
-	plain_pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
-}
-
-static void plain_form_pages(struct atw_sink *k, size_t i, struct form *f, uint64_t u)
-{
-	char digits[34], *end = sink_pages(k, digits, u);
+	char digits[40], *end = sink_plain_number(k, k->cell[i].type, digits, &v);
 
 	plain_pad(k, i, &f->text, digits, (size_t)(end - digits), (size_t)(end - digits));
 }
@@ -184,7 +289,7 @@ static void plain_form_text(struct atw_sink *k, size_t i, struct form *f, const 
 	struct buf clean = { 0 };
 	const char *text;
 
-	width_text(k, &k->cell[i], s, &clean);
+	plain_text(k, &k->cell[i], s, &clean);
 	text = clean.data ? clean.data : "";
 	plain_pad(k, i, &f->text, text, clean.len, text_width(text, clean.len));
 	f->text.failed |= clean.failed;
@@ -206,26 +311,18 @@ static inline void plain_put_value(struct atw_sink *k, struct plain_line *l, siz
 	case ATW_T_LIST:
 		plain_put_count(l, c, v.list->n);
 		return;
-	case ATW_T_BYTES:
-		if (!cell_has(c, v.u))
-			plain_form_bytes(k, i, c->form, v.u);
-		break;
 	case ATW_T_PAGES:
 		if (!k->page_units) {
 			plain_put_count(l, c, v.u);
 			return;
 		}
-		if (!cell_has(c, v.u))
-			plain_form_pages(k, i, c->form, v.u);
-		break;
+		/* fall through */
+	case ATW_T_BYTES:
 	case ATW_T_SECONDS:
-		if (!cell_has(c, v.u))
-			plain_form_seconds(k, i, c->form, v.u);
-		break;
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:
 		if (!cell_has(c, v.u))
-			plain_form_change(k, i, c->form, v.u);
+			plain_form_number(k, i, c->form, v);
 		break;
 	case ATW_T_ENUM:
 	case ATW_T_FLAGS:
@@ -238,7 +335,7 @@ static inline void plain_put_value(struct atw_sink *k, struct plain_line *l, siz
 			plain_form_text(k, i, c->form, v.s);
 		break;
 	}
-	sink_check(k, &c->form->text);
+	writer_check(k->w, &c->form->text);
 	plain_line_text(l, c->form->text.data ? c->form->text.data : "",
 			c->form->text.len);
 }
@@ -290,20 +387,11 @@ static int plain_sum(struct atw_sink *k, const struct atw_row *row, uint64_t bla
 	return ATW_OK;
 }
 
-static int plain_end(struct atw_sink *k, struct atw_err *err)
-{
-	(void)k;
-	(void)err;
-	return ATW_OK;
-}
-
 const struct atw_sink_ops sink_plain = {
-	.size = sizeof(sink_plain),
 	.name = "plain",
 	.help = "an aligned table with a head line",
 	.begin = plain_begin,
 	.row = plain_row,
-	.end = plain_end,
-	.measure = width_measure,
+	.measure = plain_measure,
 	.sum = plain_sum,
 };

@@ -2,12 +2,10 @@
 /* sink.c - creation of sinks, and formatting of values. */
 #include "output/sink.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/num.h"
-#include "output/number.h"
 
 static size_t sink_forms_of(const struct atw_column *c)
 {
@@ -66,18 +64,6 @@ bool cell_has_text(struct cell *c, const char *s)
 	return false;
 }
 
-void sink_check(struct atw_sink *k, const struct buf *b)
-{
-	if (b->failed && !k->w->error)
-		k->w->error = ENOMEM;
-}
-
-void sink_put(struct atw_sink *k, const struct buf *b)
-{
-	sink_check(k, b);
-	writer_put(k->w, b->data ? b->data : "", b->len);
-}
-
 static char *sink_put_pages(char *p, uint64_t u, unsigned shift)
 {
 	uint64_t part = u & (((uint64_t)1 << shift) - 1);
@@ -95,7 +81,7 @@ static char *sink_put_pages(char *p, uint64_t u, unsigned shift)
 	return p;
 }
 
-char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u)
+static char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u)
 {
 	switch (k->units) {
 	case ATW_UNITS_HUMAN:
@@ -107,7 +93,7 @@ char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u)
 	}
 }
 
-char *sink_pages(const struct atw_sink *k, char *p, uint64_t u)
+static char *sink_pages(const struct atw_sink *k, char *p, uint64_t u)
 {
 	if (!k->page_units || k->units == ATW_UNITS_PAGES)
 		return put_dec(p, u);
@@ -121,13 +107,25 @@ char *sink_pages(const struct atw_sink *k, char *p, uint64_t u)
 }
 
 /* A change has a sign; zero has none. */
-char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u)
+static char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u)
 {
 	if (u)
 		*p++ = u >> 63 ? '-' : '+';
 	if (u >> 63)
 		u = -u;
 	return u && type == ATW_T_CHANGE_BYTES ? sink_bytes(k, p, u) : put_dec(p, u);
+}
+
+char *sink_plain_number(const struct atw_sink *k, enum atw_type type, char *p,
+			const union atw_value *v)
+{
+	if (type == ATW_T_BYTES)
+		return sink_bytes(k, p, v->u);
+	if (type == ATW_T_PAGES)
+		return sink_pages(k, p, v->u);
+	if (type == ATW_T_CHANGE || type == ATW_T_CHANGE_BYTES)
+		return sink_change(k, type, p, v->u);
+	return sink_exact(type, p, v);
 }
 
 static const char *sink_name_of(const struct atw_names *nm, uint64_t i)

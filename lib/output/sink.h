@@ -12,6 +12,7 @@
 #include "record/record.h"
 
 #include "base/buf.h"
+#include "output/number.h"
 #include "output/writer.h"
 
 /*
@@ -108,19 +109,52 @@ static inline bool row_has(const struct atw_row *row, size_t i)
 	return row->have >> i & 1;
 }
 
-/* A buffer without memory is an error of the output. */
-void sink_check(struct atw_sink *k, const struct buf *b);
-/* Write the contents of the buffer. */
-void sink_put(struct atw_sink *k, const struct buf *b);
+/* Shown to the right in tables. */
+static inline bool sink_is_number(enum atw_type type)
+{
+	return type == ATW_T_BYTES || type == ATW_T_COUNT || type == ATW_T_PAGES ||
+	       type == ATW_T_SECONDS || type == ATW_T_LIST || type == ATW_T_CHANGE ||
+	       type == ATW_T_CHANGE_BYTES;
+}
+
+static inline bool sink_is_hex(enum atw_type type)
+{
+	return type == ATW_T_VA || type == ATW_T_PA || type == ATW_T_HEX;
+}
 
 /*
- * Plain text: BYTES in k->units, CHANGE and CHANGE_BYTES with a sign. Returns the end; at
- * most 32 characters, without a NUL.
+ * A number as programs read it. Returns the end; at most NUMBER_MAX characters, without a
+ * NUL. NULL: the type is one of texts or words.
  */
-char *sink_bytes(const struct atw_sink *k, char *p, uint64_t u);
-/* PAGES: a number, or in k->units if k->page_units is set. */
-char *sink_pages(const struct atw_sink *k, char *p, uint64_t u);
-char *sink_change(const struct atw_sink *k, enum atw_type type, char *p, uint64_t u);
+static inline char *sink_exact(enum atw_type type, char *p, const union atw_value *v)
+{
+	switch (type) {
+	case ATW_T_VA:
+	case ATW_T_PA:
+	case ATW_T_HEX:
+		return put_hex(p, v->u);
+	case ATW_T_BYTES:
+	case ATW_T_COUNT:
+	case ATW_T_PAGES:
+		return put_dec(p, v->u);
+	case ATW_T_LIST:
+		return put_dec(p, v->list->n);
+	case ATW_T_SECONDS:
+		return put_seconds(p, v->u);
+	case ATW_T_CHANGE:
+	case ATW_T_CHANGE_BYTES:
+		return put_signed(p, v->u);
+	default:
+		return NULL;
+	}
+}
+
+/*
+ * The same for people, at most 32 characters: BYTES in k->units, PAGES too if
+ * k->page_units is set, CHANGE and CHANGE_BYTES with a sign.
+ */
+char *sink_plain_number(const struct atw_sink *k, enum atw_type type, char *p,
+			const union atw_value *v);
 
 /*
  * ENUM, FLAGS and LETTERS as words, unnamed values as a number; not escaped yet. Valid

@@ -5,11 +5,18 @@
 
 #include "output/ahead.h"
 #include "output/sink.h"
-#include "output/tally.h"
 #include "output/outfile.h"
 #include "record/filter.h"
 #include "record/group.h"
 #include "record/sort.h"
+
+/* Sums of the columns that can be added up. */
+struct tally {
+	uint64_t rows;
+	uint64_t unknown;                /* bit set of columns with n/a in some row, or
+					  * an overflow */
+	uint64_t v[64];
+};
 
 enum output_state { TAKING, COMMITTED, FAILED };
 

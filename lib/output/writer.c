@@ -66,3 +66,22 @@ void writer_put(struct writer *w, const void *data, size_t len)
 		memcpy(w->buf + w->len, data, len);
 	w->len += len;
 }
+
+void writer_check(struct writer *w, const struct buf *b)
+{
+	if (b->failed && !w->error)
+		w->error = ENOMEM;
+}
+
+void writer_buf(struct writer *w, const struct buf *b)
+{
+	writer_check(w, b);
+	writer_put(w, b->data, b->len);
+}
+
+int writer_failed(const struct writer *w, const char *name, struct atw_err *err)
+{
+	errno = w->error;
+	return atw_err_set(err, errno == ENOMEM ? ATW_E_NOMEM : ATW_E_IO, "%s: cannot write: %m",
+			   name);
+}

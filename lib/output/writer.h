@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include <atwalk/base.h>
+#include "base/buf.h"
 
 #define WRITER_ROOM 4096         /* maximum of a single reservation */
 
@@ -32,6 +32,11 @@ bool writer_grow(struct writer *w, size_t n);
 /* Write all bytes. false: see `error`. */
 bool writer_flush(struct writer *w);
 void writer_put(struct writer *w, const void *data, size_t len);
+/* The contents of the buffer; one without memory is an error of the output. */
+void writer_buf(struct writer *w, const struct buf *b);
+void writer_check(struct writer *w, const struct buf *b);
+/* The reason of `error`; `name`: of the output. */
+int writer_failed(const struct writer *w, const char *name, struct atw_err *err);
 
 /* Reserve the next n bytes, n <= WRITER_ROOM; then call writer_advance(). */
 static inline char *writer_room(struct writer *w, size_t n)
@@ -50,6 +55,11 @@ static inline void writer_char(struct writer *w, char c)
 {
 	*writer_room(w, 1) = c;
 	w->len++;
+}
+
+static inline void writer_str(struct writer *w, const char *s)
+{
+	writer_put(w, s, strlen(s));
 }
 
 static inline void writer_row_end(struct writer *w)

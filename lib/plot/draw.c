@@ -5,7 +5,6 @@
  */
 #include "plot/draw.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,11 +78,8 @@ int picture_put(const struct scene *s, const struct picture_format *f, struct ou
 		return rc;
 	w.prompt = false;
 	rc = f->write(s, &w, err);
-	if (rc == ATW_OK && !writer_flush(&w)) {
-		errno = w.error;
-		rc = atw_err_set(err, w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO,
-				 "%s: cannot write: %m", outfile_name(t));
-	}
+	if (rc == ATW_OK && !writer_flush(&w))
+		rc = writer_failed(&w, outfile_name(t), err);
 	writer_deinit(&w);
 	return rc;
 }

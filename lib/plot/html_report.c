@@ -2,7 +2,6 @@
 /* html_report.c - HTML page with sections of text, tables and pictures. */
 #include "plot/html_report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -18,11 +17,8 @@ struct html {
 
 static int html_report_flush(struct html *h, struct atw_err *err)
 {
-	if (writer_flush(&h->w))
-		return ATW_OK;
-	errno = h->w.error;
-	return atw_err_set(err, h->w.error == ENOMEM ? ATW_E_NOMEM : ATW_E_IO,
-			   "%s: cannot write: %m", outfile_name(&h->target));
+	return writer_flush(&h->w) ? ATW_OK
+				   : writer_failed(&h->w, outfile_name(&h->target), err);
 }
 
 int html_open(const char *path, const char *title, struct html **ret, struct atw_err *err)
@@ -45,15 +41,10 @@ int html_open(const char *path, const char *title, struct html **ret, struct atw
 	return ATW_OK;
 }
 
-static void html_report_put(struct html *h, const char *s)
-{
-	writer_put(&h->w, s, strlen(s));
-}
-
 static void html_report_end_section(struct html *h)
 {
 	if (h->section)
-		html_report_put(h, "</section>\n");
+		writer_str(&h->w, "</section>\n");
 	h->section = false;
 }
 
@@ -65,9 +56,9 @@ void html_about(struct html *h, const char *text)
 void html_section(struct html *h, const char *id, const char *title, const char *about)
 {
 	html_report_end_section(h);
-	html_report_put(h, "<section id=\"");
-	html_report_put(h, id);
-	html_report_put(h, "\">\n");
+	writer_str(&h->w, "<section id=\"");
+	writer_str(&h->w, id);
+	writer_str(&h->w, "\">\n");
 	html_element(&h->w, "h2", NULL, title);
 	if (about)
 		html_element(&h->w, "p", NULL, about);
@@ -78,7 +69,7 @@ void html_text(struct html *h, const char *text)
 {
 	struct buf b = { 0 };
 
-	html_report_put(h, "<pre>");
+	writer_str(&h->w, "<pre>");
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 		struct buf line = { 0 };
@@ -102,11 +93,9 @@ void html_text(struct html *h, const char *text)
 			text++;
 		}
 	}
-	if (b.failed && !h->w.error)
-		h->w.error = ENOMEM;
-	writer_put(&h->w, b.data ? b.data : "", b.len);
+	writer_buf(&h->w, &b);
 	buf_deinit(&b);
-	html_report_put(h, "</pre>\n");
+	writer_str(&h->w, "</pre>\n");
 }
 
 int html_picture(struct html *h, const struct scene *s, struct atw_err *err)

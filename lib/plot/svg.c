@@ -2,7 +2,6 @@
 /* svg.c - output of a scene as SVG. */
 #include "plot/svg.h"
 
-#include <errno.h>
 #include <math.h>
 
 #include "base/text.h"
@@ -202,9 +201,7 @@ static void svg_put_head(struct svg *v, bool inside)
 /* Flush the buffer; if it ran out of memory, the output fails. */
 static void svg_hand_on(struct svg *v, struct writer *w)
 {
-	if (v->b.failed && !w->error)
-		w->error = ENOMEM;
-	writer_put(w, v->b.data ? v->b.data : "", v->b.len);
+	writer_buf(w, &v->b);
 	writer_row_end(w);
 	v->b.len = 0;
 }

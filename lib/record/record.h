@@ -81,13 +81,12 @@ struct atw_sink;
 
 /* Sinks get only the chosen columns, in the chosen order. */
 struct atw_sink_ops {
-	size_t size;
 	const char *name, *help;
 	int (*begin)(struct atw_sink *k, const struct atw_schema *sc,
 		     struct atw_err *err);
 	int (*row)(struct atw_sink *k, const struct atw_row *row,
 		   struct atw_err *err);
-	int (*end)(struct atw_sink *k, struct atw_err *err);
+	int (*end)(struct atw_sink *k, struct atw_err *err);     /* NULL: nothing follows */
 	/*
 	 * NULL: not in this format. Called before begin() with facts about the rows that
 	 * follow.
