@@ -91,8 +91,7 @@ static int report_keep_row(void *arg, const struct atw_row *row, struct atw_err 
 
 	if (!array_reserve((void **)&r->cell, &r->cells_cap, (r->nrows + 1) * n,
 			   sizeof(*r->cell)) ||
-	    !array_reserve((void **)&r->known, &r->known_cap, r->nrows + 1,
-			   sizeof(*r->known)))
+	    !ARRAY_ROOM(r->known, r->nrows, r->known_cap))
 		return atw_err_nomem(err);
 	cell = r->cell + r->nrows * n;
 	for (size_t i = 0; i < n; i++) {

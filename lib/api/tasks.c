@@ -26,7 +26,7 @@ static void tasks_keep(struct target *t, const struct lnx_task *task, void *arg,
 	/* Of targets with all tasks, those without memory are among them. */
 	if (target_has(t, TARGET_TABLES) && !task->mm)
 		return;
-	if (array_reserve((void **)&c->process, &c->cap, c->n + 1, sizeof(*c->process)))
+	if (ARRAY_ROOM(c->process, c->n, c->cap))
 		c->process[c->n++] = *task;
 	else
 		c->no_memory = true;

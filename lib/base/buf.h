@@ -25,5 +25,8 @@ void buf_printf(struct buf *b, const char *fmt, ...) ATW_PRINTF(2, 3);
  * overflow, leaves the old array alone on failure. false: no memory.
  */
 bool array_reserve(void **array, size_t *cap, size_t need, size_t elem);
+/* The same for one more element than `n`. */
+#define ARRAY_ROOM(array, n, cap) \
+	array_reserve((void **)&(array), &(cap), (n) + 1, sizeof(*(array)))
 
 #endif

@@ -114,7 +114,7 @@ int file_holes_find(const struct file *f, uint64_t start, uint64_t end, uint64_t
 		stop = data < 0 || (uint64_t)data > end ? end : (uint64_t)data;
 		if (stop - (uint64_t)hole < min)
 			continue;
-		if (!array_reserve((void **)&h.v, &cap, h.n + 1, sizeof(*h.v))) {
+		if (!ARRAY_ROOM(h.v, h.n, cap)) {
 			file_holes_deinit(&h);
 			return atw_err_nomem(err);
 		}

@@ -7,19 +7,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/*
+ * The order of two values, ascending. Of several members, the first that differ decide:
+ * ORDER(a->x, b->x) ?: ORDER(a->y, b->y).
+ */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* For qsort(3): numbers, or structs that begin with one. */
 static inline int sorted_by_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return x < y ? -1 : x > y;
+	return ORDER(x, y);
 }
 
 static inline int sorted_by_u32(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return x < y ? -1 : x > y;
+	return ORDER(x, y);
 }
 
 static inline size_t sorted_up_to(const void *v, size_t n, size_t stride, size_t at,

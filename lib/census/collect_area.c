@@ -205,8 +205,7 @@ static int area_add(struct collect *c, const struct capture_run *one, struct atw
 		area_sum(c);
 	if (r != ATW_OK)
 		return r;
-	if ((!c->run || c->n == c->cap) &&
-	    !array_reserve((void **)&c->run, &c->cap, c->n + 1, sizeof(*c->run)))
+	if ((!c->run || c->n == c->cap) && !ARRAY_ROOM(c->run, c->n, c->cap))
 		return atw_err_nomem(err);
 	c->run[c->n++] = *one;
 	c->unsummed += one->pages;

@@ -38,7 +38,7 @@ static struct atw_blob others_kept(const struct others *o, struct atw_blob b, si
 
 static int others_add(struct others *o, const struct other *v, struct atw_err *err)
 {
-	if (!array_reserve((void **)&o->v, &o->cap, o->n + 1, sizeof(*o->v)))
+	if (!ARRAY_ROOM(o->v, o->n, o->cap))
 		return atw_err_nomem(err);
 	o->v[o->n++] = *v;
 	return o->words.failed ? atw_err_nomem(err) : ATW_OK;

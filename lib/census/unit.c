@@ -100,7 +100,7 @@ static struct unit *unit_make(struct units *us, const struct unit_key *k,
 	struct unit *u = calloc(1, sizeof(*u));
 	char *copy;
 
-	if (!u || !array_reserve((void **)&us->v, &us->cap, us->n + 1, sizeof(struct unit *)))
+	if (!u || !ARRAY_ROOM(us->v, us->n, us->cap))
 		goto fail;
 	copy = malloc(k->recorded.len + 1);
 	u->recorded = copy;
@@ -281,7 +281,7 @@ struct unit *units_add(struct units *us, const struct capture_file *f, uint32_t 
 		return u;
 	cap = 0;
 	while (capture_load(&loads, &one, NULL) == ATW_OK) {
-		if (!array_reserve((void **)&u->load, &cap, u->nloads + 1, sizeof(one)))
+		if (!ARRAY_ROOM(u->load, u->nloads, cap))
 			return NULL;
 		u->load[u->nloads++] = one;
 	}

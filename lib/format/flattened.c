@@ -193,8 +193,7 @@ int flattened_open(struct atw_blob file, struct view *ret, struct atw_err *err)
 			len = have;
 		}
 		if (len) {
-			if (!array_reserve((void **)&pieces, &cap, n + 1,
-					   sizeof(*pieces)))
+			if (!ARRAY_ROOM(pieces, n, cap))
 				goto nomem;
 			pieces[n++] = (struct view_piece){ start, len, at };
 		}

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/num.h"
+#include "base/sorted.h"
 #include "format/kallsyms.h"
 
 /* ---- one line ---- */
@@ -130,9 +131,7 @@ static int symtext_by_address(const void *a, const void *b, void *lines)
 	const struct symtext_line *l = lines;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 
-	if (l[i].address != l[j].address)
-		return l[i].address < l[j].address ? -1 : 1;
-	return i < j ? -1 : i > j;
+	return ORDER(l[i].address, l[j].address) ?: ORDER(i, j);
 }
 
 /*

@@ -44,11 +44,7 @@ static int bars_larger(const void *a, const void *b)
 {
 	const struct bars_order *x = a, *y = b;
 
-	if (x->sum != y->sum)
-		return x->sum > y->sum ? -1 : 1;
-	if (x->wide != y->wide)
-		return x->wide > y->wide ? -1 : 1;
-	return x->at < y->at ? -1 : 1;
+	return ORDER(y->sum, x->sum) ?: ORDER(y->wide, x->wide) ?: ORDER(x->at, y->at);
 }
 
 /* The rows that are drawn. `ret` has room for c->most. */

@@ -9,6 +9,7 @@
 #ifndef PLOT_CHART_H
 #define PLOT_CHART_H
 
+#include "base/sorted.h"
 #include "plot/axis.h"
 #include "plot/scene.h"
 
@@ -166,9 +167,7 @@ static inline int chart_heavier(const void *a, const void *b)
 {
 	const struct chart_order *x = a, *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->at < y->at ? -1 : 1;
+	return ORDER(y->weight, x->weight) ?: ORDER(x->at, y->at);
 }
 
 /* Draws the title and the line below it; returns where the drawing begins. */

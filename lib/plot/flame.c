@@ -41,7 +41,7 @@ static int flame_new_frame(struct flame *f, uint32_t parent, const char *name, s
 	if (f->n >= FLAME_FRAMES || f->names.len > UINT32_MAX / 2)
 		return atw_err_set(err, ATW_E_LIMIT, "the stacks have more than %d frames",
 				   FLAME_FRAMES);
-	if (!array_reserve((void **)&f->frame, &f->cap, f->n + 1, sizeof(frame)))
+	if (!ARRAY_ROOM(f->frame, f->n, f->cap))
 		return atw_err_nomem(err);
 	buf_add(&f->names, name, len);
 	buf_add(&f->names, "", 1);
@@ -174,9 +174,7 @@ static int flame_larger(const void *a, const void *b)
 {
 	const struct pile *x = a, *y = b;
 
-	if (x->value != y->value)
-		return x->value > y->value ? -1 : 1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	return ORDER(y->value, x->value) ?: ORDER(x->frame, y->frame);
 }
 
 static void flame_put_frame(struct drawing *d, const struct pile *p, uint32_t depth,

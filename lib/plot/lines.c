@@ -49,7 +49,7 @@ static int lines_higher(const void *a, const void *b)
 {
 	const struct label *x = a, *y = b;
 
-	return x->y < y->y ? -1 : x->y > y->y;
+	return ORDER(x->y, y->y);
 }
 
 static double lines_at_x(const struct lines_plan *p, uint64_t x)

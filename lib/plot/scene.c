@@ -40,7 +40,7 @@ static void scene_add(struct scene *s, struct scene_item item)
 		return;
 	if (s->n >= SCENE_ITEMS)
 		scene_fail(s, ATW_E_LIMIT);
-	else if (!array_reserve((void **)&s->item, &s->cap, s->n + 1, sizeof(*s->item)))
+	else if (!ARRAY_ROOM(s->item, s->n, s->cap))
 		scene_fail(s, ATW_E_NOMEM);
 	else
 		s->item[s->n++] = item;

@@ -29,7 +29,7 @@ static int strips_earlier(const void *a, const void *b)
 {
 	const struct chart_order *x = a, *y = b;
 
-	return x->at < y->at ? -1 : x->at > y->at;
+	return ORDER(x->at, y->at);
 }
 
 static uint64_t strips_pages_of(const struct chart_strip *p)

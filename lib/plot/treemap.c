@@ -96,9 +96,7 @@ static int treemap_larger(const void *a, const void *b, void *arg)
 	const struct tree *t = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (t->sum[x] != t->sum[y])
-		return t->sum[x] > t->sum[y] ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return ORDER(t->sum[y], t->sum[x]) ?: ORDER(x, y);
 }
 
 static size_t treemap_parent_of(const struct chart_treemap *c, size_t i)

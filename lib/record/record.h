@@ -50,6 +50,9 @@ struct atw_column {
 	bool rate;               /* per second: the heads of tables for people end with "/s" */
 };
 
+/* A column of ATW_T_`t` in a table of them; other members may follow the help. */
+#define COLUMN(k, t, w, ...) { .key = k, .type = ATW_T_##t, .width = w, .help = __VA_ARGS__ }
+
 struct atw_schema {
 	const char *name;        /* "walk", "map" */
 	const struct atw_column *col;

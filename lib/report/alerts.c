@@ -40,28 +40,26 @@ enum {
 };
 
 static const struct atw_column columns[L_COUNT] = {
-	[L_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "of the process" },
-	[L_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 15, .help = "its name" },
-	[L_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 32,
-		     .help = "of the area; n/a: none" },
-	[L_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "where the area begins" },
-	[L_FLAGS] = { .key = "flags", .type = ATW_T_LETTERS, .names = &census_flag_names,
-		      .help = "S stack, X the program's own, r w x rights, B heap or .bss" },
-	[L_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
-		      .help = "what it is for" },
-	[L_SINGLE] = { .key = "single", .type = ATW_T_PAGES, .width = 7,
-		       .help = "pages mapped once" },
-	[L_SHARED] = { .key = "shared", .type = ATW_T_PAGES, .width = 7,
-		       .help = "and more than once" },
-	[L_COPIED] = { .key = "copied", .type = ATW_T_PAGES, .width = 7,
-		       .help = "pages of a file's area that are private copies" },
-	[L_ALONE] = { .key = "one_user", .type = ATW_T_PAGES, .width = 8,
-		      .help = "pages of the file that just have one user so far" },
-	[L_CAUSE] = { .key = "cause", .type = ATW_T_ENUM, .names = &cause_names,
-		      .help = "what that comes from, most likely" },
+	[L_PID] = COLUMN("pid", COUNT, 7, "of the process"),
+	[L_TASK] = COLUMN("task", TEXT, 15, "its name"),
+	[L_NAME] = COLUMN("name", TEXT, 32, "of the area; n/a: none"),
+	[L_ADDRESS] = COLUMN("address", VA, 0, "where the area begins"),
+	[L_FLAGS] = COLUMN("flags", LETTERS, 0,
+			"S stack, X the program's own, r w x rights, B heap or .bss",
+			.names = &census_flag_names),
+	[L_CLASS] = COLUMN("class", ENUM, 0,
+			"what it is for", .names = &census_class_names),
+	[L_SINGLE] = COLUMN("single", PAGES, 7, "pages mapped once"),
+	[L_SHARED] = COLUMN("shared", PAGES, 7, "and more than once"),
+	[L_COPIED] = COLUMN("copied", PAGES, 7,
+			"pages of a file's area that are private copies"),
+	[L_ALONE] = COLUMN("one_user", PAGES, 8,
+			"pages of the file that just have one user so far"),
+	[L_CAUSE] = COLUMN("cause", ENUM, 0,
+			"what that comes from, most likely", .names = &cause_names),
 	[L_GUESS] = GUESS_COLUMN,
-	[L_VMFLAGS] = { .key = "vma_flags", .type = ATW_T_HEX, .hidden = true,
-			.help = "the kernel's flags of the area" },
+	[L_VMFLAGS] = COLUMN("vma_flags", HEX, 0,
+			"the kernel's flags of the area", .hidden = true),
 };
 static const struct atw_schema schema = { "alerts", columns, L_COUNT };
 
@@ -142,8 +140,7 @@ static int alerts_on_area_end(struct alerts *s, const struct census_area *v,
 		return ATW_OK;
 	a->task = intern_text(&s->names, task.len ? task.data : "", task.len);
 	a->name = name.data ? intern_text(&s->names, name.data, name.len) : NULL;
-	if (!a->task || (name.data && !a->name) ||
-	    !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+	if (!a->task || (name.data && !a->name) || !ARRAY_ROOM(s->v, s->n, s->cap))
 		return atw_err_nomem(err);
 	a->pid = v->process->pid;
 	a->address = v->first;

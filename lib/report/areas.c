@@ -15,26 +15,25 @@ enum {
 };
 
 static const struct atw_column columns[A_COUNT] = {
-	[A_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "of the process" },
-	[A_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 15, .help = "its name" },
-	[A_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "where the area begins" },
-	[A_END] = { .key = "end", .type = ATW_T_VA, .help = "and ends" },
-	[A_VSIZE] = { .key = "vsize", .type = ATW_T_PAGES, .help = "its pages" },
-	[A_RESIDENT] = { .key = "resident", .type = ATW_T_PAGES, .help = "those in memory" },
-	[A_SINGLE] = { .key = "single", .type = ATW_T_PAGES, .width = 7,
-		       .help = "those mapped once" },
-	[A_SHARED] = { .key = "shared", .type = ATW_T_PAGES, .width = 7,
-		       .help = "and more than once" },
-	[A_SWAPPED] = { .key = "swapped", .type = ATW_T_PAGES, .width = 7,
-			.help = "pages on swap" },
-	[A_FLAGS] = { .key = "flags", .type = ATW_T_LETTERS, .names = &census_flag_names,
-		      .help = "S stack, X the program's own, r w x rights, B heap or .bss" },
-	[A_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
-		      .help = "what it is for" },
+	[A_PID] = COLUMN("pid", COUNT, 7, "of the process"),
+	[A_TASK] = COLUMN("task", TEXT, 15, "its name"),
+	[A_ADDRESS] = COLUMN("address", VA, 0, "where the area begins"),
+	[A_END] = COLUMN("end", VA, 0, "and ends"),
+	[A_VSIZE] = COLUMN("vsize", PAGES, 0, "its pages"),
+	[A_RESIDENT] = COLUMN("resident", PAGES, 0, "those in memory"),
+	[A_SINGLE] = COLUMN("single", PAGES, 7, "those mapped once"),
+	[A_SHARED] = COLUMN("shared", PAGES, 7, "and more than once"),
+	[A_SWAPPED] = COLUMN("swapped", PAGES, 7, "pages on swap"),
+	[A_FLAGS] = COLUMN("flags", LETTERS, 0,
+			"S stack, X the program's own, r w x rights, B heap or .bss",
+			.names = &census_flag_names),
+	[A_CLASS] = COLUMN("class", ENUM, 0,
+			"what it is for", .names = &census_class_names),
 	[A_GUESS] = GUESS_COLUMN,
-	[A_NAME] = { .key = "name", .type = ATW_T_TEXT, .help = "file or name; n/a: none" },
-	[A_MAP] = { .key = "map", .type = ATW_T_TEXT, .hidden = true,
-		    .help = "its pages in order: how many, and the mark of the map" },
+	[A_NAME] = COLUMN("name", TEXT, 0, "file or name; n/a: none"),
+	[A_MAP] = COLUMN("map", TEXT, 0,
+			"its pages in order: how many, and the mark of the map",
+			.hidden = true),
 };
 static const struct atw_schema schema = { "areas", columns, A_COUNT };
 
@@ -80,8 +79,7 @@ static int report_areas_on_process(struct report_areas_state *s,
 {
 	const char *name = report_areas_name_of(s, p->task->name);
 
-	if (!name || !array_reserve((void **)&s->process, &s->processes_cap, s->nprocesses + 1,
-				    sizeof(*s->process)))
+	if (!name || !ARRAY_ROOM(s->process, s->nprocesses, s->processes_cap))
 		return atw_err_nomem(err);
 	s->process[s->nprocesses++] = (struct report_areas_process){
 		.pid = p->pid,
@@ -97,7 +95,7 @@ static int report_areas_on(struct report_areas_state *s, const struct census_are
 {
 	const char *name = report_areas_name_of(s, a->v->name);
 
-	if (!name || !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
+	if (!name || !ARRAY_ROOM(s->area, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->area[s->n++] = (struct report_areas_area){
 		.first = a->first,

@@ -52,7 +52,7 @@ static size_t areas_picture_keep(struct areas_picture_areas *s, const char *fmt,
 static int areas_picture_on_area(struct areas_picture_areas *s,
 				 const struct census_area *a, struct atw_err *err)
 {
-	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+	if (!ARRAY_ROOM(s->v, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->v[s->n++] = (struct areas_picture_area){
 		.head = s->head,
@@ -146,7 +146,7 @@ static int areas_picture_larger(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return x > y ? -1 : x < y;
+	return ORDER(y, x);
 }
 
 /* The minimum of resident pages of the VMAs that are shown. */

@@ -16,9 +16,8 @@ enum { B_PID, B_NAME, B_SUMS, B_GUESS = B_SUMS + SUMS, B_COUNT };
 #define HIDDEN(n, k, h) \
 	[n] = { .key = k, .type = ATW_T_PAGES, .hidden = true, .help = h, .sum = true }
 static const struct atw_column columns[B_COUNT] = {
-	[B_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7,
-		    .help = "number of the process" },
-	[B_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 15, .help = "its name" },
+	[B_PID] = COLUMN("pid", COUNT, 7, "number of the process"),
+	[B_NAME] = COLUMN("name", TEXT, 15, "its name"),
 	PAGES(B(RW), "rw_count", 8, "pages of areas that can be written"),
 	PAGES(B(RX), "rx_count", 8, "pages of those that cannot"),
 	PAGES(B(TOTAL), "total", 8, "both"),
@@ -173,9 +172,7 @@ static int basic_by_total(const void *a, const void *b)
 {
 	const struct basic_place *x = a, *y = b;
 
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return x->i < y->i ? -1 : x->i > y->i;
+	return ORDER(y->total, x->total) ?: ORDER(x->i, y->i);
 }
 
 static int basic_finish(void *state, const struct census_out *out, struct atw_err *err)

@@ -11,22 +11,17 @@ enum {
 };
 
 static const struct atw_column columns[C_COUNT] = {
-	[C_PAGES] = { .key = "user_space_pages", .type = ATW_T_PAGES, .width = 16,
-		      .help = "pages of memory that processes map, each once" },
-	[C_ANON] = { .key = "anon", .type = ATW_T_PAGES, .width = 8,
-		     .help = "those that are of no file" },
-	[C_FILE] = { .key = "file", .type = ATW_T_PAGES, .width = 8,
-		     .help = "those that are of files, or shared memory" },
-	[C_MAPPINGS] = { .key = "mappings", .type = ATW_T_COUNT, .width = 8,
-			 .help = "how often they are mapped, in all" },
-	[C_SWAPPED] = { .key = "swapped", .type = ATW_T_PAGES, .width = 8,
-			.help = "entries of pages that are on swap" },
-	[C_ZEROES] = { .key = "zeroes", .type = ATW_T_COUNT, .width = 8, .hidden = true,
-		       .help = "mappings of the page of zeroes" },
-	[C_DEVICE] = { .key = "device", .type = ATW_T_COUNT, .width = 8, .hidden = true,
-		       .help = "mappings of what is no memory" },
-	[C_PROCESSES] = { .key = "processes", .type = ATW_T_COUNT, .width = 9,
-			  .help = "address spaces" },
+	[C_PAGES] = COLUMN("user_space_pages", PAGES, 16,
+			"pages of memory that processes map, each once"),
+	[C_ANON] = COLUMN("anon", PAGES, 8, "those that are of no file"),
+	[C_FILE] = COLUMN("file", PAGES, 8, "those that are of files, or shared memory"),
+	[C_MAPPINGS] = COLUMN("mappings", COUNT, 8, "how often they are mapped, in all"),
+	[C_SWAPPED] = COLUMN("swapped", PAGES, 8, "entries of pages that are on swap"),
+	[C_ZEROES] = COLUMN("zeroes", COUNT, 8,
+			"mappings of the page of zeroes", .hidden = true),
+	[C_DEVICE] = COLUMN("device", COUNT, 8,
+			"mappings of what is no memory", .hidden = true),
+	[C_PROCESSES] = COLUMN("processes", COUNT, 9, "address spaces"),
 };
 static const struct atw_schema schema = { "count", columns, C_COUNT };
 

@@ -44,7 +44,7 @@ struct page_group *groups_get(struct groups *g, uint64_t key, const char *name)
 
 	if (i)
 		return &g->v[i - 1];
-	if (!copy || !array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(*g->v)) ||
+	if (!copy || !ARRAY_ROOM(g->v, g->n, g->cap) ||
 	    !table_add(&g->table, groups_hash(key, name), g->n + 1))
 		return NULL;
 	g->v[g->n] = (struct page_group){.key = key, .name = take_ptr(copy)};

@@ -21,23 +21,21 @@ static const char *const suspicions[] = { "leak" };
 static const struct atw_names suspicion_names = { 1, suspicions, NULL };
 
 static const struct atw_column columns[C_COUNT] = {
-	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "the process" },
-	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
-	[C_CLASS] = { .key = "class", .type = ATW_T_ENUM, .width = 8,
-		      .names = &census_class_names, .help = "what the memory is for" },
-	[C_LOOKS] = { .key = "looks", .type = ATW_T_COUNT, .width = 5,
-		      .help = "how many looks have this process" },
-	[C_FIRST] = { .key = "first", .type = ATW_T_BYTES, .width = 10,
-		      .help = "what it had in the first of them, in memory and on swap" },
-	[C_LAST] = { .key = "last", .type = ATW_T_BYTES, .width = 10,
-		     .help = "what it had in the last of them" },
-	[C_CHANGE] = { .key = "change", .type = ATW_T_CHANGE_BYTES, .width = 10,
-		       .help = "from the first to the last" },
-	[C_RATE] = { .key = "rate", .type = ATW_T_CHANGE_BYTES, .width = 10, .rate = true,
-		     .help = "how fast, bytes a second: the line that fits all looks best" },
-	[C_SUSPECT] = { .key = "suspect", .type = ATW_T_FLAGS, .width = 7,
-			.names = &suspicion_names,
-			.help = "leak: heap or anon that grew from each look to the next" },
+	[C_PID] = COLUMN("pid", COUNT, 7, "the process"),
+	[C_TASK] = COLUMN("task", TEXT, 16, "its name"),
+	[C_CLASS] = COLUMN("class", ENUM, 8,
+			"what the memory is for", .names = &census_class_names),
+	[C_LOOKS] = COLUMN("looks", COUNT, 5, "how many looks have this process"),
+	[C_FIRST] = COLUMN("first", BYTES, 10,
+			"what it had in the first of them, in memory and on swap"),
+	[C_LAST] = COLUMN("last", BYTES, 10, "what it had in the last of them"),
+	[C_CHANGE] = COLUMN("change", CHANGE_BYTES, 10, "from the first to the last"),
+	[C_RATE] = COLUMN("rate", CHANGE_BYTES, 10,
+			"how fast, bytes a second: the line that fits all looks best",
+			.rate = true),
+	[C_SUSPECT] = COLUMN("suspect", FLAGS, 7,
+			"leak: heap or anon that grew from each look to the next",
+			.names = &suspicion_names),
 };
 static const struct atw_schema schema = { "growth", columns, C_COUNT };
 
@@ -125,7 +123,7 @@ static int growth_begin(struct growth_state *g, const struct census_process *p,
 				(struct atw_blob){ p->name, strlen(p->name) }, &at, err);
 	if (r != ATW_OK)
 		return r;
-	if (!array_reserve((void **)&g->v, &g->cap, at + 1, sizeof(*g->v)))
+	if (!ARRAY_ROOM(g->v, at, g->cap))
 		return atw_err_nomem(err);
 	while (g->n <= at)
 		g->v[g->n++] = (struct growth_process){.looks = 0};
@@ -149,8 +147,7 @@ static void growth_add(struct growth_state *g, const struct census_pages *p,
 static int growth_new_line(struct growth_state *g, struct growth_process *p,
 			   unsigned class, struct atw_err *err)
 {
-	if (g->lines >= UINT32_MAX - 1 ||
-	    !array_reserve((void **)&g->line, &g->lines_cap, g->lines + 1, sizeof(*g->line)))
+	if (g->lines >= UINT32_MAX - 1 || !ARRAY_ROOM(g->line, g->lines, g->lines_cap))
 		return atw_err_nomem(err);
 	g->line[g->lines] = (struct growth_line){
 		.class = class,
@@ -283,15 +280,9 @@ static int growth_by(const void *a, const void *b)
 {
 	const struct grown *x = a, *y = b;
 
-	if (x->timed != y->timed)
-		return x->timed ? -1 : 1;
-	if (x->rate != y->rate)
-		return x->rate > y->rate ? -1 : 1;
-	if (growth_change_of(x) != growth_change_of(y))
-		return growth_change_of(x) > growth_change_of(y) ? -1 : 1;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->line->class < y->line->class ? -1 : x->line->class > y->line->class;
+	return ORDER(y->timed, x->timed) ?: ORDER(y->rate, x->rate) ?:
+	       ORDER(growth_change_of(y), growth_change_of(x)) ?:
+	       ORDER(x->process, y->process) ?: ORDER(x->line->class, y->line->class);
 }
 
 static size_t growth_collect(const struct growth_state *g, struct grown *ret)

@@ -30,7 +30,7 @@ static int growth_picture_on_process(struct growth_picture_growth *g,
 
 	if (rc < 0)
 		return rc;
-	if (!array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(*g->v)))
+	if (!ARRAY_ROOM(g->v, g->n, g->cap))
 		return atw_err_nomem(err);
 	g->v[g->n++] =
 		(struct growth_picture_sum){process, g->looks.n ? g->looks.n - 1 : 0, 0};
@@ -58,9 +58,7 @@ static int growth_picture_by_process(const void *a, const void *b)
 {
 	const struct growth_picture_sum *x = a, *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->look < y->look ? -1 : x->look > y->look;
+	return ORDER(x->process, y->process) ?: ORDER(x->look, y->look);
 }
 
 /* Seconds since the first look if all times are known; else numbers of looks, from 1. */

@@ -12,17 +12,17 @@
 enum { C_CACHE, C_SIZE, C_OBJECTS, C_ACTIVE, C_SLABS, C_PAGES, C_COUNT };
 
 static const struct atw_column columns[C_COUNT] = {
-	[C_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 24, .help = "its name" },
-	[C_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6,
-		     .help = "of an object, with what the cache puts beside it" },
-	[C_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8, .sum = true,
-			.help = "that its slabs have room for" },
-	[C_ACTIVE] = { .key = "active", .type = ATW_T_COUNT, .width = 8, .sum = true,
-		       .help = "those in use, or kept for a CPU" },
-	[C_SLABS] = { .key = "slabs", .type = ATW_T_COUNT, .width = 7, .sum = true,
-		      .help = "blocks of pages that it has" },
-	[C_PAGES] = { .key = "pages", .type = ATW_T_PAGES, .width = 8, .sum = true,
-		      .help = "pages of memory in these, as slabs of its usual size have them" },
+	[C_CACHE] = COLUMN("cache", TEXT, 24, "its name"),
+	[C_SIZE] = COLUMN("size", BYTES, 6,
+			"of an object, with what the cache puts beside it"),
+	[C_OBJECTS] = COLUMN("objects", COUNT, 8,
+			"that its slabs have room for", .sum = true),
+	[C_ACTIVE] = COLUMN("active", COUNT, 8,
+			"those in use, or kept for a CPU", .sum = true),
+	[C_SLABS] = COLUMN("slabs", COUNT, 7, "blocks of pages that it has", .sum = true),
+	[C_PAGES] = COLUMN("pages", PAGES, 8,
+			"pages of memory in these, as slabs of its usual size have them",
+			.sum = true),
 };
 static const struct atw_schema schema = { "kernel", columns, C_COUNT };
 
@@ -48,7 +48,7 @@ static int kernel_feed(void *state, const struct census_event *ev, struct atw_er
 	if (h->key.len <= n || memcmp(h->key.data, prefix, n) || !capture_slab(h->value, &c.s))
 		return ATW_OK;
 	c.name = intern_text(&k->names, (const char *)h->key.data + n, h->key.len - n);
-	if (!c.name || !array_reserve((void **)&k->v, &k->cap, k->n + 1, sizeof(*k->v)))
+	if (!c.name || !ARRAY_ROOM(k->v, k->n, k->cap))
 		return atw_err_nomem(err);
 	k->v[k->n++] = c;
 	return ATW_OK;
@@ -58,9 +58,7 @@ static int kernel_by_pages(const void *a, const void *b)
 {
 	const struct kernel_cache *x = a, *y = b;
 
-	if (x->s.pages != y->s.pages)
-		return x->s.pages > y->s.pages ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(y->s.pages, x->s.pages) ?: strcmp(x->name, y->name);
 }
 
 static int kernel_finish(void *state, const struct census_out *out, struct atw_err *err)

@@ -60,7 +60,7 @@ static int looks_same_kernel(struct looks *l, struct atw_blob release,
 int looks_feed(struct looks *l, const struct census_event *ev, struct atw_err *err)
 {
 	if (!l->open) {
-		if (!array_reserve((void **)&l->at, &l->cap, l->n + 1, sizeof(*l->at)))
+		if (!ARRAY_ROOM(l->at, l->n, l->cap))
 			return atw_err_nomem(err);
 		l->at[l->n++] = UINT64_MAX;
 		l->open = true;
@@ -116,7 +116,7 @@ int look_processes_find(struct look_processes *p, uint64_t pid, bool has_start,
 			break;
 	at = s ? s->value - 1 : p->n;
 	if (!s) {
-		if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v)) ||
+		if (!ARRAY_ROOM(p->v, p->n, p->cap) ||
 		    !table_add(&p->table, key, p->n + 1))
 			return atw_err_nomem(err);
 		p->v[p->n++] = want;

@@ -23,20 +23,18 @@ enum {
 };
 
 static const struct atw_column columns[C_COUNT] = {
-	[C_USE] = { .key = "use", .type = ATW_T_TEXT, .width = 11,
-		    .help = "what frames are used for, and sums" },
-	[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .width = 4,
-		     .help = "the NUMA node that they are of; of all, n/a" },
-	[C_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 10, .help = "how many" },
-	[C_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 10, .help = "bytes" },
-	[C_SHARE] = { .key = "share", .type = ATW_T_SECONDS, .width = 6,
-		      .help = "part of all RAM, or of its node's: 1 is all of it" },
-	[C_COUNTER] = { .key = "counter", .type = ATW_T_TEXT, .width = 20,
-			.help = "what of /proc/meminfo counts the same" },
-	[C_KERNEL] = { .key = "kernel", .type = ATW_T_BYTES, .width = 10,
-		       .help = "its value" },
-	[C_DIFFERENCE] = { .key = "difference", .type = ATW_T_CHANGE_BYTES, .width = 10,
-			   .help = "pages found, less that value" },
+	[C_USE] = COLUMN("use", TEXT, 11, "what frames are used for, and sums"),
+	[C_NODE] = COLUMN("node", COUNT, 4,
+			"the NUMA node that they are of; of all, n/a"),
+	[C_PAGES] = COLUMN("pages", COUNT, 10, "how many"),
+	[C_SIZE] = COLUMN("size", BYTES, 10, "bytes"),
+	[C_SHARE] = COLUMN("share", SECONDS, 6,
+			"part of all RAM, or of its node's: 1 is all of it"),
+	[C_COUNTER] = COLUMN("counter", TEXT, 20,
+			"what of /proc/meminfo counts the same"),
+	[C_KERNEL] = COLUMN("kernel", BYTES, 10, "its value"),
+	[C_DIFFERENCE] = COLUMN("difference", CHANGE_BYTES, 10,
+			"pages found, less that value"),
 };
 static const struct atw_schema schema = { "machine", columns, C_COUNT };
 
@@ -144,7 +142,7 @@ static struct machine_sums *machine_node_of(struct machine_state *m, int64_t nod
 	for (size_t i = 0; i < m->nnodes; i++)
 		if (m->node[i].node == node)
 			return &m->node[i];
-	if (!array_reserve((void **)&m->node, &m->nodes_cap, m->nnodes + 1, sizeof(*m->node))) {
+	if (!ARRAY_ROOM(m->node, m->nnodes, m->nodes_cap)) {
 		atw_err_nomem(err);
 		return NULL;
 	}
@@ -170,7 +168,7 @@ static int machine_on_ram(struct machine_state *m, const struct census_event *ev
 	m->last = r->last;
 	if (end <= first)
 		return ATW_OK;
-	if (!array_reserve((void **)&m->ram, &m->ram_cap, m->nram + 1, sizeof(*m->ram)))
+	if (!ARRAY_ROOM(m->ram, m->nram, m->ram_cap))
 		return atw_err_nomem(err);
 	m->ram[m->nram] = (struct range){ first, end, -1 };
 	m->all.ram += end - first;
@@ -426,7 +424,7 @@ static int machine_by_node(const void *a, const void *b)
 {
 	const struct machine_sums *x = a, *y = b;
 
-	return x->node < y->node ? -1 : x->node > y->node;
+	return ORDER(x->node, y->node);
 }
 
 static int machine_finish(void *state, const struct census_out *out, struct atw_err *err)

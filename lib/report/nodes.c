@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/sorted.h"
 #include "report/report.h"
 #include "linux/kpf.h"
 
@@ -20,20 +19,17 @@ enum {
 };
 
 static const struct atw_column columns[C_COUNT] = {
-	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7,
-		    .help = "the process; n/a: all of them" },
-	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
-	[C_NODE] = { .key = "node", .type = ATW_T_COUNT, .width = 4,
-		     .help = "NUMA node; n/a: not known of these pages" },
-	[C_RSS] = { .key = "rss", .type = ATW_T_BYTES, .width = 10,
-		    .help = "bytes in memory that it maps there, shared or not" },
-	[C_ANON] = { .key = "anon", .type = ATW_T_BYTES, .width = 10, .help = "of these, of no file" },
-	[C_FILE] = { .key = "file", .type = ATW_T_BYTES, .width = 10,
-		     .help = "of these, of files or shared memory" },
-	[C_HUGE] = { .key = "hugetlb", .type = ATW_T_BYTES, .width = 10,
-		     .help = "in pages of hugetlbfs, which rss has not" },
-	[C_SHARE] = { .key = "share", .type = ATW_T_SECONDS, .width = 6,
-		      .help = "part of what the process has on all nodes: 1 is all of it" },
+	[C_PID] = COLUMN("pid", COUNT, 7, "the process; n/a: all of them"),
+	[C_TASK] = COLUMN("task", TEXT, 16, "its name"),
+	[C_NODE] = COLUMN("node", COUNT, 4, "NUMA node; n/a: not known of these pages"),
+	[C_RSS] = COLUMN("rss", BYTES, 10,
+			"bytes in memory that it maps there, shared or not"),
+	[C_ANON] = COLUMN("anon", BYTES, 10, "of these, of no file"),
+	[C_FILE] = COLUMN("file", BYTES, 10, "of these, of files or shared memory"),
+	[C_HUGE] = COLUMN("hugetlb", BYTES, 10,
+			"in pages of hugetlbfs, which rss has not"),
+	[C_SHARE] = COLUMN("share", SECONDS, 6,
+			"part of what the process has on all nodes: 1 is all of it"),
 };
 static const struct atw_schema schema = { "nodes", columns, C_COUNT };
 
@@ -85,7 +81,7 @@ static int report_nodes_on_ram(struct report_nodes_state *n,
 	    ev->ram->last < ev->ram->start ||
 	    (n->nranges && ev->ram->start <= n->range[n->nranges - 1].last))
 		return ATW_OK;
-	if (!array_reserve((void **)&n->range, &n->ranges_cap, n->nranges + 1, sizeof(*n->range)))
+	if (!ARRAY_ROOM(n->range, n->nranges, n->ranges_cap))
 		return atw_err_nomem(err);
 	n->range[n->nranges++] = (struct nodes_range){
 		ev->ram->start, ev->ram->last, (uint32_t)ev->ram->node,
@@ -171,7 +167,7 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 
 	if (!n->nmet && !p->incomplete)
 		return ATW_OK;
-	if (!array_reserve((void **)&n->process, &n->cap, n->n + 1, sizeof(*n->process)) ||
+	if (!ARRAY_ROOM(n->process, n->n, n->cap) ||
 	    !array_reserve((void **)&n->part, &n->parts_cap, n->nparts + n->nmet, sizeof(*n->part)))
 		return atw_err_nomem(err);
 	q = &n->process[n->n++];
@@ -254,9 +250,7 @@ static int report_nodes_by_total(const void *a, const void *b)
 {
 	const struct nodes_order *x = a, *y = b;
 
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	return x->process < y->process ? -1 : x->process > y->process;
+	return ORDER(y->total, x->total) ?: ORDER(x->process, y->process);
 }
 
 static int nodes_processes(const struct report_nodes_state *n,

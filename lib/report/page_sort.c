@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "report/page_sort.h"
 
 /* Records read at once from each part. */
@@ -34,11 +35,8 @@ static int page_sort_compare(const void *a, const void *b)
 {
 	const struct page_rec *x = a, *y = b;
 
-	if (x->pa != y->pa)
-		return x->pa < y->pa ? -1 : 1;
-	if (x->area != y->area)
-		return x->area < y->area ? -1 : 1;
-	return x->pages < y->pages ? -1 : x->pages > y->pages;
+	return ORDER(x->pa, y->pa) ?: ORDER(x->area, y->area) ?:
+	       ORDER(x->pages, y->pages);
 }
 
 static void page_sort_sort(struct page_sort *s)
@@ -81,7 +79,7 @@ static int page_sort_spill(struct page_sort *s, struct atw_err *err)
 		return atw_err_set(err, ATW_E_IO, "pages: no temporary file can be made: %m");
 	if (s->nparts)
 		p.at = s->part[s->nparts - 1].at + s->part[s->nparts - 1].left;
-	if (!array_reserve((void **)&s->part, &s->parts_cap, s->nparts + 1, sizeof(*s->part)))
+	if (!ARRAY_ROOM(s->part, s->nparts, s->parts_cap))
 		return atw_err_nomem(err);
 	page_sort_sort(s);
 	r = page_sort_transfer(s, s->v, s->n, p.at, true, err);
@@ -103,7 +101,7 @@ int page_sort_add(struct page_sort *s, const struct page_rec *rec, struct atw_er
 		if (r != ATW_OK)
 			return r;
 	}
-	if (!array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+	if (!ARRAY_ROOM(s->v, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->v[s->n++] = *rec;
 	return ATW_OK;

@@ -22,31 +22,26 @@ enum {
 };
 
 static const struct atw_column columns[P_COLUMNS] = {
-	[P_PHYSICAL] = { .key = "physical", .type = ATW_T_PA,
-			 .help = "address of the first page" },
-	[P_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 6,
-		      .help = "how many lie there one behind the other, alike in all of this" },
-	[P_PTE] = { .key = "pte_flag", .type = ATW_T_HEX,
-		    .help = "how the owner maps it: the bits of atwalk-capture(5)" },
-	[P_VMA] = { .key = "vma_flag", .type = ATW_T_HEX,
-		    .help = "the kernel's flags of the owner's area" },
-	[P_SYM] = { .key = "vma_sym", .type = ATW_T_LETTERS, .names = &census_flag_names,
-		    .help = "S stack, X the program's own, r w x rights, B heap or .bss" },
-	[P_FLAGS] = { .key = "page_flags", .type = ATW_T_HEX,
-		      .help = "the kernel's, of the page" },
-	[P_COUNT] = { .key = "count", .type = ATW_T_COUNT, .width = 6,
-		      .help = "how often it is mapped" },
-	[P_KCOUNT] = { .key = "kcount", .type = ATW_T_COUNT, .width = 6,
-		       .help = "the kernel's mapcount" },
-	[P_OWNER] = { .key = "owner", .type = ATW_T_TEXT,
-		      .help = "the file it is of, or the process" },
-	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .hidden = true,
-		    .help = "of the process that maps it" },
-	[P_CLASS] = { .key = "class", .type = ATW_T_ENUM, .names = &census_class_names,
-		      .hidden = true, .help = "what the area is for" },
-	[P_COUNTED] = { .key = "counted", .type = ATW_T_ENUM, .hidden = true,
-			.names = &census_count_names,
-			.help = "origin of the count: atwalk (seen) or the kernel" },
+	[P_PHYSICAL] = COLUMN("physical", PA, 0, "address of the first page"),
+	[P_PAGES] = COLUMN("pages", COUNT, 6,
+			"how many lie there one behind the other, alike in all of this"),
+	[P_PTE] = COLUMN("pte_flag", HEX, 0,
+			"how the owner maps it: the bits of atwalk-capture(5)"),
+	[P_VMA] = COLUMN("vma_flag", HEX, 0, "the kernel's flags of the owner's area"),
+	[P_SYM] = COLUMN("vma_sym", LETTERS, 0,
+			"S stack, X the program's own, r w x rights, B heap or .bss",
+			.names = &census_flag_names),
+	[P_FLAGS] = COLUMN("page_flags", HEX, 0, "the kernel's, of the page"),
+	[P_COUNT] = COLUMN("count", COUNT, 6, "how often it is mapped"),
+	[P_KCOUNT] = COLUMN("kcount", COUNT, 6, "the kernel's mapcount"),
+	[P_OWNER] = COLUMN("owner", TEXT, 0, "the file it is of, or the process"),
+	[P_PID] = COLUMN("pid", COUNT, 7, "of the process that maps it", .hidden = true),
+	[P_CLASS] = COLUMN("class", ENUM, 0,
+			"what the area is for",
+			.names = &census_class_names, .hidden = true),
+	[P_COUNTED] = COLUMN("counted", ENUM, 0,
+			"origin of the count: atwalk (seen) or the kernel",
+			.hidden = true, .names = &census_count_names),
 };
 static const struct atw_schema schema = { "pages", columns, P_COLUMNS };
 
@@ -98,8 +93,7 @@ static int report_pages_on_area(struct pages_report *s, const struct census_area
 	if (s->n && !s->used)
 		s->n--;
 	s->used = false;
-	if (!name || s->n == UINT32_MAX ||
-	    !array_reserve((void **)&s->area, &s->cap, s->n + 1, sizeof(*s->area)))
+	if (!name || s->n == UINT32_MAX || !ARRAY_ROOM(s->area, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->area[s->n++] = (struct report_pages_area){
 		.owner = name,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "report/parts.h"
 
 /* X depends on the process; no file has S. */
@@ -44,7 +45,7 @@ struct part *parts_of(struct parts *g, const struct census_area *a)
 	while ((s = table_next(&g->table, key, s)))
 		if (parts_same(table_ptr(s->value), &want))
 			return table_ptr(s->value);
-	if (!array_reserve((void **)&g->v, &g->cap, g->n + 1, sizeof(struct part *)))
+	if (!ARRAY_ROOM(g->v, g->n, g->cap))
 		return NULL;
 	x = malloc(sizeof(*x));
 	if (!x || !table_add(&g->table, key, (uintptr_t)x)) {
@@ -73,17 +74,10 @@ static int parts_compare(const void *a, const void *b)
 	const struct part *x = *(struct part *const *)a, *y = *(struct part *const *)b;
 	uint32_t ux = census_unit_root(x->unit)->number, uy = census_unit_root(y->unit)->number;
 
-	if (ux != uy)
-		return ux < uy ? -1 : 1;
-	if (x->pos != y->pos)
-		return x->pos < y->pos ? -1 : 1;
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	if ((x->flags ^ y->flags) & SAME_FLAGS)
-		return (x->flags & SAME_FLAGS) < (y->flags & SAME_FLAGS) ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return ORDER(ux, uy) ?: ORDER(x->pos, y->pos) ?: ORDER(x->class, y->class) ?:
+	       ORDER(x->size, y->size) ?:
+	       ORDER(x->flags & SAME_FLAGS, y->flags & SAME_FLAGS) ?:
+	       ORDER(x->number, y->number);
 }
 
 static bool parts_is_copy(const struct part *a, const struct part *b)

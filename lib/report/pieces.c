@@ -124,7 +124,7 @@ static int pieces_by_place(const void *a, const void *b)
 {
 	const struct piece *x = *(struct piece *const *)a, *y = *(struct piece *const *)b;
 
-	return x->at < y->at ? -1 : x->at > y->at;
+	return ORDER(x->at, y->at);
 }
 
 static void pieces_add(struct piece *to, const struct piece *from)
@@ -153,8 +153,7 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
 	ret->n = 0;
 	for (; g; g = g->next)
 		for (struct piece *p = t->first[g->number]; p; p = p->next) {
-			if (!array_reserve((void **)&ret->v, &ret->cap, ret->n + 1,
-					   sizeof(struct piece *)))
+			if (!ARRAY_ROOM(ret->v, ret->n, ret->cap))
 				return atw_err_nomem(err);
 			ret->v[ret->n++] = p;
 		}

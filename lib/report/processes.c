@@ -15,7 +15,7 @@ void processes_deinit(struct processes *p)
 int processes_add(struct processes *p, struct atw_blob name, uint64_t pid, bool paper,
 		  struct atw_err *err)
 {
-	if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v)))
+	if (!ARRAY_ROOM(p->v, p->n, p->cap))
 		return atw_err_nomem(err);
 	p->v[p->n] = (struct process_sums){ .name = p->names.len, .pid = pid, .paper = paper };
 	buf_add(&p->names, name.data, name.len);

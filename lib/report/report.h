@@ -4,6 +4,7 @@
 #define REPORT_REPORT_H
 
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "census/model.h"
 #include "target/smaps.h"
 

@@ -14,12 +14,13 @@
 enum { S_STACK, S_PSS, S_PAGES, S_COUNT };
 
 static const struct atw_column columns[S_COUNT] = {
-	[S_STACK] = { .key = "stack", .type = ATW_T_TEXT, .width = 48,
-		      .help = "the process; the file, if one is mapped; what it is for" },
+	[S_STACK] = COLUMN("stack", TEXT, 48,
+			"the process; the file, if one is mapped; what it is for"),
 	[S_PSS] = { .key = "pss", .type = ATW_T_COUNT, .width = 12,
 		    .help = "bytes of its PSS there: each page divided by how often it is mapped" },
-	[S_PAGES] = { .key = "pages", .type = ATW_T_COUNT, .width = 8, .hidden = true,
-		      .help = "pages in memory that it has there, shared or not" },
+	[S_PAGES] = COLUMN("pages", COUNT, 8,
+			"pages in memory that it has there, shared or not",
+			.hidden = true),
 };
 static const struct atw_schema schema = { "stacks", columns, S_COUNT };
 

@@ -21,36 +21,29 @@ static const char *const kinds[] = { "kernel", "process", "thread" };
 static const struct atw_names kind_names = { 3, kinds, NULL };
 
 static const struct atw_column columns[C_COUNT] = {
-	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7, .help = "number of the task" },
-	[C_TGID] = { .key = "tgid", .type = ATW_T_COUNT, .width = 7,
-		     .help = "of its process" },
-	[C_PPID] = { .key = "ppid", .type = ATW_T_COUNT, .width = 7, .hidden = true,
-		     .help = "of its parent" },
-	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
-	[C_KIND] = { .key = "kind", .type = ATW_T_ENUM, .width = 7, .names = &kind_names,
-		     .help = "process, thread of one, or thread of the kernel" },
-	[C_MM] = { .key = "mm", .type = ATW_T_HEX, .hidden = true,
-		   .help = "address space: tasks with the same share their memory" },
-	[C_CPU] = { .key = "cpu", .type = ATW_T_COUNT, .width = 4,
-		    .help = "where it runs, or ran last" },
-	[C_THREADS] = { .key = "threads", .type = ATW_T_COUNT, .width = 7,
-			.help = "how many tasks its process has" },
-	[C_MINOR] = { .key = "minor", .type = ATW_T_COUNT, .width = 9,
-		      .help = "page faults that needed nothing read" },
-	[C_MAJOR] = { .key = "major", .type = ATW_T_COUNT, .width = 8,
-		      .help = "page faults that waited for a file or for swap" },
-	[C_CHILD_MINOR] = { .key = "child_minor", .type = ATW_T_COUNT, .width = 11,
-			    .help = "minor faults of its children that are gone" },
-	[C_CHILD_MAJOR] = { .key = "child_major", .type = ATW_T_COUNT, .width = 11,
-			    .help = "likewise major faults" },
-	[C_USER] = { .key = "user", .type = ATW_T_SECONDS, .width = 9,
-		     .help = "CPU time of its program, seconds" },
-	[C_SYSTEM] = { .key = "system", .type = ATW_T_SECONDS, .width = 9,
-		       .help = "CPU time of the kernel for it" },
-	[C_UID] = { .key = "uid", .type = ATW_T_COUNT, .width = 6, .hidden = true,
-		    .help = "number of the user" },
-	[C_START] = { .key = "start", .type = ATW_T_SECONDS, .width = 9, .hidden = true,
-		      .help = "when it began: seconds from boot" },
+	[C_PID] = COLUMN("pid", COUNT, 7, "number of the task"),
+	[C_TGID] = COLUMN("tgid", COUNT, 7, "of its process"),
+	[C_PPID] = COLUMN("ppid", COUNT, 7, "of its parent", .hidden = true),
+	[C_TASK] = COLUMN("task", TEXT, 16, "its name"),
+	[C_KIND] = COLUMN("kind", ENUM, 7,
+			"process, thread of one, or thread of the kernel",
+			.names = &kind_names),
+	[C_MM] = COLUMN("mm", HEX, 0,
+			"address space: tasks with the same share their memory",
+			.hidden = true),
+	[C_CPU] = COLUMN("cpu", COUNT, 4, "where it runs, or ran last"),
+	[C_THREADS] = COLUMN("threads", COUNT, 7, "how many tasks its process has"),
+	[C_MINOR] = COLUMN("minor", COUNT, 9, "page faults that needed nothing read"),
+	[C_MAJOR] = COLUMN("major", COUNT, 8,
+			"page faults that waited for a file or for swap"),
+	[C_CHILD_MINOR] = COLUMN("child_minor", COUNT, 11,
+			"minor faults of its children that are gone"),
+	[C_CHILD_MAJOR] = COLUMN("child_major", COUNT, 11, "likewise major faults"),
+	[C_USER] = COLUMN("user", SECONDS, 9, "CPU time of its program, seconds"),
+	[C_SYSTEM] = COLUMN("system", SECONDS, 9, "CPU time of the kernel for it"),
+	[C_UID] = COLUMN("uid", COUNT, 6, "number of the user", .hidden = true),
+	[C_START] = COLUMN("start", SECONDS, 9,
+			"when it began: seconds from boot", .hidden = true),
 };
 static const struct atw_schema schema = { "tasks", columns, C_COUNT };
 
@@ -90,7 +83,7 @@ static int report_tasks_feed(void *state, const struct census_event *ev,
 		return ATW_OK;
 	}
 	name = intern_text(&s->names, t->name.len ? t->name.data : "", t->name.len);
-	if (!name || !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+	if (!name || !ARRAY_ROOM(s->v, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->v[s->n++] = (struct report_tasks_task){*t, name, ev->task_has, ev->again};
 	return ATW_OK;

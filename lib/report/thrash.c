@@ -19,35 +19,30 @@ enum {
 };
 
 static const struct atw_column columns[C_COUNT] = {
-	[C_LOOK] = { .key = "look", .type = ATW_T_COUNT, .width = 4,
-		     .help = "which look, from 1: what has changed since the one before" },
-	[C_SECONDS] = { .key = "seconds", .type = ATW_T_SECONDS, .width = 9,
-			.help = "since that" },
-	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 7,
-		    .help = "of the process; n/a: of the whole machine" },
-	[C_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16, .help = "its name" },
-	[C_MINOR] = { .key = "minor", .type = ATW_T_COUNT, .width = 9,
-		      .help = "page faults that needed nothing read" },
-	[C_MAJOR] = { .key = "major", .type = ATW_T_COUNT, .width = 8,
-		      .help = "page faults that waited for a file or for swap" },
-	[C_MAJOR_RATE] = { .key = "major_rate", .type = ATW_T_SECONDS, .width = 10,
-			   .rate = true, .help = "of these, each second" },
-	[C_REFAULTS] = { .key = "refaults", .type = ATW_T_COUNT, .width = 8,
-			 .help = "pages that were read again soon after they were given up" },
-	[C_REFAULT_RATE] = { .key = "refault_rate", .type = ATW_T_SECONDS, .width = 12,
-			     .rate = true, .help = "of these, each second" },
-	[C_SWAPIN] = { .key = "swapin", .type = ATW_T_PAGES, .width = 7,
-		       .help = "pages read from swap" },
-	[C_SWAPOUT] = { .key = "swapout", .type = ATW_T_PAGES, .width = 7,
-			.help = "pages written to swap" },
-	[C_SOME] = { .key = "some", .type = ATW_T_SECONDS, .width = 6,
-		     .help = "part of the time that some task waited for memory" },
-	[C_FULL] = { .key = "full", .type = ATW_T_SECONDS, .width = 6,
-		     .help = "part of the time that all did that had something to do" },
-	[C_SOME10] = { .key = "some10", .type = ATW_T_SECONDS, .width = 6, .hidden = true,
-		       .help = "the kernel's average of `some`, of ten seconds before" },
-	[C_FULL10] = { .key = "full10", .type = ATW_T_SECONDS, .width = 6, .hidden = true,
-		       .help = "likewise of `full`" },
+	[C_LOOK] = COLUMN("look", COUNT, 4,
+			"which look, from 1: what has changed since the one before"),
+	[C_SECONDS] = COLUMN("seconds", SECONDS, 9, "since that"),
+	[C_PID] = COLUMN("pid", COUNT, 7, "of the process; n/a: of the whole machine"),
+	[C_TASK] = COLUMN("task", TEXT, 16, "its name"),
+	[C_MINOR] = COLUMN("minor", COUNT, 9, "page faults that needed nothing read"),
+	[C_MAJOR] = COLUMN("major", COUNT, 8,
+			"page faults that waited for a file or for swap"),
+	[C_MAJOR_RATE] = COLUMN("major_rate", SECONDS, 10,
+			"of these, each second", .rate = true),
+	[C_REFAULTS] = COLUMN("refaults", COUNT, 8,
+			"pages that were read again soon after they were given up"),
+	[C_REFAULT_RATE] = COLUMN("refault_rate", SECONDS, 12,
+			"of these, each second", .rate = true),
+	[C_SWAPIN] = COLUMN("swapin", PAGES, 7, "pages read from swap"),
+	[C_SWAPOUT] = COLUMN("swapout", PAGES, 7, "pages written to swap"),
+	[C_SOME] = COLUMN("some", SECONDS, 6,
+			"part of the time that some task waited for memory"),
+	[C_FULL] = COLUMN("full", SECONDS, 6,
+			"part of the time that all did that had something to do"),
+	[C_SOME10] = COLUMN("some10", SECONDS, 6,
+			"the kernel's average of `some`, of ten seconds before",
+			.hidden = true),
+	[C_FULL10] = COLUMN("full10", SECONDS, 6, "likewise of `full`", .hidden = true),
 };
 static const struct atw_schema schema = { "thrash", columns, C_COUNT };
 
@@ -128,7 +123,7 @@ static void thrash_on_header(struct whole *w, const struct capture_header *h)
 
 static struct step *thrash_add_step(struct thrash_state *t, struct step s)
 {
-	if (!array_reserve((void **)&t->step, &t->steps_cap, t->nsteps + 1, sizeof(*t->step)))
+	if (!ARRAY_ROOM(t->step, t->nsteps, t->steps_cap))
 		return NULL;
 	t->step[t->nsteps] = s;
 	return &t->step[t->nsteps++];
@@ -152,7 +147,7 @@ static int thrash_on_task(struct thrash_state *t, const struct census_event *ev,
 				err);
 	if (r != ATW_OK)
 		return r;
-	if (!array_reserve((void **)&t->seen, &t->seen_cap, s.process + 1, sizeof(*t->seen)))
+	if (!ARRAY_ROOM(t->seen, s.process, t->seen_cap))
 		return atw_err_nomem(err);
 	for (; t->nseen <= s.process; t->nseen++)
 		t->seen[t->nseen] = (struct seen){ 0 };
@@ -322,13 +317,8 @@ static int thrash_by_faults(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;
 
-	if (x->look != y->look)
-		return x->look < y->look ? -1 : 1;
-	if (x->major != y->major)
-		return x->major > y->major ? -1 : 1;
-	if (x->minor != y->minor)
-		return x->minor > y->minor ? -1 : 1;
-	return x->process < y->process ? -1 : x->process > y->process;
+	return ORDER(x->look, y->look) ?: ORDER(y->major, x->major) ?:
+	       ORDER(y->minor, x->minor) ?: ORDER(x->process, y->process);
 }
 
 /* ---- the verdict ---- */

@@ -28,7 +28,7 @@ static int thrash_picture_add(struct thrash_picture_thrash *t, uint64_t line,
 			      uint64_t look, uint64_t rate, const char *name,
 			      struct atw_err *err)
 {
-	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
+	if (!ARRAY_ROOM(t->v, t->n, t->cap))
 		return atw_err_nomem(err);
 	t->v[t->n++] = (struct value){ line, look, rate, t->names.len };
 	buf_str(&t->names, name);
@@ -76,9 +76,7 @@ static int thrash_picture_by_line(const void *a, const void *b)
 {
 	const struct value *x = a, *y = b;
 
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return x->look < y->look ? -1 : x->look > y->look;
+	return ORDER(x->line, y->line) ?: ORDER(x->look, y->look);
 }
 
 static int thrash_picture_draw_lines(struct thrash_picture_thrash *t, struct scene *s,

@@ -24,10 +24,8 @@ static const struct atw_names state_names = { 1, states, NULL };
 #define PAGES(n, k, w, h) \
 	[n] = { .key = k, .type = ATW_T_PAGES, .width = w, .help = h, .sum = true }
 static const struct atw_column columns[T_COUNT] = {
-	[T_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 32,
-		     .help = "of the program or library" },
-	[T_USED] = { .key = "used", .type = ATW_T_COUNT, .width = 5,
-		     .help = "how many processes have it" },
+	[T_NAME] = COLUMN("name", TEXT, 32, "of the program or library"),
+	[T_USED] = COLUMN("used", COUNT, 5, "how many processes have it"),
 	PAGES(T_VTEXT, "virtual_text", 12, "pages of its code, once"),
 	PAGES(T_VDATA, "virtual_data", 12, "of its data, in each process"),
 	PAGES(T_VBSS, "virtual_bss", 11, "of its .bss, in each process"),
@@ -37,13 +35,13 @@ static const struct atw_column columns[T_COUNT] = {
 	PAGES(T_BSS, "bss", 7, "of its .bss, those of all processes"),
 	PAGES(T_TOTAL, "total", 7, "all three"),
 	[T_GUESS] = GUESS_COLUMN,
-	[T_STATE] = { .key = "state", .type = ATW_T_FLAGS, .width = 7, .names = &state_names,
-		      .help = "deleted: the file is gone, and its memory is not" },
-	[T_DEVICE] = { .key = "device", .type = ATW_T_TEXT, .width = 7, .hidden = true,
-		       .help = "of the file: major:minor" },
-	[T_INODE] = { .key = "inode", .type = ATW_T_COUNT, .hidden = true, .help = "of it" },
-	[T_BUILD] = { .key = "build", .type = ATW_T_TEXT, .width = 40, .hidden = true,
-		      .help = "its build id" },
+	[T_STATE] = COLUMN("state", FLAGS, 7,
+			"deleted: the file is gone, and its memory is not",
+			.names = &state_names),
+	[T_DEVICE] = COLUMN("device", TEXT, 7,
+			"of the file: major:minor", .hidden = true),
+	[T_INODE] = COLUMN("inode", COUNT, 0, "of it", .hidden = true),
+	[T_BUILD] = COLUMN("build", TEXT, 40, "its build id", .hidden = true),
 };
 static const struct atw_schema schema = { "totals", columns, T_COUNT };
 

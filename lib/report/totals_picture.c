@@ -40,7 +40,7 @@ static int totals_picture_on_row(void *state, const struct atw_row *row,
 
 	if (!picture_has(row, NAME))
 		return ATW_OK;
-	if (!array_reserve((void **)&t->v, &t->cap, t->n + 1, sizeof(*t->v)))
+	if (!ARRAY_ROOM(t->v, t->n, t->cap))
 		return atw_err_nomem(err);
 	u = &t->v[t->n++];
 	*u = (struct totals_picture_unit){.name = t->names.len};

@@ -25,15 +25,15 @@ enum {
 /* Shared memory is in the RSS of each process that has it, so RSS has no sum. */
 #define SUMMED(k, h) { .key = k, .type = ATW_T_BYTES, .help = h, .sum = true }
 static const struct atw_column columns[COLUMNS] = {
-	[C_LOOK] = { .key = "look", .type = ATW_T_COUNT, .width = 4, .hidden = true,
-		     .help = "of several looks, which one, from 1" },
-	[C_NAME] = { .key = "name", .type = ATW_T_TEXT, .width = 24,
-		     .help = "process, user, cgroup or unit" },
-	[C_USER] = { .key = "user", .type = ATW_T_TEXT, .width = 8, .hidden = true,
-		     .help = "by user, of the running system: what it is called" },
-	[C_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "number of the process" },
-	[C_PROCESSES] = { .key = "processes", .type = ATW_T_COUNT,
-			  .help = "address spaces that have some of it" },
+	[C_LOOK] = COLUMN("look", COUNT, 4,
+			"of several looks, which one, from 1", .hidden = true),
+	[C_NAME] = COLUMN("name", TEXT, 24, "process, user, cgroup or unit"),
+	[C_USER] = COLUMN("user", TEXT, 8,
+			"by user, of the running system: what it is called",
+			.hidden = true),
+	[C_PID] = COLUMN("pid", COUNT, 0, "number of the process"),
+	[C_PROCESSES] = COLUMN("processes", COUNT, 0,
+			"address spaces that have some of it"),
 	[C_RSS] = BYTES("rss", "in memory, as smaps_rollup counts: no hugetlb, no zero pages, no devices"),
 	[C_PSS] = SUMMED("pss", "of rss, each page divided by how often it is mapped"),
 	[C_USS] = SUMMED("uss", "of rss, pages that are mapped only here"),
@@ -194,11 +194,7 @@ static int use_by_share(const void *a, const void *b)
 	uint64_t p = use_is_shared_out(x) ? smaps_pss(&x->sum) : x->sum.rss;
 	uint64_t q = use_is_shared_out(y) ? smaps_pss(&y->sum) : y->sum.rss;
 
-	if (p != q)
-		return p < q ? 1 : -1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(q, p) ?: ORDER(x->pid, y->pid) ?: strcmp(x->name, y->name);
 }
 
 static void use_put_sums(const struct page_group *g, bool unsized, struct report_row *row)
