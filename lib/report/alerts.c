@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "report/report.h"
-#include "record/intern.h"
 
 enum cause { RELOCATIONS, WRITTEN, FORKED, ONE_USER, UNKNOWN, CAUSES };
 
@@ -138,8 +137,8 @@ static int alerts_on_area_end(struct alerts *s, const struct census_area *v,
 	}
 	if (!(a->single && a->shared) && a->cause != RELOCATIONS)
 		return ATW_OK;
-	a->task = intern_text(&s->names, task.len ? task.data : "", task.len);
-	a->name = name.data ? intern_text(&s->names, name.data, name.len) : NULL;
+	a->task = report_text(&s->names, task);
+	a->name = name.data ? report_text(&s->names, name) : NULL;
 	if (!a->task || (name.data && !a->name) || !ARRAY_ROOM(s->v, s->n, s->cap))
 		return atw_err_nomem(err);
 	a->pid = v->process->pid;
@@ -175,23 +174,17 @@ static int alerts_row(const struct alert *a, const struct census_out *out,
 
 	row_u(&row, L_PID, a->pid);
 	row_s(&row, L_TASK, a->task);
-	if (a->name)
-		row_s(&row, L_NAME, a->name);
+	row_s(&row, L_NAME, a->name);
 	row_u(&row, L_ADDRESS, a->address);
 	row_u(&row, L_FLAGS, a->flags);
 	row_u(&row, L_CLASS, a->class);
-	if (!a->no_refs) {
-		row_u(&row, L_SINGLE, a->single);
-		row_u(&row, L_SHARED, a->shared);
-	}
-	if (!a->no_origin)
-		row_u(&row, L_COPIED, a->copied);
-	if (!a->no_origin && !a->no_refs)
-		row_u(&row, L_ALONE, a->alone);
+	row_if(&row, !a->no_refs, L_SINGLE, a->single);
+	row_if(&row, !a->no_refs, L_SHARED, a->shared);
+	row_if(&row, !a->no_origin, L_COPIED, a->copied);
+	row_if(&row, !a->no_origin && !a->no_refs, L_ALONE, a->alone);
 	row_u(&row, L_CAUSE, a->cause);
 	row_u(&row, L_GUESS, a->guess);
-	if (!a->no_vm_flags)
-		row_u(&row, L_VMFLAGS, a->vm_flags);
+	row_if(&row, !a->no_vm_flags, L_VMFLAGS, a->vm_flags);
 	return row_out(&row, out, err);
 }
 

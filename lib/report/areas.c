@@ -7,7 +7,6 @@
 #include "report/page_map.h"
 #include "report/report.h"
 #include "report/sums.h"
-#include "record/intern.h"
 
 enum {
 	A_PID, A_TASK, A_ADDRESS, A_END, A_VSIZE, A_RESIDENT, A_SINGLE, A_SHARED, A_SWAPPED,
@@ -68,16 +67,10 @@ struct report_areas_state {
 	struct intern names;
 };
 
-static const char *report_areas_name_of(struct report_areas_state *s,
-					struct atw_blob name)
-{
-	return intern_text(&s->names, name.len ? name.data : "", name.len);
-}
-
 static int report_areas_on_process(struct report_areas_state *s,
 				   const struct census_process *p, struct atw_err *err)
 {
-	const char *name = report_areas_name_of(s, p->task->name);
+	const char *name = report_text(&s->names, p->task->name);
 
 	if (!name || !ARRAY_ROOM(s->process, s->nprocesses, s->processes_cap))
 		return atw_err_nomem(err);
@@ -93,7 +86,7 @@ static int report_areas_on_process(struct report_areas_state *s,
 static int report_areas_on(struct report_areas_state *s, const struct census_area *a,
 			   struct atw_err *err)
 {
-	const char *name = report_areas_name_of(s, a->v->name);
+	const char *name = report_text(&s->names, a->v->name);
 
 	if (!name || !ARRAY_ROOM(s->area, s->n, s->cap))
 		return atw_err_nomem(err);
@@ -295,21 +288,15 @@ static int report_areas_row(const struct report_areas_state *s,
 	row_u(&row, A_ADDRESS, a->first);
 	row_u(&row, A_END, a->last + 1);
 	row_u(&row, A_VSIZE, a->pages);
-	if (!a->incomplete)
-		row_u(&row, A_RESIDENT, a->resident);
-	if (!a->unknown && !a->incomplete) {
-		row_u(&row, A_SINGLE, a->single);
-		row_u(&row, A_SHARED, a->shared);
-	}
-	if (!p->paper && !a->hidden)
-		row_u(&row, A_SWAPPED, a->swapped);
+	row_if(&row, !a->incomplete, A_RESIDENT, a->resident);
+	row_if(&row, !a->unknown && !a->incomplete, A_SINGLE, a->single);
+	row_if(&row, !a->unknown && !a->incomplete, A_SHARED, a->shared);
+	row_if(&row, !p->paper && !a->hidden, A_SWAPPED, a->swapped);
 	row_u(&row, A_FLAGS, a->flags);
 	row_u(&row, A_CLASS, a->class);
 	row_u(&row, A_GUESS, a->guess);
-	if (a->name)
-		row_s(&row, A_NAME, a->name);
-	if (text->data)
-		row_s(&row, A_MAP, text->data);
+	row_s(&row, A_NAME, a->name);
+	row_s(&row, A_MAP, text->data);
 	return row_out(&row, out, err);
 }
 

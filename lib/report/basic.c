@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "report/processes.h"
 #include "report/report.h"
+#include "report/sums.h"
 
 /* Columns: the process, its sums in their order, and whether some are guessed. */
 enum { B_PID, B_NAME, B_SUMS, B_GUESS = B_SUMS + SUMS, B_COUNT };

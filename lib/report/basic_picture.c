@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "report/picture.h"
-#include "report/processes.h"
 #include "report/report.h"
+#include "report/sums.h"
 
 /* In the order of the bar: the process's own, its libraries', and the rest. */
 enum { PARTS = 8 };

@@ -103,8 +103,7 @@ static int count_finish(void *state, const struct census_out *out, struct atw_er
 		out->text(out->arg, "Swapped pages: %" PRIu64 "\n", c->swapped);
 	if (out->paper)
 		return ATW_OK;
-	if (known)
-		row_u(&row, C_PAGES, c->pages);
+	row_if(&row, known, C_PAGES, c->pages);
 	/*
 	 * A few frames that were freed during the listing do not make the result unknown.
 	 */
@@ -116,8 +115,7 @@ static int count_finish(void *state, const struct census_out *out, struct atw_er
 				  "they are in neither of anon and file", c->no_origin);
 	}
 	row_u(&row, C_MAPPINGS, c->mappings);
-	if (!c->paper)
-		row_u(&row, C_SWAPPED, c->swapped);
+	row_if(&row, !c->paper, C_SWAPPED, c->swapped);
 	row_u(&row, C_ZEROES, c->zeroes);
 	row_u(&row, C_DEVICE, c->device);
 	row_u(&row, C_PROCESSES, c->processes);

@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* frame_set.c - sets of page frames: bits in chunks. */
+/* frame_set.c - sets of page frames, and their owners, in chunks. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "report/frame_set.h"
 
+static void frame_chunks_free(struct frame_chunks *c)
+{
+	for (size_t i = 0; i < c->table.slots; i++)
+		free(table_ptr(c->table.slot[i].value));
+	table_deinit(&c->table);
+	*c = (struct frame_chunks){ 0 };
+}
+
+/* Chunk `nr` of so many bytes, zeroed at first. NULL: *status has the reason. */
+static void *frame_chunk(struct frame_chunks *c, uint64_t nr, size_t bytes, int *status)
+{
+	struct table_slot *s;
+
+	if (c->last && c->nr == nr)
+		return c->last;
+	s = table_get(&c->table, nr);
+	*status = s && !s->value && c->table.n >= FRAMES_MOST ? ATW_E_LIMIT : ATW_E_NOMEM;
+	if (!s || *status == ATW_E_LIMIT)
+		return NULL;
+	c->last = s->value ? table_ptr(s->value) : calloc(1, bytes);
+	if (c->last)
+		table_set(&c->table, s, (uintptr_t)c->last);
+	c->nr = nr;
+	return c->last;
+}
+
+/* ---- sets ---- */
+
 void frames_deinit(struct frame_set *s)
 {
-	for (size_t i = 0; i < s->chunks.slots; i++)
-		free(table_ptr(s->chunks.slot[i].value));
-	table_deinit(&s->chunks);
-	*s = (struct frame_set){ 0 };
+	frame_chunks_free(&s->chunks);
 }
 
 static int frame_set_too_many(struct atw_err *err)
@@ -19,46 +44,21 @@ static int frame_set_too_many(struct atw_err *err)
 			   " pages of memory", FRAMES_MOST * FRAMES_CHUNK);
 }
 
-static int frame_set_chunk_of(struct frame_set *s, uint64_t nr, uint64_t **ret,
-			      struct atw_err *err)
-{
-	struct table_slot *c;
-
-	if (!s->last || s->nr != nr) {
-		c = table_get(&s->chunks, nr);
-		if (!c)
-			return atw_err_nomem(err);
-		if (!c->value) {
-			uint64_t *bits;
-
-			if (s->chunks.n >= FRAMES_MOST)
-				return frame_set_too_many(err);
-			bits = calloc(FRAMES_CHUNK / 64, sizeof(*bits));
-			if (!bits)
-				return atw_err_nomem(err);
-			table_set(&s->chunks, c, (uintptr_t)bits);
-		}
-		s->nr = nr;
-		s->last = table_ptr(c->value);
-	}
-	*ret = s->last;
-	return ATW_OK;
-}
-
 int frames_add(struct frame_set *s, uint64_t frame, uint64_t pages, uint64_t *ret,
 	       struct atw_err *err)
 {
 	uint64_t fresh = 0;
+	int r;
 
 	/* A single run that is too large is refused at once. */
 	if (pages > FRAMES_MOST * FRAMES_CHUNK)
 		return frame_set_too_many(err);
 	while (pages) {
-		uint64_t at = frame % FRAMES_CHUNK, *bits = NULL;
-		int r = frame_set_chunk_of(s, frame / FRAMES_CHUNK, &bits, err);
+		uint64_t at = frame % FRAMES_CHUNK;
+		uint64_t *bits = frame_chunk(&s->chunks, frame / FRAMES_CHUNK, FRAMES_CHUNK / 8, &r);
 
-		if (r != ATW_OK)
-			return r;
+		if (!bits)
+			return r == ATW_E_LIMIT ? frame_set_too_many(err) : atw_err_nomem(err);
 		while (pages && at < FRAMES_CHUNK) {
 			unsigned from = at % 64;
 			uint64_t n = 64 - from < pages ? 64 - from : pages;
@@ -79,4 +79,40 @@ int frames_add_pages(struct frame_set *s, const struct census_pages *p, uint64_t
 		     uint64_t *ret, struct atw_err *err)
 {
 	return frames_add(s, p->pa / page, p->same ? 1 : p->pages, ret, err);
+}
+
+/* ---- owners ---- */
+
+enum { MANY = -1 };              /* as an owner: more than one group */
+
+void owners_deinit(struct owners *o)
+{
+	frame_chunks_free(&o->chunks);
+}
+
+int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint64_t times, uint32_t group,
+	       unsigned *ret, struct atw_err *err)
+{
+	struct owners_frame *f;
+	int r;
+
+	f = frame_chunk(&o->chunks, pfn / OWNERS_CHUNK, OWNERS_CHUNK * sizeof(*f), &r);
+	if (!f)
+		return r == ATW_E_LIMIT
+			       ? atw_err_set(err, r, "more memory is shared than a machine "
+						     "is believed to have")
+			       : atw_err_nomem(err);
+	f += pfn % OWNERS_CHUNK;
+	if (!f->owner) {
+		f->owner = group + 1;
+		f->left = refs > UINT32_MAX ? UINT32_MAX : (uint32_t)refs;
+	} else if (f->owner != group + 1) {
+		f->owner = (uint32_t)MANY;
+	}
+	f->left -= times < f->left ? (uint32_t)times : f->left;
+	*ret = !f->left && f->owner == group + 1;
+	/* Further mappings than stated would count again. */
+	if (*ret)
+		f->owner = (uint32_t)MANY;
+	return ATW_OK;
 }

@@ -320,8 +320,7 @@ static int growth_put(const struct grown *w, const struct census_out *out,
 	row_u(&row, C_FIRST, w->line->first);
 	row_u(&row, C_LAST, w->line->last);
 	row_u(&row, C_CHANGE, (uint64_t)growth_change_of(w));
-	if (w->timed)
-		row_u(&row, C_RATE, (uint64_t)w->rate);
+	row_if(&row, w->timed, C_RATE, (uint64_t)w->rate);
 	row_u(&row, C_SUSPECT, w->leak);
 	return row_out(&row, out, err);
 }

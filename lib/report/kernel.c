@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "report/report.h"
-#include "record/intern.h"
 
 enum { C_CACHE, C_SIZE, C_OBJECTS, C_ACTIVE, C_SLABS, C_PAGES, C_COUNT };
 
@@ -39,13 +39,12 @@ struct kernel {
 
 static int kernel_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
-	static const char prefix[] = "slab.";
-	const size_t n = sizeof(prefix) - 1;
+	const size_t n = strlen("slab.");
 	const struct capture_header *h = ev->header;
 	struct kernel *k = state;
 	struct kernel_cache c;
 
-	if (h->key.len <= n || memcmp(h->key.data, prefix, n) || !capture_slab(h->value, &c.s))
+	if (!blob_begins(h->key, "slab.") || h->key.len == n || !capture_slab(h->value, &c.s))
 		return ATW_OK;
 	c.name = intern_text(&k->names, (const char *)h->key.data + n, h->key.len - n);
 	if (!c.name || !ARRAY_ROOM(k->v, k->n, k->cap))
@@ -75,8 +74,7 @@ static int kernel_finish(void *state, const struct census_out *out, struct atw_e
 		row_s(&row, C_CACHE, k->v[i].name);
 		row_u(&row, C_SIZE, s->size);
 		row_u(&row, C_OBJECTS, s->objects);
-		if (s->has_active)
-			row_u(&row, C_ACTIVE, s->active);
+		row_if(&row, s->has_active, C_ACTIVE, s->active);
 		row_u(&row, C_SLABS, s->slabs);
 		row_u(&row, C_PAGES, s->pages);
 		r = row_out(&row, out, err);

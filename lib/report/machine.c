@@ -305,8 +305,7 @@ static int machine_uses(const struct machine_state *m, const struct machine_sums
 		if (s->node >= 0 && !m->all.use[i])
 			continue;
 		row_s(&row, C_USE, capture_uses[i]);
-		if (s->node >= 0)
-			row_u(&row, C_NODE, (uint64_t)s->node);
+		row_if(&row, s->node >= 0, C_NODE, (uint64_t)s->node);
 		/* Only /proc marks the huge zero page: without it a count of 0 is n/a. */
 		if (i != CAPTURE_ZEROES || m->proc || m->all.use[i])
 			machine_amount(m, &row, s->use[i], s->ram);
@@ -324,8 +323,7 @@ static int machine_sum(const struct machine_state *m, const struct machine_sums 
 	struct report_row row = { .have = 0 };
 
 	row_s(&row, C_USE, use);
-	if (s->node >= 0)
-		row_u(&row, C_NODE, (uint64_t)s->node);
+	row_if(&row, s->node >= 0, C_NODE, (uint64_t)s->node);
 	if (known)
 		machine_amount(m, &row, pages, s->ram);
 	return row_out(&row, out, err);
@@ -413,8 +411,7 @@ static int machine_beside(const struct machine_state *m, const struct census_out
 			row_s(&row, C_COUNTER, keys[rows[i].counter]);
 			row_u(&row, C_KERNEL, theirs);
 		}
-		if (ours && known)
-			row_u(&row, C_DIFFERENCE, pages * m->page - theirs);
+		row_if(&row, ours && known, C_DIFFERENCE, pages * m->page - theirs);
 		r = row_out(&row, out, err);
 	}
 	return r;

@@ -223,8 +223,7 @@ static int nodes_put(const struct nodes_sums *s, uint32_t node, const uint64_t *
 	if (pid)
 		row_u(&row, C_PID, *pid);
 	row_s(&row, C_TASK, name);
-	if (node < NODES)
-		row_u(&row, C_NODE, node);
+	row_if(&row, node < NODES, C_NODE, node);
 	/* Pages that are not recorded may be on this node. */
 	if (!incomplete) {
 		row_u(&row, C_RSS, s->rss);
@@ -233,10 +232,8 @@ static int nodes_put(const struct nodes_sums *s, uint32_t node, const uint64_t *
 			row_u(&row, C_SHARE, (uint64_t)(((unsigned __int128)(s->rss + s->huge) * 1000 +
 							     total / 2) / total));
 	}
-	if (!incomplete && !s->no_origin) {
-		row_u(&row, C_ANON, s->anon);
-		row_u(&row, C_FILE, s->file);
-	}
+	row_if(&row, !incomplete && !s->no_origin, C_ANON, s->anon);
+	row_if(&row, !incomplete && !s->no_origin, C_FILE, s->file);
 	return row_out(&row, out, err);
 }
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "report/page_sort.h"
 #include "report/report.h"
-#include "record/intern.h"
 
 enum {
 	P_PHYSICAL, P_PAGES, P_PTE, P_VMA, P_SYM, P_FLAGS, P_COUNT, P_KCOUNT, P_OWNER, P_PID, P_CLASS,
@@ -69,16 +69,6 @@ struct pages_report {
 	bool used;                       /* the last VMA has pages: it must be kept */
 };
 
-static const char *report_pages_owner(struct pages_report *s, const struct census_area *a,
-				      const struct census_unit *unit)
-{
-	struct atw_blob task = a->process->task->name;
-
-	if (unit)
-		return intern_text(&s->names, unit->name, strlen(unit->name));
-	return intern_text(&s->names, task.len ? task.data : "", task.len);
-}
-
 static int report_pages_on_area(struct pages_report *s, const struct census_area *a,
 				struct atw_err *err)
 {
@@ -87,7 +77,8 @@ static int report_pages_on_area(struct pages_report *s, const struct census_area
 	 * process.
 	 */
 	const struct census_unit *unit = a->unit || !a->own ? a->unit : a->process->exe;
-	const char *name = report_pages_owner(s, a, unit);
+	const char *name = report_text(&s->names, unit ? blob_of(unit->name)
+						       : a->process->task->name);
 
 	/* VMAs without pages are not listed. */
 	if (s->n && !s->used)
@@ -162,17 +153,14 @@ static int report_pages_row(struct pages_report *s, const struct page_rec *p,
 	row_u(&row, P_PHYSICAL, p->pa);
 	row_u(&row, P_PAGES, p->pages);
 	row_u(&row, P_PTE, p->entry);
-	if (a->has_flags)
-		row_u(&row, P_VMA, a->vm_flags);
+	row_if(&row, a->has_flags, P_VMA, a->vm_flags);
 	row_u(&row, P_SYM, a->flags);
-	if (p->known & HAS_FLAGS)
-		row_u(&row, P_FLAGS, p->flags);
+	row_if(&row, p->known & HAS_FLAGS, P_FLAGS, p->flags);
 	if (p->known & HAS_COUNT) {
 		row_u(&row, P_COUNT, p->count);
 		row_u(&row, P_COUNTED, !(p->known & SEEN));
 	}
-	if (p->known & HAS_KCOUNT)
-		row_u(&row, P_KCOUNT, p->kcount);
+	row_if(&row, p->known & HAS_KCOUNT, P_KCOUNT, p->kcount);
 	s->text.len = 0;
 	buf_str(&s->text, a->owner);
 	if (report_pages_is_gone(a))

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.c - names and texts that reports share. */
+/* report.c - names, texts and sums that reports share. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "linux/kpf.h"
+#include "linux/vm_flags.h"
 #include "report/picture.h"
 #include "report/report.h"
 
@@ -27,6 +29,9 @@ const struct atw_names census_count_names = { 2, counters, NULL };
 static const char *const guess[] = { "guessed" };
 const struct atw_names census_guess_names = { 1, guess, "~" };
 
+static const char *const states[] = { "deleted" };
+const struct atw_names census_state_names = { 1, states, NULL };
+
 bool is_executable(const struct census_unit *u)
 {
 	u = census_unit_root(u);
@@ -38,11 +43,71 @@ void device_text(const struct census_unit *u, char buf[48])
 	snprintf(buf, 48, "%" PRIx64 ":%" PRIx64, u->major, u->minor);
 }
 
+void row_unit(struct report_row *r, unsigned state, unsigned device, unsigned inode,
+	      const struct census_unit *u, char buf[48])
+{
+	device_text(u, buf);
+	row_u(r, state, u->deleted);
+	row_s(r, device, u->keyed ? buf : NULL);
+	row_if(r, u->keyed, inode, u->inode);
+}
+
 void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1])
 {
 	buf[0] = '\0';
 	for (size_t i = 0; i < id->len && i < CAPTURE_BUILD; i++)
 		snprintf(buf + 2 * i, 3, "%02x", id->b[i]);
+}
+
+/* ---- sums of pages as in smaps_rollup ---- */
+
+/* Of hugetlbfs: by the flags or the page size of the VMA, or by the flags of the page. */
+static bool report_is_hugetlb(const struct census_pages *p, uint64_t page)
+{
+	const struct census_area *a = p->area;
+
+	return (a->v_has & CAPTURE_V_PAGE && a->v->page > page) ||
+	       (a->v_has & CAPTURE_V_FLAGS && !a->process->paper &&
+		a->v->flags & VM_HUGETLB) ||
+	       (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_HUGE));
+}
+
+/* Mapped without a mapcount: mapped by PFN. */
+static bool report_is_special(const struct census_pages *p)
+{
+	return p->device || p->zero ||
+	       (p->known & CENSUS_COUNT && !p->count && !p->area->process->paper);
+}
+
+static enum smaps_kind report_smaps_kind(const struct census_pages *p)
+{
+	if (!(p->known & CENSUS_ORIGIN))
+		return SMAPS_UNKIND;
+	if (p->anon)
+		return SMAPS_ANON;
+	if (!(p->known & CENSUS_BACKED))
+		return SMAPS_NOT_ANON;
+	return p->swapbacked ? SMAPS_SHMEM : SMAPS_FILE;
+}
+
+struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
+{
+	enum page_state state = p->present ? PAGE_PRESENT : p->swapped ? PAGE_SWAP :
+		p->run->state == CAPTURE_MIGRATION ? PAGE_MIGRATION :
+		p->run->state == CAPTURE_PRIVATE ? PAGE_DEVICE : PAGE_ABSENT;
+	uint64_t refs = p->known & CENSUS_REFS ? p->refs + !p->refs : 0;
+
+	return (struct smaps_pages){
+		.class = smaps_class(state, report_is_hugetlb(p, page),
+				     report_is_special(p)),
+		.kind = p->present ? report_smaps_kind(p) : SMAPS_UNKIND,
+		.bytes = p->pages * page,
+		/* The kernel also counts pages that this process may not see. */
+		.mappings = refs && p->known & CENSUS_COUNT && p->count > refs ? p->count
+									       : refs,
+		.large = p->run->has & CAPTURE_M_ORDER && p->run->order,
+		.moving = !p->present,
+	};
 }
 
 /* ---- texts of pictures ---- */

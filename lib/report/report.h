@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/sorted.h"
 #include "census/model.h"
+#include "record/intern.h"
 #include "target/smaps.h"
 
 #define REPORT(name) extern const struct census_report report_##name;
@@ -23,6 +24,12 @@ extern const struct atw_names census_guess_names;
 #define GUESS_COLUMN { .key = "guess", .type = ATW_T_LETTERS, .width = 5, \
 		       .names = &census_guess_names, .help = "~: what it is for is a guess" }
 
+
+/* NULL: no memory. */
+static inline const char *report_text(struct intern *in, struct atw_blob b)
+{
+	return intern_text(in, b.len ? b.data : "", b.len);
+}
 
 static inline uint64_t area_pages(const struct census_area *a, uint64_t page)
 {
@@ -58,6 +65,14 @@ static inline const char *deleted_text(const struct census_unit *u)
 void device_text(const struct census_unit *u, char buf[48]);
 void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1]);
 
+/* Columns of a file, and whether it is deleted. */
+#define UNIT_COLUMNS(state, device, inode) \
+	[state] = COLUMN("state", FLAGS, 7, "deleted: the file is gone, and its memory is not", \
+			 .names = &census_state_names), \
+	[device] = COLUMN("device", TEXT, 7, "of the file: major:minor", .hidden = true), \
+	[inode] = COLUMN("inode", COUNT, 0, "of it", .hidden = true)
+extern const struct atw_names census_state_names;
+
 /* Set columns of a row, if the value is known. */
 struct report_row {
 	union atw_value v[32];
@@ -70,11 +85,23 @@ static inline void row_u(struct report_row *r, unsigned i, uint64_t u)
 	r->have |= (uint64_t)1 << i;
 }
 
+/* The same if the value is known. */
+static inline void row_if(struct report_row *r, bool known, unsigned i, uint64_t u)
+{
+	if (known)
+		row_u(r, i, u);
+}
+
+/* NULL: not known. */
 static inline void row_s(struct report_row *r, unsigned i, const char *s)
 {
 	r->v[i].s = s;
-	r->have |= (uint64_t)1 << i;
+	r->have |= (uint64_t)(s != NULL) << i;
 }
+
+/* Those of UNIT_COLUMNS(). */
+void row_unit(struct report_row *r, unsigned state, unsigned device, unsigned inode,
+	      const struct census_unit *u, char buf[48]);
 
 static inline int row_out(const struct report_row *r, const struct census_out *out,
 			  struct atw_err *err)

@@ -191,12 +191,12 @@ static int stacks_finish(void *state, const struct census_out *out, struct atw_e
 		if (s->groups.v[i].sum.rss && !stacks_add_line(s, &s->groups.v[i]))
 			return atw_err_nomem(err);
 	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++) {
+		const struct smaps *sum = &s->lines.v[i].sum;
 		struct report_row row = { .have = 0 };
 
 		row_s(&row, S_STACK, s->lines.v[i].name);
-		if (!s->lines.v[i].sum.uncounted)
-			row_u(&row, S_PSS, smaps_pss(&s->lines.v[i].sum));
-		row_u(&row, S_PAGES, s->lines.v[i].sum.rss / s->page);
+		row_if(&row, !sum->uncounted, S_PSS, smaps_pss(sum));
+		row_u(&row, S_PAGES, sum->rss / s->page);
 		r = row_out(&row, out, err);
 	}
 	return r;

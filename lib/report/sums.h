@@ -10,6 +10,7 @@
 #ifndef REPORT_SUMS_H
 #define REPORT_SUMS_H
 
+#include "base/buf.h"
 #include "census/model.h"
 
 enum sum {
@@ -45,5 +46,31 @@ bool sums_rest(struct sums *s, const struct census_area *a, bool virtual);
  * Adds resident pages. `virtual`: only single and multi, as sums_area() counts the rest.
  */
 void sums_pages(struct sums *s, const struct census_pages *p, bool virtual);
+
+/* ---- processes with their names and sums, in input order ---- */
+
+struct process_sums {
+	uint64_t pid;
+	size_t name;                     /* in `names` */
+	bool paper;                      /* in the LPMA format, which has no swap */
+	bool bare;                       /* a task without memory of its own, so far */
+	struct sums resident, virtual;
+};
+
+struct processes {
+	struct process_sums *v;
+	size_t n, cap;
+	struct buf names;
+};
+
+void processes_deinit(struct processes *p);
+int processes_add(struct processes *p, struct atw_blob name, uint64_t pid, bool paper,
+		  struct atw_err *err);
+/* Adds AREA_END, PAGES and PROCESS_END to the last process. */
+void processes_feed(struct processes *p, const struct census_event *ev);
+static inline const char *processes_name(const struct processes *p, size_t i)
+{
+	return p->names.data + p->v[i].name;
+}
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/bytes.h"
 #include "base/num.h"
 #include "report/report.h"
-#include "record/intern.h"
 
 enum {
 	C_PID, C_TGID, C_PPID, C_TASK, C_KIND, C_MM, C_CPU, C_THREADS, C_MINOR, C_MAJOR,
@@ -82,7 +81,7 @@ static int report_tasks_feed(void *state, const struct census_event *ev,
 		report_tasks_on_header(s, ev->header);
 		return ATW_OK;
 	}
-	name = intern_text(&s->names, t->name.len ? t->name.data : "", t->name.len);
+	name = report_text(&s->names, t->name);
 	if (!name || !ARRAY_ROOM(s->v, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->v[s->n++] = (struct report_tasks_task){*t, name, ev->task_has, ev->again};
@@ -126,8 +125,7 @@ static int report_tasks_row(const struct report_tasks_task *k, uint64_t hz,
 	row_u(&row, C_PID, k->t.pid);
 	row_s(&row, C_TASK, k->name);
 	row_u(&row, C_KIND, report_tasks_kind_of(k));
-	if (k->t.mm)
-		row_u(&row, C_MM, k->t.mm);
+	row_if(&row, k->t.mm, C_MM, k->t.mm);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (k->has & numbers[i].has)
 			row_u(&row, numbers[i].column,

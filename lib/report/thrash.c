@@ -286,10 +286,8 @@ static int thrash_whole_row(const struct thrash_state *t, size_t look,
 		row_u(&row, C_SOME, u);
 	if (thrash_part_of(t, look, S_FULL, &u))
 		row_u(&row, C_FULL, u);
-	if (w->have >> S_SOME10 & 1)
-		row_u(&row, C_SOME10, w->v[S_SOME10]);
-	if (w->have >> S_FULL10 & 1)
-		row_u(&row, C_FULL10, w->v[S_FULL10]);
+	row_if(&row, w->have >> S_SOME10 & 1, C_SOME10, w->v[S_SOME10]);
+	row_if(&row, w->have >> S_FULL10 & 1, C_FULL10, w->v[S_FULL10]);
 	return row_out(&row, out, err);
 }
 

@@ -18,9 +18,6 @@ enum {
 	T_GUESS, T_STATE, T_DEVICE, T_INODE, T_BUILD, T_COUNT,
 };
 
-static const char *const states[] = { "deleted" };
-static const struct atw_names state_names = { 1, states, NULL };
-
 #define PAGES(n, k, w, h) \
 	[n] = { .key = k, .type = ATW_T_PAGES, .width = w, .help = h, .sum = true }
 static const struct atw_column columns[T_COUNT] = {
@@ -35,12 +32,7 @@ static const struct atw_column columns[T_COUNT] = {
 	PAGES(T_BSS, "bss", 7, "of its .bss, those of all processes"),
 	PAGES(T_TOTAL, "total", 7, "all three"),
 	[T_GUESS] = GUESS_COLUMN,
-	[T_STATE] = COLUMN("state", FLAGS, 7,
-			"deleted: the file is gone, and its memory is not",
-			.names = &state_names),
-	[T_DEVICE] = COLUMN("device", TEXT, 7,
-			"of the file: major:minor", .hidden = true),
-	[T_INODE] = COLUMN("inode", COUNT, 0, "of it", .hidden = true),
+	UNIT_COLUMNS(T_STATE, T_DEVICE, T_INODE),
 	[T_BUILD] = COLUMN("build", TEXT, 40, "its build id", .hidden = true),
 };
 static const struct atw_schema schema = { "totals", columns, T_COUNT };
@@ -224,19 +216,12 @@ static int totals_row(const struct total *t, const struct census_out *out,
 	row_u(&row, T_USED, t->used);
 	for (unsigned k = 0; k < KINDS; k++) {
 		row_u(&row, T_VTEXT + k, t->virtual[k]);
-		if (!t->unknown)
-			row_u(&row, T_TEXT + k, t->pages[k]);
+		row_if(&row, !t->unknown, T_TEXT + k, t->pages[k]);
 	}
 	row_u(&row, T_VIRTUAL, totals_sum(t->virtual));
-	if (!t->unknown)
-		row_u(&row, T_TOTAL, totals_sum(t->pages));
+	row_if(&row, !t->unknown, T_TOTAL, totals_sum(t->pages));
 	row_u(&row, T_GUESS, t->guess);
-	row_u(&row, T_STATE, u->deleted);
-	if (u->keyed) {
-		device_text(u, device);
-		row_s(&row, T_DEVICE, device);
-		row_u(&row, T_INODE, u->inode);
-	}
+	row_unit(&row, T_STATE, T_DEVICE, T_INODE, u, device);
 	if (u->build.len) {
 		build_text(&u->build, build);
 		row_s(&row, T_BUILD, build);

@@ -16,9 +16,6 @@ enum {
 	U_OFFSET, U_DEVICE, U_INODE, U_MAP, U_COUNT,
 };
 
-static const char *const states[] = { "deleted" };
-static const struct atw_names state_names = { 1, states, NULL };
-
 static const struct atw_column columns[U_COUNT] = {
 	[U_NAME] = COLUMN("name", TEXT, 32, "of the program or library"),
 	[U_USED] = COLUMN("used", COUNT, 5, "how often this part of it is mapped"),
@@ -33,14 +30,9 @@ static const struct atw_column columns[U_COUNT] = {
 	[U_CLASS] = COLUMN("class", ENUM, 0,
 			"what it is for", .names = &census_class_names),
 	[U_GUESS] = GUESS_COLUMN,
-	[U_STATE] = COLUMN("state", FLAGS, 7,
-			"deleted: the file is gone, and its memory is not",
-			.names = &state_names),
+	UNIT_COLUMNS(U_STATE, U_DEVICE, U_INODE),
 	[U_OFFSET] = COLUMN("offset", HEX, 0,
 			"where in the file the part begins", .hidden = true),
-	[U_DEVICE] = COLUMN("device", TEXT, 7,
-			"of the file: major:minor", .hidden = true),
-	[U_INODE] = COLUMN("inode", COUNT, 0, "of it", .hidden = true),
 	[U_MAP] = COLUMN("map", TEXT, 0,
 			"its pages in order: how many, and the mark of the map",
 			.hidden = true),
@@ -177,8 +169,7 @@ static int units_pages(struct units_report *s, const struct part *g,
 		row_u(row, U_RESIDENT, p->resident);
 		row_u(row, U_MAPPINGS, mappings);
 	}
-	if (s->text.data)
-		row_s(row, U_MAP, s->text.data);
+	row_s(row, U_MAP, s->text.data);
 	return ATW_OK;
 }
 
@@ -199,13 +190,8 @@ static int units_row(struct units_report *s, const struct part *g,
 	row_u(&row, U_FLAGS, g->flags);
 	row_u(&row, U_CLASS, g->class);
 	row_u(&row, U_GUESS, g->guess);
-	row_u(&row, U_STATE, u->deleted);
+	row_unit(&row, U_STATE, U_DEVICE, U_INODE, u, device);
 	row_u(&row, U_OFFSET, g->pos);
-	if (u->keyed) {
-		device_text(u, device);
-		row_s(&row, U_DEVICE, device);
-		row_u(&row, U_INODE, u->inode);
-	}
 	return row_out(&row, out, err);
 }
 

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "report/groups.h"
-#include "report/owners.h"
+#include "report/frame_set.h"
 #include "report/report.h"
 
 enum {
@@ -205,10 +205,8 @@ static void use_put_sums(const struct page_group *g, bool unsized, struct report
 	const struct smaps *s = &g->sum;
 
 	row_u(row, C_RSS, s->rss);
-	if (use_is_shared_out(g))
-		row_u(row, C_PSS, smaps_pss(s));
-	if (use_is_shared_out(g) && !g->uncounted)
-		row_u(row, C_USS, s->uss);
+	row_if(row, use_is_shared_out(g), C_PSS, smaps_pss(s));
+	row_if(row, use_is_shared_out(g) && !g->uncounted, C_USS, s->uss);
 	if (!s->kind[SMAPS_UNKIND]) {
 		row_u(row, C_ANON, s->kind[SMAPS_ANON]);
 		row_u(row, C_FILE, s->kind[SMAPS_FILE] + s->kind[SMAPS_SHMEM] +
@@ -220,11 +218,9 @@ static void use_put_sums(const struct page_group *g, bool unsized, struct report
 	row_u(row, C_HUGETLB, s->hugetlb);
 	if (unsized)
 		return;
-	if (smaps_knows_huge(s))
-		row_u(row, C_HUGE, smaps_huge(s));
+	row_if(row, smaps_knows_huge(s), C_HUGE, smaps_huge(s));
 	for (unsigned i = 0; i < sizeof(thp) / sizeof(thp[0]); i++)
-		if (smaps_knows_thp(s, thp[i].kind))
-			row_u(row, thp[i].column, s->thp[thp[i].kind]);
+		row_if(row, smaps_knows_thp(s, thp[i].kind), thp[i].column, s->thp[thp[i].kind]);
 }
 
 static int use_put_group(const struct use *u, const struct page_group *g,
@@ -236,10 +232,8 @@ static int use_put_group(const struct use *u, const struct page_group *g,
 
 	row_u(&row, C_LOOK, u->looks);
 	row_s(&row, C_NAME, g->name);
-	if (user)
-		row_s(&row, C_USER, user);
-	if (u->by == BY_PROCESS)
-		row_u(&row, C_PID, g->pid);
+	row_s(&row, C_USER, user);
+	row_if(&row, u->by == BY_PROCESS, C_PID, g->pid);
 	row_u(&row, C_PROCESSES, g->processes);
 	if (!g->incomplete)
 		use_put_sums(g, u->unsized, &row);

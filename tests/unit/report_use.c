@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "census/model.h"
-#include "report/owners.h"
+#include "report/frame_set.h"
 #include "report/report.h"
 
 
@@ -229,6 +229,6 @@ TEST(a_frame_has_one_owner_or_many)
 		CHECK_EQ(owners_add(&o, i << 30, 2, 1, 1, &one, NULL), ATW_OK);
 		CHECK_EQ(one, 1);
 	}
-	CHECK_EQ(o.chunks.n, 5000);
+	CHECK_EQ(o.chunks.table.n, 5000);
 	owners_deinit(&o);
 }
