@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "census.h"
 #include "report/write_paper.h"
 #include "output/outfile.h"

@@ -2,7 +2,6 @@
 /* content_rows.c - parts of rows about the content of memory. */
 #include "content_rows.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/num.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/text.h"
 #include "info.h"
 #include "linux/kernel.h"
 #include "paging/control.h"

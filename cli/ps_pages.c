@@ -3,7 +3,6 @@
  * ps_pages.c - memory use of address spaces by the pages of their processes, for targets
  * without page tables.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"

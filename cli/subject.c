@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* subject.c - selected address space: --pid, --task, or the one that maps an address. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

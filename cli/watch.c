@@ -2,8 +2,6 @@
 /* watch.c - timing and end of --watch. */
 #include "watch.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -7,10 +7,8 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "budget.h"

@@ -5,7 +5,6 @@
 
 #include <atwalk/base.h>
 #include "extract/extract.h"
-#include "format/vmcoreinfo_text.h"
 #include "linux/linux.h"
 #include "linux/page.h"
 #include "paging/paging.h"

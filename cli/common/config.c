@@ -9,7 +9,6 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/nearest.h"
 #include "option_groups.h"
 
 #if HAVE_INIH

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "kmap.h"
 #include "kmap/lib/compress.h"
 #include "kmap/lib/write.h"

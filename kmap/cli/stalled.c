@@ -2,7 +2,6 @@
 #include "stalled.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <signal.h>
 #include <sys/ioctl.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/format_fields.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/num.h"

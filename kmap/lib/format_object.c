@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_object.c - lines of objects, and which version they are of. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -2,7 +2,6 @@
 /* model.c - a KMAP's records, added up. */
 #include "kmap/lib/model.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

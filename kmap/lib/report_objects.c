@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_objects.c - the hottest objects, and the accesses of each thread. */
-#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "kmap/lib/report.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_privilege.c - privilege of code for each partition of the kernel. */
-#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "kmap/lib/privilege.h"

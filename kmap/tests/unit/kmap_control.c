@@ -3,7 +3,6 @@
 #include "kmap/lib/control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
