@@ -26,9 +26,9 @@ static const struct opt options[] = {
 };
 
 static const struct atw_column columns[] = {
-	{ .key = "part", .type = ATW_T_TEXT, .width = 12, .help = "of what" },
-	{ .key = "count", .type = ATW_T_COUNT, .width = 8, .help = "how many there are" },
-	{ .key = "size", .type = ATW_T_BYTES, .width = 6, .help = "bytes of it" },
+	COLUMN("part", TEXT, 12, "of what"),
+	COLUMN("count", COUNT, 8, "how many there are"),
+	COLUMN("size", BYTES, 6, "bytes of it"),
 };
 static const struct atw_schema schema = { "extract", columns, 3 };
 

@@ -37,12 +37,11 @@ enum {
 _Static_assert((int)F_COUNT == (int)FIND_COLUMNS, "struct find has room for them");
 
 static const struct atw_column extra[] = {
-	{ .key = "times", .type = ATW_T_COUNT, .width = 5,
-	  .help = "addresses that this row stands for: so often does it recur" },
-	{ .key = "stride", .type = ATW_T_BYTES, .width = 6,
-	  .help = "more than one: bytes from each to the next" },
-	{ .key = "processes", .type = ATW_T_TEXT, .hidden = true,
-	  .help = "all that share the address space, with commas between" },
+	COLUMN("times", COUNT, 5,
+	       "addresses that this row stands for: so often does it recur"),
+	COLUMN("stride", BYTES, 6, "more than one: bytes from each to the next"),
+	HIDDEN_COLUMN(TEXT, "processes", 0,
+		      "all that share the address space, with commas between"),
 };
 
 /* ---- rows ---- */

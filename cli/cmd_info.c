@@ -30,8 +30,8 @@ static const struct opt options[] = {
 /* ---- facts, a row each ---- */
 
 static const struct atw_column fact_columns[] = {
-	{ .key = "fact", .type = ATW_T_TEXT, .width = 14, .help = "what it is about" },
-	{ .key = "value", .type = ATW_T_TEXT, .help = "what is known" },
+	COLUMN("fact", TEXT, 14, "what it is about"),
+	COLUMN("value", TEXT, 0, "what is known"),
 };
 static const struct atw_schema fact_schema = { "info", fact_columns, 2 };
 
@@ -190,12 +190,12 @@ static int info_source(const struct common *c, const struct info_opts *o,
 /* ---- --paging-modes ---- */
 
 static const struct atw_column mode_columns[] = {
-	{ .key = "mode", .type = ATW_T_TEXT, .width = 14, .help = "its name for --paging" },
-	{ .key = "levels", .type = ATW_T_COUNT, .width = 6, .help = "tables on the longest way" },
-	{ .key = "page", .type = ATW_T_BYTES, .width = 4, .help = "smallest page" },
-	{ .key = "virtual", .type = ATW_T_COUNT, .width = 7, .help = "bits of a virtual address" },
-	{ .key = "physical", .type = ATW_T_COUNT, .width = 8, .help = "bits of a physical address" },
-	{ .key = "about", .type = ATW_T_TEXT, .help = "what it is" },
+	COLUMN("mode", TEXT, 14, "its name for --paging"),
+	COLUMN("levels", COUNT, 6, "tables on the longest way"),
+	COLUMN("page", BYTES, 4, "smallest page"),
+	COLUMN("virtual", COUNT, 7, "bits of a virtual address"),
+	COLUMN("physical", COUNT, 8, "bits of a physical address"),
+	COLUMN("about", TEXT, 0, "what it is"),
 };
 static const struct atw_schema mode_schema = { "modes", mode_columns, 6 };
 
@@ -225,13 +225,13 @@ static int info_list_modes(const struct common *c)
 /* ---- --paging-flags ---- */
 
 static const struct atw_column flag_columns[] = {
-	{ .key = "flag", .type = ATW_T_TEXT, .width = 14, .help = "its name" },
-	{ .key = "letter", .type = ATW_T_TEXT, .width = 6, .help = "one letter for it" },
-	{ .key = "entries", .type = ATW_T_TEXT, .width = 10, .help = "of tables, of leaves, or of both" },
-	{ .key = "levels", .type = ATW_T_TEXT, .width = 19, .help = "on which it is" },
-	{ .key = "mask", .type = ATW_T_HEX, .width = 18, .help = "bits that decide" },
-	{ .key = "bits", .type = ATW_T_HEX, .width = 18, .help = "what they are where it is set" },
-	{ .key = "meaning", .type = ATW_T_TEXT, .help = "what it says" },
+	COLUMN("flag", TEXT, 14, "its name"),
+	COLUMN("letter", TEXT, 6, "one letter for it"),
+	COLUMN("entries", TEXT, 10, "of tables, of leaves, or of both"),
+	COLUMN("levels", TEXT, 19, "on which it is"),
+	COLUMN("mask", HEX, 18, "bits that decide"),
+	COLUMN("bits", HEX, 18, "what they are where it is set"),
+	COLUMN("meaning", TEXT, 0, "what it says"),
 };
 static const struct atw_schema flag_schema = { "flags", flag_columns, 7 };
 

@@ -30,15 +30,13 @@ static const char *const answers[] = { "no", "yes" };
 static const struct atw_names answer_names = { 2, answers, NULL };
 
 static const struct atw_column columns[] = {
-	[C_CAPABILITY] = { .key = "capability", .type = ATW_T_TEXT, .width = 15,
-			   .help = "what may be allowed" },
+	[C_CAPABILITY] = COLUMN("capability", TEXT, 15, "what may be allowed"),
 	[C_ALLOWED] = { .key = "allowed", .type = ATW_T_ENUM, .width = 7,
 			.names = &answer_names, .help = "to this process, here and now" },
-	[C_WHY] = { .key = "why", .type = ATW_T_TEXT, .width = 40, .help = "why not, or what was tried" },
-	[C_COMMAND] = { .key = "command", .type = ATW_T_TEXT,
-			.help = "what would allow it; n/a: no command on this machine" },
-	[C_GIVES] = { .key = "gives", .type = ATW_T_TEXT, .width = 30, .hidden = true,
-		      .help = "what it is good for" },
+	[C_WHY] = COLUMN("why", TEXT, 40, "why not, or what was tried"),
+	[C_COMMAND] = COLUMN("command", TEXT, 0,
+			     "what would allow it; n/a: no command on this machine"),
+	[C_GIVES] = HIDDEN_COLUMN(TEXT, "gives", 30, "what it is good for"),
 };
 static const struct atw_schema schema = { "probe", columns, COLUMNS };
 

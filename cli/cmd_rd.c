@@ -45,52 +45,20 @@ static const struct opt options[] = {
 	{0},
 };
 
-enum {
-	R_ADDRESS,
-	R_PHYSICAL,
-	R_SIZE,
-	R_VALUE,
-	R_SYMBOL,
-	R_BYTES,
-	R_TEXT,
-	R_STATE,
-	R_COUNT
-};
+enum { R_ADDRESS, R_PHYSICAL, R_SIZE, R_VALUE, R_SYMBOL, R_BYTES, R_TEXT, R_STATE, R_COUNT };
 
 static const struct atw_column rd_columns[R_COUNT] = {
-	[R_ADDRESS] = {.key = "address", .type = ATW_T_VA, .help = "where the bytes lie"},
-	[R_PHYSICAL] = {.key = "physical",
-			.type = ATW_T_PA,
-			.hidden = true,
-			.help = "physical address of the first one"},
-	[R_SIZE] = {.key = "size",
-		    .type = ATW_T_BYTES,
-		    .width = 5,
-		    .hidden = true,
-		    .help = "bytes of this row"},
-	[R_VALUE] = {.key = "value",
-		     .type = ATW_T_HEX,
-		     .hidden = true,
-		     .help = "the word, little-endian"},
-	[R_SYMBOL] = {.key = "symbol",
-		      .type = ATW_T_TEXT,
-		      .width = 28,
-		      .hidden = true,
-		      .help = "symbol of the kernel that the word points to"},
-	[R_BYTES] = {.key = "bytes",
-		     .type = ATW_T_TEXT,
-		     .width = 47,
-		     .hidden = true,
-		     .help = "the bytes, hexadecimal"},
-	[R_TEXT] = {.key = "text",
-		    .type = ATW_T_TEXT,
-		    .width = 16,
-		    .help = "the bytes as ASCII, others as dots"},
-	[R_STATE] = {.key = "state",
-		     .type = ATW_T_ENUM,
-		     .width = 8,
-		     .names = &listing_states,
-		     .help = "present, or why there are no bytes"},
+	[R_ADDRESS] = COLUMN("address", VA, 0, "where the bytes lie"),
+	[R_PHYSICAL] = HIDDEN_COLUMN(PA, "physical", 0,
+				     "physical address of the first one"),
+	[R_SIZE] = HIDDEN_COLUMN(BYTES, "size", 5, "bytes of this row"),
+	[R_VALUE] = HIDDEN_COLUMN(HEX, "value", 0, "the word, little-endian"),
+	[R_SYMBOL] = HIDDEN_COLUMN(TEXT, "symbol", 28,
+				   "symbol of the kernel that the word points to"),
+	[R_BYTES] = HIDDEN_COLUMN(TEXT, "bytes", 47, "the bytes, hexadecimal"),
+	[R_TEXT] = COLUMN("text", TEXT, 16, "the bytes as ASCII, others as dots"),
+	[R_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8, .names = &listing_states,
+		      .help = "present, or why there are no bytes" },
 };
 
 static const uint64_t rd_shown[] = {
@@ -99,10 +67,7 @@ static const uint64_t rd_shown[] = {
 	[RD_STRING] = 1u << R_SIZE,
 };
 static const unsigned rd_width[] = {
-	[RD_BYTES] = 16,
-	[RD_WORDS] = 8,
-	[RD_WORDS32] = 4,
-	[RD_WORDS16] = 2,
+	[RD_BYTES] = 16, [RD_WORDS] = 8, [RD_WORDS32] = 4, [RD_WORDS16] = 2,
 };
 
 enum { RD_LENGTH = 64, RD_STRING_MOST = 1 << 16 };

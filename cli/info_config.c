@@ -8,22 +8,11 @@
 enum { K_SECTION, K_KEY, K_VALUE, K_ORIGIN, K_COUNT };
 
 static const struct atw_column config_columns[K_COUNT] = {
-	[K_SECTION] = {.key = "section",
-		       .type = ATW_T_TEXT,
-		       .width = 8,
-		       .help = "section of the file"},
-	[K_KEY] = {.key = "key",
-		   .type = ATW_T_TEXT,
-		   .width = 10,
-		   .help = "key, which is the long name of an option"},
-	[K_VALUE] = {.key = "value",
-		     .type = ATW_T_TEXT,
-		     .width = 24,
-		     .help = "value in effect; n/a: that of the program"},
-	[K_ORIGIN] = {.key = "origin",
-		      .type = ATW_T_TEXT,
-		      .width = 8,
-		      .help = "file and line, or built-in"},
+	[K_SECTION] = COLUMN("section", TEXT, 8, "section of the file"),
+	[K_KEY] = COLUMN("key", TEXT, 10, "key, which is the long name of an option"),
+	[K_VALUE] = COLUMN("value", TEXT, 24,
+			   "value in effect; n/a: that of the program"),
+	[K_ORIGIN] = COLUMN("origin", TEXT, 8, "file and line, or built-in"),
 };
 static const struct atw_schema config_schema = {"config", config_columns, K_COUNT};
 

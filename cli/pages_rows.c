@@ -9,22 +9,17 @@
 #include "pages.h"
 
 static const struct atw_column own[P_COLS] = {
-	[P_COUNT] = { .key = "count", .type = ATW_T_COUNT, .width = 5,
-		      .help = "times that all processes together map it" },
-	[P_KCOUNT] = { .key = "kcount", .type = ATW_T_COUNT, .width = 6,
-		       .help = "the kernel's own number, as /proc/kpagecount has it" },
-	[P_PAGEFLAGS] = { .key = "pageflags", .type = ATW_T_FLAGS,
-			  .help = "what the kernel says of the (first) page, as /proc/kpageflags" },
-	[P_SWAP] = { .key = "swap", .type = ATW_T_TEXT, .width = 4,
-		     .help = "where on swap: DEVICE:OFFSET, in pages" },
-	[P_ORDER] = { .key = "order", .type = ATW_T_COUNT, .width = 5,
-		      .help = "log2 of the pages of its folio" },
-	[P_REFS] = { .key = "refs", .type = ATW_T_COUNT, .width = 4,
-		     .help = "references to its folio" },
-	[P_HEAD] = { .key = "head", .type = ATW_T_PA,
-		     .help = "first page of its folio" },
-	[P_CGROUP] = { .key = "cgroup", .type = ATW_T_COUNT, .width = 6,
-		       .help = "inode of the memory cgroup that pays for it" },
+	[P_COUNT] = COLUMN("count", COUNT, 5, "times that all processes together map it"),
+	[P_KCOUNT] = COLUMN("kcount", COUNT, 6,
+			    "the kernel's own number, as /proc/kpagecount has it"),
+	[P_PAGEFLAGS] = COLUMN("pageflags", FLAGS, 0,
+			       "what the kernel says of the (first) page, as /proc/kpageflags"),
+	[P_SWAP] = COLUMN("swap", TEXT, 4, "where on swap: DEVICE:OFFSET, in pages"),
+	[P_ORDER] = COLUMN("order", COUNT, 5, "log2 of the pages of its folio"),
+	[P_REFS] = COLUMN("refs", COUNT, 4, "references to its folio"),
+	[P_HEAD] = COLUMN("head", PA, 0, "first page of its folio"),
+	[P_CGROUP] = COLUMN("cgroup", COUNT, 6,
+			    "inode of the memory cgroup that pays for it"),
 #define SUM(column, name, text) \
 	[column] = { .key = name, .type = ATW_T_BYTES, .width = sizeof(name) - 1 < 6 ? 6 : \
 		     sizeof(name) - 1, .help = "--areas-only: " text }

@@ -19,13 +19,13 @@ static const struct atw_names whats = { 5, what_names, NULL };
 enum { W_TIME, W_WHAT, W_PROCESSES, W_PID, W_SUMS, W_TASK = W_SUMS + 2 * SUMS, W_COLS };
 
 static const struct atw_column columns[W_COLS] = {
-	[W_TIME] = { .key = "time", .type = ATW_T_SECONDS, .help = "since the first look" },
+	[W_TIME] = COLUMN("time", SECONDS, 0, "since the first look"),
 	[W_WHAT] = { .key = "what", .type = ATW_T_ENUM, .names = &whats,
 		     .help = "what became of the process since the look before" },
-	[W_PROCESSES] = { .key = "processes", .type = ATW_T_COUNT,
-			  .help = "that the row is of: 1, or all that are the same" },
-	[W_PID] = { .key = "pid", .type = ATW_T_COUNT, .help = "process" },
-	[W_TASK] = { .key = "task", .type = ATW_T_TEXT, .help = "its name" },
+	[W_PROCESSES] = COLUMN("processes", COUNT, 0,
+			       "that the row is of: 1, or all that are the same"),
+	[W_PID] = COLUMN("pid", COUNT, 0, "process"),
+	[W_TASK] = COLUMN("task", TEXT, 0, "its name"),
 #define PAIR(i, name, hide, text) \
 	[W_SUMS + 2 * (i)] = { .key = name, .type = ATW_T_BYTES, .width = 6, \
 			       .hidden = (i) == MAPPED || (i) == PRIVATE, .help = text }, \

@@ -80,8 +80,8 @@ void kmap_note_idle(const struct kmap_query *a, const struct census_out *out);
 /* Columns of a cache, from `at` on: its name and its type. */
 void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c);
 #define KMAP_CACHE_COLUMNS \
-	{ .key = "cache", .type = ATW_T_TEXT, .width = 20, .help = "slab cache" }, \
-	{ .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" }
+	COLUMN("cache", TEXT, 20, "slab cache"), \
+	COLUMN("type", TEXT, 10, "kind of memory")
 /* Columns of where objects are allocated, as far as it is known: address, function, file. */
 void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_query *a,
 		   const struct kmap_site *s);
@@ -89,10 +89,10 @@ void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_query *a
 void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_query *a,
 		       const struct kmap_sums *s);
 #define KMAP_ESTIMATE_COLUMNS(at) \
-	[at] = { .key = "estimate", .type = ATW_T_COUNT, .width = 10, .hidden = true, \
-		 .help = "accesses that there were, by the sample" }, \
-	[(at) + 1] = { .key = "error", .type = ATW_T_COUNT, .width = 10, .hidden = true, \
-		       .help = "so many more or less, with a confidence of 95 %" }
+	[at] = HIDDEN_COLUMN(COUNT, "estimate", 10, \
+			     "accesses that there were, by the sample"), \
+	[(at) + 1] = HIDDEN_COLUMN(COUNT, "error", 10, \
+				   "so many more or less, with a confidence of 95 %")
 /* "getname_flags+0x12 names_cache"; without an allocation site, "[STACK_PAGE]". */
 void kmap_site_word(const struct kmap_query *a, const struct kmap_site *s, struct buf *b);
 

@@ -14,13 +14,12 @@
 enum { N_CACHE, N_TYPE, N_LINE, N_OFFSET, N_READS, N_WRITES, N_OBJECTS, N_COUNT };
 static const struct atw_column columns[N_COUNT] = {
 	KMAP_CACHE_COLUMNS,
-	[N_LINE] = { .key = "line", .type = ATW_T_COUNT, .width = 5,
-		     .help = "of 64 bytes, from the object's beginning" },
-	[N_OFFSET] = { .key = "offset", .type = ATW_T_HEX, .width = 8, .help = "its first byte" },
-	[N_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "of it" },
-	[N_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to it" },
-	[N_OBJECTS] = { .key = "told", .type = ATW_T_COUNT, .width = 8,
-			.help = "objects, or parts of them, with accesses to it" },
+	[N_LINE] = COLUMN("line", COUNT, 5, "of 64 bytes, from the object's beginning"),
+	[N_OFFSET] = COLUMN("offset", HEX, 8, "its first byte"),
+	[N_READS] = COLUMN("reads", COUNT, 10, "of it"),
+	[N_WRITES] = COLUMN("writes", COUNT, 10, "to it"),
+	[N_OBJECTS] = COLUMN("told", COUNT, 8,
+			     "objects, or parts of them, with accesses to it"),
 };
 static const struct atw_schema schema = { "kmap-lines", columns, N_COUNT };
 

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
-#define UNIT_COLUMN(what) { .key = "code", .type = ATW_T_TEXT, .width = 28, .help = what }
+#define UNIT_COLUMN(what) COLUMN("code", TEXT, 28, what)
 
 static const char *report_matrix_unit_word(const struct kmap_unit *u)
 {
@@ -17,15 +17,14 @@ static const char *report_matrix_unit_word(const struct kmap_unit *u)
 enum { K_CODE, K_READS, K_WRITES, K_FREES, K_INSTRUCTIONS, K_CACHES, K_SIZE, K_COUNT };
 static const struct atw_column code_columns[K_COUNT] = {
 	[K_CODE] = UNIT_COLUMN("function; at other levels: instruction, file, directory, topdir"),
-	[K_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "by it" },
-	[K_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it" },
-	[K_FREES] = { .key = "frees", .type = ATW_T_COUNT, .width = 8, .help = "by it" },
-	[K_INSTRUCTIONS] = { .key = "instructions", .type = ATW_T_COUNT, .width = 12,
-			     .help = "of it that read or write objects" },
-	[K_CACHES] = { .key = "caches", .type = ATW_T_COUNT, .width = 6,
-		       .help = "with objects that it accesses" },
-	[K_SIZE] = { .key = "code_size", .type = ATW_T_BYTES, .width = 9, .hidden = true,
-		     .help = "of its functions that were seen, with symbols" },
+	[K_READS] = COLUMN("reads", COUNT, 10, "by it"),
+	[K_WRITES] = COLUMN("writes", COUNT, 10, "by it"),
+	[K_FREES] = COLUMN("frees", COUNT, 8, "by it"),
+	[K_INSTRUCTIONS] = COLUMN("instructions", COUNT, 12,
+				  "of it that read or write objects"),
+	[K_CACHES] = COLUMN("caches", COUNT, 6, "with objects that it accesses"),
+	[K_SIZE] = HIDDEN_COLUMN(BYTES, "code_size", 9,
+				 "of its functions that were seen, with symbols"),
 };
 static const struct atw_schema code_schema = { "kmap-code", code_columns, K_COUNT };
 
@@ -143,9 +142,9 @@ enum { M_READS = PAIR_COLUMNS, M_WRITES, M_FREES, M_COUNT };
 static const struct atw_column matrix_columns[M_COUNT] = {
 	KMAP_CACHE_COLUMNS,
 	[PAIR_CODE] = UNIT_COLUMN("function; at other levels: instruction, file, directory, topdir"),
-	[M_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "by it, of them" },
-	[M_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
-	[M_FREES] = { .key = "frees", .type = ATW_T_COUNT, .width = 8, .help = "of them, by it" },
+	[M_READS] = COLUMN("reads", COUNT, 10, "by it, of them"),
+	[M_WRITES] = COLUMN("writes", COUNT, 10, "by it, to them"),
+	[M_FREES] = COLUMN("frees", COUNT, 8, "of them, by it"),
 };
 static const struct atw_schema matrix_schema = { "kmap-matrix", matrix_columns, M_COUNT };
 
@@ -299,9 +298,9 @@ enum { W_WRITES = PAIR_COLUMNS, W_INSTRUCTIONS, W_COUNT };
 static const struct atw_column writer_columns[W_COUNT] = {
 	KMAP_CACHE_COLUMNS,
 	[PAIR_CODE] = UNIT_COLUMN("function that writes; or a unit of the level"),
-	[W_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "by it, to them" },
-	[W_INSTRUCTIONS] = { .key = "instructions", .type = ATW_T_COUNT, .width = 12,
-			     .help = "that write; counted once for each site of the objects" },
+	[W_WRITES] = COLUMN("writes", COUNT, 10, "by it, to them"),
+	[W_INSTRUCTIONS] = COLUMN("instructions", COUNT, 12,
+				  "that write; counted once for each site of the objects"),
 };
 static const struct atw_schema writer_schema = { "kmap-writers", writer_columns, W_COUNT };
 

@@ -9,23 +9,19 @@ enum {
 	O_PID, O_TASK, O_READS, O_WRITES, O_COUNT,
 };
 static const struct atw_column columns[O_COUNT] = {
-	[O_ADDRESS] = { .key = "address", .type = ATW_T_VA, .help = "of its first byte" },
-	[O_SIZE] = { .key = "size", .type = ATW_T_BYTES, .width = 6, .help = "of it" },
-	[O_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" },
-	[O_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
-	[O_ALLOC_IP] = { .key = "alloc_ip", .type = ATW_T_VA, .hidden = true,
-			 .help = "where it was allocated" },
-	[O_FUNCTION] = { .key = "function", .type = ATW_T_TEXT, .width = 24,
-			 .help = "that allocated it" },
-	[O_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true,
-		     .help = "the file that is in" },
-	[O_ALLOC] = { .key = "alloc_time", .type = ATW_T_COUNT, .width = 10,
-		      .help = "when, by the recording's clock" },
-	[O_FREE] = { .key = "free_time", .type = ATW_T_COUNT, .width = 10, .help = "its end" },
-	[O_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6, .help = "thread that allocated it" },
-	[O_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 12, .help = "its name" },
-	[O_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 9, .help = "of it" },
-	[O_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 9, .help = "to it" },
+	[O_ADDRESS] = COLUMN("address", VA, 0, "of its first byte"),
+	[O_SIZE] = COLUMN("size", BYTES, 6, "of it"),
+	[O_CACHE] = COLUMN("cache", TEXT, 18, "slab cache"),
+	[O_TYPE] = COLUMN("type", TEXT, 10, "kind of memory"),
+	[O_ALLOC_IP] = HIDDEN_COLUMN(VA, "alloc_ip", 0, "where it was allocated"),
+	[O_FUNCTION] = COLUMN("function", TEXT, 24, "that allocated it"),
+	[O_FILE] = HIDDEN_COLUMN(TEXT, "file", 18, "the file that is in"),
+	[O_ALLOC] = COLUMN("alloc_time", COUNT, 10, "when, by the recording's clock"),
+	[O_FREE] = COLUMN("free_time", COUNT, 10, "its end"),
+	[O_PID] = COLUMN("pid", COUNT, 6, "thread that allocated it"),
+	[O_TASK] = COLUMN("task", TEXT, 12, "its name"),
+	[O_READS] = COLUMN("reads", COUNT, 9, "of it"),
+	[O_WRITES] = COLUMN("writes", COUNT, 9, "to it"),
 };
 static const struct atw_schema schema = { "kmap-objects", columns, O_COUNT };
 
@@ -78,18 +74,13 @@ const struct kmap_report kmap_report_objects = {
 
 enum { P_PID, P_TASK, P_OBJECTS, P_BYTES, P_READS, P_WRITES, P_SITES, P_COUNT };
 static const struct atw_column process_columns[P_COUNT] = {
-	[P_PID] = { .key = "pid", .type = ATW_T_COUNT, .width = 6,
-		    .help = "thread; n/a: outside of any" },
-	[P_TASK] = { .key = "task", .type = ATW_T_TEXT, .width = 16,
-		     .help = "its name at that time" },
-	[P_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8,
-			.help = "that it allocated" },
-	[P_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of these" },
-	[P_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10,
-		      .help = "of all objects" },
-	[P_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to them" },
-	[P_SITES] = { .key = "sites", .type = ATW_T_COUNT, .width = 6,
-		      .help = "with objects that it accessed" },
+	[P_PID] = COLUMN("pid", COUNT, 6, "thread; n/a: outside of any"),
+	[P_TASK] = COLUMN("task", TEXT, 16, "its name at that time"),
+	[P_OBJECTS] = COLUMN("objects", COUNT, 8, "that it allocated"),
+	[P_BYTES] = COLUMN("size", BYTES, 7, "of these"),
+	[P_READS] = COLUMN("reads", COUNT, 10, "of all objects"),
+	[P_WRITES] = COLUMN("writes", COUNT, 10, "to them"),
+	[P_SITES] = COLUMN("sites", COUNT, 6, "with objects that it accessed"),
 };
 static const struct atw_schema process_schema = { "kmap-processes", process_columns, P_COUNT };
 

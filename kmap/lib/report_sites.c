@@ -9,16 +9,13 @@
 
 enum { S_IP, S_FUNCTION, S_FILE, S_CACHE, S_TYPE, S_OBJECTS, S_BYTES, S_SHARED };
 #define PLACE_COLUMNS \
-	[S_IP] = { .key = "alloc_ip", .type = ATW_T_VA, .help = "where it is allocated" }, \
-	[S_FUNCTION] = { .key = "function", .type = ATW_T_TEXT, .width = 28, \
-			 .help = "the one that allocates" }, \
-	[S_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true, \
-		     .help = "the file it is in" }, \
-	[S_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" }, \
-	[S_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" }, \
-	[S_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 8, \
-			.help = "that were allocated" }, \
-	[S_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of all of them" }
+	[S_IP] = COLUMN("alloc_ip", VA, 0, "where it is allocated"), \
+	[S_FUNCTION] = COLUMN("function", TEXT, 28, "the one that allocates"), \
+	[S_FILE] = HIDDEN_COLUMN(TEXT, "file", 18, "the file it is in"), \
+	[S_CACHE] = COLUMN("cache", TEXT, 18, "slab cache"), \
+	[S_TYPE] = COLUMN("type", TEXT, 10, "kind of memory"), \
+	[S_OBJECTS] = COLUMN("objects", COUNT, 8, "that were allocated"), \
+	[S_BYTES] = COLUMN("size", BYTES, 7, "of all of them")
 
 static void report_sites_set_place(const struct kmap_query *a, const struct kmap_site *s,
 				   struct report_row *r)
@@ -81,14 +78,13 @@ static int report_sites_draw(const struct kmap_query *a, weight_fn *weight,
 enum { H_FREED = S_SHARED, H_LIVE_BYTES, H_READS, H_WRITES, H_WEIGHT, H_ESTIMATE, H_ERROR, H_COUNT };
 static const struct atw_column hot_columns[H_COUNT] = {
 	PLACE_COLUMNS,
-	[H_FREED] = { .key = "freed", .type = ATW_T_COUNT, .width = 8,
-		      .help = "objects with a recorded end" },
-	[H_LIVE_BYTES] = { .key = "live_bytes", .type = ATW_T_BYTES, .width = 10,
-			   .help = "of objects without a recorded free" },
-	[H_READS] = { .key = "reads", .type = ATW_T_COUNT, .width = 10, .help = "of its objects" },
-	[H_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10, .help = "to them" },
-	[H_WEIGHT] = { .key = "weight", .type = ATW_T_BYTES, .width = 7, .hidden = true,
-		       .help = "bytes it has allocated on the average, as privilege counts them" },
+	[H_FREED] = COLUMN("freed", COUNT, 8, "objects with a recorded end"),
+	[H_LIVE_BYTES] = COLUMN("live_bytes", BYTES, 10,
+				"of objects without a recorded free"),
+	[H_READS] = COLUMN("reads", COUNT, 10, "of its objects"),
+	[H_WRITES] = COLUMN("writes", COUNT, 10, "to them"),
+	[H_WEIGHT] = HIDDEN_COLUMN(BYTES, "weight", 7,
+				   "bytes it has allocated on the average, as privilege counts them"),
 	KMAP_ESTIMATE_COLUMNS(H_ESTIMATE),
 };
 static const struct atw_schema hot_schema = { "kmap-sites", hot_columns, H_COUNT };
@@ -162,20 +158,14 @@ enum {
 };
 static const struct atw_column unread_columns[U_COUNT] = {
 	PLACE_COLUMNS,
-	[U_UNTOUCHED] = { .key = "untouched", .type = ATW_T_COUNT, .width = 9,
-			  .help = "objects that were neither read nor written" },
-	[U_UNTOUCHED_BYTES] = { .key = "untouched_bytes", .type = ATW_T_BYTES, .width = 9,
-				.hidden = true, .help = "of these" },
-	[U_UNREAD] = { .key = "write_only", .type = ATW_T_COUNT, .width = 10,
-		       .help = "that were written and never read" },
-	[U_UNREAD_BYTES] = { .key = "write_only_bytes", .type = ATW_T_BYTES, .width = 9,
-			     .help = "of these" },
-	[U_UNWRITTEN] = { .key = "read_only", .type = ATW_T_COUNT, .width = 9,
-			  .help = "that were read and never written" },
-	[U_UNWRITTEN_BYTES] = { .key = "read_only_bytes", .type = ATW_T_BYTES, .width = 9,
-				.hidden = true, .help = "of these" },
-	[U_WRITES] = { .key = "writes", .type = ATW_T_COUNT, .width = 10,
-		       .help = "to all objects of the site" },
+	[U_UNTOUCHED] = COLUMN("untouched", COUNT, 9,
+			       "objects that were neither read nor written"),
+	[U_UNTOUCHED_BYTES] = HIDDEN_COLUMN(BYTES, "untouched_bytes", 9, "of these"),
+	[U_UNREAD] = COLUMN("write_only", COUNT, 10, "that were written and never read"),
+	[U_UNREAD_BYTES] = COLUMN("write_only_bytes", BYTES, 9, "of these"),
+	[U_UNWRITTEN] = COLUMN("read_only", COUNT, 9, "that were read and never written"),
+	[U_UNWRITTEN_BYTES] = HIDDEN_COLUMN(BYTES, "read_only_bytes", 9, "of these"),
+	[U_WRITES] = COLUMN("writes", COUNT, 10, "to all objects of the site"),
 };
 static const struct atw_schema unread_schema = { "kmap-unread", unread_columns, U_COUNT };
 

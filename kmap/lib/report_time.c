@@ -31,18 +31,16 @@ enum {
 };
 static const struct atw_column life_columns[L_COUNT] = {
 	KMAP_CACHE_COLUMNS,
-	[L_FROM] = { .key = "least", .type = ATW_T_COUNT, .width = 12,
-		     .help = "they lived, or were dead, at least so long" },
-	[L_TO] = { .key = "most", .type = ATW_T_COUNT, .width = 12, .help = "and at most so long" },
-	[L_OBJECTS] = { .key = "objects", .type = ATW_T_COUNT, .width = 9,
-			.help = "that lived so long" },
-	[L_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 7, .help = "of these" },
-	[L_UNTOUCHED] = { .key = "untouched", .type = ATW_T_COUNT, .width = 9,
-			  .help = "of these, neither read nor written" },
-	[L_DEAD] = { .key = "dead", .type = ATW_T_COUNT, .width = 9,
-		     .help = "objects that were freed so long after their last access" },
-	[L_DEAD_BYTES] = { .key = "dead_size", .type = ATW_T_BYTES, .width = 9,
-			   .help = "of these" },
+	[L_FROM] = COLUMN("least", COUNT, 12,
+			  "they lived, or were dead, at least so long"),
+	[L_TO] = COLUMN("most", COUNT, 12, "and at most so long"),
+	[L_OBJECTS] = COLUMN("objects", COUNT, 9, "that lived so long"),
+	[L_BYTES] = COLUMN("size", BYTES, 7, "of these"),
+	[L_UNTOUCHED] = COLUMN("untouched", COUNT, 9,
+			       "of these, neither read nor written"),
+	[L_DEAD] = COLUMN("dead", COUNT, 9,
+			  "objects that were freed so long after their last access"),
+	[L_DEAD_BYTES] = COLUMN("dead_size", BYTES, 9, "of these"),
 };
 static const struct atw_schema life_schema = { "kmap-lifetimes", life_columns, L_COUNT };
 
@@ -232,18 +230,16 @@ const struct kmap_report kmap_report_lifetimes = {
 
 enum { V_TIME, V_TO, V_IP, V_FUNCTION, V_FILE, V_CACHE, V_TYPE, V_BYTES, V_COUNT };
 static const struct atw_column live_columns[V_COUNT] = {
-	[V_TIME] = { .key = "from", .type = ATW_T_COUNT, .width = 12, .help = "of a step of time" },
-	[V_TO] = { .key = "to", .type = ATW_T_COUNT, .width = 12, .help = "its last tick" },
-	[V_IP] = { .key = "alloc_ip", .type = ATW_T_VA,
-		   .help = "where it was allocated; n/a: all further places together" },
-	[V_FUNCTION] = { .key = "function", .type = ATW_T_TEXT, .width = 28,
-			 .help = "that allocates" },
-	[V_FILE] = { .key = "file", .type = ATW_T_TEXT, .width = 18, .hidden = true,
-		     .help = "the file it is in" },
-	[V_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" },
-	[V_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
-	[V_BYTES] = { .key = "size", .type = ATW_T_BYTES, .width = 8,
-		      .help = "allocated and not freed when the step ends" },
+	[V_TIME] = COLUMN("from", COUNT, 12, "of a step of time"),
+	[V_TO] = COLUMN("to", COUNT, 12, "its last tick"),
+	[V_IP] = COLUMN("alloc_ip", VA, 0,
+			"where it was allocated; n/a: all further places together"),
+	[V_FUNCTION] = COLUMN("function", TEXT, 28, "that allocates"),
+	[V_FILE] = HIDDEN_COLUMN(TEXT, "file", 18, "the file it is in"),
+	[V_CACHE] = COLUMN("cache", TEXT, 18, "slab cache"),
+	[V_TYPE] = COLUMN("type", TEXT, 10, "kind of memory"),
+	[V_BYTES] = COLUMN("size", BYTES, 8,
+			   "allocated and not freed when the step ends"),
 };
 static const struct atw_schema live_schema = { "kmap-live", live_columns, V_COUNT };
 

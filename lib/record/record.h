@@ -50,8 +50,9 @@ struct atw_column {
 	bool rate;               /* per second: the heads of tables for people end with "/s" */
 };
 
-/* A column of ATW_T_`t` in a table of them; other members may follow the help. */
+/* A column of ATW_T_`t`; a width of 0: by type. Other members may follow the help. */
 #define COLUMN(k, t, w, ...) { .key = k, .type = ATW_T_##t, .width = w, .help = __VA_ARGS__ }
+#define HIDDEN_COLUMN(k, t, w, h) COLUMN(k, t, w, h, .hidden = true)
 
 struct atw_schema {
 	const char *name;        /* "walk", "map" */
