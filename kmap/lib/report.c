@@ -2,13 +2,6 @@
 /* report.c - tables that analyses share. */
 #include "kmap/lib/report.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
-
 /* ---- caches and code ---- */
 
 static int kmap_report_add_pairs(struct kmap_view *v, const struct kmap_model *m,
@@ -98,29 +91,20 @@ void kmap_note_idle(const struct kmap_query *a, const struct census_out *out)
 
 void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c)
 {
-	if (c->name)
-		row_s(r, at, c->name);
-	if (c->type)
-		row_s(r, at + 1, c->type);
+	kmap_row_text(r, at, c->name);
+	kmap_row_text(r, at + 1, c->type);
 }
 
 void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_query *a,
 		   const struct kmap_site *s)
 {
-	const char *function, *file;
-
 	/* Memorizer has small numbers and words where there is no address. */
-	if (s->name)
-		row_s(r, at + 1, s->name);
+	kmap_row_text(r, at + 1, s->name);
 	if (s->code == KMAP_NONE)
 		return;
 	row_u(r, at, s->key.a);
-	function = kmap_function(a->n, s->code);
-	if (function)
-		row_s(r, at + 1, function);
-	file = kmap_file(a->n, s->code);
-	if (file)
-		row_s(r, at + 2, file);
+	kmap_row_text(r, at + 1, kmap_function(a->n, s->code));
+	kmap_row_text(r, at + 2, kmap_file(a->n, s->code));
 }
 
 void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_query *a,
@@ -143,14 +127,16 @@ void kmap_site_word(const struct kmap_query *a, const struct kmap_site *s, struc
 	buf_str(b, kmap_cache_word(kmap_cache(a->m, s->cache), word));
 }
 
-struct chart_order *kmap_order(size_t n, struct atw_err *err)
+struct chart_order *kmap_by_weight(size_t n, kmap_weight_fn *weight, const void *of,
+				   struct atw_err *err)
 {
 	struct chart_order *o = calloc(n + 1, sizeof(*o));
 
 	if (!o)
-		atw_err_nomem(err);
-	for (size_t i = 0; o && i < n; i++)
-		o[i].at = i;
+		return atw_err_nomem(err), NULL;
+	for (size_t i = 0; i < n; i++)
+		o[i] = (struct chart_order){ .weight = weight(of, i), .at = i };
+	qsort(o, n, sizeof(*o), chart_heavier);
 	return o;
 }
 
@@ -162,21 +148,59 @@ const char *kmap_of(const struct kmap_query *a, const char *what, char buf[160])
 	return buf;
 }
 
+const char **kmap_cache_words(const struct kmap_model *m, struct atw_err *err)
+{
+	const size_t n = m->cache.n, room = 80;
+	const char **name = calloc(n + 1, sizeof(*name) + room);
+	char *text = (char *)(name + n + 1);
+
+	if (!name)
+		atw_err_nomem(err);
+	for (size_t i = 0; name && i < n; i++)
+		name[i] = kmap_cache_word(kmap_cache(m, i), text + i * room);
+	return name;
+}
+
+const char **kmap_unit_words(const struct kmap_units *u, struct atw_err *err)
+{
+	const char **name = calloc(u->n + 1, sizeof(*name));
+
+	if (!name)
+		atw_err_nomem(err);
+	for (size_t i = 0; name && i < u->n; i++)
+		name[i] = u->v[i].name ? u->v[i].name : "?";
+	return name;
+}
+
+const struct chart_key kmap_reads_writes[2] = {
+	{ "reads", 0x0072b2 }, { "writes", 0xd55e00 },
+};
+
 int kmap_draw_bars(const struct kmap_query *a, const struct kmap_bars *b, struct scene *s,
 		   struct atw_err *err)
 {
 	_auto_free struct chart_bar *bar = calloc(b->n + 1, sizeof(*bar));
+	_auto_free uint64_t *value = calloc(b->n * b->nkeys + 1, sizeof(*value));
+	_auto_free size_t *at = calloc(b->n + 1, sizeof(*at));
+	struct buf names = { 0 };
 	char of[160];
 	const struct chart_bars c = {
 		.head = { b->title, kmap_of(a, b->of, of), b->things, b->unit },
 		.key = b->key, .nkeys = b->nkeys, .bar = bar, .n = b->n,
 	};
+	int r;
 
-	if (!bar)
+	if (!bar || !value || !at)
 		return atw_err_nomem(err);
-	for (size_t i = 0; i < b->n; i++)
-		bar[i] = (struct chart_bar){ .name = b->name[i], .value = b->value + i * b->nkeys };
-	return chart_bars(&c, s, err);
+	for (size_t i = 0; i < b->n; i++) {
+		at[i] = names.len;
+		b->bar(a, b->arg, i, &names, value + i * b->nkeys);
+		buf_char(&names, '\0');
+	}
+	for (size_t i = 0; i < b->n && !names.failed; i++)
+		bar[i] = (struct chart_bar){ .name = names.data + at[i],
+					     .value = value + i * b->nkeys };
+	r = names.failed ? atw_err_nomem(err) : chart_bars(&c, s, err);
+	buf_deinit(&names);
+	return r;
 }
-
-/* ---- the list ---- */

@@ -3,8 +3,12 @@
 #ifndef KMAP_REPORT_H
 #define KMAP_REPORT_H
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "report/report.h"
 #include "kmap/lib/cluster.h"
 #include "plot/chart.h"
@@ -62,6 +66,7 @@ struct kmap_view {
 int kmap_view_init(struct kmap_view *v, const struct kmap_query *a, enum kmap_level level,
 		   struct atw_err *err);
 void kmap_view_deinit(struct kmap_view *v);
+#define _auto_view __attribute__((cleanup(kmap_view_deinit)))
 static inline struct kmap_pair *kmap_pair(const struct kmap_view *v, size_t i)
 {
 	return (struct kmap_pair *)v->pair.v + i;
@@ -77,6 +82,12 @@ void kmap_note_timeless(const struct kmap_query *a, const char *what, const stru
 /* In a sample of accesses, objects without an access may have been accessed. */
 void kmap_note_idle(const struct kmap_query *a, const struct census_out *out);
 
+/* A text; NULL: it is not known. */
+static inline void kmap_row_text(struct report_row *r, unsigned at, const char *s)
+{
+	if (s)
+		row_s(r, at, s);
+}
 /* Columns of a cache, from `at` on: its name and its type. */
 void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c);
 #define KMAP_CACHE_COLUMNS \
@@ -96,12 +107,10 @@ void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_quer
 /* "getname_flags+0x12 names_cache"; without an allocation site, "[STACK_PAGE]". */
 void kmap_site_word(const struct kmap_query *a, const struct kmap_site *s, struct buf *b);
 
-/* By weight: zeroed, `n` of them, to be filled in and sorted. NULL: no memory. */
-struct chart_order *kmap_order(size_t n, struct atw_err *err);
-static inline void kmap_sort(struct chart_order *o, size_t n)
-{
-	qsort(o, n, sizeof(*o), chart_heavier);
-}
+/* The numbers below `n`, the heaviest first. NULL: no memory. */
+typedef uint64_t kmap_weight_fn(const void *of, size_t i);
+struct chart_order *kmap_by_weight(size_t n, kmap_weight_fn *weight, const void *of,
+				   struct atw_err *err);
 static inline uint64_t kmap_sum(uint64_t a, uint64_t b)
 {
 	return chart_add(a, b);
@@ -110,14 +119,21 @@ static inline uint64_t kmap_sum(uint64_t a, uint64_t b)
 /* "accesses", and what else must be known to read a picture. */
 const char *kmap_of(const struct kmap_query *a, const char *what, char buf[160]);
 
-/* Bars of things by name; `value` has `nkeys` numbers each. */
+/* What caches and units are called, in one block. NULL: no memory. */
+const char **kmap_cache_words(const struct kmap_model *m, struct atw_err *err);
+const char **kmap_unit_words(const struct kmap_units *u, struct atw_err *err);
+
+/* The usual keys of bars. */
+extern const struct chart_key kmap_reads_writes[2];
+/* Bars of things: `bar` adds the name of one, and sets its `nkeys` numbers. */
 struct kmap_bars {
 	const char *title, *of, *things;
 	enum axis_unit unit;
 	const struct chart_key *key;
 	size_t nkeys, n;
-	const char *const *name;
-	const uint64_t *value;
+	void (*bar)(const struct kmap_query *a, const void *arg, size_t i, struct buf *name,
+		    uint64_t *value);
+	const void *arg;
 };
 int kmap_draw_bars(const struct kmap_query *a, const struct kmap_bars *b, struct scene *s,
 		   struct atw_err *err);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_caches.c - objects and accesses by slab cache. */
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
 enum {
@@ -35,8 +32,8 @@ struct more {
 	uint64_t sites, readers, writers;
 };
 
-static struct more *report_caches_count(const struct kmap_query *a,
-					const struct kmap_view *v, struct atw_err *err)
+static struct more *caches_count(const struct kmap_query *a, const struct kmap_view *v,
+				 struct atw_err *err)
 {
 	struct more *more = calloc(a->m->cache.n + 1, sizeof(*more));
 
@@ -53,8 +50,8 @@ static struct more *report_caches_count(const struct kmap_query *a,
 	return more;
 }
 
-static void report_caches_set_row(const struct kmap_query *a, const struct kmap_cache *c,
-				  const struct more *more, struct report_row *r)
+static void caches_set_row(const struct kmap_query *a, const struct kmap_cache *c,
+			   const struct more *more, struct report_row *r)
 {
 	kmap_row_cache(r, C_CACHE, c);
 	row_u(r, C_BYTES, c->s.bytes);
@@ -76,75 +73,63 @@ static void report_caches_set_row(const struct kmap_query *a, const struct kmap_
 	row_u(r, C_WRITERS, more->writers);
 }
 
-static struct chart_order *report_caches_hottest(const struct kmap_query *a,
-						 struct atw_err *err)
+static uint64_t caches_weight(const void *of, size_t i)
 {
-	struct chart_order *o = kmap_order(a->m->cache.n, err);
+	const struct kmap_sums *s = &kmap_cache(of, i)->s;
 
-	for (size_t i = 0; o && i < a->m->cache.n; i++)
-		o[i].weight = kmap_sum(kmap_cache(a->m, i)->s.reads, kmap_cache(a->m, i)->s.writes);
-	if (o)
-		kmap_sort(o, a->m->cache.n);
-	return o;
+	return kmap_sum(s->reads, s->writes);
 }
 
-static int report_caches_rows(const struct kmap_query *a, const struct census_out *out,
-			      struct atw_err *err)
+static int caches_rows(const struct kmap_query *a, const struct census_out *out,
+		       struct atw_err *err)
 {
-	_auto_free struct chart_order *order = report_caches_hottest(a, err);
+	size_t n = a->m->cache.n;
+	_auto_free struct chart_order *order = kmap_by_weight(n, caches_weight, a->m, err);
 	_auto_free struct more *more = NULL;
-	struct kmap_view v;
+	_auto_view struct kmap_view v = { 0 };
 	int r = order ? kmap_view_init(&v, a, KMAP_FUNCTION, err) : ATW_E_NOMEM;
 
 	if (r < 0)
 		return r;
-	more = report_caches_count(a, &v, err);
+	more = caches_count(a, &v, err);
 	r = more ? ATW_OK : ATW_E_NOMEM;
-	for (size_t i = 0; r == ATW_OK && i < a->m->cache.n; i++) {
+	for (size_t i = 0; r == ATW_OK && i < n; i++) {
 		struct report_row row = { 0 };
 
-		report_caches_set_row(a, kmap_cache(a->m, order[i].at),
-				      &more[order[i].at], &row);
+		caches_set_row(a, kmap_cache(a->m, order[i].at), &more[order[i].at], &row);
 		r = row_out(&row, out, err);
 	}
-	kmap_view_deinit(&v);
 	kmap_note_sites(a, out);
 	return r;
 }
 
-static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
-
-static int report_caches_draw(const struct kmap_query *a, struct scene *s,
-			      struct atw_err *err)
+static void caches_bar(const struct kmap_query *a, const void *arg, size_t i,
+		       struct buf *name, uint64_t *value)
 {
-	size_t n = a->m->cache.n;
-	_auto_free uint64_t *value = calloc(2 * n + 1, sizeof(*value));
-	_auto_free const char **name = calloc(n + 1, sizeof(*name));
-	_auto_free char (*word)[80] = calloc(n + 1, sizeof(*word));
+	const struct kmap_cache *c = kmap_cache(a->m, i);
+	char word[80];
 
-	if (!value || !name || !word)
-		return atw_err_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		const struct kmap_cache *c = kmap_cache(a->m, i);
+	(void)arg;
+	buf_str(name, kmap_cache_word(c, word));
+	value[0] = c->s.reads;
+	value[1] = c->s.writes;
+}
 
-		name[i] = kmap_cache_word(c, word[i]);
-		value[2 * i] = c->s.reads;
-		value[2 * i + 1] = c->s.writes;
-	}
+static int caches_draw(const struct kmap_query *a, struct scene *s, struct atw_err *err)
+{
 	return kmap_draw_bars(a, &(struct kmap_bars){
 		.title = "Kernel objects: reads and writes by cache", .of = "accesses",
-		.things = "caches", .key = uses, .nkeys = 2, .n = n, .name = name, .value = value,
+		.things = "caches", .key = kmap_reads_writes, .nkeys = 2, .n = a->m->cache.n,
+		.bar = caches_bar,
 	}, s, err);
 }
 
 const struct kmap_report kmap_report_caches = {
-	"caches",
-	"Caches: kinds of objects, the hottest first",
-	"A slab cache or, where there is none, a kind of memory, in one row.",
-	&schema,
-	KMAP_FUNCTION,
-	report_caches_rows,
-	report_caches_draw,
-	0,
-	NULL,
+	.name = "caches",
+	.title = "Caches: kinds of objects, the hottest first",
+	.help = "A slab cache or, where there is none, a kind of memory, in one row.",
+	.schema = &schema,
+	.level = KMAP_FUNCTION,
+	.rows = caches_rows,
+	.draw = caches_draw,
 };

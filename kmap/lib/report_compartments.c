@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_compartments.c - contents and privilege of each compartment. */
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "kmap/lib/privilege.h"
 #include "kmap/lib/report.h"
 
@@ -147,8 +144,7 @@ static int compartments_part_row(struct compartments_parts *x, size_t unit,
 
 	if (!functions || !touched)
 		return atw_err_nomem(err);
-	if (x->u->v[unit].name)
-		row_s(&row, C_CODE, x->u->v[unit].name);
+	kmap_row_text(&row, C_CODE, x->u->v[unit].name);
 	row_u(&row, C_SITES, c->sites);
 	row_u(&row, C_READERS, c->instructions[KMAP_READ]);
 	row_u(&row, C_READABLE, c->reach[KMAP_READ]);
@@ -167,24 +163,35 @@ static int compartments_part_row(struct compartments_parts *x, size_t unit,
 	return row_out(&row, out, err);
 }
 
+/* What orders them. */
+struct compartments_order {
+	const struct kmap_compartment *c;
+	unsigned known;
+};
+
+static uint64_t compartments_weight(const void *of, size_t i)
+{
+	const struct compartments_order *o = of;
+	struct kmap_privilege ps;
+	uint64_t total;
+
+	kmap_ps_cut(&o->c[i], 1, o->known, &ps);
+	return kmap_ps_total(&ps, o->known, &total) ? total : UINT64_MAX;
+}
+
 static int compartments_part_all(struct compartments_parts *p,
 				 const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_query *a = p->a;
 	unsigned known = kmap_ops_known(a->m, a->n, NULL);
-	_auto_free struct chart_order *order = kmap_order(p->u->n, err);
 	_auto_free struct kmap_compartment *c = NULL;
-	int r = order ? kmap_compartments(a->m, a->n, p->u, &c, err) : ATW_E_NOMEM;
+	int r = kmap_compartments(a->m, a->n, p->u, &c, err);
+	const struct compartments_order by = { c, known };
+	_auto_free struct chart_order *order =
+		r == ATW_OK ? kmap_by_weight(p->u->n, compartments_weight, &by, err) : NULL;
 
-	for (size_t i = 0; r == ATW_OK && i < p->u->n; i++) {
-		struct kmap_privilege ps;
-
-		kmap_ps_cut(&c[i], 1, known, &ps);
-		if (!kmap_ps_total(&ps, known, &order[i].weight))
-			order[i].weight = UINT64_MAX;
-	}
-	if (r == ATW_OK)
-		kmap_sort(order, p->u->n);
+	if (r == ATW_OK && !order)
+		r = ATW_E_NOMEM;
 	for (size_t i = 0; r == ATW_OK && i < p->u->n; i++) {
 		const struct kmap_compartment *x = &c[order[i].at];
 
@@ -213,7 +220,7 @@ static int compartments_part_rows(const struct kmap_query *a, const struct censu
 				  struct atw_err *err)
 {
 	struct kmap_clusters c;
-	struct kmap_view v;
+	_auto_view struct kmap_view v = { 0 };
 	int r;
 
 	if (a->cuts) {
@@ -229,19 +236,17 @@ static int compartments_part_rows(const struct kmap_query *a, const struct censu
 		return r;
 	r = compartments_emit(a, &v.units, out, err);
 	kmap_view_note(&v, a, out);
-	kmap_view_deinit(&v);
 	return r;
 }
 
 const struct kmap_report kmap_report_compartments = {
-	"compartments",
-	"Compartments: privilege of each part of the kernel",
-	"A file in one row, or a compartment of the level or cut that is chosen; the "
-	"most privilege first.",
-	&part_schema,
-	KMAP_FILE,
-	compartments_part_rows,
-	NULL,
-	1,
-	"+functions,touched",
+	.name = "compartments",
+	.title = "Compartments: privilege of each part of the kernel",
+	.help = "A file in one row, or a compartment of the level or cut that is chosen; "
+		"the most privilege first.",
+	.schema = &part_schema,
+	.level = KMAP_FILE,
+	.rows = compartments_part_rows,
+	.cuts = 1,
+	.cut_columns = "+functions,touched",
 };

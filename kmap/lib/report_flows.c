@@ -5,10 +5,6 @@
  * possible way for data; counts do not show which data took it. A common size class is
  * no such place: kmalloc-64 has objects of all parts.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
 enum {
@@ -51,7 +47,7 @@ struct flows {
 	uint64_t unknown;                /* sites that are none */
 };
 
-static int report_flows_compare(const void *a, const void *b)
+static int flows_compare(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;
 
@@ -62,7 +58,7 @@ static int report_flows_compare(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static const struct flow_end *report_flows_end(const struct flows *f, size_t i)
+static const struct flow_end *flows_end(const struct flows *f, size_t i)
 {
 	return (const struct flow_end *)f->ends.v + i;
 }
@@ -71,7 +67,7 @@ static const struct flow_end *report_flows_end(const struct flows *f, size_t i)
  * Pages, and RAM without a known allocation, are one site each only because nothing is
  * known of theirs. A variable is one.
  */
-static bool report_flows_is_site(const struct kmap_model *m, const struct kmap_site *s)
+static bool flows_is_site(const struct kmap_model *m, const struct kmap_site *s)
 {
 	const char *type = kmap_cache(m, s->cache)->type;
 
@@ -93,14 +89,14 @@ static int flows_init(struct flows *f, const struct kmap_query *a, struct atw_er
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < a->m->site.n; i++)
-		f->unknown += !report_flows_is_site(a->m, kmap_site(a->m, i));
+		f->unknown += !flows_is_site(a->m, kmap_site(a->m, i));
 	for (size_t i = 0; i < a->m->edge.n; i++) {
 		const struct kmap_edge *e = kmap_edge(a->m, i);
 		struct flow_end *to;
 		bool fresh;
 		int64_t at;
 
-		if (!report_flows_is_site(a->m, kmap_site(a->m, e->key.a)))
+		if (!flows_is_site(a->m, kmap_site(a->m, e->key.a)))
 			continue;
 		at = kmap_table_get(&f->ends, (struct kmap_key){ e->key.a,
 				    f->view.units.of[e->key.b], 0 }, &fresh);
@@ -115,63 +111,61 @@ static int flows_init(struct flows *f, const struct kmap_query *a, struct atw_er
 	return ATW_OK;
 }
 
-static struct end *report_flows_sorted(const struct flows *f, struct atw_err *err)
+static struct end *flows_sorted(const struct flows *f, struct atw_err *err)
 {
 	struct end *e = calloc(f->ends.n + 1, sizeof(*e));
 
 	if (!e)
 		atw_err_nomem(err);
 	for (size_t i = 0; e && i < f->ends.n; i++)
-		e[i] = (struct end){report_flows_end(f, i)->key.a,
-				    kmap_sum(report_flows_end(f, i)->reads,
-					     report_flows_end(f, i)->writes),
-				    i};
+		e[i] = (struct end){
+			flows_end(f, i)->key.a,
+			kmap_sum(flows_end(f, i)->reads, flows_end(f, i)->writes), i};
 	if (e)
-		qsort(e, f->ends.n, sizeof(*e), report_flows_compare);
+		qsort(e, f->ends.n, sizeof(*e), flows_compare);
 	return e;
 }
 
 typedef int flow_fn(void *arg, const struct flow_end *writer, const struct flow_end *reader,
 		    struct atw_err *err);
 
-static int report_flows_of_site(const struct flows *f, const struct end *e, size_t n,
-				flow_fn *flow, void *arg, struct atw_err *err)
+static int flows_of_site(const struct flows *f, const struct end *e, size_t n,
+			 flow_fn *flow, void *arg, struct atw_err *err)
 {
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0;
-		     k < n && r == ATW_OK && report_flows_end(f, e[i].at)->writes; k++)
-			if (k != i && report_flows_end(f, e[k].at)->reads)
-				r = flow(arg, report_flows_end(f, e[i].at),
-					 report_flows_end(f, e[k].at), err);
+		for (size_t k = 0; k < n && r == ATW_OK && flows_end(f, e[i].at)->writes;
+		     k++)
+			if (k != i && flows_end(f, e[k].at)->reads)
+				r = flow(arg, flows_end(f, e[i].at),
+					 flows_end(f, e[k].at), err);
 	return r;
 }
 
-static int report_flows_each(const struct flows *f, flow_fn *flow, void *arg,
-			     struct atw_err *err)
+static int flows_each(const struct flows *f, flow_fn *flow, void *arg,
+		      struct atw_err *err)
 {
-	_auto_free struct end *e = report_flows_sorted(f, err);
+	_auto_free struct end *e = flows_sorted(f, err);
 	int r = e ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0, to; r == ATW_OK && i < f->ends.n; i = to) {
 		for (to = i + 1; to < f->ends.n && e[to].site == e[i].site; to++)
 			;
-		r = report_flows_of_site(f, e + i,
-					 to - i < FLOW_UNITS ? to - i : FLOW_UNITS, flow,
-					 arg, err);
+		r = flows_of_site(f, e + i, to - i < FLOW_UNITS ? to - i : FLOW_UNITS,
+				  flow, arg, err);
 	}
 	return r;
 }
 
 /* The number of sites with more units than FLOW_UNITS. */
-static uint64_t report_flows_cut_off(const struct kmap_query *a, const struct flows *f)
+static uint64_t flows_cut_off(const struct kmap_query *a, const struct flows *f)
 {
 	_auto_free uint64_t *units = calloc(a->m->site.n + 1, sizeof(*units));
 	uint64_t n = 0;
 
 	for (size_t i = 0; units && i < f->ends.n; i++)
-		n += ++units[report_flows_end(f, i)->key.a] == FLOW_UNITS + 1;
+		n += ++units[flows_end(f, i)->key.a] == FLOW_UNITS + 1;
 	return n;
 }
 
@@ -181,8 +175,8 @@ struct report_flows_emitter {
 	const struct census_out *out;
 };
 
-static int report_flows_emit(void *arg, const struct flow_end *w,
-			     const struct flow_end *rd, struct atw_err *err)
+static int flows_emit(void *arg, const struct flow_end *w, const struct flow_end *rd,
+		      struct atw_err *err)
 {
 	const struct report_flows_emitter *t = arg;
 	struct report_row row = { 0 };
@@ -190,10 +184,8 @@ static int report_flows_emit(void *arg, const struct flow_end *w,
 	const struct kmap_unit *to = &unit[rd->key.b];
 	const struct kmap_site *site = kmap_site(t->a->m, w->key.a);
 
-	if (from->name)
-		row_s(&row, F_WRITER, from->name);
-	if (to->name)
-		row_s(&row, F_READER, to->name);
+	kmap_row_text(&row, F_WRITER, from->name);
+	kmap_row_text(&row, F_READER, to->name);
 	kmap_row_site(&row, F_IP, t->a, site);
 	kmap_row_cache(&row, F_CACHE, kmap_cache(t->a->m, site->cache));
 	row_u(&row, F_WRITES, w->writes);
@@ -201,8 +193,8 @@ static int report_flows_emit(void *arg, const struct flow_end *w,
 	return row_out(&row, t->out, err);
 }
 
-static int report_flows_rows(const struct kmap_query *a, const struct census_out *out,
-			     struct atw_err *err)
+static int flows_rows(const struct kmap_query *a, const struct census_out *out,
+		      struct atw_err *err)
 {
 	struct flows f;
 	struct report_flows_emitter t = {a, &f, out};
@@ -210,12 +202,12 @@ static int report_flows_rows(const struct kmap_query *a, const struct census_out
 
 	if (r < 0)
 		return r;
-	r = report_flows_each(&f, report_flows_emit, &t, err);
-	if (report_flows_cut_off(a, &f))
+	r = flows_each(&f, flows_emit, &t, err);
+	if (flows_cut_off(a, &f))
 		out->note(out->arg,
 			  "sites of which only the %d that touch their objects most are "
 			  "here: %llu",
-			  FLOW_UNITS, (unsigned long long)report_flows_cut_off(a, &f));
+			  FLOW_UNITS, (unsigned long long)flows_cut_off(a, &f));
 	if (f.unknown)
 		out->note(out->arg, "kinds of memory without a known allocation site, not listed: %llu",
 			  (unsigned long long)f.unknown);
@@ -231,8 +223,8 @@ struct report_flows_sum {
 	uint64_t reads;
 };
 
-static int report_flows_add(void *arg, const struct flow_end *w,
-			    const struct flow_end *rd, struct atw_err *err)
+static int flows_add(void *arg, const struct flow_end *w, const struct flow_end *rd,
+		     struct atw_err *err)
 {
 	struct kmap_table *t = arg;
 	bool fresh;
@@ -244,19 +236,18 @@ static int report_flows_add(void *arg, const struct flow_end *w,
 	return ATW_OK;
 }
 
-static int report_flows_put(const struct kmap_query *a, const struct flows *f,
-			    const struct kmap_table *t, struct scene *s,
-			    struct atw_err *err)
+static int flows_put(const struct kmap_query *a, const struct flows *f,
+		     const struct kmap_table *t, struct scene *s, struct atw_err *err)
 {
 	const struct kmap_view *v = &f->view;
 	_auto_free struct chart_spot *spot = calloc(t->n + 1, sizeof(*spot));
-	_auto_free const char **name = calloc(v->units.n + 1, sizeof(*name));
+	_auto_free const char **name = kmap_unit_words(&v->units, err);
 	const struct report_flows_sum *sum = t->v;
 	char of[160];
 	struct chart_heat h = {
 		.head = {"Reads (columns) of objects that others write (rows)",
 			 kmap_of(a,
-				 report_flows_cut_off(a, f)
+				 flows_cut_off(a, f)
 					 ? "reads of objects of sites that the row "
 					   "writes, by those of each site that do most"
 					 : "reads of objects of sites that the row "
@@ -274,15 +265,12 @@ static int report_flows_put(const struct kmap_query *a, const struct flows *f,
 
 	if (!spot || !name)
 		return atw_err_nomem(err);
-	for (size_t i = 0; i < v->units.n; i++)
-		name[i] = v->units.v[i].name ? v->units.v[i].name : "?";
 	for (size_t i = 0; i < t->n; i++)
 		spot[i] = (struct chart_spot){ sum[i].key.a, sum[i].key.b, sum[i].reads };
 	return chart_heat(&h, s, err);
 }
 
-static int report_flows_draw(const struct kmap_query *a, struct scene *s,
-			     struct atw_err *err)
+static int flows_draw(const struct kmap_query *a, struct scene *s, struct atw_err *err)
 {
 	struct kmap_table t;
 	struct flows f;
@@ -291,23 +279,21 @@ static int report_flows_draw(const struct kmap_query *a, struct scene *s,
 	if (r < 0)
 		return r;
 	kmap_table_init(&t, sizeof(struct report_flows_sum));
-	r = report_flows_each(&f, report_flows_add, &t, err);
+	r = flows_each(&f, flows_add, &t, err);
 	if (r == ATW_OK)
-		r = report_flows_put(a, &f, &t, s, err);
+		r = flows_put(a, &f, &t, s, err);
 	kmap_table_deinit(&t);
 	flows_deinit(&f);
 	return r;
 }
 
 const struct kmap_report kmap_report_flows = {
-	"flows",
-	"Objects that one part of the kernel writes and another reads",
-	"Code that writes objects of a site, other code that reads objects of it, and "
-	"the site in one row.",
-	&schema,
-	KMAP_DIRECTORY,
-	report_flows_rows,
-	report_flows_draw,
-	0,
-	NULL,
+	.name = "flows",
+	.title = "Objects that one part of the kernel writes and another reads",
+	.help = "Code that writes objects of a site, other code that reads objects of "
+		"it, and the site in one row.",
+	.schema = &schema,
+	.level = KMAP_DIRECTORY,
+	.rows = flows_rows,
+	.draw = flows_draw,
 };

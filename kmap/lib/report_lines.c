@@ -2,10 +2,6 @@
 /*
  * report_lines.c - accesses to objects by lines of 64 bytes, the size of CPU cache lines.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
 /* Where there are none. */
@@ -28,7 +24,7 @@ struct report_lines_order {
 	size_t at;
 };
 
-static int report_lines_compare(const void *a, const void *b)
+static int lines_compare(const void *a, const void *b)
 {
 	const struct report_lines_order *x = a, *y = b;
 
@@ -39,8 +35,8 @@ static int report_lines_compare(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static int report_lines_rows(const struct kmap_query *a, const struct census_out *out,
-			     struct atw_err *err)
+static int lines_rows(const struct kmap_query *a, const struct census_out *out,
+		      struct atw_err *err)
 {
 	_auto_free struct report_lines_order *order =
 		calloc(a->m->line.n + 1, sizeof(*order));
@@ -55,7 +51,7 @@ static int report_lines_rows(const struct kmap_query *a, const struct census_out
 		order[i] = (struct report_lines_order){kmap_sum(s->reads, s->writes),
 						       l->key.a, l->key.b, i};
 	}
-	qsort(order, a->m->line.n, sizeof(*order), report_lines_compare);
+	qsort(order, a->m->line.n, sizeof(*order), lines_compare);
 	for (size_t i = 0; r == ATW_OK && i < a->m->line.n; i++) {
 		const struct kmap_line *l = kmap_line(a->m, order[i].at);
 		struct report_row row = { 0 };
@@ -76,13 +72,10 @@ static int report_lines_rows(const struct kmap_query *a, const struct census_out
 
 enum { LINES = 64 };             /* 4 KiB; what follows shares a column */
 
-static int report_lines_draw(const struct kmap_query *a, struct scene *s,
-			     struct atw_err *err)
+static int lines_draw(const struct kmap_query *a, struct scene *s, struct atw_err *err)
 {
-	size_t n = a->m->cache.n;
 	_auto_free struct chart_spot *spot = calloc(a->m->line.n + 1, sizeof(*spot));
-	_auto_free const char **row = calloc(n + 1, sizeof(*row));
-	_auto_free char (*word)[80] = calloc(n + 1, sizeof(*word));
+	_auto_free const char **row = kmap_cache_words(a->m, err);
 	char label[LINES + 1][16], of[160];
 	const char *col[LINES + 1];
 	size_t top = 0;
@@ -90,14 +83,12 @@ static int report_lines_draw(const struct kmap_query *a, struct scene *s,
 		.head = { "Which bytes of kernel objects are hot",
 			  kmap_of(a, a->m->line.n ? "accesses" : NOTHING, of),
 			  "caches", AXIS_COUNT },
-		.row = row, .rows = n, .col = col, .spot = spot, .in_order = true,
+		.row = row, .rows = a->m->cache.n, .col = col, .spot = spot, .in_order = true,
 		.columns = "64 bytes each, from offset",
 	};
 
-	if (!spot || !row || !word)
+	if (!spot || !row)
 		return atw_err_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
 	for (size_t i = 0; i < a->m->line.n; i++) {
 		const struct kmap_line *l = kmap_line(a->m, i);
 		size_t at = l->key.b < LINES ? (size_t)l->key.b : LINES;
@@ -114,14 +105,12 @@ static int report_lines_draw(const struct kmap_query *a, struct scene *s,
 }
 
 const struct kmap_report kmap_report_lines = {
-	"lines",
-	"Which bytes of objects are hot, by lines of 64",
-	"A cache and a line of its objects in one row, where the recording has "
-	"lines.",
-	&schema,
-	KMAP_LEVELS,
-	report_lines_rows,
-	report_lines_draw,
-	0,
-	NULL,
+	.name = "lines",
+	.title = "Which bytes of objects are hot, by lines of 64",
+	.help = "A cache and a line of its objects in one row, where the recording has "
+		"lines.",
+	.schema = &schema,
+	.level = KMAP_LEVELS,
+	.rows = lines_rows,
+	.draw = lines_draw,
 };

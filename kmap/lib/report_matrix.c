@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_matrix.c - accesses by code, by cache and code, and writes by cache and code. */
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
 #define UNIT_COLUMN(what) COLUMN("code", TEXT, 28, what)
-
-static const char *report_matrix_unit_word(const struct kmap_unit *u)
-{
-	return u->name ? u->name : "?";
-}
 
 /* ---- code ---- */
 
@@ -28,38 +20,37 @@ static const struct atw_column code_columns[K_COUNT] = {
 };
 static const struct atw_schema code_schema = { "kmap-code", code_columns, K_COUNT };
 
-static struct chart_order *report_matrix_busiest(const struct kmap_view *v,
-						 struct atw_err *err)
+static uint64_t matrix_weight(const void *of, size_t i)
 {
-	struct chart_order *o = kmap_order(v->units.n, err);
+	const struct kmap_unit *u = (const struct kmap_unit *)of + i;
 
-	for (size_t i = 0; o && i < v->units.n; i++)
-		o[i].weight = kmap_sum(v->units.v[i].reads, v->units.v[i].writes);
-	if (o)
-		kmap_sort(o, v->units.n);
-	return o;
+	return kmap_sum(u->reads, u->writes);
 }
 
-static int report_matrix_code_all(const struct kmap_query *a, const struct kmap_view *v,
-				  const struct census_out *out, struct atw_err *err)
+static int matrix_code_rows(const struct kmap_query *a, const struct census_out *out,
+			    struct atw_err *err)
 {
-	_auto_free struct chart_order *order = report_matrix_busiest(v, err);
-	_auto_free uint64_t *caches = calloc(v->units.n + 1, sizeof(*caches));
-	int r = ATW_OK;
+	_auto_free struct chart_order *order = NULL;
+	_auto_free uint64_t *caches = NULL;
+	_auto_view struct kmap_view v = { 0 };
+	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
 
+	if (r < 0)
+		return r;
+	order = kmap_by_weight(v.units.n, matrix_weight, v.units.v, err);
+	caches = calloc(v.units.n + 1, sizeof(*caches));
 	if (!order || !caches)
 		return atw_err_nomem(err);
-	for (size_t i = 0; i < v->pair.n; i++)
-		caches[kmap_pair(v, i)->key.b]++;
-	for (size_t i = 0; r == ATW_OK && i < v->units.n; i++) {
-		const struct kmap_unit *u = &v->units.v[order[i].at];
+	for (size_t i = 0; i < v.pair.n; i++)
+		caches[kmap_pair(&v, i)->key.b]++;
+	for (size_t i = 0; r == ATW_OK && i < v.units.n; i++) {
+		const struct kmap_unit *u = &v.units.v[order[i].at];
 		struct report_row row = { 0 };
 
 		/* Code that only allocates, or is called, touches nothing. */
 		if (!u->reads && !u->writes && !u->frees)
 			continue;
-		if (u->name)
-			row_s(&row, K_CODE, u->name);
+		kmap_row_text(&row, K_CODE, u->name);
 		row_u(&row, K_READS, u->reads);
 		row_u(&row, K_WRITES, u->writes);
 		if (a->m->has_frees)
@@ -73,64 +64,38 @@ static int report_matrix_code_all(const struct kmap_query *a, const struct kmap_
 	return r;
 }
 
-static int report_matrix_code_rows(const struct kmap_query *a, const struct census_out *out,
-				   struct atw_err *err)
+static void matrix_bar(const struct kmap_query *a, const void *arg, size_t i,
+		       struct buf *name, uint64_t *value)
 {
-	struct kmap_view v;
-	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
+	const struct kmap_unit *u = (const struct kmap_unit *)arg + i;
 
-	if (r < 0)
-		return r;
-	r = report_matrix_code_all(a, &v, out, err);
-	kmap_view_deinit(&v);
-	return r;
+	(void)a;
+	buf_str(name, u->name ? u->name : "?");
+	value[0] = u->reads;
+	value[1] = u->writes;
 }
 
-static int report_matrix_code_bars(const struct kmap_query *a, const struct kmap_view *v,
-				   struct scene *s, struct atw_err *err)
+static int matrix_code_draw(const struct kmap_query *a, struct scene *s,
+			    struct atw_err *err)
 {
-	static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
-	size_t n = v->units.n;
-	_auto_free uint64_t *value = calloc(2 * n + 1, sizeof(*value));
-	_auto_free const char **name = calloc(n + 1, sizeof(*name));
+	_auto_view struct kmap_view v = { 0 };
+	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
 
-	if (!value || !name)
-		return atw_err_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		name[i] = report_matrix_unit_word(&v->units.v[i]);
-		value[2 * i] = v->units.v[i].reads;
-		value[2 * i + 1] = v->units.v[i].writes;
-	}
-	return kmap_draw_bars(a, &(struct kmap_bars){
+	return r < 0 ? r : kmap_draw_bars(a, &(struct kmap_bars){
 		.title = "Kernel code: reads and writes of objects", .of = "accesses",
-		.things = kmap_level_many[v->units.level], .key = uses, .nkeys = 2, .n = n,
-		.name = name, .value = value,
+		.things = kmap_level_many[v.units.level], .key = kmap_reads_writes, .nkeys = 2,
+		.n = v.units.n, .bar = matrix_bar, .arg = v.units.v,
 	}, s, err);
 }
 
-static int report_matrix_code_draw(const struct kmap_query *a, struct scene *s,
-				   struct atw_err *err)
-{
-	struct kmap_view v;
-	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
-
-	if (r < 0)
-		return r;
-	r = report_matrix_code_bars(a, &v, s, err);
-	kmap_view_deinit(&v);
-	return r;
-}
-
 const struct kmap_report kmap_report_code = {
-	"code",
-	"Code: functions that read and write objects, the busiest first",
-	"A function in one row; or a unit of the level that is chosen.",
-	&code_schema,
-	KMAP_FUNCTION,
-	report_matrix_code_rows,
-	report_matrix_code_draw,
-	0,
-	NULL,
+	.name = "code",
+	.title = "Code: functions that read and write objects, the busiest first",
+	.help = "A function in one row; or a unit of the level that is chosen.",
+	.schema = &code_schema,
+	.level = KMAP_FUNCTION,
+	.rows = matrix_code_rows,
+	.draw = matrix_code_draw,
 };
 
 /* ---- objects by code ---- */
@@ -154,7 +119,7 @@ struct pair_order {
 	size_t cache, at;
 };
 
-static int report_matrix_by_cache(const void *a, const void *b)
+static int matrix_by_cache(const void *a, const void *b)
 {
 	const struct pair_order *x = a, *y = b;
 
@@ -167,9 +132,9 @@ static int report_matrix_by_cache(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static struct pair_order *report_matrix_order_pairs(const struct kmap_query *a,
-						    const struct kmap_view *v,
-						    bool writes, struct atw_err *err)
+static struct pair_order *matrix_order_pairs(const struct kmap_query *a,
+					     const struct kmap_view *v, bool writes,
+					     struct atw_err *err)
 {
 	struct pair_order *o = calloc(v->pair.n + 1, sizeof(*o));
 
@@ -185,24 +150,24 @@ static struct pair_order *report_matrix_order_pairs(const struct kmap_query *a,
 		};
 	}
 	if (o)
-		qsort(o, v->pair.n, sizeof(*o), report_matrix_by_cache);
+		qsort(o, v->pair.n, sizeof(*o), matrix_by_cache);
 	return o;
 }
 
 /* The hottest first; `writes`: of writes, and of code that writes alone. */
-static int report_matrix_pair_rows(const struct kmap_query *a, bool writes,
-				   void (*fill)(const struct kmap_query *a,
-						const struct kmap_pair *p,
-						struct report_row *row),
-				   const struct census_out *out, struct atw_err *err)
+static int matrix_pair_rows(const struct kmap_query *a, bool writes,
+			    void (*fill)(const struct kmap_query *a,
+					 const struct kmap_pair *p,
+					 struct report_row *row),
+			    const struct census_out *out, struct atw_err *err)
 {
 	_auto_free struct pair_order *order = NULL;
-	struct kmap_view v;
+	_auto_view struct kmap_view v = { 0 };
 	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
 
 	if (r < 0)
 		return r;
-	order = report_matrix_order_pairs(a, &v, writes, err);
+	order = matrix_order_pairs(a, &v, writes, err);
 	r = order ? ATW_OK : ATW_E_NOMEM;
 	for (size_t i = 0; r == ATW_OK && i < v.pair.n; i++) {
 		const struct kmap_pair *p = kmap_pair(&v, order[i].at);
@@ -211,12 +176,10 @@ static int report_matrix_pair_rows(const struct kmap_query *a, bool writes,
 		if (writes && !p->writes)
 			continue;
 		kmap_row_cache(&row, PAIR_CACHE, kmap_cache(a->m, p->key.a));
-		if (v.units.v[p->key.b].name)
-			row_s(&row, PAIR_CODE, v.units.v[p->key.b].name);
+		kmap_row_text(&row, PAIR_CODE, v.units.v[p->key.b].name);
 		fill(a, p, &row);
 		r = row_out(&row, out, err);
 	}
-	kmap_view_deinit(&v);
 	return r;
 }
 
@@ -232,34 +195,32 @@ static void matrix_row(const struct kmap_query *a, const struct kmap_pair *p,
 static int matrix_rows(const struct kmap_query *a, const struct census_out *out,
 		       struct atw_err *err)
 {
-	return report_matrix_pair_rows(a, false, matrix_row, out, err);
+	return matrix_pair_rows(a, false, matrix_row, out, err);
 }
 
-static int report_matrix_put_heat(const struct kmap_query *a, const struct kmap_view *v,
-				  bool writes, struct scene *s, struct atw_err *err)
+static int matrix_draw_pairs(const struct kmap_query *a, bool writes, struct scene *s,
+			     struct atw_err *err)
 {
-	size_t caches = a->m->cache.n, units = v->units.n;
-	_auto_free struct chart_spot *spot = calloc(v->pair.n + 1, sizeof(*spot));
-	_auto_free const char **row = calloc(caches + 1, sizeof(*row));
-	_auto_free const char **col = calloc(units + 1, sizeof(*col));
-	_auto_free char (*word)[80] = calloc(caches + 1, sizeof(*word));
+	_auto_view struct kmap_view v = { 0 };
+	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
+	_auto_free struct chart_spot *spot = calloc(v.pair.n + 1, sizeof(*spot));
+	_auto_free const char **row = kmap_cache_words(a->m, err);
+	_auto_free const char **col = kmap_unit_words(&v.units, err);
 	char of[160];
 	struct chart_heat h = {
 		.head = { writes ? "Kernel objects by the code that writes them"
 				 : "Kernel objects by the code that touches them",
 			  kmap_of(a, writes ? "writes" : "accesses", of), "caches", AXIS_COUNT },
-		.row = row, .rows = caches, .col = col, .cols = units,
-		.columns = kmap_level_many[v->units.level], .spot = spot,
+		.row = row, .rows = a->m->cache.n, .col = col, .cols = v.units.n,
+		.columns = kmap_level_many[v.units.level], .spot = spot,
 	};
 
-	if (!spot || !row || !col || !word)
+	if (r < 0)
+		return r;
+	if (!spot || !row || !col)
 		return atw_err_nomem(err);
-	for (size_t i = 0; i < caches; i++)
-		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
-	for (size_t i = 0; i < units; i++)
-		col[i] = report_matrix_unit_word(&v->units.v[i]);
-	for (size_t i = 0; i < v->pair.n; i++) {
-		const struct kmap_pair *p = kmap_pair(v, i);
+	for (size_t i = 0; i < v.pair.n; i++) {
+		const struct kmap_pair *p = kmap_pair(&v, i);
 		uint64_t value = writes ? p->writes : kmap_sum(p->reads, p->writes);
 
 		if (value)
@@ -268,28 +229,20 @@ static int report_matrix_put_heat(const struct kmap_query *a, const struct kmap_
 	return chart_heat(&h, s, err);
 }
 
-static int report_matrix_draw_pairs(const struct kmap_query *a, bool writes,
-				    struct scene *s, struct atw_err *err)
-{
-	struct kmap_view v;
-	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
-
-	if (r < 0)
-		return r;
-	r = report_matrix_put_heat(a, &v, writes, s, err);
-	kmap_view_deinit(&v);
-	return r;
-}
-
 static int matrix_draw(const struct kmap_query *a, struct scene *s, struct atw_err *err)
 {
-	return report_matrix_draw_pairs(a, false, s, err);
+	return matrix_draw_pairs(a, false, s, err);
 }
 
 const struct kmap_report kmap_report_matrix = {
-	"matrix", "Objects by code: which code touches which objects",
-	"A cache and a function in one row; or a unit of the level that is chosen.",
-	&matrix_schema, KMAP_FUNCTION, matrix_rows, matrix_draw, 0, NULL,
+	.name = "matrix",
+	.title = "Objects by code: which code touches which objects",
+	.help = "A cache and a function in one row; or a unit of the level that is "
+		"chosen.",
+	.schema = &matrix_schema,
+	.level = KMAP_FUNCTION,
+	.rows = matrix_rows,
+	.draw = matrix_draw,
 };
 
 /* ---- code that may write ---- */
@@ -304,34 +257,32 @@ static const struct atw_column writer_columns[W_COUNT] = {
 };
 static const struct atw_schema writer_schema = { "kmap-writers", writer_columns, W_COUNT };
 
-static void report_matrix_writer_row(const struct kmap_query *a, const struct kmap_pair *p,
-				     struct report_row *row)
+static void matrix_writer_row(const struct kmap_query *a, const struct kmap_pair *p,
+			      struct report_row *row)
 {
 	(void)a;
 	row_u(row, W_WRITES, p->writes);
 	row_u(row, W_INSTRUCTIONS, p->writers);
 }
 
-static int report_matrix_writer_rows(const struct kmap_query *a,
-				     const struct census_out *out, struct atw_err *err)
+static int matrix_writer_rows(const struct kmap_query *a, const struct census_out *out,
+			      struct atw_err *err)
 {
-	return report_matrix_pair_rows(a, true, report_matrix_writer_row, out, err);
+	return matrix_pair_rows(a, true, matrix_writer_row, out, err);
 }
 
-static int report_matrix_writer_draw(const struct kmap_query *a, struct scene *s,
-				     struct atw_err *err)
+static int matrix_writer_draw(const struct kmap_query *a, struct scene *s,
+			      struct atw_err *err)
 {
-	return report_matrix_draw_pairs(a, true, s, err);
+	return matrix_draw_pairs(a, true, s, err);
 }
 
 const struct kmap_report kmap_report_writers = {
-	"writers",
-	"Code that writes each kind of object",
-	"A cache and a function that was seen to write its objects in one row.",
-	&writer_schema,
-	KMAP_FUNCTION,
-	report_matrix_writer_rows,
-	report_matrix_writer_draw,
-	0,
-	NULL,
+	.name = "writers",
+	.title = "Code that writes each kind of object",
+	.help = "A cache and a function that was seen to write its objects in one row.",
+	.schema = &writer_schema,
+	.level = KMAP_FUNCTION,
+	.rows = matrix_writer_rows,
+	.draw = matrix_writer_draw,
 };

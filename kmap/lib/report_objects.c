@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_objects.c - the hottest objects, and the accesses of each thread. */
-
-#include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
 enum {
@@ -25,8 +23,8 @@ static const struct atw_column columns[O_COUNT] = {
 };
 static const struct atw_schema schema = { "kmap-objects", columns, O_COUNT };
 
-static int report_objects_rows(const struct kmap_query *a, const struct census_out *out,
-			       struct atw_err *err)
+static int objects_rows(const struct kmap_query *a, const struct census_out *out,
+			struct atw_err *err)
 {
 	int r = ATW_OK;
 
@@ -45,8 +43,7 @@ static int report_objects_rows(const struct kmap_query *a, const struct census_o
 			row_u(&row, O_FREE, h->free_time);
 		if (h->pid >= 0)
 			row_u(&row, O_PID, (uint64_t)h->pid);
-		if (h->task)
-			row_s(&row, O_TASK, h->task);
+		kmap_row_text(&row, O_TASK, h->task);
 		row_u(&row, O_READS, h->reads);
 		row_u(&row, O_WRITES, h->writes);
 		r = row_out(&row, out, err);
@@ -59,15 +56,12 @@ static int report_objects_rows(const struct kmap_query *a, const struct census_o
 }
 
 const struct kmap_report kmap_report_objects = {
-	"objects",
-	"The hottest objects",
-	"One object a row, the most accesses first.",
-	&schema,
-	KMAP_LEVELS,
-	report_objects_rows,
-	NULL,
-	0,
-	NULL,
+	.name = "objects",
+	.title = "The hottest objects",
+	.help = "One object a row, the most accesses first.",
+	.schema = &schema,
+	.level = KMAP_LEVELS,
+	.rows = objects_rows,
 };
 
 /* ---- processes ---- */
@@ -84,20 +78,21 @@ static const struct atw_column process_columns[P_COUNT] = {
 };
 static const struct atw_schema process_schema = { "kmap-processes", process_columns, P_COUNT };
 
-static int report_objects_process_rows(const struct kmap_query *a,
-				       const struct census_out *out, struct atw_err *err)
+static uint64_t objects_weight(const void *of, size_t i)
+{
+	const struct kmap_model *m = of;
+	const struct kmap_process *p = kmap_process(m, i);
+
+	return m->has_pids ? kmap_sum(p->reads, p->writes) : p->objects;
+}
+
+static int objects_process_rows(const struct kmap_query *a, const struct census_out *out,
+				struct atw_err *err)
 {
 	size_t n = a->m->process.n;
-	_auto_free struct chart_order *order = kmap_order(n, err);
+	_auto_free struct chart_order *order = kmap_by_weight(n, objects_weight, a->m, err);
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
-	for (size_t i = 0; order && i < n; i++) {
-		const struct kmap_process *p = kmap_process(a->m, i);
-
-		order[i].weight = a->m->has_pids ? kmap_sum(p->reads, p->writes) : p->objects;
-	}
-	if (order)
-		kmap_sort(order, n);
 	/* There pids are filled with zeroes. */
 	for (size_t i = 0; r == ATW_OK && !a->m->compressed && i < n; i++) {
 		const struct kmap_process *p = kmap_process(a->m, order[i].at);
@@ -107,8 +102,7 @@ static int report_objects_process_rows(const struct kmap_query *a,
 			continue;
 		if ((int64_t)p->key.a >= 0)
 			row_u(&row, P_PID, p->key.a);
-		if (p->task)
-			row_s(&row, P_TASK, p->task);
+		kmap_row_text(&row, P_TASK, p->task);
 		row_u(&row, P_OBJECTS, p->objects);
 		row_u(&row, P_BYTES, p->bytes);
 		if (a->m->has_pids) {
@@ -126,14 +120,11 @@ static int report_objects_process_rows(const struct kmap_query *a,
 }
 
 const struct kmap_report kmap_report_processes = {
-	"processes",
-	"Processes: allocations, reads and writes of each thread",
-	"A thread, under one of its names, in one row; pid n/a is code that ran outside "
-	"of any, such as interrupts.",
-	&process_schema,
-	KMAP_LEVELS,
-	report_objects_process_rows,
-	NULL,
-	0,
-	NULL,
+	.name = "processes",
+	.title = "Processes: allocations, reads and writes of each thread",
+	.help = "A thread, under one of its names, in one row; pid n/a is code that ran "
+		"outside of any, such as interrupts.",
+	.schema = &process_schema,
+	.level = KMAP_LEVELS,
+	.rows = objects_process_rows,
 };

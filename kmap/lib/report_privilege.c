@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_privilege.c - privilege of code for each partition of the kernel. */
-
-#include "base/cleanup.h"
 #include "kmap/lib/privilege.h"
 #include "kmap/lib/report.h"
 
@@ -55,8 +53,8 @@ struct cut {
 	uint64_t ecr;
 };
 
-static bool report_privilege_value(const struct kmap_privilege *p, unsigned known,
-				   unsigned op, uint64_t *ret)
+static bool privilege_value(const struct kmap_privilege *p, unsigned known, unsigned op,
+			    uint64_t *ret)
 {
 	if (op == OP_TOTAL)
 		return kmap_ps_total(p, known, ret);
@@ -64,8 +62,8 @@ static bool report_privilege_value(const struct kmap_privilege *p, unsigned know
 	return p->have >> op & 1;
 }
 
-static void report_privilege_set_ratio(struct report_row *r, unsigned column, uint64_t a,
-				       uint64_t b)
+static void privilege_set_ratio(struct report_row *r, unsigned column, uint64_t a,
+				uint64_t b)
 {
 	uint64_t ppm;
 
@@ -73,29 +71,28 @@ static void report_privilege_set_ratio(struct report_row *r, unsigned column, ui
 		row_u(r, column, ppm);
 }
 
-static int report_privilege_one(struct all *x, const struct cut *c, unsigned op,
-				struct atw_err *err)
+static int privilege_one(struct all *x, const struct cut *c, unsigned op,
+			 struct atw_err *err)
 {
 	struct report_row row = { 0 };
 	uint64_t ps, min, mono;
-	bool have_min = report_privilege_value(&x->min, x->known, op, &min);
-	bool have_mono = report_privilege_value(&x->mono, x->known, op, &mono);
+	bool have_min = privilege_value(&x->min, x->known, op, &min);
+	bool have_mono = privilege_value(&x->mono, x->known, op, &mono);
 
 	row_u(&row, P_CUT, c->which);
-	if (c->bound)
-		row_s(&row, P_BOUND, c->bound);
+	kmap_row_text(&row, P_BOUND, c->bound);
 	row_u(&row, P_PARTS, c->parts);
 	row_u(&row, P_OP, op);
-	if (report_privilege_value(&c->ps, x->known, op, &ps)) {
+	if (privilege_value(&c->ps, x->known, op, &ps)) {
 		row_u(&row, P_PS, ps);
 		if (have_mono)
-			report_privilege_set_ratio(&row, P_PSR, ps, mono);
+			privilege_set_ratio(&row, P_PSR, ps, mono);
 		if (have_min && ps >= min)
 			row_u(&row, P_PM, ps - min);
 		if (have_min && have_mono && ps >= min)
-			report_privilege_set_ratio(&row, P_PMR1, ps - min, mono);
+			privilege_set_ratio(&row, P_PMR1, ps - min, mono);
 		if (have_min && ps >= min)
-			report_privilege_set_ratio(&row, P_PMR2, ps - min, min);
+			privilege_set_ratio(&row, P_PMR2, ps - min, min);
 	} else if (op == OP_TOTAL || x->known >> op & 1) {
 		x->over = true;
 	}
@@ -104,17 +101,17 @@ static int report_privilege_one(struct all *x, const struct cut *c, unsigned op,
 	return row_out(&row, x->out, err);
 }
 
-static int report_privilege_emit(struct all *x, const struct cut *c, struct atw_err *err)
+static int privilege_emit(struct all *x, const struct cut *c, struct atw_err *err)
 {
 	int r = ATW_OK;
 
 	for (unsigned op = 0; op < OPS && r == ATW_OK; op++)
-		r = report_privilege_one(x, c, op, err);
+		r = privilege_one(x, c, op, err);
 	return r;
 }
 
-static int report_privilege_cut(struct all *x, const struct kmap_units *u, struct cut *t,
-				struct atw_err *err)
+static int privilege_cut(struct all *x, const struct kmap_units *u, struct cut *t,
+			 struct atw_err *err)
 {
 	_auto_free struct kmap_compartment *c = NULL;
 	uint64_t in = 0, all = 0;
@@ -129,11 +126,10 @@ static int report_privilege_cut(struct all *x, const struct kmap_units *u, struc
 	}
 	kmap_ps_cut(c, u->n, x->known, &t->ps);
 	t->have_ecr = kmap_ppm(in, all, &t->ecr);
-	return report_privilege_emit(x, t, err);
+	return privilege_emit(x, t, err);
 }
 
-static int report_privilege_cut_level(struct all *x, enum kmap_level level,
-				      struct atw_err *err)
+static int privilege_cut_level(struct all *x, enum kmap_level level, struct atw_err *err)
 {
 	struct cut t = { .which = level };
 	struct kmap_units u;
@@ -141,13 +137,13 @@ static int report_privilege_cut_level(struct all *x, enum kmap_level level,
 
 	if (r < 0)
 		return r;
-	r = report_privilege_cut(x, &u, &t, err);
+	r = privilege_cut(x, &u, &t, err);
 	kmap_units_deinit(&u);
 	return r;
 }
 
-static int report_privilege_cut_clusters(struct all *x, const struct kmap_cut *by,
-					 struct atw_err *err)
+static int privilege_cut_clusters(struct all *x, const struct kmap_cut *by,
+				  struct atw_err *err)
 {
 	struct cut t = { .which = CUT_CLUSTERS + by->by, .bound = by->text };
 	struct kmap_clusters c;
@@ -155,12 +151,12 @@ static int report_privilege_cut_clusters(struct all *x, const struct kmap_cut *b
 
 	if (r < 0)
 		return r;
-	r = report_privilege_cut(x, &c.units, &t, err);
+	r = privilege_cut(x, &c.units, &t, err);
 	kmap_clusters_deinit(&c);
 	return r;
 }
 
-static uint64_t report_privilege_working(const struct kmap_model *m)
+static uint64_t privilege_working(const struct kmap_model *m)
 {
 	uint64_t n = 0;
 
@@ -172,14 +168,14 @@ static uint64_t report_privilege_working(const struct kmap_model *m)
 	return n;
 }
 
-static int report_privilege_rows(const struct kmap_query *a, const struct census_out *out,
-				 struct atw_err *err)
+static int privilege_rows(const struct kmap_query *a, const struct census_out *out,
+			  struct atw_err *err)
 {
 	const char *why, *files;
 	struct all x = { .a = a, .out = out, .known = kmap_ops_known(a->m, a->n, &why) };
 	bool have_files = kmap_names_files(a->n, &files);
 	struct cut least = {.which = KMAP_INSTRUCTION,
-			    .parts = report_privilege_working(a->m)};
+			    .parts = privilege_working(a->m)};
 	struct cut none = { .which = CUT_MONO, .parts = 1, .have_ecr = a->m->call.n };
 	int r = kmap_ps_min(a->m, a->n, &x.min, err);
 
@@ -188,14 +184,14 @@ static int report_privilege_rows(const struct kmap_query *a, const struct census
 	least.ps = x.min;
 	none.ps = x.mono;
 	if (r == ATW_OK)
-		r = report_privilege_emit(&x, &least, err);
+		r = privilege_emit(&x, &least, err);
 	for (enum kmap_level l = KMAP_FUNCTION; r == ATW_OK && l < KMAP_LEVELS; l++)
 		if (l == KMAP_FUNCTION ? kmap_names_symbols(a->n) : have_files)
-			r = report_privilege_cut_level(&x, l, err);
+			r = privilege_cut_level(&x, l, err);
 	for (size_t i = 0; r == ATW_OK && i < a->cuts; i++)
-		r = report_privilege_cut_clusters(&x, &a->cut[i], err);
+		r = privilege_cut_clusters(&x, &a->cut[i], err);
 	if (r == ATW_OK)
-		r = report_privilege_emit(&x, &none, err);
+		r = privilege_emit(&x, &none, err);
 	if (!kmap_names_symbols(a->n))
 		out->note(out->arg, "functions are not known: that needs symbols");
 	if (!have_files)
@@ -215,13 +211,12 @@ static int report_privilege_rows(const struct kmap_query *a, const struct census
 }
 
 const struct kmap_report kmap_report_privilege = {
-	"privilege",
-	"Privilege: what code may do, by how the kernel is cut",
-	"A cut and an operation in one row: uSCOPE's PS, PSR, PM and ECR.",
-	&schema,
-	KMAP_LEVELS,
-	report_privilege_rows,
-	NULL,
-	KMAP_MOST_CUTS,
-	"+bound",
+	.name = "privilege",
+	.title = "Privilege: what code may do, by how the kernel is cut",
+	.help = "A cut and an operation in one row: uSCOPE's PS, PSR, PM and ECR.",
+	.schema = &schema,
+	.level = KMAP_LEVELS,
+	.rows = privilege_rows,
+	.cuts = KMAP_MOST_CUTS,
+	.cut_columns = "+bound",
 };

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_sites.c - allocation sites: the hottest, and objects never read. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
 enum { S_IP, S_FUNCTION, S_FILE, S_CACHE, S_TYPE, S_OBJECTS, S_BYTES, S_SHARED };
@@ -17,8 +12,8 @@ enum { S_IP, S_FUNCTION, S_FILE, S_CACHE, S_TYPE, S_OBJECTS, S_BYTES, S_SHARED }
 	[S_OBJECTS] = COLUMN("objects", COUNT, 8, "that were allocated"), \
 	[S_BYTES] = COLUMN("size", BYTES, 7, "of all of them")
 
-static void report_sites_set_place(const struct kmap_query *a, const struct kmap_site *s,
-				   struct report_row *r)
+static void sites_set_place(const struct kmap_query *a, const struct kmap_site *s,
+			    struct report_row *r)
 {
 	kmap_row_site(r, S_IP, a, s);
 	kmap_row_cache(r, S_CACHE, kmap_cache(a->m, s->cache));
@@ -27,50 +22,12 @@ static void report_sites_set_place(const struct kmap_query *a, const struct kmap
 	row_u(r, S_BYTES, s->s.bytes);
 }
 
-typedef uint64_t weight_fn(const struct kmap_sums *s, unsigned key);
-
-static struct chart_order *report_sites_sorted(const struct kmap_query *a,
-					       weight_fn *weight, unsigned keys,
-					       struct atw_err *err)
+static int sites_draw(const struct kmap_query *a, struct kmap_bars b, struct scene *s,
+		      struct atw_err *err)
 {
-	struct chart_order *o = kmap_order(a->m->site.n, err);
-
-	for (size_t i = 0; o && i < a->m->site.n; i++)
-		for (unsigned k = 0; k < keys; k++)
-			o[i].weight = kmap_sum(o[i].weight, weight(&kmap_site(a->m, i)->s, k));
-	if (o)
-		kmap_sort(o, a->m->site.n);
-	return o;
-}
-
-static int report_sites_draw(const struct kmap_query *a, weight_fn *weight,
-			     struct kmap_bars *b, struct scene *s, struct atw_err *err)
-{
-	size_t n = a->m->site.n;
-	_auto_free uint64_t *value = calloc(b->nkeys * n + 1, sizeof(*value));
-	_auto_free const char **name = calloc(n + 1, sizeof(*name));
-	_auto_free size_t *at = calloc(n + 1, sizeof(*at));
-	struct buf words = { 0 };
-	int r;
-
-	if (!value || !name || !at)
-		return atw_err_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		at[i] = words.len;
-		kmap_site_word(a, kmap_site(a->m, i), &words);
-		buf_char(&words, '\0');
-		for (unsigned k = 0; k < b->nkeys; k++)
-			value[i * b->nkeys + k] = weight(&kmap_site(a->m, i)->s, k);
-	}
-	for (size_t i = 0; i < n && !words.failed; i++)
-		name[i] = words.data + at[i];
-	b->n = n;
-	b->things = "sites";
-	b->name = name;
-	b->value = value;
-	r = words.failed ? atw_err_nomem(err) : kmap_draw_bars(a, b, s, err);
-	buf_deinit(&words);
-	return r;
+	b.n = a->m->site.n;
+	b.things = "sites";
+	return kmap_draw_bars(a, &b, s, err);
 }
 
 /* ---- the hottest ---- */
@@ -89,23 +46,25 @@ static const struct atw_column hot_columns[H_COUNT] = {
 };
 static const struct atw_schema hot_schema = { "kmap-sites", hot_columns, H_COUNT };
 
-static uint64_t report_sites_accesses(const struct kmap_sums *s, unsigned key)
+static uint64_t sites_heat(const void *of, size_t i)
 {
-	return key ? s->writes : s->reads;
+	const struct kmap_sums *s = &kmap_site(of, i)->s;
+
+	return kmap_sum(s->reads, s->writes);
 }
 
-static int report_sites_hot_rows(const struct kmap_query *a, const struct census_out *out,
-				 struct atw_err *err)
+static int sites_hot_rows(const struct kmap_query *a, const struct census_out *out,
+			  struct atw_err *err)
 {
 	_auto_free struct chart_order *order =
-		report_sites_sorted(a, report_sites_accesses, 2, err);
+		kmap_by_weight(a->m->site.n, sites_heat, a->m, err);
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0; r == ATW_OK && i < a->m->site.n; i++) {
 		const struct kmap_site *s = kmap_site(a->m, order[i].at);
 		struct report_row row = { 0 };
 
-		report_sites_set_place(a, s, &row);
+		sites_set_place(a, s, &row);
 		if (!a->m->compressed) {
 			row_u(&row, H_FREED, s->s.freed);
 			row_u(&row, H_LIVE_BYTES, s->s.live_bytes);
@@ -122,32 +81,33 @@ static int report_sites_hot_rows(const struct kmap_query *a, const struct census
 	return r;
 }
 
-static int report_sites_hot_draw(const struct kmap_query *a, struct scene *s,
-				 struct atw_err *err)
+static void sites_hot_bar(const struct kmap_query *a, const void *arg, size_t i,
+			  struct buf *name, uint64_t *value)
 {
-	static const struct chart_key uses[] = { { "reads", 0x0072b2 }, { "writes", 0xd55e00 } };
+	const struct kmap_site *s = kmap_site(a->m, i);
 
-	return report_sites_draw(a, report_sites_accesses,
-				 &(struct kmap_bars){
-					 .title = "Kernel objects: reads and writes by "
-						  "where they are allocated",
-					 .of = "accesses",
-					 .key = uses,
-					 .nkeys = 2,
-				 },
-				 s, err);
+	(void)arg;
+	kmap_site_word(a, s, name);
+	value[0] = s->s.reads;
+	value[1] = s->s.writes;
+}
+
+static int sites_hot_draw(const struct kmap_query *a, struct scene *s, struct atw_err *err)
+{
+	return sites_draw(a, (struct kmap_bars){
+		.title = "Kernel objects: reads and writes by where they are allocated",
+		.of = "accesses", .key = kmap_reads_writes, .nkeys = 2, .bar = sites_hot_bar,
+	}, s, err);
 }
 
 const struct kmap_report kmap_report_sites = {
-	"sites",
-	"Sites: where objects are allocated, the hottest first",
-	"An instruction that allocates, and a cache, in one row.",
-	&hot_schema,
-	KMAP_LEVELS,
-	report_sites_hot_rows,
-	report_sites_hot_draw,
-	0,
-	NULL,
+	.name = "sites",
+	.title = "Sites: where objects are allocated, the hottest first",
+	.help = "An instruction that allocates, and a cache, in one row.",
+	.schema = &hot_schema,
+	.level = KMAP_LEVELS,
+	.rows = sites_hot_rows,
+	.draw = sites_hot_draw,
 };
 
 /* ---- written, and never read ---- */
@@ -169,16 +129,18 @@ static const struct atw_column unread_columns[U_COUNT] = {
 };
 static const struct atw_schema unread_schema = { "kmap-unread", unread_columns, U_COUNT };
 
-static uint64_t report_sites_idle(const struct kmap_sums *s, unsigned key)
+static uint64_t sites_idle(const void *of, size_t i)
 {
-	return key == 0 ? s->unread_bytes : key == 1 ? s->untouched_bytes : s->unwritten_bytes;
+	const struct kmap_sums *s = &kmap_site(of, i)->s;
+
+	return kmap_sum(s->unread_bytes, s->untouched_bytes);
 }
 
-static int report_sites_unread_rows(const struct kmap_query *a,
-				    const struct census_out *out, struct atw_err *err)
+static int sites_unread_rows(const struct kmap_query *a, const struct census_out *out,
+			     struct atw_err *err)
 {
 	_auto_free struct chart_order *order =
-		report_sites_sorted(a, report_sites_idle, 2, err);
+		kmap_by_weight(a->m->site.n, sites_idle, a->m, err);
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0; r == ATW_OK && i < a->m->site.n; i++) {
@@ -187,7 +149,7 @@ static int report_sites_unread_rows(const struct kmap_query *a,
 
 		if (!s->s.untouched && !s->s.unread && !s->s.unwritten)
 			continue;
-		report_sites_set_place(a, s, &row);
+		sites_set_place(a, s, &row);
 		if (!a->m->compressed) {
 			row_u(&row, U_UNTOUCHED, s->s.untouched);
 			row_u(&row, U_UNREAD, s->s.unread);
@@ -207,34 +169,39 @@ static int report_sites_unread_rows(const struct kmap_query *a,
 	return r;
 }
 
-static int report_sites_unread_draw(const struct kmap_query *a, struct scene *s,
-				    struct atw_err *err)
+static void sites_unread_bar(const struct kmap_query *a, const void *arg, size_t i,
+			     struct buf *name, uint64_t *value)
+{
+	const struct kmap_site *s = kmap_site(a->m, i);
+
+	(void)arg;
+	kmap_site_word(a, s, name);
+	value[0] = s->s.unread_bytes;
+	value[1] = s->s.untouched_bytes;
+	value[2] = s->s.unwritten_bytes;
+}
+
+static int sites_unread_draw(const struct kmap_query *a, struct scene *s,
+			     struct atw_err *err)
 {
 	static const struct chart_key kinds[] = {
 		{ "written, never read", 0xd55e00 }, { "neither read nor written", 0x7f8c99 },
 		{ "read, never written", 0x56b4e9 },
 	};
 
-	return report_sites_draw(
-		a, report_sites_idle,
-		&(struct kmap_bars){
-			.title = "Kernel objects that are never read, or never written",
-			.of = "bytes of objects",
-			.unit = AXIS_BYTES,
-			.key = kinds,
-			.nkeys = 3,
-		},
-		s, err);
+	return sites_draw(a, (struct kmap_bars){
+		.title = "Kernel objects that are never read, or never written",
+		.of = "bytes of objects", .unit = AXIS_BYTES, .key = kinds, .nkeys = 3,
+		.bar = sites_unread_bar,
+	}, s, err);
 }
 
 const struct kmap_report kmap_report_unread = {
-	"unread",
-	"Objects that are written and never read, or not used at all",
-	"Of each site that has such objects; most bytes first.",
-	&unread_schema,
-	KMAP_LEVELS,
-	report_sites_unread_rows,
-	report_sites_unread_draw,
-	0,
-	NULL,
+	.name = "unread",
+	.title = "Objects that are written and never read, or not used at all",
+	.help = "Of each site that has such objects; most bytes first.",
+	.schema = &unread_schema,
+	.level = KMAP_LEVELS,
+	.rows = sites_unread_rows,
+	.draw = sites_unread_draw,
 };

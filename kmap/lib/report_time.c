@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_time.c - lifetimes of objects, and live bytes of each site over time. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
-static void report_time_note_clock(const struct kmap_query *a, const struct census_out *out)
+static void time_note_clock(const struct kmap_query *a, const struct census_out *out)
 {
 	const char *clock = a->m->clock;
 
@@ -44,30 +38,23 @@ static const struct atw_column life_columns[L_COUNT] = {
 };
 static const struct atw_schema life_schema = { "kmap-lifetimes", life_columns, L_COUNT };
 
-static uint64_t report_time_life_from(unsigned k)
+static uint64_t time_life_from(unsigned k)
 {
 	return k ? (uint64_t)1 << (k - 1) : 0;
 }
 
-static uint64_t report_time_life_to(unsigned k)
+static uint64_t time_life_to(unsigned k)
 {
 	return k == 64 ? UINT64_MAX : ((uint64_t)1 << k) - 1;
 }
 
-static struct chart_order *report_time_most_lives(const struct kmap_query *a,
-						  struct atw_err *err)
+static uint64_t time_lives(const void *of, size_t i)
 {
-	struct chart_order *o = kmap_order(a->m->cache.n, err);
-
-	for (size_t i = 0; o && i < a->m->cache.n; i++)
-		o[i].weight = kmap_cache(a->m, i)->lives;
-	if (o)
-		kmap_sort(o, a->m->cache.n);
-	return o;
+	return kmap_cache(of, i)->lives;
 }
 
-static int report_time_life_row(const struct kmap_query *a, size_t cache, unsigned k,
-				const struct census_out *out, struct atw_err *err)
+static int time_life_row(const struct kmap_query *a, size_t cache, unsigned k,
+			 const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_cache *c = kmap_cache(a->m, cache);
 	const struct kmap_time *t = kmap_time(a->m, cache, k);
@@ -77,8 +64,8 @@ static int report_time_life_row(const struct kmap_query *a, size_t cache, unsign
 		return ATW_OK;
 
 	kmap_row_cache(&row, L_CACHE, c);
-	row_u(&row, L_FROM, report_time_life_from(k));
-	row_u(&row, L_TO, report_time_life_to(k));
+	row_u(&row, L_FROM, time_life_from(k));
+	row_u(&row, L_TO, time_life_to(k));
 	row_u(&row, L_OBJECTS, t->life);
 	row_u(&row, L_BYTES, t->life_bytes);
 	row_u(&row, L_UNTOUCHED, t->life_untouched);
@@ -90,19 +77,18 @@ static int report_time_life_row(const struct kmap_query *a, size_t cache, unsign
 	return row_out(&row, out, err);
 }
 
-static int report_time_life_cache(const struct kmap_query *a, size_t cache,
-				  const struct census_out *out, struct atw_err *err)
+static int time_life_cache(const struct kmap_query *a, size_t cache,
+			   const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_cache *c = kmap_cache(a->m, cache);
 	int r = ATW_OK;
 
 	for (unsigned k = 0; r == ATW_OK && k < KMAP_LIVES && c->lives + c->dead; k++)
-		r = report_time_life_row(a, cache, k, out, err);
+		r = time_life_row(a, cache, k, out, err);
 	return r;
 }
 
-static void report_time_note_dead(const struct kmap_model *m,
-				  const struct census_out *out)
+static void time_note_dead(const struct kmap_model *m, const struct census_out *out)
 {
 	if (!m->has_used) {
 		out->note(out->arg, "dead time, from the last access to the free, is n/a: accesses are recorded without times");
@@ -118,15 +104,15 @@ static void report_time_note_dead(const struct kmap_model *m,
 			  m->dead_late);
 }
 
-static int report_time_life_rows(const struct kmap_query *a, const struct census_out *out,
-				 struct atw_err *err)
+static int time_life_rows(const struct kmap_query *a, const struct census_out *out,
+			  struct atw_err *err)
 {
-	_auto_free struct chart_order *order = report_time_most_lives(a, err);
+	_auto_free struct chart_order *order = kmap_by_weight(a->m->cache.n, time_lives, a->m, err);
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0; r == ATW_OK && i < a->m->cache.n; i++)
-		r = report_time_life_cache(a, order[i].at, out, err);
-	report_time_note_clock(a, out);
+		r = time_life_cache(a, order[i].at, out, err);
+	time_note_clock(a, out);
 	if (a->m->s.live && !a->m->compressed)
 		out->note(out->arg, "objects without a recorded free, not listed: %" PRIu64,
 			  a->m->s.live);
@@ -137,15 +123,15 @@ static int report_time_life_rows(const struct kmap_query *a, const struct census
 	if (a->m->s.missed)
 		out->note(out->arg, "objects with a missed free, which end when another object overlaps them: %" PRIu64,
 			  a->m->s.missed);
-	report_time_note_dead(a->m, out);
+	time_note_dead(a->m, out);
 	kmap_note_idle(a, out);
 	return r;
 }
 
 /* Where there are such times; returns their longest step, or `top`. */
-static unsigned report_time_life_spots(const struct kmap_model *m, bool dead,
-				       struct chart_heat *h, struct chart_spot *spot,
-				       unsigned top)
+static unsigned time_life_spots(const struct kmap_model *m, bool dead,
+				struct chart_heat *h, struct chart_spot *spot,
+				unsigned top)
 {
 	h->spot = spot;
 	for (size_t i = 0; i < m->cache.n; i++)
@@ -162,9 +148,8 @@ static unsigned report_time_life_spots(const struct kmap_model *m, bool dead,
 }
 
 /* Both with the same steps, so that one can be held against the other. */
-static int report_time_life_charts(const struct kmap_query *a, struct chart_heat life,
-				   struct chart_heat dead, struct scene *s,
-				   struct atw_err *err)
+static int time_life_charts(const struct kmap_query *a, struct chart_heat life,
+			    struct chart_heat dead, struct scene *s, struct atw_err *err)
 {
 	const struct kmap_model *m = a->m;
 	_auto_free struct chart_spot *spot = calloc(2 * m->time.n + 1, sizeof(*spot));
@@ -174,22 +159,21 @@ static int report_time_life_charts(const struct kmap_query *a, struct chart_heat
 
 	if (!spot)
 		return atw_err_nomem(err);
-	top = report_time_life_spots(m, false, &life, spot, 0);
-	top = report_time_life_spots(m, true, &dead, spot + life.n, top);
+	top = time_life_spots(m, false, &life, spot, 0);
+	top = time_life_spots(m, true, &dead, spot + life.n, top);
 	for (unsigned k = 0; k <= top; k++)
-		col[k] = axis_text(AXIS_COUNT, report_time_life_from(k), label[k]);
+		col[k] = axis_text(AXIS_COUNT, time_life_from(k), label[k]);
 	life.col = dead.col = col;
 	life.cols = dead.cols = top + 1;
 	life.below = m->has_used ? &dead : NULL;
 	return chart_heat(&life, s, err);
 }
 
-static int report_time_life_draw(const struct kmap_query *a, struct scene *s,
-				 struct atw_err *err)
+static int time_life_draw(const struct kmap_query *a, struct scene *s,
+			  struct atw_err *err)
 {
 	size_t n = a->m->cache.n;
-	_auto_free const char **row = calloc(n + 1, sizeof(*row));
-	_auto_free char (*word)[80] = calloc(n + 1, sizeof(*word));
+	_auto_free const char **row = kmap_cache_words(a->m, err);
 	char of[2][160], columns[160];
 	struct chart_heat h[2] = {
 		{ .head = { "How long kernel objects live", kmap_of(a, "objects freed", of[0]),
@@ -204,26 +188,22 @@ static int report_time_life_draw(const struct kmap_query *a, struct scene *s,
 		  .row = row, .rows = n, .in_order = true, .columns = columns },
 	};
 
-	if (!row || !word)
-		return atw_err_nomem(err);
+	if (!row)
+		return ATW_E_NOMEM;
 	snprintf(columns, sizeof(columns), "how long after it at least, in ticks of the recording's clock; n/a of %"
 		 PRIu64 " objects", a->m->undated);
-	for (size_t i = 0; i < n; i++)
-		row[i] = kmap_cache_word(kmap_cache(a->m, i), word[i]);
-	return report_time_life_charts(a, h[0], h[1], s, err);
+	return time_life_charts(a, h[0], h[1], s, err);
 }
 
 const struct kmap_report kmap_report_lifetimes = {
-	"lifetimes",
-	"How long objects live, from their allocation to their free",
-	"Of each cache, how many objects lived, and were dead, so long; steps are powers "
-	"of two.",
-	&life_schema,
-	KMAP_LEVELS,
-	report_time_life_rows,
-	report_time_life_draw,
-	0,
-	NULL,
+	.name = "lifetimes",
+	.title = "How long objects live, from their allocation to their free",
+	.help = "Of each cache, how many objects lived, and were dead, so long; steps "
+		"are powers of two.",
+	.schema = &life_schema,
+	.level = KMAP_LEVELS,
+	.rows = time_life_rows,
+	.draw = time_life_draw,
 };
 
 /* ---- live bytes ---- */
@@ -244,7 +224,7 @@ static const struct atw_column live_columns[V_COUNT] = {
 static const struct atw_schema live_schema = { "kmap-live", live_columns, V_COUNT };
 
 /* The last series is of one site too, as long as there are not more of them. */
-static bool report_time_is_shared(const struct kmap_model *m, size_t series)
+static bool time_is_shared(const struct kmap_model *m, size_t series)
 {
 	size_t n = 0;
 
@@ -255,23 +235,23 @@ static bool report_time_is_shared(const struct kmap_model *m, size_t series)
 	return n > 1;
 }
 
-static unsigned report_time_steps(const struct kmap_model *m)
+static unsigned time_steps(const struct kmap_model *m)
 {
 	uint64_t last = (m->last >> m->series.shift) - m->series.from;
 
 	return last < KMAP_STEPS ? (unsigned)last + 1 : KMAP_STEPS;
 }
 
-static int report_time_live_row(const struct kmap_query *a, const struct kmap_site *s,
-				unsigned from, unsigned to, uint64_t bytes,
-				const struct census_out *out, struct atw_err *err)
+static int time_live_row(const struct kmap_query *a, const struct kmap_site *s,
+			 unsigned from, unsigned to, uint64_t bytes,
+			 const struct census_out *out, struct atw_err *err)
 {
 	const struct kmap_series *t = &a->m->series;
 	struct report_row row = { 0 };
 
 	row_u(&row, V_TIME, kmap_series_time(t, from));
 	row_u(&row, V_TO, kmap_series_time(t, to) - 1);
-	if (!report_time_is_shared(a->m, s->series - 1)) {
+	if (!time_is_shared(a->m, s->series - 1)) {
 		kmap_row_site(&row, V_IP, a, s);
 		kmap_row_cache(&row, V_CACHE, kmap_cache(a->m, s->cache));
 	}
@@ -280,54 +260,44 @@ static int report_time_live_row(const struct kmap_query *a, const struct kmap_si
 }
 
 /* From its first byte on; steps that end with as many are one row. */
-static int report_time_live_site(const struct kmap_query *a, const struct kmap_site *s,
-				 const struct census_out *out, struct atw_err *err)
+static int time_live_site(const struct kmap_query *a, const struct kmap_site *s,
+			  const struct census_out *out, struct atw_err *err)
 {
 	const int64_t *v = a->m->series.v[s->series - 1];
 	uint64_t sum = 0;
 	int r = ATW_OK;
 
-	for (unsigned k = 0, to; r == ATW_OK && k < report_time_steps(a->m); k = to) {
+	for (unsigned k = 0, to; r == ATW_OK && k < time_steps(a->m); k = to) {
 		bool any = sum;
 
 		sum += (uint64_t)v[k];
-		for (to = k + 1; to < report_time_steps(a->m) && !v[to]; to++)
+		for (to = k + 1; to < time_steps(a->m) && !v[to]; to++)
 			;
 		if (sum || any)
-			r = report_time_live_row(a, s, k, to, sum, out, err);
+			r = time_live_row(a, s, k, to, sum, out, err);
 	}
 	return r;
 }
 
 /* The most at the end of any step. */
-static uint64_t report_time_peak(const struct kmap_query *a, const struct kmap_site *s)
+static uint64_t time_peak(const void *of, size_t i)
 {
+	const struct kmap_model *m = of;
+	const struct kmap_site *s = kmap_site(m, i);
 	uint64_t sum = 0, most = 0;
 
 	for (unsigned k = 0; s->series && k < KMAP_STEPS; k++) {
-		sum += (uint64_t)a->m->series.v[s->series - 1][k];
+		sum += (uint64_t)m->series.v[s->series - 1][k];
 		if ((int64_t)sum > (int64_t)most)
 			most = sum;
 	}
 	return most;
 }
 
-static struct chart_order *report_time_largest(const struct kmap_query *a,
-					       struct atw_err *err)
+static int time_live_rows(const struct kmap_query *a, const struct census_out *out,
+			  struct atw_err *err)
 {
-	struct chart_order *o = kmap_order(a->m->site.n, err);
-
-	for (size_t i = 0; o && i < a->m->site.n; i++)
-		o[i].weight = report_time_peak(a, kmap_site(a->m, i));
-	if (o)
-		kmap_sort(o, a->m->site.n);
-	return o;
-}
-
-static int report_time_live_rows(const struct kmap_query *a, const struct census_out *out,
-				 struct atw_err *err)
-{
-	_auto_free struct chart_order *order = report_time_largest(a, err);
+	_auto_free struct chart_order *order = kmap_by_weight(a->m->site.n, time_peak, a->m, err);
 	bool shared = false;
 	int r = order ? ATW_OK : ATW_E_NOMEM;
 
@@ -337,9 +307,9 @@ static int report_time_live_rows(const struct kmap_query *a, const struct census
 		if (!s->series || (shared && s->series == KMAP_SERIES))
 			continue;
 		shared |= s->series == KMAP_SERIES;
-		r = report_time_live_site(a, s, out, err);
+		r = time_live_site(a, s, out, err);
 	}
-	report_time_note_clock(a, out);
+	time_note_clock(a, out);
 	if (kmap_timed(a->m))
 		out->note(out->arg, "a step has %" PRIu64 " ticks; objects without a time of allocation are not here",
 			  (uint64_t)1 << a->m->series.shift);
@@ -347,14 +317,13 @@ static int report_time_live_rows(const struct kmap_query *a, const struct census
 	return r;
 }
 
-static int report_time_put_lines(const struct kmap_query *a,
-				 const struct chart_order *order, struct scene *s,
-				 struct atw_err *err)
+static int time_put_lines(const struct kmap_query *a, const struct chart_order *order,
+			  struct scene *s, struct atw_err *err)
 {
 	const struct kmap_series *t = &a->m->series;
 	enum { MOST = 40 };
 	size_t n = a->m->site.n < MOST ? a->m->site.n : MOST;
-	unsigned nsteps = kmap_timed(a->m) ? report_time_steps(a->m) : 0;
+	unsigned nsteps = kmap_timed(a->m) ? time_steps(a->m) : 0;
 	_auto_free struct chart_line *line = calloc(n + 1, sizeof(*line));
 	_auto_free struct chart_point *point = calloc(n * KMAP_STEPS + 1, sizeof(*point));
 	_auto_free size_t *at = calloc(n + 1, sizeof(*at));
@@ -394,22 +363,20 @@ static int report_time_put_lines(const struct kmap_query *a,
 	return r;
 }
 
-static int report_time_live_draw(const struct kmap_query *a, struct scene *s,
-				 struct atw_err *err)
+static int time_live_draw(const struct kmap_query *a, struct scene *s,
+			  struct atw_err *err)
 {
-	_auto_free struct chart_order *order = report_time_largest(a, err);
+	_auto_free struct chart_order *order = kmap_by_weight(a->m->site.n, time_peak, a->m, err);
 
-	return order ? report_time_put_lines(a, order, s, err) : ATW_E_NOMEM;
+	return order ? time_put_lines(a, order, s, err) : ATW_E_NOMEM;
 }
 
 const struct kmap_report kmap_report_live = {
-	"live",
-	"Live bytes over time, by where they are allocated",
-	"A site and a stretch of time in one row; the largest sites first.",
-	&live_schema,
-	KMAP_LEVELS,
-	report_time_live_rows,
-	report_time_live_draw,
-	0,
-	NULL,
+	.name = "live",
+	.title = "Live bytes over time, by where they are allocated",
+	.help = "A site and a stretch of time in one row; the largest sites first.",
+	.schema = &live_schema,
+	.level = KMAP_LEVELS,
+	.rows = time_live_rows,
+	.draw = time_live_draw,
 };
