@@ -32,4 +32,10 @@ static inline struct kmap_model *kmap_of_text(const char *text)
 	return NULL;
 }
 
+static inline void kmap_text_close(struct kmap_model **m)
+{
+	kmap_model_close(*m);
+}
+#define _auto_model __attribute__((cleanup(kmap_text_close)))
+
 #endif

@@ -10,11 +10,22 @@ static struct kmap_reader rd;
 static struct kmap_record rec;
 static struct atw_err err;
 
-static int parse(const char *line, enum kmap_version v)
+static int parse_flags(const char *line, enum kmap_version v, unsigned flags)
 {
 	memset(&rec, 0xa5, sizeof(rec));
 	err = (struct atw_err){ 0 };
-	return kmap_parse(blob_of(line), v, 0, &rec, &err);
+	return kmap_parse(blob_of(line), v, flags, &rec, &err);
+}
+
+static int parse(const char *line, enum kmap_version v)
+{
+	return parse_flags(line, v, 0);
+}
+
+/* A line of a file that states its version. */
+static int parse_own(const char *line)
+{
+	return parse_flags(line, KMAP_V4, KMAP_OURS);
 }
 
 static const char *text(const char *line, enum kmap_version from, enum kmap_version to)
@@ -339,30 +350,20 @@ TEST(comments_headers_and_the_end)
 	CHECK_EQ(parse("   \t", KMAP_V4), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_BLANK);
 
-	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap 1"), KMAP_V4, KMAP_OURS, &rec, &err),
-		 ATW_OK);
+	CHECK_EQ(parse_own("# atwalk-kmap 1"), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_HEADER);
 	CHECK(blob_is(rec.u.header.key, "version") && blob_is(rec.u.header.value, "1"));
-	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap symbol 12 a b"), KMAP_V4, KMAP_OURS,
-			    &rec, &err),
-		 ATW_OK);
-	CHECK(blob_is(rec.u.header.key, "symbol") && blob_is(rec.u.header.value,
-							     "12 a b"));
-	CHECK_EQ(kmap_parse(blob_of("# line 3,4,5"), KMAP_V4, KMAP_OURS, &rec, &err),
-		 ATW_OK);
+	CHECK_EQ(parse_own("# atwalk-kmap symbol 12 a b"), ATW_OK);
+	CHECK(blob_is(rec.u.header.key, "symbol") && blob_is(rec.u.header.value, "12 a b"));
+	CHECK_EQ(parse_own("# line 3,4,5"), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_LINE_HEAT);
 	CHECK_EQ(rec.u.access.has, KMAP_HAS_LINE);
 	CHECK(rec.u.access.line == 3 && rec.u.access.writes == 4 && rec.u.access.reads == 5);
-	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap end objects 1 accesses 2 lost 3"),
-			    KMAP_V4,
-			    KMAP_OURS, &rec, &err), ATW_OK);
+	CHECK_EQ(parse_own("# atwalk-kmap end objects 1 accesses 2 lost 3"), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_END);
 	CHECK(rec.u.end.objects == 1 && rec.u.end.accesses == 2 && rec.u.end.lost == 3);
-	CHECK_EQ(kmap_parse(blob_of("# atwalk-kmap end objects 1 accesses 2"), KMAP_V4,
-			    KMAP_OURS,
-			    &rec, &err), ATW_E_FORMAT);
-	CHECK_EQ(kmap_parse(blob_of("# line 3,4"), KMAP_V4, KMAP_OURS, &rec, &err),
-		 ATW_E_FORMAT);
+	CHECK_EQ(parse_own("# atwalk-kmap end objects 1 accesses 2"), ATW_E_FORMAT);
+	CHECK_EQ(parse_own("# line 3,4"), ATW_E_FORMAT);
 }
 
 TEST(times_of_accesses)
@@ -378,24 +379,19 @@ TEST(times_of_accesses)
 	};
 	char buf[64];
 
-	CHECK_EQ(kmap_parse(blob_of("# used 3,3"), KMAP_V4, KMAP_OURS, &rec, &err),
-		 ATW_OK);
+	CHECK_EQ(parse_own("# used 3,3"), ATW_OK);
 	CHECK(rec.kind == KMAP_USED && rec.u.used.first == 3 && rec.u.used.last == 3);
-	CHECK_EQ(kmap_parse(blob_of("# used 0,18446744073709551615"), KMAP_V4, KMAP_OURS,
-			    &rec,
-			    &err), ATW_OK);
+	CHECK_EQ(parse_own("# used 0,18446744073709551615"), ATW_OK);
 	CHECK(rec.u.used.first == 0 && rec.u.used.last == UINT64_MAX);
 	CHECK_EQ(kmap_write(&rec, KMAP_V4, buf, sizeof(buf)), 30);
 	CHECK(!memcmp(buf, "# used 0,18446744073709551615\n", 30));
 	for (enum kmap_version v = KMAP_V1; v < KMAP_VERSIONS; v++)
 		CHECK_EQ(kmap_loses(&rec, v), KMAP_LOSES_USED);
 	/* In a file that does not state its version these lines are comments. */
-	CHECK_EQ(kmap_parse(blob_of("# used 4,3"), KMAP_V4, 0, &rec, &err), ATW_OK);
+	CHECK_EQ(parse("# used 4,3", KMAP_V4), ATW_OK);
 	CHECK_EQ(rec.kind, KMAP_COMMENT);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		CHECK_EQ(kmap_parse(blob_of(wrong[i].line), KMAP_V4, KMAP_OURS, &rec,
-				    &err),
-			 ATW_E_FORMAT);
+		CHECK_EQ(parse_own(wrong[i].line), ATW_E_FORMAT);
 		CHECK_STR(err.text, wrong[i].why);
 	}
 	/* Calls belong to no object. */

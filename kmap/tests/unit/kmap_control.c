@@ -65,6 +65,12 @@ static void end(void)
 	at = (struct room){ 0 };
 }
 
+/* A test with a room of its own. */
+#define IN_ROOM(id) \
+	static void id##_in(void); \
+	TEST(id) { begin(); id##_in(); end(); } \
+	static void id##_in(void)
+
 /* An object that code at `ip` wrote `n` times. */
 static uint32_t live(uint64_t va, uint64_t ip, uint32_t n)
 {
@@ -157,9 +163,8 @@ static const char *text_of(const char *name, size_t step)
 		      "  0000000000000200,4,0,7\n"
 #define LAST(o, a) "# atwalk-kmap end objects " #o " accesses " #a " lost 0\n"
 
-TEST(freed_objects_precede_live_ones)
+IN_ROOM(freed_objects_precede_live_ones)
 {
-	begin();
 	CHECK_STR(text_of("kmap", 100), HEAD LAST(0, 0));
 	freed(live(0x1000, 0x100, 3));
 	live(0x2000, 0x200, 4);
@@ -170,14 +175,12 @@ TEST(freed_objects_precede_live_ones)
 	CHECK(written("print_live_obj", "0\n"));
 	CHECK_STR(text_of("log_live_enabled", 8), "N\n");
 	CHECK_STR(text_of("kmap", 8000), HEAD ONE LAST(1, 1));
-	end();
 }
 
-TEST(a_name_never_spans_two_lines)
+IN_ROOM(a_name_never_spans_two_lines)
 {
 	uint32_t id;
 
-	begin();
 	CHECK_EQ(kmap_drain_header(at.d, "only-cache", "a\nb", NULL), ATW_OK);
 	id = live(0x2000, 0x200, 4);
 	memcpy(kshare_object(at.s, id)->comm, "sh\n\n# atwalk-km\n", KSHARE_COMM);
@@ -186,18 +189,16 @@ TEST(a_name_never_spans_two_lines)
 	CHECK_STR(text_of("kmap", 8000), HEAD "# atwalk-kmap only-cache a?b\n"
 		  "0000000000000010,5,0000000000002000,8,1,0,0000000000000000,KMALLOC,sh??# atwalk-km?,a??b,NONE\n"
 		  "  0000000000000200,4,0,7\n" LAST(1, 1));
-	end();
 }
 
 #define NAMED(at, name) "# atwalk-kmap symbol " #at " " #name "\n"
 
 /* Functions precede the first object that refers to them; others follow all objects. */
-TEST(functions_are_named_before_their_first_use)
+IN_ROOM(functions_are_named_before_their_first_use)
 {
 	struct kmap_functions_of f = { 0 };
 	uint32_t two;
 
-	begin();
 	CHECK(kmap_functions_of_add(&f, 0x300, "never"));
 	CHECK(kmap_functions_of_add(&f, 0x1f0, "b"));
 	CHECK(kmap_functions_of_add(&f, 0x18, "frees"));
@@ -222,7 +223,6 @@ TEST(functions_are_named_before_their_first_use)
 		  NAMED(300, never) SIX LAST(1, 1));
 	CHECK_EQ(kmap_drain_unnamed(at.d, NULL), ATW_OK);
 	kmap_functions_of_deinit(&f);
-	end();
 }
 
 static void name_task(uint32_t place, int32_t task, const char *name)
@@ -234,12 +234,11 @@ static void name_task(uint32_t place, int32_t task, const char *name)
 }
 
 /* Each access refers to the name that its thread had at that time. */
-TEST(threads_are_named_before_their_accesses)
+IN_ROOM(threads_are_named_before_their_accesses)
 {
 	const int32_t next = 7 + KSHARE_PID + 1;
 	uint32_t id;
 
-	begin();
 	name_task(0, 7, "sh");
 	name_task(1, next, "t\nr");
 	id = live(0x1000, 0x100, 3);
@@ -260,7 +259,6 @@ TEST(threads_are_named_before_their_accesses)
 	CHECK(written("clear_object_list", "1"));
 	freed(live(0x2000, 0x200, 4));
 	CHECK(strstr(text_of("kmap", 8000), "KMALLOC,sh,NULL,NONE\n# task 7 sh\n  0000000000000200,4,0,7\n"));
-	end();
 }
 
 /* At any size of the disk, the file is a valid KMAP that is marked as cut off. */
@@ -308,11 +306,10 @@ TEST(a_full_disk_leaves_a_valid_file)
 	signal(SIGXFSZ, old);
 }
 
-TEST(clear_drops_freed_objects)
+IN_ROOM(clear_drops_freed_objects)
 {
 	uint32_t two;
 
-	begin();
 	freed(live(0x1000, 0x100, 3));
 	two = live(0x2000, 0x200, 4);
 	/* The object had not been written yet. */
@@ -322,16 +319,14 @@ TEST(clear_drops_freed_objects)
 	CHECK_STR(text_of("kmap", 8000), HEAD TWO_FREED LAST(1, 1));
 	CHECK(written("clear_dead_objs", "anything"));
 	CHECK_STR(text_of("kmap", 8000), HEAD LAST(0, 0));
-	end();
 }
 
-TEST(clear_printed_drops_objects_that_were_read)
+IN_ROOM(clear_printed_drops_objects_that_were_read)
 {
 	int status;
 	struct kmap_reading *r;
 	char buf[40];
 
-	begin();
 	freed(live(0x1000, 0x100, 3));
 	CHECK(written("clear_printed_list", "1"));
 	CHECK_STR(text_of("kmap", 8000), HEAD ONE LAST(1, 1));
@@ -348,16 +343,14 @@ TEST(clear_printed_drops_objects_that_were_read)
 	kmap_reading_close(r);
 	CHECK(written("clear_printed_list", "1"));
 	CHECK(strstr(text_of("kmap", 8000), "  0000000000000300,3,0,7\n"));
-	end();
 }
 
 /* The number of copies is limited, however often a client opens; others stay readable. */
-TEST(copies_are_few)
+IN_ROOM(copies_are_few)
 {
 	struct kmap_reading *r[33];
 	int status;
 
-	begin();
 	for (unsigned i = 0; i < 32; i++) {
 		r[i] = opened(i & 1 ? "kmap" : "allocations", &status);
 		CHECK_EQ(status, 0);
@@ -372,29 +365,25 @@ TEST(copies_are_few)
 	for (unsigned i = 0; i < 32; i++)
 		kmap_reading_close(r[i]);
 	CHECK_STR(text_of("kmap", 8000), HEAD LAST(0, 0));
-	end();
 }
 
-TEST(parts_that_were_written_before_a_clear_are_reported)
+IN_ROOM(parts_that_were_written_before_a_clear_are_reported)
 {
-	begin();
 	live(0x1000, 0x100, 3);
 	at.s->count.parts = 2;
 	freed(live(0x2000, 0x200, 4));
 	CHECK(written("clear_object_list", "1"));
 	CHECK(strstr(text_of("kmap", 8000), HEAD "# atwalk-kmap cleared-parts 2\n"));
-	end();
 }
 
 #define ALLOCATIONS "alloc_ip,pid,ptr,size,alloc_serial,free_serial,free_ip,type,slab,new_type\n"
 #define ACCESSES "alloc_index,access_ip,pid,writes,reads\n"
 
-TEST(rows_have_as_many_fields_as_their_head)
+IN_ROOM(rows_have_as_many_fields_as_their_head)
 {
 	static const char *const names[] = { "allocations", "accesses" };
 	uint32_t id;
 
-	begin();
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS);
 	CHECK_STR(text_of("accesses", 3), ACCESSES);
 	freed(live(0x1000, 0x100, 3));
@@ -431,27 +420,23 @@ TEST(rows_have_as_many_fields_as_their_head)
 	/* Rows count as printed once a client has read all of them. */
 	CHECK(written("clear_printed_list", "1"));
 	CHECK_STR(text_of("accesses", 8000), ACCESSES);
-	end();
 }
 
-TEST(a_name_with_a_comma_is_in_quotes)
+IN_ROOM(a_name_with_a_comma_is_in_quotes)
 {
 	uint32_t id;
 
-	begin();
 	id = live(0x1000, 0x100, 3);
 	kshare_object(at.s, id)->name = 1;
 	strcpy(kshare_name(at.s, 1), "a \"b");
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
 		  "0000000000000010,5,0000000000001000,8,1,0,0000000000000000,KMALLOC,\"a \"\"b\",NONE\n");
-	end();
 }
 
-TEST(an_object_in_parts_is_one_row)
+IN_ROOM(an_object_in_parts_is_one_row)
 {
 	uint32_t id, part;
 
-	begin();
 	id = live(0x1000, 0x100, 3);
 	part = live(0x1000, 0x200, 4);
 	kshare_object(at.s, part)->alloc_time = kshare_object(at.s, id)->alloc_time;
@@ -464,11 +449,10 @@ TEST(an_object_in_parts_is_one_row)
 	freed(id);
 	CHECK_STR(text_of("allocations", 8000), ALLOCATIONS
 		  "0000000000000010,5,0000000000001000,8,1,3,0000000000000020,KMALLOC,NULL,NONE\n");
-	end();
 }
 
 /* Rows are formatted during the read, from more data than one read buffer holds. */
-TEST(rows_can_be_read_from_anywhere)
+IN_ROOM(rows_can_be_read_from_anywhere)
 {
 	static char all[1 << 18], some[1 << 18];
 	struct kmap_reading *r;
@@ -476,7 +460,6 @@ TEST(rows_can_be_read_from_anywhere)
 	size_t n = 0, lines = 0;
 	ssize_t got;
 
-	begin();
 	live(0x1000, 0x100, 3);
 	/* The same object is written 3000 times. */
 	for (unsigned i = 0; i < 3000; i++) {
@@ -510,12 +493,10 @@ TEST(rows_can_be_read_from_anywhere)
 	CHECK_EQ(ftruncate(at.fd, 1000), 0);
 	CHECK_EQ(kmap_reading_read(r, all, sizeof(all), 0, NULL, NULL), -EIO);
 	kmap_reading_close(r);
-	end();
 }
 
-TEST(variables_of_the_kernel)
+IN_ROOM(variables_of_the_kernel)
 {
-	begin();
 	CHECK_STR(text_of("global_table", 80), strerror(ENODATA));
 	live(0x1000, 0x100, 3);
 	at.s->kernel.globals = live(0xffffffff81000010, 0x200, 4);
@@ -528,17 +509,15 @@ TEST(variables_of_the_kernel)
 	strcpy(kshare_name(at.s, 1), "jiffies");
 	CHECK_STR(text_of("global_table", 80), "ffffffff80000010 8 jiffies (null)\n"
 		  "ffffffff80000018 8 (null) (null)\n");
-	end();
 }
 
-TEST(stream_removes_what_was_read)
+IN_ROOM(stream_removes_what_was_read)
 {
 	int status;
 	struct kmap_reading *r, *other;
 	char buf[512];
 	ssize_t n;
 
-	begin();
 	freed(live(0x1000, 0x100, 3));
 	CHECK_EQ(kmap_drain_some(at.d, 10, &(unsigned){ 0 }, NULL), ATW_OK);
 	r = opened("kmap_stream", &status);
@@ -558,10 +537,9 @@ TEST(stream_removes_what_was_read)
 	CHECK_EQ(kmap_reading_read(r, buf, 90, 0, is_enough, NULL), 90);
 	kmap_reading_close(r);
 	CHECK_STR(text_of("kmap", 8000), HEAD TWO_FREED LAST(1, 1));
-	end();
 }
 
-TEST(stream_ends_with_the_recording_and_counts_its_objects)
+IN_ROOM(stream_ends_with_the_recording_and_counts_its_objects)
 {
 	int status;
 	struct kmap_reading *r;
@@ -569,7 +547,6 @@ TEST(stream_ends_with_the_recording_and_counts_its_objects)
 	size_t n = 0;
 	ssize_t got;
 
-	begin();
 	freed(live(0x1000, 0x100, 3));
 	CHECK(written("clear_object_list", "1"));
 	live(0x2000, 0x200, 4);
@@ -586,7 +563,6 @@ TEST(stream_ends_with_the_recording_and_counts_its_objects)
 	kmap_reading_close(r);
 	CHECK_STR(text_of("kmap", 10), strerror(ESHUTDOWN));
 	CHECK_EQ(refused("memorizer_log_access", "1"), ESHUTDOWN);
-	end();
 }
 
 TEST(other_versions_have_no_own_lines)
@@ -616,9 +592,8 @@ TEST(output_that_cannot_be_read_again_gives_no_partial_copy)
 	end();
 }
 
-TEST(switches)
+IN_ROOM(switches)
 {
-	begin();
 	CHECK_STR(text_of("memorizer_enabled", 80), "1 - memorizer enabled, all processes\n");
 	CHECK(written("memorizer_enabled", "0\n"));
 	CHECK_EQ(at.s->gate, KSHARE_ACCESSES);
@@ -641,17 +616,15 @@ TEST(switches)
 	CHECK_STR(text_of("log_calls_enabled", 80), "N\n");
 	CHECK_STR(text_of("cfgmap", 80), strerror(EOPNOTSUPP));
 	CHECK_EQ(refused("clear_function_calls", "1"), EOPNOTSUPP);
-	end();
 }
 
 /* A recording that was started with calls has them, and counting can be switched off. */
-TEST(calls)
+IN_ROOM(calls)
 {
 	static struct kshare_pair pairs[4] = {
 		{ 0x1000, 0x2000, 3 }, { 0x1010, 0x2000, 0 }, { 0 }, { 0x1020, 0x3000, 12 },
 	};
 
-	begin();
 	at.s->at.calls = (uint64_t)((char *)pairs - (char *)at.s);
 	at.s->at.max_calls = 4;
 	CHECK(written("cfg_log_on", "1"));
@@ -669,10 +642,9 @@ TEST(calls)
 	CHECK_EQ(pairs[3].to, 0x3000);
 	CHECK(written("log_calls_enabled", "0"));
 	CHECK(!(at.s->gate & KSHARE_GRAPH));
-	end();
 }
 
-TEST(invalid_values_are_refused_and_change_nothing)
+IN_ROOM(invalid_values_are_refused_and_change_nothing)
 {
 	static const char *const bad[] = {
 		"", "\n", "2", "3", "-1", "2147483648", "99999999999999999999999", "1 y", "yy", "0x1",
@@ -683,7 +655,6 @@ TEST(invalid_values_are_refused_and_change_nothing)
 		"clear_printed_objects", NULL,
 	};
 
-	begin();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		CHECK_EQ(refused("memorizer_enabled", bad[i]), EINVAL);
 		CHECK_EQ(at.s->gate, KSHARE_OBJECTS | KSHARE_ACCESSES);
@@ -705,15 +676,13 @@ TEST(invalid_values_are_refused_and_change_nothing)
 	at.s->failed = 1;
 	CHECK_EQ(refused("memorizer_log_access", "1"), ESHUTDOWN);
 	CHECK_STR(text_of("kmap", 1), strerror(EIO));
-	end();
 }
 
-TEST(stats_add_up)
+IN_ROOM(stats_add_up)
 {
 	const char *text;
 	uint32_t none;
 
-	begin();
 	freed(live(0x1000, 0x100, 3));
 	live(0x2000, 0x200, 4);
 	none = live(0, 0x300, 5);
@@ -731,7 +700,6 @@ TEST(stats_add_up)
 	CHECK(strstr(text, "   Total          :                7,                5 --- 58% hit rate\n"));
 	CHECK(strstr(text, "  Total:                       2\n  Frees:                       1\n"
 			   "  Live Now:                    1\n"));
-	end();
 }
 
 /* A recorder that counts its work, and must not work while it is quiesced. */
@@ -762,12 +730,11 @@ static void *run_machine(void *arg)
 	return NULL;
 }
 
-TEST(a_copy_is_consistent)
+IN_ROOM(a_copy_is_consistent)
 {
 	struct machine m = { 0 };
 	pthread_t thread;
 
-	begin();
 	live(0x1000, 0x100, 0);
 	CHECK_EQ(pthread_create(&thread, NULL, run_machine, &m), 0);
 	for (unsigned i = 0; i < 50; i++) {
@@ -780,15 +747,12 @@ TEST(a_copy_is_consistent)
 	m.stop = true;
 	pthread_join(thread, NULL);
 	CHECK(m.work > 0);
-	end();
 }
 
-TEST(a_dead_recorder_is_not_waited_for)
+IN_ROOM(a_dead_recorder_is_not_waited_for)
 {
-	begin();
 	live(0x1000, 0x100, 3);
 	at.s->busy = 1;
 	kmap_controls_over(at.c);
 	CHECK(strstr(text_of("kmap", 8000), "  0000000000000100,3,0,7\n"));
-	end();
 }

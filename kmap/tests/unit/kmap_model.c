@@ -24,7 +24,7 @@ static const struct kmap_time *times(const struct kmap_model *m, const struct km
 
 TEST(parts_of_an_object_are_one)
 {
-	struct kmap_model *m = kmap_of_text(HEAD
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD
 		"ffffffff81001010,10,ffff888000001000,192,110,0,0,KMEM_CACHE,sh,dentry,NONE\n"
 		"  ffffffff81001020,2,0,10\n"
 		"ffffffff81009999,10,ffff888000002000,64,120,0,0,KMALLOC,sh,kmalloc-64,NONE\n"
@@ -55,12 +55,11 @@ TEST(parts_of_an_object_are_one)
 	CHECK_EQ(m->hot[0].reads, 5);
 	CHECK_EQ(m->hot[0].writes, 3);
 	CHECK_EQ(m->hot[0].free_time, 210);
-	kmap_model_close(m);
 }
 
 TEST(use_is_of_whole_objects)
 {
-	struct kmap_model *m = kmap_of_text(HEAD
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD
 		"ffffffff81001010,1,ffff888000001000,16,1,0,0,T,sh,a,NONE\n  ffffffff81000000,1,0,1\n"
 		"ffffffff81001010,1,ffff888000002000,32,2,9,ffffffff81000040,T,sh,a,NONE\n  ffffffff81000000,0,1,1\n"
 		"ffffffff81001010,1,ffff888000003000,64,3,9,deadbeef,T,sh,a,NONE\n"
@@ -84,14 +83,13 @@ TEST(use_is_of_whole_objects)
 	CHECK_EQ(kmap_code(m, (size_t)kmap_table_find(&m->code, (struct kmap_key){
 			0xffffffff81000040, 0, 0 }))->frees, 1);
 	CHECK_EQ(kmap_table_find(&m->code, (struct kmap_key){ 0xdeadbeef, 0, 0 }), (uint64_t)-1);
-	kmap_model_close(m);
 }
 
 TEST(dead_from_the_last_access_on)
 {
 #define O(va, from, to) "ffffffff81001010,1,ffff88800000" va ",16," from "," to ",0,T,sh,a,NONE\n"
 #define TOUCHED "  ffffffff81000000,1,0,1\n"
-	struct kmap_model *m = kmap_of_text(HEAD
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD
 		/* Two parts, then its last; times come in any order. */
 		O("1000", "10", "0") TOUCHED "# used 30,31\n"
 		O("2000", "11", "0") TOUCHED "# used 11,11\n"
@@ -130,12 +128,11 @@ TEST(dead_from_the_last_access_on)
 	m = kmap_of_text(HEAD O("1000", "10", "0") TOUCHED);
 	CHECK(m && !m->has_used);
 	CHECK_EQ(m->time.n, 0);
-	kmap_model_close(m);
 }
 
 TEST(weight_is_the_average)
 {
-	struct kmap_model *m = kmap_of_text(HEAD
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD
 		"ffffffff81001010,1,ffff888000001000,100,10,20,ffffffff81000040,T,sh,a,NONE\n"
 		"ffffffff81001010,1,ffff888000001000,100,25,0,0,T,sh,a,NONE\n"
 		"ffffffff81001020,1,ffff888000009000,7,0,0,0,GLOBAL,sh,NULL,NONE\n"
@@ -149,7 +146,6 @@ TEST(weight_is_the_average)
 	CHECK_EQ(kmap_weight(m, kmap_site(m, 1)), 7);
 	CHECK_EQ(kmap_weight(m, kmap_site(m, 2)), 1);
 	CHECK(!kmap_cache(m, kmap_site(m, 1)->cache)->name);
-	kmap_model_close(m);
 }
 
 /* Above 10^11 it is no time, unless the recording has a clock of its own. */
@@ -160,7 +156,7 @@ TEST(a_time_that_cannot_be_is_none)
 		"ffffffff81001010,1,ffff888000002000,100,12,100000000001,ffffffff81000040,KMALLOC,bash,b\n"
 		"  ffffffff81000000,1,0\n"
 		"ffffffff81001010,1,ffff888000003000,100,13,100000000001,deadbeef,KMALLOC,bash,b\n";
-	struct kmap_model *m = kmap_of_text(text);
+	_auto_model struct kmap_model *m = kmap_of_text(text);
 	const struct kmap_cache *c;
 
 	CHECK(m);
@@ -192,12 +188,11 @@ TEST(a_time_that_cannot_be_is_none)
 	CHECK(m);
 	CHECK_EQ(m->timeless, 0);
 	CHECK_EQ(m->last, 100000000000);
-	kmap_model_close(m);
 }
 
 TEST(processes_are_who_was_there)
 {
-	struct kmap_model *m = kmap_of_text(HEAD
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD
 		"ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T,old,a,NONE\n"
 		"  ffffffff81000000,1,2,7\n  ffffffff81000004,4,8,-1\n"
 		"ffffffff81001010,7,ffff888000001000,50,30,40,ffffffff81000040,T,new,a,NONE\n"
@@ -223,7 +218,6 @@ TEST(processes_are_who_was_there)
 	CHECK_EQ(p->bytes, 50);
 	CHECK_EQ(p->reads, 32);
 	CHECK_EQ(p->writes, 16);
-	kmap_model_close(m);
 }
 
 #define OF_7 "ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T,new,a,NONE\n"
@@ -231,7 +225,7 @@ TEST(processes_are_who_was_there)
 /* Files of ours say what threads were called when they did what they did. */
 TEST(processes_have_the_name_of_then)
 {
-	struct kmap_model *m = kmap_of_text(HEAD "# task 9 made\n" OF_7
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD "# task 9 made\n" OF_7
 		"  ffffffff81000000,1,2,9\n# task 9 a b,c\n  ffffffff81000000,4,0,9\n"
 		"# task 7 old\n  ffffffff81000000,8,0,7\n# task 9 \n  ffffffff81000000,16,0,9\n"
 		"# task 9 made\n  ffffffff81000000,32,0,9\n");
@@ -251,13 +245,12 @@ TEST(processes_have_the_name_of_then)
 		CHECK_EQ(p->objects, want[i].objects);
 		CHECK(!p->gone);
 	}
-	kmap_model_close(m);
 }
 
 /* Of a thread that had one name only, it is known. */
 TEST(a_thread_of_one_name_has_it_from_the_beginning)
 {
-	struct kmap_model *m = kmap_of_text(HEAD
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD
 		"ffffffff81001010,8,ffff888000001000,100,10,20,ffffffff81000040,T,sh,a,NONE\n"
 		"  ffffffff81000000,1,2,7\n" OF_7 "  ffffffff81000000,4,8,7\n");
 	const struct kmap_process *p;
@@ -270,12 +263,11 @@ TEST(a_thread_of_one_name_has_it_from_the_beginning)
 	CHECK_EQ(p->writes, 5);
 	CHECK_EQ(p->reads, 10);
 	CHECK_EQ(p->sites, 1);
-	kmap_model_close(m);
 }
 
 TEST(a_sample_may_be_of_sites)
 {
-	struct kmap_model *m = kmap_of_text("# atwalk-kmap 1\n# atwalk-kmap mode site\n"
+	_auto_model struct kmap_model *m = kmap_of_text("# atwalk-kmap 1\n# atwalk-kmap mode site\n"
 		"# atwalk-kmap mode sample\n# atwalk-kmap scale 4\n# atwalk-kmap kernel 6.1.0-44\n"
 		"# atwalk-kmap machine aarch64\n# atwalk-kmap clock serial\n"
 		"ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T,a,b,NONE\n");
@@ -285,12 +277,11 @@ TEST(a_sample_may_be_of_sites)
 	CHECK_STR(m->release, "6.1.0-44");
 	CHECK_STR(m->machine, "aarch64");
 	CHECK_STR(m->clock, "serial");
-	kmap_model_close(m);
 }
 
 TEST(caches_of_cgroups_are_one)
 {
-	struct kmap_model *m = kmap_of_text(HEAD
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD
 		"ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T,a,dentry(12:cg),NONE\n"
 		"ffffffff81001010,7,ffff888000001000,100,30,40,ffffffff81000040,T,a,dentry,NONE\n");
 
@@ -298,12 +289,11 @@ TEST(caches_of_cgroups_are_one)
 	CHECK_EQ(m->cache.n, 1);
 	CHECK_EQ(m->site.n, 1);
 	CHECK_EQ(kmap_cache(m, 0)->s.objects, 2);
-	kmap_model_close(m);
 }
 
 TEST(other_names_keep_what_is_in_parentheses)
 {
-	struct kmap_model *m = kmap_of_text(HEAD
+	_auto_model struct kmap_model *m = kmap_of_text(HEAD
 		"ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T(1),sh(1),dentry(12:cg),NONE\n"
 		"ffffffff81001010,8,ffff888000001000,100,30,40,ffffffff81000040,T(2),(sd-pam),dentry,NONE\n");
 
@@ -313,7 +303,6 @@ TEST(other_names_keep_what_is_in_parentheses)
 	CHECK_EQ(m->cache.n, 2);
 	CHECK_STR(kmap_cache(m, 0)->name, "dentry");
 	CHECK_STR(kmap_cache(m, 0)->type, "T(1)");
-	kmap_model_close(m);
 }
 
 /* ---- over time ---- */

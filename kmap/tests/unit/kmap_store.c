@@ -57,6 +57,12 @@ static void end(void)
 	free(at.s);
 }
 
+/* A test with a room of its own. */
+#define IN_ROOM(id) \
+	static void id##_in(void); \
+	TEST(id) { begin(); id##_in(); end(); } \
+	static void id##_in(void)
+
 static unsigned allocate(unsigned n)
 {
 	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC };
@@ -68,12 +74,11 @@ static unsigned allocate(unsigned n)
 }
 
 /* Only above two pages: below that, a repeated allocation means a missed free. */
-TEST(a_repeated_allocation_has_the_site_of_the_caller)
+IN_ROOM(a_repeated_allocation_has_the_site_of_the_caller)
 {
 	struct kstore_birth b = { .va = 0x4000, .size = 16384, .ip = 0x10, .type = KSHARE_T_KMALLOC };
 	uint32_t id;
 
-	begin();
 	at.s->kernel.page_shift = 12;
 	id = kstore_new(&at.k, &b);
 	b.ip = 0x20;
@@ -87,15 +92,13 @@ TEST(a_repeated_allocation_has_the_site_of_the_caller)
 	CHECK(!kstore_is_repeated(&at.k, kstore_new(&at.k, &b), &b));
 	b = (struct kstore_birth){ .va = 0x4000, .size = 16384, .type = KSHARE_T_PAGES };
 	CHECK(!kstore_is_repeated(&at.k, kstore_new(&at.k, &b), &b));
-	end();
 }
 
-TEST(a_renamed_thread_is_another_task)
+IN_ROOM(a_renamed_thread_is_another_task)
 {
 	char comm[KSHARE_COMM] = "sh";
 	int32_t renamed;
 
-	begin();
 	CHECK_EQ(kstore_task_of(&at.k, 7), 7);
 	CHECK_EQ(kstore_task(&at.k, 7, comm), 7);
 	memcpy(comm, "sh\0rest", 8);
@@ -125,13 +128,11 @@ TEST(a_renamed_thread_is_another_task)
 	for (int32_t i = 100; i < 70000; i++)
 		CHECK_EQ(kshare_pid(kstore_task(&at.k, i, comm)), i);
 	CHECK_EQ(at.s->ntasks, KSHARE_TASKS);
-	end();
 }
 
 /* Frees without allocations in between do not search the returned objects. */
-TEST(frees_in_a_row_lose_no_room)
+IN_ROOM(frees_in_a_row_lose_no_room)
 {
-	begin();
 	CHECK_EQ(allocate(MANY), MANY);
 	for (uint32_t id = 1; id <= MANY; id++) {
 		kstore_end(&at.k, id, 0x20);
@@ -143,12 +144,10 @@ TEST(frees_in_a_row_lose_no_room)
 	CHECK_EQ(allocate(MANY), MANY);
 	CHECK_EQ(at.s->count.lost_objects, 0);
 	CHECK_EQ(at.s->count.objects_used, MANY);
-	end();
 }
 
-TEST(frees_in_a_row_wait_for_the_writer)
+IN_ROOM(frees_in_a_row_wait_for_the_writer)
 {
-	begin();
 	CHECK_EQ(allocate(MANY), MANY);
 	for (uint32_t id = 1; id <= MANY; id++)
 		kstore_end(&at.k, id, 0x20);
@@ -156,15 +155,13 @@ TEST(frees_in_a_row_wait_for_the_writer)
 	write_down(MANY);
 	CHECK_EQ(at.lost, 0);
 	CHECK_EQ(allocate(MANY), MANY);
-	end();
 }
 
 /* Counts have 32 bits; without room for another part they must not wrap around. */
-TEST(without_room_for_a_part_further_accesses_are_lost_and_counted)
+IN_ROOM(without_room_for_a_part_further_accesses_are_lost_and_counted)
 {
 	struct kshare_edge *e;
 
-	begin();
 	CHECK_EQ(allocate(MANY), MANY);
 	e = kstore_edge_for(&at.k, 1, 5, 7, 1, 1);
 	CHECK(e != NULL);
@@ -185,41 +182,35 @@ TEST(without_room_for_a_part_further_accesses_are_lost_and_counted)
 	CHECK_EQ(e->writes, 0);
 	CHECK_EQ(at.s->count.parts, 1);
 	CHECK_EQ(at.s->count.lost_accesses, 2);
-	end();
 }
 
 /* The other process may have written any value to the shared memory. */
-TEST(a_table_of_invalid_size_is_not_reused)
+IN_ROOM(a_table_of_invalid_size_is_not_reused)
 {
 	uint64_t used;
 
-	begin();
 	CHECK_EQ(allocate(1), 1);
 	CHECK(kstore_edge(&at.k, 1, 5, 7) != NULL);
 	used = at.s->count.edges_used;
 	kstore_edge_free(&at.k, 1, KSTORE_CLASSES);
 	kstore_edge_free(&at.k, 1, 255);
 	CHECK_EQ(at.s->count.edges_used, used);
-	end();
 }
 
 /* Before the kernel is found the address of --site is unknown. */
-TEST(with_a_selection_other_objects_do_not_count)
+IN_ROOM(with_a_selection_other_objects_do_not_count)
 {
-	begin();
 	CHECK_EQ(allocate(3), 3);
 	kshare_object(at.s, 2)->flags = KSHARE_GENERAL;
 	kshare_object(at.s, 3)->type = KSHARE_T_GLOBAL;
 	CHECK(kstore_counts(&at.k, 1) && kstore_counts(&at.k, 2) && kstore_counts(&at.k, 3));
 	at.s->only_some = 1;
 	CHECK(kstore_counts(&at.k, 1) && !kstore_counts(&at.k, 2) && !kstore_counts(&at.k, 3));
-	end();
 }
 
 /* Small tables fragment the memory when a larger one is needed. */
-TEST(fragments_are_joined_once_all_objects_are_written)
+IN_ROOM(fragments_are_joined_once_all_objects_are_written)
 {
-	begin();
 	CHECK_EQ(allocate(15), 15);
 	for (uint32_t id = 1; id <= 15; id++)
 		for (uint32_t site = 1; site <= 3; site++)
@@ -231,31 +222,27 @@ TEST(fragments_are_joined_once_all_objects_are_written)
 	CHECK_EQ(at.s->count.parts, 15);
 	CHECK_EQ(at.s->count.edges_used, 8);
 	CHECK_EQ(at.asked, 15);
-	end();
 }
 
-TEST(a_request_that_can_never_succeed_does_not_wait)
+IN_ROOM(a_request_that_can_never_succeed_does_not_wait)
 {
-	begin();
 	CHECK_EQ(allocate(1), 1);
 	at.k.fresh_edge = 64;
 	at.s->count.edges_used = 63;
 	CHECK(kstore_edge(&at.k, 1, 5, 7) == NULL);
 	CHECK_EQ(at.s->count.lost_accesses, 1);
 	CHECK_EQ(at.asked, 0);
-	end();
 }
 
 /*
  * Objects outside of the sample are tracked, so that accesses to them are not attributed
  * to the memory around them.
  */
-TEST(objects_outside_of_a_sample_do_not_count)
+IN_ROOM(objects_outside_of_a_sample_do_not_count)
 {
 	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC };
 	uint32_t id[4];
 
-	begin();
 	at.s->sample = 2;
 	for (unsigned i = 0; i < 4; i++) {
 		b.left_out = !kstore_sampled(&at.k);
@@ -273,15 +260,13 @@ TEST(objects_outside_of_a_sample_do_not_count)
 	CHECK_EQ(at.s->done.id[0], id[1]);
 	CHECK_EQ(at.s->done.id[1], id[3]);
 	CHECK_EQ(kstore_new(&at.k, &b), id[2]);
-	end();
 }
 
-TEST(a_site_has_objects_inside_and_outside_of_a_sample)
+IN_ROOM(a_site_has_objects_inside_and_outside_of_a_sample)
 {
 	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC }, out = b;
 	uint32_t id, other;
 
-	begin();
 	at.s->by_site = 1;
 	out.left_out = true;
 	id = kstore_new(&at.k, &b);
@@ -291,12 +276,10 @@ TEST(a_site_has_objects_inside_and_outside_of_a_sample)
 	CHECK_EQ(kstore_new(&at.k, &out), other);
 	CHECK(kstore_counts(&at.k, id) && !kstore_counts(&at.k, other));
 	CHECK_EQ(at.s->count.objects, 2);
-	end();
 }
 
-TEST(without_room_an_object_is_lost_and_counted)
+IN_ROOM(without_room_an_object_is_lost_and_counted)
 {
-	begin();
 	CHECK_EQ(allocate(MANY + 3), MANY);
 	CHECK_EQ(at.s->count.lost_objects, 3);
 	CHECK_EQ(at.asked, 0);
@@ -307,5 +290,4 @@ TEST(without_room_an_object_is_lost_and_counted)
 	at.works = true;
 	CHECK_EQ(allocate(2), 1);
 	CHECK_EQ(at.s->count.lost_objects, 5);
-	end();
 }
