@@ -4,11 +4,8 @@
  * (hexadecimal as well), A-B, A+LENGTH (with K, M, G where A is a symbol).
  */
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "atwalk.h"
-#include "base/num.h"
 
 static int address_find_symbol(const struct session *o, const char *name, size_t len,
 			       uint64_t *ret, struct atw_err *err)

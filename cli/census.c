@@ -2,13 +2,8 @@
 #include "census.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "listing.h"
 #include "lost.h"
 #include "common/progress.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_collect.c - capture of the physical memory of all processes. */
-#include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "census.h"

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cmd_find.c - mappings of physical memory, and the page tables that lead to it. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "find.h"
 #include "target/provider.h"
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_info.c - description of a source: its kind, its contents, and what is missing. */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "common/config.h"
 #include "info.h"
-#include "base/num.h"
 
 struct info_opts {
 	struct space_opts space;

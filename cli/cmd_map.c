@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_map.c - regions: what is mapped, merged while it agrees. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "listing.h"
 #include "map_large.h"
 #include "map_node.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_pages.c - every process's areas, and what page is behind each address. */
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/num.h"
 #include "pages.h"
 #include "watch.h"
 

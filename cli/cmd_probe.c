@@ -2,13 +2,9 @@
 /* cmd_probe.c - check of the data sources of this machine and their requirements. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "atwalk.h"
-#include "base/cleanup.h"
 #include "host/caps.h"
 #include "target/procfs.h"
 #include "host/host_file.h"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_ps.c - tasks, and what they have in memory. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
-#include "base/num.h"
 #include "ps.h"
 
 static const struct opt options[] = {

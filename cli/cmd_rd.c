@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_rd.c - memory by virtual or physical address: bytes, words, symbols, strings. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/io.h"
-#include "base/num.h"
 #include "output/outfile.h"
 
 #include "address_args.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_report.c - reports on physical memory: several answers from one pass. */
-#include <inttypes.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "listing.h"

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_search.c - search of memory for bytes, words, text and pointers. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/num.h"
 #include "base/pattern.h"
 #include "common/progress.h"
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_walk.c - page-table walk of an address: its tables, entries and rights. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "listing.h"
 #include "map_pages.h"
 #include "unreadable.h"

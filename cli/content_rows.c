@@ -2,10 +2,6 @@
 /* content_rows.c - parts of rows about the content of memory. */
 #include "content_rows.h"
 
-#include <stdio.h>
-
-#include "base/num.h"
-
 enum state content_state_shown(const struct content_piece *p)
 {
 	return p->repeat ? STATE_REPEAT : state_shown(p->state);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cost.c - cost of reading a running machine, and the options that reduce it. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "atwalk.h"
-#include "base/num.h"
 #include "host/pace.h"
 #include "source/paced.h"
 

@@ -4,13 +4,10 @@
  * same folder is of the same build and is preferred to the installed one.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "atwalk.h"
-#include "base/cleanup.h"
 #include "base/io.h"
 
 const struct command cmd_kmap = {

@@ -3,12 +3,7 @@
  * find_pages.c - mappings of physical memory, from the pages of all processes: for
  * targets without page tables.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "find.h"
-#include "base/cleanup.h"
 #include "target/provider.h"
 
 /* Limit repeated warnings about corruption. */

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* find_spaces.c - page tables that `atwalk find` searches, each once. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "find.h"
 
 /* Report a walk that ended early: only the rest of these tables is missing. */

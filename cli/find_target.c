@@ -4,14 +4,9 @@
  * addresses and symbols lead to.
  */
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "find.h"
 #include "address_args.h"
-#include "base/num.h"
 
 static int find_target_wrong(const char *text, const char *why)
 {

@@ -2,10 +2,6 @@
 /* freeze.c - --freeze: the selected process is stopped while it is being read. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

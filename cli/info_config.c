@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* info_config.c - `atwalk info --config`: each key of the configuration, and its origin. */
-#include <stdio.h>
-
 #include "common/config.h"
 #include "info.h"
 

@@ -6,9 +6,6 @@
  * from the copies that the kernel keeps in memory. Registers of other machines are in no
  * supported format and are reported as not known.
  */
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/bytes.h"
 #include "info.h"
 #include "linux/kernel.h"

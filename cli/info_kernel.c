@@ -3,11 +3,7 @@
  * info_kernel.c - the kernel's part of `atwalk info`: what was found, where, and what is
  * missing.
  */
-#include <inttypes.h>
-#include <string.h>
-
 #include "info.h"
-#include "base/num.h"
 
 static void cli_info_kernel_root_facts(struct facts *f, const struct session *o)
 {

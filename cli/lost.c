@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lost.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 static void cli_lost_print(const struct common *c, const char *source,
 			   const struct capture_lost *rec, uint32_t has, const char *reason)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - entry point of atwalk(1): selection of the command, and its help. */
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "common/option_groups.h"
 #include "unknown.h"

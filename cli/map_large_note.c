@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* map_large_note.c - the sum of many areas, a line for each reason. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/num.h"
 #include "map_large.h"
 #include "host/tlb.h"
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "map_node.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "linux/page.h"
 
 #include "base/buf.h"
-#include "base/num.h"
 
 /* ---- sums ---- */
 

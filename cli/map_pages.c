@@ -6,9 +6,6 @@
  */
 #include "map_pages.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "map_large.h"
 #include "map_node.h"
 #include "map_sizes.h"

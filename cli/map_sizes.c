@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "map_sizes.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/num.h"
-
 void map_sizes_add(struct map_sizes *t, uint64_t page, uint64_t bytes, uint64_t pages)
 {
 	size_t i;

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* open.c - from SOURCE and the options about it to an opened target. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "atwalk.h"
 #include "common/progress.h"
 #include "searching.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pages_rows.c - rows of `atwalk pages`, one for each translation. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/num.h"
 #include "linux/kpf.h"
 #include "pages.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pages_sums.c - sums of areas and processes, for -q and --totals. */
-#include <inttypes.h>
-
-#include "base/num.h"
 #include "linux/kpf.h"
 #include "pages.h"
 

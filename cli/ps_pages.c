@@ -3,9 +3,6 @@
  * ps_pages.c - memory use of address spaces by the pages of their processes, for targets
  * without page tables.
  */
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "target/smaps.h"
 #include "ps.h"
 

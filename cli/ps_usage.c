@@ -3,8 +3,6 @@
  * ps_usage.c - memory use of an address space, from its page tables. The entries of small
  * pages suffice; the area says whether a large one is hugetlbfs's.
  */
-#include <stdlib.h>
-
 #include "base/buf.h"
 #include "linux/memmap.h"
 #include "linux/soft.h"

@@ -4,16 +4,10 @@
  * to the byte. What it could not know or got wrong is said in words of the same
  * place: n/a where frame numbers are hidden, "guard" where it saw swap.
  */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "atwalk.h"
 #include "base/buf.h"
-#include "base/cleanup.h"
-#include "base/num.h"
 #include "base/text.h"
 #include "target/provider.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* searching.c - progress of searches through a dump for its kernel. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "searching.h"
 #include "common/progress.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* subject.c - selected address space: --pid, --task, or the one that maps an address. */
-#include <stdio.h>
-#include <string.h>
-
 #include "atwalk.h"
 
 static int subject_failed(const struct session *s, struct atw_err *err)

@@ -2,15 +2,11 @@
 /* unknown.c - first words that are neither a command nor a SOURCE. */
 #include "unknown.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "atwalk.h"
 #include "base/buf.h"
-#include "base/cleanup.h"
 #include "base/nearest.h"
-#include "base/num.h"
 #include "census/model.h"
 
 /*

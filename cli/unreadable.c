@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unreadable.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* Of a capture there may be any number. */
 enum { SHOWN = 8 };
 

@@ -4,14 +4,11 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/num.h"
 #include "common/ending.h"
 #include "common/pidfd.h"
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* watch_map.c - rows of `map --watch`, one for each snapshot. */
-#include <stdio.h>
-#include <string.h>
-
-#include "base/num.h"
 #include "watch.h"
 
 enum { W_TIME, W_RANGES, W_MAPPED = W_RANGES + 2, W_SIZES = W_MAPPED + 2,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* watch_pages.c - rows of `pages --watch`, one for each process that changed. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/buf.h"
 #include "watch.h"
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* answers_picture.c - answers as pictures, and as pages of pictures and tables. */
-#include <stdio.h>
-#include <string.h>
-
 #include "answers.h"
-#include "base/cleanup.h"
 
 static int answers_picture_no(const struct answers *a, const struct answer *k)
 {

@@ -4,15 +4,11 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "config.h"
 #include "option_groups.h"
-#include "base/cleanup.h"
-#include "base/num.h"
 
 void command_help(const struct command *cmd)
 {

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* command.h - commands, and what every program with commands shares. */
+/*
+ * command.h - commands, and what every program with commands shares. It includes what
+ * nearly every command uses.
+ */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <atwalk/base.h>
+#include "base/cleanup.h"
+#include "base/num.h"
 #include "extract/extract.h"
 #include "linux/linux.h"
 #include "linux/page.h"

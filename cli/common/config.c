@@ -3,12 +3,8 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
-#include "base/cleanup.h"
 #include "option_groups.h"
 
 #if HAVE_INIH

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* diagnostics.c - errors and warnings on standard error. */
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "command.h"
 #include "base/text.h"

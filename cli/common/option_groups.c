@@ -2,8 +2,6 @@
 /* option_groups.c - options that several commands take, by groups. */
 #include "option_groups.h"
 
-#include "base/cleanup.h"
-
 #define AT(field) offsetof(struct common, field)
 
 #define ROW_FORMATS \

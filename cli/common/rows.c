@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rows.c - from the options about rows to an output, and its end. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "command.h"

@@ -7,8 +7,6 @@
  * capabilities belong to a program file. The output is four lines: yes or no, the reason,
  * a hint, and a command; the last two may be empty.
  */
-#include <stdio.h>
-
 #include "kmap.h"
 #include "host/caps.h"
 #include "kmap/lib/live_watch.h"

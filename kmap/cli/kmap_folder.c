@@ -36,9 +36,6 @@ int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, str
 #include <fuse.h>
 #include <fuse_log.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap_model.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static int kmap_cli_model_on_record(void *arg, const struct kmap_record *rec,
 				    struct atw_err *err)
 {

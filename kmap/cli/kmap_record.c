@@ -9,16 +9,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/num.h"
 #include "kmap_recording.h"
 #include "output/peer.h"
 #include "stalled.h"

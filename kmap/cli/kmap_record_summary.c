@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_record_summary.c - summary and errors at the end of a recording. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/wait.h>
 
 #include "kmap_recording.h"

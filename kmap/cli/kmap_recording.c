@@ -6,17 +6,12 @@
 #include "kmap_recording.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/num.h"
 #include "format/kallsyms.h"
 #include "linux/kernel.h"
 #include "kmap/lib/introduce.h"

@@ -2,11 +2,7 @@
 /* kmap_recording_live.c - recording of the running kernel: see kmap/lib/live_record.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_report.c - reports on a KMAP: several from one pass. */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/bytes.h"
-#include "base/cleanup.h"
-#include "base/num.h"
 #include "cli/common/answers.h"
 #include "kmap/lib/report.h"
 #include "kmap_model.h"

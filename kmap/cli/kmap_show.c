@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_show.c - the objects of a KMAP and their accesses, as rows. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/cleanup.h"
 #include "kmap_functions.h"
 #include "kmap_model.h"
 #include "kmap_rows.h"

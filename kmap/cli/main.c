@@ -3,9 +3,6 @@
  * main.c - entry point of atwalk-kmap(1), kernel memory access patterns. `atwalk kmap`
  * executes it, and messages use that name.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "kmap.h"
 
 static const struct command *const commands[] = {

@@ -8,8 +8,6 @@
  */
 #include "kmap/lib/cluster_work.h"
 
-#include <stdlib.h>
-
 #include "base/buf.h"
 
 static int cluster_no_memory(struct atw_err *err)

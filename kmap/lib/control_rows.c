@@ -4,10 +4,7 @@
  * allocation; and a table of the variables of the kernel.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/text.h"

@@ -3,10 +3,6 @@
  * control_stats.c - show_stats, in the order and the words of Memorizer's, for its users
  * and their scripts. What is not counted here is n/a.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "kmap/lib/control_own.h"
 
 static const enum kshare_type single[] = {

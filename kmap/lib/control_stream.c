@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* control_stream.c - kmap_stream: freed objects as a stream. */
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

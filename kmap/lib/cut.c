@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cut.c - partition of the kernel into clusters of functions. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kmap/lib/cluster.h"
 #include "kmap/lib/privilege.h"
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* drain_names.c - names of functions and threads, written before their first use. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "kmap/lib/drain_own.h"
 
 /* ---- names of functions ---- */

@@ -15,9 +15,16 @@
  *	compressed ip,writes,reads,frees           V3 from:ip[,caller:ip],writes,reads
  *	V4 from:ip,writes,reads, and our own recordings as V3
  * Commas in a task's name stay in it: fields are counted from both ends.
+ *
+ * All of kmap/lib reads or writes this format: what nearly all of it uses is included here.
  */
 #ifndef KMAP_FORMAT_H
 #define KMAP_FORMAT_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <atwalk/base.h>
 

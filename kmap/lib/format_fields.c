@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/format_fields.h"
 
-#include <stdio.h>
-
 #include "base/num.h"
 
 struct kmap_quoted kmap_quote(struct atw_blob b)

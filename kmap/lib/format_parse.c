@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_parse.c - one line of atwalk-kmap(5). */
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/digits.h"
 #include "base/num.h"
 #include "kmap/lib/format_fields.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_write.c - lines of atwalk-kmap(5), in each version. */
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/line.h"
 #include "kmap/lib/format.h"

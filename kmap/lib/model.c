@@ -2,10 +2,6 @@
 /* model.c - a KMAP's records, added up. */
 #include "kmap/lib/model.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/num.h"
 #include "kmap/lib/objects.h"

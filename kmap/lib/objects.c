@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/objects.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define SIZE_MAX_SANE (UINT64_C(1) << 48)    /* larger ones say nothing about memory */
 
 int kmap_objects_init(struct kmap_model *m)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/privilege.h"
 
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 
 typedef unsigned __int128 wide;

@@ -2,8 +2,6 @@
 /* processes.c - threads of a model, each under the names it had. */
 #include "kmap/lib/processes.h"
 
-#include <stdlib.h>
-
 int64_t kmap_processes_get(struct kmap_model *m, int64_t pid, const char *task)
 {
 	bool fresh;

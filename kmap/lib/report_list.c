@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_list.c - list of the analyses: apart, since they use what report.c has. */
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "kmap/lib/report.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* units.c - aggregation of instructions by function, file or folder. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "kmap/lib/names.h"
 
 const char *const kmap_level_words[KMAP_LEVELS] = {
