@@ -152,4 +152,52 @@ int parse_owned(const struct session *o, const char *text, struct address *ret,
 void output_opts(const struct common *c, const struct session *o,
 		 struct atw_output_opts *ret);
 
+/*
+ * open.c: --allow-unreadable. Processes that may not be read, or that /proc hides, are
+ * reported and counted, and the answer without them is a complete one.
+ */
+#define OPT_ALLOW(s, m) \
+	{ 0, "allow-unreadable", OPT_FLAG, offsetof(s, m), NULL, \
+	  "report processes that may not be read without exit status 4", NULL }
+
+struct unreadable {
+	bool allow;              /* the option was given */
+	uint64_t n;              /* reasons that were reported */
+	char what[200];          /* of the first: "1 of 249 processes" */
+};
+
+/* Accepts and reports a missing process, if that is allowed; false: it counts as lost. */
+bool unreadable_take(struct unreadable *u, const struct common *c, const char *source,
+		     const char *what, const char *why);
+/* The line of a summary; nothing if there is nothing to report. */
+void unreadable_note(const struct unreadable *u, struct atw_output *out);
+/* The same after a search of all processes of which some could not be read. */
+void unread_note(const struct common *c, const struct session *src, struct atw_output *out);
+
+/* ---- address.c: address arguments ---- */
+
+struct address_arg {
+	struct address a;
+	bool owned, unmapped; /* its process was searched for; none maps it */
+	struct subject owner; /* the process found */
+};
+
+/*
+ * Parses all addresses before any process is read. Prints errors; returns 0 or an exit
+ * status.
+ */
+int address_args_find(const struct common *c, const struct space_opts *space,
+		      struct session *s, char **argv, struct address_arg *arg, int n);
+/* Parses one address. Without page tables only addresses of processes are valid. */
+int address_arg_parse(const struct session *s, const char *text, struct address *ret,
+		      struct atw_err *err);
+
+/* Each in turn, with its process as the session's, until one fails. */
+typedef int address_arg_fn(void *arg, const struct address_arg *t, struct atw_err *err);
+int address_args_each(struct session *s, const struct address_arg *t, int n,
+		      address_arg_fn *fn, void *arg, struct atw_err *err);
+/* A row for an address that no process maps. */
+int address_arg_put_unmapped(const struct address_arg *t, struct atw_output *out,
+			     struct atw_err *err);
+
 #endif

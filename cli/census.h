@@ -8,7 +8,6 @@
 
 #include "atwalk.h"
 #include "census/census.h"
-#include "unreadable.h"
 
 struct census_source_opts {
 	struct space_opts space;     /* pid or task: only that process */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_map.c - regions: what is mapped, merged while it agrees. */
 #include "listing.h"
-#include "map_large.h"
-#include "map_node.h"
-#include "map_sizes.h"
-#include "map_pages.h"
-#include "address_args.h"
-#include "unreadable.h"
+#include "map.h"
+#include "atwalk.h"
 #include "watch.h"
 
 struct map_opts {

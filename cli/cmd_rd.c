@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "output/outfile.h"
 
-#include "address_args.h"
+#include "atwalk.h"
 #include "content_rows.h"
 
 enum rd_as { RD_BYTES, RD_WORDS, RD_WORDS32, RD_WORDS16, RD_STRING };

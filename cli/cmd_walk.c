@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_walk.c - page-table walk of an address: its tables, entries and rights. */
 #include "listing.h"
-#include "map_pages.h"
-#include "unreadable.h"
+#include "map.h"
+#include "atwalk.h"
 
 struct walk_opts {
 	struct space_opts space;

@@ -5,7 +5,7 @@
 
 #include "target/content.h"
 
-#include "address_args.h"
+#include "atwalk.h"
 #include "listing.h"
 
 /* State of a piece, of listing_states. */

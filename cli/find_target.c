@@ -6,7 +6,7 @@
 #include <ctype.h>
 
 #include "find.h"
-#include "address_args.h"
+#include "atwalk.h"
 
 static int find_target_wrong(const char *text, const char *why)
 {

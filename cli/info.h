@@ -15,8 +15,6 @@ void fact(struct facts *f, const char *name, const char *fmt, ...) ATW_PRINTF(3,
 
 /* info_kernel.c: what was found of the kernel; `every`: with -v. */
 void kernel_facts(struct facts *f, const struct session *o, bool every);
-/* info_config.c: --config without a FILE. Complains itself; returns the exit status. */
-int info_config(const struct common *c);
 /* info_control.c: control registers, and what they protect. */
 void control_facts(struct facts *f, const struct session *o);
 /* info_crash.c: the machine, its crash and the last lines of its log. */

@@ -5,7 +5,7 @@
  */
 #include "base/buf.h"
 #include "listing.h"
-#include "map_large.h"
+#include "map.h"
 
 enum large_col {
 	L_ADDRESS, L_END, L_SIZE, L_MAPPED, L_LARGE, L_SMALLER, L_BLOCKS, L_FULL, L_HOLES,

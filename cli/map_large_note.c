@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* map_large_note.c - the sum of many areas, a line for each reason. */
-#include "map_large.h"
+#include "map.h"
 #include "host/tlb.h"
 
 const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[24])

@@ -4,13 +4,10 @@
  * behind an address is known, the tables that lead to it are not, and their columns are
  * n/a.
  */
-#include "map_pages.h"
 
-#include "map_large.h"
-#include "map_node.h"
-#include "map_sizes.h"
+#include "map.h"
 #include "target/procfs_vmas.h"
-#include "unreadable.h"
+#include "atwalk.h"
 #include "watch.h"
 
 /* One translation, or several that agree. */

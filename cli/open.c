@@ -2,7 +2,6 @@
 /* open.c - from SOURCE and the options about it to an opened target. */
 #include "atwalk.h"
 #include "common/progress.h"
-#include "searching.h"
 
 static void cli_open_trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
@@ -49,6 +48,44 @@ void print_defects(const struct common *c, const struct session *s)
 bool session_has_gaps(const struct session *s)
 {
 	return s->target->defective && !target_has(s->target, TARGET_NO_GAPS);
+}
+
+/* ---- searches through a dump for its kernel ---- */
+
+struct searching {
+	struct progress progress;
+	const struct common *c;
+	bool begun;
+	char what[160];
+};
+
+static struct searching *open_searching_new(const struct common *c, const char *name)
+{
+	struct searching *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->c = c;
+	snprintf(s->what, sizeof(s->what), "%.120s: search for the kernel", name);
+	return s;
+}
+
+static void open_searching_at(void *arg, uint64_t done, uint64_t all)
+{
+	struct searching *s = arg;
+	uint64_t next = s->progress.next;
+
+	if (!done) {
+		progress_begin(&s->progress, s->c, s->what, "bytes");
+		/* Searches follow each other: keep the interval between lines. */
+		if (s->c->progress && s->begun)
+			s->progress.next = next;
+		s->begun = true;
+	}
+	if (done < all)
+		progress_at(&s->progress, done, all);
+	else
+		progress_end(&s->progress);
 }
 
 /* ---- opening ---- */
@@ -151,13 +188,13 @@ static void cli_open_warn_root(const struct common *c, const struct session *s,
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
 		 uint32_t caps)
 {
-	struct searching *searching = searching_new(c, s->name);
+	struct searching *searching = open_searching_new(c, s->name);
 	const struct target_opts o = {
 		.paging = space->paging, .pte_ext = space->pte_ext,
 		.kernel_file = space->kernel, .has_root = space->root.given,
 		.root = ATW_PA(space->root.u), .has_cpu = space->cpu.given,
 		.cpu = space->cpu.u, .has_cbit = space->cbit.given, .cbit = space->cbit.u,
-		.progress = searching ? searching_at : NULL, .arg = searching,
+		.progress = searching ? open_searching_at : NULL, .arg = searching,
 	};
 	struct cli_open_reading x = {.session = s};
 	const struct target_reading rd = {cli_open_reading_damaged,
@@ -223,4 +260,38 @@ void output_opts(const struct common *c, const struct session *s,
 	rows_opts(c, ret);
 	if (s && s->subject.space.paging.page_shift)
 		ret->page_shift = s->subject.space.paging.page_shift;
+}
+
+/* ---- --allow-unreadable ---- */
+
+/* Of a capture there may be any number. */
+enum { SHOWN = 8 };
+
+bool unreadable_take(struct unreadable *u, const struct common *c, const char *source,
+		     const char *what, const char *why)
+{
+	if (!u->allow)
+		return false;
+	if (!u->n++)
+		snprintf(u->what, sizeof(u->what), "%s", what);
+	if (u->n <= SHOWN)
+		print_warning(c, "%s: %s could not be read: %s", source, what, why);
+	return true;
+}
+
+void unread_note(const struct common *c, const struct session *src, struct atw_output *out)
+{
+	if (!src->unread[0])
+		return;
+	print_warning(c, "%s: not every process could be read: %s", src->name, src->unread);
+	atw_output_note(out, "not every process could be read: %s", src->unread);
+}
+
+void unreadable_note(const struct unreadable *u, struct atw_output *out)
+{
+	if (u->n == 1)
+		atw_output_note(out, "left out: %s, which could not be read", u->what);
+	else if (u->n)
+		atw_output_note(out, "left out: %s, which could not be read, and %" PRIu64 " more",
+				u->what, u->n - 1);
 }

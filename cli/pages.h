@@ -6,7 +6,7 @@
 #include "listing.h"
 #include "target/provider.h"
 #include "target/smaps.h"
-#include "unreadable.h"
+#include "atwalk.h"
 
 enum page_col {
 	P_ADDRESS, P_END, P_SIZE, P_PHYSICAL, P_LEVEL, P_RIGHTS, P_STATE, P_FLAGS,

@@ -10,7 +10,6 @@
 
 #include "atwalk.h"
 #include "target/task_list.h"
-#include "unreadable.h"
 
 struct ps_opts {
 	struct space_opts space;

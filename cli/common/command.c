@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "option_groups.h"
 
 void command_help(const struct command *cmd)
 {

@@ -184,4 +184,11 @@ void rows_opts(const struct common *c, struct atw_output_opts *ret);
  */
 int output_end(struct atw_output *out, int r, int status, struct atw_err *err);
 
+/* ---- option_groups.c ---- */
+
+enum { COMMON_SETS = 9 };
+
+/* Sets for a command that takes these OPT_COMMON groups; the other sets are refused. */
+void common_sets(unsigned taken, struct common *c, struct opt_set ret[COMMON_SETS]);
+
 #endif

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/buf.h"
-#include "option_groups.h"
+#include "command.h"
 
 #if HAVE_INIH
 #include <ini.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* option_groups.c - options that several commands take, by groups. */
-#include "option_groups.h"
+#include "command.h"
 
 #define AT(field) offsetof(struct common, field)
 

@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "base/num.h"
 #include "kmap/lib/objects.h"
-#include "kmap/lib/processes.h"
 
 enum { LOWEST_CODE = 4096 };             /* smaller alloc_ips are codes of Memorizer's */
 
@@ -387,4 +386,50 @@ const char *kmap_cache_word(const struct kmap_cache *c, char buf[80])
 		return "?";
 	snprintf(buf, 80, "[%s]", c->type);
 	return buf;
+}
+
+/* ---- totals of all accesses estimated from a sample ---- */
+
+/* Rounded up. */
+static uint64_t model_root(unsigned __int128 n)
+{
+	uint64_t low = 0, high = UINT64_MAX;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if ((unsigned __int128)mid * mid < n)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static uint64_t model_at_most(unsigned __int128 n)
+{
+	return n > UINT64_MAX ? UINT64_MAX : (uint64_t)n;
+}
+
+/*
+ * Where words are watched, hits of one come together, so it is words that were drawn by
+ * chance: the variance of a sum of heaps of which there is a Poisson number is the sum
+ * of their squares. Where the CPU takes one of so many, each hit is a heap. Of none at
+ * all there may have been 3, with that confidence.
+ */
+bool kmap_estimate(const struct kmap_model *m, const struct kmap_sums *s, uint64_t *accesses,
+		   uint64_t *error)
+{
+	uint64_t hits = s->reads + s->writes < s->reads ? UINT64_MAX : s->reads + s->writes;
+	unsigned __int128 squares = kmap_watch_sampled(m) ? s->squares : hits;
+
+	if (!kmap_accesses_sampled(m) || !m->scale || !kmap_accesses_known(m, s))
+		return false;
+	*accesses = model_at_most((unsigned __int128)hits * m->scale);
+	if (!hits)
+		*error = model_at_most((unsigned __int128)3 * m->scale);
+	else    /* 1.96 of them */
+		*error = model_at_most(((unsigned __int128)model_at_most((unsigned __int128)model_root(squares) *
+							       m->scale) * 49 + 24) / 25);
+	return true;
 }

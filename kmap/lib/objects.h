@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* objects.h - objects that may still get further parts, for model.c. */
+/* objects.h - objects that may still get further parts, and threads; for model.c. */
 #ifndef KMAP_OBJECTS_H
 #define KMAP_OBJECTS_H
 
@@ -22,5 +22,15 @@ uint64_t kmap_objects_free_time(const struct kmap_model *m, uint64_t time);
 bool kmap_is_code(uint64_t ip);
 int64_t kmap_code_of(struct kmap_model *m, uint64_t ip);
 struct kmap_edge *kmap_edge_of(struct kmap_model *m, uint64_t site, uint64_t code);
+
+/* ---- threads, each under the names it had ---- */
+
+/* The index of that thread under that name, NULL: not recorded; -1: no memory. */
+int64_t kmap_processes_get(struct kmap_model *m, int64_t pid, const char *task);
+/* From here on it is called so. */
+int kmap_processes_name(struct kmap_model *m, int64_t pid, const char *task);
+int kmap_processes_access(struct kmap_model *m, const struct kmap_access *a, uint64_t site);
+/* What a thread did before it had a name is its own, if it had one name only. */
+int kmap_processes_end(struct kmap_model *m);
 
 #endif

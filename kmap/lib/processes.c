@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* processes.c - threads of a model, each under the names it had. */
-#include "kmap/lib/processes.h"
+#include "kmap/lib/objects.h"
 
 int64_t kmap_processes_get(struct kmap_model *m, int64_t pid, const char *task)
 {
