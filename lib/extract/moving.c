@@ -3,7 +3,6 @@
 #include "extract/moving.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "extract/recorded.h"

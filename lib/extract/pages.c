@@ -2,8 +2,6 @@
 /* pages.c - struct pages for an extract. */
 #include "extract/pages.h"
 
-#include <stdlib.h>
-
 #include "base/table.h"
 #include "linux/kpf.h"
 #include "linux/memmap.h"

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "host/host_file.h"
 #include "host/host.h"
 #include "host/bpf_insn.h"
 

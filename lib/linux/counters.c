@@ -10,9 +10,6 @@
  */
 #include "linux/counters.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum {
 	NODES_MAX = 1024, ZONES_MAX = 16, CPUS_MAX = 8192, BLOCK_DEVICES_MAX = 65536,
 	HSTATES_MAX = 16, ORDER_MAX = 32, ITEMS_MAX = 256,

@@ -8,8 +8,6 @@
  */
 #include <inttypes.h>
 
-#include "linux/process.h"
-
 #include "linux/kernel.h"
 #include "linux/cpus.h"
 #include "linux/members.h"

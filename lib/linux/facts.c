@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* facts.c - attributes of a kernel: banner, command line, per-CPU offsets. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

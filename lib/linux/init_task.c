@@ -6,8 +6,6 @@
  * "swapper/0" or "swapper", and both links of its neighbours in the list of tasks contain
  * its virtual address.
  */
-#include <inttypes.h>
-#include <string.h>
 
 #include "linux/kernel.h"
 #include "linux/search.h"

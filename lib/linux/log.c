@@ -2,7 +2,6 @@
 /* log.c - kernel log and crash information. */
 #include "linux/log.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---- the ring buffer ---- */

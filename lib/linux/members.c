@@ -2,8 +2,6 @@
 /* members.c - reads of struct members. */
 #include "linux/members.h"
 
-#include <inttypes.h>
-
 int member_at(const struct members *v, uint64_t base, enum need_member id,
 	    uint64_t *ret, struct atw_err *err)
 {

@@ -3,7 +3,6 @@
 #include "linux/memmap_ahead.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/radix.h"
 #include "source/page_cache.h"

@@ -8,9 +8,6 @@
  */
 #include "linux/memmap_origin.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "linux/kpf.h"
 #include "linux/memmap.h"
 

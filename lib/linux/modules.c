@@ -5,9 +5,7 @@
  * btf_modules).
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "linux/kernel.h"

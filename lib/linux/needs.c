@@ -2,8 +2,6 @@
 /* needs.c - the list of required members and its lookup in BTF. */
 #include "linux/needs.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -7,7 +7,6 @@
  * found, a machine with one node does not need it.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "linux/memmap.h"

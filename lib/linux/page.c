@@ -3,7 +3,6 @@
  * page.c - public interface to struct pages, and detection of the zero pages, which no
  * flag in struct page marks.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

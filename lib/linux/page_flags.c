@@ -5,7 +5,6 @@
  * was rewritten in 6.10 and again in 6.17.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "linux/kpf.h"
 #include "linux/memmap.h"

@@ -12,8 +12,6 @@
  */
 #include "linux/root_task.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * in this layer because it needs the path of an open file.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "linux/page.h"
 

@@ -15,10 +15,8 @@
 
 #include "format/vmcoreinfo_text.h"
 
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/num.h"
 #include "format/elf.h"
 #include "format/flattened.h"
 #include "source/cpu_notes.h"

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/num.h"
 #include "host/host_file.h"
 #include "host/host.h"
 #include "source/live_image.h"

@@ -24,7 +24,6 @@
 #include "format/elf.h"
 #include "host/caps.h"
 #include "source/kinds.h"
-#include "host/host_file.h"
 #include "host/host.h"
 #include "source/live_ram.h"
 

@@ -6,10 +6,6 @@
  */
 #include "target/capture_vmas.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/sorted.h"
 #include "format/pagemap.h"
 

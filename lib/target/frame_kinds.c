@@ -3,7 +3,6 @@
 #include "target/frame_kinds.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"

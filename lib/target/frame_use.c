@@ -2,8 +2,6 @@
 /* frame_use.c - use of frames of RAM, from their flags. */
 #include "target/frame_use.h"
 
-#include "linux/kpf.h"
-
 enum capture_use frame_use(uint64_t flags)
 {
 	/* The first that is there decides. */

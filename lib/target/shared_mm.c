@@ -6,8 +6,6 @@
  */
 #include "target/shared_mm.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,7 +14,6 @@
 #include "base/cleanup.h"
 #include "target/info.h"
 #include "target/procfs.h"
-#include "host/host_file.h"
 
 enum { KCMP_VM = 1 };            /* linux/kcmp.h */
 enum shared_mm_order { SAME, BEFORE, BEHIND };

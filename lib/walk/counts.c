@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/huge.h"
 
 _Static_assert(sizeof(struct counts_chunk) == 64, "a line of the cache");

@@ -8,7 +8,6 @@
  * cache misses of several. Any other word is decoded by mmu_translate(), so the tables
  * remain the only definition.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "paging/entry.h"

@@ -3,7 +3,6 @@
 #include "walk/rmap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/sorted.h"

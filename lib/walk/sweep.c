@@ -3,7 +3,6 @@
 #include "walk/sweep.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"

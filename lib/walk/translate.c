@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* translate.c - translation of single addresses, and reads by virtual address. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "walk/walk_live.h"
 #include "walk/memory.h"
