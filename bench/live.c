@@ -36,7 +36,7 @@ static struct answer bpf_leaves(void *arg)
 {
 	const struct input *in = arg;
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(in->at.process.lo),
+		.first = ATW_VA(in->at.process.lo),
 		.last = ATW_VA(in->at.process.hi - 1), .want = ATW_K(ATW_LEAF),
 	};
 	struct answer a = { 0 };
@@ -120,7 +120,7 @@ static const struct atw_soft_abi *soft(const void *arg)
 
 static int open_tables(struct input *in, struct atw_err *err)
 {
-	const struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	const struct atw_kernel_opts ko = { 0 };
 	struct walk_provider_opts o = { .soft = soft, .soft_arg = in, .frames = true };
 	int r = atw_source_open("live:bpf", NULL, 0, &in->src, err);
 

@@ -150,7 +150,7 @@ static inline struct answer list(const struct input *in, uint32_t flags,
 						  const struct mmu_seen *))
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = flags,
+		.last = ATW_VA(UINT64_MAX), .flags = flags,
 	};
 	struct answer a = { 0 };
 	const struct mmu_seen *s;
@@ -203,7 +203,7 @@ static struct answer list_pa(void *arg) { return list(arg, 0, look_pa); }
 
 static inline struct answer ranges(const struct input *in, unsigned split)
 {
-	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_walk_opts o = { .last = ATW_VA(UINT64_MAX) };
 	struct atw_err err = { 0 };
 	struct answer a = { 0 };
 	struct mmu_ranges *rs;
@@ -336,7 +336,7 @@ static int by_pa(const void *a, const void *b)
 static struct leaf *all_leaves(const struct input *in)
 {
 	struct leaf *leaf = malloc(in->leaves * sizeof(*leaf)), *l = leaf;
-	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_walk_opts o = { .last = ATW_VA(UINT64_MAX) };
 	struct atw_err err = { 0 };
 	const struct mmu_seen *s;
 	struct mmu_walk *w;
@@ -385,7 +385,7 @@ static void choose_addresses(struct input *in)
 
 static void count(struct input *in)
 {
-	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_walk_opts o = { .last = ATW_VA(UINT64_MAX) };
 	struct atw_err err = { 0 };
 	const struct mmu_seen *s;
 	struct mmu_walk *w;
@@ -400,7 +400,7 @@ static void count(struct input *in)
 
 static void measure(const char *path)
 {
-	const struct atw_kernel_opts o = { .size = sizeof(o) };
+	const struct atw_kernel_opts o = { 0 };
 	struct input in = { .path = path };
 	struct atw_err err = { 0 };
 	const struct atw_paging *pg;

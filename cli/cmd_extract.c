@@ -86,7 +86,7 @@ static int extract_count_tasks(struct atw_kernel *k, struct atw_err *err)
 static int extract_check(const struct outfile *t, const struct session *src,
 			 const struct atw_extract_stats *st, struct atw_err *err)
 {
-	const struct atw_kernel_opts o = { .size = sizeof(o) };
+	const struct atw_kernel_opts o = { 0 };
 	struct atw_source *s;
 	struct atw_kernel *k;
 	char path[40];
@@ -135,7 +135,6 @@ static bool extract_settle(const struct common *c, const struct session *src,
 static int extract_extract(const struct common *c, const struct extract_opts *o,
 			   struct session *src)
 {
-	const struct atw_extract_opts eo = { .size = sizeof(eo), .pages = o->pages };
 	struct atw_extract_stats st = { 0 };
 	struct outfile t = { .fd = -1 };
 	struct atw_output *out = NULL;
@@ -154,7 +153,7 @@ static int extract_extract(const struct common *c, const struct extract_opts *o,
 	if (t.fd != STDOUT_FILENO)
 		r = atw_output_open(&oo, &schema, &out, &err);
 	if (r == ATW_OK) {
-		r = atw_extract(src->target->kernel, &eo, extract_write_all, &t, &st,
+		r = atw_extract(src->target->kernel, o->pages, extract_write_all, &t, &st,
 				&err);
 		if (r < 0 && r != ATW_E_IO)
 			atw_err_wrap(&err, "%s", src->name);

@@ -246,7 +246,7 @@ static void map_print_damage(struct map_state *m, const struct atw_err *why)
 static int map_list(struct map_state *m, const struct address *a, struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(a->first), .last = ATW_VA(a->last),
+		.first = ATW_VA(a->first), .last = ATW_VA(a->last),
 		.flags = MMU_WALK_SOFT, .depth = m->depth,
 	};
 	struct mmu_range g;

@@ -2,7 +2,7 @@
 /* cmd_walk.c - page-table walk of an address: its tables, entries and rights. */
 #include "listing.h"
 #include "map.h"
-#include "atwalk.h"
+#include "paging/entry.h"
 
 struct walk_opts {
 	struct space_opts space;
@@ -115,7 +115,7 @@ static int walk_path(struct walk_out *w, const struct mmu_seen *s, uint64_t firs
 		walk_fill_slot(w, &r, first > s->va.u ? first : s->va.u,
 			       s->va.u & ~(size - 1), size);
 		row_set(&r, C_STATE, STATE_TABLE);
-		row_set(&r, C_PHYSICAL, atw_entry_addr(pg, p->level, p->kind, p->word).u);
+		row_set(&r, C_PHYSICAL, entry_addr(pg, p->level, p->kind, p->word).u);
 		walk_fill_step(&w->list, &r, p, STATE_TABLE);
 		if (row_put(&r, w->out, err) < 0)
 			return err->status;
@@ -127,7 +127,7 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 		    struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(a->first), .last = ATW_VA(a->last),
+		.first = ATW_VA(a->first), .last = ATW_VA(a->last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT), .depth = depth,
 		.flags = a->is_range ? 0 : MMU_WALK_EACH,
 	};

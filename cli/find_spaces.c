@@ -40,7 +40,7 @@ static int find_spaces_each_top(const struct mmu_space *sp, struct atw_err *err,
 				int (*fn)(void *arg, const struct mmu_seen *s), void *arg)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(UPPER), .last = ATW_VA(UINT64_MAX),
+		.first = ATW_VA(UPPER), .last = ATW_VA(UINT64_MAX),
 		.want = ATW_K_ANY, .flags = MMU_WALK_EACH, .depth = 1,
 	};
 	const struct mmu_seen *s;

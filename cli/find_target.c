@@ -187,7 +187,7 @@ static int find_target_translate(struct translation *t, struct atw_err *err)
 	const struct mmu_space *sp = &t->f->src.subject.space;
 	/* Recurring tables lead to the same frames. */
 	const struct mmu_walk_opts wo = {
-		.size = sizeof(wo), .first = ATW_VA(t->a->first), .last = ATW_VA(t->a->last),
+		.first = ATW_VA(t->a->first), .last = ATW_VA(t->a->last),
 		.flags = MMU_WALK_FOLD | MMU_WALK_SOFT,
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
 	};

@@ -137,7 +137,7 @@ int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
 {
 	/* The half that is the process's own. */
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(INT64_MAX), .flags = MMU_WALK_SOFT,
+		.last = ATW_VA(INT64_MAX), .flags = MMU_WALK_SOFT,
 	};
 	struct usage_tally t = {
 		.p = p, .u = u, .sp = sp, .abi = target_soft(p->src.target)};

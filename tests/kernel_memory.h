@@ -72,7 +72,7 @@ static inline int kmemory_fact(struct atw_source *s, const char *key, struct atw
 }
 
 static const struct atw_source_ops kmemory_ops = {
-	.size = sizeof(kmemory_ops), .name = "kmemory", .help = "a kernel of a test",
+	.name = "kmemory", .help = "a kernel of a test",
 	.read = kmemory_read, .extent = kmemory_extent, .fact = kmemory_fact,
 };
 

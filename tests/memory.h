@@ -121,7 +121,7 @@ static inline void mem_close(struct atw_source *s)
 }
 
 static const struct atw_source_ops mem_ops = {
-	.size = sizeof(mem_ops), .name = "memory", .help = "pages of a test",
+	.name = "memory", .help = "pages of a test",
 	.close = mem_close, .read = mem_read, .extent = mem_extent, .fact = mem_fact,
 };
 

@@ -370,7 +370,7 @@ static void recording_check_room(struct recording *r)
 /* Reply to the recorder, which is stopped until then. */
 void recording_answer(struct recording *r)
 {
-	struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	struct atw_kernel_opts ko = { 0 };
 	struct atw_source *source = NULL;
 	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };

@@ -40,7 +40,7 @@ struct running {
 static int recording_live_find_kernel(struct recording *r, struct running *x,
 				      uint32_t *task_tgid, struct atw_err *err)
 {
-	struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	struct atw_kernel_opts ko = { 0 };
 	const struct btf *types;
 	int ret = atw_source_open("live:bpf", NULL, 0, &x->source, err);
 

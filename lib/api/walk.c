@@ -24,7 +24,6 @@ static int walk_check(struct atw_space *space, const void *ret, struct atw_err *
 static struct mmu_walk_opts walk_opts(const struct atw_walk_opts *o)
 {
 	return (struct mmu_walk_opts){
-		.size = sizeof(struct mmu_walk_opts),
 		.first = o->first,
 		.last = o->last.u ? o->last : ATW_VA(UINT64_MAX),
 		.want = o->flags & ATW_WALK_TABLES ? ATW_K_ANY : 0,
@@ -140,7 +139,7 @@ static unsigned api_walk_ranges_split(uint32_t split)
 int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
 		    struct atw_ranges **ret, struct atw_err *err)
 {
-	struct mmu_walk_opts mo = {.size = sizeof(mo), .flags = MMU_WALK_FOLD};
+	struct mmu_walk_opts mo = {.flags = MMU_WALK_FOLD};
 	struct atw_ranges_opts o;
 	struct atw_ranges *g;
 	int r = walk_check(space, ret, err);

@@ -397,7 +397,7 @@ static int extract_cpus(struct extract *x, struct atw_err *err)
 	atw_fact_u64(x->k->mem, "cpus", &n);
 	for (uint64_t i = 0; i < n && r == ATW_OK; i++) {
 		struct atw_kernel_opts o = {
-			.size = sizeof(o), .has_cpu = true, .cpu = (unsigned)i,
+			.has_cpu = true, .cpu = (unsigned)i,
 		};
 		struct atw_kernel *k;
 		char text[40];
@@ -418,7 +418,7 @@ static int extract_cpus(struct extract *x, struct atw_err *err)
 
 /* ---- the whole extract ---- */
 
-static int extract_gather(struct extract *x, const struct atw_extract_opts *o,
+static int extract_gather(struct extract *x, bool pages,
 			  struct moving *moving, struct atw_err *err)
 {
 	int r;
@@ -439,7 +439,7 @@ static int extract_gather(struct extract *x, const struct atw_extract_opts *o,
 		pages_add_zeroes(x->k, &x->spaces, &x->marks);
 		x->longest = 0;
 	}
-	if (r == ATW_OK && o->pages) {
+	if (r == ATW_OK && pages) {
 		/* They are adjacent: only the named ones are kept. */
 		x->longest = PAGES_LONGEST;
 		r = pages_add(x->k, &x->spaces, &x->marks, err);
@@ -484,7 +484,7 @@ void extract_deinit(struct extract *x)
 
 /* `moving`: of a running machine, the recorded reads; else NULL. */
 static int extract_all(struct atw_kernel *k, struct moving *moving,
-		       const struct atw_extract_opts *o, atw_extract_write *fn, void *arg,
+		       bool pages, atw_extract_write *fn, void *arg,
 		       struct atw_extract_stats *ret, struct atw_err *err)
 {
 	struct extract x = { .k = k };
@@ -499,7 +499,7 @@ static int extract_all(struct atw_kernel *k, struct moving *moving,
 	}
 	x.tables.marks = &x.marks;
 	kmem_on_touch(x.m, extract_touched, &x);
-	r = extract_gather(&x, o, moving, err);
+	r = extract_gather(&x, pages, moving, err);
 	kmem_on_touch(x.m, NULL, NULL);
 	if (r == ATW_OK)
 		r = extract_write_file(&x, moving, fn, arg, err);
@@ -509,32 +509,22 @@ static int extract_all(struct atw_kernel *k, struct moving *moving,
 	return r;
 }
 
-int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
-		atw_extract_write *fn, void *arg, struct atw_extract_stats *ret,
-		struct atw_err *err)
+int atw_extract(struct atw_kernel *k, bool pages, atw_extract_write *fn, void *arg,
+		struct atw_extract_stats *ret, struct atw_err *err)
 {
-	static const struct atw_extract_opts none = { .size = sizeof(none) };
 	struct moving moving = { 0 };
 	struct atw_kernel *still;
 	int r;
 
-	r = kernel_given(k, err);
-	if (r == ATW_OK && !fn)
-		r = atw_err_set(err, ATW_E_USAGE, "no function is given that takes the file");
-	if (r < 0)
-		return r;
-	o = o ? o : &none;
-	if (o->size < sizeof(*o))
-		return atw_err_set(err, ATW_E_USAGE, "extract options of another version");
 	if (k->sought_kmem.done)
 		return atw_err_set(err, ATW_E_USAGE, "the kernel was used before it is extracted");
 	if (!atw_source_is_live(k->mem))
-		return extract_all(k, NULL, o, fn, arg, ret, err);
+		return extract_all(k, NULL, pages, fn, arg, ret, err);
 	r = moving_read(k, &moving, err);
 	if (r == ATW_OK)
 		r = kernel_over(k, moving.replay, &still, err);
 	if (r == ATW_OK) {
-		r = extract_all(still, &moving, o, fn, arg, ret, err);
+		r = extract_all(still, &moving, pages, fn, arg, ret, err);
 		atw_kernel_close(still);
 	}
 	moving_deinit(&moving);

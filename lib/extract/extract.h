@@ -11,11 +11,6 @@
 
 #include "linux/linux.h"
 
-struct atw_extract_opts {
-	size_t size;             /* sizeof this struct, for the ABI */
-	bool pages;              /* with struct pages of mapped memory */
-};
-
 struct atw_extract_stats {
 	uint64_t spaces;         /* of processes, CPUs and the kernel */
 	uint64_t tables, table_bytes;
@@ -38,10 +33,9 @@ typedef int atw_extract_write(void *arg, const void *data, size_t len,
 			      struct atw_err *err);
 /*
  * The kernel must have been opened for this, without any lookup so far: what is read from
- * now on is written to the file.
+ * now on is written to the file. `pages`: with struct pages of mapped memory.
  */
-int atw_extract(struct atw_kernel *k, const struct atw_extract_opts *o,
-		atw_extract_write *fn, void *arg,
+int atw_extract(struct atw_kernel *k, bool pages, atw_extract_write *fn, void *arg,
 		struct atw_extract_stats *ret, struct atw_err *err);
 
 #endif

@@ -114,7 +114,7 @@ static int extract_pages_add_space(struct extract_pages_state *p,
 {
 	const struct atw_soft_abi abi = atw_kernel_soft_abi(p->k, &sp->paging);
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
+		.last = ATW_VA(INT64_MAX),
 		.flags = MMU_WALK_FOLD | MMU_WALK_SOFT,
 	};
 	unsigned shift = sp->paging.page_shift;
@@ -147,7 +147,7 @@ static bool extract_pages_zeroes_of(struct extract_pages_state *p,
 				    const struct mmu_space *sp)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(INT64_MAX),
+		.last = ATW_VA(INT64_MAX),
 		.want = ATW_K(ATW_LEAF), .flags = MMU_WALK_FOLD,
 	};
 	const struct zero_pages *z = &p->map->zero;

@@ -291,7 +291,6 @@ static void recorded_replay_close(struct atw_source *s)
 }
 
 static const struct atw_source_ops replay_ops = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "replay",
 	.help = "has what was read",
 	.close = recorded_replay_close,

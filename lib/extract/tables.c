@@ -49,7 +49,7 @@ static bool tables_add_table(struct tables *t, const struct mmu_space *sp, atw_p
 int tables_add(struct tables *t, const struct mmu_space *sp, struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.last = ATW_VA(UINT64_MAX),
 		.want = ATW_K(ATW_TABLE), .flags = MMU_WALK_FOLD,
 	};
 	const struct mmu_seen *s;

@@ -568,8 +568,6 @@ int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *er
 	struct atw_err why = { 0 };
 	int r = ATW_END;
 
-	if (!a || !ret)
-		return atw_err_set(err, ATW_E_USAGE, "no list of areas is open");
 	while (r == ATW_END && a->phase != DONE) {
 		if (a->count == AREAS) {
 			a->phase = DONE;
@@ -590,7 +588,7 @@ int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *er
 
 const struct atw_err *atw_areas_error(const struct atw_areas *a)
 {
-	return a ? &a->unread : NULL;
+	return &a->unread;
 }
 
 int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err *err)

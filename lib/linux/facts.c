@@ -39,25 +39,12 @@ static int facts_on_banner(void *arg, atw_pa at, struct search *s)
 	return 1;
 }
 
-static int facts_text_given(const struct atw_kernel *k, const char *buf, size_t len,
-			    struct atw_err *err)
-{
-	int r = kernel_given(k, err);
-
-	if (r == ATW_OK && (!buf || !len))
-		r = atw_err_set(err, ATW_E_USAGE, "no room is given for a text");
-	return r;
-}
-
 int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len, struct atw_err *err)
 {
 	struct facts_hunt h = {k, buf, len};
 	struct kmem *m;
 	uint64_t at;
-	int r = facts_text_given(k, buf, len, err);
 
-	if (r < 0)
-		return r;
 	if (kernel_kmem(k, &m, NULL) == ATW_OK &&
 	    kernel_symbol(k, "linux_banner", &at, NULL) == ATW_OK &&
 	    kmem_text(m, at, buf, len, NULL) == ATW_OK &&
@@ -78,10 +65,8 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 {
 	struct kmem *m;
 	uint64_t at;
-	int r = facts_text_given(k, buf, len, err);
+	int r = kernel_kmem(k, &m, err);
 
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &m, err);
 	if (r == ATW_OK)
 		r = kernel_symbol(k, "saved_command_line", &at, err);
 	if (r == ATW_OK)

@@ -64,8 +64,6 @@ const struct atw_vmcoreinfo *atw_kernel_vmcoreinfo(const struct atw_kernel *k)
 
 int atw_kernel_vmcoreinfo_at(const struct atw_kernel *k, atw_pa *ret)
 {
-	if (!k || !ret)
-		return ATW_E_USAGE;
 	if (!k->vi_copy)
 		return ATW_E_MISSING;
 	*ret = k->vi_at;

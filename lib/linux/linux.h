@@ -25,7 +25,6 @@ enum atw_root_from {
 };
 
 struct atw_kernel_opts {
-	size_t size;             /* sizeof this struct, for the ABI */
 	const char *paging;      /* --paging: a mode's name; NULL: detect */
 	const char *ext;         /* extensions, comma separated; NULL: none */
 	bool has_root;

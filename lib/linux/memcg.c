@@ -68,8 +68,6 @@ int atw_memmap_cgroup(struct atw_memmap *m, uint64_t pfn, uint64_t *ret)
 	const uint8_t *p;
 	uint64_t data;
 
-	if (!m || !ret)
-		return ATW_E_USAGE;
 	n = kernel_needs(m->k);
 	id = n->member[N_page_memcg_data] != NEED_NONE ? N_page_memcg_data : N_page_mem_cgroup;
 	if (n->member[id] == NEED_NONE || n->member[id] > m->where.size - 8 ||

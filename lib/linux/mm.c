@@ -189,8 +189,6 @@ int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret
 
 	if (r < 0)
 		return r;
-	if (!t)
-		return atw_err_set(err, ATW_E_USAGE, "no task is given");
 	v.n = kernel_members(k);
 	n.space = k->own;
 	opened = atw_mm_open(k, t->mm, &n, &why);

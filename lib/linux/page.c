@@ -75,13 +75,9 @@ void atw_memmap_close(struct atw_memmap *m)
 	free(m);
 }
 
-static const char no_memmap[] = "no struct pages are open";
-
 int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		    struct atw_err *err)
 {
-	if (!m || !ret)
-		return atw_err_set(err, ATW_E_USAGE, "%s", no_memmap);
 	return memmap_page_again(m, pfn, ret, err);
 }
 
@@ -104,13 +100,9 @@ static void page_announce(struct atw_memmap *m, uint64_t pfn)
 int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *ret,
 		    struct atw_err *err)
 {
-	bool follows;
-	int r;
+	bool follows = pfn && pfn == m->next;
+	int r = follows ? ATW_OK : memmap_keep_nothing(&m->where, err);
 
-	if (!m || !ret)
-		return atw_err_set(err, ATW_E_USAGE, "%s", no_memmap);
-	follows = pfn && pfn == m->next;
-	r = follows ? ATW_OK : memmap_keep_nothing(&m->where, err);
 	if (r == ATW_OK) {
 		if (!follows)
 			m->announced = m->batch = 0;
@@ -140,12 +132,9 @@ uint64_t memmap_none(struct atw_memmap *m, uint64_t pfn)
 bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t *ret,
 		     uint64_t *same)
 {
-	uint64_t section, left;
+	uint64_t section = (uint64_t)1 << m->where.shift;
+	uint64_t left = section - ((pfn - m->where.first_pfn) & (section - 1));
 
-	if (!m || !ret || !same)
-		return false;
-	section = (uint64_t)1 << m->where.shift;
-	left = section - ((pfn - m->where.first_pfn) & (section - 1));
 	*same = max < left ? max : left;
 	return memmap_address(m->kmem, &m->where, pfn) &&
 	       nodes_run(&m->nodes, pfn, *same, ret, same);

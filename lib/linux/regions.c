@@ -87,7 +87,7 @@ static uint64_t regions_last_at_distance(const struct plan *p, uint64_t first,
 					 uint64_t last, uint64_t distance)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
+		.first = ATW_VA(first), .last = ATW_VA(last),
 	};
 	struct mmu_ranges *ranges;
 	struct mmu_range g;
@@ -296,8 +296,6 @@ static void regions_find(struct atw_kernel *k)
 
 int atw_kernel_region(struct atw_kernel *k, size_t i, struct atw_region *ret)
 {
-	if (!k)
-		return ATW_E_USAGE;
 	if (!k->regions) {
 		k->regions = calloc(1, sizeof(*k->regions));
 		if (!k->regions)

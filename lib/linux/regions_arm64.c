@@ -179,7 +179,7 @@ static bool regions_arm64_image_by_walk(const struct plan *p, uint64_t text,
 					uint64_t distance, uint64_t *start, uint64_t *end)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(text - SZ_64K),
+		.first = ATW_VA(text - SZ_64K),
 		.last = ATW_VA(text + LONGEST_IMAGE),
 	};
 	struct mmu_ranges *ranges;

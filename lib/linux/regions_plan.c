@@ -121,7 +121,7 @@ static struct leaf regions_plan_leaf_of(const struct plan *p, const struct mmu_s
 bool first_leaf(const struct plan *p, uint64_t first, uint64_t last, struct leaf *ret)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
+		.first = ATW_VA(first), .last = ATW_VA(last),
 	};
 	const struct mmu_seen *s;
 	struct mmu_walk *w;
@@ -146,7 +146,7 @@ static enum found regions_plan_last_entry(const struct plan *p, uint64_t first,
 					  uint64_t last, unsigned depth, struct leaf *ret)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
+		.first = ATW_VA(first), .last = ATW_VA(last),
 		.want = ATW_K_ANY, .depth = depth,
 	};
 	const struct mmu_seen *s;

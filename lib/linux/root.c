@@ -128,8 +128,6 @@ int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg)
 	struct texts t = { .fn = fn, .arg = arg };
 	uint64_t unreadable = 0;
 
-	if (!k || !fn)
-		return ATW_E_USAGE;
 	t.mem = k->mem;
 	return atw_source_is_live(k->mem)
 		       ? 0
@@ -361,19 +359,14 @@ static int root_no(const struct atw_err *note, uint64_t unreadable, struct atw_e
 int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		    struct atw_kernel **ret, struct atw_err *err)
 {
-	static const struct atw_kernel_opts none = { .size = sizeof(none) };
+	static const struct atw_kernel_opts none = { 0 };
 	struct atw_kernel *k;
 	struct atw_err why = { 0 };
 	uint64_t unreadable = 0;
 	bool wanted, found;
 	int r = ATW_OK;
 
-	if (!mem || !mem->ops)
-		return atw_err_set(err, ATW_E_USAGE, "no source is given");
-	if (!o)
-		o = &none;
-	if (o->size < sizeof(*o))
-		return atw_err_set(err, ATW_E_USAGE, "kernel options of another version");
+	o = o ? o : &none;
 	wanted = o->paging || o->has_root || o->ext;
 	k = calloc(1, sizeof(*k));
 	if (!k)

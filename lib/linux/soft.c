@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "linux/kernel.h"
 #include "linux/soft.h"
-#include "paging/check.h"
+#include "paging/entry.h"
 
 struct field { uint8_t lo, bits; };
 
@@ -31,7 +31,6 @@ struct soft_layout {
 };
 
 #define KERNEL(a, b) ((unsigned)(a) << 16 | (unsigned)(b))
-#define BIT(n) ((uint64_t)1 << (n))
 
 /* The layouts of an architecture, newest first. */
 static const struct soft_layout layouts[] = {
@@ -280,7 +279,7 @@ struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 static atw_pa soft_page_of(const struct atw_paging *pg, unsigned level, uint64_t word,
 			   bool inverted)
 {
-	return atw_entry_addr(pg, level, ATW_LEAF, inverted ? ~word : word);
+	return entry_addr(pg, level, ATW_LEAF, inverted ? ~word : word);
 }
 
 static uint64_t soft_take(uint64_t word, struct field f)
@@ -333,13 +332,13 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 				     const struct atw_paging *pg,
 				     unsigned level, uint64_t word)
 {
-	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi->known };
 	const struct soft_layout *l;
 	uint64_t there;
 
 	if (!word)
 		return s;
-	if (!abi || !paging_has(pg, level) || abi->generation >= ARRAY_SIZE(layouts)) {
+	if (abi->generation >= ARRAY_SIZE(layouts)) {
 		s.what = ATW_SOFT_UNKNOWN;
 		return s;
 	}
@@ -366,9 +365,9 @@ struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
 					const struct atw_paging *pg, atw_va va,
 					unsigned level, uint64_t word)
 {
-	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi->known };
 
-	if (!(va.u >> 63) || !word || !abi || !paging_has(pg, level) || abi->generation >= ARRAY_SIZE(layouts))
+	if (!(va.u >> 63) || !word || abi->generation >= ARRAY_SIZE(layouts))
 		return atw_soft_decode(abi, pg, level, word);
 	s.what = ATW_SOFT_PROTNONE;
 	s.pa = soft_page_of(pg, level, word, layouts[abi->generation].inverted);

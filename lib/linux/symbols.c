@@ -278,8 +278,6 @@ int atw_kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 {
 	int r = kernel_given(k, err);
 
-	if (r == ATW_OK && !name)
-		r = atw_err_set(err, ATW_E_USAGE, "no symbol is named");
 	return r < 0 ? r : kernel_symbol(k, name, ret, err);
 }
 

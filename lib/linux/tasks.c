@@ -376,8 +376,6 @@ int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *er
 	struct atw_err why = { 0 };
 	int r = ATW_END;
 
-	if (!t || !ret)
-		return atw_err_set(err, ATW_E_USAGE, "no list of tasks is open");
 	while (r == ATW_END && t->phase != DONE) {
 		if (t->count++ >= 2 * PID_MAX) {
 			t->phase = DONE;

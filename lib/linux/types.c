@@ -295,8 +295,6 @@ int atw_kernel_need(struct atw_kernel *k, size_t i, struct atw_need *ret)
 {
 	struct need_info info;
 
-	if (!k)
-		return ATW_E_USAGE;
 	if (i >= needs_count())
 		return ATW_END;
 	info = needs_at(kernel_needs(k), i);

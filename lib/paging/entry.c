@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* entry.c - decoding of page-table entries; the inline functions are in entry.h. */
-#include "paging/check.h"
 #include "paging/entry.h"
-
-enum atw_kind atw_entry_kind(const struct atw_paging *pg, unsigned level,
-			     uint64_t word)
-{
-	return paging_has(pg, level) ? entry_kind(pg, level, word) : ATW_BAD;
-}
-
-atw_pa atw_entry_addr(const struct atw_paging *pg, unsigned level,
-		      enum atw_kind kind, uint64_t word)
-{
-	return paging_has(pg, level) ? entry_addr(pg, level, kind, word) : ATW_PA(0);
-}
 
 struct entry_pieces entry_pieces(const struct atw_paging *pg, unsigned level,
 				 enum atw_kind kind)
@@ -53,40 +40,18 @@ bool entry_may_replace(const struct atw_paging *pg, unsigned level)
 unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
 			uint64_t word)
 {
-	const struct atw_span_rule *s;
+	const struct atw_span_rule *s = entry_span_rule(pg, level, word);
 
-	if (!paging_has(pg, level))
-		return 0;
-	s = entry_span_rule(pg, level, word);
 	return s ? s->shift : pg->level[level].shift;
-}
-
-bool atw_entry_replaces(const struct atw_paging *pg, unsigned level,
-			uint64_t word)
-{
-	const struct atw_span_rule *s = paging_has(pg, level) ? entry_span_rule(pg, level, word)
-							      : NULL;
-
-	return s && s->replaces;
-}
-
-unsigned atw_entry_rights(const struct atw_paging *pg, unsigned level,
-			  enum atw_kind kind, uint64_t word, unsigned above)
-{
-	return paging_has(pg, level) ? entry_rights(pg, level, kind, word, above) : 0;
 }
 
 uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
 			 enum atw_kind kind, uint64_t word)
 {
-	const struct atw_flag *f;
 	uint64_t ret = 0, bit = 1;
 
-	if (!paging_has(pg, level))
-		return 0;
-	f = pg->flags;
 	word &= ~pg->ignore;
-	for (; f->letter; f++, bit <<= 1)
+	for (const struct atw_flag *f = pg->flags; f->letter; f++, bit <<= 1)
 		if ((word & f->mask) == f->value &&
 		    (f->levels & ATW_L(level)) && (f->kinds & ATW_K(kind)))
 			ret |= bit;
@@ -99,14 +64,10 @@ uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
  */
 uint64_t atw_leaf_attrs(const struct atw_paging *pg, unsigned level)
 {
-	const struct atw_bits *b;
-	uint32_t here;
+	const struct atw_bits *b = pg->addr;
+	uint32_t here = ATW_L(level);
 	uint64_t ret = 0;
 
-	if (!paging_has(pg, level))
-		return 0;
-	b = pg->addr;
-	here = ATW_L(level);
 	for (const struct atw_rule *r = pg->rules; ; r++) {
 		if (r->levels & here)
 			ret |= r->mask | r->nonzero;

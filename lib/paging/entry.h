@@ -38,6 +38,19 @@ static inline const struct atw_span_rule *entry_span_rule(const struct atw_pagin
 	return NULL;
 }
 
+/* Do the low address bits of its span come from the virtual address? */
+static inline bool entry_replaces(const struct atw_paging *pg, unsigned level, uint64_t word)
+{
+	const struct atw_span_rule *s = entry_span_rule(pg, level, word);
+
+	return s && s->replaces;
+}
+
+/*
+ * The address in an entry: of the next table, or the one that the first byte of the
+ * leaf's slot maps to (for a leaf with a span that replaces address bits: the first byte
+ * of the whole run).
+ */
 static inline atw_pa entry_addr(const struct atw_paging *pg, unsigned level,
 				enum atw_kind kind, uint64_t word)
 {
@@ -81,6 +94,7 @@ struct entry_pieces entry_pieces(const struct atw_paging *pg, unsigned level,
 /* Does the level have leaves with low address bits that come from the VA? */
 bool entry_may_replace(const struct atw_paging *pg, unsigned level);
 
+/* The permissions of `above` that remain below this entry. */
 static inline unsigned entry_rights(const struct atw_paging *pg, unsigned level,
 				    enum atw_kind kind, uint64_t word, unsigned above)
 {

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "paging/check.h"
 #include "paging/tables.h"
 
 static int extend_set_cbit(struct atw_paging *pg, const char *number, struct atw_err *err)
@@ -48,12 +47,7 @@ int atw_paging_extend(struct atw_paging *pg, const char *ext,
 		      struct atw_err *err)
 {
 	const struct atw_extension *x;
-	int r = paging_check(pg, err);
 
-	if (r < 0)
-		return r;
-	if (!ext)
-		return atw_err_set(err, ATW_E_USAGE, "no extension is given");
 	if (!strncmp(ext, "cbit=", 5))
 		return extend_set_cbit(pg, ext + 5, err);
 

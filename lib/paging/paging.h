@@ -136,25 +136,9 @@ const struct atw_paging *atw_paging_find(const char *name);
 int atw_paging_extend(struct atw_paging *pg, const char *ext,
 		      struct atw_err *err);
 
-enum atw_kind atw_entry_kind(const struct atw_paging *pg,
-			     unsigned level, uint64_t word);
-/*
- * The address in an entry: of the next table, or the one that the first byte of the
- * leaf's slot maps to (for a leaf with a span that replaces address bits: the first byte
- * of the whole run).
- */
-atw_pa atw_entry_addr(const struct atw_paging *pg, unsigned level,
-		      enum atw_kind kind, uint64_t word);
 /* log2 of the bytes this leaf is one translation for; at least the slot's. */
 unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
 			uint64_t word);
-/* Whether the span's low address bits come from the virtual address. */
-bool atw_entry_replaces(const struct atw_paging *pg, unsigned level,
-			uint64_t word);
-/* The permissions of `above` that remain below this entry. */
-unsigned atw_entry_rights(const struct atw_paging *pg, unsigned level,
-			  enum atw_kind kind, uint64_t word,
-			  unsigned above);
 /* Bit i is set if pg->flags[i] matches. */
 uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
 			 enum atw_kind kind, uint64_t word);
@@ -171,8 +155,6 @@ void atw_rights_letters(unsigned rights, char ret[5]);
 static inline unsigned atw_index(const struct atw_paging *pg, unsigned level,
 				 atw_va va)
 {
-	if (level >= ATW_MAX_LEVELS)
-		return 0;
 	return (va.u >> pg->level[level].shift) &
 	       ((1u << pg->level[level].bits) - 1);
 }
@@ -180,8 +162,6 @@ static inline unsigned atw_index(const struct atw_paging *pg, unsigned level,
 static inline size_t atw_table_bytes(const struct atw_paging *pg,
 				     unsigned level)
 {
-	if (level >= ATW_MAX_LEVELS)
-		return 0;
 	return (size_t)pg->word_size << pg->level[level].bits;
 }
 

@@ -326,7 +326,6 @@ static void avml_describe(struct atw_source *s, char *buf, size_t len)
 
 /* No peek: what is unpacked makes room for other chunks later. */
 const struct atw_source_ops source_avml = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "avml",
 	.help = "AVML: LiME ranges compressed with snappy",
 	.probe = avml_probe,

@@ -296,7 +296,6 @@ static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 }
 
 const struct atw_source_ops source_elf = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "elf",
 	.help = "ELF core: QEMU, /proc/vmcore, makedumpfile -E",
 	.probe = elf_probe,

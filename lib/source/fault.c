@@ -127,7 +127,6 @@ static void fault_close(struct atw_source *s)
 }
 
 #define FAULT_OPS(...) { \
-	.size = sizeof(struct atw_source_ops), \
 	.name = "fault", \
 	.help = "makes reads fail", \
 	.close = fault_close, \

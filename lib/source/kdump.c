@@ -249,7 +249,6 @@ static void kdump_close(struct atw_source *s)
 }
 
 const struct atw_source_ops source_kdump = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "kdump",
 	.help = "kdump-compressed, also flattened or split (makedumpfile, QEMU)",
 	.probe = kdump_source_probe,

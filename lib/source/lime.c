@@ -61,7 +61,6 @@ static int lime_open(struct atw_source *s, const struct atw_source_spec *spec,
 }
 
 const struct atw_source_ops source_lime = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "lime",
 	.help = "LiME ranges",
 	.probe = lime_probe,

@@ -81,7 +81,6 @@ static int live_open(struct atw_source *s, const struct atw_source_spec *spec,
 
 /* Each way has operations of its own, which replace these. */
 const struct atw_source_ops source_live = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "live",
 	.help = "the running kernel; live:kcore and live:bpf choose the way",
 	.probe = live_probe,

@@ -379,7 +379,6 @@ static void live_bpf_describe(struct atw_source *s, char *buf, size_t len)
 }
 
 static const struct atw_source_ops direct_ops = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "live",
 	.help = "the running kernel, through BPF",
 	.close = live_bpf_close,

@@ -409,7 +409,6 @@ static void kcore_describe(struct atw_source *s, char *buf, size_t len)
 }
 
 static const struct atw_source_ops kcore_ops = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "live",
 	.help = "the running kernel, through /proc/kcore",
 	.close = kcore_close,

@@ -39,7 +39,6 @@ static int raw_open(struct atw_source *s, const struct atw_source_spec *spec,
 }
 
 const struct atw_source_ops source_raw = {
-	.size = sizeof(struct atw_source_ops),
 	.name = "raw",
 	.help = "plain image of memory; raw:PATH@ADDRESS says where it starts",
 	.probe = raw_probe,

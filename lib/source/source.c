@@ -6,16 +6,11 @@
 
 #include "base/bytes.h"
 
-static const char no_source[] = "no source is given";
-
 ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 		 struct atw_err *err)
 {
 	size_t done = 0;
 
-	if (!s || !s->ops || (len && !buf))
-		return atw_err_set(err, ATW_E_USAGE, "%s",
-				   s && s->ops ? "no room is given to read into" : no_source);
 	while (done < len) {
 		ssize_t n;
 
@@ -37,21 +32,10 @@ ssize_t atw_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 	return (ssize_t)done;
 }
 
-/* Kinds compiled before there was such a thing have a shorter table. */
-#define HAS(ops, member) \
-	((ops)->size >= offsetof(struct atw_source_ops, member) + sizeof((ops)->member) && \
-	 (ops)->member)
-
 void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 		   struct atw_err *err)
 {
-	if (!s || !s->ops) {
-		atw_err_set(err, ATW_E_USAGE, "%s", no_source);
-		for (size_t i = 0; i < n; i++)
-			piece[i].got = ATW_E_USAGE;
-		return;
-	}
-	if (HAS(s->ops, read_many)) {
+	if (s->ops->read_many) {
 		s->ops->read_many(s, piece, n, err);
 		return;
 	}
@@ -61,40 +45,36 @@ void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 
 void *atw_buffer_open(struct atw_source *s, size_t len)
 {
-	void *own = s && s->ops && HAS(s->ops, buffer_open) ? s->ops->buffer_open(s, len) : NULL;
+	void *own = s->ops->buffer_open ? s->ops->buffer_open(s, len) : NULL;
 
 	return own ? own : malloc(len);
 }
 
 void atw_buffer_close(struct atw_source *s, void *buf)
 {
-	if (!s || !s->ops || !HAS(s->ops, buffer_close) || !s->ops->buffer_close(s, buf))
+	if (!s->ops->buffer_close || !s->ops->buffer_close(s, buf))
 		free(buf);
 }
 
 void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
 {
-	if (s && s->ops && HAS(s->ops, mapped))
+	if (s->ops->mapped)
 		s->ops->mapped(s, pa, va, len);
 }
 
 int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		     struct atw_err *err)
 {
-	if (!s || !s->ops || !HAS(s->ops, mm_of))
-		return ATW_END;
-	return s->ops->mm_of(s, pid, ret, err);
+	return s->ops->mm_of ? s->ops->mm_of(s, pid, ret, err) : ATW_END;
 }
 
 int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
-	return s && s->ops ? s->ops->extent(s, pa, ret) : ATW_E_USAGE;
+	return s->ops->extent(s, pa, ret);
 }
 
 int atw_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
-	if (!s || !s->ops || !key)
-		return ATW_E_USAGE;
 	return s->ops->fact ? s->ops->fact(s, key, ret) : ATW_E_MISSING;
 }
 

@@ -49,7 +49,6 @@ struct atw_piece {
 struct atw_source;
 
 struct atw_source_ops {
-	size_t size;             /* sizeof this struct where it was compiled */
 	const char *name;        /* as in FORMAT:PATH */
 	const char *help;        /* a few words for `atwalk info` and --help */
 

@@ -54,12 +54,9 @@ static const struct atw_source_ops trace_peek_ops = TRACE_OPS(.peek = trace_peek
 int atw_source_trace(struct atw_source *below, atw_trace_fn *fn, void *arg,
 		     struct atw_source **ret, struct atw_err *err)
 {
-	struct atw_source *s;
+	struct atw_source *s = wrap_new(below->ops->peek ? &trace_peek_ops : &trace_ops,
+					below, sizeof(struct trace), err);
 
-	if (!below || !below->ops || !fn)
-		return atw_err_set(err, ATW_E_USAGE, "no source, or no function, is given to trace");
-	s = wrap_new(below->ops->peek ? &trace_peek_ops : &trace_ops,
-		     below, sizeof(struct trace), err);
 	if (!s)
 		return ATW_E_NOMEM;
 	*(struct trace *)s->impl = (struct trace){ fn, arg };

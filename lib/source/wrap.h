@@ -23,7 +23,7 @@ int wrap_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err
 
 /* The operations of a wrapper that asks `below` for all but bytes. */
 #define WRAP_OPS \
-	.size = sizeof(struct atw_source_ops), .extent = wrap_extent, .fact = wrap_fact, \
+	.extent = wrap_extent, .fact = wrap_fact, \
 	.describe = wrap_describe, .buffer_open = wrap_buffer_open, \
 	.buffer_close = wrap_buffer_close, .mapped = wrap_mapped, .mm_of = wrap_mm_of
 

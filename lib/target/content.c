@@ -29,7 +29,6 @@ int content_open(struct target *t, const struct mmu_space *space, uint64_t first
 		 uint64_t last, bool absent, struct content **ret, struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o),
 		.first = ATW_VA(first),
 		.last = ATW_VA(last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),

@@ -272,7 +272,7 @@ static int look_looker_walk(struct look_looker *k, const struct mmu_space *sp,
 			    struct atw_err *err)
 {
 	const struct mmu_walk_opts wo = {
-		.size = sizeof(wo), .last = ATW_VA(UINT64_MAX >> 1), .flags = MMU_WALK_SOFT,
+		.last = ATW_VA(UINT64_MAX >> 1), .flags = MMU_WALK_SOFT,
 	};
 	const struct mmu_seen *s;
 	struct mmu_walk *w;

@@ -62,7 +62,7 @@ int walk_pages_open(struct page_cursor *cur, struct atw_err *err)
 	struct memory_pages *c = memory_pages_of(cur);
 	uint64_t first = cur->q.first;
 	const struct mmu_walk_opts wo = {
-		.size = sizeof(wo), .first = ATW_VA(first), .last = ATW_VA(cur->q.last),
+		.first = ATW_VA(first), .last = ATW_VA(cur->q.last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
 	};
 
@@ -247,7 +247,7 @@ int walk_count(struct provider *p, struct atw_err *err)
 	for (size_t i = 0; i < p->ntasks; i++) {
 		const struct mmu_space *sp = &w->space[i].mm.space;
 		const struct mmu_walk_opts wo = {
-			.size = sizeof(wo), .last = ATW_VA(p->user_last),
+			.last = ATW_VA(p->user_last),
 			.flags = MMU_WALK_SOFT,
 		};
 		const struct mmu_seen *s;

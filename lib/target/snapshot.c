@@ -311,7 +311,7 @@ static int snapshot_add_range(struct snapshot *s, const struct mmu_range *g,
 int snapshot_read_kernel(struct atw_kernel *k, struct snapshot *ret, struct atw_err *err)
 {
 	const struct mmu_space *space = atw_kernel_space(k);
-	const struct mmu_walk_opts o = {.size = sizeof(o), .last = ATW_VA(UINT64_MAX)};
+	const struct mmu_walk_opts o = {.last = ATW_VA(UINT64_MAX)};
 	const uint64_t page = (uint64_t)1 << space->paging.page_shift;
 	struct snapshot s = {.name = "kernel"};
 	struct mmu_ranges *ranges;

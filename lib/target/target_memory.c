@@ -77,7 +77,6 @@ static int memory_attach(struct target *t, const struct target_opts *o,
 {
 	char ext[128];
 	struct atw_kernel_opts ko = {
-		.size = sizeof(ko),
 		.paging = o->paging,
 		.has_root = o->has_root,
 		.root = o->root,
@@ -259,7 +258,6 @@ static int memory_maps(struct target *t, const struct lnx_task *task, uint64_t f
 		       uint64_t last, struct atw_err *err)
 {
 	const struct mmu_walk_opts wo = {
-		.size = sizeof(wo),
 		.first = ATW_VA(first),
 		.last = ATW_VA(last),
 		.flags = MMU_WALK_SOFT | MMU_WALK_FOLD,

@@ -92,15 +92,10 @@ static bool lookup_find_table_rights(const struct atw_paging *pg, struct mmu_loo
 int mmu_lookup_open(const struct mmu_space *sp, struct mmu_lookup **ret,
 		    struct atw_err *err)
 {
-	const struct atw_paging *pg;
-	struct mmu_lookup *l;
+	const struct atw_paging *pg = &sp->paging;
+	struct mmu_lookup *l = calloc(1, sizeof(*l));
 	bool tables;
-	int r = space_check(sp, err);
 
-	if (r < 0)
-		return r;
-	pg = &sp->paging;
-	l = calloc(1, sizeof(*l));
 	if (!l)
 		return atw_err_nomem(err);
 	l->sp = *sp;
@@ -185,17 +180,11 @@ lookup_the_long_way(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
 int mmu_lookup(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
 	       struct atw_err *err)
 {
-	struct mmu_root root;
-	int64_t upper;
-	uint64_t at, ands = ~0ull, ors = 0;
-	unsigned ws;
+	struct mmu_root root = space_root(&l->sp, va);
+	int64_t upper = (int64_t)va.u >> l->sign;
+	uint64_t at = root.pa.u, ands = ~0ull, ors = 0;
+	unsigned ws = l->sp.paging.word_size;
 
-	if (!l || !ret)
-		return atw_err_set(err, ATW_E_USAGE, "no lookup is open");
-	root = space_root(&l->sp, va);
-	ws = l->sp.paging.word_size;
-	upper = (int64_t)va.u >> l->sign;
-	at = root.pa.u;
 	if (!root.have || (upper && !(upper == -1 && l->negative)))
 		return lookup_the_long_way(l, va, ret, err);
 	for (unsigned level = l->sp.paging.nlevels - 1u;; level--) {

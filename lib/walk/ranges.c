@@ -42,17 +42,12 @@ static uint64_t ranges_plain_mask(const struct atw_paging *pg, unsigned level)
 int mmu_ranges_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
 		    unsigned split, struct mmu_ranges **ret, struct atw_err *err)
 {
-	struct mmu_walk_opts wo = { .size = sizeof(wo), .last = ATW_VA(UINT64_MAX) };
-	struct mmu_ranges *r;
-	int rc = space_check(sp, err);
+	struct mmu_walk_opts wo = { .last = ATW_VA(UINT64_MAX) };
+	struct mmu_ranges *r = calloc(1, sizeof(*r));
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	if (o && o->size < sizeof(*o))
-		return atw_err_set(err, ATW_E_USAGE, "walk options of another version");
 	if (o)
 		wo = *o;
-	r = calloc(1, sizeof(*r));
 	if (!r)
 		return atw_err_nomem(err);
 	r->sp = *sp;
@@ -80,7 +75,7 @@ void mmu_ranges_close(struct mmu_ranges *r)
 
 const struct mmu_walk *mmu_ranges_walk(const struct mmu_ranges *r)
 {
-	return r ? r->walk : NULL;
+	return r->walk;
 }
 
 /* The number of entries from `from` on that map consecutive pages. */
@@ -241,8 +236,6 @@ int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret,
 	struct mmu_range g;
 	int rc;
 
-	if (!r || !ret)
-		return atw_err_set(err, ATW_E_USAGE, "no list of ranges is open");
 	for (;;) {
 		if (!r->seen) {
 			rc = mmu_walk_next(r->walk, &r->seen, err);

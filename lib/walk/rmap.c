@@ -312,7 +312,7 @@ int rmap_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64
 		unsigned depth, struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
+		.first = ATW_VA(first), .last = ATW_VA(last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_TABLE), .depth = depth,
 		.flags = MMU_WALK_SOFT | (f->all ? 0 : MMU_WALK_FOLD),
 	};

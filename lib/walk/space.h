@@ -5,19 +5,7 @@
 
 #include "walk/walk.h"
 
-#include "paging/check.h"
 #include "paging/entry.h"
-
-/*
- * A cheap check that prevents crashes: a caller of the library may pass a zeroed struct.
- */
-static inline bool space_has_all(const struct mmu_space *sp)
-{
-	return sp && sp->mem && sp->mem->ops && paging_has(&sp->paging, 0);
-}
-
-/* ATW_E_USAGE: the source or the paging mode is missing. */
-int space_check(const struct mmu_space *sp, struct atw_err *err);
 
 /*
  * For a piece of a live walk: is its entry i unchanged, and do the tables still lead to

@@ -6,14 +6,6 @@
 #include "walk/memory.h"
 #include "walk/space.h"
 
-int space_check(const struct mmu_space *sp, struct atw_err *err)
-{
-	if (!sp || !sp->mem || !sp->mem->ops)
-		return atw_err_set(err, ATW_E_USAGE,
-				   "the address space has no source of memory");
-	return paging_check(&sp->paging, err);
-}
-
 uint64_t mmu_seen_word(const struct mmu_space *sp, const struct mmu_seen *s,
 		       uint32_t i)
 {
@@ -23,11 +15,8 @@ uint64_t mmu_seen_word(const struct mmu_space *sp, const struct mmu_seen *s,
 atw_pa mmu_seen_pa(const struct mmu_space *sp, const struct mmu_seen *s,
 		   uint32_t i)
 {
-	uint64_t va;
+	uint64_t va = s->va.u + ((uint64_t)i << sp->paging.level[s->level].shift);
 
-	if (!paging_has(&sp->paging, s->level))
-		return ATW_PA(0);
-	va = s->va.u + ((uint64_t)i << sp->paging.level[s->level].shift);
 	return space_leaf_pa(sp, s->level, mmu_seen_word(sp, s, i), va);
 }
 
@@ -35,13 +24,10 @@ void mmu_seen_one(const struct mmu_space *sp, const struct mmu_seen *s,
 		  uint32_t i, struct mmu_seen *ret)
 {
 	size_t off = (size_t)i * sp->paging.word_size;
+	unsigned shift = sp->paging.level[s->level].shift;
 	struct mmu_step *last;
-	unsigned shift;
 
 	*ret = *s;
-	if (!paging_has(&sp->paging, s->level))
-		return;
-	shift = sp->paging.level[s->level].shift;
 	ret->va.u += (uint64_t)i << shift;
 	ret->size = (uint64_t)1 << shift;
 	ret->count = 1;
@@ -184,8 +170,7 @@ bool space_still_leads(const struct mmu_space *sp, const struct mmu_seen *s, uin
 int mmu_translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret,
 		  struct atw_err *err)
 {
-	int r = space_has_all(sp) ? translate_translate(sp, va, ret, err)
-				  : space_check(sp, err);
+	int r = translate_translate(sp, va, ret, err);
 
 	if (r < 0 || !atw_source_is_live(sp->mem))
 		return r;
@@ -207,8 +192,6 @@ ssize_t mmu_space_read(const struct mmu_space *sp, atw_va va, void *buf,
 	struct mmu_seen seen;
 	size_t done = 0;
 
-	if (!space_has_all(sp))
-		return space_check(sp, err);
 	while (done < len) {
 		uint64_t at = va.u + done, off;
 		size_t n = len - done;

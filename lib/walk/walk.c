@@ -98,17 +98,11 @@ static uint64_t walk_address_bits(const struct atw_paging *pg, unsigned level)
 int mmu_walk_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
 		  struct mmu_walk **ret, struct atw_err *err)
 {
-	static const struct mmu_walk_opts all = { .size = sizeof(all), .last = { UINT64_MAX } };
+	static const struct mmu_walk_opts all = { .last = { UINT64_MAX } };
+	unsigned levels = sp->paging.nlevels;
 	struct mmu_walk *w;
-	unsigned levels;
-	int r = space_check(sp, err);
 
-	if (r < 0)
-		return r;
 	o = o ? o : &all;
-	levels = sp->paging.nlevels;
-	if (o->size < sizeof(*o))
-		return atw_err_set(err, ATW_E_USAGE, "walk options of another version");
 	if (o->first.u > o->last.u)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "range 0x%" PRIx64 "-0x%" PRIx64 " ends before it starts",
@@ -400,8 +394,6 @@ int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret,
 {
 	bool emit = false;
 
-	if (!w || !ret)
-		return atw_err_set(err, ATW_E_USAGE, "no walk is open");
 	while (!emit) {
 		struct frame *f;
 
@@ -440,8 +432,6 @@ int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret,
 
 void mmu_walk_prune(struct mmu_walk *w)
 {
-	if (!w)
-		return;
 	w->descend = false;
 	if (w->top >= 0)
 		w->stack[w->top].fold = 0;
@@ -451,7 +441,7 @@ void mmu_walk_unfold(struct mmu_walk *w)
 {
 	struct frame *f;
 
-	if (!w || w->top < 0 || !w->seen.repeat_of)
+	if (w->top < 0 || !w->seen.repeat_of)
 		return;
 	f = &w->stack[w->top];
 	f->unfold = f->next;
@@ -461,10 +451,10 @@ void mmu_walk_unfold(struct mmu_walk *w)
 
 struct mmu_walk_stats mmu_walk_stats(const struct mmu_walk *w)
 {
-	return w ? w->stats : (struct mmu_walk_stats){ 0 };
+	return w->stats;
 }
 
 const struct atw_err *mmu_walk_error(const struct mmu_walk *w)
 {
-	return w ? &w->damage : NULL;
+	return &w->damage;
 }

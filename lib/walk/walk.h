@@ -105,7 +105,6 @@ enum mmu_walk_flags {
 };
 
 struct mmu_walk_opts {
-	size_t size;             /* sizeof this struct, for the ABI */
 	atw_va first, last;      /* inclusive; 0..~0 is everything */
 	uint32_t want;           /* ATW_K() of the kinds to return; 0: LEAF. Losses and
 				  * BAD are always returned. */

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct machine *m = machine_new(&empty);
 	struct atw_source_ops ops = machine_lends;
 	uint64_t how = take(&in, 1);
-	struct atw_kernel_opts ko = { .size = sizeof(ko), .has_root = true };
+	struct atw_kernel_opts ko = { .has_root = true };
 	struct target t = { .name = "dump", .source = &m->s };
 	struct session o = { .name = "dump", .target = &t, .subject.given = how & 1 };
 	char *text = take_line(&in);

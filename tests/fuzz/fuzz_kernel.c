@@ -46,14 +46,14 @@ static int noted_fact(struct atw_source *s, const char *key, struct atw_blob *re
 }
 
 static const struct atw_source_ops noted_ops = {
-	.size = sizeof(struct atw_source_ops), .name = "noted", .help = "",
+	.name = "noted", .help = "",
 	.read = noted_read, .extent = noted_extent, .fact = noted_fact,
 };
 
 static void use(const struct atw_kernel *k)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .want = 0xf, .budget = 20,
+		.last = ATW_VA(UINT64_MAX), .want = 0xf, .budget = 20,
 	};
 	const struct mmu_space *sp = atw_kernel_space(k);
 	const struct atw_vmcoreinfo *vi = atw_kernel_vmcoreinfo(k);
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct noted n = { .options = (uint8_t)take(&in, 1) };
 	const uint8_t *end = in.len ? memmem(in.p, in.len, "\n\n", 2) : NULL;
 	size_t text = end ? (size_t)(end + 1 - in.p) : 0;
-	struct atw_kernel_opts o = { .size = sizeof(o), .has_cpu = n.options & 4 };
+	struct atw_kernel_opts o = { .has_cpu = n.options & 4 };
 	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };
 	int r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What people type: numbers, sizes, extensions of paging modes. */
+#include "paging/entry.h"
 #include "base/num.h"
 #include "fuzz.h"
 
@@ -34,7 +35,7 @@ static void extension(const char *s)
 
 		check_err(rc, &err);
 		if (rc == ATW_OK)
-			atw_entry_kind(&copy, 0, UINT64_MAX);
+			entry_kind(&copy, 0, UINT64_MAX);
 	}
 	FUZZ_CHECK(!(pg = atw_paging_find(s)) || !strcmp(pg->name, s), "'%s'", s);
 }

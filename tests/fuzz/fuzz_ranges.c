@@ -28,7 +28,7 @@ static uint64_t budget(const struct machine *m)
 static bool list_leaves(const struct machine *m)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.last = ATW_VA(UINT64_MAX),
 		.flags = MMU_WALK_EACH, .budget = budget(m),
 	};
 	const struct mmu_seen *s;
@@ -61,7 +61,7 @@ static uint64_t slot_size(const struct machine *m, unsigned level)
 static bool list_ranges(const struct machine *m, unsigned split)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.last = ATW_VA(UINT64_MAX),
 		.flags = split & 1 ? MMU_WALK_SOFT : 0, .budget = 2 * budget(m),
 	};
 	struct mmu_ranges *rs;

@@ -3,42 +3,43 @@
  * Words by themselves: what the paging mode makes of each, and what the
  * kernel's release makes of those that the CPU ignores. Nothing can fail.
  */
+#include "paging/entry.h"
 #include "fuzz.h"
 
 static void entry(const struct atw_paging *pg, unsigned level, uint64_t word)
 {
-	enum atw_kind kind = atw_entry_kind(pg, level, word);
+	enum atw_kind kind = entry_kind(pg, level, word);
 	uint64_t slot = (uint64_t)1 << pg->level[level].shift, same, pa_end;
 	unsigned span;
 
 	FUZZ_CHECK(kind <= ATW_BAD, "kind %d", kind);
 	FUZZ_CHECK(level || kind != ATW_TABLE, "%s: a table below the last", pg->name);
-	FUZZ_CHECK(atw_entry_kind(pg, level, word ^ pg->ignore) == kind,
+	FUZZ_CHECK(entry_kind(pg, level, word ^ pg->ignore) == kind,
 		   "%s: ignored bits decide", pg->name);
 	atw_entry_flags(pg, level, kind, word);
 	if (kind != ATW_TABLE && kind != ATW_LEAF)
 		return;
-	FUZZ_CHECK(!(atw_entry_rights(pg, level, kind, word, 0)),
+	FUZZ_CHECK(!(entry_rights(pg, level, kind, word, 0)),
 		   "%s: rights out of nothing",
 		   pg->name);
 	pa_end = pg->pa_bits < 64 ? (uint64_t)1 << pg->pa_bits : 0;
-	FUZZ_CHECK(!pa_end || atw_entry_addr(pg, level, kind, word).u < pa_end,
+	FUZZ_CHECK(!pa_end || entry_addr(pg, level, kind, word).u < pa_end,
 		   "%s: 0x%" PRIx64 " points past the last address", pg->name, word);
 	if (kind != ATW_LEAF)
 		return;
 	span = atw_entry_span(pg, level, word);
 	FUZZ_CHECK(span >= pg->level[level].shift && span < 64, "%s: span %u", pg->name,
 		   span);
-	FUZZ_CHECK(!(atw_entry_addr(pg, level, kind, word).u & (slot - 1)),
+	FUZZ_CHECK(!(entry_addr(pg, level, kind, word).u & (slot - 1)),
 		   "%s: 0x%" PRIx64 " maps the middle of a page", pg->name, word);
 	/* What decides is among the attributes; the rest is address. */
 	same = word & (atw_leaf_attrs(pg, level) | pg->ignore);
-	FUZZ_CHECK(atw_entry_kind(pg, level, same) == kind &&
+	FUZZ_CHECK(entry_kind(pg, level, same) == kind &&
 		   atw_entry_span(pg, level, same) == span &&
 		   atw_entry_flags(pg, level, kind, same) ==
 		   atw_entry_flags(pg, level, kind, word) &&
-		   atw_entry_rights(pg, level, kind, same, ATW_RIGHTS_ALL) ==
-		   atw_entry_rights(pg, level, kind, word, ATW_RIGHTS_ALL),
+		   entry_rights(pg, level, kind, same, ATW_RIGHTS_ALL) ==
+		   entry_rights(pg, level, kind, word, ATW_RIGHTS_ALL),
 		   "%s: 0x%" PRIx64 " and 0x%" PRIx64 " differ in more than address",
 		   pg->name, word, same);
 }

@@ -34,7 +34,7 @@ static void wrapped(const uint8_t *data, size_t len)
 /* Whatever it is, a kernel may be looked for in it. */
 static void kernel_in(const char *text)
 {
-	const struct atw_kernel_opts o = { .size = sizeof(o) };
+	const struct atw_kernel_opts o = { 0 };
 	struct atw_source *s = NULL;
 	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };

@@ -111,7 +111,7 @@ static void piece(struct listing *l, const struct mmu_seen *s)
 static void list(struct machine *m, uint32_t flags, unsigned depth)
 {
 	struct listing l = { .m = m, .o = {
-		.size = sizeof(l.o), .last = ATW_VA(UINT64_MAX), .want = 0xf,
+		.last = ATW_VA(UINT64_MAX), .want = 0xf,
 		.flags = flags, .depth = depth, .budget = BUDGET,
 	} };
 	const struct mmu_seen *s;
@@ -136,7 +136,7 @@ static void part(struct machine *m, struct input *in)
 {
 	uint64_t a = take(in, 8), b = take(in, 8), last = 0;
 	struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(a < b ? a : b),
+		.first = ATW_VA(a < b ? a : b),
 		.last = ATW_VA(a < b ? b : a), .want = (uint32_t)take(in, 1) & 0xf,
 		.flags = (uint32_t)take(in, 1) & 7, .depth = (unsigned)take(in, 1) & 7,
 		.budget = BUDGET,

@@ -7,6 +7,7 @@
 #include <err.h>
 #include <sys/stat.h>
 
+#include "paging/entry.h"
 #include "printk_image.h"
 #include "fuzz/tables.h"
 #include "unit/image.h"
@@ -183,7 +184,7 @@ static uint64_t word_of(const struct atw_paging *pg, unsigned level, enum atw_ki
 	};
 
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
-		if (atw_entry_kind(pg, level, tries[i]) == kind)
+		if (entry_kind(pg, level, tries[i]) == kind)
 			return tries[i];
 	return 0;
 }

@@ -77,11 +77,11 @@ static int machine_extent(struct atw_source *s, atw_pa pa, struct atw_extent *re
 }
 
 static const struct atw_source_ops machine_lends = {
-	.size = sizeof(struct atw_source_ops), .name = "machine", .help = "",
+	.name = "machine", .help = "",
 	.read = machine_read, .peek = machine_peek, .extent = machine_extent,
 };
 static const struct atw_source_ops machine_copies = {
-	.size = sizeof(struct atw_source_ops), .name = "machine", .help = "",
+	.name = "machine", .help = "",
 	.read = machine_read, .extent = machine_extent,
 };
 

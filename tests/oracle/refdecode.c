@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "paging/entry.h"
 #include "refdecode_arm.h"
 #include "refdecode_riscv.h"
 #include "refdecode_words.h"
@@ -127,7 +128,7 @@ static void check(struct run *run, unsigned level, uint64_t word)
 {
 	const struct atw_paging *pg = run->pg;
 	struct ref_entry ref = ref_decode(run->mode, level, word);
-	enum atw_kind kind = atw_entry_kind(pg, level, word);
+	enum atw_kind kind = entry_kind(pg, level, word);
 	unsigned above = draw() >> 58;   /* six rights, six bits */
 
 	run->words++;
@@ -144,17 +145,17 @@ static void check(struct run *run, unsigned level, uint64_t word)
 	if (kind != ATW_TABLE && kind != ATW_LEAF)
 		return;
 
-	SAME("address", atw_entry_addr(pg, level, kind, word).u, ref.addr);
-	SAME("rights", atw_entry_rights(pg, level, kind, word, ATW_RIGHTS_ALL),
+	SAME("address", entry_addr(pg, level, kind, word).u, ref.addr);
+	SAME("rights", entry_rights(pg, level, kind, word, ATW_RIGHTS_ALL),
 	     ref_rights(ref, ATW_RIGHTS_ALL));
 	SAME("rights below others",
-	     atw_entry_rights(pg, level, kind, word, above),
+	     entry_rights(pg, level, kind, word, above),
 	     ref_rights(ref, above));
 	if (kind == ATW_TABLE)
 		return;
 
 	SAME("span", atw_entry_span(pg, level, word), ref.span);
-	SAME("replaces", atw_entry_replaces(pg, level, word), ref.replaces);
+	SAME("replaces", entry_replaces(pg, level, word), ref.replaces);
 
 	/* A twin with all the other bits redrawn, and one with one bit turned. */
 	check_attrs(run, level, word, ref, above,

@@ -48,7 +48,7 @@ static int no_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 }
 
 static const struct atw_source_ops bare = {
-	.size = sizeof(bare), .name = "bare", .help = "memory and nothing else",
+	.name = "bare", .help = "memory and nothing else",
 	.close = wrap_close, .read = pass_read, .extent = wrap_extent,
 	.fact = no_fact, .describe = wrap_describe,
 };
@@ -120,7 +120,7 @@ static void list(struct atw_kernel *k, const struct lnx_task *t)
 
 int main(int argc, char **argv)
 {
-	const struct atw_kernel_opts o = { .size = sizeof(o) };
+	const struct atw_kernel_opts o = { 0 };
 	struct atw_err e = { 0 };
 	struct timespec from, to;
 	struct atw_source *s;

@@ -208,7 +208,7 @@ static uint8_t *byte_at(uint64_t pa)
 
 int main(int argc, char **argv)
 {
-	struct atw_kernel_opts o = { .size = sizeof(o) };
+	struct atw_kernel_opts o = { 0 };
 	static uint8_t what[1 << 20];
 	struct atw_source *s;
 	uint64_t va;

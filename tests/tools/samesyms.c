@@ -143,7 +143,7 @@ static size_t names(struct atw_kernel *k, struct symbol *sorted)
 
 int main(int argc, char **argv)
 {
-	struct atw_kernel_opts o = { .size = sizeof(o) };
+	struct atw_kernel_opts o = { 0 };
 	struct atw_err why = { 0 };
 	struct symbol *sorted;
 	struct atw_source *in;

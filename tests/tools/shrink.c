@@ -77,7 +77,7 @@ static void add_tree(const struct mmu_space *sp, uint64_t root, uint64_t first,
 {
 	const struct atw_paging *pg = &sp->paging;
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
+		.first = ATW_VA(first), .last = ATW_VA(last),
 		.want = ATW_K(ATW_TABLE), .flags = MMU_WALK_FOLD,
 	};
 	struct atw_err why = { 0 };
@@ -329,7 +329,7 @@ static struct atw_kernel *open_kernel(const struct atw_kernel_opts *o,
 
 int main(int argc, char **argv)
 {
-	struct atw_kernel_opts o = { .size = sizeof(o) };
+	struct atw_kernel_opts o = { 0 };
 	struct atw_err why = { 0 };
 	struct atw_kernel *kernel, *k;
 	struct buf notes;

@@ -130,7 +130,7 @@ static int wide_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 }
 
 static const struct atw_source_ops wide_ops = {
-	.size = sizeof(wide_ops), .name = "wide", .read = wide_read, .extent = wide_extent,
+	.name = "wide", .read = wide_read, .extent = wide_extent,
 };
 
 TEST(more_than_65535_runs)

@@ -81,7 +81,7 @@ static int no_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 }
 
 static const struct atw_source_ops ops = {
-	.size = sizeof(ops), .name = "test", .help = "a test's", .close = mem_close,
+	.name = "test", .help = "a test's", .close = mem_close,
 	.read = mem_read, .extent = mem_extent, .fact = no_fact,
 };
 

@@ -34,7 +34,7 @@ static ssize_t live_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 }
 
 static const struct atw_source_ops live_ops = {
-	.size = sizeof(live_ops), .name = "live kmemory", .help = "runs",
+	.name = "live kmemory", .help = "runs",
 	.read = live_read, .extent = kmemory_extent, .fact = kmemory_fact, .live = true,
 };
 

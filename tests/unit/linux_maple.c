@@ -398,7 +398,7 @@ static void live_read_many(struct atw_source *s, struct atw_piece *piece, size_t
 }
 
 static const struct atw_source_ops live_ops = {
-	.size = sizeof(live_ops), .name = "live kmemory", .help = "runs",
+	.name = "live kmemory", .help = "runs",
 	.read = live_read, .extent = kmemory_extent, .fact = kmemory_fact, .live = true,
 	.read_many = live_read_many,
 };

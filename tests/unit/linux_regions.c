@@ -30,7 +30,7 @@ static int machine_fact(struct atw_source *s, const char *key, struct atw_blob *
 }
 
 static const struct atw_source_ops machine_ops = {
-	.size = sizeof(machine_ops), .name = "machine", .help = "a test's",
+	.name = "machine", .help = "a test's",
 	.close = mem_close, .read = mem_read, .extent = mem_extent,
 	.fact = machine_fact,
 };
@@ -461,7 +461,7 @@ TEST(nothing_without_vmcoreinfo)
 {
 	struct machine *x = x86(0xffff888000000000, 0xffffea0000000000, "ffff888000005000");
 	struct atw_kernel_opts o = {
-		.size = sizeof(o), .paging = "x86_64-4", .has_root = true,
+		.paging = "x86_64-4", .has_root = true,
 		.root = ATW_PA(0x3010000),
 	};
 	struct atw_kernel *k;

@@ -37,7 +37,7 @@ static int machine_fact(struct atw_source *s, const char *key, struct atw_blob *
 }
 
 static const struct atw_source_ops machine_ops = {
-	.size = sizeof(machine_ops), .name = "machine", .help = "a test's",
+	.name = "machine", .help = "a test's",
 	.close = mem_close, .read = mem_read, .extent = mem_extent,
 	.fact = machine_fact,
 };
@@ -68,7 +68,7 @@ static void machine_free(struct machine *x)
 	"SYMBOL(_stext)=ffffffff81000000\nNUMBER(phys_base)=50331648\n" \
 	"NUMBER(pgtable_l5_enabled)=0\nKERNELOFFSET=0\n"
 
-static const struct atw_kernel_opts plain = { .size = sizeof(plain) };
+static const struct atw_kernel_opts plain = { 0 };
 
 TEST(from_a_note)
 {

@@ -48,7 +48,7 @@ struct live {
 
 static bool live_open(struct live *l)
 {
-	const struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	const struct atw_kernel_opts ko = { 0 };
 	struct atw_err err = { 0 };
 	int r = atw_source_open("live:bpf", NULL, 0, &l->s, &err);
 
@@ -157,7 +157,7 @@ struct verdict {
 static void look(const struct atw_mm *mm, uint64_t first, struct verdict *v)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(0x7effffffffff),
+		.first = ATW_VA(first), .last = ATW_VA(0x7effffffffff),
 	};
 	const struct mmu_seen *s;
 	struct mmu_walk *w = NULL;
@@ -211,7 +211,7 @@ static int slow_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 }
 
 static const struct atw_source_ops slow_ops = {
-	.size = sizeof(slow_ops), .name = "slow", .help = "waits",
+	.name = "slow", .help = "waits",
 	.read = slow_read, .extent = slow_extent, .live = true,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* paging_extend.c - each mode takes its extensions, and what they change is exact. */
-#include "paging/paging.h"
+#include "paging/entry.h"
 
 #include "test.h"
 
@@ -94,9 +94,9 @@ TEST(thead_has_no_napot_and_no_pbmt)
 	uint64_t w = 0x90000000200020e7;
 
 	CHECK_EQ(extend("riscv64-sv39", "thead", &pg), ATW_OK);
-	CHECK_EQ(atw_entry_kind(&pg, 0, w), ATW_LEAF);
+	CHECK_EQ(entry_kind(&pg, 0, w), ATW_LEAF);
 	CHECK_EQ(atw_entry_span(&pg, 0, w), 12);
-	CHECK(!atw_entry_replaces(&pg, 0, w));
-	CHECK_EQ(atw_entry_addr(&pg, 0, ATW_LEAF, w).u, 0x80008000);
-	CHECK_EQ(atw_entry_kind(atw_paging_find("riscv64-sv39"), 0, w), ATW_BAD);
+	CHECK(!entry_replaces(&pg, 0, w));
+	CHECK_EQ(entry_addr(&pg, 0, ATW_LEAF, w).u, 0x80008000);
+	CHECK_EQ(entry_kind(atw_paging_find("riscv64-sv39"), 0, w), ATW_BAD);
 }

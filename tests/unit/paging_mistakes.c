@@ -3,7 +3,7 @@
  * paging_mistakes.c - known mistakes of tools for page tables, one test each, with the
  * entries that showed it.
  */
-#include "paging/paging.h"
+#include "paging/entry.h"
 
 #include "test.h"
 
@@ -12,7 +12,7 @@
 static uint64_t leaf_pa(const struct atw_paging *pg, unsigned level,
 			uint64_t word)
 {
-	return atw_entry_addr(pg, level, ATW_LEAF, word).u;
+	return entry_addr(pg, level, ATW_LEAF, word).u;
 }
 
 /* What a leaf maps `va` to. */
@@ -21,7 +21,7 @@ static uint64_t pa_of(const struct atw_paging *pg, unsigned level,
 {
 	unsigned size = pg->level[level].shift;
 
-	if (atw_entry_replaces(pg, level, word))
+	if (entry_replaces(pg, level, word))
 		size = atw_entry_span(pg, level, word);
 	return leaf_pa(pg, level, word) + (va & ((1ull << size) - 1));
 }
@@ -36,9 +36,9 @@ static const char *path_rights(const struct atw_paging *pg, unsigned leaf_level,
 		unsigned level = leaf_level + n - 1 - i;
 		enum atw_kind k = i == n - 1 ? ATW_LEAF : ATW_TABLE;
 
-		if (atw_entry_kind(pg, level, word[i]) != k)
+		if (entry_kind(pg, level, word[i]) != k)
 			return "not a path";
-		rights = atw_entry_rights(pg, level, k, word[i], rights);
+		rights = entry_rights(pg, level, k, word[i], rights);
 	}
 	atw_rights_letters(rights, ret);
 	return ret;
@@ -55,7 +55,7 @@ static const char *path_rights(const struct atw_paging *pg, unsigned leaf_level,
 TEST(arm64_lpa_keeps_bit_47)
 {
 	MODE("arm64-64k-52");
-	CHECK_EQ(atw_entry_kind(pg, 0, 0x800000010793), ATW_LEAF);
+	CHECK_EQ(entry_kind(pg, 0, 0x800000010793), ATW_LEAF);
 	CHECK_EQ(leaf_pa(pg, 0, 0x800000010793), 0x800000010000);
 	CHECK_EQ(pa_of(pg, 0, 0x800000010793, 0xffff80000001abcd), 0x80000001abcd);
 	CHECK_EQ(leaf_pa(pg, 0, 0x80000001f793), 0xf800000010000);
@@ -70,7 +70,7 @@ TEST(arm64_lpa2_keeps_bit_49)
 	CHECK_EQ(leaf_pa(pg, 0, 0x1000000000493), 0x1000000000000);
 	CHECK_EQ(leaf_pa(pg, 0, 0x0000000000593), 0x4000000000000);
 	CHECK_EQ(leaf_pa(pg, 0, 0x0000000000693), 0x8000000000000);
-	CHECK_EQ(atw_entry_addr(pg, 2, ATW_TABLE, 0x2000000000003).u,
+	CHECK_EQ(entry_addr(pg, 2, ATW_TABLE, 0x2000000000003).u,
 		 0x2000000000000);
 
 	pg = atw_paging_find("arm64-16k-52");
@@ -159,11 +159,11 @@ TEST(arm64_user_writable_is_never_kernel_code)
 	MODE("arm64-4k-48");
 	unsigned r;
 
-	r = atw_entry_rights(pg, 0, ATW_LEAF, 0x40001f53, ATW_RIGHTS_ALL);
+	r = entry_rights(pg, 0, ATW_LEAF, 0x40001f53, ATW_RIGHTS_ALL);
 	CHECK_EQ(r, ATW_RIGHTS_ALL & ~ATW_KX);
 	/* with APTable[1] above it is not writable: the kernel may execute */
-	r = atw_entry_rights(pg, 1, ATW_TABLE, 0x4000000040003003, ATW_RIGHTS_ALL);
-	r = atw_entry_rights(pg, 0, ATW_LEAF, 0x40001f53, r);
+	r = entry_rights(pg, 1, ATW_TABLE, 0x4000000040003003, ATW_RIGHTS_ALL);
+	r = entry_rights(pg, 0, ATW_LEAF, 0x40001f53, r);
 	CHECK_EQ(r, ATW_KR | ATW_KX | ATW_UR | ATW_UX);
 }
 
@@ -173,7 +173,7 @@ TEST(arm64_contiguous_entries_carry_their_own_address)
 	uint64_t w = 0x0010000080005703;
 
 	CHECK_EQ(atw_entry_span(pg, 0, w), 16);
-	CHECK(!atw_entry_replaces(pg, 0, w));
+	CHECK(!entry_replaces(pg, 0, w));
 	CHECK_EQ(pa_of(pg, 0, w, 0x5123), 0x80005123);
 }
 
@@ -185,9 +185,9 @@ TEST(riscv_napot_takes_address_bits_from_the_va)
 	uint64_t w = 1ull << 63 | 0x80008ull << 10 | 0xd7;
 	uint64_t va = 0x3f00000000;
 
-	CHECK_EQ(atw_entry_kind(pg, 0, w), ATW_LEAF);
+	CHECK_EQ(entry_kind(pg, 0, w), ATW_LEAF);
 	CHECK_EQ(atw_entry_span(pg, 0, w), 16);
-	CHECK(atw_entry_replaces(pg, 0, w));
+	CHECK(entry_replaces(pg, 0, w));
 	CHECK_EQ(pa_of(pg, 0, w, va + 0x5123), 0x80005123);
 	CHECK_EQ(pa_of(pg, 0, w, va + 0xffff), 0x8000ffff);
 }
@@ -205,7 +205,7 @@ TEST(riscv_leaves_at_every_level)
 	MODE("riscv64-sv57");
 
 	for (unsigned l = 0; l < 5; l++) {
-		CHECK_EQ(atw_entry_kind(pg, l, word[l]), ATW_LEAF);
+		CHECK_EQ(entry_kind(pg, l, word[l]), ATW_LEAF);
 		CHECK_EQ(leaf_pa(pg, l, word[l]), want[l]);
 		CHECK_EQ(atw_entry_span(pg, l, word[l]), 12 + 9 * l);
 	}
@@ -221,7 +221,7 @@ TEST(x86_keeps_address_bits_48_to_51)
 		MODE(name[i]);
 		CHECK_EQ(leaf_pa(pg, 0, 0x800f000012345063), 0xf000012345000);
 		CHECK_EQ(leaf_pa(pg, 1, 0x800f0000122000e3), 0xf000012200000);
-		CHECK_EQ(atw_entry_addr(pg, 1, ATW_TABLE, 0xf000012345067).u,
+		CHECK_EQ(entry_addr(pg, 1, ATW_TABLE, 0xf000012345067).u,
 			 0xf000012345000);
 	}
 }
@@ -257,7 +257,7 @@ TEST(x86_encryption_bit_is_no_address)
 	CHECK_EQ(atw_paging_extend(&amd, "cbit=47", NULL), ATW_OK);
 	CHECK_EQ(leaf_pa(pg, 0, 0x800012345063), 0x800012345000);
 	CHECK_EQ(leaf_pa(&amd, 0, 0x800012345063), 0x12345000);
-	CHECK_EQ(atw_entry_addr(&amd, 3, ATW_TABLE, 0x800012345067).u, 0x12345000);
+	CHECK_EQ(entry_addr(&amd, 3, ATW_TABLE, 0x800012345067).u, 0x12345000);
 	CHECK_EQ(atw_leaf_attrs(&amd, 0) >> 47 & 1, 0);
 }
 
@@ -266,8 +266,8 @@ TEST(x86_prot_none_is_absent_for_the_cpu)
 	MODE("x86_64-4");
 
 	/* P clear, bit 8 set: what the (inverted) rest means is Linux's to say */
-	CHECK_EQ(atw_entry_kind(pg, 0, 0x800ffffedcbaf120), ATW_ABSENT);
-	CHECK_EQ(atw_entry_kind(pg, 1, 0x8000000012200180), ATW_ABSENT);
+	CHECK_EQ(entry_kind(pg, 0, 0x800ffffedcbaf120), ATW_ABSENT);
+	CHECK_EQ(entry_kind(pg, 1, 0x8000000012200180), ATW_ABSENT);
 	CHECK_EQ(atw_entry_flags(pg, 0, ATW_ABSENT, 0x800ffffedcbaf120), 0);
 }
 
@@ -296,5 +296,5 @@ TEST(arm_supersection_bits_are_sections_only)
 	CHECK_EQ(leaf_pa(pg, 1, 0x41200c62), 0x41200000);
 	CHECK_EQ(leaf_pa(pg, 0, 0x41240c62), 0x41240000);
 	/* a table's address has two bits more than a page's */
-	CHECK_EQ(atw_entry_addr(pg, 1, ATW_TABLE, 0x41240c61).u, 0x41240c00);
+	CHECK_EQ(entry_addr(pg, 1, ATW_TABLE, 0x41240c61).u, 0x41240c00);
 }

@@ -3,7 +3,7 @@
  * paging_reserved.c - exactly the reserved bits make a good entry a bad one when they are
  * flipped, one at a time.
  */
-#include "paging/paging.h"
+#include "paging/entry.h"
 
 #include "test.h"
 
@@ -18,7 +18,7 @@ static uint64_t turned_to(const struct atw_paging *pg, unsigned level,
 	uint64_t ret = 0;
 
 	for (unsigned k = 0; k < 8u * pg->word_size; k++)
-		if (atw_entry_kind(pg, level, word ^ 1ull << k) == kind)
+		if (entry_kind(pg, level, word ^ 1ull << k) == kind)
 			ret |= 1ull << k;
 	return ret;
 }
@@ -30,7 +30,7 @@ static uint64_t turned_to(const struct atw_paging *pg, unsigned level,
 #define RESERVED(mode, level, word, bad, gone) do { \
 	const struct atw_paging *pg_ = atw_paging_find(mode); \
 	CHECK(pg_); \
-	CHECK(atw_entry_kind(pg_, level, word) != ATW_BAD); \
+	CHECK(entry_kind(pg_, level, word) != ATW_BAD); \
 	CHECK_EQ(turned_to(pg_, level, word, ATW_BAD), bad); \
 	CHECK_EQ(turned_to(pg_, level, word, ATW_ABSENT), gone); \
 } while (0)

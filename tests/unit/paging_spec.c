@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* paging_spec.c - runs tests/spec/paging-entries.txt. */
-#include "paging/paging.h"
+#include "paging/entry.h"
 
 #include "test.h"
 
@@ -68,7 +68,7 @@ static void check_line(unsigned n, char *line)
 		TEST_FAIL("line %u is not understood", n);
 		return;
 	}
-	k = atw_entry_kind(&pg, level, word);
+	k = entry_kind(&pg, level, word);
 	if (strcmp(kind_names[k], kind)) {
 		TEST_FAIL("line %u: kind is %s, not %s", n, kind_names[k], kind);
 		return;
@@ -78,16 +78,16 @@ static void check_line(unsigned n, char *line)
 			TEST_FAIL("line %u says too little", n);
 		return;
 	}
-	if (atw_entry_addr(&pg, level, k, word).u != strtoull(addr, NULL, 16))
+	if (entry_addr(&pg, level, k, word).u != strtoull(addr, NULL, 16))
 		TEST_FAIL("line %u: address is 0x%" PRIx64, n,
-			  atw_entry_addr(&pg, level, k, word).u);
+			  entry_addr(&pg, level, k, word).u);
 	if (k == ATW_LEAF)
 		snprintf(got_span, sizeof(got_span), "%u%s",
 			 atw_entry_span(&pg, level, word),
-			 atw_entry_replaces(&pg, level, word) ? "+va" : "");
+			 entry_replaces(&pg, level, word) ? "+va" : "");
 	if (strcmp(got_span, span))
 		TEST_FAIL("line %u: span is %s", n, got_span);
-	rights_text(atw_entry_rights(&pg, level, k, word, ATW_RIGHTS_ALL), got);
+	rights_text(entry_rights(&pg, level, k, word, ATW_RIGHTS_ALL), got);
 	if (strcmp(got, rights))
 		TEST_FAIL("line %u: rights are %s", n, got);
 	set = atw_entry_flags(&pg, level, k, word);

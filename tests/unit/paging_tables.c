@@ -207,16 +207,16 @@ static void address_moves(const struct atw_paging *pg)
 			uint64_t pa = 1ull << (b->to + k - b->lo), w = 1ull << k;
 			uint64_t want = w & pg->ignore ? 0 : pa;
 
-			FACT(pg, atw_entry_addr(pg, 1, ATW_TABLE, w).u == want,
+			FACT(pg, entry_addr(pg, 1, ATW_TABLE, w).u == want,
 			     "table: bit %u", k);
 			if (pa >> pg->page_shift == 0)
 				want = 0;
-			if (!atw_entry_replaces(pg, 0, w))
-				FACT(pg, atw_entry_addr(pg, 0, ATW_LEAF, w).u == want,
+			if (!entry_replaces(pg, 0, w))
+				FACT(pg, entry_addr(pg, 0, ATW_LEAF, w).u == want,
 				     "page: bit %u", k);
 		}
 	}
-	FACT(pg, !atw_entry_addr(pg, 0, ATW_TABLE, 0).u, "zero points somewhere");
+	FACT(pg, !entry_addr(pg, 0, ATW_TABLE, 0).u, "zero points somewhere");
 }
 
 TEST(every_entry_bit_moves_the_address_it_carries)
@@ -232,15 +232,15 @@ static void pieces(const struct atw_paging *pg)
 		enum atw_kind kind = i & 1 && l ? ATW_TABLE : ATW_LEAF;
 		const struct entry_pieces e = entry_pieces(pg, l, kind);
 		uint64_t w = likely_word(pg), pa = 0, want;
-		bool replaces = kind == ATW_LEAF && atw_entry_replaces(pg, l, w);
+		bool replaces = kind == ATW_LEAF && entry_replaces(pg, l, w);
 
-		if (atw_entry_kind(pg, l, w) != kind)
+		if (entry_kind(pg, l, w) != kind)
 			continue;
 		for (unsigned k = 0; k < e.n; k++) {
 			FACT(pg, e.piece[k].mask, "level %u: an empty piece", l);
 			pa |= (w & e.piece[k].mask) << e.piece[k].left;
 		}
-		want = atw_entry_addr(pg, l, kind, w).u;
+		want = entry_addr(pg, l, kind, w).u;
 		FACT(pg, !replaces || entry_may_replace(pg, l),
 		     "level %u: 0x%" PRIx64 " replaces, against all rules", l, w);
 		if (!replaces && !e.more)
@@ -278,7 +278,7 @@ static void rules(const struct atw_paging *pg)
 
 		for (unsigned i = 0; i < 20000; i++) {
 			uint64_t w = i & 1 ? random_any() : likely_word(pg);
-			enum atw_kind k = atw_entry_kind(pg, l, w);
+			enum atw_kind k = entry_kind(pg, l, w);
 
 			FACT(pg, k <= ATW_BAD, "0x%" PRIx64 " has no kind", w);
 			FACT(pg, l || k != ATW_TABLE, "a table below the pages");
@@ -287,7 +287,7 @@ static void rules(const struct atw_paging *pg)
 		FACT(pg, here & ATW_K(ATW_ABSENT), "level %u: never absent", l);
 		FACT(pg, here & (l ? ATW_K(ATW_TABLE) : ATW_K(ATW_LEAF)),
 		     "level %u leads nowhere", l);
-		FACT(pg, atw_entry_kind(pg, l, 0) == ATW_ABSENT, "zero is there");
+		FACT(pg, entry_kind(pg, l, 0) == ATW_ABSENT, "zero is there");
 		kinds |= here;
 	}
 	FACT(pg, kinds & ATW_K(ATW_LEAF), "no leaves");
@@ -316,8 +316,8 @@ static void rights(const struct atw_paging *pg)
 		unsigned l = random_any() % pg->nlevels,
 			 above = random_any() & ATW_RIGHTS_ALL;
 		uint64_t w = likely_word(pg);
-		enum atw_kind k = atw_entry_kind(pg, l, w);
-		unsigned left = atw_entry_rights(pg, l, k, w, above);
+		enum atw_kind k = entry_kind(pg, l, w);
+		unsigned left = entry_rights(pg, l, k, w, above);
 
 		FACT(pg, !(left & ~above), "0x%" PRIx64 " adds rights", w);
 		FACT(pg, k == ATW_LEAF || k == ATW_TABLE || left == above,
@@ -400,10 +400,10 @@ static void spans(const struct atw_paging *pg)
 		uint64_t w = likely_word(pg), pa;
 		unsigned span = atw_entry_span(pg, l, w);
 
-		if (atw_entry_kind(pg, l, w) != ATW_LEAF)
+		if (entry_kind(pg, l, w) != ATW_LEAF)
 			continue;
-		pa = atw_entry_addr(pg, l, ATW_LEAF, w).u;
-		if (!atw_entry_replaces(pg, l, w))
+		pa = entry_addr(pg, l, ATW_LEAF, w).u;
+		if (!entry_replaces(pg, l, w))
 			span = pg->level[l].shift;
 		FACT(pg, !(pa & ((1ull << span) - 1)), "0x%" PRIx64 " is odd", w);
 		FACT(pg, !(pa >> pg->pa_bits), "0x%" PRIx64 ": too many bits", w);
@@ -420,13 +420,13 @@ TEST(spans_fit_into_their_table)
 /* All that an entry says but for where it points. */
 static bool same(const struct atw_paging *pg, unsigned l, uint64_t a, uint64_t b)
 {
-	return atw_entry_kind(pg, l, a) == atw_entry_kind(pg, l, b) &&
+	return entry_kind(pg, l, a) == entry_kind(pg, l, b) &&
 	       atw_entry_flags(pg, l, ATW_LEAF, a) ==
 	       atw_entry_flags(pg, l, ATW_LEAF, b) &&
-	       atw_entry_rights(pg, l, ATW_LEAF, a, ATW_RIGHTS_ALL) ==
-	       atw_entry_rights(pg, l, ATW_LEAF, b, ATW_RIGHTS_ALL) &&
+	       entry_rights(pg, l, ATW_LEAF, a, ATW_RIGHTS_ALL) ==
+	       entry_rights(pg, l, ATW_LEAF, b, ATW_RIGHTS_ALL) &&
 	       atw_entry_span(pg, l, a) == atw_entry_span(pg, l, b) &&
-	       atw_entry_replaces(pg, l, a) == atw_entry_replaces(pg, l, b);
+	       entry_replaces(pg, l, a) == entry_replaces(pg, l, b);
 }
 
 static void attrs(const struct atw_paging *pg)
@@ -438,7 +438,7 @@ static void attrs(const struct atw_paging *pg)
 		for (unsigned i = 0; i < 30000; i++) {
 			uint64_t w = likely_word(pg), v;
 
-			if (atw_entry_kind(pg, l, w) != ATW_LEAF)
+			if (entry_kind(pg, l, w) != ATW_LEAF)
 				continue;
 			leaves++;
 			v = (w & mask) | (random_any() & ~mask);
@@ -468,12 +468,12 @@ static void either(const struct atw_paging *pg)
 			 k = random_any() % (pg->word_size * 8);
 		uint64_t w = likely_word(pg), v = w ^ 1ull << k;
 
-		if (atw_entry_kind(pg, l, w) != ATW_LEAF ||
-		    atw_entry_addr(pg, l, ATW_LEAF, w).u ==
-		    atw_entry_addr(pg, l, ATW_LEAF, v).u)
+		if (entry_kind(pg, l, w) != ATW_LEAF ||
+		    entry_addr(pg, l, ATW_LEAF, w).u ==
+		    entry_addr(pg, l, ATW_LEAF, v).u)
 			continue;
 		/* what makes a run also says where the address lies */
-		if (atw_entry_kind(pg, l, v) != ATW_LEAF ||
+		if (entry_kind(pg, l, v) != ATW_LEAF ||
 		    atw_entry_span(pg, l, w) != atw_entry_span(pg, l, v))
 			continue;
 		FACT(pg, same(pg, l, w, v), "level %u: bit %u of 0x%" PRIx64

@@ -85,7 +85,7 @@ static bool memory_buffer_close(struct atw_source *s, void *buf)
 }
 
 static const struct atw_source_ops memory_ops = {
-	.size = sizeof(memory_ops), .name = "memory", .read = memory_read,
+	.name = "memory", .read = memory_read,
 	.read_many = memory_many, .extent = memory_extent, .live = true,
 	.buffer_open = memory_buffer_open, .buffer_close = memory_buffer_close,
 };

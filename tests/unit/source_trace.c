@@ -72,7 +72,7 @@ static int plain_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 }
 
 static const struct atw_source_ops plain = {
-	.size = sizeof(plain), .name = "plain", .read = plain_read,
+	.name = "plain", .read = plain_read,
 	.extent = plain_extent,
 };
 

@@ -74,7 +74,7 @@ TEST(pieces_come_in_order_and_cover_everything)
 	struct memory *m = small_machine();
 	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
 	struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.last = ATW_VA(UINT64_MAX),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT) | ATW_K(ATW_TABLE),
 	};
 	struct count c;
@@ -101,7 +101,7 @@ TEST(a_range_limits_the_work)
 	struct memory *m = small_machine();
 	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
 	struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(0x1000), .last = ATW_VA(0x2fff),
+		.first = ATW_VA(0x1000), .last = ATW_VA(0x2fff),
 	};
 	struct count c;
 
@@ -121,7 +121,7 @@ TEST(depth_stops_at_a_level_and_shows_its_tables)
 	struct memory *m = small_machine();
 	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
 	struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .depth = 3,
+		.last = ATW_VA(UINT64_MAX), .depth = 3,
 	};
 	struct count c;
 
@@ -140,7 +140,7 @@ TEST(prune_stays_out_of_a_table)
 	struct memory *m = small_machine();
 	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.last = ATW_VA(UINT64_MAX),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_TABLE),
 	};
 	const struct mmu_seen *s;
@@ -207,7 +207,7 @@ TEST(one_entry_of_a_run_is_a_piece_of_its_own)
 	struct memory *m = small_machine();
 	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
 	struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX),
+		.last = ATW_VA(UINT64_MAX),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
 	};
 	const struct mmu_seen *run, *each;
@@ -270,7 +270,7 @@ TEST(a_hostile_tree_ends_at_the_budget)
 	struct memory *m = mem_new();
 	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
 	struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_FOLD,
+		.last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_FOLD,
 	};
 	const struct mmu_seen *s;
 	struct atw_err err = { 0 };
@@ -306,7 +306,7 @@ TEST(damage_is_told_and_passed)
 {
 	struct memory *m = small_machine();
 	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
-	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_walk_opts o = { .last = ATW_VA(UINT64_MAX) };
 	const struct mmu_seen *s;
 	struct mmu_walk *w;
 	unsigned leaves = 0, damaged = 0, lost = 0;
@@ -337,7 +337,7 @@ TEST(unfold_walks_repeats_after_all)
 	struct memory *m = mem_new();
 	struct mmu_space sp = space(m, "x86_64-4", 0x1000);
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_FOLD,
+		.last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_FOLD,
 	};
 	const struct mmu_seen *s;
 	struct mmu_walk *w;

@@ -47,7 +47,7 @@ static ssize_t machine_read(struct atw_source *s, atw_pa pa, void *buf, size_t l
 }
 
 static const struct atw_source_ops machine_ops = {
-	.size = sizeof(machine_ops), .name = "machine", .help = "runs",
+	.name = "machine", .help = "runs",
 	.close = mem_close, .read = machine_read, .extent = mem_extent, .fact = mem_fact,
 	.live = true,
 };
@@ -102,7 +102,7 @@ struct log {
 static struct log look(const struct mmu_space *sp, uint32_t want)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(0x7fffffffffff), .want = want,
+		.last = ATW_VA(0x7fffffffffff), .want = want,
 	};
 	struct log g = { .ordered = true };
 	const struct mmu_seen *s;
@@ -343,7 +343,7 @@ TEST(one_address_is_looked_at_again_as_well)
 /* An entry of a piece, and the way to it, in one read. */
 TEST(a_piece_that_still_leads_there)
 {
-	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(0x7fffffffffff) };
+	const struct mmu_walk_opts o = { .last = ATW_VA(0x7fffffffffff) };
 	struct machine *k = machine();
 	struct mmu_space sp = space(k);
 	const struct mmu_seen *s = NULL;

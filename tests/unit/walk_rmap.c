@@ -364,7 +364,7 @@ static void random_table(struct memory *m, const struct atw_paging *pg)
 
 static void walk_leaves(const struct mmu_space *sp, struct met *ret)
 {
-	const struct mmu_walk_opts o = { .size = sizeof(o), .last = ATW_VA(UINT64_MAX) };
+	const struct mmu_walk_opts o = { .last = ATW_VA(UINT64_MAX) };
 	const struct mmu_seen *s;
 	struct mmu_walk *w;
 

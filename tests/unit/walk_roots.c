@@ -71,7 +71,7 @@ static const char *pieces(const struct mmu_space *sp, uint64_t first, uint64_t l
 {
 	static char text[256];
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .first = ATW_VA(first), .last = ATW_VA(last),
+		.first = ATW_VA(first), .last = ATW_VA(last),
 	};
 	const struct mmu_seen *s;
 	struct mmu_walk *w;

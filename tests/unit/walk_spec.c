@@ -105,7 +105,7 @@ static void expect(struct spec *s, uint64_t va, char **t, unsigned n)
 static bool next_range(struct spec *s, struct mmu_range *g)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o), .last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_SOFT,
+		.last = ATW_VA(UINT64_MAX), .flags = MMU_WALK_SOFT,
 	};
 	struct atw_err err = { 0 };
 	int r = ATW_OK;

@@ -42,7 +42,7 @@ static void machine_read_many(struct atw_source *s, struct atw_piece *p, size_t 
 }
 
 static const struct atw_source_ops machine_ops = {
-	.size = sizeof(machine_ops), .name = "machine", .help = "runs",
+	.name = "machine", .help = "runs",
 	.close = mem_close, .read = machine_read, .extent = mem_extent, .fact = mem_fact,
 	.live = true, .read_many = machine_read_many,
 };
