@@ -4,7 +4,7 @@
 #define CLI_ATWALK_H
 
 #include "common/command.h"
-#include "target/subject.h"
+#include "target/target.h"
 
 /* Options of the commands that look into one address space. */
 struct space_opts {

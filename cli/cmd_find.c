@@ -35,7 +35,7 @@ static const struct atw_column extra[] = {
 	COLUMN("times", COUNT, 5,
 	       "addresses that this row stands for: so often does it recur"),
 	COLUMN("stride", BYTES, 6, "more than one: bytes from each to the next"),
-	HIDDEN_COLUMN(TEXT, "processes", 0,
+	HIDDEN_COLUMN("processes", TEXT, 0,
 		      "all that share the address space, with commas between"),
 };
 

@@ -32,7 +32,7 @@ static const struct atw_column columns[] = {
 	[C_WHY] = COLUMN("why", TEXT, 40, "why not, or what was tried"),
 	[C_COMMAND] = COLUMN("command", TEXT, 0,
 			     "what would allow it; n/a: no command on this machine"),
-	[C_GIVES] = HIDDEN_COLUMN(TEXT, "gives", 30, "what it is good for"),
+	[C_GIVES] = HIDDEN_COLUMN("gives", TEXT, 30, "what it is good for"),
 };
 static const struct atw_schema schema = { "probe", columns, COLUMNS };
 

@@ -26,7 +26,7 @@ static const struct atw_column columns[P_COUNT] = {
 	[P_MM] = COLUMN("mm", VA, 0,
 			"its address space (mm_struct); tasks that share one have the same"),
 	[P_ROOT] = COLUMN("root", PA, 0, "root table of it"),
-	[P_USER_ROOT] = HIDDEN_COLUMN(PA, "user_root", 0,
+	[P_USER_ROOT] = HIDDEN_COLUMN("user_root", PA, 0,
 				      "root table in user mode, under page-table isolation"),
 	[P_RESIDENT] = COLUMN("resident", BYTES, 8,
 			      "its RSS, as smaps_rollup counts: no hugetlb, no zero pages, no devices"),
@@ -35,12 +35,12 @@ static const struct atw_column columns[P_COUNT] = {
 	[P_LARGE] = COLUMN("resident_large", BYTES, 14, "those in larger ones"),
 	[P_HUGETLB] = COLUMN("hugetlb", BYTES, 7,
 			     "pages of hugetlbfs, which are not in resident"),
-	[P_SIZES] = HIDDEN_COLUMN(TEXT, "page_sizes", 16,
+	[P_SIZES] = HIDDEN_COLUMN("page_sizes", TEXT, 16,
 				  "how many pages of each size, hugetlb too: 4K:212,2M:3"),
-	[P_LOST] = HIDDEN_COLUMN(COUNT, "lost", 4, "page tables that could not be read"),
+	[P_LOST] = HIDDEN_COLUMN("lost", COUNT, 4, "page tables that could not be read"),
 	[P_KIND] = { .key = "kind", .type = ATW_T_ENUM, .width = 7, .names = &kind_names,
 		     .hidden = true, .help = "process, thread of one, or kernel thread" },
-	[P_AT] = HIDDEN_COLUMN(VA, "at", 0, "its task_struct"),
+	[P_AT] = HIDDEN_COLUMN("at", VA, 0, "its task_struct"),
 };
 
 /* ---- what an address space maps ---- */

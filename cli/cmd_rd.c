@@ -44,13 +44,13 @@ enum { R_ADDRESS, R_PHYSICAL, R_SIZE, R_VALUE, R_SYMBOL, R_BYTES, R_TEXT, R_STAT
 
 static const struct atw_column rd_columns[R_COUNT] = {
 	[R_ADDRESS] = COLUMN("address", VA, 0, "where the bytes lie"),
-	[R_PHYSICAL] = HIDDEN_COLUMN(PA, "physical", 0,
+	[R_PHYSICAL] = HIDDEN_COLUMN("physical", PA, 0,
 				     "physical address of the first one"),
-	[R_SIZE] = HIDDEN_COLUMN(BYTES, "size", 5, "bytes of this row"),
-	[R_VALUE] = HIDDEN_COLUMN(HEX, "value", 0, "the word, little-endian"),
-	[R_SYMBOL] = HIDDEN_COLUMN(TEXT, "symbol", 28,
+	[R_SIZE] = HIDDEN_COLUMN("size", BYTES, 5, "bytes of this row"),
+	[R_VALUE] = HIDDEN_COLUMN("value", HEX, 0, "the word, little-endian"),
+	[R_SYMBOL] = HIDDEN_COLUMN("symbol", TEXT, 28,
 				   "symbol of the kernel that the word points to"),
-	[R_BYTES] = HIDDEN_COLUMN(TEXT, "bytes", 47, "the bytes, hexadecimal"),
+	[R_BYTES] = HIDDEN_COLUMN("bytes", TEXT, 47, "the bytes, hexadecimal"),
 	[R_TEXT] = COLUMN("text", TEXT, 16, "the bytes as ASCII, others as dots"),
 	[R_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8, .names = &listing_states,
 		      .help = "present, or why there are no bytes" },

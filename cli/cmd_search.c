@@ -41,7 +41,7 @@ enum {
 static const struct atw_column search_columns[S_COUNT] = {
 	[S_ADDRESS] = COLUMN("address", VA, 0, "virtual address of the match"),
 	[S_PHYSICAL] = COLUMN("physical", PA, 0, "physical address of its first byte"),
-	[S_PATTERN] = HIDDEN_COLUMN(TEXT, "pattern", 16,
+	[S_PATTERN] = HIDDEN_COLUMN("pattern", TEXT, 16,
 				    "the pattern that matched, as typed"),
 	[S_BYTES] = COLUMN("bytes", TEXT, 3 * SEARCH_SHOWN - 1,
 			   "the bytes from there on, hexadecimal"),

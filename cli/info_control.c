@@ -10,7 +10,7 @@
 #include "info.h"
 #include "linux/kernel.h"
 #include "paging/control.h"
-#include "linux/mm.h"
+#include "linux/tasks.h"
 #include "walk/memory.h"
 
 enum { CPUS_SHOWN = 16, CPUS_MAX = 8192, VALUES = 8 };

@@ -3,8 +3,8 @@
 #include <time.h>
 
 #include "info.h"
-#include "linux/log.h"
-#include "linux/cpus.h"
+#include "linux/machine.h"
+#include "linux/tasks.h"
 
 struct log_scan {
 	struct printk_ring ring;

@@ -25,12 +25,12 @@ static const struct atw_column columns[L_COLS] = {
 			    "places for a large page: aligned, and whole in the area"),
 	[L_FULL] = COLUMN("full", COUNT, 4,
 			  "blocks that small pages map from end to end"),
-	[L_HOLES] = HIDDEN_COLUMN(BYTES, "holes", 6,
+	[L_HOLES] = HIDDEN_COLUMN("holes", BYTES, 6,
 				  "bytes that blocks with small pages lack"),
 	[L_WHY] = { .key = "why", .type = ATW_T_ENUM, .width = 10, .names = &whys,
 		    .help = "why most of what smaller pages map is not mapped by large ones" },
-	[L_PID] = HIDDEN_COLUMN(COUNT, "pid", 0, "process"),
-	[L_TASK] = HIDDEN_COLUMN(TEXT, "task", 0, "its name"),
+	[L_PID] = HIDDEN_COLUMN("pid", COUNT, 0, "process"),
+	[L_TASK] = HIDDEN_COLUMN("task", TEXT, 0, "its name"),
 	[L_AREA] = COLUMN("area", TEXT, 0, "its name, if it has one"),
 };
 static const struct atw_schema schema = { "map", columns, L_COLS };

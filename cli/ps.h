@@ -9,7 +9,7 @@
 #include "linux/page.h"
 
 #include "atwalk.h"
-#include "target/task_list.h"
+#include "target/target.h"
 
 struct ps_opts {
 	struct space_opts space;

@@ -72,13 +72,13 @@ static const struct atw_names fate_names = { ARRAY_SIZE(fates), fates, NULL };
 	[K_FATE] = { .key = "fate", .type = ATW_T_ENUM, .names = &fate_names, .hidden = true, \
 		     .help = "live, freed, missed (another object overlaps it), nested" }, \
 	[K_TYPE] = COLUMN("type", TEXT, 13, "its allocator"), \
-	[K_NEW_TYPE] = HIDDEN_COLUMN(TEXT, "new_type", 13, \
+	[K_NEW_TYPE] = HIDDEN_COLUMN("new_type", TEXT, 13, \
 				     "allocator of the objects in it, fate nested"), \
-	[K_NAME] = HIDDEN_COLUMN(TEXT, "name", 0, \
+	[K_NAME] = HIDDEN_COLUMN("name", TEXT, 0, \
 				 "compressed form: name in place of alloc_ip"), \
 	[K_TASK] = COLUMN("task", TEXT, 15, "name of that thread"), \
 	[K_CACHE] = COLUMN("cache", TEXT, 0, "slab cache it is from"), \
-	[K_ALLOC_FUNCTION] = HIDDEN_COLUMN(TEXT, "alloc_function", 20, \
+	[K_ALLOC_FUNCTION] = HIDDEN_COLUMN("alloc_function", TEXT, 20, \
 					   "function of alloc_ip")
 
 static const struct atw_column access_columns[L_COUNT] = {
@@ -102,13 +102,13 @@ static const struct atw_column by_object[K_OBJECTS] = {
 			 .help = "number of accessors; JSON: a list of ip, pid, writes, reads" },
 	[K_SUM_WRITES] = COLUMN("writes", COUNT, 0, "times it was written"),
 	[K_SUM_READS] = COLUMN("reads", COUNT, 0, "times it was read"),
-	[K_SUM_FREES] = HIDDEN_COLUMN(COUNT, "frees", 0,
+	[K_SUM_FREES] = HIDDEN_COLUMN("frees", COUNT, 0,
 				      "compressed form: times one was freed"),
 	[K_HEAT] = { .key = "heat", .type = ATW_T_LIST, .of = &heat_list, .hidden = true,
 		     .help = "of its parts of 64 bytes; JSON: a list of line, writes, reads" },
-	[K_FIRST_USE] = HIDDEN_COLUMN(COUNT, "first_use", 0,
+	[K_FIRST_USE] = HIDDEN_COLUMN("first_use", COUNT, 0,
 				      "when it was accessed first, where that was recorded"),
-	[K_LAST_USE] = HIDDEN_COLUMN(COUNT, "last_use", 0, "when it was accessed last"),
+	[K_LAST_USE] = HIDDEN_COLUMN("last_use", COUNT, 0, "when it was accessed last"),
 	[K_ORIGIN] = { .key = "origin", .type = ATW_T_ENUM, .names = &origin_names,
 		       .hidden = true,
 		       .help = "recorded, or before: it is older than the recording" },
@@ -121,11 +121,11 @@ static const struct atw_column by_access[K_ALL] = {
 	[K_ACCESS_PID] = COLUMN("access_pid", COUNT, 0, "thread that accessed it"),
 	[K_WRITES] = COLUMN("writes", COUNT, 0, "times it wrote"),
 	[K_READS] = COLUMN("reads", COUNT, 0, "times it read"),
-	[K_FREES] = HIDDEN_COLUMN(COUNT, "frees", 0,
+	[K_FREES] = HIDDEN_COLUMN("frees", COUNT, 0,
 				  "compressed form: times it freed one"),
-	[K_CALLER] = HIDDEN_COLUMN(VA, "caller", 0,
+	[K_CALLER] = HIDDEN_COLUMN("caller", VA, 0,
 				   "caller of that code, where recorded"),
-	[K_FUNCTION] = HIDDEN_COLUMN(TEXT, "function", 20, "function of ip"),
+	[K_FUNCTION] = HIDDEN_COLUMN("function", TEXT, 20, "function of ip"),
 };
 static const struct atw_schema kmap_accesses_schema = { "kmap show", by_access, K_ALL };
 

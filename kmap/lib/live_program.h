@@ -9,7 +9,7 @@
 #define KMAP_LIVE_PROGRAM_H
 
 #include "kmap/lib/live_events.h"
-#include "host/bpf_insn.h"
+#include "host/bpf.h"
 
 enum {
 	LIVE_TGIDS = 1 << 22,            /* PID_MAX_LIMIT: include/linux/threads.h */

@@ -100,9 +100,9 @@ void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_query *a
 void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_query *a,
 		       const struct kmap_sums *s);
 #define KMAP_ESTIMATE_COLUMNS(at) \
-	[at] = HIDDEN_COLUMN(COUNT, "estimate", 10, \
+	[at] = HIDDEN_COLUMN("estimate", COUNT, 10, \
 			     "accesses that there were, by the sample"), \
-	[(at) + 1] = HIDDEN_COLUMN(COUNT, "error", 10, \
+	[(at) + 1] = HIDDEN_COLUMN("error", COUNT, 10, \
 				   "so many more or less, with a confidence of 95 %")
 /* "getname_flags+0x12 names_cache"; without an allocation site, "[STACK_PAGE]". */
 void kmap_site_word(const struct kmap_query *a, const struct kmap_site *s, struct buf *b);

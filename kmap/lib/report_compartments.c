@@ -19,11 +19,11 @@ static const struct atw_column part_columns[C_COUNT] = {
 			      "bytes of objects that some of it writes"),
 	[C_PS] = COLUMN("ps", COUNT, 14,
 			"its privilege set, of all operations that are known"),
-	[C_INSIDE] = HIDDEN_COLUMN(COUNT, "calls_inside", 8, "from it to itself"),
-	[C_IN] = HIDDEN_COLUMN(COUNT, "calls_in", 8, "from others"),
-	[C_OUT] = HIDDEN_COLUMN(COUNT, "calls_out", 8, "to others"),
-	[C_FUNCTIONS] = HIDDEN_COLUMN(TEXT, "functions", 28, "that are in it"),
-	[C_TOUCHED] = HIDDEN_COLUMN(TEXT, "touched", 20,
+	[C_INSIDE] = HIDDEN_COLUMN("calls_inside", COUNT, 8, "from it to itself"),
+	[C_IN] = HIDDEN_COLUMN("calls_in", COUNT, 8, "from others"),
+	[C_OUT] = HIDDEN_COLUMN("calls_out", COUNT, 8, "to others"),
+	[C_FUNCTIONS] = HIDDEN_COLUMN("functions", TEXT, 28, "that are in it"),
+	[C_TOUCHED] = HIDDEN_COLUMN("touched", TEXT, 20,
 				    "caches, or types of memory, with objects that it accesses"),
 };
 static const struct atw_schema part_schema = { "kmap-compartments", part_columns, C_COUNT };

@@ -15,7 +15,7 @@ static const struct atw_column code_columns[K_COUNT] = {
 	[K_INSTRUCTIONS] = COLUMN("instructions", COUNT, 12,
 				  "of it that read or write objects"),
 	[K_CACHES] = COLUMN("caches", COUNT, 6, "with objects that it accesses"),
-	[K_SIZE] = HIDDEN_COLUMN(BYTES, "code_size", 9,
+	[K_SIZE] = HIDDEN_COLUMN("code_size", BYTES, 9,
 				 "of its functions that were seen, with symbols"),
 };
 static const struct atw_schema code_schema = { "kmap-code", code_columns, K_COUNT };

@@ -6,7 +6,7 @@ enum { S_IP, S_FUNCTION, S_FILE, S_CACHE, S_TYPE, S_OBJECTS, S_BYTES, S_SHARED }
 #define PLACE_COLUMNS \
 	[S_IP] = COLUMN("alloc_ip", VA, 0, "where it is allocated"), \
 	[S_FUNCTION] = COLUMN("function", TEXT, 28, "the one that allocates"), \
-	[S_FILE] = HIDDEN_COLUMN(TEXT, "file", 18, "the file it is in"), \
+	[S_FILE] = HIDDEN_COLUMN("file", TEXT, 18, "the file it is in"), \
 	[S_CACHE] = COLUMN("cache", TEXT, 18, "slab cache"), \
 	[S_TYPE] = COLUMN("type", TEXT, 10, "kind of memory"), \
 	[S_OBJECTS] = COLUMN("objects", COUNT, 8, "that were allocated"), \
@@ -40,7 +40,7 @@ static const struct atw_column hot_columns[H_COUNT] = {
 				"of objects without a recorded free"),
 	[H_READS] = COLUMN("reads", COUNT, 10, "of its objects"),
 	[H_WRITES] = COLUMN("writes", COUNT, 10, "to them"),
-	[H_WEIGHT] = HIDDEN_COLUMN(BYTES, "weight", 7,
+	[H_WEIGHT] = HIDDEN_COLUMN("weight", BYTES, 7,
 				   "bytes it has allocated on the average, as privilege counts them"),
 	KMAP_ESTIMATE_COLUMNS(H_ESTIMATE),
 };
@@ -120,11 +120,11 @@ static const struct atw_column unread_columns[U_COUNT] = {
 	PLACE_COLUMNS,
 	[U_UNTOUCHED] = COLUMN("untouched", COUNT, 9,
 			       "objects that were neither read nor written"),
-	[U_UNTOUCHED_BYTES] = HIDDEN_COLUMN(BYTES, "untouched_bytes", 9, "of these"),
+	[U_UNTOUCHED_BYTES] = HIDDEN_COLUMN("untouched_bytes", BYTES, 9, "of these"),
 	[U_UNREAD] = COLUMN("write_only", COUNT, 10, "that were written and never read"),
 	[U_UNREAD_BYTES] = COLUMN("write_only_bytes", BYTES, 9, "of these"),
 	[U_UNWRITTEN] = COLUMN("read_only", COUNT, 9, "that were read and never written"),
-	[U_UNWRITTEN_BYTES] = HIDDEN_COLUMN(BYTES, "read_only_bytes", 9, "of these"),
+	[U_UNWRITTEN_BYTES] = HIDDEN_COLUMN("read_only_bytes", BYTES, 9, "of these"),
 	[U_WRITES] = COLUMN("writes", COUNT, 10, "to all objects of the site"),
 };
 static const struct atw_schema unread_schema = { "kmap-unread", unread_columns, U_COUNT };

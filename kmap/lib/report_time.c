@@ -215,7 +215,7 @@ static const struct atw_column live_columns[V_COUNT] = {
 	[V_IP] = COLUMN("alloc_ip", VA, 0,
 			"where it was allocated; n/a: all further places together"),
 	[V_FUNCTION] = COLUMN("function", TEXT, 28, "that allocates"),
-	[V_FILE] = HIDDEN_COLUMN(TEXT, "file", 18, "the file it is in"),
+	[V_FILE] = HIDDEN_COLUMN("file", TEXT, 18, "the file it is in"),
 	[V_CACHE] = COLUMN("cache", TEXT, 18, "slab cache"),
 	[V_TYPE] = COLUMN("type", TEXT, 10, "kind of memory"),
 	[V_BYTES] = COLUMN("size", BYTES, 8,

@@ -10,8 +10,7 @@
 #include <atwalk/symbol.h>
 
 #include "census/census.h"
-#include "target/provider.h"
-#include "target/subject.h"
+#include "target/target.h"
 #include "walk/walk.h"
 
 struct atw_target {

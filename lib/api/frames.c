@@ -2,7 +2,7 @@
 /* frames.c - physical frames of the public API. */
 #include "api/api.h"
 #include "linux/memmap.h"
-#include "linux/ram.h"
+#include "linux/machine.h"
 
 const char *atw_frame_flag_name(unsigned bit)
 {

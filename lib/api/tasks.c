@@ -2,7 +2,7 @@
 /* tasks.c - tasks of the public API. */
 #include "api/api.h"
 #include "base/buf.h"
-#include "target/task_list.h"
+#include "target/target.h"
 
 struct atw_tasks {
 	struct target_tasks tasks; /* all of them */

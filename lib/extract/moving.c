@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* moving.c - extract of a running machine. */
-#include "extract/moving.h"
+#include "extract/own.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* pages.c - struct pages for an extract. */
-#include "extract/pages.h"
+#include "extract/own.h"
 
 #include "base/table.h"
 #include "linux/kpf.h"

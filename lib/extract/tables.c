@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tables.c - collection of page tables. */
-#include "extract/tables.h"
+#include "extract/own.h"
 
 #include <stdlib.h>
 

@@ -14,7 +14,6 @@
 #include "host/caps.h"
 #include "host/host_file.h"
 #include "host/host.h"
-#include "host/bpf_insn.h"
 
 /* Bytes that the kernel does not know must be zero, also those of other members. */
 static void bpf_attr_init(union bpf_attr *attr)

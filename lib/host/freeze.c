@@ -18,7 +18,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/num.h"
-#include "host/freeze_why.h"
 
 enum thread_state { ASKED, STOPPED, KILLED, GONE };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* freeze_why.c - reasons why a process cannot be stopped. */
-#include "host/freeze_why.h"
+#include "host/freeze.h"
 
 #include <errno.h>
 #include <inttypes.h>

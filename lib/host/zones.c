@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* zones.c - frames without a struct page, from /proc/zoneinfo. */
-#include "host/zones.h"
+#include "host/nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,6 @@
 
 #include "base/cleanup.h"
 #include "linux/kernel.h"
-#include "linux/areas_ahead.h"
 #include "linux/maple.h"
 #include "linux/vm_flags.h"
 #include "linux/vma_name.h"

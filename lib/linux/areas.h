@@ -4,8 +4,8 @@
 #define LINUX_AREAS_H
 
 #include "linux/process.h"
-
 #include "linux/members.h"
+#include "linux/maple.h"
 
 struct named_files;
 
@@ -22,5 +22,24 @@ int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *file
  * the member is not known.
  */
 int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err *err);
+
+/* ---- areas_ahead.c ---- */
+
+/*
+ * Read-ahead of VMAs of a running process: several leaves of the maple
+ * tree at once.
+ */
+
+/*
+ * Read the leaves below the node that `entry` points to, or that node if it is a leaf,
+ * and the members of their VMAs and files that the iterator needs. The node has `bytes`
+ * and covers first..last. VMAs that end before `from` are skipped, and everything that
+ * was read ahead before is discarded. false: a leaf changed meanwhile, so nothing is
+ * valid.
+ */
+bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t entry,
+		 const void *bytes, uint64_t first, uint64_t last, uint64_t from);
+/* members_hold() of the members of a vm_area_struct. */
+void area_hold(const struct members *v, uint64_t vma);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* areas_ahead.c - read-ahead of maple tree leaves and their VMAs. */
-#include "linux/areas_ahead.h"
+#include "linux/areas.h"
 
 #include "base/cleanup.h"
 #include "linux/vma_name.h"

@@ -8,7 +8,7 @@
  * symbols do not lead to the global sums, those of zones and nodes are added up, which is
  * equal.
  */
-#include "linux/counters.h"
+#include "linux/machine.h"
 
 enum {
 	NODES_MAX = 1024, ZONES_MAX = 16, CPUS_MAX = 8192, BLOCK_DEVICES_MAX = 65536,

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #include "linux/kernel.h"
-#include "linux/cpus.h"
+#include "linux/tasks.h"
 #include "linux/members.h"
 
 enum {

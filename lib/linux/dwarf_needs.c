@@ -7,7 +7,6 @@
  * searched; source files that define rare types come first; and the search ends as soon
  * as everything is found.
  */
-#include "linux/dwarf_needs.h"
 
 #ifdef HAVE_LIBDW
 
@@ -20,7 +19,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "linux/wanted.h"
+#include "linux/needs.h"
 
 enum { DEPTH = 16 };
 
@@ -402,6 +401,8 @@ int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 }
 
 #else
+
+#include "linux/needs.h"
 
 int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 		     struct atw_err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmem_ahead.c - batched reads of structs of a running kernel. */
-#include "linux/kmem_ahead.h"
+#include "linux/kmem.h"
 
 #include <stdlib.h>
 #include <string.h>

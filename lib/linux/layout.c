@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* layout.c - paging mode and root of the kernel from VMCOREINFO. */
-#include "linux/layout.h"
+#include "linux/root.h"
 
 #include <inttypes.h>
 #include <stdio.h>

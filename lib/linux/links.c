@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* links.c - verified steps along a list of tasks that changes. */
-#include "linux/links.h"
+#include "linux/tasks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* log.c - kernel log and crash information. */
-#include "linux/log.h"
+#include "linux/machine.h"
 
 #include <string.h>
 

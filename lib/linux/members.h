@@ -5,7 +5,7 @@
 #ifndef LINUX_MEMBERS_H
 #define LINUX_MEMBERS_H
 
-#include "linux/kmem_ahead.h"
+#include "linux/kmem.h"
 #include "linux/needs.h"
 
 /* All borrowed. */

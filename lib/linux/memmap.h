@@ -11,10 +11,47 @@
 #define LINUX_MEMMAP_H
 
 #include "linux/page.h"
-
 #include "base/table.h"
 #include "linux/kernel.h"
-#include "linux/memmap_ahead.h"
+#include "linux/kmem.h"
+
+/* ---- memmap_ahead.c: read-ahead of struct pages of a running machine ---- */
+
+/*
+ * Such a source lends no memory, and each read is a system call. So the struct pages that
+ * will be needed are read together, contiguous ones as one part; others are read by whole
+ * pages of kernel memory, a few of which are kept until the next batch. Nothing else is
+ * kept: later lookups read again.
+ */
+
+struct memmap_ahead;
+/* `size` of a struct page. NULL: no memory. */
+struct memmap_ahead *memmap_ahead_create(struct atw_source *mem, uint32_t size);
+void memmap_ahead_destroy(struct memmap_ahead *a);
+
+/*
+ * The struct pages of `n` frames from pfn on, which are contiguous at this address, will
+ * be needed. As many are added as there is room for.
+ */
+void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa);
+/* The number of batches that were read. */
+uint64_t memmap_ahead_reads(const struct memmap_ahead *a);
+/* Discard all that were added, which makes room for others. */
+void memmap_ahead_anew(struct memmap_ahead *a);
+/*
+ * If it was added: its bytes, valid until the next call of add, and the number of frames
+ * from it on that follow there. Or NULL.
+ */
+const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_t pfn,
+				 uint64_t *ret_n);
+/*
+ * The page of kernel memory at this address, valid until the next call. NULL with the
+ * reason.
+ */
+const uint8_t *memmap_ahead_page(struct memmap_ahead *a, struct kmem *m, uint64_t address,
+				 struct atw_err *err);
+
+/* ---- memmap.c ---- */
 
 /* More than any configuration's struct page has. */
 #define PAGE_STRUCT_MAX 256
@@ -243,5 +280,25 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page
 int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err);
 /* The name of the cache a slab belongs to; leaves `ret` empty if unknown. */
 void slab_cache_name(struct atw_memmap *m, const uint8_t *slab, char ret[32]);
+
+/* ---- memmap_origin.c: origin of very many mapped frames, in few reads ---- */
+
+struct page_origin {
+	/* A subset of ANON, KSM, SWAPBACKED, HUGE, THP, ZERO_PAGE. */
+	uint64_t flags;
+	uint8_t order;           /* of its folio */
+	bool known;
+	bool stale;              /* it was freed after it was mapped */
+};
+
+static inline bool page_origin_same(const struct page_origin *a, const struct page_origin *b)
+{
+	return a->flags == b->flags && a->order == b->order && a->known == b->known &&
+	       a->stale == b->stale;
+}
+
+/* `pfn` ascends. Frames without information have a result as well. */
+int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct page_origin *ret,
+		   struct atw_err *err);
 
 #endif

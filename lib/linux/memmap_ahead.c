@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* memmap_ahead.c - batched reads of struct pages. */
-#include "linux/memmap_ahead.h"
+#include "linux/memmap.h"
 
 #include <stdlib.h>
 

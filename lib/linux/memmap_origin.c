@@ -6,7 +6,6 @@
  * Those of small folios are decoded from their own bytes; the head of a large folio is
  * decoded once for all of its pages that follow.
  */
-#include "linux/memmap_origin.h"
 
 #include "linux/kpf.h"
 #include "linux/memmap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* meter.c - progress of a search through memory. */
-#include "linux/meter.h"
+#include "linux/kernel.h"
 
 static uint64_t meter_stored(struct atw_source *mem)
 {

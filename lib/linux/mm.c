@@ -12,7 +12,7 @@
  * No structure records whether tables are isolated, and a configuration option may have
  * been overridden at boot. It is detected from the tables themselves.
  */
-#include "linux/mm.h"
+#include "linux/tasks.h"
 
 #include <inttypes.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "linux/wanted.h"
 
 /* ---- the list of requirements ---- */
 

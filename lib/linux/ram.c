@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ram.c - the resource tree below iomem_resource: kernel/resource.c. */
-#include "linux/ram.h"
+#include "linux/machine.h"
 
 #include <inttypes.h>
 #include <string.h>

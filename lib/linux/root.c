@@ -13,9 +13,8 @@
 
 #include "base/cleanup.h"
 #include "linux/kernel.h"
-#include "linux/layout.h"
-#include "linux/root_task.h"
-#include "linux/scan.h"
+#include "linux/root.h"
+#include "linux/search.h"
 #include "linux/vmfile.h"
 
 /* Result of a walk from a candidate root to the kernel's text. */

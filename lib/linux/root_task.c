@@ -10,7 +10,7 @@
  * the task's address to the task. The task itself points to init_mm, except while it
  * idles on the address space of the previous task.
  */
-#include "linux/root_task.h"
+#include "linux/root.h"
 
 #include <stdlib.h>
 #include <string.h>

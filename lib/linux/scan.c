@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* scan.c - search for VMCOREINFO texts in memory. */
-#include "linux/scan.h"
+#include "linux/search.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #define LINUX_SEARCH_H
 
 #include "linux/kernel.h"
+#include "linux/linux.h"
 
 struct search;
 
@@ -38,5 +39,18 @@ extern const unsigned char search_types[8];
 uint64_t search_types_length(struct search *s, atw_pa at);
 /* For fn: bytes of physical memory, as many as are contiguous. */
 size_t search_read(struct search *s, atw_pa at, void *buf, size_t len);
+
+/* ---- scan.c: search for VMCOREINFO texts in memory ---- */
+
+/* A candidate: `text` is valid during the call only. Non-zero ends the scan. */
+typedef int scan_fn(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at);
+
+/*
+ * Pass every VMCOREINFO text in memory to fn, in ascending order. RAM also contains stale
+ * copies and the format string itself: fn must validate them. *unreadable is increased by
+ * the number of pages that cannot be read.
+ */
+int scan_vmcoreinfo(struct atw_source *mem, struct meter *meter, scan_fn *fn, void *arg,
+		    uint64_t *unreadable);
 
 #endif

@@ -3,7 +3,7 @@
  * slab_caches.c - the kernel's slab caches, with the sums of /proc/slabinfo: mm/slub.c,
  * get_slabinfo(). A kernel without CONFIG_SLUB_DEBUG does not count its slabs.
  */
-#include "linux/slab_caches.h"
+#include "linux/machine.h"
 
 #include <inttypes.h>
 

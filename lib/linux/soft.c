@@ -332,13 +332,13 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 				     const struct atw_paging *pg,
 				     unsigned level, uint64_t word)
 {
-	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi->known };
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
 	const struct soft_layout *l;
 	uint64_t there;
 
 	if (!word)
 		return s;
-	if (abi->generation >= ARRAY_SIZE(layouts)) {
+	if (!abi || abi->generation >= ARRAY_SIZE(layouts)) {
 		s.what = ATW_SOFT_UNKNOWN;
 		return s;
 	}
@@ -365,9 +365,9 @@ struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
 					const struct atw_paging *pg, atw_va va,
 					unsigned level, uint64_t word)
 {
-	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi->known };
+	struct atw_soft_word s = { .what = ATW_SOFT_NONE, .guess = !abi || !abi->known };
 
-	if (!(va.u >> 63) || !word || abi->generation >= ARRAY_SIZE(layouts))
+	if (!(va.u >> 63) || !word || !abi || abi->generation >= ARRAY_SIZE(layouts))
 		return atw_soft_decode(abi, pg, level, word);
 	s.what = ATW_SOFT_PROTNONE;
 	s.pa = soft_page_of(pg, level, word, layouts[abi->generation].inverted);

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #include "linux/kernel.h"
-#include "linux/links.h"
 
 enum {
 	PID_MAX = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */

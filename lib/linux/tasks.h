@@ -4,7 +4,6 @@
 #define LINUX_TASKS_H
 
 #include "linux/process.h"
-
 #include "linux/members.h"
 
 /* The list headed by init_task, read through `v`. */
@@ -16,5 +15,69 @@ void tasks_leaders(struct lnx_tasks *t);
 int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err);
 /* The state letter of /proc: fs/proc/array.c, get_task_state(). Pure. */
 char task_state_letter(uint64_t state, uint32_t exit_state);
+
+/* ---- links.c: iterator over a list of tasks of a running kernel ---- */
+
+/*
+ * The kernel appends to the list and removes anywhere, and a removed task may soon be
+ * another one, elsewhere in the list. So a task is identified by its address and start
+ * time; if the current one has ended, the iterator steps back to the last that is still
+ * in the list. The tasks behind that one have not been returned yet.
+ */
+
+struct task_link_mark {
+	uint64_t link;
+	uint64_t start;          /* of the task, from task_start() */
+};
+
+struct links {
+	struct members v;
+	uint64_t head;           /* not part of a task */
+	uint32_t offset;         /* of the link in a task_struct */
+	/* Tasks that were returned: the first n are the path to the current one. */
+	struct task_link_mark *mark;
+	size_t n, met, cap;
+	unsigned tries;          /* attempts since the last one */
+};
+
+/* Set head and offset before; again for another list. */
+static inline void links_begin(struct links *l, uint64_t head)
+{
+	l->head = head;
+	l->n = l->met = 0;
+	l->tries = 0;
+}
+
+/*
+ * The next task, ATW_END, or an error: the list changed on every attempt, or is broken.
+ */
+int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err);
+/*
+ * Is the task that was returned last unchanged? If not, what was read of it is invalid.
+ */
+bool links_hold(struct links *l);
+void links_deinit(struct links *l);
+
+/* Start time in ns; a less precise value if the kernel lacks the member. */
+int task_start(const struct members *v, uint64_t task, uint64_t *ret);
+
+/* ---- cpus.c: tasks that run on CPUs ---- */
+
+/* The current task of a CPU: its TID, PID and name; 0 is idle. */
+int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct atw_err *err);
+
+/* ---- mm.c: detection of page-table isolation ---- */
+
+/*
+ * For x86: is the page behind the root table `kernel` the root table of user mode? Both
+ * have 512 words; `swapper` is what follows the kernel's own root, or NULL. Pure.
+ */
+bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper);
+
+/*
+ * Page-table isolation of x86, from the kernel's own root: 1 on, 0 off, less than 0: its
+ * tables are missing, or it is another architecture.
+ */
+int mm_kernel_isolated(const struct atw_kernel *k);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linux/dwarf_needs.h"
+#include "linux/needs.h"
 #include "linux/kernel.h"
 #include "linux/search.h"
 #include "linux/vmfile.h"

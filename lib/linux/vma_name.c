@@ -11,7 +11,6 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "linux/dentry_path.h"
 
 enum {
 	/* include/linux/fs.h, 62d53c4a1dfe (6.5); 6.14 gave the bit to FMODE_NONOTIFY */

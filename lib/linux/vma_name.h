@@ -61,4 +61,16 @@ void names_soon_dentry(const struct members *v, uint64_t file);
  */
 int names_fill(struct names *n, struct atw_area *a, struct atw_err *err);
 
+/* ---- dentry_path.c: the path of an open file: fs/d_path.c ---- */
+
+/*
+ * The result of d_path() for a reader with the root of the mount namespace. `mnt` and
+ * `dentry` are the members of a struct path.
+ */
+int path_read(const struct members *v, uint64_t mnt, uint64_t dentry,
+	      char *ret, size_t len, struct atw_err *err);
+/* For very many paths: each component decrements *steps; ATW_E_LIMIT at 0. */
+int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
+		     uint32_t *steps, char *ret, size_t len, struct atw_err *err);
+
 #endif

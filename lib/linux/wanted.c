@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* wanted.c - index of the names of required types and constants. */
-#include "linux/wanted.h"
+#include "linux/needs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* compare.c - comparisons of a filter expression as instructions, by column type. */
-#include "record/compare.h"
+#include "record/program.h"
 
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "record/compare.h"
-#include "record/lex.h"
 #include "base/nearest.h"
 #include "record/program.h"
 #include "record/schema.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lex.c - tokens of a filter expression. */
-#include "record/lex.h"
+#include "record/program.h"
 
 #include <string.h>
 

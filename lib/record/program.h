@@ -6,8 +6,9 @@
 #ifndef RECORD_PROGRAM_H
 #define RECORD_PROGRAM_H
 
-#include "record/record.h"
+#include <atwalk/base.h>
 
+#include "record/record.h"
 #include "record/intern.h"
 
 enum insn_op {
@@ -54,5 +55,64 @@ uint64_t program_columns(const struct program *p);
  * `false`, bit `true`, or both. Takes time proportional to its length.
  */
 unsigned program_results(const struct program *p, const struct atw_row *row);
+
+/* ---- lex.c: lexer of --filter expressions ---- */
+
+/*
+ * Blanks separate tokens. A name ends at a blank, a parenthesis or an operator; a value
+ * ends at a blank or a parenthesis only, so that paths and task names need no quotes. 'x'
+ * and "x" are one word whatever is between the quotes.
+ */
+
+enum tok {
+	TOK_END, TOK_OPEN, TOK_CLOSE, TOK_AND, TOK_OR, TOK_NOT, TOK_WORD,
+	TOK_EQ, TOK_NE, TOK_LT, TOK_LE, TOK_GT, TOK_GE, TOK_HAS,
+};
+
+struct lex {
+	const char *expr;
+	size_t pos;              /* behind the token */
+
+	enum tok tok;
+	size_t at;               /* where the token starts */
+	const char *word;        /* TOK_WORD: without its quotes */
+	size_t len;
+};
+
+void lex_init(struct lex *lx, const char *expr);
+/* Advance to the next name, operator or parenthesis. */
+int lex_next(struct lex *lx, struct atw_err *err);
+/* Advance to the value behind an operator: a TOK_WORD. */
+int lex_value(struct lex *lx, struct atw_err *err);
+/* Fails with "expected WHAT at character N, not 'the token'". */
+int lex_expected(const struct lex *lx, const char *what, struct atw_err *err);
+
+/* "<=" */
+const char *tok_text(enum tok t);
+static inline bool tok_compares(enum tok t)
+{
+	return t >= TOK_EQ;
+}
+
+/* ---- compare.c: comparisons COLUMN OP VALUE, by the type of the column ---- */
+
+struct compare {
+	const struct atw_column *col;
+	uint8_t index;           /* of the column */
+	enum tok op;
+	size_t op_at;            /* position in the expression */
+	const char *value;
+	size_t len, value_at;
+};
+
+int compare_compile(const struct compare *c, struct program *p,
+		    struct atw_err *err);
+
+/*
+ * Test whether the column has that word; `want` false: whether it has another value.
+ * false: the word is not a value of the column.
+ */
+bool compare_word(struct program *p, const struct atw_column *col,
+		  uint8_t index, const char *word, size_t len, bool want);
 
 #endif

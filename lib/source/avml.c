@@ -21,7 +21,7 @@
 #include "format/avml.h"
 #include "format/lime.h"
 #include "source/extents.h"
-#include "source/kinds.h"
+#include "source/source.h"
 #include "source/page_cache.h"
 
 enum { CACHE = 16 << 20 };       /* bytes of unpacked chunks */

@@ -20,7 +20,7 @@
 #include "format/elf.h"
 #include "format/flattened.h"
 #include "source/cpu_notes.h"
-#include "source/kinds.h"
+#include "source/source.h"
 #include "source/mapped.h"
 
 struct elf_source {

@@ -12,9 +12,8 @@
 #include <string.h>
 
 #include "format/flattened.h"
-#include "source/kdump_facts.h"
 #include "source/kdump_set.h"
-#include "source/kinds.h"
+#include "source/source.h"
 #include "source/page_cache.h"
 
 #define CACHE_BYTES (8u << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kdump_facts.c - metadata of a kdump-compressed dump. */
-#include "source/kdump_facts.h"
+#include "source/kdump_set.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "format/lime.h"
-#include "source/kinds.h"
+#include "source/source.h"
 #include "source/mapped.h"
 
 static int lime_probe(struct atw_blob head, const char *path)

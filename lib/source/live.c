@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "source/kinds.h"
+#include "source/source.h"
 #include "source/live_bpf.h"
 #include "host/host.h"
 #include "source/live_kcore.h"

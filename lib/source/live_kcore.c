@@ -23,7 +23,7 @@
 #include "base/cleanup.h"
 #include "format/elf.h"
 #include "host/caps.h"
-#include "source/kinds.h"
+#include "source/source.h"
 #include "host/host.h"
 #include "source/live_ram.h"
 

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/io.h"
 #include "base/num.h"
-#include "source/kinds.h"
+#include "source/source.h"
 #include "source/open.h"
 
 enum { HEAD = 64 * 1024 };       /* as much of a file as probes see */

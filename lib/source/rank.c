@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rank.c - number of set bits before a position of a bitmap. */
-#include "source/rank.h"
+#include "source/kdump_set.h"
 
 #include <stdlib.h>
 

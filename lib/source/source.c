@@ -70,12 +70,12 @@ int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 
 int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
-	return s->ops->extent(s, pa, ret);
+	return s ? s->ops->extent(s, pa, ret) : ATW_E_USAGE;
 }
 
 int atw_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
-	return s->ops->fact ? s->ops->fact(s, key, ret) : ATW_E_MISSING;
+	return s && s->ops->fact ? s->ops->fact(s, key, ret) : ATW_E_MISSING;
 }
 
 int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret)

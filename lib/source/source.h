@@ -191,4 +191,10 @@ int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 /* A fact that is a little-endian number of 1 to 8 bytes. */
 int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
 
+/* ---- kinds.c: declares the operations of every kind in sources.def ---- */
+
+#define SOURCE(name) extern const struct atw_source_ops source_##name;
+#include "source/sources.def"
+#undef SOURCE
+
 #endif

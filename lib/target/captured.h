@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "target/capture_stream.h"
+#include "target/target.h"
 
 enum {
 	CAPTURED_LOST = 4096,        /* L: lines that are kept */
@@ -86,5 +87,9 @@ static inline uint32_t captured_process(const struct captured_task *t)
 }
 /* The first task of that number, or of a process of that number; CAPTURED_NONE. */
 size_t captured_find(const struct captured *c, uint64_t pid);
+
+/* ---- captured_facts.c: facts about a capture for `info` ---- */
+
+void captured_facts(const struct captured *c, const struct target_facts *to);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "target/captured_facts.h"
+#include "target/captured.h"
 
 #include "linux/page.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* frame_kinds.c - kind of each frame, read once even if many processes map it. */
-#include "target/frame_kinds.h"
+#include "target/frame_use.h"
 
 #include <stdlib.h>
 

@@ -5,9 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "linux/counters.h"
-#include "linux/ram.h"
-#include "linux/slab_caches.h"
+#include "linux/machine.h"
 #include "linux/tasks.h"
 #include "target/info.h"
 

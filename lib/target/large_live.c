@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* large_live.c - settings of large pages, from /proc and /sys of the running kernel. */
-#include "target/large_live.h"
+#include "target/large.h"
 
 #include <inttypes.h>
 #include <stdio.h>

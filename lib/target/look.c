@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/huge.h"
-#include "target/look_list.h"
 #include "walk/memory.h"
 #include "walk/space.h"
 #include "walk/sure.h"

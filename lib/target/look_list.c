@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* look_list.c - the frames of small pages, out of very many page-table entries. */
-#include "target/look_list.h"
+#include "target/look.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* memory_frames.c - use of frames of RAM, from their struct pages. */
-#include "target/memory_frames.h"
+#include "target/memory_vmas.h"
 
 #include "target/frame_use.h"
 

@@ -13,7 +13,6 @@
 #include "linux/memmap.h"
 #include "target/procfs.h"
 #include "target/memory_vmas.h"
-#include "target/memory_frames.h"
 #include "host/host.h"
 #include "walk/space.h"
 

@@ -6,8 +6,8 @@
 #ifndef TARGET_MEMORY_VMAS_H
 #define TARGET_MEMORY_VMAS_H
 
-#include "target/frame_kinds.h"
-#include "target/large_live.h"
+#include "target/frame_use.h"
+#include "target/large.h"
 #include "target/look.h"
 #include "target/page_marks.h"
 #include "linux/vma_name.h"
@@ -137,5 +137,12 @@ int walk_count_live(struct walk_provider *w, struct atw_err *err);
 int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err);
 int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct atw_err *err);
 void walk_sums_close(struct walk_provider *w);
+
+/* ---- memory_frames.c: use of frames of RAM, from their struct pages ---- */
+
+/* The op `frames`. */
+int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
+		    uint64_t last, provider_frames_fn *tell, void *arg,
+		    struct atw_err *err);
 
 #endif

@@ -3,9 +3,10 @@
 #ifndef TARGET_PROCFS_H
 #define TARGET_PROCFS_H
 
+#include <atwalk/base.h>
+
 #include "linux/linux.h"
 #include "linux/page.h"
-
 #include "base/buf.h"
 #include "host/pace.h"
 
@@ -57,5 +58,17 @@ void proc_soft_abi(const struct atw_paging *mode, struct pace *pace,
 const struct atw_paging *proc_paging(void);
 /* How to be allowed all of it. */
 void proc_hint(struct atw_err *err);
+
+/* ---- shared_mm.c ---- */
+
+/*
+ * Processes that have one address space together: CLONE_VM, vfork(2).
+ */
+
+/*
+ * Of each process the first one in the list that has its memory: itself, mostly.
+ * Of those that we may not compare nothing is known, and each is itself.
+ */
+int share_find(const uint32_t *pid, size_t n, size_t *ret, struct atw_err *err);
 
 #endif

@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "format/procmaps.h"
 #include "target/procfs.h"
-#include "target/shared_mm.h"
 #include "host/host.h"
 
 /* ---- tasks ---- */

@@ -10,10 +10,9 @@
 #include "format/pagemap.h"
 #include "linux/soft.h"
 #include "host/frame_words.h"
-#include "target/large_live.h"
+#include "target/large.h"
 #include "host/nodes.h"
 #include "target/provider.h"
-#include "host/zones.h"
 #include "host/host_file.h"
 
 struct area {

@@ -4,7 +4,6 @@
  * share one and, if not, their order. Processes that share memory have the same stack and
  * code addresses: only those with equal ones are compared.
  */
-#include "target/shared_mm.h"
 
 #include <stdlib.h>
 #include <string.h>

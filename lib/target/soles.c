@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* soles.c - frames with one mapping, and the address space that has it. */
-#include "target/soles.h"
+#include "target/look.h"
 
 #include <stdlib.h>
 #include <string.h>

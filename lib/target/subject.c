@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* subject.c - processes by number, by name and by what they map. */
-#include "target/subject.h"
+#include "target/target.h"
 
 #include <inttypes.h>
 #include <stdio.h>

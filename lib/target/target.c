@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "target/task_list.h"
-
 /* Each is tried if none before it has the SOURCE. */
 static const struct target_backend *const target_backends[] = {
 	&target_capture, &target_memory, &target_procfs,

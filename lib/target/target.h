@@ -12,10 +12,10 @@
 #include "linux/linux.h"
 #include "linux/process.h"
 #include "walk/walk.h"
-
 #include "source/open.h"
 #include "target/provider.h"
 #include "host/pace.h"
+#include "base/buf.h"
 
 enum target_cap {
 	TARGET_MEMORY = 1 << 0,    /* physical memory can be read */
@@ -203,5 +203,76 @@ bool target_defect(const struct target *t, size_t i, struct atw_blob *ret);
 
 /* What words mean that the CPU ignores; found when it is first asked for. */
 const struct atw_soft_abi *target_soft(struct target *t);
+
+/* ---- task_list.c: cursor over the tasks of a target; TARGET_TASKS ---- */
+
+enum target_task_has {
+	TASK_TGID = 1,
+	TASK_PPID = 2,
+	TASK_STATE = 4,
+	TASK_AT = 8,
+	TASK_KIND = 16, /* `kernel` is known */
+};
+
+struct target_task {
+	struct lnx_task task; /* mm 0: none, or not known */
+	uint32_t have;        /* TASK_...: which members are known */
+};
+
+/* Several may be open at once. */
+struct target_tasks {
+	struct target *target;
+	struct lnx_tasks *walk; /* of memory */
+	size_t at;              /* of a capture */
+};
+
+int target_tasks_open(struct target *t, struct target_tasks *ret, struct atw_err *err);
+/*
+ * ATW_END after the last. After any other failure but ATW_E_LIMIT the cursor goes on
+ * behind what could not be read.
+ */
+int target_tasks_next(struct target_tasks *c, struct target_task *ret,
+		      struct atw_err *err);
+void target_tasks_close(struct target_tasks *c);
+
+/* ---- subject.c: selection of the address space of a command ---- */
+
+/* Of page-table isolation's two copies. */
+enum subject_half { SUBJECT_BOTH, SUBJECT_USER, SUBJECT_KERNEL };
+
+struct subject {
+	struct mmu_space space;
+	bool given;       /* chosen explicitly: it is the space of user addresses */
+	char label[48];   /* "process 7 (init)"; empty: the kernel */
+	uint64_t pid, mm; /* of a process; mm 0: not known, or none */
+	char task[17];    /* its name; empty: not known */
+};
+
+/* Without a choice: the kernel's, or that of the root or CPU given at opening. */
+void subject_default(const struct target *t, struct subject *ret);
+
+/* By number. ATW_E_NONE: there is no such process, or it has no memory. */
+int subject_by_pid(struct target *t, uint64_t pid, unsigned half, struct subject *ret,
+		   struct atw_err *err);
+int subject_by_task(struct target *t, const struct lnx_task *task, unsigned half,
+		    struct subject *ret, struct atw_err *err);
+
+/* Processes that fit a description. */
+struct subject_matches {
+	unsigned n;
+	struct lnx_task first;
+	struct buf list;       /* "7 (init), 12 (sh)": the first dozen */
+	struct atw_err unread; /* of a process that could not be asked: why */
+	bool damaged;          /* not only for lack of permission */
+};
+void subject_matches_deinit(struct subject_matches *m);
+int subject_named(struct target *t, const char *name, struct subject_matches *ret,
+		  struct atw_err *err);
+/* Those that map any of first..last; TARGET_OWNER. */
+int subject_owners(struct target *t, uint64_t first, uint64_t last,
+		   struct subject_matches *ret, struct atw_err *err);
+
+/* For backends: a process of which no page tables are known. */
+void subject_set_process(struct subject *s, uint64_t pid, const char *name);
 
 #endif

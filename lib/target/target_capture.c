@@ -13,9 +13,7 @@
 
 #include "base/bytes.h"
 #include "target/captured.h"
-#include "target/captured_facts.h"
-#include "target/subject.h"
-#include "target/task_list.h"
+#include "target/target.h"
 
 /* No mode: nothing is known of entries but what the capture says of them. */
 static const struct atw_flag capture_no_flags[1];

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "target/subject.h"
-#include "target/task_list.h"
+#include "target/target.h"
 
 /*
  * Where live memory may not be read, without the user having chosen how, the next backend

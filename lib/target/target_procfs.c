@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "target/procfs.h"
 #include "host/host.h"
-#include "target/subject.h"
+#include "target/target.h"
 
 /* live:pagemap, and what is left of `live` where its memory may not be read. */
 static int procfs_open(struct target *t, const struct source_input *in,

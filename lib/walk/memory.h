@@ -6,8 +6,9 @@
 #ifndef WALK_MEMORY_H
 #define WALK_MEMORY_H
 
-#include "walk/walk.h"
+#include <stdint.h>
 
+#include "walk/walk.h"
 #include "base/bytes.h"
 #include "source/mapped.h"
 
@@ -54,5 +55,14 @@ static inline uint64_t load_word(const void *words, unsigned word_size, size_t i
 	return word_size == 8 ? get_le64((const char *)words + 8 * i)
 			      : get_le32((const char *)words + 4 * i);
 }
+
+/* ---- run.c: length of a run of equal entries of a table ---- */
+
+/*
+ * The slot behind the last of the consecutive slots from i on that agree with slot i in
+ * `mask`, at most `end`. `words` may be unaligned; slots i to end - 1 are read, i < end.
+ */
+uint32_t run_end(const void *words, unsigned word_size, uint32_t i, uint64_t mask,
+		 uint32_t end);
 
 #endif

@@ -6,7 +6,6 @@
  * compilers do not vectorise the plain loop at -O2, and compiled twice: current CPUs
  * compare four words at once.
  */
-#include "walk/run.h"
 
 #include <stdbool.h>
 

@@ -13,9 +13,7 @@
 #include "base/cleanup.h"
 #include "walk/walk_live.h"
 #include "walk/memory.h"
-#include "walk/run.h"
 #include "walk/space.h"
-#include "walk/state.h"
 
 static uint64_t walk_low_mask(unsigned bits)
 {

@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "walk/memory.h"
 #include "walk/space.h"
-#include "walk/state.h"
 
 enum {
 	GUARDS = ARRAY_SIZE(((struct mmu_space *)0)->guard),

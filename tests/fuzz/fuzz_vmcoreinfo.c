@@ -2,7 +2,7 @@
 /* VMCOREINFO texts, the numbers in them, and the layout they describe. */
 #include "format/vmcoreinfo.h"
 #include "fuzz.h"
-#include "linux/layout.h"
+#include "linux/root.h"
 
 static void numbers(const struct atw_vmcoreinfo *vi)
 {

@@ -2,7 +2,7 @@
 /*
  * Frames without a struct page so far are counted from /proc/zoneinfo and /proc/meminfo.
  */
-#include "host/zones.h"
+#include "host/nodes.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel counters and the words of a crash are read exactly, from memory made by hand. */
-#include "linux/counters.h"
-#include "linux/log.h"
+#include "linux/machine.h"
 
 #include "base/buf.h"
 #include "kernel_memory.h"

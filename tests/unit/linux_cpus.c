@@ -3,7 +3,7 @@
  * The task and the page tables of a CPU are found through the run queue of any task, and
  * init_task, the first one, by its name and its links where no symbol names it.
  */
-#include "linux/cpus.h"
+#include "linux/tasks.h"
 
 #include "linux/process.h"
 

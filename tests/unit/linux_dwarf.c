@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "format/elfsec.h"
-#include "linux/dwarf_needs.h"
+#include "linux/needs.h"
 
 struct list_head {
 	struct list_head *next, *prev;

@@ -2,7 +2,7 @@
 /*
  * Kernel memory is read by virtual address, across pages, with the reason where it is missing.
  */
-#include "linux/kmem_ahead.h"
+#include "linux/kmem.h"
 
 #include "memory.h"
 #include "test.h"

@@ -5,7 +5,6 @@
  */
 #include "linux/process.h"
 
-#include "linux/links.h"
 #include "linux/tasks.h"
 #include "kernel_memory.h"
 #include "test.h"

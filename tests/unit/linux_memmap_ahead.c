@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* struct pages that are announced are read together, neighbours in one read. */
-#include "linux/memmap_ahead.h"
+#include "linux/memmap.h"
 
 #include "memory.h"
 #include "test.h"

@@ -2,7 +2,7 @@
 /* A second root table for user mode is detected. */
 #include "linux/process.h"
 
-#include "linux/mm.h"
+#include "linux/tasks.h"
 #include "kernel_memory.h"
 #include "test.h"
 

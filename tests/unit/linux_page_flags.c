@@ -7,9 +7,8 @@
 
 #include "linux/kpf.h"
 #include "linux/memmap.h"
-#include "linux/memmap_origin.h"
 #include "kernel_memory.h"
-#include "target/memory_frames.h"
+#include "target/memory_vmas.h"
 #include "test.h"
 
 /* mem_map lies at PAGES; where members are is as in real kernels. */

@@ -3,7 +3,7 @@
  * The root of a kernel without VMCOREINFO is found through its types, its first task and
  * init_mm.
  */
-#include "linux/root_task.h"
+#include "linux/root.h"
 
 #include "memory.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Slab caches have the sums of their nodes; damage is an error and never a number. */
-#include "linux/slab_caches.h"
+#include "linux/machine.h"
 
 #include "base/buf.h"
 #include "kernel_memory.h"

@@ -5,7 +5,6 @@
 #include "linux/process.h"
 
 #include "linux/vma_name.h"
-#include "linux/dentry_path.h"
 #include "kernel_memory.h"
 #include "test.h"
 

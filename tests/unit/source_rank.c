@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "base/file.h"
-#include "source/rank.h"
+#include "source/kdump_set.h"
 
 /* A map of exactly the bytes it needs, so that a sanitizer sees any excess. */
 static uint8_t *make_bits(uint64_t nbits, unsigned density)

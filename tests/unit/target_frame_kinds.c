@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The types of frames are read once and kept. */
-#include "target/frame_kinds.h"
+#include "target/frame_use.h"
 
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames out of entries: every way to list them lists the same. */
-#include "target/look_list.h"
+#include "target/look.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Processes that share an address space are recognised; copies are distinguished. */
-#include "target/shared_mm.h"
+#include "target/procfs.h"
 
 #include <signal.h>
 #include <sys/prctl.h>

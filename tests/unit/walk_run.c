@@ -3,7 +3,6 @@
  * Runs of equal words are found as by comparing one word at a time, wherever they begin
  * and end.
  */
-#include "walk/run.h"
 
 #include "walk/memory.h"
 #include "random.h"

@@ -1,14 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * root_task.h - search for the kernel's root without VMCOREINFO: by the kernel's types
+ * root.h - paging mode and root table of a kernel, from VMCOREINFO or from its first task.
+ * root.c verifies the result by a walk.
+ */
+#ifndef LINUX_ROOT_H
+#define LINUX_ROOT_H
+
+#include "linux/linux.h"
+#include "walk/walk.h"
+#include "linux/kernel.h"
+
+struct layout_guess {
+	struct atw_paging paging;
+	atw_pa root;             /* of the kernel's half, or of both */
+	uint64_t text_va;        /* SYMBOL(_stext) */
+	atw_pa text_pa;          /* physical address of the kernel image's text */
+};
+
+/* ATW_E_UNSUPPORTED names the key that is missing or invalid. */
+int layout_from_vmcoreinfo(const struct atw_vmcoreinfo *vi,
+			   struct layout_guess *ret, struct atw_err *err);
+
+/* ---- root_task.c ---- */
+
+/*
+ * Search for the kernel's root without VMCOREINFO: by the kernel's types
  * and its first task.
  */
-#ifndef LINUX_ROOT_TASK_H
-#define LINUX_ROOT_TASK_H
-
-#include "walk/walk.h"
-
-#include "linux/meter.h"
 
 struct root_task {
 	struct atw_paging paging;
