@@ -28,8 +28,9 @@ SOMAJOR := 1
 CC      ?= cc
 AR      ?= ar
 CFLAGS  ?= -O2 -g
+# Functions behind pointers take what any of their kind needs.
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-           -Wpointer-arith -Wwrite-strings -Wvla
+           -Wpointer-arith -Wwrite-strings -Wvla -Wno-unused-parameter
 TARGET  := $(shell $(CC) -dumpmachine)
 NATIVE  := $(shell gcc -dumpmachine 2>/dev/null)
 # Compilers call this machine by several names; the first word is what counts.

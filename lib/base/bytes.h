@@ -61,6 +61,17 @@ static inline struct atw_blob blob_of(const char *s)
 	return (struct atw_blob){ s, s ? strlen(s) : 0 };
 }
 
+/* As a terminated text, cut to `size` bytes. */
+static inline void blob_text(struct atw_blob b, char *to, size_t size)
+{
+	size_t n = b.len < size ? b.len : size - 1;
+
+	n = b.data ? strnlen(b.data, n) : 0;
+	if (n)
+		memcpy(to, b.data, n);
+	to[n] = '\0';
+}
+
 /* `len` bytes at `off` of the blob, or NULL when any of them is outside it. */
 static inline const void *blob_at(struct atw_blob b, uint64_t off, uint64_t len)
 {
