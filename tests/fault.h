@@ -1,11 +1,23 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
-/* fault - makes chosen memory vanish or fail, so that callers can be tested. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fault.h - source that wraps another one and makes chosen memory vanish or fail.
+ */
+#ifndef TESTS_FAULT_H
+#define TESTS_FAULT_H
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "source/wrap.h"
+
+/* Chosen reads are made to fail. */
+struct atw_fault {
+	atw_pa start;
+	uint64_t len;                /* bytes from start that fail */
+	enum atw_extent_kind kind;   /* EXCLUDED, NONE: a hole; DATA: an I/O error */
+};
 
 struct faults {
 	size_t n;
@@ -142,15 +154,13 @@ static void fault_close(struct atw_source *s)
 static const struct atw_source_ops fault_ops = FAULT_OPS();
 static const struct atw_source_ops fault_peek_ops = FAULT_OPS(.peek = fault_peek);
 
-int atw_source_faults(struct atw_source *below, const struct atw_fault *faults,
+static inline int atw_source_faults(struct atw_source *below, const struct atw_fault *faults,
 		      size_t n, struct atw_source **ret, struct atw_err *err)
 {
 	struct atw_fault *v;
 	struct atw_source *s;
 	struct faults *fs;
 
-	if (!below || !below->ops || (n && !faults))
-		return atw_err_set(err, ATW_E_USAGE, "no source, or no faults, are given");
 	for (size_t i = 0; i < n; i++)
 		if (faults[i].kind == ATW_ZERO || !faults[i].len ||
 		    fault_last_of(faults[i].start.u, faults[i].len) - faults[i].start.u !=
@@ -174,3 +184,5 @@ int atw_source_faults(struct atw_source *below, const struct atw_fault *faults,
 	*ret = s;
 	return ATW_OK;
 }
+
+#endif

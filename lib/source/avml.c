@@ -48,7 +48,6 @@ static int avml_probe(struct atw_blob head, const char *path)
 {
 	const uint8_t *p = blob_at(head, 0, 8);
 
-	(void)path;
 	return p && get_le32(p) == AVML_MAGIC ? 100 : 0;
 }
 
@@ -62,8 +61,7 @@ static int source_avml_index_chunk(struct avml *a, const struct avml_chunk *c,
 		atw_err_hint(err, "install libsnappy's development files and rebuild");
 		return ATW_E_UNSUPPORTED;
 	}
-	if (!array_reserve((void **)&a->index, &a->cap, a->nchunks + 1,
-			   sizeof(*a->index)))
+	if (!ARRAY_ROOM(a->index, a->nchunks, a->cap))
 		return atw_err_nomem(err);
 	a->index[a->nchunks++] = (struct index){ a->pos, c->at };
 	a->pos += c->raw;
@@ -289,13 +287,8 @@ static ssize_t avml_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 			 struct atw_err *err)
 {
 	struct avml *a = s->impl;
-	ssize_t got = page_cache_enter(&a->cache, err);
 
-	if (got < 0)
-		return got;
-	got = avml_read_chunks(s, pa, buf, len, err);
-	page_cache_leave(&a->cache);
-	return got;
+	return page_cache_read(&a->cache, avml_read_chunks, s, pa, buf, len, err);
 }
 
 static int avml_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)

@@ -16,7 +16,7 @@ void cpu_notes_deinit(struct cpu_notes *c)
 
 static struct cpu_note *cpu_at(struct cpu_notes *c, size_t i)
 {
-	if (!array_reserve((void **)&c->cpu, &c->cap, i + 1, sizeof(*c->cpu)))
+	if (!ARRAY_ROOM(c->cpu, i, c->cap))
 		return NULL;
 	if (i == c->n)
 		c->cpu[c->n++] = (struct cpu_note){ 0 };

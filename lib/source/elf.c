@@ -41,7 +41,6 @@ static int elf_probe(struct atw_blob head, const char *path)
 	struct atw_blob in = { 0 };
 	struct view v;
 
-	(void)path;
 	if (flattened_probe(head) && flattened_open(head, &v, NULL) == ATW_OK) {
 		in.len = (size_t)view_run(&v, 0, &in.data);
 		view_deinit(&v);
@@ -301,9 +300,6 @@ const struct atw_source_ops source_elf = {
 	.probe = elf_probe,
 	.open = elf_open,
 	.close = elf_close,
-	.read = mapped_read,
-	.peek = mapped_peek,
-	.extent = mapped_extent,
+	MAPPED_OPS,
 	.fact = elf_fact,
-	.describe = mapped_describe,
 };

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/sorted.h"
 
 /* What `hot` points to before the first hit: an extent that holds nothing. */
 static const struct extent nowhere = { .len = 0 };
@@ -32,7 +33,7 @@ int extents_add(struct extents *x, uint64_t start, uint64_t len, uint64_t off,
 	if (x->n >= UINT32_MAX)
 		return atw_err_set(err, ATW_E_LIMIT,
 				   "more than 2^32 ranges of memory");
-	if (!array_reserve((void **)&x->v, &x->cap, x->n + 1, sizeof(*x->v)))
+	if (!ARRAY_ROOM(x->v, x->n, x->cap))
 		return atw_err_nomem(err);
 	x->v[x->n] = (struct extent){
 		.start = start, .len = len, .off = off,
@@ -114,8 +115,7 @@ static bool extents_emit(struct extents *out, const struct extent *from, uint64_
 		last->len += end - start;
 		return true;
 	}
-	if (!array_reserve((void **)&out->v, &out->cap, out->n + 1,
-			   sizeof(*out->v)))
+	if (!ARRAY_ROOM(out->v, out->n, out->cap))
 		return false;
 	out->v[out->n++] = (struct extent){
 		.start = start, .len = end - start, .off = off,
@@ -175,27 +175,9 @@ int extents_build(struct extents *x, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* How many extents start at or below pa. */
-static size_t extents_upper(const struct extents *x, uint64_t pa)
-{
-	size_t lo = 0, n = x->n;
-
-	while (n) {
-		size_t half = n / 2;
-
-		if (x->v[lo + half].start <= pa) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
-}
-
 const struct extent *extents_search(struct extents *x, uint64_t pa)
 {
-	size_t i = extents_upper(x, pa);
+	size_t i = SORTED_UP_TO(x->v, x->n, start, pa);
 
 	if (!i || pa - x->v[i - 1].start >= x->v[i - 1].len)
 		return NULL;
@@ -214,7 +196,7 @@ int extents_extent(struct extents *x, atw_pa pa, struct atw_extent *ret)
 		};
 		return ATW_OK;
 	}
-	next = extents_upper(x, pa.u);
+	next = SORTED_UP_TO(x->v, x->n, start, pa.u);
 	if (next == x->n)
 		return ATW_END;
 	*ret = (struct atw_extent){ pa, x->v[next].start - pa.u, ATW_NONE };

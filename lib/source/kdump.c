@@ -141,13 +141,8 @@ static ssize_t kdump_read(struct atw_source *s, atw_pa pa, void *buf, size_t len
 			  struct atw_err *err)
 {
 	struct kdump_source *k = s->impl;
-	ssize_t got = page_cache_enter(&k->cache, err);
 
-	if (got < 0)
-		return got;
-	got = kdump_read_pages(s, pa, buf, len, err);
-	page_cache_leave(&k->cache);
-	return got;
+	return page_cache_read(&k->cache, kdump_read_pages, s, pa, buf, len, err);
 }
 
 static int kdump_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
@@ -196,7 +191,6 @@ static int kdump_source_probe(struct atw_blob head, const char *path)
 	const void *p;
 	int sure;
 
-	(void)path;
 	if (!flattened_probe(head))
 		return kdump_probe(head);
 	/* What hides inside starts in the first record, as a rule. Anything

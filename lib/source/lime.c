@@ -15,7 +15,6 @@ static int lime_probe(struct atw_blob head, const char *path)
 {
 	const uint8_t *p = blob_at(head, 0, 8);
 
-	(void)path;
 	return p && get_le32(p) == LIME_MAGIC ? 100 : 0;
 }
 
@@ -66,9 +65,6 @@ const struct atw_source_ops source_lime = {
 	.probe = lime_probe,
 	.open = lime_open,
 	.close = mapped_close,
-	.read = mapped_read,
-	.peek = mapped_peek,
-	.extent = mapped_extent,
+	MAPPED_OPS,
 	.fact = mapped_fact,
-	.describe = mapped_describe,
 };

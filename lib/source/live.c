@@ -16,8 +16,6 @@
 
 static int live_probe(struct atw_blob head, const char *path)
 {
-	(void)head;
-	(void)path;
 	return 0;                /* no file is a running kernel */
 }
 

@@ -375,7 +375,6 @@ static int kcore_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 static int kcore_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		       struct atw_err *err)
 {
-	(void)s, (void)pid, (void)ret;
 	if (host_first_pid_namespace())
 		return ATW_END;
 	return atw_err_set(err, ATW_E_MISSING,

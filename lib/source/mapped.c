@@ -121,7 +121,6 @@ ssize_t mapped_peek(struct atw_source *s, atw_pa pa, size_t len,
 	const struct extent *e = extents_find(&m->map, pa.u);
 	uint64_t in, left;
 
-	(void)err;
 	if (!e || (e->kind != ATW_DATA && e->kind != ATW_ZERO))
 		return 0;
 	in = pa.u - e->start;

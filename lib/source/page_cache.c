@@ -73,14 +73,15 @@ void page_cache_commit(struct page_cache *c, uint64_t key)
 	c->recent[set] = (uint8_t)way;
 }
 
-int page_cache_enter(struct page_cache *c, struct atw_err *err)
+ssize_t page_cache_read(struct page_cache *c, page_cache_read_fn *fn, struct atw_source *s,
+			atw_pa pa, void *buf, size_t len, struct atw_err *err)
 {
-	return !__atomic_test_and_set(&c->busy, __ATOMIC_ACQUIRE) ? ATW_OK :
-		atw_err_set(err, ATW_E_USAGE,
-			    "two threads read the source at once: each needs one of its own");
-}
+	ssize_t got;
 
-void page_cache_leave(struct page_cache *c)
-{
+	if (__atomic_test_and_set(&c->busy, __ATOMIC_ACQUIRE))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "two threads read the source at once: each needs one of its own");
+	got = fn(s, pa, buf, len, err);
 	__atomic_clear(&c->busy, __ATOMIC_RELEASE);
+	return got;
 }

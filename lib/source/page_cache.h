@@ -9,7 +9,7 @@
 #ifndef SOURCE_PAGE_CACHE_H
 #define SOURCE_PAGE_CACHE_H
 
-#include <atwalk/base.h>
+#include "source/source.h"
 
 struct page_cache {
 	uint8_t *pages;
@@ -28,11 +28,13 @@ bool page_cache_init(struct page_cache *c, size_t page_size, size_t bytes);
 void page_cache_deinit(struct page_cache *c);
 
 /*
- * Around each read. ATW_E_USAGE: another thread is reading; its pages would be
- * overwritten.
+ * A read of a source that keeps its pages here, as in struct atw_source_ops. ATW_E_USAGE:
+ * another thread is reading; its pages would be overwritten.
  */
-int page_cache_enter(struct page_cache *c, struct atw_err *err);
-void page_cache_leave(struct page_cache *c);
+typedef ssize_t page_cache_read_fn(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+				   struct atw_err *err);
+ssize_t page_cache_read(struct page_cache *c, page_cache_read_fn *fn, struct atw_source *s,
+			atw_pa pa, void *buf, size_t len, struct atw_err *err);
 
 /* The page, or NULL. It stays good until the next call of claim. */
 const void *page_cache_find(struct page_cache *c, uint64_t key);

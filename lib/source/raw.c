@@ -16,8 +16,6 @@
 
 static int raw_probe(struct atw_blob head, const char *path)
 {
-	(void)head;
-	(void)path;
 	return 0;
 }
 
@@ -44,11 +42,8 @@ const struct atw_source_ops source_raw = {
 	.probe = raw_probe,
 	.open = raw_open,
 	.close = mapped_close,
-	.read = mapped_read,
-	.peek = mapped_peek,
-	.extent = mapped_extent,
+	MAPPED_OPS,
 	.fact = mapped_fact,
-	.describe = mapped_describe,
 };
 
 static int raw_open_all(struct atw_source *s, const char *path, const struct raw_piece *v,
@@ -81,10 +76,9 @@ int raw_open_pieces(const char *path, const struct raw_piece *v, size_t n,
 		return atw_err_nomem(err);
 	s->ops = &source_raw;
 	r = raw_open_all(s, path, v, n, err);
-	if (r < 0) {
+	if (r < 0)
 		atw_source_close(s);
-		return r;
-	}
-	*ret = s;
-	return ATW_OK;
+	else
+		*ret = s;
+	return r;
 }

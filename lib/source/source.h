@@ -147,19 +147,11 @@ const struct atw_source_ops *atw_source_kind(size_t i);
 int atw_source_open(const char *text, const char *const *parts,
 		    size_t nparts, struct atw_source **ret,
 		    struct atw_err *err);
-/* Wrappers: what was read is reported; chosen reads are made to fail. */
+/* Wrapper: what was read is reported. */
 typedef void atw_trace_fn(void *arg, atw_pa pa, size_t len, ssize_t result);
 int atw_source_trace(struct atw_source *below, atw_trace_fn *fn,
 		     void *arg, struct atw_source **ret,
 		     struct atw_err *err);
-struct atw_fault {
-	atw_pa start;
-	uint64_t len;                /* bytes from start that fail */
-	enum atw_extent_kind kind;   /* EXCLUDED, NONE: a hole; DATA: an I/O error */
-};
-int atw_source_faults(struct atw_source *below,
-		      const struct atw_fault *faults, size_t n,
-		      struct atw_source **ret, struct atw_err *err);
 /* Closes what it wraps as well. NULL is fine. */
 void atw_source_close(struct atw_source *s);
 

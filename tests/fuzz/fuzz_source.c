@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any file, recognised by its first bytes, behind the wrappers as well. */
 #include "source.h"
+#include "fault.h"
 
 static void on_read(void *arg, atw_pa pa, size_t len, ssize_t result)
 {

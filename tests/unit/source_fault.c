@@ -2,6 +2,7 @@
 /* Injected faults appear as holes and errors where they were put. */
 #include "test.h"
 #include "unit/image.h"
+#include "fault.h"
 
 /* 0x1000-0x2fff of 'f', with faults before it. */
 static struct atw_source *faulty(struct image *im, const struct atw_fault *f, size_t n)

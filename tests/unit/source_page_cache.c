@@ -96,17 +96,22 @@ TEST(many_keys_keep_their_bytes)
 	page_cache_deinit(&c);
 }
 
+/* Reads again while it is read. */
+static ssize_t read_again(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			  struct atw_err *err)
+{
+	return pa.u ? page_cache_read(s->impl, read_again, s, ATW_PA(0), buf, len, err) : 7;
+}
+
 TEST(two_readers_at_once_are_refused)
 {
 	struct page_cache c;
+	struct atw_source s = { .impl = &c };
 	struct atw_err err = { 0 };
 
 	CHECK(page_cache_init(&c, 4096, 1 << 20));
-	CHECK_EQ(page_cache_enter(&c, NULL), ATW_OK);
-	CHECK_EQ(page_cache_enter(&c, &err), ATW_E_USAGE);
+	CHECK_EQ(page_cache_read(&c, read_again, &s, ATW_PA(1), NULL, 0, &err), ATW_E_USAGE);
 	CHECK(strstr(err.text, "two threads"));
-	page_cache_leave(&c);
-	CHECK_EQ(page_cache_enter(&c, NULL), ATW_OK);
-	page_cache_leave(&c);
+	CHECK_EQ(page_cache_read(&c, read_again, &s, ATW_PA(0), NULL, 0, NULL), 7);
 	page_cache_deinit(&c);
 }
