@@ -275,8 +275,7 @@ static unsigned areas_release_of(const struct atw_kernel *k)
 
 	if (!k->have_vi || atw_vmcoreinfo_text(&k->vi, "OSRELEASE", &b) < 0)
 		return 0;
-	snprintf(text, sizeof(text), "%.*s", (int)(b.len < 31 ? b.len : 31),
-		 (const char *)b.data);
+	blob_text(b, text, sizeof(text));
 	return sscanf(text, "%3u.%3u", &major, &minor) == 2 ? major * 1000 + minor : 0;
 }
 
@@ -296,12 +295,8 @@ int atw_areas_open(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
 		   struct atw_err *err)
 {
 	struct members v = { 0 };
-	int r = kernel_given(k, err);
+	int r = kernel_access(k, FOR_AREAS, &v, err);
 
-	if (r < 0)
-		return r;
-	v.n = kernel_needs(k);
-	r = kernel_kmem(k, &v.m, err);
 	return r < 0 ? r
 		     : areas_open_at(v, mm, k->own.paging.page_shift, areas_release_of(k),
 				     ret, err);

@@ -91,14 +91,8 @@ int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret, struct a
 	struct members v = { 0 };
 	struct atw_cpu c = { .mm = 0 };
 	uint64_t queue = 0, task = 0;
-	int r = kernel_given(k, err);
+	int r = kernel_access(k, FOR_CPUS, &v, err);
 
-	if (r < 0)
-		return r;
-	v.n = kernel_needs(k);
-	r = needs_check(v.n, FOR_CPUS, err);
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)
 		r = cpus_find_queue(k, &v, cpu, &queue, err);
 	if (r == ATW_OK && cpus_loaded(k, &v, queue, &c) < 0) {
@@ -115,13 +109,11 @@ int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret, struct a
 
 int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct atw_err *err)
 {
-	struct members v = { .n = kernel_needs(k) };
+	struct members v = { 0 };
 	struct lnx_task t = { .at = 0 };
 	uint64_t queue = 0, pid = 0, tgid = 0;
-	int r = needs_check(v.n, FOR_CPUS, err);
+	int r = kernel_access(k, FOR_CPUS, &v, err);
 
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)
 		r = cpus_find_queue(k, &v, cpu, &queue, err);
 	if (r == ATW_OK)

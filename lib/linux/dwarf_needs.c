@@ -208,7 +208,7 @@ static int dwarf_needs_look_at_all(struct dwarf_needs_hunt *h, struct atw_err *e
 			dwarf_needs_look_at_unit(h, at + header);
 			continue;
 		}
-		if (!array_reserve((void **)&rest, &cap, n + 1, sizeof(*rest)))
+		if (!ARRAY_ROOM(rest, n, cap))
 			return atw_err_nomem(err);
 		rest[n++] = at + header;
 	}
@@ -407,9 +407,6 @@ int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 		     struct atw_err *err)
 {
-	(void)n;
-	(void)path;
-	(void)types;
 	atw_err_set(err, ATW_E_UNSUPPORTED,
 		    "has its types as DWARF only, and this build of atwalk lacks libdw");
 	atw_err_hint(err, "build it with libdw (Debian: libdw-dev), or give the kernel's BTF: pahole -J makes it of DWARF");

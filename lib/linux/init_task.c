@@ -63,22 +63,26 @@ static int init_task_by_looks(struct init_task_hunt *h, struct atw_err *err)
 			    "the first task (init_task) was not found: no symbol names it, and no task called swapper heads a list of tasks");
 }
 
+static int init_task_find(struct atw_kernel *k, struct atw_err *err)
+{
+	struct init_task_hunt h = {.k = k, .n = kernel_members(k)};
+	int r = ATW_OK;
+
+	if (atw_fact_u64(k->mem, "init_task", &h.found) < 0)
+		h.found = kernel_needs(k)->symbol[Y_init_task];
+	if (!h.found)
+		r = kernel_kmem(k, &h.m, err);
+	if (r == ATW_OK && !h.found)
+		r = init_task_by_looks(&h, err);
+	k->init_task = h.found;
+	return r;
+}
+
 int kernel_init_task(struct atw_kernel *k, uint64_t *ret, struct atw_err *err)
 {
-	struct sought *s = &k->sought_init;
-	struct init_task_hunt h = {.k = k};
+	int r = sought_once(&k->sought_init, k, init_task_find, err);
 
-	if (!s->done) {
-		s->done = true;
-		h.n = kernel_members(k);
-		if (atw_fact_u64(k->mem, "init_task", &h.found) < 0)
-			h.found = kernel_needs(k)->symbol[Y_init_task];
-		if (!h.found && kernel_kmem(k, &h.m, &s->err) == ATW_OK)
-			init_task_by_looks(&h, &s->err);
-		k->init_task = h.found;
-	}
-	if (s->err.status < 0)
-		return atw_err_set(err, s->err.status, "%s", s->err.text);
-	*ret = k->init_task;
-	return ATW_OK;
+	if (r == ATW_OK)
+		*ret = k->init_task;
+	return r;
 }

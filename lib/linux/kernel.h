@@ -45,26 +45,12 @@ struct sought {
 	struct atw_err err;      /* status < 0: the reason why nothing was found */
 };
 
-/* Checked before `done`: another thread is in the lookup, so the data are incomplete. */
-static inline int sought_by_other(const struct sought *s, struct atw_err *err)
-{
-	return !__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) ||
-	       pthread_equal(s->by, pthread_self()) ? ATW_OK :
-		atw_err_set(err, ATW_E_USAGE,
-			    "two threads use the kernel at once: each needs one of its own");
-}
-
-static inline void sought_begin(struct sought *s)
-{
-	s->done = true;
-	s->by = pthread_self();
-	__atomic_store_n(&s->busy, true, __ATOMIC_RELEASE);
-}
-
-static inline void sought_end(struct sought *s)
-{
-	__atomic_store_n(&s->busy, false, __ATOMIC_RELEASE);
-}
+/*
+ * Runs `find` on the first call, and returns its result on every call. ATW_E_USAGE:
+ * another thread is in the lookup, so the data are incomplete.
+ */
+int sought_once(struct sought *s, struct atw_kernel *k,
+		int (*find)(struct atw_kernel *k, struct atw_err *err), struct atw_err *err);
 
 struct kallsyms_symbol;
 struct kernel_symbols;
@@ -123,8 +109,19 @@ static inline int kernel_given(const struct atw_kernel *k, struct atw_err *err)
 {
 	return k ? ATW_OK : atw_err_set(err, ATW_E_USAGE, "no kernel is given");
 }
+struct members;
+/*
+ * What a feature needs to read members of structs: its requirements are met, and there is
+ * memory to read. kernel_access_types(): without symbols.
+ */
+int kernel_access(struct atw_kernel *k, enum need_for f, struct members *ret,
+		  struct atw_err *err);
+int kernel_access_types(struct atw_kernel *k, enum need_for f, struct members *ret,
+			struct atw_err *err);
 /* Reads of the kernel's memory. */
 int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err);
+/* A number of 8 bytes in a struct; false: it is not known. */
+bool kernel_member(struct atw_kernel *k, uint64_t base, enum need_member id, uint64_t *ret);
 /*
  * Required members and symbols: never fails, missing ones are marked. needs_check()
  * reports whether they suffice.

@@ -16,15 +16,6 @@ enum {
 	PARENTS = 64,
 };
 
-static bool memcg_get(const struct atw_memmap *m, uint64_t base, enum need_member id,
-		      uint64_t *ret)
-{
-	const struct needs *n = kernel_needs(m->k);
-
-	return n->member[id] != NEED_NONE &&
-	       kmem_u64(m->kmem, base + n->member[id], ret, NULL) == ATW_OK;
-}
-
 /* Charges of a removed cgroup belong to its parent. */
 static bool memcg_number_of(const struct atw_memmap *m, uint64_t memcg, uint64_t *ret)
 {
@@ -32,17 +23,17 @@ static bool memcg_number_of(const struct atw_memmap *m, uint64_t memcg, uint64_t
 	uint64_t flags = 0, cgroup = 0, node = 0, owner = 0;
 
 	for (unsigned i = 0; i < PARENTS; i++) {
-		if (!memcg_get(m, css, N_css_flags, &flags))
+		if (!kernel_member(m->k, css, N_css_flags, &flags))
 			return false;
 		if (flags & ONLINE)
 			break;
-		if (!memcg_get(m, css, N_css_parent, &css) || !css)
+		if (!kernel_member(m->k, css, N_css_parent, &css) || !css)
 			return false;
 	}
-	return memcg_get(m, css, N_css_cgroup, &cgroup) &&
-	       memcg_get(m, cgroup, N_cgroup_kn, &node) &&
-	       memcg_get(m, node, N_kernfs_priv, &owner) && owner == cgroup &&
-	       memcg_get(m, node, N_kernfs_id, ret);
+	return kernel_member(m->k, css, N_css_cgroup, &cgroup) &&
+	       kernel_member(m->k, cgroup, N_cgroup_kn, &node) &&
+	       kernel_member(m->k, node, N_kernfs_priv, &owner) && owner == cgroup &&
+	       kernel_member(m->k, node, N_kernfs_id, ret);
 }
 
 static bool memcg_find(const struct atw_memmap *m, uint64_t data, uint64_t *ret)
@@ -55,7 +46,7 @@ static bool memcg_find(const struct atw_memmap *m, uint64_t data, uint64_t *ret)
 		return true;
 	if (!(data & KERNEL) && memcg_number_of(m, memcg, ret))
 		return true;
-	return memcg_get(m, memcg, N_objcg_memcg, &memcg) &&
+	return kernel_member(m->k, memcg, N_objcg_memcg, &memcg) &&
 	       memcg_number_of(m, memcg, ret);
 }
 

@@ -132,17 +132,12 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 	struct members v = { 0 };
 	struct atw_mm n = { 0 };
 	uint64_t pgd;
-	int r = kernel_given(k, err);
+	int r = kernel_access_types(k, FOR_SPACES, &v, err);
 
-	if (r < 0)
-		return r;
-	v.n = kernel_members(k);
-	n.space = k->own;
-	r = needs_check(v.n, FOR_SPACES, err);
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &v.m, err);
-	if (r == ATW_OK)
+	if (r == ATW_OK) {
+		n.space = k->own;
 		r = member_get(&v, mm, N_mm_pgd, &pgd, err);
+	}
 	if (r == ATW_OK)
 		r = kmem_physical(v.m, pgd, &n.root, err);
 	/*

@@ -54,14 +54,14 @@ static int modules_one(struct atw_kernel *k, struct kmem *m, const struct btf *b
 	return ATW_OK;
 }
 
-static int modules_list(struct atw_kernel *k, struct kernel_modules *all,
-			struct atw_err *err)
+static int modules_find(struct atw_kernel *k, struct atw_err *err)
 {
+	struct kernel_modules *all = k->modules = calloc(1, sizeof(*all));
 	const struct needs *n = kernel_needs(k);
 	const struct btf *base = NULL;
 	uint64_t head = n->symbol[Y_btf_modules], at = head, next = head, last = head, back;
 	struct kmem *m;
-	int r = kernel_kmem(k, &m, err);
+	int r = all ? kernel_kmem(k, &m, err) : atw_err_nomem(err);
 
 	if (r == ATW_OK)
 		r = kernel_btf(k, &base, err);
@@ -83,7 +83,7 @@ static int modules_list(struct atw_kernel *k, struct kernel_modules *all,
 			break;
 		if (all->n == MODULES_MAX)
 			return atw_err_set(err, ATW_E_DAMAGED, "their list has no end");
-		if (!array_reserve((void **)&all->v, &all->cap, all->n + 1, sizeof(*all->v)))
+		if (!ARRAY_ROOM(all->v, all->n, all->cap))
 			return atw_err_nomem(err);
 		r = modules_one(k, m, base, at - n->member[N_btfmod_list],
 				&all->v[all->n], err);
@@ -97,22 +97,16 @@ static int modules_list(struct atw_kernel *k, struct kernel_modules *all,
 int atw_kernel_module_types(struct atw_kernel *k, size_t i,
 			    struct atw_module_types *ret, struct atw_err *err)
 {
-	struct sought *s;
+	int r = kernel_given(k, err);
 
-	if (!k)
-		return kernel_given(k, err);
-	s = &k->sought_modules;
-	if (!s->done) {
-		s->done = true;
-		k->modules = calloc(1, sizeof(*k->modules));
-		s->err.status = !k->modules ? atw_err_nomem(&s->err)
-					    : modules_list(k, k->modules, &s->err);
-	}
-	if (k->modules && i < k->modules->n) {
+	if (r == ATW_OK)
+		r = sought_once(&k->sought_modules, k, modules_find, err);
+	/* Those before a break in the list are known. */
+	if (k && k->modules && i < k->modules->n) {
 		*ret = k->modules->v[i];
 		return ATW_OK;
 	}
-	return s->err.status < 0 ? atw_err_set(err, s->err.status, "%s", s->err.text) : ATW_END;
+	return r < 0 ? r : ATW_END;
 }
 
 void kernel_modules_close(struct kernel_modules *m)

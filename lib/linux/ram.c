@@ -8,14 +8,6 @@
 /* Damaged trees may contain themselves. */
 enum { RESOURCES = 65536, DEPTH = 16 };
 
-static bool ram_get(struct atw_kernel *k, uint64_t at, enum need_member id, uint64_t *ret)
-{
-	const struct needs *n = kernel_needs(k);
-
-	return n->member[id] != NEED_NONE &&
-	       kmem_u64(k->kmem, at + n->member[id], ret, NULL) == ATW_OK;
-}
-
 /* "System RAM", or "System RAM (NAME)" for memory that the driver NAME plugged in. */
 static bool ram_is(struct atw_kernel *k, uint64_t at)
 {
@@ -23,7 +15,7 @@ static bool ram_is(struct atw_kernel *k, uint64_t at)
 	uint64_t name = 0;
 	char text[32];
 
-	return ram_get(k, at, N_resource_name, &name) && name &&
+	return kernel_member(k, at, N_resource_name, &name) && name &&
 	       kmem_text(k->kmem, name, text, sizeof(text), NULL) == ATW_OK &&
 	       !strncmp(text, ram, sizeof(ram) - 1) &&
 	       (!text[sizeof(ram) - 1] || !strncmp(text + sizeof(ram) - 1, " (", 2));
@@ -34,8 +26,8 @@ static int ram_add(struct atw_kernel *k, uint64_t at, struct extents *x,
 {
 	uint64_t first = 0, last = 0;
 
-	if (!ram_get(k, at, N_resource_start, &first) ||
-	    !ram_get(k, at, N_resource_end, &last) || last <= first || last == UINT64_MAX)
+	if (!kernel_member(k, at, N_resource_start, &first) ||
+	    !kernel_member(k, at, N_resource_end, &last) || last <= first || last == UINT64_MAX)
 		return ATW_OK;
 	return extents_add(x, first, last - first + 1, 0, ATW_DATA, err);
 }
@@ -54,9 +46,9 @@ static int ram_all(struct atw_kernel *k, uint64_t root, struct extents *x,
 		if (ram_is(k, now))
 			r = ram_add(k, now, x, err);
 		at[depth - 1] = 0;
-		if (depth > 1 && ram_get(k, now, N_resource_sibling, &next))
+		if (depth > 1 && kernel_member(k, now, N_resource_sibling, &next))
 			at[depth - 1] = next;
-		if (depth < DEPTH && ram_get(k, now, N_resource_child, &next) && next)
+		if (depth < DEPTH && kernel_member(k, now, N_resource_child, &next) && next)
 			at[depth++] = next;
 		while (depth && !at[depth - 1])
 			depth--;

@@ -225,7 +225,6 @@ static int root_task_on_name(void *arg, atw_pa at, struct search *s)
 	struct root_task_hunt *h = arg;
 	uint64_t task = at.u - h->off[COMM], va, leader;
 
-	(void)s;
 	if (at.u < h->off[COMM] ||
 	    !root_task_read_u64(h->mem, task + h->off[PARENT], &va) ||
 	    !root_task_read_u64(h->mem, task + h->off[LEADER], &leader) || va != leader ||

@@ -20,7 +20,7 @@ static bool spaces_add_owner(struct owned_space *o, uint32_t tgid)
 	/* Threads of a process are adjacent in the list. */
 	if (o->n && o->pid[o->n - 1] == tgid)
 		return true;
-	if (!array_reserve((void **)&o->pid, &o->cap, o->n + 1, sizeof(*o->pid)))
+	if (!ARRAY_ROOM(o->pid, o->n, o->cap))
 		return false;
 	o->pid[o->n++] = tgid;
 	return true;
@@ -37,7 +37,7 @@ static bool spaces_add_task(struct spaces *s, struct atw_kernel *k,
 	if (i)
 		return spaces_add_owner(&s->v[i - 1], t->tgid);
 	if (!table_add(&s->by_mm, t->mm, s->n + 1) ||
-	    !array_reserve((void **)&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+	    !ARRAY_ROOM(s->v, s->n, s->cap))
 		return false;
 	o = &s->v[s->n++];
 	*o = (struct owned_space){ .at = t->mm };

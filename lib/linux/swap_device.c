@@ -57,14 +57,8 @@ int atw_swap_device(struct atw_kernel *k, unsigned type, struct atw_swap *ret,
 	struct atw_swap got = { 0 };
 	uint32_t count;
 	uint64_t at;
-	int r = kernel_given(k, err);
+	int r = kernel_access(k, FOR_SWAP, &v, err);
 
-	if (r < 0)
-		return r;
-	v.n = kernel_needs(k);
-	r = needs_check(v.n, FOR_SWAP, err);
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &v.m, err);
 	if (r < 0)
 		return r;
 	/* MAX_SWAPFILES is at most 32, the range of a type. */

@@ -186,12 +186,14 @@ static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
 
 /* ---- lookup ---- */
 
-static int symbols_find(struct atw_kernel *k, struct kernel_symbols *s,
-			struct atw_err *err)
+static int symbols_find(struct atw_kernel *k, struct atw_err *err)
 {
+	struct kernel_symbols *s = k->symbols = calloc(1, sizeof(*s));
 	struct kmem *m;
 	int r;
 
+	if (!s)
+		return atw_err_nomem(err);
 	if (!k->stext)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "without VMCOREINFO the kernel's symbols are not found");
@@ -212,23 +214,11 @@ static int symbols_find(struct atw_kernel *k, struct kernel_symbols *s,
 static int symbols(struct atw_kernel *k, const struct kallsyms **ret,
 		   struct atw_err *err)
 {
-	struct sought *s = &k->sought_symbols;
-	int r = sought_by_other(s, err);
+	int r = sought_once(&k->sought_symbols, k, symbols_find, err);
 
-	if (r < 0)
-		return r;
-	if (!s->done) {
-		sought_begin(s);
-		k->symbols = calloc(1, sizeof(*k->symbols));
-		s->err.status = !k->symbols ? atw_err_nomem(&s->err)
-					    : symbols_find(k, k->symbols, &s->err);
-		sought_end(s);
-	}
-	r = s->err.status;
-	if (r < 0)
-		return atw_err_set(err, r, "%s", s->err.text);
-	*ret = &k->symbols->tables;
-	return ATW_OK;
+	if (r == ATW_OK)
+		*ret = &k->symbols->tables;
+	return r;
 }
 
 /*
@@ -251,7 +241,7 @@ int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 		  struct atw_err *err)
 {
 	const struct vmfile *f = k->vmfile;
-	const struct kallsyms *ks;
+	const struct kallsyms *ks = NULL;
 	bool file = f && f->symbols && f->placed;
 	int r;
 
@@ -289,7 +279,7 @@ int atw_kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 			 struct lnx_symbol *ret, struct atw_err *err)
 {
-	const struct kallsyms *ks;
+	const struct kallsyms *ks = NULL;
 	struct kallsyms_symbol s;
 	struct lnx_symbol theirs;
 	int r = kernel_given(k, err);
@@ -321,7 +311,7 @@ int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
 {
 	struct kallsyms_iter it = { 0 };
 	struct kallsyms_symbol s;
-	const struct kallsyms *ks;
+	const struct kallsyms *ks = NULL;
 	int r = symbols(k, &ks, err);
 
 	while (r == ATW_OK && kallsyms_next(ks, &it, &s) == ATW_OK)
@@ -350,7 +340,7 @@ static void symbols_many_in_file(const struct vmfile *f, const char *const *name
 void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
 			 uint64_t *ret, bool *have, size_t n)
 {
-	const struct kallsyms *ks;
+	const struct kallsyms *ks = NULL;
 
 	memset(have, 0, n * sizeof(*have));
 	if (symbols(k, &ks, NULL) == ATW_OK)
@@ -365,7 +355,7 @@ void kernel_symbols_many(struct atw_kernel *k, const char *const *names,
 const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
 				    struct atw_err *err)
 {
-	const struct kallsyms *ks;
+	const struct kallsyms *ks = NULL;
 
 	if (kernel_given(k, err) < 0)
 		return NULL;

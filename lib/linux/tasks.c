@@ -65,14 +65,8 @@ int lnx_tasks_open(struct atw_kernel *k, struct lnx_tasks **ret, struct atw_err 
 {
 	struct members v = { 0 };
 	uint64_t init_task = 0;
-	int r = kernel_given(k, err);
+	int r = kernel_access_types(k, FOR_TASKS, &v, err);
 
-	if (r < 0)
-		return r;
-	v.n = kernel_members(k);
-	r = needs_check(v.n, FOR_TASKS, err);
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)
 		r = kernel_init_task(k, &init_task, err);
 	return r < 0 ? r : tasks_open_at(v, init_task, ret, err);
@@ -166,13 +160,11 @@ static int tasks_fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_
 
 int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err)
 {
-	struct members v = { .n = kernel_members(k) };
+	struct members v = { 0 };
 	struct lnx_task n = { .kernel = true, .leader = true };
 	uint64_t pid = 0, tgid = 0;
-	int r = needs_check(v.n, FOR_TASKS, err);
+	int r = kernel_access_types(k, FOR_TASKS, &v, err);
 
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)
 		r = kernel_init_task(k, &n.at, err);
 	if (r == ATW_OK)

@@ -56,23 +56,22 @@ static int types_try_blob(struct kernel_types *t, struct atw_blob blob,
 static int types_by_symbol(struct atw_kernel *k, struct kernel_types *t,
 			   struct atw_err *err)
 {
-	uint64_t start, stop;
+	static const char *const names[2] = { "__start_BTF", "__stop_BTF" };
+	uint64_t at[2] = { 0 }, start, stop;
 	struct atw_blob blob;
 	struct kmem *m;
-	static const char *const names[2] = { "__start_BTF", "__stop_BTF" };
-	uint64_t at[2] = { 0 };
 	bool have[2];
 	int r = kernel_kmem(k, &m, err);
 
 	/* The table of symbols is long, so one pass looks up both. */
 	kernel_symbols_many(k, names, at, have, 2);
-	start = at[0];
-	stop = at[1];
 	for (unsigned i = 0; i < 2 && r == ATW_OK; i++)
 		if (!have[i])
-			r = kernel_symbol(k, names[i], i ? &stop : &start, err);
+			r = kernel_symbol(k, names[i], &at[i], err);
 	if (r != ATW_OK)
 		return r;
+	start = at[0];
+	stop = at[1];
 	if (stop <= start || stop - start > BTF_MAX)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "__start_BTF 0x%" PRIx64 " and __stop_BTF 0x%" PRIx64 " enclose no types",
@@ -132,13 +131,16 @@ static int types_by_file(struct atw_kernel *k, struct kernel_types *t,
 	return ATW_OK;
 }
 
-static int types_find(struct atw_kernel *k, struct kernel_types *t, struct atw_err *err)
+static int types_find(struct atw_kernel *k, struct atw_err *err)
 {
 	const struct vmfile *f = k->vmfile && k->vmfile->btf.len ? k->vmfile : NULL;
+	struct kernel_types *t = k->types = calloc(1, sizeof(*t));
 	struct atw_err named = { 0 };
 	struct atw_blob blob, index = { NULL, 0 };
 	int r;
 
+	if (!t)
+		return atw_err_nomem(err);
 	atw_fact(k->mem, "btf.index", &index);
 	/*
 	 * Mapped, or read once; via kernel memory it would need symbols first, and a
@@ -173,25 +175,11 @@ static int types_find(struct atw_kernel *k, struct kernel_types *t, struct atw_e
 
 int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err)
 {
-	struct sought *s = &k->sought_types;
-	int r = sought_by_other(s, err);
+	int r = sought_once(&k->sought_types, k, types_find, err);
 
-	if (r < 0)
-		return r;
-	if (!s->done) {
-		sought_begin(s);
-		k->types = calloc(1, sizeof(*k->types));
-		if (!k->types)
-			atw_err_nomem(&s->err);
-		else if (types_find(k, k->types, &s->err) == ATW_OK)
-			s->err.status = ATW_OK;
-		sought_end(s);
-	}
-	r = s->err.status;
-	if (r < 0)
-		return atw_err_set(err, r, "%s", s->err.text);
-	*ret = &k->types->btf;
-	return ATW_OK;
+	if (r == ATW_OK)
+		*ret = &k->types->btf;
+	return r;
 }
 
 const char *atw_kernel_types_from(struct atw_kernel *k, uint32_t *count,

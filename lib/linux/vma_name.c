@@ -190,7 +190,7 @@ static void name_named_keep(struct named_files *f, const struct named_file *key,
 	_auto_free char *name = strdup(a->name);
 
 	if (!name ||
-	    (!o && (!array_reserve((void **)&f->v, &f->cap, f->n + 1, sizeof(*f->v)) ||
+	    (!o && (!ARRAY_ROOM(f->v, f->n, f->cap) ||
 		    !table_add(&f->table, hash_two(key->dentry, key->mnt), f->n + 1))))
 		return;
 	if (o)

@@ -26,7 +26,7 @@ bool wanted_add(struct name_index *l, const char *names, uint16_t owner)
 	for (const char *p = names; (p = wanted_alternative(p, buf, sizeof(buf)));) {
 		struct name_entry *w;
 
-		if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
+		if (!ARRAY_ROOM(l->v, l->n, l->cap))
 			return false;
 		w = &l->v[l->n++];
 		place++;
@@ -37,10 +37,10 @@ bool wanted_add(struct name_index *l, const char *names, uint16_t owner)
 	return true;
 }
 
+/* Entries begin with their names. */
 static int wanted_by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct name_entry *)a)->name,
-		      ((const struct name_entry *)b)->name);
+	return strcmp(a, b);
 }
 
 void wanted_settle(struct name_index *l)
@@ -58,22 +58,9 @@ void wanted_settle(struct name_index *l)
 
 struct name_entry *wanted_find(const struct name_index *l, const char *name)
 {
-	size_t lo = 0, hi = l->n;
-
 	if (!l->first[(unsigned char)name[0]])
 		return NULL;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		int c = strcmp(name, l->v[mid].name);
-
-		if (!c)
-			return &l->v[mid];
-		if (c < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
+	return bsearch(name, l->v, l->n, sizeof(*l->v), wanted_by_name);
 }
 
 void wanted_deinit(struct name_index *l)

@@ -119,7 +119,8 @@ TEST(memory_full_of_it_is_bounded)
 TEST(types_in_memory_full_of_their_beginnings)
 {
 	struct memory *m = mem_new();
-	struct atw_kernel k = { .mem = &m->s };
+	struct atw_kernel k = { .mem = &m->s, .own = { .mem = &m->s,
+				.paging = *atw_paging_find("x86_64-4") } };
 	const struct btf *types = NULL;
 	struct atw_err err = { 0 };
 

@@ -125,7 +125,6 @@ TEST(kernels)
 
 	REFUSED(atw_kernel_symbol(NULL, "a", &n, &err));
 	REFUSED(atw_kernel_symbol_at(NULL, 0, &symbol, &err));
-	REFUSED(atw_kernel_banner(NULL, text, 8, &err));
 	REFUSED(atw_kernel_command_line(NULL, text, 8, &err));
 	REFUSED(atw_kernel_percpu(NULL, 0, &n, &err));
 	REFUSED(atw_kernel_node(NULL, 0, &node, &err));
