@@ -84,7 +84,7 @@ static bool rmap_join(struct rmap_entry *a, const struct rmap_entry *b)
 
 static int rmap_push(struct rmap *f, const struct rmap_entry *h)
 {
-	if (!array_reserve((void **)&f->hit, &f->cap, f->n + 1, sizeof(*f->hit)))
+	if (!ARRAY_ROOM(f->hit, f->n, f->cap))
 		return ATW_E_NOMEM;
 	f->hit[f->n++] = *h;
 	return ATW_OK;

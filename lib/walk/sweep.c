@@ -186,8 +186,7 @@ static bool sweep_ways(struct sweep *s, size_t from, size_t to)
 			struct sweep_table *t = &s->upper[at];
 
 			if (t->batch != s->batch) {
-				if (!array_reserve((void **)&s->way, &s->ways_cap, s->nways + 1,
-						   sizeof(*s->way)))
+				if (!ARRAY_ROOM(s->way, s->nways, s->ways_cap))
 					return false;
 				s->way[s->nways++] = at;
 				t->batch = s->batch;

@@ -118,53 +118,41 @@ static int translate_translate(const struct mmu_space *sp, atw_va va,
 	return ATW_OK;
 }
 
-/* Do the entries still lead to the same tables? The lowest is checked first. */
-static bool translate_path_holds(const struct mmu_space *sp, const struct mmu_seen *s)
+/*
+ * Do the first n entries still lead to the same tables? The lowest is re-read first, and
+ * before it, unless it is NULL, the entry of `slot`, which must not have changed.
+ */
+static bool translate_path_holds(const struct mmu_space *sp, const struct mmu_step *path,
+				 unsigned n, const struct mmu_step *slot)
 {
 	const struct atw_paging *pg = &sp->paging;
-	struct atw_piece piece[ATW_MAX_LEVELS];
-	uint64_t word[ATW_MAX_LEVELS] = { 0 };
-	unsigned n = 0;
+	struct atw_piece piece[ATW_MAX_LEVELS + 1];
+	uint64_t word[ATW_MAX_LEVELS + 1] = { 0 };
+	unsigned first = slot ? 1 : 0;
+	bool holds;
 
-	for (unsigned d = s->depth; d-- > 0;)
-		if (s->path[d].kind == ATW_TABLE) {
-			piece[n] = (struct atw_piece){ s->path[d].at, &word[n],
-						       pg->word_size, 0 };
-			n++;
-		}
-	atw_read_many(sp->mem, piece, n, NULL);
-	for (unsigned i = 0; i < n; i++) {
-		const struct mmu_step *t = &s->path[n - 1 - i];
-
-		if (piece[i].got != pg->word_size ||
-		    !live_same(pg, t->level, t->word, word[i]))
-			return false;
-	}
-	return true;
+	if (slot)
+		piece[0] = (struct atw_piece){ slot->at, &word[0], pg->word_size, 0 };
+	for (unsigned i = first, d = n; d-- > 0; i++)
+		piece[i] = (struct atw_piece){ path[d].at, &word[i], pg->word_size, 0 };
+	atw_read_many(sp->mem, piece, first + n, NULL);
+	holds = !slot || (piece[0].got == pg->word_size && word[0] == slot->word);
+	for (unsigned i = first, d = n; d-- > 0 && holds; i++)
+		holds = piece[i].got == pg->word_size &&
+			live_same(pg, path[d].level, path[d].word, word[i]);
+	return holds;
 }
 
 bool space_still_leads(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t i)
 {
-	const struct atw_paging *pg = &sp->paging;
-	struct atw_piece piece[ATW_MAX_LEVELS];
-	uint64_t word[ATW_MAX_LEVELS] = { 0 };
-	unsigned n = s->depth, ws = pg->word_size;
+	struct mmu_step slot;
 
-	if (!n || s->loss || !s->words || i >= s->count)
+	if (!s->depth || s->loss || !s->words || i >= s->count)
 		return false;
-	for (unsigned d = 0; d < n; d++)
-		piece[d] = (struct atw_piece){ s->path[n - 1 - d].at, &word[d], ws, 0 };
-	piece[0].pa.u += (uint64_t)i * ws;
-	atw_read_many(sp->mem, piece, n, NULL);
-	if (piece[0].got != ws || word[0] != load_word(s->words, ws, i))
-		return false;
-	for (unsigned d = 1; d < n; d++) {
-		const struct mmu_step *t = &s->path[n - 1 - d];
-
-		if (piece[d].got != ws || !live_same(pg, t->level, t->word, word[d]))
-			return false;
-	}
-	return true;
+	slot = s->path[s->depth - 1];
+	slot.at.u += (uint64_t)i * sp->paging.word_size;
+	slot.word = mmu_seen_word(sp, s, i);
+	return translate_path_holds(sp, s->path, s->depth - 1u, &slot);
 }
 
 int mmu_translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret,
@@ -175,7 +163,12 @@ int mmu_translate(const struct mmu_space *sp, atw_va va, struct mmu_seen *ret,
 	if (r < 0 || !atw_source_is_live(sp->mem))
 		return r;
 	for (int i = 0; i < LIVE_TRIES && r == ATW_OK; i++) {
-		if (translate_path_holds(sp, ret))
+		unsigned tables = ret->depth;
+
+		/* The last entry leads to no table, unless that cannot be read. */
+		if (tables && ret->path[tables - 1].kind != ATW_TABLE)
+			tables--;
+		if (translate_path_holds(sp, ret->path, tables, NULL))
 			return r;
 		r = translate_translate(sp, va, ret, err);
 	}
