@@ -158,7 +158,7 @@ const struct atw_paging atw_mode_arm_lpae = {
 	.name = "arm-lpae", .help = "32-bit Arm, Long-descriptor format (LPAE)",
 	.family = ATW_ARM, .halves = ATW_FLAT, .page_shift = 12,
 	.pa_bits = 40, .va_bits = 32, .word_size = 8, .nlevels = 3,
-	.level = { { "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PGD", 30, 2 } },
+	.level = { LEVELS_4K_2, { "PGD", 30, 2 } },
 	.addr = { { 39, 12, 12, 0, 0 } },
 	.rules = lpae_rules, .rights = lpae_rights, .flags = lpae_flags,
 	.spans = lpae_spans,

@@ -119,37 +119,30 @@ static const struct atw_span_rule spans_64k[] = {
 const struct atw_paging atw_mode_arm64_4k_39 = {
 	.name = "arm64-4k-39", .help = "arm64, 4K pages, 512 GiB a half",
 	ARM64_4K, .va_bits = 39, .nlevels = 3,
-	.level = { { "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PGD", 30, 9 } },
+	.level = { LEVELS_4K_2, { "PGD", 30, 9 } },
 };
 
 const struct atw_paging atw_mode_arm64_4k_42 = {
 	.name = "arm64-4k-42", .help = "arm64, 4K pages, 4 TiB a half",
 	ARM64_4K, .va_bits = 42, .nlevels = 4,
-	.level = {
-		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
-		{ "PGD", 39, 3 },
-	},
+	.level = { LEVELS_4K_3, { "PGD", 39, 3 } },
 };
 
 const struct atw_paging atw_mode_arm64_4k_48 = {
 	.name = "arm64-4k-48", .help = "arm64, 4K pages, 256 TiB a half",
 	ARM64_4K, .va_bits = 48, .nlevels = 4,
-	.level = {
-		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
-		{ "PGD", 39, 9 },
-	},
+	.level = { LEVELS_4K_3, { "PGD", 39, 9 } },
 };
 
 const struct atw_paging atw_mode_arm64_4k_52 = {
 	.name = "arm64-4k-52", .help = "arm64, 4K pages, LPA2, 4 PiB a half",
 	ARM64_4K_LPA2, .va_bits = 52, .nlevels = 5,
-	.level = {
-		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
-		{ "P4D", 39, 9 }, { "PGD", 48, 4 },
-	},
+	.level = { LEVELS_4K_4, { "PGD", 48, 4 } },
 };
 
 /* ---- 16K ---- */
+
+#define LEVELS_16K_3 { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 }
 
 const struct atw_paging atw_mode_arm64_16k_36 = {
 	.name = "arm64-16k-36", .help = "arm64, 16K pages, 64 GiB a half",
@@ -166,19 +159,13 @@ const struct atw_paging atw_mode_arm64_16k_47 = {
 const struct atw_paging atw_mode_arm64_16k_48 = {
 	.name = "arm64-16k-48", .help = "arm64, 16K pages, 256 TiB a half",
 	ARM64_16K, .va_bits = 48, .nlevels = 4,
-	.level = {
-		{ "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 },
-		{ "PGD", 47, 1 },
-	},
+	.level = { LEVELS_16K_3, { "PGD", 47, 1 } },
 };
 
 const struct atw_paging atw_mode_arm64_16k_52 = {
 	.name = "arm64-16k-52", .help = "arm64, 16K pages, LPA2, 4 PiB a half",
 	ARM64_16K_LPA2, .va_bits = 52, .nlevels = 4,
-	.level = {
-		{ "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 },
-		{ "PGD", 47, 5 },
-	},
+	.level = { LEVELS_16K_3, { "PGD", 47, 5 } },
 };
 
 /* ---- 64K ---- */

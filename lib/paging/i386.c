@@ -74,7 +74,7 @@ const struct atw_paging atw_mode_i386_pae = {
 	.name = "i386-pae", .help = "x86 32-bit paging with physical address extension",
 	.family = ATW_X86, .halves = ATW_FLAT, .page_shift = 12,
 	.pa_bits = 52, .va_bits = 32, .word_size = 8, .nlevels = 3,
-	.level = { { "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PGD", 30, 2 } },
+	.level = { LEVELS_4K_2, { "PGD", 30, 2 } },
 	.addr = { { 51, 12, 12, 0, 0 } },
 	.rules = pae_rules, .rights = pae_rights, .flags = pae_flags,
 };

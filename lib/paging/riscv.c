@@ -146,25 +146,19 @@ static const struct atw_span_rule spans[] = {
 const struct atw_paging atw_mode_riscv64_sv39 = {
 	.name = "riscv64-sv39", .help = "RISC-V Sv39, 512 GiB",
 	RV64, .va_bits = 39, .nlevels = 3,
-	.level = { { "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PGD", 30, 9 } },
+	.level = { LEVELS_4K_2, { "PGD", 30, 9 } },
 };
 
 const struct atw_paging atw_mode_riscv64_sv48 = {
 	.name = "riscv64-sv48", .help = "RISC-V Sv48, 256 TiB",
 	RV64, .va_bits = 48, .nlevels = 4,
-	.level = {
-		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
-		{ "PGD", 39, 9 },
-	},
+	.level = { LEVELS_4K_3, { "PGD", 39, 9 } },
 };
 
 const struct atw_paging atw_mode_riscv64_sv57 = {
 	.name = "riscv64-sv57", .help = "RISC-V Sv57, 128 PiB",
 	RV64, .va_bits = 57, .nlevels = 5,
-	.level = {
-		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
-		{ "P4D", 39, 9 }, { "PGD", 48, 9 },
-	},
+	.level = { LEVELS_4K_4, { "PGD", 48, 9 } },
 };
 
 const struct atw_paging atw_mode_riscv32_sv32 = {

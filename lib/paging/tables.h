@@ -35,6 +35,11 @@
 #define ALL_W         (ATW_KW | ATW_UW)
 #define ALL_X         (ATW_KX | ATW_UX)
 
+/* The levels below the root, by how many: 4K tables of 9 bits, as most CPUs have them. */
+#define LEVELS_4K_2 { "PTE", 12, 9 }, { "PMD", 21, 9 }
+#define LEVELS_4K_3 LEVELS_4K_2, { "PUD", 30, 9 }
+#define LEVELS_4K_4 LEVELS_4K_3, { "P4D", 39, 9 }
+
 /* The flag of one bit that is set. */
 #define FLAG(bit, levels, kinds, letter, name, help) \
 	{ BIT(bit), BIT(bit), levels, kinds, letter, name, help }

@@ -57,17 +57,11 @@ static const struct atw_flag flags[] = {
 const struct atw_paging atw_mode_x86_64_4 = {
 	.name = "x86_64-4", .help = "x86 4-level paging, 256 TiB",
 	X86_64, .va_bits = 48, .nlevels = 4,
-	.level = {
-		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
-		{ "PGD", 39, 9 },
-	},
+	.level = { LEVELS_4K_3, { "PGD", 39, 9 } },
 };
 
 const struct atw_paging atw_mode_x86_64_5 = {
 	.name = "x86_64-5", .help = "x86 5-level paging (LA57), 128 PiB",
 	X86_64, .va_bits = 57, .nlevels = 5,
-	.level = {
-		{ "PTE", 12, 9 }, { "PMD", 21, 9 }, { "PUD", 30, 9 },
-		{ "P4D", 39, 9 }, { "PGD", 48, 9 },
-	},
+	.level = { LEVELS_4K_4, { "PGD", 48, 9 } },
 };
