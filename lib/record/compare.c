@@ -24,16 +24,15 @@ static struct insn compare_any(uint8_t col, uint64_t mask, bool want)
 static int compare_bad_value(const struct compare *c, const char *what,
 			     struct atw_err *err)
 {
-	return atw_err_set_param(
-		err, ATW_E_USAGE, ATW_PARAM_FILTER, "'%.*s' at character %zu is not %s",
-		(int)(c->len < 64 ? c->len : 64), c->value, c->value_at + 1, what);
+	return lex_error(err, "'%.*s' at character %zu is not %s",
+			 (int)(c->len < 64 ? c->len : 64), c->value, c->value_at + 1,
+			 what);
 }
 
 static int compare_bad_op(const struct compare *c, const char *takes, struct atw_err *err)
 {
-	return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
-				 "'%s' takes %s, not '%s' at character %zu", c->col->key,
-				 takes, tok_text(c->op), c->op_at + 1);
+	return lex_error(err, "'%s' takes %s, not '%s' at character %zu", c->col->key,
+			 takes, tok_text(c->op), c->op_at + 1);
 }
 
 /* The empty interval: no value lies in it. */
@@ -86,66 +85,49 @@ static struct insn compare_signed_range(uint8_t col, int64_t lo, int64_t hi, boo
 		       : compare_range(col, (uint64_t)hi + 1, (uint64_t)lo - 1, !want);
 }
 
+/* The values for which the comparison with v holds; false: there are none. */
+static bool compare_interval(enum tok op, uint64_t v, uint64_t *lo, uint64_t *hi)
+{
+	*lo = op == TOK_LT || op == TOK_LE ? 0 : v;
+	*hi = op == TOK_GT || op == TOK_GE ? UINT64_MAX : v;
+	*lo += op == TOK_GT;
+	*hi -= op == TOK_LT;
+	return op == TOK_LT ? v > 0 : op != TOK_GT || v < UINT64_MAX;
+}
+
 static int compare_change(const struct compare *c, struct program *p, struct atw_err *err)
 {
-	bool sign = c->len && strchr("+-", *c->value), none = false;
-	int64_t v, lo = INT64_MIN, hi = INT64_MAX;
-	uint64_t u;
+	const uint64_t bias = (uint64_t)1 << 63;
+	bool sign = c->len && strchr("+-", *c->value);
+	uint64_t u, lo, hi;
 
 	if (c->op == TOK_HAS)
 		return compare_bad_op(c, "= != < <= > >=", err);
 	if (!num_size(c->value + sign, c->len - sign, &u) || u > INT64_MAX)
 		return compare_bad_value(c, "a number (4096, -4K, +2M)", err);
-	v = sign && *c->value == '-' ? -(int64_t)u : (int64_t)u;
-	switch (c->op) {
-	case TOK_LT:
-		hi = v - 1;
-		break;
-	case TOK_LE:
-		hi = v;
-		break;
-	case TOK_GT:
-		none = v == INT64_MAX;
-		lo = none ? v : v + 1;
-		break;
-	case TOK_GE:
-		lo = v;
-		break;
-	default:
-		lo = hi = v;
-	}
-	program_add(p, none ? compare_range(c->index, NONE, true)
-			    : compare_signed_range(c->index, lo, hi, c->op != TOK_NE));
+	/* With the bias, numbers are in the order of their signed values. */
+	if (!compare_interval(c->op, (sign && *c->value == '-' ? -u : u) ^ bias, &lo,
+			      &hi))
+		program_add(p, compare_range(c->index, NONE, true));
+	else
+		program_add(p,
+			    compare_signed_range(c->index, (int64_t)(lo ^ bias),
+						 (int64_t)(hi ^ bias), c->op != TOK_NE));
 	return ATW_OK;
 }
 
 static int compare_number(const struct compare *c, struct program *p, struct atw_err *err)
 {
-	uint64_t v;
+	uint64_t v, lo, hi;
 
 	if (c->op == TOK_HAS)
 		return compare_bad_op(c, "= != < <= > >=", err);
 	if (!compare_value(c, &v))
 		return compare_bad_value(c, compare_what_value(c), err);
-	switch (c->op) {
-	case TOK_LT:
-		program_add(p, v ? compare_range(c->index, 0, v - 1, true)
-				 : compare_range(c->index, NONE, true));
-		break;
-	case TOK_LE:
-		program_add(p, compare_range(c->index, 0, v, true));
-		break;
-	case TOK_GT:
-		program_add(p, v + 1 ? compare_range(c->index, v + 1, UINT64_MAX, true)
-				     : compare_range(c->index, NONE, true));
-		break;
-	case TOK_GE:
-		program_add(p, compare_range(c->index, v, UINT64_MAX, true));
-		break;
-	default:
-		program_add(p, compare_range(c->index, v, v, c->op == TOK_EQ));
-		break;
-	}
+	if (!compare_interval(c->op, v, &lo, &hi))
+		program_add(p, compare_range(c->index, NONE, true));
+	else
+		program_add(p, compare_range(c->index, lo, hi, c->op != TOK_NE));
 	return ATW_OK;
 }
 
@@ -286,11 +268,9 @@ static int compare_unknown_word(const struct compare *c, struct atw_err *err)
 			list_add(&known, 0, nm->name[i]);
 			nearest_try(&near, nm->name[i]);
 		}
-	rc = atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
-			       "'%.*s' at character %zu is no word of '%s'; known: %s",
-			       (int)(c->len < 64 ? c->len : 64), c->value,
-			       c->value_at + 1, c->col->key,
-			       known.data ? known.data : "none");
+	rc = lex_error(err, "'%.*s' at character %zu is no word of '%s'; known: %s",
+		       (int)(c->len < 64 ? c->len : 64), c->value, c->value_at + 1,
+		       c->col->key, known.data ? known.data : "none");
 	if (near.name)
 		atw_err_hint(err, "did you mean '%s'?", near.name);
 	buf_deinit(&known);

@@ -131,10 +131,8 @@ static int filter_unknown_name(struct filter_parser *ps, const char *word, size_
 			known.data[had] = '\0';
 	}
 	filter_cut_list(&known, 380);
-	atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
-			  "unknown name '%.*s' at character %zu; known: %s",
-			  (int)(len < 64 ? len : 64), word, at + 1,
-			  known.data ? known.data : "");
+	lex_error(ps->err, "unknown name '%.*s' at character %zu; known: %s",
+		  (int)(len < 64 ? len : 64), word, at + 1, known.data ? known.data : "");
 	known.len = 0;
 	if (len && len < 64)
 		filter_text_matches(ps->sc, word, len, &known);
@@ -169,10 +167,10 @@ static int filter_bare_word(struct filter_parser *ps, const char *word, size_t l
 
 		if (i < 0)
 			return filter_unknown_name(ps, word, len, at);
-		return atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
-					 "'%s' at character %zu is a column: compare it "
-					 "with something, as in %s=VALUE",
-					 sc->col[i].key, at + 1, sc->col[i].key);
+		return lex_error(ps->err,
+				 "'%s' at character %zu is a column: compare it "
+				 "with something, as in %s=VALUE",
+				 sc->col[i].key, at + 1, sc->col[i].key);
 	}
 	for (size_t i = 0; i < sc->ncols; i++) {
 		if (filter_rank(&sc->col[i]) != best ||
@@ -214,8 +212,8 @@ static int filter_parse_group(struct filter_parser *ps)
 	int rc;
 
 	if (ps->depth == FILTER_DEPTH)
-		return atw_err_set_param(
-			ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
+		return lex_error(
+			ps->err,
 			"more than %d parentheses inside each other at character %zu",
 			FILTER_DEPTH, at + 1);
 	rc = lex_next(&ps->lx, ps->err);
@@ -227,8 +225,7 @@ static int filter_parse_group(struct filter_parser *ps)
 	if (rc < 0)
 		return rc;
 	if (ps->lx.tok == TOK_END)
-		return atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
-					 "'(' at character %zu is not closed", at + 1);
+		return lex_error(ps->err, "'(' at character %zu is not closed", at + 1);
 	if (ps->lx.tok != TOK_CLOSE)
 		return lex_expected(&ps->lx, "'and', 'or' or ')'", ps->err);
 	return lex_next(&ps->lx, ps->err);
@@ -306,9 +303,8 @@ static int filter_parse(struct filter_parser *ps)
 	if (rc < 0)
 		return rc;
 	if (ps->lx.tok == TOK_CLOSE)
-		return atw_err_set_param(ps->err, ATW_E_USAGE, ATW_PARAM_FILTER,
-					 "')' at character %zu closes nothing",
-					 ps->lx.at + 1);
+		return lex_error(ps->err, "')' at character %zu closes nothing",
+				 ps->lx.at + 1);
 	if (ps->lx.tok != TOK_END) {
 		rc = lex_expected(&ps->lx, "'and' or 'or'", ps->err);
 		/* Converted to lower case. */

@@ -61,9 +61,8 @@ static int lex_quoted(struct lex *lx, struct atw_err *err)
 	const char *to = strchr(from, from[-1]);
 
 	if (!to)
-		return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
-					 "the quote at character %zu is not closed",
-					 lx->at + 1);
+		return lex_error(err, "the quote at character %zu is not closed",
+				 lx->at + 1);
 	lx->tok = TOK_WORD;
 	lx->word = from;
 	lx->len = (size_t)(to - from);
@@ -98,8 +97,7 @@ int lex_next(struct lex *lx, struct atw_err *err)
 		}
 	}
 	if (*lx->word == '!') {
-		atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
-				  "'!' at character %zu is no operator", lx->at + 1);
+		lex_error(err, "'!' at character %zu is no operator", lx->at + 1);
 		atw_err_hint(err, "write 'not' in front of what shall not hold");
 		return ATW_E_USAGE;
 	}
@@ -133,11 +131,8 @@ int lex_value(struct lex *lx, struct atw_err *err)
 int lex_expected(const struct lex *lx, const char *what, struct atw_err *err)
 {
 	if (!lx->expr[lx->at])
-		return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
-					 "expected %s at character %zu, not the end",
-					 what, lx->at + 1);
-	return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER,
-				 "expected %s at character %zu, not '%.*s'", what,
-				 lx->at + 1, (int)(lx->len < 64 ? lx->len : 64),
-				 lx->word);
+		return lex_error(err, "expected %s at character %zu, not the end", what,
+				 lx->at + 1);
+	return lex_error(err, "expected %s at character %zu, not '%.*s'", what,
+			 lx->at + 1, (int)(lx->len < 64 ? lx->len : 64), lx->word);
 }

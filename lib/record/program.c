@@ -17,8 +17,7 @@ void program_deinit(struct program *p)
 void program_add(struct program *p, struct insn in)
 {
 	if (p->failed || p->n == JUMP_OPEN ||
-	    !array_reserve((void **)&p->insn, &p->cap, p->n + 1,
-			   sizeof(*p->insn))) {
+	    !ARRAY_ROOM(p->insn, p->n, p->cap)) {
 		p->failed = true;
 		return;
 	}

@@ -94,6 +94,10 @@ static inline bool tok_compares(enum tok t)
 	return t >= TOK_EQ;
 }
 
+/* An error about the expression. */
+#define lex_error(err, ...) \
+	atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FILTER, __VA_ARGS__)
+
 /* ---- compare.c: comparisons COLUMN OP VALUE, by the type of the column ---- */
 
 struct compare {
