@@ -50,7 +50,7 @@ static void core_put(struct core_plan *p, uint64_t pa, uint64_t len, bool data)
 		last->len += len;
 	} else if (!data && follows) {
 		last->out += len;
-	} else if (!array_reserve((void **)&p->v, &p->cap, p->n + 1, sizeof(*p->v))) {
+	} else if (!ARRAY_ROOM(p->v, p->n, p->cap)) {
 		p->failed = true;
 	} else {
 		p->v[p->n++] = (struct segment){ pa, data ? len : 0, data ? 0 : len };

@@ -138,13 +138,11 @@ static void extract_types(struct extract *x)
 static int extract_no_counter(void *arg, const char *key, uint64_t value,
 			      struct atw_err *err)
 {
-	(void)arg; (void)key; (void)value; (void)err;
 	return ATW_OK;
 }
 
 static int extract_pass_cache(void *arg, const struct slab_cache *c, struct atw_err *err)
 {
-	(void)arg, (void)c, (void)err;
 	return ATW_OK;
 }
 

@@ -28,7 +28,7 @@ static struct byte_mark *marks_mark_of(struct byte_marks *m, uint64_t nr, bool w
 	if (!whole)
 		n.bytes = calloc(1, MARK_BITMAP);
 	if ((!whole && !n.bytes) ||
-	    !array_reserve((void **)&m->v, &m->cap, m->n + 1, sizeof(*m->v))) {
+	    !ARRAY_ROOM(m->v, m->n, m->cap)) {
 		free(n.bytes);
 		return NULL;
 	}

@@ -49,7 +49,7 @@ static struct kept_bytes *recorded_record_page(struct record *c, uint64_t nr)
 
 	if (k)
 		return k;
-	if (!array_reserve((void **)&c->v, &c->cap, c->n + 1, sizeof(*c->v)))
+	if (!ARRAY_ROOM(c->v, c->n, c->cap))
 		return NULL;
 	k = calloc(1, sizeof(*k));
 	if (!k || !table_add(&c->by_nr, nr, c->n + 1)) {

@@ -109,7 +109,6 @@ bool tlb_of_cpuid(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret)
 #if defined(__x86_64__) || defined(__i386__)
 static void tlb_host_cpuid(void *arg, uint32_t leaf, uint32_t sub, uint32_t ret[4])
 {
-	(void)arg;
 	__cpuid_count(leaf, sub, ret[EAX], ret[EBX], ret[ECX], ret[EDX]);
 }
 
@@ -120,7 +119,6 @@ bool tlb_of_host(struct tlb_size *ret)
 #else
 bool tlb_of_host(struct tlb_size *ret)
 {
-	(void)ret;
 	return false;
 }
 #endif

@@ -28,7 +28,7 @@ static bool zones_add(struct sys_late *l, const struct zone *z, bool same_node)
 
 	if (end < z->start)
 		return true;
-	if (!array_reserve((void **)&l->v, &l->cap, l->n + 1, sizeof(*l->v)))
+	if (!ARRAY_ROOM(l->v, l->n, l->cap))
 		return false;
 	if (same_node && l->v[l->n - 1].end < end)
 		l->n--;

@@ -395,7 +395,6 @@ int capture_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
 	uint64_t page = (i * r->slot + off) >> cur->p->page_shift, behind;
 	const struct capture_part *part = capture_runs_part_at(c, page);
 
-	(void)mapped, (void)err;
 	ret->have = 0;
 	ret->alike = 0;
 	if (!part || !r->pa)

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "linux/vm_flags.h"
 #include "target/page_marks.h"
 #include "target/procfs_vmas.h"
-
 
 /* ---- lines of one task ---- */
 
@@ -107,11 +107,6 @@ void capture_why(struct atw_err *ret, struct atw_blob text)
 		atw_err_set(ret, ATW_E_MISSING, "and no reason is given");
 }
 
-static struct atw_blob capture_vmas_text_of(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
-
 /* Report the read errors of the capture: all, or those of the listed task. */
 static void capture_vmas_emit_lost(struct provider *p, bool all, uint64_t pid)
 {
@@ -124,7 +119,7 @@ static void capture_vmas_emit_lost(struct provider *p, bool all, uint64_t pid)
 
 		if (!all && l->pid != pid)
 			continue;
-		capture_why(&why, capture_vmas_text_of(c->words.data + l->why));
+		capture_why(&why, blob_of(c->words.data + l->why));
 		why.status = l->denied ? ATW_E_PERM : why.status;
 		if (l->pid)
 			snprintf(what, sizeof(what), "when it was taken: process %" PRIu64 ": %s",
@@ -238,9 +233,7 @@ static void capture_vmas_fill_area(const struct captured *c,
 	ret->inode = v->inode;
 	ret->file = v->inode != 0;
 	ret->unread = false;
-	snprintf(ret->name, sizeof(ret->name), "%.*s",
-		 (int)(v->name.len < sizeof(ret->name) ? v->name.len : sizeof(ret->name) - 1),
-		 v->name.data ? (const char *)v->name.data : "");
+	blob_text(v->name, ret->name, sizeof(ret->name));
 }
 
 /* The next V: line; it stays pending. */
@@ -286,7 +279,6 @@ static void capture_vmas_close(struct vma_cursor *cur)
 
 static int capture_count(struct provider *p, struct atw_err *err)
 {
-	(void)p, (void)err;
 	return ATW_OK;                   /* it was done before: FACT_MAPPED */
 }
 
@@ -295,7 +287,6 @@ static int capture_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 {
 	const struct captured *c = capture_of(p)->c;
 
-	(void)err;
 	if (type >= CAPTURED_SWAPS || !c->swap[type].have)
 		return ATW_E_UNSUPPORTED;
 	memset(ret, 0, sizeof(*ret));

@@ -20,17 +20,7 @@ struct captured_reading {
 	struct atw_err e;
 };
 
-static int captured_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 /* ---- the machine ---- */
-
-static void captured_keep(char *to, size_t len, struct atw_blob b)
-{
-	snprintf(to, len, "%.*s", (int)(b.len < len ? b.len : len - 1), (const char *)b.data);
-}
 
 static void captured_header(struct captured *c, const struct capture_header *h)
 {
@@ -48,7 +38,7 @@ static void captured_header(struct captured *c, const struct capture_header *h)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (blob_is(h->key, texts[i].key))
-			captured_keep(texts[i].to, texts[i].len, h->value);
+			blob_text(h->value, texts[i].to, texts[i].len);
 	/* A mask that is none says nothing of any bit. */
 	for (size_t i = 0; i < ARRAY_SIZE(masks); i++)
 		if (blob_is(h->key, masks[i].key) &&
@@ -64,8 +54,8 @@ static int captured_add_ram(struct captured *c, const struct capture_record *rec
 	/* Beyond as many ranges as frames are compared with, the node is unknown. */
 	if (c->nram == CAPTURE_RAMS)
 		return ATW_OK;
-	if (!array_reserve((void **)&c->ram, &c->rams_cap, c->nram + 1, sizeof(*c->ram)))
-		return captured_no_memory(err);
+	if (!ARRAY_ROOM(c->ram, c->nram, c->rams_cap))
+		return atw_err_nomem(err);
 	c->ram[c->nram++] = (struct captured_ram){
 		rec->r.start, rec->r.last, rec->r.node,
 		(rec->has & CAPTURE_R_NODE) && rec->r.node <= UINT32_MAX,
@@ -78,7 +68,7 @@ static void captured_swap(struct captured *c, const struct capture_swap *s)
 	if (s->type >= CAPTURED_SWAPS || !s->name.data)
 		return;
 	c->swap[s->type].have = true;
-	captured_keep(c->swap[s->type].name, sizeof(c->swap[0].name), s->name);
+	blob_text(s->name, c->swap[s->type].name, sizeof(c->swap[0].name));
 }
 
 /* ---- tasks ---- */
@@ -123,16 +113,15 @@ static int captured_add_task(struct captured_reading *x, const struct capture_re
 		x->s->rd.in_task = false;
 		return captured_fault(x);
 	}
-	if (!array_reserve((void **)&c->task, &c->tasks_cap, c->ntasks + 1, sizeof(*c->task)))
-		return captured_no_memory(err);
+	if (!ARRAY_ROOM(c->task, c->ntasks, c->tasks_cap))
+		return atw_err_nomem(err);
 	k = &c->task[c->ntasks++];
 	*k = (struct captured_task){
 		.mark = x->s->mark, .mm = t->mm, .start = t->start, .pid = (uint32_t)t->pid,
 		.tgid = (uint32_t)t->tgid, .ppid = (uint32_t)t->ppid, .has = rec->has,
 		.owner = CAPTURED_NONE,
 	};
-	if (t->name.data)
-		captured_keep(k->name, sizeof(k->name), t->name);
+	blob_text(t->name, k->name, sizeof(k->name));
 	if (x->o->progress)
 		x->o->progress(x->o->arg, c->ntasks, 0);
 	return ATW_OK;
@@ -154,15 +143,15 @@ static int captured_add_lost(struct captured *c, const struct capture_record *re
 	c->all_lost++;
 	if (rec->has & CAPTURE_L_START || c->nlost == CAPTURED_LOST)
 		return ATW_OK;
-	if (!array_reserve((void **)&c->lost, &c->losts_cap, c->nlost + 1, sizeof(*c->lost)))
-		return captured_no_memory(err);
+	if (!ARRAY_ROOM(c->lost, c->nlost, c->losts_cap))
+		return atw_err_nomem(err);
 	c->lost[c->nlost++] = (struct captured_lost){
 		rec->l.pid,
 		captured_word(c, rec->l.what),
 		captured_word(c, rec->l.why),
 		rec->has & CAPTURE_L_DENIED,
 	};
-	return c->words.failed ? captured_no_memory(err) : ATW_OK;
+	return c->words.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
 static int captured_record(struct captured_reading *x, const struct capture_record *rec,
@@ -222,7 +211,7 @@ static int captured_find_owners(struct captured *c, struct atw_err *err)
 	size_t first = 0;
 
 	if (!v)
-		return captured_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < c->ntasks; i++)
 		v[i] = &c->task[i];
 	qsort(v, c->ntasks, sizeof(struct captured_task *), captured_by_space);
@@ -309,7 +298,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return captured_no_memory(err);
+		return atw_err_nomem(err);
 	c->path = path;
 	c->whole = true;
 	c->upto = UINT64_MAX;

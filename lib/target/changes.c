@@ -151,7 +151,6 @@ static int changes_sweep_areas(struct changes *c, changes_piece_fn *fn,
 static int changes_add_common(struct changes *c, uint64_t first, uint64_t last,
 			      struct changes_area *const area[2], struct atw_err *err)
 {
-	(void)c, (void)err;
 	if (area[0] && area[1] && changes_is_same(area[0], area[1]))
 		for (unsigned s = 0; s < 2; s++)
 			area[s]->common += last - first + 1;

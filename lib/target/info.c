@@ -6,12 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SWAPS = 32 };             /* MAX_SWAPFILES is at most that */
+#include "base/bytes.h"
 
-static struct atw_blob target_info_text(const char *s)
-{
-	return (struct atw_blob){ s, strlen(s) };
-}
+enum { SWAPS = 32 };             /* MAX_SWAPFILES is at most that */
 
 int about_say(const struct about_to *to, struct atw_err *err, const char *key,
 	      const char *fmt, ...)
@@ -23,8 +20,8 @@ int about_say(const struct about_to *to, struct atw_err *err, const char *key,
 	va_start(ap, fmt);
 	vsnprintf(value, sizeof(value), fmt, ap);
 	va_end(ap);
-	rec.h.key = target_info_text(key);
-	rec.h.value = target_info_text(value);
+	rec.h.key = blob_of(key);
+	rec.h.value = blob_of(value);
 	return to->tell(to->arg, &rec, err);
 }
 
@@ -32,7 +29,7 @@ void about_nothing(struct task_about *a, uint32_t pid, const char *name, uint64_
 {
 	*a = (struct task_about){ .t = { .pid = pid, .mm = mm } };
 	snprintf(a->name, sizeof(a->name), "%s", name);
-	a->t.name = target_info_text(a->name);
+	a->t.name = blob_of(a->name);
 }
 
 int about_tell(const struct about_to *to, const struct task_about *a, struct atw_err *err)
@@ -48,7 +45,7 @@ static int target_info_ram(const struct about_to *to, uint64_t first, uint64_t l
 	const struct capture_record rec = {
 		.letter = 'R',
 		.has = known ? CAPTURE_R_NODE : 0,
-		.r = {first, last, target_info_text("System RAM"), node},
+		.r = {first, last, blob_of("System RAM"), node},
 	};
 
 	return to->tell(to->arg, &rec, err);
@@ -106,7 +103,7 @@ int about_swap(const struct about_to *to, int (*swap)(void *arg, unsigned type,
 		if (swap(arg, i, &s) < 0)
 			continue;
 		rec.s = (struct capture_swap){i, s.pages, s.used,
-					      target_info_text(s.name)};
+					      blob_of(s.name)};
 		r = to->tell(to->arg, &rec, err);
 	}
 	return r;

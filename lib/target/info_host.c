@@ -150,7 +150,6 @@ static int info_host_ram(const struct about_to *to, struct atw_err *err)
 
 static int info_host_swap_of(void *arg, unsigned type, struct atw_swap *ret)
 {
-	(void)arg;
 	return proc_swap(type, ret);
 }
 

@@ -10,43 +10,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "target/info.h"
+#include "target/procfs.h"
 #include "host/host_file.h"
 
 /* ---- /proc/PID/stat ---- */
-
-/* Its fields, as proc_pid_stat(5) numbers them. */
-enum {
-	F_PPID = 4, F_MINOR = 10, F_CHILD_MINOR, F_MAJOR, F_CHILD_MAJOR, F_USER, F_SYSTEM,
-	F_THREADS = 20, F_START = 22, F_CODE = 26, F_CODE_END, F_STACK, F_CPU = 39,
-	F_DATA = 45, F_DATA_END, F_BRK, FIELDS,
-};
-
-/* From the third field on. Those below 0 are none of ours. */
-static unsigned info_proc_split(const char *s, const char *end, uint64_t v[FIELDS])
-{
-	unsigned i = 3;
-
-	while (s < end && i < FIELDS) {
-		const char *e;
-
-		while (s < end && *s == ' ')
-			s++;
-		e = memchr(s, ' ', (size_t)(end - s));
-		e = e ? e : end;
-		if (s == e || *s == '\n')
-			break;
-		while (e > s && e[-1] == '\n')
-			e--;
-		if (!num_dec(s, (size_t)(e - s), &v[i]))
-			v[i] = 0;
-		i++;
-		s = e;
-	}
-	return i;
-}
 
 static bool info_proc_pair(const uint64_t *v, struct capture_pair *ret)
 {
@@ -57,23 +28,16 @@ static bool info_proc_pair(const uint64_t *v, struct capture_pair *ret)
 
 int about_stat(struct atw_blob text, struct task_about *ret)
 {
-	const char *s = text.data, *open = memchr(s, '(', text.len);
-	const char *close = memrchr(s, ')', text.len);
 	struct task_about *a = ret;
 	uint64_t v[FIELDS] = { 0 }, pid;
-	unsigned n;
+	struct atw_blob number, name;
+	unsigned n = proc_stat_fields(text, &number, &name, v);
 
-	if (!open || !close || close < open || open == s ||
-	    !num_dec(s, (size_t)(open - 1 - s), &pid))
-		return ATW_E_FORMAT;
-	n = info_proc_split(close + 1, s + text.len, v);
-	if (n <= F_START)
+	if (n <= F_START || !number.len || !num_dec(number.data, number.len - 1, &pid))
 		return ATW_E_FORMAT;
 	*a = (struct task_about){ .has = CAPTURE_T_TGID | CAPTURE_T_PPID | CAPTURE_T_FAULTS |
 		CAPTURE_T_TIMES | CAPTURE_T_THREADS | CAPTURE_T_START };
-	open++;
-	memcpy(a->name, open, (size_t)(close - open) < sizeof(a->name) ? (size_t)(close - open)
-								     : sizeof(a->name) - 1);
+	blob_text(name, a->name, sizeof(a->name));
 	about_text(&a->t.name, a->name, sizeof(a->name));
 	a->t.pid = a->t.tgid = pid;
 	a->t.ppid = v[F_PPID];

@@ -375,8 +375,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	good = good && sums_add_alone(w, task, &mapped);
 	if (!good || !sums_fold(s))
 		return atw_err_nomem(err);
-	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.table.n + 1,
-			   sizeof(*s->sum)))
+	if (!ARRAY_ROOM(s->sum, s->by.table.n, s->sums_cap))
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->by.table.slots; i++) {
 		const struct table_slot *by = &s->by.table.slot[i];

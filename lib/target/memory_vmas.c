@@ -29,8 +29,7 @@ static int memory_vmas_add_task(struct walk_provider *w, const struct lnx_task *
 {
 	struct page_task *k;
 
-	if (!array_reserve((void **)&w->space, &w->spaces_cap, w->p.ntasks + 1,
-			   sizeof(*w->space)))
+	if (!ARRAY_ROOM(w->space, w->p.ntasks, w->spaces_cap))
 		return atw_err_nomem(err);
 	w->space[w->p.ntasks] = (struct space){ .task = *t, .at = t->mm };
 	k = provider_add_task(&w->p);
@@ -397,7 +396,6 @@ static int memory_vmas_about(struct provider *p, size_t task,
 {
 	struct walk_provider *w = walk_of(p);
 
-	(void)vmas, (void)err;
 	about_task(w->o.kernel, &w->space[task].task, w->running ? &w->files : NULL, ret);
 	ret->t.pid = p->task[task].pid;
 	ret->t.mm = p->task[task].mm;

@@ -15,8 +15,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
+#include "base/sorted.h"
 #include "format/pagemap.h"
 #include "host/caps.h"
 #include "linux/kpf.h"
@@ -28,40 +30,48 @@
 
 enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };    /* include/linux/sched.h */
 
-/*
- * "12 (a (b) c) S 1 12 12 0 -1 4194560 ...": the flags are the 9th, how many threads
- * it has the 20th, its beginning the 22nd.
- */
-int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
+unsigned proc_stat_fields(struct atw_blob text, struct atw_blob *number,
+			  struct atw_blob *name, uint64_t v[FIELDS])
 {
-	const char *s = text.data, *open = memchr(s, '(', text.len);
-	const char *close = memrchr(s, ')', text.len), *p, *e, *end = s + text.len;
-	struct proc_stat st = { 0 };
-	uint64_t flags, threads;
-	size_t n;
+	const char *s = text.data, *open = memchr(s, '(', text.len), *end = s + text.len;
+	const char *close = memrchr(s, ')', text.len);
+	unsigned i = 3;
 
 	if (!open || !close || close < open)
-		return ATW_E_FORMAT;
-	n = (size_t)(close - open - 1);
-	memcpy(st.name, open + 1, n < sizeof(st.name) ? n : sizeof(st.name) - 1);
-	p = close + 1;
-	for (unsigned i = 3; i < 9; i++) {
-		p = p < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
-		if (!p)
-			return ATW_E_FORMAT;
+		return 0;
+	*number = (struct atw_blob){ s, (size_t)(open - s) };
+	*name = (struct atw_blob){ open + 1, (size_t)(close - open - 1) };
+	for (s = close + 1; i < FIELDS; i++) {
+		size_t n = 0;
+
+		while (s < end && *s == ' ')
+			s++;
+		while (s + n < end && s[n] != ' ' && s[n] != '\n')
+			n++;
+		if (!n)
+			break;
+		v[i] = 0;
+		if (!num_dec(s, n, &v[i]) && i == F_FLAGS)
+			break;
+		s += n;
 	}
-	e = p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
-	if (!e || !num_dec(p + 1, (size_t)(e - p - 1), &flags))
+	return i;
+}
+
+/* "12 (a (b) c) S 1 12 12 0 -1 4194560 ...": some files end early. */
+int proc_stat_parse(struct atw_blob text, struct proc_stat *ret)
+{
+	struct proc_stat st = { 0 };
+	struct atw_blob number, name;
+	uint64_t v[FIELDS] = { 0 };
+
+	/* They are followed by another field, or cut off. */
+	if (proc_stat_fields(text, &number, &name, v) <= F_FLAGS + 1)
 		return ATW_E_FORMAT;
-	st.kernel = flags & (PF_KTHREAD | PF_EXITING);
-	for (unsigned i = 9; p && i < 22; i++) {
-		p = p < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
-		e = p && p + 1 < end ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
-		if (e && i + 1 == 20 && num_dec(p + 1, (size_t)(e - p - 1), &threads))
-			st.headless = st.kernel && !(flags & PF_KTHREAD) && threads > 1;
-		if (e && i + 1 == 22)
-			num_dec(p + 1, (size_t)(e - p - 1), &st.start);
-	}
+	blob_text(name, st.name, sizeof(st.name));
+	st.kernel = v[F_FLAGS] & (PF_KTHREAD | PF_EXITING);
+	st.headless = st.kernel && !(v[F_FLAGS] & PF_KTHREAD) && v[F_THREADS] > 1;
+	st.start = v[F_START];
 	*ret = st;
 	return ATW_OK;
 }
@@ -83,26 +93,19 @@ static int procfs_no_process(const char *path, uint32_t pid, struct atw_err *err
 /* A thread of it that goes on; 0: none does. */
 static uint32_t procfs_living_thread(uint32_t pid)
 {
+	_auto_free uint32_t *tid = NULL;
 	char path[64], text[512];
 	struct proc_stat st;
-	struct dirent *e;
-	uint64_t tid, found = 0;
-	DIR *d;
+	size_t n = 0;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
-	d = opendir(path);
-	while (d && !found && (e = readdir(d))) {
-		if (!num_dec(e->d_name, strlen(e->d_name), &tid) || tid > UINT32_MAX)
-			continue;
-		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu64 "/stat", pid, tid);
+	proc_tids(pid, &tid, &n, NULL);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32 "/stat", pid, tid[i]);
 		if (host_file_text(path, text, sizeof(text)) &&
-		    proc_stat_parse((struct atw_blob){ text, strlen(text) }, &st) == ATW_OK &&
-		    !st.kernel)
-			found = tid;
+		    proc_stat_parse(blob_of(text), &st) == ATW_OK && !st.kernel)
+			return tid[i];
 	}
-	if (d)
-		closedir(d);
-	return (uint32_t)found;
+	return 0;
 }
 
 int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err)
@@ -136,13 +139,6 @@ int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err)
 	return known ? ATW_OK : atw_err_set(err, ATW_E_FORMAT, "%s: has no Tgid", path);
 }
 
-static int procfs_by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Folders that are called by numbers, in order. */
 static int procfs_numbered(const char *path, uint32_t **ret, size_t *n,
 			   struct atw_err *err)
@@ -158,7 +154,7 @@ static int procfs_numbered(const char *path, uint32_t **ret, size_t *n,
 	while ((e = readdir(d))) {
 		if (!num_dec(e->d_name, strlen(e->d_name), &pid) || pid > UINT32_MAX)
 			continue;
-		if (!array_reserve((void **)&v, &cap, len + 1, sizeof(*v))) {
+		if (!ARRAY_ROOM(v, len, cap)) {
 			closedir(d);
 			free(v);
 			return atw_err_nomem(err);
@@ -167,7 +163,7 @@ static int procfs_numbered(const char *path, uint32_t **ret, size_t *n,
 	}
 	closedir(d);
 	if (len)
-		qsort(v, len, sizeof(*v), procfs_by_number);
+		qsort(v, len, sizeof(*v), sorted_by_u32);
 	*ret = v;
 	*n = len;
 	return ATW_OK;
@@ -212,8 +208,11 @@ void proc_hint(struct atw_err *err)
 
 /* ---- what the kernel shows to us ---- */
 
-/* The pagemap word of a page that is present and private to this process. */
-static uint64_t procfs_own_word(void)
+/*
+ * The pagemap word of a page that is present and private to this process, and the word of
+ * its frame in `file`, /proc/kpageflags, unless `kpageflags` is NULL.
+ */
+static bool procfs_own_word(uint64_t *ret, int file, uint64_t *kpageflags)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -221,35 +220,31 @@ static uint64_t procfs_own_word(void)
 	uint64_t word = 0;
 
 	if (p == MAP_FAILED)
-		return 0;
+		return false;
 	*(volatile char *)p = 1;
 	if (fd < 0 || pread(fd, &word, 8, (off_t)((uintptr_t)p / page * 8)) != 8)
 		word = 0;
+	*ret = word;
+	if (kpageflags && (!(word & PAGEMAP_PRESENT) ||
+			   pread(file, kpageflags, 8, (off_t)((word & PAGEMAP_FRAME) * 8)) != 8))
+		*kpageflags = 0;
 	munmap(p, page);
-	return word;
+	return true;
 }
 
 bool proc_hides_frames(void)
 {
-	return !(procfs_own_word() & PAGEMAP_FRAME);
+	uint64_t word = 0;
+
+	procfs_own_word(&word, -1, NULL);
+	return !(word & PAGEMAP_FRAME);
 }
 
 bool proc_ksm_is_broken(int kpageflags)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	_auto_fd int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	char *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t word = 0, flags = 0;
+	uint64_t word, flags;
 
-	if (p == MAP_FAILED)
-		return true;
-	*(volatile char *)p = 1;
-	if (fd >= 0 && pread(fd, &word, 8, (off_t)((uintptr_t)p / page * 8)) == 8 &&
-	    word & PAGEMAP_PRESENT &&
-	    pread(kpageflags, &flags, 8, (off_t)((word & PAGEMAP_FRAME) * 8)) != 8)
-		flags = 0;
-	munmap(p, page);
-	return flags & kpf(KPF_KSM);
+	return !procfs_own_word(&word, kpageflags, &flags) || flags & kpf(KPF_KSM);
 }
 
 bool proc_scans(void)

@@ -23,6 +23,19 @@ struct proc_stat {
 
 /* ATW_E_MISSING: there is no process `pid`; ATW_E_FORMAT: not such a line. */
 int proc_stat(uint32_t pid, struct proc_stat *ret, struct atw_err *err);
+/* The fields of that file, as proc_pid_stat(5) numbers them. */
+enum {
+	F_PPID = 4, F_FLAGS = 9, F_MINOR, F_CHILD_MINOR, F_MAJOR, F_CHILD_MAJOR, F_USER, F_SYSTEM,
+	F_THREADS = 20, F_START = 22, F_CODE = 26, F_CODE_END, F_STACK, F_CPU = 39,
+	F_DATA = 45, F_DATA_END, F_BRK, FIELDS,
+};
+/*
+ * Pure: the number before the name, the name, and the fields from F_PPID on as far as they
+ * are numbers from 0 on; those that are not are 0, and F_FLAGS must be one. Returns the
+ * number of the first field that is missing; 0: it is not such a line.
+ */
+unsigned proc_stat_fields(struct atw_blob text, struct atw_blob *number,
+			  struct atw_blob *name, uint64_t v[FIELDS]);
 /* Pure: the text of that file. */
 int proc_stat_parse(struct atw_blob text, struct proc_stat *ret);
 /* The process that a number is of, be it of a thread. */

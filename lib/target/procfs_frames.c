@@ -272,8 +272,6 @@ int pagemap_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
 	const uint64_t compound = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL);
 	bool loaded;
 
-	(void)mapped;
-	(void)err;
 	if (c->m->file[KFLAGS] < 0 && c->m->file[KCOUNTS] < 0 && c->m->file[KCGROUPS] < 0)
 		return ATW_E_UNSUPPORTED;
 	ret->have = ret->alike = 0;

@@ -95,7 +95,7 @@ static int procfs_process_read_maps(struct procfs_process *c, const char *path,
 		/* An area that moved while the file was read can be in it twice. */
 		if (c->nareas && a.start < c->area[c->nareas - 1].end)
 			continue;
-		if (!array_reserve((void **)&c->area, &c->areas_cap, c->nareas + 1, sizeof(*c->area)))
+		if (!ARRAY_ROOM(c->area, c->nareas, c->areas_cap))
 			return atw_err_nomem(err);
 		c->area[c->nareas++] = (struct area){
 			a.start,

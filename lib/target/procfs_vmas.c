@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/sorted.h"
 #include "format/procmaps.h"
 #include "target/procfs.h"
 #include "host/host.h"
@@ -145,7 +146,6 @@ static int procfs_vmas_next(struct vma_cursor *cur, struct atw_area *ret,
 	struct procmaps_area a;
 	int r;
 
-	(void)err;
 	do
 		r = procmaps_next(maps, &c->maps_at, &a);
 	while (r == ATW_E_FORMAT);
@@ -286,8 +286,6 @@ static int procfs_vmas_count(struct provider *p, struct atw_err *err)
 static int procfs_vmas_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 			    struct atw_err *err)
 {
-	(void)p;
-	(void)err;
 	return proc_swap(type, ret) == ATW_OK ? ATW_OK : ATW_E_UNSUPPORTED;
 }
 
@@ -302,17 +300,11 @@ static int procfs_vmas_machine(struct provider *p, const struct about_to *to,
 /* The address space of a process, as its T: line has it; 0: it is not in the list. */
 static uint64_t procfs_vmas_mm_of(const struct provider *p, uint32_t pid)
 {
-	size_t lo = 0, hi = p->ntasks;
+	const struct page_task *t = NULL;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (p->task[mid].pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < p->ntasks && p->task[lo].pid == pid ? p->task[lo].mm : 0;
+	if (p->ntasks)
+		t = bsearch(&pid, p->task, p->ntasks, sizeof(*t), sorted_by_u32);
+	return t ? t->mm : 0;
 }
 
 /* The main thread is left out: the record of the process stands for it. */

@@ -13,7 +13,7 @@ struct page_task *provider_add_task(struct provider *p)
 {
 	struct page_task *t;
 
-	if (!array_reserve((void **)&p->task, &p->tasks_cap, p->ntasks + 1, sizeof(*p->task)))
+	if (!ARRAY_ROOM(p->task, p->ntasks, p->tasks_cap))
 		return NULL;
 	t = &p->task[p->ntasks++];
 	*t = (struct page_task){ 0 };

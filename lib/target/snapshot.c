@@ -37,8 +37,7 @@ static int snapshot_add_area(struct snapshot *s, const struct atw_area *a,
 		side->incomplete = true;
 		return ATW_OK;
 	}
-	if (!array_reserve((void **)&side->area, &s->areas_cap, side->nareas + 1,
-			   sizeof(*side->area)))
+	if (!ARRAY_ROOM(side->area, side->nareas, s->areas_cap))
 		return atw_err_nomem(err);
 	name = strdup(a->name);
 	if (!name)
@@ -129,8 +128,7 @@ static int snapshot_add_run(struct snapshot *s, const struct changes_run *r,
 			return ATW_OK;
 		}
 	}
-	if (!array_reserve((void **)&s->run, &s->runs_cap, s->side.nruns + 1,
-			   sizeof(*s->run)))
+	if (!ARRAY_ROOM(s->run, s->side.nruns, s->runs_cap))
 		return atw_err_nomem(err);
 	s->run[s->side.nruns++] = *r;
 	s->side.run = s->run;
@@ -267,8 +265,7 @@ static int snapshot_read_regions(struct atw_kernel *k, struct snapshot *s,
 	char *name;
 
 	for (size_t i = 0; atw_kernel_region(k, i, &g) == ATW_OK; i++) {
-		if (!array_reserve((void **)&side->area, &s->areas_cap, side->nareas + 1,
-				   sizeof(*side->area)))
+		if (!ARRAY_ROOM(side->area, side->nareas, s->areas_cap))
 			return atw_err_nomem(err);
 		name = strdup(g.name ? g.name : "");
 		if (!name)

@@ -45,7 +45,7 @@ static bool soles_end(struct soles *s, uint64_t pfn)
 {
 	uint32_t space = s->space[pfn] - 1u;
 
-	if (!array_reserve((void **)&s->former, &s->cap, s->n + 1, sizeof(*s->former)))
+	if (!ARRAY_ROOM(s->former, s->n, s->cap))
 		return false;
 	s->former[s->n++] = (struct sole_former){ space, (uint32_t)pfn };
 	s->pages[space]--;

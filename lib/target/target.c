@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
+
 /* Each is tried if none before it has the SOURCE. */
 static const struct target_backend *const target_backends[] = {
 	&target_capture, &target_memory, &target_procfs,
@@ -31,8 +33,7 @@ static void target_take_fact(const struct target *t, const char *key, char *ret,
 	struct atw_blob b;
 
 	if (atw_fact(t->source, key, &b) == ATW_OK)
-		snprintf(ret, len, "%.*s", (int)(b.len < len ? b.len : len - 1),
-			 (const char *)b.data);
+		blob_text(b, ret, len);
 }
 
 /* The kernel's release decides what absent words mean; two places have it. */

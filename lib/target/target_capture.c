@@ -39,7 +39,6 @@ static int target_capture_probe(struct atw_blob head, const char *path)
 {
 	const void *p = blob_at(head, 0, 4);
 
-	(void)path;
 	return p && get_le32(p) == ZSTD_MAGIC ? 50 : capture_probe(head);
 }
 
@@ -48,14 +47,6 @@ const struct source_format target_capture_format = {"capture", target_capture_pr
 const char *target_capture_path(const struct target *t)
 {
 	return t->file ? t->file->path : NULL;
-}
-
-static void capture_keep(char *to, size_t len, const struct capture_header *h,
-			 const char *key)
-{
-	if (blob_is(h->key, key))
-		snprintf(to, len, "%.*s", (int)(h->value.len < len ? h->value.len : len - 1),
-			 (const char *)h->value.data);
 }
 
 /* Read the first lines. Errors in them are left to the reader of the whole file. */
@@ -72,8 +63,10 @@ static int capture_read_head(struct target *t, struct atw_err *err)
 		if (r == ATW_END || (r == ATW_OK && rec.letter == 'T'))
 			i = HEADERS;
 		if (r == ATW_OK && rec.letter == 'H') {
-			capture_keep(t->machine, sizeof(t->machine), &rec.h, "machine");
-			capture_keep(t->release, sizeof(t->release), &rec.h, "release");
+			if (blob_is(rec.h.key, "machine"))
+				blob_text(rec.h.value, t->machine, sizeof(t->machine));
+			if (blob_is(rec.h.key, "release"))
+				blob_text(rec.h.value, t->release, sizeof(t->release));
 		}
 		r = ATW_OK;
 	}
@@ -143,7 +136,6 @@ static int capture_refuse(const struct target *t, const char *what, struct atw_e
 
 static int capture_refuse_kernel(const struct target *t, struct atw_err *err)
 {
-	(void)t;
 	return atw_err_set(
 		err, ATW_E_UNSUPPORTED,
 		"is a kernel address, and a capture records those of processes only");
@@ -178,7 +170,6 @@ static int capture_attach(struct target *t, const struct target_opts *o,
 	const struct captured_opts co = {capture_damaged, capture_progress, &x};
 	int r;
 
-	(void)o;
 	r = captured_open(t->file->path, &co, &t->captured, err);
 	if (r < 0)
 		return r;
@@ -191,7 +182,6 @@ static int capture_provider(struct target *t, const struct target_query *q,
 			    provider_cannot_fn *cannot, void *arg, struct provider **ret,
 			    struct atw_err *err)
 {
-	(void)q;
 	return capture_provider_open(t->captured, cannot, arg, ret, err);
 }
 
@@ -201,7 +191,6 @@ static int capture_by_pid(struct target *t, uint64_t pid, unsigned half,
 	size_t i = captured_find(t->captured, pid);
 	const struct captured_task *k;
 
-	(void)half;
 	/* Of a capture that is damaged it is not known which processes are missing. */
 	if (i == CAPTURED_NONE)
 		return atw_err_set(err, t->defective ? ATW_E_MISSING : ATW_E_NONE,
@@ -222,8 +211,6 @@ static int capture_each(struct target *t, target_task_fn *fn, target_unread_fn *
 {
 	struct atw_err why = { 0 };
 
-	(void)unread;
-	(void)err;
 	for (size_t i = 0; i < t->captured->ntasks; i++) {
 		const struct captured_task *c = &t->captured->task[i];
 		struct lnx_task k = {.pid = captured_process(c),
@@ -245,7 +232,6 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 	const struct captured_task *t;
 	bool has_tgid;
 
-	(void)err;
 	while (c->at < k->ntasks && !k->task[c->at].pid &&
 	       k->task[c->at].has & CAPTURE_T_TGID)
 		c->at++;

@@ -89,7 +89,6 @@ static int memory_attach(struct target *t, const struct target_opts *o,
 	struct atw_err why = { 0 };
 	int r;
 
-	(void)rd;
 	if (o->has_cbit) {
 		snprintf(ext, sizeof(ext), "%.90s%scbit=%" PRIu64, ko.ext ? ko.ext : "",
 			 ko.ext ? "," : "", o->cbit);

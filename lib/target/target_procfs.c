@@ -41,7 +41,6 @@ static int procfs_open(struct target *t, const struct source_input *in,
 
 static void procfs_format(const struct target *t, char *buf, size_t len)
 {
-	(void)t;
 	snprintf(buf, len, "running kernel, processes as /proc reports them");
 }
 
@@ -62,7 +61,6 @@ static int procfs_refuse_kernel(const struct target *t, struct atw_err *err)
 	atw_err_set(err, ATW_E_UNSUPPORTED,
 		    "is a kernel address, and /proc reports those of processes only");
 	atw_err_hint(err, "live:bpf reads the kernel's own tables");
-	(void)t;
 	return ATW_E_UNSUPPORTED;
 }
 
@@ -71,8 +69,6 @@ static int procfs_attach(struct target *t, const struct target_opts *o,
 {
 	const struct atw_paging *mode = proc_paging();
 
-	(void)o;
-	(void)rd;
 	if (!mode)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "pages of %ld bytes are not known here",
@@ -93,7 +89,6 @@ static int procfs_provider(struct target *t, const struct target_query *q,
 		.pace = q->pace,
 	};
 
-	(void)t;
 	return pagemap_provider_open(&o, cannot, arg, ret, err);
 }
 
@@ -107,8 +102,6 @@ static int procfs_by_pid(struct target *t, uint64_t pid, unsigned half,
 			: atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu64,
 				      pid);
 
-	(void)t;
-	(void)half;
 	if (r == ATW_OK)
 		r = proc_stat(tgid, &st, err);
 	if (r == ATW_OK)
@@ -162,7 +155,6 @@ static int procfs_maps(struct target *t, const struct lnx_task *task, uint64_t f
 	struct atw_err why = { 0 };
 	int r = proc_maps(task->pid, first, last, &why);
 
-	(void)t;
 	if (r < 0 && r != ATW_E_MISSING && err)
 		*err = why;
 	return r == ATW_OK ? ATW_OK : ATW_END;
