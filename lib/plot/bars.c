@@ -180,7 +180,7 @@ static void bars_put_row(const struct bars_plan *p, const struct bars_row *r, si
 	struct buf tip = { 0 };
 
 	bars_emit(p->c, r, &tip);
-	scene_group(p->s, tip.data, r->link, 0);
+	chart_group(p->s, &tip, r->link, 0);
 	scene_fit(p->s, p->x - 8, base, SCENE_END, 11, 0,
 		  r->n > 1 ? SCENE_SOFT : SCENE_INK, p->x - 8 - CHART_MARGIN, r->name);
 	y += (p->pitch - h * (p->pairs ? 1.7 : 1)) / 2;
@@ -201,9 +201,6 @@ static void bars_put_row(const struct bars_plan *p, const struct bars_row *r, si
 		snprintf(sum, sizeof(sum), "%s", axis_text(p->axis.unit, r->sum, a));
 	scene_text(p->s, end + 6, base, SCENE_START, 11, 0, SCENE_SOFT, sum);
 	scene_end(p->s);
-	if (tip.failed)
-		p->s->status = ATW_E_NOMEM;
-	buf_deinit(&tip);
 }
 
 static void bars_put_axis(const struct bars_plan *p, size_t rows)
@@ -237,10 +234,7 @@ static double bars_put_head(const struct chart_bars *c, struct scene *s, bool pa
 			   rows - 1, c->n, c->head.things, folded);
 	else
 		buf_printf(&below, "; %zu %s, largest first", c->n, c->head.things);
-	y = chart_title(s, c->head.title, below.data);
-	if (below.failed)
-		s->status = ATW_E_NOMEM;
-	buf_deinit(&below);
+	y = chart_head(s, c->head.title, &below);
 	return chart_legend(s, CHART_MARGIN, y, CHART_WIDTH - 2 * CHART_MARGIN, c->key,
 			    c->nkeys);
 }

@@ -21,6 +21,27 @@ double chart_title(struct scene *s, const char *title, const char *below)
 	return chart_subtitle(s, 0, title, below);
 }
 
+static void chart_free_text(struct scene *s, struct buf *text)
+{
+	if (text->failed)
+		s->status = ATW_E_NOMEM;
+	buf_deinit(text);
+}
+
+double chart_head(struct scene *s, const char *title, struct buf *below)
+{
+	double y = chart_title(s, title, below->data);
+
+	chart_free_text(s, below);
+	return y;
+}
+
+void chart_group(struct scene *s, struct buf *tip, const char *link, unsigned style)
+{
+	scene_group(s, tip->data, link, style);
+	chart_free_text(s, tip);
+}
+
 double chart_legend(struct scene *s, double x, double y, double width,
 		    const struct chart_key *key, size_t n)
 {

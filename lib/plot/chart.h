@@ -174,6 +174,12 @@ static inline int chart_heavier(const void *a, const void *b)
 double chart_title(struct scene *s, const char *title, const char *below);
 /* The same of a part of a picture that begins at `y` and has a title already. */
 double chart_subtitle(struct scene *s, double y, const char *title, const char *below);
+/*
+ * Title and line, and a group with its tooltip: the text is freed, and its lack of memory
+ * is a failure of the scene.
+ */
+double chart_head(struct scene *s, const char *title, struct buf *below);
+void chart_group(struct scene *s, struct buf *tip, const char *link, unsigned style);
 /* Draws the legend in as many lines as it needs; returns where the drawing continues. */
 double chart_legend(struct scene *s, double x, double y, double width,
 		    const struct chart_key *key, size_t n);

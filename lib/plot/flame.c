@@ -189,13 +189,10 @@ static void flame_put_frame(struct drawing *d, const struct pile *p, uint32_t de
 	buf_printf(&tip, "%s: %s %s, %.1f%%", name,
 		   axis_number(d->head->unit, p->value, text), d->head->of,
 		   all > 0 ? 100.0 * (double)p->value / all : 0);
-	scene_group(d->s, tip.data, NULL, SCENE_ZOOM);
+	chart_group(d->s, &tip, NULL, SCENE_ZOOM);
 	scene_rect(d->s, x, y, w > 2 ? w - 0.6 : w, PITCH - 1, color);
 	scene_fit(d->s, x + 4, y + 13, SCENE_START, 11, 0, palette_on(color), w - 8, name);
 	scene_end(d->s);
-	if (tip.failed)
-		d->s->status = ATW_E_NOMEM;
-	buf_deinit(&tip);
 	if (depth > d->highest)
 		d->highest = depth;
 }
@@ -312,9 +309,6 @@ int flame_draw(struct flame *f, const struct chart_head *head, struct scene *s,
 		buf_printf(&below, "; %zu small frames are put together as others", d.folded);
 	if (d.hidden)
 		buf_printf(&below, "; %zu too narrow to be seen, with all above them", d.hidden);
-	chart_title(s, head->title, below.data);
-	if (below.failed)
-		s->status = ATW_E_NOMEM;
-	buf_deinit(&below);
+	chart_head(s, head->title, &below);
 	return scene_done(s, err);
 }

@@ -213,15 +213,12 @@ static void hilbert_put_blocks(const struct hilbert_map *m)
 		if (m->half && x >= rows / 2)
 			break;
 		hilbert_emit(m, d * cells, cells, &tip);
-		scene_group(m->s, tip.data, NULL, SCENE_ZOOM);
+		chart_group(m->s, &tip, NULL, SCENE_ZOOM);
 		/* Blocks without RAM have tooltips, too. */
 		scene_rect(m->s, m->x + x * side * m->size, m->y + y * side * m->size,
 			   side * m->size, side * m->size, SCENE_PAPER);
 		hilbert_put_cells(m, x * side, y * side, side);
 		scene_end(m->s);
-		if (tip.failed)
-			m->s->status = ATW_E_NOMEM;
-		buf_deinit(&tip);
 	}
 }
 

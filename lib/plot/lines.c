@@ -227,12 +227,9 @@ static void lines_put_lines(const struct lines_plan *p, const struct chart_order
 		buf_printf(&tip, " to %s %s%s",
 			   axis_number(p->y.unit, l->point[l->n - 1].y, text),
 			   p->c->head.of, lines_until(p, l, when));
-		scene_group(p->s, tip.data, NULL, 0);
+		chart_group(p->s, &tip, NULL, 0);
 		lines_put(p, l, color, i < most ? 2 : 1);
 		scene_end(p->s);
-		if (tip.failed)
-			p->s->status = ATW_E_NOMEM;
-		buf_deinit(&tip);
 		if (i < most)
 			label[named++] = (struct label){
 				lines_at_y(p, l->point[l->n - 1].y), order[i].at, color};
@@ -260,11 +257,8 @@ int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *er
 	if (c->n > most)
 		buf_printf(&below, ", %zu of them named, %zu others grey", most, c->n - most);
 	p.left = CHART_MARGIN + LEFT;
-	p.top = chart_title(s, c->head.title, below.data) + 8;
+	p.top = chart_head(s, c->head.title, &below) + 8;
 	p.width = CHART_WIDTH - CHART_MARGIN - NAMES - p.left;
-	if (below.failed)
-		s->status = ATW_E_NOMEM;
-	buf_deinit(&below);
 	lines_measure(&p);
 	lines_put_axes(&p);
 	lines_put_lines(&p, order, most, label);

@@ -114,7 +114,7 @@ static void strips_put(struct strips_plan *p, const struct chart_strip *strip)
 	lines = (cells + LINE - 1) / LINE;
 	buf_printf(&tip, "%s %s, %s: %s %s", strip->name, strip->tag, strip->note,
 		   axis_number(AXIS_COUNT, all, text), p->c->head.of);
-	scene_group(p->s, tip.data, NULL, 0);
+	chart_group(p->s, &tip, NULL, 0);
 	scene_fit(p->s, p->x - TAGS, p->y + 8, SCENE_END, 10.5, 0, SCENE_INK,
 		  NAMES - CHART_MARGIN - TAGS, strip->name);
 	scene_fit(p->s, p->x - 10, p->y + 8, SCENE_END, 9.5, SCENE_MONO, SCENE_SOFT, TAGS - 12,
@@ -129,9 +129,6 @@ static void strips_put(struct strips_plan *p, const struct chart_strip *strip)
 	if (cells)
 		strips_put_cells(p, strip, cells, pages);
 	scene_end(p->s);
-	if (tip.failed)
-		p->s->status = ATW_E_NOMEM;
-	buf_deinit(&tip);
 	p->y += (double)(lines > 1 ? lines : 1) * CELL + 4.75;
 }
 
@@ -162,11 +159,8 @@ static int strips_draw(const struct chart_strips *c, struct scene *s, struct atw
 	for (size_t i = 0; i < c->nkeys; i++)
 		key[i] = c->key[i];
 	key[c->nkeys] = (struct chart_key){ "not there", NOTHING };
-	p.y = chart_legend(s, CHART_MARGIN, chart_title(s, c->head.title, below.data),
+	p.y = chart_legend(s, CHART_MARGIN, chart_head(s, c->head.title, &below),
 			   s->width - 2 * CHART_MARGIN, key, c->nkeys + 1);
-	if (below.failed)
-		s->status = ATW_E_NOMEM;
-	buf_deinit(&below);
 	for (size_t i = 0; i < most; i++) {
 		for (; next <= order[i].at; next++)
 			if (c->strip[next].head)

@@ -150,8 +150,6 @@ static void treemap_emit(const struct tree *t, size_t i, struct buf *b)
 		buf_printf(b, "%s / ", t->c->cell[p].name);
 	buf_printf(b, "%s: %s %s, %.1f%%", t->c->cell[i].name,
 		   axis_number(t->c->head.unit, t->sum[i], text), t->c->head.of, part);
-	if (b->failed)
-		t->s->status = ATW_E_NOMEM;
 }
 
 static void treemap_put_leaf(const struct tree *t, size_t i, struct chart_box box)
@@ -187,8 +185,7 @@ static void treemap_put_cell(struct tree *t, size_t i, struct chart_box box,
 	}
 	box = (struct chart_box){ box.x + gap, box.y + gap, box.w - 2 * gap, box.h - 2 * gap };
 	treemap_emit(t, i, &tip);
-	scene_group(t->s, tip.data, c->link, SCENE_ZOOM);
-	buf_deinit(&tip);
+	chart_group(t->s, &tip, c->link, SCENE_ZOOM);
 	if (!t->count[i]) {
 		treemap_put_leaf(t, i, box);
 	} else if (depth >= DEPTH || box.w < INNER || box.h < INNER) {
@@ -263,10 +260,7 @@ int chart_treemap(const struct chart_treemap *c, struct scene *s, struct atw_err
 		   c->head.of, t.count[c->n], c->head.things);
 	if (t.hidden)
 		buf_printf(&below, "; %zu parts are too small to be seen", t.hidden);
-	chart_title(s, c->head.title, below.data);
-	if (below.failed)
-		s->status = ATW_E_NOMEM;
-	buf_deinit(&below);
+	chart_head(s, c->head.title, &below);
 	scene_size(s, CHART_WIDTH, y + HEIGHT + CHART_MARGIN);
 	return scene_done(s, err);
 }
