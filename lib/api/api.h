@@ -3,12 +3,15 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <atwalk/process.h>
 #include <atwalk/space.h>
 #include <atwalk/symbol.h>
 
+#include "base/buf.h"
 #include "census/census.h"
 #include "target/target.h"
 #include "walk/walk.h"

@@ -5,8 +5,6 @@
  */
 #include <atwalk/report.h>
 
-#include <inttypes.h>
-
 #include "api/api.h"
 
 struct census_pass {

@@ -4,11 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/api.h"
-#include "base/buf.h"
 #include "census/model.h"
 #include "host/host.h"
 #include "record/intern.h"

@@ -8,11 +8,7 @@
  */
 #include <atwalk/rmap.h>
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "api/api.h"
-#include "base/buf.h"
 #include "linux/soft.h"
 #include "linux/spaces.h"
 #include "walk/rmap.h"

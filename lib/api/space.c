@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* space.c - address spaces of the public API, and translations. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "api/api.h"
 
 /* ---- opening ---- */

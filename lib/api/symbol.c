@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* symbol.c - symbols of the kernel in the public API. */
 #include <stdio.h>
-#include <string.h>
 
 #include "api/api.h"
-#include "linux/linux.h"
 
 static int symbol_lend(struct atw_target *t, const struct atw_symbol **ret)
 {

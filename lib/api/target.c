@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* target.c - targets of the public API. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "api/api.h"
 #include "source/paced.h"

@@ -2,7 +2,6 @@
 /* hash.c - keyed hash functions and their random keys. */
 #include "base/hash.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
 

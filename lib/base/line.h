@@ -7,9 +7,6 @@
 #ifndef BASE_LINE_H
 #define BASE_LINE_H
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "base/digits.h"
 
 struct line {

@@ -2,8 +2,6 @@
 /* pattern.c - search of memory for bytes and words. */
 #include "base/pattern.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/num.h"
 

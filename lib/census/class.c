@@ -20,9 +20,6 @@
  * program, and data that became read-only, which VM_ACCOUNT marks. The figures have no
  * such flag and no such file.
  */
-#include <string.h>
-
-#include "base/bytes.h"
 #include "census/class.h"
 #include "census/loads.h"
 #include "linux/vm_flags.h"

@@ -4,12 +4,8 @@
  * VMAs and their pages, then the frames of RAM.
  */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "census/collect.h"
 #include "host/host.h"

@@ -3,6 +3,10 @@
 #ifndef CENSUS_COLLECT_H
 #define CENSUS_COLLECT_H
 
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
 #include "base/table.h"
 #include "census/census.h"
 #include "linux/vm_flags.h"

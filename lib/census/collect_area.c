@@ -3,9 +3,6 @@
  * collect_area.c - pages of a VMA as runs, and their sums. V: and P: precede the runs, so
  * runs are buffered until the VMA ends, or the buffer is full.
  */
-#include <string.h>
-
-#include "base/buf.h"
 #include "census/collect.h"
 #include "linux/kpf.h"
 

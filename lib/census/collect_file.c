@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* collect_file.c - U: lines: each mapped file, once. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "census/collect.h"
 
 /*

@@ -3,10 +3,6 @@
  * collect_others.c - tasks without memory, emitted between the processes in the order of
  * ps. A provider lists them before all others, so they are buffered until their turn.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "census/collect.h"
 
 struct other {

@@ -3,8 +3,6 @@
  * collect_task.c - a task, its VMAs and their pages. VMAs and pages are two lists that
  * are merged, because one listing of all pages is much cheaper than one per VMA.
  */
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "census/collect.h"
 

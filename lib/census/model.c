@@ -2,7 +2,6 @@
 /* model.c - conversion of records to events; each address space once. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* unit.c - mapped files by device and inode, name, build ID or first frame. */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/bytes.h"
 #include "census/unit.h"
 
 /* ---- hash table ---- */

@@ -9,6 +9,10 @@
 #ifndef CENSUS_UNIT_H
 #define CENSUS_UNIT_H
 
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
 #include "base/table.h"
 #include "census/model.h"
 

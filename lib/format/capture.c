@@ -4,7 +4,6 @@
  * before it.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "base/num.h"

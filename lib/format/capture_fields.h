@@ -6,6 +6,10 @@
 #ifndef FORMAT_CAPTURE_FIELDS_H
 #define FORMAT_CAPTURE_FIELDS_H
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
 #include "format/capture.h"
 
 enum capture_type {

@@ -3,11 +3,6 @@
  * capture_paper.c - writer of the LPMA format (Movall et al.) for fields that fit into
  * it.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/bytes.h"
 #include "format/capture_fields.h"
 
 static const void *capture_paper_field_at(const void *part, const struct capture_field *f)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture_parse.c - parser of single lines of atwalk-capture(5). */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/bytes.h"
 #include "base/num.h"
 #include "format/capture_fields.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture_run.c - parser of the runs of pages of an M: line of atwalk-capture(5). */
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/sorted.h"
 #include "format/capture_fields.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture_usual.c - fast parser of runs in the form in which most are written. */
-#include <string.h>
-
 #include "base/digits.h"
 #include "format/capture_fields.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture_write.c - writer of lines of atwalk-capture(5), version 1. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/line.h"
 #include "format/capture_fields.h"
 

@@ -3,7 +3,6 @@
 #include "format/elfsyms.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "base/sorted.h"

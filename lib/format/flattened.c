@@ -3,7 +3,6 @@
 #include "format/flattened.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"

@@ -3,7 +3,6 @@
 #include "format/kallsyms_look.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int kallsyms_read_tokens(struct kallsyms *k, struct atw_err *err)
 {

@@ -2,8 +2,6 @@
 /* kallsyms_look.c - lookup of symbols by name and by address. */
 #include "format/kallsyms_look.h"
 
-#include <string.h>
-
 /* ---- names ---- */
 
 /* The compressed name: its tokens, and the offset of the next name. */

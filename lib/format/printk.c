@@ -6,7 +6,6 @@
 #include "format/printk.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/bytes.h"
 

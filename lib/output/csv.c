@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* csv.c - CSV sink: RFC 4180 with a head line, and lines that end in LF. */
-#include "base/text.h"
 #include "output/sink.h"
 
 static int csv_begin(struct atw_sink *k, const struct atw_schema *sc,

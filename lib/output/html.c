@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/text.h"
 #include "output/html_page.h"
 
 enum {

@@ -2,8 +2,6 @@
 /* html_page.c - frame, style and script of HTML pages. */
 #include "output/html_page.h"
 
-#include "base/text.h"
-
 /* Neither contains "]]>", which ends CDATA, or the end tag of its element. */
 static const char style[] =
 	"body{font:15px/1.45 sans-serif;color:#1a1a1a;background:#fff;margin:0 auto;padding:16px 24px;max-width:1200px}\n"

@@ -3,7 +3,6 @@
  * json.c - rows as JSON objects: one array of them, a line each, "[]" when there are
  * none; or jsonl, an object on each line, which streams and can be cut anywhere.
  */
-#include "base/text.h"
 #include "output/sink.h"
 
 static void json_put_key(struct buf *b, size_t i, const char *key)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* open.c - creation of an output, validation of its options, list of its formats. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "output/stream.h"
 

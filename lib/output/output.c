@@ -12,11 +12,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "output/stream.h"
 
 /* ---- sums ---- */

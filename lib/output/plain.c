@@ -7,7 +7,6 @@
  * to the right and is never cut. If the first rows are buffered, they are measured, and
  * columns are as wide as these need.
  */
-#include "base/text.h"
 #include "output/sink.h"
 
 /* ---- widths of columns ---- */

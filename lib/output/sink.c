@@ -2,8 +2,6 @@
 /* sink.c - creation of sinks, and formatting of values. */
 #include "output/sink.h"
 
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "base/num.h"
 

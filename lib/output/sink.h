@@ -9,11 +9,10 @@
 #ifndef OUTPUT_SINK_H
 #define OUTPUT_SINK_H
 
-#include "record/record.h"
-
-#include "base/buf.h"
+#include "base/text.h"
 #include "output/number.h"
 #include "output/writer.h"
+#include "record/record.h"
 
 /*
  * Cache of formatted values: adjacent rows mostly have the same size and task, and few

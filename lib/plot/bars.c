@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bars.c - stacked horizontal bars, one per thing, the largest on top. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "base/text.h"
 #include "plot/chart.h"
 #include "plot/font.h"

@@ -2,8 +2,6 @@
 /* chart.c - parts of pictures that several layouts draw: title, legend, order by weight. */
 #include "plot/chart.h"
 
-#include <string.h>
-
 #include "plot/font.h"
 
 double chart_subtitle(struct scene *s, double y, const char *title, const char *below)

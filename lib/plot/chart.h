@@ -9,6 +9,10 @@
 #ifndef PLOT_CHART_H
 #define PLOT_CHART_H
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
 #include "base/sorted.h"
 #include "plot/axis.h"
 #include "plot/scene.h"

@@ -5,9 +5,6 @@
  */
 #include "plot/draw.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #include "base/cleanup.h"
 #include "plot/svg.h"
 #include "output/outfile.h"

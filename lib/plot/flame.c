@@ -2,11 +2,6 @@
 /* flame.c - flame graphs from folded stacks. */
 #include "plot/flame.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "base/table.h"
 
 #define PITCH 19.0                       /* points per frame */

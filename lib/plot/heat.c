@@ -3,11 +3,6 @@
  * heat.c - heat map with logarithmic colours: in most tables that are drawn, a few cells
  * have nearly all of the sum.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "plot/chart.h"
 #include "plot/font.h"
 

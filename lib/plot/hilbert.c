@@ -3,9 +3,6 @@
 #include "plot/hilbert.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "output/html_page.h"
 #include "plot/svg.h"
 #include "output/outfile.h"

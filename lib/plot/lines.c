@@ -3,11 +3,6 @@
  * lines.c - line charts: values over time, with names at the ends of the lines. A line
  * that ends before the others has the time of its end in its name.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "plot/chart.h"
 #include "plot/font.h"
 

@@ -4,11 +4,6 @@
  * the VMA would need too many lines otherwise; then it has the colour of most of its
  * present pages, and is pale if more than half of them are absent.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "plot/chart.h"
 
 enum {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* treemap.c - squarified treemap. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "plot/chart.h"
 
 enum {

@@ -6,10 +6,6 @@
  * no other process has touched yet looks the same. The origin of each page distinguishes
  * the two: a private copy no longer belongs to a file.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "report/report.h"
 
 enum cause { RELOCATIONS, WRITTEN, FORKED, ONE_USER, UNKNOWN, CAUSES };

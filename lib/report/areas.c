@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* areas.c - every VMA of every process, a mark per page: Figure 4 of Movall et al. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "report/page_map.h"
 #include "report/report.h"
 #include "report/sums.h"

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* areas_picture.c - drawing of every VMA page by page, by mapcount. */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/cleanup.h"
 #include "report/page_map.h"
 #include "report/picture.h"
 #include "report/report.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* basic.c - memory of each process: the columns of Figure 2 of Movall et al. */
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "report/report.h"
 #include "report/sums.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* basic_picture.c - a bar per process: Figure 3 of Movall et al. */
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "report/picture.h"
 #include "report/report.h"
 #include "report/sums.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* count.c - numbers of pages of processes, to be followed over time. */
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "report/frame_set.h"
 #include "report/report.h"
 

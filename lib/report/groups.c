@@ -2,13 +2,6 @@
 /* groups.c - hash table of groups. */
 #include "report/groups.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/cleanup.h"
 #include "report/report.h"
 
 void groups_deinit(struct groups *g)

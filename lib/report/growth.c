@@ -4,12 +4,6 @@
  * snapshots. Memory that grows all the time and cannot be written back to a file may be a
  * leak.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
 #include "report/looks.h"
 #include "report/report.h"
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* growth_picture.c - memory of each process over time, with names of those that grow. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "report/looks.h"
 #include "report/picture.h"
 #include "report/report.h"

@@ -3,10 +3,6 @@
  * kernel.c - memory of the kernel by slab cache, which Movall et al. took from
  * /proc/slabinfo.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
 #include "report/report.h"
 
 enum { C_CACHE, C_SIZE, C_OBJECTS, C_ACTIVE, C_SLABS, C_PAGES, C_COUNT };

@@ -3,7 +3,6 @@
 #include "report/looks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"

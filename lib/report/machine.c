@@ -8,12 +8,6 @@
  * hypervisor or taken offline. The remaining difference is a row of its own. Swap,
  * reserved large pages and committed memory have no frames; their rows follow.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
 #include "report/looks.h"
 #include "report/report.h"
 #include "format/capture_fields.h"

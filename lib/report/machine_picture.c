@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* machine_picture.c - map of RAM: each frame by its type, along Hilbert's curve. */
-#include <stdlib.h>
-
 #include "report/picture.h"
 #include "report/report.h"
 #include "plot/hilbert.h"

@@ -6,11 +6,6 @@
  * RSS is that of `use`: resident pages without hugetlbfs, devices and zero pages. The
  * node of a frame is that of the R: line that contains it.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "report/report.h"
 #include "linux/kpf.h"
 

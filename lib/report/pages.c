@@ -8,11 +8,6 @@
  * page belongs to its process. If several VMAs map a page, the first one in the input
  * counts.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
 #include "report/page_sort.h"
 #include "report/report.h"
 

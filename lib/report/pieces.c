@@ -2,10 +2,6 @@
 /* pieces.c - chunks of user counts. */
 #include "report/pieces.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
 #include "report/report.h"
 
 /* A GiB of them, which no system has as code and data of files. */

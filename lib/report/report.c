@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report.c - names, texts and sums that reports share. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/num.h"
 #include "linux/kpf.h"
 #include "linux/vm_flags.h"

@@ -3,7 +3,12 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/buf.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
 #include "base/sorted.h"
 #include "census/model.h"
 #include "record/intern.h"

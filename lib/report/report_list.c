@@ -3,10 +3,6 @@
  * report_list.c - list of the reports and of their pictures: apart, since both use what
  * report.c has.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "report/picture.h"
 #include "report/report.h"
 

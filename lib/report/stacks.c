@@ -4,10 +4,6 @@
  * the input format of flame graph tools. The sum is the memory that all processes use
  * together.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "report/groups.h"
 #include "report/report.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stacks_picture.c - the stacks as a flame graph. */
-#include <stdlib.h>
-
 #include "report/picture.h"
 #include "report/report.h"
 #include "plot/flame.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sums.c - assignment of pages to the columns of Movall et al. and to ours. */
-#include <stdlib.h>
-
 #include "report/report.h"
 #include "report/sums.h"
 

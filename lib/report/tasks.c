@@ -3,9 +3,6 @@
  * tasks.c - all T: lines, including threads: page faults and times that the collector of
  * Movall et al. recorded for each task, and the process it shares memory with.
  */
-#include <stdlib.h>
-
-#include "base/bytes.h"
 #include "base/num.h"
 #include "report/report.h"
 

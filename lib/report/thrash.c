@@ -4,12 +4,6 @@
  * for which processes? Faults of each process and the kernel's counters, from look to
  * look.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
 #include "report/looks.h"
 #include "report/report.h"
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* thrash_picture.c - major faults of the machine and of processes over time. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "report/picture.h"
 #include "report/report.h"
 

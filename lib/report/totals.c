@@ -4,9 +4,6 @@
  * al. Virtual: code once, data as often as they are mapped. Physical: each page once,
  * however many processes map it.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "report/frame_set.h"
 #include "report/parts.h"
 #include "report/report.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* totals_picture.c - two bars per program or library: Figure 6 of Movall et al. */
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "report/picture.h"
 #include "report/report.h"
 

@@ -3,10 +3,6 @@
  * units.c - programs and libraries, each once: the number of processes that map each
  * page. Figure 5 of Movall et al.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "report/parts.h"
 #include "report/pieces.h"
 #include "report/report.h"

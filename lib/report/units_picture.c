@@ -6,10 +6,6 @@
  * map it: the report's `resident` are offsets in a file, of which each process may have a
  * copy, and its `mappings` count shared pages once per process.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/cleanup.h"
 #include "report/frame_set.h"
 #include "report/picture.h"
 #include "report/report.h"

@@ -5,12 +5,6 @@
  * The share of a page is its size divided by the number of its mappings, all of which
  * count: the sum over all groups is what they use together.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
-#include "base/cleanup.h"
 #include "report/groups.h"
 #include "report/frame_set.h"
 #include "report/report.h"

@@ -9,11 +9,6 @@
  */
 #include "report/write_paper.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/pack.h"
 #include "census/class.h"
 #include "linux/vm_flags.h"
