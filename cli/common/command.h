@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "extract/extract.h"
+#include "format/vmcoreinfo.h"
 #include "linux/linux.h"
 #include "linux/page.h"
 #include "paging/paging.h"

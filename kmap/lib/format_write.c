@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_write.c - lines of atwalk-kmap(5), in each version. */
 #include "base/bytes.h"
-#include "base/line.h"
+#include "base/digits.h"
 #include "kmap/lib/format.h"
 
 /* As the kernel's %p did: the first ones wrote "(null)", and V4's writes zeroes. */

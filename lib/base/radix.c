@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* radix.c - radix sort of numbers. */
-#include "base/radix.h"
+#include "base/sorted.h"
 
 /* More bits per digit need fewer passes, but more counters in each. */
 enum { FEW = 4096, FEW_BITS = 8, MANY_BITS = 11 };

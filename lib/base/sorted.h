@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <atwalk/base.h>
+
 /*
  * The order of two values, ascending. Of several members, the first that differ decide:
  * ORDER(a->x, b->x) ?: ORDER(a->y, b->y).
@@ -58,5 +60,15 @@ static inline size_t sorted_below(const void *v, size_t n, size_t stride, size_t
 /* How many have one below the key: the index of the first that has not. */
 #define SORTED_BELOW(v, n, member, key) \
 	sorted_below(v, n, sizeof(*(v)), offsetof(__typeof__(*(v)), member), key)
+
+/* ---- radix ---- */
+
+/* Stable radix sort of large arrays of numbers. */
+
+/*
+ * Sort by the bits from `shift` on; the sort is stable. Both arrays have `n` elements;
+ * the one that holds the result is returned.
+ */
+uint64_t *radix_sort(uint64_t *v, uint64_t *other, size_t n, unsigned shift);
 
 #endif

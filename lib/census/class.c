@@ -21,7 +21,6 @@
  * such flag and no such file.
  */
 #include "census/class.h"
-#include "census/loads.h"
 #include "linux/vm_flags.h"
 
 /* Size limit of the guard area below a thread's stack; the default is one page. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model.c - conversion of records to events; each address space once. */
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/buf.h"
-#include "base/bytes.h"
 #include "base/num.h"
 #include "census/class.h"
 #include "census/model_pages.h"

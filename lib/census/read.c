@@ -1,13 +1,134 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* read.c - parser of captures, from a file or a pipe, as a producer of the stream. */
-#include "census/census.h"
-
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "census/unlisted.h"
+#include "census/census.h"
 #include "target/capture_stream.h"
+
+/* ---- pages that no run lists ---- */
+
+/*
+ * A sink that adds L: records for pages that a capture counts but does not
+ * describe.
+ *
+ * A V: line has the number of resident pages of a VMA. If runs list fewer, or no line
+ * describes the pages, an L: record is added behind the VMA, as for pages that the
+ * collector could not read: consumers need not distinguish the two.
+ */
+struct unlisted {
+	const struct census_sink *to;
+	const struct capture_reader *rd; /* its format and page size */
+	uint64_t pid;
+	uint64_t lost[2];                /* range of the last L: line, already reported */
+	/* The current VMA. */
+	bool open, any;                  /* any: it has a P: or an M: line */
+	uint64_t start, last;
+	uint64_t resident, listed;       /* pages */
+};
+
+static bool read_unlisted_is_reported(const struct unlisted *u)
+{
+	return u->lost[0] <= u->start && u->lost[1] >= u->last;
+}
+
+/* Emits the L: record of the VMA that ends here, if pages are missing. */
+static int read_unlisted_end_area(struct unlisted *u, struct atw_err *err)
+{
+	uint64_t missing = u->resident > u->listed ? u->resident - u->listed : 0;
+	bool known = u->any || u->rd->paper;
+	const struct capture_record none = { .letter = 'P' };
+	struct capture_record rec = {
+		.letter = 'L', .has = CAPTURE_L_START | CAPTURE_L_LAST,
+		.l = { .pid = u->pid, .what = { "pages", 5 }, .start = u->start, .last = u->last },
+	};
+	char why[96] = "which of them are in memory is not recorded";
+
+	if (!u->open)
+		return ATW_OK;
+	u->open = false;
+	/* In the current format, a VMA without a P: line has no known pages. */
+	if (!u->any && !missing && u->rd->paper)
+		return u->to->record(u->to->arg, &none, err);
+	/* /proc has no pagemap words for [vsyscall], so none are missing. */
+	if ((known && !missing) || (!missing && u->start > INT64_MAX) ||
+	    read_unlisted_is_reported(u))
+		return ATW_OK;
+	if (missing)
+		snprintf(why, sizeof(why), "%" PRIu64 " of %" PRIu64
+			 " that are in memory are not recorded", missing, u->resident);
+	rec.l.why = (struct atw_blob){ why, strlen(why) };
+	return u->to->record(u->to->arg, &rec, err);
+}
+
+static void read_unlisted_begin_area(struct unlisted *u, const struct capture_area *v)
+{
+	u->open = true;
+	u->any = false;
+	u->start = v->start;
+	u->last = v->last;
+	u->resident = v->resident / u->rd->page;
+	u->listed = 0;
+}
+
+static int read_unlisted_on_record(void *arg, const struct capture_record *rec,
+			    struct atw_err *err)
+{
+	struct unlisted *u = arg;
+	int r = ATW_OK;
+
+	switch (rec->letter) {
+	case 'P':
+		u->any = true;
+		break;
+	case 'L':
+		u->lost[0] = rec->has & CAPTURE_L_START ? rec->l.start : UINT64_MAX;
+		u->lost[1] = rec->has & CAPTURE_L_LAST ? rec->l.last : u->lost[0];
+		break;
+	default:
+		r = read_unlisted_end_area(u, err);
+		break;
+	}
+	if (rec->letter == 'T') {
+		u->pid = rec->t.pid;
+		u->lost[0] = UINT64_MAX;
+	}
+	if (rec->letter == 'V')
+		read_unlisted_begin_area(u, &rec->v);
+	return r == ATW_OK ? u->to->record(u->to->arg, rec, err) : r;
+}
+
+static int read_unlisted_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	struct unlisted *u = arg;
+
+	u->any = true;
+	if (run->entry & CAPTURE_PRESENT)
+		u->listed += run->pages;
+	return u->to->run(u->to->arg, run, err);
+}
+
+static int read_unlisted_on_frames(void *arg, const struct capture_frames *run,
+			    struct atw_err *err)
+{
+	struct unlisted *u = arg;
+	int r = read_unlisted_end_area(u, err);
+
+	return r == ATW_OK ? u->to->frames(u->to->arg, run, err) : r;
+}
+
+/* Passes all records on to `u->to`. */
+static struct census_sink read_unlisted_sink(struct unlisted *u)
+{
+	u->lost[0] = UINT64_MAX;
+	return (struct census_sink){
+		read_unlisted_on_record, read_unlisted_on_run, read_unlisted_on_frames, u
+	};
+}
+
+/* ---- reading ---- */
 
 enum { FAULTS = 20 };            /* reported individually */
 
@@ -172,7 +293,7 @@ int census_read(const char *path, const struct census_read_opts *o,
 {
 	const char *name = strcmp(path, "-") ? path : "standard input";
 	struct unlisted u = { .to = to };
-	const struct census_sink sink = unlisted_sink(&u);
+	const struct census_sink sink = read_unlisted_sink(&u);
 	struct read_reading x = {.name = name, .o = o, .to = &sink};
 	int r = capture_stream_open_path(path, &x.s, err);
 
@@ -181,7 +302,7 @@ int census_read(const char *path, const struct census_read_opts *o,
 		r = read_whole(&x, err);
 	}
 	if (r == ATW_OK)
-		r = read_sink_result(&x, unlisted_end(&u, err));
+		r = read_sink_result(&x, read_unlisted_end_area(&u, err));
 	capture_stream_close(x.s);
 	/* A failure of the sink has another subject. */
 	if (r < 0 && !x.theirs)

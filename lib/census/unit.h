@@ -66,4 +66,27 @@ bool units_of(struct units *us, const struct capture_area *v, uint32_t has,
 /* Sets the first frame of the unit. false: no memory. */
 bool units_frame(struct units *us, struct unit *u, uint64_t pa);
 
+/* ---- loads ---- */
+
+/* Placement of a file in a process, by the file's program headers. */
+
+/* A VMA of the file: its first address, the offset in the file, and its permissions. */
+struct loads_view {
+	uint64_t start, offset;
+	bool exec, write;
+};
+
+/* Of all copies of a file, the unit with the program headers. NULL: none has them. */
+const struct unit *loads_of(struct unit *u);
+/*
+ * The PT_LOAD segment of the VMA; also sets the load bias of the file in this process.
+ * NULL: no segment, or the program headers are not recorded. `page`: bytes.
+ */
+const struct capture_load *loads_place(struct unit *u, uint64_t page,
+				       const struct loads_view *v);
+/* For a placed file: is this address in PT_GNU_RELRO? */
+bool loads_relro(struct unit *u, uint64_t page, uint64_t start);
+/* Are start..last in the zero-filled end of a segment (.bss)? */
+bool loads_bss(struct unit *u, uint64_t page, uint64_t start, uint64_t last);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture_write.c - writer of lines of atwalk-capture(5), version 1. */
-#include "base/line.h"
+#include "base/digits.h"
 #include "format/capture_fields.h"
 
 /* Upper-case hexadecimal, as in the LPMA format. */

@@ -137,6 +137,20 @@ int elfsec_bytes(const struct elfsec *e, const struct elfsec_section *s,
 	return ATW_OK;
 }
 
+/* The first build ID in these notes that has `most` bytes or less. */
+static bool elfsec_find_build(struct elf_notes it, size_t most, struct atw_blob *ret)
+{
+	struct elf_note n;
+
+	while (elf_notes_next(&it, &n, NULL) == ATW_OK)
+		if (elf_note_is(&n, "GNU", NT_GNU_BUILD_ID) && n.desc.len &&
+		    n.desc.len <= most) {
+			*ret = n.desc;
+			return true;
+		}
+	return false;
+}
+
 int elfsec_build_id(const struct elfsec *e, struct atw_blob *ret)
 {
 	const struct elf file = { .file = e->file };
@@ -145,17 +159,77 @@ int elfsec_build_id(const struct elfsec *e, struct atw_blob *ret)
 	for (uint32_t i = 1; i < e->n; i++) {
 		struct elfsec_section s = elfsec_at(e, i);
 		struct elf_phdr ph = { .offset = s.offset, .filesz = s.size };
-		struct elf_notes it = elf_notes(&file, &ph);
-		struct elf_note n;
 
-		if (s.type != ELFSEC_NOTE)
-			continue;
-		while (elf_notes_next(&it, &n, NULL) == ATW_OK) {
-			if (elf_note_is(&n, "GNU", NT_GNU_BUILD_ID) && n.desc.len) {
-				*ret = n.desc;
-				return ATW_OK;
-			}
-		}
+		if (s.type == ELFSEC_NOTE &&
+		    elfsec_find_build(elf_notes(&file, &ph), SIZE_MAX, ret))
+			return ATW_OK;
 	}
 	return ATW_E_MISSING;
+}
+
+/* ---- programs and libraries ---- */
+
+enum {
+	ET_EXEC = 2, ET_DYN = 3,
+	PT_GNU_RELRO = 0x6474e552,
+	HEADERS = 1024,              /* limit of program headers; e_phnum is untrusted */
+};
+
+static void elfsec_unit_build(struct elf_notes it, struct elfunit *u)
+{
+	struct atw_blob id;
+
+	if (u->build.len || !elfsec_find_build(it, CAPTURE_BUILD, &id))
+		return;
+	memcpy(u->build.b, id.data, id.len);
+	u->build.len = id.len;
+}
+
+void elfunit_notes(struct atw_blob notes, struct elfunit *u)
+{
+	elfsec_unit_build((struct elf_notes){.seg = notes}, u);
+}
+
+static void elfsec_add_load(struct elfunit *u, const struct elf_phdr *ph)
+{
+	uint64_t end;
+
+	/* A load that exceeds 64 bits cannot be mapped. */
+	if (__builtin_add_overflow(ph->vaddr, ph->memsz, &end) ||
+	    __builtin_add_overflow(ph->offset, ph->filesz, &end))
+		return;
+	if (u->loads == ELFUNIT_LOADS) {
+		u->cut = true;
+		return;
+	}
+	/* PF_X, PF_W, PF_R have the same values in captures. */
+	u->load[u->loads++] = (struct capture_load){
+		ph->offset, ph->vaddr, ph->filesz, ph->memsz,
+		(ph->flags & 7) | (ph->type == PT_GNU_RELRO ? CAPTURE_LOAD_RELRO : 0),
+	};
+}
+
+int elfunit_parse(struct atw_blob head, struct elfunit *ret)
+{
+	struct elfunit u = { .loads = 0 };
+	struct elf e;
+
+	if (elf_parse(head, &e, NULL) < 0 || (e.type != ET_EXEC && e.type != ET_DYN))
+		return ATW_E_FORMAT;
+	for (uint32_t i = 0; i < e.phnum && i < HEADERS; i++) {
+		struct elf_phdr ph = elf_phdr(&e, i);
+
+		if (ph.type == ELF_PT_LOAD || ph.type == PT_GNU_RELRO)
+			elfsec_add_load(&u, &ph);
+		if (ph.type != ELF_PT_NOTE || u.build.len)
+			continue;
+		elfsec_unit_build(elf_notes(&e, &ph), &u);
+		if (!u.notes_len && ph.filesz &&
+		    (ph.offset >= head.len || ph.filesz > head.len - ph.offset)) {
+			u.notes = ph.offset;
+			u.notes_len = ph.filesz;
+		}
+	}
+	*ret = u;
+	return ATW_OK;
 }

@@ -9,7 +9,7 @@
 #ifndef FORMAT_ELFSEC_H
 #define FORMAT_ELFSEC_H
 
-#include <atwalk/base.h>
+#include "format/capture.h"
 
 enum {
 	ELFSEC_SYMTAB = 2,       /* sh_type */
@@ -55,5 +55,30 @@ int elfsec_bytes(const struct elfsec *e, const struct elfsec_section *s,
 		 struct atw_blob *ret, struct atw_err *err);
 /* The build ID from any section of notes; ATW_E_MISSING: there is none. */
 int elfsec_build_id(const struct elfsec *e, struct atw_blob *ret);
+
+/* ---- elfunit ---- */
+
+/*
+ * Program headers and build ID of a program or library, from the first bytes
+ * of the file, to identify its VMAs. Pure.
+ */
+
+enum { ELFUNIT_LOADS = CAPTURE_LOAD_MOST };
+
+struct elfunit {
+	struct capture_load load[ELFUNIT_LOADS];
+	unsigned loads;
+	bool cut;                    /* there are more than the array holds */
+	struct capture_bytes build;  /* len 0: not known */
+	/* Location of notes outside of these bytes; notes_len 0: none. */
+	uint64_t notes, notes_len;
+};
+
+/*
+ * `head`: the first bytes of the file. ATW_E_FORMAT: not an ELF file that can be mapped.
+ */
+int elfunit_parse(struct atw_blob head, struct elfunit *ret);
+/* Reads the build ID from these notes, if it is not known yet. */
+void elfunit_notes(struct atw_blob notes, struct elfunit *u);
 
 #endif

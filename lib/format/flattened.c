@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* flattened.c - index of makedumpfile's flattened format. */
-#include "format/flattened.h"
+#include "format/view.h"
 
 #include <inttypes.h>
 

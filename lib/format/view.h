@@ -75,4 +75,29 @@ bool view_read_padded(const struct view *v, uint64_t off, void *buf, size_t len)
 int view_blob(const struct view *v, uint64_t off, uint64_t len, void **owned,
 	      struct atw_blob *ret);
 
+/* ---- flattened ---- */
+
+/*
+ * Makedumpfile's flattened format for output that cannot seek.
+ *
+ * A 4096-byte header, then records of {offset, size, bytes}, and an end record. Written
+ * by `makedumpfile -F` and by every QEMU kdump format but kdump-raw-*. The contained file
+ * may be kdump-compressed or ELF.
+ */
+
+#define FLATTENED_HEADER_SIZE 4096
+
+bool flattened_probe(struct atw_blob head);
+
+/*
+ * Index the records, so that the view reads like the file before it was flattened. Where
+ * records overlap, the later one wins, as if they were written in this order. A file that
+ * ends inside of a record, or without the end record, can still be opened: see
+ * view.missing and view.unfinished. Memory: 24 bytes per record; freed by view_deinit().
+ */
+int flattened_open(struct atw_blob file, struct view *ret, struct atw_err *err);
+
+/* view_direct() or flattened_open(), by the magic of the file. */
+int view_open(struct atw_blob file, struct view *ret, struct atw_err *err);
+
 #endif

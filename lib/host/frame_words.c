@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/radix.h"
+#include "base/sorted.h"
 
 /* Gaps up to this size are read, too: a call costs 0.25 us, a frame 65 ns. */
 enum { GAP = 4 };

@@ -11,7 +11,7 @@
 #ifndef LINUX_LINUX_H
 #define LINUX_LINUX_H
 
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 #include "walk/walk.h"
 
 /* ---- the kernel's own address space ---- */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/radix.h"
+#include "base/sorted.h"
 #include "source/page_cache.h"
 
 /* As many as a page table has entries; lookups mostly are close to the previous one. */

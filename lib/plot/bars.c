@@ -2,7 +2,6 @@
 /* bars.c - stacked horizontal bars, one per thing, the largest on top. */
 #include "base/text.h"
 #include "plot/chart.h"
-#include "plot/font.h"
 
 enum {
 	MOST = 50,

@@ -14,8 +14,34 @@
 
 #include "base/cleanup.h"
 #include "base/sorted.h"
-#include "plot/axis.h"
 #include "plot/scene.h"
+
+/* ---- axis ---- */
+
+/* Scales of axes, and numbers as they are shown in pictures. Pure. */
+
+enum axis_unit {
+	AXIS_COUNT,              /* steps of 1, 2 or 5 times a power of ten; 1,200  20k
+				  * 1.5M */
+	AXIS_BYTES,              /* powers of two; 64K  1.5G */
+	AXIS_SECONDS,            /* steps of clocks; 30s  5min  2h */
+};
+
+struct axis {
+	enum axis_unit unit;
+	uint64_t step, top;      /* top: a multiple of step, at least `largest` */
+};
+
+enum { AXIS_TEXT = 32 };
+
+/* At most `steps` steps; `largest` 0 counts as 1. */
+void axis_choose(enum axis_unit unit, uint64_t largest, unsigned steps, struct axis *ret);
+/* The text of a mark: short, without decimals if exact. Returns buf. */
+char *axis_text(enum axis_unit unit, uint64_t v, char buf[AXIS_TEXT]);
+/* All digits in groups of three; bytes as num_human() formats them. Returns buf. */
+char *axis_number(enum axis_unit unit, uint64_t v, char buf[AXIS_TEXT]);
+
+/* ---- parts of charts ---- */
 
 /* An entry of the legend: a colour and its meaning. */
 struct chart_key {
@@ -193,5 +219,59 @@ static inline uint64_t chart_add(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
 }
+
+/* ---- flame ---- */
+
+/*
+ * Flame graph of folded stacks ("nginx;libc.so.6;text" and a number): stacks
+ * with a common prefix share frames, which are as wide as their sum.
+ */
+
+enum { FLAME_FRAMES = 1 << 20, FLAME_DEPTH = 48 };
+
+struct flame;
+
+int flame_open(struct flame **ret, struct atw_err *err);
+/* Stacks deeper than FLAME_DEPTH are cut at that depth. */
+int flame_add(struct flame *f, const char *stack, uint64_t value, struct atw_err *err);
+/* `head->things` is not used. */
+int flame_draw(struct flame *f, const struct chart_head *head, struct scene *s,
+	       struct atw_err *err);
+/* NULL is accepted. */
+void flame_close(struct flame *f);
+
+/* ---- hilbert ---- */
+
+/*
+ * Map of physical memory as a square that keeps adjacent addresses together.
+ *
+ * Addresses follow Hilbert's curve (1891) through 2^n by 2^n cells, so a contiguous range
+ * of memory is one patch of the picture. Ranges are added to the cells one by one and not
+ * kept.
+ */
+
+enum { HILBERT_ORDER = 8, HILBERT_USES = 31 };   /* at most 256 by 256 cells */
+
+struct hilbert {
+	uint64_t base, cell;             /* base: first address; cell: bytes per cell */
+	uint64_t page;                   /* bytes */
+	unsigned order, nuses;
+	uint64_t *pages;                 /* pages by cell c and use u: [c * nuses + u] */
+};
+
+/* For the addresses from `start` to `last`. */
+int hilbert_init(struct hilbert *h, uint64_t start, uint64_t last, uint64_t page,
+		 unsigned nuses, struct atw_err *err);
+void hilbert_deinit(struct hilbert *h);
+/* Ranges outside of the map and invalid uses are ignored. */
+void hilbert_add(struct hilbert *h, uint64_t pa, uint64_t pages, unsigned use);
+
+/* Conversion between the number of a cell on the curve and its place. */
+void hilbert_place(unsigned order, uint64_t d, unsigned *x, unsigned *y);
+uint64_t hilbert_at(unsigned order, unsigned x, unsigned y);
+
+/* One key per use; a cell has the colour of the use that at least half of it has. */
+int hilbert_draw(const struct hilbert *h, const char *title, const struct chart_key *use,
+		 struct scene *s, struct atw_err *err);
 
 #endif

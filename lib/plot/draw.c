@@ -6,7 +6,6 @@
 #include "plot/draw.h"
 
 #include "base/cleanup.h"
-#include "plot/svg.h"
 #include "output/outfile.h"
 
 static int draw_write_svg(const struct scene *s, struct writer *w, struct atw_err *err)

@@ -39,4 +39,11 @@ int cairo_write_png(const struct scene *s, struct writer *w, struct atw_err *err
 enum { PICTURE_PNG_SCALE = 2 };          /* pixels per point, unless the picture gets
 					  * too large */
 
+/* ---- svg ---- */
+
+/* Output of a scene as SVG 1.1: a file, or an element of an HTML page. */
+
+/* `inside`: within HTML: without the XML head, and with a class for the page's script. */
+void svg_write(const struct scene *s, struct writer *w, bool inside);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* flame.c - flame graphs from folded stacks. */
-#include "plot/flame.h"
+#include "plot/chart.h"
 
 #include "base/table.h"
 

@@ -4,7 +4,6 @@
  * have nearly all of the sum.
  */
 #include "plot/chart.h"
-#include "plot/font.h"
 
 enum {
 	ROWS = 40, COLUMNS = 48,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hilbert.c - map of physical memory along a Hilbert curve. */
-#include "plot/hilbert.h"
+#include "plot/chart.h"
 
 #include <inttypes.h>
 

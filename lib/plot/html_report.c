@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "output/html_page.h"
-#include "plot/svg.h"
+#include "plot/draw.h"
 #include "output/outfile.h"
 
 struct html {

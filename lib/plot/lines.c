@@ -4,7 +4,6 @@
  * that ends before the others has the time of its end in its name.
  */
 #include "plot/chart.h"
-#include "plot/font.h"
 
 enum {
 	MOST = 7, HEIGHT = 380,

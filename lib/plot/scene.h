@@ -89,4 +89,21 @@ int scene_done(const struct scene *s, struct atw_err *err);
 /* "" for 0. */
 const char *scene_string(const struct scene *s, uint32_t at);
 
+/* ---- font ---- */
+
+/*
+ * Estimated text widths, without access to the font.
+ *
+ * The viewer of a picture chooses the font behind "sans-serif". These widths are those of
+ * a wide font, so a label that fits by them fits in any usual font.
+ */
+
+/* Width in points of a text that is escaped already; style: enum scene_style. */
+double font_width(const char *text, size_t len, double size, unsigned style);
+/*
+ * The longest part of an escaped text that fits, with an ellipsis in its middle if it is
+ * shortened: both ends of a path are significant. false: too few letters fit.
+ */
+bool font_fit(struct buf *b, const char *text, double size, unsigned style, double width);
+
 #endif

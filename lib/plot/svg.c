@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* svg.c - output of a scene as SVG. */
-#include "plot/svg.h"
+#include "plot/draw.h"
 
 #include <math.h>
 

@@ -2,7 +2,6 @@
 /* machine_picture.c - map of RAM: each frame by its type, along Hilbert's curve. */
 #include "report/picture.h"
 #include "report/report.h"
-#include "plot/hilbert.h"
 
 struct machine_picture_machine {
 	uint64_t start, last, page;

@@ -2,7 +2,6 @@
 /* stacks_picture.c - the stacks as a flame graph. */
 #include "report/picture.h"
 #include "report/report.h"
-#include "plot/flame.h"
 
 enum { STACK, PSS, PAGES };
 

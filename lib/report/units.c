@@ -4,7 +4,6 @@
  * page. Figure 5 of Movall et al.
  */
 #include "report/parts.h"
-#include "report/pieces.h"
 #include "report/report.h"
 
 enum {

@@ -19,7 +19,6 @@
 #include "base/file.h"
 #include "base/sorted.h"
 #include "format/avml.h"
-#include "format/lime.h"
 #include "source/extents.h"
 #include "source/source.h"
 #include "source/page_cache.h"

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "format/elf.h"
-#include "format/flattened.h"
+#include "format/view.h"
 #include "source/cpu_notes.h"
 #include "source/source.h"
 #include "source/mapped.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/flattened.h"
+#include "format/view.h"
 #include "source/kdump_set.h"
 #include "source/source.h"
 #include "source/page_cache.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 
 #include "base/bytes.h"
 #include "base/cleanup.h"

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/sorted.h"
-#include "format/flattened.h"
+#include "format/view.h"
 
 /* ---- one file ---- */
 

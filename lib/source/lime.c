@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "format/lime.h"
+#include "format/avml.h"
 #include "source/source.h"
 #include "source/mapped.h"
 

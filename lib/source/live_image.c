@@ -2,7 +2,7 @@
 /* live_image.c - mapping of the kernel's image, beside the map of all RAM. */
 #include "source/live_image.h"
 
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 
 void live_image_find(struct live_image *i, const char *vmcoreinfo, size_t len)
 {

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 
 #include "base/bytes.h"
 #include "base/cleanup.h"

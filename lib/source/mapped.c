@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "format/flattened.h"
+#include "format/view.h"
 
 enum { MANY = 65536, PAGE = 4096 };
 /* Smaller holes are data. */

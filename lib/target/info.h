@@ -8,7 +8,7 @@
 
 #include "linux/page.h"
 
-#include "format/elfunit.h"
+#include "format/elfsec.h"
 #include "linux/task_info.h"
 #include "source/extents.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ELF: headers, program headers and notes; as a core, a source; as a program. */
 #include "format/elf.h"
-#include "format/elfunit.h"
+#include "format/elfsec.h"
 #include "source.h"
 
 static void notes(const struct elf *e, const struct elf_phdr *ph)

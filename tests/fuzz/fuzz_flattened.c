@@ -3,7 +3,7 @@
  * The flattened form. A second reader writes the records one after the other
  * into a buffer, as makedumpfile -R does; the view must read like that.
  */
-#include "format/flattened.h"
+#include "format/view.h"
 #include "fuzz.h"
 
 enum { IMAGE = 1 << 14 };        /* of larger files only the beginning */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kdump-compressed, plain or flattened: the headers, and the file as a source. */
-#include "format/flattened.h"
+#include "format/view.h"
 #include "format/kdump.h"
 #include "source.h"
 

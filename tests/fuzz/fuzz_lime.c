@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* LiME: the range headers, and the file as a source. */
-#include "format/lime.h"
+#include "format/avml.h"
 #include "source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

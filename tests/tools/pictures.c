@@ -19,8 +19,6 @@
 #include "plot/html_report.h"
 #include "plot/draw.h"
 #include "plot/chart.h"
-#include "plot/flame.h"
-#include "plot/hilbert.h"
 
 enum { MOST = 2000, PARTS = 7, POINTS = 60 };
 

@@ -24,7 +24,7 @@
 
 #include <atwalk/base.h>
 #include "extract/extract.h"
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 #include "linux/linux.h"
 #include "linux/page.h"
 #include "paging/paging.h"

@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include "base/line.h"
+#include "base/digits.h"
 #include "random.h"
 
 enum { ROOM = 40, MARK = 0x5a };

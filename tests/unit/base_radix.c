@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The radix sort is correct and stable over all bits. */
-#include "base/radix.h"
+#include "base/sorted.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Program headers and build id of a mapped program are read from its first page. */
-#include "format/elfunit.h"
+#include "format/elfsec.h"
 #include "test.h"
 #include "unit/image.h"
 

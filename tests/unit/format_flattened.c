@@ -2,7 +2,7 @@
 /* The index of flattened files agrees with writing the records out in turn. */
 #include "test.h"
 
-#include "format/flattened.h"
+#include "format/view.h"
 
 #define SPACE 4096              /* offsets the tests use */
 

@@ -3,7 +3,7 @@
 #include "test.h"
 #include "unit/image.h"
 
-#include "format/lime.h"
+#include "format/avml.h"
 
 static int header(struct image *im, struct lime_range *ret, struct atw_err *err)
 {

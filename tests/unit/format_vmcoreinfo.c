@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 
 static const char text[] =
 	"OSRELEASE=6.1.0-56-amd64\n"

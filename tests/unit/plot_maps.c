@@ -2,8 +2,7 @@
 /* picture_maps.c - Hilbert's curve, each frame once; and flame graphs. */
 #include "scene_look.h"
 
-#include "plot/flame.h"
-#include "plot/hilbert.h"
+#include "plot/chart.h"
 
 static struct atw_err err;
 static struct scene s;

@@ -6,8 +6,8 @@
 
 #include "scene_look.h"
 
-#include "plot/svg.h"
-#include "plot/axis.h"
+#include "plot/draw.h"
+#include "plot/chart.h"
 
 static char text[1 << 16];
 static struct atw_err err;

@@ -5,7 +5,6 @@
 
 #include "test.h"
 
-#include "plot/font.h"
 #include "plot/scene.h"
 
 static inline struct scene_item look_box(const struct scene *s, const struct scene_item *i)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "source/source.h"
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 
 #include "base/cleanup.h"
 #include "host/host_file.h"

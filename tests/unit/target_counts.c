@@ -2,7 +2,7 @@
 /* Mapcounts are dropped and reported as missing where they exceed the memory limit. */
 #include <atwalk/base.h>
 #include "extract/extract.h"
-#include "format/vmcoreinfo_text.h"
+#include "format/vmcoreinfo.h"
 #include "linux/linux.h"
 #include "linux/page.h"
 #include "paging/paging.h"
