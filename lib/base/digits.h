@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 
+/* The value of a hexadecimal digit; 0xff: it is none. */
 static const uint8_t scan_digit[256] = {
 #define X 0xff
 #define NONE16 X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X

@@ -11,6 +11,8 @@
 static void err_begin(struct atw_err *err, int status, enum atw_param param,
 		      const char *fmt, va_list ap)
 {
+	if (!err)
+		return;
 	err->status = status;
 	err->param = param;
 	err->remedy = ATW_PARAM_NONE;
@@ -24,8 +26,6 @@ int atw_err_set(struct atw_err *err, int status, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!err)
-		return status;
 	va_start(ap, fmt);
 	err_begin(err, status, ATW_PARAM_NONE, fmt, ap);
 	va_end(ap);
@@ -37,8 +37,6 @@ int atw_err_set_param(struct atw_err *err, int status, enum atw_param param,
 {
 	va_list ap;
 
-	if (!err)
-		return status;
 	va_start(ap, fmt);
 	err_begin(err, status, param, fmt, ap);
 	va_end(ap);

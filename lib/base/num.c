@@ -5,16 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int num_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 99;
-}
+#include "base/digits.h"
 
 static bool num_digits(const char *s, size_t len, unsigned base, uint64_t *ret)
 {
@@ -23,7 +14,7 @@ static bool num_digits(const char *s, size_t len, unsigned base, uint64_t *ret)
 	if (!len)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		unsigned d = num_digit(s[i]);
+		unsigned d = scan_digit[(uint8_t)s[i]];
 
 		if (d >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
 		    __builtin_add_overflow(v, (uint64_t)d, &v))

@@ -2,16 +2,8 @@
 /* pattern.c - search of memory for bytes and words. */
 #include "base/pattern.h"
 
-#include "base/bytes.h"
+#include "base/digits.h"
 #include "base/num.h"
-
-static int pattern_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 static int pattern_too_long(struct atw_err *err)
 {
@@ -49,20 +41,21 @@ int pattern_hex(struct pattern *ret, const char *text, struct atw_err *err)
 	bool any = false;
 
 	for (const char *s = text; *s; s++) {
-		int v = pattern_hex_digit(*s);
+		unsigned v = scan_digit[(uint8_t)*s];
+		bool known = v < 16;
 
 		if (*s == ' ' && !(digits & 1))
 			continue;
-		if (v < 0 && *s != '?')
+		if (!known && *s != '?')
 			return atw_err_set(err, ATW_E_USAGE,
 					   "invalid bytes '%.100s': expected pairs of hexadecimal "
 					   "digits, or ? for any digit",
 					   text);
 		if (digits / 2 == PATTERN_MOST)
 			return pattern_too_long(err);
-		p.byte[digits / 2] = (uint8_t)(p.byte[digits / 2] << 4 | (v < 0 ? 0 : v));
-		p.mask[digits / 2] = (uint8_t)(p.mask[digits / 2] << 4 | (v < 0 ? 0 : 15));
-		any |= v >= 0;
+		p.byte[digits / 2] = (uint8_t)(p.byte[digits / 2] << 4 | (known ? v : 0));
+		p.mask[digits / 2] = (uint8_t)(p.mask[digits / 2] << 4 | (known ? 15 : 0));
+		any |= known;
 		digits++;
 	}
 	if (!any || digits & 1)

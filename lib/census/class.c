@@ -189,6 +189,7 @@ static void class_of_file(struct classifier *c, struct class_area *x)
 	struct census_area *a = x->a;
 	const struct capture_load *l;
 	enum unit_kind kind = x->u->kind;
+	bool code;
 
 	/* Programs can be executed from memfd; they are programs, too. */
 	if (kind == UNIT_MEMFD && (loads_of(x->u) || unit_root(x->u)->u.program))
@@ -196,20 +197,14 @@ static void class_of_file(struct classifier *c, struct class_area *x)
 	switch (kind) {
 	case UNIT_MEMFD:
 		/* One mapping to write and one to execute: code, in both. */
-		class_set(x,
-			  a->exec || unit_root(x->u)->u.code ||
-					  class_has_word(x->v->name, "jit")
-				  ? CENSUS_JIT
-				  : CENSUS_SHM,
-			  false);
+		code = a->exec || unit_root(x->u)->u.code || class_has_word(x->v->name, "jit");
+		class_set(x, code ? CENSUS_JIT : CENSUS_SHM, false);
 		break;
 	case UNIT_SYSV:
 	case UNIT_TMPFS:
 		class_set(x, CENSUS_SHM, false);
 		break;
 	case UNIT_ZERO:
-		class_set(x, a->shared ? CENSUS_SHM : CENSUS_ANON, !x->rights);
-		break;
 	case UNIT_HUGE:
 		class_set(x, a->shared ? CENSUS_SHM : CENSUS_ANON, !x->rights);
 		break;

@@ -19,10 +19,7 @@ int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
 		.letter = 'L',
 		/* Permission to read a process is denied. */
 		.has = c->pid && why->status == ATW_E_PERM ? CAPTURE_L_DENIED : 0,
-		.l = {.pid = c->pid,
-		      .what = blob_of(what),
-		      .why = blob_of(why->text),
-		      .denied = 1},
+		.l = { c->pid, blob_of(what), blob_of(why->text), .denied = 1 },
 	};
 
 	return c->to->record(c->to->arg, &rec, err);
@@ -34,11 +31,7 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 	const struct capture_record rec = {
 		.letter = 'L',
 		.has = CAPTURE_L_START | CAPTURE_L_LAST,
-		.l = {.pid = c->pid,
-		      .what = blob_of(what),
-		      .why = blob_of(why),
-		      .start = start,
-		      .last = last},
+		.l = { c->pid, blob_of(what), blob_of(why), start, last, 0 },
 	};
 
 	return c->to->record(c->to->arg, &rec, err);
@@ -51,9 +44,7 @@ static void collect_cannot(void *arg, const char *what, const struct atw_err *wh
 	const struct capture_record rec = {
 		.letter = 'L',
 		.has = CAPTURE_L_DENIED,
-		.l = {.what = blob_of(what),
-		      .why = blob_of(why->text),
-		      .denied = c->p->denied},
+		.l = { 0, blob_of(what), blob_of(why->text), .denied = c->p->denied },
 	};
 
 	/* Processes, which have no record as tasks. */

@@ -3,136 +3,119 @@
 #include "format/capture_fields.h"
 
 #define COUNT(a) ((unsigned)(sizeof(a) / sizeof((a)[0])))
+#define AT(of, m) offsetof(struct capture_##of, m)
 #define FORM(letter, fields, table) { letter, fields, COUNT(table), table }
 
 static const struct capture_field header[] = {
-	{ "key", CAPTURE_NAME, offsetof(struct capture_header, key), 0 },
-	{ "value", CAPTURE_NAME, offsetof(struct capture_header, value), 0 },
+	{ "key", CAPTURE_NAME, AT(header, key), 0 },
+	{ "value", CAPTURE_NAME, AT(header, value), 0 },
 };
 
-#define AT(m) offsetof(struct capture_ram, m)
 static const struct capture_field ram[] = {
-	{ "start", CAPTURE_HEX8, AT(start), 0 },
-	{ "last", CAPTURE_HEX8, AT(last), 0 },
-	{ "name", CAPTURE_NAME, AT(name), 0 },
-	{ "node", CAPTURE_DEC, AT(node), CAPTURE_R_NODE },
+	{ "start", CAPTURE_HEX8, AT(ram, start), 0 },
+	{ "last", CAPTURE_HEX8, AT(ram, last), 0 },
+	{ "name", CAPTURE_NAME, AT(ram, name), 0 },
+	{ "node", CAPTURE_DEC, AT(ram, node), CAPTURE_R_NODE },
 };
-#undef AT
 
-#define AT(m) offsetof(struct capture_swap, m)
 static const struct capture_field swap[] = {
-	{ "type", CAPTURE_HEX, AT(type), 0 },
-	{ "pages", CAPTURE_DEC, AT(pages), 0 },
-	{ "used", CAPTURE_DEC, AT(used), 0 },
-	{ "name", CAPTURE_NAME, AT(name), 0 },
+	{ "type", CAPTURE_HEX, AT(swap, type), 0 },
+	{ "pages", CAPTURE_DEC, AT(swap, pages), 0 },
+	{ "used", CAPTURE_DEC, AT(swap, used), 0 },
+	{ "name", CAPTURE_NAME, AT(swap, name), 0 },
 };
-#undef AT
 
-#define AT(m) offsetof(struct capture_file, m)
 static const struct capture_field file[] = {
-	{ "dev", CAPTURE_PAIR, AT(dev), 0 },
-	{ "inode", CAPTURE_DEC, AT(inode), 0 },
-	{ "name", CAPTURE_NAME, AT(name), 0 },
-	{ "build", CAPTURE_BYTES, AT(build), CAPTURE_U_BUILD },
-	{ "loads", CAPTURE_LOADS, AT(loads), CAPTURE_U_LOADS },
+	{ "dev", CAPTURE_PAIR, AT(file, dev), 0 },
+	{ "inode", CAPTURE_DEC, AT(file, inode), 0 },
+	{ "name", CAPTURE_NAME, AT(file, name), 0 },
+	{ "build", CAPTURE_BYTES, AT(file, build), CAPTURE_U_BUILD },
+	{ "loads", CAPTURE_LOADS, AT(file, loads), CAPTURE_U_LOADS },
 };
-#undef AT
 
-#define AT(m) offsetof(struct capture_task, m)
 static const struct capture_field task[] = {
-	{ "name", CAPTURE_NAME, AT(name), 0 },
-	{ "pid", CAPTURE_DEC, AT(pid), 0 },
-	{ "mm", CAPTURE_HEX8, AT(mm), 0 },
-	{ "cpu", CAPTURE_DEC, AT(cpu), CAPTURE_T_CPU },
-	{ "minor", CAPTURE_DEC, AT(minor), CAPTURE_T_FAULTS },
-	{ "major", CAPTURE_DEC, AT(major), CAPTURE_T_FAULTS },
-	{ "child minor", CAPTURE_DEC, AT(child_minor), CAPTURE_T_FAULTS },
-	{ "child major", CAPTURE_DEC, AT(child_major), CAPTURE_T_FAULTS },
-	{ "user", CAPTURE_DEC, AT(user), CAPTURE_T_TIMES },
-	{ "system", CAPTURE_DEC, AT(system), CAPTURE_T_TIMES },
-	{ "tgid", CAPTURE_DEC, AT(tgid), CAPTURE_T_TGID },
-	{ "ppid", CAPTURE_DEC, AT(ppid), CAPTURE_T_PPID },
-	{ "uid", CAPTURE_DEC, AT(uid), CAPTURE_T_UID },
-	{ "start", CAPTURE_DEC, AT(start), CAPTURE_T_START },
-	{ "cgroup", CAPTURE_NAME, AT(cgroup), CAPTURE_T_CGROUP },
-	{ "exe", CAPTURE_NAME, AT(exe), CAPTURE_T_EXE },
-	{ "code", CAPTURE_PAIR, AT(code), CAPTURE_T_CODE },
-	{ "data", CAPTURE_PAIR, AT(data), CAPTURE_T_DATA },
-	{ "brk", CAPTURE_PAIR, AT(brk), CAPTURE_T_BRK },
-	{ "stack", CAPTURE_HEX, AT(stack), CAPTURE_T_STACK },
-	{ "threads", CAPTURE_DEC, AT(threads), CAPTURE_T_THREADS },
+	{ "name", CAPTURE_NAME, AT(task, name), 0 },
+	{ "pid", CAPTURE_DEC, AT(task, pid), 0 },
+	{ "mm", CAPTURE_HEX8, AT(task, mm), 0 },
+	{ "cpu", CAPTURE_DEC, AT(task, cpu), CAPTURE_T_CPU },
+	{ "minor", CAPTURE_DEC, AT(task, minor), CAPTURE_T_FAULTS },
+	{ "major", CAPTURE_DEC, AT(task, major), CAPTURE_T_FAULTS },
+	{ "child minor", CAPTURE_DEC, AT(task, child_minor), CAPTURE_T_FAULTS },
+	{ "child major", CAPTURE_DEC, AT(task, child_major), CAPTURE_T_FAULTS },
+	{ "user", CAPTURE_DEC, AT(task, user), CAPTURE_T_TIMES },
+	{ "system", CAPTURE_DEC, AT(task, system), CAPTURE_T_TIMES },
+	{ "tgid", CAPTURE_DEC, AT(task, tgid), CAPTURE_T_TGID },
+	{ "ppid", CAPTURE_DEC, AT(task, ppid), CAPTURE_T_PPID },
+	{ "uid", CAPTURE_DEC, AT(task, uid), CAPTURE_T_UID },
+	{ "start", CAPTURE_DEC, AT(task, start), CAPTURE_T_START },
+	{ "cgroup", CAPTURE_NAME, AT(task, cgroup), CAPTURE_T_CGROUP },
+	{ "exe", CAPTURE_NAME, AT(task, exe), CAPTURE_T_EXE },
+	{ "code", CAPTURE_PAIR, AT(task, code), CAPTURE_T_CODE },
+	{ "data", CAPTURE_PAIR, AT(task, data), CAPTURE_T_DATA },
+	{ "brk", CAPTURE_PAIR, AT(task, brk), CAPTURE_T_BRK },
+	{ "stack", CAPTURE_HEX, AT(task, stack), CAPTURE_T_STACK },
+	{ "threads", CAPTURE_DEC, AT(task, threads), CAPTURE_T_THREADS },
 };
-#undef AT
 
-#define AT(m) offsetof(struct capture_area, m)
 static const struct capture_field area[] = {
-	{ "start", CAPTURE_HEX8, AT(start), 0 },
-	{ "last", CAPTURE_HEX8, AT(last), 0 },
-	{ "size", CAPTURE_HEX8, AT(size), 0 },
-	{ "resident", CAPTURE_HEX8, AT(resident), 0 },
-	{ "prot", CAPTURE_HEX8, AT(prot), CAPTURE_V_PROT },
-	{ "flags", CAPTURE_HEX8, AT(flags), CAPTURE_V_FLAGS },
-	{ "name", CAPTURE_NAME, AT(name), 0 },
-	{ "dev", CAPTURE_PAIR, AT(dev), CAPTURE_V_DEV },
-	{ "inode", CAPTURE_DEC, AT(inode), CAPTURE_V_INODE },
-	{ "offset", CAPTURE_HEX, AT(offset), CAPTURE_V_OFFSET },
-	{ "build", CAPTURE_BYTES, AT(build), CAPTURE_V_BUILD },
-	{ "page", CAPTURE_DEC, AT(page), CAPTURE_V_PAGE },
-	{ "shared", CAPTURE_DEC, AT(shared), CAPTURE_V_SHARED },
-	{ "more", CAPTURE_DEC, AT(more), CAPTURE_V_MORE },
+	{ "start", CAPTURE_HEX8, AT(area, start), 0 },
+	{ "last", CAPTURE_HEX8, AT(area, last), 0 },
+	{ "size", CAPTURE_HEX8, AT(area, size), 0 },
+	{ "resident", CAPTURE_HEX8, AT(area, resident), 0 },
+	{ "prot", CAPTURE_HEX8, AT(area, prot), CAPTURE_V_PROT },
+	{ "flags", CAPTURE_HEX8, AT(area, flags), CAPTURE_V_FLAGS },
+	{ "name", CAPTURE_NAME, AT(area, name), 0 },
+	{ "dev", CAPTURE_PAIR, AT(area, dev), CAPTURE_V_DEV },
+	{ "inode", CAPTURE_DEC, AT(area, inode), CAPTURE_V_INODE },
+	{ "offset", CAPTURE_HEX, AT(area, offset), CAPTURE_V_OFFSET },
+	{ "build", CAPTURE_BYTES, AT(area, build), CAPTURE_V_BUILD },
+	{ "page", CAPTURE_DEC, AT(area, page), CAPTURE_V_PAGE },
+	{ "shared", CAPTURE_DEC, AT(area, shared), CAPTURE_V_SHARED },
+	{ "more", CAPTURE_DEC, AT(area, more), CAPTURE_V_MORE },
 };
-#undef AT
 
-#define AT(m) offsetof(struct capture_sums, m)
 static const struct capture_field sums[] = {
-	{ "user", CAPTURE_DEC, AT(user), 0 },
-	{ "executable", CAPTURE_DEC, AT(exec), 0 },
-	{ "read-only", CAPTURE_DEC, AT(readonly), 0 },
-	{ "single", CAPTURE_DEC, AT(single), 0 },
-	{ "shared", CAPTURE_DEC, AT(shared), 0 },
-	{ "swap", CAPTURE_DEC, AT(swap), CAPTURE_P_SWAP },
-	{ "anon", CAPTURE_DEC, AT(anon), CAPTURE_P_ANON },
-	{ "file", CAPTURE_DEC, AT(file), CAPTURE_P_FILE },
-	{ "huge", CAPTURE_DEC, AT(huge), CAPTURE_P_HUGE },
+	{ "user", CAPTURE_DEC, AT(sums, user), 0 },
+	{ "executable", CAPTURE_DEC, AT(sums, exec), 0 },
+	{ "read-only", CAPTURE_DEC, AT(sums, readonly), 0 },
+	{ "single", CAPTURE_DEC, AT(sums, single), 0 },
+	{ "shared", CAPTURE_DEC, AT(sums, shared), 0 },
+	{ "swap", CAPTURE_DEC, AT(sums, swap), CAPTURE_P_SWAP },
+	{ "anon", CAPTURE_DEC, AT(sums, anon), CAPTURE_P_ANON },
+	{ "file", CAPTURE_DEC, AT(sums, file), CAPTURE_P_FILE },
+	{ "huge", CAPTURE_DEC, AT(sums, huge), CAPTURE_P_HUGE },
 };
-#undef AT
 
-#define AT(m) offsetof(struct capture_lost, m)
 static const struct capture_field lost[] = {
-	{ "pid", CAPTURE_DEC, AT(pid), 0 },
-	{ "what", CAPTURE_NAME, AT(what), 0 },
-	{ "why", CAPTURE_NAME, AT(why), 0 },
-	{ "start", CAPTURE_HEX, AT(start), CAPTURE_L_START },
-	{ "last", CAPTURE_HEX, AT(last), CAPTURE_L_LAST },
-	{ "denied", CAPTURE_DEC, AT(denied), CAPTURE_L_DENIED },
+	{ "pid", CAPTURE_DEC, AT(lost, pid), 0 },
+	{ "what", CAPTURE_NAME, AT(lost, what), 0 },
+	{ "why", CAPTURE_NAME, AT(lost, why), 0 },
+	{ "start", CAPTURE_HEX, AT(lost, start), CAPTURE_L_START },
+	{ "last", CAPTURE_HEX, AT(lost, last), CAPTURE_L_LAST },
+	{ "denied", CAPTURE_DEC, AT(lost, denied), CAPTURE_L_DENIED },
 };
-#undef AT
 
-#define AT(m) offsetof(struct capture_end, m)
 static const struct capture_field end[] = {
-	{ "lines", CAPTURE_DEC, AT(lines), 0 },
-	{ "tasks", CAPTURE_DEC, AT(tasks), 0 },
-	{ "areas", CAPTURE_DEC, AT(areas), 0 },
-	{ "lost", CAPTURE_DEC, AT(lost), 0 },
+	{ "lines", CAPTURE_DEC, AT(end, lines), 0 },
+	{ "tasks", CAPTURE_DEC, AT(end, tasks), 0 },
+	{ "areas", CAPTURE_DEC, AT(end, areas), 0 },
+	{ "lost", CAPTURE_DEC, AT(end, lost), 0 },
 };
-#undef AT
 
-#define AT(m) offsetof(struct capture_run, m)
 static const struct capture_field run[] = {
-	{ "entry", CAPTURE_HEX8, AT(entry), 0 },
-	{ "count", CAPTURE_DEC, AT(count), CAPTURE_M_COUNT },
-	{ "flags", CAPTURE_HEX8, AT(flags), CAPTURE_M_FLAGS },
-	{ "refs", CAPTURE_DEC, AT(refs), CAPTURE_M_REFS },
-	{ "order", CAPTURE_DEC, AT(order), CAPTURE_M_ORDER },
-	{ "folio", CAPTURE_DEC, AT(folio), CAPTURE_M_FOLIO },
-	{ "swap", CAPTURE_PAIR, AT(swap), CAPTURE_M_SWAP },
-	{ "state", CAPTURE_WORD, AT(state), CAPTURE_M_STATE },
-	{ "map", CAPTURE_HEX, AT(map), CAPTURE_M_MAP },
-	{ "raw", CAPTURE_HEX, AT(raw), CAPTURE_M_RAW },
-	{ "same", CAPTURE_DEC, AT(same), CAPTURE_M_SAME },
-	{ "noframe", CAPTURE_DEC, AT(noframe), CAPTURE_M_NOFRAME },
+	{ "entry", CAPTURE_HEX8, AT(run, entry), 0 },
+	{ "count", CAPTURE_DEC, AT(run, count), CAPTURE_M_COUNT },
+	{ "flags", CAPTURE_HEX8, AT(run, flags), CAPTURE_M_FLAGS },
+	{ "refs", CAPTURE_DEC, AT(run, refs), CAPTURE_M_REFS },
+	{ "order", CAPTURE_DEC, AT(run, order), CAPTURE_M_ORDER },
+	{ "folio", CAPTURE_DEC, AT(run, folio), CAPTURE_M_FOLIO },
+	{ "swap", CAPTURE_PAIR, AT(run, swap), CAPTURE_M_SWAP },
+	{ "state", CAPTURE_WORD, AT(run, state), CAPTURE_M_STATE },
+	{ "map", CAPTURE_HEX, AT(run, map), CAPTURE_M_MAP },
+	{ "raw", CAPTURE_HEX, AT(run, raw), CAPTURE_M_RAW },
+	{ "same", CAPTURE_DEC, AT(run, same), CAPTURE_M_SAME },
+	{ "noframe", CAPTURE_DEC, AT(run, noframe), CAPTURE_M_NOFRAME },
 };
-#undef AT
 
 const struct capture_form capture_forms[] = {
 	FORM('H', 2, header), FORM('R', 3, ram), FORM('S', 4, swap), FORM('U', 3, file),

@@ -3,6 +3,7 @@
  * capture_paper.c - writer of the LPMA format (Movall et al.) for fields that fit into
  * it.
  */
+#include "base/digits.h"
 #include "format/capture_fields.h"
 
 static const void *capture_paper_field_at(const void *part, const struct capture_field *f)
@@ -71,66 +72,45 @@ enum capture_fit capture_paper_run_fit(const struct capture_run *run, const char
 	return capture_paper_fits(&capture_run_form, run, run->has, field);
 }
 
-static size_t capture_paper_put(const struct capture_form *form, const void *part,
-				char *buf, size_t len)
+static void capture_paper_put(struct line *l, const struct capture_form *form,
+			      const void *part)
 {
-	size_t at = 0;
-
 	for (unsigned i = 0; i < form->fields; i++) {
 		const struct capture_field *f = &form->field[i];
-		const char *gap = i ? ", " : "";
-		int n;
+		const struct atw_blob *name = capture_paper_field_at(part, f);
 
-		if (f->type == CAPTURE_NAME) {
-			const struct atw_blob *name = capture_paper_field_at(part, f);
-
-			n = snprintf(buf + at, len - at, "%s%.*s", gap,
-				     name->data ? (int)name->len : 4,
-				     name->data ? (const char *)name->data : "NULL");
-		} else if (f->type == CAPTURE_DEC) {
-			n = snprintf(buf + at, len - at, "%s%" PRIu64, gap,
-				     capture_paper_number_at(part, f));
-		} else {
+		line_text(l, i ? ", " : "");
+		if (f->type == CAPTURE_NAME && name->data)
+			line_put(l, name->data, name->len);
+		else if (f->type == CAPTURE_NAME)
+			line_text(l, "NULL");
+		else if (f->type == CAPTURE_DEC)
+			line_dec(l, capture_paper_number_at(part, f));
+		else
 			/* The figure has its only pointer in lower case. */
-			n = snprintf(buf + at, len - at,
-				     form->letter == 'T' ? "%s%08" PRIx64
-							 : "%s%08" PRIX64,
-				     gap, capture_paper_number_at(part, f));
-		}
-		if (n < 0 || (size_t)n >= len - at)
-			return 0;
-		at += (size_t)n;
+			line_hex(l, capture_paper_number_at(part, f), 8,
+				 form->letter == 'T' ? 'a' : 'A');
 	}
-	return at;
 }
 
 size_t capture_write_paper(const struct capture_record *rec, char *buf, size_t len)
 {
-	size_t n;
+	struct line l = { buf, buf + len, false };
 
-	if (len < 5)
-		return 0;
-	buf[0] = rec->letter;
-	buf[1] = ':';
-	buf[2] = ' ';
-	n = capture_paper_put(capture_form(rec->letter), &rec->h, buf + 3, len - 4);
-	if (!n)
-		return 0;
-	buf[n + 3] = '\n';
-	return n + 4;
+	line_put(&l, &rec->letter, 1);
+	line_text(&l, ": ");
+	capture_paper_put(&l, capture_form(rec->letter), &rec->h);
+	line_text(&l, "\n");
+	return l.full ? 0 : (size_t)(l.s - buf);
 }
 
 size_t capture_write_paper_run(const struct capture_run *run, char *buf, size_t len)
 {
-	int n = snprintf(buf, len, "%08" PRIX64 "=", run->va);
-	size_t rest;
+	struct line l = { buf, buf + len, false };
 
-	if (n < 0 || (size_t)n + 3 > len)
-		return 0;
-	rest = capture_paper_put(&capture_run_form, run, buf + n, len - (size_t)n - 2);
-	if (!rest)
-		return 0;
-	buf[(size_t)n + rest] = ' ';
-	buf[(size_t)n + rest + 1] = '|';
-	return (size_t)n + rest + 2;
+	line_hex(&l, run->va, 8, 'A');
+	line_text(&l, "=");
+	capture_paper_put(&l, &capture_run_form, run);
+	line_text(&l, " |");
+	return l.full ? 0 : (size_t)(l.s - buf);
 }

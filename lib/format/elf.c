@@ -19,39 +19,19 @@ enum {
 	NOTE_NAME_MAX = 4096,
 };
 
-/* Offsets that differ between the two classes. */
+/* Offsets that differ between the two classes; of 32 bits first. */
 struct elf_layout {
 	uint16_t ehdr, phdr, shdr;                   /* sizes */
 	uint8_t phoff, shoff, phentsize, phnum;      /* in the ELF header */
 	uint8_t sh_info;                             /* in a section header */
 };
 
-static const struct elf_layout layout32 = {
-	.ehdr = 52,
-	.phdr = 32,
-	.shdr = 40,
-	.phoff = 28,
-	.shoff = 32,
-	.phentsize = 42,
-	.phnum = 44,
-	.sh_info = 28,
+static const struct elf_layout layouts[] = {
+	{ .ehdr = 52, .phdr = 32, .shdr = 40,
+	  .phoff = 28, .shoff = 32, .phentsize = 42, .phnum = 44, .sh_info = 28 },
+	{ .ehdr = 64, .phdr = 56, .shdr = 64,
+	  .phoff = 32, .shoff = 40, .phentsize = 54, .phnum = 56, .sh_info = 44 },
 };
-
-static const struct elf_layout layout64 = {
-	.ehdr = 64,
-	.phdr = 56,
-	.shdr = 64,
-	.phoff = 32,
-	.shoff = 40,
-	.phentsize = 54,
-	.phnum = 56,
-	.sh_info = 44,
-};
-
-static const struct elf_layout *elf_layout_of(bool is64)
-{
-	return is64 ? &layout64 : &layout32;
-}
 
 static uint64_t elf_get_word(bool is64, const uint8_t *p)
 {
@@ -67,7 +47,7 @@ bool elf_magic(struct atw_blob head)
 static int elf_extended_phnum(const struct elf *e, uint64_t shoff, uint32_t *ret,
 			      struct atw_err *err)
 {
-	const struct elf_layout *l = elf_layout_of(e->is64);
+	const struct elf_layout *l = &layouts[e->is64];
 	const uint8_t *sh = blob_at(e->file, shoff, l->shdr);
 
 	if (!shoff)
@@ -100,7 +80,7 @@ int elf_parse(struct atw_blob file, struct elf *ret, struct atw_err *err)
 			"ELF header: class %u, byte order %u: there is no such ELF file",
 			p[EI_CLASS], p[EI_DATA]);
 	e.is64 = file.len > EI_CLASS && p[EI_CLASS] == CLASS64;
-	l = elf_layout_of(e.is64);
+	l = &layouts[e.is64];
 	if (file.len < l->ehdr)
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"ELF header: needs %u bytes, and the file has %zu",
@@ -134,23 +114,16 @@ struct elf_phdr elf_phdr(const struct elf *e, uint32_t i)
 {
 	struct elf_phdr ph = { .at = e->phoff + (uint64_t)i * e->phentsize };
 	const uint8_t *p = (const uint8_t *)e->file.data + ph.at;
+	size_t word = e->is64 ? 8 : 4;
 
+	/* Of 64 bits, the flags precede the offset; of 32 bits, they follow the sizes. */
 	ph.type = get_le32(p);
-	if (e->is64) {
-		ph.flags = get_le32(p + 4);
-		ph.offset = get_le64(p + 8);
-		ph.vaddr = get_le64(p + 16);
-		ph.paddr = get_le64(p + 24);
-		ph.filesz = get_le64(p + 32);
-		ph.memsz = get_le64(p + 40);
-	} else {
-		ph.offset = get_le32(p + 4);
-		ph.vaddr = get_le32(p + 8);
-		ph.paddr = get_le32(p + 12);
-		ph.filesz = get_le32(p + 16);
-		ph.memsz = get_le32(p + 20);
-		ph.flags = get_le32(p + 24);
-	}
+	ph.flags = get_le32(p + (e->is64 ? 4 : 24));
+	ph.offset = elf_get_word(e->is64, p + word);
+	ph.vaddr = elf_get_word(e->is64, p + 2 * word);
+	ph.paddr = elf_get_word(e->is64, p + 3 * word);
+	ph.filesz = elf_get_word(e->is64, p + 4 * word);
+	ph.memsz = elf_get_word(e->is64, p + 5 * word);
 	return ph;
 }
 
@@ -239,18 +212,14 @@ const void *elf_qemu_cr(const struct elf_note *n, unsigned cr)
 
 const char *elf_machine_name(const struct elf *e)
 {
-	switch (e->machine) {
-	case 3:
-		return "i386";
-	case 40:
-		return "arm";
-	case 62:
-		return "x86_64";
-	case 183:
-		return "aarch64";
-	case 243:
+	static const struct { uint16_t machine; const char *name; } known[] = {
+		{ 3, "i386" }, { 40, "arm" }, { 62, "x86_64" }, { 183, "aarch64" },
+	};
+
+	if (e->machine == 243)
 		return e->is64 ? "riscv64" : "riscv32";
-	default:
-		return NULL;
-	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].machine == e->machine)
+			return known[i].name;
+	return NULL;
 }

@@ -314,40 +314,30 @@ int kdump_desc_parse(const void *bytes, const struct kdump_header *h,
 		.size = get_le32((const char *)bytes + 8),
 		.flags = get_le32((const char *)bytes + 12),
 	};
-	enum codec c = CODEC_ZLIB;
+	static const struct { uint32_t flag; enum codec codec; } codecs[] = {
+		{ KDUMP_ZLIB, CODEC_ZLIB }, { KDUMP_LZO, CODEC_LZO },
+		{ KDUMP_SNAPPY, CODEC_SNAPPY }, { KDUMP_ZSTD, CODEC_ZSTD },
+	};
+	size_t i = 0;
 
 	/* Descriptors of an incomplete dump end in zeroes. */
 	if (!d.offset)
 		return atw_err_set(err, ATW_E_DAMAGED, h->status & KDUMP_INCOMPLETE ?
 				   "it was never written: the dump is incomplete" :
 				   "it was never written");
-	switch (d.flags) {
-	case 0:
-		break;
-	case KDUMP_ZLIB:
-		c = CODEC_ZLIB;
-		break;
-	case KDUMP_LZO:
-		c = CODEC_LZO;
-		break;
-	case KDUMP_SNAPPY:
-		c = CODEC_SNAPPY;
-		break;
-	case KDUMP_ZSTD:
-		c = CODEC_ZSTD;
-		break;
-	default:
+	while (d.flags && i < ARRAY_SIZE(codecs) && codecs[i].flag != d.flags)
+		i++;
+	if (i == ARRAY_SIZE(codecs))
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "its flags, 0x%" PRIx32 ", name no compression",
 				   d.flags);
-	}
 	if (d.flags ? !d.size || d.size > 2 * h->block_size
 		    : d.size != h->block_size)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "its size, %" PRIu32 " bytes, is not that of a%s page",
 				   d.size, d.flags ? " compressed" : "n uncompressed");
 	*compressed = d.flags != 0;
-	*codec = c;
+	*codec = codecs[i].codec;
 	*ret = d;
 	return 0;
 }

@@ -233,13 +233,11 @@ static void areas_picture_deinit(void *state)
 }
 
 const struct census_picture picture_areas = {
-	.of = {
-		.name = "areas",
-		.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
-		      CENSUS_ON(PAGES),
-		.state = sizeof(struct areas_picture_areas),
-		.feed = areas_picture_feed,
-		.deinit = areas_picture_deinit,
-	},
+	.of.name = "areas",
+	.of.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
+	          CENSUS_ON(PAGES),
+	.of.state = sizeof(struct areas_picture_areas),
+	.of.feed = areas_picture_feed,
+	.of.deinit = areas_picture_deinit,
 	.draw = areas_picture_draw,
 };

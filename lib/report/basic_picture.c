@@ -89,13 +89,11 @@ static void basic_picture_deinit(void *state)
 }
 
 const struct census_picture picture_basic = {
-	.of = {
-		.name = "basic",
-		.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
-		.state = sizeof(struct basic_picture_basic),
-		.opts = true,
-		.feed = basic_picture_feed,
-		.deinit = basic_picture_deinit,
-	},
+	.of.name = "basic",
+	.of.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES),
+	.of.state = sizeof(struct basic_picture_basic),
+	.of.opts = true,
+	.of.feed = basic_picture_feed,
+	.of.deinit = basic_picture_deinit,
 	.draw = basic_picture_draw,
 };

@@ -130,14 +130,12 @@ static void growth_picture_deinit(void *state)
 }
 
 const struct census_picture picture_growth = {
-	.of = {
-		.name = "growth",
-		.looks = true,
-		.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
-		      CENSUS_ON(END),
-		.state = sizeof(struct growth_picture_growth),
-		.feed = growth_picture_feed,
-		.deinit = growth_picture_deinit,
-	},
+	.of.name = "growth",
+	.of.looks = true,
+	.of.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
+	          CENSUS_ON(END),
+	.of.state = sizeof(struct growth_picture_growth),
+	.of.feed = growth_picture_feed,
+	.of.deinit = growth_picture_deinit,
 	.draw = growth_picture_draw,
 };

@@ -79,12 +79,10 @@ static void machine_picture_deinit(void *state)
 }
 
 const struct census_picture picture_machine = {
-	.of = {
-		.name = "machine",
-		.on = CENSUS_ON(RAM) | CENSUS_ON(FRAMES),
-		.state = sizeof(struct machine_picture_machine),
-		.feed = machine_picture_feed,
-		.deinit = machine_picture_deinit,
-	},
+	.of.name = "machine",
+	.of.on = CENSUS_ON(RAM) | CENSUS_ON(FRAMES),
+	.of.state = sizeof(struct machine_picture_machine),
+	.of.feed = machine_picture_feed,
+	.of.deinit = machine_picture_deinit,
 	.draw = machine_picture_draw,
 };

@@ -60,14 +60,12 @@ static void stacks_picture_deinit(void *state)
 }
 
 const struct census_picture picture_stacks = {
-	.of = {
-		.name = "stacks",
-		.on = CENSUS_ON(PROCESS),
-		.state = sizeof(struct stacks_picture_stacks),
-		.init = stacks_picture_init,
-		.feed = stacks_picture_feed,
-		.deinit = stacks_picture_deinit,
-	},
+	.of.name = "stacks",
+	.of.on = CENSUS_ON(PROCESS),
+	.of.state = sizeof(struct stacks_picture_stacks),
+	.of.init = stacks_picture_init,
+	.of.feed = stacks_picture_feed,
+	.of.deinit = stacks_picture_deinit,
 	.column = { "stack", "pss", "pages" },
 	.row = stacks_picture_on_row,
 	.draw = stacks_picture_draw,

@@ -136,12 +136,10 @@ static void thrash_picture_deinit(void *state)
 }
 
 const struct census_picture picture_thrash = {
-	.of = {
-		.name = "thrash",
-		.looks = true,
-		.state = sizeof(struct thrash_picture_thrash),
-		.deinit = thrash_picture_deinit,
-	},
+	.of.name = "thrash",
+	.of.looks = true,
+	.of.state = sizeof(struct thrash_picture_thrash),
+	.of.deinit = thrash_picture_deinit,
 	.column = { "look", "seconds", "pid", "task", "major_rate", "refault_rate" },
 	.row = thrash_picture_on_row,
 	.draw = thrash_picture_draw,

@@ -99,13 +99,11 @@ static void totals_picture_deinit(void *state)
 }
 
 const struct census_picture picture_totals = {
-	.of = {
-		.name = "totals",
-		.on = CENSUS_ON(PROCESS),
-		.state = sizeof(struct totals_picture_totals),
-		.feed = totals_picture_feed,
-		.deinit = totals_picture_deinit,
-	},
+	.of.name = "totals",
+	.of.on = CENSUS_ON(PROCESS),
+	.of.state = sizeof(struct totals_picture_totals),
+	.of.feed = totals_picture_feed,
+	.of.deinit = totals_picture_deinit,
 	.column = { "name", "state", "bss", "data", "text", "virtual_bss", "virtual_data",
 		    "virtual_text" },
 	.row = totals_picture_on_row,

@@ -153,12 +153,10 @@ static void units_picture_deinit(void *state)
 }
 
 const struct census_picture picture_units = {
-	.of = {
-		.name = "units",
-		.on = CENSUS_ON(PROCESS) | CENSUS_ON(PAGES),
-		.state = sizeof(struct units_picture_units),
-		.feed = units_picture_feed,
-		.deinit = units_picture_deinit,
-	},
+	.of.name = "units",
+	.of.on = CENSUS_ON(PROCESS) | CENSUS_ON(PAGES),
+	.of.state = sizeof(struct units_picture_units),
+	.of.feed = units_picture_feed,
+	.of.deinit = units_picture_deinit,
 	.draw = units_picture_draw,
 };
