@@ -96,7 +96,9 @@ int open_frozen(const struct common *c, const char *name, const struct space_opt
 /* Opens and attaches, for a command that requires `caps`. */
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
 	       uint32_t caps, struct session *ret);
+/* Fine on a zeroed struct, and on one that was closed. */
 void session_close(struct session *s);
+#define _auto_session __attribute__((cleanup(session_close)))
 /* Checks that the target has `caps`, which `what` requires. Prints errors. */
 int session_need(const struct session *s, uint32_t caps, const char *what);
 /* With -q: prints the defects of the file, if they are the reason for exit status 4. */

@@ -175,7 +175,7 @@ static int extract_extract(const struct common *c, const struct extract_opts *o,
 static int extract_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct extract_opts *o = opts;
-	struct session src = { 0 };
+	_auto_session struct session src = { 0 };
 	int status;
 
 	if (argc != 1)
@@ -184,11 +184,7 @@ static int extract_run(const struct common *c, void *opts, int argc, char **argv
 	if (!c->output)
 		return usage_error("extract", "-o FILE is missing");
 	status = open_session(c, argv[0], &o->space, TARGET_TABLES, &src);
-	if (status)
-		return status;
-	status = extract_extract(c, o, &src);
-	session_close(&src);
-	return status;
+	return status ? status : extract_extract(c, o, &src);
 }
 
 const struct command cmd_extract = {

@@ -127,7 +127,7 @@ static void info_put_fact(void *arg, const char *name, const char *text)
 static int info_source(const struct common *c, const struct info_opts *o,
 		       const char *name)
 {
-	struct session src = { 0 };
+	_auto_session struct session src = { 0 };
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	struct facts f = { .err = &err };
@@ -145,10 +145,8 @@ static int info_source(const struct common *c, const struct info_opts *o,
 		return status;
 	/* A source without a kernel is still worth describing. */
 	k = session_attach(c, &src, &o->space, TARGET_PAGES);
-	if (k == EXIT_USAGE || (k && !target_has(src.target, TARGET_LOOKUP))) {
-		session_close(&src);
+	if (k == EXIT_USAGE || (k && !target_has(src.target, TARGET_LOOKUP)))
 		return k;
-	}
 	output_opts(c, NULL, &oo);
 	f.r = atw_output_open(&oo, &fact_schema, &f.out, &err);
 	target_describe_format(src.target, text, sizeof(text));
@@ -178,9 +176,7 @@ static int info_source(const struct common *c, const struct info_opts *o,
 			info_memory_facts(&f, src.target->source, c->verbose > 0);
 	}
 	print_defects(c, &src);
-	status = output_end(f.out, f.r, k || src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
-	session_close(&src);
-	return status;
+	return output_end(f.out, f.r, k || src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE, &err);
 }
 
 /* ---- --config ---- */

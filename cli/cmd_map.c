@@ -511,13 +511,13 @@ static int map(struct map_state *m, const struct common *c, struct session *src,
 static int map_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct map_opts *o = opts;
-	struct session src = { 0 };
+	_auto_session struct session src = { 0 };
 	struct map_state m = {
 		.split = MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL | MMU_SPLIT_PHYSICAL,
 		.argc = argc,
 		.argv = argv,
 	};
-	struct address_arg *t;
+	_auto_free struct address_arg *t = NULL;
 	char why[256];
 	int status;
 
@@ -538,12 +538,7 @@ static int map_run(const struct common *c, void *opts, int argc, char **argv)
 	if (!t)
 		return print_nomem();
 	status = open_watched("map", c, argv[0], o->watch, &o->space, &src);
-	if (!status) {
-		status = map(&m, c, &src, o, t);
-		session_close(&src);
-	}
-	free(t);
-	return status;
+	return status ? status : map(&m, c, &src, o, t);
 }
 
 /* Are rows others than those of addresses? */

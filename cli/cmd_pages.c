@@ -370,9 +370,6 @@ static int pages_ranges(struct pages *p, const struct pages_opts *o, int argc,
 {
 	int r = ATW_OK;
 
-	p->range = calloc((size_t)argc + 1, sizeof(*p->range));
-	if (!p->range)
-		return atw_err_nomem(err);
 	if (o->address.given)
 		p->range[p->nranges++] = (struct address){ o->address.u, o->address.u, false, false };
 	for (int i = 1; i < argc && r == ATW_OK; i++)
@@ -511,7 +508,8 @@ static int pages_watch_all(struct pages *p, struct session *src,
 static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct pages_opts *o = opts;
-	struct session src = { 0 };
+	_auto_session struct session src = { 0 };
+	_auto_free struct address *range = NULL;
 	struct pages p = {
 		.src = &src, .c = c, .areas_only = o->areas_only || o->totals || o->watch,
 		.each = o->all, .areas = o->areas, .totals = o->totals || o->watch,
@@ -529,12 +527,11 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 		return status;
 	p.sums = p.areas_only && pages_needs_sums(c, p.totals);
 	p.shares = p.sums && pages_needs_shares(c, p.totals);
-	if (o->watch) {
-		status = pages_watch_all(&p, &src, o, argc, argv);
-		free(p.range);
-		session_close(&src);
-		return status;
-	}
+	range = p.range = calloc((size_t)argc + 1, sizeof(*p.range));
+	if (!p.range)
+		return print_nomem();
+	if (o->watch)
+		return pages_watch_all(&p, &src, o, argc, argv);
 	p.whole = o->address.given && !o->all && !p.areas_only;
 	p.headings = !p.areas_only && !c->sort && !c->group && c->format == FORMAT_PLAIN;
 	listing_init(&p.list, "pages", &src, 0);
@@ -568,8 +565,6 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 	if (r == ATW_OK)
 		warn_lacks(c, &src, p.prov);
 	pages_close_provider(&p);
-	free(p.range);
-	session_close(&src);
 	return status;
 }
 

@@ -363,20 +363,18 @@ static int ps_list_all(struct ps *p, bool *seen)
 static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct ps p = { .c = c, .o = opts };
-	bool *seen;
+	_auto_free uint32_t *pid = NULL;
+	_auto_free bool *seen = NULL;
 	uint64_t n;
 	int status = EXIT_COMPLETE;
 
 	if (!argc)
 		return usage_error("ps", "SOURCE is missing");
 	p.unreadable.allow = p.o->allow;
-	p.pid = calloc((size_t)argc, sizeof(*p.pid));
+	pid = p.pid = calloc((size_t)argc, sizeof(*p.pid));
 	seen = calloc((size_t)argc, sizeof(*seen));
-	if (!p.pid || !seen) {
-		free(p.pid);
-		free(seen);
+	if (!pid || !seen)
 		return print_nomem();
-	}
 	for (int i = 1; !status && i < argc; i++) {
 		if (!num_dec(argv[i], strlen(argv[i]), &n) || !n || n > UINT32_MAX)
 			status = usage_error("ps", is_source_word(argv[i])
@@ -394,8 +392,6 @@ static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 		session_close(&p.src);
 	}
 	ps_usages_deinit(&p.usages);
-	free(p.pid);
-	free(seen);
 	return status;
 }
 

@@ -374,8 +374,9 @@ static int search_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct search_opts *o = opts;
 	struct search_state s = {.c = c, .o = o};
+	_auto_free struct search_pattern *pattern = calloc(SEARCH_MOST, sizeof(*pattern));
+	_auto_free struct address_arg *a = NULL;
 	int n = argc - 1, status;
-	struct address_arg *a;
 
 	if (!argc)
 		return usage_error("search", "SOURCE is missing");
@@ -383,12 +384,9 @@ static int search_run(const struct common *c, void *opts, int argc, char **argv)
 	if (status)
 		return status;
 	a = calloc((size_t)n + 1, sizeof(*a));
-	s.pattern = calloc(SEARCH_MOST, sizeof(*s.pattern));
-	if (!a || !s.pattern) {
-		free(a);
-		free(s.pattern);
+	s.pattern = pattern;
+	if (!a || !pattern)
 		return print_nomem();
-	}
 	s.physical = search_is_physical(o, n);
 	/* Physical memory needs no kernel, but symbols do. */
 	status = s.physical && !search_names_symbols(o)
@@ -416,8 +414,6 @@ static int search_run(const struct common *c, void *opts, int argc, char **argv)
 		listing_deinit(&s.list);
 		session_close(&s.src);
 	}
-	free(a);
-	free(s.pattern);
 	return status;
 }
 

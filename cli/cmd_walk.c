@@ -213,9 +213,9 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct walk_opts *o = opts;
-	struct session src = { 0 };
+	_auto_session struct session src = { 0 };
 	struct walk_out w = { .path = o->path, .depth = (unsigned)o->depth.u };
-	struct address_arg *t;
+	_auto_free struct address_arg *t = NULL;
 	int status, n = argc - 1;
 
 	if (!argc)
@@ -237,26 +237,24 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 	if (!t)
 		return print_nomem();
 	status = open_session(c, argv[0], &o->space, TARGET_LOOKUP, &src);
-	if (!status) {
-		if (o->depth.given)
-			status = session_need(&src, TARGET_TABLES, "--depth");
-		if (!status)
-			status = address_args_find(c, &o->space, &src, argv + 1, t, n);
-		listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
-		w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
-		for (int i = 0; i < n; i++)
-			if (t[i].owned)
-				w.list.col[C_PID].hidden = w.list.col[C_TASK].hidden = false;
-		if (!status)
-			status = freeze(c, &src, &o->space);
-		if (!status)
-			status = !target_has(src.target, TARGET_TABLES)
-				? walk_by_pages(c, &src, &w.list, t, n)
-				: walk_all(&w, &src, t, n, c);
-		listing_deinit(&w.list);
-		session_close(&src);
-	}
-	free(t);
+	if (status)
+		return status;
+	if (o->depth.given)
+		status = session_need(&src, TARGET_TABLES, "--depth");
+	if (!status)
+		status = address_args_find(c, &o->space, &src, argv + 1, t, n);
+	listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
+	w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
+	for (int i = 0; i < n; i++)
+		if (t[i].owned)
+			w.list.col[C_PID].hidden = w.list.col[C_TASK].hidden = false;
+	if (!status)
+		status = freeze(c, &src, &o->space);
+	if (!status)
+		status = !target_has(src.target, TARGET_TABLES)
+			? walk_by_pages(c, &src, &w.list, t, n)
+			: walk_all(&w, &src, t, n, c);
+	listing_deinit(&w.list);
 	return status;
 }
 

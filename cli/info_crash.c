@@ -145,7 +145,7 @@ static void crash_cpu_fact(struct facts *f, struct atw_kernel *k)
 
 void crash_facts(struct facts *f, struct atw_kernel *k, const struct opt_number *lines)
 {
-	struct log_scan *s = calloc(1, sizeof(*s));
+	_auto_free struct log_scan *s = calloc(1, sizeof(*s));
 	struct atw_err err = { 0 };
 	char name[65];
 	bool have;
@@ -169,5 +169,4 @@ void crash_facts(struct facts *f, struct atw_kernel *k, const struct opt_number 
 		crash_log_facts(f, s, lines->given ? lines->u : INFO_LOG_LINES);
 	else
 		fact(f, "log", "cannot be read: %s", err.text);
-	free(s);
 }

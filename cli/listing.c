@@ -223,7 +223,7 @@ static bool listing_add_area(struct listing *l, const struct atw_area *a)
 static void listing_read_areas(struct listing *l)
 {
 	struct atw_areas *areas;
-	struct atw_area *a = malloc(sizeof(*a));
+	_auto_free struct atw_area *a = malloc(sizeof(*a));
 
 	listing_forget_areas(l);
 	l->areas_of = l->src->subject.mm;
@@ -232,17 +232,15 @@ static void listing_read_areas(struct listing *l)
 			;
 		atw_areas_close(areas);
 	}
-	free(a);
 }
 
 void listing_areas(struct listing *l, struct vma_cursor *c)
 {
-	struct atw_area *a = malloc(sizeof(*a));
+	_auto_free struct atw_area *a = malloc(sizeof(*a));
 
 	listing_forget_areas(l);
 	while (a && vma_cursor_next(c, a, NULL) == ATW_OK && listing_add_area(l, a))
 		;
-	free(a);
 }
 
 static bool listing_area_at(struct listing *l, uint64_t address, struct atw_region *ret)

@@ -99,7 +99,7 @@ static bool map_large_is_wanted(const struct address *range, size_t n,
 static int map_large_read_areas(struct map_large_view *v, const struct address *range,
 				size_t nranges, struct atw_err *err)
 {
-	struct atw_area *a = malloc(sizeof(*a));
+	_auto_free struct atw_area *a = malloc(sizeof(*a));
 	struct atw_err why = { 0 };
 	int r = a ? vma_cursor_open(v->prov, v->task, &v->vmas, err) : atw_err_nomem(err);
 
@@ -125,7 +125,6 @@ static int map_large_read_areas(struct map_large_view *v, const struct address *
 			.start = a->start.u, .end = a->end.u, .name = strdup(a->name)};
 		v->prov->ops->large(v->vmas, a, v->block, &k->may);
 	}
-	free(a);
 	return r == ATW_END ? ATW_OK : r;
 }
 
@@ -304,7 +303,7 @@ static int map_large_parse_ranges(const struct session *src, int argc, char **ar
 int map_large(const struct common *c, const struct session *src, int argc, char **argv)
 {
 	struct map_large_view v = {.c = c, .src = src, .rows = true};
-	struct address *range = NULL;
+	_auto_free struct address *range = NULL;
 	struct atw_output_opts oo;
 	struct large_units by;
 	struct atw_err err = { 0 };
@@ -347,6 +346,5 @@ int map_large(const struct common *c, const struct session *src, int argc, char 
 		print_incomplete("%s: cannot determine whether %s is mapped", src->name,
 				 large_amount(&by, v.sum.hidden, mapped));
 	map_large_close_view(&v);
-	free(range);
 	return status;
 }

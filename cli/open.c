@@ -252,6 +252,7 @@ void session_close(struct session *s)
 	free(s->pace);
 	free(s->frozen);
 	free(s->searching);
+	*s = (struct session){ 0 };
 }
 
 void output_opts(const struct common *c, const struct session *s,

@@ -29,7 +29,7 @@ struct usage_tally {
 
 static int usage_read_areas(struct usage_tally *t)
 {
-	struct atw_area *a = malloc(sizeof(*a));
+	_auto_free struct atw_area *a = malloc(sizeof(*a));
 	struct atw_areas *areas = NULL;
 	int r = ATW_OK;
 
@@ -45,7 +45,6 @@ static int usage_read_areas(struct usage_tally *t)
 			};
 		}
 	atw_areas_close(areas);
-	free(a);
 	return a ? ATW_OK : ATW_E_NOMEM;
 }
 

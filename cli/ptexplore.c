@@ -366,7 +366,7 @@ static int ptexplore_put_area(struct explorer *e, const struct ptexplore_shown *
 
 static int ptexplore_read_areas(struct explorer *e, struct atw_err *err)
 {
-	struct atw_area *a = malloc(sizeof(*a));
+	_auto_free struct atw_area *a = malloc(sizeof(*a));
 	int r;
 
 	if (!a)
@@ -385,7 +385,6 @@ static int ptexplore_read_areas(struct explorer *e, struct atw_err *err)
 		}
 		e->area[e->n++] = (struct ptexplore_shown){a->start.u, a->end.u, name};
 	}
-	free(a);
 	return r < 0 ? r : ATW_OK;
 }
 

@@ -10,11 +10,6 @@
 
 #include "base/buf.h"
 
-static int cluster_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 /* ---- merging ---- */
 
 static bool cluster_add_touch(const struct work *w, struct cluster_group *g,
@@ -259,5 +254,5 @@ int kmap_cluster(const struct kmap_model *m, const struct kmap_units *functions,
 		ok = cluster_merge(&w, w.heap[0]);
 	*to = ok ? cluster_number(&w, n) : NULL;
 	cluster_last(&w);
-	return *to ? ATW_OK : cluster_no_memory(err);
+	return *to ? ATW_OK : atw_err_nomem(err);
 }

@@ -2,7 +2,6 @@
 #include "base/bytes.h"
 #include "kmap/lib/compress.h"
 
-#include "base/cleanup.h"
 #include "kmap/lib/table.h"
 #include "record/intern.h"
 

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/num.h"
 
 /* Memorizer's names of 2016, of 2018 and of 2024. */

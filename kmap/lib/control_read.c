@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "kmap/lib/control_own.h"
 
 /* ---- small ones ---- */

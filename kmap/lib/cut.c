@@ -5,11 +5,6 @@
 
 const char *const kmap_cut_words[KMAP_CUTS] = { "size", "ratio" };
 
-static int cut_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
-
 /* Without sizes the code of a cluster, or what it may call, cannot be measured. */
 static int cut_check(const struct kmap_model *m, const struct kmap_units *u,
 		     struct atw_err *err)
@@ -41,7 +36,7 @@ static const char *cut_name_of(struct kmap_units *u, const char *first, size_t o
 
 static int cut_name_all(struct kmap_clusters *c, struct atw_err *err)
 {
-	size_t *others = calloc(c->units.n + 1, sizeof(*others));
+	_auto_free size_t *others = calloc(c->units.n + 1, sizeof(*others));
 	bool ok = others;
 
 	for (size_t i = 0; ok && i < c->functions.n; i++) {
@@ -55,8 +50,7 @@ static int cut_name_all(struct kmap_clusters *c, struct atw_err *err)
 			cut_name_of(&c->units, c->units.v[i].name, others[i]);
 		ok = c->units.v[i].name;
 	}
-	free(others);
-	return ok ? ATW_OK : cut_no_memory(err);
+	return ok ? ATW_OK : atw_err_nomem(err);
 }
 
 static int cut_fill(struct kmap_clusters *c, const struct kmap_model *m,
@@ -68,7 +62,7 @@ static int cut_fill(struct kmap_clusters *c, const struct kmap_model *m,
 	u->of = calloc(m->code.n + 1, sizeof(*u->of));
 	u->v = calloc(u->n + 1, sizeof(*u->v));
 	if (!u->of || !u->v)
-		return cut_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < m->code.n; i++)
 		u->of[i] = c->to[c->functions.of[i]];
 	for (size_t i = 0; i < c->functions.n; i++) {

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 
 enum {

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include <atwalk/base.h>
+#include "base/cleanup.h"
 
 enum kmap_version {
 	KMAP_UNKNOWN, KMAP_V1, KMAP_V2, KMAP_V3, KMAP_V4,

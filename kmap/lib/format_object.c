@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_object.c - lines of objects, and which version they are of. */
-#include "base/cleanup.h"
 #include "kmap/lib/format_fields.h"
 
 /* "(null)": not known. */

@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "linux/kernel.h"
 #include "base/table.h"

@@ -96,7 +96,7 @@ static int names_open_places(struct kmap_names *n, const char *path, struct atw_
 
 static int names_resolve(struct kmap_names *n, struct atw_err *err)
 {
-	struct lnx_symbol *sym = malloc(sizeof(*sym));
+	_auto_free struct lnx_symbol *sym = malloc(sizeof(*sym));
 
 	n->entry = calloc(n->m->code.n + 1, sizeof(*n->entry));
 	for (size_t i = 0; sym && n->entry && i < n->m->code.n; i++) {
@@ -111,12 +111,9 @@ static int names_resolve(struct kmap_names *n, struct atw_err *err)
 		e->at = sym->address;
 		e->size = sym->size;
 		n->found++;
-		if (!e->function) {
-			free(sym);
+		if (!e->function)
 			return atw_err_nomem(err);
-		}
 	}
-	free(sym);
 	return sym && n->entry ? ATW_OK : atw_err_nomem(err);
 }
 

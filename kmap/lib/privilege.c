@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/privilege.h"
 
-#include "base/cleanup.h"
-
 typedef unsigned __int128 wide;
 
 const char *const kmap_op_words[KMAP_OPS] = { "read", "write", "free", "call" };
-
-static int privilege_no_memory(struct atw_err *err)
-{
-	return atw_err_nomem(err);
-}
 
 static uint64_t privilege_count_of(const struct kmap_edge *e, enum kmap_op op)
 {
@@ -156,13 +149,13 @@ int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
 		      const struct kmap_units *u, struct kmap_compartment **ret,
 		      struct atw_err *err)
 {
-	struct kmap_compartment *c = calloc(u->n + 1, sizeof(*c));
+	_auto_free struct kmap_compartment *c = calloc(u->n + 1, sizeof(*c));
 	struct kmap_table t;
 	bool ok;
 
 	(void)n;
 	if (!c)
-		return privilege_no_memory(err);
+		return atw_err_nomem(err);
 	for (size_t i = 0; i < m->code.n; i++)
 		for (unsigned op = 0; op < KMAP_OPS; op++)
 			c[u->of[i]].instructions[op] += kmap_code_does(kmap_code(m, i), op);
@@ -183,11 +176,9 @@ int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
 	}
 	kmap_table_deinit(&t);
 	privilege_add_calls(m, u, c);
-	if (!ok) {
-		free(c);
-		return privilege_no_memory(err);
-	}
-	*ret = c;
+	if (!ok)
+		return atw_err_nomem(err);
+	*ret = take_ptr(c);
 	return ATW_OK;
 }
 

@@ -60,7 +60,7 @@ int kmap_processes_access(struct kmap_model *m, const struct kmap_access *a, uin
 int kmap_processes_end(struct kmap_model *m)
 {
 	size_t n = m->process.n;
-	uint32_t *names = calloc(n + 1, sizeof(*names));        /* 1 + the only one; UINT32_MAX: several */
+	_auto_free uint32_t *names = calloc(n + 1, sizeof(*names));        /* 1 + the only one; UINT32_MAX: several */
 	bool fresh;
 
 	if (!names)
@@ -78,10 +78,8 @@ int kmap_processes_end(struct kmap_model *m)
 
 		if (!to || to == UINT32_MAX)
 			continue;
-		if (kmap_table_get(&m->touch, (struct kmap_key){ to - 1, k.b, 0 }, &fresh) < 0) {
-			free(names);
+		if (kmap_table_get(&m->touch, (struct kmap_key){ to - 1, k.b, 0 }, &fresh) < 0)
 			return ATW_E_NOMEM;
-		}
 		kmap_process(m, to - 1)->sites += fresh;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -96,6 +94,5 @@ int kmap_processes_end(struct kmap_model *m)
 		kmap_add(&to->writes, from->writes);
 		from->gone = true;
 	}
-	free(names);
 	return ATW_OK;
 }

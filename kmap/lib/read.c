@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/read.h"
 
-#include "base/cleanup.h"
 #include "base/unpack.h"
 
 enum {

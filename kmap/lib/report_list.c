@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_list.c - list of the analyses: apart, since they use what report.c has. */
-#include "base/cleanup.h"
 #include "kmap/lib/report.h"
 
 static const struct kmap_report *const all[] = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "base/num.h"
 #include "linux/vmfile.h"
 
@@ -93,7 +94,7 @@ static int kmap_symbols_check_file(const struct kmap_symbols *s, const struct vm
 				   struct atw_err *err)
 {
 	enum { ASKED = 64 };
-	struct symtext_symbol *own = malloc(ASKED * sizeof(*own));
+	_auto_free struct symtext_symbol *own = malloc(ASKED * sizeof(*own));
 	const char *name[ASKED];
 	uint64_t at[ASKED];
 	bool have[ASKED];
@@ -119,7 +120,6 @@ static int kmap_symbols_check_file(const struct kmap_symbols *s, const struct vm
 				  "%s: is of another kernel: %.100s is at 0x%" PRIx64
 				  " in it, and at 0x%" PRIx64 " in the recording",
 				  path, name[first], at[first], own[first].address);
-	free(own);
 	return differ > agree ? ATW_E_DAMAGED : ATW_OK;
 }
 
