@@ -105,24 +105,6 @@ static void probe_memory_by(const char *way, struct probe_answer *a)
 	atw_source_close(s);
 }
 
-static void probe_kcore(struct probe_answer *a, const struct probe_opts *o)
-{
-	(void)o;
-	probe_memory_by("live:kcore", a);
-}
-
-static void probe_bpf(struct probe_answer *a, const struct probe_opts *o)
-{
-	(void)o;
-	probe_memory_by("live:bpf", a);
-}
-
-static void probe_own(struct probe_answer *a, const struct probe_opts *o)
-{
-	(void)o;
-	probe_readable("/proc/self/pagemap", a, "cap_dac_read_search");
-}
-
 /* A process that may be looked at as a debugger may. */
 static void probe_one_process(struct probe_answer *a, uint64_t pid)
 {
@@ -199,24 +181,6 @@ static void probe_frame_numbers(struct probe_answer *a, const struct probe_opts 
 		probe_needs(a, "cap_dac_read_search,cap_sys_admin");
 }
 
-static void probe_frame_flags(struct probe_answer *a, const struct probe_opts *o)
-{
-	(void)o;
-	probe_readable("/proc/kpageflags", a, "cap_dac_read_search");
-}
-
-static void probe_frame_counts(struct probe_answer *a, const struct probe_opts *o)
-{
-	(void)o;
-	probe_readable("/proc/kpagecount", a, "cap_dac_read_search");
-}
-
-static void probe_frame_cgroups(struct probe_answer *a, const struct probe_opts *o)
-{
-	(void)o;
-	probe_readable("/proc/kpagecgroup", a, "cap_dac_read_search");
-}
-
 static void probe_holes(struct probe_answer *a, const struct probe_opts *o)
 {
 	(void)o;
@@ -262,28 +226,39 @@ static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o
 	probe_from_hint(&err, a);
 }
 
+/* Answered by opening a source or a file, or else by a function. */
 static const struct question {
-	const char *name, *gives;
+	const char *name, *gives, *source, *file;
 	void (*check)(struct probe_answer *a, const struct probe_opts *o);
 } questions[] = {
-	{"kcore", "live, live:kcore: every command, the kernel's addresses, entries",
-	 probe_kcore},
-	{"bpf",
-	 "the same, and processes by the numbers of a PID namespace: live, live:bpf",
-	 probe_bpf},
-	{"own processes", "live:pagemap: present pages of your own processes",
-	 probe_own},
-	{"all processes",
-	 "live:pagemap: the same for all processes; with --pid, for that one", probe_others},
-	{"frame numbers", "live:pagemap: physical, count", probe_frame_numbers},
-	{"frame flags", "live:pagemap: pageflags, head, order", probe_frame_flags},
-	{"frame counts", "live:pagemap: kcount", probe_frame_counts},
-	{"frame cgroups", "live:pagemap: cgroup", probe_frame_cgroups},
-	{"holes", "live:pagemap: large pages, and large empty areas at once",
-	 probe_holes},
-	{"breakpoints", "kmap record --live: accesses to kernel objects",
-	 probe_breakpoints},
+	{ "kcore", "live, live:kcore: every command, the kernel's addresses, entries",
+	  .source = "live:kcore" },
+	{ "bpf", "the same, and processes by the numbers of a PID namespace: live, live:bpf",
+	  .source = "live:bpf" },
+	{ "own processes", "live:pagemap: present pages of your own processes",
+	  .file = "/proc/self/pagemap" },
+	{ "all processes", "live:pagemap: the same for all processes; with --pid, for that one",
+	  .check = probe_others },
+	{ "frame numbers", "live:pagemap: physical, count", .check = probe_frame_numbers },
+	{ "frame flags", "live:pagemap: pageflags, head, order", .file = "/proc/kpageflags" },
+	{ "frame counts", "live:pagemap: kcount", .file = "/proc/kpagecount" },
+	{ "frame cgroups", "live:pagemap: cgroup", .file = "/proc/kpagecgroup" },
+	{ "holes", "live:pagemap: large pages, and large empty areas at once",
+	  .check = probe_holes },
+	{ "breakpoints", "kmap record --live: accesses to kernel objects",
+	  .check = probe_breakpoints },
 };
+
+static void probe_answer_to(const struct question *q, struct probe_answer *a,
+			    const struct probe_opts *o)
+{
+	if (q->source)
+		probe_memory_by(q->source, a);
+	else if (q->file)
+		probe_readable(q->file, a, "cap_dac_read_search");
+	else
+		q->check(a, o);
+}
 
 static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 {
@@ -307,7 +282,7 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 		};
 		struct atw_row row = { v, (1u << COLUMNS) - 1 };
 
-		questions[i].check(&a, opts);
+		probe_answer_to(&questions[i], &a, opts);
 		v[C_ALLOWED].u = a.yes;
 		no += !a.yes && a.hinted;
 		if (!a.command[0])

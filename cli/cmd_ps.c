@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_ps.c - tasks, and what they have in memory. */
-#include "base/hash.h"
 #include "ps.h"
 
 static const struct opt options[] = {
@@ -43,39 +42,6 @@ static const struct atw_column columns[P_COUNT] = {
 	[P_AT] = HIDDEN_COLUMN("at", VA, 0, "its task_struct"),
 };
 
-/* ---- what an address space maps ---- */
-
-static size_t ps_place_of(const struct usages *u, uint64_t mm)
-{
-	size_t i = hash_u64(mm) & (u->places - 1);
-
-	while (u->v[i] && u->v[i]->mm != mm)
-		i = (i + 1) & (u->places - 1);
-	return i;
-}
-
-static bool ps_grow(struct usages *u)
-{
-	struct usages bigger = { .n = u->n, .places = u->places ? 2 * u->places : 256 };
-
-	bigger.v = calloc(bigger.places, sizeof(*bigger.v));
-	if (!bigger.v)
-		return false;
-	for (size_t i = 0; i < u->places; i++)
-		if (u->v[i])
-			bigger.v[ps_place_of(&bigger, u->v[i]->mm)] = u->v[i];
-	free(u->v);
-	*u = bigger;
-	return true;
-}
-
-static void ps_usages_deinit(struct usages *u)
-{
-	for (size_t i = 0; i < u->places; i++)
-		free(u->v[i]);
-	free(u->v);
-}
-
 /* ---- rows ---- */
 
 /* Limit repeated warnings about corruption. */
@@ -91,21 +57,16 @@ void ps_fault(struct ps *p, struct atw_err *err)
 
 struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
 {
-	struct usage *u;
-	size_t i;
+	struct table_slot *s = table_get(&p->usages, mm);
+	struct usage *u = s ? table_ptr(s->value) : NULL;
 
-	if (2 * p->usages.n >= p->usages.places && !ps_grow(&p->usages))
-		return NULL;
-	i = ps_place_of(&p->usages, mm);
-	*fresh = !p->usages.v[i];
-	if (!*fresh)
-		return p->usages.v[i];
-	u = calloc(1, sizeof(*u));
+	*fresh = s && !u;
+	if (*fresh)
+		u = calloc(1, sizeof(*u));
 	if (!u)
 		return NULL;
 	u->mm = mm;
-	p->usages.v[i] = u;
-	p->usages.n++;
+	table_set(&p->usages, s, (uintptr_t)u);
 	return u;
 }
 
@@ -149,18 +110,27 @@ static int ps_find_usage(struct ps *p, const struct lnx_task *t, const struct us
 	return ATW_OK;
 }
 
-/* "4K:212,2M:3"; a page of which a part is mapped counts as one. */
-static void ps_sizes_text(const uint64_t bytes[64], char *buf, size_t len)
+struct ps_sums {
+	uint64_t all, hugetlb;
+	char sizes[400];         /* "4K:212,2M:3"; a page of which a part is mapped counts as one */
+};
+
+static void ps_add_up(const uint64_t bytes[64], const uint64_t hugetlb[64], struct ps_sums *ret)
 {
+	const size_t len = sizeof(ret->sizes);
 	size_t n = 0;
 	char size[16];
 
-	buf[0] = '\0';
-	for (unsigned s = 0; s < 64 && n < len; s++)
-		if (bytes[s])
-			n += (size_t)snprintf(buf + n, len - n, "%s%s:%" PRIu64, n ? "," : "",
-					      num_human((uint64_t)1 << s, size),
-					      (bytes[s] + ((uint64_t)1 << s) - 1) >> s);
+	*ret = (struct ps_sums){ 0 };
+	for (unsigned s = 0; s < 64; s++) {
+		uint64_t page = (uint64_t)1 << s, both = bytes[s] + hugetlb[s];
+
+		ret->all += bytes[s];
+		ret->hugetlb += hugetlb[s];
+		if (both && n < len)
+			n += (size_t)snprintf(ret->sizes + n, len - n, "%s%s:%" PRIu64, n ? "," : "",
+					      num_human(page, size), (both + page - 1) >> s);
+	}
 }
 
 int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *u, bool fresh,
@@ -168,7 +138,7 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 {
 	struct atw_row row = { v, have };
 	uint64_t before = atw_output_rows(p->out);
-	char sizes[400];
+	struct ps_sums sums;
 	int r;
 
 	if (u && u->have_root) {
@@ -177,19 +147,12 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 		row.have |= 1 << P_ROOT | (u->isolated ? 1 << P_USER_ROOT : 0);
 	}
 	if (u && u->known) {
-		uint64_t small = u->bytes[p->page_shift], all = 0, hugetlb = 0, bytes[64];
-
-		for (unsigned s = 0; s < 64; s++) {
-			all += u->bytes[s];
-			hugetlb += u->hugetlb[s];
-			bytes[s] = u->bytes[s] + u->hugetlb[s];
-		}
-		ps_sizes_text(bytes, sizes, sizeof(sizes));
-		v[P_HUGETLB].u = hugetlb;
-		v[P_RESIDENT].u = all;
-		v[P_SMALL].u = small;
-		v[P_LARGE].u = all - small;
-		v[P_SIZES].s = sizes;
+		ps_add_up(u->bytes, u->hugetlb, &sums);
+		v[P_HUGETLB].u = sums.hugetlb;
+		v[P_RESIDENT].u = sums.all;
+		v[P_SMALL].u = u->bytes[p->page_shift];
+		v[P_LARGE].u = sums.all - u->bytes[p->page_shift];
+		v[P_SIZES].s = sums.sizes;
 		v[P_LOST].u = u->lost;
 		row.have |= 1 << P_LOST;
 		if (!u->nothing)
@@ -274,19 +237,14 @@ static int ps_list(struct ps *p, bool *seen, struct atw_err *err)
 
 static void ps_summary(struct ps *p)
 {
-	uint64_t all = 0, hugetlb = 0, bytes[64];
-	char text[400], size[16], more[16];
+	struct ps_sums sums;
+	char size[16], more[16];
 
-	for (unsigned s = 0; s < 64; s++) {
-		all += p->bytes[s];
-		hugetlb += p->hugetlb[s];
-		bytes[s] = p->bytes[s] + p->hugetlb[s];
-	}
-	ps_sizes_text(bytes, text, sizeof(text));
+	ps_add_up(p->bytes, p->hugetlb, &sums);
 	atw_output_note(p->out, "%" PRIu64 " task%s, %" PRIu64 " address space%s: RSS %s, hugetlb %s%s%s",
 			p->tasks, p->tasks == 1 ? "" : "s", p->spaces,
-			p->spaces == 1 ? "" : "s", num_human(all, size), num_human(hugetlb, more),
-			*text ? ", pages " : "", text);
+			p->spaces == 1 ? "" : "s", num_human(sums.all, size),
+			num_human(sums.hugetlb, more), *sums.sizes ? ", pages " : "", sums.sizes);
 	unreadable_note(&p->unreadable, p->out);
 }
 
@@ -391,7 +349,9 @@ static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 		atw_memmap_close(p.memmap);
 		session_close(&p.src);
 	}
-	ps_usages_deinit(&p.usages);
+	for (size_t i = 0; i < p.usages.slots; i++)
+		free(table_ptr(p.usages.slot[i].value));
+	table_deinit(&p.usages);
 	return status;
 }
 

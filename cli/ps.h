@@ -6,9 +6,9 @@
 #ifndef CLI_PS_H
 #define CLI_PS_H
 
-#include "linux/page.h"
-
 #include "atwalk.h"
+#include "base/table.h"
+#include "linux/page.h"
 #include "target/target.h"
 
 struct ps_opts {
@@ -24,7 +24,7 @@ enum {
 enum ps_kind { KIND_PROCESS, KIND_THREAD, KIND_KERNEL };
 /* Memory use of an address space. */
 struct usage {
-	uint64_t mm;             /* 0: an empty place of the table */
+	uint64_t mm;
 	atw_pa root, user_root;
 	bool known, have_root, isolated;
 	bool nothing;            /* the root table is missing */
@@ -32,18 +32,12 @@ struct usage {
 	uint64_t bytes[64], hugetlb[64];         /* by log2 of the page's size; bytes: RSS */
 };
 
-/* By mm_struct: each is walked once, however many tasks have it. */
-struct usages {
-	struct usage **v;
-	size_t n, places;        /* a power of two */
-};
-
 struct ps {
 	const struct common *c;
 	const struct ps_opts *o;
 	struct session src;
 	struct atw_output *out;
-	struct usages usages;
+	struct table usages;     /* by mm_struct: each is walked once, however many tasks have it */
 	unsigned page_shift;
 	uint32_t *pid;           /* selected PIDs; none: all */
 	int npids;

@@ -4,6 +4,7 @@
  * pages suffice; the area says whether a large one is hugetlbfs's.
  */
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "linux/memmap.h"
 #include "linux/soft.h"
 #include "linux/vm_flags.h"
@@ -50,19 +51,12 @@ static int usage_read_areas(struct usage_tally *t)
 
 static const struct span *usage_find_area(struct usage_tally *t, uint64_t va)
 {
-	size_t lo = 0, hi;
+	size_t i;
 
 	if (!t->areas_tried && usage_read_areas(t) < 0)
 		return NULL;
-	for (hi = t->n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->area[mid].end <= va)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->n && t->area[lo].start <= va ? &t->area[lo] : NULL;
+	i = SORTED_UP_TO(t->area, t->n, end, va);
+	return i < t->n && t->area[i].start <= va ? &t->area[i] : NULL;
 }
 
 /* Is it a zero page, or not RAM? */

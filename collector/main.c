@@ -16,8 +16,9 @@
 #include "cli/common/command.h"
 #include "cli/common/ending.h"
 #include "cli/common/progress.h"
+#include "output/outfile.h"
+#include "output/peer.h"
 #include "target/provider.h"
-#include "to.h"
 
 struct opts {
 	struct opt_number pid;
@@ -74,6 +75,50 @@ static int collector_misused(const char *why)
 	collector_print_line("atwalk-collect: ", why);
 	fputs("                see: atwalk-collect --help\n", stderr);
 	return EXIT_USAGE;
+}
+
+/* ---- output: a file, or a socket, so that nothing is written to a disk here ---- */
+
+struct to {
+	const char *name;        /* name for errors */
+	int fd;
+	bool socket;
+	struct outfile target;    /* if it is no socket */
+};
+
+/* "tcp:ADDRESS:PORT", "unix:PATH", or what outfile_open_private() takes. */
+static int collector_to_open(const char *where, struct to *ret, struct atw_err *err)
+{
+	int r;
+
+	*ret = (struct to){ .name = where, .fd = -1, .target = { .fd = -1 } };
+	if (where && peer_is(where)) {
+		r = peer_connect(where, &ret->fd, err);
+		ret->socket = r == ATW_OK;
+	} else {
+		r = outfile_open_private(where, &ret->target, err);
+		ret->name = outfile_name(&ret->target);
+		ret->fd = ret->target.fd;
+	}
+	return r;
+}
+
+/* Then a file is in its place, and the receiver of a socket has all data. */
+static int collector_to_commit(struct to *t, struct atw_err *err)
+{
+	if (!t->socket)
+		return outfile_commit(&t->target, err);
+	return peer_deliver(t->fd, err) < 0 ? atw_err_wrap(err, "%s", t->name) : ATW_OK;
+}
+
+/* Without a commit, removes the file. */
+static void collector_to_close(struct to *t)
+{
+	if (t->socket)
+		close(t->fd);
+	else if (t->name)
+		outfile_close(&t->target);
+	*t = (struct to){ .fd = -1 };
 }
 
 /* ---- signals ---- */
@@ -229,16 +274,16 @@ static int collector_run(const struct opts *o, const char *where)
 	if (budget_begin(o->mem, &budget, &err) < 0)
 		return collector_failed(&err);
 	collector_catch_signals(&signals);
-	if (to_open(where, &going, &err) < 0)
+	if (collector_to_open(where, &going, &err) < 0)
 		return collector_failed(&err);
 	status = collector_collect(o, &budget, &pace, &whole);
 	if (!going.socket)
 		sigprocmask(SIG_BLOCK, &signals, NULL);
-	if (whole && to_commit(&going, &err) < 0) {
+	if (whole && collector_to_commit(&going, &err) < 0) {
 		status = collector_failed(&err);
 		whole = false;
 	}
-	to_close(&going);
+	collector_to_close(&going);
 	if (o->verbose && whole)
 		budget_print(&budget, &pace);
 	return status;
