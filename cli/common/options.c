@@ -313,6 +313,9 @@ bool options_parse(const char *command, const struct opt_set *sets, size_t nsets
 			return false;
 		}
 	}
+	/* What is left may be a command line for execve(2). */
+	if (kept < argc)
+		argv[kept] = NULL;
 	*ret_n = kept;
 	return true;
 }

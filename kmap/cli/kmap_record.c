@@ -343,7 +343,7 @@ static int record_begin(struct recording *r, int argc, char **argv, struct atw_e
 		return atw_err_wrap(err, "%s", recording_output(r));
 	ret = record_open_controls(r, err);
 	if (ret == ATW_OK)
-		ret = r->o->live ? recording_run_live(r, argc ? (argv[argc] = NULL, argv) : NULL, err)
+		ret = r->o->live ? recording_run_live(r, argc ? argv : NULL, err)
 				 : recording_run_qemu(r, err);
 	if (ret == ATW_OK)
 		ret = record_start_controls(r, err);
