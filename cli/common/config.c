@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "command.h"
@@ -157,6 +158,13 @@ static int config_parse(struct config_reading *r, FILE *in)
 }
 #endif
 
+static bool config_is_folder(FILE *f)
+{
+	struct stat st;
+
+	return !fstat(fileno(f), &st) && S_ISDIR(st.st_mode);
+}
+
 /* `must`: the user named it. Takes `path`. */
 static int config_read_file(struct config *f, char *path, bool must)
 {
@@ -177,7 +185,9 @@ static int config_read_file(struct config *f, char *path, bool must)
 		return EXIT_COMPLETE;
 	status = config_parse(&r, in);
 	if (!status && ferror(in)) {
-		atw_err_set(&err, ATW_E_USAGE, "cannot read %s: %s", path, strerror(EIO));
+		/* libinih does not return errno. */
+		atw_err_set(&err, ATW_E_USAGE, "cannot read %s: %s", path,
+			    strerror(config_is_folder(in) ? EISDIR : EIO));
 		status = print_error(&err);
 	}
 	fclose(in);

@@ -144,7 +144,7 @@ EOF
 run atwalk --config . x86.elf 0
 status 2
 err <<'EOF'
-atwalk: cannot read .: Input/output error
+atwalk: cannot read .: Is a directory
 EOF
 ATWALK_CONFIG=absent.ini run atwalk x86.elf 0
 status 2
