@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cmd_find.c - mappings of physical memory, and the page tables that lead to it. */
 #include "find.h"
+#include "base/cleanup.h"
 #include "target/provider.h"
 
 struct find_opts {
@@ -27,7 +28,8 @@ static const struct { enum col is; bool hidden; } shared[] = {
 };
 enum {
 	SHARED = sizeof(shared) / sizeof(shared[0]),
-	F_TIMES = SHARED, F_STRIDE, F_PROCESSES, F_FLAGS, F_COUNT
+	F_PHYSICAL = 5, /* of these */
+	F_TIMES = SHARED, F_STRIDE, F_PROCESSES, F_PAGEFLAGS, F_FLAGS, F_COUNT
 };
 _Static_assert((int)F_COUNT == (int)FIND_COLUMNS, "struct find has room for them");
 
@@ -37,6 +39,8 @@ static const struct atw_column extra[] = {
 	COLUMN("stride", BYTES, 6, "more than one: bytes from each to the next"),
 	HIDDEN_COLUMN("processes", TEXT, 0,
 		      "all that share the address space, with commas between"),
+	HIDDEN_COLUMN("pageflags", FLAGS, 0,
+		      "flags of the frame at physical, as in /proc/kpageflags"),
 };
 
 /* ---- rows ---- */
@@ -49,9 +53,42 @@ static void find_init_columns(struct find *f)
 		f->col[i].hidden = shared[i].hidden;
 	}
 	memcpy(f->col + SHARED, extra, sizeof(extra));
+	for (unsigned i = 0; i < ARRAY_SIZE(f->frame_flag); i++)
+		f->frame_flag[i] = lnx_page_flag_name(i);
+	f->frame_flags = (struct atw_names){ ARRAY_SIZE(f->frame_flag), f->frame_flag, NULL };
+	f->col[F_PAGEFLAGS].names = &f->frame_flags;
 	f->col[F_FLAGS] = f->list.col[C_FLAGS];
 	f->col[F_FLAGS].hidden = false;
 	f->schema = (struct atw_schema){ "find", f->col, F_COUNT };
+}
+
+/* Where a kernel has no struct pages that can be read, the column is n/a. */
+static void find_open_memmap(struct find *f)
+{
+	struct atw_err why = { 0 };
+	bool wanted = asks_for(f->c, "pageflags");
+
+	/* A filter may name a flag without its column. */
+	for (unsigned i = 0; i < ARRAY_SIZE(f->frame_flag) && !wanted; i++)
+		wanted = f->frame_flag[i] && asks_for(f->c, f->frame_flag[i]);
+	if (wanted && f->src.target->kernel &&
+	    atw_memmap_open(f->src.target->kernel, &f->memmap, &why) < 0)
+		print_warning(f->c, "%s: cannot read flags of frames: %s", f->src.name,
+			      why.text);
+}
+
+static void find_set_frame(struct find *f, union atw_value *v, struct atw_row *row)
+{
+	const struct mmu_space *sp = &f->src.subject.space;
+	struct atw_err why = { 0 };
+	struct lnx_page page;
+
+	if (!f->memmap || !(row->have >> F_PHYSICAL & 1) ||
+	    atw_memmap_page(f->memmap, v[F_PHYSICAL].u >> sp->paging.page_shift, &page,
+			    &why) < 0)
+		return;
+	v[F_PAGEFLAGS].u = page.flags;
+	row->have |= 1u << F_PAGEFLAGS;
 }
 
 int find_open(struct find *f, const struct provider *from, struct atw_err *err)
@@ -59,6 +96,7 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 	struct atw_output_opts oo;
 
 	find_init_columns(f);
+	find_open_memmap(f);
 	if (from && from->flags) {
 		f->col[F_FLAGS].names = from->flags;
 		f->col[F_FLAGS].unknown = from->unknown;
@@ -84,6 +122,7 @@ static int find_put(struct find *f, const struct find_owner *w, const struct row
 	v[F_TIMES].u = times;
 	v[F_STRIDE].u = stride;
 	row.have |= 1u << F_TIMES | (times > 1 ? 1u << F_STRIDE : 0);
+	find_set_frame(f, v, &row);
 	if (w->space) {
 		f->pids.len = 0;
 		for (size_t i = 0; i < w->space->n; i++)
@@ -381,6 +420,7 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 		status = target_has(f->src.target, TARGET_TABLES) ? find_list(f)
 								  : find_by_pages(f);
 	atw_output_close(f->out);
+	atw_memmap_close(f->memmap);
 	if (opened)
 		session_close(&f->src);
 	spaces_deinit(&f->spaces);

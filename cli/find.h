@@ -8,12 +8,13 @@
 
 #include "listing.h"
 #include "base/buf.h"
+#include "linux/page.h"
 #include "linux/soft.h"
 #include "linux/spaces.h"
 #include "walk/rmap.h"
 
 /* Rows that the schema has; the order is in cmd_find.c. */
-enum { FIND_COLUMNS = 19 };
+enum { FIND_COLUMNS = 20 };
 
 /* An argument: PHYS or ADDRESS. */
 struct find_target {
@@ -55,6 +56,9 @@ struct find {
 	uint64_t mappings, entries, roots, shared_by;
 	uint64_t searched;       /* address spaces, for captures */
 	bool limit;              /* a walk was stopped early */
+	struct atw_memmap *memmap;       /* NULL: flags of frames are not wanted, or not known */
+	struct atw_names frame_flags;
+	const char *frame_flag[64];
 	uint64_t nameless;       /* areas or area names that could not be read */
 	struct atw_err nameless_why;     /* of the first one */
 };

@@ -213,6 +213,27 @@ run atwalk find
 status 2
 err_has "SOURCE is missing"
 
+t "--columns pageflags: flags of the frame, of tables too"
+if grep -q '^  found:.* zstd' "$built/found.txt"; then
+	run atwalk find -q --pid 99 tasks.kdump 902b000 --format csv --columns address,state,pageflags
+	out <<-'E'
+		address,state,pageflags
+		0x0000000021e77000,present,"UPTODATE,LRU,MMAP,ANON,SWAPBACKED,OWNER_2"
+	E
+	run atwalk find -q --pid 99 tasks.kdump 902b000 --format csv --columns address --filter 'ANON and not PGTABLE'
+	out <<-'E'
+		address
+		0x0000000021e77000
+	E
+	run atwalk find --pid 99 tasks.kdump 3f1d000 --format csv --columns level,state,pageflags
+	out <<-'E'
+		level,state,pageflags
+		PMD,table,
+	E
+else
+	skip "this build has no zstd"
+fi
+
 t "missing tables are counted"
 run shrink x86.elf less.elf --without "$(sed -n 2p path | cut -d , -f 1)"
 run atwalk find less.elf 8000000
