@@ -46,6 +46,28 @@ bool num_any(const char *s, size_t len, uint64_t *ret)
 				  : num_digits(s, len, 10, ret);
 }
 
+static const char *num_end_of(const char *s, const char *end, const char *stops)
+{
+	while (s < end && !memchr(stops, *s, strlen(stops)))
+		s++;
+	return s;
+}
+
+bool num_list_next(const char **at, const char *end, uint64_t *first, uint64_t *last)
+{
+	const char *s = *at, *stop = num_end_of(s, end, ", \n");
+	const char *dash = num_end_of(s, stop, "-");
+
+	if (!num_dec(s, (size_t)(dash - s), first))
+		return false;
+	*last = *first;
+	if (dash < stop &&
+	    (!num_dec(dash + 1, (size_t)(stop - dash - 1), last) || *last < *first))
+		return false;
+	*at = stop < end ? stop + 1 : stop;
+	return true;
+}
+
 bool num_size(const char *s, size_t len, uint64_t *ret)
 {
 	static const char units[] = "KMGTPE";

@@ -13,6 +13,7 @@
 #include "host/host_file.h"
 
 enum { BLOCKS_MAX = 1 << 24 };           /* of 128 MiB or more: above any memory size */
+enum { NODES_MAX = 1024 };               /* MAX_NUMNODES */
 static const uint32_t SEVERAL = UINT32_MAX;
 
 /* "node12", "memory7": the number. */
@@ -114,6 +115,42 @@ bool sys_nodes_read(const char *root, struct sys_nodes *ret)
 	}
 	nodes_read_blocks(root, ret);
 	return ret->n;
+}
+
+typedef int nodes_cpus_fn(void *arg, uint32_t node, uint64_t first, uint64_t last,
+			  struct atw_err *err);
+
+static int nodes_cpus_of(const char *root, uint32_t node, nodes_cpus_fn *fn, void *arg,
+			 struct atw_err *err)
+{
+	char path[512], text[4096];
+	const char *at = text;
+	uint64_t first, last;
+	int r = ATW_OK;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/node/node%" PRIu32 "/cpulist",
+		 root, node);
+	if (!host_file_text(path, text, sizeof(text)))
+		return ATW_OK;
+	while (r == ATW_OK && num_list_next(&at, text + strlen(text), &first, &last))
+		r = fn(arg, node, first, last, err);
+	return r;
+}
+
+int sys_nodes_cpus(const char *root, nodes_cpus_fn *fn, void *arg, struct atw_err *err)
+{
+	char path[512], text[512];
+	const char *at = text;
+	uint64_t first, last;
+	int r = ATW_OK;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/node/online", root);
+	if (!host_file_text(path, text, sizeof(text)))
+		return ATW_OK;
+	while (r == ATW_OK && num_list_next(&at, text + strlen(text), &first, &last))
+		for (uint64_t i = first; r == ATW_OK && i <= last && i < NODES_MAX; i++)
+			r = nodes_cpus_of(root, (uint32_t)i, fn, arg, err);
+	return r;
 }
 
 void sys_nodes_deinit(struct sys_nodes *n)

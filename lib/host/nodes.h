@@ -25,6 +25,15 @@ void sys_nodes_deinit(struct sys_nodes *n);
  */
 bool sys_nodes_find(const struct sys_nodes *n, uint64_t pa, uint32_t *ret);
 
+/*
+ * The CPUs of each node that is online, range by range. Returns what `fn` returns if that
+ * is not ATW_OK.
+ */
+int sys_nodes_cpus(const char *root,
+		   int (*fn)(void *arg, uint32_t node, uint64_t first, uint64_t last,
+			     struct atw_err *err),
+		   void *arg, struct atw_err *err);
+
 /* Bytes of a block; 0: not known. */
 uint64_t sys_block_bytes(const char *root);
 /* Is block number `i` offline? false if there is no such block. */

@@ -104,6 +104,20 @@ static int facts_find_percpu(struct atw_kernel *k, struct kmem *m, struct atw_er
 	return ATW_OK;
 }
 
+int atw_kernel_cpu_node(struct atw_kernel *k, unsigned cpu, uint32_t *ret,
+			struct atw_err *err)
+{
+	uint64_t offset, at;
+	struct kmem *m;
+	int r = atw_kernel_percpu(k, cpu, &offset, err);
+
+	if (r == ATW_OK)
+		r = kernel_symbol(k, "numa_node", &at, err);
+	if (r == ATW_OK)
+		r = kernel_kmem(k, &m, err);
+	return r == ATW_OK ? kmem_u32(m, at + offset, ret, err) : r;
+}
+
 int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
 		      struct atw_err *err)
 {

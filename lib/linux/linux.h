@@ -98,6 +98,9 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 /* The offset of per-CPU symbols for this CPU; ATW_END: no such CPU. */
 int atw_kernel_percpu(struct atw_kernel *k, unsigned cpu, uint64_t *ret,
 		      struct atw_err *err);
+/* The NUMA node of a CPU; ATW_E_MISSING: this kernel does not record it. */
+int atw_kernel_cpu_node(struct atw_kernel *k, unsigned cpu, uint32_t *ret,
+			struct atw_err *err);
 /*
  * Every VMCOREINFO text in memory, in ascending order. `leads`: a walk from its root
  * reaches the kernel's text; this is false for a kernel that ran before, or a crash

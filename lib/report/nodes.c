@@ -6,11 +6,16 @@
  * RSS is that of `use`: resident pages without hugetlbfs, devices and zero pages. The
  * node of a frame is that of the R: line that contains it.
  */
+#include "base/num.h"
 #include "report/report.h"
 #include "linux/kpf.h"
 
 enum {
-	C_PID, C_TASK, C_NODE, C_RSS, C_ANON, C_FILE, C_HUGE, C_SHARE, C_COUNT,
+	C_PID, C_TASK, C_NODE, C_RSS, C_ANON, C_FILE, C_HUGE, C_SHARE, C_PLACE, C_COUNT,
+};
+enum { PLACE_LOCAL, PLACE_REMOTE };
+static const struct atw_names nodes_places = {
+	.n = 2, .name = (const char *const[]){ "local", "remote" },
 };
 
 static const struct atw_column columns[C_COUNT] = {
@@ -25,6 +30,9 @@ static const struct atw_column columns[C_COUNT] = {
 			"in pages of hugetlbfs, which rss has not"),
 	[C_SHARE] = COLUMN("share", SECONDS, 6,
 			"part of what the process has on all nodes: 1 is all of it"),
+	[C_PLACE] = { .key = "place", .type = ATW_T_ENUM, .width = 6, .names = &nodes_places,
+		      .hidden = true,
+		      .help = "local: its main thread last ran on a CPU of the node; else remote" },
 };
 static const struct atw_schema schema = { "nodes", columns, C_COUNT };
 
@@ -50,6 +58,7 @@ struct nodes_part {
 
 struct nodes_process {
 	uint64_t pid, total;             /* total: bytes on all nodes */
+	uint32_t home;                   /* node of the CPU it last ran on, or UNKNOWN */
 	size_t name;                     /* in `names` */
 	bool incomplete;
 };
@@ -57,6 +66,11 @@ struct nodes_process {
 struct report_nodes_state {
 	struct nodes_range *range;
 	size_t nranges, ranges_cap, near;
+	struct nodes_cpus {
+		uint64_t first, last;
+		uint32_t node;
+	} *cpus;
+	size_t ncpus, cpus_cap;
 	struct nodes_process *process;
 	size_t n, cap;
 	struct nodes_part *part;
@@ -82,6 +96,36 @@ static int report_nodes_on_ram(struct report_nodes_state *n,
 		ev->ram->start, ev->ram->last, (uint32_t)ev->ram->node,
 	};
 	return ATW_OK;
+}
+
+/* "nodecpus.1", "4-7" */
+static int report_nodes_on_header(struct report_nodes_state *n,
+				  const struct capture_header *h, struct atw_err *err)
+{
+	static const char key[] = "nodecpus.";
+	const size_t len = sizeof(key) - 1;
+	const char *key_data = h->key.data, *at = h->value.data;
+	uint64_t node, first, last;
+
+	if (h->key.len <= len || memcmp(key_data, key, len) ||
+	    !num_dec(key_data + len, h->key.len - len, &node) || node >= NODES)
+		return ATW_OK;
+	while (num_list_next(&at, (const char *)h->value.data + h->value.len, &first, &last)) {
+		if (!array_reserve((void **)&n->cpus, &n->cpus_cap, n->ncpus + 1,
+				   sizeof(*n->cpus)))
+			return atw_err_nomem(err);
+		n->cpus[n->ncpus++] = (struct nodes_cpus){ first, last, (uint32_t)node };
+	}
+	return ATW_OK;
+}
+
+static uint32_t report_nodes_home(const struct report_nodes_state *n,
+				  const struct census_process *p)
+{
+	for (size_t i = 0; p->task && p->task_has & CAPTURE_T_CPU && i < n->ncpus; i++)
+		if (p->task->cpu >= n->cpus[i].first && p->task->cpu <= n->cpus[i].last)
+			return n->cpus[i].node;
+	return UNKNOWN;
 }
 
 /* The node of a frame; *last is the last byte for which it is valid. */
@@ -167,7 +211,8 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 		return atw_err_nomem(err);
 	q = &n->process[n->n++];
 	*q = (struct nodes_process){
-		.pid = p->pid, .name = n->names.len, .incomplete = p->incomplete
+		.pid = p->pid, .name = n->names.len, .incomplete = p->incomplete,
+		.home = report_nodes_home(n, p),
 	};
 	buf_str(&n->names, p->name);
 	buf_char(&n->names, '\0');
@@ -192,6 +237,8 @@ static int report_nodes_feed(void *state, const struct census_event *ev,
 	struct report_nodes_state *n = state;
 
 	switch (ev->what) {
+	case CENSUS_ON_HEADER:
+		return report_nodes_on_header(n, ev->header, err);
 	case CENSUS_ON_RAM:
 		return report_nodes_on_ram(n, ev, err);
 	case CENSUS_ON_AREA:
@@ -209,16 +256,27 @@ static int report_nodes_feed(void *state, const struct census_event *ev,
 
 /* ---- rows ---- */
 
-static int nodes_put(const struct nodes_sums *s, uint32_t node, const uint64_t *pid, const char *name,
-		     uint64_t total, bool incomplete, const struct census_out *out,
-		     struct atw_err *err)
+/* What a row is about; `p` NULL: all processes. */
+struct nodes_of {
+	const struct nodes_process *p;
+	const char *name;
+	uint64_t total;
+	bool incomplete;
+};
+
+static int nodes_put(const struct nodes_sums *s, uint32_t node, const struct nodes_of *of,
+		     const struct census_out *out, struct atw_err *err)
 {
+	const uint64_t total = of->total;
+	const bool incomplete = of->incomplete;
 	struct report_row row = { .have = 0 };
 
-	if (pid)
-		row_u(&row, C_PID, *pid);
-	row_s(&row, C_TASK, name);
+	if (of->p)
+		row_u(&row, C_PID, of->p->pid);
+	row_s(&row, C_TASK, of->name);
 	row_if(&row, node < NODES, C_NODE, node);
+	if (of->p && node < NODES && of->p->home < NODES)
+		row_u(&row, C_PLACE, node == of->p->home ? PLACE_LOCAL : PLACE_REMOTE);
 	/* Pages that are not recorded may be on this node. */
 	if (!incomplete) {
 		row_u(&row, C_RSS, s->rss);
@@ -263,12 +321,12 @@ static int nodes_processes(const struct report_nodes_state *n,
 	qsort(v, n->n, sizeof(*v), report_nodes_by_total);
 	for (size_t i = 0; i < n->n && r == ATW_OK; i++) {
 		const struct nodes_process *p = &n->process[v[i].process];
+		const struct nodes_of of = { p, n->names.data + p->name, p->total, p->incomplete };
 
 		for (size_t k = 0; k < v[i].n && r == ATW_OK; k++) {
 			const struct nodes_part *part = &n->part[v[i].part + k];
 
-			r = nodes_put(&part->s, part->node, &p->pid, n->names.data + p->name, p->total,
-				      p->incomplete, out, err);
+			r = nodes_put(&part->s, part->node, &of, out, err);
 		}
 	}
 	free(v);
@@ -289,8 +347,9 @@ static int report_nodes_finish(void *state, const struct census_out *out,
 		incomplete += n->process[i].incomplete;
 	for (unsigned i = 0; i <= NODES && r == ATW_OK; i++)
 		if (n->all[i].rss || n->all[i].huge)
-			r = nodes_put(&n->all[i], i, NULL, "(all)", total, incomplete, out,
-				      err);
+			r = nodes_put(&n->all[i], i, &(struct nodes_of){
+					.name = "(all)", .total = total, .incomplete = incomplete },
+				      out, err);
 	if (r != ATW_OK)
 		return r;
 	if (!n->nranges)
@@ -309,6 +368,7 @@ static void report_nodes_deinit(void *state)
 	struct report_nodes_state *n = state;
 
 	free(n->range);
+	free(n->cpus);
 	free(n->process);
 	free(n->part);
 	buf_deinit(&n->names);
@@ -318,7 +378,7 @@ const struct census_report report_nodes = {
 	.name = "nodes",
 	.title = "Processes by NUMA node",
 	.help = "which process has how much memory on which NUMA node",
-	.on = CENSUS_ON(RAM) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) |
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(RAM) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) |
 	      CENSUS_ON(PROCESS_END),
 	.schema = &schema,
 	.state = sizeof(struct report_nodes_state),

@@ -2,6 +2,7 @@
 /* info.c - records of tasks, RAM, slab caches and swap devices. */
 #include "target/info.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,16 @@ int about_say(const struct about_to *to, struct atw_err *err, const char *key,
 	rec.h.key = blob_of(key);
 	rec.h.value = blob_of(value);
 	return to->tell(to->arg, &rec, err);
+}
+
+int about_cpus(const struct about_to *to, uint32_t node, uint64_t first, uint64_t last,
+	       struct atw_err *err)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "nodecpus.%" PRIu32, node);
+	return first == last ? about_say(to, err, key, "%" PRIu64, first)
+			     : about_say(to, err, key, "%" PRIu64 "-%" PRIu64, first, last);
 }
 
 void about_nothing(struct task_about *a, uint32_t pid, const char *name, uint64_t mm)

@@ -38,6 +38,9 @@ int about_tell(const struct about_to *to, const struct task_about *a, struct atw
 int about_ram(const struct about_to *to, const struct extents *x,
 	      bool (*node)(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last), void *arg,
 	      struct atw_err *err);
+/* An H: line: CPUs first..last are of this NUMA node. */
+int about_cpus(const struct about_to *to, uint32_t node, uint64_t first, uint64_t last,
+	       struct atw_err *err);
 /* An H: line of a slab cache. */
 int about_slab(const struct about_to *to, struct atw_blob name, const struct capture_slab *s,
 	       struct atw_err *err);

@@ -148,6 +148,12 @@ static int info_host_ram(const struct about_to *to, struct atw_err *err)
 	return r;
 }
 
+static int info_host_cpus_of(void *arg, uint32_t node, uint64_t first, uint64_t last,
+			     struct atw_err *err)
+{
+	return about_cpus(*(const struct about_to *const *)arg, node, first, last, err);
+}
+
 static int info_host_swap_of(void *arg, unsigned type, struct atw_swap *ret)
 {
 	return proc_swap(type, ret);
@@ -166,6 +172,8 @@ int about_host(const struct about_to *to, bool slabs, struct atw_err *err)
 		r = about_say(to, err, "host", "%s", h.uts.nodename);
 	if (r == ATW_OK)
 		r = about_say(to, err, "cpus", "%" PRIu64, h.cpus);
+	if (r == ATW_OK)
+		r = sys_nodes_cpus("", info_host_cpus_of, &to, err);
 	if (r == ATW_OK)
 		r = about_say(to, err, "hz", "%d", ABOUT_TICKS);
 	if (r == ATW_OK)

@@ -72,6 +72,25 @@ static int info_kernel_counters(struct atw_kernel *k, const struct about_to *to,
 	return r;
 }
 
+/* A kernel without NUMA does not record the nodes of its CPUs. */
+static int info_kernel_cpus(struct atw_kernel *k, const struct about_to *to,
+			    struct atw_err *err)
+{
+	uint32_t node = 0, now;
+	unsigned first = 0;
+	int r = ATW_OK, status = ATW_OK;
+
+	for (unsigned i = 0; r == ATW_OK && status == ATW_OK; i++) {
+		r = atw_kernel_cpu_node(k, i, &now, NULL);
+		if (i > first && (r != ATW_OK || now != node)) {
+			status = about_cpus(to, node, first, i - 1, err);
+			first = i;
+		}
+		node = now;
+	}
+	return status;
+}
+
 static int info_kernel_numbers(struct atw_kernel *k, const struct about_to *to,
 			       struct atw_err *err)
 {
@@ -85,6 +104,8 @@ static int info_kernel_numbers(struct atw_kernel *k, const struct about_to *to,
 		r = about_say(to, err, "begun", "%" PRIu64 ".0", n);
 	if (r == ATW_OK && atw_fact_u64(atw_kernel_space(k)->mem, "cpus", &n) == ATW_OK)
 		r = about_say(to, err, "cpus", "%" PRIu64, n);
+	if (r == ATW_OK)
+		r = info_kernel_cpus(k, to, err);
 	if (r == ATW_OK)
 		r = about_say(to, err, "hz", "%d", ABOUT_TICKS);
 	if (r == ATW_OK && kernel_ram_pages(k, &n, NULL) == ATW_OK && n <= UINT64_MAX >> shift)

@@ -241,6 +241,20 @@ pid,rss
 7,12288
 END
 
+t "report nodes: whether a process last ran on the node, if the nodes of CPUs are recorded"
+sed -e '2a H: nodecpus.0, 0-1\nH: nodecpus.1, 2\nH: nodecpus.1, 4-7 9\nH: nodecpus.2, 3-1\nH: nodecpus., 3\nH: nodecpus.9999, 3' \
+	-e 's/^\(T: a, 7, FFFF888100000000\), 0/\1, 9/' -e 's/^\(T: b, .*\)000, 0, 0/\1000, 3, 0/' \
+	-e 's/^E: 10/E: 16/' two.cap >places.cap
+run atwalk report nodes places.cap --format csv --columns task,node,place
+out <<'END'
+task,node,place
+a,0,remote
+a,1,local
+b,1,
+(all),0,
+(all),1,
+END
+
 t "one SOURCE"
 run atwalk report machine hand.cap hand.cap
 status 2

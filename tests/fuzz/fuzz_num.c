@@ -19,6 +19,8 @@ static void number(const char *s, size_t len)
 		FUZZ_CHECK(num_hex(again, strlen(again), &any) && any == hex, "'%.*s'",
 			   (int)len, s);
 	}
+	for (const char *at = s; num_list_next(&at, s + len, &dec, &any);)
+		FUZZ_CHECK(at <= s + len && dec <= any, "'%.*s'", (int)len, s);
 	if (is_size)
 		FUZZ_CHECK(strlen(num_human(size, human)) < sizeof(human), "'%.*s'",
 			   (int)len, s);

@@ -30,6 +30,42 @@ static void folder(const char *path)
 		abort();
 }
 
+static int add_cpus(void *arg, uint32_t node, uint64_t first, uint64_t last,
+		    struct atw_err *err)
+{
+	char *text = arg;
+
+	(void)err;
+	sprintf(text + strlen(text), "%u:%u-%u ", node, (unsigned)first, (unsigned)last);
+	return node == 7 ? ATW_E_NOMEM : ATW_OK;
+}
+
+TEST(cpus_of_nodes)
+{
+	char text[200] = "", command[64];
+	struct atw_err err = { 0 };
+
+	CHECK(mkdtemp(root));
+	CHECK_EQ(sys_nodes_cpus(root, add_cpus, text, &err), ATW_OK);
+	CHECK_STR(text, "");
+	folder("node/node0");
+	folder("node/node2");
+	folder("node/node7");
+	put("node/online", "0,2-3,7-9");
+	put("node/node0/cpulist", "0-3,8,10-11");
+	put("node/node2/cpulist", "");   /* memory without CPUs */
+	CHECK_EQ(sys_nodes_cpus(root, add_cpus, text, &err), ATW_OK);
+	CHECK_STR(text, "0:0-3 0:8-8 0:10-11 ");
+	*text = '\0';
+	put("node/node0/cpulist", "4,x,5");
+	put("node/node7/cpulist", "9,12");
+	CHECK_EQ(sys_nodes_cpus(root, add_cpus, text, &err), ATW_E_NOMEM);
+	CHECK_STR(text, "0:4-4 7:9-9 ");
+	snprintf(command, sizeof(command), "rm -r '%s'", root);
+	CHECK(system(command) == 0);
+	strcpy(root, "/tmp/atwalk-nodes.XXXXXX");
+}
+
 TEST(blocks_of_memory)
 {
 	struct sys_nodes n = { 0 };
