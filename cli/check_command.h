@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_command.h - a program that is run until it is about to end. */
+/* check_command.h - a program that runs traced, and the moments of a look at it. */
 #ifndef CLI_CHECK_COMMAND_H
 #define CLI_CHECK_COMMAND_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum check_moment {
+	CHECK_AT_EXIT, /* a process is about to end; its memory is still there */
+	CHECK_AT_USR1, /* a thread of it was sent the signal, which is not delivered */
+	CHECK_AT_USR2,
+	CHECK_AT_PEAK, /* it is about to release memory, and has more than ever before */
+	CHECK_MOMENTS,
+};
+
+extern const char *const check_moment_words[CHECK_MOMENTS];
+
 struct check_command {
-	pid_t pid; /* 0: it has ended */
 	const char *name;
-	int mark;  /* a signal that is kept from it; 0: none */
-	bool ends; /* it stopped at its end, not at the mark */
-	int ended; /* as of waitpid(2) */
+	unsigned at;   /* the moments that are wanted: 1 << enum check_moment */
+	bool children; /* of processes that it starts as well */
+	/* Everything that is traced stands still. An exit status other than 0 is the last
+	 * look. */
+	int (*look)(void *arg, pid_t pid, enum check_moment at);
+	void *arg;
+	/* Of a run: */
+	unsigned seen; /* moments that came */
+	int ended;     /* as of waitpid(2) */
 };
 
 /*
- * Starts it and returns when its main thread is sent the signal `mark`; without one, when
- * it is about to end and its memory is still there. Prints errors; 0 or an exit
- * status. Afterwards check_command_end() lets it end and returns what `status` becomes.
+ * Runs it from its start to its end; with `children`, to the end of all processes that it
+ * started. Prints errors; 0 or the exit status: of a look, or EXIT_PARTIAL where a moment
+ * did not come.
  */
-int check_command_run(struct check_command *ret, char **argv, int mark);
-int check_command_end(struct check_command *x, int status);
+int check_command_run(struct check_command *x, char **argv);
+/* `status`, unless the program failed: then EXIT_NO, and a line says how it ended. */
+int check_command_end(const struct check_command *x, int status);
 
 #endif

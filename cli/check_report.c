@@ -31,6 +31,8 @@ static void check_report_sentence(struct buf *b, const struct check_result *r)
 	check_rule(b, p);
 	if (r->counted)
 		buf_printf(b, ": %" PRIu64 "%s", r->count, check_report_unit(r));
+	if (r->moment)
+		buf_printf(b, " at %s of %s", r->moment, r->task);
 	if (r->what.len)
 		buf_printf(b, ": %s", r->what.data);
 	if (p->because)

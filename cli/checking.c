@@ -31,20 +31,23 @@ static const char *const checking_listings[] = {
 struct checking_listing {
 	struct checking *k;
 	const char *over;
+	bool everything;          /* it is not limited to the process of --pid */
 	struct atw_schema schema; /* of its rows: without columns until it began */
 	char origin[320];         /* FILE:LINE of what an error is about */
 	bool wrong;               /* a policy is */
 };
 
-static bool checking_is_over(const struct check_result *r, const char *over)
+static bool checking_is_over(const struct check_result *r, const char *over,
+			     bool everything)
 {
-	return !strcmp(r->policy->over->value, over);
+	return r->policy->everything == everything &&
+	       !strcmp(r->policy->over->value, over);
 }
 
 #define checking_each(r, l)                                                              \
 	for (struct check_result *r = (l)->k->result;                                    \
 	     r < (l)->k->result + (l)->k->policies->n; r++)                              \
-		if (checking_is_over(r, (l)->over))
+		if (checking_is_over(r, (l)->over, (l)->everything))
 
 /* ---- rows ---- */
 
@@ -222,14 +225,12 @@ static bool checking_baseline(const struct checking *k, struct check_result *r)
 	const struct policy *p = r->policy;
 	const struct config_entry *e =
 		k->baseline ? config_find(k->baseline, p->name, "count") : NULL;
-	uint64_t base, more;
+	uint64_t base;
 
 	r->limited = false;
 	if (!e || !num_dec(e->value, strlen(e->value), &base))
 		return false;
-	more = p->percent ? (uint64_t)((unsigned __int128)base * p->tolerated / 100)
-			  : p->tolerated;
-	if (__builtin_add_overflow(base, more, &r->limit))
+	if (__builtin_add_overflow(base, policy_tolerated(p, base), &r->limit))
 		r->limit = UINT64_MAX;
 	r->limited = true;
 	return true;
@@ -382,10 +383,11 @@ static void checking_arg(struct checking_args *a, const char *word)
 }
 
 /* What `check` was given for its listings, behind what they say themselves. */
-static void checking_pass(const struct checking *k, const struct command *cmd,
+static void checking_pass(const struct checking_listing *l, const struct command *cmd,
 			  char *const *word, int n, struct checking_args *a)
 {
-	bool chosen = checking_says(word, n, "--pid") ||
+	const struct checking *k = l->k;
+	bool chosen = l->everything || checking_says(word, n, "--pid") ||
 		      checking_says(word, n, "--task") || checking_says(word, n, "--cpu");
 
 	checking_arg(a, k->source);
@@ -435,7 +437,7 @@ static int checking_run_words(struct checking_listing *l, const struct command *
 
 	checking_asked(l, &asked);
 	if (args.v && !asked.failed) {
-		checking_pass(k, cmd, word, n, &args);
+		checking_pass(l, cmd, word, n, &args);
 		status = command_tap(cmd, &tap, asked.data, args.n, args.v);
 	} else {
 		status = print_nomem();
@@ -482,10 +484,12 @@ static int checking_listing(struct checking_listing *l, const struct config_entr
 	return checking_run_words(l, cmd, word, n);
 }
 
-/* One listing, for all policies over it. */
-static int checking_over(struct checking *k, const struct config_entry *e)
+/* The listing of a policy, for all policies over it. */
+static int checking_over(struct checking *k, const struct policy *p)
 {
-	struct checking_listing l = {.k = k, .over = e->value};
+	const struct config_entry *e = p->over;
+	struct checking_listing l = {
+		.k = k, .over = e->value, .everything = p->everything};
 	char why[400];
 	int status;
 
@@ -524,13 +528,14 @@ int checking_run(struct checking *k)
 	for (size_t i = 0; i < n; i++)
 		k->result[i].policy = &k->policies->v[i];
 	for (size_t i = 0; i < n && !status; i++) {
-		const struct config_entry *over = k->policies->v[i].over;
+		const struct policy *p = &k->policies->v[i];
 		bool seen = false;
 
 		for (size_t before = 0; before < i && !seen; before++)
-			seen = checking_is_over(&k->result[before], over->value);
+			seen = checking_is_over(&k->result[before], p->over->value,
+						p->everything);
 		if (!seen)
-			status = checking_over(k, over);
+			status = checking_over(k, p);
 	}
 	return status;
 }

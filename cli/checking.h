@@ -18,6 +18,10 @@ struct check_result {
 	bool known;      /* and nothing is missing in it */
 	bool limited;    /* `limit` is known */
 	struct buf what; /* the first rows that violate it, or why nothing is known */
+	/* Of a program: which of its looks that was (check_looks.h). */
+	const char *moment; /* NULL: it is not about a program */
+	char task[16];
+	uint64_t pid, looks;
 
 	/* While the listing runs. */
 	struct filter *where, *right, *needs, *unknown;
@@ -44,6 +48,7 @@ enum {
 struct checking {
 	const struct common *c;
 	const char *source;
+	bool runs; /* a program: `source` is the running kernel */
 	const char *passed[CHECK_PASSED];
 	const struct policies *policies;
 	struct check_result *result;   /* one each */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_check.c - policies over a source: those of files, or those that are installed. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "atwalk.h"
 #include "base/cleanup.h"
 #include "check_baseline.h"
-#include "check_command.h"
+#include "check_looks.h"
 #include "check_report.h"
 #include "host/host.h"
 
@@ -17,21 +16,13 @@ struct check_opts {
 	const char *passed[CHECK_PASSED];
 	enum check_report report;
 	const char *baseline;
-	bool update;
-	unsigned at;
+	bool update, children;
+	const char *at;
 };
 
 static const struct opt_choice check_reports[] = {
 	{"junit", CHECK_JUNIT},
 	{"github", CHECK_GITHUB},
-	{NULL, 0},
-};
-
-/* 0: no signal. */
-static const struct opt_choice check_marks[] = {
-	{"exit", 0},
-	{"usr1", SIGUSR1},
-	{"usr2", SIGUSR2},
 	{NULL, 0},
 };
 
@@ -65,9 +56,12 @@ static const struct opt options[] = {
 	 "compare the counts of rules 'track' with those in FILE", NULL},
 	{0, "update", OPT_FLAG, offsetof(struct check_opts, update), NULL,
 	 "write the counts to the file of --baseline", NULL},
-	{0, "at", OPT_CHOICE, offsetof(struct check_opts, at), "WHEN",
-	 "check COMMAND at its exit (default) or when it is sent SIGUSR1 or SIGUSR2",
-	 check_marks},
+	{0, "at", OPT_TEXT, offsetof(struct check_opts, at), "WHEN,...",
+	 "check COMMAND at its exit (default), at peaks of its memory (peak), or when it is "
+	 "sent SIGUSR1 or SIGUSR2 (usr1, usr2)",
+	 NULL},
+	{0, "children", OPT_FLAG, offsetof(struct check_opts, children), NULL,
+	 "check the processes that COMMAND starts as well, each by itself", NULL},
 	CHECK_PASS("pid", CHECK_PID, "N", "check process N where a listing names none"),
 	CHECK_PASS("task", CHECK_TASK, "NAME", "check the process called NAME, likewise"),
 	CHECK_OPTIONS,
@@ -81,6 +75,10 @@ enum {
 	K_SEVERITY,
 	K_COUNT,
 	K_LIMIT,
+	K_AT,
+	K_TASK,
+	K_PID,
+	K_LOOKS,
 	K_RULE,
 	K_OVER,
 	K_BECAUSE,
@@ -123,6 +121,22 @@ static const struct atw_column check_columns[K_COLUMNS] = {
 	[K_LIMIT] = {.key = "limit",
 		     .type = ATW_T_COUNT,
 		     .help = "the most or the least that is allowed"},
+	[K_AT] = {.key = "at",
+		  .type = ATW_T_TEXT,
+		  .hidden = true,
+		  .help = "moment of the look at COMMAND that decides"},
+	[K_TASK] = {.key = "task",
+		    .type = ATW_T_TEXT,
+		    .hidden = true,
+		    .help = "name of the process that was looked at then"},
+	[K_PID] = {.key = "pid",
+		   .type = ATW_T_COUNT,
+		   .hidden = true,
+		   .help = "its PID"},
+	[K_LOOKS] = {.key = "looks",
+		     .type = ATW_T_COUNT,
+		     .hidden = true,
+		     .help = "number of looks at COMMAND"},
 	[K_RULE] = {.key = "rule",
 		    .type = ATW_T_TEXT,
 		    .hidden = true,
@@ -159,6 +173,10 @@ static int check_put(struct atw_output *out, const struct check_result *r,
 		[K_SEVERITY].u = p->warning,
 		[K_COUNT].u = r->count,
 		[K_LIMIT].u = r->limit,
+		[K_AT].s = r->moment,
+		[K_TASK].s = r->task,
+		[K_PID].u = r->pid,
+		[K_LOOKS].u = r->looks,
 		[K_OVER].s = p->over->value,
 		[K_BECAUSE].s = p->because ? p->because->value : NULL,
 		[K_WHERE].s = where,
@@ -172,14 +190,18 @@ static int check_put(struct atw_output *out, const struct check_result *r,
 	snprintf(where, sizeof(where), "%.255s:%d", p->rule_at->file, p->rule_at->line);
 	row.have &=
 		~((r->counted ? 0 : 1u << K_COUNT) | (r->limited ? 0 : 1u << K_LIMIT) |
-		  (p->because ? 0 : 1u << K_BECAUSE));
+		  (p->because ? 0 : 1u << K_BECAUSE) |
+		  (r->moment ? 0 : 1u << K_AT | 1u << K_TASK | 1u << K_PID | 1u << K_LOOKS));
 	rc = rule.failed ? atw_err_nomem(err) : atw_output_row(out, &row, err);
 	buf_deinit(&rule);
 	return rc;
 }
 
+/* Rows about a program say when it was looked at. */
 static int check_show(const struct checking *k)
 {
+	struct atw_column columns[K_COLUMNS];
+	const struct atw_schema looks = {check_schema.name, columns, K_COLUMNS};
 	struct atw_output_opts oo;
 	struct atw_output *out = NULL;
 	struct atw_err err = {0};
@@ -187,7 +209,9 @@ static int check_show(const struct checking *k)
 
 	output_opts(k->c, NULL, &oo);
 	oo.ahead = true;
-	r = atw_output_open(&oo, &check_schema, &out, &err);
+	memcpy(columns, check_columns, sizeof(columns));
+	columns[K_AT].hidden = columns[K_TASK].hidden = !k->runs;
+	r = atw_output_open(&oo, &looks, &out, &err);
 	for (size_t i = 0; i < k->policies->n && r == ATW_OK; i++)
 		r = check_put(out, &k->result[i], &err);
 	return output_end(out, r, EXIT_COMPLETE, &err);
@@ -211,17 +235,25 @@ static int check_status(const struct checking *k)
 
 /* ---- the command ---- */
 
-static int check_decide(struct checking *k, const struct check_opts *o,
+/* What is known now. */
+static int check_answer(struct checking *k, const struct check_opts *o,
 			const char *command)
 {
-	int status = checking_run(k);
+	int status = EXIT_COMPLETE;
 
-	if (!status && o->update)
+	if (o->update)
 		status = check_baseline_write(k, o->baseline);
 	if (!status)
 		status = o->report ? check_report_write(k, command, o->report)
 				   : check_show(k);
 	return status ? status : check_status(k);
+}
+
+static int check_once(struct checking *k, const struct check_opts *o, const char *command)
+{
+	int status = checking_run(k);
+
+	return status ? status : check_answer(k, o, command);
 }
 
 /* What was typed about rows suits them, before anything is read. */
@@ -245,18 +277,18 @@ static int check_source(const struct common *c, const char *name)
 	return status;
 }
 
-/* A running program, at its end: listings that name no process are of it. */
+/* A look that did not come makes the answer incomplete, and no worse answer better. */
 static int check_running(struct checking *k, const struct check_opts *o, char **argv)
 {
-	struct check_command x;
-	char number[16];
-	int status = check_command_run(&x, argv, (int)o->at);
+	struct check_command x = {.children = o->children};
+	int answer, status = check_looks_moments(o->at ? o->at : "exit", &x.at);
 
-	snprintf(number, sizeof(number), "%d", (int)x.pid);
-	k->passed[CHECK_PID] = number;
 	if (!status)
-		status = check_decide(k, o, "check");
-	k->passed[CHECK_PID] = NULL;
+		status = check_looks_run(k, &x, argv);
+	if (k->result && (!status || status == EXIT_PARTIAL)) {
+		answer = check_answer(k, o, "check");
+		status = answer ? answer : status;
+	}
 	return check_command_end(&x, status);
 }
 
@@ -273,7 +305,8 @@ static int check_all(const struct common *c, const struct check_opts *o,
 {
 	struct policies policies = {0};
 	struct config baseline = {0};
-	struct checking k = {.c = c, .source = w->source, .policies = &policies};
+	struct checking k = {
+		.c = c, .source = w->source, .runs = w->run, .policies = &policies};
 	int status;
 
 	memcpy(k.passed, o->passed, sizeof(k.passed));
@@ -286,9 +319,10 @@ static int check_all(const struct common *c, const struct check_opts *o,
 		status = check_rows(c);
 	if (!status)
 		status = check_source(c, w->source);
-	if (!status)
-		status = w->run ? check_running(&k, o, w->run)
-				: check_decide(&k, o, w->command);
+	if (!status && w->run)
+		status = check_running(&k, o, w->run);
+	else if (!status)
+		status = check_once(&k, o, w->command);
 	checking_release(&k);
 	config_release(&baseline);
 	policies_release(&policies);
@@ -324,8 +358,11 @@ static int check_run(const struct common *c, void *opts, int argc, char **argv)
 		return status;
 	if (!c->behind)
 		return usage_error("check", "COMMAND is missing");
-	if (o->at && !runs)
-		return usage_error("check", "--at needs COMMAND");
+	if ((o->at || o->children) && !runs)
+		return usage_error("check", "--%s needs COMMAND",
+				   o->at ? "at" : "children");
+	if (o->at && check_looks_moments(o->at, &(unsigned){0}))
+		return EXIT_USAGE;
 	if (n < 1)
 		return usage_error("check", argc == 1 && c->behind < 0
 						       ? "SOURCE is missing"

@@ -115,17 +115,49 @@ static int policy_set_severity(struct policy *p, const struct config_entry *e)
 		       : config_wrong(e, "unknown severity", "error, warning");
 }
 
-/* "5%", or a number of what is counted. */
+static int policy_set_process(struct policy *p, const struct config_entry *e)
+{
+	p->everything = true;
+	return !strcmp(e->value, "any") ? EXIT_COMPLETE
+					: config_wrong(e, "unknown process", "any");
+}
+
+/* "64K", "5%" or "64K 5%" */
 static int policy_set_tolerance(struct policy *p, const struct config_entry *e)
 {
-	size_t len = strlen(e->value);
+	bool good = *e->value && !p->tolerance;
 
+	for (const char *s = e->value, *rest; *s && good; s = rest) {
+		size_t len = policy_word(s, &rest);
+
+		good = s[len - 1] == '%' ? num_dec(s, len - 1, &p->percent) &&
+						   p->percent <= 1000
+					 : num_size(s, len, &p->tolerated);
+	}
 	p->tolerance = e;
-	p->percent = len && e->value[len - 1] == '%';
-	if (p->percent ? num_dec(e->value, len - 1, &p->tolerated) && p->tolerated <= 1000
-		       : num_size(e->value, len, &p->tolerated))
-		return EXIT_COMPLETE;
-	return config_wrong(e, "expected a number, or a percentage up to 1000%", NULL);
+	return good ? EXIT_COMPLETE
+		    : config_wrong(e,
+				   "expected a number, a percentage up to 1000%, or both",
+				   NULL);
+}
+
+uint64_t policy_tolerated(const struct policy *p, uint64_t value)
+{
+	uint64_t part = (uint64_t)((unsigned __int128)value * p->percent / 100);
+
+	return part > p->tolerated ? part : p->tolerated;
+}
+
+/* What is tolerated beyond a limit is part of it. */
+static void policy_widen(struct policy *p)
+{
+	uint64_t more = policy_tolerated(p, p->limit);
+
+	if (p->rule == POLICY_AT_LEAST)
+		p->limit = more < p->limit ? p->limit - more : 0;
+	else if (p->rule == POLICY_AT_MOST &&
+		 __builtin_add_overflow(p->limit, more, &p->limit))
+		p->limit = UINT64_MAX;
 }
 
 static int policy_set(struct policy *p, const struct config_entry *e)
@@ -144,6 +176,8 @@ static int policy_set(struct policy *p, const struct config_entry *e)
 			return policy_set_rule(p, e, policy_rules[i].rule);
 	if (!strcmp(e->key, "severity"))
 		return policy_set_severity(p, e);
+	if (!strcmp(e->key, "process"))
+		return policy_set_process(p, e);
 	if (!strcmp(e->key, "tolerance"))
 		return policy_set_tolerance(p, e);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -161,7 +195,7 @@ static int policy_set(struct policy *p, const struct config_entry *e)
 	return config_wrong(
 		e, why,
 		"over, forbid, require, at most, at least, overlap, track, needs, "
-		"unknown, because, severity, tolerance");
+		"unknown, process, because, severity, tolerance");
 }
 
 /* ---- one file ---- */
@@ -192,16 +226,24 @@ static int policy_of(struct policies *ps, const struct config_entry *e, size_t f
 	return EXIT_COMPLETE;
 }
 
-static int policy_check(const struct policy *p, const struct config_entry *first)
+static bool policy_counts(const struct policy *p)
+{
+	return p->rule == POLICY_TRACK || p->rule == POLICY_AT_MOST ||
+	       p->rule == POLICY_AT_LEAST;
+}
+
+static int policy_check(struct policy *p, const struct config_entry *first)
 {
 	char why[160];
 
-	if (p->over && p->rule && (!p->tolerance || p->rule == POLICY_TRACK))
+	if (p->over && p->rule && (!p->tolerance || policy_counts(p))) {
+		policy_widen(p);
 		return EXIT_COMPLETE;
+	}
 	snprintf(why, sizeof(why), "policy [%.64s] %s", p->name,
 		 !p->over   ? "has no key 'over'"
 		 : !p->rule ? "has no rule"
-			    : "has a tolerance, but no rule 'track'");
+			    : "has a tolerance, but no rule 'track', 'at most' or 'at least'");
 	return config_wrong(first, why, p->over && !p->rule ? policy_rule_keys : NULL);
 }
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * policy.h - policies of `check` and `audit`: what the rows of a listing must and must
- *not be.
+ * not be.
  *
  *	[NAME]
  *	over = map --split rights       a command line without SOURCE
  *	forbid = EXPR                   or one of the other rules
  *	needs = EXPR                    a row that must be there; else nothing is known
- *	unknown = EXPR                  a row that must not be there; else nothing is
- *known because = TEXT severity = error|warning
+ *	unknown = EXPR                  a row that must not be there; else nothing is known
+ *	process = any                   --pid, --task and COMMAND do not select rows
+ *	because = TEXT
+ *	severity = error|warning
  */
 #ifndef CLI_POLICY_H
 #define CLI_POLICY_H
@@ -35,8 +37,9 @@ struct policy {
 	const char *right; /* likewise: the other expression */
 	const char *where; /* NULL: every row */
 	bool warning;
-	bool percent; /* the tolerance is that of the baseline's value */
-	uint64_t tolerated;
+	bool everything; /* the listing is not of the process of --pid or COMMAND */
+	/* The greater one counts. */
+	uint64_t tolerated, percent;
 };
 
 struct policies {
@@ -53,6 +56,8 @@ struct policies {
  */
 int policies_read(struct policies *ret, char *const *file, size_t n);
 int policies_read_installed(struct policies *ret, const char *name);
+/* How far a count may be from this value. */
+uint64_t policy_tolerated(const struct policy *p, uint64_t value);
 void policies_release(struct policies *p);
 
 #endif

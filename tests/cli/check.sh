@@ -260,6 +260,7 @@ wrong() {
 	no_out
 	err_has "atwalk: bad.ini:$1: $2"
 	yes [ ! -e result ]
+	cat "$work/log/err" >>mistakes
 }
 
 t "errors in a policy file have its name and line, and nothing is written"
@@ -367,6 +368,34 @@ wrong 2 "a quote is not closed" <<'E'
 over = ps 'a
 forbid = task=init
 E
+wrong 3 "expected a value at character 5, not the end" <<'E'
+[x]
+over = ps
+forbid = pid=
+E
+wrong 3 "'(' at character 1 is not closed" <<'E'
+[x]
+over = ps
+forbid = (pid=1
+E
+wrong 4 "expected a number, a percentage up to 1000%, or both" <<'E'
+[x]
+over = ps
+at most = 3 rows
+tolerance = 5% some
+E
+wrong 4 "unknown process" <<'E'
+[x]
+over = map
+forbid = writable
+process = none
+E
+wrong 2 "policy [x] has a tolerance, but no rule 'track', 'at most' or 'at least'" <<'E'
+[x]
+over = ps
+forbid = pid=1
+tolerance = 1
+E
 wrong 2 "neither [section] nor key=value" <<'E'
 [x]
 over
@@ -379,6 +408,10 @@ E
 wrong 1 "there is no policy in the file" <<'E'
 ; nothing
 E
+
+t "each mistake is one clear sentence"
+cp mistakes "$work/log/out"
+golden check-mistakes
 
 t "a file that is not there, a source that is none, and too few words"
 run atwalk check nothing.ini tasks.kdump
@@ -398,6 +431,37 @@ E
 run atwalk check --columns planet a.ini tasks.kdump
 status 2
 err_has "--columns: unknown column 'planet'"
+
+t "files that cannot be read: policies, the baseline, the configuration"
+mkdir -p folder
+run atwalk check -o result folder tasks.kdump
+status 2
+no_out
+err_is 'atwalk: cannot read folder: Is a directory'
+run atwalk check -o result --baseline folder a.ini tasks.kdump
+status 2
+no_out
+err_is 'atwalk: cannot read folder: Is a directory'
+run atwalk check -o result --config folder a.ini tasks.kdump
+status 2
+no_out
+err_is 'atwalk: cannot read folder: Is a directory'
+printf '[output]\nfromat = csv\n' >typo.ini
+run atwalk check -o result --config typo.ini a.ini tasks.kdump
+status 2
+no_out
+err_has "atwalk: typo.ini:2: "
+yes [ ! -e result ]
+
+t "process = any: a listing that is not of the process of --pid"
+printf '[all]\nover = map\nforbid = area=modules\nprocess = any\n[one]\nover = map\nforbid = area=modules\n' >any.ini
+check --pid 101 --columns policy,verdict,count any.ini tasks.kdump
+status 1
+out <<'E'
+policy,verdict,count
+all,violated,32
+one,ok,0
+E
 
 t "defaults of the user's configuration do not change what is checked"
 mkdir -p "$XDG_CONFIG_HOME/atwalk"
@@ -486,6 +550,47 @@ areas,violated,304,303,track.ini:3,""
 heap,violated,397312,397311,track.ini:7,""
 E
 
+t "tolerance: absolute, relative, or the greater of both; of limits, too"
+sed 's/^tolerance = 5%/tolerance = 20 5%/; s/4K/4K 1%/' track.ini >both.ini
+check --baseline base both.ini tasks.kdump
+out <<'E'
+policy,verdict,count,limit,where,what
+areas,ok,304,324,both.ini:3,""
+heap,ok,397312,401408,both.ini:7,""
+E
+cat >about.ini <<'E'
+[most]
+over = ps
+at most = 70 rows
+tolerance = 7%
+[not so many]
+over = ps
+tolerance = 4
+at most = 70 rows
+[least]
+over = ps
+at least = 80 rows
+tolerance = 1 6%
+[more]
+over = ps
+at least = 80 rows
+tolerance = 5
+[none]
+over = ps
+at least = 3 rows
+tolerance = 4
+E
+check about.ini tasks.kdump
+status 1
+out <<'E'
+policy,verdict,count,limit,where,what
+most,violated,75,74,about.ini:3,pid=1 task=init; pid=2 task=kthreadd; pid=3 task=rcu_gp; and 72 more
+not so many,violated,75,74,about.ini:8,pid=1 task=init; pid=2 task=kthreadd; pid=3 task=rcu_gp; and 72 more
+least,violated,75,76,about.ini:11,""
+more,ok,75,75,about.ini:15,""
+none,ok,75,0,about.ini:19,""
+E
+
 t "--update keeps what this run does not know"
 sed 's/areas/other/' base >kept
 check --baseline kept --update track.ini x86.elf
@@ -522,19 +627,21 @@ status 1
 out <<'E'
 policy,verdict,count,limit,where,what
 kernel W+X,ok,0,0,security:6,""
-kernel text writable,ok,0,0,security:12,""
-kernel memory for user mode,ok,0,0,security:18,""
-process W+X,violated,1,0,security:24,address=0x7ff0f35de000 end=0x7ff0f35e6000 rights=rwxu pid=101 task=rights
-page-table isolation,ok,0,0,security:29,""
-no-execute,unknown,0,0,security:37,fact=protection value='NX: not known: there is neither EFER nor __supported_pte_mask'
-write protection in the kernel,ok,0,0,security:44,""
-supervisor execution prevention,ok,0,0,security:52,""
-supervisor access prevention,ok,0,0,security:59,""
-process W+X pages,violated,1,0,security:66,pid=101 task=rights address=0x7ff0f35de000 rights=rwxu state=present
-writable here and executable there,violated,32768,0,security:72,physical=0x92f3000 size=32768 address=0x7ff0f35de000 pid=101 and address=0x7ff0f35de000 pid=101
-page tables for user mode,ok,0,0,security:78,""
+kernel text writable,ok,0,0,security:13,""
+kernel memory for user mode,ok,0,0,security:20,""
+process W+X,violated,1,0,security:27,address=0x7ff0f35de000 end=0x7ff0f35e6000 rights=rwxu pid=101 task=rights
+page-table isolation,ok,0,0,security:32,""
+no-execute,unknown,0,0,security:40,fact=protection value='NX: not known: there is neither EFER nor __supported_pte_mask'
+write protection in the kernel,ok,0,0,security:47,""
+supervisor execution prevention,ok,0,0,security:55,""
+supervisor access prevention,ok,0,0,security:62,""
+process W+X pages,violated,1,0,security:69,pid=101 task=rights address=0x7ff0f35de000 rights=rwxu state=present
+writable here and executable there,ok,0,0,security:75,""
+page tables for user mode,ok,0,0,security:81,""
+page tables in memory of another use,unknown,0,0,security:87,values are not known in 2103 rows
+page tables that are none to the kernel,unknown,0,0,security:93,values are not known in 369 rows
 E
-err_is 'atwalk: tasks.kdump: 1 of 12 policies cannot be decided'
+err_is 'atwalk: tasks.kdump: 3 of 14 policies cannot be decided'
 
 t "audit is not changed by files in the current folder, and is check security"
 cp a.ini security.ini
@@ -543,14 +650,13 @@ run atwalk audit $columns --filter violated tasks.kdump
 status 1
 out <<'E'
 policy,verdict,count,limit,where,what
-process W+X,violated,1,0,security:24,address=0x7ff0f35de000 end=0x7ff0f35e6000 rights=rwxu pid=101 task=rights
-process W+X pages,violated,1,0,security:66,pid=101 task=rights address=0x7ff0f35de000 rights=rwxu state=present
-writable here and executable there,violated,32768,0,security:72,physical=0x92f3000 size=32768 address=0x7ff0f35de000 pid=101 and address=0x7ff0f35de000 pid=101
+process W+X,violated,1,0,security:27,address=0x7ff0f35de000 end=0x7ff0f35e6000 rights=rwxu pid=101 task=rights
+process W+X pages,violated,1,0,security:69,pid=101 task=rights address=0x7ff0f35de000 rights=rwxu state=present
 E
-err_is 'atwalk: tasks.kdump: 1 of 12 policies cannot be decided'
+err_is 'atwalk: tasks.kdump: 3 of 14 policies cannot be decided'
 check --filter violated security tasks.kdump
 status 1
-err_is 'atwalk: tasks.kdump: 1 of 12 policies cannot be decided'
+err_is 'atwalk: tasks.kdump: 3 of 14 policies cannot be decided'
 yes grep -q '^process W+X,violated' "$work/log/out"
 
 # ---- a program ----
@@ -587,6 +693,12 @@ if with_program; then
 		stack,ok,1
 		sleep,ok,0
 	E
+fi
+
+t "options of atwalk are no arguments of the program"
+if with_program; then
+	run atwalk check program.ini -o rows --format csv -- sh -c 'echo $# "$@"' sh one two
+	out <<<'2 one two'
 fi
 
 t "it is the program that was executed, not the one that began"
@@ -635,11 +747,159 @@ if with_program; then
 	run atwalk check --at usr2 marks.ini -- sh -c 'exit 0'
 	status 4
 	no_out
-	err_is 'atwalk: sh ended before it was sent the signal of --at'
+	err_is 'atwalk: sh ended without the signal of --at usr2'
 fi
 run atwalk check --at usr2 marks.ini tasks.kdump
 status 2
 err_has '--at needs COMMAND'
+
+# ---- several looks ----
+
+cat >grow.ini <<'E'
+[taken]
+over = pages --areas-only --filter address=100000000000
+at most = 1 rows
+[size]
+over = pages --areas-only
+at most = 600K rss where address>=100000000000 and address<110000000000
+[W+X]
+over = pages --areas-only
+forbid = writable and executable
+E
+violate() {
+	run atwalk check --format csv --columns policy,verdict,count,at,task,looks "${options[@]}" grow.ini -- "$@"
+}
+options=()
+v=$O/tests/tools/violate
+
+t "every mark is a look, of any thread; the worst one of each policy is kept"
+if with_program; then
+	options=(--at usr1,usr2)
+	violate "$v" mark=10 take=40 mark=12 take=60 thread=12 drop wx mark=10 take=10 mark=12
+	status 1
+	out <<-'E'
+		policy,verdict,count,at,task,looks
+		taken,ok,1,usr2,violate,5
+		size,ok,409600,usr2,violate,5
+		W+X,violated,1,usr1,violate,5
+	E
+	options=(--at usr1,exit)
+	violate "$v" take=10
+	status 4
+	err_is "atwalk: $v ended without the signal of --at usr1"
+	yes grep -qx 'size,ok,40960,exit,violate,1' "$work/log/out"
+fi
+
+t "peaks: what it had at most, although it is gone at the end"
+if with_program; then
+	options=()
+	violate "$v" take=200 drop take=20
+	yes grep -qx 'size,ok,81920,exit,violate,1' "$work/log/out"
+	options=(--at peak)
+	violate "$v" take=200 drop take=20
+	status 1
+	yes grep -q '^size,violated,819200,peak,violate,' "$work/log/out"
+	violate "$v" take=50 take=60 drop take=130 drop take=90 drop
+	yes grep -q '^size,ok,532480,peak,violate,' "$work/log/out"
+fi
+
+t "a peak is looked at before a program becomes another, and at the end"
+if with_program; then
+	options=(--at peak)
+	violate "$v" take=200 exec take=20
+	status 1
+	yes grep -q '^size,violated,819200,peak,violate,' "$work/log/out"
+	violate "$v" take=200
+	status 1
+	yes grep -q '^size,violated,819200,peak,violate,' "$work/log/out"
+fi
+
+t "--children: processes that it starts, each by itself, and those that outlive it"
+if with_program; then
+	options=()
+	violate "$v" take=10 fork take=20 wx end
+	yes grep -qx 'size,ok,40960,exit,violate,1' "$work/log/out"
+	yes grep -q '^W+X,ok,0,' "$work/log/out"
+	options=(--children)
+	violate "$v" take=10 fork take=20 wx end
+	status 1
+	out <<-'E'
+		policy,verdict,count,at,task,looks
+		taken,ok,1,exit,violate,2
+		size,ok,122880,exit,violate,2
+		W+X,violated,1,exit,violate,2
+	E
+	violate sh -c "(sleep 0.2; exec $v wx) & exit 0"
+	status 1
+	yes grep -qx 'W+X,violated,1,exit,violate,3' "$work/log/out"
+	options=(--children --at usr1,peak)
+	violate "$v" take=10 fork take=160 mark=10 drop end
+	status 1
+	yes grep -q '^size,violated,696320,' "$work/log/out"
+fi
+
+t "a child that shares the memory of its parent until it executes another program"
+if with_program; then
+	options=(--children)
+	violate "$v" take=10 spawn spawn
+	yes grep -qx 'taken,ok,1,exit,violate,3' "$work/log/out"
+fi
+
+t "a program with threads that begin and end all the time"
+if with_program; then
+	options=(--at usr1,exit)
+	violate "$v" take=10 churn=10
+	yes grep -qx 'size,ok,40960,usr1,violate,11' "$work/log/out"
+fi
+
+t "columns and reports say at which look it was"
+if with_program; then
+	run atwalk check --at usr1 grow.ini -- "$v" wx mark=10
+	status 1
+	yes grep -Eq '^W\+X +violated +1 +0 +usr1 +violate +grow.ini:9 +address=0x110000000000 ' "$work/log/out"
+	run atwalk check --at usr1 --report github grow.ini -- "$v" wx mark=10
+	status 1
+	yes grep -q ': 1 row at usr1 of violate: address=0x110000000000 ' "$work/log/out"
+fi
+
+t "a baseline of a program is what it had at most"
+if with_program; then
+	printf '[size]\nover = pages --areas-only\ntrack = rss where address=100000000000\n' >most.ini
+	run atwalk check --at usr1,exit --baseline most --update most.ini -- "$v" take=30 mark=10 drop take=10
+	yes grep -qx 'count = 122880' most
+	run atwalk check --at usr1,exit --baseline most most.ini -- "$v" take=10 mark=10 drop take=30
+	run atwalk check --at usr1,exit --baseline most most.ini -- "$v" take=10 mark=10 drop take=31
+	status 1
+fi
+
+t "a program that grows by a page each run, beside load: 50 times the same verdict"
+if with_program; then
+	(while :; do :; done) &
+	burns=$!
+	for i in $(seq 50); do
+		atwalk check --at peak,exit --format csv --columns verdict,count --filter policy=size \
+			grow.ini -- "$v" take=$((100 + i)) drop take=3
+		echo "status $?"
+	done >"$work/log/out" 2>"$work/log/err"
+	kill "$burns"
+	wait "$burns" 2>"$work/log/kill"
+	for i in $(seq 50); do
+		printf 'verdict,count\nok,%d\nstatus 0\n' $(((100 + i) * 4096))
+	done >expected
+	yes cmp expected "$work/log/out"
+	options=(--at peak,exit)
+	violate "$v" take=151 drop take=3
+	status 1
+	yes grep -q '^size,violated,618496,peak,' "$work/log/out"
+fi
+
+t "--at and --children: wrong usage"
+run atwalk check --at exit,now grow.ini -- true
+status 2
+err_has "--at: 'now' is not one of exit|usr1|usr2|peak"
+run atwalk check --children grow.ini tasks.kdump
+status 2
+err_has '--children needs COMMAND'
 
 t "a program that cannot be run, and what cannot go with one"
 run atwalk check -o rows2 program.ini -- ./no-such-program
