@@ -6,6 +6,7 @@
 #include <ctype.h>
 
 #include "find.h"
+#include "base/sorted.h"
 #include "atwalk.h"
 
 static int find_target_wrong(const char *text, const char *why)
@@ -213,13 +214,6 @@ static int find_target_translate(struct translation *t, struct atw_err *err)
 	return r == ATW_END ? ATW_OK : r;
 }
 
-static int find_target_by_first(const void *a, const void *b)
-{
-	const struct rmap_range *x = a, *y = b;
-
-	return x->first < y->first ? -1 : x->first > y->first;
-}
-
 /* Merge frames that are mapped several times in a range. */
 static void find_target_merge(struct translation *t)
 {
@@ -228,7 +222,7 @@ static void find_target_merge(struct translation *t)
 
 	if (!n || !t->a->is_range)
 		return;
-	qsort(v, n, sizeof(*v), find_target_by_first);
+	qsort(v, n, sizeof(*v), sorted_by_u64);
 	for (size_t i = 1; i < n; i++)
 		if (v[i].first <= v[kept].last || v[i].first == v[kept].last + 1)
 			v[kept].last = v[i].last > v[kept].last ? v[i].last : v[kept].last;

@@ -2,6 +2,7 @@
 /* map_sums.c - sums of the rows of map, by node and by page size. */
 #include "map.h"
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "linux/page.h"
 
 /* ---- sums ---- */
@@ -20,15 +21,6 @@ void node_sum_add(struct node_sum *s, int64_t node, uint64_t bytes)
 	s->v[i].bytes += bytes;
 }
 
-/* Unknown nodes come last. */
-static int map_node_by(const void *a, const void *b)
-{
-	const struct node_bytes *x = a, *y = b;
-	uint64_t i = (uint64_t)x->node, k = (uint64_t)y->node;
-
-	return i < k ? -1 : i > k;
-}
-
 void node_sum_note(struct node_sum *s, struct atw_output *out)
 {
 	char text[1000] = "", size[16];
@@ -36,7 +28,8 @@ void node_sum_note(struct node_sum *s, struct atw_output *out)
 
 	if (!s->wanted || !s->n)
 		return;
-	qsort(s->v, s->n, sizeof(*s->v), map_node_by);
+	/* NODE_NONE, as a number without a sign, comes last. */
+	qsort(s->v, s->n, sizeof(*s->v), sorted_by_u64);
 	for (size_t i = 0; i < s->n && n < sizeof(text); i++) {
 		const struct node_bytes *b = &s->v[i];
 
@@ -158,20 +151,13 @@ void map_sizes_add(struct map_sizes *t, uint64_t page, uint64_t bytes, uint64_t 
 	t->v[i].pages += pages;
 }
 
-static int map_sizes_by_page(const void *a, const void *b)
-{
-	const struct map_size *x = a, *y = b;
-
-	return x->page < y->page ? -1 : x->page > y->page;
-}
-
 void map_sizes_note(struct map_sizes *t, uint64_t rows, struct atw_output *out)
 {
 	char size[16], page[16], text[400] = "";
 	uint64_t bytes = 0;
 	size_t n = 0;
 
-	qsort(t->v, t->n, sizeof(t->v[0]), map_sizes_by_page);
+	qsort(t->v, t->n, sizeof(t->v[0]), sorted_by_u64);
 	for (size_t i = 0; i < t->n && n < sizeof(text); i++) {
 		const struct map_size *v = &t->v[i];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* watch_pages.c - rows of `pages --watch`, one for each process that changed. */
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "watch.h"
 
 enum { RSS, MAPPED, SWAPPED, PRIVATE, SHARED, HUGE, PSS, USS, SUMS };
@@ -78,13 +79,6 @@ static int watch_pages_take(void *arg, const struct page_row *r, struct atw_err 
 	return ATW_OK;
 }
 
-static int watch_pages_by_pid(const void *a, const void *b)
-{
-	const struct watch_pages_process *x = a, *y = b;
-
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
 static int watch_pages_look(void *arg, struct atw_err *err)
 {
 	struct pages_watch *w = arg;
@@ -93,7 +87,7 @@ static int watch_pages_look(void *arg, struct atw_err *err)
 	w->is.n = 0;
 	r = w->look(w->arg, err);
 	if (r == ATW_OK && w->is.n)
-		qsort(w->is.v, w->is.n, sizeof(*w->is.v), watch_pages_by_pid);
+		qsort(w->is.v, w->is.n, sizeof(*w->is.v), sorted_by_u32);
 	return r;
 }
 

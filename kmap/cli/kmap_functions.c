@@ -154,14 +154,12 @@ const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip)
 	struct lnx_symbol sym;
 	struct kmap_cli_functions_known *k;
 	bool fresh;
-	int64_t i;
 
 	if (!f->wanted || !kmap_is_code(ip))
 		return NULL;
-	i = kmap_table_get(&f->known, (struct kmap_key){ ip, 0, 0 }, &fresh);
-	if (i < 0)
+	k = kmap_table_elem(&f->known, (struct kmap_key){ ip, 0, 0 }, &fresh);
+	if (!k)
 		return NULL;
-	k = (struct kmap_cli_functions_known *)f->known.v + i;
 	if (fresh && !f->files)
 		k->name = functions_near(f, ip);
 	else if (fresh && kmap_symbols_near(f->symbols, ip, &sym))

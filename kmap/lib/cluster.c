@@ -138,15 +138,14 @@ static bool cluster_fill_touches(struct work *w)
 		const struct kmap_edge *e = kmap_edge(w->m, i);
 		uint32_t ops = (e->reads != 0) << KMAP_READ | (e->writes != 0) << KMAP_WRITE |
 			       (e->frees != 0) << KMAP_FREE;
-		bool fresh;
-		int64_t at;
+		struct touched *to;
 
 		if (!ops)
 			continue;
-		at = kmap_table_get(&t, (struct kmap_key){ w->u->of[e->key.b], e->key.a, 0 }, &fresh);
-		ok = at >= 0;
+		to = kmap_table_elem(&t, (struct kmap_key){ w->u->of[e->key.b], e->key.a, 0 }, NULL);
+		ok = to;
 		if (ok)
-			((struct touched *)t.v)[at].ops |= ops;
+			to->ops |= ops;
 	}
 	v = t.v;
 	for (size_t i = 0; ok && i < t.n; i++) {

@@ -45,13 +45,10 @@ static int compress_touch(struct kmap_compress *c, struct kmap_table *t,
 			  struct kmap_key k, uint64_t writes, uint64_t reads,
 			  uint64_t frees, struct atw_err *err)
 {
-	bool fresh;
-	int64_t i = kmap_table_get(t, k, &fresh);
-	struct edge *e;
+	struct edge *e = kmap_table_elem(t, k, NULL);
 
-	if (i < 0)
+	if (!e)
 		return compress_nomem(c, err);
-	e = (struct edge *)t->v + i;
 	compress_add(&e->writes, writes);
 	compress_add(&e->reads, reads);
 	compress_add(&e->frees, frees);

@@ -86,11 +86,10 @@ static void drain_take_tasks(struct kmap_drain *d)
 
 	for (; d->ntasks < n && d->ntasks < KSHARE_TASKS; d->ntasks++) {
 		const struct kmap_key key = { (uint32_t)d->s->task[d->ntasks].task_id, 0, 0 };
-		bool fresh;
-		int64_t i = kmap_table_get(&d->tasks, key, &fresh);
+		struct drain_name *name = kmap_table_elem(&d->tasks, key, NULL);
 
-		if (i >= 0)
-			((struct drain_name *)d->tasks.v)[i].at = d->ntasks;
+		if (name)
+			name->at = d->ntasks;
 	}
 }
 
@@ -100,18 +99,18 @@ int drain_put_task(struct kmap_drain *d, int32_t task_id, struct atw_err *err)
 	const struct kmap_key key = { (uint32_t)kshare_pid(task_id), 0, 0 };
 	struct drain_said *said;
 	char name[KMAP_LINE];
-	int64_t i, at;
+	int64_t at;
 	bool fresh;
 
 	if (task_id < 0 || d->o.version != KMAP_V4 || d->recent[kshare_pid(task_id) & 255] == task_id + 1)
 		return ATW_OK;
 	drain_take_tasks(d);
 	at = kmap_table_find(&d->tasks, (struct kmap_key){ (uint32_t)task_id, 0, 0 });
-	i = at >= 0 || kmap_table_find(&d->said, key) >= 0 ? kmap_table_get(&d->said, key, &fresh) : -1;
-	if (i < 0)
+	said = at >= 0 || kmap_table_find(&d->said, key) >= 0
+		       ? kmap_table_elem(&d->said, key, &fresh) : NULL;
+	if (!said)
 		return ATW_OK;
 	d->recent[kshare_pid(task_id) & 255] = task_id + 1;
-	said = &((struct drain_said *)d->said.v)[i];
 	if (!fresh && said->task_id == task_id)
 		return ATW_OK;
 	said->task_id = task_id;

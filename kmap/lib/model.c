@@ -100,9 +100,7 @@ static int64_t kmap_model_cache_of(struct kmap_model *m, const struct kmap_objec
 
 int64_t kmap_code_of(struct kmap_model *m, uint64_t ip)
 {
-	bool fresh;
-
-	return kmap_table_get(&m->code, (struct kmap_key){ ip, 0, 0 }, &fresh);
+	return kmap_table_get(&m->code, (struct kmap_key){ ip, 0, 0 }, NULL);
 }
 
 bool kmap_is_code(uint64_t ip)
@@ -115,6 +113,7 @@ static int64_t kmap_model_site_of(struct kmap_model *m, const struct kmap_object
 {
 	int64_t cache = kmap_model_cache_of(m, o), i, code;
 	const char *name = NULL;
+	struct kmap_site *s;
 	bool fresh;
 
 	if (cache < 0 ||
@@ -124,24 +123,17 @@ static int64_t kmap_model_site_of(struct kmap_model *m, const struct kmap_object
 			   (uintptr_t)name }, &fresh);
 	if (i < 0 || !fresh)
 		return i;
-	kmap_site(m, (size_t)i)->name = name;
-	kmap_site(m, (size_t)i)->cache = (uint32_t)cache;
-	kmap_site(m, (size_t)i)->code = KMAP_NONE;
-	if (!kmap_is_code(o->alloc_ip))
-		return i;
-	code = kmap_code_of(m, o->alloc_ip);
-	if (code < 0)
-		return -1;
-	kmap_site(m, (size_t)i)->code = (uint32_t)code;
-	return i;
+	code = kmap_is_code(o->alloc_ip) ? kmap_code_of(m, o->alloc_ip) : KMAP_NONE;
+	s = kmap_site(m, (size_t)i);
+	s->name = name;
+	s->cache = (uint32_t)cache;
+	s->code = code < 0 ? KMAP_NONE : (uint32_t)code;
+	return code < 0 ? -1 : i;
 }
 
 struct kmap_edge *kmap_edge_of(struct kmap_model *m, uint64_t site, uint64_t code)
 {
-	bool fresh;
-	int64_t i = kmap_table_get(&m->edge, (struct kmap_key){ site, code, 0 }, &fresh);
-
-	return i < 0 ? NULL : kmap_edge(m, (size_t)i);
+	return kmap_table_elem(&m->edge, (struct kmap_key){ site, code, 0 }, NULL);
 }
 
 /* ---- records ---- */
@@ -217,18 +209,15 @@ static int kmap_model_on_line(struct kmap_model *m, const struct kmap_access *a,
 {
 	const struct kmap_open *now = &m->now;
 	struct kmap_line *l;
-	bool fresh;
-	int64_t i;
 
 	if (!m->bound) {
 		m->unbound++;
 		return ATW_OK;
 	}
-	i = kmap_table_get(&m->line, (struct kmap_key){ kmap_site(m, now->site)->cache, a->line, 0 },
-			   &fresh);
-	if (i < 0)
+	l = kmap_table_elem(&m->line, (struct kmap_key){ kmap_site(m, now->site)->cache, a->line, 0 },
+			    NULL);
+	if (!l)
 		return atw_err_nomem(err);
-	l = kmap_line(m, (size_t)i);
 	kmap_add(&l->reads, a->reads);
 	kmap_add(&l->writes, a->writes);
 	l->objects++;
@@ -238,15 +227,13 @@ static int kmap_model_on_line(struct kmap_model *m, const struct kmap_access *a,
 static int kmap_model_on_call(struct kmap_model *m, const struct kmap_call *c,
 			      struct atw_err *err)
 {
-	int64_t from = kmap_code_of(m, c->from), to, i;
-	bool fresh;
+	int64_t from = kmap_code_of(m, c->from), to = from < 0 ? -1 : kmap_code_of(m, c->to);
+	const struct kmap_key key = { (uint64_t)from, (uint64_t)to, 0 };
+	struct kmap_call_edge *e = to < 0 ? NULL : kmap_table_elem(&m->call, key, NULL);
 
-	to = from < 0 ? -1 : kmap_code_of(m, c->to);
-	i = to < 0 ? -1 : kmap_table_get(&m->call, (struct kmap_key){ (uint64_t)from,
-					 (uint64_t)to, 0 }, &fresh);
-	if (i < 0)
+	if (!e)
 		return atw_err_nomem(err);
-	kmap_add(&kmap_call(m, (size_t)i)->count, c->count);
+	kmap_add(&e->count, c->count);
 	kmap_add(&kmap_code(m, (size_t)from)->calls, c->count);
 	return ATW_OK;
 }

@@ -142,11 +142,7 @@ static unsigned objects_bits_of(uint64_t time)
 static struct kmap_time *objects_time_of(struct kmap_model *m, uint32_t cache,
 					 uint64_t time)
 {
-	bool fresh;
-	int64_t i = kmap_table_get(
-		&m->time, (struct kmap_key){cache, objects_bits_of(time), 0}, &fresh);
-
-	return i < 0 ? NULL : (struct kmap_time *)m->time.v + i;
+	return kmap_table_elem(&m->time, (struct kmap_key){ cache, objects_bits_of(time), 0 }, NULL);
 }
 
 static int objects_add_life(struct kmap_model *m, uint32_t cache,
@@ -277,7 +273,7 @@ uint64_t kmap_objects_free_time(const struct kmap_model *m, uint64_t time)
 static int objects_leave(struct kmap_model *m)
 {
 	const struct kmap_open *o = &m->now;
-	bool fresh;
+	struct kmap_open *kept;
 	int64_t i;
 
 	if (!m->bound)
@@ -285,11 +281,10 @@ static int objects_leave(struct kmap_model *m)
 	m->bound = false;
 	m->now.undated |= o->part_touched && !o->part_used;
 	if (!o->ended) {
-		i = kmap_table_get(&m->open, o->key, &fresh);
-		if (i < 0)
-			return ATW_E_NOMEM;
-		((struct kmap_open *)m->open.v)[i] = *o;
-		return ATW_OK;
+		kept = kmap_table_elem(&m->open, o->key, NULL);
+		if (kept)
+			*kept = *o;
+		return kept ? ATW_OK : ATW_E_NOMEM;
 	}
 	i = kmap_table_find(&m->open, o->key);
 	if (i >= 0)

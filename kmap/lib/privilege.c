@@ -104,10 +104,7 @@ struct reach {
 static struct reach *privilege_reach(struct kmap_table *t, uint64_t unit, uint64_t to,
 				     bool call)
 {
-	bool fresh;
-	int64_t i = kmap_table_get(t, (struct kmap_key){ unit, to, call }, &fresh);
-
-	return i < 0 ? NULL : (struct reach *)t->v + i;
+	return kmap_table_elem(t, (struct kmap_key){ unit, to, call }, NULL);
 }
 
 static bool privilege_add_reaches(struct kmap_table *t, const struct kmap_model *m,

@@ -15,13 +15,12 @@ int64_t kmap_processes_get(struct kmap_model *m, int64_t pid, const char *task)
 
 int kmap_processes_name(struct kmap_model *m, int64_t pid, const char *task)
 {
-	bool fresh;
-	int64_t i = kmap_table_get(&m->current, (struct kmap_key){ (uint64_t)pid, 0, 0 }, &fresh);
+	struct kmap_current *now =
+		kmap_table_elem(&m->current, (struct kmap_key){ (uint64_t)pid, 0, 0 }, NULL);
 
-	if (i < 0)
-		return ATW_E_NOMEM;
-	((struct kmap_current *)m->current.v)[i].task = task;
-	return ATW_OK;
+	if (now)
+		now->task = task;
+	return now ? ATW_OK : ATW_E_NOMEM;
 }
 
 /*

@@ -7,19 +7,15 @@
 static int kmap_report_add_pairs(struct kmap_view *v, const struct kmap_model *m,
 				 struct atw_err *err)
 {
-	bool fresh;
-
 	kmap_table_init(&v->pair, sizeof(struct kmap_pair));
 	for (size_t i = 0; i < m->edge.n; i++) {
 		const struct kmap_edge *e = kmap_edge(m, i);
-		struct kmap_pair *p;
-		int64_t at = kmap_table_get(&v->pair, (struct kmap_key){
-					    kmap_site(m, e->key.a)->cache,
-					    v->units.of[e->key.b], 0 }, &fresh);
+		struct kmap_pair *p = kmap_table_elem(&v->pair, (struct kmap_key){
+						      kmap_site(m, e->key.a)->cache,
+						      v->units.of[e->key.b], 0 }, NULL);
 
-		if (at < 0)
+		if (!p)
 			return atw_err_nomem(err);
-		p = kmap_pair(v, (size_t)at);
 		kmap_add(&p->reads, e->reads);
 		kmap_add(&p->writes, e->writes);
 		kmap_add(&p->frees, e->frees);

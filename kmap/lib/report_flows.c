@@ -93,18 +93,15 @@ static int flows_init(struct flows *f, const struct kmap_query *a, struct atw_er
 	for (size_t i = 0; i < a->m->edge.n; i++) {
 		const struct kmap_edge *e = kmap_edge(a->m, i);
 		struct flow_end *to;
-		bool fresh;
-		int64_t at;
 
 		if (!flows_is_site(a->m, kmap_site(a->m, e->key.a)))
 			continue;
-		at = kmap_table_get(&f->ends, (struct kmap_key){ e->key.a,
-				    f->view.units.of[e->key.b], 0 }, &fresh);
-		if (at < 0) {
+		to = kmap_table_elem(&f->ends, (struct kmap_key){ e->key.a,
+				     f->view.units.of[e->key.b], 0 }, NULL);
+		if (!to) {
 			flows_deinit(f);
 			return atw_err_nomem(err);
 		}
-		to = (struct flow_end *)f->ends.v + at;
 		kmap_add(&to->reads, e->reads);
 		kmap_add(&to->writes, e->writes);
 	}
@@ -226,13 +223,12 @@ struct report_flows_sum {
 static int flows_add(void *arg, const struct flow_end *w, const struct flow_end *rd,
 		     struct atw_err *err)
 {
-	struct kmap_table *t = arg;
-	bool fresh;
-	int64_t i = kmap_table_get(t, (struct kmap_key){ w->key.b, rd->key.b, 0 }, &fresh);
+	struct report_flows_sum *sum =
+		kmap_table_elem(arg, (struct kmap_key){ w->key.b, rd->key.b, 0 }, NULL);
 
-	if (i < 0)
+	if (!sum)
 		return atw_err_nomem(err);
-	kmap_add(&((struct report_flows_sum *)t->v)[i].reads, rd->reads);
+	kmap_add(&sum->reads, rd->reads);
 	return ATW_OK;
 }
 

@@ -83,8 +83,9 @@ int64_t kmap_table_get(struct kmap_table *t, struct kmap_key k, bool *fresh)
 	if (!table_grow(t))
 		return -1;
 	i = table_place(t, k);
-	*fresh = !t->slot[i].at;
-	if (!*fresh)
+	if (fresh)
+		*fresh = !t->slot[i].at;
+	if (t->slot[i].at)
 		return (int64_t)t->slot[i].at - 1;
 	if (t->n >= UINT32_MAX / 2 || !array_reserve(&t->v, &t->cap, t->n + 1, t->elem))
 		return -1;
@@ -92,6 +93,13 @@ int64_t kmap_table_get(struct kmap_table *t, struct kmap_key k, bool *fresh)
 	*table_at(t, t->n) = k;
 	t->slot[i] = (struct kmap_slot){ table_tag(k), (uint32_t)++t->n };
 	return (int64_t)t->n - 1;
+}
+
+void *kmap_table_elem(struct kmap_table *t, struct kmap_key k, bool *fresh)
+{
+	int64_t i = kmap_table_get(t, k, fresh);
+
+	return i < 0 ? NULL : table_at(t, (size_t)i);
 }
 
 /* Those behind a gap that would not be found past it move into it. */

@@ -31,9 +31,11 @@ void kmap_table_init(struct kmap_table *t, size_t elem);
 void kmap_table_deinit(struct kmap_table *t);
 /*
  * Its number, from 0 in the order they were met; a new one is zeroed but for its
- * key. -1: no memory, or more of them than can be.
+ * key. -1: no memory, or more of them than can be. `fresh` may be NULL.
  */
 int64_t kmap_table_get(struct kmap_table *t, struct kmap_key k, bool *fresh);
+/* The element, which stays in place until there is another new one. NULL: as -1. */
+void *kmap_table_elem(struct kmap_table *t, struct kmap_key k, bool *fresh);
 /* -1: there is none. */
 int64_t kmap_table_find(const struct kmap_table *t, struct kmap_key k);
 /* The last one takes its number. */
