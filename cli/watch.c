@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "common/ending.h"
-#include "common/pidfd.h"
 
 enum { TRIES = 3 };
 

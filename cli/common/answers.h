@@ -84,14 +84,9 @@ int answers_check_pictures(struct answers *a, struct atw_err *err);
 int answers_open_page(struct answers *a, struct atw_err *err);
 int answers_print_pictures(struct answers *a, struct atw_err *err);
 
-/* answers_folder.c */
-/* "FOLDER/NAME.ending", or -o itself where one answer is all. false: it is too long. */
+/* For answers_picture.c. "FOLDER/NAME.ending", or -o itself where one answer is all. false: it is too long. */
 bool answers_path(const struct answers *a, size_t i, const char *ending, char path[4096]);
 /* The folder for several, if -o names one. A signal that ends all of it takes it along. */
 int answers_folder(struct answers *a, struct atw_err *err);
-/* Installs the signal handlers again, after other code has replaced them. */
-void answers_catch(const struct answers *a);
-/* Renames all complete files to their final names. */
-int answers_name(struct answers *a, struct atw_err *err);
 
 #endif

@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "target/procfs.h"
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
@@ -78,4 +82,22 @@ void ending_notify(void (*on_signal)(void))
 	first_signal = (struct timespec){ 0 };
 	notify = on_signal;
 	ending_on_signal(SA_RESTART);
+}
+
+/* ---- processes that end ---- */
+
+int pidfd_hold(uint64_t pid)
+{
+	uint32_t tgid;
+
+	if (!pid || pid > UINT32_MAX || proc_tgid((uint32_t)pid, &tgid, NULL) != ATW_OK)
+		return -1;
+	return (int)syscall(SYS_pidfd_open, tgid, 0);
+}
+
+bool pidfd_has_ended(int fd)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+
+	return fd >= 0 && poll(&p, 1, 0) > 0;
 }

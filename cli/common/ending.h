@@ -4,6 +4,8 @@
 #define CLI_ENDING_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Those that end it: SIGINT, SIGTERM, SIGHUP. */
 void ending_signals(sigset_t *ret);
@@ -17,5 +19,12 @@ void ending_catch(void (*tidy)(void));
  * second later or more, ends the program at once, as above.
  */
 void ending_notify(void (*notify)(void));
+
+/* ---- a process held by a pidfd: the kernel reports its end, of a zombie as well ---- */
+
+/* Of the process, if `pid` is a thread of it; to be closed. -1: there is none. */
+int pidfd_hold(uint64_t pid);
+/* Readable when it has ended; -1 never does. */
+bool pidfd_has_ended(int fd);
 
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/common/pidfd.h"
+#include "cli/common/ending.h"
 #include "format/btf.h"
 #include "linux/kernel.h"
 #include "kmap/lib/introduce.h"

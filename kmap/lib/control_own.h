@@ -98,13 +98,6 @@ char *control_stats(struct kmap_controls *c);
 char *control_graph(const struct kmap_controls *c);
 char *control_globals(const struct kmap_controls *c);
 
-int control_stream_open(struct kmap_reading *r, struct atw_err *err);
-/* Without the lock. */
-ssize_t control_stream_read(struct kmap_reading *r, char *buf, size_t len,
-			    bool (*stop)(void *arg), void *arg);
-/* With it: what was read is gone from kmap as well. */
-void control_stream_end(struct kmap_reading *r);
-
 /* kmap's text, at any place of it. */
 typedef ssize_t (*control_source)(void *arg, char *buf, size_t len, uint64_t at);
 /* `freed`: how many bytes of kmap there are up to what lives. */
