@@ -135,15 +135,9 @@ static int find_put(struct find *f, const struct find_owner *w, const struct row
 	return atw_output_row(f->out, &row, err);
 }
 
-static void find_set_text(struct row *r, enum col c, const char *s)
-{
-	r->v[c].s = s;
-	r->have |= COL(c);
-}
-
 static void find_set_owner(struct row *r, const struct find_owner *w)
 {
-	find_set_text(r, C_TASK, w->task);
+	row_text(r, C_TASK, w->task);
 	if (w->have_pid)
 		row_set(r, C_PID, w->pid);
 }
@@ -229,7 +223,7 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 			row_flags(&f->list, &r, h->va, h->flags);
 	}
 	if (area)
-		find_set_text(&r, C_AREA, area);
+		row_text(&r, C_AREA, area);
 	if (h->kind == ATW_TABLE)
 		f->entries += h->times;
 	else

@@ -84,14 +84,10 @@ static int map_put(struct map_state *m, const struct mmu_range *g, struct atw_er
 {
 	const struct atw_paging *pg = &m->list.space->paging;
 	struct row r = { 0 };
-	struct atw_region area;
 	enum state st;
 	int64_t node;
 
-	if (listing_area(&m->list, g->va.u, g->va.u + (g->size - 1), &area)) {
-		r.v[C_AREA].s = area.name;
-		r.have |= COL(C_AREA);
-	}
+	row_area(&m->list, &r, g->va.u, g->va.u + (g->size - 1));
 	row_subject(&m->list, &r);
 	row_set(&r, C_ADDRESS, g->va.u);
 	row_set(&r, C_END, g->va.u + g->size);
@@ -364,32 +360,23 @@ static int map_take_look(void *arg, struct map_look *l, struct atw_err *err)
 
 static void map_summary(struct map_state *m)
 {
+	static const char is[] = "range is", are[] = "ranges are";
+
 	map_sizes_note(&m->sizes, m->rows, m->out);
 	node_sum_note(&m->node.sum, m->out);
-	if (m->repeats)
-		atw_output_note(m->out, "%" PRIu64 " of them (state repeat) %s for recurring tables, which repeat the bytes just before them; --all lists every page",
-				m->repeats, m->repeats == 1 ? "stands" : "stand");
-	if (m->mixed)
-		atw_output_note(m->out, "%" PRIu64 " range%s pages of different rights (n/a), which filters on rights do not match",
-				m->mixed, m->mixed == 1 ? " merges" : "s merge");
-	if (m->soft)
-		atw_output_note(m->out, "%" PRIu64 " %s a value that the CPU ignores (swap, protnone, ...)",
-				m->soft, m->soft == 1 ? "entry holds" : "entries hold");
-	if (m->lost)
-		atw_output_note(m->out, "%" PRIu64 " range%s lost: page tables are missing from the source",
-				m->lost, m->lost == 1 ? " is" : "s are");
-	if (m->excluded)
-		atw_output_note(m->out, "%" PRIu64 " range%s unknown: page tables were excluded from the dump",
-				m->excluded, m->excluded == 1 ? " is" : "s are");
-	if (m->damaged)
-		atw_output_note(m->out, "%" PRIu64 " range%s unknown: page tables are damaged",
-				m->damaged, m->damaged == 1 ? " is" : "s are");
-	if (m->unstable)
-		atw_output_note(m->out, "%" PRIu64 " range%s unstable: page tables kept changing while being read",
-				m->unstable, m->unstable == 1 ? " is" : "s are");
-	if (m->bad)
-		atw_output_note(m->out, "%" PRIu64 " %s bad: reserved bits are set",
-				m->bad, m->bad == 1 ? "entry is" : "entries are");
+	note_number(m->out, m->repeats, "of them (state repeat) stands", "of them (state repeat) stand",
+		    "for recurring tables, which repeat the bytes just before them; --all lists every page");
+	note_number(m->out, m->mixed, "range merges", "ranges merge",
+		    "pages of different rights (n/a), which filters on rights do not match");
+	note_number(m->out, m->soft, "entry holds", "entries hold",
+		    "a value that the CPU ignores (swap, protnone, ...)");
+	note_number(m->out, m->lost, is, are, "lost: page tables are missing from the source");
+	note_number(m->out, m->excluded, is, are,
+		    "unknown: page tables were excluded from the dump");
+	note_number(m->out, m->damaged, is, are, "unknown: page tables are damaged");
+	note_number(m->out, m->unstable, is, are,
+		    "unstable: page tables kept changing while being read");
+	note_number(m->out, m->bad, "entry is", "entries are", "bad: reserved bits are set");
 }
 
 static bool map_parse_split(const char *list, unsigned *ret, char *why, size_t len)

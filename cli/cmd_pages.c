@@ -298,31 +298,24 @@ static void pages_summary(struct pages *p)
 			p->c->filter ? " before --filter" : "");
 	pages_note_sums(p);
 	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
-		atw_output_note(p->out, "%" PRIu64 " range%s unknown: not recorded in the capture",
-				p->lost, p->lost == 1 ? " is" : "s are");
+		note_number(p->out, p->lost, "range is", "ranges are",
+			    "unknown: not recorded in the capture");
 	else if (p->lost + p->excluded + p->damaged)
 		atw_output_note(p->out, "%" PRIu64 " table%s cannot be read: %" PRIu64 " not in the source, %" PRIu64 " excluded from the dump, %" PRIu64 " damaged",
 				p->lost + p->excluded + p->damaged,
 				p->lost + p->excluded + p->damaged == 1 ? "" : "s",
 				p->lost, p->excluded, p->damaged);
-	if (p->unstable)
-		atw_output_note(p->out, "%" PRIu64 " table%s unstable: kept changing while being read",
-				p->unstable, p->unstable == 1 ? " is" : "s are");
+	note_number(p->out, p->unstable, "table is", "tables are",
+		    "unstable: kept changing while being read");
 	if (p->stale)
 		atw_output_note(p->out, GIVEN_BACK, p->stale, p->stale == 1 ? " was" : "s were");
-	if (p->bad)
-		atw_output_note(p->out, "%" PRIu64 " %s bad: reserved bits are set", p->bad,
-				p->bad == 1 ? "entry is" : "entries are");
-	if (p->unread)
-		atw_output_note(p->out, "%" PRIu64 " read error%s: see standard error",
-				p->unread, p->unread == 1 ? "" : "s");
-	if (p->unsplit)
-		atw_output_note(p->out, "%" PRIu64 " large page%s one row: %s more than --all lists page by page",
-				p->unsplit, p->unsplit == 1 ? " is" : "s are each",
-				p->unsplit == 1 ? "it maps" : "they map");
-	if (p->pageless)
-		atw_output_note(p->out, "%" PRIu64 " page%s no struct page: memory of devices, or not in the source",
-				p->pageless, p->pageless == 1 ? " has" : "s have");
+	note_number(p->out, p->bad, "entry is", "entries are", "bad: reserved bits are set");
+	note_number(p->out, p->unread, "read error:", "read errors:", "see standard error");
+	note_number(p->out, p->unsplit, "large page is one row: it maps",
+		    "large pages are each one row: they map",
+		    "more than --all lists page by page");
+	note_number(p->out, p->pageless, "page has", "pages have",
+		    "no struct page: memory of devices, or not in the source");
 }
 
 /* Why the answer is one in part, in one sentence each. */

@@ -57,13 +57,8 @@ static void walk_fill_step(const struct listing *l, struct row *r,
 static void walk_fill_slot(struct walk_out *w, struct row *r, uint64_t address,
 			   uint64_t slot, uint64_t size)
 {
-	struct atw_region area;
-
 	row_subject(&w->list, r);
-	if (listing_area(&w->list, address, address, &area)) {
-		r->v[C_AREA].s = area.name;
-		r->have |= COL(C_AREA);
-	}
+	row_area(&w->list, r, address, address);
 	row_set(r, C_ADDRESS, address);
 	row_set(r, C_END, slot + size);
 	row_set(r, C_SIZE, size);

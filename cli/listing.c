@@ -168,15 +168,20 @@ void warn_lacks(const struct common *c, const struct session *o, const struct pr
 	print_error(&e);
 }
 
+void note_number(struct atw_output *out, uint64_t n, const char *one, const char *many,
+		 const char *rest)
+{
+	if (n)
+		atw_output_note(out, "%" PRIu64 " %s %s", n, n == 1 ? one : many, rest);
+}
+
 void row_subject(const struct listing *l, struct row *r)
 {
 	if (!l->src->subject.mm)
 		return;
 	row_set(r, C_PID, l->src->subject.pid);
-	if (!l->src->subject.task[0])
-		return;
-	r->v[C_TASK].s = l->src->subject.task;
-	r->have |= COL(C_TASK);
+	if (l->src->subject.task[0])
+		row_text(r, C_TASK, l->src->subject.task);
 }
 
 /* ---- areas of a process ---- */
@@ -287,4 +292,12 @@ bool listing_area(struct listing *l, uint64_t first, uint64_t last,
 		  struct atw_region *ret)
 {
 	return listing_region(l, first, ret) && ret->first.u <= first && last <= ret->last.u;
+}
+
+void row_area(struct listing *l, struct row *r, uint64_t first, uint64_t last)
+{
+	struct atw_region area;
+
+	if (listing_area(l, first, last, &area))
+		row_text(r, C_AREA, area.name);
 }

@@ -59,6 +59,12 @@ static inline void row_set(struct row *r, enum col c, uint64_t u)
 	r->have |= COL(c);
 }
 
+static inline void row_text(struct row *r, enum col c, const char *s)
+{
+	r->v[c].s = s;
+	r->have |= COL(c);
+}
+
 static inline int row_put(const struct row *r, struct atw_output *out,
 			  struct atw_err *err)
 {
@@ -93,6 +99,9 @@ struct provider;
 struct vma_cursor;
 void listing_areas(struct listing *l, struct vma_cursor *c);
 
+/* A note that begins with a number: "N ONE REST", "N MANY REST", or none if it is 0. */
+void note_number(struct atw_output *out, uint64_t n, const char *one, const char *many,
+		 const char *rest);
 /* Warns once about data that a provider lacks, with a hint. */
 void warn_lacks(const struct common *c, const struct session *o, const struct provider *p);
 
@@ -102,6 +111,8 @@ void warn_lacks(const struct common *c, const struct session *o, const struct pr
  * known which process the tables are of.
  */
 bool listing_region(struct listing *l, uint64_t address, struct atw_region *ret);
+/* Its name in the row, if all of first..last is in one area. */
+void row_area(struct listing *l, struct row *r, uint64_t first, uint64_t last);
 /* The same, and all of first..last is in it. */
 bool listing_area(struct listing *l, uint64_t first, uint64_t last,
 		  struct atw_region *ret);

@@ -50,7 +50,6 @@ static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *
 	struct row row = { 0 };
 	bool there = r->state == PAGE_PRESENT;   /* as page tables have it */
 	uint64_t page = r->have & RUN_SIZE_HIDDEN ? 0 : r->slot;
-	struct atw_region area;
 	uint64_t before;
 	int rc;
 
@@ -61,10 +60,7 @@ static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *
 		return ATW_OK;
 	}
 	before = atw_output_rows(o->out);
-	if (listing_area(o->list, p->va, p->va + (p->size - 1), &area)) {
-		row.v[C_AREA].s = area.name;
-		row.have |= COL(C_AREA);
-	}
+	row_area(o->list, &row, p->va, p->va + (p->size - 1));
 	row_set(&row, C_ADDRESS, p->va);
 	row_set(&row, C_END, p->end);
 	row_set(&row, C_SIZE, p->size);
@@ -81,8 +77,7 @@ static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *
 	if (r->have & RUN_FLAGS)
 		row_set(&row, C_FLAGS, r->flags);
 	row_set(&row, C_PID, o->prov->task[o->task].pid);
-	row.v[C_TASK].s = o->prov->task[o->task].name;
-	row.have |= COL(C_TASK);
+	row_text(&row, C_TASK, o->prov->task[o->task].name);
 	if (there && p->node != NODE_NONE)
 		row_set(&row, C_NODE, (uint64_t)p->node);
 	rc = row_put(&row, o->out, err);

@@ -189,10 +189,20 @@ int kmap_model_end(struct kmap_model *m, struct atw_err *err);
 /* NULL is fine. */
 void kmap_model_close(struct kmap_model *m);
 
-static inline struct kmap_cache *kmap_cache(const struct kmap_model *m, size_t i)
-{
-	return (struct kmap_cache *)m->cache.v + i;
-}
+/* kmap_cache(m, i) and so on: element `i` of each table. */
+#define KMAP_ELEMENT(name, table, type) \
+	static inline struct type *name(const struct kmap_model *m, size_t i) \
+	{ \
+		return (struct type *)m->table.v + i; \
+	}
+KMAP_ELEMENT(kmap_cache, cache, kmap_cache)
+KMAP_ELEMENT(kmap_site, site, kmap_site)
+KMAP_ELEMENT(kmap_code, code, kmap_code)
+KMAP_ELEMENT(kmap_edge, edge, kmap_edge)
+KMAP_ELEMENT(kmap_call, call, kmap_call_edge)
+KMAP_ELEMENT(kmap_line, line, kmap_line)
+KMAP_ELEMENT(kmap_process, process, kmap_process)
+#undef KMAP_ELEMENT
 
 /* Zeroes, if no object of cache `c` took so long. */
 static inline const struct kmap_time *kmap_time(const struct kmap_model *m, size_t c, unsigned i)
@@ -201,36 +211,6 @@ static inline const struct kmap_time *kmap_time(const struct kmap_model *m, size
 	int64_t at = kmap_table_find(&m->time, (struct kmap_key){ c, i, 0 });
 
 	return at < 0 ? &none : (const struct kmap_time *)m->time.v + at;
-}
-
-static inline struct kmap_site *kmap_site(const struct kmap_model *m, size_t i)
-{
-	return (struct kmap_site *)m->site.v + i;
-}
-
-static inline struct kmap_code *kmap_code(const struct kmap_model *m, size_t i)
-{
-	return (struct kmap_code *)m->code.v + i;
-}
-
-static inline struct kmap_edge *kmap_edge(const struct kmap_model *m, size_t i)
-{
-	return (struct kmap_edge *)m->edge.v + i;
-}
-
-static inline struct kmap_call_edge *kmap_call(const struct kmap_model *m, size_t i)
-{
-	return (struct kmap_call_edge *)m->call.v + i;
-}
-
-static inline struct kmap_line *kmap_line(const struct kmap_model *m, size_t i)
-{
-	return (struct kmap_line *)m->line.v + i;
-}
-
-static inline struct kmap_process *kmap_process(const struct kmap_model *m, size_t i)
-{
-	return (struct kmap_process *)m->process.v + i;
 }
 
 /* Are there times that say how long objects lived? */

@@ -136,6 +136,16 @@ struct chart_order *kmap_by_weight(size_t n, kmap_weight_fn *weight, const void 
 	return o;
 }
 
+int kmap_by_keys(const void *a, const void *b)
+{
+	const struct kmap_sorted *x = a, *y = b;
+
+	for (size_t i = 0; i < ARRAY_SIZE(x->key); i++)
+		if (x->key[i] != y->key[i])
+			return x->key[i] < y->key[i] ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
 /* ---- pictures ---- */
 
 const char *kmap_of(const struct kmap_query *a, const char *what, char buf[160])

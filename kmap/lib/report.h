@@ -111,6 +111,13 @@ void kmap_site_word(const struct kmap_query *a, const struct kmap_site *s, struc
 typedef uint64_t kmap_weight_fn(const void *of, size_t i);
 struct chart_order *kmap_by_weight(size_t n, kmap_weight_fn *weight, const void *of,
 				   struct atw_err *err);
+/* What rows are sorted by: numbers of which the smallest come first, and then `at`. */
+struct kmap_sorted {
+	uint64_t key[3];
+	size_t at;
+};
+/* For qsort(3). */
+int kmap_by_keys(const void *a, const void *b);
 static inline uint64_t kmap_sum(uint64_t a, uint64_t b)
 {
 	return chart_add(a, b);

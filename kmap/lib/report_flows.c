@@ -35,28 +35,11 @@ struct flow_end {
 	uint64_t reads, writes;
 };
 
-/* Of one site after the other, the unit with the most accesses first. */
-struct end {
-	uint64_t site, weight;
-	size_t at;
-};
-
 struct flows {
 	struct kmap_view view;
 	struct kmap_table ends;
 	uint64_t unknown;                /* sites that are none */
 };
-
-static int flows_compare(const void *a, const void *b)
-{
-	const struct end *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
 
 static const struct flow_end *flows_end(const struct flows *f, size_t i)
 {
@@ -108,25 +91,26 @@ static int flows_init(struct flows *f, const struct kmap_query *a, struct atw_er
 	return ATW_OK;
 }
 
-static struct end *flows_sorted(const struct flows *f, struct atw_err *err)
+/* By site, and in each the unit with the most accesses first. */
+static struct kmap_sorted *flows_sorted(const struct flows *f, struct atw_err *err)
 {
-	struct end *e = calloc(f->ends.n + 1, sizeof(*e));
+	struct kmap_sorted *e = calloc(f->ends.n + 1, sizeof(*e));
 
 	if (!e)
-		atw_err_nomem(err);
-	for (size_t i = 0; e && i < f->ends.n; i++)
-		e[i] = (struct end){
-			flows_end(f, i)->key.a,
-			kmap_sum(flows_end(f, i)->reads, flows_end(f, i)->writes), i};
-	if (e)
-		qsort(e, f->ends.n, sizeof(*e), flows_compare);
+		return atw_err_nomem(err), NULL;
+	for (size_t i = 0; i < f->ends.n; i++) {
+		const struct flow_end *x = flows_end(f, i);
+
+		e[i] = (struct kmap_sorted){ { x->key.a, ~kmap_sum(x->reads, x->writes) }, i };
+	}
+	qsort(e, f->ends.n, sizeof(*e), kmap_by_keys);
 	return e;
 }
 
 typedef int flow_fn(void *arg, const struct flow_end *writer, const struct flow_end *reader,
 		    struct atw_err *err);
 
-static int flows_of_site(const struct flows *f, const struct end *e, size_t n,
+static int flows_of_site(const struct flows *f, const struct kmap_sorted *e, size_t n,
 			 flow_fn *flow, void *arg, struct atw_err *err)
 {
 	int r = ATW_OK;
@@ -143,11 +127,11 @@ static int flows_of_site(const struct flows *f, const struct end *e, size_t n,
 static int flows_each(const struct flows *f, flow_fn *flow, void *arg,
 		      struct atw_err *err)
 {
-	_auto_free struct end *e = flows_sorted(f, err);
+	_auto_free struct kmap_sorted *e = flows_sorted(f, err);
 	int r = e ? ATW_OK : ATW_E_NOMEM;
 
 	for (size_t i = 0, to; r == ATW_OK && i < f->ends.n; i = to) {
-		for (to = i + 1; to < f->ends.n && e[to].site == e[i].site; to++)
+		for (to = i + 1; to < f->ends.n && e[to].key[0] == e[i].key[0]; to++)
 			;
 		r = flows_of_site(f, e + i, to - i < FLOW_UNITS ? to - i : FLOW_UNITS,
 				  flow, arg, err);

@@ -19,27 +19,10 @@ static const struct atw_column columns[N_COUNT] = {
 };
 static const struct atw_schema schema = { "kmap-lines", columns, N_COUNT };
 
-struct report_lines_order {
-	uint64_t weight, cache, line;
-	size_t at;
-};
-
-static int lines_compare(const void *a, const void *b)
-{
-	const struct report_lines_order *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	if (x->cache != y->cache)
-		return x->cache < y->cache ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
 static int lines_rows(const struct kmap_query *a, const struct census_out *out,
 		      struct atw_err *err)
 {
-	_auto_free struct report_lines_order *order =
-		calloc(a->m->line.n + 1, sizeof(*order));
+	_auto_free struct kmap_sorted *order = calloc(a->m->line.n + 1, sizeof(*order));
 	int r = ATW_OK;
 
 	if (!order)
@@ -48,10 +31,12 @@ static int lines_rows(const struct kmap_query *a, const struct census_out *out,
 		const struct kmap_line *l = kmap_line(a->m, i);
 		const struct kmap_sums *s = &kmap_cache(a->m, l->key.a)->s;
 
-		order[i] = (struct report_lines_order){kmap_sum(s->reads, s->writes),
-						       l->key.a, l->key.b, i};
+		/* The cache with the most accesses first. */
+		order[i] = (struct kmap_sorted){
+			{ ~kmap_sum(s->reads, s->writes), l->key.a, l->key.b }, i,
+		};
 	}
-	qsort(order, a->m->line.n, sizeof(*order), lines_compare);
+	qsort(order, a->m->line.n, sizeof(*order), kmap_by_keys);
 	for (size_t i = 0; r == ATW_OK && i < a->m->line.n; i++) {
 		const struct kmap_line *l = kmap_line(a->m, order[i].at);
 		struct report_row row = { 0 };

@@ -114,43 +114,23 @@ static const struct atw_column matrix_columns[M_COUNT] = {
 static const struct atw_schema matrix_schema = { "kmap-matrix", matrix_columns, M_COUNT };
 
 /* By cache, the hottest first, and in each by what its code does. */
-struct pair_order {
-	uint64_t cache_weight, weight;
-	size_t cache, at;
-};
-
-static int matrix_by_cache(const void *a, const void *b)
+static struct kmap_sorted *matrix_order_pairs(const struct kmap_query *a,
+					      const struct kmap_view *v, bool writes,
+					      struct atw_err *err)
 {
-	const struct pair_order *x = a, *y = b;
-
-	if (x->cache_weight != y->cache_weight)
-		return x->cache_weight > y->cache_weight ? -1 : 1;
-	if (x->cache != y->cache)
-		return x->cache < y->cache ? -1 : 1;
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static struct pair_order *matrix_order_pairs(const struct kmap_query *a,
-					     const struct kmap_view *v, bool writes,
-					     struct atw_err *err)
-{
-	struct pair_order *o = calloc(v->pair.n + 1, sizeof(*o));
+	struct kmap_sorted *o = calloc(v->pair.n + 1, sizeof(*o));
 
 	if (!o)
-		atw_err_nomem(err);
-	for (size_t i = 0; o && i < v->pair.n; i++) {
+		return atw_err_nomem(err), NULL;
+	for (size_t i = 0; i < v->pair.n; i++) {
 		const struct kmap_pair *p = kmap_pair(v, i);
 		const struct kmap_sums *s = &kmap_cache(a->m, p->key.a)->s;
+		uint64_t of_cache = writes ? s->writes : kmap_sum(s->reads, s->writes);
+		uint64_t of_code = writes ? p->writes : kmap_sum(p->reads, p->writes);
 
-		o[i] = (struct pair_order){
-			writes ? s->writes : kmap_sum(s->reads, s->writes),
-			writes ? p->writes : kmap_sum(p->reads, p->writes), p->key.a, i,
-		};
+		o[i] = (struct kmap_sorted){ { ~of_cache, p->key.a, ~of_code }, i };
 	}
-	if (o)
-		qsort(o, v->pair.n, sizeof(*o), matrix_by_cache);
+	qsort(o, v->pair.n, sizeof(*o), kmap_by_keys);
 	return o;
 }
 
@@ -161,7 +141,7 @@ static int matrix_pair_rows(const struct kmap_query *a, bool writes,
 					 struct report_row *row),
 			    const struct census_out *out, struct atw_err *err)
 {
-	_auto_free struct pair_order *order = NULL;
+	_auto_free struct kmap_sorted *order = NULL;
 	_auto_view struct kmap_view v = { 0 };
 	int r = kmap_view_init(&v, a, KMAP_FUNCTION, err);
 
