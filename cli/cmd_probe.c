@@ -202,7 +202,7 @@ static char *probe_next_line(char **text)
 }
 
 /*
- * Run by atwalk-kmap, because its file has its own capabilities: see kmap_breakpoints.c.
+ * Run by atwalk-kmap, because its file has its own capabilities: see kmap/cli/main.c.
  */
 static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o)
 {

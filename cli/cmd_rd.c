@@ -401,10 +401,8 @@ const struct command cmd_rd = {
 	.args = "SOURCE ADDRESS...",
 	.summary = "show memory by virtual or physical address",
 	.about =
-		"Reads memory at each ADDRESS through the page tables in SOURCE, and "
-		"shows it as\n"
-		"bytes, words or strings. An ADDRESS is hexadecimal, a symbol, a range "
-		"A-B or\n"
+		"Reads memory at each ADDRESS through the page tables in SOURCE, and shows it as\n"
+		"bytes, words or strings. An ADDRESS is hexadecimal, a symbol, a range A-B or\n"
 		"A+LENGTH. What is not mapped or not in SOURCE is a row with its state.\n"
 		"Exit status 1: some of it is not mapped; 4: some of it cannot be read.",
 	.common = OPT_COMMON_LISTING,

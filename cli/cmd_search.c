@@ -421,13 +421,11 @@ const struct command cmd_search = {
 	.name = "search",
 	.args = "SOURCE [RANGE...]",
 	.summary = "search memory for bytes, text, words or pointers",
-	.about = "Searches each RANGE of addresses, the whole address space of the "
-		 "process that\n"
-		 "--pid or --task names, or without both all RAM in SOURCE. A match is a "
-		 "row. Memory\n"
-		 "that is not in SOURCE cannot be searched: how much that is goes to "
-		 "standard error.\n"
-		 "Exit status 1: there is no match; 4: some of it could not be searched.",
+	.about =
+		"Searches each RANGE of addresses, the whole address space of the process that\n"
+		"--pid or --task names, or without both all RAM in SOURCE. A match is a row. Memory\n"
+		"that is not in SOURCE cannot be searched: how much that is goes to standard error.\n"
+		"Exit status 1: there is no match; 4: some of it could not be searched.",
 	.common = OPT_COMMON_LISTING,
 	.options = options,
 	.opts_size = sizeof(struct search_opts),

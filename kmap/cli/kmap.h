@@ -9,8 +9,6 @@
 /* Of the table in main.c. */
 extern const struct command kmap_record, kmap_ctl, kmap_show, kmap_report, kmap_diff,
 			    kmap_convert;
-/* The answer to `atwalk probe`; returns the exit status. */
-int kmap_breakpoints(void);
 
 /* Is the output compressed: by --zstd, or by a name that ends in .zst? */
 bool kmap_is_packed(const struct common *c, bool zstd);

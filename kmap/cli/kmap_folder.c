@@ -217,9 +217,7 @@ static int folder_on_release(const char *path, struct fuse_file_info *info)
 /* The last message of the library. */
 static char last_message[200];
 
-static void folder_on_log(enum fuse_log_level level, const char *fmt, va_list ap)
-	ATW_PRINTF(2, 0);
-static void folder_on_log(enum fuse_log_level level, const char *fmt, va_list ap)
+ATW_PRINTF(2, 0) static void folder_on_log(enum fuse_log_level level, const char *fmt, va_list ap)
 {
 	(void)level;
 	vsnprintf(last_message, sizeof(last_message), fmt, ap);

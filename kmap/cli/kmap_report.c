@@ -60,8 +60,7 @@ static int kmap_cli_report_out_row(void *arg, const struct atw_row *row,
 	return atw_output_row(arg, row, err);
 }
 
-static void kmap_cli_report_out_note(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
-static void kmap_cli_report_out_note(void *arg, const char *fmt, ...)
+ATW_PRINTF(2, 3) static void kmap_cli_report_out_note(void *arg, const char *fmt, ...)
 {
 	va_list ap;
 	char *text;
@@ -74,9 +73,7 @@ static void kmap_cli_report_out_note(void *arg, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void kmap_cli_report_out_left_out(void *arg, enum atw_param param, const char *fmt,
-					 ...) ATW_PRINTF(3, 4);
-static void kmap_cli_report_out_left_out(void *arg, enum atw_param param, const char *fmt,
+ATW_PRINTF(3, 4) static void kmap_cli_report_out_left_out(void *arg, enum atw_param param, const char *fmt,
 					 ...)
 {
 	char text[200];

@@ -54,8 +54,7 @@ static bool socket_send_all(int fd, const char *buf, size_t len)
 	return io_write(fd, buf, len) == len;
 }
 
-static bool socket_printf(int fd, const char *fmt, ...) ATW_PRINTF(2, 3);
-static bool socket_printf(int fd, const char *fmt, ...)
+ATW_PRINTF(2, 3) static bool socket_printf(int fd, const char *fmt, ...)
 {
 	char line[LINE + sizeof(((struct atw_err *)0)->text)];
 	va_list ap;

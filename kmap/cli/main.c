@@ -4,6 +4,8 @@
  * executes it, and messages use that name.
  */
 #include "kmap.h"
+#include "host/caps.h"
+#include "kmap/lib/live_watch.h"
 
 static const struct command *const commands[] = {
 	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert, NULL,
@@ -60,6 +62,30 @@ static int kmap_cli_main_unknown_command(const char *word)
 /* Nothing here takes a SOURCE. */
 static const struct command_words words = { 0 };
 
+/*
+ * Can accesses to the running kernel be sampled by breakpoints? `atwalk probe` runs this
+ * program instead of checking its own process, because capabilities belong to a program
+ * file. The output is four lines: yes or no, the reason, a hint, and a command; the last
+ * two may be empty.
+ */
+static int main_breakpoints(void)
+{
+	struct live_watch *w = NULL;
+	struct atw_err err = { 0 };
+	unsigned n;
+
+	if (live_watch_open(&w, &n, &err) == ATW_OK) {
+		printf("yes\n%u words at once can be watched on each CPU\n\n\n", n);
+	} else {
+		if (err.status == ATW_E_PERM)
+			host_hint_setcap(&err, "cap_sys_admin");
+		printf("no\n%s\n%s\n%s\n", err.text, err.hint,
+		       err.command ? err.hint + err.command : "");
+	}
+	live_watch_close(w);
+	return command_written();
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *cmd = argc > 1 ? kmap_cli_main_find_command(argv[1]) : NULL;
@@ -70,6 +96,6 @@ int main(int argc, char **argv)
 	if (argc > 1 && is_help_word(argv[1]))
 		return kmap_cli_main_show_help(argc > 2 ? argv[2] : NULL);
 	if (argc == 2 && !strcmp(argv[1], "--breakpoints"))
-		return kmap_breakpoints();
+		return main_breakpoints();
 	return kmap_cli_main_unknown_command(argc > 1 ? argv[1] : NULL);
 }

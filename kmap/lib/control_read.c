@@ -10,8 +10,7 @@
 
 /* ---- small ones ---- */
 
-static char *control_read_printed(const char *fmt, ...) ATW_PRINTF(1, 2);
-static char *control_read_printed(const char *fmt, ...)
+ATW_PRINTF(1, 2) static char *control_read_printed(const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;

@@ -6,9 +6,6 @@
  */
 #include "kmap/lib/introduce_own.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "format/kallsyms.h"
 #include "linux/kernel.h"

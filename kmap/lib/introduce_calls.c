@@ -5,8 +5,6 @@
  * Of functions that always end in the same one, only that one is followed, so that no
  * allocation is counted twice.
  */
-#include <stdio.h>
-
 #include "base/cleanup.h"
 #include "format/kallsyms.h"
 #include "linux/kernel.h"

@@ -2,9 +2,6 @@
 /* introduce_code.c - where a kernel's tracepoints are, and what switches tasks. */
 #include "kmap/lib/introduce_own.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "linux/kernel.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/live_program.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
 
 /*

@@ -9,8 +9,24 @@
 #ifndef KMAP_LIVE_SAMPLE_H
 #define KMAP_LIVE_SAMPLE_H
 
-#include "kmap/lib/live_edges.h"
+#include "base/table.h"
 #include "kmap/lib/live_record.h"
+#include "kmap/lib/store.h"
+
+/* Accesses of a sample, counted where those of others are. */
+struct live_edges {
+	struct kstore *store;
+	struct table sites;         /* of instructions */
+	uint64_t n;                      /* accesses */
+	bool named;                      /* numbers of threads are those that names are known by */
+};
+
+/* Fine on a zeroed struct. */
+void live_edges_free(struct live_edges *x);
+void live_edges_add(struct live_edges *x, uint32_t object, uint64_t va, uint64_t ip, uint32_t pid,
+		    uint32_t writes, uint32_t reads);
+
+/* ---- of words that are watched ---- */
 
 struct live_sample;
 

@@ -13,8 +13,11 @@
 #ifndef KMAP_SHARE_H
 #define KMAP_SHARE_H
 
+#include <inttypes.h>
 #include <stdatomic.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
 	KSHARE_MAGIC = 0x616b6d32,       /* and version */

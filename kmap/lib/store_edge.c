@@ -8,8 +8,6 @@
  * written down. None grows beyond TABLE_MAX: what it has is written down then, so that
  * what lives for ever does not grow for ever.
  */
-#include <string.h>
-
 #include "kmap/lib/store.h"
 
 enum { BITS_MIN = 2, BITS_MAX = KSTORE_CLASSES - 1 };

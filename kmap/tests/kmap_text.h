@@ -37,5 +37,9 @@ static inline void kmap_text_close(struct kmap_model **m)
 	kmap_model_close(*m);
 }
 #define _auto_model __attribute__((cleanup(kmap_text_close)))
+/* In a TEST: the model of a text, until the test ends. */
+#define MODEL(m, text) \
+	_auto_model struct kmap_model *m = kmap_of_text(text); \
+	CHECK(m)
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include "test.h"
 
-#include <stdlib.h>
-
 #include "base/buf.h"
 #include "kmap/lib/cluster.h"
 #include "kmap/lib/privilege.h"

@@ -24,7 +24,7 @@ static const struct kmap_time *times(const struct kmap_model *m, const struct km
 
 TEST(parts_of_an_object_are_one)
 {
-	_auto_model struct kmap_model *m = kmap_of_text(HEAD
+	MODEL(m, HEAD
 		"ffffffff81001010,10,ffff888000001000,192,110,0,0,KMEM_CACHE,sh,dentry,NONE\n"
 		"  ffffffff81001020,2,0,10\n"
 		"ffffffff81009999,10,ffff888000002000,64,120,0,0,KMALLOC,sh,kmalloc-64,NONE\n"
@@ -36,7 +36,6 @@ TEST(parts_of_an_object_are_one)
 		"ffffffff81001010,10,ffff888000001000,192,110,111,ffffffff81003000,KMEM_CACHE,sh,dentry,NONE\n");
 	const struct kmap_cache *c;
 
-	CHECK(m);
 	c = cache(m, "dentry");
 	CHECK_EQ(c->s.objects, 2);
 	CHECK_EQ(c->s.bytes, 384);
@@ -59,7 +58,7 @@ TEST(parts_of_an_object_are_one)
 
 TEST(use_is_of_whole_objects)
 {
-	_auto_model struct kmap_model *m = kmap_of_text(HEAD
+	MODEL(m, HEAD
 		"ffffffff81001010,1,ffff888000001000,16,1,0,0,T,sh,a,NONE\n  ffffffff81000000,1,0,1\n"
 		"ffffffff81001010,1,ffff888000002000,32,2,9,ffffffff81000040,T,sh,a,NONE\n  ffffffff81000000,0,1,1\n"
 		"ffffffff81001010,1,ffff888000003000,64,3,9,deadbeef,T,sh,a,NONE\n"
@@ -68,7 +67,6 @@ TEST(use_is_of_whole_objects)
 		"ffffffff81001010,1,ffff888000001000,16,1,0,0,T,sh,a,NONE\n  ffffffff81000000,0,1,1\n");
 	const struct kmap_sums *s;
 
-	CHECK(m);
 	s = &cache(m, "a")->s;
 	CHECK_EQ(s->objects, 4);
 	CHECK_EQ(s->unread, 0);
@@ -132,13 +130,12 @@ TEST(dead_from_the_last_access_on)
 
 TEST(weight_is_the_average)
 {
-	_auto_model struct kmap_model *m = kmap_of_text(HEAD
+	MODEL(m, HEAD
 		"ffffffff81001010,1,ffff888000001000,100,10,20,ffffffff81000040,T,sh,a,NONE\n"
 		"ffffffff81001010,1,ffff888000001000,100,25,0,0,T,sh,a,NONE\n"
 		"ffffffff81001020,1,ffff888000009000,7,0,0,0,GLOBAL,sh,NULL,NONE\n"
 		"ffffffff81001030,1,ffff888000002000,1,30,110,ffffffff81000040,T,sh,b,NONE\n");
 
-	CHECK(m);
 	CHECK_EQ(m->first, 10);
 	CHECK_EQ(m->last, 110);
 	/* 100 * (10 + 85) / 100; 7 always; 80 / 100 rounded. */
@@ -156,10 +153,9 @@ TEST(a_time_that_cannot_be_is_none)
 		"ffffffff81001010,1,ffff888000002000,100,12,100000000001,ffffffff81000040,KMALLOC,bash,b\n"
 		"  ffffffff81000000,1,0\n"
 		"ffffffff81001010,1,ffff888000003000,100,13,100000000001,deadbeef,KMALLOC,bash,b\n";
-	_auto_model struct kmap_model *m = kmap_of_text(text);
+	MODEL(m, text);
 	const struct kmap_cache *c;
 
-	CHECK(m);
 	c = cache(m, "b");
 	CHECK_EQ(m->first, 10);
 	CHECK_EQ(m->last, 20);
@@ -281,11 +277,10 @@ TEST(a_sample_may_be_of_sites)
 
 TEST(caches_of_cgroups_are_one)
 {
-	_auto_model struct kmap_model *m = kmap_of_text(HEAD
+	MODEL(m, HEAD
 		"ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T,a,dentry(12:cg),NONE\n"
 		"ffffffff81001010,7,ffff888000001000,100,30,40,ffffffff81000040,T,a,dentry,NONE\n");
 
-	CHECK(m);
 	CHECK_EQ(m->cache.n, 1);
 	CHECK_EQ(m->site.n, 1);
 	CHECK_EQ(kmap_cache(m, 0)->s.objects, 2);
@@ -293,11 +288,10 @@ TEST(caches_of_cgroups_are_one)
 
 TEST(other_names_keep_what_is_in_parentheses)
 {
-	_auto_model struct kmap_model *m = kmap_of_text(HEAD
+	MODEL(m, HEAD
 		"ffffffff81001010,7,ffff888000001000,100,10,20,ffffffff81000040,T(1),sh(1),dentry(12:cg),NONE\n"
 		"ffffffff81001010,8,ffff888000001000,100,30,40,ffffffff81000040,T(2),(sd-pam),dentry,NONE\n");
 
-	CHECK(m);
 	CHECK_STR(kmap_process(m, 0)->task, "sh(1)");
 	CHECK_STR(kmap_process(m, 1)->task, "(sd-pam)");
 	CHECK_EQ(m->cache.n, 2);
