@@ -65,6 +65,9 @@ int external_query(const struct command *cmd, const char *option, char *ret, siz
 	  "use the page tables that CPU N was using", NULL }, \
 	OPT_KERNEL(s, m)
 
+/* Limit repeated warnings about corruption: further ones are only counted. */
+enum { FAULTS = 8 };
+
 /* ---- opening what the user named ---- */
 
 /* SOURCE, opened for a command. */
@@ -101,6 +104,9 @@ void session_close(struct session *s);
 #define _auto_session __attribute__((cleanup(session_close)))
 /* Checks that the target has `caps`, which `what` requires. Prints errors. */
 int session_need(const struct session *s, uint32_t caps, const char *what);
+/* Prints an error about a part of the source, unless many were printed; counts it. */
+void print_fault(const struct session *s, uint64_t *n, const char *what,
+		 const struct atw_err *why);
 /* With -q: prints the defects of the file, if they are the reason for exit status 4. */
 void print_defects(const struct common *c, const struct session *s);
 /* Do defects of the file make every result incomplete? */

@@ -33,9 +33,6 @@ static const struct opt options[] = {
 	OPT_KERNEL(struct diff_opts, space),
 	{0}};
 
-/* Damage may be found at every turn: the first few speak for the rest. */
-enum { FAULTS = 8 };
-
 /* A process of a side, in the order of PIDs. */
 struct diff_process {
 	uint32_t pid;

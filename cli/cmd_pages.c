@@ -58,9 +58,6 @@ static bool pages_is_wanted(const char *list, const char *name)
 	return false;
 }
 
-/* Limit repeated warnings about corruption. */
-enum { FAULTS = 8 };
-
 /* What cannot be read is said, and the rest is listed all the same. */
 static void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 {

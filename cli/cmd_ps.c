@@ -44,9 +44,6 @@ static const struct atw_column columns[P_COUNT] = {
 
 /* ---- rows ---- */
 
-/* Limit repeated warnings about corruption. */
-enum { FAULTS = 8 };
-
 void ps_fault(struct ps *p, struct atw_err *err)
 {
 	if (p->faults++ < FAULTS) {

@@ -6,9 +6,6 @@
 #include "find.h"
 #include "target/provider.h"
 
-/* Limit repeated warnings about corruption. */
-enum { FAULTS = 8 };
-
 struct find_pages_search {
 	struct find *f;
 	struct provider *prov;
@@ -20,12 +17,8 @@ struct find_pages_search {
 static void find_pages_cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct find_pages_search *s = arg;
-	struct atw_err e = *why;
 
-	if (s->faults++ < FAULTS) {
-		atw_err_wrap(&e, "%s: %s", s->f->src.name, what);
-		print_error(&e);
-	}
+	print_fault(&s->f->src, &s->faults, what, why);
 }
 
 static void find_pages_close(struct find_pages_search *s)

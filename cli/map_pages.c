@@ -19,9 +19,6 @@ struct map_pages_piece {
 	bool has_pa;
 };
 
-/* Limit repeated warnings about corruption. */
-enum { FAULTS = 8 };
-
 struct map_pages_out {
 	struct atw_output *out;          /* NULL: to `look` */
 	struct map_look *look;
@@ -259,12 +256,8 @@ static int map_pages_list(struct map_pages_out *o, const struct address *a,
 static void map_pages_cannot(void *arg, const char *what, const struct atw_err *why)
 {
 	struct map_pages_out *o = arg;
-	struct atw_err e = *why;
 
-	if (o->unread++ < FAULTS) {
-		atw_err_wrap(&e, "%s: %s", o->src->name, what);
-		print_error(&e);
-	}
+	print_fault(o->src, &o->unread, what, why);
 }
 
 static int map_pages_open_task(struct map_pages_out *o, struct atw_err *err)

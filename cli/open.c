@@ -45,6 +45,17 @@ void print_defects(const struct common *c, const struct session *s)
 		print_incomplete("%s: %.*s", s->name, (int)text.len, (const char *)text.data);
 }
 
+void print_fault(const struct session *s, uint64_t *n, const char *what,
+		 const struct atw_err *why)
+{
+	struct atw_err e = *why;
+
+	if ((*n)++ >= FAULTS)
+		return;
+	atw_err_wrap(&e, "%s: %s", s->name, what);
+	print_error(&e);
+}
+
 bool session_has_gaps(const struct session *s)
 {
 	return s->target->defective && !target_has(s->target, TARGET_NO_GAPS);

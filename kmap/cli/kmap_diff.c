@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "kmap/lib/diff.h"
-#include "kmap_model.h"
+#include "kmap.h"
 
 struct kmap_diff_opts {
 	struct opt_list symbols, kernel;

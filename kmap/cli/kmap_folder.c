@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "kmap_serve.h"
+#include "kmap_recording.h"
 
 int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, struct atw_err *err)
 {

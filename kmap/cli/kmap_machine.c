@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kmap_machine.h"
+#include "kmap_recording.h"
 
 #include <errno.h>
 #include <stdarg.h>

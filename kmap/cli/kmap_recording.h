@@ -3,11 +3,45 @@
 #ifndef KMAP_CLI_RECORDING_H
 #define KMAP_CLI_RECORDING_H
 
+#include <pthread.h>
+
 #include "kmap.h"
-#include "kmap/lib/drain.h"
-#include "kmap_machine.h"
-#include "kmap_serve.h"
+#include "kmap/lib/control.h"
 #include "output/outfile.h"
+#include "paging/paging.h"
+
+/* ---- a command line of QEMU, and the options that recording adds to it ---- */
+
+struct kmap_machine {
+	enum atw_family family;
+	uint64_t ram;                    /* bytes */
+	uint32_t nrams;
+	struct kshare_ram ram_at[KSHARE_RAMS];
+	char **argv;                     /* the command to run, terminated by NULL */
+	size_t argc, room;
+	bool has_kernel;                 /* -kernel is given: extend -append */
+	bool threads;                    /* every CPU has one: see kmap/qemu/recorder.h */
+	bool no_cx16;                    /* its CMPXCHG16B is wrong: the guest must not use it */
+};
+
+/* Parses the command line; ATW_E_USAGE: it has options that cannot be recorded. */
+int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct atw_err *err);
+/*
+ * Adds RAM as a shared file (descriptor `ram`), one thread for all CPUs, the tracepoints
+ * and the recorder, and masks CMPXCHG16B where QEMU has it wrong. `bare`: there is no
+ * kernel, nothing is traced.
+ */
+int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int ram, bool bare,
+		     struct atw_err *err);
+/*
+ * The recorder for the QEMU that is to run, as a file: the one that is given, that of a
+ * build beside this program, or the one that is installed.
+ */
+int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, size_t len,
+			struct atw_err *err);
+void kmap_machine_free(struct kmap_machine *m);
+
+/* ---- the recording ---- */
 
 enum record_mode { RECORD_INSTANCE, RECORD_SITE, RECORD_SAMPLE };
 
@@ -60,8 +94,6 @@ int recording_write_mode(struct recording *r, bool sampled, struct atw_err *err)
 /* Write the filters to the file, so that its readers know what was left out. */
 int recording_write_filters(struct recording *r, struct atw_err *err);
 
-/* ---- kmap_record_summary.c ---- */
-
 /* Returns why the recording is truncated, possibly in `buf`; NULL: it is complete. */
 const char *recording_cut_by(const struct recording *r, char *buf, size_t len);
 /* Prints sums and errors; returns the exit status. */
@@ -82,5 +114,34 @@ int recording_live_end(struct recording *r, struct atw_err *err);
 /* EXIT_PARTIAL if something was lost. */
 int recording_live_summarize(struct recording *r);
 void recording_live_close(struct recording *r);
+
+/* ---- access to the controls, through a folder or a socket ---- */
+
+/*
+ * _open() takes the name, and says what is wrong with it; _start() answers from then on,
+ * in threads of its own; _close() ends that, and leaves nothing behind. NULL is fine for
+ * the last two.
+ */
+struct kmap_folder;
+int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *err);
+int kmap_folder_start(struct kmap_folder *f, const struct common *c,
+		      struct kmap_controls *controls, struct atw_err *err);
+/* false: someone is still in it, and what was handed to it must stay. */
+bool kmap_folder_close(struct kmap_folder *f);
+
+/*
+ * The protocol of the socket. Requests are the lines "read NAME", "write NAME VALUE" and
+ * "list"; each line of the list is "NAME rw", "NAME r" or "NAME w". A reply is any
+ * number of "data N" lines, each followed by N bytes, and then "end". In place of any of
+ * these there may be "error ERRNO SENTENCE".
+ */
+struct kmap_socket;
+int kmap_socket_open(const char *path, struct kmap_socket **ret, struct atw_err *err);
+int kmap_socket_start(struct kmap_socket *s, struct kmap_controls *controls,
+		      struct atw_err *err);
+void kmap_socket_close(struct kmap_socket *s);
+
+/* Threads of ours take no signals, but `but` if it is not 0. */
+int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, struct atw_err *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "cli/common/answers.h"
 #include "kmap/lib/report.h"
-#include "kmap_model.h"
+#include "kmap.h"
 
 struct kmap_report_opts {
 	const char *symbols, *kernel;

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "kmap_functions.h"
-#include "kmap_model.h"
+#include "kmap.h"
 
 struct show_opts {
 	enum { ROWS_USUAL, ROWS_OBJECTS, ROWS_ACCESSES } rows;

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "kmap_serve.h"
+#include "kmap_recording.h"
 
 enum {
 	CLIENTS = 16,            /* at once; others wait */
@@ -98,22 +98,19 @@ static bool socket_answer_read(struct client *c, const struct kmap_control *f)
 {
 	struct kmap_reading *r = NULL;
 	struct atw_err err = { 0 };
-	char *buf = malloc(CHUNK);
+	_auto_free char *buf = malloc(CHUNK);
 	uint64_t at = 0;
 	ssize_t n = buf ? kmap_reading_open(c->socket->controls, f, &r, &err) : -ENOMEM;
 	bool fine = true;
 
-	if (n < 0) {
-		free(buf);
+	if (n < 0)
 		return socket_refuse(c->fd, (int)n, &err);
-	}
 	while (fine && (n = socket_read_some(c, r, buf, at)) > 0) {
 		fine = socket_printf(c->fd, "data %zd\n", n) &&
 		       socket_send_all(c->fd, buf, (size_t)n);
 		at += (uint64_t)n;
 	}
 	kmap_reading_close(r);
-	free(buf);
 	return fine &&
 	       (n < 0 ? socket_refuse(c->fd, (int)n, &err) : socket_printf(c->fd, "end\n"));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * control_rows.c - kmap as two tables, allocations and accesses, joined by the time of
- * allocation; and a table of the variables of the kernel.
+ * allocation; a table of the variables of the kernel; and show_stats, with the words of
+ * Memorizer's, for its users and their scripts.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -251,7 +252,7 @@ char *control_globals(const struct kmap_controls *c)
 	return b.data;
 }
 
-/* ---- show_stats, in the order and the words of Memorizer's; what is not counted here is n/a ---- */
+/* ---- show_stats: what is not counted here is n/a ---- */
 
 static const enum kshare_type single[] = {
 	KSHARE_T_STACK, KSHARE_T_GLOBAL, KSHARE_T_KMALLOC, KSHARE_T_CACHE, KSHARE_T_VMALLOC,
