@@ -269,28 +269,19 @@ static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct elf_source *es = s->impl;
 
-	if (cpu_notes_fact(&es->cpus, key, ret) == ATW_OK)
-		return ATW_OK;
-	if (!strcmp(key, "vmcoreinfo") && es->vmcoreinfo.len) {
-		*ret = (struct atw_blob){ es->vmcoreinfo.text, es->vmcoreinfo.len };
-		return ATW_OK;
-	}
+	const struct source_fact facts[] = {
+		{ "vmcoreinfo", es->vmcoreinfo.text, es->vmcoreinfo.len },
+		{ "machine", es->machine, es->machine ? strlen(es->machine) : 0 },
+		{ "cpus", &es->cpus.n, es->cpus.n ? sizeof(es->cpus.n) : 0 },
+		{ "damaged", es->damaged, strlen(es->damaged) },
+	};
+
 	if (!strcmp(key, "release") && es->vmcoreinfo.len)
 		return atw_vmcoreinfo_text(&es->vmcoreinfo, "OSRELEASE", ret);
-	if (!strcmp(key, "machine") && es->machine) {
-		*ret = (struct atw_blob){ es->machine, strlen(es->machine) };
+	if (cpu_notes_fact(&es->cpus, key, ret) == ATW_OK ||
+	    source_fact_of(facts, ARRAY_SIZE(facts), key, ret) == ATW_OK ||
+	    (es->opening.len && source_elf_opening_fact(es, key, ret) == ATW_OK))
 		return ATW_OK;
-	}
-	if (!strcmp(key, "cpus") && es->cpus.n) {
-		*ret = (struct atw_blob){ &es->cpus.n, sizeof(es->cpus.n) };
-		return ATW_OK;
-	}
-	if (es->opening.len && source_elf_opening_fact(es, key, ret) == ATW_OK)
-		return ATW_OK;
-	if (!strcmp(key, "damaged") && es->damaged[0]) {
-		*ret = (struct atw_blob){ es->damaged, strlen(es->damaged) };
-		return ATW_OK;
-	}
 	return mapped_fact(s, key, ret);
 }
 

@@ -108,14 +108,6 @@ void kdump_facts_deinit(struct kdump_facts *f)
 	*f = (struct kdump_facts){ 0 };
 }
 
-static int kdump_facts_set(struct atw_blob *ret, const void *data, size_t len)
-{
-	if (!data || !len)
-		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ data, len };
-	return ATW_OK;
-}
-
 /*
  * QEMU leaves utsname empty, and for many targets names the machine "Unknown"; then the
  * machine is determined from the size of a CPU's registers.
@@ -140,28 +132,21 @@ static const char *kdump_facts_machine(const struct kdump_facts *f)
 int kdump_facts_get(const struct kdump_facts *f, const char *key,
 		    struct atw_blob *ret)
 {
-	const struct kdump_header *h = f->h;
+	const char *machine = kdump_facts_machine(f), *release = f->h->release;
+	const struct atw_vmcoreinfo vi = { f->vmcoreinfo.data, f->vmcoreinfo.len };
+	const struct source_fact facts[] = {
+		{ "vmcoreinfo", vi.text, vi.len },
+		{ "stored", &f->stored, sizeof(f->stored) },
+		{ "cpus", &f->ncpus, f->ncpus ? sizeof(f->ncpus) : 0 },
+		{ "release", release, strlen(release) },
+		{ "machine", machine, strlen(machine) },
+		{ "truncated", f->truncated, strlen(f->truncated) },
+	};
 
-	if (!strcmp(key, "vmcoreinfo"))
-		return kdump_facts_set(ret, f->vmcoreinfo.data, f->vmcoreinfo.len);
-	if (!strcmp(key, "stored"))
-		return kdump_facts_set(ret, &f->stored, sizeof(f->stored));
-	if (!strcmp(key, "cpus"))
-		return kdump_facts_set(ret, &f->ncpus, f->ncpus ? sizeof(f->ncpus) : 0);
-	if (!strcmp(key, "release") && !*h->release) {
-		struct atw_vmcoreinfo vi = { f->vmcoreinfo.data, f->vmcoreinfo.len };
-
-		return vi.len ? atw_vmcoreinfo_text(&vi, "OSRELEASE", ret) :
-				ATW_E_MISSING;
-	}
-	if (!strcmp(key, "release"))
-		return kdump_facts_set(ret, h->release, strlen(h->release));
-	if (!strcmp(key, "machine"))
-		return kdump_facts_set(ret, kdump_facts_machine(f),
-				       strlen(kdump_facts_machine(f)));
-	if (!strcmp(key, "truncated"))
-		return kdump_facts_set(ret, f->truncated, strlen(f->truncated));
-	return cpu_notes_fact(&f->cpus, key, ret);
+	if (!strcmp(key, "release") && !*release && vi.len)
+		return atw_vmcoreinfo_text(&vi, "OSRELEASE", ret);
+	return source_fact_of(facts, ARRAY_SIZE(facts), key, ret) == ATW_OK ?
+		ATW_OK : cpu_notes_fact(&f->cpus, key, ret);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "format/view.h"
 
 enum { MANY = 65536, PAGE = 4096 };
@@ -179,14 +180,12 @@ int mapped_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct mapped *m = s->impl;
 
-	if (!strcmp(key, "stored")) {
-		*ret = (struct atw_blob){ &m->file.map.len, sizeof(m->file.map.len) };
-		return ATW_OK;
-	}
-	if (strcmp(key, "truncated") || !m->truncated[0])
-		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ m->truncated, strlen(m->truncated) };
-	return ATW_OK;
+	const struct source_fact facts[] = {
+		{ "stored", &m->file.map.len, sizeof(m->file.map.len) },
+		{ "truncated", m->truncated, strlen(m->truncated) },
+	};
+
+	return source_fact_of(facts, ARRAY_SIZE(facts), key, ret);
 }
 
 void mapped_describe(struct atw_source *s, char *buf, size_t len)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* paced.c - wrapper that counts the reads of a source and limits their rate. */
-#include "source/paced.h"
 
 #include "source/wrap.h"
 

@@ -78,6 +78,16 @@ int atw_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 	return s && s->ops->fact ? s->ops->fact(s, key, ret) : ATW_E_MISSING;
 }
 
+int source_fact_of(const struct source_fact *v, size_t n, const char *key, struct atw_blob *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].len && !strcmp(v[i].key, key)) {
+			*ret = (struct atw_blob){ v[i].data, v[i].len };
+			return ATW_OK;
+		}
+	return ATW_E_MISSING;
+}
+
 int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret)
 {
 	struct atw_blob b;

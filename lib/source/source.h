@@ -180,6 +180,13 @@ bool atw_source_is_live(const struct atw_source *s);
 /* The op `mm_of`; ATW_END if the source has none. */
 int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		     struct atw_err *err);
+/* For the op `fact`: data of a container by its key; those of 0 bytes are missing. */
+struct source_fact {
+	const char *key;
+	const void *data;
+	size_t len;
+};
+int source_fact_of(const struct source_fact *v, size_t n, const char *key, struct atw_blob *ret);
 /* A fact that is a little-endian number of 1 to 8 bytes. */
 int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
 

@@ -4,6 +4,7 @@
 #define SOURCE_WRAP_H
 
 #include "source/source.h"
+#include "host/pace.h"
 
 /*
  * A wrapper with `size` bytes of zeroes as its own state. It owns `below` from
@@ -26,5 +27,14 @@ int wrap_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err
 	.extent = wrap_extent, .fact = wrap_fact, \
 	.describe = wrap_describe, .buffer_open = wrap_buffer_open, \
 	.buffer_close = wrap_buffer_close, .mapped = wrap_mapped, .mm_of = wrap_mm_of
+
+/* ---- paced.c: wrapper that counts the reads of a source and limits their rate ---- */
+
+/*
+ * `p` stays the caller's and has to live as long as the source. The result owns `below`;
+ * on failure `below` is unchanged.
+ */
+int paced_source(struct atw_source *below, struct pace *p, struct atw_source **ret,
+		 struct atw_err *err);
 
 #endif
