@@ -5,7 +5,7 @@
 
 #include "atwalk.h"
 #include "host/pace.h"
-#include "source/paced.h"
+#include "source/wrap.h"
 
 static double started;
 

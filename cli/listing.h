@@ -7,7 +7,7 @@
 #define CLI_LISTING_H
 
 #include "atwalk.h"
-#include "target/page_marks.h"
+#include "target/provider.h"
 
 enum col {
 	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_LEVEL, C_INDEX,

@@ -14,7 +14,6 @@
 #include "walk/walk.h"
 
 #include "linux/kernel.h"
-#include "linux/members.h"
 
 #define KBASE 0xffff888000000000u        /* x86_64's direct map */
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "api/api.h"
-#include "source/paced.h"
+#include "source/wrap.h"
 
 /* ---- options ---- */
 

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "census/census.h"
-#include "target/capture_stream.h"
+#include "target/captured.h"
 
 /* ---- pages that no run lists ---- */
 

@@ -3,7 +3,7 @@
  * core.c - writer of ELF core files: System V ABI ch. 4 and 5 and elf(5); more than 65534
  * segments by PN_XNUM, as in the kernel (fs/binfmt_elf.c).
  */
-#include "extract/core.h"
+#include "extract/own.h"
 
 #include <elf.h>
 #include <inttypes.h>

@@ -15,9 +15,7 @@
 #include "linux/page.h"
 
 #include "base/cleanup.h"
-#include "extract/core.h"
 #include "extract/own.h"
-#include "extract/recorded.h"
 #include "linux/memmap.h"
 #include "linux/machine.h"
 #include "linux/root.h"

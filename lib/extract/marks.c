@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* marks.c - set of bytes of physical memory. */
-#include "extract/marks.h"
+#include "extract/own.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "extract/recorded.h"
 #include "linux/task_info.h"
-#include "linux/members.h"
+#include "linux/kernel.h"
 
 enum { ROUNDS = 8 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "extract/core.h"
+#include "extract/own.h"
 #include "format/elf.h"
 
 /*

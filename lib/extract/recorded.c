@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* recorded.c - source that records reads, and source that replays them. */
-#include "extract/recorded.h"
+#include "extract/own.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,9 +24,7 @@
 
 #include "base/cleanup.h"
 #include "linux/kernel.h"
-#include "linux/maple.h"
 #include "linux/vm_flags.h"
-#include "linux/vma_name.h"
 
 enum {
 	DEPTH = 31,              /* MAPLE_HEIGHT_MAX */

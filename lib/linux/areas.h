@@ -3,9 +3,62 @@
 #ifndef LINUX_AREAS_H
 #define LINUX_AREAS_H
 
+#include <atwalk/base.h>
+
 #include "linux/process.h"
-#include "linux/members.h"
-#include "linux/maple.h"
+#include "linux/kernel.h"
+#include "base/table.h"
+
+/* ---- maple.c ---- */
+
+/*
+ * A node of a maple tree (Linux, include/linux/maple_tree.h) as bytes. Pure;
+ * pointers in it are not followed.
+ */
+
+enum { MAPLE_NODE_MAX = 256 };   /* bytes; also its maximal alignment */
+
+/* Layout of one type of node. */
+struct maple_shape {
+	uint16_t pivot, slot;    /* offsets */
+	uint16_t slots;          /* number; there is one pivot less. 0: no such type */
+};
+
+enum maple_type { MAPLE_LEAF, MAPLE_RANGE, MAPLE_ARANGE, MAPLE_TYPES };
+
+/* Layout of maple trees of this kernel. */
+struct maple_layout {
+	uint32_t size;           /* of a node */
+	uint8_t number[MAPLE_TYPES];     /* number of each type in a pointer to a node */
+	struct maple_shape shape[MAPLE_TYPES];
+};
+
+/* Are the sizes valid, and the members inside of the node? */
+bool maple_layout_good(const struct maple_layout *l);
+
+/* Is the root entry a node, and not the only element? */
+bool maple_is_root(uint64_t entry);
+/* Is the entry of a leaf, or of a tree without nodes, a pointer and not a mark? */
+bool maple_is_pointer(uint64_t entry);
+/* The address of a node; its type, or MAPLE_TYPES if that is unknown. */
+uint64_t maple_node(uint64_t entry);
+enum maple_type maple_type_of(const struct maple_layout *l, uint64_t entry);
+
+/* The range of a slot; inclusive. */
+struct maple_slot {
+	uint64_t first, last, entry;
+};
+
+/*
+ * Slot i of a node that covers first..last; to be called from 0 on with the previous slot
+ * in *prev: ATW_OK, ATW_END after the last, ATW_E_DAMAGED if pivots descend or leave the
+ * range of the node.
+ */
+int maple_slot(const struct maple_layout *l, enum maple_type type,
+	       const void *node, uint64_t first, uint64_t last, unsigned i,
+	       const struct maple_slot *prev, struct maple_slot *ret);
+
+/* ---- areas.c ---- */
 
 struct named_files;
 
@@ -41,5 +94,73 @@ bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t
 		 const void *bytes, uint64_t first, uint64_t last, uint64_t from);
 /* members_hold() of the members of a vm_area_struct. */
 void area_hold(const struct members *v, uint64_t vma);
+
+/* ---- vma_name.c: names of VMAs as in /proc/PID/maps: fs/proc/task_mmu.c ---- */
+
+/* Cached name of a file that several VMAs map. */
+struct named_file {
+	uint64_t mnt, dentry, inode;
+	uint64_t mark[4];        /* identifies the dentry */
+	uint64_t ino;
+	uint32_t major, minor;
+	char *name;
+};
+
+/*
+ * Cache of file names of all processes for one snapshot: a file that is renamed meanwhile
+ * keeps its old name.
+ */
+struct named_files {
+	struct named_file *v;
+	size_t n, cap;
+	struct table table;      /* 1 + index, by dentry and mount */
+	uint64_t found;          /* hits of the table */
+	uint32_t backing;        /* as in struct names */
+};
+void named_files_deinit(struct named_files *f);
+/*
+ * The path of a file, if it is in the cache and unchanged. false: it is not, or `f` is
+ * NULL.
+ */
+bool named_before_at(struct named_files *f, const struct members *v, uint64_t file, char *buf,
+		     size_t len);
+
+/* Data common to all VMAs of an mm. */
+struct names {
+	struct members v;
+	unsigned page_shift;
+	bool wide_heap;          /* before 6.6; see vma_name.c */
+	uint32_t backing;        /* f_mode of a backing file */
+	uint64_t brk, start_brk, start_stack, vdso;
+	uint32_t steps;          /* remaining budget for paths */
+	struct named_files *files;       /* borrowed; NULL: no cache */
+};
+
+/* `release`: of the kernel, as 1000 * 6 + 12; 0: not known. */
+void names_init(struct names *ret, struct members v, uint64_t mm,
+		unsigned page_shift, unsigned release);
+/*
+ * The file of a VMA will be named: add it to the read-ahead and, once it was read, its
+ * dentry.
+ */
+void names_soon_file(const struct members *v, uint64_t file);
+void names_soon_dentry(const struct members *v, uint64_t file);
+/*
+ * File and name of a VMA with known addresses and flags. On failure, what was read before
+ * is filled in.
+ */
+int names_fill(struct names *n, struct atw_area *a, struct atw_err *err);
+
+/* ---- dentry_path.c: the path of an open file: fs/d_path.c ---- */
+
+/*
+ * The result of d_path() for a reader with the root of the mount namespace. `mnt` and
+ * `dentry` are the members of a struct path.
+ */
+int path_read(const struct members *v, uint64_t mnt, uint64_t dentry,
+	      char *ret, size_t len, struct atw_err *err);
+/* For very many paths: each component decrements *steps; ATW_E_LIMIT at 0. */
+int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
+		     uint32_t *steps, char *ret, size_t len, struct atw_err *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include "linux/areas.h"
 
 #include "base/cleanup.h"
-#include "linux/vma_name.h"
 
 static const enum need_member of_area[] = {
 	N_vma_start, N_vma_end, N_vma_flags, N_vma_file, N_vma_pgoff, N_vma_ops,

@@ -10,7 +10,6 @@
 
 #include "linux/kernel.h"
 #include "linux/tasks.h"
-#include "linux/members.h"
 
 enum {
 	SWITCHING = 1,           /* LOADED_MM_SWITCHING: temporarily unknown */

@@ -6,7 +6,7 @@
  * hostile memory may form a cycle: a path is limited by its buffer, mounts, which add no
  * name, are counted, and the caller sets a budget for all paths.
  */
-#include "linux/vma_name.h"
+#include "linux/areas.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* kernel.c - the kernel that was found: creation, release and access to its memory. */
 #include "linux/kernel.h"
 
-#include "linux/members.h"
 #include "linux/vmfile.h"
 
 bool atw_kernel_file_is_unproved(const struct atw_kernel *k)
@@ -94,11 +93,6 @@ enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k)
 const char *atw_kernel_release(const struct atw_kernel *k)
 {
 	return k && k->release[0] ? k->release : NULL;
-}
-
-bool atw_kernel_is_proved(const struct atw_kernel *k)
-{
-	return k && k->proved;
 }
 
 const char *atw_kernel_root_why(const struct atw_kernel *k)

@@ -55,11 +55,6 @@ const struct mmu_space *atw_kernel_space(const struct atw_kernel *k);
 /* "6.1.0-50-amd64", from VMCOREINFO or the first task; NULL: unknown. */
 const char *atw_kernel_release(const struct atw_kernel *k);
 enum atw_root_from atw_kernel_root_from(const struct atw_kernel *k);
-/*
- * Did a walk from the root reach the kernel's text? Roots from options and CPU registers
- * are not verified.
- */
-bool atw_kernel_is_proved(const struct atw_kernel *k);
 /* How the root was found, as text. */
 const char *atw_kernel_root_why(const struct atw_kernel *k);
 /* NULL when there is none. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* maple.c - decoder of maple tree nodes. */
-#include "linux/maple.h"
+#include "linux/areas.h"
 
 #include "base/bytes.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* members.c - reads of struct members. */
-#include "linux/members.h"
+#include "linux/kernel.h"
 
 int member_at(const struct members *v, uint64_t base, enum need_member id,
 	    uint64_t *ret, struct atw_err *err)

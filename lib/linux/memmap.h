@@ -250,12 +250,12 @@ struct atw_memmap {
 	enum { COUNTS_UNKNOWN, COUNTS_PAGES, COUNTS_AVERAGE } counts;
 };
 
-/* atw_memmap_page(); `err` may be NULL, which is faster if many pages are missing. */
+/*
+ * Reads a struct page; `err` may be NULL, which is faster if many pages are missing.
+ * atw_memmap_page() is the same, but reuses the result of an equal page without decoding.
+ */
 int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		struct atw_err *err);
-/* The same, but reuses the result of an equal page without decoding. */
-int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
-		      struct atw_err *err);
 /*
  * Only for a page for which memmap_page() returned *page. false: the result depends on
  * another struct page.

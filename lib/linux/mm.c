@@ -17,7 +17,6 @@
 #include <inttypes.h>
 
 #include "linux/kernel.h"
-#include "linux/members.h"
 #include "walk/memory.h"
 
 enum { PAGE = 4096, WORDS = 512, HALF = 256 };

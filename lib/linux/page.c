@@ -75,12 +75,6 @@ void atw_memmap_close(struct atw_memmap *m)
 	free(m);
 }
 
-int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
-		    struct atw_err *err)
-{
-	return memmap_page_again(m, pfn, ret, err);
-}
-
 /*
  * The block behind a large block is probably large as well, and of that only the first
  * struct page is needed.

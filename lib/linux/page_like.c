@@ -68,7 +68,7 @@ static bool page_like_memo_holds(const struct atw_memmap *m, const struct page_m
 			    o->reads == memmap_reads(&m->where));
 }
 
-int memmap_page_again(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
+int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		      struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;

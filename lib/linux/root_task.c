@@ -249,8 +249,7 @@ int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *
 	struct atw_blob machine;
 	int r = 0;
 
-	if (atw_fact(mem, "machine", &machine) == ATW_OK && machine.len == 6 &&
-	    !memcmp(machine.data, "x86_64", 6))
+	if (atw_fact(mem, "machine", &machine) == ATW_OK && blob_is(machine, "x86_64"))
 		h.family = "x86_64";
 	search_memory(mem, meter, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN,
 		      root_task_on_types, &h);

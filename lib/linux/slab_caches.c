@@ -8,7 +8,6 @@
 #include <inttypes.h>
 
 #include "linux/kernel.h"
-#include "linux/members.h"
 
 enum {
 	CACHES = 65536,              /* limit of a list that may be circular */

@@ -8,7 +8,7 @@
 #include "linux/page.h"
 
 #include "linux/kernel.h"
-#include "linux/vma_name.h"
+#include "linux/areas.h"
 
 /*
  * Since b843786b0bd0 (6.13) a bit of inuse_pages, which became an atomic_long_t, marks a

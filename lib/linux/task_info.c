@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "linux/kernel.h"
-#include "linux/vma_name.h"
+#include "linux/areas.h"
 
 enum {
 	THREADS = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */

@@ -4,7 +4,7 @@
 #define LINUX_TASKS_H
 
 #include "linux/process.h"
-#include "linux/members.h"
+#include "linux/kernel.h"
 
 /* The list headed by init_task, read through `v`. */
 int tasks_open_at(struct members v, uint64_t init_task, struct lnx_tasks **ret,

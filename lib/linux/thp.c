@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "linux/kernel.h"
-#include "linux/members.h"
 #include "host/host_file.h"
 
 /* ---- /sys ---- */

@@ -3,7 +3,7 @@
  * vma_name.c - name of a VMA as in /proc/PID/maps: show_map_vma() in fs/proc/task_mmu.c,
  * in its order.
  */
-#include "linux/vma_name.h"
+#include "linux/areas.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include "base/sorted.h"
 #include "format/pagemap.h"
+#include "target/provider.h"
 
 /* ---- runs ---- */
 
@@ -100,13 +101,9 @@ static uint8_t capture_runs_rights_of(const struct capture_pages *c,
 static uint64_t capture_runs_flags_of(const struct capture_pages *c,
 				      const struct capture_run *run)
 {
-	uint64_t word = (uint64_t)run->map << 55;
-
-	if (c->m->table)
-		return (run->entry & CAPTURE_ACCESSED ? 1u : 0) |
-		       (run->entry & CAPTURE_DIRTY ? 2u : 0);
-	return (word & PAGEMAP_SOFT_DIRTY ? 1u : 0) | (word & PAGEMAP_EXCLUSIVE ? 2u : 0) |
-	       (word & PAGEMAP_FILE ? 4u : 0) | (word & PAGEMAP_UFFD_WP ? 8u : 0);
+	if (!c->m->table)
+		return marks_of_word((uint64_t)run->map << 55);
+	return (run->entry & CAPTURE_ACCESSED ? 1u : 0) | (run->entry & CAPTURE_DIRTY ? 2u : 0);
 }
 
 /* All but addresses, of what is present. */

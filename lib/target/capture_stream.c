@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture_stream.c - records of a capture, read line by line. */
-#include "target/capture_stream.h"
+#include "target/captured.h"
 
 #include <stdlib.h>
 #include <string.h>

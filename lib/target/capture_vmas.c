@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "linux/vm_flags.h"
-#include "target/page_marks.h"
+#include "target/provider.h"
 #include "target/procfs_vmas.h"
 
 /* ---- lines of one task ---- */

@@ -100,7 +100,7 @@ uint64_t large_mapped(const struct large_sum *s);
 /* What most of them are small for. */
 enum large_why large_main(const struct large_sum *s);
 
-/* ---- large_may.c: what is allowed ---- */
+/* ---- what is allowed ---- */
 
 /* Flags of an area, and of what kind its memory is, as far as these tell. */
 void large_may_of_area(const struct atw_area *a, uint64_t vm_flags, struct large_may *ret);
@@ -146,6 +146,5 @@ void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,
 bool large_live_is_pfnmap(struct large_live *l, uint32_t pid, uint64_t start);
 /* What was read of a process is of a moment; settings last. */
 void large_live_forget(struct large_live *l);
-void large_live_deinit(struct large_live *l);
 
 #endif

@@ -24,11 +24,6 @@ void large_live_forget(struct large_live *l)
 	l->process = THP_UNKNOWN;
 }
 
-void large_live_deinit(struct large_live *l)
-{
-	large_live_forget(l);
-}
-
 static void large_live_enter(struct large_live *l, uint32_t pid, uint64_t block)
 {
 	if (l->block != block)

@@ -8,7 +8,6 @@
 #include "base/huge.h"
 #include "walk/memory.h"
 #include "walk/space.h"
-#include "walk/sure.h"
 #include "walk/sweep.h"
 
 enum {

@@ -422,7 +422,7 @@ static void memory_vmas_close_provider(struct provider *p)
 
 	named_files_deinit(&w->files);
 	atw_memmap_close(w->memmap);
-	large_live_deinit(&w->live);
+	large_live_forget(&w->live);
 	walk_sums_close(w);
 	free(w->space);
 	free(w);

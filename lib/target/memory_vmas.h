@@ -9,10 +9,9 @@
 #include "target/frame_use.h"
 #include "target/large.h"
 #include "target/look.h"
-#include "target/page_marks.h"
-#include "linux/vma_name.h"
+#include "linux/areas.h"
 #include "target/provider.h"
-#include "walk/sure.h"
+#include "walk/memory.h"
 
 /* A table has at most so many entries: 64 KiB pages, words of 8 bytes. */
 enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };

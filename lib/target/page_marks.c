@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* page_marks.c - flags of a page as in /proc/PID/pagemap. */
-#include "target/page_marks.h"
+#include "target/provider.h"
 
+#include "format/pagemap.h"
 #include "linux/kpf.h"
 #include "linux/soft.h"
 
@@ -45,6 +46,14 @@ uint64_t marks_of_soft(const struct atw_soft_word *s)
 {
 	return (s->soft_dirty ? MARK(MARK_SOFT_DIRTY) : 0) |
 	       (s->uffd_wp ? MARK(MARK_UFFD_WP) : 0);
+}
+
+uint64_t marks_of_word(uint64_t word)
+{
+	return (word & PAGEMAP_SOFT_DIRTY ? 1u << MARK_SOFT_DIRTY : 0) |
+	       (word & PAGEMAP_EXCLUSIVE ? 1u << MARK_EXCLUSIVE : 0) |
+	       (word & PAGEMAP_FILE ? 1u << MARK_FILE : 0) |
+	       (word & PAGEMAP_UFFD_WP ? 1u << MARK_UFFD_WP : 0);
 }
 
 /* Pages that are mapped but not counted have no owner: zero pages, device memory. */

@@ -59,7 +59,6 @@ void procfs_drop(struct procfs_process **proc)
 	if (!c || --c->users)
 		return;
 	procfs_process_leave(c);
-	large_live_deinit(&c->large);
 	free(c->area);
 	free(c);
 }
@@ -98,15 +97,14 @@ static int procfs_process_read_maps(struct procfs_process *c, const char *path,
 		if (!ARRAY_ROOM(c->area, c->nareas, c->areas_cap))
 			return atw_err_nomem(err);
 		c->area[c->nareas++] = (struct area){
-			a.start,
-			a.end,
+			a.start, a.end,
 			(uint8_t)((a.read ? ATW_UR : 0) | (a.write ? ATW_UW : 0) |
 				  (a.exec ? ATW_UX : 0)),
 			procfs_process_is_device(a.name),
 			procfs_process_is_vvar(a.name),
 			!procfs_process_is_device(a.name),
 		};
-		if (a.name.len == 6 && !memcmp(a.name.data, "[heap]", 6))
+		if (blob_is(a.name, "[heap]"))
 			c->heap = a.end;
 	}
 	return r;

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "target/page_marks.h"
+#include "target/provider.h"
 #include "target/procfs.h"
 
 #define FLAG_BITS (PAGEMAP_SOFT_DIRTY | PAGEMAP_EXCLUSIVE | PAGEMAP_UFFD_WP | PAGEMAP_FILE)
@@ -178,15 +178,6 @@ static int procfs_runs_give_wordless(struct procfs_pages *c, const struct page_r
 	return procfs_runs_give(c, ret, end);
 }
 
-/* Four bits of the word, as the numbers of their names. */
-static uint64_t procfs_runs_flags_of(uint64_t word)
-{
-	return (word & PAGEMAP_SOFT_DIRTY ? 1u << MARK_SOFT_DIRTY : 0) |
-	       (word & PAGEMAP_EXCLUSIVE ? 1u << MARK_EXCLUSIVE : 0) |
-	       (word & PAGEMAP_FILE ? 1u << MARK_FILE : 0) |
-	       (word & PAGEMAP_UFFD_WP ? 1u << MARK_UFFD_WP : 0);
-}
-
 const struct atw_names pagemap_flags = { MARKS, mark_names, NULL };
 
 /* What a word stands for that is neither present nor absent. */
@@ -242,7 +233,7 @@ static int procfs_runs_give_words(struct procfs_pages *c, const struct page_run 
 	*r = (struct page_run){
 		.va = c->at,
 		.slot = c->page,
-		.flags = procfs_runs_flags_of(word),
+		.flags = marks_of_word(word),
 		.have = RUN_FLAGS | RUN_RIGHTS | RUN_MAP,
 		.rights = a->rights,
 		.map = (uint16_t)(word >> 55),

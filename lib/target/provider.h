@@ -10,7 +10,6 @@
 
 #include "linux/page.h"
 #include "linux/process.h"
-
 #include "format/capture.h"
 #include "target/info.h"
 #include "host/pace.h"
@@ -368,5 +367,38 @@ struct captured;
  */
 int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, void *arg,
 			  struct provider **ret, struct atw_err *err);
+
+/* ---- page_marks.c ---- */
+
+/*
+ * Flags of a page in /proc/PID/pagemap, in the form of the flags of a paging
+ * mode: soft-dirty and uffd-wp are software bits of a PTE, the others are found in kernel
+ * structures.
+ */
+
+enum page_mark { MARK_SOFT_DIRTY, MARK_EXCLUSIVE, MARK_FILE, MARK_UFFD_WP, MARKS };
+extern const char *const mark_names[MARKS];
+
+/* Their numbers are the last there are; no mode has so many flags of its own. */
+enum { MARKS_FIRST = 64 - MARKS };
+#define MARK_AT(m) (MARKS_FIRST + (m))
+#define MARK(m) ((uint64_t)1 << MARK_AT(m))
+#define MARKS_ALL (~(uint64_t)0 << MARKS_FIRST)
+
+/* PTE flags of a paging mode by mark; `unknown`: marks that no PTE of that kernel has. */
+struct page_marks {
+	uint64_t soft_dirty, uffd_wp, unknown;
+	uint64_t special;        /* no flag: bits of raw entries of the lowest tables */
+};
+
+/* For that kernel release; NULL: not known, and no mark is read from a PTE. */
+void marks_find(struct page_marks *m, const struct atw_paging *pg, const char *release);
+/* Of a page of user space that is there, by the flags of its entry. */
+uint64_t marks_of_flags(const struct page_marks *m, atw_va va, uint64_t flags);
+uint64_t marks_of_soft(const struct atw_soft_word *s);
+/* Of a word of /proc/PID/pagemap, by enum page_mark: bit 0 is MARK_SOFT_DIRTY. */
+uint64_t marks_of_word(uint64_t word);
+/* What struct page says. */
+uint64_t marks_of_page(const struct lnx_page *page);
 
 #endif

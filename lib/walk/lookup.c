@@ -13,7 +13,6 @@
 #include "paging/entry.h"
 #include "walk/memory.h"
 #include "walk/space.h"
-#include "walk/sure.h"
 
 enum { RIGHTS = 8 };
 

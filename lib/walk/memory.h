@@ -11,6 +11,7 @@
 #include "walk/walk.h"
 #include "base/bytes.h"
 #include "source/mapped.h"
+#include "paging/entry.h"
 
 /* Why the bytes at `pa` are missing; `got` is the result of read or peek. */
 enum mmu_loss memory_loss(struct atw_source *mem, atw_pa pa, ssize_t got);
@@ -64,5 +65,40 @@ static inline uint64_t load_word(const void *words, unsigned word_size, size_t i
  */
 uint32_t run_end(const void *words, unsigned word_size, uint32_t i, uint64_t mask,
 		 uint32_t end);
+
+/* ---- sure.c ---- */
+
+/*
+ * Bit patterns of common page-table entries, for loops over very many words.
+ *
+ * The tables of a paging mode are evaluated once for each level. A word that matches a
+ * pattern is of that kind whatever its other bits are; any other word must be decoded by
+ * paging/entry.h.
+ */
+
+enum { SURE_PIECES = 2 };
+
+/* Words of one kind on one level: certainly so if (word & mask) == value. */
+struct sure {
+	uint64_t mask, value;
+	struct { uint64_t mask; uint8_t left; } piece[SURE_PIECES];     /* of the address */
+};
+
+/* A pattern that matches no word. */
+#define SURE_NONE ((struct sure){ .mask = 0, .value = 1 })
+
+/* false: no pattern exists. */
+bool sure_find(const struct atw_paging *pg, unsigned level, enum atw_kind kind, struct sure *ret);
+
+static inline bool sure_is(const struct sure *s, uint64_t word)
+{
+	return (word & s->mask) == s->value;
+}
+
+static inline uint64_t sure_address(const struct sure *s, uint64_t word)
+{
+	return (word & s->piece[0].mask) << s->piece[0].left |
+	       (word & s->piece[1].mask) << s->piece[1].left;
+}
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* sure.c - derivation of bit patterns from the tables of a paging mode. */
-#include "walk/sure.h"
+#include "walk/memory.h"
 
 /*
  * Make `s` exclude the words that `e` matches. Fails if no bit distinguishes the two and

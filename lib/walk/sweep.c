@@ -9,7 +9,6 @@
 #include "base/sorted.h"
 #include "walk/walk_live.h"
 #include "walk/memory.h"
-#include "walk/sure.h"
 
 enum {
 	SPACES = 32,             /* address spaces at once */

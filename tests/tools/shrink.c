@@ -33,7 +33,7 @@
 #include "source/source.h"
 #include "walk/walk.h"
 
-#include "extract/core.h"
+#include "extract/own.h"
 
 struct found_table {
 	uint64_t pa, len;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Marked memory is written as an ELF file that the ELF source reads back. */
-#include "extract/core.h"
+#include "extract/own.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Marked bytes agree with an array of one flag a byte. */
-#include "extract/marks.h"
+#include "extract/own.h"
 
 #include "random.h"
 #include "test.h"

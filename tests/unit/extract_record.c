@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The last bytes read of a source are recorded, whether it changes or holds still. */
-#include "extract/recorded.h"
+#include "extract/own.h"
 
 #include "memory.h"
 #include "test.h"

@@ -3,7 +3,6 @@
 #include "linux/process.h"
 
 #include "linux/areas.h"
-#include "linux/maple.h"
 #include "kernel_memory.h"
 #include "test.h"
 

@@ -4,7 +4,7 @@
  */
 #include "linux/process.h"
 
-#include "linux/vma_name.h"
+#include "linux/areas.h"
 #include "kernel_memory.h"
 #include "test.h"
 

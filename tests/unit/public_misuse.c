@@ -196,7 +196,6 @@ TEST(kernels_that_are_not_open)
 	CHECK(!atw_kernel_space(NULL));
 	CHECK(!atw_kernel_release(NULL));
 	CHECK_EQ(atw_kernel_root_from(NULL), 0);
-	CHECK(!atw_kernel_is_proved(NULL));
 	CHECK(!atw_kernel_root_why(NULL));
 	CHECK(!atw_kernel_vmcoreinfo(NULL));
 	CHECK(!atw_kernel_file_is_unproved(NULL));

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "host/pace.h"
-#include "source/paced.h"
+#include "source/wrap.h"
 #include "test.h"
 
 /* Memory where each byte is the low byte of its address; reads are counted. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/pack.h"
-#include "target/capture_stream.h"
+#include "target/captured.h"
 #include "test.h"
 
 enum { TASKS = 3000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Marks of a page are derived from its entry and its struct page. */
-#include "target/page_marks.h"
+#include "target/provider.h"
 
 #include <string.h>
 
