@@ -98,19 +98,12 @@ static struct maple_layout areas_layout_of(const struct needs *n)
 
 	return (struct maple_layout){
 		.size = n->size[S_maple_node],
-		.number =
-			{
-				[MAPLE_LEAF] = areas_number(n, C_maple_leaf_64, 1),
-				[MAPLE_RANGE] = areas_number(n, C_maple_range_64, 2),
-				[MAPLE_ARANGE] = areas_number(n, C_maple_arange_64, 3),
-			},
-		.shape =
-			{
-				[MAPLE_LEAF] = range,
-				[MAPLE_RANGE] = range,
-				[MAPLE_ARANGE] =
-					areas_shape(n, N_arange64_pivot, N_arange64_slot),
-			},
+		.number[MAPLE_LEAF] = areas_number(n, C_maple_leaf_64, 1),
+		.number[MAPLE_RANGE] = areas_number(n, C_maple_range_64, 2),
+		.number[MAPLE_ARANGE] = areas_number(n, C_maple_arange_64, 3),
+		.shape[MAPLE_LEAF] = range,
+		.shape[MAPLE_RANGE] = range,
+		.shape[MAPLE_ARANGE] = areas_shape(n, N_arange64_pivot, N_arange64_slot),
 	};
 }
 

@@ -113,7 +113,7 @@ static inline uint64_t memmap_reads(const struct memmap_where *w)
 }
 /* Read-ahead: these struct pages will be needed. */
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n);
-/* atw_memmap_soon() of adjacent frames. */
+/* Prefetch: these adjacent frames will be needed after a few others. */
 void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n);
 /* Discard the announcements so far, which makes room for others. */
 void memmap_anew(struct atw_memmap *m);

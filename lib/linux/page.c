@@ -140,12 +140,6 @@ void memmap_anew(struct atw_memmap *m)
 		memmap_ahead_anew(m->where.ahead);
 }
 
-void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn)
-{
-	if (m)
-		memmap_soon(m->kmem, &m->where, pfn, 1);
-}
-
 void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n)
 {
 	memmap_soon(m->kmem, &m->where, pfn, n);

@@ -63,8 +63,6 @@ int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *re
  * already.
  */
 void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages);
-/* Prefetch: the page will be needed after a few others. */
-void atw_memmap_soon(struct atw_memmap *m, uint64_t pfn);
 /*
  * The NUMA node of a frame, without reading its struct page; `same`: the number of frames
  * from it on, up to `max`, for which the result is known to be valid. The frames behind

@@ -16,11 +16,11 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/codec.h"
-#include "base/file.h"
 #include "base/sorted.h"
 #include "format/avml.h"
 #include "source/extents.h"
 #include "source/source.h"
+#include "source/mapped.h"
 #include "source/page_cache.h"
 
 enum { CACHE = 16 << 20 };       /* bytes of unpacked chunks */
@@ -31,8 +31,7 @@ struct index {
 };
 
 struct avml {
-	struct extents map;      /* offsets are positions in the stream */
-	struct file file;
+	struct mapped m;         /* offsets of its map are positions in the stream */
 	struct index *index;
 	size_t nchunks, cap;
 	uint64_t pos;            /* the stream's length */
@@ -40,7 +39,6 @@ struct avml {
 	struct crc32c crc;
 	bool short_file;
 	unsigned blocks;
-	char truncated[160];
 };
 
 static int avml_probe(struct atw_blob head, const char *path)
@@ -80,7 +78,7 @@ static int source_avml_index_range(struct avml *a, const struct lime_range *rang
 	int r;
 
 	while (a->pos - start < range->len) {
-		r = avml_chunk(a->file.map, off, &c, err);
+		r = avml_chunk(a->m.file.map, off, &c, err);
 		if (r < 0)
 			return r;
 		if (r == ATW_END) {
@@ -96,11 +94,11 @@ static int source_avml_index_range(struct avml *a, const struct lime_range *rang
 			return r;
 		off = c.next;
 	}
-	r = extents_add(&a->map, range->start, a->pos - start, start, ATW_DATA, err);
+	r = extents_add(&a->m.map, range->start, a->pos - start, start, ATW_DATA, err);
 	if (r < 0 || a->short_file)
 		return r;
 
-	trailer = blob_at(a->file.map, off, 8);
+	trailer = blob_at(a->m.file.map, off, 8);
 	if (!trailer) {
 		a->short_file = true;
 		return ATW_OK;
@@ -119,8 +117,8 @@ static int source_avml_index_file(struct avml *a, struct atw_err *err)
 	struct lime_range range;
 	int r;
 
-	while (off < a->file.map.len && !a->short_file) {
-		r = lime_header(a->file.map, off, AVML_MAGIC, AVML_VERSION,
+	while (off < a->m.file.map.len && !a->short_file) {
+		r = lime_header(a->m.file.map, off, AVML_MAGIC, AVML_VERSION,
 				&range, err);
 		if (r < 0)
 			return r;
@@ -138,29 +136,23 @@ static int source_avml_index_file(struct avml *a, struct atw_err *err)
 	if (!a->nchunks)
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"range header at 0x0: the file ends (0x%zx bytes) before any memory",
-			a->file.map.len);
+			a->m.file.map.len);
 	if (a->short_file)
-		snprintf(a->truncated, sizeof(a->truncated),
+		snprintf(a->m.truncated, sizeof(a->m.truncated),
 			 "ends in the middle of a range of memory (at 0x%zx); is it still being written?",
-			 a->file.map.len);
-	return extents_build(&a->map, err);
+			 a->m.file.map.len);
+	return extents_build(&a->m.map, err);
 }
 
 static int avml_open(struct atw_source *s, const struct atw_source_spec *spec,
 		     struct atw_err *err)
 {
-	struct avml *a = calloc(1, sizeof(*a));
-	int r;
+	struct avml *a;
+	int r = mapped_open(s, spec, sizeof(*a), err);
 
-	if (!a)
-		return atw_err_nomem(err);
-	s->impl = a;
-	if (spec->nparts)
-		return atw_err_set(err, ATW_E_USAGE,
-			"is not one part of a split set: only kdump-compressed dumps are split");
-	r = file_open(spec->path, &a->file, err);
 	if (r < 0)
 		return r;
+	a = s->impl;
 	crc32c_init(&a->crc);
 	r = source_avml_index_file(a, err);
 	if (r < 0)
@@ -174,14 +166,11 @@ static void avml_close(struct atw_source *s)
 {
 	struct avml *a = s->impl;
 
-	if (!a)
-		return;
-	page_cache_deinit(&a->cache);
-	free(a->index);
-	extents_deinit(&a->map);
-	file_close(&a->file);
-	free(a);
-	s->impl = NULL;
+	if (a) {
+		page_cache_deinit(&a->cache);
+		free(a->index);
+	}
+	mapped_close(s);
 }
 
 /* The chunk that holds a position in the stream. */
@@ -203,12 +192,12 @@ static int source_avml_unpack(struct avml *a, size_t chunk, void *out,
 	const uint8_t *in;
 	struct avml_chunk c;
 	size_t len;
-	int r = avml_chunk(a->file.map, a->index[chunk].at, &c, err);
+	int r = avml_chunk(a->m.file.map, a->index[chunk].at, &c, err);
 
 	/* It parsed when the file was opened; files can change. */
 	if (r != ATW_OK)
 		return atw_err_set(err, ATW_E_IO, "the file has changed while it was read");
-	in = (const uint8_t *)a->file.map.data + c.data;
+	in = (const uint8_t *)a->m.file.map.data + c.data;
 	len = c.len;
 	if (c.packed)
 		r = codec_decompress(CODEC_SNAPPY, in, c.len, out,
@@ -256,7 +245,7 @@ static ssize_t avml_read_chunks(struct atw_source *s, atw_pa pa, void *buf, size
 
 	while (done < len) {
 		uint64_t at = pa.u + done, pos, n;
-		const struct extent *e = extents_find(&a->map, at);
+		const struct extent *e = extents_find(&a->m.map, at);
 		const uint8_t *bytes = NULL;
 		size_t chunk;
 		int r;
@@ -267,7 +256,7 @@ static ssize_t avml_read_chunks(struct atw_source *s, atw_pa pa, void *buf, size
 		chunk = source_avml_chunk_at(a, pos);
 		r = source_avml_chunk_get(a, chunk, &bytes, err);
 		if (r < 0) {
-			atw_err_wrap(err, "%s", a->file.path);
+			atw_err_wrap(err, "%s", a->m.file.path);
 			return r;
 		}
 		/* An extent may go on in another chunk, a chunk in another extent. */
@@ -294,7 +283,7 @@ static int avml_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	struct avml *a = s->impl;
 
-	return extents_extent(&a->map, pa, ret);
+	return extents_extent(&a->m.map, pa, ret);
 }
 
 /* "truncated", as in mapped.h. */
@@ -302,9 +291,9 @@ static int avml_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 {
 	struct avml *a = s->impl;
 
-	if (strcmp(key, "truncated") || !a->truncated[0])
+	if (strcmp(key, "truncated") || !a->m.truncated[0])
 		return ATW_E_MISSING;
-	*ret = (struct atw_blob){ a->truncated, strlen(a->truncated) };
+	*ret = (struct atw_blob){ a->m.truncated, strlen(a->m.truncated) };
 	return ATW_OK;
 }
 

@@ -14,16 +14,12 @@
 #include "format/elf.h"
 
 /* A set that lacks a part answers only for the frames of the others. */
-static void kdump_facts_note_missing_parts(struct kdump_facts *facts,
-					   const struct kdump_set *s)
+static bool kdump_facts_lacks_parts(const struct kdump_set *s)
 {
-	size_t missing = 0;
-
 	for (size_t i = 0; i < s->nspans; i++)
-		missing += !s->spans[i].file;
-	if (missing && !*facts->truncated)
-		snprintf(facts->truncated, sizeof(facts->truncated),
-			 "is one part of a split dump, and others are missing: give them with -S");
+		if (!s->spans[i].file)
+			return true;
+	return false;
 }
 
 /* What can be said about a file that holds less than it promises. */
@@ -57,7 +53,9 @@ static void kdump_facts_note_truncation(struct kdump_facts *facts,
 			snprintf(buf, len,
 				 "is marked incomplete: its writer ran out of space");
 	}
-	kdump_facts_note_missing_parts(facts, s);
+	if (!*facts->truncated && kdump_facts_lacks_parts(s))
+		snprintf(facts->truncated, sizeof(facts->truncated),
+			 "is one part of a split dump, and others are missing: give them with -S");
 }
 
 static int kdump_facts_take_notes(struct kdump_facts *f)
@@ -168,18 +166,15 @@ static const char *kdump_facts_compression(const struct kdump_file *f)
 void kdump_set_describe(const struct kdump_set *s, char *buf, size_t len)
 {
 	const struct kdump_file *f = &s->files[0];
-	size_t missing = 0;
 	int n;
 
-	for (size_t i = 0; i < s->nspans; i++)
-		missing += !s->spans[i].file;
 	n = snprintf(buf, len, "%s v%u, %s%s",
 		     f->h.diskdump ? "diskdump" : "kdump-compressed", f->h.version,
 		     kdump_facts_compression(f),
 		     view_flattened(&f->view) ? ", flattened" : "");
 	if (n < 0 || (size_t)n >= len || !f->h.split)
 		return;
-	if (!missing)
+	if (!kdump_facts_lacks_parts(s))
 		snprintf(buf + n, len - (size_t)n, ", split, all %zu parts", s->nfiles);
 	else
 		snprintf(buf + n, len - (size_t)n, ", split, %zu part%s given, others missing",

@@ -81,6 +81,8 @@ static int captured_wrong(struct captured_reading *x, const char *what, uint64_t
 
 static void captured_emit(struct captured_reading *x)
 {
+	if (x->o->defective)
+		*x->o->defective = true;
 	if (x->o->damaged)
 		x->o->damaged(x->o->arg, &x->e);
 }

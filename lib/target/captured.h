@@ -120,10 +120,11 @@ struct captured {
 };
 
 struct captured_opts {
-	/* A line that is wrong, or that the file is cut off; what is whole is had. */
+	/* A line that is wrong, or that the file is cut off; what is whole is had. Or NULL. */
 	void (*damaged)(void *arg, const struct atw_err *err);
 	void (*progress)(void *arg, uint64_t tasks, uint64_t all);   /* or NULL */
 	void *arg;
+	bool *defective;             /* set with the first of these lines; or NULL */
 };
 /* `path` must lead to the same file as long as it is open. */
 int captured_open(const char *path, const struct captured_opts *o, struct captured **ret,

@@ -254,10 +254,10 @@ static void memory_vmas_look_ahead(struct memory_pages *c, const struct page_run
 	if (w->running && c->ahead > i)
 		return;
 	for (; c->ahead < r->count && c->ahead - i < n; c->ahead++) {
-		atw_memmap_soon(w->memmap, r->pa[c->ahead] >> shift);
+		memmap_soon_run(w->memmap, r->pa[c->ahead] >> shift, 1);
 		/* What kind of folio it is, its second one says. */
 		if (w->running && large)
-			atw_memmap_soon(w->memmap, (r->pa[c->ahead] >> shift) + 1);
+			memmap_soon_run(w->memmap, (r->pa[c->ahead] >> shift) + 1, 1);
 	}
 }
 

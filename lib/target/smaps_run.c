@@ -152,13 +152,10 @@ void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t fi
 	bool large = run->slot > (uint64_t)1 << l->p->page_shift;
 	bool hidden = run->have & RUN_STATE_HIDDEN;
 	struct smaps_run_slot s = {
-		.as =
-			{
-				.bytes = last - first + 1,
-				.sizeless = run->have & RUN_SIZE_HIDDEN,
-				.large = large,
-				.moving = !smaps_run_is_mapped(run),
-			},
+		.as.bytes = last - first + 1,
+		.as.sizeless = run->have & RUN_SIZE_HIDDEN,
+		.as.large = large,
+		.as.moving = !smaps_run_is_mapped(run),
 		.hugetlb = l->hugetlb,
 		.special = l->pfnmap || (run->have & RUN_SPECIAL && run->special),
 	};

@@ -26,38 +26,41 @@ uint64_t snapshot_size(const struct snapshot *s)
 
 /* ---- areas ---- */
 
+static int snapshot_put_area(struct snapshot *s, const struct changes_area *a,
+			     const char *name, struct atw_err *err)
+{
+	struct changes_side *side = &s->side;
+	char *copy = strdup(name);
+
+	if (!copy || !ARRAY_ROOM(side->area, side->nareas, s->areas_cap)) {
+		free(copy);
+		return atw_err_nomem(err);
+	}
+	side->area[side->nareas] = *a;
+	side->area[side->nareas++].name = copy;
+	return ATW_OK;
+}
+
 static int snapshot_add_area(struct snapshot *s, const struct atw_area *a,
 			     bool rights_known, struct atw_err *err)
 {
 	struct changes_side *side = &s->side;
-	char *name;
 
 	if (a->end.u <= a->start.u ||
 	    (side->nareas && side->area[side->nareas - 1].last >= a->start.u)) {
 		side->incomplete = true;
 		return ATW_OK;
 	}
-	if (!ARRAY_ROOM(side->area, side->nareas, s->areas_cap))
-		return atw_err_nomem(err);
-	name = strdup(a->name);
-	if (!name)
-		return atw_err_nomem(err);
-	side->area[side->nareas++] = (struct changes_area){
-		.first = a->start.u,
-		.last = a->end.u - 1,
-		.offset = a->offset,
-		.inode = a->inode,
-		.major = a->major,
-		.minor = a->minor,
+	return snapshot_put_area(s, &(struct changes_area){
+		.first = a->start.u, .last = a->end.u - 1, .offset = a->offset,
+		.inode = a->inode, .major = a->major, .minor = a->minor,
 		.rights = (uint8_t)((a->read ? CHANGES_READ : 0) |
 				    (a->write ? CHANGES_WRITE : 0) |
 				    (a->exec ? CHANGES_EXEC : 0) |
 				    (a->shared ? CHANGES_SHARED : 0)),
 		.rights_known = rights_known,
 		.name_known = !a->unread,
-		.name = name,
-	};
-	return ATW_OK;
+	}, a->name, err);
 }
 
 static int snapshot_read_areas(struct provider *p, size_t task, struct snapshot *s,
@@ -260,24 +263,14 @@ int snapshot_read(struct provider *p, size_t task, bool areas_only, struct snaps
 static int snapshot_read_regions(struct atw_kernel *k, struct snapshot *s,
 				 struct atw_err *err)
 {
-	struct changes_side *side = &s->side;
 	struct atw_region g;
-	char *name;
+	int r = ATW_OK;
 
-	for (size_t i = 0; atw_kernel_region(k, i, &g) == ATW_OK; i++) {
-		if (!ARRAY_ROOM(side->area, side->nareas, s->areas_cap))
-			return atw_err_nomem(err);
-		name = strdup(g.name ? g.name : "");
-		if (!name)
-			return atw_err_nomem(err);
-		side->area[side->nareas++] = (struct changes_area){
-			.first = g.first.u,
-			.last = g.last.u,
-			.name_known = true,
-			.name = name,
-		};
-	}
-	return ATW_OK;
+	for (size_t i = 0; r == ATW_OK && atw_kernel_region(k, i, &g) == ATW_OK; i++)
+		r = snapshot_put_area(s, &(struct changes_area){
+			.first = g.first.u, .last = g.last.u, .name_known = true,
+		}, g.name ? g.name : "", err);
+	return r;
 }
 
 static int snapshot_add_range(struct snapshot *s, const struct mmu_range *g,

@@ -141,35 +141,17 @@ static int capture_refuse_kernel(const struct target *t, struct atw_err *err)
 		"is a kernel address, and a capture records those of processes only");
 }
 
-struct capture_reading {
-	struct target *t;
-	const struct target_reading *rd;
-};
-
-static void capture_damaged(void *arg, const struct atw_err *err)
-{
-	const struct capture_reading *x = arg;
-
-	x->t->defective = true;
-	if (x->rd && x->rd->damaged)
-		x->rd->damaged(x->rd->arg, err);
-}
-
-static void capture_progress(void *arg, uint64_t done, uint64_t all)
-{
-	const struct capture_reading *x = arg;
-
-	if (x->rd && x->rd->progress)
-		x->rd->progress(x->rd->arg, done, all);
-}
-
 static int capture_attach(struct target *t, const struct target_opts *o,
 			  const struct target_reading *rd, struct atw_err *err)
 {
-	struct capture_reading x = {t, rd};
-	const struct captured_opts co = {capture_damaged, capture_progress, &x};
+	struct captured_opts co = { .defective = &t->defective };
 	int r;
 
+	if (rd) {
+		co.damaged = rd->damaged;
+		co.progress = rd->progress;
+		co.arg = rd->arg;
+	}
 	r = captured_open(t->file->path, &co, &t->captured, err);
 	if (r < 0)
 		return r;
@@ -240,15 +222,12 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 	t = &k->task[c->at++];
 	has_tgid = t->has & CAPTURE_T_TGID;
 	*ret = (struct target_task){
-		.task =
-			{
-				.mm = t->mm,
-				.pid = t->pid,
-				.tgid = captured_process(t),
-				.ppid = t->ppid,
-				.leader = captured_process(t) == t->pid,
-				.kernel = !captured_has_memory(t),
-			},
+		.task.mm = t->mm,
+		.task.pid = t->pid,
+		.task.tgid = captured_process(t),
+		.task.ppid = t->ppid,
+		.task.leader = captured_process(t) == t->pid,
+		.task.kernel = !captured_has_memory(t),
 		.have = (has_tgid ? TASK_TGID : 0) |
 			(t->has & CAPTURE_T_PPID ? TASK_PPID : 0) |
 			(t->mm && has_tgid ? TASK_KIND : 0),
