@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "linux/kernel.h"
 #include "linux/vm_flags.h"
 
 enum {

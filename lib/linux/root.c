@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "linux/kernel.h"
 #include "linux/root.h"
 #include "linux/search.h"
 #include "linux/vmfile.h"

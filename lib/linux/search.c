@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "linux/kernel.h"
 #include "walk/memory.h"
 
 /* Memory is searched in windows that overlap by the length of the pattern minus 1. */

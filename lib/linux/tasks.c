@@ -13,8 +13,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "linux/kernel.h"
-
 enum {
 	PID_MAX = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
 	COMM = 16,                       /* TASK_COMM_LEN */

@@ -16,7 +16,6 @@
 #include "base/file.h"
 #include "base/io.h"
 #include "base/num.h"
-#include "source/source.h"
 #include "source/open.h"
 
 enum { HEAD = 64 * 1024 };       /* as much of a file as probes see */

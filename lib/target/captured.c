@@ -3,7 +3,6 @@
 #include "target/captured.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"

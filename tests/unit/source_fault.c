@@ -7,7 +7,7 @@
 /* 0x1000-0x2fff of 'f', with faults before it. */
 static struct atw_source *faulty(struct image *im, const struct atw_fault *f, size_t n)
 {
-	struct atw_source *below, *s;
+	struct atw_source *below, *s = NULL;
 	char text[128];
 
 	fill(im, 0, 0x2000, 'f');
