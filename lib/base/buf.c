@@ -68,6 +68,15 @@ void buf_char(struct buf *b, char c)
 	buf_add(b, &c, 1);
 }
 
+size_t buf_keep(struct buf *b, const void *data, size_t len)
+{
+	size_t at = b->len;
+
+	buf_add(b, data, len);
+	buf_char(b, '\0');
+	return at;
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap, again;

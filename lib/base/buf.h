@@ -18,6 +18,8 @@ void buf_deinit(struct buf *b);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_str(struct buf *b, const char *s);
 void buf_char(struct buf *b, char c);
+/* Adds a text with its NUL; returns its offset. */
+size_t buf_keep(struct buf *b, const void *data, size_t len);
 void buf_printf(struct buf *b, const char *fmt, ...) ATW_PRINTF(2, 3);
 
 /*

@@ -22,6 +22,11 @@ static inline bool blob_is(struct atw_blob b, const char *word)
 	return b.len == strlen(word) && !memcmp(b.data, word, b.len);
 }
 
+static inline bool text_begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
 static inline bool blob_begins(struct atw_blob b, const char *with)
 {
 	return b.len >= strlen(with) && !memcmp(b.data, with, strlen(with));

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <atwalk/base.h>
@@ -14,6 +15,15 @@
  * ORDER(a->x, b->x) ?: ORDER(a->y, b->y).
  */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* qsort(3), which takes no NULL, of any number of elements. */
+#define SORT(v, n, compare) sort_array(v, n, sizeof(*(v)), compare)
+static inline void sort_array(void *v, size_t n, size_t size,
+			      int (*compare)(const void *a, const void *b))
+{
+	if (n)
+		qsort(v, n, size, compare);
+}
 
 /* For qsort(3): numbers, or structs that begin with one. */
 static inline int sorted_by_u64(const void *a, const void *b)

@@ -191,35 +191,22 @@ void text_json(struct buf *b, const char *s)
 
 void text_xml(struct buf *b, const char *s)
 {
+	static const char marked[] = "&<>\"'";
+	static const char *const entities[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
 	struct buf clean = { 0 };
 
 	text_plain(&clean, s);
 	for (const char *p = clean.data ? clean.data : ""; *p; p++) {
-		switch (*p) {
-		case '&':
-			buf_str(b, "&amp;");
-			break;
-		case '<':
-			buf_str(b, "&lt;");
-			break;
-		case '>':
-			buf_str(b, "&gt;");
-			break;
-		case '"':
-			buf_str(b, "&quot;");
-			break;
-		case '\'':
-			buf_str(b, "&#39;");
-			break;
-		default:
-			/* U+FFFE and U+FFFF are not allowed in XML. */
-			if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
-				text_hex_bytes(b, p, p + 3);
-				p += 2;
-				break;
-			}
+		const char *special = strchr(marked, *p);
+
+		/* U+FFFE and U+FFFF are not allowed in XML. */
+		if (special) {
+			buf_str(b, entities[special - marked]);
+		} else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+			text_hex_bytes(b, p, p + 3);
+			p += 2;
+		} else {
 			buf_char(b, *p);
-			break;
 		}
 	}
 	b->failed |= clean.failed;

@@ -13,9 +13,9 @@
 #ifndef CENSUS_CENSUS_H
 #define CENSUS_CENSUS_H
 
-#include "record/record.h"
-
+#include "base/buf.h"
 #include "format/capture.h"
+#include "record/record.h"
 
 struct provider;
 
@@ -40,6 +40,17 @@ struct census_sink {
 	int (*frames)(void *arg, const struct capture_frames *run, struct atw_err *err);
 	void *arg;
 };
+
+/* ---- texts of a task ---- */
+
+/* Offsets in a buffer that keeps them. */
+struct census_texts {
+	size_t name, cgroup, exe;
+};
+struct census_texts census_texts_keep(struct buf *b, const struct capture_task *t);
+/* Has the texts of `t`, which are of the same lengths, point into the buffer. */
+void census_texts_set(struct capture_task *t, const struct buf *b,
+		      const struct census_texts *at);
 
 /* ---- producers ---- */
 

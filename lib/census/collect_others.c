@@ -9,8 +9,8 @@ struct other {
 	bool memory;                 /* placeholder of process `t.pid`, which is not
 				      * emitted here */
 	uint32_t has;
-	struct capture_task t;       /* its texts are in `words` at these offsets: */
-	size_t name, cgroup, exe;
+	struct capture_task t;
+	struct census_texts texts;   /* in `words` */
 };
 
 struct others {
@@ -19,17 +19,21 @@ struct others {
 	struct buf words;
 };
 
-static size_t others_keep(struct others *o, struct atw_blob b)
+struct census_texts census_texts_keep(struct buf *b, const struct capture_task *t)
 {
-	size_t at = o->words.len;
-
-	buf_add(&o->words, b.data, b.len);
-	return at;
+	return (struct census_texts){
+		.name = buf_keep(b, t->name.data, t->name.len),
+		.cgroup = buf_keep(b, t->cgroup.data, t->cgroup.len),
+		.exe = buf_keep(b, t->exe.data, t->exe.len),
+	};
 }
 
-static struct atw_blob others_kept(const struct others *o, struct atw_blob b, size_t at)
+void census_texts_set(struct capture_task *t, const struct buf *b,
+		      const struct census_texts *at)
 {
-	return b.data ? (struct atw_blob){ o->words.data + at, b.len } : b;
+	t->name.data = t->name.data ? b->data + at->name : NULL;
+	t->cgroup.data = t->cgroup.data ? b->data + at->cgroup : NULL;
+	t->exe.data = t->exe.data ? b->data + at->exe : NULL;
 }
 
 static int others_add(struct others *o, const struct other *v, struct atw_err *err)
@@ -46,9 +50,7 @@ static int others_on(void *arg, const struct capture_record *rec, struct atw_err
 	const struct other v = {
 		.has = rec->has,
 		.t = rec->t,
-		.name = others_keep(o, rec->t.name),
-		.cgroup = others_keep(o, rec->t.cgroup),
-		.exe = others_keep(o, rec->t.exe),
+		.texts = census_texts_keep(&o->words, &rec->t),
 	};
 
 	return others_add(o, &v, err);
@@ -83,9 +85,7 @@ static int others_emit(struct collect *c, const struct others *o, const struct o
 {
 	struct capture_record rec = { .letter = 'T', .has = v->has, .t = v->t };
 
-	rec.t.name = others_kept(o, v->t.name, v->name);
-	rec.t.cgroup = others_kept(o, v->t.cgroup, v->cgroup);
-	rec.t.exe = others_kept(o, v->t.exe, v->exe);
+	census_texts_set(&rec.t, &o->words, &v->texts);
 	return c->to->record(c->to->arg, &rec, err);
 }
 

@@ -154,22 +154,6 @@ static bool model_add_mm(struct census_model *m, uint64_t mm, bool *ret)
 	return true;
 }
 
-/* Copies a text of the producer; returns its offset in `words`. */
-static size_t model_keep(struct census_model *m, struct atw_blob b)
-{
-	size_t at = m->words.len;
-
-	buf_add(&m->words, b.data, b.len);
-	buf_char(&m->words, '\0');
-	return at;
-}
-
-static struct atw_blob model_kept(const struct census_model *m, struct atw_blob b,
-				  size_t at)
-{
-	return b.data ? (struct atw_blob){ m->words.data + at, b.len } : b;
-}
-
 static int model_begin_process(struct census_model *m, struct atw_err *err)
 {
 	struct census_event ev = { .what = CENSUS_ON_PROCESS, .process = &m->process };
@@ -193,23 +177,19 @@ static int model_task(struct census_model *m, const struct capture_record *rec,
 	struct census_event ev = { .what = CENSUS_ON_TASK, .task = &m->task,
 				   .task_has = rec->has };
 	bool fresh = true;
-	size_t name, cgroup, exe;
+	struct census_texts texts;
 	int r = model_end_process(m, err);
 
 	if (r != ATW_OK)
 		return r;
 	m->nlost = 0;
 	m->words.len = 0;
-	name = model_keep(m, rec->t.name);
-	cgroup = model_keep(m, rec->t.cgroup);
-	exe = model_keep(m, rec->t.exe);
+	texts = census_texts_keep(&m->words, &rec->t);
 	if (m->words.failed)
 		return atw_err_nomem(err);
 	m->task = rec->t;
 	m->task_has = rec->has;
-	m->task.name = model_kept(m, rec->t.name, name);
-	m->task.cgroup = model_kept(m, rec->t.cgroup, cgroup);
-	m->task.exe = model_kept(m, rec->t.exe, exe);
+	census_texts_set(&m->task, &m->words, &texts);
 	if (rec->t.mm && !model_add_mm(m, rec->t.mm, &fresh))
 		return atw_err_nomem(err);
 	m->now = rec->t.mm && fresh ? PROCESS : fresh ? NO_PROCESS : AGAIN;

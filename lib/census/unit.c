@@ -199,6 +199,18 @@ static void unit_join(struct unit *u, struct unit *to)
 	b->u.program |= a->u.program;
 }
 
+/* Joins it to the first of its kind, which it may be. false: no memory. */
+static bool unit_join_first(struct table *x, uint64_t hash, same_fn *same, const void *what,
+			    struct unit *u)
+{
+	struct unit *first = unit_index_find(x, hash, same, what);
+
+	if (!first)
+		return table_add(x, hash, (uintptr_t)u);
+	unit_join(u, first);
+	return true;
+}
+
 struct build {
 	const struct capture_bytes *id;
 	bool deleted;
@@ -216,19 +228,13 @@ static bool unit_set_build(struct units *us, struct unit *u,
 			   const struct capture_bytes *id)
 {
 	struct build b = { id, u->u.deleted };
-	struct unit *first;
-	uint64_t hash;
 
 	if (u->has_build || !id->len || id->len > CAPTURE_BUILD)
 		return true;
 	u->has_build = true;
 	u->u.build = *id;
-	hash = hash_bytes(b.deleted, id->b, id->len);
-	first = unit_index_find(&us->builds, hash, unit_same_build, &b);
-	if (!first)
-		return table_add(&us->builds, hash, (uintptr_t)u);
-	unit_join(u, first);
-	return true;
+	return unit_join_first(&us->builds, hash_bytes(b.deleted, id->b, id->len),
+			       unit_same_build, &b, u);
 }
 
 struct first_frame {
@@ -246,18 +252,13 @@ static bool unit_same_frame(const struct unit *u, const void *what)
 bool units_frame(struct units *us, struct unit *u, uint64_t pa)
 {
 	struct first_frame f = { pa, u->u.deleted };
-	struct unit *first;
 
 	/* One frame is sufficient: all mappings of a file share its frames. */
 	if (u->framed || u->kind != UNIT_FILE)
 		return true;
 	u->framed = true;
 	u->first_pa = pa;
-	first = unit_index_find(&us->frames, pa, unit_same_frame, &f);
-	if (!first)
-		return table_add(&us->frames, pa, (uintptr_t)u);
-	unit_join(u, first);
-	return true;
+	return unit_join_first(&us->frames, pa, unit_same_frame, &f, u);
 }
 
 /* ---- lookup ---- */

@@ -226,15 +226,12 @@ const char *btf_name(const struct btf *b, uint32_t id)
 int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
 	     uint32_t *ret)
 {
-	for (uint32_t id = 1; id < b->n; id++) {
-		struct type t = btf_type_of(b, id);
+	struct btf_wanted w = { .kind = kind, .name = name };
 
-		if (t.kind == kind && !strcmp(btf_string_at(b, t.name), name)) {
-			*ret = id;
-			return ATW_OK;
-		}
-	}
-	return ATW_E_MISSING;
+	btf_find_all(b, &w, 1);
+	if (w.id)
+		*ret = w.id;
+	return w.id ? ATW_OK : ATW_E_MISSING;
 }
 
 void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n)
@@ -417,7 +414,7 @@ int btf_offset(const struct btf *b, const char *name, const char *path,
 {
 	struct btf_wanted w = { .kind = BTF_STRUCT, .name = name };
 
-	btf_find(b, w.kind, w.name, &w.id);
+	btf_find_all(b, &w, 1);
 	return btf_offset_in(b, &w, path, ret, err);
 }
 

@@ -139,13 +139,6 @@ void elfsyms_deinit(struct elfsyms *s)
 	*s = (struct elfsyms){ 0 };
 }
 
-int elfsyms_find(const struct elfsyms *s, const char *name, uint64_t *ret)
-{
-	bool have;
-
-	return elfsyms_find_many(s, &name, ret, &have, 1) ? ATW_OK : ATW_E_MISSING;
-}
-
 size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 			 uint64_t *addr, bool *have, size_t n)
 {

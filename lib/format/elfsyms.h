@@ -25,9 +25,10 @@ int elfsyms_init(struct elfsyms *ret, const struct elfsec *elf, struct atw_err *
 /* A zeroed struct is accepted. */
 void elfsyms_deinit(struct elfsyms *s);
 
-/* Of several symbols of that name a global one, else the first of the table. */
-int elfsyms_find(const struct elfsyms *s, const char *name, uint64_t *ret);
-/* The same for many in one pass; see kallsyms_find_many(). */
+/*
+ * In one pass, see kallsyms_find_many(). Of several symbols of a name a global one, else
+ * the first of the table.
+ */
 size_t elfsyms_find_many(const struct elfsyms *s, const char *const *names,
 			 uint64_t *addr, bool *have, size_t n);
 

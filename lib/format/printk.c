@@ -70,6 +70,11 @@ int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read
 {
 	struct printk_ring r = { .l = *l, .read = read, .arg = arg };
 	uint64_t desc = at + l->desc_ring, text = at + l->text_ring, head = 0, tail = 0;
+	const struct { uint64_t at, *ret; } numbers[5] = {
+		{ desc + l->descs, &r.descs }, { desc + l->infos, &r.infos },
+		{ text + l->data, &r.data }, { desc + l->head_id, &head },
+		{ desc + l->tail_id, &tail },
+	};
 	int status;
 
 	if (!printk_is_sound(l))
@@ -79,16 +84,8 @@ int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read
 	if (status == ATW_OK)
 		status = printk_bits(&r, text + l->size_bits, SIZE_BITS_MAX, "size_bits",
 				     &r.size_bits, err);
-	if (status == ATW_OK)
-		status = printk_number(&r, desc + l->descs, &r.descs, err);
-	if (status == ATW_OK)
-		status = printk_number(&r, desc + l->infos, &r.infos, err);
-	if (status == ATW_OK)
-		status = printk_number(&r, text + l->data, &r.data, err);
-	if (status == ATW_OK)
-		status = printk_number(&r, desc + l->head_id, &head, err);
-	if (status == ATW_OK)
-		status = printk_number(&r, desc + l->tail_id, &tail, err);
+	for (unsigned i = 0; i < 5 && status == ATW_OK; i++)
+		status = printk_number(&r, numbers[i].at, numbers[i].ret, err);
 	if (status != ATW_OK)
 		return status;
 	r.first = tail & id_mask;

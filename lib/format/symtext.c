@@ -234,24 +234,6 @@ static struct fields symtext_fields_of(const struct symtext *s,
 	return f;
 }
 
-static bool symtext_is_named(const struct symtext *s, const struct symtext_line *l,
-			     const char *name, size_t len)
-{
-	return l->len == len && !memcmp(symtext_name_of(s, l), name, len);
-}
-
-int symtext_find(const struct symtext *s, const char *name, size_t len,
-		 uint64_t *ret)
-{
-	for (uint32_t i = 0; i < s->n; i++) {
-		if (symtext_is_named(s, &s->line[i], name, len)) {
-			*ret = s->line[i].address;
-			return ATW_OK;
-		}
-	}
-	return ATW_E_MISSING;
-}
-
 size_t symtext_find_many(const struct symtext *s, const char *const *names,
 			 uint64_t *addr, bool *have, size_t n)
 {

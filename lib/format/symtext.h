@@ -43,11 +43,10 @@ int symtext_init(struct symtext *ret, struct atw_blob text, struct atw_err *err)
 /* A zeroed struct is accepted. */
 void symtext_deinit(struct symtext *s);
 
-/* The first symbol of that name; in /proc/kallsyms the kernel's own come first. */
-int symtext_find(const struct symtext *s, const char *name, size_t len,
-		 uint64_t *ret);
-
-/* The same for many names in one pass; see kallsyms_find_many(). */
+/*
+ * The first symbols of these names, in one pass; see kallsyms_find_many(). In
+ * /proc/kallsyms the kernel's own come first.
+ */
 size_t symtext_find_many(const struct symtext *s, const char *const *names,
 			 uint64_t *addr, bool *have, size_t n);
 

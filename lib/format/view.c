@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/sorted.h"
 
 void view_deinit(struct view *v)
 {
@@ -15,17 +16,10 @@ void view_deinit(struct view *v)
 /* The first piece that ends after `off`, or npieces. */
 static size_t view_find_piece(const struct view *v, uint64_t off)
 {
-	size_t lo = 0, hi = v->npieces;
+	size_t i = SORTED_UP_TO(v->pieces, v->npieces, start, off);
+	const struct view_piece *p = i ? &v->pieces[i - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->pieces[mid].start + v->pieces[mid].len > off)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return p && p->start + p->len > off ? i - 1 : i;
 }
 
 uint64_t view_run(const struct view *v, uint64_t off, const void **ret)

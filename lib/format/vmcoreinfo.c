@@ -5,8 +5,7 @@
  */
 #include "format/vmcoreinfo.h"
 
-#include <string.h>
-
+#include "base/bytes.h"
 #include "base/num.h"
 
 static bool vmcoreinfo_printable(char c)
@@ -45,13 +44,6 @@ int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
 	return ATW_OK;
 }
 
-static bool vmcoreinfo_key_is(const struct vmcoreinfo_line *l, const char *key)
-{
-	size_t len = key ? strlen(key) : 0;
-
-	return key && l->key.len == len && !memcmp(l->key.data, key, len);
-}
-
 size_t atw_vmcoreinfo_probe(const void *data, size_t len)
 {
 	struct atw_vmcoreinfo vi = { data, len };
@@ -60,7 +52,7 @@ size_t atw_vmcoreinfo_probe(const void *data, size_t len)
 
 	/* The kernel image also has the format string, "OSRELEASE=%s". */
 	if (vmcoreinfo_next(&vi, &pos, &l) != ATW_OK ||
-	    !vmcoreinfo_key_is(&l, "OSRELEASE") || !l.value.len ||
+	    !blob_is(l.key, "OSRELEASE") || !l.value.len ||
 	    memchr(l.value.data, '%', l.value.len) ||
 	    memchr(l.value.data, ' ', l.value.len))
 		return 0;
@@ -76,17 +68,12 @@ int atw_vmcoreinfo_text(const struct atw_vmcoreinfo *vi, const char *key,
 	size_t pos = 0;
 
 	while (vmcoreinfo_next(vi, &pos, &l) == ATW_OK) {
-		if (vmcoreinfo_key_is(&l, key)) {
+		if (key && blob_is(l.key, key)) {
 			*ret = l.value;
 			return ATW_OK;
 		}
 	}
 	return ATW_E_MISSING;
-}
-
-static bool vmcoreinfo_starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
 }
 
 int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi, const char *key,
@@ -101,7 +88,7 @@ int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi, const char *key,
 	if (r < 0)
 		return r;
 	s = value.data;
-	if (vmcoreinfo_starts_with(key, "SYMBOL(") || !strcmp(key, "KERNELOFFSET")) {
+	if (text_begins(key, "SYMBOL(") || !strcmp(key, "KERNELOFFSET")) {
 		ok = num_hex(s, value.len, &v);
 	} else if (value.len && *s == '-') {
 		/* NUMBER(phys_base) is signed; the caller gets its bits. */

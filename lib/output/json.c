@@ -13,15 +13,16 @@ static void json_put_key(struct buf *b, size_t i, const char *key)
 }
 
 /* Write the keys once; each row only copies them. */
-static int json_write_keys(struct atw_sink *k, struct atw_err *err)
+static int json_lines_begin(struct atw_sink *k, const struct atw_schema *sc,
+			    struct atw_err *err)
 {
-	for (size_t i = 0; i < k->sc->ncols; i++) {
+	for (size_t i = 0; i < sc->ncols; i++) {
 		struct buf *lead = &k->cell[i].lead;
 
-		json_put_key(lead, i, k->sc->col[i].key);
+		json_put_key(lead, i, sc->col[i].key);
 		/* The keys of a list's objects, each with a zero behind. */
-		for (size_t j = 0; k->sc->col[i].of && j < k->sc->col[i].of->ncols; j++) {
-			json_put_key(&k->cell[i].raw, j, k->sc->col[i].of->col[j].key);
+		for (size_t j = 0; sc->col[i].of && j < sc->col[i].of->ncols; j++) {
+			json_put_key(&k->cell[i].raw, j, sc->col[i].of->col[j].key);
 			buf_char(&k->cell[i].raw, '\0');
 			lead->failed |= k->cell[i].raw.failed;
 		}
@@ -140,9 +141,8 @@ static void json_put_object(struct atw_sink *k, const struct atw_row *row)
 static int json_array_begin(struct atw_sink *k, const struct atw_schema *sc,
 			    struct atw_err *err)
 {
-	(void)sc;
 	writer_char(k->w, '[');
-	return json_write_keys(k, err);
+	return json_lines_begin(k, sc, err);
 }
 
 static int json_array_row(struct atw_sink *k, const struct atw_row *row,
@@ -174,13 +174,6 @@ const struct atw_sink_ops sink_json = {
 };
 
 /* ---- lines ---- */
-
-static int json_lines_begin(struct atw_sink *k, const struct atw_schema *sc,
-			    struct atw_err *err)
-{
-	(void)sc;
-	return json_write_keys(k, err);
-}
 
 static int json_lines_row(struct atw_sink *k, const struct atw_row *row,
 			  struct atw_err *err)

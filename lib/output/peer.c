@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 
@@ -23,14 +24,9 @@ union peer_place {
 	struct sockaddr_un local;
 };
 
-static bool peer_begins(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
-
 bool peer_is(const char *where)
 {
-	return peer_begins(where, "tcp:") || peer_begins(where, "unix:");
+	return text_begins(where, "tcp:") || text_begins(where, "unix:");
 }
 
 /* ---- connecting ---- */
@@ -104,7 +100,7 @@ int peer_connect(const char *where, int *ret, struct atw_err *err)
 	union peer_place at = {0};
 	socklen_t len = 0;
 	_auto_fd int fd = -1;
-	int r = peer_begins(where, "tcp:") ? peer_tcp_place(where, &at, &len, err)
+	int r = text_begins(where, "tcp:") ? peer_tcp_place(where, &at, &len, err)
 					   : peer_unix_place(where, &at, &len, err);
 
 	if (r < 0)

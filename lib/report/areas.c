@@ -105,10 +105,7 @@ static int report_areas_on_pages(struct report_areas_state *s,
 	struct report_areas_area *a = &s->area[s->n - 1];
 
 	sums_pages(&s->process[s->nprocesses - 1].sums, p, s->o.virtual);
-	if (p->va > a->at)
-		map_keep(&s->marks, MAP_ABSENT, (p->va - a->at) / page);
-	map_keep(&s->marks, map_mark(p), p->pages);
-	a->at = p->va + p->pages * page;
+	map_keep_pages(&s->marks, &a->at, p, page);
 	a->swapped += p->swapped ? p->pages : 0;
 	if (is_resident(p)) {
 		a->resident += p->pages;

@@ -66,10 +66,7 @@ static int areas_picture_on_pages(struct areas_picture_areas *s,
 {
 	struct areas_picture_area *a = &s->v[s->n - 1];
 
-	if (p->va > a->at)
-		map_keep(&s->marks, MAP_ABSENT, (p->va - a->at) / s->page);
-	map_keep(&s->marks, map_mark(p), p->pages);
-	a->at = p->va + p->pages * s->page;
+	map_keep_pages(&s->marks, &a->at, p, s->page);
 	a->resident += is_resident(p) ? p->pages : 0;
 	return s->marks.failed ? atw_err_nomem(err) : ATW_OK;
 }
@@ -235,7 +232,7 @@ static void areas_picture_deinit(void *state)
 const struct census_picture picture_areas = {
 	.of.name = "areas",
 	.of.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(AREA_END) |
-	          CENSUS_ON(PAGES),
+		  CENSUS_ON(PAGES),
 	.of.state = sizeof(struct areas_picture_areas),
 	.of.feed = areas_picture_feed,
 	.of.deinit = areas_picture_deinit,

@@ -76,8 +76,7 @@ static size_t growth_picture_make_lines(struct growth_picture_growth *g,
 {
 	size_t n = 0;
 
-	if (g->n)
-		qsort(g->v, g->n, sizeof(*g->v), growth_picture_by_process);
+	SORT(g->v, g->n, growth_picture_by_process);
 	for (size_t i = 0, to; i < g->n; i = to) {
 		const struct look_process *p = &g->processes.v[g->v[i].process];
 		const struct growth_picture_sum *last;
@@ -133,7 +132,7 @@ const struct census_picture picture_growth = {
 	.of.name = "growth",
 	.of.looks = true,
 	.of.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES) |
-	          CENSUS_ON(END),
+		  CENSUS_ON(END),
 	.of.state = sizeof(struct growth_picture_growth),
 	.of.feed = growth_picture_feed,
 	.of.deinit = growth_picture_deinit,

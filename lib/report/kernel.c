@@ -61,8 +61,7 @@ static int kernel_finish(void *state, const struct census_out *out, struct atw_e
 	struct kernel *k = state;
 	int r = ATW_OK;
 
-	if (k->n)
-		qsort(k->v, k->n, sizeof(*k->v), kernel_by_pages);
+	SORT(k->v, k->n, kernel_by_pages);
 	for (size_t i = 0; i < k->n && r == ATW_OK; i++) {
 		const struct capture_slab *s = &k->v[i].s;
 		struct report_row row = { .have = 0 };

@@ -211,11 +211,10 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 		return atw_err_nomem(err);
 	q = &n->process[n->n++];
 	*q = (struct nodes_process){
-		.pid = p->pid, .name = n->names.len, .incomplete = p->incomplete,
+		.pid = p->pid, .name = buf_keep(&n->names, p->name, strlen(p->name)),
+		.incomplete = p->incomplete,
 		.home = report_nodes_home(n, p),
 	};
-	buf_str(&n->names, p->name);
-	buf_char(&n->names, '\0');
 	if (n->names.failed)
 		return atw_err_nomem(err);
 	qsort(n->met, n->nmet, sizeof(n->met[0]), sorted_by_u32);

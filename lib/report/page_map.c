@@ -42,6 +42,14 @@ void map_keep(struct buf *b, enum map_mark mark, uint64_t pages)
 		buf_char(b, (char)((left & 0x7f) | (left > 0x7f ? 0x80 : 0)));
 }
 
+void map_keep_pages(struct buf *b, uint64_t *at, const struct census_pages *p, uint64_t page)
+{
+	if (p->va > *at)
+		map_keep(b, MAP_ABSENT, (p->va - *at) / page);
+	map_keep(b, map_mark(p), p->pages);
+	*at = p->va + p->pages * page;
+}
+
 bool map_kept(const struct buf *b, size_t *at, size_t end, enum map_mark *mark,
 	      uint64_t *pages)
 {

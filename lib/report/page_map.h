@@ -25,6 +25,8 @@ enum map_mark map_mark(const struct census_pages *p);
 /* ---- storage of marks: run lengths in few bytes ---- */
 
 void map_keep(struct buf *b, enum map_mark mark, uint64_t pages);
+/* Pages of an area from `at` on, which is advanced; what lies between is absent. */
+void map_keep_pages(struct buf *b, uint64_t *at, const struct census_pages *p, uint64_t page);
 /* The next run; *at is advanced. false: no more. */
 bool map_kept(const struct buf *b, size_t *at, size_t end, enum map_mark *mark,
 	      uint64_t *pages);

@@ -41,8 +41,7 @@ static int page_sort_compare(const void *a, const void *b)
 
 static void page_sort_sort(struct page_sort *s)
 {
-	if (s->n)
-		qsort(s->v, s->n, sizeof(*s->v), page_sort_compare);
+	SORT(s->v, s->n, page_sort_compare);
 }
 
 static int page_sort_transfer(struct page_sort *s, struct page_rec *v, size_t n,

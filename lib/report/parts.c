@@ -89,8 +89,7 @@ size_t parts_sort(struct parts *g)
 	struct part **v = g->v, *t;
 	size_t n = 0;
 
-	if (g->n)
-		qsort(v, g->n, sizeof(struct part *), parts_compare);
+	SORT(v, g->n, parts_compare);
 	for (size_t i = 0; i < g->n; i++) {
 		if (!n || !parts_is_copy(v[n - 1], v[i])) {
 			t = v[n];
@@ -262,8 +261,7 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
 				return atw_err_nomem(err);
 			ret->v[ret->n++] = p;
 		}
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(struct piece *), parts_by_place);
+	SORT(ret->v, ret->n, parts_by_place);
 	for (size_t i = 0; i < ret->n; i++)
 		if (n && ret->v[n - 1]->at == ret->v[i]->at)
 			parts_add_piece(ret->v[n - 1], ret->v[i]);

@@ -115,9 +115,8 @@ int processes_add(struct processes *p, struct atw_blob name, uint64_t pid, bool 
 {
 	if (!ARRAY_ROOM(p->v, p->n, p->cap))
 		return atw_err_nomem(err);
-	p->v[p->n] = (struct process_sums){ .name = p->names.len, .pid = pid, .paper = paper };
-	buf_add(&p->names, name.data, name.len);
-	buf_char(&p->names, '\0');
+	p->v[p->n] = (struct process_sums){
+		.name = buf_keep(&p->names, name.data, name.len), .pid = pid, .paper = paper };
 	if (p->names.failed)
 		return atw_err_nomem(err);
 	p->n++;

@@ -26,9 +26,8 @@ static int thrash_picture_add(struct thrash_picture_thrash *t, uint64_t line,
 {
 	if (!ARRAY_ROOM(t->v, t->n, t->cap))
 		return atw_err_nomem(err);
-	t->v[t->n++] = (struct value){ line, look, rate, t->names.len };
-	buf_str(&t->names, name);
-	buf_char(&t->names, '\0');
+	t->v[t->n++] =
+		(struct value){ line, look, rate, buf_keep(&t->names, name, strlen(name)) };
 	return t->names.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
@@ -99,8 +98,7 @@ static int thrash_picture_draw_lines(struct thrash_picture_thrash *t, struct sce
 		for (size_t i = 0; i < t->looks; i++)
 			at[i] = i;
 	}
-	if (t->n)
-		qsort(t->v, t->n, sizeof(*t->v), thrash_picture_by_line);
+	SORT(t->v, t->n, thrash_picture_by_line);
 	for (size_t i = 0, to; i < t->n; i = to) {
 		uint64_t weight = 0;
 

@@ -243,8 +243,7 @@ static int use_step(void *state, const struct census_out *out, struct atw_err *e
 	u->looks++;
 	if (!groups_join(&u->groups))
 		return atw_err_nomem(err);
-	if (u->groups.n)
-		qsort(u->groups.v, u->groups.n, sizeof(*u->groups.v), use_by_share);
+	SORT(u->groups.v, u->groups.n, use_by_share);
 	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++)
 		r = use_put_group(u, &u->groups.v[i], out, err);
 	groups_deinit(&u->groups);

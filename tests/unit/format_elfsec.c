@@ -133,6 +133,13 @@ static void set_size(const struct elfsyms *s, uint64_t address, uint64_t size)
 	}
 }
 
+static int find_elfsyms(const struct elfsyms *s, const char *name, uint64_t *ret)
+{
+	bool have;
+
+	return elfsyms_find_many(s, &name, ret, &have, 1) ? ATW_OK : ATW_E_MISSING;
+}
+
 TEST(symbols_by_name)
 {
 	static const char *const names[] = {
@@ -154,7 +161,7 @@ TEST(symbols_by_name)
 	CHECK_EQ(at[2], 0xffffffff81000020);
 	CHECK_EQ(at[4], 0xffffffff81002000);     /* the one that others see */
 	CHECK_EQ(at[7], 0x1000000);
-	CHECK_EQ(elfsyms_find(&s, "", &at[0]), ATW_E_MISSING);
+	CHECK_EQ(find_elfsyms(&s, "", &at[0]), ATW_E_MISSING);
 	elfsyms_deinit(&s);
 	vmlinux_free(&v);
 }
@@ -252,7 +259,7 @@ static bool survives(const uint8_t *data, size_t len)
 		}
 		elfsec_build_id(&e, &b);
 		if (elfsyms_init(&syms, &e, &err) == ATW_OK) {
-			elfsyms_find(&syms, "_stext", &at);
+			find_elfsyms(&syms, "_stext", &at);
 			elfsyms_near(&syms, 0xffffffff81000100, &sym);
 			elfsyms_near(&syms, UINT64_MAX, &sym);
 			elfsyms_deinit(&syms);
