@@ -24,7 +24,7 @@ struct atw_target {
 	char defect[256];
 	struct atw_target_info info;
 	struct lnx_symbol found;  /* what `symbol` points to */
-	struct atw_symbol symbol; /* lent by symbol.c */
+	struct atw_symbol symbol; /* lent by target.c */
 };
 
 /* ---- target.c ---- */
@@ -57,7 +57,7 @@ void api_lost_cannot(void *lost, const char *what, const struct atw_err *why);
 /* The last row was returned: ATW_END, or once ATW_E_PARTIAL. */
 int api_lost_end(struct api_lost *lost, struct atw_err *err);
 
-/* ---- path.c ---- */
+/* ---- walk.c ---- */
 
 struct api_path {
 	struct atw_step step[ATW_MAX_LEVELS];

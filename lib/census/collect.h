@@ -75,6 +75,10 @@ int collect_lost_range(struct collect *c, const char *what, const char *why, uin
 /* Reads task `i` of the provider's list; `about` holds its attributes. */
 int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err);
 
+/* Emits the U: line of the current VMA's file, if that was not emitted yet. */
+int collect_file(struct collect *c, struct atw_err *err);
+void told_files_deinit(struct told_files *f);
+
 /* ---- collect_others.c ---- */
 
 struct others;
@@ -97,11 +101,5 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 		  struct atw_err *err);
 /* Ends the current VMA, or its part up to `last`, and emits it. */
 int collect_area_end(struct collect *c, uint64_t last, struct atw_err *err);
-
-/* ---- collect_file.c ---- */
-
-/* Emits the U: line of the current VMA's file, if that was not emitted yet. */
-int collect_file(struct collect *c, struct atw_err *err);
-void told_files_deinit(struct told_files *f);
 
 #endif

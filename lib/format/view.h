@@ -3,7 +3,7 @@
  * view.h - a file in the byte order of its format, even if it is stored flattened.
  *
  * A parser reads bytes at offsets that the format defines. In an ordinary file these are
- * offsets of the file; in a flattened one (flattened.h) the bytes are stored as pieces in
+ * offsets of the file; in a flattened one (see below) the bytes are stored as pieces in
  * another order, each with its offset. A view maps between the two without copying.
  */
 #ifndef FORMAT_VIEW_H

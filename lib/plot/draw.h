@@ -19,11 +19,7 @@ struct picture_format {
 const struct picture_format *picture_format(size_t i);
 /* By name; NULL: not a format of pictures. */
 const struct picture_format *picture_find(const char *name);
-/* NULL and "-" are standard output. A file is renamed to its name when it is complete. */
-int picture_write(const struct scene *s, const struct picture_format *f, const char *path,
-		  struct atw_err *err);
-
-/* The same to an open output, which the caller commits. */
+/* To an open output, which the caller commits. */
 int picture_put(const struct scene *s, const struct picture_format *f, struct outfile *t,
 		struct atw_err *err);
 

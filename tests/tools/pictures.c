@@ -17,8 +17,8 @@
 
 #include "base/cleanup.h"
 #include "plot/html_report.h"
-#include "plot/draw.h"
 #include "plot/chart.h"
+#include "picture_file.h"
 
 enum { MOST = 2000, PARTS = 7, POINTS = 60 };
 

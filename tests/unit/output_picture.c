@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "plot/draw.h"
+#include "picture_file.h"
 
 #ifdef HAVE_CAIRO
 #include <zlib.h>
