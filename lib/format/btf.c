@@ -343,6 +343,9 @@ static int btf_find_member(struct btf_search *s, uint32_t id, unsigned depth,
 	if (depth == DEPTH || btf_resolve(s->b, id, &id) < 0)
 		return ATW_E_DAMAGED;
 	t = btf_type_of(s->b, id);
+	/* An array has the members of its first element. */
+	if (t.kind == BTF_ARRAY)
+		return btf_find_member(s, get_le32(t.more), depth + 1, base, ret);
 	if (t.kind != BTF_STRUCT && t.kind != BTF_UNION)
 		return ATW_E_MISSING;
 	for (unsigned i = 0; i < t.vlen; i++) {

@@ -18,12 +18,14 @@
 #include "host/host_file.h"
 #include "host/host.h"
 #include "source/live_image.h"
+#include "host/bpf_percpu.h"
 #include "host/bpf_task.h"
 #include "source/live_ram.h"
 
 enum {
 	NOTE_DESC = 24,          /* ELF note: 12 bytes, "VMCOREINFO\0", padding */
 	NOTE_MAX = 64 * 1024,
+	CPUS_MAX = 8192,         /* NR_CPUS_RANGE_END of x86 */
 };
 
 struct direct {
@@ -39,6 +41,8 @@ struct direct {
 	struct host_btf btf;
 	struct btf types;        /* of it */
 	uint64_t init_task;      /* 0: not looked for yet */
+	uint64_t *percpu;        /* offsets of per-CPU data; NULL: likewise */
+	size_t cpus;
 };
 
 /* ---- the direct map ---- */
@@ -160,6 +164,7 @@ static void live_bpf_close(struct atw_source *s)
 	host_btf_close(&l->btf);
 	extents_deinit(&l->ram);
 	free(l->vmcoreinfo);
+	free(l->percpu);
 	free(l);
 	s->impl = NULL;
 }
@@ -350,6 +355,20 @@ static int live_bpf_init_fact(struct direct *l, struct atw_blob *ret)
 	return ATW_OK;
 }
 
+static int live_bpf_percpu_fact(struct direct *l, struct atw_blob *ret)
+{
+	uint32_t pptrs;
+
+	if (!l->percpu) {
+		l->percpu = calloc(CPUS_MAX, sizeof(*l->percpu));
+		if (l->percpu && btf_offset(&l->types, "bpf_array", "pptrs", &pptrs, NULL) == ATW_OK &&
+		    bpf_percpu(&l->bpf, pptrs, l->percpu, CPUS_MAX, &l->cpus, NULL) < 0)
+			l->cpus = 0;
+	}
+	*ret = (struct atw_blob){ l->percpu, l->cpus * sizeof(*l->percpu) };
+	return l->cpus ? ATW_OK : ATW_E_MISSING;
+}
+
 static int live_bpf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct direct *l = s->impl;
@@ -358,6 +377,8 @@ static int live_bpf_fact(struct atw_source *s, const char *key, struct atw_blob 
 		*ret = (struct atw_blob){ "bpf", 3 };
 	else if (!strcmp(key, "init_task"))
 		return live_bpf_init_fact(l, ret);
+	else if (!strcmp(key, "percpu"))
+		return live_bpf_percpu_fact(l, ret);
 	else if (!strcmp(key, "btf"))     /* symbols name its place in few kernels, too */
 		*ret = l->btf.bytes;
 	else if (!strcmp(key, "btf.index"))

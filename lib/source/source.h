@@ -88,6 +88,7 @@ struct atw_source_ops {
 	 *   "image.start", "image.len" 8 bytes: the kernel's image, physical (live)
 	 *   "btf"                     the kernel's types (live)
 	 *   "btf.index"               where each of them lies in their section, 4 bytes
+	 *   "percpu"                  8 bytes per CPU: offsets of its data (live)
 	 *   "init_task"               8 bytes: the first task's virtual address (live,
 	 *                             extracts)
 	 *   "root", "ignore", "paging"        of the kernel's page tables: where, bits

@@ -123,10 +123,11 @@ bool soles_count(const struct soles *s, struct counts *c);
 
 /*
  * Frames from *at on that are not in struct counts, in their order, up to `most` of them,
- * and what soles.space has of each. Returns how many; 0: there are no more.
+ * and what soles.space has of each. Returns how many; 0: there are no more. `only`: by
+ * space, whether frames that it has alone are wanted; others are not. NULL: all are.
  */
-size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *space,
-		  size_t most);
+size_t soles_next(const struct soles *s, const bool *only, uint64_t *at, uint64_t *pfn,
+		  uint16_t *space, size_t most);
 /* Are none of these frames in struct counts? Only if that is so of all around them. */
 bool soles_have(const struct soles *s, uint64_t pfn, uint64_t pages);
 

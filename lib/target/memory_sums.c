@@ -111,6 +111,15 @@ static bool memory_sums_asks_class(const struct walk_provider *w, unsigned class
 	return class != LOOK_SPECIAL && (w->kinds_wanted || class);
 }
 
+/* Are struct pages of small frames of that space read? */
+static bool memory_sums_wants(const struct walk_provider *w, size_t space)
+{
+	const struct look_space *sp = &w->look.space[space];
+
+	return w->sums.rss && !w->sums.rss[space].known && !sp->shared && !sp->odd &&
+	       !sp->ended;
+}
+
 static bool memory_sums_asks(const struct walk_provider *w, look_run run)
 {
 	return memory_sums_asks_class(w, look_class(run));
@@ -121,7 +130,7 @@ static int memory_sums_query(struct walk_provider *w, look_run run, struct atw_e
 	uint64_t pfn = look_pfn(run), step = (uint64_t)1 << look_order(run);
 
 	/* memory_sums_kinds_small() has them all. */
-	if (!look_class(run) && soles_have(&w->look.soles, pfn, look_times(run)))
+	if (!look_class(run) && !w->sums.only && soles_have(&w->look.soles, pfn, look_times(run)))
 		return ATW_OK;
 	for (uint32_t t = 0; t < look_times(run); t++, pfn += step) {
 		if (!kinds_ask(&w->kinds, pfn))
@@ -163,7 +172,8 @@ static int memory_sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 	table_clear(&alone->table);
 	alone->last = NULL;
 	while (r == ATW_OK &&
-	       (n = soles_next(&w->look.soles, &at, a->pfn, a->space, ALONE_MANY))) {
+	       (n = soles_next(&w->look.soles, w->sums.only, &at, a->pfn, a->space,
+			       ALONE_MANY))) {
 		uint16_t kind = 0;
 
 		r = memmap_origins(w->memmap, a->pfn, n, a->origin, err);
@@ -180,26 +190,51 @@ static int memory_sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 	return r == ATW_E_NOMEM ? atw_err_set(err, r, "out of memory") : r;
 }
 
-static int memory_sums_kinds(struct walk_provider *w, struct atw_err *err)
+/* Of one space. */
+static int memory_sums_query_space(struct walk_provider *w, size_t space, struct atw_err *err)
 {
+	const struct look_space *sp = &w->look.space[space];
 	const struct soles *s = &w->look.soles;
-	bool any = w->kinds_wanted && s->frames;
 	int r = ATW_OK;
 
-	for (unsigned i = 0; i < 64; i++)
-		any |= w->look.classes >> i & 1 && memory_sums_asks_class(w, i);
-	if (any && !w->memmap)
-		r = atw_memmap_open(w->o.kernel, &w->memmap, err);
-	for (size_t i = 0; i < w->look.n && r == ATW_OK && any; i++)
+	w->kinds_wanted = memory_sums_wants(w, space);
+	for (size_t i = sp->first; i < sp->first + sp->n && r == ATW_OK; i++)
 		if (memory_sums_asks(w, w->look.run[i]))
 			r = memory_sums_query(w, w->look.run[i], err);
-	for (size_t i = 0; i < s->n && r == ATW_OK && w->kinds_wanted; i++)
-		if (s->space[s->former[i].pfn] == SOLES_COUNTED &&
+	if (!w->kinds_wanted || !s->frames)
+		return r;
+	for (size_t i = s->first[space]; i < s->first[space + 1] && r == ATW_OK; i++)
+		if ((w->sums.only || s->space[s->former[i].pfn] == SOLES_COUNTED) &&
 		    !kinds_ask(&w->kinds, s->former[i].pfn))
 			r = atw_err_nomem(err);
+	return r;
+}
+
+/* Of large pages, and of all pages of the spaces that memory_sums_wants(). */
+static int memory_sums_kinds(struct walk_provider *w, struct atw_err *err)
+{
+	bool any = false, small = false;
+	int r = ATW_OK;
+
+	for (size_t i = 0; i < w->look.nspaces; i++) {
+		bool wants = memory_sums_wants(w, i);
+
+		small |= wants;
+		if (w->sums.only)
+			w->sums.only[i] = wants;
+	}
+	w->kinds_wanted = small;
+	for (unsigned i = 0; i < 64; i++)
+		any |= w->look.classes >> i & 1 && memory_sums_asks_class(w, i);
+	any |= small && w->look.soles.frames;
+	if (any && !w->memmap)
+		r = atw_memmap_open(w->o.kernel, &w->memmap, err);
+	for (size_t i = 0; i < w->look.nspaces && r == ATW_OK && any; i++)
+		if (!w->look.space[i].shared)
+			r = memory_sums_query_space(w, i, err);
 	if (r == ATW_OK && any)
 		r = kinds_read(&w->kinds, w->memmap, err);
-	return r == ATW_OK && w->kinds_wanted ? memory_sums_kinds_small(w, err) : r;
+	return r == ATW_OK && small ? memory_sums_kinds_small(w, err) : r;
 }
 
 /*
@@ -230,9 +265,13 @@ int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 		r = atw_err_nomem(err);
 	if (r < 0 || !p->counted || !w->look.keep)
 		return r < 0 ? r : ATW_E_UNSUPPORTED;
-	w->kinds_wanted = kinds;
+	memory_rss_drop(w);
 	/* Without struct pages a listing says what it lacks. */
 	r = memory_sums_kinds(w, &why);
+	if (r == ATW_OK && kinds)
+		r = memory_rss(w, &why);
+	if (r == ATW_OK && kinds)
+		r = memory_sums_kinds(w, &why);
 	if (r == ATW_E_NOMEM && err)
 		*err = why;
 	return r == ATW_OK || r == ATW_E_NOMEM ? r : ATW_E_UNSUPPORTED;
@@ -360,6 +399,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 		return ATW_END;
 	if (sp->odd)
 		return ATW_E_UNSUPPORTED;
+	w->kinds_wanted = memory_sums_wants(w, task);
 	table_clear(&s->by.table);
 	s->by.last = NULL;
 	for (size_t i = sp->first; i < sp->first + sp->n && good; i++) {
@@ -375,7 +415,8 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	good = good && sums_add_alone(w, task, &mapped);
 	if (!good || !sums_fold(s))
 		return atw_err_nomem(err);
-	if (!ARRAY_ROOM(s->sum, s->by.table.n, s->sums_cap))
+	if (!array_reserve((void **)&s->sum, &s->sums_cap, s->by.table.n + 1 + RSS_KINDS,
+			   sizeof(*s->sum)))
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->by.table.slots; i++) {
 		const struct table_slot *by = &s->by.table.slot[i];
@@ -385,6 +426,8 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 		s->sum[n] = memory_sums_sum(w, by->key, by->value);
 		n += !s->sum[n].uncounted;
 	}
+	if (s->rss && s->rss[task].known)
+		n = memory_rss_divide(s->sum, n, s->rss[task]);
 	if (p->sizes)
 		areas_size(w->o.kernel, w->space[task].at, &areas, NULL);
 	/* Where it has ended, that was of others. */
@@ -403,4 +446,5 @@ void walk_sums_close(struct walk_provider *w)
 	table_deinit(&w->sums.by.table);
 	table_deinit(&w->sums.alone.table);
 	free(w->sums.sum);
+	memory_rss_drop(w);
 }

@@ -10,6 +10,7 @@
 #include "target/large.h"
 #include "target/look.h"
 #include "linux/areas.h"
+#include "linux/rss.h"
 #include "target/provider.h"
 #include "walk/memory.h"
 
@@ -38,6 +39,8 @@ struct walk_sums {
 	uint32_t most;                   /* of these, that there are */
 	struct provider_sum *sum;
 	size_t sums_cap;
+	struct rss *rss;                 /* by space, of small pages; NULL: not read */
+	bool *only;                      /* by space: small pages are looked up; NULL: all are */
 };
 
 /* memory_ahead.c: runs of the look at the space that is listed. */
@@ -73,7 +76,7 @@ struct walk_provider {
 	/* Of all spaces. */
 	struct look look;
 	struct kinds kinds;
-	bool kinds_wanted;               /* of every frame */
+	bool kinds_wanted;               /* of every frame of the space at hand */
 	struct walk_sums sums;
 };
 
@@ -143,5 +146,13 @@ void walk_sums_close(struct walk_provider *w);
 int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
 		    uint64_t last, provider_frames_fn *tell, void *arg,
 		    struct atw_err *err);
+
+/* ---- memory_rss.c: kinds of pages by the kernel's counters ---- */
+
+/* Reads w->sums.rss; kinds of large pages are known. Fails only if there is no memory. */
+int memory_rss(struct walk_provider *w, struct atw_err *err);
+void memory_rss_drop(struct walk_provider *w);
+/* Returns the new number, up to RSS_KINDS more; *left has as many small pages as v[]. */
+size_t memory_rss_divide(struct provider_sum *v, size_t n, struct rss left);
 
 #endif

@@ -98,7 +98,11 @@ struct frame_facts {
 struct provider_sum {
 	uint64_t pages;
 	uint64_t refs;           /* mappings of each in all address spaces, at least 1 */
-	uint64_t flags;          /* of struct page_origin */
+	/*
+	 * Of struct page_origin. Which pages are mapped how often and which are of what
+	 * kind may come from two sources: all sums are right, not each combination.
+	 */
+	uint64_t flags;
 	unsigned order;          /* of each mapping: log2 of its pages */
 	bool known;              /* flags are */
 	bool uncounted;          /* zeroes, or a device's: they take no memory */

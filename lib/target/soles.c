@@ -156,8 +156,8 @@ bool soles_sort(struct soles *s, struct counts *c)
 }
 
 /* Of one block. They lie in no order, so that no branch depends on a single one. */
-static size_t soles_next_of(const struct soles *s, uint64_t *at, uint64_t end, uint64_t *pfn,
-			    uint16_t *space, size_t most)
+static size_t soles_next_of(const struct soles *s, const bool *only, uint64_t *at,
+			    uint64_t end, uint64_t *pfn, uint16_t *space, size_t most)
 {
 	uint64_t i = *at, four;
 	size_t n = 0;
@@ -169,15 +169,16 @@ static size_t soles_next_of(const struct soles *s, uint64_t *at, uint64_t end, u
 
 			pfn[n] = i + k;
 			space[n] = u;
-			n += u && u != SOLES_COUNTED;
+			n += only ? u && u < SOLES_COUNT && only[u - 1]
+				  : u && u != SOLES_COUNTED;
 		}
 	}
 	*at = i;
 	return n;
 }
 
-size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *space,
-		  size_t most)
+size_t soles_next(const struct soles *s, const bool *only, uint64_t *at, uint64_t *pfn,
+		  uint16_t *space, size_t most)
 {
 	size_t n = 0;
 
@@ -185,7 +186,7 @@ size_t soles_next(const struct soles *s, uint64_t *at, uint64_t *pfn, uint16_t *
 		uint64_t end = (*at | (SOLES_BLOCK - 1)) + 1;
 
 		if (s->met[*at >> SOLES_BLOCK_BITS])
-			n += soles_next_of(s, at, end, pfn + n, space + n, most - n);
+			n += soles_next_of(s, only, at, end, pfn + n, space + n, most - n);
 		else
 			*at = end;
 	}

@@ -147,12 +147,14 @@ rollups() {
 		awk -v pid="$pid" '{ v[$1] = $2 } END { print pid, v["Rss:"], v["Pss:"],
 			v["Private_Clean:"] + v["Private_Dirty:"], v["Swap:"],
 			v["Private_Hugetlb:"] + v["Shared_Hugetlb:"], v["AnonHugePages:"],
-			v["ShmemPmdMapped:"], v["FilePmdMapped:"] }' "/proc/$pid/smaps_rollup"
+			v["ShmemPmdMapped:"], v["FilePmdMapped:"],
+			v["Anonymous:"], v["Rss:"] - v["Anonymous:"] }' "/proc/$pid/smaps_rollup"
 	done | sort -n
 }
 
 # compare COLUMNS COMMAND...: of the processes of this test; pid first, then some of
-# rss pss uss swap hugetlb and the three of large pages, or - for each that is not there.
+# rss pss uss swap hugetlb, the three of large pages, anon and file, or - for each that is
+# not there.
 compare() {
 	local columns=$1
 
@@ -225,6 +227,7 @@ for way in live:pagemap live:bpf live:kcore; do
 	t "$way: report use"
 	if [ -n "$no" ]; then skip "$no"; else
 		compare pid,$sums report use $way
+		compare pid,$sums,anon,file report use $way
 	fi
 
 	t "$way: pages --totals"

@@ -132,6 +132,9 @@ TEST(finds_members_in_members_without_a_name)
 	/* The typedef of a struct has its members; a pointer to it has none. */
 	CHECK_EQ(btf_member(&b, ALIAS, "b", &got), ATW_OK);
 	CHECK_EQ(got.bit, 32);
+	CHECK_EQ(btf_member(&b, OUTER, "list.b", &got), ATW_OK);
+	CHECK_EQ(got.bit, 128 + 32);
+	CHECK_EQ(btf_member(&b, OUTER, "list.c", &got), ATW_E_MISSING);
 	CHECK_EQ(btf_member(&b, PTR, "x", &got), ATW_E_MISSING);
 	CHECK_EQ(btf_member(&b, OUTER, "next.x", &got), ATW_E_MISSING);
 	CHECK_EQ(btf_member(&b, OUTER, "lis", &got), ATW_E_MISSING);
