@@ -186,15 +186,6 @@ static int look_looker_no_memory(struct atw_err *err)
 	return atw_err_set(err, ATW_E_LIMIT, "out of memory");
 }
 
-static bool look_is_blank(const char *words, unsigned ws)
-{
-	uint64_t any = 0;
-
-	for (unsigned i = 0; i < STRIDE; i++)
-		any |= load_word(words, ws, i);
-	return !any;
-}
-
 /* Is there room to list all frames of a table? */
 static bool look_looker_lists(struct look_looker *k, const struct sweep_seen *s)
 {
@@ -230,7 +221,7 @@ static int look_looker_table(void *arg, const struct sweep_seen *s, struct atw_e
 				break;
 		}
 		if (!(i % STRIDE) && i + STRIDE <= s->n &&
-		    look_is_blank(words + (size_t)i * ws, ws)) {
+		    words_blank(words, ws, i, STRIDE)) {
 			i += STRIDE - 1;
 			continue;
 		}

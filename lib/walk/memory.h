@@ -101,4 +101,17 @@ static inline uint64_t sure_address(const struct sure *s, uint64_t word)
 	       (word & s->piece[1].mask) << s->piece[1].left;
 }
 
+/* Are `n` words from the i-th on all 0? n is even. */
+static inline bool words_blank(const void *words, unsigned word_size, size_t i, unsigned n)
+{
+	const char *at = (const char *)words + i * word_size;
+	uint64_t any = 0;
+
+	for (unsigned k = 0; k < n; k += 2)
+		any |= get_le64(at + 4 * (size_t)k);
+	for (unsigned k = n; word_size == 8 && k < 2 * n; k += 2)
+		any |= get_le64(at + 4 * (size_t)k);
+	return !any;
+}
+
 #endif

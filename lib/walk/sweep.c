@@ -16,6 +16,7 @@ enum {
 				  * lend */
 	UPPER_MOST = 4096,       /* limit of tables above them: no real process has
 				  * more */
+	STRIDE = 8,              /* words that are skipped together if all are 0 */
 	NOWHERE = -1,
 	GUARDS = ARRAY_SIZE(((struct mmu_space *)0)->guard),
 };
@@ -43,8 +44,9 @@ struct sweep {
 	size_t first, n, finished;
 	bool moved[SPACES], seen[SPACES];
 	uint64_t guard[SPACES][GUARDS];
-	struct sweep_table *upper, *leaf;
+	struct sweep_table *upper, *leaf;        /* those of a level in order of the spaces */
 	size_t nupper, upper_cap, nleaf, leaf_cap;
+	size_t next[ATW_MAX_LEVELS];     /* of each level, the first to report */
 	uint32_t *way, batch;    /* indices of the tables above those of a batch */
 	size_t nways, ways_cap;
 	char *words, *again;     /* of upper[], and of way[]: a stride each */
@@ -100,8 +102,13 @@ static int sweep_descend(struct sweep *s, size_t i, struct atw_err *err)
 	int r = ATW_OK;
 
 	for (uint32_t k = 0; k < n && r == ATW_OK; k++) {
-		uint64_t word = load_word(words, s->ws, k);
+		uint64_t word;
 
+		if (!(k % STRIDE) && k + STRIDE <= n && words_blank(words, s->ws, k, STRIDE)) {
+			k += STRIDE - 1;
+			continue;
+		}
+		word = load_word(words, s->ws, k);
 		if (!word || sweep_kind(s, t.level, word) != ATW_TABLE)
 			continue;
 		if (s->nupper - s->n > UPPER_MOST * s->n)
@@ -150,6 +157,7 @@ static int sweep_down(struct sweep *s, struct atw_err *err)
 	int r = ATW_OK;
 
 	s->nupper = s->nleaf = 0;
+	memset(s->next, 0xff, sizeof(s->next));
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++) {
 		const struct mmu_root *root = &s->sp[s->first + i]->low;
 
@@ -163,6 +171,7 @@ static int sweep_down(struct sweep *s, struct atw_err *err)
 	}
 	for (size_t from = 0, to; r == ATW_OK && from < s->nupper; from = to) {
 		to = s->nupper;
+		s->next[s->upper[from].level] = from;
 		r = sweep_level(s, from, err);
 	}
 	return r;
@@ -228,6 +237,8 @@ static bool sweep_leads_there(const struct sweep *s, const struct sweep_table *t
 			      const char *is)
 {
 	was += (size_t)t->lo * s->ws;
+	if (!memcmp(was, is, (size_t)(t->hi - t->lo + 1) * s->ws))
+		return true;
 	for (uint32_t k = 0; k <= t->hi - t->lo; k++) {
 		uint64_t a = load_word(was, s->ws, k), b = load_word(is, s->ws, k);
 
@@ -270,6 +281,17 @@ static int sweep_emit(const struct sweep *s, const struct sweep_table *t, const 
 	return s->moved[t->space] ? ATW_OK : s->to->table(s->to->arg, &seen, err);
 }
 
+static int sweep_emit_level(struct sweep *s, unsigned level, size_t space, struct atw_err *err)
+{
+	size_t *i = &s->next[level];
+	int r = ATW_OK;
+
+	for (; r == ATW_OK && *i < s->nupper && s->upper[*i].level == level &&
+	       s->upper[*i].space == space; ++*i)
+		r = sweep_emit(s, &s->upper[*i], sweep_words(s, *i), err);
+	return r;
+}
+
 /* Spaces before `upto` have only upper tables left to report. */
 static int sweep_finish(struct sweep *s, size_t upto, struct atw_err *err)
 {
@@ -278,9 +300,8 @@ static int sweep_finish(struct sweep *s, size_t upto, struct atw_err *err)
 	for (; s->finished < upto && r == ATW_OK; s->finished++) {
 		size_t at = s->finished;
 
-		for (size_t i = 0; i < s->nupper && r == ATW_OK; i++)
-			if (s->upper[i].space == at)
-				r = sweep_emit(s, &s->upper[i], sweep_words(s, i), err);
+		for (unsigned level = s->top; level && r == ATW_OK; level--)
+			r = sweep_emit_level(s, level, at, err);
 		/* For a space without a lowest table nothing was re-read. */
 		if (r == ATW_OK)
 			r = s->to->done(s->to->arg, s->first + at, s->moved[at] || !s->seen[at],
