@@ -158,7 +158,7 @@ static const struct atw_soft_abi *soft(const void *arg)
 static void check_capture(struct provider *tables)
 {
 	const struct census_collect_opts o = { .refs = true };
-	const struct captured_opts co = { NULL, NULL, NULL };
+	const struct captured_opts co = { .damaged = NULL };
 	int fd = memfd_create("capture", MFD_CLOEXEC);
 	struct census_writer *w = NULL;
 	struct captured *c = NULL;
