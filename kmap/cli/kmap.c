@@ -65,10 +65,39 @@ int kmap_source(const struct common *c, const char *name, const struct kmap_sink
 
 /* ---- aggregated contents of a KMAP ---- */
 
+#include "base/bytes.h"
+
+/* What belongs to an object that is left out is left out as well. */
+struct kmap_cli_model_sink {
+	struct kmap_model_source *s;
+	bool skips;
+};
+
+static bool kmap_cli_model_skips(struct kmap_cli_model_sink *x,
+				 const struct kmap_record *rec)
+{
+	switch (rec->kind) {
+	case KMAP_OBJECT:
+		x->skips = rec->u.object.alloc_time < x->s->since;
+		x->s->kept += !x->skips;
+		x->s->left_out += x->skips;
+		return x->skips;
+	case KMAP_ACCESS:
+	case KMAP_LINE_HEAT:
+	case KMAP_USED:
+	case KMAP_MARK:
+		return x->skips;
+	default:
+		return false;
+	}
+}
+
 static int kmap_cli_model_on_record(void *arg, const struct kmap_record *rec,
 				    struct atw_err *err)
 {
-	return kmap_model_record(arg, rec, err);
+	struct kmap_cli_model_sink *x = arg;
+
+	return kmap_cli_model_skips(x, rec) ? ATW_OK : kmap_model_record(x->s->m, rec, err);
 }
 
 static void kmap_cli_model_describe(struct kmap_model_source *s)
@@ -91,18 +120,17 @@ const struct opt_choice kmap_level_choices[] = {
 	{ "topdir", 1 + KMAP_TOPDIR }, { 0 }
 };
 
-int kmap_model_source(const struct common *c, const char *name, size_t top,
-		      struct kmap_model_source *ret)
+static int kmap_cli_model_read(const struct common *c, const char *name, size_t top,
+			       struct kmap_model_source *ret)
 {
 	const struct kmap_model_opts mo = { .top = top };
 	struct atw_err err = { 0 };
-	struct kmap_sink sink = {.record = kmap_cli_model_on_record};
+	struct kmap_cli_model_sink x = { .s = ret };
+	const struct kmap_sink sink = { kmap_cli_model_on_record, &x };
 	int status;
 
-	*ret = (struct kmap_model_source){ 0 };
 	if (kmap_model_open(&mo, &ret->m, &err) < 0)
 		return print_error(&err);
-	sink.arg = ret->m;
 	status = kmap_source(c, name, &sink, NULL, &ret->summary);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
 		if (ret->summary.version == KMAP_COMPRESSED)
@@ -117,6 +145,71 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 	}
 	kmap_cli_model_describe(ret);
 	return status;
+}
+
+int kmap_model_source(const struct common *c, const char *name, size_t top,
+		      struct kmap_model_source *ret)
+{
+	*ret = (struct kmap_model_source){ 0 };
+	return kmap_cli_model_read(c, name, top, ret);
+}
+
+int kmap_model_since(const struct common *c, const char *name, uint64_t since,
+		     struct kmap_model_source *ret)
+{
+	int status;
+
+	*ret = (struct kmap_model_source){ .since = since };
+	status = kmap_cli_model_read(c, name, 0, ret);
+	if (status || !since || ret->kept)
+		return status;
+	print_incomplete("%s: no object was allocated at %" PRIu64 " or later", name, since);
+	return EXIT_PARTIAL;
+}
+
+/* ---- the time of a task ---- */
+
+struct kmap_cli_model_first {
+	const char *task;
+	uint64_t time;                   /* 0: none yet */
+};
+
+static int kmap_cli_model_on_task(void *arg, const struct kmap_record *rec,
+				  struct atw_err *err)
+{
+	struct kmap_cli_model_first *f = arg;
+	const struct kmap_object *o = &rec->u.object;
+
+	(void)err;
+	if (rec->kind == KMAP_OBJECT && o->alloc_time && blob_is(o->task, f->task) &&
+	    (!f->time || o->alloc_time < f->time))
+		f->time = o->alloc_time;
+	return ATW_OK;
+}
+
+static void kmap_cli_model_damaged(void *arg, const struct atw_err *err)
+{
+	(void)arg;
+	(void)err;
+}
+
+int kmap_model_task_time(const char *name, const char *task, uint64_t *ret)
+{
+	struct kmap_cli_model_first first = { .task = task };
+	const struct kmap_sink sink = { kmap_cli_model_on_task, &first };
+	const struct kmap_read_opts ro = { .damaged = kmap_cli_model_damaged };
+	struct kmap_summary summary;
+	struct atw_err err = { 0 };
+
+	if (kmap_read(name, &ro, &sink, &summary, &err) < 0)
+		return print_error(&err);
+	*ret = first.time;
+	if (first.time)
+		return EXIT_COMPLETE;
+	atw_err_set(&err, ATW_E_MISSING,
+		    "%s: no task '%s' allocated an object at a time that is recorded", name,
+		    task);
+	return print_error(&err);
 }
 
 void kmap_warn_no_symbols(const struct common *c, const char *name)

@@ -29,6 +29,8 @@ extern const struct opt_choice kmap_level_choices[];
 struct kmap_model_source {
 	struct kmap_model *m;
 	struct kmap_summary summary;
+	uint64_t since;                  /* only objects allocated then or later */
+	uint64_t kept, left_out;         /* of these; of all others, with `since` */
 	char about[160];                 /* "sampled, scale 64"; "": nothing to add */
 };
 
@@ -38,6 +40,17 @@ struct kmap_model_source {
  */
 int kmap_model_source(const struct common *c, const char *name, size_t top,
 		      struct kmap_model_source *ret);
+/*
+ * The same of objects allocated at the time `since` or later; 0: of all. An object whose
+ * time is not recorded is none of them.
+ */
+int kmap_model_since(const struct common *c, const char *name, uint64_t since,
+		     struct kmap_model_source *ret);
+/*
+ * When a task of this name allocated its first object. Prints errors, but no damage: the
+ * file is read once more. Returns 0 or an exit status.
+ */
+int kmap_model_task_time(const char *name, const char *task, uint64_t *ret);
 /* Warns if there are no symbols, or if they name few of the file's instructions. */
 void kmap_warn_names(const struct common *c, const char *name, const struct kmap_names *n);
 void kmap_warn_no_symbols(const struct common *c, const char *name);

@@ -6,22 +6,35 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/num.h"
 #include "kmap/lib/diff.h"
 #include "kmap.h"
 
-struct kmap_diff_opts {
-	struct opt_list symbols, kernel;
+struct kmap_diff_options {
+	struct opt_list symbols, kernel, since;
+	struct opt_number least, limit;
+	const char *ratio, *since_task;
 	unsigned level;          /* as kmap_level_choices has it */
 	bool no_counts;
 };
 
-#define AT(field) offsetof(struct kmap_diff_opts, field)
+#define AT(field) offsetof(struct kmap_diff_options, field)
 static const struct opt options[] = {
 	{ 0, "level", OPT_CHOICE, AT(level), "LEVEL",
 	  "compare code by LEVEL; default: function, without symbols instruction",
 	  kmap_level_choices },
 	{ 0, "no-counts", OPT_FLAG, AT(no_counts), NULL,
 	  "list only what is new or gone; ignore counts", NULL },
+	{ 0, "least", OPT_NUMBER, AT(least), "N",
+	  "list only what has N objects, reads or writes more or less", NULL },
+	{ 0, "ratio", OPT_TEXT, AT(ratio), "R",
+	  "list only what has R times as many objects, reads or writes, as in 1.5", NULL },
+	{ 0, "since", OPT_LIST, AT(since), "TIME",
+	  "compare only objects allocated at TIME or later; given twice: for A, then B", NULL },
+	{ 0, "since-task", OPT_TEXT, AT(since_task), "NAME",
+	  "compare only objects allocated since the first one of the task NAME", NULL },
+	{ 0, "limit", OPT_NUMBER, AT(limit), "N",
+	  "print only the first N rows and the number of those left out", NULL },
 	{ 0, "symbols", OPT_LIST, AT(symbols), "FILE",
 	  "read function names from FILE, as kmap report does; given twice: for A, then B", NULL },
 	{ 0, "kernel", OPT_LIST, AT(kernel), "VMLINUX",
@@ -66,7 +79,9 @@ static const struct atw_schema schema = { "kmap diff", columns, D_COUNT };
 
 struct comparing {
 	const struct common *c;
-	const struct kmap_diff_opts *o;
+	const struct kmap_diff_options *o;
+	struct kmap_diff_opts count;
+	uint64_t since[2];
 	char **name;
 	struct kmap_model_source s[2];
 	struct kmap_names *n[2];
@@ -139,11 +154,16 @@ static int kmap_cli_diff_compare(struct comparing *x, struct atw_err *err)
 	int r = kmap_diff_init(&x->d, side, err);
 
 	if (r == ATW_OK)
-		r = kmap_diff_each(&x->d, !x->o->no_counts, kmap_cli_diff_put, x, err);
+		r = kmap_diff_each(&x->d, &x->count, kmap_cli_diff_put, x, err);
 	if (r < 0)
 		return r;
-	atw_output_note(x->out, "%" PRIu64 " of %" PRIu64 " caches, sites and edges differ; code compared by %s",
-			x->rows, x->d.compared, kmap_level_words[level]);
+	atw_output_note(x->out, "%" PRIu64 " of %" PRIu64 " caches, sites and edges differ%s; code compared by %s",
+			x->rows, x->d.compared, x->count.least || x->count.ratio ? " enough" : "",
+			kmap_level_words[level]);
+	for (unsigned i = 0; i < 2; i++)
+		if (x->since[i])
+			atw_output_note(x->out, "%s: %" PRIu64 " records of objects that were allocated before %" PRIu64 ", or at an unknown time, are left out",
+					x->name[i], x->s[i].left_out, x->since[i]);
 	for (unsigned i = 0; i < 2; i++)
 		if (*x->s[i].about)
 			atw_output_note(x->out, "%s: %s", x->name[i], x->s[i].about);
@@ -165,7 +185,7 @@ static int kmap_cli_diff_read_both(struct comparing *x)
 		const struct kmap_symbols_opts no = {kmap_cli_diff_nth(&x->o->symbols, i),
 						     kmap_cli_diff_nth(&x->o->kernel, i)};
 		struct atw_err err = { 0 };
-		int r = kmap_model_source(x->c, x->name[i], 0, &x->s[i]);
+		int r = kmap_model_since(x->c, x->name[i], x->since[i], &x->s[i]);
 
 		if (!x->s[i].m)
 			return r;
@@ -184,6 +204,7 @@ static int diff(struct comparing *x)
 	int status, r;
 
 	rows_opts(x->c, &oo);
+	oo.limit = x->o->limit.u;
 	if (atw_output_open(&oo, &schema, &x->out, &err) < 0)
 		return print_error(&err);
 	status = kmap_cli_diff_read_both(x);
@@ -191,6 +212,9 @@ static int diff(struct comparing *x)
 		r = kmap_cli_diff_compare(x, &err);
 		if (!status && x->rows)
 			status = EXIT_NO;
+		if (x->c->format != FORMAT_PLAIN && atw_output_left_out(x->out))
+			print_warning(x->c, "kmap diff: --limit leaves out %" PRIu64 " rows",
+				      atw_output_left_out(x->out));
 		status = output_end(x->out, r, status, &err);
 	} else {
 		atw_output_close(x->out);
@@ -203,10 +227,60 @@ static int diff(struct comparing *x)
 	return status;
 }
 
+/* "1.5": thousandths. */
+static bool kmap_cli_diff_ratio(const char *s, uint64_t *ret)
+{
+	size_t len = strcspn(s, "."), digits = s[len] ? strlen(s + len + 1) : 0;
+	uint64_t whole, part = 0;
+
+	if (!num_dec(s, len, &whole) || whole > 1000000 || digits > 3 ||
+	    (s[len] && !num_dec(s + len + 1, digits, &part)))
+		return false;
+	for (; digits && digits < 3; digits++)
+		part *= 10;
+	*ret = whole * 1000 + part;
+	return *ret > 1000;
+}
+
+/* What is listed, and from when on. */
+static int kmap_cli_diff_options(struct comparing *x)
+{
+	const struct kmap_diff_options *o = x->o;
+
+	x->count = (struct kmap_diff_opts){.no_counts = o->no_counts, .least = o->least.u};
+	if (o->ratio && !kmap_cli_diff_ratio(o->ratio, &x->count.ratio))
+		return usage_error("kmap diff", "--ratio: expected a number above 1, as in 1.5");
+	if (o->limit.given && !o->limit.u)
+		return usage_error("kmap diff", "--limit must be at least 1");
+	if (o->since.n && o->since_task)
+		return usage_error("kmap diff", "--since cannot be used with --since-task");
+	if (o->since.n > 2)
+		return usage_error("kmap diff", "--since: one for both files, or one for each");
+	for (unsigned i = 0; i < 2 && o->since.n; i++) {
+		const char *s = kmap_cli_diff_nth(&o->since, i);
+
+		if (!num_dec(s, strlen(s), &x->since[i]) || !x->since[i])
+			return usage_error("kmap diff", "--since: '%s' is no time", s);
+	}
+	return EXIT_COMPLETE;
+}
+
+static int kmap_cli_diff_find_task(struct comparing *x)
+{
+	int status = EXIT_COMPLETE;
+
+	for (unsigned i = 0; i < 2 && x->o->since_task && !status; i++)
+		status = !strcmp(x->name[i], "-")
+				 ? usage_error("kmap diff", "--since-task reads a file twice; standard input cannot be")
+				 : kmap_model_task_time(x->name[i], x->o->since_task,
+							&x->since[i]);
+	return status;
+}
+
 static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct comparing x = { .c = c, .o = opts, .name = argv };
-	int status = EXIT_COMPLETE;
+	int status;
 
 	if (argc != 2)
 		return usage_error("kmap diff", "expected two files, A and B");
@@ -214,8 +288,11 @@ static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char 
 		return usage_error("kmap diff", "standard input can be only one of the two files");
 	if (x.o->symbols.n > 2 || x.o->kernel.n > 2)
 		return usage_error("kmap diff", "--symbols and --kernel: one for both files, or one for each");
+	status = kmap_cli_diff_options(&x);
 	for (int i = 0; i < 2 && !status; i++)
 		status = check_output(c, argv[i]);
+	if (!status)
+		status = kmap_cli_diff_find_task(&x);
 	return status ? status : diff(&x);
 }
 
@@ -228,6 +305,6 @@ const struct command kmap_diff = {
 		"that accesses its objects. Exit status 1 if they differ.",
 	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
 	.options = options,
-	.opts_size = sizeof(struct kmap_diff_opts),
+	.opts_size = sizeof(struct kmap_diff_options),
 	.run = kmap_cli_diff_run,
 };

@@ -124,12 +124,28 @@ void kmap_diff_deinit(struct kmap_diff *d)
 	intern_deinit(&d->texts);
 }
 
-static bool diff_differs(const struct kmap_diff_row *r, bool counts)
+/* What one side lacks is 0 there, which is any ratio less. */
+static bool diff_is_enough(uint64_t a, uint64_t b, const struct kmap_diff_opts *o)
 {
-	if (r->in[0] != r->in[1])
-		return true;
-	return counts && (r->n[0].objects != r->n[1].objects || r->n[0].size != r->n[1].size ||
-			  r->n[0].reads != r->n[1].reads || r->n[0].writes != r->n[1].writes);
+	uint64_t more = a > b ? a : b, less = a > b ? b : a;
+
+	return more > less && more - less >= o->least &&
+	       (unsigned __int128)more * 1000 >= (unsigned __int128)less * o->ratio;
+}
+
+static bool diff_differs(const struct kmap_diff_row *r, const struct kmap_diff_opts *o)
+{
+	const struct kmap_counts *a = &r->n[0], *b = &r->n[1];
+	bool one_sided = r->in[0] != r->in[1];
+
+	if (o->no_counts && !one_sided)
+		return false;
+	if (!o->least && !o->ratio)
+		return one_sided || a->size != b->size || a->objects != b->objects ||
+		       a->reads != b->reads || a->writes != b->writes;
+	return diff_is_enough(a->objects, b->objects, o) ||
+	       diff_is_enough(a->reads, b->reads, o) ||
+	       diff_is_enough(a->writes, b->writes, o);
 }
 
 static uint64_t diff_weight(const struct kmap_diff_row *r)
@@ -140,7 +156,7 @@ static uint64_t diff_weight(const struct kmap_diff_row *r)
 	return a > b ? a : b;
 }
 
-int kmap_diff_each(const struct kmap_diff *d, bool counts,
+int kmap_diff_each(const struct kmap_diff *d, const struct kmap_diff_opts *opts,
 		   int (*fn)(void *arg, const struct kmap_diff_row *r, struct atw_err *err),
 		   void *arg, struct atw_err *err)
 {
@@ -156,7 +172,7 @@ int kmap_diff_each(const struct kmap_diff *d, bool counts,
 			o[k] = (struct chart_order){diff_weight(&v[k]), k};
 		qsort(o, d->row[i].n, sizeof(*o), chart_heavier);
 		for (size_t k = 0; k < d->row[i].n && status == ATW_OK; k++)
-			if (diff_differs(&v[o[k].at], counts))
+			if (diff_differs(&v[o[k].at], opts))
 				status = fn(arg, &v[o[k].at], err);
 	}
 	return status;

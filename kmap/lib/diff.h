@@ -37,11 +37,17 @@ struct kmap_diff {
 int kmap_diff_init(struct kmap_diff *d, const struct kmap_side side[2], struct atw_err *err);
 /* Fine on a zeroed struct. */
 void kmap_diff_deinit(struct kmap_diff *d);
+/* Which differences count. */
+struct kmap_diff_opts {
+	bool no_counts;                  /* only of those that one side alone has */
+	uint64_t least;                  /* objects, reads or writes differ by so many, */
+	uint64_t ratio;                  /* and by so many thousandths; 0: by any */
+};
+
 /*
- * Those that differ, one kind after the other, largest first in each; `counts` false:
- * only those that one side alone has.
+ * Those that differ, one kind after the other, largest first in each.
  */
-int kmap_diff_each(const struct kmap_diff *d, bool counts,
+int kmap_diff_each(const struct kmap_diff *d, const struct kmap_diff_opts *o,
 		   int (*row)(void *arg, const struct kmap_diff_row *r, struct atw_err *err),
 		   void *arg, struct atw_err *err);
 

@@ -795,6 +795,121 @@ run atwalk kmap diff --symbols three.map three.cmap three.cmap
 run atwalk kmap diff --symbols three.map --symbols other.map -q three.cmap three.cmap
 status 1
 
+t "diff --limit: the first rows, and the number of the others"
+run atwalk kmap diff --limit 2 --format csv --columns what,change,cache a.kmap b.kmap
+status 1
+out <<'E'
+what,change,cache
+cache,gone,dentry
+cache,new,inode_cache
+E
+err_is 'atwalk: kmap diff: --limit leaves out 9 rows'
+run atwalk kmap diff --limit 1 --columns what,change,cache a.kmap b.kmap
+status 1
+out <<'E'
+WHAT   CHANGE   CACHE
+cache  gone     dentry
+... and 10 more
+
+11 of 12 caches, sites and edges differ; code compared by function
+E
+
+t "diff --least and --ratio: differences that are large enough"
+sed -e 's/03020,9,1,/03020,12,1,/' a.kmap >c.kmap
+run atwalk kmap diff --least 3 --format csv --columns what,cache,code,writes_a,writes_b a.kmap c.kmap
+status 1
+out <<'E'
+what,cache,code,writes_a,writes_b
+cache,kmalloc-64,,9,12
+site,kmalloc-64,inode_writer,9,12
+edge,kmalloc-64,inode_writer,9,12
+E
+run atwalk kmap diff --least 4 --format csv --columns what a.kmap c.kmap
+out <<<what
+run atwalk kmap diff --ratio 1.33 -q a.kmap c.kmap
+status 1
+run atwalk kmap diff --ratio 1.334 a.kmap c.kmap --columns what
+out <<'E'
+WHAT
+
+0 of 8 caches, sites and edges differ enough; code compared by function
+E
+# New and gone is any ratio, but no more objects, reads or writes than one side has.
+run atwalk kmap diff --ratio 1000 --least 8 --format csv --columns what,change,cache,code a.kmap b.kmap
+status 1
+out <<'E'
+what,change,cache,code
+cache,gone,dentry,
+cache,new,inode_cache,
+site,gone,dentry,alloc_dentry
+site,new,inode_cache,alloc_dentry
+edge,gone,dentry,alloc_dentry
+edge,new,inode_cache,alloc_dentry
+E
+run atwalk kmap diff --no-counts --least 9 -q a.kmap b.kmap
+
+t "diff --since and --since-task: what was allocated before is not compared"
+run atwalk kmap diff --since 150 a.kmap b.kmap --columns what,change,cache,code,reads_a,reads_b
+status 1
+out <<'E'
+WHAT   CHANGE   CACHE               CODE                          READS_A    READS_B
+cache  changed  kmalloc-64          n/a                                 3          4
+site   changed  kmalloc-64          inode_writer                        3          4
+edge   changed  kmalloc-64          dentry_reader                       2          3
+
+3 of 4 caches, sites and edges differ; code compared by function
+a.kmap: 3 records of objects that were allocated before 150, or at an unknown time, are left out
+b.kmap: 3 records of objects that were allocated before 150, or at an unknown time, are left out
+E
+cp "$work/log/out" since
+run atwalk kmap diff --since-task softirq a.kmap b.kmap --columns what,change,cache,code,reads_a,reads_b
+status 1
+same "$work/log/out" since
+run atwalk kmap diff --since 151 a.kmap b.kmap -q
+# Boot takes longer in the other one: its clock is 1000 later.
+awk -F, -v OFS=, '/^[0-9a-f]/ { $5 += 1000; if ($6) $6 += 1000 } 1' b.kmap >late.kmap
+run atwalk kmap diff --since 150 --since 1150 --format csv --columns what,code a.kmap late.kmap
+status 1
+out <<'E'
+what,code
+cache,
+site,inode_writer
+edge,dentry_reader
+E
+run atwalk kmap diff --since-task softirq --format csv --columns what,code a.kmap late.kmap
+status 1
+out <<'E'
+what,code
+cache,
+site,inode_writer
+edge,dentry_reader
+E
+
+t "diff: a mark that is not in the file, or no object behind it"
+run atwalk kmap diff --since-task nginx a.kmap b.kmap
+status 3
+no_out
+err <<'E'
+atwalk: a.kmap: no task 'nginx' allocated an object at a time that is recorded
+E
+run atwalk kmap diff --since 161 a.kmap b.kmap
+status 4
+err <<'E'
+atwalk: a.kmap: no object was allocated at 161 or later
+atwalk: b.kmap: no object was allocated at 161 or later
+E
+for bad in '--ratio 1' '--ratio x' '--ratio 1.2345' '--ratio 1.' '--limit 0' '--since 0' '--since soon' \
+	   '--since 1 --since-task a' '--since 1 --since 2 --since 3'; do
+	# shellcheck disable=SC2086 # options
+	run atwalk kmap diff $bad a.kmap b.kmap
+	status 2
+	no_out
+	err_has "${bad%% *}"
+done
+run atwalk kmap diff --since-task bash a.kmap - <b.kmap
+status 2
+err_has '--since-task reads a file twice; standard input cannot be'
+
 t "a comparison with a file that is cut off is partial"
 run atwalk kmap diff a.kmap cut.kmap
 status 4
