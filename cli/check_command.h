@@ -35,7 +35,7 @@ struct check_command {
  * did not come.
  */
 int check_command_run(struct check_command *x, char **argv);
-/* `status`, unless the program failed: then EXIT_NO, and a line says how it ended. */
+/* `status`, unless the program failed: then EXIT_NO, and its end is reported. */
 int check_command_end(const struct check_command *x, int status);
 
 #endif

@@ -23,7 +23,7 @@ static const long check_memory_calls[] = {
 
 bool check_memory_shrinks(pid_t tid)
 {
-	struct __ptrace_syscall_info info;
+	struct __ptrace_syscall_info info = {0};
 
 	/* Before v5.3 the call is not known: each may be one. */
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) <= 0)
@@ -67,8 +67,8 @@ uint64_t check_memory_of(pid_t tgid)
 }
 
 /*
- * The counters in /proc/PID/status are quickly read. Each CPU may keep some pages that are
- * not in them yet (lib/percpu_counter.c, used since v6.2). 0: not known.
+ * The counters in /proc/PID/status are quickly read. Each CPU may keep pages that are not
+ * in them yet (lib/percpu_counter.c, used since v6.2). 0: not known.
  */
 static uint64_t check_memory_at_most(pid_t tgid)
 {

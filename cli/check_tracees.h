@@ -33,7 +33,7 @@ void check_tracees_release(struct check_tracees *x);
 
 /* Waits for the next change of any: *ret is a copy. false: there is none left. */
 bool check_tracees_wait(struct check_tracees *x, struct check_tracee *ret, int *status);
-/* Continues a thread that is stopped, with this signal; or leaves it in its group stop. */
+/* Continues a stopped thread, with this signal; or leaves it in its group stop. */
 void check_tracees_resume(struct check_tracees *x, pid_t tid, int signal);
 void check_tracees_park(struct check_tracees *x, pid_t tid);
 /* Ends the tracing of a thread that is stopped. */

@@ -197,7 +197,7 @@ static int check_put(struct atw_output *out, const struct check_result *r,
 	return rc;
 }
 
-/* Rows about a program say when it was looked at. */
+/* Rows about a program have the moment of the look. */
 static int check_show(const struct checking *k)
 {
 	struct atw_column columns[K_COLUMNS];

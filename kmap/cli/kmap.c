@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap.h"
+#include "base/bytes.h"
 
 #include "cli/common/progress.h"
 
@@ -64,8 +65,6 @@ int kmap_source(const struct common *c, const char *name, const struct kmap_sink
 }
 
 /* ---- aggregated contents of a KMAP ---- */
-
-#include "base/bytes.h"
 
 /* What belongs to an object that is left out is left out as well. */
 struct kmap_cli_model_sink {

@@ -41,8 +41,8 @@ struct kmap_model_source {
 int kmap_model_source(const struct common *c, const char *name, size_t top,
 		      struct kmap_model_source *ret);
 /*
- * The same of objects allocated at the time `since` or later; 0: of all. An object whose
- * time is not recorded is none of them.
+ * The same of objects allocated at the time `since` or later; 0: of all. Objects without
+ * a recorded time are not among them.
  */
 int kmap_model_since(const struct common *c, const char *name, uint64_t since,
 		     struct kmap_model_source *ret);

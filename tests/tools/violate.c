@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * violate WORD...: a program to check policies with; it does what the words say, in this
- * order, and ends.
+ * violate WORD...: a program to check policies with; it does what the words stand for, in
+ * this order, and ends.
  *
  *	take=N      map and touch N pages more, from 0x100000000000 on
  *	drop        unmap all of these
- *	wx          map and touch a page that is writable and executable, at 0x110000000000
+ *	wx          map and touch a writable and executable page, at 0x110000000000
  *	file        make a memory file of one page
  *	alias=MODE  map and touch it: w writable and shared at 0x120000000000, or
  *	            x executable at 0x130000000000
  *	heap=N      N bytes more of heap, in small pages, touched
  *	mark=N      raise signal N in this thread; thread=N: in another one
- *	churn=N     N times: three threads that begin and end threads, while SIGUSR1 is sent
+ *	churn=N     N times: three threads begin and end threads, while SIGUSR1 is sent
  *	fork ... end    a process of its own does what stands between, and is waited for
- *	stay ... end    the same; it stays until the program goes on behind the word `over`
+ *	stay ... end    the same; it stays until the program gets to the word `over`
  *	spawn       run true(1) by posix_spawn(3): its memory is ours until it runs
  *	exec        run the rest of the words in this program, executed once more
  *	say=TEXT    a line on standard output
