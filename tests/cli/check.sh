@@ -774,7 +774,7 @@ v=$O/tests/tools/violate
 
 t "every mark is a look, of any thread; the worst one of each policy is kept"
 if with_program; then
-	options=(--at usr1,usr2)
+	options=(--at "usr1,usr2")
 	violate "$v" mark=10 take=40 mark=12 take=60 thread=12 drop wx mark=10 take=10 mark=12
 	status 1
 	out <<-'E'
@@ -783,7 +783,7 @@ if with_program; then
 		size,ok,409600,usr2,violate,5
 		W+X,violated,1,usr1,violate,5
 	E
-	options=(--at usr1,exit)
+	options=(--at "usr1,exit")
 	violate "$v" take=10
 	status 4
 	err_is "atwalk: $v ended without the signal of --at usr1"
@@ -832,7 +832,7 @@ if with_program; then
 	violate sh -c "(sleep 0.2; exec $v wx) & exit 0"
 	status 1
 	yes grep -qx 'W+X,violated,1,exit,violate,3' "$work/log/out"
-	options=(--children --at usr1,peak)
+	options=(--children --at "usr1,peak")
 	violate "$v" take=10 fork take=160 mark=10 drop end
 	status 1
 	yes grep -q '^size,violated,696320,' "$work/log/out"
@@ -847,7 +847,7 @@ fi
 
 t "a program with threads that begin and end all the time"
 if with_program; then
-	options=(--at usr1,exit)
+	options=(--at "usr1,exit")
 	violate "$v" take=10 churn=10
 	yes grep -qx 'size,ok,40960,usr1,violate,11' "$work/log/out"
 fi
@@ -887,7 +887,7 @@ if with_program; then
 		printf 'verdict,count\nok,%d\nstatus 0\n' $(((100 + i) * 4096))
 	done >expected
 	yes cmp expected "$work/log/out"
-	options=(--at peak,exit)
+	options=(--at "peak,exit")
 	violate "$v" take=151 drop take=3
 	status 1
 	yes grep -q '^size,violated,618496,peak,' "$work/log/out"

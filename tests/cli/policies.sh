@@ -43,7 +43,7 @@ vma() {
 
 # Process 101 was made to have pages that are writable and executable.
 for page in 7ff0f35{de,df,e0,e1,e2,e3,e4,e5}000; do
-	at_physical clean.elf "$(entry clean.elf PTE $page --pid 101)" 65
+	at_physical clean.elf "$(entry clean.elf PTE "$page" --pid 101)" 65
 done
 yes poke clean.elf "$(vma clean.elf 101 7ff0f35de000).vm_area_struct.vm_flags" 75
 # The extract has zeroes there.
