@@ -93,12 +93,12 @@ struct session {
  */
 int session_open(const struct common *c, const char *name, struct session *ret);
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
-		 uint32_t caps);
+		   uint32_t caps);
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
 		struct session *ret);
 /* Opens and attaches, for a command that requires `caps`. */
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
-	       uint32_t caps, struct session *ret);
+		 uint32_t caps, struct session *ret);
 /* Fine on a zeroed struct, and on one that was closed. */
 void session_close(struct session *s);
 #define _auto_session __attribute__((cleanup(session_close)))

@@ -38,7 +38,7 @@ static void cli_lost_print(const struct common *c, const char *source,
 }
 
 static void cli_lost_add(struct lost *l, const struct common *c, const char *source,
-	      const struct capture_lost *rec, uint32_t has)
+			 const struct capture_lost *rec, uint32_t has)
 {
 	char reason[200];
 	size_t i;

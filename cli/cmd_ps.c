@@ -112,7 +112,8 @@ struct ps_sums {
 	char sizes[400];         /* "4K:212,2M:3"; a page of which a part is mapped counts as one */
 };
 
-static void ps_add_up(const uint64_t bytes[64], const uint64_t hugetlb[64], struct ps_sums *ret)
+static void ps_add_up(const uint64_t bytes[64], const uint64_t hugetlb[64],
+		      struct ps_sums *ret)
 {
 	const size_t len = sizeof(ret->sizes);
 	size_t n = 0;

@@ -40,7 +40,9 @@ static const struct opt options[] = {
 	{0},
 };
 
-enum { R_ADDRESS, R_PHYSICAL, R_SIZE, R_VALUE, R_SYMBOL, R_BYTES, R_TEXT, R_STATE, R_COUNT };
+enum {
+	R_ADDRESS, R_PHYSICAL, R_SIZE, R_VALUE, R_SYMBOL, R_BYTES, R_TEXT, R_STATE, R_COUNT,
+};
 
 static const struct atw_column rd_columns[R_COUNT] = {
 	[R_ADDRESS] = COLUMN("address", VA, 0, "where the bytes lie"),

@@ -48,18 +48,19 @@ void listing_deinit(struct listing *l);
 /* Another look: areas are read again when they are next asked for. */
 void listing_renew(struct listing *l);
 
+enum { ROW_MOST = 36 };                  /* columns; pages has some of its own */
 struct row {
-	union atw_value v[C_COUNT];
+	union atw_value v[ROW_MOST];
 	uint64_t have;
 };
 
-static inline void row_set(struct row *r, enum col c, uint64_t u)
+static inline void row_set(struct row *r, unsigned c, uint64_t u)
 {
 	r->v[c].u = u;
 	r->have |= COL(c);
 }
 
-static inline void row_text(struct row *r, enum col c, const char *s)
+static inline void row_text(struct row *r, unsigned c, const char *s)
 {
 	r->v[c].s = s;
 	r->have |= COL(c);

@@ -2,7 +2,6 @@
 /* main.c - entry point of atwalk(1): selection of the command, and its help. */
 #include <limits.h>
 
-#include "cli/common/command.h"
 #include "unknown.h"
 
 static const struct command *const commands[] = {

@@ -88,11 +88,11 @@ void large_note(const struct large_sum *s, const struct large_units *by, uint64_
  * of the process that is asked for.
  */
 int map_by_pages(const struct common *c, struct session *src, struct listing *l, unsigned split,
-		const struct address_arg *t, int n);
+		 const struct address_arg *t, int n);
 /* map --watch. */
 int watch_by_pages(const struct common *c, struct session *src, const struct space_opts *space,
-		  const char *text, unsigned split, int argc, char **argv);
+		   const char *text, unsigned split, int argc, char **argv);
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
-		 const struct address_arg *t, int n);
+		  const struct address_arg *t, int n);
 
 #endif

@@ -377,7 +377,7 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 }
 
 int map_by_pages(const struct common *c, struct session *src, struct listing *l, unsigned split,
-		const struct address_arg *t, int n)
+		 const struct address_arg *t, int n)
 {
 	struct map_pages_out o = {
 		.src = src,
@@ -391,7 +391,7 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 }
 
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
-		 const struct address_arg *t, int n)
+		  const struct address_arg *t, int n)
 {
 	struct map_pages_out o = {.src = src, .list = l, .split = MMU_SPLIT_EACH};
 
@@ -429,7 +429,7 @@ static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 }
 
 int watch_by_pages(const struct common *c, struct session *src, const struct space_opts *space,
-		  const char *text, unsigned split, int argc, char **argv)
+		   const char *text, unsigned split, int argc, char **argv)
 {
 	struct map_pages_looker k = {src, split, argc, argv};
 

@@ -197,7 +197,7 @@ static void cli_open_warn_root(const struct common *c, const struct session *s,
 }
 
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
-		 uint32_t caps)
+		   uint32_t caps)
 {
 	struct searching *searching = open_searching_new(c, s->name);
 	const struct target_opts o = {
@@ -243,7 +243,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 }
 
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
-	       uint32_t caps, struct session *ret)
+		 uint32_t caps, struct session *ret)
 {
 	int status = session_open(c, name, ret);
 

@@ -15,24 +15,7 @@ enum page_col {
 	P_HUGE, P_THP_ANON, P_THP_SHMEM, P_THP_FILE, P_HUGETLB, P_PID, P_TASK, P_AREA,
 	P_COLS,
 };
-#define PCOL(c) ((uint64_t)1 << (c))
-
-struct page_row {
-	union atw_value v[P_COLS];
-	uint64_t have;
-};
-
-static inline void page_set(struct page_row *r, enum page_col c, uint64_t u)
-{
-	r->v[c].u = u;
-	r->have |= PCOL(c);
-}
-
-static inline void page_text(struct page_row *r, enum page_col c, const char *s)
-{
-	r->v[c].s = s;
-	r->have |= PCOL(c);
-}
+_Static_assert((int)P_COLS <= (int)ROW_MOST, "struct row has room for them");
 
 struct swap_name {
 	bool tried;
@@ -70,7 +53,7 @@ struct pages {
 	bool summed;                     /* the provider has sums for them */
 	struct smaps_look look;
 	/* --watch: receives the row of each process. */
-	int (*taken)(void *arg, const struct page_row *r, struct atw_err *err);
+	int (*taken)(void *arg, const struct row *r, struct atw_err *err);
 	void *taker;
 	struct page_sum total;           /* of the process that is being listed */
 	bool headings;
@@ -97,7 +80,7 @@ struct page_area {
 	uint64_t absent, absent_len;     /* a run not shown yet */
 	struct page_sum sum;
 	bool open;
-	struct page_row row;             /* what all its rows have in common */
+	struct row row;             /* what all its rows have in common */
 };
 
 void pages_columns(struct pages *p);
@@ -116,7 +99,7 @@ void pages_sum(struct pages *p, struct page_area *a, const struct page_run *run,
 /* --totals: adds the sums of a process, if the provider has them. */
 void pages_add_sums(struct pages *p, const struct provider_sums *sums);
 /* Sets the sums of an area or a process as values of its row. */
-void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *s);
+void pages_set_sums(struct pages *p, struct row *r, const struct page_sum *s);
 /* Adds the sums of an area to those of its process. */
 void pages_join_sums(struct page_sum *to, const struct page_sum *s);
 /* Adds notes below the table: the parts of mapped memory in each sum. */

@@ -43,18 +43,18 @@ static const struct { uint8_t own, theirs; } shared[] = {
 void pages_columns(struct pages *p)
 {
 	uint64_t shown = p->areas_only
-		? PCOL(P_ADDRESS) | PCOL(P_END) | PCOL(P_SIZE) | PCOL(P_RSS) |
-		  PCOL(P_SWAPPED) | PCOL(P_HUGETLB) | PCOL(P_RIGHTS) | PCOL(P_PID) | PCOL(P_TASK) | PCOL(P_AREA)
-		: PCOL(P_ADDRESS) | PCOL(P_SIZE) | PCOL(P_PHYSICAL) | PCOL(P_STATE) |
-		  PCOL(P_COUNT) | PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_SWAP);
+		? COL(P_ADDRESS) | COL(P_END) | COL(P_SIZE) | COL(P_RSS) |
+		  COL(P_SWAPPED) | COL(P_HUGETLB) | COL(P_RIGHTS) | COL(P_PID) | COL(P_TASK) | COL(P_AREA)
+		: COL(P_ADDRESS) | COL(P_SIZE) | COL(P_PHYSICAL) | COL(P_STATE) |
+		  COL(P_COUNT) | COL(P_KCOUNT) | COL(P_PAGEFLAGS) | COL(P_SWAP);
 
 	if (p->totals)
-		shown = PCOL(P_SIZE) | PCOL(P_RSS) | PCOL(P_PSS) | PCOL(P_USS) |
-			PCOL(P_SHARED) | PCOL(P_SWAPPED) | PCOL(P_HUGE) | PCOL(P_HUGETLB) |
-			PCOL(P_PID) | PCOL(P_TASK);
+		shown = COL(P_SIZE) | COL(P_RSS) | COL(P_PSS) | COL(P_USS) |
+			COL(P_SHARED) | COL(P_SWAPPED) | COL(P_HUGE) | COL(P_HUGETLB) |
+			COL(P_PID) | COL(P_TASK);
 	/* Without headings above the rows, pid, task and area are columns. */
 	if (!p->headings && !p->totals)
-		shown |= PCOL(P_PID) | PCOL(P_TASK) | PCOL(P_AREA);
+		shown |= COL(P_PID) | COL(P_TASK) | COL(P_AREA);
 	memcpy(p->col, own, sizeof(own));
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 		p->col[shared[i].own] = p->list.col[shared[i].theirs];
@@ -62,19 +62,12 @@ void pages_columns(struct pages *p)
 	if (p->prov && p->prov->flags)
 		p->col[P_FLAGS].names = p->prov->flags;
 	for (unsigned i = 0; i < P_COLS; i++)
-		p->col[i].hidden = !(shown & PCOL(i));
+		p->col[i].hidden = !(shown & COL(i));
 	p->flags = (struct atw_names){ 64, p->flag, NULL };
 	for (unsigned i = 0; i < 64; i++)
 		p->flag[i] = lnx_page_flag_name(i);
 	p->col[P_PAGEFLAGS].names = &p->flags;
 	p->schema = (struct atw_schema){ "pages", p->col, P_COLS };
-}
-
-static int pages_rows_put(struct pages *p, const struct page_row *r, struct atw_err *err)
-{
-	const struct atw_row row = { r->v, r->have };
-
-	return atw_output_row(p->out, &row, err);
 }
 
 /* ---- swap ---- */
@@ -121,7 +114,7 @@ static int pages_rows_query(struct pages *p, const struct page_run *run, uint32_
 }
 
 /* Of what lies `off` bytes behind where slot i leads. */
-static void pages_rows_page_facts(struct pages *p, struct page_row *r,
+static void pages_rows_page_facts(struct pages *p, struct row *r,
 				  const struct page_run *run, uint32_t i, uint64_t off,
 				  uint64_t mapped)
 {
@@ -129,9 +122,9 @@ static void pages_rows_page_facts(struct pages *p, struct page_row *r,
 	uint64_t pa = run->pa[i] + off;
 	struct frame_facts f;
 
-	page_set(r, P_PHYSICAL, pa);
+	row_set(r, P_PHYSICAL, pa);
 	if (p->prov->counted)
-		page_set(r, P_COUNT, counts_get(&p->prov->counts, pa >> shift));
+		row_set(r, P_COUNT, counts_get(&p->prov->counts, pa >> shift));
 	switch (pages_rows_query(p, run, i, off, mapped, &f)) {
 	case ATW_OK:
 		break;
@@ -142,42 +135,42 @@ static void pages_rows_page_facts(struct pages *p, struct page_row *r,
 		return;
 	}
 	if (f.have & FACT_MAPPED)
-		page_set(r, P_COUNT, f.mapped);
+		row_set(r, P_COUNT, f.mapped);
 	if (f.have & FACT_COUNT)
-		page_set(r, P_KCOUNT, f.page.count);
+		row_set(r, P_KCOUNT, f.page.count);
 	if (f.have & FACT_FLAGS)
-		page_set(r, P_PAGEFLAGS, f.page.flags);
+		row_set(r, P_PAGEFLAGS, f.page.flags);
 	if (f.have & FACT_REFS)
-		page_set(r, P_REFS, (uint64_t)f.page.refcount);
+		row_set(r, P_REFS, (uint64_t)f.page.refcount);
 	if (f.have & FACT_MARKS && run->have & RUN_FLAGS)
-		page_set(r, P_FLAGS, run->flags | f.marks);
+		row_set(r, P_FLAGS, run->flags | f.marks);
 	if (f.have & FACT_HEAD)
-		page_set(r, P_HEAD, f.page.head << shift);
+		row_set(r, P_HEAD, f.page.head << shift);
 	/* The meaning of the entry depends on the configuration of the kernel. */
 	if (run->guess && f.have & FACT_FLAGS && f.page.flags & kpf(KPF_HWPOISON))
-		page_set(r, P_STATE, STATE_POISON);
+		row_set(r, P_STATE, STATE_POISON);
 	if (f.have & FACT_NODE)
-		page_set(r, P_NODE, f.page.node);
+		row_set(r, P_NODE, f.page.node);
 	if (f.have & FACT_CGROUP)
-		page_set(r, P_CGROUP, f.cgroup);
+		row_set(r, P_CGROUP, f.cgroup);
 	if (f.have & FACT_ORDER)
-		page_set(r, P_ORDER, f.page.order);
+		row_set(r, P_ORDER, f.page.order);
 }
 
 static int pages_rows_flush_absent(struct pages *p, struct page_area *a,
 				   struct atw_err *err)
 {
-	struct page_row r = a->row;
+	struct row r = a->row;
 
 	if (!a->absent_len)
 		return ATW_OK;
-	page_set(&r, P_ADDRESS, a->absent);
-	page_set(&r, P_END, a->absent + a->absent_len);
-	page_set(&r, P_SIZE, a->absent_len);
-	page_set(&r, P_STATE, STATE_ABSENT);
+	row_set(&r, P_ADDRESS, a->absent);
+	row_set(&r, P_END, a->absent + a->absent_len);
+	row_set(&r, P_SIZE, a->absent_len);
+	row_set(&r, P_STATE, STATE_ABSENT);
 	p->absent += a->absent_len;
 	a->absent_len = 0;
-	return p->areas_only ? ATW_OK : pages_rows_put(p, &r, err);
+	return p->areas_only ? ATW_OK : row_put(&r, p->out, err);
 }
 
 static void pages_rows_add_absent(struct page_area *a, uint64_t first, uint64_t last)
@@ -209,7 +202,7 @@ static uint64_t pages_rows_step_of(struct pages *p, uint64_t len)
 }
 
 /* What of slot i is listed: a page, or with --all each smallest page of it. */
-static int pages_rows_put_slot(struct pages *p, struct page_row *r,
+static int pages_rows_put_slot(struct pages *p, struct row *r,
 			       const struct page_run *run, uint32_t i, uint64_t first,
 			       uint64_t len, struct atw_err *err)
 {
@@ -217,42 +210,42 @@ static int pages_rows_put_slot(struct pages *p, struct page_row *r,
 	int rc = ATW_OK;
 
 	if (run->word)
-		page_set(r, P_ENTRY, run->word[i]);
+		row_set(r, P_ENTRY, run->word[i]);
 	for (uint64_t off = 0; off < len && rc == ATW_OK; off += step) {
-		page_set(r, P_ADDRESS, first + off);
-		page_set(r, P_END, first + off + step);
-		page_set(r, P_SIZE, step);
+		row_set(r, P_ADDRESS, first + off);
+		row_set(r, P_END, first + off + step);
+		row_set(r, P_SIZE, step);
 		pages_rows_page_facts(p, r, run, i, first + off - slot,
 				      off ? 0 : run->slot);
-		rc = pages_rows_put(p, r, err);
+		rc = row_put(r, p->out, err);
 		r->v[P_FLAGS].u = run->flags;
-		r->have &= ~(PCOL(P_COUNT) | PCOL(P_KCOUNT) | PCOL(P_PAGEFLAGS) | PCOL(P_REFS) |
-			     PCOL(P_HEAD) | PCOL(P_NODE) | PCOL(P_ORDER) | PCOL(P_CGROUP));
+		r->have &= ~(COL(P_COUNT) | COL(P_KCOUNT) | COL(P_PAGEFLAGS) | COL(P_REFS) |
+			     COL(P_HEAD) | COL(P_NODE) | COL(P_ORDER) | COL(P_CGROUP));
 	}
 	return rc;
 }
 
 /* The same of a slot of swap, or of all there is if it leads nowhere. */
-static int pages_rows_put_placeless(struct pages *p, struct page_row *r,
+static int pages_rows_put_placeless(struct pages *p, struct row *r,
 				    const struct page_run *run, uint64_t first,
 				    uint64_t len, struct atw_err *err)
 {
 	if (run->word)
-		page_set(r, P_ENTRY, run->word[0]);
+		row_set(r, P_ENTRY, run->word[0]);
 	if (run->state == PAGE_SWAP && run->have & RUN_SWAP)
-		page_text(r, P_SWAP,
-			  pages_rows_swap_place(p, run->swap_type,
-						run->swap_offset +
-							((first - run->va) % run->slot >>
-							 p->prov->page_shift)));
-	page_set(r, P_ADDRESS, first);
-	page_set(r, P_END, first + len);
-	page_set(r, P_SIZE, len);
-	return pages_rows_put(p, r, err);
+		row_text(r, P_SWAP,
+			 pages_rows_swap_place(p, run->swap_type,
+					       run->swap_offset +
+						       ((first - run->va) % run->slot >>
+							p->prov->page_shift)));
+	row_set(r, P_ADDRESS, first);
+	row_set(r, P_END, first + len);
+	row_set(r, P_SIZE, len);
+	return row_put(r, p->out, err);
 }
 
 /* Hidden frames: with --all they are single pages all the same. */
-static int pages_rows_put_hidden(struct pages *p, struct page_row *r,
+static int pages_rows_put_hidden(struct pages *p, struct row *r,
 				 const struct page_run *run, uint64_t first, uint64_t len,
 				 struct atw_err *err)
 {
@@ -270,7 +263,7 @@ static int pages_rows_slots(struct pages *p, struct page_area *a,
 {
 	bool swap = run->state == PAGE_SWAP && !(run->have & RUN_STATE_HIDDEN);
 	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
-	struct page_row r = a->row;
+	struct row r = a->row;
 	uint64_t i = (first - run->va) / run->slot;
 	int rc = ATW_OK;
 
@@ -281,14 +274,14 @@ static int pages_rows_slots(struct pages *p, struct page_area *a,
 		struct row letters = { 0 };
 
 		row_rights(&letters, STATE_PRESENT, run->rights);
-		page_set(&r, P_RIGHTS, letters.v[C_RIGHTS].u);
+		row_set(&r, P_RIGHTS, letters.v[C_RIGHTS].u);
 	}
 	if (!(run->have & RUN_STATE_HIDDEN))
-		page_set(&r, P_STATE, state_shown(run->state));
+		row_set(&r, P_STATE, state_shown(run->state));
 	if (run->have & RUN_LEVEL)
-		page_set(&r, P_LEVEL, run->level);
+		row_set(&r, P_LEVEL, run->level);
 	if (run->have & RUN_FLAGS)
-		page_set(&r, P_FLAGS, run->flags);
+		row_set(&r, P_FLAGS, run->flags);
 	if (!run->pa && !swap && !mapped)
 		return pages_rows_put_placeless(p, &r, run, first, last - first + 1, err);
 	for (; rc == ATW_OK && i < run->count; i++) {
@@ -312,23 +305,23 @@ static int pages_rows_no_answer(struct pages *p, struct page_area *a,
 				const struct page_run *run, uint64_t first, uint64_t last,
 				struct atw_err *err)
 {
-	struct page_row r = a->row;
+	struct row r = a->row;
 
 	*(run->state == PAGE_EXCLUDED ? &p->excluded : run->state == PAGE_DAMAGED ? &p->damaged :
 	  run->state == PAGE_UNSTABLE ? &p->unstable : run->state == PAGE_LOST ? &p->lost :
 	  &p->bad) +=
 		run->state == PAGE_BAD ? run->count : 1;
-	page_set(&r, P_STATE, state_shown(run->state));
+	row_set(&r, P_STATE, state_shown(run->state));
 	if (run->have & RUN_LEVEL)
-		page_set(&r, P_LEVEL, run->level);
+		row_set(&r, P_LEVEL, run->level);
 	if (run->state == PAGE_BAD)
-		page_set(&r, P_ENTRY, run->word[0]);
+		row_set(&r, P_ENTRY, run->word[0]);
 	else if (run->have & RUN_TABLE)
-		page_set(&r, P_PHYSICAL, run->table.u);
-	page_set(&r, P_ADDRESS, first);
-	page_set(&r, P_END, last + 1);
-	page_set(&r, P_SIZE, last - first + 1);
-	return p->areas_only ? ATW_OK : pages_rows_put(p, &r, err);
+		row_set(&r, P_PHYSICAL, run->table.u);
+	row_set(&r, P_ADDRESS, first);
+	row_set(&r, P_END, last + 1);
+	row_set(&r, P_SIZE, last - first + 1);
+	return p->areas_only ? ATW_OK : row_put(&r, p->out, err);
 }
 
 int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
@@ -379,19 +372,19 @@ int area_begin(struct pages *p, struct page_area *a, const struct page_task *tas
 	*a = (struct page_area){
 		.task = task, .area = area, .first = first, .last = last, .open = true,
 	};
-	page_set(&a->row, P_PID, task->pid);
-	page_text(&a->row, P_TASK, task->name);
+	row_set(&a->row, P_PID, task->pid);
+	row_text(&a->row, P_TASK, task->name);
 	p->look.p = p->prov;
 	p->look.shares = p->shares;
 	smaps_look_area(&p->look, area);
 	if (area)
-		page_text(&a->row, P_AREA, area->name);
+		row_text(&a->row, P_AREA, area->name);
 	return pages_rows_heading(p, a, err);
 }
 
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 {
-	struct page_row r = a->row;
+	struct row r = a->row;
 	int rc = pages_rows_flush_absent(p, a, err);
 
 	a->open = false;
@@ -403,24 +396,24 @@ int area_end(struct pages *p, struct page_area *a, struct atw_err *err)
 		pages_join_sums(&p->total, &a->sum);
 		return ATW_OK;
 	}
-	page_set(&r, P_ADDRESS, a->first);
-	page_set(&r, P_END, a->last + 1);
+	row_set(&r, P_ADDRESS, a->first);
+	row_set(&r, P_END, a->last + 1);
 	pages_set_sums(p, &r, &a->sum);
 	if (a->area && !a->area->rights_unknown)
-		page_set(&r, P_RIGHTS, (a->area->read ? 1u : 0) | (a->area->write ? 2u : 0) |
-			 (a->area->exec ? 4u : 0) | 8u);
-	return pages_rows_put(p, &r, err);
+		row_set(&r, P_RIGHTS, (a->area->read ? 1u : 0) | (a->area->write ? 2u : 0) |
+			(a->area->exec ? 4u : 0) | 8u);
+	return row_put(&r, p->out, err);
 }
 
 int process_end(struct pages *p, const struct page_task *task, struct atw_err *err)
 {
-	struct page_row r = { .have = 0 };
+	struct row r = { .have = 0 };
 
 	if (!p->totals)
 		return ATW_OK;
-	page_set(&r, P_PID, task->pid);
-	page_text(&r, P_TASK, task->name);
+	row_set(&r, P_PID, task->pid);
+	row_text(&r, P_TASK, task->name);
 	pages_set_sums(p, &r, &p->total);
 	p->total = (struct page_sum){ 0 };
-	return p->taken ? p->taken(p->taker, &r, err) : pages_rows_put(p, &r, err);
+	return p->taken ? p->taken(p->taker, &r, err) : row_put(&r, p->out, err);
 }

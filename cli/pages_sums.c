@@ -50,7 +50,7 @@ void pages_add_sums(struct pages *p, const struct provider_sums *sums)
 }
 
 /* Columns that need every page are n/a if not wanted or without permission. */
-void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *sum)
+void pages_set_sums(struct pages *p, struct row *r, const struct page_sum *sum)
 {
 	static const struct { enum page_col column; enum smaps_kind kind; } thp[] = {
 		{ P_THP_ANON, SMAPS_ANON }, { P_THP_SHMEM, SMAPS_SHMEM }, { P_THP_FILE, SMAPS_FILE },
@@ -60,26 +60,26 @@ void pages_set_sums(struct pages *p, struct page_row *r, const struct page_sum *
 	bool known = p->totals || !s->stateless;
 	bool sums = p->sums && known;
 
-	page_set(r, P_SIZE, sum->size);
+	row_set(r, P_SIZE, sum->size);
 	if (known)
-		page_set(r, P_MAPPED, sum->mapped);
+		row_set(r, P_MAPPED, sum->mapped);
 	if (!s->unswapped)
-		page_set(r, P_SWAPPED, s->swap);
+		row_set(r, P_SWAPPED, s->swap);
 	if (sums) {
-		page_set(r, P_RSS, s->rss);
-		page_set(r, P_HUGETLB, s->hugetlb);
+		row_set(r, P_RSS, s->rss);
+		row_set(r, P_HUGETLB, s->hugetlb);
 	}
 	if (sums && p->shares && !s->uncounted) {
-		page_set(r, P_PSS, smaps_pss(s));
-		page_set(r, P_USS, s->uss);
-		page_set(r, P_PRIVATE, s->uss);
-		page_set(r, P_SHARED, s->shared);
+		row_set(r, P_PSS, smaps_pss(s));
+		row_set(r, P_USS, s->uss);
+		row_set(r, P_PRIVATE, s->uss);
+		row_set(r, P_SHARED, s->shared);
 	}
 	if (sums && smaps_knows_huge(s))
-		page_set(r, P_HUGE, smaps_huge(s));
+		row_set(r, P_HUGE, smaps_huge(s));
 	for (unsigned i = 0; i < sizeof(thp) / sizeof(thp[0]); i++)
 		if (sums && smaps_knows_thp(s, thp[i].kind))
-			page_set(r, thp[i].column, s->thp[thp[i].kind]);
+			row_set(r, thp[i].column, s->thp[thp[i].kind]);
 }
 
 void pages_join_sums(struct page_sum *to, const struct page_sum *s)

@@ -37,7 +37,7 @@ struct ps {
 	const struct ps_opts *o;
 	struct session src;
 	struct atw_output *out;
-	struct table usages;     /* by mm_struct: each is walked once, however many tasks have it */
+	struct table usages;     /* by mm_struct: each is walked once */
 	unsigned page_shift;
 	uint32_t *pid;           /* selected PIDs; none: all */
 	int npids;

@@ -61,7 +61,7 @@ struct pages_watch {
 
 /* ---- a look ---- */
 
-static int watch_pages_take(void *arg, const struct page_row *r, struct atw_err *err)
+static int watch_pages_take(void *arg, const struct row *r, struct atw_err *err)
 {
 	struct watch_pages_list *l = &((struct pages_watch *)arg)->is;
 	struct watch_pages_process *p;
@@ -72,7 +72,7 @@ static int watch_pages_take(void *arg, const struct page_row *r, struct atw_err 
 	*p = (struct watch_pages_process){.pid = (uint32_t)r->v[P_PID].u};
 	strncpy(p->name, r->v[P_TASK].s, sizeof(p->name) - 1);
 	for (unsigned i = 0; i < SUMS; i++)
-		if (r->have & PCOL(from[i])) {
+		if (r->have & COL(from[i])) {
 			p->have |= 1u << i;
 			p->sum[i] = r->v[from[i]].u;
 		}
@@ -112,10 +112,10 @@ static int watch_pages_put(const struct rows *s, enum what what, uint64_t proces
 		[W_PROCESSES] = { .u = processes }, [W_PID] = { .u = shown->pid },
 		[W_TASK] = { .s = shown->name },
 	};
-	struct atw_row row = { v, PCOL(W_TIME) | PCOL(W_WHAT) | PCOL(W_PROCESSES) };
+	struct atw_row row = { v, COL(W_TIME) | COL(W_WHAT) | COL(W_PROCESSES) };
 
 	if (processes == 1)
-		row.have |= PCOL(W_PID) | PCOL(W_TASK);
+		row.have |= COL(W_PID) | COL(W_TASK);
 	if (!is)
 		is = &none;
 	if (!was)
@@ -126,11 +126,11 @@ static int watch_pages_put(const struct rows *s, enum what what, uint64_t proces
 		if (!(shown->have & is->have & 1u << i))
 			continue;
 		v[at].u = is->sum[i];
-		row.have |= PCOL(at);
+		row.have |= COL(at);
 		if (what == FIRST || !(was->have & 1u << i))
 			continue;
 		v[at + 1].u = is->sum[i] - was->sum[i];
-		row.have |= PCOL(at + 1);
+		row.have |= COL(at + 1);
 	}
 	return atw_output_row(s->out, &row, err);
 }

@@ -185,9 +185,9 @@ static int collector_on_frames(void *arg, const struct capture_frames *run,
 
 /* Write the capture; *lacks: what was hidden, or status 0. */
 static int collector_write_it(const struct opts *o, const struct budget *budget,
-				   struct pace *pace, struct census_writer *w,
-				   struct tee *e, struct atw_err *lacks,
-				   struct atw_err *err)
+			      struct pace *pace, struct census_writer *w,
+			      struct tee *e, struct atw_err *lacks,
+			      struct atw_err *err)
 {
 	const struct pagemap_provider_opts po = {
 		.only = (uint32_t)o->pid.u, .flags = true, .counts = true, .pace = pace,
@@ -222,7 +222,7 @@ static int collector_write_it(const struct opts *o, const struct budget *budget,
 
 /* *whole: the file is valid and may be renamed. */
 static int collector_collect(const struct opts *o, const struct budget *budget,
-				  struct pace *pace, bool *whole)
+			     struct pace *pace, bool *whole)
 {
 	struct census_writer *w = NULL;
 	struct atw_err err = { 0 }, lacks = { 0 };

@@ -64,7 +64,7 @@ int answers_folder(struct answers *a, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* Renames all complete files to their final names. Those that could not be drawn have none. */
+/* Renames all complete files; those that could not be drawn have no name. */
 static int answers_name(struct answers *a, struct atw_err *err)
 {
 	struct outfile *all[ANSWERS];

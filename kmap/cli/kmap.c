@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmap.c - reading of KMAPs for all commands: messages, progress, models. */
 #include "kmap.h"
 #include "base/bytes.h"
 

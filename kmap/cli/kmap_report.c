@@ -73,8 +73,9 @@ ATW_PRINTF(2, 3) static void kmap_cli_report_out_note(void *arg, const char *fmt
 	va_end(ap);
 }
 
-ATW_PRINTF(3, 4) static void kmap_cli_report_out_left_out(void *arg, enum atw_param param, const char *fmt,
-					 ...)
+ATW_PRINTF(3, 4)
+static void kmap_cli_report_out_left_out(void *arg, enum atw_param param,
+					 const char *fmt, ...)
 {
 	char text[200];
 	va_list ap;

@@ -263,7 +263,7 @@ const char *const kmap_cut_words[KMAP_CUTS] = { "size", "ratio" };
 
 /* Without sizes the code of a cluster, or what it may call, cannot be measured. */
 static int cluster_check(const struct kmap_model *m, const struct kmap_units *u,
-		     struct atw_err *err)
+			 struct atw_err *err)
 {
 	if (!m->call.n)
 		return atw_err_set(err, ATW_E_MISSING,
@@ -310,7 +310,7 @@ static int cluster_name_all(struct kmap_clusters *c, struct atw_err *err)
 }
 
 static int cluster_fill(struct kmap_clusters *c, const struct kmap_model *m,
-		    struct atw_err *err)
+			struct atw_err *err)
 {
 	struct kmap_units *u = &c->units;
 

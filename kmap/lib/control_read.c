@@ -298,7 +298,7 @@ static ssize_t control_stream_take(struct kmap_reading *r, char *buf, size_t len
 }
 
 static ssize_t control_stream_read(struct kmap_reading *r, char *buf, size_t len,
-			    bool (*stop)(void *arg), void *arg)
+				   bool (*stop)(void *arg), void *arg)
 {
 	static const struct timespec moment = { 0, 20000000 };
 
