@@ -96,9 +96,10 @@ ALL_CFLAGS := -std=gnu17 $(WARN) -iquote . -iquote lib -Iinclude -fvisibility=hi
 # Tests see the library's own headers as well, and the test harness.
 TEST_CFLAGS := $(ALL_CFLAGS) -iquote tests
 
-# What draws is the program's alone: nobody who links the library needs cairo.
-DRAW_SRC := lib/plot/cairo.c lib/plot/draw.c
-LIB_SRC  := $(filter-out $(DRAW_SRC),$(sort $(wildcard lib/*/*.c)))
+# What draws or starts programs is the program's alone: nobody who links the library needs
+# cairo or Zydis.
+PROGRAM_SRC := lib/plot/cairo.c lib/plot/draw.c $(wildcard lib/host/references*.c)
+LIB_SRC  := $(filter-out $(PROGRAM_SRC),$(sort $(wildcard lib/*/*.c)))
 CLI_SRC  := $(sort $(wildcard cli/*.c))
 COMMON_SRC := $(sort $(wildcard cli/common/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c $(if $(KMAP),kmap/tests/unit/*.c)))
@@ -107,7 +108,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 TOOL_SRC := $(sort $(wildcard tests/tools/*.c $(if $(KMAP),kmap/tests/tools/*.c)))
 BENCH_SRC:= $(sort $(wildcard bench/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(O)/%.o)
-DRAW_OBJ := $(DRAW_SRC:%.c=$(O)/%.o)
+PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(O)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(O)/%.o)
 COMMON_OBJ := $(COMMON_SRC:%.c=$(O)/%.o)
 UNIT     := $(UNIT_SRC:%.c=$(O)/%)
@@ -120,6 +121,7 @@ LIB_SO   := $(O)/libatwalk.so
 LIB_CLI  := $(O)/libcli.a
 
 include collector/collector.mk
+include qemu/qemu.mk
 ifneq ($(KMAP),)
 include kmap/kmap.mk
 endif
@@ -130,7 +132,7 @@ endif
 .PHONY: all found test test-vm check-all bench fuzz asan tsan ubsan valgrind cover \
         lint install uninstall clean
 
-all: found $(O)/atwalk $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
+all: found $(O)/atwalk $(QEMU_PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
 
 found:
 	@mkdir -p $(O)
@@ -162,7 +164,7 @@ $(O)/%.o: %.c $(O)/flags
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(CFLAGS_$(@F)) -MMD -MP -c -o $@ $<
 
 # What tests and the program link: every symbol of every layer.
-$(LIB_INT): $(LIB_OBJ) $(DRAW_OBJ)
+$(LIB_INT): $(LIB_OBJ) $(PROGRAM_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 # What programs share above the library: options, errors, answers, progress.
@@ -221,8 +223,8 @@ install: all $(MAN3)
 	  $(DESTDIR)$(PREFIX)/share/atwalk/policies
 	$(INSTALL) -m 755 $(O)/atwalk $(KMAP_PROGRAM) $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
-	$(if $(KMAP_PLUGINS),$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR)/atwalk)
-	$(if $(KMAP_PLUGINS),$(INSTALL) -m 755 $(KMAP_PLUGINS) $(DESTDIR)$(LIBEXECDIR)/atwalk/)
+	$(if $(QEMU_PLUGINS),$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR)/atwalk)
+	$(if $(QEMU_PLUGINS),$(INSTALL) -m 755 $(QEMU_PLUGINS) $(KMAP_PLUGINS) $(DESTDIR)$(LIBEXECDIR)/atwalk/)
 	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)/
 	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)/libatwalk.so.$(VERSION)
 	ln -sf libatwalk.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libatwalk.so.$(SOMAJOR)

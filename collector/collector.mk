@@ -11,7 +11,7 @@
 
 COLLECT_SRC := $(wildcard collector/*.c) \
   $(addprefix cli/common/,diagnostics.c ending.c options.c progress.c standard.c)
-COLLECT_LIB := $(sort $(foreach f,base format paging host source walk linux target census \
+COLLECT_LIB := $(sort $(foreach f,base format trace paging host source walk linux target census \
   output,$(wildcard lib/$(f)/*.c)))
 
 COLLECT_CFLAGS := -std=gnu17 $(WARN) -iquote . -iquote lib -Iinclude -D_GNU_SOURCE \

@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "host/qemu_program.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -169,39 +173,6 @@ void kmap_machine_free(struct kmap_machine *m)
 
 /* ---- the recorder ---- */
 
-/* The first number of "QEMU emulator version 7.2.22 (Debian ...)". */
-static int kmap_cli_machine_version_of(const char *qemu, unsigned *major, unsigned *minor,
-				       struct atw_err *err)
-{
-	char line[256] = "";
-	const char *at;
-	int out[2];
-	pid_t pid;
-	ssize_t n;
-
-	if (pipe(out) < 0)
-		return atw_err_set(err, ATW_E_IO, "cannot create a pipe: %s", strerror(errno));
-	pid = fork();
-	if (!pid) {
-		dup2(out[1], 1);
-		close(out[0]);
-		close(out[1]);
-		execlp(qemu, qemu, "--version", (char *)NULL);
-		_exit(127);
-	}
-	close(out[1]);
-	while ((n = pid < 0 ? 0 : read(out[0], line, sizeof(line) - 1)) < 0 && errno == EINTR)
-		;
-	close(out[0]);
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
-	at = n > 0 ? strstr(line, "version ") : NULL;
-	if (!at || sscanf(at, "version %u.%u", major, minor) != 2)
-		return atw_err_set(err, ATW_E_IO, "%s: cannot determine the version of QEMU",
-				   qemu);
-	return ATW_OK;
-}
-
 /* "2", "cpus=2,sockets=1" */
 static bool kmap_cli_machine_has_many_cpus(const struct kmap_machine *m)
 {
@@ -214,12 +185,8 @@ static bool kmap_cli_machine_has_many_cpus(const struct kmap_machine *m)
 int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, size_t len,
 			struct atw_err *err)
 {
-	static const char *const folders[] = { "", "/../lib/atwalk", "/../libexec/atwalk" };
-	char self[3000];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	unsigned version, minor;
-	char *slash;
-	int r = kmap_cli_machine_version_of(m->argv[0], &version, &minor, err);
+	int r = qemu_program_version(m->argv[0], &version, &minor, err);
 
 	if (r < 0)
 		return r;
@@ -232,19 +199,10 @@ int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, si
 		return access(given, R_OK) < 0
 		       ? atw_err_set(err, ATW_E_IO, "%s: %s", given, strerror(errno)) : ATW_OK;
 	}
-	self[n > 0 ? n : 0] = '\0';
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	/* From 9.0 on QEMU refuses plugins of version 1, and before all others. */
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		snprintf(ret, len, "%s%s/atwalk-kmap-%d.so", self, folders[i], version >= 9 ? 2 : 1);
-		if (access(ret, R_OK) == 0)
-			return ATW_OK;
-	}
+	if (qemu_program_plugin("kmap", version, ret, len, NULL) == ATW_OK)
+		return ATW_OK;
 	return atw_err_set(err, ATW_E_MISSING,
-			   "cannot find the recorder (atwalk-kmap-%d.so); specify it with --plugin",
-			   version >= 9 ? 2 : 1);
+			   "cannot find the recorder (%s); specify it with --plugin", ret);
 }
 
 /* ---- what is added ---- */

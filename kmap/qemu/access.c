@@ -5,7 +5,7 @@
  * An instruction mostly accesses the same object as before, so it caches the edge. The
  * cache is valid while the generation of the object is unchanged.
  */
-#include "api.h"
+#include "qemu/api.h"
 #include "recorder.h"
 
 /* Slow path without a cached edge. NULL: not to be counted. */

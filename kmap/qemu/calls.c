@@ -9,7 +9,7 @@
  * translated long before, and be of a function that merely jumped here. What is freed is
  * over when the function is entered, as with tracepoints.
  */
-#include "api.h"
+#include "qemu/api.h"
 #include "recorder.h"
 
 #if QEMU_API >= 2

@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "api.h"
+#include "qemu/api.h"
 #include "recorder.h"
 
 /* Drop a record that was not committed, because the ring buffer was full. */

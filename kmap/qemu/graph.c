@@ -7,7 +7,7 @@
  * a thunk that jumps through a register, so it is the first block outside of the thunk.
  * If an interrupt comes in between, its entry is taken for the target: once in millions.
  */
-#include "api.h"
+#include "qemu/api.h"
 #include "recorder.h"
 
 static bool graph_is_open(const struct vcpu *c)

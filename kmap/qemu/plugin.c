@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api.h"
+#include "qemu/api.h"
 #include "recorder.h"
 
 FOR_QEMU int qemu_plugin_version = QEMU_API;

@@ -7,11 +7,8 @@
 RECORDERS   := $(foreach v,1 2,$(O)/atwalk-kmap-$(v).so)
 QEMU_SRC    := $(wildcard kmap/qemu/*.c) $(addprefix kmap/lib/,store.c store_edge.c store_task.c \
                call_insn.c)
-QEMU_CFLAGS := -std=gnu17 $(WARN) -I. -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O2 -g -fPIC \
-               -fvisibility=hidden -fno-plt
-
 define recorder
-$(O)/qemu/$(1)/%.o: %.c $(O)/flags kmap/qemu/qemu.mk
+$(O)/qemu/$(1)/kmap/%.o: kmap/%.c $(O)/flags kmap/qemu/qemu.mk qemu/qemu.mk
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$<)$(CC) $(QEMU_CFLAGS) -DQEMU_API=$(1) -MMD -MP -c -o $$@ $$<
 $(O)/atwalk-kmap-$(1).so: $(QEMU_SRC:%.c=$(O)/qemu/$(1)/%.o)

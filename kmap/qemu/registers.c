@@ -3,7 +3,7 @@
  * registers.c - what a function is called with, and what it gives back: registers by the
  * names that debuggers have for them, and memory as the CPU sees it. Interface 2 and later.
  */
-#include "api.h"
+#include "qemu/api.h"
 
 #if QEMU_API >= 2
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
+#include "qemu/api.h"
 #include "recorder.h"
 
 enum { SITE_BITS = 18, SITES = 1024 };

@@ -24,7 +24,7 @@
 enum {
 	RECORDING_VERSION = 1,
 	RECORDING_ROW = 128,     /* bytes that a row needs at most */
-	RECORDING_HEAD = 8192,   /* the same for all lines before, or behind, the rows */
+	RECORDING_HEAD = 32768,  /* the same for all lines before, or behind, the rows */
 };
 
 struct trace_recording {
@@ -32,7 +32,7 @@ struct trace_recording {
 	bool sampled;            /* else every reference was counted */
 	uint64_t scale;          /* references per count; 1 unless sampled; 0: unknown */
 	uint32_t line;           /* bytes that the addresses of rows were rounded to; 0: none */
-	char program[1024];      /* path of the program that ran; "": unknown */
+	char program[4096];      /* path of the program that ran; "": unknown */
 	bool has_load;
 	uint64_t load;           /* added to addresses in the program's file when it was loaded */
 

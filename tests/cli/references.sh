@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Recorders of memory references count a program with a known number of references to each
+# word exactly. The tool `references` runs them without the program atwalk.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+tool=$built/tests/tools/references
+major=$(qemu-"$(uname -m)" --version 2>/dev/null | sed -nE '1s/.* version ([0-9]+)\..*/\1/p')
+plugin=$built/atwalk-references-$([ "${major:-0}" -ge 9 ] && echo 2 || echo 1).so
+
+nothing=''
+${CC:-cc} -O2 -g -pthread -o lines "$data/references/lines.c" 2>"$work/log/cc" ||
+	nothing="there is no compiler"
+
+# The words of `lines` as addresses in the file of a program: WORD -> START-END.
+words() {                # PROGRAM FIRST LAST
+	local at
+	at=$("${4:-nm}" "$1" | sed -n 's/ . lines$//p')
+	printf '%x-%x' $((0x$at + 8 * $2)) $((0x$at + 8 * $3 + 8))
+}
+
+# may RECORDER COMMAND: sets `why` when it cannot run here.
+may() {
+	why=$nothing
+	[ -z "$why" ] || return 0
+	"$tool" -P "$plugin" -q -f "$(words lines 0 31)" "$1" ./lines >"$work/log/may" 2>&1
+	[ $? != 77 ] || why="$1: $(sed 's/^references: //' "$work/log/may" | head -n 1)"
+}
+
+# Sums of a recording: WORD READS WRITES THREADS; words are those of `lines`.
+sums() {                 # FILE PROGRAM [NM]
+	local load at
+	load=$(sed -n 's/^# load //p' "$1")
+	at=$("${3:-nm}" "$2" | sed -n 's/ . lines$//p')
+	python3 - "$1" $((load + 0x$at)) <<'END'
+import collections
+import sys
+first = int(sys.argv[2])
+reads, writes, threads = collections.Counter(), collections.Counter(), collections.defaultdict(set)
+for row in open(sys.argv[1], encoding='utf-8'):
+    if row.startswith('#'):
+        continue
+    address, size, kind, tid, ip, count = row.split()
+    word, at = divmod(int(address, 16) - first, 8)
+    assert at == 0 and size == '8' and 0 <= word < 32 and ip != '-', row
+    reads[word] += int(count) * (kind in 'rb')
+    writes[word] += int(count) * (kind in 'wb')
+    threads[word].add(tid)
+for word in sorted(threads):
+    print(word, reads[word], writes[word], len(threads[word]))
+END
+}
+
+# What tests/data/references/lines.c does; main() reads two of the words at the end.
+cat >once <<'END'
+3 1000 500 1
+8 301 300 2
+9 0 200 1
+23 0 1 1
+24 81 80 3
+END
+sed 's/^3 .*/3 700000 350000 1/' once >often
+
+# ---- qemu ----
+
+may qemu
+t "qemu: every reference of every thread, exactly"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -P "$plugin" -f "$(words lines 0 31)" -o rec qemu ./lines
+	err <<'END'
+2383 references
+END
+	sums rec lines >got
+	yes cmp got once
+	yes grep -qx '# counts exact' rec
+	yes grep -qx '# lost 0' rec
+	yes [ "$(tail -n 1 rec)" = "# end $(grep -vc '^#' rec)" ]
+fi
+
+t "qemu: more than a narrow count can hold"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -P "$plugin" -f "$(words lines 0 31)" -o rec qemu ./lines 700
+	err_has ' references'
+	sums rec lines >got
+	yes cmp got often
+fi
+
+t "qemu: all of memory, and ranges in it"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -P "$plugin" -o all qemu ./lines
+	err_has ' references'
+	load=$(sed -n 's/^# load //p' all) at=$(nm lines | sed -n 's/ . lines$//p')
+	at=$((load + 0x$at))
+	# The counts of a range are those of its words among all.
+	{
+		grep '^#' all
+		python3 -c 'import sys
+at = int(sys.argv[1])
+for row in open("all"):
+    if row[0] != "#" and at <= int(row.split()[0], 16) < at + 256:
+        print(row, end="")' $at
+	} >part
+	sums part lines >got
+	yes cmp got once
+	run "$tool" -P "$plugin" -o rec -r "$(printf '%x-%x' $((at + 24)) $((at + 32)))" \
+		-f "$(words lines 8 9)" qemu ./lines
+	err_has ' references'
+	sums rec lines >got
+	grep -E '^[389] ' once >some
+	yes cmp got some
+fi
+
+t "qemu: children and programs executed are not recorded, and reported"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -P "$plugin" -q qemu /bin/sh -c '(:); exit 3'
+	status 3
+	yes grep -qx '# children 1' "$work/log/out"
+	err_has ' references'
+	run "$tool" -P "$plugin" -q qemu /bin/sh -c 'exec /bin/true'
+	yes grep -qx '# cut the program executed another one, which was not recorded' "$work/log/out"
+	err_has ' references'
+	run "$tool" -P "$plugin" -q qemu /bin/sh -c 'kill -9 $$'
+	status 137
+	err_has ' references'
+	yes [ "$(grep -c '^# cut' "$work/log/out")" = 0 ]
+fi
+
+t "qemu: no more memory for counts is lost references, not missing ones"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -P "$plugin" -m 8192 -o rec qemu ./lines
+	err_has ' references'
+	yes grep -qx '# lost [1-9][0-9]*' rec
+fi
+
+t "qemu: a program for another machine"
+arm=$why
+[ -n "$arm" ] || command -v qemu-aarch64 >"$work/log/which" || arm="there is no qemu-aarch64"
+[ -n "$arm" ] || aarch64-linux-gnu-gcc -static -O2 -pthread -o lines.arm "$data/references/lines.c" \
+	2>"$work/log/cc" || arm="there is no compiler for aarch64"
+[ "$(uname -m)" = x86_64 ] || arm="is for x86_64"
+if [ -n "$arm" ]; then skip "$arm"; else
+	run "$tool" -P "$plugin" -f "$(words lines.arm 0 31)" -o rec qemu ./lines.arm
+	err <<'END'
+2383 references
+END
+	sums rec lines.arm >got
+	yes cmp got once
+fi
+
+t "qemu: what cannot be recorded"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -P "$plugin" qemu ./not-there
+	status 100
+	no_out
+	err_is 'references: cannot run ./not-there: it is not an executable file'
+	printf '#!/bin/sh\n' >script && chmod 755 script
+	run "$tool" -P "$plugin" qemu ./script
+	status 100
+	no_out
+	err_is 'references: cannot record ./script: it is not an ELF program'
+	: >empty.so
+	run "$tool" -P "$PWD/empty.so" qemu ./lines
+	status 100
+	no_out
+	err_has 'did not load'
+fi
+
+finish
