@@ -9,7 +9,7 @@
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
-# lzo, snappy, libdw, cairo, fuse3, inih) leaves a library out although it is installed.
+# lzo, snappy, libdw, cairo, fuse3, inih, zydis) leaves a library out although it is installed.
 # KMAP= builds and installs everything but kmap; `make test` needs all of it.
 
 O       ?= build
@@ -72,8 +72,13 @@ LIBS_fuse3  := $(if $(HAVE_fuse3),$(shell $(PKGCONF) --libs fuse3))
 HAVE_inih   := $(call have,inih,inih,ini.h,-linih)
 LIBS_inih   := $(if $(HAVE_inih),-linih)
 
+# Operands of instructions, loaded when a program is stepped: x86_64 alone.
+HAVE_zydis  := $(if $(STATIC)$(filter-out x86_64,$(call machine,$(TARGET))),,$(call \
+                 have,zydis,zydis,Zydis/Zydis.h,-lZydis))
+LIBS_dl     := $(if $(HAVE_zydis),-ldl)
+
 CODECS  := zlib lzo snappy zstd
-FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih,$(if $(HAVE_$(l)),$(l))))
+FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih zydis,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
@@ -143,6 +148,7 @@ found:
 	   $(if $(HAVE_static),,echo "  absent: a static libc (no atwalk-collect)";) \
 	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) \
 	   $(if $(HAVE_inih),,echo "  absent: libinih (no configuration files)";) \
+	   $(if $(HAVE_zydis),,echo "  absent: Zydis (programs cannot be stepped for their references)";) \
 	   $(if $(KMAP),,echo "  absent: kmap (KMAP= was given)";) \
 	   $(if $(HAVE_fuse3)$(if $(KMAP),,no),,echo "  absent: fuse3 (kmap record has a socket of controls, and no folder$(if $(STATIC),; a static build cannot have it))";) } \
 	   >$(O)/found.new; \
@@ -184,7 +190,7 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 
 # In one step: tests may run while another make links it again.
 $(O)/atwalk: $(CLI_OBJ) $(LIB_CLI) $(LIB_INT)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@.new $(CLI_OBJ) $(LIB_CLI) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_inih) && mv -f $@.new $@
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@.new $(CLI_OBJ) $(LIB_CLI) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_dl) $(LIBS_inih) && mv -f $@.new $@
 
 # Called by this name, it takes ptexplore's options and prints its lines.
 $(O)/ptexplore: $(O)/atwalk

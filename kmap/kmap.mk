@@ -17,4 +17,4 @@ $(LIB_KMAP): $(KMAP_LIB_SRC:%.c=$(O)/%.o)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(KMAP_PROGRAM): $(KMAP_CLI_OBJ) $(LIB_CLI) $(LIB_KMAP) $(LIB_INT)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@.new $^ $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_inih) $(LIBS_fuse3) && mv -f $@.new $@
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@.new $^ $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_dl) $(LIBS_inih) $(LIBS_fuse3) && mv -f $@.new $@

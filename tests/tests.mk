@@ -8,6 +8,8 @@ LIBS_host_freeze := -pthread
 # The code that draws PDF and PNG is not in the library.
 LIBS_output_picture := $(LIBS_cairo) $(if $(HAVE_cairo),-lz)
 LIBS_pictures := $(LIBS_cairo)
+LIBS_references := $(LIBS_dl)
+LIBS_host_references := $(LIBS_dl)
 # The simulation of colour vision uses pow().
 LIBS_plot_scene := -lm
 

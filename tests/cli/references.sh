@@ -167,4 +167,45 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_has 'did not load'
 fi
 
+# ---- step ----
+
+may step
+t "step: every reference of every thread, exactly"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -f "$(words lines 0 31)" -o rec step ./lines
+	err <<'END'
+2383 references
+END
+	sums rec lines >got
+	yes cmp got once
+	yes grep -qx '# counts exact' rec
+fi
+
+t "step: the limit ends the recording, and not the program"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -q -l 1000 step /bin/sh -c 'echo all; exit 3'
+	status 3
+	yes grep -qx all "$work/log/out"
+	yes grep -qx '# cut the limit of instructions was reached' "$work/log/out"
+	err_has ' references'
+fi
+
+# Around signals: by both, with the same result.
+for recorder in qemu step; do
+	may $recorder
+	[ -n "$why" ] || ${CC:-cc} -O2 -o signals "$data/references/signals.c" 2>"$work/log/cc" ||
+		why="signals.c cannot be compiled"
+	t "$recorder: handlers, an instruction that faults first, and a child"
+	if [ -n "$why" ]; then skip "$why"; else
+		run "$tool" -P "$plugin" -f "$(words signals 0 31)" -o rec $recorder ./signals
+		err <<'END'
+12 references
+END
+		sums rec signals >got
+		printf '%s\n' '0 1 0 1' '8 0 10 1' '16 0 1 1' >want
+		yes cmp got want
+		yes grep -qx '# children 1' rec
+	fi
+done
+
 finish

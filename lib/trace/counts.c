@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace/counts.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+void trace_counts_deinit(struct trace_counts *c)
+{
+	free(c->v);
+	table_deinit(&c->at);
+	*c = (struct trace_counts){ 0 };
+}
+
+static bool trace_counts_same(const struct trace_count *a, const struct trace_count *b)
+{
+	return a->address == b->address && a->ip == b->ip && a->size == b->size &&
+	       a->tid == b->tid && a->has == b->has && a->kind == b->kind;
+}
+
+bool trace_counts_add(struct trace_counts *c, const struct trace_ref *ref)
+{
+	const uint32_t kept = TRACE_HAS_ADDRESS | TRACE_HAS_IP | TRACE_HAS_SIZE | TRACE_HAS_TID;
+	struct trace_count new = {
+		.address = ref->address, .ip = ref->ip, .count = ref->count, .size = ref->size,
+		.tid = ref->tid, .has = (uint16_t)(ref->has & kept), .kind = (uint8_t)ref->kind,
+	};
+	uint64_t key = hash_two(hash_two(new.address, new.ip),
+				(uint64_t)new.tid << 32 | new.size << 8 | new.kind);
+
+	for (struct table_slot *s = NULL; (s = table_next(&c->at, key, s)); )
+		if (trace_counts_same(&c->v[s->value - 1], &new)) {
+			c->v[s->value - 1].count += new.count;
+			return true;
+		}
+	if (!array_reserve((void **)&c->v, &c->room, c->n + 1, sizeof(*c->v)) ||
+	    !table_add(&c->at, key, c->n + 1))
+		return false;
+	c->v[c->n++] = new;
+	return true;
+}
+
+struct trace_ref trace_counts_get(const struct trace_counts *c, size_t i)
+{
+	const struct trace_count *v = &c->v[i];
+
+	return (struct trace_ref){
+		.has = v->has, .kind = (enum trace_kind)v->kind, .address = v->address, .ip = v->ip,
+		.count = v->count, .size = v->size, .tid = v->tid,
+	};
+}
