@@ -5,7 +5,7 @@
  */
 #include "kmap.h"
 #include "host/caps.h"
-#include "kmap/lib/live_watch.h"
+#include "host/live_watch.h"
 
 static const struct command *const commands[] = {
 	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert, NULL,
@@ -74,7 +74,7 @@ static int main_breakpoints(void)
 	struct atw_err err = { 0 };
 	unsigned n;
 
-	if (live_watch_open(&w, &n, &err) == ATW_OK) {
+	if (live_watch_open(&w, 0, &n, &err) == ATW_OK) {
 		printf("yes\n%u words at once can be watched on each CPU\n\n\n", n);
 	} else {
 		if (err.status == ATW_E_PERM)

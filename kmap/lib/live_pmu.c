@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "kmap/lib/pmu_event.h"
-#include "kmap/lib/live_ring.h"
+#include "host/live_ring.h"
 
 /* PMUs that sample data addresses, and their events. */
 static const struct unit {
@@ -122,7 +122,7 @@ static int pmu_open_source(struct live_pmu *p, const struct perf_event_attr *a,
 		return error == ENODEV || error == ENOENT ? ATW_E_NONE : err->status;
 	}
 	p->n++;
-	r = live_ring_open(&s->ring, s->fd, err);
+	r = live_ring_open(&s->ring, s->fd, LIVE_RING_PAGES, err);
 	if (r == ATW_OK && ioctl(leader ? s->leader : s->fd, PERF_EVENT_IOC_ENABLE,
 				 PERF_IOC_FLAG_GROUP) < 0)
 		r = atw_err_set(err, ATW_E_UNSUPPORTED, "cannot sample by the CPU: %s", strerror(errno));

@@ -2,7 +2,7 @@
 #include "kmap/lib/live_sample.h"
 
 #include "base/cleanup.h"
-#include "kmap/lib/live_watch.h"
+#include "host/live_watch.h"
 
 enum {
 	HITS = 2048,             /* of a word, then it is watched no longer */
@@ -42,7 +42,7 @@ int live_sample_open(struct live_edges *edges, unsigned period, struct live_samp
 	x->store = edges->store;
 	x->period = (uint64_t)period * 1000000;
 	x->random = UINT64_C(0x9e3779b97f4a7c15);
-	r = live_watch_open(&x->watch, &x->words, err);
+	r = live_watch_open(&x->watch, 0, &x->words, err);
 	if (r < 0)
 		live_sample_close(x);
 	else

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/line.h"
+#include "base/digits.h"
 #include "host/references_backends.h"
 
 const struct references_backend *const references_backends[] = {
-	&references_qemu, &references_step,
+	&references_qemu, &references_watch, &references_step,
 };
 const size_t references_nbackends = ARRAY_SIZE(references_backends);
 

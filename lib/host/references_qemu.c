@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/line.h"
+#include "base/digits.h"
 #include "host/qemu_program.h"
 #include "host/references_backends.h"
 #include "host/references_program.h"

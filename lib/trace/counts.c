@@ -18,26 +18,51 @@ static bool trace_counts_same(const struct trace_count *a, const struct trace_co
 	       a->tid == b->tid && a->has == b->has && a->kind == b->kind;
 }
 
-bool trace_counts_add(struct trace_counts *c, const struct trace_ref *ref)
+static struct trace_count trace_counts_key(const struct trace_ref *ref, uint64_t *hash)
 {
 	const uint32_t kept = TRACE_HAS_ADDRESS | TRACE_HAS_IP | TRACE_HAS_SIZE | TRACE_HAS_TID;
-	struct trace_count new = {
+
+	*hash = hash_two(hash_two(ref->address, ref->ip),
+			 (uint64_t)ref->tid << 32 | ref->size << 8 | (uint64_t)ref->kind);
+	return (struct trace_count){
 		.address = ref->address, .ip = ref->ip, .count = ref->count, .size = ref->size,
 		.tid = ref->tid, .has = (uint16_t)(ref->has & kept), .kind = (uint8_t)ref->kind,
 	};
-	uint64_t key = hash_two(hash_two(new.address, new.ip),
-				(uint64_t)new.tid << 32 | new.size << 8 | new.kind);
+}
 
-	for (struct table_slot *s = NULL; (s = table_next(&c->at, key, s)); )
-		if (trace_counts_same(&c->v[s->value - 1], &new)) {
-			c->v[s->value - 1].count += new.count;
-			return true;
-		}
+static struct trace_count *trace_counts_find(const struct trace_counts *c,
+					     const struct trace_count *key, uint64_t hash)
+{
+	for (struct table_slot *s = NULL; (s = table_next(&c->at, hash, s)); )
+		if (trace_counts_same(&c->v[s->value - 1], key))
+			return &c->v[s->value - 1];
+	return NULL;
+}
+
+bool trace_counts_add(struct trace_counts *c, const struct trace_ref *ref)
+{
+	uint64_t hash;
+	struct trace_count new = trace_counts_key(ref, &hash);
+	struct trace_count *old = trace_counts_find(c, &new, hash);
+
+	if (old) {
+		old->count += new.count;
+		return true;
+	}
 	if (!array_reserve((void **)&c->v, &c->room, c->n + 1, sizeof(*c->v)) ||
-	    !table_add(&c->at, key, c->n + 1))
+	    !table_add(&c->at, hash, c->n + 1))
 		return false;
 	c->v[c->n++] = new;
 	return true;
+}
+
+uint64_t trace_counts_of(const struct trace_counts *c, const struct trace_ref *ref)
+{
+	uint64_t hash;
+	struct trace_count key = trace_counts_key(ref, &hash);
+	const struct trace_count *v = trace_counts_find(c, &key, hash);
+
+	return v ? v->count : 0;
 }
 
 struct trace_ref trace_counts_get(const struct trace_counts *c, size_t i)

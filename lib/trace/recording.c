@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
-#include "base/line.h"
+#include "base/digits.h"
 
 static const char recording_magic[] = "# atwalk references ";
 

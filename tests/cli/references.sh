@@ -25,7 +25,7 @@ words() {                # PROGRAM FIRST LAST
 may() {
 	why=$nothing
 	[ -z "$why" ] || return 0
-	"$tool" -P "$plugin" -q -f "$(words lines 0 31)" "$1" ./lines >"$work/log/may" 2>&1
+	"$tool" -P "$plugin" -q -f "$(words lines 9 9)" "$1" ./lines >"$work/log/may" 2>&1
 	[ $? != 77 ] || why="$1: $(sed 's/^references: //' "$work/log/may" | head -n 1)"
 }
 
@@ -188,6 +188,44 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes grep -qx all "$work/log/out"
 	yes grep -qx '# cut the limit of instructions was reached' "$work/log/out"
 	err_has ' references'
+fi
+
+# ---- watch ----
+
+# Other tests use breakpoints, too: wait until they are free.
+# shellcheck disable=SC2317 # by await
+finds_breakpoints() {
+	"$tool" "$@" >"$work/log/watched" 2>&1
+	! grep -q 'breakpoints of each CPU are free' "$work/log/watched"
+}
+
+watch() { await finds_breakpoints "$@"; }
+
+may watch
+t "watch: every reference to two words, exactly"
+if [ -n "$why" ]; then skip "$why"; else
+	watch -f "$(words lines 3 3)" -f "$(words lines 8 8)" -o rec watch ./lines
+	yes [ "$(cat "$work/log/watched")" = "2101 references" ]
+	sums rec lines >got
+	grep -E '^[38] ' once >want
+	yes cmp got want
+	# An instruction that reads and writes is a write; one thread only reads.
+	watch -f "$(words lines 24 24)" -o rec watch ./lines
+	yes [ "$(cat "$work/log/watched")" = "81 references" ]
+	sums rec lines >got
+	echo '24 1 80 3' >want
+	yes cmp got want
+fi
+
+t "watch: a bounded number of words"
+if [ -n "$why" ]; then skip "$why"; else
+	watch -f "$(words lines 0 31)" watch ./lines
+	yes grep -qx 'references: cannot watch more than [0-9]* words of 8 bytes at once' \
+		"$work/log/watched"
+	run "$tool" watch ./lines
+	status 100
+	no_out
+	err_is 'references: cannot watch all of memory: a range is missing'
 fi
 
 # Around signals: by both, with the same result.

@@ -30,7 +30,10 @@ TEST(sums)
 
 		v[i].count = 3000;
 		CHECK(!memcmp(&got, &v[i], sizeof(got)));
+		CHECK_EQ(trace_counts_of(&c, &v[i]), 3000);
 	}
+	v[0].address = 0;
+	CHECK_EQ(trace_counts_of(&c, &v[0]), 0);
 	trace_counts_deinit(&c);
 	CHECK_EQ(c.n, 0);
 }

@@ -4,7 +4,7 @@
  * and it is reported why there are none.
  */
 #include "kmap/lib/live_record.h"
-#include "kmap/lib/live_watch.h"
+#include "host/live_watch.h"
 
 #include "test.h"
 
@@ -43,7 +43,7 @@ TEST(breakpoints_that_somebody_has_are_said_to_be_in_use)
 
 	/* Breakpoints of another process may become free meanwhile. */
 	do
-		r = live_watch_open(&w[n], &words, &err);
+		r = live_watch_open(&w[n], 0, &words, &err);
 	while (r == ATW_OK && ++n < 4);
 	for (unsigned i = 0; i < n; i++)
 		live_watch_close(w[i]);

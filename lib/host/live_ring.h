@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live_ring.h - records of perf_event_open(2), out of the memory that the kernel shares. */
-#ifndef KMAP_LIVE_RING_H
-#define KMAP_LIVE_RING_H
+#ifndef HOST_LIVE_RING_H
+#define HOST_LIVE_RING_H
 
 #include <linux/perf_event.h>
 
@@ -12,8 +12,10 @@ struct live_ring {
 	size_t size;                     /* of the data behind it */
 };
 
-/* Of an event's descriptor. */
-int live_ring_open(struct live_ring *r, int fd, struct atw_err *err);
+enum { LIVE_RING_PAGES = 64 };
+
+/* Of an event's descriptor; `pages`: a power of two, fewer if no more are allowed. */
+int live_ring_open(struct live_ring *r, int fd, unsigned pages, struct atw_err *err);
 /* Fine on a zeroed struct. */
 void live_ring_close(struct live_ring *r);
 /* The next record, as much as there is room for, zeroes behind it. false: there is none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kmap/lib/live_ring.h"
+#include "host/live_ring.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -7,17 +7,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGES = 64 };
-
-int live_ring_open(struct live_ring *r, int fd, struct atw_err *err)
+int live_ring_open(struct live_ring *r, int fd, unsigned pages, struct atw_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *p = mmap(NULL, (PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p = MAP_FAILED;
 
+	/* Without privileges, perf_event_mlock_kb limits it. */
+	for (pages *= 2; p == MAP_FAILED && pages > 1; ) {
+		pages /= 2;
+		p = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
 	if (p == MAP_FAILED)
 		return atw_err_set(err, ATW_E_NOMEM, "cannot map a ring buffer of perf_event_open(2): %s",
 				   strerror(errno));
-	*r = (struct live_ring){ p, PAGES * page };
+	*r = (struct live_ring){ p, pages * page };
 	return ATW_OK;
 }
 

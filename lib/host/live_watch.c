@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kmap/lib/live_watch.h"
+#include "host/live_watch.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kmap/lib/live_ring.h"
+#include "host/live_ring.h"
+
+/* All hits of a process are wanted, and the program that reads them may have to wait. */
+enum { LIVE_WATCH_PAGES = 4096 };
 
 /* Two of them are a word: writes, and both. */
 struct point {
@@ -24,6 +27,7 @@ struct cpu {
 };
 
 struct live_watch {
+	pid_t pid;                       /* 0: the kernel */
 	unsigned words, ncpus, next;     /* ncpus: that are online */
 	uint64_t lost;
 	struct perf_event_attr attr[2 * LIVE_WORDS];
@@ -38,21 +42,23 @@ struct live_watch_sample {
 	uint64_t time, va;
 };
 
-static int live_watch_open_point(const struct perf_event_attr *a, unsigned cpu)
+static int live_watch_open_point(const struct perf_event_attr *a, pid_t pid, unsigned cpu)
 {
-	return (int)syscall(__NR_perf_event_open, a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(__NR_perf_event_open, a, pid ? pid : -1, (int)cpu, -1,
+			    PERF_FLAG_FD_CLOEXEC);
 }
 
-static void live_watch_attr_init(struct perf_event_attr *a, bool both)
+static void live_watch_attr_init(struct perf_event_attr *a, bool both, bool user)
 {
 	*a = (struct perf_event_attr){
 		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(*a),
 		.bp_type = both ? HW_BREAKPOINT_RW : HW_BREAKPOINT_W,
 		/* Never accessed: a placeholder until there is a word to watch. */
-		.bp_addr = UINT64_C(0xfffffffffffff000), .bp_len = LIVE_WORD,
+		.bp_addr = user ? LIVE_WORD : UINT64_C(0xfffffffffffff000), .bp_len = LIVE_WORD,
 		.sample_period = 1, .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR,
-		.disabled = 1, .pinned = 1, .exclude_user = 1, .exclude_hv = 1,
+		.disabled = 1, .pinned = 1, .exclude_user = !user, .exclude_hv = 1,
+		.exclude_kernel = user, .inherit = user, .inherit_thread = user,
 		.watermark = 1, .wakeup_watermark = UINT32_MAX,
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 	};
@@ -65,8 +71,8 @@ static unsigned live_watch_open_cpu(struct live_watch *w, struct cpu *c, unsigne
 	unsigned n = 0;
 
 	while (n < 2 * LIVE_WORDS) {
-		live_watch_attr_init(&w->attr[n], n & 1);
-		c->point[n].fd = live_watch_open_point(&w->attr[n], cpu);
+		live_watch_attr_init(&w->attr[n], n & 1, w->pid != 0);
+		c->point[n].fd = live_watch_open_point(&w->attr[n], w->pid, cpu);
 		if (c->point[n].fd < 0) {
 			*error = errno;
 			break;
@@ -82,7 +88,8 @@ static unsigned live_watch_open_cpu(struct live_watch *w, struct cpu *c, unsigne
 
 static int live_watch_share(struct live_watch *w, struct cpu *c, struct atw_err *err)
 {
-	int r = live_ring_open(&c->ring, c->point[0].fd, err);
+	int r = live_ring_open(&c->ring, c->point[0].fd,
+			       w->pid ? LIVE_WATCH_PAGES : LIVE_RING_PAGES, err);
 
 	if (r < 0)
 		return r;
@@ -94,8 +101,11 @@ static int live_watch_share(struct live_watch *w, struct cpu *c, struct atw_err 
 	return ATW_OK;
 }
 
-static int live_watch_why_none(int error, struct atw_err *err)
+static int live_watch_why_none(int error, bool user, struct atw_err *err)
 {
+	if (user && (error == EPERM || error == EACCES))
+		return atw_err_set(err, ATW_E_PERM,
+				   "watching a process needs CAP_PERFMON: perf_event_paranoid is above 2");
 	/* hw_breakpoint_parse(): what may be read by CAP_PERFMON may not be stopped at. */
 	if (error == EPERM || error == EACCES)
 		return atw_err_set(err, ATW_E_PERM,
@@ -108,7 +118,8 @@ static int live_watch_why_none(int error, struct atw_err *err)
 			   strerror(error));
 }
 
-int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *err)
+int live_watch_open(struct live_watch **ret, pid_t pid, unsigned *words,
+		    struct atw_err *err)
 {
 	struct live_watch *w = calloc(1, sizeof(*w));
 	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -120,6 +131,7 @@ int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *er
 		free(w);
 		return atw_err_nomem(err);
 	}
+	w->pid = pid;
 	w->words = LIVE_WORDS;
 	for (unsigned cpu = 0; cpu < (unsigned)ncpus && w->words; cpu++) {
 		unsigned n = live_watch_open_cpu(w, &w->cpu[w->ncpus], cpu, &error);
@@ -131,7 +143,7 @@ int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *er
 		w->ncpus++;
 	}
 	if (!w->words || !w->ncpus)
-		r = live_watch_why_none(error, err);
+		r = live_watch_why_none(error, pid != 0, err);
 	for (unsigned cpu = 0; cpu < w->ncpus && r == ATW_OK; cpu++)
 		r = live_watch_share(w, &w->cpu[cpu], err);
 	if (r < 0) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live_watch.h - accesses to a word of the running kernel's memory: hardware breakpoints
- * on all CPUs, by perf_event_open(2).
+ * live_watch.h - accesses to a word of the memory of the running kernel, or of a process:
+ * hardware breakpoints on all CPUs, by perf_event_open(2).
  *
  * A word takes two of a CPU's breakpoints, one for writes and one for both, for there is
  * none for reads alone on x86; so two words at once are all there is there. The kernel
- * is slowed by each hit, and by nothing else; a word that is hit too often is left alone
+ * or the process is slowed by each hit, and by nothing else; a word that is hit too often is left alone
  * for the rest of its time.
  */
-#ifndef KMAP_LIVE_WATCH_H
-#define KMAP_LIVE_WATCH_H
+#ifndef HOST_LIVE_WATCH_H
+#define HOST_LIVE_WATCH_H
 
 #include <atwalk/base.h>
 
@@ -27,8 +27,13 @@ struct live_hit {
 
 struct live_watch;
 
-/* *words: how many can be watched at once. ATW_E_UNSUPPORTED: no breakpoints here. */
-int live_watch_open(struct live_watch **ret, unsigned *words, struct atw_err *err);
+/*
+ * *words: how many can be watched at once. ATW_E_UNSUPPORTED: no breakpoints here.
+ * pid: a process that has one thread so far, which is watched with the threads that it
+ * will start; 0: the kernel.
+ */
+int live_watch_open(struct live_watch **ret, pid_t pid, unsigned *words,
+		    struct atw_err *err);
 /* NULL is fine. */
 void live_watch_close(struct live_watch *w);
 /* Aligned to its size, which is 1, 2, 4 or 8. Whatever was watched so far is not any more. */
