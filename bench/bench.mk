@@ -23,6 +23,6 @@ $(O)/bench/data/%.elf: $(O)/bench/synth
 BENCH_MANY   = $(or $(ATWALK_VM_WORK),$(O)/vm)/x86_64-6.12-many/dump.elf
 
 bench: all $(BENCH) $(BENCH_DATA) $(O)/tests/tools/mkcapture $(O)/kmap/tests/tools/mkkmap \
-  $(O)/kmap/tests/tools/kmemwork
+  $(O)/kmap/tests/tools/kmemwork $(O)/tests/tools/references
 	$(Q)[ -e $(BENCH_MANY) ] || tests/vm/run x86_64-6.12-many || true
 	$(Q)bench/run $(O) $(BENCH_MANY) $(BENCH_DATA) $(BENCH_REAL)

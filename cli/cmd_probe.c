@@ -9,6 +9,7 @@
 #include "target/procfs.h"
 #include "host/host_file.h"
 #include "host/host.h"
+#include "host/references.h"
 
 struct probe_opts {
 	struct opt_number pid;
@@ -260,6 +261,35 @@ static void probe_answer_to(const struct question *q, struct probe_answer *a,
 		q->check(a, o);
 }
 
+/* A recorder of references; what it lacks is no capability. */
+static void probe_recorder(const struct references_backend *b, struct probe_answer *a)
+{
+	const struct references_options o = { .nranges = 0 };
+	struct atw_err err = { 0 };
+
+	a->yes = b->probe(&o, &err) == ATW_OK;
+	if (a->yes)
+		snprintf(a->why, sizeof(a->why), "%s", b->needs);
+	else
+		snprintf(a->why, sizeof(a->why), "%s", err.text);
+	probe_from_hint(&err, a);
+	a->hinted = false;
+}
+
+static int probe_put_row(struct atw_output *out, const char *name, const char *gives,
+			 const struct probe_answer *a, struct atw_err *err)
+{
+	union atw_value v[COLUMNS] = {
+		[C_CAPABILITY] = { .s = name }, [C_ALLOWED] = { .u = a->yes }, [C_WHY] = { .s = a->why },
+		[C_COMMAND] = { .s = a->command }, [C_GIVES] = { .s = gives },
+	};
+	struct atw_row row = { v, (1u << COLUMNS) - 1 };
+
+	if (!a->command[0])
+		row.have &= ~(uint64_t)(1u << C_COMMAND);
+	return atw_output_row(out, &row, err);
+}
+
 static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct atw_output *out = NULL;
@@ -276,18 +306,18 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 	r = atw_output_open(&oo, &schema, &out, &err);
 	for (size_t i = 0; r == ATW_OK && i < ARRAY_SIZE(questions); i++) {
 		struct probe_answer a = {0};
-		union atw_value v[COLUMNS] = {
-			[C_CAPABILITY] = { .s = questions[i].name }, [C_WHY] = { .s = a.why },
-			[C_COMMAND] = { .s = a.command }, [C_GIVES] = { .s = questions[i].gives },
-		};
-		struct atw_row row = { v, (1u << COLUMNS) - 1 };
 
 		probe_answer_to(&questions[i], &a, opts);
-		v[C_ALLOWED].u = a.yes;
 		no += !a.yes && a.hinted;
-		if (!a.command[0])
-			row.have &= ~(uint64_t)(1u << C_COMMAND);
-		r = atw_output_row(out, &row, &err);
+		r = probe_put_row(out, questions[i].name, questions[i].gives, &a, &err);
+	}
+	for (size_t i = 0; r == ATW_OK && i < references_nbackends; i++) {
+		struct probe_answer a = {0};
+		char name[32];
+
+		snprintf(name, sizeof(name), "lines by %s", references_backends[i]->name);
+		probe_recorder(references_backends[i], &a);
+		r = probe_put_row(out, name, references_backends[i]->gives, &a, &err);
 	}
 	if (r == ATW_OK && no > 1) {
 		probe_needs(&all, "cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_admin,"
