@@ -12,7 +12,7 @@
 #include "annotate.h"
 #include "base/clock.h"
 #include "common/progress.h"
-#include "unreadable.h"
+#include "atwalk.h"
 
 struct annotate_opts {
 	struct space_opts space;

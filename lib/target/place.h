@@ -10,7 +10,7 @@
 #define TARGET_PLACE_H
 
 #include "target/large.h"
-#include "target/subject.h"
+#include "target/target.h"
 #include "walk/walk.h"
 
 enum {
