@@ -48,7 +48,7 @@ static const struct opt options[] = {
 };
 
 /* Limit repeated warnings. */
-enum { FAULTS = 8 };
+enum { FAULTS = 8, GONE = 3 };
 
 struct annotate {
 	const struct common *c;
@@ -71,6 +71,7 @@ struct annotate {
 	uint64_t denied;                 /* of processes that may not be read */
 	uint64_t unread;                 /* that something in the source hides */
 	uint64_t kernel;                 /* of the kernel, where the source has none */
+	uint64_t gone_said;
 	uint64_t faults, lost, excluded, unstable, invalid;
 	uint64_t last_gone, last_denied; /* processes that were reported */
 	char task[64];
@@ -143,7 +144,7 @@ static void annotate_gone(struct annotate *a, uint64_t pid, const struct atw_err
 	if (a->gone++ && pid == a->last_gone)
 		return;
 	a->last_gone = pid;
-	if (a->faults++ < FAULTS)
+	if (a->gone_said++ < GONE)
 		print_warning(a->c, "%s: %s", a->src.name, err->text);
 }
 

@@ -278,7 +278,7 @@ static bool perf_looks(struct atw_blob line)
 	for (unsigned i = 0; i < l.n; i++)
 		if (perf_is_time(l.word[i]))
 			return true;
-	if (words_hex(l.word[0]) && l.word[0].len > PERF_WEIGHT_DIGITS)
+	if (words_hex(l.word[0]) && l.word[0].len > PERF_SHORT)
 		return true;
 	return perf_head(&p, &l, &ref, &first, NULL) == ATW_OK && l.event.len &&
 	       ref.has & TRACE_HAS_TID && first < l.n;

@@ -28,7 +28,8 @@ enum trace_field {
 enum {
 	PERF_WORDS = 96,         /* at most so many of a line are looked at */
 	PERF_NUMBERS = 6,        /* in a row, before a symbol */
-	PERF_WEIGHT_DIGITS = 7,  /* a number with more is no weight: addresses have more */
+	PERF_SHORT = 7,          /* digits of a number that can also be another word */
+	PERF_WEIGHT = 5,         /* digits: no address is lower than mmap_min_addr, 10000 */
 };
 
 struct perf_line {

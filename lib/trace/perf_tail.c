@@ -11,31 +11,57 @@ enum {
 
 /* ---- numbers before the symbol ---- */
 
-/* Which fields the numbers are; the caller of perf script has said so, or by their form. */
+/*
+ * Numbers are right aligned, which leaves more than one blank before them, unless they are
+ * long. Exactly one blank precedes a symbol, which can look like a number: "add".
+ */
+static bool perf_is_aligned(struct atw_blob w)
+{
+	const char *s = w.data;
+
+	return words_blank(s[-1]) && words_blank(s[-2]);
+}
+
+/* Numbers from this word on. */
+static unsigned perf_count_numbers(const struct perf_line *l, unsigned first)
+{
+	unsigned k = 0;
+
+	for (; k < PERF_NUMBERS && first + k < l->n && words_hex(l->word[first + k]); k++)
+		if (k && l->word[first + k].len <= PERF_SHORT &&
+		    !perf_is_aligned(l->word[first + k]))
+			break;
+	return k;
+}
+
+/*
+ * Which fields the numbers are: those that were selected, or by their form. An instruction
+ * precedes a symbol, and what precedes the instruction are the address and weights. Without
+ * a data source there is no weight, unless a symbol proves it: addresses of instructions can
+ * be as short.
+ */
 static uint32_t perf_expected(const struct trace_parser *p, const struct atw_blob *w,
 			      unsigned k, bool symbol, bool source)
 {
-	const uint32_t weights = TRACE_FIELD_WEIGHT | TRACE_FIELD_INS_LAT |
-				 TRACE_FIELD_RETIRE_LAT;
-	unsigned short_ones = 0;
+	static const uint32_t weight[] = {
+		TRACE_FIELD_WEIGHT, TRACE_FIELD_INS_LAT, TRACE_FIELD_RETIRE_LAT,
+	};
+	uint32_t address = source ? 0 : TRACE_FIELD_ADDR, ret = address | TRACE_FIELD_IP;
+	unsigned weights = 0, before = source ? 0 : 1;
 
 	if (p->fields)
-		return p->fields & (TRACE_FIELD_IP | weights |
-				    (source ? 0 : TRACE_FIELD_ADDR) |
+		return p->fields & (TRACE_FIELD_IP | weight[0] | weight[1] | weight[2] | address |
 				    (symbol ? 0 : TRACE_FIELD_PHYS_ADDR));
 	if (!source && k == 1)
 		return symbol ? TRACE_FIELD_IP : TRACE_FIELD_ADDR;
-	/* Weights are between the address, if it was not before the source, and the rest. */
-	for (unsigned i = source ? 0 : 1; i < k && w[i].len <= PERF_WEIGHT_DIGITS &&
-	     words_digits(w[i]); i++)
-		short_ones++;
-	if (symbol && short_ones && short_ones == k - (source ? 0 : 1))
-		short_ones--;
-	return (source ? 0 : TRACE_FIELD_ADDR) |
-	       (short_ones > 0 ? TRACE_FIELD_WEIGHT : 0) |
-	       (short_ones > 1 ? TRACE_FIELD_INS_LAT : 0) |
-	       (short_ones > 2 ? TRACE_FIELD_RETIRE_LAT : 0) |
-	       TRACE_FIELD_IP | TRACE_FIELD_PHYS_ADDR;
+	if (symbol)
+		weights = k > before + 1 ? k - before - 1 : 0;
+	else if (source)
+		while (weights < k && w[weights].len <= PERF_WEIGHT && words_digits(w[weights]))
+			weights++;
+	for (unsigned i = 0; i < weights && i < 3; i++)
+		ret |= weight[i];
+	return symbol ? ret : ret | TRACE_FIELD_PHYS_ADDR;
 }
 
 static int perf_physical(const struct trace_parser *p, struct atw_blob w,
@@ -121,13 +147,8 @@ static unsigned perf_end(const struct perf_line *l, unsigned first, uint32_t fie
 	}
 	*physical = (struct atw_blob){ 0 };
 	if (n > first && words_hex(l->word[n - 1]) &&
-	    (!fields || fields & TRACE_FIELD_PHYS_ADDR)) {
-		const char *s = l->word[n - 1].data;
-
-		/* It is right aligned to 16 columns, one blank precedes a symbol. */
-		if (l->word[n - 1].len <= 14 && words_blank(s[-1]) && words_blank(s[-2]))
-			*physical = l->word[--n];
-	}
+	    (!fields || fields & TRACE_FIELD_PHYS_ADDR) && perf_is_aligned(l->word[n - 1]))
+		*physical = l->word[--n];
 	return n;
 }
 
@@ -148,23 +169,6 @@ static struct atw_blob perf_symbol(const struct perf_line *l, unsigned from, uns
 }
 
 /* ---- all of it ---- */
-
-/*
- * Numbers from this word on. One blank precedes a symbol, which can look like a number:
- * "add"; a number that is right aligned has more, unless it is a long one.
- */
-static unsigned perf_count_numbers(const struct perf_line *l, unsigned first)
-{
-	unsigned k = 0;
-
-	for (; k < PERF_NUMBERS && first + k < l->n && words_hex(l->word[first + k]); k++) {
-		const char *s = l->word[first + k].data;
-
-		if (k && l->word[first + k].len <= PERF_WEIGHT_DIGITS && !words_blank(s[-2]))
-			break;
-	}
-	return k;
-}
 
 /*
  * The data source: a number and its bits in words, which are sections that begin with '|'.
@@ -223,12 +227,11 @@ static unsigned perf_second_number(const struct trace_parser *p, const struct pe
 	    (p->fields && (p->fields & (TRACE_FIELD_ADDR | TRACE_FIELD_IP)) !=
 				  (TRACE_FIELD_ADDR | TRACE_FIELD_IP)))
 		return 0;
-	for (unsigned i = first + 2; i < l->n; i++) {
-		/* The physical address is the last one, behind the object of the symbol. */
-		if (words_hex(l->word[i]) && l->word[i].len > PERF_WEIGHT_DIGITS &&
-		    i + 1 < l->n && !words_hex(l->word[i + 1]))
+	/* The physical address is the last one, behind the object of the symbol. */
+	for (unsigned i = first + 2; i + 1 < l->n; i++)
+		if (words_hex(l->word[i]) && !words_hex(l->word[i + 1]) &&
+		    (l->word[i].len > PERF_SHORT || perf_is_aligned(l->word[i])))
 			return i;
-	}
 	return 0;
 }
 

@@ -163,6 +163,32 @@ TEST(perf_few_fields)
 	CHECK_EQ(r.ip, 0x7fad7c47425d);
 }
 
+/* The address of an instruction can be short, and have digits of decimal numbers alone. */
+TEST(perf_short_addresses)
+{
+	struct trace_ref r;
+
+	CHECK_EQ(one(" cc1 7/8 1.000001: page-faults:     7f1234567890           405123", &r), ATW_OK);
+	CHECK_EQ(r.has, HEAD | TRACE_HAS_PID | TRACE_HAS_ADDRESS | TRACE_HAS_IP);
+	CHECK_EQ(r.ip, 0x405123);
+	CHECK_EQ(one(" cc1 7/8 1.000001: page-faults:     7f1234567890           405123         23456890", &r), ATW_OK);
+	CHECK_EQ(r.ip, 0x405123);
+	CHECK_EQ(r.physical, 0x23456890);
+	CHECK_EQ(one(" cc1 7/8 1.000001: page-faults:     7f1234567890 [unknown] ([stack])           405123 f+0x3 (/cc1)", &r), ATW_OK);
+	CHECK_EQ(r.address, 0x7f1234567890);
+	CHECK_EQ(r.ip, 0x405123);
+	CHECK_EQ(one(" cc1 7/8 1.000001: mem-loads:     7f1234567890      10268100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A               35           405123", &r), ATW_OK);
+	CHECK_EQ(r.weight, 35);
+	CHECK_EQ(r.ip, 0x405123);
+	CHECK_EQ(one(" cc1 7/8 1.000001: mem-loads:     7f1234567890      10268100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A           405123", &r), ATW_OK);
+	CHECK(!(r.has & TRACE_HAS_WEIGHT));
+	CHECK_EQ(r.ip, 0x405123);
+	/* A symbol follows the instruction, so that there is a weight. */
+	CHECK_EQ(one(" cc1 7/8 1.000001: mem-loads:     7f1234567890           405123           405123 add (/cc1)", &r), ATW_OK);
+	CHECK_EQ(r.weight, 405123);
+	CHECK_EQ(r.ip, 0x405123);
+}
+
 TEST(perf_addresses_of_instructions)
 {
 	const struct trace_options o = { .address = "ip" };
