@@ -63,12 +63,13 @@ static void place_learn_large(const struct placer *pl, struct place_process *p,
 	ret->edge = scan.edge;
 }
 
+/* `behind`: where the last one ends; damaged lists are not in order. */
 static int place_add_area(const struct placer *pl, struct place_process *p,
-			  const struct atw_area *a, struct atw_err *err)
+			  const struct atw_area *a, uint64_t *behind, struct atw_err *err)
 {
 	struct place_area *to;
 
-	if (a->end.u <= a->start.u || (p->n && a->start.u < p->area[p->n - 1].end))
+	if (a->end.u <= a->start.u || a->start.u < *behind)
 		return ATW_OK;
 	if (!array_reserve((void **)&p->area, &p->cap, p->n + 1, sizeof(*p->area)))
 		return atw_err_nomem(err);
@@ -80,6 +81,7 @@ static int place_add_area(const struct placer *pl, struct place_process *p,
 	};
 	if (!to->name)
 		return atw_err_nomem(err);
+	*behind = a->end.u;
 	p->n++;
 	place_learn_large(pl, p, a, to);
 	return ATW_OK;
@@ -91,15 +93,19 @@ static int place_read_areas(struct placer *pl, struct place_process *p,
 {
 	struct atw_area *a = malloc(sizeof(*a));
 	struct atw_err why = { 0 };
-	int r = a ? vma_cursor_open(p->prov, p->task, &p->vmas, &why) : atw_err_nomem(err);
+	uint64_t behind = 0;
+	int r;
 
+	if (!a)
+		return atw_err_nomem(err);
+	r = vma_cursor_open(p->prov, p->task, &p->vmas, &why);
 	place_forget_areas(p);
 	p->stale = false;
 	p->serial = ++pl->serial;
 	if (r == ATW_END)
 		r = atw_err_set(err, ATW_E_NONE, "process %" PRIu64 " has ended",
 				p->subject.pid);
-	else if (a && r < 0)
+	else if (r < 0)
 		*err = why;
 	while (r == ATW_OK && (r = vma_cursor_next(p->vmas, a, &why)) != ATW_END) {
 		if (r == ATW_E_NOMEM) {
@@ -110,7 +116,7 @@ static int place_read_areas(struct placer *pl, struct place_process *p,
 			provider_cannot(p->prov, p->prov->task[p->task].name, &why);
 		if (r == ATW_E_LIMIT)
 			break;
-		r = r < 0 ? ATW_OK : place_add_area(pl, p, a, err);
+		r = r < 0 ? ATW_OK : place_add_area(pl, p, a, &behind, err);
 	}
 	free(a);
 	return r == ATW_END || r == ATW_E_LIMIT ? ATW_OK : r;

@@ -64,7 +64,7 @@ static int dynamorio_marker(struct trace_parser *p, struct atw_blob line,
 {
 	const char *at = words_find(line, "<marker: tid "), *end;
 	struct atw_blob tid, on, core, cpu;
-	uint32_t t, c;
+	uint32_t t = 0, c = 0;
 	int r;
 
 	if (!at)

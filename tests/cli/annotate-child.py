@@ -15,5 +15,5 @@ touch(area('huge', 4 * M, HUGE, align=2 * M), 4 * M)
 with open(sys.argv[1], 'r+b') as file:
     mapped = mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ)
     assert sum(mapped[::mmap.PAGESIZE]) >= 0
-print('done', 0, 0, flush=True)
+print('end', 0, 0, flush=True)
 sys.stdin.read()

@@ -27,16 +27,16 @@ child=$!
 exec 8>in 9<out
 echo pid,tid,addr,what >trace.csv
 while read -r -t "$limit" -u 9 what at size; do
-	[ "$what" != done ] || break
-	echo "$child,$child,0x$at,$what" >>trace.csv
-	printf '%s,%s,0x%x,%s\n' "$child" "$child" $((16#$at + 5 * 4096 + 7)) "$what" >>trace.csv
-	printf '%s,%s,0x%x,%s\n' "$child" "$child" $((16#$at + size - 1)) "$what" >>trace.csv
+	[ "$what" != end ] || break
+	for address in $((16#$at)) $((16#$at + 5 * 4096 + 7)) $((16#$at + size - 1)); do
+		printf '%s,%s,0x%x,%s\n' "$child" "$child" "$address" "$what"
+	done >>trace.csv
 done
-[ "$what" = done ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
-while IFS='-' read -r at _; do
-	echo "$child,$child,0x$at,map" >>trace.csv
-done < <(cut -d ' ' -f 1 "/proc/$child/maps" | grep -v '^fff')
-printf '%s,%s,0x%x,none\n' "$child" "$child" 4096 >>trace.csv
+[ "$what" = end ] || why="the child did not start: $(tail -n 1 "$work/log/child")"
+{
+	sed -n "/^fff/!s/^\([0-9a-f]*\)-.*/$child,$child,0x\1,map/p" "/proc/$child/maps"
+	echo "$child,$child,0x1000,none"
+} >>trace.csv
 
 # compare ROWS: with pagemap and maps of the child, which stands still.
 cat >compare.py <<'END'
