@@ -4,23 +4,20 @@
 
 #include <stdlib.h>
 
+#include "target/places.h"
+
 enum {
 	CONTENT_COPIED =
 		256 << 10, /* bytes of a piece that is copied: stays in the cache */
 	CONTENT_BORROWED = 1 << 20, /* of one that is read where it lies */
 };
 
-#define CONTENT_NO_PA UINT64_MAX
-
 struct content {
-	struct target *target;
-	const struct mmu_space *space;
 	struct atw_source *mem;
-	struct mmu_ranges *ranges; /* NULL: physical */
+	struct places *places;     /* NULL: physical */
 	struct content_piece now;  /* what is left of a mapped, or the physical, range */
 	bool have;
 	uint64_t repeats; /* bytes behind `now` that map its memory again */
-	uint64_t first, last;
 	struct atw_err err;
 	uint8_t *buf;
 };
@@ -28,29 +25,19 @@ struct content {
 int content_open(struct target *t, const struct mmu_space *space, uint64_t first,
 		 uint64_t last, bool absent, struct content **ret, struct atw_err *err)
 {
-	const struct mmu_walk_opts o = {
-		.first = ATW_VA(first),
-		.last = ATW_VA(last),
-		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
-		.flags = absent ? 0 : MMU_WALK_SOFT,
-	};
 	struct content *c = calloc(1, sizeof(*c));
 	int r = ATW_OK;
 
 	if (!c)
 		return atw_err_nomem(err);
 	*c = (struct content){
-		.target = t,
-		.space = space,
 		.mem = space ? space->mem : t->source,
-		.first = first,
-		.last = last,
 	};
 	c->buf = malloc(CONTENT_COPIED);
 	if (!c->buf)
 		r = atw_err_nomem(err);
 	if (r == ATW_OK && space)
-		r = mmu_ranges_open(space, &o, MMU_SPLIT_PHYSICAL, &c->ranges, err);
+		r = places_open_tables(t, space, first, last, absent, &c->places, err);
 	if (r == ATW_OK && !space) {
 		c->have = true;
 		c->now = (struct content_piece){
@@ -71,85 +58,39 @@ int content_open(struct target *t, const struct mmu_space *space, uint64_t first
 
 /* ---- ranges of page tables ---- */
 
-static void content_clip(const struct content *c, struct content_piece *p)
-{
-	/* A length of 0 is 2^64; differences of unsigned numbers take that in. */
-	uint64_t last = p->at + (p->len - 1);
-	uint64_t skip = p->at < c->first ? c->first - p->at : 0;
-
-	if (last > c->last)
-		last = c->last;
-	p->at += skip;
-	p->pa += skip;
-	p->len = last - p->at + 1;
-}
-
 /* One page that is mapped over and over: its bytes are returned once. */
-static void content_split_repeats(struct content *c, const struct mmu_range *g)
+static void content_split_repeats(struct content *c, uint64_t page)
 {
-	uint64_t page = g->page ? g->page : 4096;
-	uint64_t in = (c->now.at - g->va.u) % page, len = page - in;
+	uint64_t len = page - (c->now.pa & (page - 1));
 
-	c->now.pa = g->pa.u + in;
 	if (c->now.len && c->now.len <= len)
 		return;
 	c->repeats = c->now.len - len;
 	c->now.len = len;
 }
 
-static uint8_t content_state(struct content *c, const struct mmu_range *g, uint64_t *pa)
-{
-	static const uint8_t lost[] = {
-		[ATW_LOST] = PAGE_LOST,
-		[ATW_LOST_EXCLUDED] = PAGE_EXCLUDED,
-		[ATW_LOST_DAMAGED] = PAGE_DAMAGED,
-		[ATW_LOST_UNSTABLE] = PAGE_UNSTABLE,
-	};
-	struct atw_soft_word w;
-
-	if (g->loss)
-		return lost[g->loss];
-	if (g->kind == ATW_LEAF) {
-		*pa = g->pa.u;
-		return PAGE_PRESENT;
-	}
-	if (g->kind == ATW_BAD)
-		return PAGE_BAD;
-	w = atw_soft_decode_at(target_soft(c->target), &c->space->paging, g->va, g->level,
-			       g->word);
-	if (w.what != ATW_SOFT_PROTNONE)
-		return (uint8_t)provider_soft_state(w.what);
-	/* Access faults, but the page is there. */
-	*pa = w.pa.u;
-	return PAGE_PRESENT;
-}
-
 /* The next range that is asked for. */
 static int content_next_range(struct content *c, struct atw_err *err)
 {
-	struct mmu_range g;
-	uint64_t pa = CONTENT_NO_PA;
-	uint8_t state;
-	int r;
+	struct place_range p;
+	int r = places_next(c->places, &p, err);
 
-	do {
-		r = mmu_ranges_next(c->ranges, &g, err);
-		if (r != ATW_OK)
-			return r;
-	} while (g.va.u > c->last || g.va.u + (g.size - 1) < c->first);
-	state = content_state(c, &g, &pa);
+	if (r != ATW_OK)
+		return r;
 	c->now = (struct content_piece){
-		.at = g.va.u,
-		.len = g.size,
-		.state = state,
-		.repeat = g.repeat_of && !g.loss,
-		.pa = pa,
-		.have_pa = pa != CONTENT_NO_PA,
+		.at = p.at,
+		.len = p.len,
+		.state = p.state,
+		.repeat = p.repeat,
+		.pa = p.pa,
+		.have_pa = p.have_pa,
 	};
-	content_clip(c, &c->now);
+	/* Access faults, but the page is there. */
+	if (p.state == PAGE_PROTNONE)
+		c->now.state = PAGE_PRESENT;
 	c->have = true;
-	if (g.kind == ATW_LEAF && !g.loss && g.same_pa)
-		content_split_repeats(c, &g);
+	if (p.same)
+		content_split_repeats(c, p.same);
 	return ATW_OK;
 }
 
@@ -239,7 +180,7 @@ int content_next(struct content *c, struct content_piece *ret, struct atw_err *e
 {
 	int r = ATW_OK;
 
-	if (!c->have && !c->ranges)
+	if (!c->have && !c->places)
 		return ATW_END;
 	if (!c->have && c->repeats) {
 		*ret = (struct content_piece){
@@ -271,7 +212,7 @@ void content_close(struct content *c)
 {
 	if (!c)
 		return;
-	mmu_ranges_close(c->ranges);
+	places_close(c->places);
 	free(c->buf);
 	free(c);
 }
