@@ -19,7 +19,7 @@ extern const struct command cmd_walk, cmd_map, cmd_info;
 extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
 extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
-extern const struct command cmd_rd, cmd_search, cmd_diff, cmd_annotate;
+extern const struct command cmd_rd, cmd_search, cmd_diff, cmd_annotate, cmd_lines;
 extern const struct command cmd_check, cmd_audit;
 /* A separate program: `run` is NULL. */
 extern const struct command cmd_kmap;

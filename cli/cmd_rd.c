@@ -94,25 +94,6 @@ static uint64_t rd_value(const struct rd *rd, size_t len)
 	return value;
 }
 
-/* "init_task+0x40": what a word of the kernel's half points to. */
-static bool rd_symbol(const struct rd *rd, uint64_t value, char *text, size_t len)
-{
-	struct lnx_symbol s;
-
-	if (rd->o->as != RD_WORDS || !(value >> 63) ||
-	    !target_has(rd->src->target, TARGET_SYMBOLS) ||
-	    atw_kernel_symbol_at(rd->src->target->kernel, value, &s, NULL) < 0)
-		return false;
-	/* Between the last symbol and the direct map nothing is named. */
-	if (s.size && value - s.address >= s.size)
-		return false;
-	if (value != s.address)
-		snprintf(text, len, "%s+0x%" PRIx64, s.name, value - s.address);
-	else
-		snprintf(text, len, "%s", s.name);
-	return true;
-}
-
 static int rd_put_row(struct rd *rd, struct atw_err *err)
 {
 	size_t len = rd->bytes.len, width = rd_width[rd->o->as];
@@ -134,7 +115,8 @@ static int rd_put_row(struct rd *rd, struct atw_err *err)
 	if (rd->o->as != RD_BYTES && len == width) {
 		v[R_VALUE].u = rd_value(rd, len);
 		row.have |= 1u << R_VALUE;
-		if (rd_symbol(rd, v[R_VALUE].u, symbol, sizeof(symbol))) {
+		if (rd->o->as == RD_WORDS &&
+		    content_symbol(rd->src, v[R_VALUE].u, symbol, sizeof(symbol))) {
 			v[R_SYMBOL].s = symbol;
 			row.have |= 1u << R_SYMBOL;
 		}

@@ -25,6 +25,23 @@ void content_ascii(const void *data, size_t len, char *text)
 	text[len] = '\0';
 }
 
+bool content_symbol(const struct session *src, uint64_t address, char *text, size_t len)
+{
+	struct lnx_symbol s;
+
+	if (!(address >> 63) || !target_has(src->target, TARGET_SYMBOLS) ||
+	    atw_kernel_symbol_at(src->target->kernel, address, &s, NULL) < 0)
+		return false;
+	/* Between the last symbol and the direct map nothing is named. */
+	if (s.size && address - s.address >= s.size)
+		return false;
+	if (address != s.address)
+		snprintf(text, len, "%s+0x%" PRIx64, s.name, address - s.address);
+	else
+		snprintf(text, len, "%s", s.name);
+	return true;
+}
+
 void content_gaps_add(struct content_gaps *g, const struct content_piece *p,
 		      const struct atw_err *why)
 {

@@ -16,6 +16,9 @@ void content_hex(const void *data, size_t len, char *text);
 /* Printable ASCII as it is, other bytes as dots; `text` has room for len + 1. */
 void content_ascii(const void *data, size_t len, char *text);
 
+/* "init_task+0x40": what an address of the kernel's half is in. false: nothing is known. */
+bool content_symbol(const struct session *s, uint64_t address, char *text, size_t len);
+
 /* Bytes that could not be read, by the reason. */
 struct content_gaps {
 	uint64_t unmapped, missing;      /* bytes; missing: in no source, or unreadable */

@@ -5,7 +5,7 @@
 #include "unknown.h"
 
 static const struct command *const commands[] = {
-	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_rd, &cmd_search,
+	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_lines, &cmd_rd, &cmd_search,
 	&cmd_extract, &cmd_pages, &cmd_annotate, &cmd_collect, &cmd_diff, &cmd_report,
 	&cmd_check, &cmd_audit, &cmd_kmap, &cmd_probe,
 };

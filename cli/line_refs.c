@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* line_refs.c - memory references from a file, added up by cache line. */
+#include "line_refs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/unpack.h"
+#include "common/progress.h"
+#include "trace/formats.h"
+
+enum {
+	LINE_REFS_LINE = 16384,          /* bytes of a line of text */
+	LINE_REFS_BUFFER = 4 * LINE_REFS_LINE,
+	LINE_REFS_FAULTS = 8,            /* lines that are reported one by one */
+};
+
+static const char line_refs_recording[] = "references";
+
+/* Of the other formats, those that are known to be exact or sampled. */
+static const struct {
+	const char *form;
+	enum line_refs_how how;
+} line_refs_hows[] = {
+	{"lackey", LINE_REFS_EXACT},
+	{"dynamorio", LINE_REFS_EXACT},
+	{"perf", LINE_REFS_SAMPLED},
+};
+
+/* A file while it is read. */
+struct line_refs_input {
+	struct line_refs *r;
+	const struct line_refs_opts *o;
+	struct unpack *in;
+	struct progress progress;
+	char *buf;
+	size_t at, len;          /* of what is in the buffer */
+	bool ended, started;
+	struct trace_parser parser;      /* of other formats than recordings */
+};
+
+/* Fills the buffer behind what is left in it. */
+static int line_refs_fill(struct line_refs_input *f, struct atw_err *err)
+{
+	uint64_t done, all;
+	size_t n;
+	int r;
+
+	memmove(f->buf, f->buf + f->at, f->len - f->at);
+	f->len -= f->at;
+	f->at = 0;
+	if (f->ended || f->len == LINE_REFS_BUFFER)
+		return ATW_OK;
+	r = unpack_read(f->in, f->buf + f->len, LINE_REFS_BUFFER - f->len, &n, err);
+	if (r < 0)
+		return r;
+	f->len += n;
+	f->ended = !n;
+	unpack_progress(f->in, &done, &all);
+	progress_at(&f->progress, done >> 20, all >> 20);
+	return ATW_OK;
+}
+
+/*
+ * The next line without its end; of one that is too long for the buffer the beginning,
+ * and the rest as further lines. ATW_END behind the last.
+ */
+static int line_refs_next(struct line_refs_input *f, struct atw_blob *ret,
+			  struct atw_err *err)
+{
+	for (;;) {
+		char *from = f->buf + f->at, *end = NULL;
+		size_t left = f->len - f->at;
+		int r;
+
+		if (left)
+			end = memchr(from, '\n', left);
+		if (end || (left && (f->ended || left == LINE_REFS_BUFFER))) {
+			*ret = (struct atw_blob){from, end ? (size_t)(end - from) : left};
+			f->at += ret->len + (end != NULL);
+			return ATW_OK;
+		}
+		if (f->ended)
+			return ATW_END;
+		r = line_refs_fill(f, err);
+		if (r < 0)
+			return r;
+	}
+}
+
+static int line_refs_add(struct line_refs_input *f, const struct trace_ref *ref,
+			 struct atw_err *err)
+{
+	struct line_refs *r = f->r;
+
+	if (f->o->one && ref->has & TRACE_HAS_PID && ref->pid != f->o->pid) {
+		r->foreign += ref->count;
+		return ATW_OK;
+	}
+	r->physical |= ref->has & TRACE_HAS_PHYSICAL;
+	return lines_add(r->lines, ref, err);
+}
+
+/* The head of a recording has been read. */
+static int line_refs_begin(struct line_refs_input *f, struct atw_err *err)
+{
+	const struct trace_recording *rec = &f->r->rec;
+
+	f->started = true;
+	if (rec->line > lines_size(f->r->lines))
+		return atw_err_set(err, ATW_E_USAGE,
+				   "the addresses in it are rounded to %u bytes; lines cannot be shorter",
+				   rec->line);
+	if (rec->line > 1)
+		lines_set_rounded(f->r->lines);
+	if (rec->sampled)
+		f->r->how = LINE_REFS_SAMPLED;
+	return ATW_OK;
+}
+
+static int line_refs_parse(struct line_refs_input *f, struct atw_blob line,
+			   struct trace_ref *ref, struct atw_err *err)
+{
+	int r;
+
+	if (f->parser.format)
+		return trace_parse(&f->parser, line, ref, err);
+	r = recording_read(&f->r->rec, line, ref, err);
+	return r == ATW_OK && !f->started && line_refs_begin(f, err) < 0 ? ATW_E_USAGE : r;
+}
+
+/* A line that cannot be read is reported, and the rest is read. */
+static int line_refs_bad(struct line_refs_input *f, struct atw_err *err)
+{
+	if (err->status != ATW_E_FORMAT && err->status != ATW_E_LIMIT &&
+	    err->status != ATW_E_DAMAGED)
+		return err->status;
+	if (f->r->bad++ < LINE_REFS_FAULTS) {
+		atw_err_wrap(err, "%s", f->r->name);
+		print_error(err);
+	}
+	return ATW_OK;
+}
+
+static int line_refs_lines(struct line_refs_input *f, struct atw_err *err)
+{
+	struct atw_blob line;
+	int r;
+
+	while ((r = line_refs_next(f, &line, err)) == ATW_OK) {
+		struct trace_ref ref;
+
+		r = line_refs_parse(f, line, &ref, err);
+		if (r == ATW_OK)
+			r = line_refs_add(f, &ref, err);
+		else if (r != ATW_END)
+			r = line_refs_bad(f, err);
+		if (r < 0)
+			return r;
+	}
+	return r == ATW_END ? ATW_OK : r;
+}
+
+static int line_refs_unknown(const struct line_refs_input *f, struct atw_err *err)
+{
+	char known[200] = "";
+	size_t n = 0;
+	int r;
+
+	if (f->o->form) {
+		for (size_t i = 0; i < trace_formats_count && n < sizeof(known); i++)
+			n += (size_t)snprintf(known + n, sizeof(known) - n, ", %s",
+					      trace_formats[i].name);
+		return atw_err_set(err, ATW_E_USAGE, "unknown format '%s'; known: %s%s",
+				   f->o->form, line_refs_recording, known);
+	}
+	if (!f->len)
+		return atw_err_set(err, ATW_E_FORMAT, "there are no references: it is empty");
+	r = atw_err_set(err, ATW_E_FORMAT, "cannot detect the format of the references");
+	atw_err_hint(err, "name it with --form; `atwalk kmap convert --to references` converts a KMAP");
+	return r;
+}
+
+/* The lines in the buffer, of which the last may not be whole. */
+static size_t line_refs_first(const struct line_refs_input *f,
+			      struct atw_blob line[TRACE_FIRST_LINES])
+{
+	const char *at = f->buf, *end = f->buf + f->len;
+	size_t n = 0;
+
+	while (at < end && n < TRACE_FIRST_LINES) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		if (!stop)
+			stop = end;
+		line[n++] = (struct atw_blob){at, (size_t)(stop - at)};
+		at = stop + 1;
+	}
+	return n;
+}
+
+/* By its first lines, if the user did not name it. */
+static int line_refs_detect(struct line_refs_input *f, struct atw_err *err)
+{
+	struct atw_blob line[TRACE_FIRST_LINES];
+	const char *form = f->o->form;
+	const struct trace_format *found;
+	int r = ATW_OK;
+	size_t n;
+
+	while (r == ATW_OK && !f->ended && f->len < LINE_REFS_BUFFER)
+		r = line_refs_fill(f, err);
+	if (r < 0)
+		return r;
+	if (form ? !strcmp(form, line_refs_recording)
+		 : recording_is((struct atw_blob){f->buf, f->len})) {
+		f->r->form = line_refs_recording;
+		return ATW_OK;
+	}
+	n = line_refs_first(f, line);
+	found = form ? trace_format_named(form) : trace_format_detect(line, n);
+	if (!found)
+		return line_refs_unknown(f, err);
+	f->r->form = found->name;
+	f->r->how = LINE_REFS_UNSTATED;
+	for (size_t i = 0; i < ARRAY_SIZE(line_refs_hows); i++)
+		if (!strcmp(line_refs_hows[i].form, found->name))
+			f->r->how = line_refs_hows[i].how;
+	return trace_parser_init(&f->parser, found, NULL, line, n, err);
+}
+
+/* A recording has a last line. */
+static int line_refs_finish(struct line_refs *r, struct atw_err *err)
+{
+	int status = recording_finish(&r->rec, err);
+
+	if (r->rec.backend[0])
+		r->form = r->rec.backend;
+	if (status == ATW_OK || !r->rec.begun)
+		return status;
+	r->truncated = true;
+	atw_err_wrap(err, "%s", r->name);
+	print_error(err);
+	return ATW_OK;
+}
+
+static int line_refs_file(struct line_refs_input *f, struct atw_err *err)
+{
+	int r = line_refs_detect(f, err);
+
+	if (r == ATW_OK)
+		r = line_refs_lines(f, err);
+	if (r == ATW_OK && f->r->bad && !lines_sum(f->r->lines)->refs)
+		return atw_err_set(err, ATW_E_FORMAT,
+				   "no line of it is a reference in the format '%s'",
+				   f->r->form);
+	if (r == ATW_OK && !f->parser.format)
+		r = line_refs_finish(f->r, err);
+	return r == ATW_OK ? lines_sort(f->r->lines, err) : r;
+}
+
+int line_refs_read(const struct common *c, const struct line_refs_opts *o,
+		   struct line_refs *ret)
+{
+	_auto_free char *buf = malloc(LINE_REFS_BUFFER);
+	struct line_refs_input f = {.r = ret, .o = o, .buf = buf};
+	const struct lines_opts lo = {.line = o->line};
+	struct atw_err err = {0};
+	int r;
+
+	*ret = (struct line_refs){.name = o->from};
+	if (!buf)
+		return print_nomem();
+	r = lines_open(&lo, &ret->lines, &err);
+	if (r == ATW_OK)
+		r = unpack_open_path(o->from, &f.in, &err);
+	if (r == ATW_OK) {
+		progress_begin(&f.progress, c, o->from, "MiB");
+		r = line_refs_file(&f, &err);
+		progress_end(&f.progress);
+		unpack_close(f.in);
+	}
+	if (r == ATW_OK)
+		return EXIT_COMPLETE;
+	atw_err_wrap(&err, "%s", o->from);
+	return print_error(&err);
+}
+
+void line_refs_deinit(struct line_refs *r)
+{
+	lines_close(r->lines);
+	*r = (struct line_refs){0};
+}
+
+/* ---- what they are ---- */
+
+static void line_refs_describe(const struct line_refs *r, char *text, size_t len)
+{
+	switch (r->how) {
+	case LINE_REFS_EXACT:
+		snprintf(text, len, "exact");
+		break;
+	case LINE_REFS_SAMPLED:
+		if (!r->rec.begun)
+			snprintf(text, len, "sampled: each sample counts as its period");
+		else if (r->rec.scale)
+			snprintf(text, len, "sampled: each stands for %" PRIu64,
+				 r->rec.scale);
+		else
+			snprintf(text, len, "sampled, at an unknown rate");
+		break;
+	case LINE_REFS_UNSTATED:
+		snprintf(text, len, "not stated whether exact or sampled");
+		break;
+	}
+}
+
+void line_refs_note(const struct line_refs *r, struct atw_output *out)
+{
+	const struct lines_sum *s = lines_sum(r->lines);
+	char how[80];
+
+	line_refs_describe(r, how, sizeof(how));
+	atw_output_note(out, "%" PRIu64 " reference%s to %zu line%s of %u bytes, from %s, %s",
+			s->refs, s->refs == 1 ? "" : "s", s->lines, s->lines == 1 ? "" : "s",
+			lines_size(r->lines), r->form, how);
+	if (s->crossing)
+		atw_output_note(out, "%" PRIu64 " of them cross the border of two lines, and count in both",
+				s->crossing);
+	if (s->threadless)
+		atw_output_note(out, "%" PRIu64 " of them have no thread: how their lines are shared is not known",
+				s->threadless);
+	if (r->rec.line > 1)
+		atw_output_note(out, "their addresses are rounded to %u bytes: which bytes threads share is not known",
+				r->rec.line);
+	if (s->addressless)
+		atw_output_note(out, "%" PRIu64 " of them have no address", s->addressless);
+	if (r->foreign)
+		atw_output_note(out, "%" PRIu64 " references of other processes are left out",
+				r->foreign);
+	if (r->rec.children)
+		atw_output_note(out, "%" PRIu64 " processes that the program started were not recorded",
+				r->rec.children);
+}
+
+int line_refs_status(const struct line_refs *r, int status)
+{
+	const struct lines_sum *s = lines_sum(r->lines);
+	const struct {
+		uint64_t n;
+		const char *what;
+	} missing[] = {
+		{r->rec.lost, "references that were lost when they were recorded"},
+		{s->left_out, "references to further lines, which do not fit into memory"},
+		{s->unlisted, "references in no member of their line, because there are too many"},
+		{s->unmasked, "references of further threads, which do not fit into memory"},
+		{s->implausible, "references that are not counted, because they are larger than 64 KiB"},
+		{r->bad, "lines that are not valid"},
+	};
+	bool any = r->truncated || r->rec.cut[0];
+
+	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
+		if (!missing[i].n)
+			continue;
+		print_incomplete("%s: %s: %" PRIu64, r->name, missing[i].what, missing[i].n);
+		any = true;
+	}
+	if (r->rec.cut[0])
+		print_incomplete("%s: recording ended before the program did: %s", r->name,
+				 r->rec.cut);
+	return any ? EXIT_PARTIAL : status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* line_refs.h - memory references from a file, added up by cache line. */
+#ifndef CLI_LINE_REFS_H
+#define CLI_LINE_REFS_H
+
+#include "trace/lines.h"
+#include "trace/recording.h"
+
+#include "atwalk.h"
+
+struct line_refs_opts {
+	const char *from;        /* FILE or "-"; NULL: there are no references */
+	const char *form;        /* of that file; NULL: it is detected */
+	uint32_t line;           /* bytes */
+	bool one;                /* `pid` alone; references without one are taken for its own */
+	uint32_t pid;
+};
+
+enum line_refs_how { LINE_REFS_EXACT, LINE_REFS_SAMPLED, LINE_REFS_UNSTATED };
+
+struct line_refs {
+	struct lines *lines;     /* NULL: there are no references */
+	const char *name;        /* of the file */
+	const char *form;        /* its format, or the recorder */
+	enum line_refs_how how;
+	struct trace_recording rec;      /* of a recording; else of no use */
+	uint64_t foreign;        /* references of other processes, left out */
+	uint64_t bad;            /* lines that could not be read */
+	bool truncated, physical;        /* physical: some have physical addresses */
+};
+
+/* Prints errors; 0 or an exit status. With EXIT_PARTIAL there are lines. */
+int line_refs_read(const struct common *c, const struct line_refs_opts *o,
+		   struct line_refs *ret);
+void line_refs_deinit(struct line_refs *r);
+/* Exact or sampled, and what is missing. */
+void line_refs_note(const struct line_refs *r, struct atw_output *out);
+/* Prints why the exit status is EXIT_PARTIAL; returns it, or `status`. */
+int line_refs_status(const struct line_refs *r, int status);
+
+#endif

@@ -1,0 +1,318 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# lines lists cache lines: where they lie, and references to them with a verdict each.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/live-child.sh
+. "$cli/live-child.sh"
+
+python3 "$cli/content.py" ram.bin || exit
+tables="--root 1000 --paging x86_64-4"
+
+# One line has a hot word, one is shared falsely, one truly, and one is cold.
+cat >trace <<'EOF'
+# atwalk references 1
+# backend qemu
+# counts exact
+# program /tmp/program
+# columns address size kind tid ip count
+10000 8 b 7 401000 1000
+10008 8 r 7 401004 10
+10010 8 r 7 401008 10
+10018 4 w 7 40100c 10
+10040 8 b 7 401010 500
+10048 8 b 8 401014 500
+10080 8 r 7 401018 1
+100c0 4 w 7 40101c 3
+100c0 4 r 8 401020 3
+1013c 8 r 7 401024 2
+# lost 0
+# end 10
+EOF
+
+t "exact counts of a recording, and verdicts"
+run atwalk lines --from trace
+out <<'EOF'
+ADDRESS                 REFS     READS    WRITES  THREADS  TOUCHED     SHARE  VERDICT
+0x0000000000010000      1030      1020      1010        1  brrw....   50.514  hot-cold
+0x0000000000010040      1000      1000      1000        2  bb......   49.043  false-shared
+0x0000000000010080         1         1         0        1  r.......    0.049  private
+0x00000000000100c0         6         3         3        2  b.......    0.294  true-shared
+0x0000000000010100         2         2         0        1  .......r    0.098  private
+0x0000000000010140         2         2         0        1  r.......    0.098  private
+
+2039 references to 6 lines of 64 bytes, from qemu, exact
+2 of them cross the border of two lines, and count in both
+lines: 1 hot-cold, 1 false-shared, 1 true-shared, 3 private
+EOF
+
+t "members of lines"
+run atwalk lines --from trace --members --filter 'writes>0' --format csv
+out <<'EOF'
+address,size,offset,code,refs,reads,writes,threads,verdict
+0x0000000000010000,8,0,0x0000000000401000,1000,1000,1000,1,hot-cold
+0x0000000000010018,4,24,0x000000000040100c,10,0,10,1,hot-cold
+0x0000000000010040,8,0,0x0000000000401010,500,500,500,1,false-shared
+0x0000000000010048,8,8,0x0000000000401014,500,500,500,1,false-shared
+0x00000000000100c0,4,0,0x000000000040101c,3,0,3,1,true-shared
+EOF
+
+t "longer lines are shared by more"
+run atwalk lines --from trace -c 128 --columns address,refs,touched,verdict --format csv
+out <<'EOF'
+address,refs,touched,verdict
+0x0000000000010000,2030,brrw....bb......,false-shared
+0x0000000000010080,7,r.......b.......,true-shared
+0x0000000000010100,2,.......rr.......,private
+EOF
+run atwalk lines --from - --columns refs --sort refs:desc --format csv <trace
+out <<'EOF'
+refs
+1030
+1000
+6
+2
+2
+1
+EOF
+
+t "--fail-on a verdict"
+run atwalk lines --from trace --fail-on false-shared --columns address --filter 'verdict=false-shared' --format csv
+status 1
+out <<'EOF'
+address
+0x0000000000010040
+EOF
+run atwalk lines --from trace --fail-on false-shared --filter 'refs<1000' --format csv --columns verdict
+run atwalk lines --from trace --fail-on undecided --fail-on read-shared --format csv
+run atwalk lines --from trace --fail-on shared
+status 2
+err_has "--fail-on: unknown verdict 'shared'; known: private, read-shared, true-shared"
+
+t "references of a range of a source, with its places"
+sed 's/^10/401/' trace >moved
+# shellcheck disable=SC2086 # options
+run atwalk lines $tables --from moved --format csv --columns address,refs,physical,state raw:ram.bin@0 401040-4010bf
+out <<'EOF'
+address,refs,physical,state
+0x0000000000401040,1000,0x0000000000005040,present
+0x0000000000401080,1,0x0000000000005080,present
+EOF
+
+t "what a recording lacks"
+sed 's/^# counts exact/# counts sampled\n# scale 10007\n# line 64/; s/^# lost 0/# lost 9\n# cut the limit was reached\n# children 2/' trace >sampled
+run atwalk lines --from sampled --columns address,touched,verdict
+status 4
+out <<'EOF'
+ADDRESS             TOUCHED   VERDICT
+0x0000000000010000  n/a       private
+0x0000000000010040  n/a       undecided
+0x0000000000010080  n/a       private
+0x00000000000100c0  n/a       undecided
+0x0000000000010100  n/a       private
+0x0000000000010140  n/a       private
+
+2039 references to 6 lines of 64 bytes, from qemu, sampled: each stands for 10007
+2 of them cross the border of two lines, and count in both
+their addresses are rounded to 64 bytes: which bytes threads share is not known
+2 processes that the program started were not recorded
+lines: 4 private, 2 undecided
+EOF
+err <<'EOF'
+atwalk: sampled: references that were lost when they were recorded: 9
+atwalk: sampled: recording ended before the program did: the limit was reached
+EOF
+head -n 8 trace >short
+run atwalk lines --from short --format csv --columns refs
+status 4
+out <<'EOF'
+refs
+1020
+EOF
+err <<'EOF'
+atwalk: short: the recording is truncated: it ends after 3 rows, without its last line
+EOF
+
+t "a verdict that is not known has not passed"
+cat >lackey <<'EOF'
+==21648== Lackey, an example Valgrind tool
+I  0401ab70,3
+ S 1fff000708,8
+ L 1fff000708,4
+ M 1fff00073e,8
+EOF
+run atwalk lines --from lackey --columns +fetches,pid
+out <<'EOF'
+ADDRESS                 REFS     READS    WRITES   FETCHES  THREADS  TOUCHED     SHARE  VERDICT            PID
+0x000000000401ab40         1         0         0         1      n/a  ......r.   25.000  undecided        21648
+0x0000001fff000700         3         2         2         0      n/a  .b.....b   75.000  undecided        21648
+0x0000001fff000740         1         1         1         0      n/a  b.......   25.000  undecided        21648
+
+4 references to 3 lines of 64 bytes, from lackey, exact
+1 of them cross the border of two lines, and count in both
+4 of them have no thread: how their lines are shared is not known
+lines: 3 undecided
+EOF
+run atwalk lines --from lackey --fail-on false-shared --format csv --columns refs
+status 4
+err_has "how 3 lines are shared cannot be determined"
+
+t "other formats, detected and named; lines that are not valid"
+cat >csv <<'EOF'
+pid,tid,addr,access,size
+7,7,0x1000,load,8
+7,8,0x1008,store,8
+8,9,0x1008,store,8
+x
+EOF
+run atwalk lines --from csv --form csv --format csv --columns pid,address,threads,verdict
+status 4
+out <<'EOF'
+pid,address,threads,verdict
+7,0x0000000000001000,2,false-shared
+8,0x0000000000001000,1,private
+EOF
+err <<'EOF'
+atwalk: csv: line 5: 'x' is not the number of a process
+atwalk: csv: lines that are not valid: 1
+EOF
+run atwalk lines --from csv --form x
+status 2
+err_has "unknown format 'x'; known: references, lackey, dynamorio, csv, perf"
+cat >perf <<'EOF'
+ mcf 1774/1775 [002] 546.882384999: 3 cpu/mem-stores/P:     7ffdf1391b0c      10268100144 |OP STORE|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A               5     7fad7c47425d add (/usr/bin/mcf)      23456b0c 2M 4K
+EOF
+run atwalk lines --from perf --columns +weight
+out <<'EOF'
+ADDRESS                 REFS     READS    WRITES    WEIGHT  THREADS  TOUCHED     SHARE  VERDICT       PHYSICAL
+0x00007ffdf1391b00         3         0         3         5        1  .w......  100.000  private       0x0000000023456b00
+
+3 references to 1 line of 64 bytes, from perf, sampled: each sample counts as its period
+lines: 1 private
+EOF
+
+t "lines of a range without references"
+# shellcheck disable=SC2086
+run atwalk lines $tables -c 2048 raw:ram.bin@0 400ff0-406fff
+out <<'EOF'
+ADDRESS              SIZE  PHYSICAL            STATE     AREA
+0x0000000000400800     2K  0x0000000000006800  present   n/a
+0x0000000000401000     2K  0x0000000000005000  present   n/a
+0x0000000000401800     2K  0x0000000000005800  present   n/a
+0x0000000000402000     4K  n/a                 absent    n/a
+0x0000000000403000     2K  0x0000000000090000  present   n/a
+0x0000000000403800     2K  0x0000000000090800  present   n/a
+0x0000000000404000     4K  n/a                 absent    n/a
+0x0000000000405000     2K  0x0000000000007000  protnone  n/a
+0x0000000000405800     2K  0x0000000000007800  protnone  n/a
+0x0000000000406000     2K  0x0000000000006000  present   n/a
+0x0000000000406800     2K  0x0000000000006800  present   n/a
+
+9 lines of 2048 bytes present, 4 not
+EOF
+# shellcheck disable=SC2086
+run atwalk lines $tables raw:ram.bin@0 402000-402fff --format csv --columns state,size
+status 1
+out <<'EOF'
+state,size
+absent,4096
+EOF
+
+t "tables that are missing"
+run atwalk lines --root 1000 --paging x86_64-4 raw:cut.bin@0 400000 --format csv --columns state,size
+status 3
+err_is "atwalk: cut.bin: No such file or directory"
+head -c 12288 ram.bin >cut.bin
+run atwalk lines --root 1000 --paging x86_64-4 raw:cut.bin@0 400000 --format csv --columns state,size
+status 4
+out <<'EOF'
+state,size
+lost,4096
+EOF
+err_has "cannot determine where 64 lines lie"
+
+t "wrong usage and bad files: one sentence each"
+for words in "lines:SOURCE is missing" \
+	"lines live:a RANGE is missing, or references with --from" \
+	"lines live 1000 --members:--members is about references: it needs --from" \
+	"lines live 1000 --fail-on private:--fail-on is about references: it needs --from" \
+	"lines --from trace -c 48:--cache-line is a power of two from 16 to 4096" \
+	"lines --from trace -c 8192:--cache-line is a power of two from 16 to 4096" \
+	"lines --from sampled -c 32:sampled: the addresses in it are rounded to 64 bytes; lines cannot be shorter"; do
+	# shellcheck disable=SC2086
+	run atwalk ${words%%:*}
+	status 2
+	no_out
+	err_has "atwalk: ${words#*:}"
+done
+run atwalk lines --from none
+status 3
+err_is "atwalk: none: No such file or directory"
+run atwalk lines --from /dev/null
+status 3
+err_is "atwalk: /dev/null: there are no references: it is empty"
+run atwalk lines --from ram.bin
+status 3
+err_has "atwalk: ram.bin: cannot detect the format of the references"
+sed 's/references 1/references 2/' trace >newer
+run atwalk lines --from newer
+status 3
+err_is "atwalk: newer: cannot read version 2 of a recording: expected 1"
+
+# The addresses of child's memory, as the documents have them.
+start_child
+tell take 7f9a00400000 8192
+
+t "a live range: places and sets of this machine"
+[ -z "$why" ] || skip "$why"
+run atwalk lines live --pid "${child:-1}" 7f9a00400000 --format csv --columns address,size,state,physical,l1_set,l2_set
+yes [ "$(grep -c ',64,present,' "$work/log/out")" = 64 ]
+cp "$work/log/out" lines.csv
+run atwalk walk live --pid "${child:-1}" 7f9a00400000 --format csv --columns physical
+cp "$work/log/out" page.csv
+cat >sets.py <<'EOF'
+import csv
+import glob
+import pathlib
+import sys
+
+
+def geometry(level):
+    """Line size and sets of a cache with data; None: not known, or no power of two."""
+    for folder in map(pathlib.Path, glob.glob('/sys/devices/system/cpu/cpu0/cache/index*')):
+        try:
+            if (int((folder / 'level').read_text()) == level and
+                    (folder / 'type').read_text().strip() != 'Instruction'):
+                line = int((folder / 'coherency_line_size').read_text())
+                sets = int((folder / 'number_of_sets').read_text())
+                return (line, sets) if not line * sets & (line * sets - 1) else None
+        except (OSError, ValueError):
+            pass
+    return None
+
+
+def want(level, line, physical):
+    known = geometry(level)
+    if not known or (physical is None and known[0] * known[1] > 4096):
+        return ''
+    return str((line if physical is None else physical) // known[0] % known[1])
+
+
+base = open(sys.argv[1]).read().split()[1:]
+rows = list(csv.DictReader(open(sys.argv[2])))
+for i, row in enumerate(rows):
+    at = 0x7f9a00400000 + 64 * i
+    there = int(base[0], 16) + 64 * i if base else None
+    got = [row['address'], row['physical'], row['l1_set'], row['l2_set']]
+    right = [f'0x{at:016x}', '' if there is None else f'0x{there:016x}',
+             want(1, at, there), want(2, at, there)]
+    if got != right:
+        print(f'{got}, not {right}')
+EOF
+run python3 sets.py page.csv lines.csv
+no_out
+run atwalk lines live:pagemap --pid "${child:-1}" 7f9a00400000+8K --format csv --columns address,state
+yes [ "$(grep -c ',present$' "$work/log/out")" = 128 ]
+
+finish
