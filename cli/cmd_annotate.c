@@ -48,7 +48,7 @@ static const struct opt options[] = {
 };
 
 /* Limit repeated warnings. */
-enum { FAULTS = 8, GONE = 3 };
+enum { GONE = 3 };
 
 struct annotate {
 	const struct common *c;

@@ -3,11 +3,13 @@
 #include "listing.h"
 #include "map.h"
 #include "paging/entry.h"
+#include "walk_lines.h"
 
 struct walk_opts {
 	struct space_opts space;
 	bool path;
 	struct opt_number depth;
+	struct walk_lines_opts lines;
 };
 
 static const struct opt options[] = {
@@ -15,6 +17,10 @@ static const struct opt options[] = {
 	  "print every table entry on the way, with the rights left after it", NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct walk_opts, depth), "N",
 	  "follow N levels of tables and stop", NULL },
+	{ 'c', "cache-line", OPT_NUMBER, offsetof(struct walk_opts, lines.line), "BYTES",
+	  "list the cache lines of BYTES as well, each with its sets", NULL },
+	{ 0, "from", OPT_TEXT, offsetof(struct walk_opts, lines.from), "FILE",
+	  "count the memory references in FILE by cache line (- is standard input)", NULL },
 	OPT_ALLOW(struct walk_opts, space.allow),
 	OPT_FREEZE(struct walk_opts, space),
 	OPT_SUBJECT(struct walk_opts, space),
@@ -28,6 +34,7 @@ static const uint64_t OF_PATH = COL(C_INDEX) | COL(C_ENTRY_AT) | COL(C_ENTRY);
 struct walk_out {
 	struct atw_output *out;
 	struct listing list;
+	struct walk_lines *lines;        /* --cache-line, or NULL */
 	bool path;
 	unsigned depth;
 	uint64_t lost, unmapped;
@@ -176,10 +183,13 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 static int walk_arg(void *arg, const struct address_arg *t, struct atw_err *err)
 {
 	struct walk_out *w = arg;
+	int r;
 
 	w->unmapped += t->unmapped;
-	return t->unmapped ? address_arg_put_unmapped(t, w->out, err)
-			   : walk_one(w, &t->a, w->depth, err);
+	if (t->unmapped)
+		return address_arg_put_unmapped(t, w->out, err);
+	r = walk_one(w, &t->a, w->depth, err);
+	return r == ATW_OK && w->lines ? walk_lines_put(w->lines, t, w->out, err) : r;
 }
 
 static int walk_all(struct walk_out *w, struct session *src, const struct address_arg *t, int n,
@@ -196,6 +206,10 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 	thaw(src);
 	status = w->lost || src->doubtful ? EXIT_PARTIAL :
 		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;
+	if (r == ATW_OK && w->lines) {
+		walk_lines_note(w->lines, w->out);
+		status = walk_lines_status(w->lines, status);
+	}
 	if (r == ATW_OK)
 		unread_note(c, src, w->out);
 	status = output_end(w->out, r, status, &err);
@@ -210,6 +224,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 	struct walk_opts *o = opts;
 	_auto_session struct session src = { 0 };
 	struct walk_out w = { .path = o->path, .depth = (unsigned)o->depth.u };
+	struct walk_lines lines;
 	_auto_free struct address_arg *t = NULL;
 	int status, n = argc - 1;
 
@@ -228,6 +243,9 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 	}
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return usage_error("walk", "--depth must be 1 to %d", ATW_MAX_LEVELS);
+	status = walk_lines_check(&o->lines);
+	if (status)
+		return status;
 	t = calloc((size_t)n, sizeof(*t));
 	if (!t)
 		return print_nomem();
@@ -245,10 +263,16 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 			w.list.col[C_PID].hidden = w.list.col[C_TASK].hidden = false;
 	if (!status)
 		status = freeze(c, &src, &o->space);
+	if (!status && o->lines.line.given) {
+		w.lines = &lines;
+		status = walk_lines_init(&lines, c, &src, &o->lines, &w.list);
+	}
 	if (!status)
 		status = !target_has(src.target, TARGET_TABLES)
-			? walk_by_pages(c, &src, &w.list, t, n)
+			? walk_by_pages(c, &src, &w.list, t, n, w.lines)
 			: walk_all(&w, &src, t, n, c);
+	if (w.lines)
+		walk_lines_deinit(w.lines);
 	listing_deinit(&w.list);
 	return status;
 }

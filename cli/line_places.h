@@ -7,7 +7,7 @@
 #include "host/nodes.h"
 #include "target/places.h"
 
-#include "address_args.h"
+#include "atwalk.h"
 #include "listing.h"
 
 enum { LINE_SETS = 2 };          /* levels with sets that are known */

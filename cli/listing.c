@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "target/provider.h"
 #include "record/schema.h"
+#include "trace/lines.h"
 
 static const char *const states[] = {
 	[STATE_PRESENT] = "present", [STATE_TABLE] = "table",
@@ -24,7 +25,9 @@ static const char *const rights[] = {
 };
 static const struct atw_names rights_names = { 4, rights, "rwxu" };
 
-static const struct atw_column columns[C_COUNT] = {
+static const struct atw_names verdict_names = { LINES_VERDICTS, lines_verdicts, NULL };
+
+static const struct atw_column columns[C_ALL] = {
 	[C_ADDRESS] = COLUMN("address", VA, 0, "virtual address"),
 	[C_END] = COLUMN("end", VA, 0,
 			 "first address after it; 0 is the top of the address space"),
@@ -51,6 +54,17 @@ static const struct atw_column columns[C_COUNT] = {
 	[C_NODE] = COLUMN("node", COUNT, 0, "NUMA node of what it maps to"),
 	[C_PID] = COLUMN("pid", COUNT, 0, "process"),
 	[C_TASK] = COLUMN("task", TEXT, 0, "its name"),
+	[C_SET1] = COLUMN("l1_set", COUNT, 6,
+			  "set of the level 1 data cache that the line falls into"),
+	[C_SET2] = COLUMN("l2_set", COUNT, 6,
+			  "set of the level 2 cache that the line falls into"),
+	[C_REFS] = COLUMN("refs", COUNT, 8, "references to the line"),
+	[C_READS] = COLUMN("reads", COUNT, 8, "of these, reads"),
+	[C_WRITES] = COLUMN("writes", COUNT, 8, "of these, writes"),
+	[C_THREADS] = COLUMN("threads", COUNT, 7,
+			     "different threads that referenced the line"),
+	[C_VERDICT] = COLUMN("verdict", ENUM, 12, "how the line is shared",
+			     .names = &verdict_names),
 };
 
 void listing_init(struct listing *l, const char *name, const struct session *src,
@@ -85,6 +99,16 @@ void listing_init(struct listing *l, const char *name, const struct session *src
 	l->levels = (struct atw_names){ pg->nlevels, l->level, NULL };
 	l->col[C_LEVEL].names = &l->levels;
 	l->schema = (struct atw_schema){ name, l->col, C_COUNT };
+}
+
+void listing_add_lines(struct listing *l, uint32_t sets1, uint32_t sets2, bool refs)
+{
+	l->level[l->levels.n++] = "line";
+	l->schema.ncols = C_ALL;
+	l->col[C_SET1].hidden = !sets1;
+	l->col[C_SET2].hidden = !sets2;
+	for (unsigned i = C_REFS; i <= C_VERDICT; i++)
+		l->col[i].hidden = !refs;
 }
 
 static enum state listing_state_of(unsigned kind, unsigned loss, enum atw_soft soft)

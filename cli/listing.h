@@ -13,6 +13,8 @@ enum col {
 	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_LEVEL, C_INDEX,
 	C_ENTRY_AT, C_ENTRY, C_REPEAT, C_RIGHTS, C_STATE, C_AREA, C_FLAGS, C_NODE,
 	C_PID, C_TASK, C_COUNT,
+	/* Only with listing_add_lines(): */
+	C_SET1 = C_COUNT, C_SET2, C_REFS, C_READS, C_WRITES, C_THREADS, C_VERDICT, C_ALL,
 };
 #define COL(c) ((uint64_t)1 << (c))
 
@@ -25,13 +27,13 @@ enum state {
 struct listing {
 	const struct session *src;
 	const struct mmu_space *space;
-	struct atw_column col[C_COUNT];
+	struct atw_column col[C_ALL];
 	struct atw_schema schema;
 	const char *flag[64];            /* the mode's, same-page and marks */
 	struct atw_names flags;
 	uint64_t same_page;              /* its bit */
 	struct page_marks marks;
-	const char *level[ATW_MAX_LEVELS];
+	const char *level[ATW_MAX_LEVELS + 1];   /* the last one may be a cache line */
 	struct atw_names levels;
 	size_t region;                   /* the one met last */
 	/* The areas of a process, when one was asked for. */
@@ -43,6 +45,17 @@ struct listing {
 /* `shown`: COL() of the columns without --columns. */
 void listing_init(struct listing *l, const char *name, const struct session *src,
 		  uint64_t shown);
+
+/*
+ * Columns of cache lines. Those of sets are shown if there is a number of sets, those of
+ * references if there are any.
+ */
+void listing_add_lines(struct listing *l, uint32_t sets1, uint32_t sets2, bool refs);
+/* What a line has in the column `level`. */
+static inline uint64_t listing_line_level(const struct listing *l)
+{
+	return l->levels.n - 1;
+}
 
 void listing_deinit(struct listing *l);
 /* Another look: areas are read again when they are next asked for. */

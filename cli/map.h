@@ -92,7 +92,9 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 /* map --watch. */
 int watch_by_pages(const struct common *c, struct session *src, const struct space_opts *space,
 		   const char *text, unsigned split, int argc, char **argv);
+/* `lines`: of --cache-line, or NULL. */
+struct walk_lines;
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
-		  const struct address_arg *t, int n);
+		  const struct address_arg *t, int n, struct walk_lines *lines);
 
 #endif

@@ -8,6 +8,7 @@
 #include "map.h"
 #include "target/procfs_vmas.h"
 #include "atwalk.h"
+#include "walk_lines.h"
 #include "watch.h"
 
 /* One translation, or several that agree. */
@@ -30,6 +31,7 @@ struct map_pages_out {
 	const struct session *src;
 	uint64_t unread, lost;
 	struct listing *list;
+	struct walk_lines *lines;        /* or NULL */
 	struct node_sum nodes;
 	bool is_map;
 	unsigned split;
@@ -313,7 +315,9 @@ static int map_pages_list_arg(void *arg, const struct address_arg *t, struct atw
 	if (t->unmapped)
 		return o->is_map ? ATW_OK : address_arg_put_unmapped(t, o->out, err);
 	r = map_pages_enter(o, err);
-	return r == ATW_OK ? map_pages_list(o, &t->a, err) : r;
+	if (r == ATW_OK)
+		r = map_pages_list(o, &t->a, err);
+	return r == ATW_OK && o->lines ? walk_lines_put(o->lines, t, o->out, err) : r;
 }
 
 /* Rows have the flags of a provider; without a process there is no provider. */
@@ -349,6 +353,10 @@ static int map_pages_answer(struct map_pages_out *o, const struct common *c,
 	status = o->unread || o->lost || src->doubtful || session_has_gaps(src) ? EXIT_PARTIAL :
 		 o->is_map && o->mapped + o->other ? EXIT_COMPLETE : o->unknown ? EXIT_PARTIAL :
 		 o->is_map || o->unmapped || o->other ? EXIT_NO : EXIT_COMPLETE;
+	if (r == ATW_OK && o->lines) {
+		walk_lines_note(o->lines, o->out);
+		status = walk_lines_status(o->lines, status);
+	}
 	if (r == ATW_OK && o->is_map)
 		map_sizes_note(&o->sizes, o->rows, o->out);
 	if (r == ATW_OK && o->lost)
@@ -391,9 +399,14 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 }
 
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
-		  const struct address_arg *t, int n)
+		  const struct address_arg *t, int n, struct walk_lines *lines)
 {
-	struct map_pages_out o = {.src = src, .list = l, .split = MMU_SPLIT_EACH};
+	struct map_pages_out o = {
+		.src = src,
+		.list = l,
+		.split = MMU_SPLIT_EACH,
+		.lines = lines,
+	};
 
 	return map_pages_answer(&o, c, src, t, n);
 }

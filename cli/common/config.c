@@ -18,6 +18,7 @@
 static const char *const config_refused[] = {
 	"output", "part",   "help", "version", "quiet", "verbose", "pid", "task",
 	"cpu",    "config", "root", "cbit",    "no-config", "expect", "interval",
+	"from",   "form",   "fail-on",
 };
 
 /* Sections of common options. Keys of a command's section are its long options. */

@@ -170,7 +170,7 @@ static void options_meant_letter(const struct options_parser *p, char letter, ch
 		*ret = '\0';
 }
 
-/* The same of a name: "--format json" for json, a beginning, or the nearest. */
+/* The same of a name: "--format json" for json, a unique beginning, or the nearest. */
 static void options_meant(const struct options_parser *p, const char *name, size_t len,
 			  char *ret, size_t ret_len)
 {
@@ -199,7 +199,7 @@ static void options_meant(const struct options_parser *p, const char *name, size
 		if (!strcmp(others[i].name, word) &&
 		    options_find_long(p, others[i].here, strlen(others[i].here), &base))
 			near.name = others[i].here;
-	if (!near.name && nbegin == 1)
+	if (nbegin == 1)
 		near.name = begins->name;
 	if (near.name)
 		snprintf(ret, ret_len, "; did you mean --%s?", near.name);

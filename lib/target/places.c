@@ -21,7 +21,6 @@ int places_open_tables(struct target *t, const struct mmu_space *space, uint64_t
 		       struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
-		.size = sizeof(o),
 		.first = ATW_VA(first),
 		.last = ATW_VA(last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),

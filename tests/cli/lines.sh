@@ -260,6 +260,68 @@ run atwalk lines --from newer
 status 3
 err_is "atwalk: newer: cannot read version 2 of a recording: expected 1"
 
+t "walk --cache-line"
+# shellcheck disable=SC2086
+run atwalk walk $tables -p -c 2048 --from moved raw:ram.bin@0 401000 402000
+status 1
+out <<'EOF'
+ADDRESS              SIZE  PHYSICAL            LEVEL  INDEX  ENTRY_AT            ENTRY               RIGHTS  STATE     FLAGS                         REFS     READS    WRITES  THREADS  VERDICT
+0x0000000000401000   512G  0x0000000000002000  PGD        0  0x0000000000001000  0x0000000000002007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
+0x0000000000401000     1G  0x0000000000003000  PUD        0  0x0000000000002000  0x0000000000003007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
+0x0000000000401000     2M  0x0000000000004000  PMD        2  0x0000000000003010  0x0000000000004007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
+0x0000000000401000     4K  0x0000000000005000  PTE        1  0x0000000000004008  0x0000000000005007  rwxu    present   rw,us,wb                       n/a       n/a       n/a      n/a  n/a
+0x0000000000401000     2K  0x0000000000005000  line     n/a  n/a                 n/a                 n/a     present   n/a                           2039      2026      2013        2  false-shared
+0x0000000000401800     2K  0x0000000000005800  line     n/a  n/a                 n/a                 n/a     present   n/a                              0         0         0        0  n/a
+0x0000000000402000   512G  0x0000000000002000  PGD        0  0x0000000000001000  0x0000000000002007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
+0x0000000000402000     1G  0x0000000000003000  PUD        0  0x0000000000002000  0x0000000000003007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
+0x0000000000402000     2M  0x0000000000004000  PMD        2  0x0000000000003010  0x0000000000004007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
+0x0000000000402000     4K  n/a                 PTE        2  0x0000000000004010  0x0000000000000000  n/a     absent    n/a                            n/a       n/a       n/a      n/a  n/a
+
+2039 references to 1 line of 2048 bytes, from qemu, exact
+EOF
+# shellcheck disable=SC2086
+run atwalk walk $tables -c 64 raw:ram.bin@0 40103f+2 --format csv --columns address,size,level,state
+out <<'EOF'
+address,size,level,state
+0x000000000040103f,4096,PTE,present
+0x0000000000401000,64,line,present
+0x0000000000401040,64,line,present
+EOF
+run atwalk walk raw:ram.bin@0 1000 --from moved
+status 2
+err_has "--from is about cache lines: it needs --cache-line"
+run atwalk walk raw:ram.bin@0 1000 -c 63
+status 2
+err_has "--cache-line is a power of two from 16 to 4096"
+
+t "the command of the documents, in a PID namespace of its own"
+if ! unshare --pid --fork --mount-proc true 2>"$work/log/unshare"; then
+	skip "no PID namespace: $(head -n 1 "$work/log/unshare")"
+elif [ -n "$why" ]; then
+	skip "$why"
+else
+	cat >hold.py <<'EOF'
+import sys
+from live_memory import *
+at = 0x7f9a00400000
+assert libc.mmap(at, 4 * PAGE, 3, PRIVATE | ANONYMOUS | FIXED_NOREPLACE, -1, 0) == at
+touch(at, 4 * PAGE)
+print('ready', flush=True)
+sys.stdin.read()
+EOF
+	cat >inside <<EOF
+mkfifo to
+python3 hold.py <to >ready 2>&1 &
+exec 9>to
+until [ -s ready ]; do [ -d /proc/\$! ] || exit 9; done
+${WRAP:-} "$built/atwalk" live 0x7f9a00400000 -p -c 64
+EOF
+	run unshare --pid --fork --mount-proc bash inside
+	err_has "0x7f9a00400000 is mapped only by process"
+	yes [ "$(grep -Ec '^0x00007f9a00400[0-9a-f]{3} +64B .* line .* present ' "$work/log/out")" = 64 ]
+	yes grep -Eq '^0x00007f9a00400000 +4K ' "$work/log/out"
+fi
+
 # The addresses of child's memory, as the documents have them.
 start_child
 tell take 7f9a00400000 8192
