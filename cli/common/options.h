@@ -56,7 +56,8 @@ struct opt_set {
 
 /*
  * Takes options out of argv, wherever they stand, up to "--"; what is left is
- * moved to the front and counted in *ret_n. false: *why holds a sentence.
+ * moved to the front, counted in *ret_n and followed by NULL. false: *why holds a
+ * sentence.
  */
 bool options_parse(const char *command, const struct opt_set *sets, size_t nsets, int argc,
 		   char **argv, int *ret_n, char *why, size_t why_len);

@@ -693,6 +693,10 @@ if with_program; then
 		stack,ok,1
 		sleep,ok,0
 	E
+	program 0 sh -c 'echo $#: "$*"' sh "an argument"
+	out <<-'E'
+		1: an argument
+	E
 fi
 
 t "options of atwalk are no arguments of the program"
