@@ -11,7 +11,7 @@
 
 struct lines_options {
 	struct space_opts space;
-	const char *from, *form;
+	const char *from, *form, *by;
 	struct opt_number line;
 	struct opt_list fail;
 	bool members;
@@ -24,6 +24,8 @@ static const struct opt options[] = {
 	 "count the memory references in FILE (- is standard input)", NULL},
 	{0, "form", OPT_TEXT, offsetof(struct lines_options, form), "FORM",
 	 "read FILE in the format FORM instead of detecting it", NULL},
+	{0, "by", OPT_TEXT, offsetof(struct lines_options, by), "RECORDER",
+	 "record COMMAND with RECORDER instead of the first that is available", NULL},
 	{0, "members", OPT_FLAG, offsetof(struct lines_options, members), NULL,
 	 "show a row for each offset, size and instruction instead of each line", NULL},
 	{0, "fail-on", OPT_LIST, offsetof(struct lines_options, fail), "VERDICT",
@@ -36,7 +38,7 @@ static const struct opt options[] = {
 enum {
 	L_ADDRESS, L_SIZE, L_OFFSET, L_CODE, L_REFS, L_READS, L_WRITES, L_FETCHES,
 	L_UNKNOWN, L_CROSSING, L_WEIGHT, L_THREADS, L_TOUCHED, L_SHARE, L_VERDICT,
-	L_PHYSICAL, L_STATE, L_SET1, L_SET2, L_NODE, L_AREA, L_SYMBOL, L_PID, L_COUNT,
+	L_PHYSICAL, L_STATE, L_SET1, L_SET2, L_NODE, L_AREA, L_SYMBOL, L_FUNCTION, L_PID, L_COUNT,
 };
 #define L_BIT(c) (UINT64_C(1) << (c))
 
@@ -85,7 +87,9 @@ static const struct atw_column lines_columns[L_COUNT] = {
 	[L_AREA] = {.key = "area", .type = ATW_T_TEXT, .width = 14,
 		    .help = "memory area (VMA) or region of the kernel it lies in"},
 	[L_SYMBOL] = {.key = "symbol", .type = ATW_T_TEXT, .width = 24,
-		      .help = "symbol of the kernel it lies in"},
+		      .help = "symbol of the kernel, or of COMMAND, it lies in"},
+	[L_FUNCTION] = {.key = "function", .type = ATW_T_TEXT, .width = 24,
+			.help = "of a member: the symbol that code lies in"},
 	[L_PID] = {.key = "pid", .type = ATW_T_COUNT, .help = "process"},
 };
 
@@ -110,7 +114,7 @@ struct lines_state {
 struct lines_row {
 	union atw_value v[L_COUNT];
 	uint64_t have;
-	char symbol[540];
+	char symbol[540], function[540];
 };
 
 static void lines_set(struct lines_row *r, unsigned col, bool known, uint64_t u)
@@ -118,6 +122,17 @@ static void lines_set(struct lines_row *r, unsigned col, bool known, uint64_t u)
 	r->v[col].u = u;
 	if (known)
 		r->have |= L_BIT(col);
+}
+
+/* The symbol of an address, of the kernel or of the program that was run. */
+static void lines_set_symbol(struct lines_state *s, struct lines_row *r, unsigned col,
+			     uint64_t address, char text[540])
+{
+	if (s->has_src ? content_symbol(&s->src, address, text, 540)
+		       : line_program_symbol(&s->refs.program, address, text, 540)) {
+		r->v[col].s = text;
+		r->have |= L_BIT(col);
+	}
 }
 
 /* ---- places ---- */
@@ -134,15 +149,10 @@ static void lines_fill_place(struct lines_state *s, struct lines_row *r,
 	lines_set(r, L_SET1, p->have_set[0], p->set[0]);
 	lines_set(r, L_SET2, p->have_set[1], p->set[1]);
 	lines_set(r, L_NODE, p->have_node, p->node);
-	if (!s->has_src)
-		return;
-	if (listing_area(&s->list, p->address, p->address + (p->size - 1), &area)) {
+	lines_set_symbol(s, r, L_SYMBOL, p->address, r->symbol);
+	if (s->has_src && listing_area(&s->list, p->address, p->address + (p->size - 1), &area)) {
 		r->v[L_AREA].s = area.name;
 		r->have |= L_BIT(L_AREA);
-	}
-	if (content_symbol(&s->src, p->address, r->symbol, sizeof(r->symbol))) {
-		r->v[L_SYMBOL].s = r->symbol;
-		r->have |= L_BIT(L_SYMBOL);
 	}
 }
 
@@ -187,9 +197,10 @@ static int lines_put_members(struct lines_state *s, const struct lines_line *l,
 		struct lines_row row = *line;
 
 		row.have &= ~(L_BIT(L_TOUCHED) | L_BIT(L_CROSSING) | L_BIT(L_WEIGHT) |
-			      L_BIT(L_THREADS));
-		if (row.have & L_BIT(L_SYMBOL))
-			row.v[L_SYMBOL].s = row.symbol;
+			      L_BIT(L_THREADS) | L_BIT(L_SYMBOL));
+		lines_set_symbol(s, &row, L_SYMBOL, l->address + p.offset, row.symbol);
+		if (p.has_ip)
+			lines_set_symbol(s, &row, L_FUNCTION, p.ip, row.function);
 		lines_fill_counts(&row, &p.counts, lines_sum(s->refs.lines)->refs);
 		lines_set(&row, L_ADDRESS, true, l->address + p.offset);
 		lines_set(&row, L_SIZE, true, p.size);
@@ -280,6 +291,8 @@ static uint64_t lines_shown(const struct lines_state *s, const struct address_ar
 		shown |= L_COUNTED | L_BIT(L_TOUCHED) | L_BIT(L_SHARE) | L_BIT(L_VERDICT) |
 			 (s->has_src ? L_PLACED : 0) |
 			 (s->refs.physical ? L_BIT(L_PHYSICAL) : 0);
+	if (s->refs.program.syms.n)
+		shown |= L_BIT(L_SYMBOL) | (s->o->members ? L_BIT(L_FUNCTION) : 0);
 	for (unsigned i = 0; i < LINE_SETS; i++)
 		if (!s->places.caches.level[i].sets)
 			shown &= ~L_BIT(L_SET1 + i);
@@ -402,7 +415,7 @@ static int lines_check_verdicts(struct lines_state *s)
 	return EXIT_COMPLETE;
 }
 
-static int lines_check(struct lines_state *s, int argc)
+static int lines_check(struct lines_state *s, int argc, bool runs)
 {
 	const struct lines_options *o = s->o;
 	uint64_t line = o->line.given ? o->line.u : LINES_USUAL;
@@ -410,11 +423,17 @@ static int lines_check(struct lines_state *s, int argc)
 	if (line < LINES_LEAST || line > LINES_MOST || line & (line - 1))
 		return usage_error("lines", "--cache-line is a power of two from %d to %d",
 				   LINES_LEAST, LINES_MOST);
-	if (!argc && !o->from)
+	if (runs && o->from)
+		return usage_error("lines", "--from cannot be used with COMMAND");
+	if (o->form && runs)
+		return usage_error("lines", "--form is about a file: it needs --from");
+	if (o->by && !runs)
+		return usage_error("lines", "COMMAND is missing: --by RECORDER -- COMMAND");
+	if (!argc && !o->from && !runs)
 		return usage_error("lines", "SOURCE is missing");
-	if (argc == 1 && !o->from)
+	if (argc == 1 && !o->from && !runs)
 		return usage_error("lines", "a RANGE is missing, or references with --from");
-	if (!o->from && (o->form || o->members || o->fail.n))
+	if (!o->from && !runs && (o->form || o->members || o->fail.n))
 		return usage_error("lines", "--%s is about references: it needs --from",
 				   o->form      ? "form"
 				   : o->members ? "members"
@@ -422,18 +441,62 @@ static int lines_check(struct lines_state *s, int argc)
 	return lines_check_verdicts(s);
 }
 
-static int lines_read_refs(struct lines_state *s)
+static int lines_read_refs(struct lines_state *s, char **range, int nranges, char **command)
 {
 	const struct subject *subject = &s->src.subject;
 	const struct line_refs_opts o = {
 		.from = s->o->from,
 		.form = s->o->form,
+		.command = command,
+		.range = range,
+		.nranges = (size_t)nranges,
+		.by = s->o->by,
 		.line = s->places.line,
 		.one = s->has_src && subject->pid,
 		.pid = (uint32_t)subject->pid,
 	};
 
-	return s->o->from ? line_refs_read(s->c, &o, &s->refs) : EXIT_COMPLETE;
+	return command || s->o->from ? line_refs_read(s->c, &o, &s->refs) : EXIT_COMPLETE;
+}
+
+/* Of a SOURCE, or of a file of references. */
+static int lines_of_source(struct lines_state *s, uint32_t line, int argc, char **argv)
+{
+	int n = argc ? argc - 1 : 0, status = EXIT_COMPLETE;
+	struct address_arg *a = calloc((size_t)n + 1, sizeof(*a));
+
+	if (!a)
+		return print_nomem();
+	if (argc) {
+		status = open_session(s->c, argv[0], &s->o->space, TARGET_LOOKUP, &s->src);
+		s->has_src = !status;
+	}
+	if (s->has_src)
+		status = address_args_find(s->c, &s->o->space, &s->src, argv + 1, a, n);
+	if (s->has_src && !status)
+		status = freeze(s->c, &s->src, &s->o->space);
+	if (!status) {
+		if (s->has_src)
+			listing_init(&s->list, "lines", &s->src, 0);
+		line_places_init(&s->places, s->c, s->has_src ? &s->src : NULL, &s->list, line,
+				 false);
+		status = lines_read_refs(s, NULL, 0, NULL);
+		if (!status)
+			status = lines_all(s, a, n);
+	}
+	free(a);
+	return status;
+}
+
+/* Of a program that is run: `range` are parts of its memory. */
+static int lines_of_command(struct lines_state *s, uint32_t line, int n, char **range,
+			    char **command)
+{
+	int status;
+
+	line_places_init(&s->places, s->c, NULL, &s->list, line, true);
+	status = lines_read_refs(s, range, n, command);
+	return status ? status : lines_all(s, NULL, 0);
 }
 
 static int lines_run(const struct common *c, void *opts, int argc, char **argv)
@@ -441,48 +504,35 @@ static int lines_run(const struct common *c, void *opts, int argc, char **argv)
 	const struct lines_options *o = opts;
 	struct lines_state s = {.c = c, .o = o};
 	uint32_t line = o->line.given ? (uint32_t)o->line.u : LINES_USUAL;
-	struct address_arg *a = NULL;
-	int n = argc ? argc - 1 : 0, status = lines_check(&s, argc);
+	int n = c->behind < 0 ? argc : argc - c->behind, status;
 
+	if (!c->behind)
+		return usage_error("lines", "COMMAND is missing");
+	status = lines_check(&s, n, c->behind > 0);
 	if (status)
 		return status;
-	a = calloc((size_t)n + 1, sizeof(*a));
-	if (!a)
-		return print_nomem();
-	if (argc) {
-		status = open_session(c, argv[0], &o->space, TARGET_LOOKUP, &s.src);
-		s.has_src = !status;
-	}
-	if (s.has_src)
-		status = address_args_find(c, &o->space, &s.src, argv + 1, a, n);
-	if (s.has_src && !status)
-		status = freeze(c, &s.src, &o->space);
-	if (!status) {
-		if (s.has_src)
-			listing_init(&s.list, "lines", &s.src, 0);
-		line_places_init(&s.places, c, s.has_src ? &s.src : NULL, &s.list, line, false);
-		status = lines_read_refs(&s);
-		if (!status)
-			status = lines_all(&s, a, n);
-		line_refs_deinit(&s.refs);
-		line_places_deinit(&s.places);
-		listing_deinit(&s.list);
-	}
+	if (c->behind > 0)
+		status = lines_of_command(&s, line, n, argv, argv + n);
+	else
+		status = lines_of_source(&s, line, n, argv);
+	line_refs_deinit(&s.refs);
+	line_places_deinit(&s.places);
+	listing_deinit(&s.list);
 	if (s.has_src)
 		session_close(&s.src);
-	free(a);
 	return status;
 }
 
 const struct command cmd_lines = {
 	.name = "lines",
-	.args = "[SOURCE [RANGE...]]",
+	.args = "SOURCE RANGE... | --from FILE [SOURCE [RANGE...]] | [RANGE...] -- COMMAND",
 	.summary = "list cache lines: places, references, sharing",
 	.about =
 		"Without references, lists the cache lines of each RANGE in SOURCE: which are\n"
 		"present, where they lie, and into which sets of the caches they fall. With\n"
-		"--from, counts the memory references in a file by line, and gives each line a\n"
-		"verdict: private, read-shared, true-shared, false-shared, hot-cold, undecided.\n"
+		"--from, counts the memory references in a file by line, and with COMMAND those\n"
+		"of a program that it runs; each line has a verdict: private, read-shared,\n"
+		"true-shared, false-shared, hot-cold, undecided.\n"
 		"Exit status 1: no line is present or referenced, or one has the verdict of\n"
 		"--fail-on; 4: some could not be read.",
 	.common = OPT_COMMON_LISTING,

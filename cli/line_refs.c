@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* line_refs.c - memory references from a file, added up by cache line. */
+/* line_refs.c - memory references from a file or of a command, added up by cache line. */
 #include "line_refs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "base/unpack.h"
@@ -90,12 +91,10 @@ static int line_refs_next(struct line_refs_input *f, struct atw_blob *ret,
 	}
 }
 
-static int line_refs_add(struct line_refs_input *f, const struct trace_ref *ref,
-			 struct atw_err *err)
+static int line_refs_add(struct line_refs *r, const struct line_refs_opts *o,
+			 const struct trace_ref *ref, struct atw_err *err)
 {
-	struct line_refs *r = f->r;
-
-	if (f->o->one && ref->has & TRACE_HAS_PID && ref->pid != f->o->pid) {
+	if (o->one && ref->has & TRACE_HAS_PID && ref->pid != o->pid) {
 		r->foreign += ref->count;
 		return ATW_OK;
 	}
@@ -103,20 +102,18 @@ static int line_refs_add(struct line_refs_input *f, const struct trace_ref *ref,
 	return lines_add(r->lines, ref, err);
 }
 
-/* The head of a recording has been read. */
-static int line_refs_begin(struct line_refs_input *f, struct atw_err *err)
+/* The head of a recording is known. */
+static int line_refs_begin(struct line_refs *r, const struct trace_recording *rec,
+			   struct atw_err *err)
 {
-	const struct trace_recording *rec = &f->r->rec;
-
-	f->started = true;
-	if (rec->line > lines_size(f->r->lines))
+	if (rec->line > lines_size(r->lines))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "the addresses in it are rounded to %u bytes; lines cannot be shorter",
 				   rec->line);
 	if (rec->line > 1)
-		lines_set_rounded(f->r->lines);
+		lines_set_rounded(r->lines);
 	if (rec->sampled)
-		f->r->how = LINE_REFS_SAMPLED;
+		r->how = LINE_REFS_SAMPLED;
 	return ATW_OK;
 }
 
@@ -128,7 +125,10 @@ static int line_refs_parse(struct line_refs_input *f, struct atw_blob line,
 	if (f->parser.format)
 		return trace_parse(&f->parser, line, ref, err);
 	r = recording_read(&f->r->rec, line, ref, err);
-	return r == ATW_OK && !f->started && line_refs_begin(f, err) < 0 ? ATW_E_USAGE : r;
+	if (r != ATW_OK || f->started)
+		return r;
+	f->started = true;
+	return line_refs_begin(f->r, &f->r->rec, err);
 }
 
 /* A line that cannot be read is reported, and the rest is read. */
@@ -154,7 +154,7 @@ static int line_refs_lines(struct line_refs_input *f, struct atw_err *err)
 
 		r = line_refs_parse(f, line, &ref, err);
 		if (r == ATW_OK)
-			r = line_refs_add(f, &ref, err);
+			r = line_refs_add(f->r, f->o, &ref, err);
 		else if (r != ATW_END)
 			r = line_refs_bad(f, err);
 		if (r < 0)
@@ -261,36 +261,107 @@ static int line_refs_file(struct line_refs_input *f, struct atw_err *err)
 	return r == ATW_OK ? lines_sort(f->r->lines, err) : r;
 }
 
-int line_refs_read(const struct common *c, const struct line_refs_opts *o,
-		   struct line_refs *ret)
+static int line_refs_open(const struct common *c, const struct line_refs_opts *o,
+			  struct line_refs *ret, struct atw_err *err)
 {
 	_auto_free char *buf = malloc(LINE_REFS_BUFFER);
 	struct line_refs_input f = {.r = ret, .o = o, .buf = buf};
+	int r = buf ? unpack_open_path(o->from, &f.in, err) : atw_err_nomem(err);
+
+	if (r < 0)
+		return r;
+	progress_begin(&f.progress, c, o->from, "MiB");
+	r = line_refs_file(&f, err);
+	progress_end(&f.progress);
+	unpack_close(f.in);
+	return r;
+}
+
+/* ---- a command ---- */
+
+struct line_refs_run {
+	struct line_refs *r;
+	const struct line_refs_opts *o;
+};
+
+static int line_refs_take_head(void *arg, const struct trace_recording *rec,
+			       struct atw_err *err)
+{
+	return line_refs_begin(((struct line_refs_run *)arg)->r, rec, err);
+}
+
+static int line_refs_take(void *arg, const struct trace_ref *ref, struct atw_err *err)
+{
+	struct line_refs_run *run = arg;
+
+	return line_refs_add(run->r, run->o, ref, err);
+}
+
+static int line_refs_run(const struct line_refs_opts *o, const struct references_options *ro,
+			 struct line_refs *ret, struct atw_err *err)
+{
+	struct line_refs_run run = {ret, o};
+	const struct references_sink sink = {line_refs_take_head, line_refs_take, &run};
+	const struct references_backend *b;
+	int r = o->by ? references_find(o->by, &b, err) : references_choose(ro, &b, err);
+
+	if (r == ATW_OK && b->needs_range && !ro->nranges)
+		r = atw_err_set(err, ATW_E_USAGE,
+				"the recorder '%s' needs a RANGE before the command", b->name);
+	if (r == ATW_OK && o->by)
+		r = b->probe(ro, err);
+	if (r == ATW_OK)
+		r = b->run(o->command, ro, &sink, &ret->rec, &ret->ended, err);
+	if (r < 0)
+		return r;
+	ret->form = b->name;
+	ret->program.load = ret->rec.load;
+	return lines_sort(ret->lines, err);
+}
+
+static int line_refs_record(const struct line_refs_opts *o, struct line_refs *ret,
+			    struct atw_err *err)
+{
+	_auto_free struct references_range *range = calloc(o->nranges + 1, sizeof(*range));
+	const struct references_options ro = {.range = range, .nranges = o->nranges};
+	int r = range ? line_program_open(&ret->program, o->command[0], err)
+		      : atw_err_nomem(err);
+
+	for (size_t i = 0; r == ATW_OK && i < o->nranges; i++)
+		r = line_program_range(&ret->program, o->range[i], &range[i], err);
+	return r == ATW_OK ? line_refs_run(o, &ro, ret, err) : r;
+}
+
+int line_refs_read(const struct common *c, const struct line_refs_opts *o,
+		   struct line_refs *ret)
+{
 	const struct lines_opts lo = {.line = o->line};
 	struct atw_err err = {0};
 	int r;
 
-	*ret = (struct line_refs){.name = o->from};
-	if (!buf)
-		return print_nomem();
+	*ret = (struct line_refs){.name = o->command ? o->command[0] : o->from};
 	r = lines_open(&lo, &ret->lines, &err);
-	if (r == ATW_OK)
-		r = unpack_open_path(o->from, &f.in, &err);
-	if (r == ATW_OK) {
-		progress_begin(&f.progress, c, o->from, "MiB");
-		r = line_refs_file(&f, &err);
-		progress_end(&f.progress);
-		unpack_close(f.in);
+	if (r == ATW_OK && o->command) {
+		r = line_refs_record(o, ret, &err);
+	} else if (r == ATW_OK) {
+		r = line_refs_open(c, o, ret, &err);
+		if (r < 0)
+			atw_err_wrap(&err, "%s", ret->name);
 	}
-	if (r == ATW_OK)
-		return EXIT_COMPLETE;
-	atw_err_wrap(&err, "%s", o->from);
-	return print_error(&err);
+	if (r < 0)
+		return print_error(&err);
+	if (o->command && WIFSIGNALED(ret->ended))
+		print_warning(c, "%s was killed by signal %d", ret->name, WTERMSIG(ret->ended));
+	else if (o->command && WEXITSTATUS(ret->ended))
+		print_warning(c, "%s ended with status %d", ret->name,
+			      WEXITSTATUS(ret->ended));
+	return EXIT_COMPLETE;
 }
 
 void line_refs_deinit(struct line_refs *r)
 {
 	lines_close(r->lines);
+	line_program_close(&r->program);
 	*r = (struct line_refs){0};
 }
 
@@ -303,7 +374,7 @@ static void line_refs_describe(const struct line_refs *r, char *text, size_t len
 		snprintf(text, len, "exact");
 		break;
 	case LINE_REFS_SAMPLED:
-		if (!r->rec.begun)
+		if (!r->rec.begun && !r->rec.backend[0])
 			snprintf(text, len, "sampled: each sample counts as its period");
 		else if (r->rec.scale)
 			snprintf(text, len, "sampled: each stands for %" PRIu64,

@@ -322,6 +322,85 @@ EOF
 	yes grep -Eq '^0x00007f9a00400000 +4K ' "$work/log/out"
 fi
 
+cc=${CC:-cc} nocc=''
+$cc -O2 -pthread -o program "$data/references/lines.c" 2>"$work/log/cc" || nocc="there is no compiler"
+
+# may RECORDER RANGE: sets `norun` when it cannot run here.
+may() {
+	norun=$nocc
+	[ -n "$norun" ] || atwalk lines --by "$1" "$2" -- ./program >"$work/log/run" 2>&1 ||
+		norun="$1: $(head -n 1 "$work/log/run")"
+}
+for by in qemu step; do
+	t "a command that is recorded by $by: exact counts of known references"
+	may $by lines
+	if [ -n "$norun" ]; then
+		skip "$norun"
+		continue
+	fi
+	run atwalk lines --by $by lines --columns refs,reads,writes,threads,verdict,symbol -- ./program
+	sed -n '/^level/!p' "$work/log/out" >counts
+	cp counts "$work/log/out"
+	out <<-E
+		    REFS     READS    WRITES  THREADS  VERDICT       SYMBOL
+		    1500      1000       500        1  private       lines
+		     801       301       500        3  false-shared  lines+0x40
+		       1         0         1        1  private       lines+0x80
+		      81        81        80        3  true-shared   lines+0xc0
+
+		2383 references to 4 lines of 64 bytes, from $by, exact
+		lines: 1 false-shared, 1 true-shared, 2 private
+	E
+done
+
+t "a word that is watched"
+word=lines
+[ -n "$nocc" ] || word=$(nm program | sed -n 's/ . lines$//p')
+[ "$word" = lines ] || word=$(printf %x+8 $((0x$word + 0x18)))
+may watch "$word"
+if [ -n "$norun" ]; then skip "$norun"; else
+	run atwalk lines --by watch "$word" --columns refs,threads,verdict,symbol --format csv -- ./program
+	out <<-'E'
+		refs,threads,verdict,symbol
+		1500,1,private,lines
+	E
+fi
+
+t "options with a command that is recorded"
+may qemu lines
+if [ -n "$norun" ]; then skip "$norun"; else
+	run atwalk lines --fail-on false-shared --filter 'symbol~lines' lines+40 --format csv --columns symbol,verdict -- ./program
+	out <<-'E'
+		symbol,verdict
+		lines,private
+	E
+	run atwalk lines --fail-on false-shared lines --members --filter 'verdict=false-shared' --format csv --columns offset,size,refs,function -- ./program
+	status 1
+	yes [ "$(sed 's/+0x.*//' "$work/log/out" | sed 1d | sort | paste -sd ' ')" = '0,8,1,main 0,8,300,first 0,8,300,first 8,8,200,second' ]
+	run atwalk lines nosuch -- ./program
+	status 2
+	err_has "'nosuch' is neither a hexadecimal address nor a symbol of"
+	run atwalk lines lines+x -- ./program
+	status 2
+	err_has "lines+x: 'x' is no length"
+fi
+run atwalk lines -- ./no-such-program
+status 3
+err_has "./no-such-program"
+run atwalk lines --by no -- true
+status 2
+err_has "unknown recorder 'no'"
+for words in "lines --by qemu lines:COMMAND is missing: --by RECORDER -- COMMAND" \
+	"lines --from trace -- true:--from cannot be used with COMMAND" \
+	"lines --form csv -- true:--form is about a file: it needs --from" \
+	"lines --:COMMAND is missing"; do
+	# shellcheck disable=SC2086
+	run atwalk ${words%%:*}
+	status 2
+	no_out
+	err_has "atwalk: ${words#*:}"
+done
+
 # The addresses of child's memory, as the documents have them.
 start_child
 tell take 7f9a00400000 8192
