@@ -4,6 +4,7 @@
 
 #include "kmap.h"
 #include "kmap/lib/compress.h"
+#include "kmap/lib/to_references.h"
 #include "kmap/lib/write.h"
 #include "output/outfile.h"
 
@@ -12,11 +13,14 @@ struct convert_opts {
 	bool zstd;
 };
 
-enum { TO_OWN = KMAP_VERSIONS }; /* atwalk's own format, based on version 4 */
+enum {
+	TO_OWN = KMAP_VERSIONS,  /* atwalk's own format, based on version 4 */
+	TO_REFERENCES,           /* no KMAP: for `atwalk lines` */
+};
 
 static const struct opt_choice to_choices[] = {
 	{ "v1", KMAP_V1 }, { "v2", KMAP_V2 }, { "v3", KMAP_V3 }, { "v4", KMAP_V4 },
-	{ "comp", KMAP_COMPRESSED }, { "atwalk", TO_OWN }, { 0 }
+	{ "comp", KMAP_COMPRESSED }, { "atwalk", TO_OWN }, { "references", TO_REFERENCES }, { 0 }
 };
 
 static const struct opt options[] = {
@@ -35,8 +39,10 @@ static int convert_check(const struct convert_opts *o, int argc)
 	if (argc != 1)
 		return usage_error("kmap convert", argc ? "too many arguments; expected one FILE"
 							   : "FILE is missing");
+	if (o->to == TO_REFERENCES && o->zstd)
+		return usage_error("kmap convert", "--zstd cannot be used with --to references");
 	if (!o->to)
-		return usage_error("kmap convert", "--to is missing: v1, v2, v3, v4, comp or atwalk");
+		return usage_error("kmap convert", "--to is missing: v1, v2, v3, v4, comp, atwalk or references");
 	return EXIT_COMPLETE;
 }
 
@@ -94,6 +100,33 @@ static int convert_merge(const struct common *c, const char *name,
 	return status;
 }
 
+static int convert_references(const struct common *c, const char *name, const struct outfile *t)
+{
+	struct kmap_references *k = NULL;
+	struct kmap_summary summary = { 0 };
+	struct atw_err err = { 0 };
+	struct kmap_sink sink;
+	uint64_t lost;
+	int status;
+
+	if (kmap_references_open(t->fd, &k, &err) < 0)
+		return print_error(&err);
+	sink = kmap_references_sink(k);
+	status = kmap_source(c, name, &sink, name, &summary);
+	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
+		if (kmap_references_end(k, &summary, &err) < 0) {
+			atw_err_wrap(&err, "%s", outfile_name(t));
+			status = print_error(&err);
+		}
+		lost = kmap_references_placeless(k);
+		if (lost)
+			print_warning(c, "%s: %" PRIu64 " access%s to objects of more than 64 bytes left out: where in them is not recorded",
+				      name, lost, lost == 1 ? "" : "es");
+	}
+	kmap_references_close(k);
+	return status;
+}
+
 static int convert(const struct common *c, const struct convert_opts *o, const char *name,
 		   const struct outfile *t)
 {
@@ -134,7 +167,9 @@ static int convert_run(const struct common *c, void *opts, int argc, char **argv
 		return status;
 	if (outfile_open_private(c->output, &t, &err) < 0)
 		return print_error(&err);
-	if (kmap_is_packed(c, o->zstd) && isatty(t.fd))
+	if (o->to == TO_REFERENCES)
+		status = convert_references(c, argv[0], &t);
+	else if (kmap_is_packed(c, o->zstd) && isatty(t.fd))
 		status = usage_error("kmap convert", "refusing to write compressed data to a terminal; use -o FILE");
 	else
 		status = convert(c, o, argv[0], &t);
@@ -152,7 +187,8 @@ const struct command kmap_convert = {
 	.about =
 		"Writes a KMAP in the format of one version of Memorizer (v1 to v4), in\n"
 		"uSCOPE's compressed format (comp), or in the format of `kmap record`\n"
-		"(atwalk), which can hold the records of all others. Records that the format\n"
+		"(atwalk), which can hold the records of all others, or the memory references\n"
+		"in it as `atwalk lines` reads them (references). Records that the format\n"
 		"cannot hold are dropped and counted on standard error.",
 	.common = OPT_COMMON_OUTPUT | OPT_COMMON_PROGRESS,
 	.options = options,

@@ -97,6 +97,31 @@ run atwalk kmap convert --to v4 -o none.kmap "$k/used.kmap"
 err_has "version 4 cannot hold: heat of lines (1), header lines (5), times of accesses (6), names of functions (1)"
 yes [ "$(grep -c '^#' none.kmap)" = 0 ]
 
+t "memory references for atwalk lines: of lines, and of objects that fit into one"
+run atwalk kmap convert --to references -o used.refs "$k/used.kmap"
+err_is "atwalk: *used.kmap: 5 accesses to objects of more than 64 bytes left out: where in them is not recorded"
+run atwalk lines --from used.refs --columns address,refs,reads,writes,threads,verdict --format csv
+out <<'E'
+address,refs,reads,writes,threads,verdict
+0xffff888000001000,1,0,1,,undecided
+0xffff888000002000,2,1,1,1,private
+0xffff888000002040,3,3,0,,undecided
+0xffff888000003000,1,0,1,1,private
+E
+sed 's/mode instance/mode site/' "$k/own.kmap" >site.kmap
+run atwalk kmap convert --to references site.kmap
+status 3
+err_has "an object of this KMAP stands for all of its site"
+run atwalk kmap convert --to references "$k/uscope.cmap.comp"
+status 3
+err_has "an object of a compressed KMAP stands for all of its site"
+sed 's/mode instance/mode sample/' "$k/own.kmap" >part.kmap
+run atwalk kmap convert -q --to references -o part.refs part.kmap
+yes grep -qx '# counts sampled' part.refs
+run atwalk kmap convert --to references --zstd "$k/own.kmap"
+status 2
+err_has "--zstd cannot be used with --to references"
+
 t "a conversion that loses names of functions or the mark of a sample is reported"
 sed 's/mode instance/mode sample/' "$k/own.kmap" >sample.kmap
 run atwalk kmap convert --to v4 --output callers.kmap "$k/v3.cmap"
@@ -514,7 +539,7 @@ fi
 t "mistakes of convert"
 run atwalk kmap convert "$k/v1.kmap"
 status 2
-err_has "--to is missing: v1, v2, v3, v4, comp or atwalk"
+err_has "--to is missing: v1, v2, v3, v4, comp, atwalk or references"
 run atwalk kmap convert --to v5 "$k/v1.kmap"
 status 2
 err_has "--to: 'v5' is not one of v1|v2|v3|v4|comp|atwalk"
