@@ -17,7 +17,7 @@ enum annotate_col {
 };
 #define ACOL(c) ((uint64_t)1 << (c))
 
-/* What can be told of an address: states of listings, and one more. */
+/* What is known of an address: states of listings, and one more. */
 enum { ANNOTATE_UNREADABLE = STATE_REPEAT + 1, ANNOTATE_STATES };
 extern const struct atw_names annotate_states;
 
@@ -70,7 +70,7 @@ struct annotate_group {
 };
 
 struct annotate_sums {
-	struct table table;      /* of groups, by a hash of what tells them apart */
+	struct table table;      /* of groups, by a hash of what they differ in */
 	struct annotate_group *group;
 	size_t n, cap;
 	uint64_t smallest;       /* bytes of a page */

@@ -92,7 +92,7 @@ static uint64_t annotate_group_key(const struct annotate_group *g)
 	return hash_two(hash_two(g->pid, g->start), hash_two(g->page, bits));
 }
 
-/* What of a reference tells its group apart; the names are not yet copied. */
+/* What the groups of references differ in; the names are not yet copied. */
 static struct annotate_group annotate_group_of(const struct annotate_sums *s,
 					       const struct annotate_ref *a)
 {
