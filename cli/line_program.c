@@ -38,12 +38,14 @@ static int line_program_word(const struct line_program *p, const char *word, siz
 {
 	struct elfsyms_symbol s;
 	char name[256];
+	const char *const names[] = { name };
+	bool have = false;
 
 	*ret_size = 0;
 	if (num_hex(word, len, ret))
 		return ATW_OK;
 	snprintf(name, sizeof(name), "%.*s", (int)(len < 255 ? len : 255), word);
-	if (!p->syms.n || elfsyms_find(&p->syms, name, ret) < 0)
+	if (!p->syms.n || !elfsyms_find_many(&p->syms, names, ret, &have, 1))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "'%s' is neither a hexadecimal address nor a symbol of %s",
 				   name, p->file.path);
