@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "linux/kernel.h"
 #include "base/table.h"
-#include "kmap/lib/live_pmu.h"
+#include "host/live_pmu.h"
 #include "kmap/lib/live_sample.h"
 #include "host/host.h"
 #include "kmap/lib/format.h"
@@ -327,7 +327,7 @@ struct live_sums live_recorder_sums(const struct live_recorder *r)
 
 static int live_record_open_sampler(struct live_recorder *r)
 {
-	if (r->o.rate && live_pmu_open("/sys/bus/event_source/devices", r->o.rate, &r->pmu,
+	if (r->o.rate && live_pmu_open("/sys/bus/event_source/devices", 0, r->o.rate, &r->pmu,
 				       &r->sums.why) == ATW_OK)
 		return ATW_OK;
 	return live_sample_open(&r->edges, r->o.period, &r->sample, &r->sums.why);

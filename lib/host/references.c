@@ -9,7 +9,7 @@
 #include "host/references_backends.h"
 
 const struct references_backend *const references_backends[] = {
-	&references_qemu, &references_watch, &references_step,
+	&references_pmu, &references_qemu, &references_watch, &references_step,
 };
 const size_t references_nbackends = ARRAY_SIZE(references_backends);
 

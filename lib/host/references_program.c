@@ -13,6 +13,7 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -173,6 +174,31 @@ int references_program_start(const struct references_program *p, char *const arg
 	rec->has_load = references_program_loaded(pid, p, &rec->load);
 	*ret = pid;
 	return ATW_OK;
+}
+
+int references_program_follow(pid_t pid, int (*fn)(void *arg, struct atw_err *err), void *arg,
+			      int *status, struct atw_err *err)
+{
+	static const struct timespec moment = { 0, 500000 };
+	int r = ATW_OK;
+
+	if (ptrace(PTRACE_DETACH, pid, NULL, NULL) < 0)
+		return atw_err_set(err, ATW_E_IO, "cannot start the program: %s", strerror(errno));
+	while (r == ATW_OK) {
+		siginfo_t info = { 0 };
+
+		/* It stays a zombie, so that after a failure of fn its PID is still its own. */
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno != EINTR)
+			return atw_err_set(err, ATW_E_IO, "cannot wait for the program: %s",
+					   strerror(errno));
+		r = fn(arg, err);
+		if (r == ATW_OK && info.si_pid == pid) {
+			waitpid(pid, status, 0);
+			return ATW_OK;
+		}
+		nanosleep(&moment, NULL);
+	}
+	return r;
 }
 
 void references_program_kill(pid_t pid, int *status)

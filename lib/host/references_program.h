@@ -24,6 +24,12 @@ int references_program_find(const char *name, struct references_program *ret,
  */
 int references_program_start(const struct references_program *p, char *const argv[],
 			     struct trace_recording *rec, pid_t *ret, struct atw_err *err);
+/*
+ * Lets it run, not traced, and calls fn again and again until it has ended, and once after
+ * that. *status is that of waitpid(2).
+ */
+int references_program_follow(pid_t pid, int (*fn)(void *arg, struct atw_err *err), void *arg,
+			      int *status, struct atw_err *err);
 /* Kills it if it has not ended; *status is that of waitpid(2). */
 void references_program_kill(pid_t pid, int *status);
 

@@ -6,14 +6,7 @@
  * One breakpoint of a word counts writes and another one both. An instruction that reads
  * and writes hits each of them once, and is therefore counted as a write.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/live_watch.h"
@@ -66,8 +59,9 @@ static int watch_place(struct watch_run *x, const struct references_range *v, si
 	return ATW_OK;
 }
 
-static int watch_drain(struct watch_run *x, struct atw_err *err)
+static int watch_drain(void *arg, struct atw_err *err)
 {
+	struct watch_run *x = arg;
 	struct live_hit hit;
 
 	while (live_watch_next(x->w, &hit)) {
@@ -86,27 +80,6 @@ static int watch_drain(struct watch_run *x, struct atw_err *err)
 			return atw_err_nomem(err);
 	}
 	return ATW_OK;
-}
-
-static int watch_wait(struct watch_run *x, pid_t pid, int *status, struct atw_err *err)
-{
-	static const struct timespec moment = { 0, 500000 };
-	int r = ATW_OK;
-
-	if (ptrace(PTRACE_DETACH, pid, NULL, NULL) < 0)
-		return atw_err_set(err, ATW_E_IO, "cannot start the program: %s", strerror(errno));
-	while (r == ATW_OK) {
-		pid_t ended = waitpid(pid, status, WNOHANG);
-
-		r = watch_drain(x, err);
-		if (ended == pid)
-			return r;
-		if (ended < 0 && errno != EINTR)
-			return atw_err_set(err, ATW_E_IO, "cannot wait for the program: %s",
-					   strerror(errno));
-		nanosleep(&moment, NULL);
-	}
-	return r;
 }
 
 static int watch_emit(const struct watch_run *x, const struct references_sink *sink,
@@ -142,7 +115,7 @@ static int watch_record(struct watch_run *x, pid_t pid, const struct references_
 	if (r == ATW_OK)
 		r = watch_place(x, range, o->nranges, err);
 	if (r == ATW_OK)
-		r = watch_wait(x, pid, status, err);
+		r = references_program_follow(pid, watch_drain, x, status, err);
 	if (r < 0)
 		references_program_kill(pid, status);
 	else

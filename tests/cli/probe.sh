@@ -8,7 +8,7 @@
 
 t "every capability has a row"
 run atwalk probe --pid $$ --format csv --columns capability,allowed
-yes [ "$(wc -l <"$work/log/out")" = 14 ]
+yes [ "$(wc -l <"$work/log/out")" = 15 ]
 yes [ "$(sed 1d "$work/log/out" | grep -cvE ',(yes|no)$')" = 0 ]
 yes grep -qx 'all processes,yes' "$work/log/out"
 

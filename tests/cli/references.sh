@@ -228,6 +228,17 @@ if [ -n "$why" ]; then skip "$why"; else
 	err_is 'references: cannot watch all of memory: a range is missing'
 fi
 
+# ---- pmu ----
+
+may pmu
+t "pmu: samples, and never said to be exact"
+if [ -n "$why" ]; then skip "$why"; else
+	run "$tool" -p 1000 -o rec -f "$(words lines 0 31)" pmu ./lines 1000
+	err_has ' references'
+	yes grep -qx '# counts sampled' rec
+	yes grep -q '^[0-9a-f]' rec
+fi
+
 # Around signals: by both, with the same result.
 for recorder in qemu step; do
 	may $recorder

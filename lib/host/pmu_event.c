@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kmap/lib/pmu_event.h"
+#include "host/pmu_event.h"
 
 #include <string.h>
 

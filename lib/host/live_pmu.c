@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/bytes.h"
-#include "kmap/lib/live_pmu.h"
+#include "host/live_pmu.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "kmap/lib/pmu_event.h"
+#include "host/pmu_event.h"
 #include "host/live_ring.h"
+#include "trace/sample.h"
 
 /* PMUs that sample data addresses, and their events. */
 static const struct unit {
@@ -38,6 +39,9 @@ struct source {
 };
 
 struct live_pmu {
+	pid_t pid;                       /* 0: the kernel */
+	uint64_t type;                   /* sample_type of all events */
+	uint64_t scale;
 	struct source *source;           /* of each CPU and event */
 	size_t n;
 	struct source *last;             /* the one of the last returned touch */
@@ -97,9 +101,10 @@ static int pmu_read_event(const char *devices, const char *unit, const char *nam
 
 /* ---- events ---- */
 
-static int pmu_open_event(const struct perf_event_attr *a, unsigned cpu, int group)
+static int pmu_open_event(const struct perf_event_attr *a, pid_t pid, unsigned cpu, int group)
 {
-	return (int)syscall(__NR_perf_event_open, a, -1, (int)cpu, group, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(__NR_perf_event_open, a, pid ? pid : -1, (int)cpu, group,
+			    PERF_FLAG_FD_CLOEXEC);
 }
 
 /* ATW_E_NONE: the CPU is offline, or a kind of core that is not of this unit. */
@@ -110,8 +115,8 @@ static int pmu_open_source(struct live_pmu *p, const struct perf_event_attr *a,
 	struct source *s = &p->source[p->n];
 	int r;
 
-	s->leader = leader ? pmu_open_event(leader, cpu, -1) : -1;
-	s->fd = leader && s->leader < 0 ? -1 : pmu_open_event(a, cpu, s->leader);
+	s->leader = leader ? pmu_open_event(leader, p->pid, cpu, -1) : -1;
+	s->fd = leader && s->leader < 0 ? -1 : pmu_open_event(a, p->pid, cpu, s->leader);
 	if (s->fd < 0) {
 		int error = errno;
 
@@ -138,13 +143,18 @@ static int pmu_open_unit(struct live_pmu *p, const char *devices, const struct u
 		struct perf_event_attr a = {
 			.size = sizeof(a), .sample_period = period, .disabled = 1,
 			.precise_ip = (unsigned)u->precise & 3,
-			.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-				PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC,
-			/* IBS cannot leave out user space by itself: then we do. */
-			.exclude_user = u->precise != 0, .exclude_hv = u->precise != 0,
+			.sample_type = p->type,
+			/* IBS cannot leave out the kernel or user space by itself: then we do. */
+			.exclude_user = !p->pid && u->precise, .exclude_hv = u->precise != 0,
+			.exclude_kernel = p->pid && u->precise,
+			.inherit = p->pid != 0, .inherit_thread = p->pid != 0,
 			.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 			.watermark = 1, .wakeup_watermark = UINT32_MAX,
-		}, leader = { .size = sizeof(leader), .disabled = 1, .exclude_user = 1 };
+		}, leader = {
+			.size = sizeof(leader), .disabled = 1, .exclude_user = !p->pid,
+			.exclude_kernel = p->pid != 0, .inherit = p->pid != 0,
+			.inherit_thread = p->pid != 0,
+		};
 		int r = pmu_read_event(devices, u->name, u->event[i], &a, err);
 		bool leads = r == ATW_OK && u->leader[i] &&
 			     pmu_read_event(devices, u->name, u->leader[i], &leader,
@@ -175,7 +185,7 @@ static void pmu_close_sources(struct live_pmu *p)
 	p->n = 0;
 }
 
-int live_pmu_open(const char *devices, uint64_t period, struct live_pmu **ret,
+int live_pmu_open(const char *devices, pid_t pid, uint64_t period, struct live_pmu **ret,
 		  struct atw_err *err)
 {
 	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -188,7 +198,12 @@ int live_pmu_open(const char *devices, uint64_t period, struct live_pmu **ret,
 		free(p);
 		return atw_err_nomem(err);
 	}
+	p->pid = pid;
+	p->type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+		  PERF_SAMPLE_DATA_SRC | (pid ? PERF_SAMPLE_WEIGHT | PERF_SAMPLE_PHYS_ADDR : 0);
 	for (size_t i = 0; i < ARRAY_SIZE(units) && r < 0; i++) {
+		/* IBS samples one of so many operations of all kinds. */
+		p->scale = units[i].precise ? period : 0;
 		r = pmu_open_unit(p, devices, &units[i], period, err);
 		if (r < 0)
 			pmu_close_sources(p);
@@ -214,25 +229,20 @@ void live_pmu_close(struct live_pmu *p)
 
 /* ---- touches ---- */
 
-/* In the order of perf_event_open(2). */
-struct pmu_sample {
-	struct perf_event_header header;
-	uint64_t ip;
-	uint32_t tgid, pid;
-	uint64_t time, va, source;
-};
-
-/* false: no touch of the kernel's own memory. */
-static bool pmu_read_sample(const struct pmu_sample *s, struct live_touch *ret)
+/* false: no touch of the memory that is looked at. */
+static bool pmu_read_sample(const struct live_pmu *p, struct atw_blob record,
+			    struct live_touch *ret)
 {
-	union perf_mem_data_src source = { .val = s->source };
+	struct trace_ref ref;
 
-	if ((int64_t)s->va >= 0 || (int64_t)s->ip >= 0 ||
-	    !(source.mem_op & (PERF_MEM_OP_LOAD | PERF_MEM_OP_STORE)))
+	if (trace_sample_decode(p->type, record, &ref, NULL) != ATW_OK ||
+	    (ref.kind != TRACE_KIND_READ && ref.kind != TRACE_KIND_WRITE &&
+	     ref.kind != TRACE_KIND_BOTH) ||
+	    (p->pid ? (int64_t)ref.ip < 0 : (int64_t)ref.address >= 0 || (int64_t)ref.ip >= 0))
 		return false;
 	*ret = (struct live_touch){
-		.time = s->time, .ip = s->ip, .va = s->va, .pid = s->pid,
-		.write = source.mem_op & PERF_MEM_OP_STORE,
+		.time = ref.time, .ip = ref.ip, .va = ref.address, .pid = ref.tid,
+		.write = ref.kind != TRACE_KIND_READ, .ref = ref,
 	};
 	return true;
 }
@@ -241,13 +251,14 @@ static const struct live_touch *pmu_head_of(struct live_pmu *p, struct source *s
 {
 	union {
 		struct perf_event_header header;
-		struct pmu_sample sample;
+		uint64_t words[32];
 		struct { struct perf_event_header header; uint64_t id, n; } lost;
 	} u;
 
 	while (!s->has_head && live_ring_next(&s->ring, &u, sizeof(u))) {
-		if (u.header.type == PERF_RECORD_SAMPLE && u.header.size >= sizeof(u.sample))
-			s->has_head = pmu_read_sample(&u.sample, &s->head);
+		if (u.header.type == PERF_RECORD_SAMPLE && u.header.size <= sizeof(u))
+			s->has_head = pmu_read_sample(p, (struct atw_blob){ &u, u.header.size },
+						      &s->head);
 		else if (u.header.type == PERF_RECORD_LOST)
 			p->lost += u.lost.n;
 	}
@@ -270,6 +281,11 @@ const struct live_touch *live_pmu_next(struct live_pmu *p, uint64_t until)
 		p->last = &p->source[i];
 	}
 	return first;
+}
+
+uint64_t live_pmu_scale(const struct live_pmu *p)
+{
+	return p->scale;
 }
 
 uint64_t live_pmu_lost(const struct live_pmu *p)

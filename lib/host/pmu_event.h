@@ -4,8 +4,8 @@
  * numbers that perf_event_open(2) takes. Linux, Documentation/ABI/testing/
  * sysfs-bus-event_source-devices-{events,format}. Pure.
  */
-#ifndef KMAP_PMU_EVENT_H
-#define KMAP_PMU_EVENT_H
+#ifndef HOST_PMU_EVENT_H
+#define HOST_PMU_EVENT_H
 
 #include <atwalk/base.h>
 

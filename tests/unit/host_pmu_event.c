@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "test.h"
 
-#include "kmap/lib/pmu_event.h"
+#include "host/pmu_event.h"
 
 TEST(terms_one_after_the_other)
 {
