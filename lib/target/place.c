@@ -274,8 +274,14 @@ static int place_look_up(struct place_process *p, uint64_t address, struct place
 		place_from_run(p, run, address, ret);
 		return ATW_OK;
 	}
-	ret->have |= r == ATW_END ? PLACE_HAS_STATE : 0;
-	return r == ATW_END ? ATW_OK : r;
+	if (r != ATW_END)
+		return r;
+	/* Of a process that runs, a run has what is absent, too. */
+	if (p->prov->running && address <= p->prov->user_last)
+		return atw_err_set(err, ATW_E_NONE, "process %" PRIu64 " has ended",
+				   p->subject.pid);
+	ret->have |= PLACE_HAS_STATE;
+	return ATW_OK;
 }
 
 static int place_user(struct placer *pl, struct place_process *p, uint64_t address,
@@ -288,8 +294,11 @@ static int place_user(struct placer *pl, struct place_process *p, uint64_t addre
 	p->used = ++pl->clock;
 	if (p->stale)
 		r = place_read_areas(pl, p, err);
-	if (r < 0)
+	if (r < 0) {
+		/* It holds for the other addresses as well. */
+		p->why = *err;
 		return r;
+	}
 	number = address >> p->prov->page_shift;
 	low = address & (((uint64_t)1 << p->prov->page_shift) - 1);
 	s = &pl->slot[(size_t)hash_two(p->serial, number) & (PLACE_PAGES - 1)];
