@@ -177,12 +177,13 @@ static int on_diff(void *arg, const struct kmap_diff_row *r, struct atw_err *err
 static uint64_t differ(const struct kmap_side *a, const struct kmap_side *b)
 {
 	const struct kmap_side side[2] = { *a, *b };
+	const struct kmap_diff_opts all = { 0 };
 	struct atw_err err = { 0 };
 	struct kmap_diff d;
 	uint64_t n = 0;
 
 	FUZZ_CHECK(kmap_diff_init(&d, side, &err) == ATW_OK, "%s", err.text);
-	FUZZ_CHECK(kmap_diff_each(&d, true, on_diff, &n, &err) == ATW_OK, "%s", err.text);
+	FUZZ_CHECK(kmap_diff_each(&d, &all, on_diff, &n, &err) == ATW_OK, "%s", err.text);
 	kmap_diff_deinit(&d);
 	return n;
 }
