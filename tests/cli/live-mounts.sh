@@ -34,7 +34,7 @@ elif grep -q -e '-fsanitize' "$built/flags"; then skip "sanitizers need /proc"
 else
 	alone <<'END'
 mount -t tmpfs none /proc
-probed --filter 'capability!="bpf" and capability!="breakpoints"'
+probed --filter 'capability!="bpf" and capability!="breakpoints" and not capability~"lines by"'
 atwalk pages live:pagemap --pid 1
 echo $?
 atwalk live:pagemap --pid 4194305 1000

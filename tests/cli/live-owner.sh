@@ -66,32 +66,32 @@ alone() {
 t "one process maps it: selected, although page tables may not be read"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
-hold owner 7f9a00000000
-hold other 7f9b00000000
+hold owner 2f9a00000000
+hold other 2f9b00000000
 for way in live:pagemap live; do
 	for command in walk map; do
-		atwalk $command $way 7f9a00001000+8K --format csv --columns address,size,state,task
+		atwalk $command $way 2f9a00001000+8K --format csv --columns address,size,state,task
 		echo $?
 	done
 done
-atwalk live 7f9a00001000 -p -q -o profile.txt --format csv --columns address,state,task
+atwalk live 2f9a00001000 -p -q -o profile.txt --format csv --columns address,state,task
 echo $?; cat profile.txt
 END
 	for _ in live:pagemap live; do
 		cat <<'END'
 address,size,state,task
-0x00007f9a00001000,4096,present,owner
-0x00007f9a00002000,4096,present,owner
+0x00002f9a00001000,4096,present,owner
+0x00002f9a00002000,4096,present,owner
 4
 address,size,state,task
-0x00007f9a00001000,8192,present,owner
+0x00002f9a00001000,8192,present,owner
 4
 END
 	done >want
 	cat >>want <<'END'
 4
 address,state,task
-0x00007f9a00001000,present,owner
+0x00002f9a00001000,present,owner
 END
 	same "$work/log/out" want
 	for way in live:pagemap live; do
@@ -111,26 +111,26 @@ fi
 t "--allow-unreadable: unreadable processes do not change the status"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
-hold owner 7f9a00000000
+hold owner 2f9a00000000
 for command in walk map; do
-	for of in 7f9a00001000 1000; do
+	for of in 2f9a00001000 1000; do
 		atwalk $command live:pagemap $of --allow-unreadable --format csv --columns address,size,state,task
 		echo $?
 	done
-	atwalk $command live:pagemap 7f9a00001000 -q --allow-unreadable -o profile.txt
+	atwalk $command live:pagemap 2f9a00001000 -q --allow-unreadable -o profile.txt
 	grep -c '^not every process could be read: 1 of 3 ' profile.txt
 done
 END
 	out <<'END'
 address,size,state,task
-0x00007f9a00001000,4096,present,owner
+0x00002f9a00001000,4096,present,owner
 0
 address,size,state,task
 0x0000000000001000,,absent,
 1
 1
 address,size,state,task
-0x00007f9a00001000,4096,present,owner
+0x00002f9a00001000,4096,present,owner
 0
 address,size,state,task
 1
@@ -144,11 +144,11 @@ t "each address and range has its own process; all processes were readable"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
 as=
-hold owner 7f9a00000000 7f9c00000000
-hold other 7f9b00000000
-atwalk live:pagemap 7f9b00000000 7f9a00003000 7f9b00003000 1000 --format csv --columns address,state,task
+hold owner 2f9a00000000 2f9c00000000
+hold other 2f9b00000000
+atwalk live:pagemap 2f9b00000000 2f9a00003000 2f9b00003000 1000 --format csv --columns address,state,task
 echo $?
-atwalk map live:pagemap 7f9b00000000+16K 7f9a00000000-7f9b00000000 1000+4K --split rights --format csv --columns address,size,task
+atwalk map live:pagemap 2f9b00000000+16K 2f9a00000000-2f9b00000000 1000+4K --split rights --format csv --columns address,size,task
 echo $?
 atwalk map live:pagemap 1000+4K -q --format csv --columns address
 echo $?
@@ -157,14 +157,14 @@ echo $?
 END
 	out <<'END'
 address,state,task
-0x00007f9b00000000,present,other
-0x00007f9a00003000,present,owner
-0x00007f9b00003000,present,other
+0x00002f9b00000000,present,other
+0x00002f9a00003000,present,owner
+0x00002f9b00003000,present,other
 0x0000000000001000,absent,
 1
 address,size,task
-0x00007f9b00000000,16384,other
-0x00007f9a00000000,16384,owner
+0x00002f9b00000000,16384,other
+0x00002f9a00000000,16384,owner
 0
 address
 1
@@ -172,12 +172,12 @@ address
 1
 END
 	cat >want <<'END'
-atwalk: live:pagemap: 7f9b00000000 is mapped only by process N (other)
-atwalk: live:pagemap: 7f9a00003000 is mapped only by process N (owner)
-atwalk: live:pagemap: 7f9b00003000 is mapped only by process N (other)
+atwalk: live:pagemap: 2f9b00000000 is mapped only by process N (other)
+atwalk: live:pagemap: 2f9a00003000 is mapped only by process N (owner)
+atwalk: live:pagemap: 2f9b00003000 is mapped only by process N (other)
 atwalk: live:pagemap: 1000: no process maps it
-atwalk: live:pagemap: 7f9b00000000+16K is mapped only by process N (other)
-atwalk: live:pagemap: 7f9a00000000-7f9b00000000 is mapped only by process N (owner)
+atwalk: live:pagemap: 2f9b00000000+16K is mapped only by process N (other)
+atwalk: live:pagemap: 2f9a00000000-2f9b00000000 is mapped only by process N (owner)
 atwalk: live:pagemap: 1000+4K: no process maps it
 atwalk: live:pagemap: 1000+4K: no process maps it
 atwalk: live:pagemap: 1000: no process maps it
@@ -188,14 +188,14 @@ fi
 t "several processes map it: they are listed, and no file is left"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
-hold owner 7f9a00000000
-hold other 7f9a00000000
+hold owner 2f9a00000000
+hold other 2f9a00000000
 for command in walk map; do
-	atwalk $command live 7f9a00000000+4K -o profile.txt
+	atwalk $command live 2f9a00000000+4K -o profile.txt
 	echo $?
 done
 as=
-atwalk live:pagemap 7f9a00000000 -p -o profile.txt
+atwalk live:pagemap 2f9a00000000 -p -o profile.txt
 echo $?
 [ -e profile.txt ] || echo nothing
 END
@@ -207,12 +207,12 @@ nothing
 END
 	for _ in walk map; do
 		cat <<'END'
-atwalk: live: 7f9a00000000+4K: 2 processes map it: N (owner), N (other); not every process could be read: 1 of 4 processes: this process may not read them
+atwalk: live: 2f9a00000000+4K: 2 processes map it: N (owner), N (other); not every process could be read: 1 of 4 processes: this process may not read them
         use --pid N to select one of them
 END
 	done >want
 	cat >>want <<'END'
-atwalk: live:pagemap: 7f9a00000000: 2 processes map it: N (owner), N (other)
+atwalk: live:pagemap: 2f9a00000000: 2 processes map it: N (owner), N (other)
         use --pid N to select one of them
 END
 	same said want
@@ -221,21 +221,21 @@ fi
 t "no readable process maps it: the result is partial"
 if [ -n "$why" ]; then skip "$why"; else
 	alone <<'END'
-atwalk live 7f9a00000000 --format csv --columns address,state
+atwalk live 2f9a00000000 --format csv --columns address,state
 echo $?
-atwalk map live 7f9a00000000+4K --format csv --columns address,state
+atwalk map live 2f9a00000000+4K --format csv --columns address,state
 echo $?
 END
 	out <<'END'
 address,state
-0x00007f9a00000000,absent
+0x00002f9a00000000,absent
 4
 address,state
 4
 END
 	for what in '' +4K; do
 		cat <<END
-atwalk: live: 7f9a00000000$what: no process maps it of those that could be read: 1 of 2 processes: this process may not read them
+atwalk: live: 2f9a00000000$what: no process maps it of those that could be read: 1 of 2 processes: this process may not read them
 $denied
 END
 	done >want
