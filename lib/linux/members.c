@@ -46,20 +46,29 @@ void members_hold(const struct members *v, uint64_t base, const enum need_member
 		kmem_hold(v->m, base + first, len);
 }
 
+/* A struct atw_err is large: it is not cleared for each of very many members. */
+static int members_not_there(const struct members *v, uint64_t at, unsigned width,
+			    struct atw_err *err)
+{
+	struct atw_err why = { .status = ATW_E_MISSING };
+
+	kmem_peek(v->m, at, width, &why);
+	return atw_err_set(err, why.status, "%s", why.text);
+}
+
 int member_get(const struct members *v, uint64_t base, enum need_member id,
 	     uint64_t *ret, struct atw_err *err)
 {
 	unsigned width = v->n->width[id] ? v->n->width[id] : 8;
-	struct atw_err why = { .status = ATW_E_MISSING };
 	const void *p;
 	uint64_t at = 0;
 	int r = member_at(v, base, id, &at, err);
 
 	if (r < 0)
 		return r;
-	p = kmem_peek(v->m, at, width, &why);
+	p = kmem_peek(v->m, at, width, NULL);
 	if (!p)
-		return atw_err_set(err, why.status, "%s", why.text);
+		return members_not_there(v, at, width, err);
 	*ret = width == 1 ? *(const unsigned char *)p : width == 2 ? get_le16(p) :
 	       width == 4 ? get_le32(p) : get_le64(p);
 	return ATW_OK;
