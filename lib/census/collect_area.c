@@ -253,7 +253,7 @@ static uint64_t area_ram_pages(struct collect *c, uint64_t pa, uint64_t most)
 	if (!c->ram.n)
 		return most;
 	e = extents_find(&c->ram, pa);
-	left = e ? (e->len - (pa - e->start)) / c->page : 0;
+	left = e ? (e->len - (pa - e->start)) >> c->p->page_shift : 0;
 	return left < most ? left : most;
 }
 
@@ -330,9 +330,14 @@ struct area_place {
 static void area_place_pass(const struct collect *c, const struct page_run *r,
 			    struct area_place *at, uint64_t pages)
 {
-	uint64_t off = at->off + pages * c->page;
+	uint64_t off = at->off + (pages << c->p->page_shift);
 
 	at->left -= pages;
+	/* Slots are mostly a page each, and divisions slow. */
+	if (r->slot == c->page) {
+		at->i += (uint32_t)pages;
+		return;
+	}
 	at->i += (uint32_t)(off / r->slot);
 	at->off = off % r->slot;
 }
@@ -341,10 +346,11 @@ static void area_place_pass(const struct collect *c, const struct page_run *r,
 static uint64_t area_neighbours(const struct collect *c, const struct page_run *r,
 				const struct area_place *at, uint64_t most)
 {
-	uint64_t n = (r->slot - at->off) / c->page;
+	const uint64_t each = r->slot >> c->p->page_shift;
+	uint64_t n = each - (at->off >> c->p->page_shift);
 
 	for (uint32_t i = at->i; n < most && r->pa[i + 1] == r->pa[i] + r->slot; i++)
-		n += r->slot / c->page;
+		n += each;
 	return n < most ? n : most;
 }
 
@@ -386,13 +392,13 @@ static int area_mapped(struct collect *c, const struct page_run *r,
 {
 	const uint32_t soon = c->p->counted ? COUNTS_SOON : UINT32_MAX;
 	struct area_known k;
-	struct area_place at = {
-		(uint32_t)((first - r->va) / r->slot),
-		(first - r->va) % r->slot,
-		one.pages,
-	};
+	struct area_place at = { .left = one.pages };
 	int rc = ATW_OK;
 
+	if (first != r->va) {
+		at.i = (uint32_t)((first - r->va) / r->slot);
+		at.off = (first - r->va) % r->slot;
+	}
 	one.entry = CAPTURE_PRESENT;
 	if (r->have & RUN_RIGHTS)
 		one.entry |= (r->rights & (ATW_UR | ATW_UW | ATW_UX) ? CAPTURE_USER : 0u) |
@@ -495,7 +501,7 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 	if (r->state == PAGE_ABSENT)
 		return ATW_OK;
 	one = (struct capture_run){
-		.va = first, .pages = (last - first) / c->page + 1,
+		.va = first, .pages = ((last - first) >> c->p->page_shift) + 1,
 		.has = r->have & RUN_MAP ? CAPTURE_M_MAP : 0, .map = r->map,
 	};
 	if (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE)
