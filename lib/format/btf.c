@@ -123,7 +123,6 @@ uint64_t btf_length(struct atw_blob head)
 static int btf_number_types(struct btf *b, struct atw_err *err)
 {
 	size_t cap = 0;
-	uint64_t off = 0;
 
 	/*
 	 * Types of most kernels have 24 bytes on average; array_reserve() may double the
@@ -134,28 +133,29 @@ static int btf_number_types(struct btf *b, struct atw_err *err)
 	b->first = b->n = b->base ? b->base->n : 0;
 	if (!b->base)
 		b->at[b->n++] = 0;       /* void */
-	while (off < b->types.len) {
-		const char *p = blob_at(b->types, off, TYPE);
+	/* Very many types: each is touched once, and nothing is called for it. */
+	for (uint64_t off = 0, len; off < b->types.len; off += len) {
+		const char *p = (const char *)b->types.data + off;
+		const uint64_t left = b->types.len - off;
 		struct type t = { 0 };
-		uint64_t len;
 
-		if (p)
+		if (left >= TYPE)
 			t = btf_type_at(p);
-		if (p && (t.kind == BTF_VOID || t.kind >= BTF_KINDS))
+		if (left >= TYPE && (t.kind == BTF_VOID || t.kind >= BTF_KINDS))
 			return atw_err_set(err, ATW_E_UNSUPPORTED,
 					   "BTF type %u is of kind %u, which is not known",
 					   b->n, t.kind);
 		len = TYPE + tail[t.kind].fixed + (uint64_t)tail[t.kind].each * t.vlen;
-		if (!blob_at(b->types, off, len))
+		if (len > left)
 			return atw_err_set(err, ATW_E_DAMAGED,
 					   "BTF type %u at 0x%llx reaches out of the section of types",
 					   b->n, (unsigned long long)off);
 		if (b->n == UINT32_MAX ||
-		    !array_reserve((void **)&b->at, &cap, (size_t)(b->n - b->first) + 1,
-				   sizeof(*b->at)))
+		    (b->n - b->first >= cap &&
+		     !array_reserve((void **)&b->at, &cap, (size_t)(b->n - b->first) + 1,
+				    sizeof(*b->at))))
 			return atw_err_nomem(err);
 		b->at[b->n++ - b->first] = (uint32_t)off;
-		off += len;
 	}
 	return ATW_OK;
 }
@@ -234,20 +234,39 @@ int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
 	return w.id ? ATW_OK : ATW_E_MISSING;
 }
 
+uint32_t btf_next(const struct btf *b, uint32_t id, uint32_t kinds)
+{
+	while (id < b->n && !(kinds >> btf_type_of(b, id).kind & 1))
+		id++;
+	return id;
+}
+
+/* Kinds of those that are not found yet. */
+static uint32_t btf_kinds_left(const struct btf_wanted *w, size_t n)
+{
+	uint32_t kinds = 0;
+
+	for (size_t i = 0; i < n; i++)
+		kinds |= w[i].id ? 0 : (uint32_t)1 << w[i].kind;
+	return kinds;
+}
+
 void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n)
 {
-	size_t left = n;
+	uint32_t kinds;
 
 	for (size_t i = 0; i < n; i++)
 		w[i].id = 0;
-	for (uint32_t id = 1; id < b->n && left; id++) {
+	kinds = btf_kinds_left(w, n);
+	for (uint32_t id = 1; kinds && (id = btf_next(b, id, kinds)) < b->n; id++) {
 		struct type t = btf_type_of(b, id);
+		const char *name = btf_string_at(b, t.name);
 
 		for (size_t i = 0; i < n; i++)
-			if (w[i].kind == t.kind && !w[i].id &&
-			    !strcmp(btf_string_at(b, t.name), w[i].name)) {
+			if (w[i].kind == t.kind && !w[i].id && name[0] == w[i].name[0] &&
+			    !strcmp(name, w[i].name)) {
 				w[i].id = id;
-				left--;
+				kinds = btf_kinds_left(w, n);
 			}
 	}
 }

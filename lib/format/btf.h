@@ -57,6 +57,9 @@ void btf_deinit(struct btf *b);
 enum btf_kind btf_kind(const struct btf *b, uint32_t id);
 const char *btf_name(const struct btf *b, uint32_t id);
 
+/* The first type from this id on whose kind has its bit in `kinds`; b->n: there is none. */
+uint32_t btf_next(const struct btf *b, uint32_t id, uint32_t kinds);
+
 /*
  * The first type of this kind and name: a struct, or a BTF_FUNC, whose id BPF programs
  * use to call a kernel function. ATW_E_MISSING: there is none.

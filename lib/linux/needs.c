@@ -134,14 +134,17 @@ static void needs_on_enumerator(void *arg, const char *name, int64_t value)
 static void needs_look_at_all(const struct btf *b, struct name_index *types,
 			      struct const_search *cs)
 {
-	for (uint32_t id = 1; id < b->n; id++) {
+	const uint32_t enums = 1u << BTF_ENUM | 1u << BTF_ENUM64,
+		       named = 1u << BTF_STRUCT | 1u << BTF_UNION | 1u << BTF_TYPEDEF;
+
+	for (uint32_t id = 1; (id = btf_next(b, id, enums | named)) < b->n; id++) {
 		enum btf_kind kind = btf_kind(b, id);
 		struct name_entry *w;
 
-		if (kind == BTF_ENUM || kind == BTF_ENUM64)
+		if (enums >> kind & 1) {
 			btf_enumerators(b, id, needs_on_enumerator, cs);
-		if (kind != BTF_STRUCT && kind != BTF_UNION && kind != BTF_TYPEDEF)
 			continue;
+		}
 		w = wanted_find(types, btf_name(b, id));
 		/* A struct has precedence over a typedef of the same name. */
 		if (w && (!w->id || (kind == BTF_STRUCT && btf_kind(b, (uint32_t)w->id) != BTF_STRUCT)))

@@ -112,7 +112,7 @@ struct name_entry {
 struct name_index {
 	struct name_entry *v;
 	size_t n, cap;
-	bool first[256];         /* first letters of all names */
+	bool first[1024];        /* by a hash of the first two letters: does a name begin so? */
 };
 
 /* The next alternative of "a.b|c.d" as text in buf; NULL after the last. */

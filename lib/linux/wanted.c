@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 
 const char *wanted_alternative(const char *names, char *buf, size_t len)
 {
@@ -16,6 +17,13 @@ const char *wanted_alternative(const char *names, char *buf, size_t len)
 		return NULL;
 	snprintf(buf, len, "%.*s", (int)n, names);
 	return names + n + (names[n] == '|');
+}
+
+/* Most of very many names are no wanted one, as their first two letters show. */
+static size_t wanted_begins(const struct name_index *l, const char *name)
+{
+	return ((unsigned char)name[0] * 31u + (name[0] ? (unsigned char)name[1] : 0)) %
+	       ARRAY_SIZE(l->first);
 }
 
 bool wanted_add(struct name_index *l, const char *names, uint16_t owner)
@@ -32,7 +40,7 @@ bool wanted_add(struct name_index *l, const char *names, uint16_t owner)
 		place++;
 		*w = (struct name_entry){.owner = owner, .place = place};
 		snprintf(w->name, sizeof(w->name), "%.*s", (int)strcspn(buf, "."), buf);
-		l->first[(unsigned char)w->name[0]] = true;
+		l->first[wanted_begins(l, w->name)] = true;
 	}
 	return true;
 }
@@ -58,7 +66,7 @@ void wanted_settle(struct name_index *l)
 
 struct name_entry *wanted_find(const struct name_index *l, const char *name)
 {
-	if (!l->first[(unsigned char)name[0]])
+	if (!l->first[wanted_begins(l, name)])
 		return NULL;
 	return bsearch(name, l->v, l->n, sizeof(*l->v), wanted_by_name);
 }

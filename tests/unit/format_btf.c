@@ -69,6 +69,10 @@ TEST(finds_types_by_kind_and_name)
 	CHECK_STR(btf_name(&b, LAST + 1), "");
 	CHECK_EQ(btf_kind(&b, PTR), BTF_PTR);
 	CHECK_EQ(btf_kind(&b, UINT32_MAX), BTF_VOID);
+	CHECK_EQ(btf_next(&b, 1, 1u << BTF_UNION | 1u << BTF_FUNC), UNION);
+	CHECK_EQ(btf_next(&b, UNION, 1u << BTF_UNION | 1u << BTF_FUNC), UNION);
+	CHECK_EQ(btf_next(&b, UNION + 1, 1u << BTF_UNION | 1u << BTF_FUNC), FUNC);
+	CHECK_EQ(btf_next(&b, FUNC + 1, 1u << BTF_FUNC), b.n);
 	btf_deinit(&b);
 	maker_free(&m);
 }
