@@ -323,6 +323,7 @@ static int area_mapped_page(struct collect *c, const struct page_run *r, uint32_
 /* A position in a run of pages. */
 struct area_place {
 	uint32_t i;
+	uint32_t soon;               /* counts of the slots before it are fetched */
 	uint64_t off;                /* from the start of slot i */
 	uint64_t left;               /* pages */
 };
@@ -340,6 +341,16 @@ static void area_place_pass(const struct collect *c, const struct page_run *r,
 	}
 	at->i += (uint32_t)(off / r->slot);
 	at->off = off % r->slot;
+}
+
+/* Frames of a process are scattered: their counts are fetched some slots ahead. */
+static void area_place_soon(const struct collect *c, const struct page_run *r,
+			    struct area_place *at)
+{
+	const uint32_t end = r->count - at->i > COUNTS_SOON ? at->i + COUNTS_SOON : r->count;
+
+	for (; at->soon < end; at->soon++)
+		counts_soon(&c->p->counts, r->pa[at->soon] >> c->p->page_shift);
 }
 
 /* Number of pages from there on with contiguous frames, at most `most`. */
@@ -367,6 +378,7 @@ static int area_mapped_alike(struct collect *c, const struct page_run *r,
 	int rc = ATW_OK;
 
 	for (; most && rc == ATW_OK; most -= n) {
+		area_place_soon(c, r, at);
 		pa = r->pa[at->i] + at->off;
 		n = area_ram_pages(c, pa, area_neighbours(c, r, at, most));
 		/* Repetitions of the same frame are a run of another kind. */
@@ -390,7 +402,6 @@ static int area_mapped_alike(struct collect *c, const struct page_run *r,
 static int area_mapped(struct collect *c, const struct page_run *r,
 		       struct capture_run one, uint64_t first, struct atw_err *err)
 {
-	const uint32_t soon = c->p->counted ? COUNTS_SOON : UINT32_MAX;
 	struct area_known k;
 	struct area_place at = { .left = one.pages };
 	int rc = ATW_OK;
@@ -420,12 +431,9 @@ static int area_mapped(struct collect *c, const struct page_run *r,
 	}
 	one.pages = 1;
 	k.more = 0;
-	/* Prefetched while the facts are looked up. */
-	for (uint32_t i = 0; c->p->counted && i < 4 && i < r->count - at.i; i++)
-		counts_soon(&c->p->counts, r->pa[at.i + i] >> c->p->page_shift);
+	at.soon = c->p->counted ? at.i : UINT32_MAX;
 	while (at.left && rc == ATW_OK) {
-		if (r->count - at.i > soon)
-			counts_soon(&c->p->counts, r->pa[at.i + soon] >> c->p->page_shift);
+		area_place_soon(c, r, &at);
 		rc = area_mapped_page(c, r, at.i, at.off, &one, &k, err);
 		area_place_pass(c, r, &at, 1);
 		if (rc == ATW_OK && k.more && !k.stale && !(c->o->raw && r->word))

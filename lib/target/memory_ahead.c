@@ -84,6 +84,7 @@ bool walk_soon(struct memory_pages *c, uint64_t pfn)
 		s->off = look_times(run);
 		if (look_class(run) == LOOK_SPECIAL)
 			continue;
+		counts_soon(&w->p.counts, look_pfn(run));
 		took = memory_ahead_soon_add(w, run, off, SOON_MOST - n);
 		s->off = off + took;
 		n += look_order(run) ? 2 * took : took;
