@@ -132,6 +132,7 @@ TEST(types_in_memory_full_of_their_beginnings)
 	CHECK(!types);
 	kernel_types_close(k.types);
 	kernel_symbols_close(k.symbols);
+	kmem_close(k.kmem);
 	mem_free(m);
 }
 
