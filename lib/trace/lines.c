@@ -560,9 +560,10 @@ static uint64_t lines_others(const struct lines *l, const struct lines_slot *s, 
 }
 
 /*
- * Most programs touch a word with one thread when another one has begun or ended with it.
- * So the line is shared truly only if that is a tenth, or more, of what other threads than
- * the busiest do to it.
+ * Most programs initialize a word, or read its final value, in another thread than the one
+ * that uses it. Without this limit, such a read by main() would hide all false sharing of
+ * the counters that its threads increment. Where references cannot be counted by thread,
+ * one contested byte suffices.
  */
 static bool lines_is_true_shared(struct lines *l, const struct lines_slot *s,
 				 const struct lines_bytes *b)

@@ -33,11 +33,12 @@ enum lines_verdict {
 	LINES_PRIVATE,                   /* of one thread */
 	LINES_READ_SHARED,               /* several threads read, none writes */
 	/*
-	 * Some bytes are written, and used by two threads: a tenth or more of what others
-	 * than the busiest thread do to the line is about such bytes.
+	 * Threads reference the same bytes, which are written: these references are a tenth
+	 * or more of those by other threads than the busiest one. The rule in full, which
+	 * users rely on, is in atwalk-lines(1), Verdicts.
 	 */
 	LINES_TRUE_SHARED,
-	LINES_FALSE_SHARED,              /* there are writes, and less of that, or nothing */
+	LINES_FALSE_SHARED,              /* there are writes, and fewer of these, or none */
 	LINES_HOT_COLD,
 	LINES_VERDICTS,
 };
