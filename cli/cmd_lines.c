@@ -432,7 +432,7 @@ static int lines_check(struct lines_state *s, int argc, bool runs)
 	if (!argc && !o->from && !runs)
 		return usage_error("lines", "SOURCE is missing");
 	if (argc == 1 && !o->from && !runs)
-		return usage_error("lines", "a RANGE is missing, or references with --from");
+		return usage_error("lines", "RANGE is missing; also possible: --from FILE, or -- COMMAND");
 	if (!o->from && !runs && (o->form || o->members || o->fail.n))
 		return usage_error("lines", "--%s is about references: it needs --from",
 				   o->form      ? "form"

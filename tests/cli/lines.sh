@@ -234,7 +234,7 @@ err_has "cannot determine where 64 lines lie"
 
 t "wrong usage and bad files: one sentence each"
 for words in "lines:SOURCE is missing" \
-	"lines live:a RANGE is missing, or references with --from" \
+	"lines live:RANGE is missing; also possible: --from FILE, or -- COMMAND" \
 	"lines live 1000 --members:--members is about references: it needs --from" \
 	"lines live 1000 --fail-on private:--fail-on is about references: it needs --from" \
 	"lines --from trace -c 48:--cache-line is a power of two from 16 to 4096" \
