@@ -41,15 +41,15 @@ static const struct opt_choice check_reports[] = {
 	 check_reports},                                                                 \
 		CHECK_PASS(                                                              \
 			"kernel", CHECK_KERNEL, "FILE",                                  \
-			"vmlinux, System.map or BTF that adds what the source lacks"),   \
+			"read missing symbols and types from FILE (vmlinux, System.map or BTF)"),   \
 		CHECK_PASS("root", CHECK_ROOT, "PHYS",                                   \
-			   "physical address of the root table"),                        \
+			   "use the root table at physical address PHYS"),                        \
 		CHECK_PASS("paging", CHECK_PAGING, "MODE",                               \
-			   "the paging mode; `atwalk info --paging-modes` lists them"),  \
+			   "use paging mode MODE; `atwalk info --paging-modes` lists them"),  \
 		CHECK_PASS("pte-ext", CHECK_PTE_EXT, "LIST",                             \
-			   "what the CPU adds to the mode: lpa2, thead, svrsw60t59b"),   \
+			   "enable extensions of the paging mode: lpa2, thead, svrsw60t59b"),   \
 		CHECK_PASS("cbit", CHECK_CBIT, "BIT",                                    \
-			   "entry bit that marks encrypted memory (SME, SEV, TDX)")
+			   "mask entry bit BIT, which marks encrypted memory (SME, SEV, TDX)")
 
 static const struct opt options[] = {
 	{0, "baseline", OPT_TEXT, offsetof(struct check_opts, baseline), "FILE",
