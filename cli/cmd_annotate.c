@@ -431,7 +431,7 @@ static int annotate_open_input(struct annotate *a)
 	if (trace_reader_open(a->file, format, &to, &a->in, &err) == ATW_OK)
 		return EXIT_COMPLETE;
 	if (err.status == ATW_E_FORMAT)
-		atw_err_hint(&err, "state its form with --input perf, csv, lackey or dynamorio");
+		atw_err_hint(&err, "specify its form: --input perf, csv, lackey or dynamorio");
 	if (err.status == ATW_E_MISSING && !format)
 		atw_err_hint(&err, "name the column with --address-column NAME");
 	return print_error(&err);
@@ -479,7 +479,7 @@ const struct command cmd_annotate = {
 	.args = "SOURCE [FILE]",
 	.summary = "add pages and memory areas to addresses of a profile",
 	.about =
-		"Adds to each address in FILE, or in standard input, what SOURCE knows of it:\n"
+		"Adds to each address in FILE, or in standard input, what SOURCE contains about it:\n"
 		"physical address, page size, NUMA node, memory area and use of the frame. FILE is\n"
 		"what perf script, Valgrind's lackey or DynamoRIO print, or rows with a head. The\n"
 		"process is that of the line, or --pid. --summary prints sums by area and page size\n"

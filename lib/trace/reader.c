@@ -81,7 +81,7 @@ static int reader_start(struct trace_reader *r, const struct trace_format *forma
 	if (rc < 0)
 		return rc;
 	if (!n && !format)
-		return atw_err_set(err, ATW_E_FORMAT, "%s: there is not one line in it",
+		return atw_err_set(err, ATW_E_FORMAT, "%s: it contains no line",
 				   r->path);
 	if (memchr(r->buf, 0, r->len))
 		return atw_err_set(err, ATW_E_FORMAT,

@@ -267,11 +267,11 @@ run atwalk annotate tasks.kdump letter
 status 3
 no_out
 err_has "letter: the first lines have no known format"
-err_has "state its form with --input perf, csv, lackey or dynamorio"
+err_has "specify its form: --input perf, csv, lackey or dynamorio"
 : >empty
 run atwalk annotate tasks.kdump empty
 status 3
-err_has "empty: there is not one line in it"
+err_has "empty: it contains no line"
 run atwalk annotate tasks.kdump whole.elf
 status 3
 err_has "whole.elf: is not text: it has bytes that are 0"
