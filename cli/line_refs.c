@@ -398,21 +398,23 @@ void line_refs_note(const struct line_refs *r, struct atw_output *out)
 			s->refs, s->refs == 1 ? "" : "s", s->lines, s->lines == 1 ? "" : "s",
 			lines_size(r->lines), r->form, how);
 	if (s->crossing)
-		atw_output_note(out, "%" PRIu64 " of them cross the border of two lines, and count in both",
-				s->crossing);
+		atw_output_note(out, "%" PRIu64 " of them %s the border of two lines, and count%s in both",
+				s->crossing, s->crossing == 1 ? "crosses" : "cross",
+				s->crossing == 1 ? "s" : "");
 	if (s->threadless)
-		atw_output_note(out, "%" PRIu64 " of them have no thread: how their lines are shared is not known",
-				s->threadless);
+		atw_output_note(out, "%" PRIu64 " of them %s no thread: how their lines are shared is not known",
+				s->threadless, s->threadless == 1 ? "has" : "have");
 	if (r->rec.line > 1)
 		atw_output_note(out, "their addresses are rounded to %u bytes: which bytes threads share is not known",
 				r->rec.line);
 	if (s->addressless)
-		atw_output_note(out, "%" PRIu64 " of them have no address", s->addressless);
+		atw_output_note(out, "%" PRIu64 " of them %s no address", s->addressless,
+				s->addressless == 1 ? "has" : "have");
 	if (r->foreign)
-		atw_output_note(out, "%" PRIu64 " references of other processes are left out",
+		atw_output_note(out, "references of other processes, left out: %" PRIu64,
 				r->foreign);
 	if (r->rec.children)
-		atw_output_note(out, "%" PRIu64 " processes that the program started were not recorded",
+		atw_output_note(out, "processes that the program started, not recorded: %" PRIu64,
 				r->rec.children);
 }
 

@@ -116,7 +116,7 @@ ADDRESS             TOUCHED   VERDICT
 2039 references to 6 lines of 64 bytes, from qemu, sampled: each stands for 10007
 2 of them cross the border of two lines, and count in both
 their addresses are rounded to 64 bytes: which bytes threads share is not known
-2 processes that the program started were not recorded
+processes that the program started, not recorded: 2
 lines: 4 private, 2 undecided
 EOF
 err <<'EOF'
@@ -150,7 +150,7 @@ ADDRESS                 REFS     READS    WRITES   FETCHES  THREADS  TOUCHED    
 0x0000001fff000740         1         1         1         0      n/a  b.......   25.000  undecided        21648
 
 4 references to 3 lines of 64 bytes, from lackey, exact
-1 of them cross the border of two lines, and count in both
+1 of them crosses the border of two lines, and counts in both
 4 of them have no thread: how their lines are shared is not known
 lines: 3 undecided
 EOF
