@@ -77,7 +77,9 @@ static void find_open_memmap(struct find *f)
 			      why.text);
 }
 
-static void find_set_frame(struct find *f, union atw_value *v, struct atw_row *row)
+/* `h`: the entry that leads there; NULL: a register does. */
+static void find_set_frame(struct find *f, const struct rmap_entry *h, union atw_value *v,
+			   struct atw_row *row)
 {
 	const struct mmu_space *sp = &f->src.subject.space;
 	struct atw_err why = { 0 };
@@ -86,6 +88,9 @@ static void find_set_frame(struct find *f, union atw_value *v, struct atw_row *r
 	if (!f->memmap || !(row->have >> F_PHYSICAL & 1) ||
 	    atw_memmap_page(f->memmap, v[F_PHYSICAL].u >> sp->paging.page_shift, &page,
 			    &why) < 0)
+		return;
+	/* Flags of a frame that is no longer a table are those of its next use. */
+	if (h && !rmap_holds(sp, h))
 		return;
 	v[F_PAGEFLAGS].u = page.flags;
 	row->have |= 1u << F_PAGEFLAGS;
@@ -105,9 +110,10 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 	return atw_output_open(&oo, &f->schema, &f->out, err);
 }
 
-static int find_put(struct find *f, const struct find_owner *w, const struct row *r,
-		    uint64_t times, uint64_t stride, struct atw_err *err)
+static int find_put(struct find *f, const struct find_owner *w, const struct rmap_entry *h,
+		    const struct row *r, struct atw_err *err)
 {
+	uint64_t times = h ? h->times : 1, stride = h ? h->stride : 0;
 	union atw_value v[F_COUNT] = { 0 };
 	struct atw_row row = { v, 0 };
 
@@ -122,7 +128,7 @@ static int find_put(struct find *f, const struct find_owner *w, const struct row
 	v[F_TIMES].u = times;
 	v[F_STRIDE].u = stride;
 	row.have |= 1u << F_TIMES | (times > 1 ? 1u << F_STRIDE : 0);
-	find_set_frame(f, v, &row);
+	find_set_frame(f, h, v, &row);
 	if (w->space) {
 		f->pids.len = 0;
 		for (size_t i = 0; i < w->space->n; i++)
@@ -228,7 +234,7 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		f->entries += h->times;
 	else
 		f->mappings += h->times * h->count;
-	return find_put(f, w, &r, h->times, h->stride, err);
+	return find_put(f, w, h, &r, err);
 }
 
 /* No entry points to a root table: a register does. */
@@ -245,7 +251,7 @@ int find_put_root(struct find *f, const struct find_owner *w, atw_pa root, struc
 	row_set(&r, C_PHYSICAL, root.u);
 	row_set(&r, C_SIZE, bytes);
 	row_set(&r, C_STATE, STATE_TABLE);
-	return find_put(f, w, &r, 1, 0, err);
+	return find_put(f, w, NULL, &r, err);
 }
 
 int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err)

@@ -8,6 +8,7 @@
 #include "base/sorted.h"
 #include "paging/entry.h"
 #include "walk/memory.h"
+#include "walk/walk_live.h"
 
 /* ---- requests ---- */
 
@@ -353,4 +354,15 @@ int rmap_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64
 	if (r == ATW_E_NOMEM)
 		atw_err_nomem(err);
 	return r == ATW_END ? ATW_OK : r;
+}
+
+bool rmap_holds(const struct mmu_space *sp, const struct rmap_entry *h)
+{
+	unsigned size = sp->paging.word_size;
+	char word[8];
+
+	if (h->kind != ATW_TABLE || !atw_source_is_live(sp->mem))
+		return true;
+	return atw_read(sp->mem, ATW_PA(h->entry_at), word, size, NULL) == (ssize_t)size &&
+	       live_same(&sp->paging, h->level, h->word, load_word(word, size, 0));
 }

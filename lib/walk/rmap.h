@@ -76,5 +76,11 @@ int rmap_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 void rmap_merge(struct rmap *f);
 /* Is the table at `pa` inside of a request? */
 bool rmap_wants(const struct rmap *f, uint64_t pa, uint64_t len);
+/*
+ * Does the first entry of a result still lead to the same table? Its word is read again if
+ * the source is live. The kernel clears an entry before it frees the table, so what was
+ * read about the frame of the table before this call was about a table.
+ */
+bool rmap_holds(const struct mmu_space *sp, const struct rmap_entry *h);
 
 #endif

@@ -421,3 +421,34 @@ TEST(addresses_of_every_mode)
 		}
 	CHECK(leaves > 10000);
 }
+
+TEST(a_table_that_is_freed_does_not_hold)
+{
+	const uint64_t at = 0x1008, table = 0x5067;
+	struct memory *m = mem_new();
+	struct mmu_space sp = space(m);
+	struct atw_source_ops live = *m->s.ops;
+	struct rmap_entry h = {
+		.kind = ATW_TABLE, .level = 3, .word = table, .entry_at = at,
+	};
+
+	mem_put64(m, at, 0);
+	/* A dump does not change: its entries are not read again. */
+	CHECK(rmap_holds(&sp, &h));
+	live.live = true;
+	m->s.ops = &live;
+	CHECK(!rmap_holds(&sp, &h));
+	mem_put64(m, at, table);
+	CHECK(rmap_holds(&sp, &h));
+	/* The accessed bit is of no relevance, another table is. */
+	mem_put64(m, at, table & ~UINT64_C(0x20));
+	CHECK(rmap_holds(&sp, &h));
+	mem_put64(m, at, 0x6067);
+	CHECK(!rmap_holds(&sp, &h));
+	h.entry_at = 0x700000;
+	CHECK(!rmap_holds(&sp, &h));
+	/* Pages of a process are no tables. */
+	h.kind = ATW_LEAF;
+	CHECK(rmap_holds(&sp, &h));
+	mem_free(m);
+}
