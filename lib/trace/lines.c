@@ -13,12 +13,14 @@
 
 enum {
 	LINES_SHARED_MOST = 1 << 23,     /* counts by thread and byte, of one line */
+	LINES_LISTED = 16,               /* threads of a line that are searched one by one */
 };
 
 /* What a thread did to a line. Its masks are LINES_KINDS times l->words in l->mask. */
 enum { LINES_READ, LINES_WRITE, LINES_OTHER, LINES_KINDS };
 struct lines_thread {
 	uint32_t tid, next;
+	uint32_t number;                 /* in its line, from the first on */
 };
 
 /* A line, while references are added. */
@@ -51,6 +53,7 @@ struct lines {
 	bool rounded;
 	struct lines_sum sum;
 	struct table slots, places;
+	struct table threads;            /* of lines with more than LINES_LISTED */
 	struct lines_slot *slot;
 	struct lines_thread *thread;
 	struct lines_place *place;
@@ -60,7 +63,7 @@ struct lines {
 	/* For the line at hand: */
 	struct lines_part *part;         /* its members, in order */
 	size_t nparts, parts_cap;
-	uint64_t *shared;                /* references of each thread to each byte */
+	uint64_t *shared;                /* references of each thread to each byte, and to all */
 	size_t shared_cap;
 	char touched[LINES_MARKS + 1];
 };
@@ -118,6 +121,7 @@ void lines_close(struct lines *l)
 		return;
 	table_deinit(&l->slots);
 	table_deinit(&l->places);
+	table_deinit(&l->threads);
 	free(l->slot);
 	free(l->thread);
 	free(l->place);
@@ -197,28 +201,71 @@ static uint64_t *lines_mask(const struct lines *l, uint32_t thread, unsigned kin
 	return l->mask + ((size_t)thread * LINES_KINDS + kind) * l->words;
 }
 
+static uint64_t lines_thread_key(uint32_t slot, uint32_t tid)
+{
+	return hash_two(slot, tid);
+}
+
+/* Its index in l->thread. LINES_NONE: the line has no such thread. */
+static uint32_t lines_find_thread(const struct lines *l, uint32_t slot, uint32_t tid)
+{
+	const struct lines_slot *s = &l->slot[slot];
+	const struct table_slot *t = NULL;
+	uint32_t i = s->thread;
+
+	if (s->threads <= LINES_LISTED) {
+		while (i != LINES_NONE && l->thread[i].tid != tid)
+			i = l->thread[i].next;
+		return i;
+	}
+	while ((t = table_next(&l->threads, lines_thread_key(slot, tid), t))) {
+		i = (uint32_t)(t->value >> 32) - 1;
+		if ((uint32_t)t->value == slot && l->thread[i].tid == tid)
+			return i;
+	}
+	return LINES_NONE;
+}
+
+static bool lines_index_thread(struct lines *l, uint32_t slot, uint32_t i)
+{
+	/* From 1 on: the value of an entry is never 0. */
+	return table_add(&l->threads, lines_thread_key(slot, l->thread[i].tid),
+			 (uint64_t)(i + 1) << 32 | slot);
+}
+
+/* A line that has just got one thread more than is searched one by one: all of them. */
+static bool lines_index_threads(struct lines *l, uint32_t slot)
+{
+	const struct lines_slot *s = &l->slot[slot];
+
+	if (s->threads <= LINES_LISTED)
+		return true;
+	if (s->threads > LINES_LISTED + 1)
+		return lines_index_thread(l, slot, s->thread);
+	for (uint32_t i = s->thread; i != LINES_NONE; i = l->thread[i].next)
+		if (!lines_index_thread(l, slot, i))
+			return false;
+	return true;
+}
+
 /*
- * The thread in the list of the line, and its number there from the end; LINES_NONE:
- * not known, or no room.
+ * The thread of the line, and its number there; LINES_NONE: not known, or no room.
  */
-static int lines_thread(struct lines *l, struct lines_slot *s, const struct trace_ref *r,
+static int lines_thread(struct lines *l, uint32_t slot, const struct trace_ref *r,
 			uint32_t *ret, uint32_t *ret_number, struct atw_err *err)
 {
 	size_t words = (size_t)LINES_KINDS * l->words, need = (l->nthreads + 1) * words;
-	uint32_t number = s->threads;
+	struct lines_slot *s = &l->slot[slot];
 
 	*ret = LINES_NONE;
 	if (!(r->has & TRACE_HAS_TID)) {
 		s->threadless = true;
 		return ATW_OK;
 	}
-	for (uint32_t i = s->thread; i != LINES_NONE; i = l->thread[i].next) {
-		number--;
-		if (l->thread[i].tid == r->tid) {
-			*ret = i;
-			*ret_number = number;
-			return ATW_OK;
-		}
+	*ret = lines_find_thread(l, slot, r->tid);
+	if (*ret != LINES_NONE) {
+		*ret_number = l->thread[*ret].number;
+		return ATW_OK;
 	}
 	if (need * sizeof(*l->mask) > l->o.most_masks || l->nthreads >= LINES_NONE) {
 		lines_count(&l->sum.unmasked, r->count);
@@ -230,10 +277,10 @@ static int lines_thread(struct lines *l, struct lines_slot *s, const struct trac
 	    !array_reserve((void **)&l->mask, &l->mask_cap, need, sizeof(*l->mask)))
 		return atw_err_nomem(err);
 	memset(l->mask + l->nthreads * words, 0, words * sizeof(*l->mask));
-	l->thread[l->nthreads] = (struct lines_thread){r->tid, s->thread};
+	l->thread[l->nthreads] = (struct lines_thread){r->tid, s->thread, s->threads};
 	s->thread = *ret = (uint32_t)l->nthreads++;
 	*ret_number = s->threads++;
-	return ATW_OK;
+	return lines_index_threads(l, slot) ? ATW_OK : atw_err_nomem(err);
 }
 
 static void lines_mark(struct lines *l, uint32_t thread, const struct trace_ref *r,
@@ -318,7 +365,7 @@ static int lines_add_to(struct lines *l, uint32_t slot, const struct trace_ref *
 	uint32_t thread, number = LINES_NONE;
 	struct lines_slot *s = &l->slot[slot];
 	struct lines_place *p;
-	int e = lines_thread(l, s, r, &thread, &number, err);
+	int e = lines_thread(l, slot, r, &thread, &number, err);
 
 	if (e == ATW_OK)
 		e = lines_place(l, slot, number, r, first, end, &p, err);
@@ -433,8 +480,8 @@ int lines_sort(struct lines *l, struct atw_err *err)
 		};
 		if (s->parts > most)
 			most = s->parts;
-		if (lines_is_counted(l, s) && (size_t)s->threads * l->o.line > shared)
-			shared = (size_t)s->threads * l->o.line;
+		if (lines_is_counted(l, s) && (size_t)s->threads * (l->o.line + 1) > shared)
+			shared = (size_t)s->threads * (l->o.line + 1);
 	}
 	if (!array_reserve((void **)&l->part, &l->parts_cap, most, sizeof(*l->part)) ||
 	    !array_reserve((void **)&l->shared, &l->shared_cap, shared, sizeof(*l->shared))) {
@@ -523,24 +570,20 @@ static bool lines_is_contested(const struct lines_bytes *b, unsigned at)
 /* References of each thread to each byte; returns those of all but the busiest thread. */
 static uint64_t lines_count_shared(struct lines *l, const struct lines_slot *s)
 {
-	uint64_t all = 0, most = 0;
+	uint64_t *refs = l->shared + (size_t)s->threads * l->o.line, all = 0, most = 0;
 
-	memset(l->shared, 0, (size_t)s->threads * l->o.line * sizeof(*l->shared));
+	memset(l->shared, 0, (size_t)s->threads * (l->o.line + 1) * sizeof(*l->shared));
 	for (uint32_t i = s->part; i != LINES_NONE; i = l->place[i].next) {
 		const struct lines_place *p = &l->place[i];
 		uint64_t *n = l->shared + (size_t)p->number * l->o.line + p->p.offset;
 
 		for (uint32_t k = 0; k < p->p.size; k++)
 			lines_count(&n[k], p->p.counts.refs);
+		lines_count(&refs[p->number], p->p.counts.refs);
 	}
 	for (uint32_t t = 0; t < s->threads; t++) {
-		uint64_t refs = 0;
-
-		for (uint32_t i = s->part; i != LINES_NONE; i = l->place[i].next)
-			if (l->place[i].number == t)
-				lines_count(&refs, l->place[i].p.counts.refs);
-		lines_count(&all, refs);
-		most = refs > most ? refs : most;
+		lines_count(&all, refs[t]);
+		most = refs[t] > most ? refs[t] : most;
 	}
 	return all - most;
 }

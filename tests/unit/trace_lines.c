@@ -40,6 +40,45 @@ static struct lines_line only(struct lines *l)
 	return line;
 }
 
+/* More threads than are searched one by one: each is one thread, and has its own counts. */
+TEST(lines_of_very_many_threads)
+{
+	enum { THREADS = 30000 };
+	struct lines *l = open_lines(0);
+	struct lines_line line;
+
+	add(l, 7, TRACE_KIND_WRITE, 0x40, 8, 1);
+	for (unsigned round = 0; round < 3; round++)
+		for (uint32_t t = 1; t <= THREADS; t++) {
+			add(l, t, TRACE_KIND_WRITE, 0x1000 + t % 8 * 8, 8, 1);
+			if (t <= 40)
+				add(l, t, TRACE_KIND_READ, 0x2000, 8, 1);
+		}
+	CHECK_EQ(lines_sort(l, NULL), ATW_OK);
+	CHECK(lines_get(l, 1, &line));
+	CHECK_EQ(line.threads, THREADS);
+	CHECK_EQ(line.counts.writes, 3 * THREADS);
+	CHECK_EQ(line.verdict, LINES_TRUE_SHARED);
+	CHECK(lines_get(l, 2, &line));
+	CHECK_EQ(line.threads, 40);
+	CHECK_EQ(line.verdict, LINES_READ_SHARED);
+	lines_close(l);
+
+	/* A word for each of 20 threads, of which one has most references. */
+	l = open_lines(256);
+	for (unsigned round = 0; round < 2; round++)
+		for (uint32_t t = 0; t < 20; t++)
+			add(l, t + 1, TRACE_KIND_WRITE, 0x1000 + t * 8, 8, t ? 100 : 5000);
+	line = only(l);
+	CHECK_EQ(line.threads, 20);
+	CHECK_EQ(line.verdict, LINES_FALSE_SHARED);
+	add(l, 20, TRACE_KIND_READ, 0x1000, 8, 1000);
+	line = only(l);
+	CHECK_EQ(line.threads, 20);
+	CHECK_EQ(line.verdict, LINES_TRUE_SHARED);
+	lines_close(l);
+}
+
 TEST(verdicts)
 {
 	struct lines *l = open_lines(0);
