@@ -122,19 +122,38 @@ size_t recording_write(struct trace_recording *rec, const struct trace_ref *ref,
 
 /* ---- comments ---- */
 
-/* The whole of s[len] in decimal, or hexadecimal behind "0x". */
+/* scan_dec() stops behind 19 digits: numbers up to 2^64-1 have one more. */
+static bool recording_dec(const char **at, const char *end, uint64_t *ret)
+{
+	unsigned digit;
+
+	if (!scan_dec(at, end, ret))
+		return false;
+	digit = *at < end ? (uint8_t)**at - (unsigned)'0' : 10;
+	if (digit > 9)
+		return true;
+	++*at;
+	return !__builtin_mul_overflow(*ret, 10, ret) &&
+	       !__builtin_add_overflow(*ret, digit, ret);
+}
+
+/* The whole of s[len] in decimal, or hexadecimal behind "0x". *ret is kept if it is none. */
 static bool recording_number(const char *s, size_t len, uint64_t *ret)
 {
 	const char *end = s + len;
+	uint64_t v;
 	bool ok;
 
 	if (len > 2 && s[0] == '0' && s[1] == 'x') {
 		s += 2;
-		ok = scan_hex(&s, end, ret);
+		ok = scan_hex(&s, end, &v);
 	} else {
-		ok = scan_dec(&s, end, ret);
+		ok = recording_dec(&s, end, &v);
 	}
-	return ok && s == end;
+	if (!ok || s != end)
+		return false;
+	*ret = v;
+	return true;
 }
 
 static bool recording_octal(const char *s, const char *end, char *ret)
@@ -207,6 +226,12 @@ static bool recording_take_key(struct trace_recording *rec, struct atw_blob key,
 	return true;
 }
 
+/* Keys that decide what rows mean: behind the first row they would be too late. */
+static bool recording_is_head(struct atw_blob key)
+{
+	return blob_is(key, "counts") || blob_is(key, "scale") || blob_is(key, "line");
+}
+
 static int recording_take_comment(struct trace_recording *rec, const char *s, size_t len,
 				  struct atw_err *err)
 {
@@ -219,6 +244,10 @@ static int recording_take_comment(struct trace_recording *rec, const char *s, si
 	if (!blank)
 		return ATW_END;
 	s = blank + 1;
+	if (rec->rows && recording_is_head((struct atw_blob){ key, (size_t)(blank - key) }))
+		return atw_err_set(err, ATW_E_FORMAT,
+				   "'%.*s' is behind the first row of a recording: expected before it",
+				   (int)(blank - key), key);
 	if (recording_take_key(rec, (struct atw_blob){ key, (size_t)(blank - key) }, s,
 			       (size_t)(end - s)))
 		return ATW_END;
@@ -250,7 +279,7 @@ static bool recording_field(const char **s, const char *end, bool hex, bool last
 	*ret = 0;
 	if (!*has)
 		++*s;
-	else if (hex ? !scan_hex(s, end, ret) : !scan_dec(s, end, ret))
+	else if (hex ? !scan_hex(s, end, ret) : !recording_dec(s, end, ret))
 		return false;
 	return recording_blank(s, end, last);
 }
@@ -319,18 +348,26 @@ int recording_read(struct trace_recording *rec, struct atw_blob line, struct tra
 	const char *s = line.data;
 	size_t len = line.len;
 
+	rec->lines++;
+	if (len > RECORDING_HEAD)
+		return atw_err_set(err, ATW_E_LIMIT,
+				   "line %" PRIu64 " has %zu bytes, more than %d", rec->lines,
+				   len, RECORDING_HEAD);
 	while (len && (s[len - 1] == '\n' || s[len - 1] == '\r'))
 		len--;
 	if (!rec->begun)
 		return recording_begin(rec, s, len, err);
 	if (!len)
 		return ATW_END;
-	if (s[0] == '#')
-		return recording_take_comment(rec, s, len, err);
+	if (s[0] == '#') {
+		int r = recording_take_comment(rec, s, len, err);
+
+		return r < 0 ? atw_err_wrap(err, "line %" PRIu64, rec->lines) : r;
+	}
 	if (!recording_take_row(s, s + len, ret))
 		return atw_err_set(err, ATW_E_FORMAT,
-				   "'%.*s' is not a row of a recording: expected address, size, kind, thread, instruction and count",
-				   (int)(len < 60 ? len : 60), s);
+				   "line %" PRIu64 ": '%.*s' is not a row of a recording: expected address, size, kind, thread, instruction and count",
+				   rec->lines, (int)(len < 60 ? len : 60), s);
 	rec->rows++;
 	rec->ended = false;
 	return ATW_OK;

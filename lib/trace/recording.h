@@ -44,6 +44,7 @@ struct trace_recording {
 
 	/* State of a reader. */
 	bool begun, ended;
+	uint64_t lines;          /* that were read so far */
 };
 
 /* ---- writing: return the number of bytes, or 0 if they do not fit ---- */
@@ -60,7 +61,8 @@ size_t recording_write_end(const struct trace_recording *rec, char *buf, size_t 
 bool recording_is(struct atw_blob begin);
 /*
  * A line, with or without its line end. ATW_OK: *ret is its reference; ATW_END: it has none.
- * ATW_E_UNSUPPORTED: another version; ATW_E_FORMAT: not a recording, or not a line of one.
+ * ATW_E_UNSUPPORTED: another version; ATW_E_FORMAT: not a recording, or not a line of one;
+ * ATW_E_LIMIT: longer than RECORDING_HEAD, and not one byte of it was read.
  */
 int recording_read(struct trace_recording *rec, struct atw_blob line, struct trace_ref *ret,
 		   struct atw_err *err);

@@ -133,6 +133,12 @@ TEST(lines_that_are_none)
 		{ HEAD "1 8 r 4294967296 1 1\n", ATW_E_FORMAT },
 		{ HEAD "11111111111111111 8 r 1 1 1\n", ATW_E_FORMAT },
 		{ HEAD "1 8 r 1 1 99999999999999999999\n", ATW_E_FORMAT },
+		{ HEAD "1 8 r 1 1 18446744073709551616\n", ATW_E_FORMAT },
+		{ HEAD "1 8 r 1 1 184467440737095516150\n", ATW_E_FORMAT },
+		{ HEAD "# lost 18446744073709551616\n", ATW_E_FORMAT },
+		{ HEAD "1 8 r 1 1 1\n# line 64\n", ATW_E_FORMAT },
+		{ HEAD "1 8 r 1 1 1\n# counts sampled\n", ATW_E_FORMAT },
+		{ HEAD "1 8 r 1 1 1\n# scale 7\n", ATW_E_FORMAT },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -144,6 +150,37 @@ TEST(lines_that_are_none)
 		if (r != bad[i].status || err.status != r || !err.text[0])
 			TEST_FAIL("'%s': %d, '%s'", bad[i].text, r, err.text);
 	}
+}
+
+TEST(the_largest_numbers)
+{
+	struct trace_recording rec;
+	struct trace_ref got;
+	struct atw_err err = { 0 };
+
+	CHECK_EQ(read_text(&rec, HEAD "1 8 r 4294967295 1 18446744073709551615\n"
+				 "# lost 18446744073709551615\n# end 1\n", &got, &err), ATW_OK);
+	CHECK_EQ(got.tid, UINT32_MAX);
+	CHECK_EQ(got.count, UINT64_MAX);
+	CHECK_EQ(rec.lost, UINT64_MAX);
+	/* A number that cannot be read leaves no part of it. */
+	CHECK_EQ(read_text(&rec, HEAD "# lost 18446744073709551616\n", &got, &err), ATW_E_FORMAT);
+	CHECK_EQ(rec.lost, 0);
+	CHECK_STR(err.text, "line 2: invalid value of 'lost' in a recording: '18446744073709551616'");
+	CHECK_EQ(read_text(&rec, HEAD "\n1 8\n", &got, &err), ATW_E_FORMAT);
+	CHECK(!strncmp(err.text, "line 3: '1 8' is not a row", 26));
+}
+
+TEST(a_line_that_is_too_long)
+{
+	struct trace_recording rec = { 0 };
+	struct trace_ref got;
+	struct atw_err err = { 0 };
+
+	CHECK_EQ(recording_read(&rec, (struct atw_blob){ HEAD, sizeof(HEAD) - 1 }, &got, &err), ATW_END);
+	/* Its bytes are not read: there are fewer. */
+	CHECK_EQ(recording_read(&rec, (struct atw_blob){ "1", 1 << 20 }, &got, &err), ATW_E_LIMIT);
+	CHECK_STR(err.text, "line 2 has 1048576 bytes, more than 32768");
 }
 
 TEST(comments_of_later_versions)
