@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_walk.c - page-table walk of an address: its tables, entries and rights. */
-#include "listing.h"
+#include "walk.h"
 #include "map.h"
 #include "paging/entry.h"
 #include "walk_lines.h"
@@ -30,15 +30,7 @@ static const struct opt options[] = {
 static const uint64_t USUAL = COL(C_ADDRESS) | COL(C_SIZE) | COL(C_PHYSICAL) |
 	COL(C_LEVEL) | COL(C_RIGHTS) | COL(C_STATE) | COL(C_FLAGS);
 static const uint64_t OF_PATH = COL(C_INDEX) | COL(C_ENTRY_AT) | COL(C_ENTRY);
-
-struct walk_out {
-	struct atw_output *out;
-	struct listing list;
-	struct walk_lines *lines;        /* --cache-line, or NULL */
-	bool path;
-	unsigned depth;
-	uint64_t lost, unmapped;
-};
+static const uint64_t OF_TREE = COL(C_PAGES) | COL(C_STEP);
 
 /* What one entry of the path says, whether it ends it or not. */
 static void walk_fill_step(const struct listing *l, struct row *r,
@@ -71,35 +63,49 @@ static void walk_fill_slot(struct walk_out *w, struct row *r, uint64_t address,
 	row_set(r, C_SIZE, size);
 }
 
+void walk_fill_piece(struct walk_out *w, struct row *r, const struct mmu_seen *s,
+		     uint64_t skip)
+{
+	const struct atw_paging *pg = &w->list.space->paging;
+	const struct mmu_step *last = s->depth ? &s->path[s->depth - 1] : NULL;
+	enum state st;
+
+	walk_fill_slot(w, r, s->va.u + skip, s->va.u, s->size);
+	row_set(r, C_LEVEL, s->level);
+	st = row_state(&w->list, r, s->level, s->kind, s->loss, last ? last->word : 0, skip);
+	if (!s->loss && last)
+		walk_fill_step(&w->list, r, last, st);
+	if (s->loss) {                   /* where the entry would be */
+		uint64_t index = atw_index(pg, s->level, s->va);
+
+		row_set(r, C_PHYSICAL, s->pa.u);
+		row_set(r, C_INDEX, index);
+		row_set(r, C_ENTRY_AT, s->pa.u + index * pg->word_size);
+	}
+	if (st == STATE_PRESENT || st == STATE_TABLE)
+		row_set(r, C_PHYSICAL, s->pa.u + (st == STATE_PRESENT ? skip : 0));
+	if (st == STATE_PRESENT && last)
+		row_set(r, C_PAGE, (uint64_t)1 << atw_entry_span(pg, s->level, last->word));
+}
+
 /* The row of one piece as a whole: the answer to "where is this address". */
 static int walk_answer(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
 		       struct atw_err *err)
 {
-	const struct mmu_step *last = s->depth ? &s->path[s->depth - 1] : NULL;
-	uint64_t skip = first > s->va.u ? first - s->va.u : 0;
 	struct row r = { 0 };
-	enum state st;
 
-	walk_fill_slot(w, &r, s->va.u + skip, s->va.u, s->size);
-	row_set(&r, C_LEVEL, s->level);
-	st = row_state(&w->list, &r, s->level, s->kind, s->loss,
-		       last ? last->word : 0, skip);
-	if (!s->loss && last)
-		walk_fill_step(&w->list, &r, last, st);
-	if (s->loss) {                   /* where the entry would be */
-		uint64_t index = atw_index(&w->list.space->paging, s->level, s->va);
-
-		row_set(&r, C_PHYSICAL, s->pa.u);
-		row_set(&r, C_INDEX, index);
-		row_set(&r, C_ENTRY_AT,
-			s->pa.u + index * w->list.space->paging.word_size);
-	}
-	if (st == STATE_PRESENT || st == STATE_TABLE)
-		row_set(&r, C_PHYSICAL, s->pa.u + (st == STATE_PRESENT ? skip : 0));
-	if (st == STATE_PRESENT && last)
-		row_set(&r, C_PAGE, (uint64_t)1 << atw_entry_span(&w->list.space->paging,
-								  s->level, last->word));
+	walk_fill_piece(w, &r, s, first > s->va.u ? first - s->va.u : 0);
 	return row_put(&r, w->out, err);
+}
+
+void walk_fill_table(struct walk_out *w, struct row *r, const struct mmu_step *p,
+		     uint64_t address, uint64_t slot, uint64_t size)
+{
+	walk_fill_slot(w, r, address, slot, size);
+	row_set(r, C_STATE, STATE_TABLE);
+	row_set(r, C_PHYSICAL,
+		entry_addr(&w->list.space->paging, p->level, p->kind, p->word).u);
+	walk_fill_step(&w->list, r, p, STATE_TABLE);
 }
 
 /* One row a level, root first. */
@@ -114,40 +120,34 @@ static int walk_path(struct walk_out *w, const struct mmu_seen *s, uint64_t firs
 		uint64_t size = (uint64_t)1 << pg->level[p->level].shift;
 		struct row r = { 0 };
 
-		walk_fill_slot(w, &r, first > s->va.u ? first : s->va.u,
-			       s->va.u & ~(size - 1), size);
-		row_set(&r, C_STATE, STATE_TABLE);
-		row_set(&r, C_PHYSICAL, entry_addr(pg, p->level, p->kind, p->word).u);
-		walk_fill_step(&w->list, &r, p, STATE_TABLE);
+		walk_fill_table(w, &r, p, first > s->va.u ? first : s->va.u,
+				s->va.u & ~(size - 1), size);
 		if (row_put(&r, w->out, err) < 0)
 			return err->status;
 	}
 	return walk_answer(w, s, first, err);
 }
 
-static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
-		    struct atw_err *err)
+void walk_note_piece(struct walk_out *w, const struct mmu_walk *walk, const struct mmu_seen *s)
 {
-	const struct mmu_walk_opts o = {
-		.first = ATW_VA(a->first), .last = ATW_VA(a->last),
-		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT), .depth = depth,
-		.flags = a->is_range ? 0 : MMU_WALK_EACH,
-	};
-	const struct mmu_seen *s;
-	struct mmu_walk *walk;
-	bool any = false;
-	int r = mmu_walk_open(w->list.space, &o, &walk, err);
+	w->lost += s->loss != ATW_HAVE;
+	w->unmapped += !s->loss && (s->kind == ATW_ABSENT || s->kind == ATW_BAD);
+	if (s->loss == ATW_LOST_DAMAGED)
+		print_error(mmu_walk_error(walk));
+}
 
-	if (r < 0)
-		return r;
+/* Each address or page by itself. */
+static int walk_pieces(struct walk_out *w, struct mmu_walk *walk, const struct address *a,
+		       bool *any, struct atw_err *err)
+{
+	const struct mmu_seen *s;
+	int r;
+
 	while ((r = mmu_walk_next(walk, &s, err)) == ATW_OK) {
-		any = true;
 		uint32_t n = s->kind == ATW_LEAF && !s->loss ? s->count : 1;
 
-		w->lost += s->loss != ATW_HAVE;
-		w->unmapped += !s->loss && (s->kind == ATW_ABSENT || s->kind == ATW_BAD);
-		if (s->loss == ATW_LOST_DAMAGED)
-			print_error(mmu_walk_error(walk));
+		*any = true;
+		walk_note_piece(w, walk, s);
 		/* Pages of a run get a row each; runs of nothing stay one. */
 		for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
 			const struct mmu_seen *page = s;
@@ -163,6 +163,26 @@ static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
 		if (r != ATW_OK)
 			break;
 	}
+	return r;
+}
+
+static int walk_one(struct walk_out *w, const struct address *a, unsigned depth,
+		    struct atw_err *err)
+{
+	const bool tree = w->path && a->is_range;
+	const struct mmu_walk_opts o = {
+		.first = ATW_VA(a->first), .last = ATW_VA(a->last),
+		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT) | (tree ? ATW_K(ATW_TABLE) : 0),
+		.depth = depth,
+		.flags = tree ? MMU_WALK_FOLD : a->is_range ? 0 : MMU_WALK_EACH,
+	};
+	struct mmu_walk *walk;
+	bool any = false;
+	int r = mmu_walk_open(w->list.space, &o, &walk, err);
+
+	if (r < 0)
+		return r;
+	r = tree ? walk_tree(w, walk, a, &any, err) : walk_pieces(w, walk, a, &any, err);
 	mmu_walk_close(walk);
 	/* A half without a root: what --pti user leaves of Arm's upper one. */
 	if (r == ATW_END && !any) {
@@ -258,9 +278,12 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 		status = address_args_find(c, &o->space, &src, argv + 1, t, n);
 	listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
 	w.list.col[C_SIZE].width = 5;    /* of one page or table, never a sum */
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		if (t[i].owned)
 			w.list.col[C_PID].hidden = w.list.col[C_TASK].hidden = false;
+		for (unsigned k = 0; o->path && t[i].a.is_range && k < C_COUNT; k++)
+			w.list.col[k].hidden &= !(OF_TREE & COL(k));
+	}
 	if (!status)
 		status = freeze(c, &src, &o->space);
 	if (!status && o->lines.line.given) {

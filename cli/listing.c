@@ -37,6 +37,8 @@ static const struct atw_column columns[C_ALL] = {
 	[C_PAGE] = COLUMN("page", BYTES, 4,
 			  "bytes of one translation; more than the mode's page: a large page"),
 	[C_PAGES] = COLUMN("pages", COUNT, 6, "table entries merged"),
+	[C_STEP] = COLUMN("step", CHANGE_BYTES, 4,
+			  "walk -p of a range: bytes from where each of pages leads to where the next does"),
 	[C_LEVEL] = COLUMN("level", ENUM, 5, "table the entry is in"),
 	[C_INDEX] = COLUMN("index", COUNT, 5, "its slot in that table"),
 	[C_ENTRY_AT] = COLUMN("entry_at", PA, 0, "physical address of the entry itself"),

@@ -10,7 +10,7 @@
 #include "target/provider.h"
 
 enum col {
-	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_LEVEL, C_INDEX,
+	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_STEP, C_LEVEL, C_INDEX,
 	C_ENTRY_AT, C_ENTRY, C_REPEAT, C_RIGHTS, C_STATE, C_AREA, C_FLAGS, C_NODE,
 	C_PID, C_TASK, C_COUNT,
 	/* Only with listing_add_lines(): */

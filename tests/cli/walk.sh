@@ -86,6 +86,70 @@ ADDRESS              SIZE  PHYSICAL            LEVEL  RIGHTS  STATE     FLAGS
 0xffffffffc040c000     4K  0x0000000003c19000  PTE    rw--    present   rw,accessed,dirty,global,wb,nx
 E
 
+t "-p of a range: a tree, each table once and equal entries together"
+run atwalk -p x86.elf ffffffffc03fd000+0x10000
+status 1
+golden tree-x86
+run atwalk -p x86.elf ffffff3a00200000+2G
+status 1
+golden tree-x86-repeat
+run atwalk -p arm64.elf fff0000001e00000+64M
+golden tree-arm64
+run atwalk -p riscv.elf ff60000000000000+80M
+golden tree-riscv
+
+t "-p of terabytes: as many rows as there are differences"
+run atwalk -p riscv.elf ff60000000000000+1T --filter 'level!=PTE' --columns address,size,pages,step,state
+status 1
+golden tree-rows
+
+t "-p of a range for programs: csv and json"
+run atwalk -p x86.elf ffffffffc03fd000+0x4000 --format csv
+status 1
+golden tree-csv
+run atwalk -p x86.elf ffffffffc03fd000+0x4000 --format json
+status 1
+golden tree-json
+
+t "-p of a range: -s ends it above, and what is missing is a row"
+run atwalk -p -s 2 x86.elf ffffffffc0000000+0x40000000
+golden tree-depth
+head -c 480000 x86.elf >cut.elf
+run atwalk -p -q cut.elf ffffff3a00200000+4M --columns address,size,pages,level,state
+status 4
+golden tree-lost
+err_has 'cannot be read from it'
+
+t "-p of a range and of an address: a tree, and a path"
+run atwalk -p x86.elf ffffffffc0409000+0x2000 ffffffffc040b008
+golden tree-and-path
+
+# tree DUMP FIRST LENGTH: the tree maps what the list of pages has.
+tree() {
+	local last=$((16#$2 + $3 - 1))
+
+	run atwalk "$1" "$2+$3" --format csv --columns address,physical,size,state
+	said_status=1
+	sed -n 's/,present$//p' "$work/log/out" | sed 's/0x0*//g; s/,,/,0,/; s/,/ /g' >wanted
+	run atwalk -p "$1" "$2+$3" --format csv --columns address,size,physical,pages,step,level,entry_at,state
+	said_status=1
+	cp "$work/log/out" tree.csv
+	run python3 "$cli/tree.py" "$2" "$(printf %x "$last")" <tree.csv
+	cp "$work/log/out" got
+	err_has "$4"
+	yes [ -s got ]
+	same got wanted
+}
+
+t "the tree of a range maps what its list of pages does"
+if ! command -v python3 >"$work/log/python"; then skip "no python3"; else
+	tree x86.elf ffff8b3ac0000000 $((1 << 30)) ' tables, 0 repeats'
+	tree x86.elf ffffffff91400000 $((1 << 27)) ' tables, 0 repeats'
+	tree arm64.elf fff0000000000000 $((1 << 30)) ' tables, 0 repeats'
+	tree riscv.elf ff60000000000000 $((1 << 30)) ' tables, 0 repeats'
+	tree riscv.elf ff20000000000000 $((1 << 22)) ' tables, 0 repeats'
+fi
+
 t "ranges A-B, A+LENGTH and A+4M, in any spelling, are the same"
 run atwalk x86.elf ffffffff91400000-ffffffff91800000
 golden walk-range
