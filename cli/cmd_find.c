@@ -22,7 +22,7 @@ static const struct opt options[] = {
 /* Columns of listings, in an order of their own, and some more. */
 static const struct { enum col is; bool hidden; } shared[] = {
 	{ C_PID, false }, { C_TASK, false }, { C_ADDRESS, false }, { C_END, true },
-	{ C_SIZE, false }, { C_PHYSICAL, false }, { C_PAGE, true }, { C_PAGES, true },
+	{ C_SIZE, false }, { C_PHYSICAL, false }, { C_PFN, true }, { C_PAGE, true }, { C_PAGES, true },
 	{ C_LEVEL, false }, { C_INDEX, false }, { C_ENTRY_AT, false },
 	{ C_ENTRY, false }, { C_RIGHTS, false }, { C_STATE, false }, { C_AREA, false },
 };
@@ -219,7 +219,7 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 	/* What a table could map is no amount of memory. */
 	if (h->kind != ATW_TABLE)
 		row_set(&r, C_SIZE, h->bytes);
-	row_set(&r, C_PHYSICAL, h->pa);
+	row_physical(&f->list, &r, h->pa);
 	row_set(&r, C_PAGES, h->count);
 	if (st == STATE_PRESENT)
 		row_set(&r, C_PAGE, (uint64_t)1 << h->span);
@@ -248,7 +248,7 @@ int find_put_root(struct find *f, const struct find_owner *w, atw_pa root, struc
 		return ATW_OK;
 	f->roots++;
 	find_set_owner(&r, w);
-	row_set(&r, C_PHYSICAL, root.u);
+	row_physical(&f->list, &r, root.u);
 	row_set(&r, C_SIZE, bytes);
 	row_set(&r, C_STATE, STATE_TABLE);
 	return find_put(f, w, NULL, &r, err);

@@ -103,7 +103,7 @@ static int map_put(struct map_state *m, const struct mmu_range *g, struct atw_er
 		row_set(&r, C_ENTRY, g->word);
 	if (st == STATE_PRESENT || st == STATE_TABLE) {
 		if (!g->scattered)
-			row_set(&r, C_PHYSICAL, g->pa.u);
+			row_physical(&m->list, &r, g->pa.u);
 		if (!g->mixed_rights)
 			row_rights(&r, st, g->rights);
 		if (st == STATE_TABLE)
@@ -113,7 +113,7 @@ static int map_put(struct map_state *m, const struct mmu_range *g, struct atw_er
 				  g->flags | (g->same_pa ? m->list.same_page : 0));
 	}
 	if (g->loss)
-		row_set(&r, C_PHYSICAL, g->pa.u);
+		row_physical(&m->list, &r, g->pa.u);
 	if (st == STATE_PRESENT && g->page)
 		row_set(&r, C_PAGE, g->page);
 	node = map_node_of(&m->node, g);

@@ -78,12 +78,12 @@ void walk_fill_piece(struct walk_out *w, struct row *r, const struct mmu_seen *s
 	if (s->loss) {                   /* where the entry would be */
 		uint64_t index = atw_index(pg, s->level, s->va);
 
-		row_set(r, C_PHYSICAL, s->pa.u);
+		row_physical(&w->list, r, s->pa.u);
 		row_set(r, C_INDEX, index);
 		row_set(r, C_ENTRY_AT, s->pa.u + index * pg->word_size);
 	}
 	if (st == STATE_PRESENT || st == STATE_TABLE)
-		row_set(r, C_PHYSICAL, s->pa.u + (st == STATE_PRESENT ? skip : 0));
+		row_physical(&w->list, r, s->pa.u + (st == STATE_PRESENT ? skip : 0));
 	if (st == STATE_PRESENT && last)
 		row_set(r, C_PAGE, (uint64_t)1 << atw_entry_span(pg, s->level, last->word));
 }
@@ -103,8 +103,8 @@ void walk_fill_table(struct walk_out *w, struct row *r, const struct mmu_step *p
 {
 	walk_fill_slot(w, r, address, slot, size);
 	row_set(r, C_STATE, STATE_TABLE);
-	row_set(r, C_PHYSICAL,
-		entry_addr(&w->list.space->paging, p->level, p->kind, p->word).u);
+	row_physical(&w->list, r,
+		     entry_addr(&w->list.space->paging, p->level, p->kind, p->word).u);
 	walk_fill_step(&w->list, r, p, STATE_TABLE);
 }
 

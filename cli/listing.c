@@ -34,6 +34,7 @@ static const struct atw_column columns[C_ALL] = {
 	[C_SIZE] = COLUMN("size", BYTES, 6, "bytes this row speaks for"),
 	[C_PHYSICAL] = COLUMN("physical", PA, 0,
 			      "what address maps to; of a table, also a lost one, where it lies"),
+	[C_PFN] = COLUMN("pfn", COUNT, 0, "number of the page frame at physical"),
 	[C_PAGE] = COLUMN("page", BYTES, 4,
 			  "bytes of one translation; more than the mode's page: a large page"),
 	[C_PAGES] = COLUMN("pages", COUNT, 6, "table entries merged"),
@@ -163,7 +164,7 @@ enum state row_state(const struct listing *l, struct row *r, unsigned level,
 		soft = atw_soft_decode_at(target_soft(l->src->target), &l->space->paging,
 					  ATW_VA(r->v[C_ADDRESS].u), level, word);
 	if (soft.pa.u)
-		row_set(r, C_PHYSICAL, soft.pa.u + skip);
+		row_physical(l, r, soft.pa.u + skip);
 	st = listing_state_of(kind, loss, soft.what);
 	row_set(r, C_STATE, st);
 	return st;

@@ -10,7 +10,7 @@
 #include "target/provider.h"
 
 enum col {
-	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PAGE, C_PAGES, C_STEP, C_LEVEL, C_INDEX,
+	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PFN, C_PAGE, C_PAGES, C_STEP, C_LEVEL, C_INDEX,
 	C_ENTRY_AT, C_ENTRY, C_REPEAT, C_RIGHTS, C_STATE, C_AREA, C_FLAGS, C_NODE,
 	C_PID, C_TASK, C_COUNT,
 	/* Only with listing_add_lines(): */
@@ -77,6 +77,14 @@ static inline void row_text(struct row *r, unsigned c, const char *s)
 {
 	r->v[c].s = s;
 	r->have |= COL(c);
+}
+
+/* Where `address` leads, and the number of the frame. */
+static inline void row_physical(const struct listing *l, struct row *r, uint64_t pa)
+{
+	row_set(r, C_PHYSICAL, pa);
+	if (l->space->paging.page_shift)
+		row_set(r, C_PFN, pa >> l->space->paging.page_shift);
 }
 
 static inline int row_put(const struct row *r, struct atw_output *out,

@@ -68,7 +68,7 @@ static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *
 	if (r->state != PAGE_ABSENT && r->state < PAGE_LOST)
 		row_set(&row, C_PAGES, p->pages);
 	if (p->has_pa)
-		row_set(&row, C_PHYSICAL, p->pa);
+		row_physical(o->list, &row, p->pa);
 	if (there && page)
 		row_set(&row, C_PAGE, page);
 	if (r->have & RUN_RIGHTS)

@@ -35,8 +35,8 @@ static const struct atw_column own[P_COLS] = {
 /* Those that other listings have as well. */
 static const struct { uint8_t own, theirs; } shared[] = {
 	{ P_ADDRESS, C_ADDRESS }, { P_END, C_END }, { P_SIZE, C_SIZE },
-	{ P_PHYSICAL, C_PHYSICAL }, { P_LEVEL, C_LEVEL }, { P_RIGHTS, C_RIGHTS },
-	{ P_STATE, C_STATE }, { P_FLAGS, C_FLAGS }, { P_ENTRY, C_ENTRY },
+	{ P_PHYSICAL, C_PHYSICAL }, { P_PFN, C_PFN }, { P_LEVEL, C_LEVEL },
+	{ P_RIGHTS, C_RIGHTS }, { P_STATE, C_STATE }, { P_FLAGS, C_FLAGS }, { P_ENTRY, C_ENTRY },
 	{ P_NODE, C_NODE }, { P_PID, C_PID }, { P_TASK, C_TASK }, { P_AREA, C_AREA },
 };
 
@@ -113,6 +113,12 @@ static int pages_rows_query(struct pages *p, const struct page_run *run, uint32_
 	return r;
 }
 
+static void pages_rows_physical(const struct pages *p, struct row *r, uint64_t pa)
+{
+	row_set(r, P_PHYSICAL, pa);
+	row_set(r, P_PFN, pa >> p->prov->page_shift);
+}
+
 /* Of what lies `off` bytes behind where slot i leads. */
 static void pages_rows_page_facts(struct pages *p, struct row *r,
 				  const struct page_run *run, uint32_t i, uint64_t off,
@@ -122,7 +128,7 @@ static void pages_rows_page_facts(struct pages *p, struct row *r,
 	uint64_t pa = run->pa[i] + off;
 	struct frame_facts f;
 
-	row_set(r, P_PHYSICAL, pa);
+	pages_rows_physical(p, r, pa);
 	if (p->prov->counted)
 		row_set(r, P_COUNT, counts_get(&p->prov->counts, pa >> shift));
 	switch (pages_rows_query(p, run, i, off, mapped, &f)) {
@@ -317,7 +323,7 @@ static int pages_rows_no_answer(struct pages *p, struct page_area *a,
 	if (run->state == PAGE_BAD)
 		row_set(&r, P_ENTRY, run->word[0]);
 	else if (run->have & RUN_TABLE)
-		row_set(&r, P_PHYSICAL, run->table.u);
+		pages_rows_physical(p, &r, run->table.u);
 	row_set(&r, P_ADDRESS, first);
 	row_set(&r, P_END, last + 1);
 	row_set(&r, P_SIZE, last - first + 1);

@@ -35,6 +35,13 @@ run atwalk ps tasks.kdump 5000
 status 1
 err_has "tasks.kdump: there is no process or thread 5000"
 
+t "pages: the number of the page frame, as the address in hexadecimal"
+run atwalk pages tasks.kdump --task swap --format csv --columns physical,pfn --filter 'pfn>=0'
+yes [ "$(wc -l <"$work/log/out")" -gt 100 ]
+sed '1d; s/,.*//' "$work/log/out" | while read -r at; do echo $((at >> 12)); done >shifted
+sed '1d; s/.*,//' "$work/log/out" >pfn
+same shifted pfn
+
 t "pages: the swap slot of a page"
 run atwalk pages --task swap tasks.kdump --format csv
 golden tasks-pages-swap

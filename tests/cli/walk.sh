@@ -198,6 +198,32 @@ ADDRESS              SIZE  PHYSICAL            LEVEL  RIGHTS  STATE     FLAGS
 0xffffffff91400000     1G  n/a                 PUD    n/a     absent    n/a
 E
 
+t "the number of the page frame, hidden by default: a number, also for filters"
+run atwalk x86.elf ffffffff91401008 ffffffffc03ff000 --format jsonl --columns physical,pfn
+status 1
+out <<'E'
+{"physical":"0x0000000008001008","pfn":32769}
+{"physical":null,"pfn":null}
+E
+run atwalk -p arm64.elf fff0000001e00000 --format csv --columns level,physical,pfn --filter 'pfn>0x57000'
+cp "$work/log/out" one
+yes [ "$(wc -l <one)" -gt 1 ]
+run atwalk -p arm64.elf fff0000001e00000 --format csv --columns level,physical,pfn --filter 'physical>=57001000'
+same "$work/log/out" one
+run atwalk map riscv.elf ff60000000000000+64M --format csv --columns physical,pfn --filter 'pfn>=0x82c00'
+out <<'E'
+physical,pfn
+0x0000000082c00000,535552
+0x0000000082e00000,536064
+E
+run atwalk find --cpu 1 x86.elf f9d9000 --format csv --columns address,physical,pfn
+out <<'E'
+address,physical,pfn
+0x0000000000401000,0x000000000f9d9000,63961
+0xffff8b3acf9d9000,0x000000000f9d9000,63961
+E
+err_has 'f9d9000 is not part of its memory'
+
 t "-v says where the root came from, -vv every read, neither in the answer"
 run atwalk -v x86.elf ffffffff91400000
 err <<'E'
