@@ -22,13 +22,15 @@ static const struct opt options[] = {
 /* Columns of listings, in an order of their own, and some more. */
 static const struct { enum col is; bool hidden; } shared[] = {
 	{ C_PID, false }, { C_TASK, false }, { C_ADDRESS, false }, { C_END, true },
-	{ C_SIZE, false }, { C_PHYSICAL, false }, { C_PFN, true }, { C_PAGE, true }, { C_PAGES, true },
+	{ C_SIZE, false }, { C_PHYSICAL, false }, { C_PFN, true }, { C_PAGE, true },
+	{ C_PAGES, true },
 	{ C_LEVEL, false }, { C_INDEX, false }, { C_ENTRY_AT, false },
-	{ C_ENTRY, false }, { C_RIGHTS, false }, { C_STATE, false }, { C_AREA, false },
+	{ C_ENTRY, false }, { C_RIGHTS, false }, { C_PROPERTIES, true }, { C_STATE, false },
+	{ C_AREA, false },
 };
 enum {
 	SHARED = sizeof(shared) / sizeof(shared[0]),
-	F_PHYSICAL = 5, /* of these */
+	F_PHYSICAL = 5, F_PROPERTIES = 14, /* of these */
 	F_TIMES = SHARED, F_STRIDE, F_PROCESSES, F_PAGEFLAGS, F_FLAGS, F_COUNT
 };
 _Static_assert((int)F_COUNT == (int)FIND_COLUMNS, "struct find has room for them");
@@ -106,6 +108,8 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 		f->col[F_FLAGS].names = from->flags;
 		f->col[F_FLAGS].unknown = from->unknown;
 	}
+	if (from)
+		f->col[F_PROPERTIES].unknown = ~(uint64_t)known_properties(from);
 	output_opts(f->c, &f->src, &oo);
 	return atw_output_open(&oo, &f->schema, &f->out, err);
 }
@@ -227,6 +231,8 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		row_rights(&r, st, h->rights);
 		if (!h->flagless)
 			row_flags(&f->list, &r, h->va, h->flags);
+		if (!h->opaque)
+			row_set(&r, C_PROPERTIES, h->properties);
 	}
 	if (area)
 		row_text(&r, C_AREA, area);

@@ -106,6 +106,9 @@ static int map_put(struct map_state *m, const struct mmu_range *g, struct atw_er
 			row_physical(&m->list, &r, g->pa.u);
 		if (!g->mixed_rights)
 			row_rights(&r, st, g->rights);
+		row_set(&r, C_PROPERTIES,
+			st == STATE_PRESENT ? g->properties :
+			atw_entry_properties(pg, g->level, ATW_TABLE, g->word));
 		if (st == STATE_TABLE)
 			row_set(&r, C_FLAGS, atw_entry_flags(pg, g->level, ATW_TABLE, g->word));
 		else

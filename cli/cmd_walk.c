@@ -46,6 +46,7 @@ static void walk_fill_step(const struct listing *l, struct row *r,
 		row_rights(r, st, p->rights);
 		uint64_t flags = atw_entry_flags(pg, p->level, p->kind, p->word);
 
+		row_set(r, C_PROPERTIES, atw_entry_properties(pg, p->level, p->kind, p->word));
 		if (st == STATE_PRESENT)
 			row_flags(l, r, r->v[C_ADDRESS].u, flags);
 		else

@@ -14,7 +14,7 @@
 #include "walk/rmap.h"
 
 /* Rows that the schema has; the order is in cmd_find.c. */
-enum { FIND_COLUMNS = 21 };
+enum { FIND_COLUMNS = 22 };
 
 /* An argument: PHYS or ADDRESS. */
 struct find_target {

@@ -46,6 +46,8 @@ static int find_pages_look(struct find_pages_search *s, const struct page_run *r
 		return ATW_OK;
 	s->hidden += r->pa || r->have & RUN_ELSEWHERE ? 0 : r->size >> s->prov->page_shift;
 	for (uint32_t i = 0; r->pa && i < r->count && rc == ATW_OK; i++) {
+		unsigned properties = 0;
+		const bool known = run_properties(s->prov, r, &properties);
 		const struct rmap_entry like = {
 			.va = r->va + i * r->slot,
 			.pa = r->pa[i],
@@ -54,6 +56,8 @@ static int find_pages_look(struct find_pages_search *s, const struct page_run *r
 			.span = (uint8_t)(63 - __builtin_clzll(r->slot)),
 			.flags = r->flags,
 			.flagless = !(r->have & RUN_FLAGS),
+			.properties = (uint8_t)properties,
+			.opaque = !known,
 		};
 
 		rc = rmap_add(&s->f->finder, &like, r->slot, err);

@@ -54,6 +54,8 @@ static const struct atw_column columns[C_ALL] = {
 			  "memory area; of a kernel address, its region"),
 	[C_FLAGS] = COLUMN("flags", FLAGS, 0,
 			   "bits that every entry has; same-page: all map one page"),
+	[C_PROPERTIES] = COLUMN("properties", FLAGS, 0,
+				"what every entry is, by names that all CPUs share"),
 	[C_NODE] = COLUMN("node", COUNT, 0, "NUMA node of what it maps to"),
 	[C_PID] = COLUMN("pid", COUNT, 0, "process"),
 	[C_TASK] = COLUMN("task", TEXT, 0, "its name"),
@@ -69,6 +71,12 @@ static const struct atw_column columns[C_ALL] = {
 	[C_VERDICT] = COLUMN("verdict", ENUM, 12, "how the line is shared",
 			     .names = &verdict_names),
 };
+
+/* By bit of enum atw_property. */
+static const char *const properties[ATW_PROPERTIES] = {
+	"accessed", "dirty", "global", "large", "contiguous",
+};
+static const struct atw_names property_names = { ATW_PROPERTIES, properties, NULL };
 
 void listing_init(struct listing *l, const char *name, const struct session *src,
 		  uint64_t shown)
@@ -96,6 +104,8 @@ void listing_init(struct listing *l, const char *name, const struct session *src
 	l->flags.n = 64;
 	l->col[C_FLAGS].names = &l->flags;
 	l->col[C_FLAGS].unknown = l->marks.unknown;
+	l->col[C_PROPERTIES].names = &property_names;
+	l->col[C_PROPERTIES].unknown = ~(uint64_t)atw_known_properties(pg);
 
 	for (unsigned i = 0; i < pg->nlevels; i++)
 		l->level[i] = pg->level[i].name;

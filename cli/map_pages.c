@@ -18,6 +18,8 @@ struct map_pages_piece {
 	uint64_t offset;                 /* on swap */
 	int64_t node;
 	bool has_pa;
+	bool known;                      /* `properties` */
+	unsigned properties;
 };
 
 struct map_pages_out {
@@ -75,6 +77,8 @@ static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *
 		row_rights(&row, STATE_PRESENT, r->rights);
 	if (r->have & RUN_FLAGS)
 		row_set(&row, C_FLAGS, r->flags);
+	if (p->known)
+		row_set(&row, C_PROPERTIES, p->properties);
 	row_set(&row, C_PID, o->prov->task[o->task].pid);
 	row_text(&row, C_TASK, o->prov->task[o->task].name);
 	if (there && p->node != NODE_NONE)
@@ -135,6 +139,8 @@ static int map_pages_feed(struct map_pages_out *o, const struct map_pages_piece 
 		o->held.pages += p->pages;
 		o->held_run.flags &= p->run->flags;
 		o->held_run.rights &= p->run->rights;
+		o->held.known &= p->known;
+		o->held.properties &= p->properties;
 		if (o->held_run.slot != p->run->slot || o->held_run.have != p->run->have)
 			o->held_run.slot = 0;
 		return ATW_OK;
@@ -186,6 +192,7 @@ static int map_pages_take(struct map_pages_out *o, const struct page_run *r,
 
 		if (va > last)
 			break;
+		p.known = run_properties(o->prov, r, &p.properties);
 		/* What one address says is said of all its page. */
 		p.size = whole ? r->slot : last - va < r->slot - 1 ? last - va + 1 - skip
 								   : r->slot - skip;
@@ -333,6 +340,8 @@ static int map_pages_open_rows(struct map_pages_out *o, const struct common *c,
 		return r;
 	l->col[C_FLAGS].names = o->prov ? o->prov->flags : &pagemap_flags;
 	l->col[C_FLAGS].unknown = o->prov ? o->prov->unknown : 0;
+	if (o->prov)
+		l->col[C_PROPERTIES].unknown = ~(uint64_t)known_properties(o->prov);
 	l->col[C_AREA].hidden &= !o->is_map;
 	output_opts(c, src, &oo);
 	oo.page_shift = l->space->paging.page_shift;

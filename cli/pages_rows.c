@@ -36,7 +36,8 @@ static const struct atw_column own[P_COLS] = {
 static const struct { uint8_t own, theirs; } shared[] = {
 	{ P_ADDRESS, C_ADDRESS }, { P_END, C_END }, { P_SIZE, C_SIZE },
 	{ P_PHYSICAL, C_PHYSICAL }, { P_PFN, C_PFN }, { P_LEVEL, C_LEVEL },
-	{ P_RIGHTS, C_RIGHTS }, { P_STATE, C_STATE }, { P_FLAGS, C_FLAGS }, { P_ENTRY, C_ENTRY },
+	{ P_RIGHTS, C_RIGHTS }, { P_STATE, C_STATE }, { P_FLAGS, C_FLAGS },
+	{ P_PROPERTIES, C_PROPERTIES }, { P_ENTRY, C_ENTRY },
 	{ P_NODE, C_NODE }, { P_PID, C_PID }, { P_TASK, C_TASK }, { P_AREA, C_AREA },
 };
 
@@ -59,6 +60,8 @@ void pages_columns(struct pages *p)
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 		p->col[shared[i].own] = p->list.col[shared[i].theirs];
 	p->col[P_FLAGS].unknown = p->prov ? p->prov->unknown : 0;
+	if (p->prov)
+		p->col[P_PROPERTIES].unknown = ~(uint64_t)known_properties(p->prov);
 	if (p->prov && p->prov->flags)
 		p->col[P_FLAGS].names = p->prov->flags;
 	for (unsigned i = 0; i < P_COLS; i++)
@@ -271,6 +274,7 @@ static int pages_rows_slots(struct pages *p, struct page_area *a,
 	bool mapped = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
 	struct row r = a->row;
 	uint64_t i = (first - run->va) / run->slot;
+	unsigned properties;
 	int rc = ATW_OK;
 
 	pages_sum(p, a, run, first, last);
@@ -288,6 +292,8 @@ static int pages_rows_slots(struct pages *p, struct page_area *a,
 		row_set(&r, P_LEVEL, run->level);
 	if (run->have & RUN_FLAGS)
 		row_set(&r, P_FLAGS, run->flags);
+	if (run_properties(p->prov, run, &properties))
+		row_set(&r, P_PROPERTIES, properties);
 	if (!run->pa && !swap && !mapped)
 		return pages_rows_put_placeless(p, &r, run, first, last - first + 1, err);
 	for (; rc == ATW_OK && i < run->count; i++) {

@@ -107,6 +107,11 @@ static const struct atw_span_rule spans[] = {
 	{ 0 }
 };
 
+/* Linux has accessed and dirty in a table of its own, and not here. */
+static const struct atw_property_rule properties[] = {
+	LACKS(11, PAGES, K_LEAF, ATW_GLOBAL), LACKS(17, SECTIONS, K_LEAF, ATW_GLOBAL), { 0 }
+};
+
 const struct atw_paging atw_mode_arm = {
 	.name = "arm", .help = "32-bit Arm, Short-descriptor format",
 	.family = ATW_ARM, .halves = ATW_FLAT, .page_shift = 12,
@@ -119,6 +124,7 @@ const struct atw_paging atw_mode_arm = {
 		{ 8, 5, 36, SUPER | BIT(1), SUPER | BIT(1) },
 	},
 	.rules = rules, .rights = rights, .flags = flags, .spans = spans,
+	.properties = properties,
 };
 
 /* ---- LPAE ---- */
@@ -154,6 +160,10 @@ static const struct atw_span_rule lpae_spans[] = {
 	{ 0 }
 };
 
+static const struct atw_property_rule lpae_properties[] = {
+	AL_PROPERTIES(K_LEAF), { 0 }
+};
+
 const struct atw_paging atw_mode_arm_lpae = {
 	.name = "arm-lpae", .help = "32-bit Arm, Long-descriptor format (LPAE)",
 	.family = ATW_ARM, .halves = ATW_FLAT, .page_shift = 12,
@@ -161,5 +171,5 @@ const struct atw_paging atw_mode_arm_lpae = {
 	.level = { LEVELS_4K_2, { "PGD", 30, 2 } },
 	.addr = { { 39, 12, 12, 0, 0 } },
 	.rules = lpae_rules, .rights = lpae_rights, .flags = lpae_flags,
-	.spans = lpae_spans,
+	.spans = lpae_spans, .properties = lpae_properties,
 };

@@ -61,6 +61,13 @@ static const struct atw_right_rule rights[] = {
 static const struct atw_flag flags[] = { ARM64_FLAGS, AL_SHAREABLE, { 0 } };
 static const struct atw_flag flags_lpa2[] = { ARM64_FLAGS, { 0 } };
 
+static const struct atw_property_rule properties[] = {
+	AL_PROPERTIES(K_ANY),
+	/* D8.5.2: hardware updates the dirty state by making a DBM entry writable */
+	{ BIT(51) | AL_AP2, BIT(51), ATW_L_ALL, K_LEAF, ATW_DIRTY },
+	{ 0 }
+};
+
 /* ---- contiguous runs: each entry still carries its own address ---- */
 
 static const struct atw_span_rule spans_4k[] = {
@@ -97,7 +104,7 @@ static const struct atw_span_rule spans_64k[] = {
 
 #define ARM64(shift) \
 	.family = ATW_ARM64, .halves = ATW_SPLIT, .page_shift = shift, \
-	.word_size = 8, .rights = rights
+	.word_size = 8, .rights = rights, .properties = properties
 #define ARM64_4K \
 	ARM64(12), .pa_bits = 48, .addr = ADDR_4K, \
 	.rules = rules_4k, .flags = flags, .spans = spans_4k

@@ -43,6 +43,14 @@
 	{ BITS(9, 8), 2ull << 8, ATW_L_ALL, K_LEAF, 'o', "outer", "outer shareable" }, \
 	{ BITS(9, 8), 3ull << 8, ATW_L_ALL, K_LEAF, 'i', "inner", "inner shareable" }
 
+/*
+ * Linux keeps the dirty state in bit 55 (PTE_DIRTY, L_PTE_DIRTY). `accessed`: which kinds
+ * of entries have an access flag.
+ */
+#define AL_PROPERTIES(accessed) \
+	HAS(10, ATW_L_ALL, accessed, ATW_ACCESSED), HAS(55, ATW_L_ALL, K_LEAF, ATW_DIRTY), \
+	LACKS(11, ATW_L_ALL, K_LEAF, ATW_GLOBAL)
+
 #define AL_FLAGS \
 	AL_ATTR(0, '0'), AL_ATTR(1, '1'), AL_ATTR(2, '2'), AL_ATTR(3, '3'), \
 	AL_ATTR(4, '4'), AL_ATTR(5, '5'), AL_ATTR(6, '6'), AL_ATTR(7, '7'), \

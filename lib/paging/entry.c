@@ -58,6 +58,32 @@ uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
 	return ret;
 }
 
+unsigned atw_entry_properties(const struct atw_paging *pg, unsigned level,
+			      enum atw_kind kind, uint64_t word)
+{
+	unsigned ret = 0;
+
+	word &= ~pg->ignore;
+	for (const struct atw_property_rule *p = pg->properties; p && p->has; p++)
+		if ((word & p->mask) == p->value && p->levels & ATW_L(level) &&
+		    p->kinds & ATW_K(kind))
+			ret |= p->has;
+	if (kind != ATW_LEAF)
+		return ret;
+	if (entry_span_rule(pg, level, word))
+		ret |= ATW_CONTIGUOUS;
+	return atw_entry_span(pg, level, word) > pg->page_shift ? ret | ATW_LARGE : ret;
+}
+
+unsigned atw_known_properties(const struct atw_paging *pg)
+{
+	unsigned ret = ATW_LARGE | ATW_CONTIGUOUS;
+
+	for (const struct atw_property_rule *p = pg->properties; p && p->has; p++)
+		ret |= p->has;
+	return ret;
+}
+
 /*
  * All bits that any table of the mode tests. They include address bits that a table
  * tests: PPN[3:0] at level 0 of RISC-V, which is significant if N is set.

@@ -27,6 +27,8 @@ static const struct atw_flag flags[] = {
 	{ 0 }
 };
 
+static const struct atw_property_rule properties[] = { X86_PROPERTIES(ATW_L_ALL) };
+
 const struct atw_paging atw_mode_i386 = {
 	.name = "i386", .help = "x86 32-bit paging, with PSE-36",
 	.family = ATW_X86, .halves = ATW_FLAT, .page_shift = 12,
@@ -36,7 +38,7 @@ const struct atw_paging atw_mode_i386 = {
 		{ 31, 12, 12, 0, 0 },
 		{ 20, 13, 32, X86_PS, X86_PS },
 	},
-	.rules = rules, .rights = rights, .flags = flags,
+	.rules = rules, .rights = rights, .flags = flags, .properties = properties,
 };
 
 /* ---- PAE ---- */
@@ -70,6 +72,8 @@ static const struct atw_flag pae_flags[] = {
 	{ 0 }
 };
 
+static const struct atw_property_rule pae_properties[] = { X86_PROPERTIES(PAE_LV) };
+
 const struct atw_paging atw_mode_i386_pae = {
 	.name = "i386-pae", .help = "x86 32-bit paging with physical address extension",
 	.family = ATW_X86, .halves = ATW_FLAT, .page_shift = 12,
@@ -77,4 +81,5 @@ const struct atw_paging atw_mode_i386_pae = {
 	.level = { LEVELS_4K_2, { "PGD", 30, 2 } },
 	.addr = { { 51, 12, 12, 0, 0 } },
 	.rules = pae_rules, .rights = pae_rights, .flags = pae_flags,
+	.properties = pae_properties,
 };

@@ -88,6 +88,25 @@ struct atw_span_rule {
 	bool replaces;           /* address bits below `shift` come from the VA */
 };
 
+/*
+ * What entries of all CPUs express, whatever their bits are called. The first three are
+ * table-driven; the last two follow from the size of the translation.
+ */
+enum atw_property {
+	ATW_ACCESSED = 1, ATW_DIRTY = 2, ATW_GLOBAL = 4,
+	ATW_LARGE = 8,           /* more than the smallest page of the mode */
+	ATW_CONTIGUOUS = 16,     /* one of several entries that form one translation */
+};
+enum { ATW_PROPERTIES = 5 };
+
+/* If (word & mask) == value in an entry of that kind, it has the properties. */
+struct atw_property_rule {
+	uint64_t mask, value;
+	uint32_t levels;
+	uint8_t kinds;
+	uint8_t has;             /* enum atw_property */
+};
+
 struct atw_level {
 	const char *name;        /* "PGD" "P4D" "PUD" "PMD" "PTE" */
 	uint8_t shift, bits;     /* of the virtual address */
@@ -119,6 +138,7 @@ struct atw_paging {
 	const struct atw_right_rule *rights;      /* ends with clear 0 */
 	const struct atw_flag *flags;             /* ends with letter 0 */
 	const struct atw_span_rule *spans;        /* NULL, or ends with shift 0 */
+	const struct atw_property_rule *properties;       /* ends with has 0 */
 	uint64_t ignore;         /* encryption bits (SME/SEV C-bit, TDX shared):
 				  * cleared in every word before it is decoded */
 };
@@ -142,6 +162,11 @@ unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
 /* Bit i is set if pg->flags[i] matches. */
 uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
 			 enum atw_kind kind, uint64_t word);
+/* Set of enum atw_property; those that the mode has no bits for are never set. */
+unsigned atw_entry_properties(const struct atw_paging *pg, unsigned level,
+			      enum atw_kind kind, uint64_t word);
+/* Those that entries of the mode can express. */
+unsigned atw_known_properties(const struct atw_paging *pg);
 /*
  * The bits of a level's leaf that determine its kind, permissions, flags and span: two
  * leaves of the level that agree in them differ in the address only.

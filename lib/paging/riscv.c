@@ -130,6 +130,11 @@ static const struct atw_flag flags_thead[] = {
 	{ 0 }
 };
 
+static const struct atw_property_rule properties[] = {
+	HAS(6, ATW_L_ALL, K_LEAF, ATW_ACCESSED), HAS(7, ATW_L_ALL, K_LEAF, ATW_DIRTY),
+	HAS(5, ATW_L_ALL, K_LEAF, ATW_GLOBAL), { 0 }
+};
+
 /* The rules accept no PPN[3:0] other than that of 64K. */
 static const struct atw_span_rule spans[] = {
 	{ N, N, ATW_L(0), 16, true },
@@ -141,7 +146,8 @@ static const struct atw_span_rule spans[] = {
 #define RV64 \
 	.family = ATW_RISCV, .halves = ATW_SIGNED, .page_shift = 12, \
 	.pa_bits = 56, .word_size = 8, .addr = ADDR_RV64, \
-	.rules = rules, .rights = rights, .flags = flags, .spans = spans
+	.rules = rules, .rights = rights, .flags = flags, .spans = spans, \
+	.properties = properties
 
 const struct atw_paging atw_mode_riscv64_sv39 = {
 	.name = "riscv64-sv39", .help = "RISC-V Sv39, 512 GiB",
@@ -168,6 +174,7 @@ const struct atw_paging atw_mode_riscv32_sv32 = {
 	.level = { { "PTE", 12, 10 }, { "PGD", 22, 10 } },
 	.addr = { { 31, 10, 12, 0, 0 } },
 	.rules = rules_sv32, .rights = rights, .flags = flags_sv32,
+	.properties = properties,
 };
 
 const struct atw_extension atw_extensions_riscv[] = {

@@ -44,6 +44,10 @@
 #define FLAG(bit, levels, kinds, letter, name, help) \
 	{ BIT(bit), BIT(bit), levels, kinds, letter, name, help }
 
+/* One bit that is set, and one that is clear. */
+#define HAS(bit, levels, kinds, what) { BIT(bit), BIT(bit), levels, kinds, what }
+#define LACKS(bit, levels, kinds, what) { BIT(bit), 0, levels, kinds, what }
+
 /* What an extension substitutes for a mode's own tables. */
 struct atw_extension {
 	const char *name;        /* NULL ends a list */

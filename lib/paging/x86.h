@@ -40,6 +40,10 @@
 	X86_TYPE(levels, pat, (pat) | X86_PCD | X86_PWT, \
 		 't', "wt", "memory type write-through")
 
+#define X86_PROPERTIES(lv) \
+	HAS(5, lv, K_ANY, ATW_ACCESSED), HAS(6, ATW_L_ALL, K_LEAF, ATW_DIRTY), \
+	HAS(8, ATW_L_ALL, K_LEAF, ATW_GLOBAL), { 0 }
+
 /* `lv`: levels with permissions in their entries; the others have PWT and PCD only. */
 #define X86_FLAGS(lv) \
 	FLAG(1, lv, K_ANY, 'W', "rw", "writes allowed"), \

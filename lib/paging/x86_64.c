@@ -49,10 +49,12 @@ static const struct atw_flag flags[] = {
 	{ 0 }
 };
 
+static const struct atw_property_rule properties[] = { X86_PROPERTIES(ATW_L_ALL) };
+
 #define X86_64 \
 	.family = ATW_X86, .halves = ATW_SIGNED, .page_shift = 12, \
 	.pa_bits = 52, .word_size = 8, .addr = { { 51, 12, 12, 0, 0 } }, \
-	.rules = rules, .rights = rights, .flags = flags
+	.rules = rules, .rights = rights, .flags = flags, .properties = properties
 
 const struct atw_paging atw_mode_x86_64_4 = {
 	.name = "x86_64-4", .help = "x86 4-level paging, 256 TiB",

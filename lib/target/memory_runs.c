@@ -10,30 +10,10 @@
 
 /* ---- was it used? ---- */
 
-/* The flags of that name, by number. */
-static uint64_t memory_runs_flags_called(const struct atw_paging *pg, const char *name)
-{
-	uint64_t bits = 0;
-
-	for (unsigned i = 0; i < 64 && pg->flags[i].letter; i++)
-		if (!strcmp(pg->flags[i].name, name))
-			bits |= (uint64_t)1 << i;
-	return bits;
-}
-
-/*
- * Where a mode has no such flag, a page that may be written and has `dbm` was
- * written to, and Linux keeps the rest in a software bit, PTE_DIRTY.
- */
 void walk_find_used(struct walk_provider *w, const struct atw_paging *pg)
 {
-	w->accessed = memory_runs_flags_called(pg, "accessed") |
-		      memory_runs_flags_called(pg, "af");
-	w->dirty = memory_runs_flags_called(pg, "dirty");
-	w->dbm = memory_runs_flags_called(pg, "dbm");
-	if (w->dbm)
-		w->dirty |= memory_runs_flags_called(pg, "sw55");
-	w->p.used = w->accessed && w->dirty;
+	w->p.properties = atw_known_properties(pg);
+	w->p.used = w->p.properties & ATW_ACCESSED && w->p.properties & ATW_DIRTY;
 }
 
 /* ---- pages ---- */
@@ -92,13 +72,13 @@ static void memory_runs_note_special(const struct walk_provider *w, uint64_t ent
 static void memory_runs_note_used(const struct walk_provider *w, struct page_run *r)
 {
 	r->have |= w->p.used ? RUN_USED : 0;
-	r->accessed = r->flags & w->accessed;
-	r->dirty = r->flags & w->dirty || (r->flags & w->dbm && r->rights & ATW_UW);
+	r->accessed = r->properties & ATW_ACCESSED;
+	r->dirty = r->properties & ATW_DIRTY;
 }
 
 /* Their flags: few combinations occur, and each takes a look at the whole table. */
-static uint64_t memory_runs_leaf_flags(struct memory_pages *c, unsigned level,
-				       uint64_t word)
+static const struct leaf_memo *memory_runs_leaf_flags(struct memory_pages *c, unsigned level,
+						      uint64_t word)
 {
 	uint64_t attrs = word & c->leaf_attrs[level];
 	struct leaf_memo *m = &c->leaf_memo[(attrs ^ attrs >> 5 ^ attrs >> 60) % LEAF_MEMOS];
@@ -107,8 +87,10 @@ static uint64_t memory_runs_leaf_flags(struct memory_pages *c, unsigned level,
 		*m = (struct leaf_memo){
 			.used = true, .level = (uint8_t)level, .attrs = attrs,
 			.flags = atw_entry_flags(&c->sp->paging, level, ATW_LEAF, word),
+			.properties = (uint8_t)atw_entry_properties(&c->sp->paging, level,
+								    ATW_LEAF, word),
 		};
-	return m->flags;
+	return m;
 }
 
 /* Where the slots lead. */
@@ -132,13 +114,15 @@ static void memory_runs_leaves(struct memory_pages *c, const struct mmu_seen *s,
 			       struct page_run *r)
 {
 	const struct walk_provider *w = c->w;
+	const struct leaf_memo *m =
+		memory_runs_leaf_flags(c, s->level, s->path[s->depth - 1].word);
 
 	r->state = PAGE_PRESENT;
 	r->have = RUN_LEVEL | RUN_RIGHTS | RUN_FLAGS;
 	r->rights = s->rights;
 	/* Leaves of one piece agree in all but where they point. */
-	r->flags = memory_runs_leaf_flags(c, s->level, s->path[s->depth - 1].word);
-	r->flags |= marks_of_flags(&w->marks, s->va, r->flags);
+	r->flags = m->flags | marks_of_flags(&w->marks, s->va, m->flags);
+	r->properties = m->properties;
 	memory_runs_note_used(w, r);
 	memory_runs_note_special(w, s->path[s->depth - 1].word, r);
 	if (c->cur.q.areas_only)

@@ -55,7 +55,7 @@ enum { LEAF_MEMOS = 32 };
 
 struct leaf_memo {
 	uint64_t attrs, flags;
-	uint8_t level;
+	uint8_t level, properties;
 	bool used;
 };
 
@@ -69,7 +69,6 @@ struct walk_provider {
 	struct large_live live;
 	struct thp_settings thp;         /* of no running system */
 	bool thp_tried;
-	uint64_t accessed, dirty, dbm;   /* flags of runs that say so */
 	struct page_marks marks;
 	bool running;
 
@@ -124,7 +123,7 @@ int walk_pages_next(struct page_cursor *c, const struct page_run **ret,
 		    struct atw_err *err);
 void walk_pages_close(struct page_cursor *c);
 int walk_count(struct provider *p, struct atw_err *err);
-/* Which flags of entries say that a page was used; once, before all else. */
+/* Which properties entries have; once, before all else. */
 void walk_find_used(struct walk_provider *w, const struct atw_paging *pg);
 
 /* ---- memory_ahead.c: struct pages that will be asked for ---- */

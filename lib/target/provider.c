@@ -20,6 +20,32 @@ struct page_task *provider_add_task(struct provider *p)
 	return t;
 }
 
+unsigned known_properties(const struct provider *p)
+{
+	if (p->properties)
+		return p->properties;
+	return ATW_LARGE | (p->used ? ATW_ACCESSED | ATW_DIRTY : 0);
+}
+
+bool run_properties(const struct provider *p, const struct page_run *r, unsigned *ret)
+{
+	unsigned known = known_properties(p);
+
+	if (r->state != PAGE_PRESENT)
+		return false;
+	if (p->properties) {
+		*ret = r->properties;
+		return true;
+	}
+	if (r->have & RUN_SIZE_HIDDEN || !r->slot ||
+	    (known & ATW_ACCESSED && !(r->have & RUN_USED)))
+		return false;
+	*ret = (r->slot >> p->page_shift > 1 ? ATW_LARGE : 0) |
+	       (known & ATW_ACCESSED && r->accessed ? ATW_ACCESSED : 0) |
+	       (known & ATW_DIRTY && r->dirty ? ATW_DIRTY : 0);
+	return true;
+}
+
 void provider_cannot(struct provider *p, const char *what, const struct atw_err *err)
 {
 	if (p->cannot)

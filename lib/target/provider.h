@@ -60,6 +60,7 @@ struct page_run {
 	uint8_t state;           /* enum page_state */
 	uint8_t level;
 	uint8_t rights;          /* ATW_UR ... */
+	uint8_t properties;      /* of leaves in page tables: see run_properties() */
 	bool accessed, dirty;    /* RUN_USED: read, written, as the CPU noted */
 	uint8_t swap_type;       /* PAGE_SWAP */
 	uint64_t swap_offset;    /* likewise, of the first slot: pages */
@@ -72,6 +73,12 @@ struct page_run {
 	const uint64_t *word;    /* raw entries; NULL: none, or not known */
 	const struct atw_err *why;   /* PAGE_DAMAGED */
 };
+
+/* Of enum atw_property, of what is present; false: not known. */
+struct provider;
+bool run_properties(const struct provider *p, const struct page_run *r, unsigned *ret);
+/* Those that run_properties() can know. */
+unsigned known_properties(const struct provider *p);
 
 enum facts_has {
 	FACT_FLAGS = 1, FACT_COUNT = 2, FACT_REFS = 4, FACT_HEAD = 8, FACT_NODE = 16,
@@ -257,6 +264,7 @@ struct provider {
 	uint64_t unknown;        /* of these flags it says nothing, not even no */
 	const char *way;         /* how it is read: "pagemap", "kcore", ..., "kdump" */
 	bool used;               /* what is present has RUN_USED */
+	unsigned properties;     /* page tables: those that their entries can express */
 	bool area_rights;        /* rights of runs are those of their areas */
 	bool running;            /* it changes while it is read */
 	bool our_pids;           /* PIDs are those of this PID namespace */

@@ -25,6 +25,7 @@ struct mmu_ranges {
 	const struct mmu_seen *seen;     /* a piece that is partly consumed */
 	uint32_t at;                     /* entries of it consumed */
 	uint64_t flags, page;            /* common to all its entries */
+	uint8_t properties;              /* likewise */
 };
 
 /*
@@ -134,9 +135,12 @@ static struct mmu_range ranges_cut(struct mmu_ranges *r)
 		if (!r->at) {
 			r->page = (uint64_t)1 << atw_entry_span(pg, s->level, word);
 			r->flags = atw_entry_flags(pg, s->level, ATW_LEAF, word);
+			r->properties = (uint8_t)atw_entry_properties(pg, s->level, ATW_LEAF,
+								      word);
 		}
 		g.page = r->page;
 		g.flags = r->flags;
+		g.properties = r->properties;
 		if (r->split & MMU_SPLIT_PHYSICAL && n > 1) {
 			uint32_t c = ranges_contiguous(r, s, r->at);
 
@@ -204,6 +208,7 @@ static void ranges_merge(struct mmu_ranges *r, const struct mmu_range *b)
 	a->size += b->size;
 	a->entries += b->entries;
 	a->flags &= b->flags;
+	a->properties &= b->properties;
 	a->mixed_rights |= b->mixed_rights || a->rights != b->rights;
 	a->rights &= b->rights;
 	if (b->page != a->page)

@@ -55,6 +55,7 @@ static bool rmap_alike(const struct rmap_entry *a, const struct rmap_entry *b)
 {
 	return a->kind == b->kind && a->what == b->what && a->level == b->level &&
 	       a->rights == b->rights && a->span == b->span && a->flagless == b->flagless &&
+	       a->opaque == b->opaque &&
 	       a->kind != ATW_TABLE;
 }
 
@@ -71,6 +72,7 @@ static bool rmap_join(struct rmap_entry *a, const struct rmap_entry *b)
 		a->bytes += b->bytes;
 		a->count += b->count;
 		a->flags &= b->flags;
+		a->properties &= b->properties;
 		a->end = b->end;
 		return true;
 	}
@@ -227,6 +229,7 @@ static int rmap_match(struct rmap_at *a, uint32_t i, uint64_t pa, uint64_t word,
 
 	if (s->kind == ATW_LEAF) {
 		h.flags = atw_entry_flags(pg, s->level, s->kind, word);
+		h.properties = (uint8_t)atw_entry_properties(pg, s->level, s->kind, word);
 		h.span = (uint8_t)atw_entry_span(pg, s->level, word);
 	}
 	return rmap_add_wanted(a->f, &h, a->slot, &a->fresh);
@@ -289,6 +292,8 @@ static int rmap_table(struct rmap_at *a)
 		.kind = ATW_TABLE,
 		.rights = s->rights,
 		.flags = atw_entry_flags(&a->sp->paging, s->level, ATW_TABLE, p->word),
+		.properties = (uint8_t)atw_entry_properties(&a->sp->paging, s->level, ATW_TABLE,
+							    p->word),
 	};
 
 	return rmap_wants(a->f, s->pa.u, atw_table_bytes(&a->sp->paging, s->level - 1u))

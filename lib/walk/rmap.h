@@ -37,8 +37,10 @@ struct rmap_entry {
 	uint8_t level, rights, span;
 	uint8_t kind;            /* LEAF, TABLE; ABSENT: non-present, and keeps a page */
 	uint8_t what;            /* then: of what kind, as rmap_kept_fn returns it */
+	uint8_t properties;      /* common to all entries */
 	bool byte;               /* a single byte was requested, `va` is its address */
 	bool flagless;           /* `flags` are not known */
+	bool opaque;             /* nor are `properties` */
 };
 
 /*

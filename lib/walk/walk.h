@@ -205,6 +205,7 @@ struct mmu_range {
 	uint64_t repeat_of;      /* as in mmu_seen */
 	uint8_t level, kind, loss;
 	uint8_t rights;          /* those that all its entries grant */
+	uint8_t properties;      /* LEAF: those that all its entries have */
 	bool mixed_rights;       /* some entries grant more */
 	bool same_pa;            /* every slot maps the same page at pa */
 	bool scattered;          /* pa is that of the first slot; others are not

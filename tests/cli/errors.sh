@@ -183,7 +183,7 @@ run atwalk --columns wat x86.elf swapper_pg_dir
 status 2
 no_out
 err <<'E'
-atwalk: --columns: unknown column 'wat'; known: address, end, size, physical, pfn, page, pages, step, level, index, entry_at, entry, repeat, rights, state, area, flags, node, pid, task
+atwalk: --columns: unknown column 'wat'; known: address, end, size, physical, pfn, page, pages, step, level, index, entry_at, entry, repeat, rights, state, area, flags, properties, node, pid, task
 E
 run atwalk map --sort wat x86.elf
 status 2

@@ -42,6 +42,12 @@ sed '1d; s/,.*//' "$work/log/out" | while read -r at; do echo $((at >> 12)); don
 sed '1d; s/.*,//' "$work/log/out" >pfn
 same shifted pfn
 
+t "pages: properties, by the names that all CPUs share"
+run atwalk pages tasks.kdump --task swap --format csv --columns properties --filter 'accessed and not dirty and not global and not large'
+yes [ "$(sed 1d "$work/log/out" | sort -u)" = accessed ]
+run atwalk pages tasks.kdump --format csv --columns size,properties --filter large
+yes [ "$(sed '1d; s/,.*//' "$work/log/out" | sort -un | head -n 1)" -ge 2097152 ]
+
 t "pages: the swap slot of a page"
 run atwalk pages --task swap tasks.kdump --format csv
 golden tasks-pages-swap

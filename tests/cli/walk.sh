@@ -224,6 +224,32 @@ address,physical,pfn
 E
 err_has 'f9d9000 is not part of its memory'
 
+t "properties: flags of common meaning, by the same names on every CPU"
+# A blank line between the answers; the three dumps have different bits for all of them.
+properties() {
+	local flag
+
+	for flag in accessed dirty global user writable executable large contiguous; do
+		echo "== $flag"
+		atwalk map -q "$1" "$2" --filter "$flag" --columns address,size,page,rights,properties
+		echo "== not $flag"
+		atwalk walk -q "$1" "${@:3}" --filter "not $flag" --columns address,rights,properties
+	done
+}
+run properties arm64.elf fff0000000000000+64M ffff932df3c10000 ffff932df5c49540 fff0000000200000 fff0000000000000
+status 0
+golden properties-arm64
+run properties riscv.elf ff20000000000000+1M ffffffff80002000 ff20000000003fff ff60000000000000
+golden properties-riscv
+run properties x86.elf ffff8b3ac0000000+32M ffffffff91400000 ffffffffc03fd008
+golden properties-x86
+
+t "properties: of a table, and in find and pages"
+run atwalk -p arm64.elf fff0000000000000 --format csv --columns level,properties
+golden properties-path
+run atwalk find -q --cpu 1 x86.elf 8001000 --filter 'large and not contiguous and global' --format csv --columns address,properties
+golden properties-find
+
 t "-v says where the root came from, -vv every read, neither in the answer"
 run atwalk -v x86.elf ffffffff91400000
 err <<'E'
