@@ -45,8 +45,8 @@ static const struct opt options[] = {
 	{ 'q', "quiet", OPT_FLAG, AT(quiet), NULL, "suppress warnings on standard error", NULL },
 	{ 'v', "verbose", OPT_FLAG, AT(verbose), NULL,
 	  "report the cost at the end: time, bytes read, memory", NULL },
-	{ 0, "help", OPT_FLAG, AT(help), NULL, "show this help", NULL },
-	{ 0, "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
+	{ 'h', "help", OPT_FLAG, AT(help), NULL, "show this help", NULL },
+	{ 'V', "version", OPT_FLAG, AT(version), NULL, "show the version", NULL },
 	{ 0 }
 };
 

@@ -119,12 +119,16 @@ for each in 'musl:256000:' "x86_64:$MIB:Advanced Micro Devices X86-64" "arm64:$M
 done
 
 t "usage"
-run "$collect" --help
-golden collector-help
-run "$collect" --version
-out <<END
+for help in -h --help; do
+	run "$collect" $help
+	golden collector-help
+done
+for version in -V --version; do
+	run "$collect" $version
+	out <<END
 atwalk-collect $("$O/atwalk" --version | cut -d ' ' -f 2)
 END
+done
 
 t "invalid arguments are refused"
 for each in '--nosuch|unknown option --nosuch' 'a b|too many arguments; expected one TO' \
