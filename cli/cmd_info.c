@@ -145,7 +145,7 @@ static int info_source(const struct common *c, const struct info_opts *o,
 		return status;
 	/* A source without a kernel is still worth describing. */
 	k = session_attach(c, &src, &o->space, TARGET_PAGES);
-	if (k == EXIT_USAGE || (k && !target_has(src.target, TARGET_LOOKUP)))
+	if (k == EXIT_USAGE || (k == EXIT_NO && o->space.task) || (k && !target_has(src.target, TARGET_LOOKUP)))
 		return k;
 	output_opts(c, NULL, &oo);
 	f.r = atw_output_open(&oo, &fact_schema, &f.out, &err);

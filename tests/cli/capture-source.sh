@@ -359,6 +359,10 @@ sed -i 's/^T: twin/T: app/' two.cap
 run atwalk pages two.cap --task app
 status 1
 err_has "2 processes are named 'app': 10 (app), 12 (app)"
+run atwalk info two.cap --task app
+status 1
+no_out
+err_has "2 processes are named 'app': 10 (app), 12 (app)"
 
 # ---- LPMA captures ----
 
