@@ -339,6 +339,25 @@ static int find_target_resolve_virtual(struct find *f, const struct space_opts *
 	return status;
 }
 
+/* Was any of it filtered out when the dump was made? */
+static bool find_target_is_excluded(const struct find *f, const struct rmap_range *w)
+{
+	uint64_t at = w->first;
+	struct atw_extent e;
+
+	if (!target_has(f->src.target, TARGET_MEMORY))
+		return false;
+	while (atw_extent_at(f->src.target->source, ATW_PA(at), &e) == ATW_OK &&
+	       e.start.u <= w->last) {
+		if (e.kind == ATW_EXCLUDED)
+			return true;
+		if (!e.len || e.start.u + (e.len - 1) >= w->last || e.start.u + e.len <= at)
+			break;
+		at = e.start.u + e.len;
+	}
+	return false;
+}
+
 /* Search all processes for other mappings of the frames of one. */
 static void find_target_search_all(struct find *f)
 {
@@ -364,6 +383,9 @@ int find_resolve(struct find *f, const struct space_opts *space)
 			print_warning(f->c, "%s: %s is not part of its memory", f->src.name, t->text);
 		else
 			find_target_note_taken(f, t);
+		if (find_target_is_excluded(f, &t->phys))
+			print_warning(f->c, "%s: %s was excluded when the dump was made; only its mappings are known",
+				      f->src.name, t->text);
 		if (find_target_add_wanted(f, &t->phys, &err) < 0)
 			status = print_error(&err);
 	}

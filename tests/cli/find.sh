@@ -87,6 +87,19 @@ task,state,entry_at
 [cpu 1],table,
 E
 
+t "a frame that was excluded from the dump: reported as such, and its mappings are found"
+run redump x86.elf kdump-zlib excluded.kd --exclude-range 1055000-1056000
+for frame in 1055008 1054000+8K; do
+	run atwalk find --cpu 1 excluded.kd $frame --format csv --columns address,physical,state
+	status 4
+	yes grep -qx '0xffff8b3ac105[45].*,0x000000000105[45].*,present' "$work/log/out"
+	err_has "excluded.kd: $frame was excluded when the dump was made; only its mappings are known"
+	err_has '(0 not in the source, 1 excluded, 0 damaged)'
+done
+run atwalk find --cpu 1 excluded.kd 1054000 --format csv --columns address
+status 4
+err_is 'atwalk: excluded.kd: cannot read 1 page table (*'
+
 t "repeated mappings are one row with their number"
 run atwalk map x86.elf --filter repeat --format csv --columns address,repeat
 first=$(sed -n 2p "$work/log/out" | cut -d , -f 1)
