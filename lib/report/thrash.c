@@ -435,7 +435,7 @@ static void thrash_verdict(const struct thrash_state *t, const struct census_out
 	else
 		out->note(out->arg, "%s: from look %zu to look %zu %s%s",
 			  v.times >= 1000 ? "thrashing" : "not thrashing", v.look - 1, v.look,
-			  v.how, t->looks.n > 2 ? ", which is the worst" : "");
+			  v.how, t->looks.n > 2 && v.times ? ", which is the worst" : "");
 	if (t->looks.n)
 		thrash_culprit(t, v.look ? v.look : t->looks.n, out);
 }

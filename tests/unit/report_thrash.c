@@ -90,6 +90,22 @@ TEST(a_machine_at_rest)
 	feed_close(&f);
 }
 
+/* Of equal zeroes none is the worst. */
+TEST(no_pressure_at_all)
+{
+	struct feed f = feed_open("thrash");
+	const char *said;
+
+	for (unsigned i = 0; i < 3; i++) {
+		look(&f, i == 0 ? "50" : i == 1 ? "60" : "70", "100", "10", "5", "10", "5");
+		feed_end(&f);
+	}
+	said = feed_finish(&f);
+	CHECK(strstr(said, "# not thrashing: from look 1 to look 2 for 0.0%"));
+	CHECK(!strstr(said, "worst"));
+	feed_close(&f);
+}
+
 /* Pages of files that were never active count as no pressure. */
 TEST(other_measures)
 {
