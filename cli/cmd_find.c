@@ -79,11 +79,11 @@ static void find_open_memmap(struct find *f)
 			      why.text);
 }
 
-/* `h`: the entry that leads there; NULL: a register does. */
-static void find_set_frame(struct find *f, const struct rmap_entry *h, union atw_value *v,
+/* `h`: the entry that leads there; NULL: it is the root of `sp`. */
+static void find_set_frame(struct find *f, const struct mmu_space *sp,
+			   const struct rmap_entry *h, union atw_value *v,
 			   struct atw_row *row)
 {
-	const struct mmu_space *sp = &f->src.subject.space;
 	struct atw_err why = { 0 };
 	struct lnx_page page;
 
@@ -92,7 +92,7 @@ static void find_set_frame(struct find *f, const struct rmap_entry *h, union atw
 			    &why) < 0)
 		return;
 	/* Flags of a frame that is no longer a table are those of its next use. */
-	if (h && !rmap_holds(sp, h))
+	if (h ? !rmap_holds(sp, h) : atw_source_is_live(sp->mem) && !mmu_space_lives(sp))
 		return;
 	v[F_PAGEFLAGS].u = page.flags;
 	row->have |= 1u << F_PAGEFLAGS;
@@ -114,8 +114,8 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 	return atw_output_open(&oo, &f->schema, &f->out, err);
 }
 
-static int find_put(struct find *f, const struct find_owner *w, const struct rmap_entry *h,
-		    const struct row *r, struct atw_err *err)
+static int find_put(struct find *f, const struct find_owner *w, const struct mmu_space *sp,
+		    const struct rmap_entry *h, const struct row *r, struct atw_err *err)
 {
 	uint64_t times = h ? h->times : 1, stride = h ? h->stride : 0;
 	union atw_value v[F_COUNT] = { 0 };
@@ -132,7 +132,7 @@ static int find_put(struct find *f, const struct find_owner *w, const struct rma
 	v[F_TIMES].u = times;
 	v[F_STRIDE].u = stride;
 	row.have |= 1u << F_TIMES | (times > 1 ? 1u << F_STRIDE : 0);
-	find_set_frame(f, h, v, &row);
+	find_set_frame(f, sp, h, v, &row);
 	if (w->space) {
 		f->pids.len = 0;
 		for (size_t i = 0; i < w->space->n; i++)
@@ -240,11 +240,12 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		f->entries += h->times;
 	else
 		f->mappings += h->times * h->count;
-	return find_put(f, w, h, &r, err);
+	return find_put(f, w, &f->src.subject.space, h, &r, err);
 }
 
 /* No entry points to a root table: a register does. */
-int find_put_root(struct find *f, const struct find_owner *w, atw_pa root, struct atw_err *err)
+int find_put_root(struct find *f, const struct find_owner *w, const struct mmu_space *sp,
+		  atw_pa root, struct atw_err *err)
 {
 	const struct atw_paging *pg = &f->list.space->paging;
 	uint64_t bytes = atw_table_bytes(pg, pg->nlevels - 1u);
@@ -257,7 +258,7 @@ int find_put_root(struct find *f, const struct find_owner *w, atw_pa root, struc
 	row_physical(&f->list, &r, root.u);
 	row_set(&r, C_SIZE, bytes);
 	row_set(&r, C_STATE, STATE_TABLE);
-	return find_put(f, w, NULL, &r, err);
+	return find_put(f, w, sp, NULL, &r, err);
 }
 
 int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err)

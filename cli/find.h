@@ -77,7 +77,8 @@ void find_note_targets(const struct find *f);
 void find_print_untranslated(const struct find *f);
 
 /* Emits a row for the root table, if it is one of the targets. */
-int find_put_root(struct find *f, const struct find_owner *w, atw_pa root, struct atw_err *err);
+int find_put_root(struct find *f, const struct find_owner *w, const struct mmu_space *sp,
+		  atw_pa root, struct atw_err *err);
 /* Emits one row; `area` is NULL if there is none, or several. */
 int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		 const struct rmap_entry *h, struct atw_err *err);

@@ -119,10 +119,10 @@ static int find_spaces_search_process(struct find *f, const struct find_owner *w
 	struct mmu_space kernel =
 		find_spaces_with_root(sp, isolated ? sp->high.pa : sp->low.pa);
 	uint64_t last = sp->paging.va_bits > 32 ? INT64_MAX : UINT64_MAX;
-	int r = find_put_root(f, w, user.low.pa, err);
+	int r = find_put_root(f, w, sp, user.low.pa, err);
 
 	if (r == ATW_OK && isolated)
-		r = find_put_root(f, w, kernel.low.pa, err);
+		r = find_put_root(f, w, sp, kernel.low.pa, err);
 	if (r == ATW_OK)
 		r = find_spaces_walk(f, &user, 0, last, 0, err);
 	if (r == ATW_OK)
@@ -145,9 +145,9 @@ static int find_spaces_search_kernel(struct find *f, struct atw_err *err)
 	int r = ATW_OK;
 
 	if (sp->high.have)
-		r = find_put_root(f, &kernel, sp->high.pa, err);
+		r = find_put_root(f, &kernel, sp, sp->high.pa, err);
 	if (r == ATW_OK && sp->low.have)
-		r = find_put_root(f, &kernel, sp->low.pa, err);
+		r = find_put_root(f, &kernel, sp, sp->low.pa, err);
 	if (r == ATW_OK)
 		r = find_spaces_walk(f, sp, 0, UINT64_MAX, 0, err);
 	if (r == ATW_OK)
@@ -156,7 +156,7 @@ static int find_spaces_search_kernel(struct find *f, struct atw_err *err)
 		return r;
 	/* The kernel's entry code as mapped while user mode runs. */
 	copy = find_spaces_with_root(sp, ATW_PA(sp->low.pa.u + page));
-	r = find_put_root(f, &user, copy.low.pa, err);
+	r = find_put_root(f, &user, sp, copy.low.pa, err);
 	if (r == ATW_OK)
 		r = find_spaces_walk(f, &copy, UPPER, UINT64_MAX, 0, err);
 	return r == ATW_OK ? find_flush(f, &user, err) : r;
@@ -278,7 +278,8 @@ int find_in_one(struct find *f, struct atw_err *err)
 				   : r;
 	}
 	if (f->src.subject.space.low.have)
-		r = find_put_root(f, &w, f->src.subject.space.low.pa, err);
+		r = find_put_root(f, &w, &f->src.subject.space, f->src.subject.space.low.pa,
+					  err);
 	if (r == ATW_OK)
 		r = find_spaces_walk(f, &f->src.subject.space, 0, UINT64_MAX, 0, err);
 	return r == ATW_OK ? find_flush(f, &w, err) : r;
