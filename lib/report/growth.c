@@ -28,13 +28,16 @@ static const struct atw_column columns[C_COUNT] = {
 			"how fast, bytes a second: the line that fits all looks best",
 			.rate = true),
 	[C_SUSPECT] = COLUMN("suspect", FLAGS, 7,
-			"leak: heap or anon that grew from each look to the next",
+			"leak: heap or anon that grew from each look to the next, by 32K or more",
 			.names = &suspicion_names),
 };
 static const struct atw_schema schema = { "growth", columns, C_COUNT };
 
-/* A leak needs three snapshots to show. */
-enum { LOOKS_MIN = 3 };
+/*
+ * A leak needs three snapshots to show, and more than the few pages that a program touches
+ * as it goes on: stacks of calls, buffers, tables of an allocator.
+ */
+enum { LOOKS_MIN = 3, LEAK_MIN = 32 << 10 };
 /*
  * Limits that keep sums from overflowing: 34 years, 4 PiB per class of a process, and the
  * number of snapshots per line. Sums of bytes have 64 bits, products with times 104.
@@ -261,7 +264,7 @@ static bool growth_slope(const struct growth_process *p, const struct growth_lin
 static bool growth_may_leak(const struct growth_process *p, const struct growth_line *l)
 {
 	return (l->class == CENSUS_HEAP || l->class == CENSUS_ANON) && p->looks >= LOOKS_MIN &&
-	       l->rises == p->looks - 1;
+	       l->rises == p->looks - 1 && l->last - l->first >= LEAK_MIN;
 }
 
 static int64_t growth_change_of(const struct grown *g)

@@ -268,9 +268,9 @@ t "growth: captures written by hand"
 run atwalk report growth h1.cap h2.cap h3.cap
 out <<'END'
     PID  TASK              CLASS     LOOKS       FIRST        LAST      CHANGE      RATE/s  SUSPECT
-     10  calm              heap          3         16K         32K        +16K         +2K  leak
+     10  calm              heap          3         16K         32K        +16K         +2K  -
 
-suspected leak: process 10 (calm): heap grew from each of 3 looks to the next, by 16384 bytes, 2048 bytes a second
+no leak is suspected
 END
 run atwalk report growth,thrash --format csv h1.cap h2.cap
 out <<'END'

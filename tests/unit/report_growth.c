@@ -92,10 +92,10 @@ TEST(reused_pids_are_separate_processes)
 	}
 	CHECK_STR(feed_finish(&f),
 		  "pid=7 task=away class=heap looks=2 first=40960 last=49152 change=+8192 rate=+410 suspect=\n"
-		  "pid=8 task=twice class=heap looks=3 first=40960 last=49152 change=+8192 rate=+410 suspect=leak,\n"
+		  "pid=8 task=twice class=heap looks=3 first=40960 last=49152 change=+8192 rate=+410 suspect=\n"
 		  "pid=6 task=ends class=heap looks=2 first=40960 last=45056 change=+4096 rate=+410 suspect=\n"
 		  "pid=5 task=new class=heap looks=2 first=45056 last=49152 change=+4096 rate=+410 suspect=\n"
-		  "# suspected leak: process 8 (twice): heap grew from each of 3 looks to the next, by 8192 bytes, 410 bytes a second\n");
+		  "# no leak is suspected\n");
 	feed_close(&f);
 }
 
@@ -167,7 +167,7 @@ TEST(the_collecting_process_is_left_out)
 	struct feed f = feed_open_with("growth", &(struct census_report_opts){ .self = 3 });
 
 	for (uint64_t i = 0; i < 3; i++) {
-		const struct part heap = { CENSUS_HEAP, 5 + i, 0 };
+		const struct part heap = { CENSUS_HEAP, 5 + 8 * i, 0 };
 
 		look(&f, i == 0 ? "0" : i == 1 ? "1" : "2");
 		process(&f, "atwalk", 3, 30, &heap, 1);
@@ -175,9 +175,31 @@ TEST(the_collecting_process_is_left_out)
 		feed_end(&f);
 	}
 	CHECK_STR(feed_finish(&f),
-		  "pid=4 task=atwalk class=heap looks=3 first=20480 last=28672 change=+8192 rate=+4096 suspect=leak,\n"
-		  "# suspected leak: process 4 (atwalk): heap grew from each of 3 looks to the next, by 8192 bytes, 4096 bytes a second\n"
+		  "pid=4 task=atwalk class=heap looks=3 first=20480 last=86016 change=+65536 rate=+32768 suspect=leak,\n"
+		  "# suspected leak: process 4 (atwalk): heap grew from each of 3 looks to the next, by 65536 bytes, 32768 bytes a second\n"
 		  "# process 3 (atwalk) is left out: it is the collector\n");
+	feed_close(&f);
+}
+
+/* 28 KiB are no leak, and 32 KiB are. */
+TEST(a_few_pages_are_no_leak)
+{
+	struct feed f = feed_open("growth");
+	const char *said;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		const struct part few = { CENSUS_HEAP, 5 + (i > 1 ? 7 : i), 0 };
+		const struct part more = { CENSUS_HEAP, 5 + (i > 1 ? 8 : i), 0 };
+
+		look(&f, i == 0 ? "0" : i == 1 ? "1" : "2");
+		process(&f, "few", 3, 30, &few, 1);
+		process(&f, "more", 4, 40, &more, 1);
+		feed_end(&f);
+	}
+	said = feed_finish(&f);
+	CHECK(strstr(said, "task=few class=heap looks=3 first=20480 last=49152 change=+28672"));
+	CHECK(strstr(said, "suspected leak: process 4 (more): heap"));
+	CHECK(!strstr(said, "(few)"));
 	feed_close(&f);
 }
 
@@ -187,7 +209,7 @@ TEST(the_collector_of_a_capture_is_left_out)
 	struct feed f = feed_open("growth");
 
 	for (uint64_t i = 0; i < 3; i++) {
-		const struct part heap = { CENSUS_HEAP, 5 + i, 0 };
+		const struct part heap = { CENSUS_HEAP, 5 + 8 * i, 0 };
 
 		look(&f, i == 0 ? "0" : i == 1 ? "1" : "2");
 		if (i < 2)
@@ -198,10 +220,10 @@ TEST(the_collector_of_a_capture_is_left_out)
 		feed_end(&f);
 	}
 	CHECK_STR(feed_finish(&f),
-		  "pid=7 task=a class=heap looks=3 first=20480 last=28672 change=+8192 rate=+4096 suspect=leak,\n"
-		  "pid=9 task=c class=heap looks=2 first=20480 last=28672 change=+8192 rate=+4096 suspect=\n"
-		  "pid=8 task=b class=heap looks=2 first=24576 last=28672 change=+4096 rate=+4096 suspect=\n"
-		  "# suspected leak: process 7 (a): heap grew from each of 3 looks to the next, by 8192 bytes, 4096 bytes a second\n"
+		  "pid=7 task=a class=heap looks=3 first=20480 last=86016 change=+65536 rate=+32768 suspect=leak,\n"
+		  "pid=9 task=c class=heap looks=2 first=20480 last=86016 change=+65536 rate=+32768 suspect=\n"
+		  "pid=8 task=b class=heap looks=2 first=53248 last=86016 change=+32768 rate=+32768 suspect=\n"
+		  "# suspected leak: process 7 (a): heap grew from each of 3 looks to the next, by 65536 bytes, 32768 bytes a second\n"
 		  "# process 9 (c) is left out: it is the collector\n");
 	feed_close(&f);
 }
