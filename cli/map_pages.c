@@ -6,7 +6,6 @@
  */
 
 #include "map.h"
-#include "target/procfs_vmas.h"
 #include "atwalk.h"
 #include "walk_lines.h"
 #include "watch.h"
@@ -327,21 +326,42 @@ static int map_pages_list_arg(void *arg, const struct address_arg *t, struct atw
 	return r == ATW_OK && o->lines ? walk_lines_put(o->lines, t, o->out, err) : r;
 }
 
-/* Rows have the flags of a provider; without a process there is no provider. */
+/*
+ * The process of the first argument that has one: rows have the flags of its provider.
+ * Where none maps any address, no row has flags.
+ */
+static int map_pages_enter_first(struct map_pages_out *o, struct session *src,
+				 const struct address_arg *t, int n, struct atw_err *err)
+{
+	const struct subject own = src->subject;
+	int i = 0, r;
+
+	while (i < n && t[i].owned && t[i].unmapped)
+		i++;
+	if (n && i == n)
+		return ATW_OK;
+	if (n && t[i].owned)
+		src->subject = t[i].owner;
+	r = map_pages_enter(o, err);
+	src->subject = own;
+	return r;
+}
+
 static int map_pages_open_rows(struct map_pages_out *o, const struct common *c,
 			       struct session *src, const struct address_arg *t, int n,
 			       struct atw_err *err)
 {
 	struct atw_output_opts oo;
 	struct listing *l = o->list;
-	int r = n && t[0].owned ? ATW_OK : map_pages_enter(o, err);
+	int r = map_pages_enter_first(o, src, t, n, err);
 
 	if (r < 0)
 		return r;
-	l->col[C_FLAGS].names = o->prov ? o->prov->flags : &pagemap_flags;
-	l->col[C_FLAGS].unknown = o->prov ? o->prov->unknown : 0;
-	if (o->prov)
+	if (o->prov) {
+		l->col[C_FLAGS].names = o->prov->flags;
+		l->col[C_FLAGS].unknown = o->prov->unknown;
 		l->col[C_PROPERTIES].unknown = ~(uint64_t)known_properties(o->prov);
+	}
 	l->col[C_AREA].hidden &= !o->is_map;
 	output_opts(c, src, &oo);
 	oo.page_shift = l->space->paging.page_shift;
