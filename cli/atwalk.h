@@ -95,7 +95,7 @@ int session_open(const struct common *c, const char *name, struct session *ret);
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
 		   uint32_t caps);
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
-		struct session *ret);
+		uint32_t caps, struct session *ret);
 /* Opens and attaches, for a command that requires `caps`. */
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
 		 uint32_t caps, struct session *ret);

@@ -388,7 +388,7 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	struct provider *p = NULL;
 	struct session src = { 0 };
 	struct atw_err err = { 0 };
-	int status = open_frozen(c, name, &o->space, &src), r;
+	int status = open_frozen(c, name, &o->space, TARGET_PAGES, &src), r;
 
 	if (status)
 		return status;

@@ -415,12 +415,10 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 	for (int i = 1; i < argc && !status; i++)
 		status = find_check(argv[i]);
 	if (!status)
-		status = open_session(c, argv[0], &o->space, TARGET_RMAP, &f->src);
+		status = open_frozen(c, argv[0], &o->space, TARGET_RMAP, &f->src);
 	opened = !status;
 	for (int i = 1; i < argc && !status; i++)
 		status = find_parse(f, argv[i], o->virtual);
-	if (!status)
-		status = freeze(c, &f->src, &o->space);
 	if (!status)
 		status = find_resolve(f, &o->space);
 	if (!status)

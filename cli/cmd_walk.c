@@ -270,7 +270,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 	t = calloc((size_t)n, sizeof(*t));
 	if (!t)
 		return print_nomem();
-	status = open_session(c, argv[0], &o->space, TARGET_LOOKUP, &src);
+	status = open_frozen(c, argv[0], &o->space, TARGET_LOOKUP, &src);
 	if (status)
 		return status;
 	if (o->depth.given)
@@ -285,8 +285,6 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 		for (unsigned k = 0; o->path && t[i].a.is_range && k < C_COUNT; k++)
 			w.list.col[k].hidden &= !(OF_TREE & COL(k));
 	}
-	if (!status)
-		status = freeze(c, &src, &o->space);
 	if (!status && o->lines.line.given) {
 		w.lines = &lines;
 		status = walk_lines_init(&lines, c, &src, &o->lines, &w.list);

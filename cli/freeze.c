@@ -140,9 +140,9 @@ void thaw(const struct session *o)
 }
 
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
-		struct session *ret)
+		uint32_t caps, struct session *ret)
 {
-	int status = open_session(c, name, space, TARGET_PAGES, ret);
+	int status = open_session(c, name, space, caps, ret);
 
 	if (status)
 		return status;

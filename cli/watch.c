@@ -61,7 +61,7 @@ int open_watched(const char *command, const struct common *c, const char *name,
 	struct clock k;
 
 	if (!text)
-		return open_frozen(c, name, space, ret);
+		return open_frozen(c, name, space, TARGET_PAGES, ret);
 	if (!watch_parse(text, &k))
 		return watch_bad_times(command, text);
 	return open_session(c, name, space, TARGET_PAGES, ret);
