@@ -65,9 +65,28 @@ static int line_refs_fill(struct line_refs_input *f, struct atw_err *err)
 }
 
 /*
- * The next line without its end; of one that is too long for the buffer the beginning,
- * and the rest as further lines. ATW_END behind the last.
+ * A line does not fit into the buffer: its bytes are skipped, and counted. All parsers
+ * refuse a line of such a length without reading it.
  */
+static int line_refs_long(struct line_refs_input *f, struct atw_blob *ret, struct atw_err *err)
+{
+	char *end = NULL;
+	size_t len = 0;
+	int r = ATW_OK;
+
+	while (r == ATW_OK && !end && f->len) {
+		end = memchr(f->buf, '\n', f->len);
+		f->at = end ? (size_t)(end - f->buf) : f->len;
+		len += f->at;
+		f->at += end != NULL;
+		if (!end)
+			r = line_refs_fill(f, err);
+	}
+	*ret = (struct atw_blob){f->buf, len};
+	return r;
+}
+
+/* The next line without its end. ATW_END behind the last. */
 static int line_refs_next(struct line_refs_input *f, struct atw_blob *ret,
 			  struct atw_err *err)
 {
@@ -78,7 +97,9 @@ static int line_refs_next(struct line_refs_input *f, struct atw_blob *ret,
 
 		if (left)
 			end = memchr(from, '\n', left);
-		if (end || (left && (f->ended || left == LINE_REFS_BUFFER))) {
+		if (!end && left == LINE_REFS_BUFFER)
+			return line_refs_long(f, ret, err);
+		if (end || (left && f->ended)) {
 			*ret = (struct atw_blob){from, end ? (size_t)(end - from) : left};
 			f->at += ret->len + (end != NULL);
 			return ATW_OK;
@@ -95,7 +116,8 @@ static int line_refs_add(struct line_refs *r, const struct line_refs_opts *o,
 			 const struct trace_ref *ref, struct atw_err *err)
 {
 	if (o->one && ref->has & TRACE_HAS_PID && ref->pid != o->pid) {
-		r->foreign += ref->count;
+		if (__builtin_add_overflow(r->foreign, ref->count, &r->foreign))
+			r->foreign = UINT64_MAX;
 		return ATW_OK;
 	}
 	r->physical |= ref->has & TRACE_HAS_PHYSICAL;
@@ -136,6 +158,9 @@ static int line_refs_bad(struct line_refs_input *f, struct atw_err *err)
 {
 	if (err->status != ATW_E_FORMAT && err->status != ATW_E_LIMIT &&
 	    err->status != ATW_E_DAMAGED)
+		return err->status;
+	/* Behind a first line that is none of a recording, no line is. */
+	if (!f->parser.format && !f->r->rec.begun)
 		return err->status;
 	if (f->r->bad++ < LINE_REFS_FAULTS) {
 		atw_err_wrap(err, "%s", f->r->name);
@@ -432,7 +457,7 @@ int line_refs_status(const struct line_refs *r, int status)
 		{s->implausible, "references that are not counted, because they are larger than 64 KiB"},
 		{r->bad, "lines that are not valid"},
 	};
-	bool any = r->truncated || r->rec.cut[0];
+	bool any = r->truncated || r->rec.cut[0] || s->overflow;
 
 	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
 		if (!missing[i].n)
@@ -440,6 +465,9 @@ int line_refs_status(const struct line_refs *r, int status)
 		print_incomplete("%s: %s: %" PRIu64, r->name, missing[i].what, missing[i].n);
 		any = true;
 	}
+	if (s->overflow)
+		print_incomplete("%s: the sum of references or of their weights exceeds 2^64-1: counts may be too small",
+				 r->name);
 	if (r->rec.cut[0])
 		print_incomplete("%s: recording ended before the program did: %s", r->name,
 				 r->rec.cut);

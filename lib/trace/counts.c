@@ -46,7 +46,8 @@ bool trace_counts_add(struct trace_counts *c, const struct trace_ref *ref)
 	struct trace_count *old = trace_counts_find(c, &new, hash);
 
 	if (old) {
-		old->count += new.count;
+		if (__builtin_add_overflow(old->count, new.count, &old->count))
+			old->count = UINT64_MAX;
 		return true;
 	}
 	if (!array_reserve((void **)&c->v, &c->room, c->n + 1, sizeof(*c->v)) ||

@@ -140,6 +140,15 @@ static void lines_count(uint64_t *n, uint64_t more)
 		*n = UINT64_MAX;
 }
 
+/* For sums that no other sum exceeds: if none of these overflows, nothing does. */
+static void lines_count_sum(struct lines *l, uint64_t *n, uint64_t more)
+{
+	if (__builtin_add_overflow(*n, more, n)) {
+		*n = UINT64_MAX;
+		l->sum.overflow = true;
+	}
+}
+
 static void lines_count_kind(struct lines_counts *c, const struct trace_ref *r)
 {
 	lines_count(&c->refs, r->count);
@@ -377,9 +386,11 @@ static int lines_add_to(struct lines *l, uint32_t slot, const struct trace_ref *
 	if (r->has & TRACE_HAS_WEIGHT) {
 		uint64_t sum;
 
-		if (__builtin_mul_overflow(r->weight, r->count, &sum))
+		if (__builtin_mul_overflow(r->weight, r->count, &sum)) {
 			sum = UINT64_MAX;
-		lines_count(&s->weight, sum);
+			l->sum.overflow = true;
+		}
+		lines_count_sum(l, &s->weight, sum);
 		lines_count(&s->weighed, r->count);
 	}
 	lines_note_physical(l, s, r);
@@ -406,7 +417,7 @@ int lines_add(struct lines *l, const struct trace_ref *r, struct atw_err *err)
 	bool has_pid = r->has & TRACE_HAS_PID && r->address <= INT64_MAX, counted = false;
 	uint64_t first, last, size = l->o.line, at;
 
-	lines_count(&l->sum.refs, r->count);
+	lines_count_sum(l, &l->sum.refs, r->count);
 	if (!(r->has & TRACE_HAS_ADDRESS)) {
 		lines_count(&l->sum.addressless, r->count);
 		return ATW_OK;

@@ -96,6 +96,7 @@ struct lines_sum {
 	uint64_t threadless;             /* counted, and their thread is not known */
 	uint64_t unmasked;               /* the same, for lack of memory: most_masks */
 	size_t lines;
+	bool overflow;                   /* refs, or a weight, is above UINT64_MAX: cut to that */
 };
 
 struct lines;

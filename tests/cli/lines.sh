@@ -192,6 +192,66 @@ ADDRESS                 REFS     READS    WRITES    WEIGHT  THREADS  TOUCHED    
 lines: 1 private
 EOF
 
+t "a line that is too long is one line, and no part of it is a reference"
+python3 - <<'EOF'
+with open('longrec', 'wb') as f:
+    f.write(b'# atwalk references 1\n' + b'#' * 65536 + b'10000 8 r 1 1 5\n10040 8 r 1 1 1\nx\n# end 1\n')
+with open('longcsv', 'wb') as f:
+    f.write(b'addr,size\n0x1000,8\n' + b',' * 65536 + b'0x2000,8\n' + b'y' * 200000 + b'\nx\n0x3000,8\n')
+    f.write(b'z' * 70000)
+EOF
+run atwalk lines --from longrec --format csv --columns address,refs
+status 4
+out <<'EOF'
+address,refs
+0x0000000000010040,1
+EOF
+err <<'EOF'
+atwalk: longrec: line 2 has 65551 bytes, more than 32768
+atwalk: longrec: line 4: 'x' is not a row of a recording: expected address, size, kind, thread, instruction and count
+atwalk: longrec: lines that are not valid: 2
+EOF
+run atwalk lines --from longcsv --form csv --format csv --columns address,refs
+status 4
+out <<'EOF'
+address,refs
+0x0000000000001000,1
+0x0000000000003000,1
+EOF
+err <<'EOF'
+atwalk: longcsv: line 3 has 65544 bytes, more than 16384
+atwalk: longcsv: line 4 has 200000 bytes, more than 16384
+atwalk: longcsv: line 5: 'x' is not an address: decimal or with 0x
+atwalk: longcsv: line 7 has 70000 bytes, more than 16384
+atwalk: longcsv: lines that are not valid: 4
+EOF
+
+t "a first line that is none of a recording is reported once"
+run atwalk lines --from csv --form references
+status 3
+err <<'EOF'
+atwalk: csv: not a recording of memory references: its first line is not '# atwalk references 1'
+EOF
+
+t "sums above 2^64-1"
+sed 's/ 1000$/ 18446744073709551615/' trace >huge
+run atwalk lines --from huge --columns address,refs --format csv --filter 'refs>1000'
+status 4
+out <<'EOF'
+address,refs
+0x0000000000010000,18446744073709551615
+EOF
+err <<'EOF'
+atwalk: huge: the sum of references or of their weights exceeds 2^64-1: counts may be too small
+EOF
+cat >weights <<'EOF'
+addr,weight,count
+0x1000,18446744073709551615,2
+EOF
+run atwalk lines --from weights --columns refs --format csv
+status 4
+err_has "exceeds 2^64-1"
+
 t "lines of a range without references"
 # shellcheck disable=SC2086
 run atwalk lines $tables -c 2048 raw:ram.bin@0 400ff0-406fff

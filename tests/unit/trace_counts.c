@@ -32,6 +32,9 @@ TEST(sums)
 		CHECK(!memcmp(&got, &v[i], sizeof(got)));
 		CHECK_EQ(trace_counts_of(&c, &v[i]), 3000);
 	}
+	v[0].count = UINT64_MAX;
+	CHECK(trace_counts_add(&c, &v[0]));
+	CHECK_EQ(trace_counts_of(&c, &v[0]), UINT64_MAX);
 	v[0].address = 0;
 	CHECK_EQ(trace_counts_of(&c, &v[0]), 0);
 	trace_counts_deinit(&c);

@@ -79,6 +79,18 @@ TEST(lines_of_very_many_threads)
 	lines_close(l);
 }
 
+TEST(sums_that_overflow)
+{
+	struct lines *l = open_lines(0);
+
+	add(l, 1, TRACE_KIND_READ, 0x1000, 8, UINT64_MAX);
+	CHECK(!lines_sum(l)->overflow);
+	add(l, 1, TRACE_KIND_READ, 0x2000, 8, 1);
+	CHECK(lines_sum(l)->overflow);
+	CHECK_EQ(lines_sum(l)->refs, UINT64_MAX);
+	lines_close(l);
+}
+
 TEST(verdicts)
 {
 	struct lines *l = open_lines(0);
