@@ -8,10 +8,12 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -232,6 +234,8 @@ static void references_qemu_child(const struct references_qemu_files *files,
 		size_t k = 0;
 
 		references_qemu_option(files->plugin, fd, option, sizeof(option));
+		/* Without a recorder, nothing would end the program. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		args[k++] = (char *)files->qemu;
 		args[k++] = (char *)"-plugin";
 		args[k++] = option;

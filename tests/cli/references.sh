@@ -149,6 +149,18 @@ END
 	yes cmp got once
 fi
 
+t "qemu: the program ends with its recorder"
+if [ -n "$why" ]; then skip "$why"; else
+	mkfifo fifo
+	"$tool" -P "$plugin" -q qemu /bin/sh -c 'echo $$ >pid; exec 3<>fifo; read -r x <&3' &
+	recorder=$!
+	for _ in {1..600}; do [ -s pid ] && break; sleep 0.1; done
+	kill -TERM "$recorder"
+	wait "$recorder"
+	for _ in {1..600}; do kill -0 "$(<pid)" 2>/dev/null || break; sleep 0.1; done
+	kill -0 "$(<pid)" 2>/dev/null && bad "the program runs on" && kill -KILL "$(<pid)"
+fi
+
 t "qemu: what cannot be recorded"
 if [ -n "$why" ]; then skip "$why"; else
 	run "$tool" -P "$plugin" qemu ./not-there
