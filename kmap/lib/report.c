@@ -158,11 +158,14 @@ const char **kmap_cache_words(const struct kmap_model *m, struct atw_err *err)
 {
 	const size_t n = m->cache.n, room = 80;
 	const char **name = calloc(n + 1, sizeof(*name) + room);
-	char *text = (char *)(name + n + 1);
+	char *text;
 
-	if (!name)
+	if (!name) {
 		atw_err_nomem(err);
-	for (size_t i = 0; name && i < n; i++)
+		return NULL;
+	}
+	text = (char *)(name + n + 1);
+	for (size_t i = 0; i < n; i++)
 		name[i] = kmap_cache_word(kmap_cache(m, i), text + i * room);
 	return name;
 }

@@ -107,7 +107,7 @@ static int facts_find_percpu(struct atw_kernel *k, struct kmem *m, struct atw_er
 int atw_kernel_cpu_node(struct atw_kernel *k, unsigned cpu, uint32_t *ret,
 			struct atw_err *err)
 {
-	uint64_t offset, at;
+	uint64_t offset, at = 0;
 	struct kmem *m;
 	int r = atw_kernel_percpu(k, cpu, &offset, err);
 

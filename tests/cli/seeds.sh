@@ -25,7 +25,7 @@ if [ -z "$why" ]; then
 	exec 8>in 9<out
 	for area in '7f9a00000000 8192' '7f9a00400000 8192'; do
 		echo "take $area" >&8
-		read -r -t "$limit" -u 9 answer || why="the child did not start: $(tail -n 1 "$work/log/child")"
+		read -r -t "$limit" -u 9 || why="the child did not start: $(tail -n 1 "$work/log/child")"
 	done
 	run atwalk live --pid "$child" 7f9a00000000
 	said_status=1 said_err=1

@@ -226,6 +226,7 @@ err_has 'f9d9000 is not part of its memory'
 
 t "properties: flags of common meaning, by the same names on every CPU"
 # A blank line between the answers; the three dumps have different bits for all of them.
+# shellcheck disable=SC2317 # by run
 properties() {
 	local flag
 
