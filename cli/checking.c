@@ -22,7 +22,7 @@ static const char *const checking_options[CHECK_PASSED] = {
 	[CHECK_CBIT] = "--cbit",
 };
 
-/* Commands whose rows are about a SOURCE. */
+/* Commands that list rows of a SOURCE. */
 static const char *const checking_listings[] = {
 	"walk", "map", "info", "ps", "find", "rd", "search", "pages", "report",
 };

@@ -32,7 +32,7 @@ struct policy {
 	const struct config_entry *over, *rule_at, *needs, *unknown, *because, *tolerance;
 	enum policy_rule rule;
 	uint64_t limit;
-	char *column;      /* whose sum counts; NULL: the number of rows */
+	char *column;      /* its sum counts; NULL: the number of rows */
 	char *left;        /* of an overlap: what `where` points to */
 	const char *right; /* likewise: the other expression */
 	const char *where; /* NULL: every row */

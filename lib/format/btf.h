@@ -57,7 +57,7 @@ void btf_deinit(struct btf *b);
 enum btf_kind btf_kind(const struct btf *b, uint32_t id);
 const char *btf_name(const struct btf *b, uint32_t id);
 
-/* The first type from this id on whose kind has its bit in `kinds`; b->n: there is none. */
+/* The first type from this id on of a kind with its bit in `kinds`; b->n: there is none. */
 uint32_t btf_next(const struct btf *b, uint32_t id, uint32_t kinds);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references_program.h - the program whose references are recorded. */
+/* references_program.h - the program under a recorder of references. */
 #ifndef HOST_REFERENCES_PROGRAM_H
 #define HOST_REFERENCES_PROGRAM_H
 

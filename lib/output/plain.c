@@ -11,7 +11,7 @@
 
 /* ---- widths of columns ---- */
 
-/* Sufficient for most texts, whose lengths vary. */
+/* Sufficient for most texts; their lengths vary. */
 #define WIDTH_FLAGS 24
 #define WIDTH_TEXT  16
 /* If rows are measured, longer texts are shortened in their middle. */

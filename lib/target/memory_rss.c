@@ -24,7 +24,7 @@ static enum rss_kind memory_rss_kind(uint64_t flags)
 	       : flags & kpf(KPF_SWAPBACKED) ? RSS_SHMEM : RSS_FILE;
 }
 
-/* Takes pages whose struct page was read from what is counted. false: there are less. */
+/* Subtracts pages with a struct page that was read. false: there are fewer. */
 static bool memory_rss_take(struct walk_provider *w, look_run run, struct rss *left)
 {
 	const uint64_t step = (uint64_t)1 << look_order(run);

@@ -26,7 +26,7 @@ struct trace_counts {
 void trace_counts_deinit(struct trace_counts *c);
 /* Adds ref->count. false: no memory. */
 bool trace_counts_add(struct trace_counts *c, const struct trace_ref *ref);
-/* The sum of those that are equal to ref, whose count is not looked at; 0: none. */
+/* The sum of those that are equal to ref but for the count; 0: none. */
 uint64_t trace_counts_of(const struct trace_counts *c, const struct trace_ref *ref);
 /* i < c->n */
 struct trace_ref trace_counts_get(const struct trace_counts *c, size_t i);
