@@ -33,9 +33,8 @@ static int ctl_write_all(const struct ctl *x, int fd, const char *buf, size_t le
 static int ctl_refused(const struct ctl *x, int number, const char *why,
 		       struct atw_err *err)
 {
-	return atw_err_set(err, number == ENOENT ? ATW_E_MISSING : number == EACCES || number == EPERM
-			   ? ATW_E_PERM : ATW_E_IO, "%s: %s%s%s", x->at, x->name ? x->name : "",
-			   x->name ? ": " : "", why);
+	return atw_err_set(err, io_status(number), "%s: %s%s%s", x->at,
+			   x->name ? x->name : "", x->name ? ": " : "", why);
 }
 
 static int ctl_copy_file(const struct ctl *x, int fd, struct atw_err *err)

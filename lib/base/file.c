@@ -10,6 +10,7 @@
 
 #include <linux/fs.h>
 
+#include "base/io.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/sorted.h"
@@ -23,11 +24,7 @@ static int file_fail(struct atw_err *err, int status, const char *path, const ch
 
 static int file_fail_errno(struct atw_err *err, const char *path, int e)
 {
-	int status = e == ENOENT || e == ENOTDIR ? ATW_E_MISSING :
-		     e == EACCES || e == EPERM   ? ATW_E_PERM :
-		     e == ENOMEM                 ? ATW_E_NOMEM : ATW_E_IO;
-
-	return file_fail(err, status, path, strerror(e));
+	return file_fail(err, io_status(e), path, strerror(e));
 }
 
 static int file_map_whole(int fd, uint64_t size, const char *path, struct atw_blob *ret,

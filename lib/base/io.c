@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include <atwalk/base.h>
+
 /*
  * Whether a failed call is to be repeated. If not, errno is that of the call or of
  * poll(2).
@@ -17,6 +19,13 @@ static bool io_again(int fd, short events)
 
 	return errno == EINTR ||
 	       (errno == EAGAIN && (poll(&p, 1, -1) > 0 || errno == EINTR));
+}
+
+int io_status(int e)
+{
+	return e == ENOENT || e == ENOTDIR ? ATW_E_MISSING :
+	       e == EACCES || e == EPERM   ? ATW_E_PERM :
+	       e == ENOMEM                 ? ATW_E_NOMEM : ATW_E_IO;
 }
 
 ssize_t io_read_some(int fd, void *buf, size_t len)

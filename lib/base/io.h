@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* The status of a failed system call with this errno: missing, permission, memory, or I/O. */
+int io_status(int e);
 /* Read what is available, up to `len` bytes; 0: end of file; < 0: see errno. */
 ssize_t io_read_some(int fd, void *buf, size_t len);
 /* Read up to `len` bytes, fewer only at the end of the file; < 0: see errno. */

@@ -171,8 +171,7 @@ int unpack_open_path(const char *path, struct unpack **ret, struct atw_err *err)
 	int r;
 
 	if (!is_stdin && fd < 0)
-		return atw_err_set(err, errno == ENOENT ? ATW_E_MISSING : errno == EACCES ||
-				   errno == EPERM ? ATW_E_PERM : ATW_E_IO, "%m");
+		return atw_err_set(err, io_status(errno), "%m");
 	r = unpack_open(is_stdin ? 0 : fd, ret, err);
 	if (r == ATW_OK && !is_stdin) {
 		(*ret)->owned = true;

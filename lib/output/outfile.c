@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 
@@ -23,9 +24,7 @@ const char *outfile_name(const struct outfile *t)
 /* The error of the last system call, with the name of the target. */
 static int outfile_failed(const struct outfile *t, const char *what, struct atw_err *err)
 {
-	int status = errno == ENOENT ? ATW_E_MISSING :
-		     errno == EACCES || errno == EPERM || errno == EROFS ?
-		     ATW_E_PERM : errno == ENOMEM ? ATW_E_NOMEM : ATW_E_IO;
+	int status = errno == EROFS ? ATW_E_PERM : io_status(errno);
 
 	return atw_err_set(err, status, "%s: %s: %m", outfile_name(t), what);
 }

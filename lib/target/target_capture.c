@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/io.h"
 #include "target/captured.h"
 #include "target/target.h"
 
@@ -93,8 +94,7 @@ static int capture_open_file(struct target *t, const struct source_input *in,
 		return atw_err_set(err, ATW_E_USAGE, "a capture is one file");
 	f->fd = open(in->spec.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (f->fd < 0)
-		return atw_err_set(err, errno == ENOENT ? ATW_E_MISSING :
-				   errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO, "%m");
+		return atw_err_set(err, io_status(errno), "%m");
 	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
 	f->packed = pread(f->fd, magic, 4, 0) == 4 && get_le32(magic) == ZSTD_MAGIC;
 	return capture_read_head(t, err);

@@ -24,9 +24,8 @@ struct trace_reader {
 
 static int reader_failed(const struct trace_reader *r, const char *what, struct atw_err *err)
 {
-	return atw_err_set(err, errno == ENOENT ? ATW_E_MISSING : errno == EACCES ? ATW_E_PERM
-								 : ATW_E_IO,
-			   "cannot %s '%s': %s", what, r->path, strerror(errno));
+	return atw_err_set(err, io_status(errno), "cannot %s '%s': %s", what, r->path,
+			   strerror(errno));
 }
 
 /* Read more behind what is there. ATW_END: the file has no more. */
