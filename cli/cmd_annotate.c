@@ -419,7 +419,10 @@ static int annotate_all(struct annotate *a)
 static int annotate_open_input(struct annotate *a)
 {
 	const struct annotate_opts *o = a->o;
-	const struct trace_options to = { .address = o->address, .fields = o->fields };
+	const struct trace_options to = {
+		.address = o->address, .fields = o->fields,
+		.column_hint = o->input ? NULL : "name the column with --address-column NAME",
+	};
 	const struct trace_format *format = NULL;
 	struct atw_err err = { 0 };
 
@@ -432,8 +435,6 @@ static int annotate_open_input(struct annotate *a)
 		return EXIT_COMPLETE;
 	if (err.status == ATW_E_FORMAT)
 		atw_err_hint(&err, "specify its form: --input perf, csv, lackey or dynamorio");
-	if (err.status == ATW_E_MISSING && !format)
-		atw_err_hint(&err, "name the column with --address-column NAME");
 	return print_error(&err);
 }
 

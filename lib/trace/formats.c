@@ -58,6 +58,8 @@ int trace_parser_init(struct trace_parser *ret, const struct trace_format *forma
 				format->name);
 	if (r == ATW_OK)
 		*ret = p;
+	else if (r == ATW_E_MISSING && opts->column_hint)
+		atw_err_hint(err, "%s", opts->column_hint);
 	return r;
 }
 

@@ -32,6 +32,8 @@ struct trace_options {
 	 * each line, which is ambiguous if a line has neither an event nor symbols.
 	 */
 	const char *fields;
+	/* Hint of errors about a column of addresses that is missing, or NULL. */
+	const char *column_hint;
 };
 
 struct trace_parser {

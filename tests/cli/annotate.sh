@@ -277,7 +277,7 @@ status 3
 err_has "whole.elf: is not text: it has bytes that are 0"
 run atwalk annotate tasks.kdump missing.txt
 status 3
-err_has "cannot open 'missing.txt': No such file or directory"
+err_is "atwalk: cannot open 'missing.txt': No such file or directory"
 
 t "columns and fields that are not there"
 printf 'pid,value\n1,2\n' >none.csv
