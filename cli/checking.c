@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "atwalk.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "record/schema.h"
@@ -141,11 +142,8 @@ static void checking_add(struct check_result *r, const struct atw_schema *sc,
 	r->matched++;
 	if (r->column >= 0 && !(row->have >> r->column & 1))
 		r->undecided++;
-	else if (__builtin_add_overflow(r->count,
-					r->column >= 0 ? row->v[r->column].u : u, &u))
-		r->count = UINT64_MAX;
 	else
-		r->count = u;
+		sum_u64(&r->count, r->column >= 0 ? row->v[r->column].u : u);
 	if (!checking_shows(r) || r->shown == CHECKING_SHOWN)
 		return;
 	r->shown++;

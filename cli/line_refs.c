@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/unpack.h"
 #include "common/progress.h"
@@ -116,8 +117,7 @@ static int line_refs_add(struct line_refs *r, const struct line_refs_opts *o,
 			 const struct trace_ref *ref, struct atw_err *err)
 {
 	if (o->one && ref->has & TRACE_HAS_PID && ref->pid != o->pid) {
-		if (__builtin_add_overflow(r->foreign, ref->count, &r->foreign))
-			r->foreign = UINT64_MAX;
+		sum_u64(&r->foreign, ref->count);
 		return ATW_OK;
 	}
 	r->physical |= ref->has & TRACE_HAS_PHYSICAL;

@@ -91,6 +91,15 @@ static inline bool add_u64(uint64_t a, uint64_t b, uint64_t *ret)
 	return !__builtin_add_overflow(a, b, ret);
 }
 
+/* Adds to a sum that stays at 2^64-1 when it would not fit. false: it does not fit. */
+static inline bool sum_u64(uint64_t *sum, uint64_t more)
+{
+	if (add_u64(*sum, more, sum))
+		return true;
+	*sum = UINT64_MAX;
+	return false;
+}
+
 static inline bool mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
 {
 	return !__builtin_mul_overflow(a, b, ret);

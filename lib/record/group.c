@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "record/intern.h"
 #include "record/schema.h"
 
@@ -158,8 +159,7 @@ int group_add(struct group *g, const struct atw_row *row, struct atw_err *err)
 
 		if (!(row->have >> g->from[i] & 1))
 			continue;
-		if (__builtin_add_overflow(*sum, row->v[g->from[i]].u, sum))
-			*sum = UINT64_MAX;
+		sum_u64(sum, row->v[g->from[i]].u);
 		w[W_HAVE] |= (uint64_t)1 << i;
 	}
 	return ATW_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 
 void trace_counts_deinit(struct trace_counts *c)
 {
@@ -46,8 +47,7 @@ bool trace_counts_add(struct trace_counts *c, const struct trace_ref *ref)
 	struct trace_count *old = trace_counts_find(c, &new, hash);
 
 	if (old) {
-		if (__builtin_add_overflow(old->count, new.count, &old->count))
-			old->count = UINT64_MAX;
+		sum_u64(&old->count, new.count);
 		return true;
 	}
 	if (!array_reserve((void **)&c->v, &c->room, c->n + 1, sizeof(*c->v)) ||

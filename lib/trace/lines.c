@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/sorted.h"
 #include "base/table.h"
 
@@ -134,40 +135,31 @@ void lines_close(struct lines *l)
 
 /* ---- adding ---- */
 
-static void lines_count(uint64_t *n, uint64_t more)
-{
-	if (__builtin_add_overflow(*n, more, n))
-		*n = UINT64_MAX;
-}
-
 /* For sums that no other sum exceeds: if none of these overflows, nothing does. */
 static void lines_count_sum(struct lines *l, uint64_t *n, uint64_t more)
 {
-	if (__builtin_add_overflow(*n, more, n)) {
-		*n = UINT64_MAX;
-		l->sum.overflow = true;
-	}
+	l->sum.overflow |= !sum_u64(n, more);
 }
 
 static void lines_count_kind(struct lines_counts *c, const struct trace_ref *r)
 {
-	lines_count(&c->refs, r->count);
+	sum_u64(&c->refs, r->count);
 	switch (r->kind) {
 	case TRACE_KIND_READ:
-		lines_count(&c->reads, r->count);
+		sum_u64(&c->reads, r->count);
 		break;
 	case TRACE_KIND_WRITE:
-		lines_count(&c->writes, r->count);
+		sum_u64(&c->writes, r->count);
 		break;
 	case TRACE_KIND_BOTH:
-		lines_count(&c->reads, r->count);
-		lines_count(&c->writes, r->count);
+		sum_u64(&c->reads, r->count);
+		sum_u64(&c->writes, r->count);
 		break;
 	case TRACE_KIND_FETCH:
-		lines_count(&c->fetches, r->count);
+		sum_u64(&c->fetches, r->count);
 		break;
 	case TRACE_KIND_UNKNOWN:
-		lines_count(&c->unknown, r->count);
+		sum_u64(&c->unknown, r->count);
 		break;
 	}
 }
@@ -277,7 +269,7 @@ static int lines_thread(struct lines *l, uint32_t slot, const struct trace_ref *
 		return ATW_OK;
 	}
 	if (need * sizeof(*l->mask) > l->o.most_masks || l->nthreads >= LINES_NONE) {
-		lines_count(&l->sum.unmasked, r->count);
+		sum_u64(&l->sum.unmasked, r->count);
 		s->threadless = true;
 		return ATW_OK;
 	}
@@ -334,7 +326,7 @@ static int lines_place(struct lines *l, uint32_t slot, uint32_t number,
 	}
 	if (l->nplaces >= l->o.most_parts || l->nplaces >= LINES_NONE) {
 		s->unlisted = true;
-		lines_count(&l->sum.unlisted, r->count);
+		sum_u64(&l->sum.unlisted, r->count);
 		return ATW_OK;
 	}
 	if (!array_reserve((void **)&l->place, &l->places_cap, l->nplaces + 1,
@@ -382,7 +374,7 @@ static int lines_add_to(struct lines *l, uint32_t slot, const struct trace_ref *
 		return e;
 	lines_count_kind(&s->counts, r);
 	if (crossing)
-		lines_count(&s->crossing, r->count);
+		sum_u64(&s->crossing, r->count);
 	if (r->has & TRACE_HAS_WEIGHT) {
 		uint64_t sum;
 
@@ -391,7 +383,7 @@ static int lines_add_to(struct lines *l, uint32_t slot, const struct trace_ref *
 			l->sum.overflow = true;
 		}
 		lines_count_sum(l, &s->weight, sum);
-		lines_count(&s->weighed, r->count);
+		sum_u64(&s->weighed, r->count);
 	}
 	lines_note_physical(l, s, r);
 	if (thread != LINES_NONE)
@@ -419,11 +411,11 @@ int lines_add(struct lines *l, const struct trace_ref *r, struct atw_err *err)
 
 	lines_count_sum(l, &l->sum.refs, r->count);
 	if (!(r->has & TRACE_HAS_ADDRESS)) {
-		lines_count(&l->sum.addressless, r->count);
+		sum_u64(&l->sum.addressless, r->count);
 		return ATW_OK;
 	}
 	if (r->has & TRACE_HAS_SIZE && r->size > LINES_REFERENCE) {
-		lines_count(&l->sum.implausible, r->count);
+		sum_u64(&l->sum.implausible, r->count);
 		return ATW_OK;
 	}
 	last = lines_last(r);
@@ -445,11 +437,11 @@ int lines_add(struct lines *l, const struct trace_ref *r, struct atw_err *err)
 			return e;
 	}
 	if (!counted)
-		lines_count(&l->sum.left_out, r->count);
+		sum_u64(&l->sum.left_out, r->count);
 	else if (!(r->has & TRACE_HAS_TID))
-		lines_count(&l->sum.threadless, r->count);
+		sum_u64(&l->sum.threadless, r->count);
 	if (counted && first != last >> l->shift)
-		lines_count(&l->sum.crossing, r->count);
+		sum_u64(&l->sum.crossing, r->count);
 	return ATW_OK;
 }
 
@@ -559,7 +551,7 @@ static bool lines_is_hot_cold(const struct lines *l, const struct lines_slot *s)
 
 		for (uint32_t m = p->offset / LINES_MARK;
 		     m <= (p->offset + p->size - 1) / LINES_MARK; m++)
-			lines_count(&refs[m], p->counts.refs);
+			sum_u64(&refs[m], p->counts.refs);
 	}
 	for (unsigned m = 0; m < l->o.line / LINES_MARK; m++) {
 		if (refs[m] >= s->counts.refs - limit)
@@ -589,11 +581,11 @@ static uint64_t lines_count_shared(struct lines *l, const struct lines_slot *s)
 		uint64_t *n = l->shared + (size_t)p->number * l->o.line + p->p.offset;
 
 		for (uint32_t k = 0; k < p->p.size; k++)
-			lines_count(&n[k], p->p.counts.refs);
-		lines_count(&refs[p->number], p->p.counts.refs);
+			sum_u64(&n[k], p->p.counts.refs);
+		sum_u64(&refs[p->number], p->p.counts.refs);
 	}
 	for (uint32_t t = 0; t < s->threads; t++) {
-		lines_count(&all, refs[t]);
+		sum_u64(&all, refs[t]);
 		most = refs[t] > most ? refs[t] : most;
 	}
 	return all - most;
@@ -607,7 +599,7 @@ static uint64_t lines_others(const struct lines *l, const struct lines_slot *s, 
 	for (uint32_t t = 0; t < s->threads; t++) {
 		uint64_t n = l->shared[(size_t)t * l->o.line + at];
 
-		lines_count(&all, n);
+		sum_u64(&all, n);
 		most = n > most ? n : most;
 	}
 	return all - most;
@@ -638,7 +630,7 @@ static bool lines_is_true_shared(struct lines *l, const struct lines_slot *s,
 
 			most = n > most ? n : most;
 		}
-		lines_count(&true_others, most);
+		sum_u64(&true_others, most);
 	}
 	return true_others >= other / 10 + !!(other % 10);
 }
@@ -740,11 +732,11 @@ static void lines_list_parts(struct lines *l, const struct lines_slot *s)
 		}
 		last->has_threads &= p->has_threads;
 		last->threads++;
-		lines_count(&last->counts.refs, p->counts.refs);
-		lines_count(&last->counts.reads, p->counts.reads);
-		lines_count(&last->counts.writes, p->counts.writes);
-		lines_count(&last->counts.fetches, p->counts.fetches);
-		lines_count(&last->counts.unknown, p->counts.unknown);
+		sum_u64(&last->counts.refs, p->counts.refs);
+		sum_u64(&last->counts.reads, p->counts.reads);
+		sum_u64(&last->counts.writes, p->counts.writes);
+		sum_u64(&last->counts.fetches, p->counts.fetches);
+		sum_u64(&last->counts.unknown, p->counts.unknown);
 	}
 }
 
