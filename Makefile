@@ -85,14 +85,12 @@ DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
            $(if $(HAVE_snappy),-lsnappy $(if $(STATIC),-lstdc++ -lm)) $(if $(HAVE_zstd),-lzstd) \
            $(if $(HAVE_libdw),$(DW)) -pthread
-# For who links libatwalk.a: libdw's own libraries need those of the codecs.
+# For programs that link libatwalk.a: libdw's own libraries need those of the codecs.
 LIBS_STATIC = $(if $(HAVE_libdw),$(or $(shell $(PKGCONF) --static --libs libdw 2>/dev/null),-ldw)) \
               $(LIBS) $(if $(HAVE_snappy),-lstdc++ -lm)
 
 # Headers of others are not ours to warn about.
 CFLAGS_kmap_folder.o := $(if $(HAVE_fuse3),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags fuse3)))
-# Where commands are looked for that are programs of their own.
-CFLAGS_external.o := -DATWALK_PROGRAMS='"$(PREFIX)/bin"'
 CFLAGS_cairo.o := $(if $(HAVE_cairo),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags $(CAIRO))))
 # -iquote: <linux/...> is the kernel's, and "linux/..." is lib/linux.
 ALL_CFLAGS := -std=gnu17 $(WARN) -iquote . -iquote lib -Iinclude -fvisibility=hidden -fPIC \
@@ -159,11 +157,6 @@ found:
 $(O)/flags: FORCE
 	@mkdir -p $(O); echo '$(CC) $(ALL_CFLAGS) $(LIBS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(LIBS)' >$@
 .PHONY: FORCE
-
-# PREFIX is in one object; `make install` may be given another one than make was.
-$(O)/prefix: FORCE
-	@mkdir -p $(O); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
-$(O)/cli/external.o: $(O)/prefix
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)

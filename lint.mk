@@ -3,4 +3,4 @@
 # LINT="clang-tidy cppcheck" runs some of them.
 
 lint: all $(UNIT)
-	$(Q)O=$(O) LINT_CFLAGS='$(filter-out -W% -g -O%,$(TEST_CFLAGS)) -DQEMU_API=1 -DATWALK_PROGRAMS="" $(CFLAGS_cairo.o) $(CFLAGS_kmap_folder.o)' tools/lint $(LINT)
+	$(Q)O=$(O) LINT_CFLAGS='$(filter-out -W% -g -O%,$(TEST_CFLAGS)) -DQEMU_API=1 $(CFLAGS_cairo.o) $(CFLAGS_kmap_folder.o)' tools/lint $(LINT)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * external.c - commands in separate programs: NAME is atwalk-NAME. The program in the
- * same folder is of the same build and is preferred to the installed one.
+ * external.c - commands in separate programs: NAME is atwalk-NAME in the folder of atwalk,
+ * where the program of the same build is.
  */
 #include <errno.h>
 #include <sys/wait.h>
@@ -14,28 +14,20 @@ const struct command cmd_kmap = {
 	.name = "kmap", .summary = "record and analyze kernel memory accesses",
 };
 
-/* ATWALK_PROGRAMS: where programs are installed; the Makefile defines it. */
 static int external_find(const char *name, char *ret, size_t len, struct atw_err *err)
 {
 	char own[3000];
 	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	const char *folders[2] = { n > 0 ? own : ATWALK_PROGRAMS, ATWALK_PROGRAMS };
 
 	own[n > 0 ? n : 0] = '\0';
 	if (strrchr(own, '/'))
 		*strrchr(own, '/') = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		snprintf(ret, len, "%s/atwalk-%s", folders[i], name);
-		if (!access(ret, F_OK))
-			return ATW_OK;
-	}
-	if (!strcmp(folders[0], folders[1]))
-		return atw_err_set(err, ATW_E_MISSING,
-				   "cannot run '%s': there is no atwalk-%s in %s", name, name,
-				   folders[0]);
-	return atw_err_set(err, ATW_E_MISSING,
-			   "cannot run '%s': there is no atwalk-%s in %s, nor in %s", name, name,
-			   folders[0], folders[1]);
+	snprintf(ret, len, "%s/atwalk-%s", own, name);
+	return !access(ret, F_OK)
+		       ? ATW_OK
+		       : atw_err_set(err, ATW_E_MISSING,
+				     "cannot run '%s': there is no atwalk-%s in %s", name,
+				     name, own);
 }
 
 int external_run(const struct command *cmd, char **argv)
