@@ -135,7 +135,7 @@ endif
 .PHONY: all found test test-vm check-all bench fuzz asan tsan ubsan valgrind cover \
         lint install uninstall clean
 
-all: found $(O)/atwalk $(QEMU_PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
+all: found $(O)/atwalk $(O)/policies $(QEMU_PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
 
 found:
 	@mkdir -p $(O)
@@ -184,6 +184,10 @@ $(LIB_SO): $(LIB_OBJ) lib/libatwalk.map
 # In one step: tests may run while another make links it again.
 $(O)/atwalk: $(CLI_OBJ) $(LIB_CLI) $(LIB_INT)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(if $(STATIC),-static) -o $@.new $(CLI_OBJ) $(LIB_CLI) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_cairo) $(LIBS_dl) $(LIBS_inih) && mv -f $@.new $@
+
+# atwalk that is not installed takes policies from here, wherever $(O) is.
+$(O)/policies: | $(O)/atwalk
+	$(call say,LN,$@)ln -sfnr policies $@
 
 # Called by this name, it takes ptexplore's options and prints its lines.
 $(O)/ptexplore: $(O)/atwalk

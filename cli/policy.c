@@ -279,11 +279,10 @@ static int policy_add_file(struct policies *ps, const struct config *f)
 
 /* ---- where they are ---- */
 
-/* Installed beside the program, or in the folder of its source. */
+/* Installed below the same prefix as the program, or beside it. */
 static bool policy_installed(const char *name, char path[8192])
 {
-	static const char *const folders[] = {"/../share/atwalk/policies",
-					      "/../policies"};
+	static const char *const folders[] = { "/../share/atwalk/policies", "/policies" };
 	char self[4096];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
