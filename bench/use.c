@@ -162,7 +162,7 @@ static int tables_done(void *arg, size_t space, bool moved, struct atw_err *err)
 /* ms of CPU time to copy all tables; less than 0: BPF cannot be used. */
 static double tables_copy(uint64_t *tables)
 {
-	const struct atw_kernel_opts ko = { .size = sizeof(ko) };
+	const struct atw_kernel_opts ko = { 0 };
 	const struct sweep_to to = { tables_pass, tables_done, tables };
 	static struct atw_mm mm[4096];
 	static const struct mmu_space *sp[4096];
