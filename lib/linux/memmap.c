@@ -395,6 +395,25 @@ void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t 
 	}
 }
 
+void memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n)
+{
+	struct memmap_where *w = &m->where;
+	unsigned shift = m->k->own.paging.page_shift;
+
+	for (uint32_t i = 0, here; i < n; i += here) {
+		uint64_t pfn = pa[i] >> shift, frames = (uint64_t)1 << w->shift;
+		const struct memmap_section *s = memmap_find_section(m->kmem, w, pfn, NULL);
+
+		here = 1;
+		if (s && s->whole)
+			memmap_soon(m->kmem, w, pfn, 1);
+		else if (s && s->in_one && w->ahead)
+			here = memmap_ahead_add_frames(w->ahead, pa + i, n - i, shift,
+						       w->first_pfn + (s->nr << w->shift),
+						       frames, s->pa);
+	}
+}
+
 bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret)
 {
 	const struct memmap_section *s = memmap_find_section(m, w, pfn, NULL);

@@ -34,6 +34,12 @@ void memmap_ahead_destroy(struct memmap_ahead *a);
  * be needed. As many are added as there is room for.
  */
 void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa);
+/*
+ * The same for frames that physical addresses lie in, until one is not of the `frames`
+ * from `first` on. Returns the number of addresses before that one.
+ */
+uint32_t memmap_ahead_add_frames(struct memmap_ahead *a, const uint64_t *pa, uint32_t n,
+				 unsigned shift, uint64_t first, uint64_t frames, atw_pa of_first);
 /* The number of batches that were read. */
 uint64_t memmap_ahead_reads(const struct memmap_ahead *a);
 /* Discard all that were added, which makes room for others. */
@@ -115,6 +121,8 @@ static inline uint64_t memmap_reads(const struct memmap_where *w)
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n);
 /* Prefetch: these adjacent frames will be needed after a few others. */
 void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n);
+/* The same for frames of these physical addresses, all that there is room for. */
+void memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n);
 /* Discard the announcements so far, which makes room for others. */
 void memmap_anew(struct atw_memmap *m);
 /* Are the struct pages of `n` frames contiguous? Returns their start. */
@@ -256,6 +264,8 @@ struct atw_memmap {
  */
 int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		struct atw_err *err);
+/* atw_memmap_page() if it needs no decoding, which atw_memmap_mapped() is not needed for. */
+bool memmap_recall(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret);
 /*
  * Only for a page for which memmap_page() returned *page. false: the result depends on
  * another struct page.

@@ -3,40 +3,56 @@
 #include "linux/memmap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/sorted.h"
+#include "base/hash.h"
 #include "source/page_cache.h"
 
-/* As many as a page table has entries; lookups mostly are close to the previous one. */
-enum { MOST_BITS = 9, MOST = 1 << MOST_BITS, NEAR = 8 };
+/*
+ * Frames are grouped in blocks, whose struct pages mostly are a page of kernel memory.
+ * A block is found by its number and says in a bit each which of them were added, and
+ * which were read.
+ */
+enum {
+	BLOCK_BITS = 6, BLOCK = 1 << BLOCK_BITS,
+	BLOCKS = 512,            /* one each if no two frames are close to each other */
+	INDEX = 2 * BLOCKS,
+	MOST = 4096,             /* frames: 64 full blocks */
+	/* To copy so many struct pages costs as much as to begin another read. */
+	GAP = 8,
+};
 /* 64 pages suffice for the heads of the folios of a listing. */
 enum { PART = 4096, PARTS = 64 };
 
-/* Contiguous struct pages of adjacent frames. */
-struct memmap_ahead_stretch {
-	uint64_t pfn, pa;
-	uint16_t n;
-	uint16_t slot, there;    /* index of their bytes; number of them that were read */
+struct memmap_ahead_block {
+	uint64_t nr;             /* number of its first frame >> BLOCK_BITS */
+	uint64_t pa;             /* that the struct page of its first frame has or would have */
+	uint64_t added, tried, there;    /* bits: that were added; read; and could be */
 };
 
 struct memmap_ahead {
 	struct atw_source *mem;
 	struct page_cache parts;
 	uint32_t size;
-	uint32_t n, read;        /* number of stretches; number of those that are read */
-	uint32_t pages, read_pages;      /* struct pages in them: up to MOST */
+	uint32_t n, read;        /* number of blocks; those before it were read */
+	uint32_t pages;          /* that were added, up to MOST */
+	uint32_t at;             /* block of the last lookup */
+	uint32_t to;             /* that was added to last */
 	uint64_t reads;
-	uint32_t at;             /* index of the last lookup */
-	uint64_t off;            /* and the highest page in that stretch */
-	struct memmap_ahead_stretch stretch[MOST];
-	uint64_t key[2][MOST];   /* sort key: address << MOST_BITS | index */
-	struct atw_piece piece[MOST];
-	uint8_t bytes[];         /* MOST struct pages */
+	uint64_t last;           /* frame that was added last */
+	bool done;               /* it was looked up */
+	uint16_t index[INDEX];   /* hash table: 1 + block; 0: none */
+	struct memmap_ahead_block block[BLOCKS];
+	struct atw_piece piece[BLOCK];
+	uint16_t piece_block[BLOCK];     /* of each piece; its first frame */
+	uint8_t piece_first[BLOCK];
+	uint8_t bytes[];         /* BLOCK struct pages for each block */
 };
 
 struct memmap_ahead *memmap_ahead_create(struct atw_source *mem, uint32_t size)
 {
-	struct memmap_ahead *a = calloc(1, sizeof(*a) + (size_t)size * MOST);
+	/* Not all of it is used mostly: memory that is not touched costs nothing. */
+	struct memmap_ahead *a = calloc(1, sizeof(*a) + (size_t)size * BLOCK * BLOCKS);
 
 	if (!a || !page_cache_init(&a->parts, PART, (size_t)PART * PARTS)) {
 		free(a);
@@ -55,31 +71,12 @@ void memmap_ahead_destroy(struct memmap_ahead *a)
 	free(a);
 }
 
-void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa)
-{
-	struct memmap_ahead_stretch *s;
-
-	/* Start over once the last of them was looked up, or if there is no more room. */
-	if (a->read == a->n && (a->pages == MOST || a->at + 1 > a->n ||
-				(a->at + 1 == a->n && a->off + 1 >= a->stretch[a->at].n)))
-		memmap_ahead_anew(a);
-	n = n < MOST - a->pages ? n : MOST - a->pages;
-	s = a->n > a->read ? &a->stretch[a->n - 1] : NULL;
-	if (!n || (s && pfn + n == s->pfn + s->n && n <= s->n))
-		return;
-	a->pages += (uint32_t)n;
-	if (s && pfn == s->pfn + s->n && pa.u == s->pa + (uint64_t)s->n * a->size) {
-		s->n = (uint16_t)(s->n + n);
-		return;
-	}
-	a->stretch[a->n++] =
-		(struct memmap_ahead_stretch){.pfn = pfn, .pa = pa.u, .n = (uint16_t)n};
-}
-
 void memmap_ahead_anew(struct memmap_ahead *a)
 {
-	a->n = a->read = a->pages = a->read_pages = a->at = 0;
-	a->off = 0;
+	if (a->n)
+		memset(a->index, 0, sizeof(a->index));
+	a->n = a->read = a->pages = a->at = a->to = 0;
+	a->done = false;
 }
 
 uint64_t memmap_ahead_reads(const struct memmap_ahead *a)
@@ -87,101 +84,197 @@ uint64_t memmap_ahead_reads(const struct memmap_ahead *a)
 	return a->reads;
 }
 
-/* Assigns the parts that were read to stretches, which follow each other in key[]. */
-static void memmap_ahead_share_out(struct memmap_ahead *a, const uint64_t *key,
-				   uint32_t pieces)
+/* ---- blocks ---- */
+
+/* Its place in index[], or that which it would have. */
+static inline uint32_t memmap_ahead_slot(const struct memmap_ahead *a, uint64_t nr)
 {
-	for (uint32_t p = 0; p < pieces; p++) {
-		const struct atw_piece *q = &a->piece[p];
-		size_t got = q->got > 0 ? (size_t)q->got / a->size : 0;
+	uint32_t i = (uint32_t)hash_u64(nr) % INDEX;
 
-		for (size_t left = q->len / a->size; left;) {
-			struct memmap_ahead_stretch *s = &a->stretch[*key++ & (MOST - 1)];
+	while (a->index[i] && a->block[a->index[i] - 1].nr != nr)
+		i = (i + 1) % INDEX;
+	return i;
+}
 
-			s->there = (uint16_t)(got < s->n ? got : s->n);
-			got -= s->there;
-			left -= s->n;
-		}
+/* Bits of `n` frames of a block from `first` on. */
+static inline uint64_t memmap_ahead_bits(unsigned first, uint64_t n)
+{
+	return (n < BLOCK ? ((uint64_t)1 << n) - 1 : UINT64_MAX) << first;
+}
+
+/* false: there is no room. */
+static bool memmap_ahead_find_block(struct memmap_ahead *a, uint64_t nr, uint64_t pa)
+{
+	uint32_t i = memmap_ahead_slot(a, nr);
+
+	if (!a->index[i]) {
+		if (a->n == BLOCKS)
+			return false;
+		a->block[a->n] = (struct memmap_ahead_block){ .nr = nr, .pa = pa };
+		a->index[i] = (uint16_t)++a->n;
+	}
+	a->to = a->index[i] - 1u;
+	return true;
+}
+
+/* Frames of one block. Returns how many were added. */
+static inline uint64_t memmap_ahead_add_here(struct memmap_ahead *a, uint64_t pfn, uint64_t n,
+					     uint64_t pa)
+{
+	const uint64_t start = pa - pfn % BLOCK * a->size;
+	struct memmap_ahead_block *b = &a->block[a->to];
+	uint64_t bits;
+
+	if (n > MOST - a->pages)
+		n = MOST - a->pages;
+	if (!a->n || b->nr != pfn >> BLOCK_BITS) {
+		if (!memmap_ahead_find_block(a, pfn >> BLOCK_BITS, start))
+			return 0;
+		b = &a->block[a->to];
+	}
+	/* A section may begin inside of a block. */
+	if (b->pa != start)
+		return 0;
+	bits = memmap_ahead_bits(pfn % BLOCK, n) & ~(b->added | b->there);
+	b->added |= bits;
+	a->pages += bits ? (uint32_t)n : 0;
+	a->last = pfn + n - 1;
+	if (bits && a->to < a->read)
+		a->read = a->to;
+	return n;
+}
+
+/* Start over once the last of them was looked up, or if there is no more room. */
+static inline void memmap_ahead_make_room(struct memmap_ahead *a)
+{
+	if (a->read == a->n && (a->done || a->pages == MOST || a->n == BLOCKS))
+		memmap_ahead_anew(a);
+}
+
+void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa)
+{
+	uint64_t here;
+
+	memmap_ahead_make_room(a);
+	for (; n; n -= here, pfn += here, pa.u += here * a->size) {
+		uint64_t left = BLOCK - pfn % BLOCK;
+
+		here = memmap_ahead_add_here(a, pfn, n < left ? n : left, pa.u);
+		if (!here)
+			return;
 	}
 }
 
-/*
- * Reads all that were added and not read, in order of their addresses: frames that were
- * allocated in sequence are often adjacent, but rarely in ascending order.
- */
+uint32_t memmap_ahead_add_frames(struct memmap_ahead *a, const uint64_t *pa, uint32_t n,
+				 unsigned shift, uint64_t first, uint64_t frames, atw_pa of_first)
+{
+	uint32_t i;
+
+	memmap_ahead_make_room(a);
+	for (i = 0; i < n; i++) {
+		uint64_t pfn = pa[i] >> shift;
+
+		if (pfn - first >= frames)
+			break;
+		if (!memmap_ahead_add_here(a, pfn, 1, of_first.u + (pfn - first) * a->size))
+			return n;
+	}
+	return i;
+}
+
+/* ---- reads ---- */
+
+static void memmap_ahead_read_pieces(struct memmap_ahead *a, struct kmem *m, unsigned n)
+{
+	atw_read_many(a->mem, a->piece, n, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		const struct atw_piece *p = &a->piece[i];
+		uint64_t got = p->got > 0 ? (uint64_t)p->got / a->size : 0;
+
+		if (p->got > 0)
+			kmem_touch(m, p->pa, (size_t)p->got);
+		if (got)
+			a->block[a->piece_block[i]].there |=
+				memmap_ahead_bits(a->piece_first[i], got);
+	}
+}
+
+/* How many frames from `first` on are read together: small gaps are. */
+static unsigned memmap_ahead_together(uint64_t added, unsigned first)
+{
+	unsigned end = first;
+
+	for (;;) {
+		uint64_t rest = ~(added >> end), gap;
+
+		end += rest ? (unsigned)__builtin_ctzll(rest) : BLOCK;
+		if (end >= BLOCK)
+			return BLOCK - first;
+		gap = added >> end;
+		if (!gap || __builtin_ctzll(gap) > GAP)
+			return end - first;
+		end += (unsigned)__builtin_ctzll(gap);
+	}
+}
+
+/* Reads all that were added and not read. */
 static void memmap_ahead_read_added(struct memmap_ahead *a, struct kmem *m)
 {
-	uint32_t base = a->read, n = a->n - base, pieces = 0;
-	uint64_t end = 0;
-	const uint64_t *key;
+	unsigned pieces = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		a->key[0][i] = a->stretch[base + i].pa << MOST_BITS | (base + i);
-	key = n > 1 ? radix_sort(a->key[0], a->key[1], n, MOST_BITS) : a->key[0];
-	for (uint32_t i = 0; i < n; i++) {
-		struct memmap_ahead_stretch *s = &a->stretch[key[i] & (MOST - 1)];
-		size_t len = (size_t)s->n * a->size;
+	page_cache_forget(&a->parts);
+	for (uint32_t i = a->read; i < a->n; i++) {
+		struct memmap_ahead_block *b = &a->block[i];
+		uint64_t left = b->added & ~b->tried;
+		unsigned first, n;
 
-		s->slot = (uint16_t)a->read_pages;
-		if (pieces && s->pa == end)
-			a->piece[pieces - 1].len += len;
-		else
+		for (b->tried = b->added; left; left &= ~memmap_ahead_bits(first, n)) {
+			first = (unsigned)__builtin_ctzll(left);
+			n = memmap_ahead_together(left, first);
+			if (pieces == BLOCK) {
+				memmap_ahead_read_pieces(a, m, pieces);
+				pieces = 0;
+			}
+			a->piece_block[pieces] = (uint16_t)i;
+			a->piece_first[pieces] = (uint8_t)first;
 			a->piece[pieces++] = (struct atw_piece){
-				ATW_PA(s->pa), a->bytes + (size_t)s->slot * a->size, len, 0,
+				ATW_PA(b->pa + (uint64_t)first * a->size),
+				a->bytes + ((size_t)i * BLOCK + first) * a->size,
+				(size_t)n * a->size, 0,
 			};
-		a->read_pages += s->n;
-		end = s->pa + len;
+		}
 	}
+	memmap_ahead_read_pieces(a, m, pieces);
 	a->read = a->n;
 	a->reads++;
-	page_cache_forget(&a->parts);
-	atw_read_many(a->mem, a->piece, pieces, NULL);
-	for (uint32_t p = 0; p < pieces; p++)
-		if (a->piece[p].got > 0)
-			kmem_touch(m, a->piece[p].pa, (size_t)a->piece[p].got);
-	memmap_ahead_share_out(a, key, pieces);
-}
-
-static bool memmap_ahead_is_at(const struct memmap_ahead *a, uint32_t at, uint64_t pfn)
-{
-	return at < a->n && pfn - a->stretch[at].pfn < a->stretch[at].n;
 }
 
 const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_t pfn,
 				 uint64_t *ret_n)
 {
-	uint32_t at = a->at;
-	const struct memmap_ahead_stretch *s;
-	uint64_t off;
+	const uint64_t nr = pfn >> BLOCK_BITS;
+	const unsigned i = pfn % BLOCK;
+	const struct memmap_ahead_block *b = &a->block[a->at];
+	uint64_t there;
 
-	/*
-	 * The same stretch again, the next one, or one further on if some were skipped or
-	 * could not be read.
-	 */
-	if (!memmap_ahead_is_at(a, at, pfn) && !memmap_ahead_is_at(a, ++at, pfn)) {
-		at = a->read;
-		for (uint32_t i = a->at + 2;
-		     !memmap_ahead_is_at(a, at, pfn) && i < a->at + NEAR; i++)
-			at = i;
-		for (uint32_t i = a->at;
-		     !memmap_ahead_is_at(a, at, pfn) && i && i + NEAR > a->at; i--)
-			at = i - 1;
-		if (!memmap_ahead_is_at(a, at, pfn))
-			return NULL;
-	}
-	if (at >= a->read)
-		memmap_ahead_read_added(a, m);
-	s = &a->stretch[at];
-	off = pfn - s->pfn;
-	if (off >= s->there)
+	if (!a->n)
 		return NULL;
-	/* The head of a folio precedes it, and is no progress. */
-	if (at > a->at || (at == a->at && off > a->off)) {
-		a->at = at;
-		a->off = off;
+	if (b->nr != nr) {
+		uint32_t slot = memmap_ahead_slot(a, nr);
+
+		if (!a->index[slot])
+			return NULL;
+		a->at = a->index[slot] - 1u;
+		b = &a->block[a->at];
 	}
-	*ret_n = s->there - off;
-	return a->bytes + (s->slot + (size_t)off) * a->size;
+	if ((b->added & ~b->tried) >> i & 1)
+		memmap_ahead_read_added(a, m);
+	there = b->there >> i;
+	if (!(there & 1))
+		return NULL;
+	a->done |= pfn == a->last;
+	*ret_n = ~there ? (uint64_t)__builtin_ctzll(~there) : BLOCK;
+	return a->bytes + ((size_t)a->at * BLOCK + i) * a->size;
 }
 
 const uint8_t *memmap_ahead_page(struct memmap_ahead *a, struct kmem *m, uint64_t address,

@@ -68,35 +68,47 @@ static bool page_like_memo_holds(const struct atw_memmap *m, const struct page_m
 			    o->reads == memmap_reads(&m->where));
 }
 
+bool memmap_recall(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret)
+{
+	const struct page_abi *a = &m->abi;
+	const struct page_memo *o;
+	struct page_like l;
+	uint64_t n;
+	const uint8_t *p = memmap_at_hand(m->kmem, &m->where, pfn, &n);
+
+	/* What is reserved may be a page of zeroes that was not recognised yet. */
+	if (!p || memmap_is_zero(m, pfn) || !like_of(a, p, &l) || l.flags & a->reserved)
+		return false;
+	o = page_like_memo_of(m, &l);
+	if (!page_like_memo_holds(m, o, &l, pfn))
+		return false;
+	*ret = o->page;
+	ret->pfn = pfn;
+	ret->raw = get_le64(p + a->flags);
+	ret->have_node = nodes_find(&m->nodes, pfn, &ret->node);
+	if (l.info)
+		return true;
+	ret->head = pfn;
+	ret->mapping = get_le64(p + a->mapping);
+	ret->refcount = like_i32(p, a->refcount);
+	return true;
+}
+
 int atw_memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 		      struct atw_err *err)
 {
-	const struct page_abi *a = &m->abi;
-	struct page_memo *o;
 	struct page_like l;
 	const uint8_t *p;
 	uint64_t n;
 	int r;
 
-	p = memmap_at_hand(m->kmem, &m->where, pfn, &n);
-	if (!p || memmap_is_zero(m, pfn) || !like_of(a, p, &l))
-		return memmap_page(m, pfn, ret, err);
-	o = page_like_memo_of(m, &l);
-	if (page_like_memo_holds(m, o, &l, pfn)) {
-		*ret = o->page;
-		ret->pfn = pfn;
-		ret->raw = get_le64(p + a->flags);
-		ret->have_node = nodes_find(&m->nodes, pfn, &ret->node);
-		if (l.info)
-			return ATW_OK;
-		ret->head = pfn;
-		ret->mapping = get_le64(p + a->mapping);
-		ret->refcount = like_i32(p, a->refcount);
+	if (memmap_recall(m, pfn, ret))
 		return ATW_OK;
-	}
 	r = memmap_page(m, pfn, ret, err);
-	if (r == ATW_OK && (!l.info || like_in_folio(&l, ret)))
-		*o = (struct page_memo){ l, *ret, memmap_reads(&m->where) };
+	p = r == ATW_OK ? memmap_at_hand(m->kmem, &m->where, pfn, &n) : NULL;
+	if (p && !memmap_is_zero(m, pfn) && like_of(&m->abi, p, &l) &&
+	    (!l.info || like_in_folio(&l, ret)))
+		*page_like_memo_of(m, &l) = (struct page_memo){ l, *ret, memmap_reads(&m->where) };
 	return r;
 }
 

@@ -175,7 +175,7 @@ int walk_pages_next(struct page_cursor *cur, const struct page_run **ret,
 		.va = s->va.u, .size = s->size, .slot = s->size / s->count,
 		.count = s->count, .level = s->level,
 	};
-	c->alike = c->alike_end = 0;
+	c->alike = c->alike_end = c->each_end = 0;
 	*ret = r;
 	if (s->loss) {
 		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :

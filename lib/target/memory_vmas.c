@@ -16,12 +16,6 @@
 #include "host/host.h"
 #include "walk/space.h"
 
-/*
- * Struct pages lie anywhere: so many of them are under way at once. Of a running
- * machine each read is a system call, whatever it brings.
- */
-enum { AHEAD = 9, AHEAD_LIVE = 512 };
-
 /* ---- tasks ---- */
 
 static int memory_vmas_add_task(struct walk_provider *w, const struct lnx_task *t,
@@ -237,117 +231,6 @@ static void memory_vmas_large(struct vma_cursor *cur, const struct atw_area *a,
 
 /* ---- frames ---- */
 
-/* Which struct pages will be asked for, as far as it pays to say so. */
-static void memory_vmas_look_ahead(struct memory_pages *c, const struct page_run *r,
-				   uint32_t i)
-{
-	struct walk_provider *w = c->w;
-	unsigned shift = w->p.page_shift;
-	bool large = r->slot >> shift > 1;
-	uint32_t n = !w->running ? AHEAD : large ? AHEAD_LIVE / 2 : AHEAD_LIVE;
-
-	if (c->soon.end && walk_soon(c, r->pa[i] >> shift))
-		return;
-	if (c->ahead < i)
-		c->ahead = i;
-	/* All at once, then none until they are used up. */
-	if (w->running && c->ahead > i)
-		return;
-	for (; c->ahead < r->count && c->ahead - i < n; c->ahead++) {
-		memmap_soon_run(w->memmap, r->pa[c->ahead] >> shift, 1);
-		/* What kind of folio it is, its second one says. */
-		if (w->running && large)
-			memmap_soon_run(w->memmap, (r->pa[c->ahead] >> shift) + 1, 1);
-	}
-}
-
-/* Do the tables still lead there? */
-static bool memory_vmas_still_there(struct memory_pages *c, uint32_t i, uint64_t va,
-				    uint64_t pa)
-{
-	struct mmu_seen s;
-
-	if (c->seen && space_still_leads(c->sp, c->seen, i))
-		return true;
-	return mmu_translate(c->sp, ATW_VA(va), &s, NULL) == ATW_OK && !s.loss &&
-	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
-}
-
-/*
- * The number of slots behind slot i with the same facts, as far as their struct pages were
- * read. The result is kept, so that each slot is compared once.
- */
-static uint32_t memory_vmas_alike(struct memory_pages *c, const struct page_run *r,
-				  uint32_t i, const struct lnx_page *page)
-{
-	struct walk_provider *w = c->w;
-	unsigned shift = w->p.page_shift;
-	uint32_t end = i + 1, next;
-	struct page_like like;
-	uint64_t same;
-
-	if (c->alike <= i && i < c->alike_end)
-		return c->alike_end - i - 1;
-	if (memmap_like(w->memmap, page, &like))
-		for (; end < r->count; end += (uint32_t)same) {
-			next = end + 1;
-			while (next < r->count && r->pa[next] == r->pa[next - 1] + r->slot)
-				next++;
-			same = memmap_same(w->memmap, &like, r->pa[end] >> shift, next - end);
-			if (same < next - end) {
-				end += (uint32_t)same;
-				break;
-			}
-		}
-	c->alike = i;
-	c->alike_end = end;
-	return end - i - 1;
-}
-
-static int memory_vmas_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
-			     uint64_t off, uint64_t mapped, struct frame_facts *ret,
-			     struct atw_err *err)
-{
-	struct memory_pages *c = memory_pages_of(cur);
-	struct walk_provider *w = c->w;
-	unsigned shift = cur->p->page_shift;
-	uint64_t pfn = (r->pa[i] + off) >> shift;
-	int rc;
-
-	if (!w->memmap)
-		return ATW_E_UNSUPPORTED;
-	memory_vmas_look_ahead(c, r, i);
-	atw_memmap_mapped(w->memmap, pfn, mapped >> shift);
-	/* Devices have none, page after page: a sentence for damage alone. */
-	rc = atw_memmap_page(w->memmap, pfn, &ret->page, NULL);
-	if (rc == ATW_E_DAMAGED)
-		return atw_memmap_page(w->memmap, pfn, &ret->page, err);
-	ret->alike = 0;
-	ret->have = 0;
-	if (rc < 0) {
-		uint64_t none = memmap_none(w->memmap, pfn);
-
-		ret->have = none ? FACT_NO_PAGE : 0;
-		ret->alike = none > UINT32_MAX ? UINT32_MAX : none ? (uint32_t)(none - 1) : 0;
-		return ATW_E_MISSING;
-	}
-	ret->have = FACT_FLAGS | FACT_COUNT | FACT_HEAD |
-		    (ret->page.refcount >= 0 ? FACT_REFS : 0) |
-		    (ret->page.have_node ? FACT_NODE : 0) |
-		    (ret->page.have_order ? FACT_ORDER : 0) | FACT_MARKS;
-	ret->marks = marks_of_page(&ret->page);
-	if (w->o.cgroups &&
-	    atw_memmap_cgroup(w->memmap, ret->page.head, &ret->cgroup) == ATW_OK)
-		ret->have |= FACT_CGROUP;
-	if (w->running && provider_doubts(r, ret))
-		provider_settle(ret,
-				memory_vmas_still_there(c, i, r->va + i * r->slot + off,
-							r->pa[i] + off));
-	else if (r->slot >> shift == 1 && !(ret->have & FACT_CGROUP))
-		ret->alike = memory_vmas_alike(c, r, i, &ret->page);
-	return ATW_OK;
-}
-
 static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
 			      provider_frames_fn *tell, void *arg, struct atw_err *err)
 {
@@ -441,7 +324,7 @@ static const struct provider_ops walk_ops = {
 	.pages_open = walk_pages_open,
 	.pages_next = walk_pages_next,
 	.pages_close = walk_pages_close,
-	.facts = memory_vmas_facts,
+	.facts = walk_facts,
 	.frames = memory_vmas_frames,
 	.count = walk_count,
 	.sum_up = walk_sum_up,

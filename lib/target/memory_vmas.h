@@ -92,7 +92,9 @@ struct memory_pages {
 	const struct mmu_seen *seen;     /* what `run` is of; NULL: nothing */
 	struct page_run run;
 	uint32_t ahead;                  /* struct pages that were announced */
-	uint32_t alike, alike_end;       /* slots from the one to the other are as the first */
+	/* Pages, counted from the run's first: those from the one on are as the first. */
+	uint64_t alike, alike_end;
+	uint64_t each_end;               /* q.each: those before it were announced */
 	struct walk_soon soon;
 	/* What leaves of the space look like. */
 	uint64_t leaf_attrs[ATW_MAX_LEVELS];
@@ -131,6 +133,12 @@ void walk_find_used(struct walk_provider *w, const struct atw_paging *pg);
 void walk_soon_begin(struct memory_pages *c);
 /* That of this frame, and those that follow it. false: nothing is known of it. */
 bool walk_soon(struct memory_pages *c, uint64_t pfn);
+
+/* ---- memory_facts.c: what struct pages say ---- */
+
+/* The op `facts`. */
+int walk_facts(struct page_cursor *c, const struct page_run *r, uint32_t i, uint64_t off,
+	       uint64_t mapped, struct frame_facts *ret, struct atw_err *err);
 
 /* ---- memory_sums.c: all spaces in one look ---- */
 
