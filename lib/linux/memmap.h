@@ -237,6 +237,12 @@ struct page_memo {
 	uint64_t reads;          /* memmap_reads() at that time */
 };
 
+/* The kind of small pages, by the words that it depends on. */
+struct page_kind_memo {
+	struct page_like like;   /* end 0: unused */
+	struct lnx_page_kind kind;
+};
+
 struct atw_memmap {
 	struct atw_kernel *k;
 	struct kmem *kmem;
@@ -249,6 +255,7 @@ struct atw_memmap {
 	struct cgroup_name cgroup[CGROUP_NAMES];
 	uint8_t buf[3][PAGE_STRUCT_MAX]; /* a page, its head and second page */
 	struct page_memo memo[PAGE_MEMOS];
+	struct page_kind_memo kind_memo[PAGE_MEMOS];
 	/* The large folio that was decoded last (up to 6.1): is it mapped? */
 	uint64_t mapped_head;
 	bool mapped_known, mapped;
@@ -287,6 +294,9 @@ static inline uint64_t memmap_translate(const struct page_abi *a, uint64_t k)
 /* atw_memmap_kind(); `inside`: it may be inside of a free block. */
 int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
 		struct atw_err *err);
+/* The same, for all frames behind it that are alike as well. */
+int memmap_kind_like(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
+		     struct atw_err *err);
 int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err);
 /* The name of the cache a slab belongs to; leaves `ret` empty if unknown. */
 void slab_cache_name(struct atw_memmap *m, const uint8_t *slab, char ret[32]);

@@ -75,11 +75,17 @@ void atw_memmap_close(struct atw_memmap *m)
 	free(m);
 }
 
+void memmap_anew(struct atw_memmap *m)
+{
+	if (m->where.ahead)
+		memmap_ahead_anew(m->where.ahead);
+}
+
 /*
  * The block behind a large block is probably large as well, and of that only the first
  * struct page is needed.
  */
-enum { BATCH_MIN = 8, BATCH_MAX = 512 };
+enum { BATCH_MIN = 8, BATCH_MAX = 4096 };
 
 static void page_announce(struct atw_memmap *m, uint64_t pfn)
 {
@@ -87,6 +93,7 @@ static void page_announce(struct atw_memmap *m, uint64_t pfn)
 		return;
 	m->batch = pfn != m->announced ? BATCH_MIN :
 		   m->batch < BATCH_MAX ? m->batch * 2 : BATCH_MAX;
+	memmap_anew(m);
 	memmap_soon(m->kmem, &m->where, pfn, m->batch);
 	m->announced = pfn + m->batch;
 }
@@ -101,7 +108,7 @@ int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *re
 		if (!follows)
 			m->announced = m->batch = 0;
 		page_announce(m, pfn);
-		r = memmap_kind(m, pfn, !follows, ret, err);
+		r = memmap_kind_like(m, pfn, !follows, ret, err);
 	}
 	if (r < 0)
 		ret->same = r == ATW_E_MISSING ? memmap_missing(m->kmem, &m->where, pfn) : 1;
@@ -132,12 +139,6 @@ bool atw_memmap_node(struct atw_memmap *m, uint64_t pfn, uint64_t max, uint32_t 
 	*same = max < left ? max : left;
 	return memmap_address(m->kmem, &m->where, pfn) &&
 	       nodes_run(&m->nodes, pfn, *same, ret, same);
-}
-
-void memmap_anew(struct atw_memmap *m)
-{
-	if (m->where.ahead)
-		memmap_ahead_anew(m->where.ahead);
 }
 
 void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n)

@@ -7,6 +7,7 @@
 #include "linux/memmap.h"
 
 enum { MAPPING_BITS = 3 };       /* ANON and KSM */
+enum { KINDS_MOST = 4096 };      /* as many as are read together */
 
 static int32_t like_i32(const uint8_t *p, uint32_t at)
 {
@@ -160,4 +161,74 @@ uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_
 			break;
 	}
 	return done;
+}
+
+/* ---- kinds of small pages ---- */
+
+/*
+ * The words that atw_memmap_kind() depends on: of a page of its own, in use, without a page
+ * type. Which of them a process maps how often does not matter.
+ */
+static inline bool like_kind_of(const struct page_abi *a, const uint8_t *p, struct page_like *ret)
+{
+	int32_t mapcount = like_i32(p, a->mapcount);
+
+	*ret = (struct page_like){
+		.flags = get_le64(p + a->flags) & a->matter, .end = UINT64_MAX,
+		.mapcount = mapcount >= 0, .mapping = get_le64(p + a->mapping) & MAPPING_BITS,
+	};
+	return mapcount >= -1 && like_i32(p, a->refcount) > 0 && !(get_le64(p + a->head) & 1) &&
+	       !(ret->flags & (a->has_head | a->slab_flag));
+}
+
+static bool like_kind_is(const struct page_like *a, const struct page_like *b)
+{
+	return a->flags == b->flags && a->mapcount == b->mapcount && a->mapping == b->mapping;
+}
+
+/* Frames behind pfn, as far as their bytes are available without a read, of that kind. */
+static uint64_t like_kind_behind(struct atw_memmap *m, const struct page_like *kind, uint64_t pfn)
+{
+	const uint64_t n = like_before_zeroes(&m->zero, pfn + 1, KINDS_MOST);
+	uint64_t done = 0, here = 0;
+	struct page_like next;
+
+	while (done < n) {
+		const uint8_t *p = memmap_at_hand(m->kmem, &m->where, pfn + 1 + done, &here);
+		uint64_t i = 0, end = here < n - done ? here : n - done;
+
+		if (!p)
+			break;
+		while (i < end && like_kind_of(&m->abi, p + i * m->where.size, &next) &&
+		       like_kind_is(kind, &next))
+			i++;
+		done += i;
+		if (i < end)
+			break;
+	}
+	return done;
+}
+
+int memmap_kind_like(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
+		     struct atw_err *err)
+{
+	struct page_kind_memo *o;
+	struct page_like l;
+	uint64_t n;
+	const uint8_t *p = memmap_at_hand(m->kmem, &m->where, pfn, &n);
+	int r;
+
+	if (!p || memmap_is_zero(m, pfn) || !like_kind_of(&m->abi, p, &l))
+		return memmap_kind(m, pfn, inside, ret, err);
+	o = &m->kind_memo[(l.flags ^ l.flags >> 5 ^ l.flags >> 11 ^ l.mapping << 2 ^ l.mapcount) %
+			  PAGE_MEMOS];
+	if (!o->like.end || !like_kind_is(&o->like, &l)) {
+		r = memmap_kind(m, pfn, inside, ret, err);
+		if (r != ATW_OK)
+			return r;
+		*o = (struct page_kind_memo){ l, *ret };
+	}
+	*ret = o->kind;
+	ret->same = 1 + like_kind_behind(m, &l, pfn);
+	return ATW_OK;
 }

@@ -399,7 +399,7 @@ TEST(kinds)
 			{ 4, 4, kpf(KPF_BUDDY), false },
 			{ 8, 8, ANON_PAGE | kpf(KPF_THP) | kpf(KPF_COMPOUND_HEAD), false },
 			{ 16, 1, kpf(KPF_RESERVED), false }, { 17, 1, kpf(KPF_OFFLINE), false },
-			{ 18, 1, 0, false },
+			{ 18, 6, 0, false },
 		};
 		struct lnx_page_kind k = { 0 };
 		struct fixture f;
@@ -542,6 +542,24 @@ TEST(random_bytes)
 	}
 }
 
+/* Those that are alike have the kind that each of them has. */
+static void kinds_are_equal(struct atw_memmap *m, uint64_t *together)
+{
+	const uint64_t folio = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | kpf(KPF_BUDDY);
+	struct lnx_page_kind k, each;
+
+	for (uint64_t pfn = 0; pfn < COUNT; pfn += k.same) {
+		if (atw_memmap_kind(m, pfn, &k, NULL) != ATW_OK || k.flags & folio)
+			continue;
+		for (uint64_t i = 0; i < k.same; i++) {
+			CHECK_EQ(memmap_kind(m, pfn + i, true, &each, NULL), ATW_OK);
+			CHECK(each.flags == k.flags && each.waits == k.waits &&
+			      each.kmalloc == k.kmalloc && each.same == 1);
+		}
+		*together += k.same - 1;
+	}
+}
+
 /* Struct pages of few sorts: those that processes map, tails of folios, and odd ones. */
 static void few_sorts(struct fixture *f, uint64_t *seed)
 {
@@ -576,7 +594,7 @@ static bool answers_the_same(const struct lnx_page *a, const struct lnx_page *b)
 
 TEST(pages_like_their_neighbours)
 {
-	uint64_t seed = 1, likes = 0, runs = 0;
+	uint64_t seed = 1, likes = 0, runs = 0, together = 0;
 
 	for (unsigned round = 0; round < 50 * GENERATIONS; round++) {
 		struct lnx_page page[COUNT], again;
@@ -611,11 +629,13 @@ TEST(pages_like_their_neighbours)
 				      answers_the_same(&page[pfn + i], &again) &&
 				      !page[pfn + i].refcount == !again.refcount);
 		}
+		kinds_are_equal(f.m, &together);
 		stop(&f);
 	}
-	/* Both cases have occurred. */
+	/* All cases have occurred. */
 	CHECK(likes > 1000);
 	CHECK(runs > 1000);
+	CHECK(together > 500);
 }
 
 /* The same of many at once; the head of a folio is read once for all of its pages. */
