@@ -11,6 +11,7 @@
  * How many reads that takes, and so what most rows cost, depends on how much in
  * order the kernel's free memory is: the line above each block has it.
  */
+#include "live_copy.h"
 #include "live_plain.h"
 #include "resident.h"
 
@@ -28,6 +29,8 @@ struct input {
 	struct atw_kernel *kernel;
 	struct atw_mm mm;
 	struct atw_soft_abi soft;
+	struct atw_memmap *map;
+	struct copy_plan copy;           /* struct pages of all pages */
 };
 
 /* ---- by the library ---- */
@@ -54,18 +57,35 @@ static struct answer bpf_leaves(void *arg)
 	return a;
 }
 
-/* As `atwalk pages` asks, with --all or without. */
+/*
+ * As `atwalk collect` asks: what is alike is not asked for again. With q.each every page
+ * counts, else the first of a large one.
+ */
 static uint64_t sum_facts(struct page_cursor *c, const struct page_run *r)
 {
 	uint64_t step = c->q.each ? PAGE : r->slot, sum = 0;
-	struct frame_facts f;
+	struct frame_facts f = { 0 };
+	uint32_t alike = 0;
 
 	for (uint32_t i = 0; i < r->count; i++)
-		for (uint64_t off = 0; off < r->slot; off += step)
-			if (page_cursor_facts(c, r, i, off, off ? 0 : r->slot, &f, NULL) == ATW_OK)
-				sum += page_sum((r->pa[i] + off) / PAGE, f.page.flags,
-						f.page.count);
+		for (uint64_t off = 0; off < r->slot; off += step) {
+			if (alike)
+				alike--;
+			else if (page_cursor_facts(c, r, i, off, off ? 0 : r->slot, &f, NULL) == ATW_OK)
+				alike = step == PAGE ? f.alike : 0;
+			else
+				continue;
+			sum += page_sum((r->pa[i] + off) / PAGE, f.page.flags, f.page.count);
+		}
 	return sum;
+}
+
+/* The bound: their struct pages copied, and no more. */
+static struct answer copy_of_pages(void *arg)
+{
+	const struct input *in = arg;
+
+	return (struct answer){ .count = copy_go(&in->copy) };
 }
 
 enum ask { NO_FACTS, OF_TRANSLATIONS, OF_PAGES };
@@ -141,11 +161,73 @@ static int open_tables(struct input *in, struct atw_err *err)
 	if (r == ATW_OK)
 		r = in->tables->ops->find(in->tables, (uint32_t)in->at.process.pid, &in->task,
 					  err);
+	if (r == ATW_OK)
+		r = atw_memmap_open(in->kernel, &in->map, err);
 	return r;
+}
+
+static int add_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+{
+	(void)err;
+	*(uint64_t *)arg += run->pages;
+	return ATW_OK;
+}
+
+/* All frames of the machine: `report machine` asks so. */
+static struct answer classify(void *arg)
+{
+	const struct input *in = arg;
+	struct answer a = { 0 };
+	struct atw_err err = { 0 };
+	struct atw_extent e;
+
+	for (uint64_t at = 0; atw_extent_at(in->src, ATW_PA(at), &e) == ATW_OK && e.len;
+	     at = e.start.u + e.len)
+		if (e.kind == ATW_DATA)
+			need(in->tables->ops->frames(in->tables, e.start.u, e.start.u + e.len - 1,
+						     add_frames, &a.count, &err), &err);
+	return a;
+}
+
+/* Of all frames, and of those of the process. */
+static void plan_machine(struct input *in)
+{
+	struct atw_extent e;
+
+	for (uint64_t at = 0; atw_extent_at(in->src, ATW_PA(at), &e) == ATW_OK && e.len;
+	     at = e.start.u + e.len) {
+		uint64_t pfn = (e.start.u + PAGE - 1) / PAGE, end = (e.start.u + e.len) / PAGE;
+
+		for (; e.kind == ATW_DATA && pfn < end; pfn++)
+			copy_add(&in->copy, in->map, pfn, 1);
+	}
+	copy_settle(&in->copy, in->src);
+}
+
+static void plan_process(struct input *in)
+{
+	const struct page_query q = {
+		.task = in->task, .first = in->at.process.lo, .last = in->at.process.hi - 1,
+	};
+	struct page_cursor *c = NULL;
+	const struct page_run *r;
+	struct atw_err err = { 0 };
+	int rc;
+
+	need(page_cursor_open(in->tables, &q, &c, &err), &err);
+	while ((rc = page_cursor_next(c, &r, &err)) == ATW_OK)
+		for (uint32_t i = 0; r->state == PAGE_PRESENT && i < r->count; i++)
+			copy_add(&in->copy, in->map, r->pa[i] / PAGE, r->slot / PAGE);
+	need(rc, &err);
+	page_cursor_close(c);
+	copy_settle(&in->copy, in->src);
 }
 
 static void close_tables(struct input *in)
 {
+	copy_drop(&in->copy);
+	atw_memmap_close(in->map);
+	in->map = NULL;
 	provider_close(in->tables);
 	atw_kernel_close(in->kernel);
 	atw_source_close(in->src);
@@ -174,7 +256,9 @@ static void open_all(struct input *in, const struct process *p)
 	if (open_tables(in, &err) < 0) {
 		printf("  %-44s %s\n", "no live:bpf", err.text);
 		close_tables(in);
+		return;
 	}
+	plan_process(in);
 }
 
 static void close_all(struct input *in)
@@ -201,40 +285,84 @@ static void leaves(struct input *in, bool dense)
 	contest_told(ways, in->tables ? 5 : 3, in, in->at.present, mid);
 	if (!in->tables || !dense)
 		return;
-	least("live:bpf, million pages a second", 1e3 / mid[4], 500);
+	least("live:bpf, million pages a second", 1e3 / mid[4], 800);
 	least("live:bpf, times as fast as reads of 32 KiB", mid[0] / mid[4], 15);
 }
 
-static void facts(struct input *in, bool large)
+enum facts_way {
+	LEAST, PAGEMAP, LEAST_FLAGS, PAGEMAP_LARGE, BPF_COPY, BPF, BPF_LARGE, PAGE_TYPES,
+	PTEXPLORE, FACTS_WAYS,
+};
+
+static void facts(struct input *in, bool large, bool dense)
 {
-	static const struct way ways[] = {
-		{ .name = "the least reads of the same words", .go = bare, .counts_only = true },
-		{ .name = "live:pagemap", .go = pagemap_facts, .times = 1.3 },
-		{ .name = "the least reads, without counts", .go = bare_flags, .counts_only = true },
-		{ .name = "live:pagemap, large pages as one", .go = pagemap_large_facts,
-		  .counts_only = true },
-		{ .name = "live:bpf", .go = bpf_facts },
-		{ .name = "live:bpf, large pages as one", .go = bpf_large_facts,
-		  .counts_only = true },
-		{ .name = "as page-types -p", .go = like_page_types, .slow = true },
-		{ .name = "as ptexplore", .go = like_ptexplore, .slow = true },
+	static const struct way ways[FACTS_WAYS] = {
+		[LEAST] = { .name = "the least reads of the same words", .go = bare,
+			    .counts_only = true },
+		[PAGEMAP] = { .name = "live:pagemap", .go = pagemap_facts, .times = 1.3 },
+		[LEAST_FLAGS] = { .name = "the least reads, without counts", .go = bare_flags,
+				  .counts_only = true },
+		[PAGEMAP_LARGE] = { .name = "live:pagemap, large pages as one",
+				    .go = pagemap_large_facts, .counts_only = true },
+		[BPF_COPY] = { .name = "bound: copy their struct pages", .go = copy_of_pages,
+			       .counts_only = true },
+		[BPF] = { .name = "live:bpf", .go = bpf_facts },
+		[BPF_LARGE] = { .name = "live:bpf, large pages as one", .go = bpf_large_facts,
+				.counts_only = true },
+		[PAGE_TYPES] = { .name = "as page-types -p", .go = like_page_types, .slow = true },
+		[PTEXPLORE] = { .name = "as ptexplore", .go = like_ptexplore, .slow = true },
 	};
-	struct way chosen[MAX_WAYS] = { 0 };
-	double mid[MAX_WAYS];
+	struct way chosen[FACTS_WAYS] = { 0 };
+	double mid[MAX_WAYS], of[FACTS_WAYS] = { 0 };
+	int way[FACTS_WAYS];
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-		if ((large || (i != 3 && i != 5)) && (in->tables || (i != 4 && i != 5)))
-			chosen[n++] = ways[i];
+	for (int i = 0; i < FACTS_WAYS; i++) {
+		if ((!large && (i == PAGEMAP_LARGE || i == BPF_LARGE)) ||
+		    (!in->tables && (i == BPF_COPY || i == BPF || i == BPF_LARGE)))
+			continue;
+		way[n] = i;
+		chosen[n] = ways[i];
+		if (i == BPF && dense)
+			chosen[n].target = 25;
+		n++;
+	}
 	heading("flags and count of each page, ns of CPU time a page", "to least");
 	contest_told(chosen, n, in, in->at.present, mid);
-	figure("the least reads, times as fast as ptexplore", mid[n - 1] / mid[0], 0);
-	figure("  without counts", mid[n - 1] / mid[2], 0);
-	least("live:pagemap, times as fast as ptexplore", mid[n - 1] / mid[1], 25);
+	for (size_t i = 0; i < n; i++)
+		of[way[i]] = mid[i];
+	figure("the least reads, times as fast as ptexplore", of[PTEXPLORE] / of[LEAST], 0);
+	figure("  without counts", of[PTEXPLORE] / of[LEAST_FLAGS], 0);
+	least("live:pagemap, times as fast as ptexplore", of[PTEXPLORE] / of[PAGEMAP], 25);
 	if (!in->tables)
 		return;
-	figure("live:bpf, times as fast as ptexplore", mid[n - 1] / mid[large ? 4 : 3], 0);
-	figure("live:bpf, times as fast as live:pagemap", mid[1] / mid[large ? 4 : 3], 0);
+	if (dense)
+		least("live:bpf, times as fast as ptexplore", of[PTEXPLORE] / of[BPF], 45);
+	else
+		figure("live:bpf, times as fast as ptexplore", of[PTEXPLORE] / of[BPF], 0);
+	figure("  the bound", of[PTEXPLORE] / of[BPF_COPY], 0);
+	figure("live:bpf, times as fast as live:pagemap", of[PAGEMAP] / of[BPF], 0);
+	figure("live:bpf, in times of the bound", of[BPF] / of[BPF_COPY], 0);
+}
+
+/* Which frames are free, of files, of processes, ... */
+static void machine(void)
+{
+	static const struct way ways[] = {
+		{ .name = "bound: copy the page array", .go = copy_of_pages, .counts_only = true },
+		{ .name = "live:bpf", .go = classify, .counts_only = true, .times = 3 },
+	};
+	struct process p = process_start(shape_dense, MIB, 0);
+	static struct input in;
+
+	in.at.process = p;
+	if (open_tables(&in, &(struct atw_err){ 0 }) == ATW_OK) {
+		plan_machine(&in);
+		heading("use of all frames, ms of CPU time", "to bound");
+		contest(ways, 2, &in, 1000000);
+	}
+	close_tables(&in);
+	process_stop(&p);
 }
 
 enum kind { DENSE, TYPICAL, LARGE_PAGES };
@@ -250,7 +378,7 @@ static void measure(struct input *in, const char *name, enum kind kind)
 	       " frames bring their words\n", name, in->at.present, in->at.pages, plan->nframes,
 	       plan->asked);
 	leaves(in, kind == DENSE);
-	facts(in, kind == LARGE_PAGES);
+	facts(in, kind == LARGE_PAGES, kind == DENSE);
 	close_all(in);
 	process_stop(&p);
 }
@@ -353,5 +481,6 @@ int main(void)
 	measure(&in, "many areas with little in them", TYPICAL);
 	measure(&in, "1 GiB in large pages", LARGE_PAGES);
 	sparse(&in);
+	machine();
 	return 0;
 }
