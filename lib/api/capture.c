@@ -102,10 +102,9 @@ int atw_capture_write(struct atw_target *target, const struct atw_capture_opts *
 	struct api_lost lost = {0};
 	struct atw_capture_opts o;
 	struct census_sink sink;
-	int r = api_opts(&o, sizeof(o), opts, err);
+	int r = api_opts(&o, sizeof(o), opts, err) ?:
+		atw_target_need(target, ATW_CAP_PROCESSES, err);
 
-	if (r == ATW_OK)
-		r = atw_target_need(target, ATW_CAP_PROCESSES, err);
 	if (r == ATW_OK && o.level > CAPTURE_LEVEL_MAX)
 		r = atw_err_set(err, ATW_E_USAGE, "options: level %u is above %d",
 				o.level, CAPTURE_LEVEL_MAX);
@@ -120,9 +119,7 @@ int atw_capture_write(struct atw_target *target, const struct atw_capture_opts *
 	co.threads = o.threads;
 	co.pid = o.pid;
 	sink = census_writer_sink(w);
-	r = api_census(target, &co, &sink, &lost, err);
-	if (r == ATW_OK)
-		r = census_writer_end(w, err);
+	r = api_census(target, &co, &sink, &lost, err) ?: census_writer_end(w, err);
 	census_writer_close(w);
 	if (r < 0)
 		return r;

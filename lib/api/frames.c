@@ -66,12 +66,10 @@ int atw_frames_open(struct atw_target *target, const struct atw_frames_opts *opt
 {
 	struct atw_frames_opts o;
 	struct atw_frames *c;
-	int r = api_opts(&o, sizeof(o), opts, err);
+	int r = api_opts(&o, sizeof(o), opts, err) ?:
+		api_given(ret, "ret", err) ?:
+		atw_target_need(target, ATW_CAP_FRAMES, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
-	if (r == ATW_OK)
-		r = atw_target_need(target, ATW_CAP_FRAMES, err);
 	if (r == ATW_OK && o.last.u && o.last.u < o.first.u)
 		r = atw_err_set(err, ATW_E_USAGE, "options: `last` is below `first`");
 	if (r == ATW_OK)
@@ -82,9 +80,7 @@ int atw_frames_open(struct atw_target *target, const struct atw_frames_opts *opt
 	c->page_shift = target->t->space.paging.page_shift;
 	c->first_pa = o.first.u;
 	c->last_pa = o.last.u ? o.last.u : UINT64_MAX;
-	r = atw_memmap_open(target->t->kernel, &c->map, err);
-	if (r == ATW_OK)
-		r = frames_find_ram(c, err);
+	r = atw_memmap_open(target->t->kernel, &c->map, err) ?: frames_find_ram(c, err);
 	if (r < 0)
 		atw_frames_close(c);
 	else

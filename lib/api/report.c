@@ -181,9 +181,7 @@ static int report_pass(struct atw_report *r, struct atw_target *t, void **state,
 	if (rc < 0)
 		return rc;
 	sink = census_model_sink(*model);
-	rc = api_census(t, co, &sink, &r->lost, err);
-	if (rc == ATW_OK)
-		rc = census_model_end(*model, err);
+	rc = api_census(t, co, &sink, &r->lost, err) ?: census_model_end(*model, err);
 	if (rc == ATW_OK && t->info.defect[0]) {
 		atw_err_set(&why, ATW_E_DAMAGED, "%.100s: %.300s", t->source,
 			    t->info.defect);
@@ -248,10 +246,9 @@ int atw_report_open(const char *name, struct atw_target *const *target, size_t n
 	const struct census_report *k;
 	struct atw_report_opts o;
 	struct atw_report *r;
-	int rc = api_opts(&o, sizeof(o), opts, err);
+	int rc = api_opts(&o, sizeof(o), opts, err) ?:
+		 api_both(name, "the name", ret, err);
 
-	if (rc == ATW_OK)
-		rc = api_both(name, "the name", ret, err);
 	if (rc < 0)
 		return rc;
 	k = census_report_find(name, strlen(name));

@@ -232,14 +232,11 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 {
 	struct atw_rmap_opts o;
 	struct atw_rmap *c;
-	int r = api_opts(&o, sizeof(o), opts, err);
+	int r = api_opts(&o, sizeof(o), opts, err) ?:
+		api_given(ret, "ret", err) ?:
+		atw_target_need(target, ATW_CAP_RMAP, err) ?:
+		api_reserved(o.reserved, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
-	if (r == ATW_OK)
-		r = atw_target_need(target, ATW_CAP_RMAP, err);
-	if (r == ATW_OK)
-		r = api_reserved(o.reserved, err);
 	if (r == ATW_OK && (!bytes || pa.u + (bytes - 1) < pa.u))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"0x%" PRIx64 "+%" PRIu64 " is no range of memory", pa.u,

@@ -55,12 +55,10 @@ int atw_space_open(struct atw_target *target, const struct atw_subject *subject,
 {
 	struct atw_subject w;
 	struct atw_space *s;
-	int r = api_opts(&w, sizeof(w), subject, err);
+	int r = api_opts(&w, sizeof(w), subject, err) ?:
+		api_both(target, "the target", ret, err) ?:
+		API_NEW(&s, err);
 
-	if (r == ATW_OK)
-		r = api_both(target, "the target", ret, err);
-	if (r == ATW_OK)
-		r = API_NEW(&s, err);
 	if (r < 0)
 		return r;
 	s->target = target;
@@ -99,10 +97,9 @@ const struct atw_space_info *atw_space_get_info(const struct atw_space *space)
 ssize_t atw_space_read(struct atw_space *space, atw_va va, void *buf, size_t len,
 		       struct atw_err *err)
 {
-	int r = api_given(space, "the address space", err);
+	int r = api_given(space, "the address space", err) ?:
+		atw_target_need(space->target, ATW_CAP_TABLES | ATW_CAP_MEMORY, err);
 
-	if (r == ATW_OK)
-		r = atw_target_need(space->target, ATW_CAP_TABLES | ATW_CAP_MEMORY, err);
 	return r < 0 ? r : mmu_space_read(&space->subject.space, va, buf, len, err);
 }
 

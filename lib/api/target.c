@@ -152,11 +152,9 @@ static int target_open_with(struct atw_target *t, const struct atw_open_opts *o,
 
 	while (o->parts && o->parts[nparts])
 		nparts++;
-	r = target_open(t->source, o->parts, nparts, &t->t, err);
-	if (r == ATW_OK)
-		r = target_check_opts(t, o, err);
-	if (r == ATW_OK)
-		r = target_limit_rate(t, o->max_rate, err);
+	r = target_open(t->source, o->parts, nparts, &t->t, err) ?:
+	    target_check_opts(t, o, err) ?:
+	    target_limit_rate(t, o->max_rate, err);
 	return r == ATW_OK ? target_attach(t->t, &to, NULL, err) : r;
 }
 
@@ -165,12 +163,10 @@ int atw_target_open(const char *source, const struct atw_open_opts *opts,
 {
 	struct atw_open_opts o;
 	struct atw_target *t;
-	int r = api_opts(&o, sizeof(o), opts, err);
+	int r = api_opts(&o, sizeof(o), opts, err) ?:
+		api_both(source, "the source", ret, err) ?:
+		api_reserved(o.reserved, err);
 
-	if (r == ATW_OK)
-		r = api_both(source, "the source", ret, err);
-	if (r == ATW_OK)
-		r = api_reserved(o.reserved, err);
 	if (r < 0)
 		return r;
 	t = calloc(1, sizeof(*t));
@@ -281,12 +277,10 @@ int atw_symbol_at(struct atw_target *target, atw_va va, const struct atw_symbol 
 		  struct atw_err *err)
 {
 	struct lnx_symbol found;
-	int r = atw_target_need(target, ATW_CAP_SYMBOLS, err);
+	int r = atw_target_need(target, ATW_CAP_SYMBOLS, err) ?:
+		api_given(ret, "ret", err) ?:
+		atw_kernel_symbol_at(target->t->kernel, va.u, &found, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
-	if (r == ATW_OK)
-		r = atw_kernel_symbol_at(target->t->kernel, va.u, &found, err);
 	if (r < 0)
 		return r;
 	target->found = found;
@@ -299,14 +293,11 @@ int atw_symbol_find(struct atw_target *target, const char *name,
 {
 	struct lnx_symbol found;
 	uint64_t at;
-	int r = atw_target_need(target, ATW_CAP_SYMBOLS, err);
+	int r = atw_target_need(target, ATW_CAP_SYMBOLS, err) ?:
+		api_given(ret, "ret", err) ?:
+		api_given(name, "the name", err) ?:
+		atw_kernel_symbol(target->t->kernel, name, &at, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
-	if (r == ATW_OK)
-		r = api_given(name, "the name", err);
-	if (r == ATW_OK)
-		r = atw_kernel_symbol(target->t->kernel, name, &at, err);
 	if (r != ATW_OK)
 		return r;
 	if (atw_kernel_symbol_at(target->t->kernel, at, &found, NULL) < 0 ||

@@ -51,17 +51,13 @@ int atw_tasks_open(struct atw_target *target, const struct atw_tasks_opts *opts,
 {
 	struct atw_tasks_opts o;
 	struct atw_tasks *c;
-	int r = api_opts(&o, sizeof(o), opts, err);
+	int r = api_opts(&o, sizeof(o), opts, err) ?:
+		api_given(ret, "ret", err) ?:
+		api_reserved(o.reserved, err) ?:
+		atw_target_need(target, o.processes ? ATW_CAP_PROCESSES : ATW_CAP_TASKS,
+				err) ?:
+		API_NEW(&c, err);
 
-	if (r == ATW_OK)
-		r = api_given(ret, "ret", err);
-	if (r == ATW_OK)
-		r = api_reserved(o.reserved, err);
-	if (r == ATW_OK)
-		r = atw_target_need(target,
-				    o.processes ? ATW_CAP_PROCESSES : ATW_CAP_TASKS, err);
-	if (r == ATW_OK)
-		r = API_NEW(&c, err);
 	if (r < 0)
 		return r;
 	c->processes = o.processes;

@@ -22,15 +22,12 @@ int atw_vmas_open(struct atw_space *space, struct atw_vmas **ret, struct atw_err
 {
 	struct atw_vmas *c;
 	size_t task;
-	int r = api_both(space, "the address space", ret, err);
+	int r = api_both(space, "the address space", ret, err) ?: API_NEW(&c, err);
 
-	if (r == ATW_OK)
-		r = API_NEW(&c, err);
 	if (r < 0)
 		return r;
-	r = api_provider_open(space, false, &c->lost, &c->prov, &task, err);
-	if (r == ATW_OK)
-		r = vma_cursor_open(c->prov, task, &c->cursor, err);
+	r = api_provider_open(space, false, &c->lost, &c->prov, &task, err) ?:
+	    vma_cursor_open(c->prov, task, &c->cursor, err);
 	if (r == ATW_END)
 		r = vmas_has_ended(space, err);
 	if (r < 0)
@@ -61,10 +58,8 @@ static int vmas_step(struct atw_vmas *c, struct atw_err *err)
 int atw_vmas_next(struct atw_vmas *vmas, const struct atw_vma **ret, struct atw_err *err)
 {
 	const struct atw_area *a;
-	int r = api_both(vmas, "the list of VMAs", ret, err);
+	int r = api_both(vmas, "the list of VMAs", ret, err) ?: vmas_step(vmas, err);
 
-	if (r == ATW_OK)
-		r = vmas_step(vmas, err);
 	if (r != ATW_OK)
 		return r;
 	a = &vmas->area;
@@ -115,14 +110,11 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 	struct atw_pages_opts o;
 	struct page_query q = {.vmas = NULL};
 	struct atw_pages *c;
-	int r = api_opts(&o, sizeof(o), opts, err);
+	int r = api_opts(&o, sizeof(o), opts, err) ?:
+		api_both(space, "the address space", ret, err) ?:
+		api_reserved(o.reserved, err) ?:
+		API_NEW(&c, err);
 
-	if (r == ATW_OK)
-		r = api_both(space, "the address space", ret, err);
-	if (r == ATW_OK)
-		r = api_reserved(o.reserved, err);
-	if (r == ATW_OK)
-		r = API_NEW(&c, err);
 	if (r < 0)
 		return r;
 	c->frames = o.frames;
