@@ -310,11 +310,9 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 
 	memset(ret, 0, offsetof(struct atw_area, name) + 1);
 	ret->at = vma;
-	r = member_get(&a->v, vma, N_vma_start, &ret->start.u, err);
-	if (r == ATW_OK)
-		r = member_get(&a->v, vma, N_vma_end, &ret->end.u, err);
-	if (r == ATW_OK)
-		r = member_get(&a->v, vma, N_vma_flags, &ret->flags, err);
+	r = member_get(&a->v, vma, N_vma_start, &ret->start.u, err) ?:
+	    member_get(&a->v, vma, N_vma_end, &ret->end.u, err) ?:
+	    member_get(&a->v, vma, N_vma_flags, &ret->flags, err);
 	if (r < 0)
 		return atw_err_wrap(err, "area at 0x%" PRIx64, vma);
 	if (ret->start.u >= ret->end.u || (ret->start.u | ret->end.u) & (page - 1))

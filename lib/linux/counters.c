@@ -375,10 +375,8 @@ int kernel_counters(struct atw_kernel *k, counter_fn *fn, void *arg, struct atw_
 	};
 	uint64_t free_pages = 0, huge = 0, u = 0;
 	bool have_huge;
-	int r = needs_check(c.n, FOR_COUNTERS, err);
+	int r = needs_check(c.n, FOR_COUNTERS, err) ?: kernel_kmem(k, &c.m, err);
 
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &c.m, err);
 	if (r < 0)
 		return r;
 	counters_find_nodes(&c);

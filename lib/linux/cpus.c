@@ -90,16 +90,13 @@ int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret, struct a
 	struct members v = { 0 };
 	struct atw_cpu c = { .mm = 0 };
 	uint64_t queue = 0, task = 0;
-	int r = kernel_access(k, FOR_CPUS, &v, err);
+	int r = kernel_access(k, FOR_CPUS, &v, err) ?:
+		cpus_find_queue(k, &v, cpu, &queue, err);
 
-	if (r == ATW_OK)
-		r = cpus_find_queue(k, &v, cpu, &queue, err);
 	if (r == ATW_OK && cpus_loaded(k, &v, queue, &c) < 0) {
-		r = member_get(&v, queue, N_rq_curr, &task, err);
-		if (r == ATW_OK)
-			r = member_get(&v, task, N_task_active_mm, &c.mm, err);
-		if (r == ATW_OK)
-			r = atw_mm_open(k, c.mm, &c.tables, err);
+		r = member_get(&v, queue, N_rq_curr, &task, err) ?:
+		    member_get(&v, task, N_task_active_mm, &c.mm, err) ?:
+		    atw_mm_open(k, c.mm, &c.tables, err);
 	}
 	if (r == ATW_OK)
 		*ret = c;
@@ -111,18 +108,14 @@ int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct at
 	struct members v = { 0 };
 	struct lnx_task t = { .at = 0 };
 	uint64_t queue = 0, pid = 0, tgid = 0;
-	int r = kernel_access(k, FOR_CPUS, &v, err);
+	int r = kernel_access(k, FOR_CPUS, &v, err) ?:
+		cpus_find_queue(k, &v, cpu, &queue, err) ?:
+		member_get(&v, queue, N_rq_curr, &t.at, err) ?:
+		member_get(&v, t.at, N_task_pid, &pid, err) ?:
+		member_get(&v, t.at, N_task_tgid, &tgid, err) ?:
+		kmem_text(v.m, t.at + v.n->member[N_task_comm], t.name, sizeof(t.name),
+			  err);
 
-	if (r == ATW_OK)
-		r = cpus_find_queue(k, &v, cpu, &queue, err);
-	if (r == ATW_OK)
-		r = member_get(&v, queue, N_rq_curr, &t.at, err);
-	if (r == ATW_OK)
-		r = member_get(&v, t.at, N_task_pid, &pid, err);
-	if (r == ATW_OK)
-		r = member_get(&v, t.at, N_task_tgid, &tgid, err);
-	if (r == ATW_OK)
-		r = kmem_text(v.m, t.at + v.n->member[N_task_comm], t.name, sizeof(t.name), err);
 	if (r < 0)
 		return r;
 	t.pid = (uint32_t)pid;

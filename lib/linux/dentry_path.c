@@ -36,10 +36,9 @@ static int dentry_path_get_name(const struct members *v, uint64_t dentry, char b
 				size_t *len, struct atw_err *err)
 {
 	uint64_t name, n = 0;
-	int r = member_get(v, dentry, N_dentry_name, &name, err);
+	int r = member_get(v, dentry, N_dentry_name, &name, err) ?:
+		member_get(v, dentry, N_dentry_len, &n, err);
 
-	if (r == ATW_OK)
-		r = member_get(v, dentry, N_dentry_len, &n, err);
 	if (r < 0)
 		return r;
 	if (n > NAME)
@@ -64,12 +63,10 @@ static int dentry_path_fs_name(const struct members *v, uint64_t dentry, char *b
 			       size_t len, struct atw_err *err)
 {
 	uint64_t sb, type, name = 0;
-	int r = member_get(v, dentry, N_dentry_sb, &sb, err);
+	int r = member_get(v, dentry, N_dentry_sb, &sb, err) ?:
+		member_get(v, sb, N_sb_type, &type, err) ?:
+		member_get(v, type, N_fs_name, &name, err);
 
-	if (r == ATW_OK)
-		r = member_get(v, sb, N_sb_type, &type, err);
-	if (r == ATW_OK)
-		r = member_get(v, type, N_fs_name, &name, err);
 	return r < 0 ? r : kmem_text(v->m, name, buf, len, err);
 }
 
@@ -97,10 +94,9 @@ static int dentry_path_pseudo(const struct members *v, uint64_t dentry, char *re
 	char name[NAME], fs[32], more[64];
 	uint64_t inode = 0, ino = 0;
 	size_t n = 0;
-	int r = dentry_path_fs_name(v, dentry, fs, sizeof(fs), err);
+	int r = dentry_path_fs_name(v, dentry, fs, sizeof(fs), err) ?:
+		dentry_path_get_name(v, dentry, name, &n, err);
 
-	if (r == ATW_OK)
-		r = dentry_path_get_name(v, dentry, name, &n, err);
 	if (r < 0)
 		return r;
 	if (member_get(v, dentry, N_dentry_inode, &inode, NULL) == ATW_OK && inode)
@@ -156,11 +152,9 @@ static int dentry_path_walk_up(const struct members *v, uint64_t mnt, uint64_t d
 		if (r == ATW_OK && parent == dentry)
 			break;           /* outside of the mount */
 		if (r == ATW_OK)
-			r = dentry_path_get_name(v, dentry, name, &len, err);
-		if (r == ATW_OK)
-			r = dentry_path_put(t, name, len, err);
-		if (r == ATW_OK)
-			r = dentry_path_put(t, "/", 1, err);
+			r = dentry_path_get_name(v, dentry, name, &len, err) ?:
+			    dentry_path_put(t, name, len, err) ?:
+			    dentry_path_put(t, "/", 1, err);
 		dentry = parent;
 	}
 	return r;
@@ -183,16 +177,14 @@ int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
 	uint64_t root = 0, pprev = 0, mount;
 	const char *end;
 	bool top = false;
-	int r = dentry_path_is_root(v, dentry, &top, err);
+	int r = dentry_path_is_root(v, dentry, &top, err) ?:
+		member_get(v, mnt, N_vfsmount_root, &root, err);
 
-	if (r == ATW_OK)
-		r = member_get(v, mnt, N_vfsmount_root, &root, err);
 	if (r == ATW_OK && (!top || dentry != root) && dentry_path_has_dname(v, dentry))
 		return dentry_path_pseudo(v, dentry, ret, len, err);
 	if (r == ATW_OK)
-		r = member_get(v, dentry, N_dentry_pprev, &pprev, err);
-	if (r == ATW_OK)
-		r = member_at(v, mnt, N_mount_mnt, &mount, err);
+		r = member_get(v, dentry, N_dentry_pprev, &pprev, err) ?:
+		    member_at(v, mnt, N_mount_mnt, &mount, err);
 	if (r < 0)
 		return r;
 	if (!top && !pprev)              /* d_unlinked() */

@@ -65,14 +65,11 @@ int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 {
 	struct kmem *m;
 	uint64_t at;
-	int r = kernel_kmem(k, &m, err);
+	int r = kernel_kmem(k, &m, err) ?:
+		kernel_symbol(k, "saved_command_line", &at, err) ?:
+		kmem_u64(m, at, &at, err) ?:
+		kmem_text(m, at, buf, len, err);
 
-	if (r == ATW_OK)
-		r = kernel_symbol(k, "saved_command_line", &at, err);
-	if (r == ATW_OK)
-		r = kmem_u64(m, at, &at, err);
-	if (r == ATW_OK)
-		r = kmem_text(m, at, buf, len, err);
 	if (r == ATW_OK)
 		facts_cut_line(buf);
 	return r;
@@ -89,12 +86,10 @@ static int facts_find_percpu(struct atw_kernel *k, struct kmem *m, struct atw_er
 {
 	uint64_t at = 0, ids;
 	uint32_t count = 0;
-	int r = kernel_symbol(k, "__per_cpu_offset", &at, err);
+	int r = kernel_symbol(k, "__per_cpu_offset", &at, err) ?:
+		kernel_symbol(k, "nr_cpu_ids", &ids, err) ?:
+		kmem_u32(m, ids, &count, err);
 
-	if (r == ATW_OK)
-		r = kernel_symbol(k, "nr_cpu_ids", &ids, err);
-	if (r == ATW_OK)
-		r = kmem_u32(m, ids, &count, err);
 	if (r < 0)
 		return r;
 	if (count > CPUS_MAX)
@@ -109,12 +104,10 @@ int atw_kernel_cpu_node(struct atw_kernel *k, unsigned cpu, uint32_t *ret,
 {
 	uint64_t offset, at = 0;
 	struct kmem *m;
-	int r = atw_kernel_percpu(k, cpu, &offset, err);
+	int r = atw_kernel_percpu(k, cpu, &offset, err) ?:
+		kernel_symbol(k, "numa_node", &at, err) ?:
+		kernel_kmem(k, &m, err);
 
-	if (r == ATW_OK)
-		r = kernel_symbol(k, "numa_node", &at, err);
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &m, err);
 	return r == ATW_OK ? kmem_u32(m, at + offset, ret, err) : r;
 }
 

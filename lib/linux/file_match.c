@@ -261,11 +261,9 @@ int kernel_file_open(struct atw_kernel *k, struct atw_err *err)
 	r = vmfile_open(k->file, &m.f, err);
 	if (r == ATW_OK) {
 		match_compare(&m);
-		r = match_check_machine(&m, err);
-		if (r == ATW_OK)
-			r = match_check_build(&m, how, sizeof(how), err);
-		if (r == ATW_OK)
-			r = match_check_types(&m, how, sizeof(how), err);
+		r = match_check_machine(&m, err) ?:
+		    match_check_build(&m, how, sizeof(how), err) ?:
+		    match_check_types(&m, how, sizeof(how), err);
 		if (r < 0) {
 			vmfile_close(m.f);
 			atw_err_wrap(err, "%s", k->file);

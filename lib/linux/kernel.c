@@ -33,10 +33,9 @@ static int kernel_find_kmem(struct atw_kernel *k, struct atw_err *err)
 
 int kernel_kmem(struct atw_kernel *k, struct kmem **ret, struct atw_err *err)
 {
-	int r = kernel_given(k, err);
+	int r = kernel_given(k, err) ?:
+		sought_once(&k->sought_kmem, k, kernel_find_kmem, err);
 
-	if (r == ATW_OK)
-		r = sought_once(&k->sought_kmem, k, kernel_find_kmem, err);
 	if (r == ATW_OK)
 		*ret = k->kmem;
 	return r;
@@ -55,10 +54,8 @@ static int kernel_access_by(struct atw_kernel *k, const struct needs *n, enum ne
 			    struct members *ret, struct atw_err *err)
 {
 	struct members v = { .n = n };
-	int r = needs_check(n, f, err);
+	int r = needs_check(n, f, err) ?: kernel_kmem(k, &v.m, err);
 
-	if (r == ATW_OK)
-		r = kernel_kmem(k, &v.m, err);
 	if (r == ATW_OK)
 		*ret = v;
 	return r;

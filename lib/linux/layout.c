@@ -81,9 +81,8 @@ static int layout_arm64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
 	char name[32];
 	int r;
 
-	r = layout_need(vi, "NUMBER(VA_BITS)", &built, err);
-	if (r == ATW_OK)
-		r = layout_need(vi, "NUMBER(kimage_voffset)", &voffset, err);
+	r = layout_need(vi, "NUMBER(VA_BITS)", &built, err) ?:
+	    layout_need(vi, "NUMBER(kimage_voffset)", &voffset, err);
 	if (r < 0)
 		return r;
 	atw_vmcoreinfo_u64(vi, "PAGESIZE", &page);
@@ -92,9 +91,7 @@ static int layout_arm64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
 		bits = 64 - (t1sz & 63);
 	snprintf(name, sizeof(name), "arm64-%" PRIu64 "k-%" PRIu64,
 		 page / 1024, bits);
-	r = layout_mode(name, g, err);
-	if (r == ATW_OK)
-		r = layout_image(vi, voffset, g, err);
+	r = layout_mode(name, g, err) ?: layout_image(vi, voffset, g, err);
 	if (r == ATW_OK && page == 65536 && built == 52 && bits == 48)
 		g->root.u += ((1u << (52 - 42)) - (1u << (48 - 42))) * 8;
 	return r;
@@ -107,9 +104,8 @@ static int layout_riscv64(const struct atw_vmcoreinfo *vi, struct layout_guess *
 	char name[32];
 	int r;
 
-	r = layout_need(vi, "NUMBER(VA_BITS)", &bits, err);
-	if (r == ATW_OK)
-		r = layout_need(vi, "NUMBER(va_kernel_pa_offset)", &offset, err);
+	r = layout_need(vi, "NUMBER(VA_BITS)", &bits, err) ?:
+	    layout_need(vi, "NUMBER(va_kernel_pa_offset)", &offset, err);
 	if (r < 0)
 		return r;
 	snprintf(name, sizeof(name), "riscv64-sv%" PRIu64, bits);

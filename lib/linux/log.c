@@ -61,10 +61,8 @@ int kernel_log(struct atw_kernel *k, struct printk_ring *ret, struct atw_err *er
 	struct printk_layout l = { 0 };
 	struct kmem *m;
 	uint64_t prb = 0;
-	int r = kernel_kmem(k, &m, err);
+	int r = kernel_kmem(k, &m, err) ?: kernel_symbol(k, "prb", &prb, err);
 
-	if (r == ATW_OK)
-		r = kernel_symbol(k, "prb", &prb, err);
 	if (r < 0)
 		return r;
 	if (!log_layout(k, n, &l))
@@ -153,10 +151,8 @@ int kernel_node_name(struct atw_kernel *k, char *buf, size_t len, struct atw_err
 	uint64_t at = 0, from = 0;
 	uint32_t member;
 	struct kmem *m;
-	int r = kernel_kmem(k, &m, err);
+	int r = kernel_kmem(k, &m, err) ?: kernel_symbol(k, "init_uts_ns", &at, err);
 
-	if (r == ATW_OK)
-		r = kernel_symbol(k, "init_uts_ns", &at, err);
 	if (r < 0)
 		return r;
 	/* struct new_utsname: sysname, nodename, ..., 65 bytes each (include/uapi/linux/utsname.h). */

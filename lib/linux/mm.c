@@ -116,10 +116,8 @@ static int mm_set_guard(const struct members *v, uint64_t base, enum need_member
 		.differs = !value,
 	};
 	uint64_t at;
-	int r = member_at(v, base, id, &at, err);
+	int r = member_at(v, base, id, &at, err) ?: kmem_physical(v->m, at, &g.at, err);
 
-	if (r == ATW_OK)
-		r = kmem_physical(v->m, at, &g.at, err);
 	if (r == ATW_OK)
 		*ret = g;
 	return r;
@@ -144,10 +142,8 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 	 * mm_struct itself can be reused after that.
 	 */
 	if (r == ATW_OK && kmem_is_live(v.m) && member_have(&v, N_mm_users)) {
-		r = mm_set_guard(&v, mm, N_mm_users, 4, 0, &n.space.guard[0], err);
-		if (r == ATW_OK)
-			r = mm_set_guard(&v, mm, N_mm_pgd, 8, pgd, &n.space.guard[1],
-					 err);
+		r = mm_set_guard(&v, mm, N_mm_users, 4, 0, &n.space.guard[0], err) ?:
+		    mm_set_guard(&v, mm, N_mm_pgd, 8, pgd, &n.space.guard[1], err);
 	}
 	if (r < 0)
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);

@@ -32,14 +32,12 @@ static int modules_one(struct atw_kernel *k, struct kmem *m, const struct btf *b
 	uint32_t size = 0;
 	struct atw_blob blob;
 	struct btf b = { 0 };
-	int r = kmem_u64(m, at + n->member[N_btfmod_btf], &btf, err);
+	int r = kmem_u64(m, at + n->member[N_btfmod_btf], &btf, err) ?:
+		kmem_text(m, btf + n->member[N_btf_name], ret->name, sizeof(ret->name),
+			  err) ?:
+		kmem_u64(m, btf + n->member[N_btf_data], &data, err) ?:
+		kmem_u32(m, btf + n->member[N_btf_data_size], &size, err);
 
-	if (r == ATW_OK)
-		r = kmem_text(m, btf + n->member[N_btf_name], ret->name, sizeof(ret->name), err);
-	if (r == ATW_OK)
-		r = kmem_u64(m, btf + n->member[N_btf_data], &data, err);
-	if (r == ATW_OK)
-		r = kmem_u32(m, btf + n->member[N_btf_data_size], &size, err);
 	if (r < 0)
 		return r;
 	ret->count = 0;
@@ -97,10 +95,9 @@ static int modules_find(struct atw_kernel *k, struct atw_err *err)
 int atw_kernel_module_types(struct atw_kernel *k, size_t i,
 			    struct atw_module_types *ret, struct atw_err *err)
 {
-	int r = kernel_given(k, err);
+	int r = kernel_given(k, err) ?:
+		sought_once(&k->sought_modules, k, modules_find, err);
 
-	if (r == ATW_OK)
-		r = sought_once(&k->sought_modules, k, modules_find, err);
 	/* Those before a break in the list are known. */
 	if (k && k->modules && i < k->modules->n) {
 		*ret = k->modules->v[i];

@@ -130,10 +130,8 @@ int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
 {
 	struct nodes n = { 0 };
 	struct kmem *m;
-	int r = kernel_kmem(k, &m, err);
+	int r = kernel_kmem(k, &m, err) ?: node_spans_init(k, m, &n);
 
-	if (r == ATW_OK)
-		r = node_spans_init(k, m, &n);
 	if (r == ATW_OK && !n.n)
 		r = atw_err_set(err, ATW_E_MISSING, "the descriptions of nodes cannot be found");
 	else if (r == ATW_OK && i >= n.n)

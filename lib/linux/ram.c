@@ -65,9 +65,7 @@ int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err)
 
 	if (!root)
 		return atw_err_set(err, ATW_E_MISSING, "no symbol iomem_resource");
-	r = kernel_kmem(k, &m, err);
-	if (r == ATW_OK)
-		r = ram_all(k, root, &x, err);
+	r = kernel_kmem(k, &m, err) ?: ram_all(k, root, &x, err);
 	if (r == ATW_OK && !x.n)
 		r = atw_err_set(err, ATW_E_MISSING, "iomem_resource at 0x%" PRIx64
 				" leads to no System RAM", root);
@@ -88,9 +86,7 @@ int kernel_ram_pages(struct atw_kernel *k, uint64_t *ret, struct atw_err *err)
 
 	if (!at)
 		return atw_err_set(err, ATW_E_MISSING, "no symbol _totalram_pages");
-	r = kernel_kmem(k, &m, err);
-	if (r == ATW_OK)
-		r = kmem_u64(m, at, &pages, err);
+	r = kernel_kmem(k, &m, err) ?: kmem_u64(m, at, &pages, err);
 	/* No kernel has 0 here: such bytes were left out of the dump. */
 	if (r == ATW_OK && !pages)
 		r = atw_err_set(err, ATW_E_MISSING, "_totalram_pages at 0x%" PRIx64 " is 0", at);

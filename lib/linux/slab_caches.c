@@ -83,23 +83,19 @@ static int slab_caches_one(const struct members *v, uint64_t cache, unsigned nod
 {
 	uint64_t name = 0, oo = 0, at, unused = 0;
 	struct capture_slab s = { .has_active = true };
-	int r = member_get(v, cache, N_cache_name, &name, err);
+	int r = member_get(v, cache, N_cache_name, &name, err) ?:
+		kmem_text(v->m, name, ret->name, sizeof(ret->name), err) ?:
+		member_get(v, cache, N_cache_size, &s.size, err) ?:
+		member_get(v, cache, N_cache_oo, &oo, err);
 
-	if (r == ATW_OK)
-		r = kmem_text(v->m, name, ret->name, sizeof(ret->name), err);
-	if (r == ATW_OK)
-		r = member_get(v, cache, N_cache_size, &s.size, err);
-	if (r == ATW_OK)
-		r = member_get(v, cache, N_cache_oo, &oo, err);
 	for (unsigned i = 0; i < nodes && r == ATW_OK; i++) {
 		uint64_t slabs = 0, objects = 0;
 
 		r = kmem_u64(v->m, slab_caches_node_link(v, cache, i), &at, err);
 		if (r < 0 || !at)
 			continue;
-		r = member_get(v, at, N_cache_node_slabs, &slabs, err);
-		if (r == ATW_OK)
-			r = member_get(v, at, N_cache_node_objects, &objects, err);
+		r = member_get(v, at, N_cache_node_slabs, &slabs, err) ?:
+		    member_get(v, at, N_cache_node_objects, &objects, err);
 		s.has_active = s.has_active && slab_caches_add_free(v, at, &unused);
 		s.slabs += slabs;
 		s.objects += objects;

@@ -20,10 +20,9 @@ static int device_read(const struct members *v, uint64_t at, unsigned type,
 		       struct atw_swap *ret, struct atw_err *err)
 {
 	uint64_t file = 0, path, mnt = 0, dentry = 0, own = type;
-	int r = member_get(v, at, N_swap_pages, &ret->pages, err);
+	int r = member_get(v, at, N_swap_pages, &ret->pages, err) ?:
+		member_get(v, at, N_swap_used, &ret->used, err);
 
-	if (r == ATW_OK)
-		r = member_get(v, at, N_swap_used, &ret->used, err);
 	if (v->n->width[N_swap_used] == 8)
 		ret->used &= ~OFFLIST;
 	if (r == ATW_OK && member_have(v, N_swap_type))
@@ -38,16 +37,11 @@ static int device_read(const struct members *v, uint64_t at, unsigned type,
 		return r;
 	if (!file)
 		return atw_err_set(err, ATW_E_MISSING, "it is not in use any more");
-	r = member_at(v, file, N_file_mnt, &path, err);
-	if (r == ATW_OK)
-		r = kmem_u64(v->m, path, &mnt, err);
-	if (r == ATW_OK)
-		r = member_at(v, file, N_file_dentry, &path, err);
-	if (r == ATW_OK)
-		r = kmem_u64(v->m, path, &dentry, err);
-	if (r == ATW_OK)
-		r = path_read(v, mnt, dentry, ret->name, sizeof(ret->name), err);
-	return r;
+	return member_at(v, file, N_file_mnt, &path, err) ?:
+	       kmem_u64(v->m, path, &mnt, err) ?:
+	       member_at(v, file, N_file_dentry, &path, err) ?:
+	       kmem_u64(v->m, path, &dentry, err) ?:
+	       path_read(v, mnt, dentry, ret->name, sizeof(ret->name), err);
 }
 
 int atw_swap_device(struct atw_kernel *k, unsigned type, struct atw_swap *ret,

@@ -77,17 +77,13 @@ static int symbols_from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
 	if (r == ATW_OK && t.has_base)
 		r = kmem_u64(m, va[BASE], &t.base, err);
 	if (r == ATW_OK)
-		r = symbols_table_blob(m, va, NAMES, TABLE_MAX, &t.names, err);
-	if (r == ATW_OK)
-		r = symbols_table_blob(m, va, TOKENS, 65536, &t.tokens, err);
-	if (r == ATW_OK)
-		r = symbols_table_blob(m, va, INDEX, 512, &t.index, err);
-	if (r == ATW_OK)
-		r = symbols_table_blob(m, va, OFFSETS,
+		r = symbols_table_blob(m, va, NAMES, TABLE_MAX, &t.names, err) ?:
+		    symbols_table_blob(m, va, TOKENS, 65536, &t.tokens, err) ?:
+		    symbols_table_blob(m, va, INDEX, 512, &t.index, err) ?:
+		    symbols_table_blob(m, va, OFFSETS,
 				       (uint64_t)t.num * (t.absolute ? 8 : 4), &t.offsets,
-				       err);
-	if (r == ATW_OK)
-		r = kallsyms_init(&s->tables, &t, err);
+				       err) ?:
+		    kallsyms_init(&s->tables, &t, err);
 	if (r == ATW_OK)
 		snprintf(s->from, sizeof(s->from), "kallsyms at 0x%" PRIx64, va[NAMES]);
 	return r;
@@ -161,11 +157,9 @@ static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
 	if (!k->stext || (atw_source_is_live(k->mem) &&
 			  !search_live_image(k->mem, &start, &end)))
 		return ATW_E_MISSING;
-	r = kmem_physical(m, k->stext, &pa, err);
-	if (r == ATW_OK)
-		r = symbols_read_image(k, pa, s, &image, err);
-	if (r == ATW_OK)
-		r = kallsyms_locate(image, k->stext, k->stext, &t, err);
+	r = kmem_physical(m, k->stext, &pa, err) ?:
+	    symbols_read_image(k, pa, s, &image, err) ?:
+	    kallsyms_locate(image, k->stext, k->stext, &t, err);
 	/*
 	 * On some kernels the first task yields the start of the image, while arm64's
 	 * text begins 64 KiB later (SEGMENT_ALIGN).

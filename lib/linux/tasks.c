@@ -63,10 +63,9 @@ int lnx_tasks_open(struct atw_kernel *k, struct lnx_tasks **ret, struct atw_err 
 {
 	struct members v = { 0 };
 	uint64_t init_task = 0;
-	int r = kernel_access_types(k, FOR_TASKS, &v, err);
+	int r = kernel_access_types(k, FOR_TASKS, &v, err) ?:
+		kernel_init_task(k, &init_task, err);
 
-	if (r == ATW_OK)
-		r = kernel_init_task(k, &init_task, err);
 	return r < 0 ? r : tasks_open_at(v, init_task, ret, err);
 }
 
@@ -124,12 +123,10 @@ static int tasks_fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_
 	const struct members *v = &t->v;
 	struct lnx_task n = { .at = task };
 	uint64_t pid = 0, tgid = 0, flags = 0, parent, ppid;
-	int r = member_get(v, task, N_task_pid, &pid, err);
+	int r = member_get(v, task, N_task_pid, &pid, err) ?:
+		member_get(v, task, N_task_tgid, &tgid, err) ?:
+		kmem_read(v->m, task + v->n->member[N_task_comm], n.name, COMM, err);
 
-	if (r == ATW_OK)
-		r = member_get(v, task, N_task_tgid, &tgid, err);
-	if (r == ATW_OK)
-		r = kmem_read(v->m, task + v->n->member[N_task_comm], n.name, COMM, err);
 	if (r < 0)
 		return atw_err_wrap(err, "task at 0x%" PRIx64, task);
 	if (!pid || pid > PID_MAX || tgid != (t->phase == THREADS ? t->tgid : pid))
@@ -161,16 +158,12 @@ int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err)
 	struct members v = { 0 };
 	struct lnx_task n = { .kernel = true, .leader = true };
 	uint64_t pid = 0, tgid = 0;
-	int r = kernel_access_types(k, FOR_TASKS, &v, err);
+	int r = kernel_access_types(k, FOR_TASKS, &v, err) ?:
+		kernel_init_task(k, &n.at, err) ?:
+		member_get(&v, n.at, N_task_pid, &pid, err) ?:
+		member_get(&v, n.at, N_task_tgid, &tgid, err) ?:
+		kmem_read(v.m, n.at + v.n->member[N_task_comm], n.name, COMM, err);
 
-	if (r == ATW_OK)
-		r = kernel_init_task(k, &n.at, err);
-	if (r == ATW_OK)
-		r = member_get(&v, n.at, N_task_pid, &pid, err);
-	if (r == ATW_OK)
-		r = member_get(&v, n.at, N_task_tgid, &tgid, err);
-	if (r == ATW_OK)
-		r = kmem_read(v.m, n.at + v.n->member[N_task_comm], n.name, COMM, err);
 	if (r == ATW_OK && (pid || tgid))
 		r = atw_err_set(err, ATW_E_DAMAGED, "init_task has number %" PRIu64, pid);
 	if (r < 0)

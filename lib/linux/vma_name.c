@@ -216,11 +216,9 @@ static int name_look_up_file(struct names *n, uint64_t file, struct atw_area *a,
 		     : member_get(v, file, N_file_inode, &inode, err);
 
 	if (r == ATW_OK)
-		r = member_get(v, inode, N_inode_ino, &a->inode, err);
-	if (r == ATW_OK)
-		r = member_get(v, inode, N_inode_sb, &sb, err);
-	if (r == ATW_OK)
-		r = member_get(v, sb, N_sb_dev, &dev, err);
+		r = member_get(v, inode, N_inode_ino, &a->inode, err) ?:
+		    member_get(v, inode, N_inode_sb, &sb, err) ?:
+		    member_get(v, sb, N_sb_dev, &dev, err);
 	if (r == ATW_OK) {
 		a->major = (uint32_t)dev >> MINORBITS;
 		a->minor = (uint32_t)dev & ((1u << MINORBITS) - 1);
