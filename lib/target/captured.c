@@ -305,9 +305,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 	c->upto = UINT64_MAX;
 	c->bits = c->pageflags = c->areaflags = UINT64_MAX;
 	x.c = c;
-	r = capture_stream_open_path(path, &x.s, err);
-	if (r == ATW_OK)
-		r = captured_all(&x, err);
+	r = capture_stream_open_path(path, &x.s, err) ?: captured_all(&x, err);
 	capture_stream_close(x.s);
 	if (r != ATW_OK) {
 		captured_close(c);

@@ -229,9 +229,8 @@ static int changes_find_areas(struct changes *c, struct atw_err *err)
 	for (unsigned s = 0; s < 2; s++)
 		for (size_t i = 0; i < c->side[s].nareas; i++)
 			c->side[s].area[i].common = 0;
-	r = changes_sweep_areas(c, changes_add_common, err);
-	if (r == ATW_OK)
-		r = changes_sweep_areas(c, changes_compare_areas, err);
+	r = changes_sweep_areas(c, changes_add_common, err) ?:
+	    changes_sweep_areas(c, changes_compare_areas, err);
 	return r == ATW_OK ? changes_flush(c, 0, true, err) : r;
 }
 

@@ -165,25 +165,18 @@ int about_host(const struct about_to *to, bool slabs, struct atw_err *err)
 	int r;
 
 	host_info_init(&h);
-	r = about_say(to, err, "machine", "%s", h.uts.machine);
-	if (r == ATW_OK)
-		r = about_say(to, err, "release", "%s", h.uts.release);
+	r = about_say(to, err, "machine", "%s", h.uts.machine) ?:
+	    about_say(to, err, "release", "%s", h.uts.release);
 	if (r == ATW_OK && *h.uts.nodename)
 		r = about_say(to, err, "host", "%s", h.uts.nodename);
 	if (r == ATW_OK)
-		r = about_say(to, err, "cpus", "%" PRIu64, h.cpus);
-	if (r == ATW_OK)
-		r = sys_nodes_cpus("", info_host_cpus_of, &to, err);
-	if (r == ATW_OK)
-		r = about_say(to, err, "hz", "%d", ABOUT_TICKS);
-	if (r == ATW_OK)
-		r = info_host_each_line("/proc/meminfo", to, info_host_meminfo, err);
-	if (r == ATW_OK)
-		r = info_host_waiting(to, err);
-	if (r == ATW_OK)
-		r = info_host_each_line("/proc/vmstat", to, info_host_vmstat, err);
-	if (r == ATW_OK)
-		r = info_host_each_line("/proc/pressure/memory", to, info_host_pressure,
+		r = about_say(to, err, "cpus", "%" PRIu64, h.cpus) ?:
+		    sys_nodes_cpus("", info_host_cpus_of, &to, err) ?:
+		    about_say(to, err, "hz", "%d", ABOUT_TICKS) ?:
+		    info_host_each_line("/proc/meminfo", to, info_host_meminfo, err) ?:
+		    info_host_waiting(to, err) ?:
+		    info_host_each_line("/proc/vmstat", to, info_host_vmstat, err) ?:
+		    info_host_each_line("/proc/pressure/memory", to, info_host_pressure,
 					err);
 	if (r == ATW_OK && slabs)
 		r = info_host_each_line("/proc/slabinfo", to, info_host_slab, err);

@@ -105,14 +105,11 @@ static int info_kernel_numbers(struct atw_kernel *k, const struct about_to *to,
 	if (r == ATW_OK && atw_fact_u64(atw_kernel_space(k)->mem, "cpus", &n) == ATW_OK)
 		r = about_say(to, err, "cpus", "%" PRIu64, n);
 	if (r == ATW_OK)
-		r = info_kernel_cpus(k, to, err);
-	if (r == ATW_OK)
-		r = about_say(to, err, "hz", "%d", ABOUT_TICKS);
+		r = info_kernel_cpus(k, to, err) ?:
+		    about_say(to, err, "hz", "%d", ABOUT_TICKS);
 	if (r == ATW_OK && kernel_ram_pages(k, &n, NULL) == ATW_OK && n <= UINT64_MAX >> shift)
 		r = about_say(to, err, "MemTotal", "%" PRIu64, (n << shift) / 1024);
-	if (r == ATW_OK)
-		r = info_kernel_counters(k, to, err);
-	return r;
+	return r ?: info_kernel_counters(k, to, err);
 }
 
 /* Result of the receiver: its failure ends the listing, an unreadable cache does not. */

@@ -171,9 +171,8 @@ static int procfs_frames_load_facts(struct procfs_pages *c, struct atw_err *err)
 	int r;
 
 	procfs_frames_gather(c, false);
-	r = procfs_frames_load_file(c, KFLAGS, err);
-	if (r == ATW_OK)
-		r = procfs_frames_load_file(c, KCGROUPS, err);
+	r = procfs_frames_load_file(c, KFLAGS, err) ?:
+	    procfs_frames_load_file(c, KCGROUPS, err);
 	if (r == ATW_OK && c->m->file[KFLAGS] >= 0 && c->m->file[KCOUNTS] >= 0) {
 		procfs_frames_gather(c, true);
 	}

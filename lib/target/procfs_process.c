@@ -127,9 +127,8 @@ static int procfs_process_enter_thread(struct pagemap *m, struct procfs_process 
 		return atw_err_set(err, errno == EACCES || errno == EPERM ? ATW_E_PERM : ATW_E_IO,
 				   "%s: %s", path, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", thread);
-	r = host_file_paced(path, 1 << 30, m->o.pace, &c->maps, err);
-	if (r == ATW_OK)
-		r = procfs_process_read_maps(c, path, err);
+	r = host_file_paced(path, 1 << 30, m->o.pace, &c->maps, err) ?:
+	    procfs_process_read_maps(c, path, err);
 	/* One that has ended in between has no areas, or no such file any more. */
 	if (r == ATW_E_MISSING)
 		return ATW_END;
@@ -150,10 +149,9 @@ int procfs_enter(struct pagemap *m, struct procfs_process **proc, uint32_t pid,
 		 uint64_t start, struct atw_err *err)
 {
 	struct proc_stat st = { 0 };
-	int r = procfs_process_own(proc, err);
+	int r = procfs_process_own(proc, err) ?:
+		procfs_process_enter_thread(m, *proc, pid, pid, err);
 
-	if (r == ATW_OK)
-		r = procfs_process_enter_thread(m, *proc, pid, pid, err);
 	for (unsigned i = 0; i < TRIES && r == ATW_END && proc_stat(pid, &st, NULL) == ATW_OK &&
 	     st.headless && !st.kernel; i++)
 		r = procfs_process_enter_thread(m, *proc, pid, st.thread, err);

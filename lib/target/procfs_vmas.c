@@ -38,10 +38,8 @@ static int procfs_vmas_one_task(struct pagemap *m, struct atw_err *err)
 {
 	struct proc_stat st = { 0 };
 	uint32_t pid;
-	int r = proc_tgid(m->o.only, &pid, err);
+	int r = proc_tgid(m->o.only, &pid, err) ?: proc_stat(pid, &st, err);
 
-	if (r == ATW_OK)
-		r = proc_stat(pid, &st, err);
 	if (r == ATW_OK && st.kernel)
 		r = atw_err_set(err, ATW_E_NONE,
 				"process %" PRIu32 " is a kernel thread or has ended: it has no address space of its own",

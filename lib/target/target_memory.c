@@ -55,9 +55,8 @@ static int memory_use_cpu(struct target *t, struct atw_kernel_opts *ko,
 	int r;
 
 	ko->has_cpu = false;
-	r = atw_kernel_open(t->source, ko, &t->kernel, &why);
-	if (r == ATW_OK)
-		r = atw_cpu_of(t->kernel, ko->cpu, &c, &why);
+	r = atw_kernel_open(t->source, ko, &t->kernel, &why) ?:
+	    atw_cpu_of(t->kernel, ko->cpu, &c, &why);
 	if (r < 0) {
 		atw_kernel_close(t->kernel);
 		t->kernel = NULL;
