@@ -213,11 +213,9 @@ static int elf_open(struct atw_source *s, const struct atw_source_spec *spec,
 	if (r < 0)
 		return r;
 	es = s->impl;
-	r = mapped_unflatten(&es->m, err);
-	if (r == ATW_OK)
-		r = source_elf_headers(es, &head, err);
-	if (r == ATW_OK)
-		r = elf_parse(head, &e, err);
+	r = mapped_unflatten(&es->m, err) ?:
+	    source_elf_headers(es, &head, err) ?:
+	    elf_parse(head, &e, err);
 	if (r != ATW_OK)
 		return r;
 	if (e.type != ELF_ET_CORE) {

@@ -120,9 +120,8 @@ static int live_bpf_read_types(struct direct *l, struct atw_err *err)
 
 	if (r < 0)
 		return r;
-	r = btf_init(&l->types, l->btf.bytes, err);
-	if (r == ATW_OK)
-		r = bpf_types_find(&l->types, &l->tasks.types, err);
+	r = btf_init(&l->types, l->btf.bytes, err) ?:
+	    bpf_types_find(&l->types, &l->tasks.types, err);
 	if (r < 0)
 		atw_err_wrap(err, "the kernel's types");
 	return r;
@@ -131,14 +130,11 @@ static int live_bpf_read_types(struct direct *l, struct atw_err *err)
 static int live_bpf_attach(struct direct *l, struct atw_source *s, struct atw_err *err)
 {
 	uint64_t pgd, note, len;
-	int r = bpf_open(&l->bpf, err);
+	int r = bpf_open(&l->bpf, err) ?:
+		live_bpf_read_types(l, err) ?:
+		live_ram(&l->ram, err) ?:
+		live_note_place(&note, &len, err);
 
-	if (r == ATW_OK)
-		r = live_bpf_read_types(l, err);
-	if (r == ATW_OK)
-		r = live_ram(&l->ram, err);
-	if (r == ATW_OK)
-		r = live_note_place(&note, &len, err);
 	if (r != ATW_OK)
 		return r;
 	if (len <= NOTE_DESC || len > NOTE_MAX || !extents_find(&l->ram, note))
@@ -146,9 +142,7 @@ static int live_bpf_attach(struct direct *l, struct atw_source *s, struct atw_er
 				   "VMCOREINFO is said to be at 0x%" PRIx64 ", which is not RAM",
 				   note);
 	l->tasks.bpf = &l->bpf;
-	r = bpf_own_pgd(&l->tasks, &pgd, err);
-	if (r == ATW_OK)
-		r = live_bpf_find_base(l, pgd, note, err);
+	r = bpf_own_pgd(&l->tasks, &pgd, err) ?: live_bpf_find_base(l, pgd, note, err);
 	return r < 0 ? r : live_bpf_read_vmcoreinfo(l, s, note, len, err);
 }
 

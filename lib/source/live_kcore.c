@@ -251,9 +251,8 @@ static int kcore_take_segments(struct kcore *k, const struct elf *e,
 	}
 	if (k->vmcoreinfo.len)
 		atw_vmcoreinfo_u64(&k->vmcoreinfo, "SYMBOL(_stext)", &stext);
-	r = kcore_take_loads(k, e, stext, false, ram, err);
-	if (r == ATW_OK)
-		r = kcore_take_loads(k, e, stext, true, ram, err);
+	r = kcore_take_loads(k, e, stext, false, ram, err) ?:
+	    kcore_take_loads(k, e, stext, true, ram, err);
 	if (r < 0)
 		return r;
 	/* Older kernels leave it at 0 in every one. */
