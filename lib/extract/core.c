@@ -233,11 +233,9 @@ int core_write(struct atw_source *mem, const struct byte_marks *marks, uint16_t 
 	int r = room ? core_make_plan(mem, marks, &p, err) : atw_err_nomem(err);
 
 	if (r == ATW_OK)
-		r = core_add_headers(&o, &p, machine, notes->len, &data_at);
-	if (r == ATW_OK)
-		r = core_add(&o, notes->data, notes->len);
-	if (r == ATW_OK)
-		r = core_add_zero(&o, data_at - o.done - o.len);
+		r = core_add_headers(&o, &p, machine, notes->len, &data_at) ?:
+		    core_add(&o, notes->data, notes->len) ?:
+		    core_add_zero(&o, data_at - o.done - o.len);
 	for (size_t i = 0; i < p.n && r == ATW_OK; i++) {
 		r = core_add_segment(&o, mem, marks, &next, &p.v[i]);
 		stats->pages += (p.v[i].len + MARK_PAGE - 1) >> MARK_SHIFT;

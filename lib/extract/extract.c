@@ -415,9 +415,7 @@ static int extract_gather(struct extract *x, bool pages,
 	int r;
 
 	extract_facts(x);
-	r = extract_space(x, &x->k->own, "the kernel", err);
-	if (r == ATW_OK)
-		r = extract_processes(x, err);
+	r = extract_space(x, &x->k->own, "the kernel", err) ?: extract_processes(x, err);
 	/*
 	 * The current address space of a CPU may not belong to a process that was read.
 	 */
@@ -511,9 +509,7 @@ int atw_extract(struct atw_kernel *k, bool pages, atw_extract_write *fn, void *a
 		return atw_err_set(err, ATW_E_USAGE, "the kernel was used before it is extracted");
 	if (!atw_source_is_live(k->mem))
 		return extract_all(k, NULL, pages, fn, arg, ret, err);
-	r = moving_read(k, &moving, err);
-	if (r == ATW_OK)
-		r = kernel_over(k, moving.replay, &still, err);
+	r = moving_read(k, &moving, err) ?: kernel_over(k, moving.replay, &still, err);
 	if (r == ATW_OK) {
 		r = extract_all(still, &moving, pages, fn, arg, ret, err);
 		atw_kernel_close(still);

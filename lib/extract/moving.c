@@ -188,11 +188,9 @@ static int moving_round(struct moving_reader *w, struct atw_kernel *still, bool 
 		if (!w->v[i].gone && !w->v[i].done)
 			r = moving_once(w, &w->v[i].task, err);
 	if (r == ATW_OK)
-		r = moving_list(w, err);
-	if (r == ATW_OK)
-		r = moving_look(w, err);
-	if (r == ATW_OK)
-		r = moving_try(w, still, err);
+		r = moving_list(w, err) ?:
+		    moving_look(w, err) ?:
+		    moving_try(w, still, err);
 	*ret_all = true;
 	for (size_t i = 0; i < w->n; i++)
 		*ret_all &= w->v[i].gone || w->v[i].done;
@@ -295,14 +293,11 @@ int moving_read(struct atw_kernel *k, struct moving *ret, struct atw_err *err)
 {
 	struct moving_reader w = {.m = ret};
 	struct atw_kernel *still = NULL;
-	int r = record_open(k->mem, &ret->record, err);
+	int r = record_open(k->mem, &ret->record, err) ?:
+		record_replay(ret->record, &ret->replay, err) ?:
+		kernel_over(k, ret->record, &w.live.k, err) ?:
+		kernel_kmem(w.live.k, &w.live.m, err);
 
-	if (r == ATW_OK)
-		r = record_replay(ret->record, &ret->replay, err);
-	if (r == ATW_OK)
-		r = kernel_over(k, ret->record, &w.live.k, err);
-	if (r == ATW_OK)
-		r = kernel_kmem(w.live.k, &w.live.m, err);
 	if (r == ATW_OK) {
 		w.live.tables.marks = &w.live.marks;
 		w.live.tables.reading = w.live.tables.shared = true;
@@ -311,9 +306,8 @@ int moving_read(struct atw_kernel *k, struct moving *ret, struct atw_err *err)
 		w.live.tables.shared = false;
 	}
 	if (r == ATW_OK)
-		r = kernel_over(k, ret->replay, &still, err);
-	if (r == ATW_OK)
-		r = moving_all(&w, still, err);
+		r = kernel_over(k, ret->replay, &still, err) ?:
+		    moving_all(&w, still, err);
 	atw_kernel_close(still);
 	extract_deinit(&w.live);
 	atw_kernel_close(w.live.k);
