@@ -169,10 +169,8 @@ int btf_init_split(struct btf *ret, const struct btf *base, struct atw_blob blob
 		   struct atw_err *err)
 {
 	struct btf b = { .base = base };
-	int r = btf_sections(blob, &b, err);
+	int r = btf_sections(blob, &b, err) ?: btf_number_types(&b, err);
 
-	if (r == ATW_OK)
-		r = btf_number_types(&b, err);
 	if (r < 0)
 		btf_deinit(&b);
 	else

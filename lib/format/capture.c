@@ -296,9 +296,8 @@ static int capture_line(struct capture_reader *c, struct atw_blob text,
 	}
 	c->wrapped = c->paper && named && *s == 'M';
 	capture_leave(c, named && *s ? *s : '?');
-	r = capture_parse(text, c->paper, c->names, &rec, err);
-	if (r == ATW_OK)
-		r = capture_check(c, &rec, err);
+	r = capture_parse(text, c->paper, c->names, &rec, err) ?:
+	    capture_check(c, &rec, err);
 	if (r == ATW_OK)
 		*ret = rec;
 	return r;

@@ -140,9 +140,8 @@ static int capture_parse_pair(struct capture_parse_parser *p, const char *what,
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is not A:B",
 				   p->form->letter, what, capture_parse_quote(whole).s);
 	a = capture_parse_take(&t, ':');
-	r = capture_parse_number(p, what, a, true, &v.a);
-	if (r == ATW_OK)
-		r = capture_parse_number(p, what, t, true, &v.b);
+	r = capture_parse_number(p, what, a, true, &v.a) ?:
+	    capture_parse_number(p, what, t, true, &v.b);
 	if (r == ATW_OK)
 		*ret = v;
 	return r;
@@ -432,9 +431,8 @@ int capture_parse_run(struct atw_blob text, bool paper, struct capture_run *ret,
 
 	memset(&run, 0, sizeof(run));
 	t = capture_parse_trim(t);
-	r = capture_parse_many(&p, &t, "VA=ENTRY, COUNT, FLAGS", &run.va, &run.pages);
-	if (r == ATW_OK)
-		r = capture_parse_fields(&p, t, &run, &run.has);
+	r = capture_parse_many(&p, &t, "VA=ENTRY, COUNT, FLAGS", &run.va, &run.pages) ?:
+	    capture_parse_fields(&p, t, &run, &run.has);
 	if (r == ATW_OK)
 		*ret = run;
 	return r;
@@ -451,9 +449,8 @@ int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 	int r;
 
 	t = capture_parse_trim(t);
-	r = capture_parse_many(&p, &t, "PA=USE", &run.pa, &run.pages);
-	if (r == ATW_OK)
-		r = capture_parse_fields(&p, t, &use, &has);
+	r = capture_parse_many(&p, &t, "PA=USE", &run.pa, &run.pages) ?:
+	    capture_parse_fields(&p, t, &use, &has);
 	if (r != ATW_OK)
 		return r;
 	run.use = (enum capture_use)use;

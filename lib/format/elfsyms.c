@@ -94,9 +94,8 @@ static int elfsyms_find_table(struct elfsyms *s, struct atw_err *err)
 				   "its symbols are %llu bytes each, and not %d",
 				   (unsigned long long)table.entsize, SYM);
 	names = elfsec_at(s->elf, table.link);
-	r = elfsec_bytes(s->elf, &table, &s->table, err);
-	if (r == ATW_OK)
-		r = elfsec_bytes(s->elf, &names, &s->strings, err);
+	r = elfsec_bytes(s->elf, &table, &s->table, err) ?:
+	    elfsec_bytes(s->elf, &names, &s->strings, err);
 	if (r < 0)
 		return r;
 	if (s->table.len / SYM > SYMBOLS_MAX)

@@ -230,9 +230,7 @@ int kallsyms_init(struct kallsyms *ret, const struct kallsyms_tables *t,
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "kallsyms_num_syms: %u symbols do not lie in 0x%zx bytes of names and 0x%zx of addresses",
 				   t->num, t->names.len, t->offsets.len);
-	r = kallsyms_read_tokens(&k, err);
-	if (r == ATW_OK)
-		r = kallsyms_read_names(&k, err);
+	r = kallsyms_read_tokens(&k, err) ?: kallsyms_read_names(&k, err);
 	if (r < 0)
 		kallsyms_deinit(&k);
 	else

@@ -80,10 +80,9 @@ int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read
 	if (!printk_is_sound(l))
 		return atw_err_set(err, ATW_E_DAMAGED, "members of the log's structs lie outside of them");
 	status = printk_bits(&r, desc + l->count_bits, COUNT_BITS_MAX, "count_bits",
-			     &r.count_bits, err);
-	if (status == ATW_OK)
-		status = printk_bits(&r, text + l->size_bits, SIZE_BITS_MAX, "size_bits",
-				     &r.size_bits, err);
+			     &r.count_bits, err) ?:
+		 printk_bits(&r, text + l->size_bits, SIZE_BITS_MAX, "size_bits",
+			     &r.size_bits, err);
 	for (unsigned i = 0; i < 5 && status == ATW_OK; i++)
 		status = printk_number(&r, numbers[i].at, numbers[i].ret, err);
 	if (status != ATW_OK)

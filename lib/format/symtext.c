@@ -196,11 +196,9 @@ int symtext_init(struct symtext *ret, struct atw_blob text, struct atw_err *err)
 		return atw_err_set(err, ATW_E_FORMAT,
 				   "is not a list of symbols: byte 0x%zx is 0, which no text has",
 				   (size_t)(nul - (const char *)text.data));
-	r = symtext_read_lines(&s, text, err);
-	if (r == ATW_OK)
-		r = symtext_check_addresses(&s, err);
-	if (r == ATW_OK)
-		r = symtext_sort(&s, err);
+	r = symtext_read_lines(&s, text, err) ?:
+	    symtext_check_addresses(&s, err) ?:
+	    symtext_sort(&s, err);
 	if (r < 0)
 		symtext_deinit(&s);
 	else

@@ -106,9 +106,8 @@ static int open_check(struct atw_output *out, const struct atw_output_opts *o,
 			sc = group_schema(out->group);
 	}
 	if (rc == ATW_OK)
-		rc = schema_choose(sc, ATW_PARAM_COLUMNS, o->columns, &out->shown, err);
-	if (rc == ATW_OK)
-		rc = open_sorter(out, o, sc, err);
+		rc = schema_choose(sc, ATW_PARAM_COLUMNS, o->columns, &out->shown, err) ?:
+		     open_sorter(out, o, sc, err);
 	if (rc == ATW_OK)
 		open_choose(out, sc);
 	return rc;
@@ -156,12 +155,10 @@ static bool open_has_list(const struct atw_schema *sc)
 static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 		      const struct atw_sink_ops *ops, int fd, struct atw_err *err)
 {
-	int rc = open_target(out, o, fd, err);
+	int rc = open_target(out, o, fd, err) ?:
+		 writer_init(&out->w, out->target.fd, err) ?:
+		 sink_init(&out->sink, ops, &out->schema, &out->w, err);
 
-	if (rc == ATW_OK)
-		rc = writer_init(&out->w, out->target.fd, err);
-	if (rc == ATW_OK)
-		rc = sink_init(&out->sink, ops, &out->schema, &out->w, err);
 	if (rc < 0)
 		return rc;
 	out->sink.units = o->units;
@@ -205,9 +202,8 @@ int output_open_part(const struct atw_output_opts *o, const struct atw_schema *s
 	if (o->tap) {
 		rc = open_tap(out, o, sc, err);
 	} else {
-		rc = open_check(out, o, sc, &ops, err);
-		if (rc == ATW_OK)
-			rc = open_start(out, o, ops, fd, err);
+		rc = open_check(out, o, sc, &ops, err) ?:
+		     open_start(out, o, ops, fd, err);
 	}
 	if (rc < 0) {
 		atw_output_close(out);

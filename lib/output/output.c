@@ -338,9 +338,7 @@ static int output_finish(struct atw_output *out, struct atw_err *err)
 	if (out->waits && !out->sumless && output_sum_row(&out->tally, &out->schema, out->v, &row, &blank))
 		out->sink.ops->measure(&out->sink, &row);
 	if (rc == ATW_OK)
-		rc = output_settle(out, err);
-	if (rc == ATW_OK)
-		rc = output_put_last(out, err);
+		rc = output_settle(out, err) ?: output_put_last(out, err);
 	if (rc == ATW_OK && out->sink.put_notes && out->notes.len) {
 		out->sink.put_notes(&out->sink, out->notes.data);
 		writer_check(&out->w, &out->notes);

@@ -64,12 +64,10 @@ int picture_put(const struct scene *s, const struct picture_format *f, struct ou
 		struct atw_err *err)
 {
 	struct writer w;
-	int rc = scene_done(s, err);
+	int rc = scene_done(s, err) ?:
+		 draw_check_terminal(f, t, err) ?:
+		 writer_init(&w, t->fd, err);
 
-	if (rc == ATW_OK)
-		rc = draw_check_terminal(f, t, err);
-	if (rc == ATW_OK)
-		rc = writer_init(&w, t->fd, err);
 	if (rc < 0)
 		return rc;
 	w.prompt = false;

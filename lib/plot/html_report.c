@@ -28,9 +28,7 @@ int html_open(const char *path, const char *title, struct html **ret, struct atw
 	if (!h)
 		return atw_err_nomem(err);
 	h->target.fd = -1;
-	rc = outfile_open(path, &h->target, err);
-	if (rc == ATW_OK)
-		rc = writer_init(&h->w, h->target.fd, err);
+	rc = outfile_open(path, &h->target, err) ?: writer_init(&h->w, h->target.fd, err);
 	if (rc < 0) {
 		html_close(h);
 		return rc;

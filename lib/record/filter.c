@@ -276,9 +276,7 @@ static int filter_parse_chain(struct filter_parser *ps, enum tok between, bool s
 
 	while (rc == ATW_OK && ps->lx.tok == between) {
 		program_jump(ps->prog, stop);
-		rc = lex_next(&ps->lx, ps->err);
-		if (rc == ATW_OK)
-			rc = part(ps);
+		rc = lex_next(&ps->lx, ps->err) ?: part(ps);
 	}
 	program_close(ps->prog, start);
 	return rc;
@@ -296,10 +294,8 @@ static int filter_parse_or(struct filter_parser *ps)
 
 static int filter_parse(struct filter_parser *ps)
 {
-	int rc = lex_next(&ps->lx, ps->err);
+	int rc = lex_next(&ps->lx, ps->err) ?: filter_parse_or(ps);
 
-	if (rc == ATW_OK)
-		rc = filter_parse_or(ps);
 	if (rc < 0)
 		return rc;
 	if (ps->lx.tok == TOK_CLOSE)

@@ -348,19 +348,14 @@ static int machine_totals(const struct machine_state *m, const struct census_out
 			not += s->use[i];
 		else if (i != CAPTURE_UNKNOWN)
 			in += s->use[i];
-	r = machine_sum(m, s, "RAM", m->nram, s->ram, out, err);
-	if (r == ATW_OK)
-		r = machine_sum(m, s, "outside", m->frames, not, out, err);
-	if (r == ATW_OK)
-		r = machine_sum(m, s, "accounted", m->frames, in, out, err);
-	if (r == ATW_OK)
-		r = machine_sum(m, s, "unaccounted", total && m->frames,
-				mem > in ? mem - in : 0, out, err);
+	r = machine_sum(m, s, "RAM", m->nram, s->ram, out, err) ?:
+	    machine_sum(m, s, "outside", m->frames, not, out, err) ?:
+	    machine_sum(m, s, "accounted", m->frames, in, out, err) ?:
+	    machine_sum(m, s, "unaccounted", total && m->frames, mem > in ? mem - in : 0,
+			out, err);
 	if (r == ATW_OK && total && in > mem)
 		r = machine_sum(m, s, "beyond", true, in - mem, out, err);
-	if (r == ATW_OK)
-		r = machine_sum(m, s, "MemTotal", total, mem, out, err);
-	return r;
+	return r ?: machine_sum(m, s, "MemTotal", total, mem, out, err);
 }
 
 /* The value of a counter in bytes; false: not known. */
@@ -425,11 +420,9 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 
 	m->all.node = -1;
 	machine_complete(m, &m->all);
-	r = machine_uses(m, &m->all, out, err);
-	if (r == ATW_OK)
-		r = machine_totals(m, out, err);
-	if (r == ATW_OK)
-		r = machine_beside(m, out, err);
+	r = machine_uses(m, &m->all, out, err) ?:
+	    machine_totals(m, out, err) ?:
+	    machine_beside(m, out, err);
 	/* With one node, the sum is all of it. */
 	if (m->nnodes > 1)
 		qsort(m->node, m->nnodes, sizeof(*m->node), machine_by_node);
@@ -437,9 +430,8 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 		struct machine_sums *s = &m->node[i];
 
 		machine_complete(m, s);
-		r = machine_uses(m, s, out, err);
-		if (r == ATW_OK)
-			r = machine_sum(m, s, "RAM", true, s->ram, out, err);
+		r = machine_uses(m, s, out, err) ?:
+		    machine_sum(m, s, "RAM", true, s->ram, out, err);
 	}
 	if (r != ATW_OK)
 		return r;

@@ -239,10 +239,8 @@ static int units_finish(void *state, const struct census_out *out, struct atw_er
 {
 	struct units_report *s = state;
 	struct part_pieces p = { 0 };
-	int r = pieces_sort(&s->pieces, s->parts.n, err);
+	int r = pieces_sort(&s->pieces, s->parts.n, err) ?: units_answer(s, &p, out, err);
 
-	if (r == ATW_OK)
-		r = units_answer(s, &p, out, err);
 	free(p.v);
 	return r;
 }

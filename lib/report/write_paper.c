@@ -253,9 +253,8 @@ static int write_area(struct paper_writer *w, const struct census_area *a, struc
 	p.p.shared += a->rest.shared;
 	r = paper ? ATW_OK : write_paper_check_class(w, a, &v.v, v.has, err);
 	if (r == ATW_OK)
-		r = write_paper_add_record(w, &v, err);
-	if (r == ATW_OK)
-		r = write_paper_add_record(w, &p, err);
+		r = write_paper_add_record(w, &v, err) ?:
+		    write_paper_add_record(w, &p, err);
 	if (r != ATW_OK)
 		return r;
 	buf_add(&w->text, w->runs.data, w->runs.len);
@@ -315,9 +314,8 @@ int paper_writer_open(int fd, int level, struct paper_writer **ret, struct atw_e
 		return atw_err_nomem(err);
 	w->report[0] = &writer_report;
 	w->state[0] = w;
-	r = pack_open(fd, level, &w->out, err);
-	if (r == ATW_OK)
-		r = census_model_open(w->report, w->state, 1, &w->model, err);
+	r = pack_open(fd, level, &w->out, err) ?:
+	    census_model_open(w->report, w->state, 1, &w->model, err);
 	if (r != ATW_OK) {
 		paper_writer_close(w);
 		return r;
