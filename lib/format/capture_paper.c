@@ -6,16 +6,16 @@
 #include "base/digits.h"
 #include "format/capture_fields.h"
 
-static const void *capture_paper_field_at(const void *part, const struct capture_field *f)
+static const void *paper_field_at(const void *part, const struct capture_field *f)
 {
 	return (const char *)part + f->at;
 }
 
-static uint64_t capture_paper_number_at(const void *part, const struct capture_field *f)
+static uint64_t paper_number_at(const void *part, const struct capture_field *f)
 {
 	uint64_t v;
 
-	memcpy(&v, capture_paper_field_at(part, f), sizeof(v));
+	memcpy(&v, paper_field_at(part, f), sizeof(v));
 	return v;
 }
 
@@ -23,7 +23,7 @@ static uint64_t capture_paper_number_at(const void *part, const struct capture_f
  * The name ends at the end of the line and surrounding blanks are ignored, so a name with
  * these would be parsed as another one.
  */
-static bool capture_paper_name_fits(struct atw_blob name)
+static bool paper_name_fits(struct atw_blob name)
 {
 	const char *s = name.data;
 
@@ -37,9 +37,8 @@ static bool capture_paper_name_fits(struct atw_blob name)
 	return true;
 }
 
-static enum capture_fit capture_paper_fits(const struct capture_form *form,
-					   const void *part, uint32_t has,
-					   const char **field)
+static enum capture_fit paper_fits(const struct capture_form *form, const void *part,
+				   uint32_t has, const char **field)
 {
 	for (unsigned i = 0; i < form->fields; i++) {
 		const struct capture_field *f = &form->field[i];
@@ -48,11 +47,11 @@ static enum capture_fit capture_paper_fits(const struct capture_form *form,
 		if (f->has && !(has & f->has))
 			return CAPTURE_UNKNOWN_FIELD;
 		if (f->type == CAPTURE_NAME) {
-			const struct atw_blob *name = capture_paper_field_at(part, f);
+			const struct atw_blob *name = paper_field_at(part, f);
 
-			if (!capture_paper_name_fits(*name))
+			if (!paper_name_fits(*name))
 				return CAPTURE_ODD_NAME;
-		} else if (capture_paper_number_at(part, f) > UINT32_MAX) {
+		} else if (paper_number_at(part, f) > UINT32_MAX) {
 			return CAPTURE_TOO_LARGE;
 		}
 	}
@@ -61,7 +60,7 @@ static enum capture_fit capture_paper_fits(const struct capture_form *form,
 
 enum capture_fit capture_paper_fit(const struct capture_record *rec, const char **field)
 {
-	return capture_paper_fits(capture_form(rec->letter), &rec->h, rec->has, field);
+	return paper_fits(capture_form(rec->letter), &rec->h, rec->has, field);
 }
 
 enum capture_fit capture_paper_run_fit(const struct capture_run *run, const char **field)
@@ -69,15 +68,14 @@ enum capture_fit capture_paper_run_fit(const struct capture_run *run, const char
 	*field = "address";
 	if (run->va > UINT32_MAX)
 		return CAPTURE_TOO_LARGE;
-	return capture_paper_fits(&capture_run_form, run, run->has, field);
+	return paper_fits(&capture_run_form, run, run->has, field);
 }
 
-static void capture_paper_put(struct line *l, const struct capture_form *form,
-			      const void *part)
+static void paper_put(struct line *l, const struct capture_form *form, const void *part)
 {
 	for (unsigned i = 0; i < form->fields; i++) {
 		const struct capture_field *f = &form->field[i];
-		const struct atw_blob *name = capture_paper_field_at(part, f);
+		const struct atw_blob *name = paper_field_at(part, f);
 
 		line_text(l, i ? ", " : "");
 		if (f->type == CAPTURE_NAME && name->data)
@@ -85,10 +83,10 @@ static void capture_paper_put(struct line *l, const struct capture_form *form,
 		else if (f->type == CAPTURE_NAME)
 			line_text(l, "NULL");
 		else if (f->type == CAPTURE_DEC)
-			line_dec(l, capture_paper_number_at(part, f));
+			line_dec(l, paper_number_at(part, f));
 		else
 			/* The figure has its only pointer in lower case. */
-			line_hex(l, capture_paper_number_at(part, f), 8,
+			line_hex(l, paper_number_at(part, f), 8,
 				 form->letter == 'T' ? 'a' : 'A');
 	}
 }
@@ -99,7 +97,7 @@ size_t capture_write_paper(const struct capture_record *rec, char *buf, size_t l
 
 	line_put(&l, &rec->letter, 1);
 	line_text(&l, ": ");
-	capture_paper_put(&l, capture_form(rec->letter), &rec->h);
+	paper_put(&l, capture_form(rec->letter), &rec->h);
 	line_text(&l, "\n");
 	return l.full ? 0 : (size_t)(l.s - buf);
 }
@@ -110,7 +108,7 @@ size_t capture_write_paper_run(const struct capture_run *run, char *buf, size_t 
 
 	line_hex(&l, run->va, 8, 'A');
 	line_text(&l, "=");
-	capture_paper_put(&l, &capture_run_form, run);
+	paper_put(&l, &capture_run_form, run);
 	line_text(&l, " |");
 	return l.full ? 0 : (size_t)(l.s - buf);
 }

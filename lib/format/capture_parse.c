@@ -20,7 +20,7 @@ struct quote {
 	char s[48];
 };
 
-static struct quote capture_parse_quote(struct capture_parse_text t)
+static struct quote parse_quote(struct capture_parse_text t)
 {
 	struct quote q;
 	size_t n = 0, max = sizeof(q.s) - 8;
@@ -33,38 +33,37 @@ static struct quote capture_parse_quote(struct capture_parse_text t)
 	return q;
 }
 
-static bool capture_parse_blank(char c)
+static bool parse_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct capture_parse_text capture_parse_trim(struct capture_parse_text t)
+static struct capture_parse_text parse_trim(struct capture_parse_text t)
 {
-	while (t.s < t.end && capture_parse_blank(*t.s))
+	while (t.s < t.end && parse_blank(*t.s))
 		t.s++;
-	while (t.s < t.end && capture_parse_blank(t.end[-1]))
+	while (t.s < t.end && parse_blank(t.end[-1]))
 		t.end--;
 	return t;
 }
 
 /* The text before the next `stop`, which is consumed; all of it if there is none. */
-static struct capture_parse_text capture_parse_take(struct capture_parse_text *t,
-						    char stop)
+static struct capture_parse_text parse_take(struct capture_parse_text *t, char stop)
 {
 	const char *e = t->s < t->end ? memchr(t->s, stop, (size_t)(t->end - t->s)) : NULL;
 	struct capture_parse_text got = {t->s, e ? e : t->end};
 
 	t->s = e ? e + 1 : t->end;
-	return capture_parse_trim(got);
+	return parse_trim(got);
 }
 
-static bool capture_parse_equal(struct capture_parse_text t, const char *s)
+static bool parse_equal(struct capture_parse_text t, const char *s)
 {
 	return (size_t)(t.end - t.s) == strlen(s) && !memcmp(t.s, s, strlen(s));
 }
 
-static int capture_parse_number(struct capture_parse_parser *p, const char *what,
-				struct capture_parse_text t, bool hex, uint64_t *ret)
+static int parse_number(struct capture_parse_parser *p, const char *what,
+			struct capture_parse_text t, bool hex, uint64_t *ret)
 {
 	size_t n = (size_t)(t.end - t.s), i = 0;
 	uint64_t v = 0;
@@ -74,24 +73,23 @@ static int capture_parse_number(struct capture_parse_parser *p, const char *what
 		i++;
 	if (!n || i < n)
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is no %s number",
-				   p->form->letter, what, capture_parse_quote(t).s,
+				   p->form->letter, what, parse_quote(t).s,
 				   hex ? "hexadecimal" : "decimal");
 	if (!(hex ? num_hex : num_dec)(t.s, n, &v))
 		return atw_err_set(p->err, ATW_E_FORMAT,
 				   "%c: %s: %s needs more than 64 bits", p->form->letter,
-				   what, capture_parse_quote(t).s);
+				   what, parse_quote(t).s);
 	if (p->paper && v > UINT32_MAX)
-		return atw_err_set(
-			p->err, ATW_E_FORMAT,
-			"%c: %s: %s needs more than 32 bits, "
-			"and no H: line identifies the current format",
-			p->form->letter, what, capture_parse_quote(t).s);
+		return atw_err_set(p->err, ATW_E_FORMAT,
+				   "%c: %s: %s needs more than 32 bits, "
+				   "and no H: line identifies the current format",
+				   p->form->letter, what, parse_quote(t).s);
 	*ret = v;
 	return ATW_OK;
 }
 
-static int capture_parse_name(struct capture_parse_parser *p, const char *what,
-			      struct capture_parse_text t, struct atw_blob *ret)
+static int parse_name(struct capture_parse_parser *p, const char *what,
+		      struct capture_parse_text t, struct atw_blob *ret)
 {
 	char *to = p->names;
 
@@ -99,7 +97,7 @@ static int capture_parse_name(struct capture_parse_parser *p, const char *what,
 	if (!to)
 		return atw_err_set(p->err, ATW_E_USAGE, "%c: %s: no room for names",
 				   p->form->letter, what);
-	if (capture_parse_equal(t, "NULL")) {
+	if (parse_equal(t, "NULL")) {
 		*ret = (struct atw_blob){ NULL, 0 };
 		return ATW_OK;
 	}
@@ -116,8 +114,7 @@ static int capture_parse_name(struct capture_parse_parser *p, const char *what,
 			return atw_err_set(p->err, ATW_E_FORMAT,
 					   "%c: %s: in '%s' a backslash "
 					   "without three octal digits, up to 377",
-					   p->form->letter, what,
-					   capture_parse_quote(t).s);
+					   p->form->letter, what, parse_quote(t).s);
 		/* A NUL would truncate the name for consumers that use C strings. */
 		if (!v)
 			to = mempcpy(to, s - 4, 4);
@@ -129,8 +126,8 @@ static int capture_parse_name(struct capture_parse_parser *p, const char *what,
 	return ATW_OK;
 }
 
-static int capture_parse_pair(struct capture_parse_parser *p, const char *what,
-			      struct capture_parse_text t, struct capture_pair *ret)
+static int parse_pair(struct capture_parse_parser *p, const char *what,
+		      struct capture_parse_text t, struct capture_pair *ret)
 {
 	struct capture_parse_text whole = t, a;
 	struct capture_pair v;
@@ -138,17 +135,17 @@ static int capture_parse_pair(struct capture_parse_parser *p, const char *what,
 
 	if (t.s == t.end || !memchr(t.s, ':', (size_t)(t.end - t.s)))
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is not A:B",
-				   p->form->letter, what, capture_parse_quote(whole).s);
-	a = capture_parse_take(&t, ':');
-	r = capture_parse_number(p, what, a, true, &v.a) ?:
-	    capture_parse_number(p, what, t, true, &v.b);
+				   p->form->letter, what, parse_quote(whole).s);
+	a = parse_take(&t, ':');
+	r = parse_number(p, what, a, true, &v.a) ?:
+	    parse_number(p, what, t, true, &v.b);
 	if (r == ATW_OK)
 		*ret = v;
 	return r;
 }
 
-static int capture_parse_bytes(struct capture_parse_parser *p, const char *what,
-			       struct capture_parse_text t, struct capture_bytes *ret)
+static int parse_bytes(struct capture_parse_parser *p, const char *what,
+		       struct capture_parse_text t, struct capture_bytes *ret)
 {
 	size_t n = (size_t)(t.end - t.s);
 	struct capture_bytes v = { .len = n / 2 };
@@ -159,7 +156,7 @@ static int capture_parse_bytes(struct capture_parse_parser *p, const char *what,
 				   p->form->letter, what, n, CAPTURE_BUILD);
 	for (size_t i = 0; i < n; i += 2) {
 		uint64_t b;
-		int r = capture_parse_number(
+		int r = parse_number(
 			p, what, (struct capture_parse_text){t.s + i, t.s + i + 2}, true,
 			&b);
 
@@ -171,21 +168,21 @@ static int capture_parse_bytes(struct capture_parse_parser *p, const char *what,
 	return ATW_OK;
 }
 
-static int capture_parse_word(struct capture_parse_parser *p, const char *what,
-			      struct capture_parse_text t, const char *const *words,
-			      unsigned n, uint64_t *ret)
+static int parse_word(struct capture_parse_parser *p, const char *what,
+		      struct capture_parse_text t, const char *const *words,
+		      unsigned n, uint64_t *ret)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (capture_parse_equal(t, words[i])) {
+		if (parse_equal(t, words[i])) {
 			*ret = i;
 			return ATW_OK;
 		}
 	return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s: '%s' is none that is known",
-			   p->form->letter, what, capture_parse_quote(t).s);
+			   p->form->letter, what, parse_quote(t).s);
 }
 
-static int capture_parse_loads(struct capture_parse_parser *p, const char *what,
-			       struct capture_parse_text t, struct atw_blob *ret)
+static int parse_loads(struct capture_parse_parser *p, const char *what,
+		       struct capture_parse_text t, struct atw_blob *ret)
 {
 	struct atw_blob rest = { t.s, (size_t)(t.end - t.s) }, all = { p->names, rest.len };
 	struct capture_load load;
@@ -209,54 +206,52 @@ static int capture_parse_loads(struct capture_parse_parser *p, const char *what,
 	return ATW_OK;
 }
 
-static int capture_parse_value(struct capture_parse_parser *p,
-			       const struct capture_field *f, struct capture_parse_text t,
-			       void *part)
+static int parse_value(struct capture_parse_parser *p, const struct capture_field *f,
+		       struct capture_parse_text t, void *part)
 {
 	void *at = (char *)part + f->at;
 
 	switch (f->type) {
 	case CAPTURE_NAME:
-		return capture_parse_name(p, f->name, t, at);
+		return parse_name(p, f->name, t, at);
 	case CAPTURE_PAIR:
-		return capture_parse_pair(p, f->name, t, at);
+		return parse_pair(p, f->name, t, at);
 	case CAPTURE_BYTES:
-		return capture_parse_bytes(p, f->name, t, at);
+		return parse_bytes(p, f->name, t, at);
 	case CAPTURE_WORD:
-		return capture_parse_word(p, f->name, t, capture_states, CAPTURE_STATES,
-					  at);
+		return parse_word(p, f->name, t, capture_states, CAPTURE_STATES, at);
 	case CAPTURE_USE:
-		return capture_parse_word(p, f->name, t, capture_uses, CAPTURE_USES, at);
+		return parse_word(p, f->name, t, capture_uses, CAPTURE_USES, at);
 	case CAPTURE_LOADS:
-		return capture_parse_loads(p, f->name, t, at);
+		return parse_loads(p, f->name, t, at);
 	default:
-		return capture_parse_number(p, f->name, t, f->type != CAPTURE_DEC, at);
+		return parse_number(p, f->name, t, f->type != CAPTURE_DEC, at);
 	}
 }
 
 /* "key=value". Unknown keys are skipped: later versions may add some. */
-static int capture_parse_keyed(struct capture_parse_parser *p,
-			       struct capture_parse_text t, void *part, uint32_t *has)
+static int parse_keyed(struct capture_parse_parser *p,
+		       struct capture_parse_text t, void *part, uint32_t *has)
 {
 	struct capture_parse_text whole = t, key;
 
-	key = capture_parse_take(&t, '=');
+	key = parse_take(&t, '=');
 	if (key.s == key.end || key.end == whole.end)
 		return atw_err_set(p->err, ATW_E_FORMAT,
 				   "%c: '%s' behind %u fields is no "
 				   "KEY=VALUE",
-				   p->form->letter, capture_parse_quote(whole).s,
+				   p->form->letter, parse_quote(whole).s,
 				   p->form->fields);
 	for (unsigned i = p->form->fields; i < p->form->all; i++) {
 		const struct capture_field *f = &p->form->field[i];
 
-		if (!capture_parse_equal(key, f->name))
+		if (!parse_equal(key, f->name))
 			continue;
 		if (*has & f->has)
 			return atw_err_set(p->err, ATW_E_FORMAT, "%c: %s= twice",
 					   p->form->letter, f->name);
 		*has |= f->has;
-		return capture_parse_value(p, f, capture_parse_trim(t), part);
+		return parse_value(p, f, parse_trim(t), part);
 	}
 	return ATW_OK;
 }
@@ -265,9 +260,8 @@ static int capture_parse_keyed(struct capture_parse_parser *p,
  * Names in the LPMA format are not escaped. A task's name ends where the numeric fields
  * begin; an area's extends to the end of the line.
  */
-static struct capture_parse_text capture_parse_place(struct capture_parse_parser *p,
-						     unsigned i,
-						     struct capture_parse_text *t)
+static struct capture_parse_text parse_place(struct capture_parse_parser *p, unsigned i,
+					     struct capture_parse_text *t)
 {
 	struct capture_parse_text got = *t;
 
@@ -279,18 +273,18 @@ static struct capture_parse_text capture_parse_place(struct capture_parse_parser
 			commas -= *--e == ',';
 		if (!commas) {
 			t->s = e + 1;
-			return capture_parse_trim((struct capture_parse_text){got.s, e});
+			return parse_trim((struct capture_parse_text){got.s, e});
 		}
 	}
 	if (p->paper && p->form->letter == 'V' && i == p->form->fields - 1) {
 		t->s = t->end;
-		return capture_parse_trim(got);
+		return parse_trim(got);
 	}
-	return capture_parse_take(t, ',');
+	return parse_take(t, ',');
 }
 
-static int capture_parse_fields(struct capture_parse_parser *p,
-				struct capture_parse_text t, void *part, uint32_t *has)
+static int parse_fields(struct capture_parse_parser *p,
+			struct capture_parse_text t, void *part, uint32_t *has)
 {
 	uint32_t got = 0, lacks = 0;
 	bool more = true;
@@ -304,14 +298,14 @@ static int capture_parse_fields(struct capture_parse_parser *p,
 			return atw_err_set(p->err, ATW_E_FORMAT,
 					   "%c: %u fields, there must be %u",
 					   p->form->letter, i, p->form->fields);
-		one = capture_parse_place(p, i, &t);
+		one = parse_place(p, i, &t);
 		/* A comma was consumed, so another field follows, even if it is empty. */
 		more = t.s > one.end && t.s[-1] == ',';
-		if (f->has && !p->paper && capture_parse_equal(one, "-")) {
+		if (f->has && !p->paper && parse_equal(one, "-")) {
 			lacks |= f->has;
 			continue;
 		}
-		r = capture_parse_value(p, f, one, part);
+		r = parse_value(p, f, one, part);
 		if (r != ATW_OK)
 			return r;
 		got |= f->has;
@@ -321,14 +315,14 @@ static int capture_parse_fields(struct capture_parse_parser *p,
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '-' for some of the fields that "
 				   "are known together", p->form->letter);
 	while (more) {
-		struct capture_parse_text one = capture_parse_take(&t, ',');
+		struct capture_parse_text one = parse_take(&t, ',');
 
 		more = t.s > one.end && t.s[-1] == ',';
 		if (p->paper)
 			return atw_err_set(p->err, ATW_E_FORMAT,
 					   "%c: '%s' behind %u fields", p->form->letter,
-					   capture_parse_quote(one).s, p->form->fields);
-		r = capture_parse_keyed(p, one, part, &got);
+					   parse_quote(one).s, p->form->fields);
+		r = parse_keyed(p, one, part, &got);
 		if (r != ATW_OK)
 			return r;
 	}
@@ -337,7 +331,7 @@ static int capture_parse_fields(struct capture_parse_parser *p,
 }
 
 /* The length of a prefix that is certainly printable: a fast path for long lines. */
-static size_t capture_parse_plain_bytes(const char *s, size_t len)
+static size_t parse_plain_bytes(const char *s, size_t len)
 {
 	const uint64_t ones = 0x0101010101010101;
 	size_t i = 0;
@@ -363,9 +357,8 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	int r;
 
 	memset(&rec, 0, sizeof(rec));
-	for (const char *s = t.s + capture_parse_plain_bytes(line.data, line.len);
-	     s < t.end; s++)
-		if (!capture_parse_blank(*s) &&
+	for (const char *s = t.s + parse_plain_bytes(line.data, line.len); s < t.end; s++)
+		if (!parse_blank(*s) &&
 		    ((uint8_t)*s < 0x20 || *s == 0x7f || (!paper && (uint8_t)*s > 0x7f)))
 			return atw_err_set(err, ATW_E_FORMAT, "byte %zu is 0x%02x: no text",
 					   (size_t)(s - t.s) + 1, (unsigned)(uint8_t)*s);
@@ -373,13 +366,13 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 		return atw_err_set(err, ATW_E_FORMAT,
 				   "'%s' does not begin with a letter "
 				   "and a colon",
-				   capture_parse_quote(t).s);
+				   parse_quote(t).s);
 	rec.letter = *t.s;
 	p.form = capture_form(rec.letter);
 	if (!p.form || (paper && !strchr("TVPM", rec.letter)))
 		return atw_err_set(
 			err, ATW_E_FORMAT, "'%s' is no line of %s",
-			capture_parse_quote((struct capture_parse_text){t.s, t.s + 2}).s,
+			parse_quote((struct capture_parse_text){t.s, t.s + 2}).s,
 			paper ? "the paper's form, and no H: line came first"
 			      : "version 1");
 	t.s += 2;
@@ -387,7 +380,7 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	if (rec.letter == 'M' || rec.letter == 'F') {
 		rec.m = (struct atw_blob){ t.s, (size_t)(t.end - t.s) };
 	} else {
-		r = capture_parse_fields(&p, t, &rec.h, &rec.has);
+		r = parse_fields(&p, t, &rec.h, &rec.has);
 		if (r != ATW_OK)
 			return r;
 	}
@@ -396,9 +389,8 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 }
 
 /* "ADDRESS*PAGES=", the prefix of a run; without a number it is one page. */
-static int capture_parse_many(struct capture_parse_parser *p,
-			      struct capture_parse_text *t, const char *like,
-			      uint64_t *address, uint64_t *pages)
+static int parse_many(struct capture_parse_parser *p, struct capture_parse_text *t,
+		      const char *like, uint64_t *address, uint64_t *pages)
 {
 	struct capture_parse_text whole = *t, first;
 	uint64_t n = 1;
@@ -407,15 +399,14 @@ static int capture_parse_many(struct capture_parse_parser *p,
 
 	if (t->s == t->end || !memchr(t->s, '=', (size_t)(t->end - t->s)))
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '%s' is not %s",
-				   p->form->letter, capture_parse_quote(whole).s, like);
-	first = capture_parse_take(t, '=');
+				   p->form->letter, parse_quote(whole).s, like);
+	first = parse_take(t, '=');
 	star = !p->paper && first.s < first.end &&
 	       memchr(first.s, '*', (size_t)(first.end - first.s));
-	r = capture_parse_number(p, "address",
-				 star ? capture_parse_take(&first, '*') : first, true,
-				 address);
+	r = parse_number(p, "address", star ? parse_take(&first, '*') : first, true,
+			 address);
 	if (r == ATW_OK && star)
-		r = capture_parse_number(p, "pages", first, false, &n);
+		r = parse_number(p, "pages", first, false, &n);
 	*pages = n;
 	return r;
 }
@@ -430,9 +421,9 @@ int capture_parse_run(struct atw_blob text, bool paper, struct capture_run *ret,
 	int r;
 
 	memset(&run, 0, sizeof(run));
-	t = capture_parse_trim(t);
-	r = capture_parse_many(&p, &t, "VA=ENTRY, COUNT, FLAGS", &run.va, &run.pages) ?:
-	    capture_parse_fields(&p, t, &run, &run.has);
+	t = parse_trim(t);
+	r = parse_many(&p, &t, "VA=ENTRY, COUNT, FLAGS", &run.va, &run.pages) ?:
+	    parse_fields(&p, t, &run, &run.has);
 	if (r == ATW_OK)
 		*ret = run;
 	return r;
@@ -448,9 +439,9 @@ int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 	uint32_t has;
 	int r;
 
-	t = capture_parse_trim(t);
-	r = capture_parse_many(&p, &t, "PA=USE", &run.pa, &run.pages) ?:
-	    capture_parse_fields(&p, t, &use, &has);
+	t = parse_trim(t);
+	r = parse_many(&p, &t, "PA=USE", &run.pa, &run.pages) ?:
+	    parse_fields(&p, t, &use, &has);
 	if (r != ATW_OK)
 		return r;
 	run.use = (enum capture_use)use;

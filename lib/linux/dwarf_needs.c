@@ -36,7 +36,7 @@ struct dwarf_needs_hunt {
 /* ---- required names ---- */
 
 /* Need i of needs_at() is a member, a size or a constant, by its index. */
-static bool dwarf_needs_want_all(struct dwarf_needs_hunt *h)
+static bool dwarf_want_all(struct dwarf_needs_hunt *h)
 {
 	static const struct needs none;
 
@@ -55,7 +55,7 @@ static bool dwarf_needs_want_all(struct dwarf_needs_hunt *h)
  * Linkers merge a string with the tail of a longer one. Names of up to three letters are
  * stored in the entries themselves, being as short as a reference.
  */
-static void dwarf_needs_mark_there(struct name_index *l, const char *s, size_t len)
+static void dwarf_mark_there(struct name_index *l, const char *s, size_t len)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct name_entry *w = &l->v[i];
@@ -68,7 +68,7 @@ static void dwarf_needs_mark_there(struct name_index *l, const char *s, size_t l
 }
 
 /* If the strings were not read (`read` 0), any name may exist. */
-static size_t dwarf_needs_count_there(const struct name_index *l, Dwarf_Off read)
+static size_t dwarf_count_there(const struct name_index *l, Dwarf_Off read)
 {
 	size_t n = 0;
 
@@ -77,7 +77,7 @@ static size_t dwarf_needs_count_there(const struct name_index *l, Dwarf_Off read
 	return n;
 }
 
-static void dwarf_needs_look_at_strings(struct dwarf_needs_hunt *h)
+static void dwarf_look_at_strings(struct dwarf_needs_hunt *h)
 {
 	Dwarf_Off off = 0;
 	const char *s;
@@ -85,19 +85,19 @@ static void dwarf_needs_look_at_strings(struct dwarf_needs_hunt *h)
 
 	while ((s = dwarf_getstring(h->dw, off, &len))) {
 		if (len) {
-			dwarf_needs_mark_there(&h->types, s, len);
-			dwarf_needs_mark_there(&h->consts, s, len);
+			dwarf_mark_there(&h->types, s, len);
+			dwarf_mark_there(&h->consts, s, len);
 		}
 		off += len + 1;
 	}
-	h->types_left = dwarf_needs_count_there(&h->types, off);
-	h->consts_left = dwarf_needs_count_there(&h->consts, off);
+	h->types_left = dwarf_count_there(&h->types, off);
+	h->consts_left = dwarf_count_there(&h->consts, off);
 }
 
 /* ---- compilation units ---- */
 
 /* data1 of an unsigned enum must not be sign-extended. */
-static bool dwarf_needs_value_of(Dwarf_Die *enumerator, int64_t *ret)
+static bool dwarf_value_of(Dwarf_Die *enumerator, int64_t *ret)
 {
 	Dwarf_Attribute a;
 	Dwarf_Sword s;
@@ -118,7 +118,7 @@ static bool dwarf_needs_value_of(Dwarf_Die *enumerator, int64_t *ret)
 	return true;
 }
 
-static void dwarf_needs_on_enum(struct dwarf_needs_hunt *h, Dwarf_Die *type)
+static void dwarf_on_enum(struct dwarf_needs_hunt *h, Dwarf_Die *type)
 {
 	Dwarf_Die e;
 
@@ -126,14 +126,14 @@ static void dwarf_needs_on_enum(struct dwarf_needs_hunt *h, Dwarf_Die *type)
 		const char *name = dwarf_tag(&e) == DW_TAG_enumerator ? dwarf_diename(&e) : NULL;
 		struct name_entry *w = name ? wanted_find(&h->consts, name) : NULL;
 
-		if (w && !w->have && dwarf_needs_value_of(&e, &w->value)) {
+		if (w && !w->have && dwarf_value_of(&e, &w->value)) {
 			w->have = true;
 			h->consts_left -= h->consts_left > 0;
 		}
 	}
 }
 
-static void dwarf_needs_on_type(struct dwarf_needs_hunt *h, Dwarf_Die *die, int tag)
+static void dwarf_on_type(struct dwarf_needs_hunt *h, Dwarf_Die *die, int tag)
 {
 	const char *name = dwarf_diename(die);
 	struct name_entry *w = name ? wanted_find(&h->types, name) : NULL;
@@ -149,7 +149,7 @@ static void dwarf_needs_on_type(struct dwarf_needs_hunt *h, Dwarf_Die *die, int 
 	w->have = true;
 }
 
-static void dwarf_needs_look_at_unit(struct dwarf_needs_hunt *h, Dwarf_Off at)
+static void dwarf_look_at_unit(struct dwarf_needs_hunt *h, Dwarf_Off at)
 {
 	Dwarf_Die unit, die;
 
@@ -159,15 +159,15 @@ static void dwarf_needs_look_at_unit(struct dwarf_needs_hunt *h, Dwarf_Off at)
 		int tag = dwarf_tag(&die);
 
 		if (tag == DW_TAG_enumeration_type && h->consts_left)
-			dwarf_needs_on_enum(h, &die);
+			dwarf_on_enum(h, &die);
 		else if (tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
 			 tag == DW_TAG_typedef)
-			dwarf_needs_on_type(h, &die, tag);
+			dwarf_on_type(h, &die, tag);
 	}
 }
 
 /* Source files that define, or at least use, rare types. */
-static bool dwarf_needs_is_early(const char *name)
+static bool dwarf_is_early(const char *name)
 {
 	static const char *const files[] = {
 		"kernel/fork.c", "fs/namespace.c", "mm/mmap.c", "mm/vma.c", "mm/madvise.c",
@@ -188,12 +188,12 @@ static bool dwarf_needs_is_early(const char *name)
 	return false;
 }
 
-static bool dwarf_needs_enough(const struct dwarf_needs_hunt *h)
+static bool dwarf_enough(const struct dwarf_needs_hunt *h)
 {
 	return !h->types_left && !h->consts_left;
 }
 
-static int dwarf_needs_look_at_all(struct dwarf_needs_hunt *h, struct atw_err *err)
+static int dwarf_look_at_all(struct dwarf_needs_hunt *h, struct atw_err *err)
 {
 	_auto_free Dwarf_Off *rest = NULL;
 	size_t cap = 0, n = 0, header;
@@ -204,22 +204,22 @@ static int dwarf_needs_look_at_all(struct dwarf_needs_hunt *h, struct atw_err *e
 
 		if (!dwarf_offdie(h->dw, at + header, &unit))
 			continue;
-		if (dwarf_needs_is_early(dwarf_diename(&unit))) {
-			dwarf_needs_look_at_unit(h, at + header);
+		if (dwarf_is_early(dwarf_diename(&unit))) {
+			dwarf_look_at_unit(h, at + header);
 			continue;
 		}
 		if (!ARRAY_ROOM(rest, n, cap))
 			return atw_err_nomem(err);
 		rest[n++] = at + header;
 	}
-	for (size_t i = 0; i < n && !dwarf_needs_enough(h); i++)
-		dwarf_needs_look_at_unit(h, rest[i]);
+	for (size_t i = 0; i < n && !dwarf_enough(h); i++)
+		dwarf_look_at_unit(h, rest[i]);
 	return ATW_OK;
 }
 
 /* ---- results ---- */
 
-static bool dwarf_needs_type_of(Dwarf_Die *die, Dwarf_Die *ret)
+static bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *ret)
 {
 	Dwarf_Attribute a;
 
@@ -227,7 +227,7 @@ static bool dwarf_needs_type_of(Dwarf_Die *die, Dwarf_Die *ret)
 	       !dwarf_peel_type(ret, ret);
 }
 
-static bool dwarf_needs_place_of(Dwarf_Die *member, uint64_t *ret)
+static bool dwarf_place_of(Dwarf_Die *member, uint64_t *ret)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word u;
@@ -249,8 +249,8 @@ static bool dwarf_needs_place_of(Dwarf_Die *member, uint64_t *ret)
 }
 
 /* By path, in the type itself or in anonymous members. */
-static bool dwarf_needs_find_member(Dwarf_Die *type, const char *path, unsigned depth,
-				    uint64_t *off, Dwarf_Die *ret)
+static bool dwarf_find_member(Dwarf_Die *type, const char *path, unsigned depth,
+			      uint64_t *off, Dwarf_Die *ret)
 {
 	size_t len = strcspn(path, ".");
 	Dwarf_Die m, inner;
@@ -262,7 +262,7 @@ static bool dwarf_needs_find_member(Dwarf_Die *type, const char *path, unsigned 
 
 		if (dwarf_tag(&m) != DW_TAG_member || (name && (strncmp(name, path, len) || name[len])))
 			continue;
-		if (!dwarf_needs_place_of(&m, &at) || !dwarf_needs_type_of(&m, &inner)) {
+		if (!dwarf_place_of(&m, &at) || !dwarf_type_of(&m, &inner)) {
 			if (name)
 				return false;
 			continue;
@@ -276,8 +276,8 @@ static bool dwarf_needs_find_member(Dwarf_Die *type, const char *path, unsigned 
 		if (tag != DW_TAG_structure_type && tag != DW_TAG_union_type)
 			continue;
 		*off += at;
-		if (dwarf_needs_find_member(&inner, name ? path + len + 1 : path,
-					    depth + 1, off, ret))
+		if (dwarf_find_member(&inner, name ? path + len + 1 : path,
+				      depth + 1, off, ret))
 			return true;
 		*off -= at;
 	}
@@ -285,16 +285,15 @@ static bool dwarf_needs_find_member(Dwarf_Die *type, const char *path, unsigned 
 }
 
 /* The required type behind typedefs. */
-static bool dwarf_needs_wanted_type(const struct dwarf_needs_hunt *h, const char *name,
-				    Dwarf_Die *ret)
+static bool dwarf_wanted_type(const struct dwarf_needs_hunt *h, const char *name,
+			      Dwarf_Die *ret)
 {
 	struct name_entry *w = wanted_find(&h->types, name);
 
 	return w && w->have && dwarf_offdie(h->dw, w->id, ret) && !dwarf_peel_type(ret, ret);
 }
 
-static void dwarf_needs_set_member(struct needs *n, const struct dwarf_needs_hunt *h,
-				   size_t i)
+static void dwarf_set_member(struct needs *n, const struct dwarf_needs_hunt *h, size_t i)
 {
 	char path[128];
 
@@ -307,9 +306,8 @@ static void dwarf_needs_set_member(struct needs *n, const struct dwarf_needs_hun
 		if (!dot)
 			continue;
 		*dot = 0;
-		if (!dwarf_needs_wanted_type(h, path, &type) ||
-		    !dwarf_needs_find_member(&type, dot + 1, 0, &off, &m) ||
-		    off >= NEED_NONE)
+		if (!dwarf_wanted_type(h, path, &type) ||
+		    !dwarf_find_member(&type, dot + 1, 0, &off, &m) || off >= NEED_NONE)
 			continue;
 		n->member[i] = (uint32_t)off;
 		n->width[i] = !dwarf_aggregate_size(&m, &size) &&
@@ -318,8 +316,7 @@ static void dwarf_needs_set_member(struct needs *n, const struct dwarf_needs_hun
 	}
 }
 
-static void dwarf_needs_set_size(struct needs *n, const struct dwarf_needs_hunt *h,
-				 size_t i)
+static void dwarf_set_size(struct needs *n, const struct dwarf_needs_hunt *h, size_t i)
 {
 	char name[128];
 
@@ -328,7 +325,7 @@ static void dwarf_needs_set_size(struct needs *n, const struct dwarf_needs_hunt 
 		Dwarf_Die type;
 		Dwarf_Word size;
 
-		if (dwarf_needs_wanted_type(h, name, &type) &&
+		if (dwarf_wanted_type(h, name, &type) &&
 		    !dwarf_aggregate_size(&type, &size) && size < NEED_NONE) {
 			n->size[i] = (uint32_t)size;
 			return;
@@ -336,8 +333,7 @@ static void dwarf_needs_set_size(struct needs *n, const struct dwarf_needs_hunt 
 	}
 }
 
-static void dwarf_needs_set_const(struct needs *n, const struct dwarf_needs_hunt *h,
-				  size_t i)
+static void dwarf_set_const(struct needs *n, const struct dwarf_needs_hunt *h, size_t i)
 {
 	char name[128];
 
@@ -353,30 +349,30 @@ static void dwarf_needs_set_const(struct needs *n, const struct dwarf_needs_hunt
 	}
 }
 
-static int dwarf_needs_answer(struct needs *n, struct dwarf_needs_hunt *h,
-			      uint32_t *types, struct atw_err *err)
+static int dwarf_answer(struct needs *n, struct dwarf_needs_hunt *h,
+			uint32_t *types, struct atw_err *err)
 {
 	Dwarf_Die task;
 	int r;
 
-	if (!dwarf_needs_want_all(h))
+	if (!dwarf_want_all(h))
 		return atw_err_nomem(err);
-	dwarf_needs_look_at_strings(h);
-	r = dwarf_needs_look_at_all(h, err);
+	dwarf_look_at_strings(h);
+	r = dwarf_look_at_all(h, err);
 	if (r < 0)
 		return r;
-	if (!dwarf_needs_wanted_type(h, "task_struct", &task))
+	if (!dwarf_wanted_type(h, "task_struct", &task))
 		return atw_err_set(err, ATW_E_MISSING,
 				   "its DWARF describes no task_struct: it is no kernel's, or it is kept in other files (CONFIG_DEBUG_INFO_SPLIT)");
 	*types = 0;
 	for (size_t i = 0; i < h->types.n; i++)
 		*types += h->types.v[i].have;
 	for (size_t i = 0; i < N_MEMBERS; i++)
-		dwarf_needs_set_member(n, h, i);
+		dwarf_set_member(n, h, i);
 	for (size_t i = 0; i < N_SIZES; i++)
-		dwarf_needs_set_size(n, h, i);
+		dwarf_set_size(n, h, i);
 	for (size_t i = 0; i < N_CONSTS; i++)
-		dwarf_needs_set_const(n, h, i);
+		dwarf_set_const(n, h, i);
 	n->types = true;
 	return ATW_OK;
 }
@@ -393,7 +389,7 @@ int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 	if (!h.dw)
 		return atw_err_set(err, ATW_E_DAMAGED, "its DWARF cannot be read: %s",
 				   fd < 0 ? "it cannot be opened" : dwarf_errmsg(-1));
-	r = dwarf_needs_answer(n, &h, types, err);
+	r = dwarf_answer(n, &h, types, err);
 	wanted_deinit(&h.types);
 	wanted_deinit(&h.consts);
 	dwarf_end(h.dw);

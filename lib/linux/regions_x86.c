@@ -49,8 +49,7 @@ struct bases {
 
 /* ---- the three regions with random bases ---- */
 
-static struct optional regions_x86_in_order(struct optional s, uint64_t above,
-					    uint64_t below)
+static struct optional x86_in_order(struct optional s, uint64_t above, uint64_t below)
 {
 	s.have &= s.u > above && s.u < below && !(s.u & (SZ_1G - 1));
 	return s;
@@ -61,8 +60,7 @@ static struct optional regions_x86_in_order(struct optional s, uint64_t above,
  * vmemmap_base, vmalloc_base, page_offset_base. The known values of the outer two locate
  * the third. For kernels before 6.9 without data symbols.
  */
-static struct optional regions_x86_vmalloc_between(const struct plan *p,
-					       const struct bases *b)
+static struct optional x86_vmalloc_between(const struct plan *p, const struct bases *b)
 {
 	enum { BLOCK = 65536, LONGEST = 64 << 20 };
 	struct optional start = plan_text(p), ret = { false, 0 };
@@ -77,8 +75,8 @@ static struct optional regions_x86_vmalloc_between(const struct plan *p,
 			if (get_le64(buf + i) != b->vmemmap.u ||
 			    get_le64(buf + i + 16) != b->direct.u)
 				continue;
-			ret = regions_x86_in_order(optional(get_le64(buf + i + 8)),
-						   b->direct.u, b->vmemmap.u);
+			ret = x86_in_order(optional(get_le64(buf + i + 8)),
+					   b->direct.u, b->vmemmap.u);
 			/*
 			 * Re-read the bytes that are used: the search itself does not
 			 * report its reads.
@@ -92,37 +90,35 @@ static struct optional regions_x86_vmalloc_between(const struct plan *p,
 	return ret;
 }
 
-static struct bases regions_x86_find_bases(const struct plan *p,
-					   const struct regions_x86_layout *l)
+static struct bases x86_find_bases(const struct plan *p,
+				   const struct regions_x86_layout *l)
 {
 	struct bases b;
 
 	/* Physical address 0 is mapped at the base, so its offset is the base. */
 	b.direct = optional_agreed(plan_value(p, Y_page_offset_base),
 			      plan_pointer_distance(p, l->ldt_end, ENTRY_AREA));
-	b.direct = regions_x86_in_order(b.direct, l->ldt_end - 1, ENTRY_AREA);
+	b.direct = x86_in_order(b.direct, l->ldt_end - 1, ENTRY_AREA);
 	b.vmemmap = optional_agreed(plan_value(p, Y_vmemmap_base),
 			       plan_fact(p, "SYMBOL(vmemmap)"));
 	b.vmemmap = optional_agreed(b.vmemmap, plan_sections_vmemmap(p));
-	b.vmemmap = regions_x86_in_order(b.vmemmap, l->ldt_end, ENTRY_AREA);
+	b.vmemmap = x86_in_order(b.vmemmap, l->ldt_end, ENTRY_AREA);
 	b.vmalloc = optional_agreed(plan_value(p, Y_vmalloc_base),
 			       plan_fact(p, "NUMBER(VMALLOC_START)"));
 	if (!b.vmalloc.have)
-		b.vmalloc = regions_x86_vmalloc_between(p, &b);
+		b.vmalloc = x86_vmalloc_between(p, &b);
 	/* If two have their values without KASLR, so has the third. */
 	if (!b.vmalloc.have && b.direct.have && b.direct.u == l->direct &&
 	    b.vmemmap.have && b.vmemmap.u == l->vmemmap)
 		b.vmalloc = optional(l->vmalloc);
-	b.vmalloc =
-		regions_x86_in_order(b.vmalloc, b.direct.have ? b.direct.u : l->ldt_end,
-				     b.vmemmap.have ? b.vmemmap.u : ENTRY_AREA);
+	b.vmalloc = x86_in_order(b.vmalloc, b.direct.have ? b.direct.u : l->ldt_end,
+				 b.vmemmap.have ? b.vmemmap.u : ENTRY_AREA);
 	return b;
 }
 
 /* KASAN disables random bases; the text's shadow is always mapped. */
-static bool regions_x86_has_kasan(const struct plan *p,
-				  const struct regions_x86_layout *l,
-				  const struct bases *b)
+static bool x86_has_kasan(const struct plan *p, const struct regions_x86_layout *l,
+			  const struct bases *b)
 {
 	struct optional text = plan_text(p);
 
@@ -130,8 +126,8 @@ static bool regions_x86_has_kasan(const struct plan *p,
 	       plan_distance(p, (text.u >> 3) + KASAN_OFFSET).have;
 }
 
-static void regions_x86_vmalloc(struct plan *p, const struct regions_x86_layout *l,
-				const struct bases *b)
+static void x86_vmalloc(struct plan *p, const struct regions_x86_layout *l,
+			const struct bases *b)
 {
 	/* KMSAN uses the other quarters for its metadata. */
 	uint64_t size = l->vmalloc_size / (p->symbol[Y_kmsan] ? 4 : 1);
@@ -145,7 +141,7 @@ static void regions_x86_vmalloc(struct plan *p, const struct regions_x86_layout 
 }
 
 /* As far as there are struct pages: the reserved size depends on the release. */
-static void regions_x86_vmemmap(struct plan *p, const struct bases *b, uint64_t hi)
+static void x86_vmemmap(struct plan *p, const struct bases *b, uint64_t hi)
 {
 	struct optional ram = plan_ram_end(p), size = plan_fact(p, "SIZE(page)");
 	struct optional bits = plan_fact(p, "NUMBER(SECTION_SIZE_BITS)");
@@ -167,7 +163,7 @@ static void regions_x86_vmemmap(struct plan *p, const struct bases *b, uint64_t 
 
 /* ---- other regions ---- */
 
-static void regions_x86_image_and_above(struct plan *p)
+static void x86_image_and_above(struct plan *p)
 {
 	struct optional size = plan_fact(p, "NUMBER(KERNEL_IMAGE_SIZE)");
 	/* 14df32670291 (5.11): CONFIG_DEBUG_KMAP_LOCAL_FORCE_MAP's fixmap is larger. */
@@ -194,8 +190,8 @@ void regions_x86(struct plan *p)
 
 	if (p->space->paging.nlevels < 4)
 		return;
-	b = regions_x86_find_bases(p, l);
-	kasan = regions_x86_has_kasan(p, l, &b);
+	b = x86_find_bases(p, l);
+	kasan = x86_has_kasan(p, l, &b);
 	region_put_to(p, l->guard, l->ldt, "guard hole");
 	region_put_to(p, l->ldt, l->ldt_end, "LDT remap");
 	if (b.direct.have) {
@@ -203,12 +199,12 @@ void regions_x86(struct plan *p)
 			ENTRY_AREA - 1;
 		region_direct_map(p, b.direct, b.direct.u, hi, true);
 	}
-	regions_x86_vmalloc(p, l, &b);
-	regions_x86_vmemmap(p, &b, kasan ? l->kasan - 1 : ENTRY_AREA - 1);
+	x86_vmalloc(p, l, &b);
+	x86_vmemmap(p, &b, kasan ? l->kasan - 1 : ENTRY_AREA - 1);
 	if (kasan)
 		region_put(p, l->kasan, KASAN_LAST, "KASAN shadow");
 	region_put(p, ENTRY_AREA, ENTRY_LAST, "cpu_entry_area");
 	region_put(p, ESPFIX, ESPFIX_LAST, "espfix");
 	region_put(p, EFI, EFI_LAST, "EFI");
-	regions_x86_image_and_above(p);
+	x86_image_and_above(p);
 }

@@ -55,7 +55,7 @@ struct root_task_hunt {
 
 enum { TASKS_TRIED = 16, MMS_TRIED = 1000 };
 
-static bool root_task_take_types(struct root_task_hunt *h, struct atw_blob blob)
+static bool task_take_types(struct root_task_hunt *h, struct atw_blob blob)
 {
 	struct btf b;
 	bool good = true;
@@ -70,7 +70,7 @@ static bool root_task_take_types(struct root_task_hunt *h, struct atw_blob blob)
 	return good;
 }
 
-static int root_task_on_types(void *arg, atw_pa at, struct search *s)
+static int task_on_types(void *arg, atw_pa at, struct search *s)
 {
 	_auto_free char *copy = NULL;
 	struct root_task_hunt *h = arg;
@@ -82,13 +82,13 @@ static int root_task_on_types(void *arg, atw_pa at, struct search *s)
 	copy = len ? malloc(len) : NULL;
 	if (!copy || search_read(s, at, copy, len) != len)
 		return 0;
-	h->types = root_task_take_types(h, (struct atw_blob){copy, len});
+	h->types = task_take_types(h, (struct atw_blob){copy, len});
 	return h->types;
 }
 
 /* ---- the first task ---- */
 
-static bool root_task_read_u64(struct atw_source *mem, uint64_t pa, uint64_t *ret)
+static bool task_read_u64(struct atw_source *mem, uint64_t pa, uint64_t *ret)
 {
 	char word[8];
 
@@ -98,13 +98,13 @@ static bool root_task_read_u64(struct atw_source *mem, uint64_t pa, uint64_t *re
 	return true;
 }
 
-static void root_task_use(struct root_task_hunt *h, uint64_t pa, uint64_t len)
+static void task_use(struct root_task_hunt *h, uint64_t pa, uint64_t len)
 {
 	h->found.used[h->found.nused].pa = pa;
 	h->found.used[h->found.nused++].len = len;
 }
 
-static bool root_task_leads(const struct mmu_space *sp, uint64_t va, uint64_t pa)
+static bool task_leads(const struct mmu_space *sp, uint64_t va, uint64_t pa)
 {
 	struct mmu_seen s;
 
@@ -112,17 +112,15 @@ static bool root_task_leads(const struct mmu_space *sp, uint64_t va, uint64_t pa
 	       s.kind == ATW_LEAF && s.pa.u + (va - s.va.u) == pa;
 }
 
-static void root_task_read_release(struct root_task_hunt *h, uint64_t task,
-				   uint64_t shift)
+static void task_read_release(struct root_task_hunt *h, uint64_t task, uint64_t shift)
 {
 	uint64_t proxy, uts;
 	char *text = h->found.release;
 	ssize_t got;
 
 	if (!h->have[NSPROXY] || !h->have[UTS_NS] || !h->have[UTS_NAME] ||
-	    !h->have[RELEASE] ||
-	    !root_task_read_u64(h->mem, task + h->off[NSPROXY], &proxy) ||
-	    !root_task_read_u64(h->mem, proxy - shift + h->off[UTS_NS], &uts))
+	    !h->have[RELEASE] || !task_read_u64(h->mem, task + h->off[NSPROXY], &proxy) ||
+	    !task_read_u64(h->mem, proxy - shift + h->off[UTS_NS], &uts))
 		return;
 	got = atw_read(h->mem, ATW_PA(uts - shift + h->off[UTS_NAME] + h->off[RELEASE]), text,
 		       sizeof(h->found.release) - 1, NULL);
@@ -131,15 +129,14 @@ static void root_task_read_release(struct root_task_hunt *h, uint64_t task,
 	text[got] = 0;
 	if (text[0] < '1' || text[0] > '9')
 		text[0] = 0;
-	root_task_use(h, task + h->off[NSPROXY], 8);
-	root_task_use(h, proxy - shift + h->off[UTS_NS], 8);
-	root_task_use(h, uts - shift + h->off[UTS_NAME] + h->off[RELEASE],
-		      strlen(text) + 1);
+	task_use(h, task + h->off[NSPROXY], 8);
+	task_use(h, proxy - shift + h->off[UTS_NS], 8);
+	task_use(h, uts - shift + h->off[UTS_NAME] + h->off[RELEASE], strlen(text) + 1);
 }
 
 /* One mode must map the task's virtual to its physical address. */
-static bool root_task_find_mode(struct root_task_hunt *h, uint64_t root, uint64_t va,
-				uint64_t pa)
+static bool task_find_mode(struct root_task_hunt *h, uint64_t root, uint64_t va,
+			   uint64_t pa)
 {
 	const struct atw_paging *pg;
 
@@ -151,7 +148,7 @@ static bool root_task_find_mode(struct root_task_hunt *h, uint64_t root, uint64_
 		    root & (atw_table_bytes(pg, pg->nlevels - 1u) - 1))
 			continue;
 		sp.low = sp.high = (struct mmu_root){ ATW_PA(root), true };
-		if (root_task_leads(&sp, va, pa)) {
+		if (task_leads(&sp, va, pa)) {
 			h->found.paging = *pg;
 			return true;
 		}
@@ -164,7 +161,7 @@ static bool root_task_find_mode(struct root_task_hunt *h, uint64_t root, uint64_
 /* Limit of the distance from the task to anything in the image. */
 #define REACH (UINT64_C(96) << 20)
 
-static bool root_task_in_image(uint64_t va, uint64_t task)
+static bool task_in_image(uint64_t va, uint64_t task)
 {
 	return va - (task - REACH) < 2 * REACH;
 }
@@ -172,23 +169,23 @@ static bool root_task_in_image(uint64_t va, uint64_t task)
 /*
  * `p` points to a candidate pgd; at least `before` and `after` bytes around it are valid.
  */
-static bool root_task_looks_like_init_mm(const struct root_task_hunt *h, const char *p,
-					 uint64_t task)
+static bool task_looks_like_init_mm(const struct root_task_hunt *h, const char *p,
+				    uint64_t task)
 {
 	const char *mm = p - h->off[PGD];
 	uint64_t pgd = get_le64(p), start, end, data;
 
 	/* Nearly all candidates fail this check. */
-	if (!root_task_in_image(pgd, task) || pgd & 4095)
+	if (!task_in_image(pgd, task) || pgd & 4095)
 		return false;
 	start = get_le64(mm + h->off[START_CODE]);
 	end = get_le64(mm + h->off[END_CODE]);
 	data = get_le64(mm + h->off[END_DATA]);
-	return root_task_in_image(start, task) && !(start & 4095) && start < end &&
-	       end < data && root_task_in_image(data, task);
+	return task_in_image(start, task) && !(start & 4095) && start < end &&
+	       end < data && task_in_image(data, task);
 }
 
-static bool root_task_find_init_mm(struct root_task_hunt *h, uint64_t task, uint64_t va)
+static bool task_find_init_mm(struct root_task_hunt *h, uint64_t task, uint64_t va)
 {
 	enum { WINDOW = 1024 * 1024, AROUND = ROOT_TASK_AROUND };
 	_auto_free char *window = malloc(WINDOW);
@@ -202,17 +199,15 @@ static bool root_task_find_init_mm(struct root_task_hunt *h, uint64_t task, uint
 		ssize_t got = atw_read(h->mem, ATW_PA(at), window, WINDOW, NULL);
 
 		for (ssize_t i = AROUND; i + AROUND <= got; i += 8) {
-			if (!root_task_looks_like_init_mm(h, window + i, va) ||
+			if (!task_looks_like_init_mm(h, window + i, va) ||
 			    h->mms_tried++ >= MMS_TRIED ||
-			    !root_task_find_mode(h, get_le64(window + i) - shift, va,
-						 task))
+			    !task_find_mode(h, get_le64(window + i) - shift, va, task))
 				continue;
 			h->found.root = ATW_PA(get_le64(window + i) - shift);
 			h->found.stext = get_le64(window + i - h->off[PGD] + h->off[START_CODE]);
 			h->found.mm_at = at + (uint64_t)i;
 			for (unsigned k = PGD; k <= END_DATA; k++)
-				root_task_use(h, h->found.mm_at - h->off[PGD] + h->off[k],
-					      8);
+				task_use(h, h->found.mm_at - h->off[PGD] + h->off[k], 8);
 			return true;
 		}
 		at = got > 2 * AROUND ? at + (uint64_t)got - 2 * AROUND : (at | 4095) + 1;
@@ -220,25 +215,24 @@ static bool root_task_find_init_mm(struct root_task_hunt *h, uint64_t task, uint
 	return false;
 }
 
-static int root_task_on_name(void *arg, atw_pa at, struct search *s)
+static int task_on_name(void *arg, atw_pa at, struct search *s)
 {
 	struct root_task_hunt *h = arg;
 	uint64_t task = at.u - h->off[COMM], va, leader;
 
-	if (at.u < h->off[COMM] ||
-	    !root_task_read_u64(h->mem, task + h->off[PARENT], &va) ||
-	    !root_task_read_u64(h->mem, task + h->off[LEADER], &leader) || va != leader ||
+	if (at.u < h->off[COMM] || !task_read_u64(h->mem, task + h->off[PARENT], &va) ||
+	    !task_read_u64(h->mem, task + h->off[LEADER], &leader) || va != leader ||
 	    !(va >> 63) || (va ^ task) & 4095)
 		return 0;
 	if (h->tasks_tried++ == TASKS_TRIED)
 		return ATW_E_LIMIT;
-	if (!root_task_find_init_mm(h, task, va))
+	if (!task_find_init_mm(h, task, va))
 		return 0;
 	h->found.init_task = va;
-	root_task_use(h, at.u, 16);
-	root_task_use(h, task + h->off[PARENT], 8);
-	root_task_use(h, task + h->off[LEADER], 8);
-	root_task_read_release(h, task, va - task);
+	task_use(h, at.u, 16);
+	task_use(h, task + h->off[PARENT], 8);
+	task_use(h, task + h->off[LEADER], 8);
+	task_read_release(h, task, va - task);
 	return 1;
 }
 
@@ -252,12 +246,12 @@ int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *
 	if (atw_fact(mem, "machine", &machine) == ATW_OK && blob_is(machine, "x86_64"))
 		h.family = "x86_64";
 	search_memory(mem, meter, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN,
-		      root_task_on_types, &h);
+		      task_on_types, &h);
 	if (!h.types)
 		return atw_err_set(err, ATW_E_MISSING, "no kernel's types (BTF) in memory");
 	for (size_t i = 0; i < SEARCH_FIRST_TASKS && !r; i++)
 		r = search_memory(mem, meter, search_first_task[i], SEARCH_COMM,
-				  h.off[COMM] % 8 ? 1 : 8, root_task_on_name, &h);
+				  h.off[COMM] % 8 ? 1 : 8, task_on_name, &h);
 	if (r <= 0)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "no first task in memory with page tables that map it");

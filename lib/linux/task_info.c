@@ -33,20 +33,20 @@ void about_text(struct atw_blob *t, char *buf, size_t len)
 	*t = (struct atw_blob){ buf, strnlen(buf, len) };
 }
 
-static bool task_info_get(const struct task_info_looker *l, uint64_t base,
-			  enum need_member id, uint64_t *ret)
+static bool info_get(const struct task_info_looker *l, uint64_t base,
+		     enum need_member id, uint64_t *ret)
 {
 	return base && member_get(&l->v, base, id, ret, NULL) == ATW_OK;
 }
 
 /* A pointer that can be followed. */
-static bool task_info_follow(const struct task_info_looker *l, uint64_t base,
-			     enum need_member id, uint64_t *ret)
+static bool info_follow(const struct task_info_looker *l, uint64_t base,
+			enum need_member id, uint64_t *ret)
 {
-	return task_info_get(l, base, id, ret) && *ret;
+	return info_get(l, base, id, ret) && *ret;
 }
 
-static void task_info_look_at_task(struct task_info_looker *l)
+static void info_look_at_task(struct task_info_looker *l)
 {
 	static const enum need_member id[] = {
 		N_task_signal, N_task_cred, N_task_cgroups, N_task_boot, N_task_cpu,
@@ -54,11 +54,11 @@ static void task_info_look_at_task(struct task_info_looker *l)
 	uint64_t at = l->t->at;
 
 	members_hold(&l->v, at, id, ARRAY_SIZE(id));
-	task_info_get(l, at, N_task_signal, &l->signal);
-	task_info_get(l, at, N_task_cred, &l->cred);
-	task_info_get(l, at, N_task_cgroups, &l->cgroups);
-	l->has_boot = task_info_get(l, at, N_task_boot, &l->boot);
-	l->has_cpu = task_info_get(l, at, N_task_cpu, &l->cpu);
+	info_get(l, at, N_task_signal, &l->signal);
+	info_get(l, at, N_task_cred, &l->cred);
+	info_get(l, at, N_task_cgroups, &l->cgroups);
+	l->has_boot = info_get(l, at, N_task_boot, &l->boot);
+	l->has_cpu = info_get(l, at, N_task_cpu, &l->cpu);
 	members_release(&l->v);
 }
 
@@ -79,16 +79,15 @@ static const enum need_member of_signal[] = {
 	N_signal_threads, N_signal_child_minor, N_signal_child_major, N_signal_thread_head,
 };
 
-static void task_info_add(const struct task_info_looker *l, uint64_t at,
-			  const enum need_member id[5], struct used *u)
+static void info_add(const struct task_info_looker *l, uint64_t at,
+		     const enum need_member id[5], struct used *u)
 {
 	uint64_t v[5] = { 0 };
 
-	u->faults = u->faults && task_info_get(l, at, id[0], &v[0]) &&
-		    task_info_get(l, at, id[1], &v[1]);
-	u->times = u->times && task_info_get(l, at, id[2], &v[2]) &&
-		   task_info_get(l, at, id[3], &v[3]) &&
-		   task_info_get(l, at, id[4], &v[4]);
+	u->faults = u->faults && info_get(l, at, id[0], &v[0]) &&
+		    info_get(l, at, id[1], &v[1]);
+	u->times = u->times && info_get(l, at, id[2], &v[2]) &&
+		   info_get(l, at, id[3], &v[3]) && info_get(l, at, id[4], &v[4]);
 	u->minor += v[0];
 	u->major += v[1];
 	u->user += v[2];
@@ -100,13 +99,13 @@ static void task_info_add(const struct task_info_looker *l, uint64_t at,
  * Sums of the process: of ended threads, and of the current ones. Links of a running
  * kernel may change: then the sums are not known.
  */
-static void task_info_add_up(const struct task_info_looker *l, uint64_t signal,
-			     uint64_t threads, struct used *u)
+static void info_add_up(const struct task_info_looker *l, uint64_t signal,
+			uint64_t threads, struct used *u)
 {
 	uint64_t head = signal + l->v.n->member[N_signal_thread_head], link = head, tgid, n = 0;
 
 	*u = (struct used){ .faults = true, .times = true };
-	task_info_add(l, signal, of_signal, u);
+	info_add(l, signal, of_signal, u);
 	while (u->faults || u->times) {
 		uint64_t task;
 
@@ -116,9 +115,9 @@ static void task_info_add_up(const struct task_info_looker *l, uint64_t signal,
 			return;
 		task = link - l->v.n->member[N_task_thread_node];
 		members_hold(&l->v, task, of_task, ARRAY_SIZE(of_task));
-		if (!task_info_get(l, task, N_task_tgid, &tgid) || tgid != l->t->tgid)
+		if (!info_get(l, task, N_task_tgid, &tgid) || tgid != l->t->tgid)
 			break;
-		task_info_add(l, task, of_task, u);
+		info_add(l, task, of_task, u);
 		n++;
 	}
 	u->faults = u->times = false;
@@ -128,7 +127,7 @@ static void task_info_add_up(const struct task_info_looker *l, uint64_t signal,
  * cputime_adjust() in kernel/sched/cputime.c: ticks are samples, and only used to divide
  * the measured time in proportion.
  */
-static void task_info_share(struct used *u)
+static void info_share(struct used *u)
 {
 	uint64_t user = u->user, system = u->system, ran = u->ran, both;
 
@@ -142,7 +141,7 @@ static void task_info_share(struct used *u)
 }
 
 /* Attributes of the threads of a process, `signal` being held. */
-static void task_info_used_by(const struct task_info_looker *l, uint64_t signal)
+static void info_used_by(const struct task_info_looker *l, uint64_t signal)
 {
 	struct capture_task *t = &l->a->t;
 	uint64_t threads = 0, minor = 0, major = 0;
@@ -150,20 +149,20 @@ static void task_info_used_by(const struct task_info_looker *l, uint64_t signal)
 	struct used u;
 
 	/* Every process has at least one thread: such bytes are missing from the dump. */
-	if (!task_info_follow(l, signal, N_signal_threads, &threads) ||
+	if (!info_follow(l, signal, N_signal_threads, &threads) ||
 	    threads > THREADS || !member_have(&l->v, N_signal_thread_head) ||
 	    !member_have(&l->v, N_task_thread_node))
 		return;
-	children = task_info_get(l, signal, N_signal_child_minor, &minor) &&
-		   task_info_get(l, signal, N_signal_child_major, &major);
+	children = info_get(l, signal, N_signal_child_minor, &minor) &&
+		   info_get(l, signal, N_signal_child_major, &major);
 	if (l->t->leader) {
 		t->threads = (uint32_t)threads;
 		l->a->has |= CAPTURE_T_THREADS;
-		task_info_add_up(l, signal, threads, &u);
+		info_add_up(l, signal, threads, &u);
 	} else {
 		u = (struct used){ .faults = true, .times = true };
 		members_hold(&l->v, l->t->at, of_task, ARRAY_SIZE(of_task));
-		task_info_add(l, l->t->at, of_task, &u);
+		info_add(l, l->t->at, of_task, &u);
 	}
 	if (u.faults && children) {
 		t->child_minor = minor;
@@ -173,7 +172,7 @@ static void task_info_used_by(const struct task_info_looker *l, uint64_t signal)
 		l->a->has |= CAPTURE_T_FAULTS;
 	}
 	if (u.times) {
-		task_info_share(&u);
+		info_share(&u);
 		t->user = u.user / TICK;
 		t->system = u.system / TICK;
 		l->a->has |= CAPTURE_T_TIMES;
@@ -184,47 +183,46 @@ static void task_info_used_by(const struct task_info_looker *l, uint64_t signal)
 	}
 }
 
-static void task_info_used(const struct task_info_looker *l)
+static void info_used(const struct task_info_looker *l)
 {
 	if (!l->signal)
 		return;
 	members_hold(&l->v, l->signal, of_signal, ARRAY_SIZE(of_signal));
-	task_info_used_by(l, l->signal);
+	info_used_by(l, l->signal);
 	members_release(&l->v);
 }
 
 /* ---- user, cgroup and start ---- */
 
-static bool task_info_same_root(const struct task_info_looker *l, uint64_t a, uint64_t b)
+static bool info_same_root(const struct task_info_looker *l, uint64_t a, uint64_t b)
 {
 	uint64_t x, y;
 
-	return task_info_get(l, a, N_cgroup_root, &x) &&
-	       task_info_get(l, b, N_cgroup_root, &y) && x == y;
+	return info_get(l, a, N_cgroup_root, &x) &&
+	       info_get(l, b, N_cgroup_root, &y) && x == y;
 }
 
 /* The cgroup that its memory is charged to, also if memory has its own hierarchy. */
-static bool task_info_cgroup_of(const struct task_info_looker *l, uint64_t *ret)
+static bool info_cgroup_of(const struct task_info_looker *l, uint64_t *ret)
 {
 	const struct needs *n = l->v.n;
 	uint64_t set = l->cgroups, css, other;
 
-	if (!task_info_follow(l, set, N_css_set_default, ret))
+	if (!info_follow(l, set, N_css_set_default, ret))
 		return false;
 	if (n->have_const[C_memory_cgrp] && member_have(&l->v, N_css_set_subsys) &&
 	    kmem_u64(l->v.m,
 		     set + n->member[N_css_set_subsys] +
 			     (uint64_t)n->constant[C_memory_cgrp] * 8,
 		     &css, NULL) == ATW_OK &&
-	    task_info_follow(l, css, N_css_cgroup, &other) &&
-	    !task_info_same_root(l, *ret, other))
+	    info_follow(l, css, N_css_cgroup, &other) && !info_same_root(l, *ret, other))
 		*ret = other;
 	return true;
 }
 
 /* Built backwards, as the names are found. */
-static bool task_info_path_of(const struct task_info_looker *l, uint64_t node, char *buf,
-			      size_t len)
+static bool info_path_of(const struct task_info_looker *l, uint64_t node, char *buf,
+			 size_t len)
 {
 	size_t at = len - 1;
 	char name[256];
@@ -237,8 +235,8 @@ static bool task_info_path_of(const struct task_info_looker *l, uint64_t node, c
 		size_t n;
 
 		members_hold(&l->v, node, id, ARRAY_SIZE(id));
-		n = task_info_get(l, node, N_kernfs_parent, &up);
-		named = task_info_follow(l, node, N_kernfs_name, &text);
+		n = info_get(l, node, N_kernfs_parent, &up);
+		named = info_follow(l, node, N_kernfs_name, &text);
 		members_release(&l->v);
 		if (!n)
 			return false;
@@ -261,16 +259,15 @@ static bool task_info_path_of(const struct task_info_looker *l, uint64_t node, c
 	return false;
 }
 
-static void task_info_whose(const struct task_info_looker *l)
+static void info_whose(const struct task_info_looker *l)
 {
 	struct task_about *a = l->a;
 	uint64_t cgroup, node;
 
-	if (task_info_get(l, l->cred, N_cred_uid, &a->t.uid))
+	if (info_get(l, l->cred, N_cred_uid, &a->t.uid))
 		a->has |= CAPTURE_T_UID;
-	if (task_info_cgroup_of(l, &cgroup) &&
-	    task_info_follow(l, cgroup, N_cgroup_kn, &node) &&
-	    task_info_path_of(l, node, a->cgroup, sizeof(a->cgroup))) {
+	if (info_cgroup_of(l, &cgroup) && info_follow(l, cgroup, N_cgroup_kn, &node) &&
+	    info_path_of(l, node, a->cgroup, sizeof(a->cgroup))) {
 		about_text(&a->t.cgroup, a->cgroup, sizeof(a->cgroup));
 		a->has |= CAPTURE_T_CGROUP;
 	}
@@ -283,28 +280,28 @@ static void task_info_whose(const struct task_info_looker *l)
 
 /* ---- executable ---- */
 
-static bool task_info_pair(const struct task_info_looker *l, enum need_member first,
-			   enum need_member last, struct capture_pair *ret)
+static bool info_pair(const struct task_info_looker *l, enum need_member first,
+		      enum need_member last, struct capture_pair *ret)
 {
-	return task_info_follow(l, l->t->mm, first, &ret->a) &&
-	       task_info_get(l, l->t->mm, last, &ret->b) && ret->b >= ret->a;
+	return info_follow(l, l->t->mm, first, &ret->a) &&
+	       info_get(l, l->t->mm, last, &ret->b) && ret->b >= ret->a;
 }
 
-static void task_info_run_from(const struct task_info_looker *l, uint64_t file)
+static void info_run_from(const struct task_info_looker *l, uint64_t file)
 {
 	struct task_about *a = l->a;
 	uint64_t mnt, dentry;
 
 	if (!named_before_at(l->files, &l->v, file, a->exe, sizeof(a->exe)) &&
-	    (!task_info_follow(l, file, N_file_mnt, &mnt) ||
-	     !task_info_follow(l, file, N_file_dentry, &dentry) ||
+	    (!info_follow(l, file, N_file_mnt, &mnt) ||
+	     !info_follow(l, file, N_file_dentry, &dentry) ||
 	     path_read(&l->v, mnt, dentry, a->exe, sizeof(a->exe), NULL) != ATW_OK))
 		return;
 	about_text(&a->t.exe, a->exe, sizeof(a->exe));
 	a->has |= CAPTURE_T_EXE;
 }
 
-static void task_info_program(const struct task_info_looker *l)
+static void info_program(const struct task_info_looker *l)
 {
 	static const enum need_member id[] = {
 		N_mm_start_code, N_mm_end_code, N_mm_start_data, N_mm_end_data,
@@ -314,22 +311,22 @@ static void task_info_program(const struct task_info_looker *l)
 	uint64_t file = 0;
 
 	members_hold(&l->v, l->t->mm, id, ARRAY_SIZE(id));
-	if (task_info_pair(l, N_mm_start_code, N_mm_end_code, &a->t.code))
+	if (info_pair(l, N_mm_start_code, N_mm_end_code, &a->t.code))
 		a->has |= CAPTURE_T_CODE;
-	if (task_info_pair(l, N_mm_start_data, N_mm_end_data, &a->t.data))
+	if (info_pair(l, N_mm_start_data, N_mm_end_data, &a->t.data))
 		a->has |= CAPTURE_T_DATA;
 	/* With the end of its VMA, which is all that /proc shows. */
-	if (task_info_pair(l, N_mm_start_brk, N_mm_brk, &a->t.brk) &&
+	if (info_pair(l, N_mm_start_brk, N_mm_brk, &a->t.brk) &&
 	    !__builtin_add_overflow(a->t.brk.b, l->page - 1, &a->t.brk.b)) {
 		a->t.brk.b &= ~(l->page - 1);
 		a->has |= CAPTURE_T_BRK;
 	}
-	if (task_info_follow(l, l->t->mm, N_mm_start_stack, &a->t.stack))
+	if (info_follow(l, l->t->mm, N_mm_start_stack, &a->t.stack))
 		a->has |= CAPTURE_T_STACK;
-	task_info_get(l, l->t->mm, N_mm_exe, &file);
+	info_get(l, l->t->mm, N_mm_exe, &file);
 	members_release(&l->v);
 	if (file)
-		task_info_run_from(l, file);
+		info_run_from(l, file);
 }
 
 void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_files *files,
@@ -352,9 +349,9 @@ void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_fil
 	ret->t.mm = t->kernel ? 0 : t->mm;
 	if (kernel_kmem(k, &l.v.m, NULL) < 0)
 		return;
-	task_info_look_at_task(&l);
-	task_info_used(&l);
-	task_info_whose(&l);
+	info_look_at_task(&l);
+	info_used(&l);
+	info_whose(&l);
 	if (ret->t.mm && t->leader)
-		task_info_program(&l);
+		info_program(&l);
 }

@@ -64,8 +64,8 @@ struct pages_report {
 	bool used;                       /* the last VMA has pages: it must be kept */
 };
 
-static int report_pages_on_area(struct pages_report *s, const struct census_area *a,
-				struct atw_err *err)
+static int pages_on_area(struct pages_report *s, const struct census_area *a,
+			 struct atw_err *err)
 {
 	/*
 	 * The heap belongs to the program, as in the figure; a stack belongs to the
@@ -93,8 +93,8 @@ static int report_pages_on_area(struct pages_report *s, const struct census_area
 	return ATW_OK;
 }
 
-static int report_pages_on(struct pages_report *s, const struct census_pages *p,
-			   uint64_t page, struct atw_err *err)
+static int pages_on(struct pages_report *s, const struct census_pages *p,
+		    uint64_t page, struct atw_err *err)
 {
 	/* Shown as recorded, without interpretation. */
 	bool flags = p->run->has & CAPTURE_M_FLAGS;
@@ -118,8 +118,7 @@ static int report_pages_on(struct pages_report *s, const struct census_pages *p,
 	return page_sort_add(&s->sort, &rec, err);
 }
 
-static int report_pages_feed(void *state, const struct census_event *ev,
-			     struct atw_err *err)
+static int pages_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct pages_report *s = state;
 
@@ -128,19 +127,19 @@ static int report_pages_feed(void *state, const struct census_event *ev,
 		return ATW_OK;
 	}
 	return ev->what == CENSUS_ON_AREA
-		       ? report_pages_on_area(state, ev->area, err)
-		       : report_pages_on(state, ev->pages, ev->page, err);
+		       ? pages_on_area(state, ev->area, err)
+		       : pages_on(state, ev->pages, ev->page, err);
 }
 
 /* ---- output ---- */
 
-static bool report_pages_is_gone(const struct report_pages_area *a)
+static bool pages_is_gone(const struct report_pages_area *a)
 {
 	return a->unit && a->unit->deleted;
 }
 
-static int report_pages_row(struct pages_report *s, const struct page_rec *p,
-			    const struct census_out *out, struct atw_err *err)
+static int pages_row(struct pages_report *s, const struct page_rec *p,
+		     const struct census_out *out, struct atw_err *err)
 {
 	const struct report_pages_area *a = &s->area[p->area];
 	struct report_row row = { .have = 0 };
@@ -158,7 +157,7 @@ static int report_pages_row(struct pages_report *s, const struct page_rec *p,
 	row_if(&row, p->known & HAS_KCOUNT, P_KCOUNT, p->kcount);
 	s->text.len = 0;
 	buf_str(&s->text, a->owner);
-	if (report_pages_is_gone(a))
+	if (pages_is_gone(a))
 		buf_str(&s->text, CENSUS_DELETED);
 	if (s->text.failed)
 		return atw_err_nomem(err);
@@ -168,9 +167,8 @@ static int report_pages_row(struct pages_report *s, const struct page_rec *p,
 	return row_out(&row, out, err);
 }
 
-static void report_pages_paper(const struct report_pages_area *a,
-			       const struct page_rec *p, uint64_t pa,
-			       const struct census_out *out)
+static void pages_paper(const struct report_pages_area *a, const struct page_rec *p,
+			uint64_t pa, const struct census_out *out)
 {
 	char sym[7], count[24] = "n/a", vma[24] = "n/a", flags[24] = "n/a";
 
@@ -191,8 +189,8 @@ static void report_pages_paper(const struct report_pages_area *a,
  */
 enum { PAPER_LINES = 1 << 20, PAPER_EACH = 16 };
 
-static void report_pages_paper_pages(struct pages_report *s, const struct page_rec *p,
-				     const struct census_out *out)
+static void pages_paper_pages(struct pages_report *s, const struct page_rec *p,
+			      const struct census_out *out)
 {
 	const struct report_pages_area *a = &s->area[p->area];
 	uint64_t n = p->pages;
@@ -200,15 +198,15 @@ static void report_pages_paper_pages(struct pages_report *s, const struct page_r
 	if (n > s->lines)
 		n = 1;
 	for (uint64_t i = 0; i < n; i++)
-		report_pages_paper(a, p, p->pa + i * s->page, out);
+		pages_paper(a, p, p->pa + i * s->page, out);
 	s->lines -= n < s->lines ? n : s->lines;
 	if (n < p->pages)
 		out->text(out->arg, "[... %" PRIu64 " more pages like this one, up to 0X%08" PRIX64
 			  "]\n", p->pages - n, p->pa + (p->pages - 1) * s->page);
 }
 
-static bool report_pages_alike(const struct pages_report *s, const struct page_rec *x,
-			       const struct page_rec *y)
+static bool pages_alike(const struct pages_report *s, const struct page_rec *x,
+			const struct page_rec *y)
 {
 	const struct report_pages_area *a = &s->area[x->area], *b = &s->area[y->area];
 
@@ -216,22 +214,21 @@ static bool report_pages_alike(const struct pages_report *s, const struct page_r
 	       x->count == y->count && x->kcount == y->kcount && a->owner == b->owner &&
 	       a->pid == b->pid && a->vm_flags == b->vm_flags &&
 	       a->has_flags == b->has_flags && a->flags == b->flags &&
-	       a->class == b->class && report_pages_is_gone(a) == report_pages_is_gone(b);
+	       a->class == b->class && pages_is_gone(a) == pages_is_gone(b);
 }
 
-static int report_pages_put(struct pages_report *s, const struct page_rec *p,
-			    const struct census_out *out, struct atw_err *err)
+static int pages_put(struct pages_report *s, const struct page_rec *p,
+		     const struct census_out *out, struct atw_err *err)
 {
 	if (!p->pages)
 		return ATW_OK;
 	if (!out->paper)
-		return report_pages_row(s, p, out, err);
-	report_pages_paper_pages(s, p, out);
+		return pages_row(s, p, out, err);
+	pages_paper_pages(s, p, out);
 	return ATW_OK;
 }
 
-static int report_pages_finish(void *state, const struct census_out *out,
-			       struct atw_err *err)
+static int pages_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct pages_report *s = state;
 	uint64_t next = 0;               /* pages below it have been emitted, or are in
@@ -256,24 +253,24 @@ static int report_pages_finish(void *state, const struct census_out *out,
 			continue;
 		p.pa += listed * s->page;
 		p.pages -= listed;
-		if (wait.pages && p.pa == next && report_pages_alike(s, &wait, &p)) {
+		if (wait.pages && p.pa == next && pages_alike(s, &wait, &p)) {
 			wait.pages += p.pages;
 		} else {
-			r = report_pages_put(s, &wait, out, err);
+			r = pages_put(s, &wait, out, err);
 			wait = p;
 		}
 		next = p.pa + p.pages * s->page;
 	}
 	if (r != ATW_END)
 		return r;
-	r = report_pages_put(s, &wait, out, err);
+	r = pages_put(s, &wait, out, err);
 	if (r == ATW_OK && s->unknown)
 		out->note(out->arg, "of %" PRIu64 " pages it is not known which frames they "
 			  "are: they are not listed", s->unknown);
 	return r;
 }
 
-static void report_pages_deinit(void *state)
+static void pages_deinit(void *state)
 {
 	struct pages_report *s = state;
 
@@ -292,7 +289,7 @@ const struct census_report report_pages = {
 	.schema = &schema,
 	.paper = true,
 	.state = sizeof(struct pages_report),
-	.feed = report_pages_feed,
-	.finish = report_pages_finish,
-	.deinit = report_pages_deinit,
+	.feed = pages_feed,
+	.finish = pages_finish,
+	.deinit = pages_deinit,
 };

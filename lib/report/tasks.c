@@ -59,7 +59,7 @@ struct tasks {
 					  * format's kernel */
 };
 
-static void report_tasks_on_header(struct tasks *s, const struct capture_header *h)
+static void tasks_on_header(struct tasks *s, const struct capture_header *h)
 {
 	uint64_t hz;
 
@@ -67,15 +67,14 @@ static void report_tasks_on_header(struct tasks *s, const struct capture_header 
 		s->hz = hz;
 }
 
-static int report_tasks_feed(void *state, const struct census_event *ev,
-			     struct atw_err *err)
+static int tasks_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	const struct capture_task *t = ev->task;
 	struct tasks *s = state;
 	const char *name;
 
 	if (ev->what == CENSUS_ON_HEADER) {
-		report_tasks_on_header(s, ev->header);
+		tasks_on_header(s, ev->header);
 		return ATW_OK;
 	}
 	name = report_text(&s->names, t->name);
@@ -88,15 +87,15 @@ static int report_tasks_feed(void *state, const struct census_event *ev,
 /* ---- output ---- */
 
 /* The LPMA format has no tgid: threads are tasks of an earlier address space. */
-static enum report_tasks_kind report_tasks_kind_of(const struct report_tasks_task *k)
+static enum report_tasks_kind tasks_kind_of(const struct report_tasks_task *k)
 {
 	bool thread = k->has & CAPTURE_T_TGID ? k->t.tgid != k->t.pid : k->again;
 
 	return thread ? THREAD : k->t.mm ? PROCESS : KERNEL;
 }
 
-static void report_tasks_row_ticks(struct report_row *row, unsigned i, uint64_t ticks,
-				   uint64_t hz)
+static void tasks_row_ticks(struct report_row *row, unsigned i, uint64_t ticks,
+			    uint64_t hz)
 {
 	uint64_t ms;
 
@@ -104,8 +103,8 @@ static void report_tasks_row_ticks(struct report_row *row, unsigned i, uint64_t 
 		row_u(row, i, ms / hz);
 }
 
-static int report_tasks_row(const struct report_tasks_task *k, uint64_t hz,
-			    const struct census_out *out, struct atw_err *err)
+static int tasks_row(const struct report_tasks_task *k, uint64_t hz,
+		     const struct census_out *out, struct atw_err *err)
 {
 	static const struct { uint8_t column; uint16_t at; uint32_t has; } numbers[] = {
 #define AT(m) offsetof(struct capture_task, m)
@@ -121,33 +120,32 @@ static int report_tasks_row(const struct report_tasks_task *k, uint64_t hz,
 
 	row_u(&row, C_PID, k->t.pid);
 	row_s(&row, C_TASK, k->name);
-	row_u(&row, C_KIND, report_tasks_kind_of(k));
+	row_u(&row, C_KIND, tasks_kind_of(k));
 	row_if(&row, k->t.mm, C_MM, k->t.mm);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (k->has & numbers[i].has)
 			row_u(&row, numbers[i].column,
 			      *(const uint64_t *)((const char *)&k->t + numbers[i].at));
 	if (k->has & CAPTURE_T_TIMES) {
-		report_tasks_row_ticks(&row, C_USER, k->t.user, hz);
-		report_tasks_row_ticks(&row, C_SYSTEM, k->t.system, hz);
+		tasks_row_ticks(&row, C_USER, k->t.user, hz);
+		tasks_row_ticks(&row, C_SYSTEM, k->t.system, hz);
 	}
 	if (k->has & CAPTURE_T_START)
-		report_tasks_row_ticks(&row, C_START, k->t.start, hz);
+		tasks_row_ticks(&row, C_START, k->t.start, hz);
 	return row_out(&row, out, err);
 }
 
-static int report_tasks_finish(void *state, const struct census_out *out,
-			       struct atw_err *err)
+static int tasks_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct tasks *s = state;
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++)
-		r = report_tasks_row(&s->v[i], s->hz ? s->hz : 100, out, err);
+		r = tasks_row(&s->v[i], s->hz ? s->hz : 100, out, err);
 	return r;
 }
 
-static void report_tasks_deinit(void *state)
+static void tasks_deinit(void *state)
 {
 	struct tasks *s = state;
 
@@ -163,7 +161,7 @@ const struct census_report report_tasks = {
 	.on = CENSUS_ON(HEADER) | CENSUS_ON(TASK),
 	.schema = &schema,
 	.state = sizeof(struct tasks),
-	.feed = report_tasks_feed,
-	.finish = report_tasks_finish,
-	.deinit = report_tasks_deinit,
+	.feed = tasks_feed,
+	.finish = tasks_finish,
+	.deinit = tasks_deinit,
 };

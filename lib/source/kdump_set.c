@@ -14,7 +14,7 @@
 /* ---- one file ---- */
 
 /* Only a hint: whether it is taken makes no difference to what is read. */
-static void kdump_set_advise(const void *p, uint64_t len, int advice)
+static void kdump_advise(const void *p, uint64_t len, int advice)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t start = (uintptr_t)p & ~(page - 1);
@@ -22,9 +22,9 @@ static void kdump_set_advise(const void *p, uint64_t len, int advice)
 	(void)madvise((void *)start, (size_t)((uintptr_t)p + len - start), advice);
 }
 
-static int kdump_set_get_bitmap(struct kdump_file *f, uint64_t off, int which,
-				const struct file_holes *holes, const uint8_t **ret,
-				struct atw_err *err)
+static int kdump_get_bitmap(struct kdump_file *f, uint64_t off, int which,
+			    const struct file_holes *holes, const uint8_t **ret,
+			    struct atw_err *err)
 {
 	struct atw_blob b;
 	int rc;
@@ -45,13 +45,13 @@ static int kdump_set_get_bitmap(struct kdump_file *f, uint64_t off, int which,
 	if (f->owned[which])
 		return 0;
 	/* Read from end to end, unlike the rest of the file. */
-	kdump_set_advise(b.data, b.len, MADV_WILLNEED);
+	kdump_advise(b.data, b.len, MADV_WILLNEED);
 	off = (uint64_t)((const char *)b.data - (const char *)f->file.map.data);
 	return rank_gaps_init(&f->gaps[which], holes, off, f->h.max_pfn) ? 0 :
 		atw_err_nomem(err);
 }
 
-static int kdump_set_get_bitmaps(struct kdump_file *f, struct atw_err *err)
+static int kdump_get_bitmaps(struct kdump_file *f, struct atw_err *err)
 {
 	/* A page of bitmap is 128 MiB of memory. */
 	enum { HOLE_MIN = 1 << 16 };
@@ -60,9 +60,9 @@ static int kdump_set_get_bitmaps(struct kdump_file *f, struct atw_err *err)
 	int rc = file_holes_find(&f->file, 0, f->file.map.len, HOLE_MIN, &holes, err);
 
 	if (rc == 0)
-		rc = kdump_set_get_bitmap(f, f->h.bitmap1, 0, &holes, &f->had, err);
+		rc = kdump_get_bitmap(f, f->h.bitmap1, 0, &holes, &f->had, err);
 	if (rc == 0 && !one)
-		rc = kdump_set_get_bitmap(f, f->h.bitmap2, 1, &holes, &f->stored, err);
+		rc = kdump_get_bitmap(f, f->h.bitmap2, 1, &holes, &f->stored, err);
 	file_holes_deinit(&holes);
 	if (rc < 0)
 		return rc;
@@ -73,20 +73,20 @@ static int kdump_set_get_bitmaps(struct kdump_file *f, struct atw_err *err)
 			    f->h.max_pfn);
 }
 
-static int kdump_set_open_parsed(struct kdump_file *f, struct atw_err *err)
+static int kdump_open_parsed(struct kdump_file *f, struct atw_err *err)
 {
 	int rc;
 
 	/* QEMU's records are of 16 KiB: looking at each passes all the file. */
-	kdump_set_advise(f->file.map.data, f->file.map.len, MADV_SEQUENTIAL);
+	kdump_advise(f->file.map.data, f->file.map.len, MADV_SEQUENTIAL);
 	rc = view_open(f->file.map, &f->view, err);
-	kdump_set_advise(f->file.map.data, f->file.map.len, MADV_RANDOM);
+	kdump_advise(f->file.map.data, f->file.map.len, MADV_RANDOM);
 	if (rc < 0)
 		return rc;
 	rc = kdump_parse(&f->view, &f->h, err);
 	if (rc < 0)
 		return rc;
-	rc = kdump_set_get_bitmaps(f, err);
+	rc = kdump_get_bitmaps(f, err);
 	if (rc < 0)
 		return rc;
 	/* Each part has the bitmaps of all, but descriptors of its own only. */
@@ -95,20 +95,19 @@ static int kdump_set_open_parsed(struct kdump_file *f, struct atw_err *err)
 	return 0;
 }
 
-static int kdump_set_open_file(struct kdump_file *f, const char *path,
-			       struct atw_err *err)
+static int kdump_open_file(struct kdump_file *f, const char *path, struct atw_err *err)
 {
 	int rc = file_open(path, &f->file, err);
 
 	if (rc < 0)
 		return rc;
-	rc = kdump_set_open_parsed(f, err);
+	rc = kdump_open_parsed(f, err);
 	if (rc < 0)
 		atw_err_about(err, path);
 	return rc;
 }
 
-static void kdump_set_close_file(struct kdump_file *f)
+static void kdump_close_file(struct kdump_file *f)
 {
 	rank_deinit(&f->rank);
 	free(f->owned[0]);
@@ -142,8 +141,7 @@ uint64_t kdump_file_short(const struct kdump_file *f)
 
 /* ---- a set of them ---- */
 
-static bool kdump_set_same_vmcoreinfo(const struct kdump_file *a,
-				      const struct kdump_file *b)
+static bool kdump_same_vmcoreinfo(const struct kdump_file *a, const struct kdump_file *b)
 {
 	uint64_t off = 0, len = a->h.vmcoreinfo.len, n;
 	char x[256], y[256];
@@ -160,8 +158,8 @@ static bool kdump_set_same_vmcoreinfo(const struct kdump_file *a,
 	return true;
 }
 
-static const char *kdump_set_difference(const struct kdump_file *a,
-					const struct kdump_file *b)
+static const char *kdump_difference(const struct kdump_file *a,
+				    const struct kdump_file *b)
 {
 	if (a->h.block_size != b->h.block_size || a->h.bits != b->h.bits)
 		return "block sizes differ";
@@ -172,18 +170,18 @@ static const char *kdump_set_difference(const struct kdump_file *a,
 		return "kernel versions differ";
 	if (strcmp(a->h.nodename, b->h.nodename))
 		return "host names differ";
-	if (!kdump_set_same_vmcoreinfo(a, b))
+	if (!kdump_same_vmcoreinfo(a, b))
 		return "vmcoreinfo notes differ";
 	return NULL;
 }
 
-static int kdump_set_check(const struct kdump_set *s, struct atw_err *err)
+static int kdump_check(const struct kdump_set *s, struct atw_err *err)
 {
 	for (size_t i = 0; i < s->nfiles; i++) {
 		const struct kdump_file *f = &s->files[i];
 		const char *why;
 
-		why = kdump_set_difference(&s->files[0], f);
+		why = kdump_difference(&s->files[0], f);
 		if (s->nfiles > 1 && !f->h.split)
 			atw_err_set(err, ATW_E_USAGE,
 				    "is a whole dump, not a part of a split one");
@@ -203,7 +201,7 @@ static int kdump_set_check(const struct kdump_set *s, struct atw_err *err)
  * Cut [0, max_pfn) at every file's ends. Between two cuts one file answers:
  * the first given, where several do.
  */
-static int kdump_set_make_spans(struct kdump_set *s, struct atw_err *err)
+static int kdump_make_spans(struct kdump_set *s, struct atw_err *err)
 {
 	size_t n = 0;
 	_auto_free uint64_t *cuts = calloc(2 * s->nfiles + 2, sizeof(*cuts));
@@ -245,22 +243,22 @@ int kdump_set_open(struct kdump_set *s, const struct atw_source_spec *spec,
 	for (size_t i = 0; i <= spec->nparts && rc == 0; i++) {
 		/* Counted first: what a failed open left is closed as well. */
 		s->nfiles = i + 1;
-		rc = kdump_set_open_file(&s->files[i],
-					 i ? spec->parts[i - 1] : spec->path, err);
+		rc = kdump_open_file(&s->files[i],
+				     i ? spec->parts[i - 1] : spec->path, err);
 	}
 	if (rc == 0)
-		rc = kdump_set_check(s, err);
+		rc = kdump_check(s, err);
 	if (rc < 0)
 		return rc;
 	s->max_pfn = s->files[0].h.max_pfn;
 	s->shift = s->files[0].h.block_shift;
-	return kdump_set_make_spans(s, err);
+	return kdump_make_spans(s, err);
 }
 
 void kdump_set_deinit(struct kdump_set *s)
 {
 	for (size_t i = 0; i < s->nfiles; i++)
-		kdump_set_close_file(&s->files[i]);
+		kdump_close_file(&s->files[i]);
 	free(s->files);
 	free(s->spans);
 	*s = (struct kdump_set){ 0 };
@@ -285,8 +283,8 @@ enum atw_extent_kind kdump_span_kind(const struct kdump_span *span, uint64_t pfn
 }
 
 /* A bit for each of 64 frames: is it of this kind? */
-static uint64_t kdump_set_kind_word(const struct kdump_file *f, enum atw_extent_kind kind,
-				    uint64_t pfn)
+static uint64_t kdump_kind_word(const struct kdump_file *f, enum atw_extent_kind kind,
+				uint64_t pfn)
 {
 	uint64_t stored = bitmap_word(f->stored, f->h.max_pfn, pfn);
 
@@ -298,7 +296,7 @@ static uint64_t kdump_set_kind_word(const struct kdump_file *f, enum atw_extent_
 }
 
 /* From frame n on, the first that is not known to be no memory without a look. */
-static uint64_t kdump_set_skip_gaps(const struct kdump_file *f, uint64_t n)
+static uint64_t kdump_skip_gaps(const struct kdump_file *f, uint64_t n)
 {
 	uint64_t had = rank_gaps_end(&f->gaps[0], n), stored = had;
 
@@ -314,15 +312,15 @@ uint64_t kdump_span_run(const struct kdump_span *span, enum atw_extent_kind kind
 
 	if (!span->file)
 		return span->end;
-	other = ~kdump_set_kind_word(span->file, kind, at) & ~UINT64_C(0) << (pfn & 63);
+	other = ~kdump_kind_word(span->file, kind, at) & ~UINT64_C(0) << (pfn & 63);
 	while (!other) {
 		at += 64;
 		/* A page of the bitmap, which a hole is made of. */
 		if (kind == ATW_NONE && !(at % (UINT64_C(4096) * 8)))
-			at = kdump_set_skip_gaps(span->file, at);
+			at = kdump_skip_gaps(span->file, at);
 		if (at >= span->end)
 			return span->end;
-		other = ~kdump_set_kind_word(span->file, kind, at);
+		other = ~kdump_kind_word(span->file, kind, at);
 	}
 	at += (unsigned)__builtin_ctzll(other);
 	return at < span->end ? at : span->end;

@@ -48,7 +48,7 @@ struct direct {
 /* ---- the direct map ---- */
 
 /* The note's 24 bytes but for descsz, and how its text begins. */
-static bool live_bpf_is_note(const uint8_t *p)
+static bool bpf_is_note(const uint8_t *p)
 {
 	return get_le32(p) == 11 && get_le32(p + 8) == 0 &&
 	       !memcmp(p + 12, "VMCOREINFO\0", 12) && !memcmp(p + NOTE_DESC, "OSRELEASE=", 10);
@@ -64,8 +64,8 @@ static bool live_bpf_is_note(const uint8_t *p)
  * one lies below it, in the direct map or in the empty space before it, and not behind
  * it, where devices are mapped.
  */
-static int live_bpf_find_base(struct direct *l, uint64_t pgd, uint64_t note,
-			      struct atw_err *err)
+static int bpf_find_base(struct direct *l, uint64_t pgd, uint64_t note,
+			 struct atw_err *err)
 {
 	const struct extent *last = &l->ram.v[l->ram.n - 1];
 	uint64_t top = last->start + last->len;
@@ -78,8 +78,7 @@ static int live_bpf_find_base(struct direct *l, uint64_t pgd, uint64_t note,
 	for (; at <= pgd && pgd - at <= top; at += step) {
 		int r = bpf_copy(&l->bpf, at + note, head, sizeof(head), err);
 
-		if (r == ATW_OK && live_bpf_is_note(head) &&
-		    extents_find(&l->ram, pgd - at)) {
+		if (r == ATW_OK && bpf_is_note(head) && extents_find(&l->ram, pgd - at)) {
 			l->base = at;
 			return ATW_OK;
 		}
@@ -90,8 +89,8 @@ static int live_bpf_find_base(struct direct *l, uint64_t pgd, uint64_t note,
 			   "the kernel's direct map of RAM was not found below 0x%" PRIx64, pgd);
 }
 
-static int live_bpf_read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note,
-				    uint64_t len, struct atw_err *err)
+static int bpf_read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t note,
+			       uint64_t len, struct atw_err *err)
 {
 	uint8_t *p = malloc(len);
 	ssize_t n;
@@ -102,8 +101,7 @@ static int live_bpf_read_vmcoreinfo(struct direct *l, struct atw_source *s, uint
 	n = atw_read(s, ATW_PA(note), p, len, err);
 	if (n < 0)
 		return (int)n;
-	if ((uint64_t)n < len || !live_bpf_is_note(p) ||
-	    get_le32(p + 4) > len - NOTE_DESC)
+	if ((uint64_t)n < len || !bpf_is_note(p) || get_le32(p + 4) > len - NOTE_DESC)
 		return atw_err_set(err, ATW_E_DAMAGED, "VMCOREINFO at 0x%" PRIx64 " is not whole",
 				   note);
 	l->vmcoreinfo_len = get_le32(p + 4);
@@ -114,7 +112,7 @@ static int live_bpf_read_vmcoreinfo(struct direct *l, struct atw_source *s, uint
 /* ---- opening ---- */
 
 /* They stay: the kernel's own structs are found by them as well. */
-static int live_bpf_read_types(struct direct *l, struct atw_err *err)
+static int bpf_read_types(struct direct *l, struct atw_err *err)
 {
 	int r = host_btf_read(&l->btf, err);
 
@@ -127,11 +125,11 @@ static int live_bpf_read_types(struct direct *l, struct atw_err *err)
 	return r;
 }
 
-static int live_bpf_attach(struct direct *l, struct atw_source *s, struct atw_err *err)
+static int bpf_attach(struct direct *l, struct atw_source *s, struct atw_err *err)
 {
 	uint64_t pgd, note, len;
 	int r = bpf_open(&l->bpf, err) ?:
-		live_bpf_read_types(l, err) ?:
+		bpf_read_types(l, err) ?:
 		live_ram(&l->ram, err) ?:
 		live_note_place(&note, &len, err);
 
@@ -142,8 +140,8 @@ static int live_bpf_attach(struct direct *l, struct atw_source *s, struct atw_er
 				   "VMCOREINFO is said to be at 0x%" PRIx64 ", which is not RAM",
 				   note);
 	l->tasks.bpf = &l->bpf;
-	r = bpf_own_pgd(&l->tasks, &pgd, err) ?: live_bpf_find_base(l, pgd, note, err);
-	return r < 0 ? r : live_bpf_read_vmcoreinfo(l, s, note, len, err);
+	r = bpf_own_pgd(&l->tasks, &pgd, err) ?: bpf_find_base(l, pgd, note, err);
+	return r < 0 ? r : bpf_read_vmcoreinfo(l, s, note, len, err);
 }
 
 static void live_bpf_close(struct atw_source *s)
@@ -181,8 +179,8 @@ struct batch {
 };
 
 /* What the direct map lacks may be the kernel's own; other RAM that is not there is no hole. */
-static ssize_t live_bpf_read_image(struct direct *l, uint64_t pa, void *to, uint32_t len,
-				   struct atw_err *err)
+static ssize_t bpf_read_image(struct direct *l, uint64_t pa, void *to, uint32_t len,
+			      struct atw_err *err)
 {
 	uint64_t va;
 
@@ -194,20 +192,19 @@ static ssize_t live_bpf_read_image(struct direct *l, uint64_t pa, void *to, uint
 }
 
 /* What is in the area is lost by that. */
-static void live_bpf_read_again(struct direct *l, struct batch *b, struct atw_err *err)
+static void bpf_read_again(struct direct *l, struct batch *b, struct atw_err *err)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		ssize_t *got = b->part[i].got, n;
 
 		if (!b->part[i].again || *got < 0)
 			continue;
-		n = live_bpf_read_image(l, b->part[i].pa, b->part[i].to, b->part[i].len,
-					err);
+		n = bpf_read_image(l, b->part[i].pa, b->part[i].to, b->part[i].len, err);
 		*got = n < 0 ? n : *got + n;
 	}
 }
 
-static void live_bpf_run_batch(struct direct *l, struct batch *b, struct atw_err *err)
+static void bpf_run_batch(struct direct *l, struct batch *b, struct atw_err *err)
 {
 	struct bpf_area *a = l->bpf.area;
 	bool again = false;
@@ -232,13 +229,12 @@ static void live_bpf_run_batch(struct direct *l, struct batch *b, struct atw_err
 		}
 	}
 	if (again)
-		live_bpf_read_again(l, b, err);
+		bpf_read_again(l, b, err);
 	b->n = 0;
 }
 
 /* Where the bytes are read to: where they are to go, if that is in the area. */
-static uint32_t live_bpf_place_for(const struct direct *l, const char *to,
-				   uint32_t otherwise)
+static uint32_t bpf_place_for(const struct direct *l, const char *to, uint32_t otherwise)
 {
 	size_t off = (size_t)(to - (const char *)l->bpf.area->data[LIVE_BATCH]);
 
@@ -246,8 +242,8 @@ static uint32_t live_bpf_place_for(const struct direct *l, const char *to,
 	       ? LIVE_BATCH + (uint32_t)(off / LIVE_PIECE) : otherwise;
 }
 
-static void live_bpf_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
-			       struct atw_err *err)
+static void bpf_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
+			  struct atw_err *err)
 {
 	struct direct *l = s->impl;
 	struct batch b = { .n = 0 };
@@ -264,7 +260,7 @@ static void live_bpf_read_many(struct atw_source *s, struct atw_piece *piece, si
 			if (part > len - put)
 				part = len - put;
 			if (b.n == LIVE_BATCH)
-				live_bpf_run_batch(l, &b, err);
+				bpf_run_batch(l, &b, err);
 			b.part[b.n] = (struct part){
 				.to = (char *)p->buf + put, .pa = p->pa.u + put,
 				.len = (uint32_t)part, .got = &p->got,
@@ -273,13 +269,12 @@ static void live_bpf_read_many(struct atw_source *s, struct atw_piece *piece, si
 				.va = l->base + p->pa.u + put,
 				.len = (uint32_t)part,
 				.result = -EFAULT,
-				.place = live_bpf_place_for(l, b.part[b.n].to,
-							    (uint32_t)b.n),
+				.place = bpf_place_for(l, b.part[b.n].to, (uint32_t)b.n),
 			};
 			b.n++;
 		}
 	}
-	live_bpf_run_batch(l, &b, err);
+	bpf_run_batch(l, &b, err);
 }
 
 static ssize_t live_bpf_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
@@ -287,12 +282,12 @@ static ssize_t live_bpf_read(struct atw_source *s, atw_pa pa, void *buf, size_t 
 {
 	struct atw_piece p = { pa, buf, len, 0 };
 
-	live_bpf_read_many(s, &p, 1, err);
+	bpf_read_many(s, &p, 1, err);
 	return p.got;
 }
 
 /* One buffer at a time, for the reader that reads tables ahead. */
-static void *live_bpf_buffer_open(struct atw_source *s, size_t len)
+static void *bpf_buffer_open(struct atw_source *s, size_t len)
 {
 	struct direct *l = s->impl;
 
@@ -301,7 +296,7 @@ static void *live_bpf_buffer_open(struct atw_source *s, size_t len)
 	return l->lent = l->bpf.area->data[LIVE_BATCH];
 }
 
-static bool live_bpf_buffer_close(struct atw_source *s, void *buf)
+static bool bpf_buffer_close(struct atw_source *s, void *buf)
 {
 	struct direct *l = s->impl;
 
@@ -311,14 +306,14 @@ static bool live_bpf_buffer_close(struct atw_source *s, void *buf)
 	return true;
 }
 
-static void live_bpf_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
+static void bpf_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len)
 {
 	struct direct *l = s->impl;
 
 	live_image_add(&l->image, pa.u, va.u, len);
 }
 
-static int live_bpf_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+static int bpf_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	struct direct *l = s->impl;
 
@@ -328,8 +323,8 @@ static int live_bpf_extent(struct atw_source *s, atw_pa pa, struct atw_extent *r
 /* ---- facts ---- */
 
 /* Each call looks the process up anew: it may have ended, or executed another program. */
-static int live_bpf_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
-			  struct atw_err *err)
+static int bpf_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
+		     struct atw_err *err)
 {
 	struct direct *l = s->impl;
 	struct atw_err why = {0};
@@ -341,7 +336,7 @@ static int live_bpf_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 }
 
 /* The task that heads the list of all: symbols name it in few kernels. */
-static int live_bpf_init_fact(struct direct *l, struct atw_blob *ret)
+static int bpf_init_fact(struct direct *l, struct atw_blob *ret)
 {
 	if (!l->init_task && bpf_init_task(&l->tasks, &l->init_task, NULL) < 0)
 		return ATW_E_MISSING;
@@ -349,7 +344,7 @@ static int live_bpf_init_fact(struct direct *l, struct atw_blob *ret)
 	return ATW_OK;
 }
 
-static int live_bpf_percpu_fact(struct direct *l, struct atw_blob *ret)
+static int bpf_percpu_fact(struct direct *l, struct atw_blob *ret)
 {
 	uint32_t pptrs;
 
@@ -363,16 +358,16 @@ static int live_bpf_percpu_fact(struct direct *l, struct atw_blob *ret)
 	return l->cpus ? ATW_OK : ATW_E_MISSING;
 }
 
-static int live_bpf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+static int bpf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	struct direct *l = s->impl;
 
 	if (!strcmp(key, "way"))
 		*ret = (struct atw_blob){ "bpf", 3 };
 	else if (!strcmp(key, "init_task"))
-		return live_bpf_init_fact(l, ret);
+		return bpf_init_fact(l, ret);
 	else if (!strcmp(key, "percpu"))
-		return live_bpf_percpu_fact(l, ret);
+		return bpf_percpu_fact(l, ret);
 	else if (!strcmp(key, "btf"))     /* symbols name its place in few kernels, too */
 		*ret = l->btf.bytes;
 	else if (!strcmp(key, "btf.index"))
@@ -385,7 +380,7 @@ static int live_bpf_fact(struct atw_source *s, const char *key, struct atw_blob 
 	return ATW_OK;
 }
 
-static void live_bpf_describe(struct atw_source *s, char *buf, size_t len)
+static void bpf_describe(struct atw_source *s, char *buf, size_t len)
 {
 	struct direct *l = s->impl;
 
@@ -398,15 +393,15 @@ static const struct atw_source_ops direct_ops = {
 	.help = "the running kernel, through BPF",
 	.close = live_bpf_close,
 	.read = live_bpf_read,
-	.extent = live_bpf_extent,
-	.fact = live_bpf_fact,
-	.describe = live_bpf_describe,
+	.extent = bpf_extent,
+	.fact = bpf_fact,
+	.describe = bpf_describe,
 	.live = true,
-	.read_many = live_bpf_read_many,
-	.buffer_open = live_bpf_buffer_open,
-	.buffer_close = live_bpf_buffer_close,
-	.mapped = live_bpf_mapped,
-	.mm_of = live_bpf_mm_of,
+	.read_many = bpf_read_many,
+	.buffer_open = bpf_buffer_open,
+	.buffer_close = bpf_buffer_close,
+	.mapped = bpf_mapped,
+	.mm_of = bpf_mm_of,
 };
 
 int live_bpf_open(struct atw_source *s, struct atw_err *err)
@@ -420,7 +415,7 @@ int live_bpf_open(struct atw_source *s, struct atw_err *err)
 	host_info_init(&l->host);
 	s->impl = l;
 	s->ops = &direct_ops;
-	r = live_bpf_attach(l, s, err);
+	r = bpf_attach(l, s, err);
 	if (r < 0) {
 		live_bpf_close(s);
 		s->ops = ops;

@@ -13,8 +13,7 @@
 /* ---- runs ---- */
 
 /* Bytes that its entry maps. */
-static uint64_t capture_runs_slot_of(const struct capture_pages *c,
-				     const struct capture_run *run)
+static uint64_t runs_slot_of(const struct capture_pages *c, const struct capture_run *run)
 {
 	uint64_t log = run->order + c->cur.p->page_shift;
 
@@ -22,7 +21,7 @@ static uint64_t capture_runs_slot_of(const struct capture_pages *c,
 	       (uint64_t)1 << log : c->m->page;
 }
 
-static void capture_runs_use_pages(struct capture_pages *c, uint64_t n)
+static void runs_use_pages(struct capture_pages *c, uint64_t n)
 {
 	struct capture_run *run = &c->run;
 
@@ -34,7 +33,7 @@ static void capture_runs_use_pages(struct capture_pages *c, uint64_t n)
 	run->swap.b += n;
 }
 
-static int capture_runs_give(struct capture_pages *c, const struct page_run **ret)
+static int runs_give(struct capture_pages *c, const struct page_run **ret)
 {
 	struct page_run *g = &c->given;
 	uint64_t end = g->va + g->size;
@@ -45,9 +44,8 @@ static int capture_runs_give(struct capture_pages *c, const struct page_run **re
 	return ATW_OK;
 }
 
-static int capture_runs_give_nothing(struct capture_pages *c,
-				     const struct page_run **ret, bool known,
-				     uint64_t last)
+static int runs_give_nothing(struct capture_pages *c, const struct page_run **ret,
+			     bool known, uint64_t last)
 {
 	bool hidden = !known && c->at >= c->hidden_from;
 
@@ -56,11 +54,11 @@ static int capture_runs_give_nothing(struct capture_pages *c,
 		.state = known || hidden ? PAGE_ABSENT : PAGE_LOST,
 		.have = hidden ? RUN_STATE_HIDDEN : 0,
 	};
-	return capture_runs_give(c, ret);
+	return runs_give(c, ret);
 }
 
 /* Reported once a listing. */
-static void capture_runs_leave_out(struct capture_pages *c)
+static void runs_leave_out(struct capture_pages *c)
 {
 	struct atw_err why = { 0 };
 
@@ -72,12 +70,12 @@ static void capture_runs_leave_out(struct capture_pages *c)
 	provider_cannot(c->cur.p, "pages", &why);
 }
 
-static void capture_runs_add_part(struct capture_pages *c, uint64_t pages)
+static void runs_add_part(struct capture_pages *c, uint64_t pages)
 {
 	const struct capture_run *run = &c->run;
 
 	if (c->nparts == CAPTURE_PARTS) {
-		capture_runs_leave_out(c);
+		runs_leave_out(c);
 		return;
 	}
 	c->part[c->nparts++] = (struct capture_part){
@@ -87,8 +85,8 @@ static void capture_runs_add_part(struct capture_pages *c, uint64_t pages)
 	};
 }
 
-static uint8_t capture_runs_rights_of(const struct capture_pages *c,
-				      const struct capture_run *run)
+static uint8_t runs_rights_of(const struct capture_pages *c,
+			      const struct capture_run *run)
 {
 	/* Writable, if not known, is as the area is; and then so is all else. */
 	if (!(c->m->c->bits & CAPTURE_WRITE) && c->area.rights_known)
@@ -98,8 +96,8 @@ static uint8_t capture_runs_rights_of(const struct capture_pages *c,
 }
 
 /* As in pagemap_runs.c; or accessed and dirty. */
-static uint64_t capture_runs_flags_of(const struct capture_pages *c,
-				      const struct capture_run *run)
+static uint64_t runs_flags_of(const struct capture_pages *c,
+			      const struct capture_run *run)
 {
 	if (!c->m->table)
 		return marks_of_word((uint64_t)run->map << 55);
@@ -107,8 +105,7 @@ static uint64_t capture_runs_flags_of(const struct capture_pages *c,
 }
 
 /* All but addresses, of what is present. */
-static void capture_runs_describe(struct capture_pages *c,
-				  const struct capture_run *run)
+static void runs_describe(struct capture_pages *c, const struct capture_run *run)
 {
 	struct page_run *g = &c->given;
 	/* The paper has no such pages; it may have some that user mode may not see. */
@@ -122,29 +119,29 @@ static void capture_runs_describe(struct capture_pages *c,
 			(c->m->table || run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0u) |
 			(special ? RUN_SPECIAL : 0u),
 		.special = special,
-		.rights = user ? capture_runs_rights_of(c, run) : 0,
-		.flags = capture_runs_flags_of(c, run),
+		.rights = user ? runs_rights_of(c, run) : 0,
+		.flags = runs_flags_of(c, run),
 	};
 	c->nparts = c->now = 0;
 	c->before = 0;
 }
 
 /* So many at once that nothing can be said of each. */
-static int capture_runs_give_whole(struct capture_pages *c,
-				   const struct page_run **ret, uint64_t slot, uint64_t n)
+static int runs_give_whole(struct capture_pages *c,
+			   const struct page_run **ret, uint64_t slot, uint64_t n)
 {
 	struct page_run *g = &c->given;
 
 	g->slot = slot;
 	g->count = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 	g->size = n * slot;
-	capture_runs_use_pages(c, n * (slot / c->m->page));
-	return capture_runs_give(c, ret);
+	runs_use_pages(c, n * (slot / c->m->page));
+	return runs_give(c, ret);
 }
 
 /* Is anything asked of its frames? `bytes` of them, if they are not all the same. */
-static bool capture_runs_is_wanted(const struct capture_pages *c,
-				   const struct capture_run *run, uint64_t bytes)
+static bool runs_is_wanted(const struct capture_pages *c,
+			   const struct capture_run *run, uint64_t bytes)
 {
 	uint64_t pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 
@@ -153,30 +150,30 @@ static bool capture_runs_is_wanted(const struct capture_pages *c,
 }
 
 /* Small pages; or large ones, of all of which the same is known. */
-static int capture_runs_give_pages(struct capture_pages *c,
-				   const struct page_run **ret, uint64_t slot)
+static int runs_give_pages(struct capture_pages *c,
+			   const struct page_run **ret, uint64_t slot)
 {
 	struct page_run *g = &c->given;
 	struct capture_run *run = &c->run;
 	uint64_t each = slot / c->m->page, n = run->pages / each;
 	uint64_t pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
 
-	capture_runs_describe(c, run);
+	runs_describe(c, run);
 	if (c->m->c->unsized && slot == c->m->page)
 		g->have |= RUN_SIZE_HIDDEN;
 	if (c->cur.q.areas_only)
-		return capture_runs_give_whole(c, ret, slot, n);
-	if (!capture_runs_is_wanted(c, run, n * slot)) {
+		return runs_give_whole(c, ret, slot, n);
+	if (!runs_is_wanted(c, run, n * slot)) {
 		g->have |= RUN_ELSEWHERE;
-		return capture_runs_give_whole(c, ret, slot, n);
+		return runs_give_whole(c, ret, slot, n);
 	}
 	if (c->cur.q.whole) {
 		n = n < UINT32_MAX ? n : UINT32_MAX;
 		c->pa[0] = pa;
 		g->pa = run->noframe ? NULL : c->pa;
 		g->have |= RUN_WHOLE;
-		capture_runs_add_part(c, n * each);
-		return capture_runs_give_whole(c, ret, slot, n);
+		runs_add_part(c, n * each);
+		return runs_give_whole(c, ret, slot, n);
 	}
 	n = n < CAPTURE_SLOTS ? n : CAPTURE_SLOTS;
 	/* The word is that of the first page. */
@@ -191,14 +188,14 @@ static int capture_runs_give_pages(struct capture_pages *c,
 	for (uint64_t i = 0; i < n; i++)
 		c->pa[i] = run->same ? pa : pa + i * slot;
 	g->pa = run->noframe ? NULL : c->pa;
-	capture_runs_add_part(c, n * each);
-	capture_runs_use_pages(c, n * each);
-	return capture_runs_give(c, ret);
+	runs_add_part(c, n * each);
+	runs_use_pages(c, n * each);
+	return runs_give(c, ret);
 }
 
 /* Is it more of the same large page, `first` with `done` pages of it? */
-static bool capture_runs_goes_on(const struct capture_pages *c,
-				 const struct capture_run *first, uint64_t done)
+static bool runs_goes_on(const struct capture_pages *c,
+			 const struct capture_run *first, uint64_t done)
 {
 	const struct capture_run *run = &c->run;
 	uint64_t ahead = first->noframe || first->same ? 0 : done * c->m->page;
@@ -211,24 +208,23 @@ static bool capture_runs_goes_on(const struct capture_pages *c,
 }
 
 /* One large page, part by part; what lacks some of it is as large as what is there. */
-static int capture_runs_give_large(struct capture_pages *c,
-				   const struct page_run **ret, uint64_t slot,
-				   struct atw_err *err)
+static int runs_give_large(struct capture_pages *c, const struct page_run **ret,
+			   uint64_t slot, struct atw_err *err)
 {
 	const struct capture_run first = c->run;
 	struct page_run *g = &c->given;
 	uint64_t all = (slot - (first.va & (slot - 1))) / c->m->page, done = 0;
 	int r = ATW_OK;
 
-	capture_runs_describe(c, &first);
+	runs_describe(c, &first);
 	do {
 		uint64_t left = all - done, n = c->run.pages < left ? c->run.pages : left;
 
-		capture_runs_add_part(c, n);
-		capture_runs_use_pages(c, n);
+		runs_add_part(c, n);
+		runs_use_pages(c, n);
 		done += n;
 		r = capture_fill(c, err);
-	} while (r == ATW_OK && done < all && capture_runs_goes_on(c, &first, done));
+	} while (r == ATW_OK && done < all && runs_goes_on(c, &first, done));
 	if (r != ATW_OK)
 		return r;
 	g->count = 1;
@@ -239,12 +235,11 @@ static int capture_runs_give_large(struct capture_pages *c,
 		c->word = first.raw;
 		g->word = &c->word;
 	}
-	return capture_runs_give(c, ret);
+	return runs_give(c, ret);
 }
 
 /* What is not present: on swap, or what its state says. */
-static int capture_runs_give_other(struct capture_pages *c,
-				   const struct page_run **ret)
+static int runs_give_other(struct capture_pages *c, const struct page_run **ret)
 {
 	static const uint8_t states[CAPTURE_STATES] = {
 		[CAPTURE_PLAIN] = PAGE_SWAP, [CAPTURE_GUARD] = PAGE_GUARD,
@@ -261,7 +256,7 @@ static int capture_runs_give_other(struct capture_pages *c,
 		.slot = c->m->page,
 		.state = states[run->state],
 		.have = run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0,
-		.flags = capture_runs_flags_of(c, run),
+		.flags = runs_flags_of(c, run),
 	};
 	if (run->has & CAPTURE_M_SWAP && run->swap.a <= UINT8_MAX) {
 		g->have |= RUN_SWAP;
@@ -274,7 +269,7 @@ static int capture_runs_give_other(struct capture_pages *c,
 	if (c->m->table)
 		g->have &= ~(uint32_t)RUN_FLAGS;
 	if (c->cur.q.areas_only || c->cur.q.whole)
-		return capture_runs_give_whole(c, ret, c->m->page, run->pages);
+		return runs_give_whole(c, ret, c->m->page, run->pages);
 	/* Each is in a place of its own; those of guards are none. */
 	n = g->state == PAGE_GUARD ? run->pages < UINT32_MAX ? run->pages : UINT32_MAX : 1;
 	if (run->has & CAPTURE_M_RAW && c->fresh && n == 1) {
@@ -283,35 +278,35 @@ static int capture_runs_give_other(struct capture_pages *c,
 	}
 	g->count = (uint32_t)n;
 	g->size = n * c->m->page;
-	capture_runs_use_pages(c, n);
-	return capture_runs_give(c, ret);
+	runs_use_pages(c, n);
+	return runs_give(c, ret);
 }
 
-static int capture_runs_give_run(struct capture_pages *c, const struct page_run **ret,
-				 struct atw_err *err)
+static int runs_give_run(struct capture_pages *c, const struct page_run **ret,
+			 struct atw_err *err)
 {
-	uint64_t slot = capture_runs_slot_of(c, &c->run);
+	uint64_t slot = runs_slot_of(c, &c->run);
 
 	if (!capture_is_present(&c->run))
-		return capture_runs_give_other(c, ret);
+		return runs_give_other(c, ret);
 	if (slot > c->m->page && ((c->run.va & (slot - 1)) || c->run.pages < slot / c->m->page))
-		return capture_runs_give_large(c, ret, slot, err);
-	return capture_runs_give_pages(c, ret, slot);
+		return runs_give_large(c, ret, slot, err);
+	return runs_give_pages(c, ret, slot);
 }
 
 /* What ends before what is to be listed; a large page is one from its beginning. */
-static int capture_runs_skip(struct capture_pages *c, struct atw_err *err)
+static int runs_skip(struct capture_pages *c, struct atw_err *err)
 {
 	int r = capture_fill(c, err);
 
 	while (r == ATW_OK && c->have && c->run.va < c->at) {
-		uint64_t slot = capture_runs_slot_of(c, &c->run);
+		uint64_t slot = runs_slot_of(c, &c->run);
 		uint64_t upto = c->at & ~(slot - 1), n;
 
 		if (c->run.va >= upto)
 			break;
 		n = (upto - c->run.va) / c->m->page;
-		capture_runs_use_pages(c, n < c->run.pages ? n : c->run.pages);
+		runs_use_pages(c, n < c->run.pages ? n : c->run.pages);
 		r = capture_fill(c, err);
 	}
 	return r;
@@ -326,18 +321,18 @@ int capture_pages_next(struct page_cursor *cur, const struct page_run **ret,
 
 	if (c->ended)
 		return ATW_END;
-	r = capture_runs_skip(c, err);
+	r = runs_skip(c, err);
 	if (r != ATW_OK)
 		return r;
 	if (c->have && c->run.va <= c->at)
-		return capture_runs_give_run(c, ret, err);
+		return runs_give_run(c, ret, err);
 	before = c->have && c->run.va - 1 < c->last ? c->run.va - 1 : c->last;
 	capture_drop_holes(c, c->at);
 	if (!c->nholes || c->hole[0].first > before)
-		return capture_runs_give_nothing(c, ret, true, before);
+		return runs_give_nothing(c, ret, true, before);
 	if (c->hole[0].first > c->at)
-		return capture_runs_give_nothing(c, ret, true, c->hole[0].first - 1);
-	return capture_runs_give_nothing(
+		return runs_give_nothing(c, ret, true, c->hole[0].first - 1);
+	return runs_give_nothing(
 		c, ret, false, c->hole[0].last < before ? c->hole[0].last : before);
 }
 
@@ -363,8 +358,7 @@ void capture_pages_close(struct page_cursor *cur)
 /* ---- frames ---- */
 
 /* The part that a page of the run is in; they are asked for in order, mostly. */
-static const struct capture_part *capture_runs_part_at(struct capture_pages *c,
-						       uint64_t page)
+static const struct capture_part *runs_part_at(struct capture_pages *c, uint64_t page)
 {
 	if (page < c->before)
 		c->now = c->before = 0;
@@ -373,8 +367,7 @@ static const struct capture_part *capture_runs_part_at(struct capture_pages *c,
 	return c->now < c->nparts ? &c->part[c->now] : NULL;
 }
 
-static void capture_runs_find_node(const struct captured *c, uint64_t pa,
-				   struct frame_facts *ret)
+static void runs_find_node(const struct captured *c, uint64_t pa, struct frame_facts *ret)
 {
 	size_t lo = SORTED_BELOW(c->ram, c->nram, last, pa);
 
@@ -390,7 +383,7 @@ int capture_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
 {
 	struct capture_pages *c = capture_pages_of(cur);
 	uint64_t page = (i * r->slot + off) >> cur->p->page_shift, behind;
-	const struct capture_part *part = capture_runs_part_at(c, page);
+	const struct capture_part *part = runs_part_at(c, page);
 
 	ret->have = 0;
 	ret->alike = 0;
@@ -419,6 +412,6 @@ int capture_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
 		ret->have |= FACT_ORDER;
 		ret->page.order = part->folio;
 	}
-	capture_runs_find_node(c->m->c, r->pa[i] + off, ret);
+	runs_find_node(c->m->c, r->pa[i] + off, ret);
 	return ATW_OK;
 }

@@ -42,7 +42,7 @@ struct look_looker {
 /* ---- runs ---- */
 
 /* false: no memory. */
-static bool look_looker_end_run(struct look_looker *k)
+static bool look_end_run(struct look_looker *k)
 {
 	const uint64_t most = (uint64_t)1 << LOOK_MORE_BITS;
 	struct look *l = k->l;
@@ -63,14 +63,14 @@ static bool look_looker_end_run(struct look_looker *k)
 	return true;
 }
 
-static inline bool look_looker_add(struct look_looker *k, uint64_t pfn, unsigned class)
+static inline bool look_add(struct look_looker *k, uint64_t pfn, unsigned class)
 {
 	if (class == k->class && k->times &&
 	    pfn == k->pfn + (k->times << (class < LOOK_SPAN ? class : 0))) {
 		k->times++;
 		return true;
 	}
-	if (!look_looker_end_run(k))
+	if (!look_end_run(k))
 		return false;
 	if (pfn >> LOOK_PFN_BITS) {
 		k->now.odd = true;
@@ -82,7 +82,7 @@ static inline bool look_looker_add(struct look_looker *k, uint64_t pfn, unsigned
 	return true;
 }
 
-static bool look_looker_count(struct look_looker *k)
+static bool look_count(struct look_looker *k)
 {
 	const struct look *l = k->l;
 
@@ -112,7 +112,7 @@ static bool look_looker_count(struct look_looker *k)
 }
 
 /* What was listed: a space has it alone, or in a run, as far as is known by now. */
-static bool look_looker_settle(struct look_looker *k)
+static bool look_settle(struct look_looker *k)
 {
 	struct soles *s = &k->l->soles;
 	uint64_t alone = 0;
@@ -126,12 +126,12 @@ static bool look_looker_settle(struct look_looker *k)
 		if (soles_take(s, pfn, k->space))
 			alone++;
 		else
-			good = soles_add(s, k->counts, pfn) && look_looker_add(k, pfn, 0);
+			good = soles_add(s, k->counts, pfn) && look_add(k, pfn, 0);
 	}
 	if (s->frames)
 		s->pages[k->space] += alone;
 	k->listed = 0;
-	return good && look_looker_end_run(k);
+	return good && look_end_run(k);
 }
 
 /* ---- entries ---- */
@@ -147,7 +147,7 @@ static unsigned look_looker_class(const struct look_looker *k, unsigned level,
 }
 
 /* One that the CPU ignores. */
-static bool look_looker_soft(struct look_looker *k, unsigned level, uint64_t word)
+static bool look_soft(struct look_looker *k, unsigned level, uint64_t word)
 {
 	struct atw_soft_word w = atw_soft_decode(k->o->soft, k->pg, level, word);
 
@@ -158,21 +158,20 @@ static bool look_looker_soft(struct look_looker *k, unsigned level, uint64_t wor
 		      w.what == ATW_SOFT_DEVICE;
 	if (w.what == ATW_SOFT_SWAP)
 		k->now.swapped += (uint64_t)1 << (k->pg->level[level].shift - k->pg->page_shift);
-	return w.what != ATW_SOFT_PROTNONE ||
-	       look_looker_add(k, w.pa.u >> k->pg->page_shift,
-			       look_looker_class(k, level, word));
+	return w.what != ATW_SOFT_PROTNONE || look_add(k, w.pa.u >> k->pg->page_shift,
+						       look_looker_class(k, level, word));
 }
 
-static bool look_looker_word(struct look_looker *k, const struct mmu_space *sp,
-			     unsigned level, uint64_t va, uint64_t word)
+static bool look_word(struct look_looker *k, const struct mmu_space *sp,
+		      unsigned level, uint64_t va, uint64_t word)
 {
 	switch (entry_kind(k->pg, level, word)) {
 	case ATW_LEAF:
-		return look_looker_add(
+		return look_add(
 			k, space_leaf_pa(sp, level, word, va).u >> k->pg->page_shift,
 			look_looker_class(k, level, word));
 	case ATW_ABSENT:
-		return look_looker_soft(k, level, word);
+		return look_soft(k, level, word);
 	case ATW_BAD:
 		k->now.odd = true;
 		return true;
@@ -181,13 +180,13 @@ static bool look_looker_word(struct look_looker *k, const struct mmu_space *sp,
 	}
 }
 
-static int look_looker_no_memory(struct atw_err *err)
+static int look_no_memory(struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_LIMIT, "out of memory");
 }
 
 /* Is there room to list all frames of a table? */
-static bool look_looker_lists(struct look_looker *k, const struct sweep_seen *s)
+static bool look_lists(struct look_looker *k, const struct sweep_seen *s)
 {
 	return !s->level && k->small.mask && k->listed < LIST_MOST &&
 	       array_reserve((void **)&k->list, &k->list_cap, k->listed + s->n + STRIDE,
@@ -204,13 +203,13 @@ static uint32_t look_looker_list(struct look_looker *k, const char *words, uint3
 }
 
 /* A table of a space. */
-static int look_looker_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
+static int look_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
 {
 	struct look_looker *k = arg;
 	const struct mmu_space *sp = k->sp[s->space];
 	unsigned ws = k->pg->word_size, shift = k->pg->level[s->level].shift;
 	const char *words = s->words;
-	bool good = true, lists = look_looker_lists(k, s);
+	bool good = true, lists = look_lists(k, s);
 
 	for (uint32_t i = 0; i < s->n && good; i++) {
 		uint64_t word;
@@ -232,7 +231,7 @@ static int look_looker_table(void *arg, const struct sweep_seen *s, struct atw_e
 			uint64_t next = word + k->step, pfn;
 
 			pfn = sure_address(&k->leaf, word) >> k->pg->page_shift;
-			good = look_looker_add(k, pfn, look_looker_class(k, 0, word));
+			good = look_add(k, pfn, look_looker_class(k, 0, word));
 			/* The run goes on as long as nothing but the frame changes. */
 			while (k->step && i + 1 < s->n && load_word(words, ws, i + 1) == next &&
 			       sure_address(&k->leaf, next) >> k->pg->page_shift == ++pfn) {
@@ -241,15 +240,15 @@ static int look_looker_table(void *arg, const struct sweep_seen *s, struct atw_e
 				i++;
 			}
 		} else
-			good = look_looker_word(k, sp, s->level,
-						s->va + ((uint64_t)i << shift), word);
+			good = look_word(k, sp, s->level,
+					 s->va + ((uint64_t)i << shift), word);
 	}
-	return good ? ATW_OK : look_looker_no_memory(err);
+	return good ? ATW_OK : look_no_memory(err);
 }
 
 /* ---- spaces ---- */
 
-static void look_looker_begin(struct look_looker *k)
+static void look_begin(struct look_looker *k)
 {
 	k->now = (struct look_space){ .first = k->l->n };
 	k->times = 0;
@@ -257,8 +256,8 @@ static void look_looker_begin(struct look_looker *k)
 }
 
 /* Walk a space with tables that changed during the sweep, or with none to sweep. */
-static int look_looker_walk(struct look_looker *k, const struct mmu_space *sp,
-			    struct atw_err *err)
+static int look_walk(struct look_looker *k, const struct mmu_space *sp,
+		     struct atw_err *err)
 {
 	const struct mmu_walk_opts wo = {
 		.last = ATW_VA(UINT64_MAX >> 1), .flags = MMU_WALK_SOFT,
@@ -277,22 +276,22 @@ static int look_looker_walk(struct look_looker *k, const struct mmu_space *sp,
 		}
 		for (uint32_t i = 0; i < s->count && good; i++)
 			good = s->kind == ATW_LEAF
-				       ? look_looker_add(k,
-							 mmu_seen_pa(sp, s, i).u >>
+				       ? look_add(k,
+						  mmu_seen_pa(sp, s, i).u >>
 								 k->pg->page_shift,
 							 look_looker_class(
 								 k, s->level,
 								 mmu_seen_word(sp, s, i)))
-				       : look_looker_word(k, sp, s->level, s->va.u,
-							  mmu_seen_word(sp, s, i));
+				       : look_word(k, sp, s->level, s->va.u,
+						   mmu_seen_word(sp, s, i));
 	}
 	mmu_walk_close(w);
 	k->now.ended = r < 0 && !mmu_space_lives(sp);
 	k->now.odd |= r < 0 && !k->now.ended;
-	return good ? ATW_OK : look_looker_no_memory(err);
+	return good ? ATW_OK : look_no_memory(err);
 }
 
-static int look_looker_done(void *arg, size_t space, bool moved, struct atw_err *err)
+static int look_done(void *arg, size_t space, bool moved, struct atw_err *err)
 {
 	struct look_looker *k = arg;
 	struct look *l = k->l;
@@ -301,19 +300,18 @@ static int look_looker_done(void *arg, size_t space, bool moved, struct atw_err 
 	k->space = k->index[space];
 	if (moved) {
 		l->n = k->now.first;
-		look_looker_begin(k);
-		r = look_looker_walk(k, k->sp[space], err);
+		look_begin(k);
+		r = look_walk(k, k->sp[space], err);
 	}
-	if (r == ATW_OK &&
-	    (!look_looker_end_run(k) || !look_looker_count(k) || !look_looker_settle(k)))
-		r = look_looker_no_memory(err);
+	if (r == ATW_OK && (!look_end_run(k) || !look_count(k) || !look_settle(k)))
+		r = look_no_memory(err);
 	if (l->n > k->o->most)
 		l->keep = false;
 	if (!l->keep)
 		l->n = k->now.first = 0;
 	k->now.n = l->n - k->now.first;
 	l->space[k->index[space]] = k->now;
-	look_looker_begin(k);
+	look_begin(k);
 	if (k->o->progress)
 		k->o->progress(k->o->arg, ++k->done, k->n);
 	return r;
@@ -323,7 +321,7 @@ static int look_looker_done(void *arg, size_t space, bool moved, struct atw_err 
  * Entries that look_looker_list() takes: surely leaves, none of them special or one of
  * several that are one translation.
  */
-static void look_looker_find_small(struct look_looker *k)
+static void look_find_small(struct look_looker *k)
 {
 	struct sure s = k->leaf;
 	unsigned left = s.piece[0].left;
@@ -354,7 +352,7 @@ static void look_looker_find_small(struct look_looker *k)
 	k->list_fn = look_list_best();
 }
 
-static void look_looker_init(struct look_looker *k)
+static void look_init(struct look_looker *k)
 {
 	k->pg = &k->sp[0]->paging;
 	if (!sure_find(k->pg, 0, ATW_LEAF, &k->leaf))
@@ -365,14 +363,14 @@ static void look_looker_init(struct look_looker *k)
 	for (const struct atw_span_rule *r = k->pg->spans; r && r->shift; r++)
 		k->spans |= r->levels & ATW_L(0);
 	if (k->o->soles && soles_init(&k->l->soles, k->o->soles, k->o->n))
-		look_looker_find_small(k);
+		look_find_small(k);
 }
 
 int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *counts,
 		   struct atw_err *err)
 {
 	struct look_looker k = {.l = l, .o = o, .counts = counts};
-	const struct sweep_to to = {look_looker_table, look_looker_done, &k};
+	const struct sweep_to to = {look_table, look_done, &k};
 	int r = ATW_OK;
 
 	look_deinit(l);
@@ -391,12 +389,12 @@ int look_at_spaces(struct look *l, const struct look_opts *o, struct counts *cou
 		k.index[k.n++] = i;
 	}
 	if (r == ATW_OK && k.n) {
-		look_looker_init(&k);
-		look_looker_begin(&k);
+		look_init(&k);
+		look_begin(&k);
 		r = sweep_spaces(k.sp, k.n, &to, err);
 	}
 	if (r == ATW_OK && !soles_sort(&l->soles, counts))
-		r = look_looker_no_memory(err);
+		r = look_no_memory(err);
 	free(k.list);
 	free(k.sp);
 	free(k.index);

@@ -20,7 +20,7 @@ enum { DENSE_MOST = 1 << 30 };
 /* ---- one look ---- */
 
 /* Behind the last frame of RAM. */
-static uint64_t memory_sums_frames_end(struct walk_provider *w)
+static uint64_t sums_frames_end(struct walk_provider *w)
 {
 	struct atw_source *mem = atw_kernel_space(w->o.kernel)->mem;
 	uint64_t at = 0, end = 0;
@@ -37,20 +37,19 @@ static uint64_t memory_sums_frames_end(struct walk_provider *w)
 }
 
 /* By the release alone: the kernel's symbols need not be read for it. */
-static struct atw_soft_abi memory_sums_soft(const struct walk_provider *w)
+static struct atw_soft_abi sums_soft(const struct walk_provider *w)
 {
 	return atw_soft_abi_for(&atw_kernel_space(w->o.kernel)->paging,
 				atw_kernel_release(w->o.kernel));
 }
 
 /* `sums`: frames that a space has alone need not be known one by one. */
-static int memory_sums_look(struct walk_provider *w, bool sums, struct atw_err *err)
+static int sums_look(struct walk_provider *w, bool sums, struct atw_err *err)
 {
 	struct provider *p = &w->p;
 	_auto_free const struct mmu_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
-	const struct atw_soft_abi soft = memory_sums_soft(w);
-	const uint64_t end = memory_sums_frames_end(w),
-		       dense = end <= DENSE_MOST ? end : 0;
+	const struct atw_soft_abi soft = sums_soft(w);
+	const uint64_t end = sums_frames_end(w), dense = end <= DENSE_MOST ? end : 0;
 	const struct look_opts o = {
 		.space = sp, .n = p->ntasks, .most = KEPT_MOST, .soles = sums ? dense : 0,
 		.soft = &soft, .sure = w->o.soft, .sure_arg = w->o.soft_arg,
@@ -77,7 +76,7 @@ static int memory_sums_look(struct walk_provider *w, bool sums, struct atw_err *
 int walk_count_live(struct walk_provider *w, struct atw_err *err)
 {
 	/* Later listings use the runs for read-ahead. */
-	return memory_sums_look(w, false, err);
+	return sums_look(w, false, err);
 }
 
 /* ---- pages by a key ---- */
@@ -101,18 +100,18 @@ struct alone {
 	struct page_origin origin[ALONE_MANY];
 };
 
-static uint64_t memory_sums_alone_key(uint64_t space, uint64_t kind)
+static uint64_t sums_alone_key(uint64_t space, uint64_t kind)
 {
 	return (space + 1) << 16 | kind;
 }
 
-static bool memory_sums_asks_class(const struct walk_provider *w, unsigned class)
+static bool sums_asks_class(const struct walk_provider *w, unsigned class)
 {
 	return class != LOOK_SPECIAL && (w->kinds_wanted || class);
 }
 
 /* Are struct pages of small frames of that space read? */
-static bool memory_sums_wants(const struct walk_provider *w, size_t space)
+static bool sums_wants(const struct walk_provider *w, size_t space)
 {
 	const struct look_space *sp = &w->look.space[space];
 
@@ -120,16 +119,16 @@ static bool memory_sums_wants(const struct walk_provider *w, size_t space)
 	       !sp->ended;
 }
 
-static bool memory_sums_asks(const struct walk_provider *w, look_run run)
+static bool sums_asks(const struct walk_provider *w, look_run run)
 {
-	return memory_sums_asks_class(w, look_class(run));
+	return sums_asks_class(w, look_class(run));
 }
 
-static int memory_sums_query(struct walk_provider *w, look_run run, struct atw_err *err)
+static int sums_query(struct walk_provider *w, look_run run, struct atw_err *err)
 {
 	uint64_t pfn = look_pfn(run), step = (uint64_t)1 << look_order(run);
 
-	/* memory_sums_kinds_small() has them all. */
+	/* sums_kinds_small() has them all. */
 	if (!look_class(run) && !w->sums.only && soles_have(&w->look.soles, pfn, look_times(run)))
 		return ATW_OK;
 	for (uint32_t t = 0; t < look_times(run); t++, pfn += step) {
@@ -143,24 +142,24 @@ static int memory_sums_query(struct walk_provider *w, look_run run, struct atw_e
 }
 
 /* One that a space has alone is added up at once; of the others it is kept. */
-static bool memory_sums_add_kind(struct walk_provider *w, const struct alone *a, size_t i,
-				 size_t n, uint16_t kind)
+static bool sums_add_kind(struct walk_provider *w, const struct alone *a, size_t i,
+			  size_t n, uint16_t kind)
 {
 	return a->space[i] < SOLES_COUNT
 		       ? sums_add(&w->sums.alone,
-				  memory_sums_alone_key(a->space[i] - 1u, kind), n)
+				  sums_alone_key(a->space[i] - 1u, kind), n)
 		       : kinds_put(&w->kinds, a->pfn[i], n, kind);
 }
 
-/* Can memory_sums_add_kind() take both at once, and all that lie between them? */
-static bool memory_sums_is_alike(const struct alone *a, size_t i, size_t k)
+/* Can sums_add_kind() take both at once, and all that lie between them? */
+static bool sums_is_alike(const struct alone *a, size_t i, size_t k)
 {
 	return a->space[i] == a->space[k] && page_origin_same(&a->origin[i], &a->origin[k]) &&
 	       (a->space[i] < SOLES_COUNT || a->pfn[k] - a->pfn[i] == k - i);
 }
 
 /* What frames are that were met as small pages only, in their order. */
-static int memory_sums_kinds_small(struct walk_provider *w, struct atw_err *err)
+static int sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 {
 	_auto_free struct alone *a = malloc(sizeof(*a));
 	struct page_sums *alone = &w->sums.alone;
@@ -181,9 +180,9 @@ static int memory_sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 			if (!i || !page_origin_same(&a->origin[i], &a->origin[i - 1]))
 				kind = kinds_number(&w->kinds, &a->origin[i]);
 			for (same = 1;
-			     i + same < n && memory_sums_is_alike(a, i, i + same); same++)
+			     i + same < n && sums_is_alike(a, i, i + same); same++)
 				;
-			if (!kind || !memory_sums_add_kind(w, a, i, same, kind))
+			if (!kind || !sums_add_kind(w, a, i, same, kind))
 				r = ATW_E_NOMEM;
 		}
 	}
@@ -191,16 +190,16 @@ static int memory_sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 }
 
 /* Of one space. */
-static int memory_sums_query_space(struct walk_provider *w, size_t space, struct atw_err *err)
+static int sums_query_space(struct walk_provider *w, size_t space, struct atw_err *err)
 {
 	const struct look_space *sp = &w->look.space[space];
 	const struct soles *s = &w->look.soles;
 	int r = ATW_OK;
 
-	w->kinds_wanted = memory_sums_wants(w, space);
+	w->kinds_wanted = sums_wants(w, space);
 	for (size_t i = sp->first; i < sp->first + sp->n && r == ATW_OK; i++)
-		if (memory_sums_asks(w, w->look.run[i]))
-			r = memory_sums_query(w, w->look.run[i], err);
+		if (sums_asks(w, w->look.run[i]))
+			r = sums_query(w, w->look.run[i], err);
 	if (!w->kinds_wanted || !s->frames)
 		return r;
 	for (size_t i = s->first[space]; i < s->first[space + 1] && r == ATW_OK; i++)
@@ -210,14 +209,14 @@ static int memory_sums_query_space(struct walk_provider *w, size_t space, struct
 	return r;
 }
 
-/* Of large pages, and of all pages of the spaces that memory_sums_wants(). */
-static int memory_sums_kinds(struct walk_provider *w, struct atw_err *err)
+/* Of large pages, and of all pages of the spaces that sums_wants(). */
+static int sums_kinds(struct walk_provider *w, struct atw_err *err)
 {
 	bool any = false, small = false;
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < w->look.nspaces; i++) {
-		bool wants = memory_sums_wants(w, i);
+		bool wants = sums_wants(w, i);
 
 		small |= wants;
 		if (w->sums.only)
@@ -225,23 +224,23 @@ static int memory_sums_kinds(struct walk_provider *w, struct atw_err *err)
 	}
 	w->kinds_wanted = small;
 	for (unsigned i = 0; i < 64; i++)
-		any |= w->look.classes >> i & 1 && memory_sums_asks_class(w, i);
+		any |= w->look.classes >> i & 1 && sums_asks_class(w, i);
 	any |= small && w->look.soles.frames;
 	if (any && !w->memmap)
 		r = atw_memmap_open(w->o.kernel, &w->memmap, err);
 	for (size_t i = 0; i < w->look.nspaces && r == ATW_OK && any; i++)
 		if (!w->look.space[i].shared)
-			r = memory_sums_query_space(w, i, err);
+			r = sums_query_space(w, i, err);
 	if (r == ATW_OK && any)
 		r = kinds_read(&w->kinds, w->memmap, err);
-	return r == ATW_OK && small ? memory_sums_kinds_small(w, err) : r;
+	return r == ATW_OK && small ? sums_kinds_small(w, err) : r;
 }
 
 /*
  * Will any space be listed page by page? The listing needs the mapcount of each of its
  * pages, including mappings by other spaces.
  */
-static bool memory_sums_will_list(const struct walk_provider *w)
+static bool sums_will_list(const struct walk_provider *w)
 {
 	bool odd = !w->look.keep;
 
@@ -253,25 +252,24 @@ static bool memory_sums_will_list(const struct walk_provider *w)
 int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
-	const struct atw_soft_abi soft = memory_sums_soft(w);
+	const struct atw_soft_abi soft = sums_soft(w);
 	struct atw_err why = { 0 };
 	int r;
 
 	if (!w->running || !soft_page_bits(&soft).special)
 		return ATW_E_UNSUPPORTED;
-	r = memory_sums_look(w, true, err);
-	if (r == ATW_OK && memory_sums_will_list(w) &&
-	    !soles_count(&w->look.soles, &p->counts))
+	r = sums_look(w, true, err);
+	if (r == ATW_OK && sums_will_list(w) && !soles_count(&w->look.soles, &p->counts))
 		r = atw_err_nomem(err);
 	if (r < 0 || !p->counted || !w->look.keep)
 		return r < 0 ? r : ATW_E_UNSUPPORTED;
 	memory_rss_drop(w);
 	/* Without struct pages a listing says what it lacks. */
-	r = memory_sums_kinds(w, &why);
+	r = sums_kinds(w, &why);
 	if (r == ATW_OK && kinds)
 		r = memory_rss(w, &why);
 	if (r == ATW_OK && kinds)
-		r = memory_sums_kinds(w, &why);
+		r = sums_kinds(w, &why);
 	if (r == ATW_E_NOMEM && err)
 		*err = why;
 	return r == ATW_OK || r == ATW_E_NOMEM ? r : ATW_E_UNSUPPORTED;
@@ -306,7 +304,7 @@ static bool sums_add_run(struct walk_provider *w, look_run run)
 {
 	uint64_t pfn = look_pfn(run), n = (uint64_t)look_times(run) << look_order(run);
 	uint64_t large = ((uint64_t)1 << look_order(run)) - 1, same, alike;
-	bool asked = memory_sums_asks(w, run);
+	bool asked = sums_asks(w, run);
 	unsigned kind = 0;
 
 	for (uint64_t i = 0; i < n; i += same) {
@@ -341,7 +339,7 @@ static bool sums_add_alone(struct walk_provider *w, size_t task, uint64_t *mappe
 		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT, s->pages[task]);
 	for (uint64_t kind = 1; w->kinds_wanted && kind < w->kinds.nkinds && good; kind++) {
 		uint64_t pages = table_find(&w->sums.alone.table,
-					    memory_sums_alone_key(task, kind));
+					    sums_alone_key(task, kind));
 
 		good = !pages ||
 		       sums_add(&w->sums.by, (uint64_t)1 << REFS_AT | kind << KIND_AT, pages);
@@ -366,8 +364,8 @@ static bool sums_fold(struct walk_sums *s)
 	return good;
 }
 
-static struct provider_sum memory_sums_sum(const struct walk_provider *w, uint64_t key,
-					   uint64_t pages)
+static struct provider_sum sums_sum(const struct walk_provider *w, uint64_t key,
+				    uint64_t pages)
 {
 	unsigned kind = (unsigned)(key >> KIND_AT & UINT16_MAX);
 	struct provider_sum s = {
@@ -399,7 +397,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 		return ATW_END;
 	if (sp->odd)
 		return ATW_E_UNSUPPORTED;
-	w->kinds_wanted = memory_sums_wants(w, task);
+	w->kinds_wanted = sums_wants(w, task);
 	table_clear(&s->by.table);
 	s->by.last = NULL;
 	for (size_t i = sp->first; i < sp->first + sp->n && good; i++) {
@@ -423,7 +421,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 
 		if (!by->value)
 			continue;
-		s->sum[n] = memory_sums_sum(w, by->key, by->value);
+		s->sum[n] = sums_sum(w, by->key, by->value);
 		n += !s->sum[n].uncounted;
 	}
 	if (s->rss && s->rss[task].known)

@@ -18,8 +18,8 @@
 
 /* ---- tasks ---- */
 
-static int memory_vmas_add_task(struct walk_provider *w, const struct lnx_task *t,
-				struct atw_err *err)
+static int memory_add_task(struct walk_provider *w, const struct lnx_task *t,
+			   struct atw_err *err)
 {
 	struct page_task *k;
 
@@ -35,7 +35,7 @@ static int memory_vmas_add_task(struct walk_provider *w, const struct lnx_task *
 	return ATW_OK;
 }
 
-static int memory_vmas_by_address(const void *a, const void *b)
+static int memory_by_address(const void *a, const void *b)
 {
 	const struct space *x = *(struct space *const *)a, *y = *(struct space *const *)b;
 
@@ -44,7 +44,7 @@ static int memory_vmas_by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int memory_vmas_mark_shared(struct walk_provider *w, struct atw_err *err)
+static int memory_mark_shared(struct walk_provider *w, struct atw_err *err)
 {
 	struct space **v = calloc(w->p.ntasks + 1, sizeof(struct space *));
 
@@ -52,7 +52,7 @@ static int memory_vmas_mark_shared(struct walk_provider *w, struct atw_err *err)
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < w->p.ntasks; i++)
 		v[i] = &w->space[i];
-	qsort(v, w->p.ntasks, sizeof(struct space *), memory_vmas_by_address);
+	qsort(v, w->p.ntasks, sizeof(struct space *), memory_by_address);
 	for (size_t i = 1; i < w->p.ntasks; i++)
 		w->p.task[v[i] - w->space].shared = v[i]->at == v[i - 1]->at;
 	free(v);
@@ -60,12 +60,12 @@ static int memory_vmas_mark_shared(struct walk_provider *w, struct atw_err *err)
 }
 
 /* Where one process is wanted, and is as it was found, the others cost nothing. */
-static bool memory_vmas_one_task(struct walk_provider *w)
+static bool memory_one_task(struct walk_provider *w)
 {
 	struct lnx_task t;
 
 	if (!w->o.alone || lnx_task_by_pid(w->o.kernel, w->o.alone, &t, NULL) < 0 ||
-	    t.mm != w->o.mm || memory_vmas_add_task(w, &t, NULL) < 0)
+	    t.mm != w->o.mm || memory_add_task(w, &t, NULL) < 0)
 		return false;
 	if (atw_mm_of(w->o.kernel, &t, &w->space[0].mm, NULL) == ATW_OK)
 		return true;
@@ -73,7 +73,7 @@ static bool memory_vmas_one_task(struct walk_provider *w)
 	return false;
 }
 
-static int memory_vmas_tasks(struct provider *p, struct atw_err *err)
+static int memory_tasks(struct provider *p, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	struct atw_err why = { 0 };
@@ -83,7 +83,7 @@ static int memory_vmas_tasks(struct provider *p, struct atw_err *err)
 	size_t kept = 0;
 	int r;
 
-	if (memory_vmas_one_task(w))
+	if (memory_one_task(w))
 		return ATW_OK;
 	r = lnx_tasks_open(w->o.kernel, &tasks, err);
 	if (r < 0)
@@ -99,7 +99,7 @@ static int memory_vmas_tasks(struct provider *p, struct atw_err *err)
 		}
 		if (!t.mm || t.kernel || !t.leader)
 			continue;
-		r = memory_vmas_add_task(w, &t, err);
+		r = memory_add_task(w, &t, err);
 		if (r < 0)
 			break;
 	}
@@ -122,12 +122,11 @@ static int memory_vmas_tasks(struct provider *p, struct atw_err *err)
 			provider_cannot(p, p->task[kept].name, &why);
 	}
 	p->ntasks = kept;
-	return memory_vmas_mark_shared(w, err);
+	return memory_mark_shared(w, err);
 }
 
 /* Of several processes with one address space, the one that was named. */
-static int memory_vmas_find(struct provider *p, uint32_t pid, size_t *ret,
-			    struct atw_err *err)
+static int memory_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	size_t at = p->ntasks;
@@ -159,15 +158,15 @@ void memory_find_memmap(struct walk_provider *w)
 	}
 }
 
-static struct memory_vmas *memory_vmas_of(struct vma_cursor *c)
+static struct memory_vmas *memory_of(struct vma_cursor *c)
 {
 	return (struct memory_vmas *)c;
 }
 
-static void memory_vmas_close(struct vma_cursor *cur)
+static void memory_close(struct vma_cursor *cur)
 {
-	atw_areas_close(memory_vmas_of(cur)->areas);
-	memory_vmas_of(cur)->areas = NULL;
+	atw_areas_close(memory_of(cur)->areas);
+	memory_of(cur)->areas = NULL;
 }
 
 static int memory_vmas_open(struct vma_cursor *cur, struct atw_err *err)
@@ -176,11 +175,11 @@ static int memory_vmas_open(struct vma_cursor *cur, struct atw_err *err)
 	const struct space *s = &w->space[cur->task];
 
 	memory_find_memmap(w);
-	memory_vmas_close(cur);
+	memory_close(cur);
 	if (!mmu_space_lives(&s->mm.space))
 		return ATW_END;
 	return areas_open_named(w->o.kernel, s->at, w->running ? &w->files : NULL,
-				&memory_vmas_of(cur)->areas, err);
+				&memory_of(cur)->areas, err);
 }
 
 bool walk_has_ended(struct walk_provider *w, size_t task, int r)
@@ -188,10 +187,9 @@ bool walk_has_ended(struct walk_provider *w, size_t task, int r)
 	return r < 0 && w->p.every && !mmu_space_lives(&w->space[task].mm.space);
 }
 
-static int memory_vmas_next(struct vma_cursor *cur, struct atw_area *ret,
-			    struct atw_err *err)
+static int memory_next(struct vma_cursor *cur, struct atw_area *ret, struct atw_err *err)
 {
-	struct atw_areas *areas = memory_vmas_of(cur)->areas;
+	struct atw_areas *areas = memory_of(cur)->areas;
 	int r = areas ? atw_areas_next(areas, ret, err) : ATW_END;
 
 	if (r == ATW_OK && ret->unread)
@@ -201,7 +199,7 @@ static int memory_vmas_next(struct vma_cursor *cur, struct atw_area *ret,
 }
 
 /* Numbers of tasks are those of outside, and so must ours be then. */
-static uint32_t memory_vmas_in_proc(const struct walk_provider *w, size_t task)
+static uint32_t memory_in_proc(const struct walk_provider *w, size_t task)
 {
 	struct proc_stat st;
 	uint32_t pid = w->p.task[task].pid;
@@ -209,16 +207,15 @@ static uint32_t memory_vmas_in_proc(const struct walk_provider *w, size_t task)
 	return w->space[task].task.by_thread && proc_stat(pid, &st, NULL) == ATW_OK ? st.thread : pid;
 }
 
-static void memory_vmas_large(struct vma_cursor *cur, const struct atw_area *a,
-			      uint64_t block, struct large_may *ret)
+static void memory_large(struct vma_cursor *cur, const struct atw_area *a,
+			 uint64_t block, struct large_may *ret)
 {
 	struct walk_provider *w = walk_of(cur->p);
 
 	large_may_of_area(a, a->flags, ret);
 	ret->process = thp_of_mm(w->o.kernel, w->space[cur->task].at);
 	if (atw_source_is_live(atw_kernel_space(w->o.kernel)->mem)) {
-		large_live_system(&w->live, memory_vmas_in_proc(w, cur->task), block, a,
-				  ret);
+		large_live_system(&w->live, memory_in_proc(w, cur->task), block, a, ret);
 		return;
 	}
 	if (!w->thp_tried)
@@ -241,8 +238,8 @@ static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
 					   err);
 }
 
-static int memory_vmas_swap(struct provider *p, unsigned type, struct atw_swap *ret,
-			    struct atw_err *err)
+static int memory_swap(struct provider *p, unsigned type, struct atw_swap *ret,
+		       struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 	int r = atw_swap_device(w->o.kernel, type, ret, err);
@@ -256,8 +253,8 @@ static int memory_vmas_swap(struct provider *p, unsigned type, struct atw_swap *
 /* ---- besides memory ---- */
 
 /* Of a running machine, what it says of itself. */
-static int memory_vmas_machine(struct provider *p, const struct about_to *to,
-			       struct atw_err *err)
+static int memory_machine(struct provider *p, const struct about_to *to,
+			  struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 
@@ -265,17 +262,16 @@ static int memory_vmas_machine(struct provider *p, const struct about_to *to,
 			  : about_kernel(w->o.kernel, to, p->slabs, err);
 }
 
-static int memory_vmas_others(struct provider *p, const struct about_to *to,
-			      struct atw_err *err)
+static int memory_others(struct provider *p, const struct about_to *to,
+			 struct atw_err *err)
 {
 	const struct others_opts o = { .threads = p->threads, .mm = walk_of(p)->o.mm };
 
 	return o.mm && !o.threads ? ATW_OK : about_others(walk_of(p)->o.kernel, &o, to, err);
 }
 
-static int memory_vmas_about(struct provider *p, size_t task,
-			     const struct vma_cursor *vmas, struct task_about *ret,
-			     struct atw_err *err)
+static int memory_about(struct provider *p, size_t task, const struct vma_cursor *vmas,
+			struct task_about *ret, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 
@@ -286,20 +282,20 @@ static int memory_vmas_about(struct provider *p, size_t task,
 	return mmu_space_lives(&w->space[task].mm.space) ? ATW_OK : ATW_END;
 }
 
-static int memory_vmas_file(struct vma_cursor *cur, const struct atw_area *a,
-			    struct elfunit *ret)
+static int memory_file(struct vma_cursor *cur, const struct atw_area *a,
+		       struct elfunit *ret)
 {
 	struct walk_provider *w = walk_of(cur->p);
 	int r = about_memory(&w->space[cur->task].mm.space, a, ret);
 
 	if (r != ATW_E_MISSING || !w->running || !host_first_pid_namespace())
 		return r;
-	return about_proc_file(memory_vmas_in_proc(w, cur->task), a, ret);
+	return about_proc_file(memory_in_proc(w, cur->task), a, ret);
 }
 
 /* ---- all of it ---- */
 
-static void memory_vmas_close_provider(struct provider *p)
+static void memory_close_provider(struct provider *p)
 {
 	struct walk_provider *w = walk_of(p);
 
@@ -313,14 +309,14 @@ static void memory_vmas_close_provider(struct provider *p)
 
 static const struct provider_ops walk_ops = {
 	.name = "walk",
-	.tasks = memory_vmas_tasks,
-	.find = memory_vmas_find,
+	.tasks = memory_tasks,
+	.find = memory_find,
 	.vma_cursor_size = sizeof(struct memory_vmas),
 	.page_cursor_size = sizeof(struct memory_pages),
 	.vmas_open = memory_vmas_open,
-	.vmas_next = memory_vmas_next,
-	.vmas_close = memory_vmas_close,
-	.large = memory_vmas_large,
+	.vmas_next = memory_next,
+	.vmas_close = memory_close,
+	.large = memory_large,
 	.pages_open = walk_pages_open,
 	.pages_next = walk_pages_next,
 	.pages_close = walk_pages_close,
@@ -329,16 +325,16 @@ static const struct provider_ops walk_ops = {
 	.count = walk_count,
 	.sum_up = walk_sum_up,
 	.sums = walk_sums,
-	.swap = memory_vmas_swap,
-	.machine = memory_vmas_machine,
-	.others = memory_vmas_others,
-	.about = memory_vmas_about,
-	.file = memory_vmas_file,
-	.close = memory_vmas_close_provider,
+	.swap = memory_swap,
+	.machine = memory_machine,
+	.others = memory_others,
+	.about = memory_about,
+	.file = memory_file,
+	.close = memory_close_provider,
 };
 
 /* User space; with two roots, all that the lower one answers for. */
-static uint64_t memory_vmas_user_last(const struct atw_paging *pg)
+static uint64_t memory_user_last(const struct atw_paging *pg)
 {
 	unsigned bits = pg->va_bits - (pg->halves == ATW_SIGNED ? 1u : 0);
 
@@ -362,7 +358,7 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 	w->p = (struct provider){
 		.ops = &walk_ops,
 		.page_shift = pg->page_shift,
-		.user_last = memory_vmas_user_last(pg),
+		.user_last = memory_user_last(pg),
 		.cannot = cannot,
 		.arg = arg,
 	};

@@ -22,7 +22,7 @@ static const char *const frame_files[KFILES] = {
 
 /* ---- opening ---- */
 
-static bool procfs_frames_says(const char *path, const char *what)
+static bool procfs_says(const char *path, const char *what)
 {
 	char text[64];
 
@@ -58,7 +58,7 @@ void pagemap_frames_open(struct pagemap *m)
 		atw_err_wrap(&m->p.lacks, "kpageflags, kpagecount and kpagecgroup are not there, and what they say is n/a");
 	if (m->file[KFLAGS] >= 0)
 		m->ksm_broken = proc_ksm_is_broken(m->file[KFLAGS]);
-	m->ksm_none = procfs_frames_says("/sys/kernel/mm/ksm/pages_shared", "0");
+	m->ksm_none = procfs_says("/sys/kernel/mm/ksm/pages_shared", "0");
 	sys_nodes_read("", &m->nodes);
 }
 
@@ -74,7 +74,7 @@ void pagemap_frames_close(struct pagemap *m)
 
 /* ---- facts ---- */
 
-static bool procfs_frames_is_ram(struct procfs_pages *c, uint64_t pfn)
+static bool procfs_is_ram(struct procfs_pages *c, uint64_t pfn)
 {
 	if (!c->m->ram_tried) {
 		c->m->ram_tried = true;
@@ -87,7 +87,7 @@ static bool procfs_frames_is_ram(struct procfs_pages *c, uint64_t pfn)
  * Its entry says already that it is mapped once: half of what is there to ask.
  * Of parts of larger folios some kernels only estimate how often; those are asked.
  */
-static inline bool procfs_frames_is_once(const struct procfs_pages *c, size_t i)
+static inline bool procfs_is_once(const struct procfs_pages *c, size_t i)
 {
 	const uint64_t other = kpf(KPF_COMPOUND_HEAD) | kpf(KPF_COMPOUND_TAIL) | frame_types();
 
@@ -96,13 +96,11 @@ static inline bool procfs_frames_is_once(const struct procfs_pages *c, size_t i)
 }
 
 /* The first of words i to c->n with a frame to look up; or c->n. */
-static size_t procfs_frames_next_asked(const struct procfs_pages *c, size_t i,
-				       bool uncounted)
+static size_t procfs_next_asked(const struct procfs_pages *c, size_t i, bool uncounted)
 {
 	if (!uncounted)
 		return pagemap_there(c, i, c->n);
-	while (i < c->n &&
-	       (!(c->word[i] & PAGEMAP_PRESENT) || procfs_frames_is_once(c, i)))
+	while (i < c->n && (!(c->word[i] & PAGEMAP_PRESENT) || procfs_is_once(c, i)))
 		i++;
 	return i;
 }
@@ -111,8 +109,8 @@ static size_t procfs_frames_next_asked(const struct procfs_pages *c, size_t i,
  * How many words from i on, at most FRAMES_RUN, lead to frames that are each `step`
  * behind the one before.
  */
-static size_t procfs_frames_in_a_row(const struct procfs_pages *c, size_t i, uint64_t step,
-				     bool uncounted)
+static size_t procfs_in_a_row(const struct procfs_pages *c, size_t i, uint64_t step,
+			      bool uncounted)
 {
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
 	uint64_t want = c->word[i] & which;
@@ -121,7 +119,7 @@ static size_t procfs_frames_in_a_row(const struct procfs_pages *c, size_t i, uin
 	for (; k < end; k++) {
 		want += step;
 		if (c->huge[k] || (c->word[k] & which) != want ||
-		    (uncounted && procfs_frames_is_once(c, k)))
+		    (uncounted && procfs_is_once(c, k)))
 			break;
 	}
 	return k - i;
@@ -131,13 +129,12 @@ static size_t procfs_frames_in_a_row(const struct procfs_pages *c, size_t i, uin
  * Collect the frames of the loaded words. Of a large page only the first frame is needed.
  * `uncounted`: only frames with an unknown mapcount.
  */
-static void procfs_frames_gather(struct procfs_pages *c, bool uncounted)
+static void procfs_gather(struct procfs_pages *c, bool uncounted)
 {
 	size_t large = c->pmd / c->page, len;
 
 	frames_clear(&c->frames);
-	for (size_t i = 0; (i = procfs_frames_next_asked(c, i, uncounted)) < c->n;
-	     i += len) {
+	for (size_t i = 0; (i = procfs_next_asked(c, i, uncounted)) < c->n; i += len) {
 		uint64_t pfn = c->word[i] & PAGEMAP_FRAME;
 
 		len = 1;
@@ -148,36 +145,36 @@ static void procfs_frames_gather(struct procfs_pages *c, bool uncounted)
 			len = large;
 			continue;
 		}
-		len = procfs_frames_in_a_row(c, i, 1, uncounted);
+		len = procfs_in_a_row(c, i, 1, uncounted);
 		if (len > 1) {
 			frames_add(&c->frames, pfn, i, len);
 			continue;
 		}
-		len = procfs_frames_in_a_row(c, i, UINT64_MAX, uncounted);
+		len = procfs_in_a_row(c, i, UINT64_MAX, uncounted);
 		frames_add_down(&c->frames, pfn - (len - 1), i + (len - 1), len);
 	}
 	frames_sort(&c->frames);
 }
 
-static int procfs_frames_load_file(struct procfs_pages *c, unsigned f, struct atw_err *err)
+static int procfs_load_file(struct procfs_pages *c, unsigned f, struct atw_err *err)
 {
 	return c->m->file[f] < 0 ? ATW_OK
 	       : frames_read(&c->frames, c->m->file[f], frame_files[f], UINT64_MAX, c->fact[f], err);
 }
 
 /* Facts of all frames in the words at hand. */
-static int procfs_frames_load_facts(struct procfs_pages *c, struct atw_err *err)
+static int procfs_load_facts(struct procfs_pages *c, struct atw_err *err)
 {
 	int r;
 
-	procfs_frames_gather(c, false);
-	r = procfs_frames_load_file(c, KFLAGS, err) ?:
-	    procfs_frames_load_file(c, KCGROUPS, err);
+	procfs_gather(c, false);
+	r = procfs_load_file(c, KFLAGS, err) ?:
+	    procfs_load_file(c, KCGROUPS, err);
 	if (r == ATW_OK && c->m->file[KFLAGS] >= 0 && c->m->file[KCOUNTS] >= 0) {
-		procfs_frames_gather(c, true);
+		procfs_gather(c, true);
 	}
 	if (r == ATW_OK)
-		r = procfs_frames_load_file(c, KCOUNTS, err);
+		r = procfs_load_file(c, KCOUNTS, err);
 	c->facts = r == ATW_OK;
 	c->alike_end = 0;
 	c->facts_each = c->cur.q.each;
@@ -195,8 +192,7 @@ uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t u)
 }
 
 /* Is what was read for word `at` of this frame? */
-static bool procfs_frames_is_loaded(const struct procfs_pages *c, uint64_t at,
-				    uint64_t pfn)
+static bool procfs_is_loaded(const struct procfs_pages *c, uint64_t at, uint64_t pfn)
 {
 	uint64_t tail = ((c->base >> c->cur.p->page_shift) + at) & ((c->pmd >> c->cur.p->page_shift) - 1);
 
@@ -207,20 +203,20 @@ static bool procfs_frames_is_loaded(const struct procfs_pages *c, uint64_t at,
 }
 
 /* What was loaded of file f for word i. */
-static uint64_t procfs_frames_loaded_fact(const struct procfs_pages *c, unsigned f, size_t i)
+static uint64_t procfs_loaded_fact(const struct procfs_pages *c, unsigned f, size_t i)
 {
-	return f == KCOUNTS && c->m->file[KFLAGS] >= 0 && procfs_frames_is_once(c, i)
+	return f == KCOUNTS && c->m->file[KFLAGS] >= 0 && procfs_is_once(c, i)
 		       ? 1
 		       : c->fact[f][i];
 }
 
 /* The first word behind `at` that has not the same facts. */
-static size_t procfs_frames_alike_end(const struct procfs_pages *c, size_t at)
+static size_t procfs_alike_end(const struct procfs_pages *c, size_t at)
 {
 	const uint64_t *flags = c->fact[KFLAGS], *counts = c->fact[KCOUNTS];
 	const uint64_t *cgroups = c->m->file[KCGROUPS] >= 0 ? c->fact[KCGROUPS] : NULL;
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_EXCLUSIVE;
-	bool counted = c->m->file[KFLAGS] < 0 || !procfs_frames_is_once(c, at);
+	bool counted = c->m->file[KFLAGS] < 0 || !procfs_is_once(c, at);
 	size_t k = at + 1;
 
 	while (k < c->n && flags[k] == flags[at] && !((c->word[k] ^ c->word[at]) & which) &&
@@ -233,8 +229,8 @@ static size_t procfs_frames_alike_end(const struct procfs_pages *c, size_t at)
  * How many pages behind that of word `at` have the same facts. What is loaded is so for
  * all words of a run that was given out of them.
  */
-static uint32_t procfs_frames_alike(struct procfs_pages *c, const struct page_run *r,
-				    uint32_t i, uint64_t off, size_t at)
+static uint32_t procfs_alike(struct procfs_pages *c, const struct page_run *r,
+			     uint32_t i, uint64_t off, size_t at)
 {
 	uint64_t left = r->slot > c->page ? (r->slot - off) / c->page : r->count - i;
 
@@ -243,14 +239,14 @@ static uint32_t procfs_frames_alike(struct procfs_pages *c, const struct page_ru
 	/* The run is compared once, not for each page that is looked up. */
 	if (at < c->alike || at >= c->alike_end) {
 		c->alike = at;
-		c->alike_end = procfs_frames_alike_end(c, at);
+		c->alike_end = procfs_alike_end(c, at);
 	}
 	return (uint32_t)((left < c->alike_end - at ? left : c->alike_end - at) - 1);
 }
 
 /* Does the process still have this page there? It may have got the same one once more. */
-static bool procfs_frames_still_there(struct procfs_pages *c, uint64_t va, uint64_t pfn,
-				      uint64_t flags)
+static bool procfs_still_there(struct procfs_pages *c, uint64_t va, uint64_t pfn,
+			       uint64_t flags)
 {
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
 	uint64_t word, now;
@@ -274,12 +270,12 @@ int pagemap_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
 	if (c->m->file[KFLAGS] < 0 && c->m->file[KCOUNTS] < 0 && c->m->file[KCGROUPS] < 0)
 		return ATW_E_UNSUPPORTED;
 	ret->have = ret->alike = 0;
-	if (!c->facts && procfs_frames_load_facts(c, NULL) < 0)
+	if (!c->facts && procfs_load_facts(c, NULL) < 0)
 		return ATW_E_MISSING;
-	loaded = procfs_frames_is_loaded(c, at, pfn);
+	loaded = procfs_is_loaded(c, at, pfn);
 	for (unsigned k = 0; k < KFILES; k++) {
 		if (loaded)
-			f[k] = procfs_frames_loaded_fact(c, k, at);
+			f[k] = procfs_loaded_fact(c, k, at);
 		else if (c->m->file[k] < 0 || pace_pread(c->m->o.pace, c->m->file[k], &f[k], 8,
 						   (off_t)(pfn * 8)) != 8)
 			f[k] = UINT64_MAX;
@@ -288,12 +284,12 @@ int pagemap_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
 	memset(ret, 0, offsetof(struct frame_facts, page.cache));
 	ret->page.cache[0] = '\0';
 	ret->cgroup = 0;
-	ret->alike = loaded ? procfs_frames_alike(c, r, i, off, at) : 0;
+	ret->alike = loaded ? procfs_alike(c, r, i, off, at) : 0;
 	ret->page.pfn = pfn;
 	/* Holes read as 0 since 6.18; they were NOPAGE before. */
 	if (c->m->file[KFLAGS] >= 0 &&
 	    (f[KFLAGS] == UINT64_MAX || f[KFLAGS] & kpf(KPF_NOPAGE) ||
-	     (!f[KFLAGS] && !procfs_frames_is_ram(c, pfn)))) {
+	     (!f[KFLAGS] && !procfs_is_ram(c, pfn)))) {
 		ret->have = FACT_NO_PAGE;
 		ret->alike = 0;
 		return ATW_E_MISSING;
@@ -321,8 +317,7 @@ int pagemap_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i,
 	    sys_nodes_find(&c->m->nodes, pfn << shift, &ret->page.node))
 		ret->have |= FACT_NODE;
 	if (provider_doubts(r, ret))
-		provider_settle(ret,
-				procfs_frames_still_there(c, r->va + i * r->slot + off,
-							  pfn, f[KFLAGS]));
+		provider_settle(ret, procfs_still_there(c, r->va + i * r->slot + off, pfn,
+							f[KFLAGS]));
 	return ATW_OK;
 }

@@ -46,7 +46,7 @@ int pagemap_scan(struct procfs_pages *c, struct pagescan_arg *a, struct pagescan
 }
 
 /* Where pages are, from c->at on: regions of the area up to c->scanned. */
-static bool procfs_runs_find_regions(struct procfs_pages *c)
+static bool procfs_find_regions(struct procfs_pages *c)
 {
 	uint64_t end = c->proc->area[c->now].end, pages = 0;
 	struct pagescan_arg a = {
@@ -70,14 +70,14 @@ static bool procfs_runs_find_regions(struct procfs_pages *c)
 	return true;
 }
 
-static bool procfs_runs_is_there(uint64_t word)
+static bool procfs_is_there(uint64_t word)
 {
 	return word & (PAGEMAP_PRESENT | PAGEMAP_SWAP);
 }
 
 /* Words from `first` on, up to `end`, as many as there is room for. */
-static int procfs_runs_fill(struct procfs_pages *c, uint64_t first, uint64_t end,
-			    struct atw_err *err)
+static int procfs_fill(struct procfs_pages *c, uint64_t first, uint64_t end,
+		       struct atw_err *err)
 {
 	uint64_t room = c->pmd > WORDS * c->page ? c->pmd : WORDS * c->page;
 	uint64_t border = (first & ~(room - 1)) + room, there = 0;
@@ -106,7 +106,7 @@ static int procfs_runs_fill(struct procfs_pages *c, uint64_t first, uint64_t end
 					   "/proc/%" PRIu32 "/pagemap: %s", c->proc->thread,
 					   got < 0 ? strerror(errno) : "the process has ended");
 		for (size_t i = 0; i < (size_t)got / 8; i++)
-			there += procfs_runs_is_there(c->word[c->n + i]);
+			there += procfs_is_there(c->word[c->n + i]);
 	}
 	c->facts = false;
 	memset(c->huge, 0, c->n * sizeof(c->huge[0]));
@@ -123,7 +123,7 @@ static int procfs_runs_fill(struct procfs_pages *c, uint64_t first, uint64_t end
 }
 
 /* Small areas close to each other are one read. */
-static uint64_t procfs_runs_cluster_end(const struct procfs_pages *c)
+static uint64_t procfs_cluster_end(const struct procfs_pages *c)
 {
 	uint64_t end = c->proc->area[c->now].end;
 
@@ -137,7 +137,7 @@ static uint64_t procfs_runs_cluster_end(const struct procfs_pages *c)
 
 /* ---- runs ---- */
 
-static int procfs_runs_give(struct procfs_pages *c, const struct page_run **ret, uint64_t end)
+static int procfs_give(struct procfs_pages *c, const struct page_run **ret, uint64_t end)
 {
 	c->run.size = end - c->run.va;
 	if (!c->run.slot)
@@ -149,15 +149,15 @@ static int procfs_runs_give(struct procfs_pages *c, const struct page_run **ret,
 	return ATW_OK;
 }
 
-static int procfs_runs_give_absent(struct procfs_pages *c, const struct page_run **ret,
-				   uint64_t end)
+static int procfs_give_absent(struct procfs_pages *c, const struct page_run **ret,
+			      uint64_t end)
 {
 	c->run = (struct page_run){ .va = c->at, .count = 1, .state = PAGE_ABSENT };
-	return procfs_runs_give(c, ret, end);
+	return procfs_give(c, ret, end);
 }
 
 /* Is pagemap silent about the area, whatever there is? */
-static bool procfs_runs_is_pfnmap(struct procfs_pages *c, struct area *a)
+static bool procfs_is_pfnmap(struct procfs_pages *c, struct area *a)
 {
 	if (!a->pfnmap_asked)
 		a->pfnmap = large_live_is_pfnmap(&c->proc->large, c->proc->pid, a->start);
@@ -166,22 +166,22 @@ static bool procfs_runs_is_pfnmap(struct procfs_pages *c, struct area *a)
 }
 
 /* Of the area, up to `end`, there are no words. */
-static int procfs_runs_give_wordless(struct procfs_pages *c, const struct page_run **ret,
-				     uint64_t end)
+static int procfs_give_wordless(struct procfs_pages *c, const struct page_run **ret,
+				uint64_t end)
 {
 	c->run = (struct page_run){
 		.va = c->at,
 		.count = 1,
 		.state = PAGE_ABSENT,
-		.have = procfs_runs_is_pfnmap(c, &c->proc->area[c->now]) ? RUN_STATE_HIDDEN : 0,
+		.have = procfs_is_pfnmap(c, &c->proc->area[c->now]) ? RUN_STATE_HIDDEN : 0,
 	};
-	return procfs_runs_give(c, ret, end);
+	return procfs_give(c, ret, end);
 }
 
 const struct atw_names pagemap_flags = { MARKS, mark_names, NULL };
 
 /* What a word stands for that is neither present nor absent. */
-static void procfs_runs_soft(struct procfs_pages *c, struct page_run *r, uint64_t word)
+static void procfs_soft(struct procfs_pages *c, struct page_run *r, uint64_t word)
 {
 	struct atw_soft_word s;
 
@@ -215,8 +215,8 @@ static void procfs_runs_soft(struct procfs_pages *c, struct page_run *r, uint64_
 	}
 }
 
-static int procfs_runs_give_words(struct procfs_pages *c, const struct page_run **ret,
-				  uint64_t end)
+static int procfs_give_words(struct procfs_pages *c, const struct page_run **ret,
+			     uint64_t end)
 {
 	const struct area *a = &c->proc->area[c->now];
 	size_t i = (c->at - c->base) / c->page, n, large = c->pmd / c->page;
@@ -227,8 +227,8 @@ static int procfs_runs_give_words(struct procfs_pages *c, const struct page_run 
 	uint64_t word = c->word[i];
 	struct page_run *r = &c->run;
 
-	if (!procfs_runs_is_there(word))
-		return procfs_runs_give_wordless(
+	if (!procfs_is_there(word))
+		return procfs_give_wordless(
 			c, ret, c->base + pagemap_there(c, i, stop) * c->page);
 	*r = (struct page_run){
 		.va = c->at,
@@ -241,10 +241,10 @@ static int procfs_runs_give_words(struct procfs_pages *c, const struct page_run 
 	if (!(word & PAGEMAP_PRESENT)) {
 		r->have = RUN_FLAGS | RUN_MAP;
 		r->count = 1;
-		procfs_runs_soft(c, r, word);
+		procfs_soft(c, r, word);
 		for (n = i + 1; r->state == PAGE_GUARD && n < stop && c->word[n] == word; n++)
 			r->count++;
-		return procfs_runs_give(c, ret, r->va + r->count * c->page);
+		return procfs_give(c, ret, r->va + r->count * c->page);
 	}
 	r->state = a->rights ? PAGE_PRESENT : PAGE_PROTNONE;
 	if (!a->rights)
@@ -263,23 +263,22 @@ static int procfs_runs_give_words(struct procfs_pages *c, const struct page_run 
 	}
 	if (!c->m->hidden)
 		r->pa = c->pa;
-	return procfs_runs_give(c, ret, r->va + r->count * r->slot);
+	return procfs_give(c, ret, r->va + r->count * r->slot);
 }
 
-static bool procfs_runs_in_buffer(const struct procfs_pages *c)
+static bool procfs_in_buffer(const struct procfs_pages *c)
 {
 	return c->n && c->at >= c->base && c->at - c->base < c->n * c->page;
 }
 
 /* Words for c->at; or, where nothing is for a while, up to *hole. */
-static int procfs_runs_more_words(struct procfs_pages *c, uint64_t *hole, struct atw_err *err)
+static int procfs_more_words(struct procfs_pages *c, uint64_t *hole, struct atw_err *err)
 {
 	const struct area *a = &c->proc->area[c->now];
-	uint64_t end = procfs_runs_cluster_end(c), first = c->at & ~(c->pmd - 1);
+	uint64_t end = procfs_cluster_end(c), first = c->at & ~(c->pmd - 1);
 
 	*hole = 0;
-	if (c->sparse && c->at >= c->scanned &&
-	    (c->dense || !procfs_runs_find_regions(c)))
+	if (c->sparse && c->at >= c->scanned && (c->dense || !procfs_find_regions(c)))
 		c->sparse = false;
 	if (c->sparse) {
 		const struct pagescan_region *v = c->region;
@@ -302,7 +301,7 @@ static int procfs_runs_more_words(struct procfs_pages *c, uint64_t *hole, struct
 	if (end - 1 > c->last)
 		end = (c->last | (c->pmd - 1)) + 1 < end && (c->last | (c->pmd - 1)) + 1
 			? (c->last | (c->pmd - 1)) + 1 : end;
-	return procfs_runs_fill(c, first, end, err);
+	return procfs_fill(c, first, end, err);
 }
 
 int pagemap_runs_next(struct page_cursor *cur, const struct page_run **ret,
@@ -319,22 +318,22 @@ int pagemap_runs_next(struct page_cursor *cur, const struct page_run **ret,
 		c->sparse = false;
 	a = &c->proc->area[c->now];
 	if (c->now == c->proc->nareas || a->start > c->last)
-		return procfs_runs_give_absent(c, ret, c->last + 1);
+		return procfs_give_absent(c, ret, c->last + 1);
 	if (a->start > c->at)
-		return procfs_runs_give_absent(c, ret, a->start);
-	if (!procfs_runs_in_buffer(c)) {
-		r = procfs_runs_more_words(c, &hole, err);
+		return procfs_give_absent(c, ret, a->start);
+	if (!procfs_in_buffer(c)) {
+		r = procfs_more_words(c, &hole, err);
 		c->ended = r == ATW_END;
 		if (r != ATW_OK)
 			return r;
 		if (hole)
-			return procfs_runs_give_absent(c, ret, hole);
-		if (!procfs_runs_in_buffer(c))
+			return procfs_give_absent(c, ret, hole);
+		if (!procfs_in_buffer(c))
 			return atw_err_set(err, ATW_E_IO, "/proc/%" PRIu32 "/pagemap: ends at 0x%" PRIx64,
 					   c->proc->thread, c->at);
 	}
 	end = c->base + c->n * c->page;
-	return procfs_runs_give_words(c, ret, a->end < end ? a->end : end);
+	return procfs_give_words(c, ret, a->end < end ? a->end : end);
 }
 
 void pagemap_runs_begin(struct procfs_pages *c, uint64_t first, uint64_t last)

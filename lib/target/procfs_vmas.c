@@ -20,8 +20,8 @@
 
 /* ---- tasks ---- */
 
-static int procfs_vmas_add_task(struct pagemap *m, uint32_t pid,
-				const struct proc_stat *st, struct atw_err *err)
+static int procfs_add_task(struct pagemap *m, uint32_t pid,
+			   const struct proc_stat *st, struct atw_err *err)
 {
 	struct page_task *t = provider_add_task(&m->p);
 
@@ -34,7 +34,7 @@ static int procfs_vmas_add_task(struct pagemap *m, uint32_t pid,
 	return ATW_OK;
 }
 
-static int procfs_vmas_one_task(struct pagemap *m, struct atw_err *err)
+static int procfs_one_task(struct pagemap *m, struct atw_err *err)
 {
 	struct proc_stat st = { 0 };
 	uint32_t pid;
@@ -49,11 +49,11 @@ static int procfs_vmas_one_task(struct pagemap *m, struct atw_err *err)
 		if (r == ATW_E_PERM)
 			proc_hint(err);
 	}
-	return r < 0 ? r : procfs_vmas_add_task(m, pid, &st, err);
+	return r < 0 ? r : procfs_add_task(m, pid, &st, err);
 }
 
 /* The numbers of tasks are from 1 on, and so are those of what they have. */
-static int procfs_vmas_mark_shared(struct provider *p, struct atw_err *err)
+static int procfs_mark_shared(struct provider *p, struct atw_err *err)
 {
 	_auto_free uint32_t *pid = calloc(p->ntasks + 1, sizeof(*pid));
 	_auto_free size_t *first = calloc(p->ntasks + 1, sizeof(*first));
@@ -70,7 +70,7 @@ static int procfs_vmas_mark_shared(struct provider *p, struct atw_err *err)
 	return r;
 }
 
-static int procfs_vmas_tasks(struct provider *p, struct atw_err *err)
+static int procfs_tasks(struct provider *p, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	_auto_free uint32_t *pid = NULL;
@@ -80,7 +80,7 @@ static int procfs_vmas_tasks(struct provider *p, struct atw_err *err)
 	int r;
 
 	if (m->o.only)
-		return procfs_vmas_one_task(m, err);
+		return procfs_one_task(m, err);
 	r = proc_pids(&pid, &n, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		struct proc_stat st = { 0 };
@@ -90,7 +90,7 @@ static int procfs_vmas_tasks(struct provider *p, struct atw_err *err)
 			continue;
 		ok = proc_allowed(st.thread, NULL);
 		if (ok == ATW_OK)
-			r = procfs_vmas_add_task(m, pid[i], &st, err);
+			r = procfs_add_task(m, pid[i], &st, err);
 		denied += ok == ATW_E_PERM;
 	}
 	if (r == ATW_OK && denied) {
@@ -105,11 +105,10 @@ static int procfs_vmas_tasks(struct provider *p, struct atw_err *err)
 		proc_hint(&why);
 		provider_cannot(p, "processes", &why);
 	}
-	return r == ATW_OK ? procfs_vmas_mark_shared(p, err) : r;
+	return r == ATW_OK ? procfs_mark_shared(p, err) : r;
 }
 
-static int procfs_vmas_find(struct provider *p, uint32_t pid, size_t *ret,
-			    struct atw_err *err)
+static int procfs_find(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err)
 {
 	/* The only one may have been asked for by the number of a thread. */
 	for (size_t i = 0; i < p->ntasks; i++)
@@ -122,7 +121,7 @@ static int procfs_vmas_find(struct provider *p, uint32_t pid, size_t *ret,
 
 /* ---- cursors of areas ---- */
 
-static struct procfs_vmas *procfs_vmas_of(struct vma_cursor *c)
+static struct procfs_vmas *procfs_of(struct vma_cursor *c)
 {
 	return (struct procfs_vmas *)c;
 }
@@ -130,16 +129,15 @@ static struct procfs_vmas *procfs_vmas_of(struct vma_cursor *c)
 static int procfs_vmas_open(struct vma_cursor *cur, struct atw_err *err)
 {
 	const struct page_task *t = &cur->p->task[cur->task];
-	struct procfs_vmas *c = procfs_vmas_of(cur);
+	struct procfs_vmas *c = procfs_of(cur);
 
 	c->maps_at = 0;
 	return procfs_enter(pagemap_of(cur->p), &c->proc, t->pid, t->start, err);
 }
 
-static int procfs_vmas_next(struct vma_cursor *cur, struct atw_area *ret,
-			    struct atw_err *err)
+static int procfs_next(struct vma_cursor *cur, struct atw_area *ret, struct atw_err *err)
 {
-	struct procfs_vmas *c = procfs_vmas_of(cur);
+	struct procfs_vmas *c = procfs_of(cur);
 	const struct atw_blob maps = { c->proc->maps.data, c->proc->maps.len };
 	struct procmaps_area a;
 	int r;
@@ -167,22 +165,22 @@ static int procfs_vmas_next(struct vma_cursor *cur, struct atw_area *ret,
 	return ATW_OK;
 }
 
-static void procfs_vmas_close(struct vma_cursor *cur)
+static void procfs_close(struct vma_cursor *cur)
 {
-	procfs_drop(&procfs_vmas_of(cur)->proc);
+	procfs_drop(&procfs_of(cur)->proc);
 }
 
 static void procfs_vmas_large(struct vma_cursor *cur, const struct atw_area *a,
 			      uint64_t block, struct large_may *ret)
 {
-	struct procfs_process *proc = procfs_vmas_of(cur)->proc;
+	struct procfs_process *proc = procfs_of(cur)->proc;
 
 	large_live_may(&proc->large, proc->thread, block, a, ret);
 }
 
 /* ---- cursors of pages ---- */
 
-static void procfs_vmas_pages_init(struct procfs_pages *c, struct pagemap *m)
+static void procfs_pages_init(struct procfs_pages *c, struct pagemap *m)
 {
 	c->m = m;
 	c->cur.p = &m->p;
@@ -191,7 +189,7 @@ static void procfs_vmas_pages_init(struct procfs_pages *c, struct pagemap *m)
 	c->frames.pace = m->o.pace;
 }
 
-static int procfs_vmas_pages_open(struct page_cursor *cur, struct atw_err *err)
+static int procfs_pages_open(struct page_cursor *cur, struct atw_err *err)
 {
 	const struct page_task *t = &cur->p->task[cur->q.task];
 	struct procfs_process *beside =
@@ -199,7 +197,7 @@ static int procfs_vmas_pages_open(struct page_cursor *cur, struct atw_err *err)
 	struct procfs_pages *c = procfs_pages_of(cur);
 	int r = ATW_OK;
 
-	procfs_vmas_pages_init(c, pagemap_of(cur->p));
+	procfs_pages_init(c, pagemap_of(cur->p));
 	if (beside && beside->pid == t->pid && beside != c->proc) {
 		procfs_drop(&c->proc);
 		c->proc = beside;
@@ -212,14 +210,14 @@ static int procfs_vmas_pages_open(struct page_cursor *cur, struct atw_err *err)
 	return r;
 }
 
-static void procfs_vmas_pages_close(struct page_cursor *cur)
+static void procfs_pages_close(struct page_cursor *cur)
 {
 	procfs_drop(&procfs_pages_of(cur)->proc);
 }
 
 /* ---- counting ---- */
 
-static bool procfs_vmas_count_run(struct pagemap *m, const struct page_run *r)
+static bool procfs_count_run(struct pagemap *m, const struct page_run *r)
 {
 	unsigned shift = m->p.page_shift;
 
@@ -234,7 +232,7 @@ static bool procfs_vmas_count_run(struct pagemap *m, const struct page_run *r)
 	return true;
 }
 
-static int procfs_vmas_count_one(struct procfs_pages *c, struct atw_err *err)
+static int procfs_count_one(struct procfs_pages *c, struct atw_err *err)
 {
 	const struct page_run *r = NULL;
 	int rc;
@@ -243,13 +241,13 @@ static int procfs_vmas_count_one(struct procfs_pages *c, struct atw_err *err)
 	while ((rc = pagemap_runs_next(&c->cur, &r, err)) == ATW_OK)
 		if (r && r->pa &&
 		    (r->state == PAGE_PRESENT || r->state == PAGE_PROTNONE) &&
-		    !procfs_vmas_count_run(c->m, r))
+		    !procfs_count_run(c->m, r))
 			return ATW_E_LIMIT;
 	return rc == ATW_E_NOMEM ? rc : ATW_OK;
 }
 
 /* Processes that end meanwhile, or that are not for us, count nothing. */
-static int procfs_vmas_count(struct provider *p, struct atw_err *err)
+static int procfs_count(struct provider *p, struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	_auto_free struct procfs_pages *c = NULL;
@@ -264,14 +262,14 @@ static int procfs_vmas_count(struct provider *p, struct atw_err *err)
 	c = calloc(1, sizeof(*c));
 	if (!first || !c)
 		return atw_err_nomem(err);
-	procfs_vmas_pages_init(c, m);
+	procfs_pages_init(c, m);
 	r = share_find(pid, n, first, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		provider_counting(p, i, n);
 		if (first[i] != i)
 			continue;
 		r = procfs_enter(m, &c->proc, pid[i], 0, err);
-		r = r == ATW_OK        ? procfs_vmas_count_one(c, err)
+		r = r == ATW_OK        ? procfs_count_one(c, err)
 		    : r == ATW_E_NOMEM ? r
 				       : ATW_OK;
 	}
@@ -281,22 +279,22 @@ static int procfs_vmas_count(struct provider *p, struct atw_err *err)
 }
 
 /* The kernel does not list what is being taken off, and that is no fault. */
-static int procfs_vmas_swap(struct provider *p, unsigned type, struct atw_swap *ret,
-			    struct atw_err *err)
+static int procfs_swap(struct provider *p, unsigned type, struct atw_swap *ret,
+		       struct atw_err *err)
 {
 	return proc_swap(type, ret) == ATW_OK ? ATW_OK : ATW_E_UNSUPPORTED;
 }
 
 /* ---- besides memory ---- */
 
-static int procfs_vmas_machine(struct provider *p, const struct about_to *to,
-			       struct atw_err *err)
+static int procfs_machine(struct provider *p, const struct about_to *to,
+			  struct atw_err *err)
 {
 	return about_host(to, p->slabs, err);
 }
 
 /* The address space of a process, as its T: line has it; 0: it is not in the list. */
-static uint64_t procfs_vmas_mm_of(const struct provider *p, uint32_t pid)
+static uint64_t procfs_mm_of(const struct provider *p, uint32_t pid)
 {
 	const struct page_task *t = NULL;
 
@@ -306,12 +304,12 @@ static uint64_t procfs_vmas_mm_of(const struct provider *p, uint32_t pid)
 }
 
 /* The main thread is left out: the record of the process stands for it. */
-static int procfs_vmas_threads_of(const struct provider *p, uint32_t pid,
-				  const struct about_to *to, struct task_about *a,
-				  struct atw_err *err)
+static int procfs_threads_of(const struct provider *p, uint32_t pid,
+			     const struct about_to *to, struct task_about *a,
+			     struct atw_err *err)
 {
 	_auto_free uint32_t *tid = NULL;
-	uint64_t mm = procfs_vmas_mm_of(p, pid);
+	uint64_t mm = procfs_mm_of(p, pid);
 	size_t n = 0;
 	int r = ATW_OK;
 
@@ -328,16 +326,16 @@ static int procfs_vmas_threads_of(const struct provider *p, uint32_t pid,
 }
 
 /* Every kernel has task 0, and /proc does not list it. */
-static int procfs_vmas_idle(const struct about_to *to, struct task_about *a,
-			    struct atw_err *err)
+static int procfs_idle(const struct about_to *to, struct task_about *a,
+		       struct atw_err *err)
 {
 	about_nothing(a, 0, "swapper/0", 0);
 	a->has |= CAPTURE_T_TGID | CAPTURE_T_CPU;
 	return about_tell(to, a, err);
 }
 
-static int procfs_vmas_others(struct provider *p, const struct about_to *to,
-			      struct atw_err *err)
+static int procfs_others(struct provider *p, const struct about_to *to,
+			 struct atw_err *err)
 {
 	struct pagemap *m = pagemap_of(p);
 	_auto_free struct task_about *a = malloc(sizeof(*a));
@@ -346,7 +344,7 @@ static int procfs_vmas_others(struct provider *p, const struct about_to *to,
 	int r = a ? proc_pids(&pid, &n, err) : atw_err_nomem(err);
 
 	if (r == ATW_OK && !m->o.only && host_first_pid_namespace())
-		r = procfs_vmas_idle(to, a, err);
+		r = procfs_idle(to, a, err);
 	for (size_t i = 0; r == ATW_OK && i < n; i++) {
 		struct proc_stat st = { 0 };
 
@@ -355,7 +353,7 @@ static int procfs_vmas_others(struct provider *p, const struct about_to *to,
 		if (!st.kernel) {
 			r = about_passed(to, pid[i], err);
 			if (r == ATW_OK && p->threads)
-				r = procfs_vmas_threads_of(p, pid[i], to, a, err);
+				r = procfs_threads_of(p, pid[i], to, a, err);
 		} else if (!m->o.only && about_proc(pid[i], pid[i], 0, a, NULL) == ATW_OK) {
 			r = about_tell(to, a, err);
 		}
@@ -363,9 +361,8 @@ static int procfs_vmas_others(struct provider *p, const struct about_to *to,
 	return r;
 }
 
-static int procfs_vmas_about(struct provider *p, size_t task,
-			     const struct vma_cursor *vmas, struct task_about *ret,
-			     struct atw_err *err)
+static int procfs_about(struct provider *p, size_t task, const struct vma_cursor *vmas,
+			struct task_about *ret, struct atw_err *err)
 {
 	const struct procfs_process *proc =
 		vmas ? ((const struct procfs_vmas *)vmas)->proc : NULL;
@@ -380,15 +377,15 @@ static int procfs_vmas_about(struct provider *p, size_t task,
 	return r;
 }
 
-static int procfs_vmas_file(struct vma_cursor *cur, const struct atw_area *a,
-			    struct elfunit *ret)
+static int procfs_file(struct vma_cursor *cur, const struct atw_area *a,
+		       struct elfunit *ret)
 {
-	return about_proc_file(procfs_vmas_of(cur)->proc->thread, a, ret);
+	return about_proc_file(procfs_of(cur)->proc->thread, a, ret);
 }
 
 /* ---- all of it ---- */
 
-static void procfs_vmas_close_provider(struct provider *p)
+static void procfs_close_provider(struct provider *p)
 {
 	struct pagemap *m = pagemap_of(p);
 
@@ -398,26 +395,26 @@ static void procfs_vmas_close_provider(struct provider *p)
 
 static const struct provider_ops pagemap_ops = {
 	.name = "pagemap",
-	.tasks = procfs_vmas_tasks,
-	.find = procfs_vmas_find,
+	.tasks = procfs_tasks,
+	.find = procfs_find,
 	.vma_cursor_size = sizeof(struct procfs_vmas),
 	.page_cursor_size = sizeof(struct procfs_pages),
 	.vmas_open = procfs_vmas_open,
-	.vmas_next = procfs_vmas_next,
-	.vmas_close = procfs_vmas_close,
+	.vmas_next = procfs_next,
+	.vmas_close = procfs_close,
 	.large = procfs_vmas_large,
-	.pages_open = procfs_vmas_pages_open,
+	.pages_open = procfs_pages_open,
 	.pages_next = pagemap_runs_next,
-	.pages_close = procfs_vmas_pages_close,
+	.pages_close = procfs_pages_close,
 	.facts = pagemap_facts,
 	.frames = pagemap_ram_frames,
-	.count = procfs_vmas_count,
-	.swap = procfs_vmas_swap,
-	.machine = procfs_vmas_machine,
-	.others = procfs_vmas_others,
-	.about = procfs_vmas_about,
-	.file = procfs_vmas_file,
-	.close = procfs_vmas_close_provider,
+	.count = procfs_count,
+	.swap = procfs_swap,
+	.machine = procfs_machine,
+	.others = procfs_others,
+	.about = procfs_about,
+	.file = procfs_file,
+	.close = procfs_close_provider,
 };
 
 int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot_fn *cannot,
