@@ -4,11 +4,11 @@
 #include "format/capture_fields.h"
 
 /* The unparsed rest of a line. */
-struct capture_parse_text {
+struct parse_text {
 	const char *s, *end;
 };
 
-struct capture_parse_parser {
+struct parse_parser {
 	const struct capture_form *form;
 	bool paper;
 	char *names;                 /* buffer for the next name */
@@ -20,7 +20,7 @@ struct quote {
 	char s[48];
 };
 
-static struct quote parse_quote(struct capture_parse_text t)
+static struct quote parse_quote(struct parse_text t)
 {
 	struct quote q;
 	size_t n = 0, max = sizeof(q.s) - 8;
@@ -38,7 +38,7 @@ static bool parse_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct capture_parse_text parse_trim(struct capture_parse_text t)
+static struct parse_text parse_trim(struct parse_text t)
 {
 	while (t.s < t.end && parse_blank(*t.s))
 		t.s++;
@@ -48,22 +48,22 @@ static struct capture_parse_text parse_trim(struct capture_parse_text t)
 }
 
 /* The text before the next `stop`, which is consumed; all of it if there is none. */
-static struct capture_parse_text parse_take(struct capture_parse_text *t, char stop)
+static struct parse_text parse_take(struct parse_text *t, char stop)
 {
 	const char *e = t->s < t->end ? memchr(t->s, stop, (size_t)(t->end - t->s)) : NULL;
-	struct capture_parse_text got = {t->s, e ? e : t->end};
+	struct parse_text got = {t->s, e ? e : t->end};
 
 	t->s = e ? e + 1 : t->end;
 	return parse_trim(got);
 }
 
-static bool parse_equal(struct capture_parse_text t, const char *s)
+static bool parse_equal(struct parse_text t, const char *s)
 {
 	return (size_t)(t.end - t.s) == strlen(s) && !memcmp(t.s, s, strlen(s));
 }
 
-static int parse_number(struct capture_parse_parser *p, const char *what,
-			struct capture_parse_text t, bool hex, uint64_t *ret)
+static int parse_number(struct parse_parser *p, const char *what,
+			struct parse_text t, bool hex, uint64_t *ret)
 {
 	size_t n = (size_t)(t.end - t.s), i = 0;
 	uint64_t v = 0;
@@ -88,8 +88,8 @@ static int parse_number(struct capture_parse_parser *p, const char *what,
 	return ATW_OK;
 }
 
-static int parse_name(struct capture_parse_parser *p, const char *what,
-		      struct capture_parse_text t, struct atw_blob *ret)
+static int parse_name(struct parse_parser *p, const char *what,
+		      struct parse_text t, struct atw_blob *ret)
 {
 	char *to = p->names;
 
@@ -126,10 +126,10 @@ static int parse_name(struct capture_parse_parser *p, const char *what,
 	return ATW_OK;
 }
 
-static int parse_pair(struct capture_parse_parser *p, const char *what,
-		      struct capture_parse_text t, struct capture_pair *ret)
+static int parse_pair(struct parse_parser *p, const char *what,
+		      struct parse_text t, struct capture_pair *ret)
 {
-	struct capture_parse_text whole = t, a;
+	struct parse_text whole = t, a;
 	struct capture_pair v;
 	int r;
 
@@ -144,8 +144,8 @@ static int parse_pair(struct capture_parse_parser *p, const char *what,
 	return r;
 }
 
-static int parse_bytes(struct capture_parse_parser *p, const char *what,
-		       struct capture_parse_text t, struct capture_bytes *ret)
+static int parse_bytes(struct parse_parser *p, const char *what,
+		       struct parse_text t, struct capture_bytes *ret)
 {
 	size_t n = (size_t)(t.end - t.s);
 	struct capture_bytes v = { .len = n / 2 };
@@ -156,9 +156,8 @@ static int parse_bytes(struct capture_parse_parser *p, const char *what,
 				   p->form->letter, what, n, CAPTURE_BUILD);
 	for (size_t i = 0; i < n; i += 2) {
 		uint64_t b;
-		int r = parse_number(
-			p, what, (struct capture_parse_text){t.s + i, t.s + i + 2}, true,
-			&b);
+		int r = parse_number(p, what, (struct parse_text){t.s + i, t.s + i + 2},
+				     true, &b);
 
 		if (r != ATW_OK)
 			return r;
@@ -168,9 +167,8 @@ static int parse_bytes(struct capture_parse_parser *p, const char *what,
 	return ATW_OK;
 }
 
-static int parse_word(struct capture_parse_parser *p, const char *what,
-		      struct capture_parse_text t, const char *const *words,
-		      unsigned n, uint64_t *ret)
+static int parse_word(struct parse_parser *p, const char *what, struct parse_text t,
+		      const char *const *words, unsigned n, uint64_t *ret)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (parse_equal(t, words[i])) {
@@ -181,8 +179,8 @@ static int parse_word(struct capture_parse_parser *p, const char *what,
 			   p->form->letter, what, parse_quote(t).s);
 }
 
-static int parse_loads(struct capture_parse_parser *p, const char *what,
-		       struct capture_parse_text t, struct atw_blob *ret)
+static int parse_loads(struct parse_parser *p, const char *what,
+		       struct parse_text t, struct atw_blob *ret)
 {
 	struct atw_blob rest = { t.s, (size_t)(t.end - t.s) }, all = { p->names, rest.len };
 	struct capture_load load;
@@ -206,8 +204,8 @@ static int parse_loads(struct capture_parse_parser *p, const char *what,
 	return ATW_OK;
 }
 
-static int parse_value(struct capture_parse_parser *p, const struct capture_field *f,
-		       struct capture_parse_text t, void *part)
+static int parse_value(struct parse_parser *p, const struct capture_field *f,
+		       struct parse_text t, void *part)
 {
 	void *at = (char *)part + f->at;
 
@@ -230,10 +228,10 @@ static int parse_value(struct capture_parse_parser *p, const struct capture_fiel
 }
 
 /* "key=value". Unknown keys are skipped: later versions may add some. */
-static int parse_keyed(struct capture_parse_parser *p,
-		       struct capture_parse_text t, void *part, uint32_t *has)
+static int parse_keyed(struct parse_parser *p,
+		       struct parse_text t, void *part, uint32_t *has)
 {
-	struct capture_parse_text whole = t, key;
+	struct parse_text whole = t, key;
 
 	key = parse_take(&t, '=');
 	if (key.s == key.end || key.end == whole.end)
@@ -260,10 +258,10 @@ static int parse_keyed(struct capture_parse_parser *p,
  * Names in the LPMA format are not escaped. A task's name ends where the numeric fields
  * begin; an area's extends to the end of the line.
  */
-static struct capture_parse_text parse_place(struct capture_parse_parser *p, unsigned i,
-					     struct capture_parse_text *t)
+static struct parse_text parse_place(struct parse_parser *p, unsigned i,
+				     struct parse_text *t)
 {
-	struct capture_parse_text got = *t;
+	struct parse_text got = *t;
 
 	if (p->paper && p->form->letter == 'T' && i == 0) {
 		unsigned commas = p->form->fields - 1;
@@ -273,7 +271,7 @@ static struct capture_parse_text parse_place(struct capture_parse_parser *p, uns
 			commas -= *--e == ',';
 		if (!commas) {
 			t->s = e + 1;
-			return parse_trim((struct capture_parse_text){got.s, e});
+			return parse_trim((struct parse_text){got.s, e});
 		}
 	}
 	if (p->paper && p->form->letter == 'V' && i == p->form->fields - 1) {
@@ -283,8 +281,8 @@ static struct capture_parse_text parse_place(struct capture_parse_parser *p, uns
 	return parse_take(t, ',');
 }
 
-static int parse_fields(struct capture_parse_parser *p,
-			struct capture_parse_text t, void *part, uint32_t *has)
+static int parse_fields(struct parse_parser *p,
+			struct parse_text t, void *part, uint32_t *has)
 {
 	uint32_t got = 0, lacks = 0;
 	bool more = true;
@@ -292,7 +290,7 @@ static int parse_fields(struct capture_parse_parser *p,
 
 	for (unsigned i = 0; i < p->form->fields; i++) {
 		const struct capture_field *f = &p->form->field[i];
-		struct capture_parse_text one;
+		struct parse_text one;
 
 		if (!more)
 			return atw_err_set(p->err, ATW_E_FORMAT,
@@ -315,7 +313,7 @@ static int parse_fields(struct capture_parse_parser *p,
 		return atw_err_set(p->err, ATW_E_FORMAT, "%c: '-' for some of the fields that "
 				   "are known together", p->form->letter);
 	while (more) {
-		struct capture_parse_text one = parse_take(&t, ',');
+		struct parse_text one = parse_take(&t, ',');
 
 		more = t.s > one.end && t.s[-1] == ',';
 		if (p->paper)
@@ -351,8 +349,8 @@ static size_t parse_plain_bytes(const char *s, size_t len)
 int capture_parse(struct atw_blob line, bool paper, char *names,
 		  struct capture_record *ret, struct atw_err *err)
 {
-	struct capture_parse_text t = {line.data, (const char *)line.data + line.len};
-	struct capture_parse_parser p = {.paper = paper, .names = names, .err = err};
+	struct parse_text t = {line.data, (const char *)line.data + line.len};
+	struct parse_parser p = {.paper = paper, .names = names, .err = err};
 	struct capture_record rec;
 	int r;
 
@@ -370,11 +368,10 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	rec.letter = *t.s;
 	p.form = capture_form(rec.letter);
 	if (!p.form || (paper && !strchr("TVPM", rec.letter)))
-		return atw_err_set(
-			err, ATW_E_FORMAT, "'%s' is no line of %s",
-			parse_quote((struct capture_parse_text){t.s, t.s + 2}).s,
-			paper ? "the paper's form, and no H: line came first"
-			      : "version 1");
+		return atw_err_set(err, ATW_E_FORMAT, "'%s' is no line of %s",
+				   parse_quote((struct parse_text){t.s, t.s + 2}).s,
+				   paper ? "the paper's form, and no H: line came first"
+					 : "version 1");
 	t.s += 2;
 	/* Both formats have the same runs. */
 	if (rec.letter == 'M' || rec.letter == 'F') {
@@ -389,10 +386,10 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 }
 
 /* "ADDRESS*PAGES=", the prefix of a run; without a number it is one page. */
-static int parse_many(struct capture_parse_parser *p, struct capture_parse_text *t,
+static int parse_many(struct parse_parser *p, struct parse_text *t,
 		      const char *like, uint64_t *address, uint64_t *pages)
 {
-	struct capture_parse_text whole = *t, first;
+	struct parse_text whole = *t, first;
 	uint64_t n = 1;
 	bool star;
 	int r;
@@ -414,8 +411,8 @@ static int parse_many(struct capture_parse_parser *p, struct capture_parse_text 
 int capture_parse_run(struct atw_blob text, bool paper, struct capture_run *ret,
 		      struct atw_err *err)
 {
-	struct capture_parse_text t = {text.data, (const char *)text.data + text.len};
-	struct capture_parse_parser p = {
+	struct parse_text t = {text.data, (const char *)text.data + text.len};
+	struct parse_parser p = {
 		.form = &capture_run_form, .paper = paper, .err = err};
 	struct capture_run run;
 	int r;
@@ -432,8 +429,8 @@ int capture_parse_run(struct atw_blob text, bool paper, struct capture_run *ret,
 int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 			 struct atw_err *err)
 {
-	struct capture_parse_text t = {text.data, (const char *)text.data + text.len};
-	struct capture_parse_parser p = {.form = &capture_frames_form, .err = err};
+	struct parse_text t = {text.data, (const char *)text.data + text.len};
+	struct parse_parser p = {.form = &capture_frames_form, .err = err};
 	struct capture_frames run;
 	uint64_t use = 0;
 	uint32_t has;

@@ -17,12 +17,12 @@
 #define TB (UINT64_C(1) << 40)
 
 /* arch/x86/include/asm/pgtable_64_types.h, page_64_types.h, ldt */
-struct regions_x86_layout {
+struct x86_layout {
 	uint64_t guard, ldt, ldt_end;
 	uint64_t direct, vmalloc, vmemmap;       /* without randomization */
 	uint64_t vmalloc_size, kasan;
 };
-static const struct regions_x86_layout layouts[2] = {
+static const struct x86_layout layouts[2] = {
 	{0xffff800000000000, 0xffff880000000000, 0xffff888000000000, 0xffff888000000000,
 	 0xffffc90000000000, 0xffffea0000000000, 32 * TB, 0xffffec0000000000},
 	{0xff00000000000000, 0xff10000000000000, 0xff11000000000000, 0xff11000000000000,
@@ -90,8 +90,7 @@ static struct optional x86_vmalloc_between(const struct plan *p, const struct ba
 	return ret;
 }
 
-static struct bases x86_find_bases(const struct plan *p,
-				   const struct regions_x86_layout *l)
+static struct bases x86_find_bases(const struct plan *p, const struct x86_layout *l)
 {
 	struct bases b;
 
@@ -117,7 +116,7 @@ static struct bases x86_find_bases(const struct plan *p,
 }
 
 /* KASAN disables random bases; the text's shadow is always mapped. */
-static bool x86_has_kasan(const struct plan *p, const struct regions_x86_layout *l,
+static bool x86_has_kasan(const struct plan *p, const struct x86_layout *l,
 			  const struct bases *b)
 {
 	struct optional text = plan_text(p);
@@ -126,8 +125,7 @@ static bool x86_has_kasan(const struct plan *p, const struct regions_x86_layout 
 	       plan_distance(p, (text.u >> 3) + KASAN_OFFSET).have;
 }
 
-static void x86_vmalloc(struct plan *p, const struct regions_x86_layout *l,
-			const struct bases *b)
+static void x86_vmalloc(struct plan *p, const struct x86_layout *l, const struct bases *b)
 {
 	/* KMSAN uses the other quarters for its metadata. */
 	uint64_t size = l->vmalloc_size / (p->symbol[Y_kmsan] ? 4 : 1);
@@ -183,7 +181,7 @@ static void x86_image_and_above(struct plan *p)
 
 void regions_x86(struct plan *p)
 {
-	const struct regions_x86_layout *l = &layouts[p->space->paging.nlevels == 5];
+	const struct x86_layout *l = &layouts[p->space->paging.nlevels == 5];
 	struct bases b;
 	bool kasan;
 	uint64_t hi;
