@@ -139,6 +139,8 @@ int atw_err_set_param(struct atw_err *err, int status, enum atw_param param,
 		      const char *fmt, ...) ATW_PRINTF(4, 5);
 /* Set the error "out of memory". Returns ATW_E_NOMEM. */
 int atw_err_nomem(struct atw_err *err);
+/* Hand over the error `why` if `status` is one. Returns `status`. */
+int atw_err_give(struct atw_err *err, int status, const struct atw_err *why);
 /* Set the parameter that caused the error. */
 void atw_err_param(struct atw_err *err, enum atw_param param);
 /* Prefix the text with "subject: ", such as a file name, unless it begins with it. */

@@ -46,9 +46,7 @@ static int capture_pass_run(void *arg, const struct capture_run *run, struct atw
 		api_lost_add(c->lost, NULL, &why);
 		return ATW_OK;
 	}
-	if (r != ATW_OK && err)
-		*err = why;
-	return r;
+	return atw_err_give(err, r, &why);
 }
 
 static int capture_pass_frames(void *arg, const struct capture_frames *run, struct atw_err *err)

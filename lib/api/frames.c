@@ -56,9 +56,7 @@ static int frames_find_ram(struct atw_frames *c, struct atw_err *err)
 	if (r == ATW_E_MISSING && c->last_pa != UINT64_MAX)
 		return extents_add(&c->ram, c->first_pa, c->last_pa - c->first_pa + 1, 0,
 				   ATW_DATA, err);
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return atw_err_give(err, r, &why);
 }
 
 int atw_frames_open(struct atw_target *target, const struct atw_frames_opts *opts,

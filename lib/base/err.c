@@ -48,6 +48,13 @@ int atw_err_nomem(struct atw_err *err)
 	return atw_err_set(err, ATW_E_NOMEM, "out of memory");
 }
 
+int atw_err_give(struct atw_err *err, int status, const struct atw_err *why)
+{
+	if (status < 0 && err)
+		*err = *why;
+	return status;
+}
+
 void atw_err_param(struct atw_err *err, enum atw_param param)
 {
 	if (err)

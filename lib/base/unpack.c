@@ -187,10 +187,8 @@ static int unpack_get(struct unpack *u, void *buf, size_t len, size_t *ret,
 
 	if (u->packed && u->failed.status == ATW_OK)
 		u->failed.status = unpack_unzstd(u, buf, len, ret, &u->failed);
-	if (u->packed && u->failed.status != ATW_OK && err)
-		*err = u->failed;
 	if (u->packed)
-		return u->failed.status;
+		return atw_err_give(err, u->failed.status, &u->failed);
 	if (!n && u->ended) {
 		*ret = 0;
 		return ATW_OK;

@@ -300,9 +300,7 @@ int kdump_parse(const struct view *v, struct kdump_header *ret,
 			most = passed;
 		}
 	}
-	if (err)
-		*err = best;
-	return best.status;
+	return atw_err_give(err, best.status, &best);
 }
 
 int kdump_desc_parse(const void *bytes, const struct kdump_header *h,

@@ -189,11 +189,8 @@ int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret
 		r = mm_guard_by_task(&v, t, &n.space, &why);
 	if (r == ATW_OK && !mmu_space_lives(&n.space))
 		return ATW_END;          /* the task may have ended before */
-	if (r < 0 || opened < 0) {
-		if (err)
-			*err = why;
-		return why.status;
-	}
+	if (r < 0 || opened < 0)
+		return atw_err_give(err, why.status, &why);
 	*ret = n;
 	return ATW_OK;
 }

@@ -249,9 +249,7 @@ static int tasks_next_moving(struct lnx_tasks *t, struct links *l, struct lnx_ta
 		r = tasks_fill(t, task, ret, &why);
 		if (!links_hold(l))
 			continue;
-		if (r < 0 && err)
-			*err = why;
-		return r;
+		return atw_err_give(err, r, &why);
 	}
 }
 
@@ -367,9 +365,7 @@ int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *er
 		r = t->phase == THREADS ? tasks_next_thread(t, ret, &why)
 					: tasks_next_leader(t, ret, &why);
 	}
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return atw_err_give(err, r, &why);
 }
 
 int lnx_task_by_pid(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret,

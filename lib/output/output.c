@@ -157,12 +157,9 @@ static int output_emit(struct atw_output *out, const struct atw_row *row,
 /* The first failure is kept, and prevents the commit. */
 static int output_fail(struct atw_output *out, int rc, struct atw_err *err)
 {
-	if (rc < 0) {
+	if (rc < 0)
 		out->state = FAILED;
-		if (err)
-			*err = out->failure;
-	}
-	return rc;
+	return atw_err_give(err, rc, &out->failure);
 }
 
 static int output_not_taking(struct atw_output *out, struct atw_err *err)

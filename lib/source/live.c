@@ -52,9 +52,7 @@ static int live_open_best(struct atw_source *s, struct atw_err *err)
 		return atw_err_set(err, r, "%s", bpf.text);
 	/* The reason that a permission would remove is more useful. */
 	why = kcore.status == ATW_E_PERM && r != ATW_E_PERM ? &kcore : &bpf;
-	if (err)
-		*err = *why;
-	return why->status;
+	return atw_err_give(err, why->status, why);
 }
 
 static int live_open(struct atw_source *s, const struct atw_source_spec *spec,

@@ -67,9 +67,7 @@ static int info_kernel_counters(struct atw_kernel *k, const struct about_to *to,
 
 	if (r == ATW_OK || r == ATW_E_MISSING || r == ATW_E_UNSUPPORTED)
 		return ATW_OK;
-	if (err)
-		*err = why;
-	return r;
+	return atw_err_give(err, r, &why);
 }
 
 /* A kernel without NUMA does not record the nodes of its CPUs. */
@@ -146,9 +144,7 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
 		r = info_kernel_numbers(k, to, err);
 	if (r == ATW_OK && slabs) {
 		slab_caches(k, info_kernel_on_slab_cache, &slab, &why);
-		r = slab.status;
-		if (r < 0 && err)
-			*err = why;
+		r = atw_err_give(err, slab.status, &why);
 	}
 	if (r == ATW_OK && kernel_ram(k, &x, NULL) == ATW_OK) {
 		r = about_ram(to, &x, info_kernel_node_of, k, err);

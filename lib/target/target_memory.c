@@ -32,9 +32,7 @@ static int memory_open(struct target *t, const struct source_input *in,
 		t->why = why;
 		return ATW_END;
 	}
-	if (err)
-		*err = why;
-	return r;
+	return atw_err_give(err, r, &why);
 }
 
 static int memory_refuse(const struct target *t, const char *what, struct atw_err *err)
@@ -98,11 +96,8 @@ static int memory_attach(struct target *t, const struct target_opts *o,
 		t->space = *atw_kernel_space(t->kernel);
 	else if (r == ATW_E_MISSING && o->has_cpu)
 		r = memory_use_cpu(t, &ko, &why);
-	if (r < 0) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	if (r < 0)
+		return atw_err_give(err, r, &why);
 	t->space_given = o->has_cpu || o->has_root;
 	return ATW_OK;
 }

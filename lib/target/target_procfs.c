@@ -28,9 +28,7 @@ static int procfs_open(struct target *t, const struct source_input *in,
 	if (host_check_proc(err) < 0) {
 		if (!t->why.status)
 			return source_input_failed(in, ATW_E_MISSING, err);
-		if (err)
-			*err = t->why;
-		return t->why.status;
+		return atw_err_give(err, t->why.status, &t->why);
 	}
 	host_info_init(&h);
 	snprintf(t->release, sizeof(t->release), "%s", h.uts.release);
