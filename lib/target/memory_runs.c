@@ -178,9 +178,7 @@ int walk_pages_next(struct page_cursor *cur, const struct page_run **ret,
 	c->alike = c->alike_end = c->each_end = 0;
 	*ret = r;
 	if (s->loss) {
-		r->state = s->loss == ATW_LOST_EXCLUDED ? PAGE_EXCLUDED :
-			   s->loss == ATW_LOST_DAMAGED ? PAGE_DAMAGED :
-			   s->loss == ATW_LOST_UNSTABLE ? PAGE_UNSTABLE : PAGE_LOST;
+		r->state = provider_loss_state(s->loss);
 		r->have = RUN_LEVEL | RUN_TABLE;
 		r->table = s->pa;
 		if (s->loss == ATW_LOST_DAMAGED)

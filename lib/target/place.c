@@ -336,18 +336,10 @@ static int place_open_kernel(struct placer *pl)
 
 static uint8_t place_state_of(const struct mmu_place *m)
 {
-	switch (m->loss) {
-	case ATW_HAVE:
-		return m->kind == ATW_LEAF ? PAGE_PRESENT :
-		       m->kind == ATW_BAD ? PAGE_BAD : PAGE_ABSENT;
-	case ATW_LOST_EXCLUDED:
-		return PAGE_EXCLUDED;
-	case ATW_LOST_DAMAGED:
-		return PAGE_DAMAGED;
-	case ATW_LOST_UNSTABLE:
-		return PAGE_UNSTABLE;
-	}
-	return PAGE_LOST;
+	if (m->loss)
+		return (uint8_t)provider_loss_state(m->loss);
+	return m->kind == ATW_LEAF ? PAGE_PRESENT :
+	       m->kind == ATW_BAD ? PAGE_BAD : PAGE_ABSENT;
 }
 
 static int place_of_kernel(struct placer *pl, uint64_t address, struct place *ret,

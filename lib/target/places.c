@@ -93,16 +93,10 @@ static void places_clip(const struct places *p, uint64_t at, uint64_t len,
 static uint8_t places_state(const struct places *p, const struct mmu_range *g,
 			    struct place_range *ret)
 {
-	static const uint8_t lost[] = {
-		[ATW_LOST] = PAGE_LOST,
-		[ATW_LOST_EXCLUDED] = PAGE_EXCLUDED,
-		[ATW_LOST_DAMAGED] = PAGE_DAMAGED,
-		[ATW_LOST_UNSTABLE] = PAGE_UNSTABLE,
-	};
 	struct atw_soft_word w;
 
 	if (g->loss)
-		return lost[g->loss];
+		return (uint8_t)provider_loss_state(g->loss);
 	if (g->kind == ATW_LEAF) {
 		ret->pa = g->pa.u;
 		ret->have_pa = true;

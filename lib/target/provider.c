@@ -79,6 +79,16 @@ enum page_state provider_soft_state(enum atw_soft what)
 	return states[what];
 }
 
+enum page_state provider_loss_state(enum mmu_loss loss)
+{
+	static const uint8_t states[] = {
+		[ATW_LOST] = PAGE_LOST, [ATW_LOST_EXCLUDED] = PAGE_EXCLUDED,
+		[ATW_LOST_DAMAGED] = PAGE_DAMAGED, [ATW_LOST_UNSTABLE] = PAGE_UNSTABLE,
+	};
+
+	return states[loss];
+}
+
 void provider_close(struct provider *p)
 {
 	if (!p)

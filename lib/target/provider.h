@@ -333,6 +333,8 @@ static inline void provider_counting(const struct provider *p, uint64_t done, ui
 /* For `count`, where there is no memory for it: ATW_OK if it may be left out. */
 int provider_leave_counts(struct provider *p, struct atw_err *err);
 enum page_state provider_soft_state(enum atw_soft what);
+/* Of what is below a table that could not be read. */
+enum page_state provider_loss_state(enum mmu_loss loss);
 /*
  * Of a running kernel: has the frame been given back, or to others, since the
  * entry that leads to it was read? What is said of it then is not of that page.
