@@ -116,12 +116,32 @@ void target_close(struct target *t)
 int target_need(const struct target *t, uint32_t caps, const char *what,
 		struct atw_err *err)
 {
-	return target_has(t, caps) ? ATW_OK : t->backend->refuse(t, what, err);
+	const struct target_backend *b = t->backend;
+
+	if (target_has(t, caps))
+		return ATW_OK;
+	if (target_fell_back(t, err))
+		return atw_err_wrap(err, "%s", t->name);
+	if (!b->only)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "%s: %s is not to be had of it",
+				   t->name, what);
+	atw_err_set(err, ATW_E_UNSUPPORTED,
+		    "%s: %s; %s needs page tables or the kernel's memory", t->name, b->only, what);
+	atw_err_hint(err, "%s", b->instead);
+	return ATW_E_UNSUPPORTED;
 }
 
 int target_need_kernel(const struct target *t, struct atw_err *err)
 {
-	return t->backend->refuse_kernel ? t->backend->refuse_kernel(t, err) : ATW_OK;
+	const struct target_backend *b = t->backend;
+
+	if (!b->reports)
+		return ATW_OK;
+	atw_err_set(err, ATW_E_UNSUPPORTED,
+		    "is a kernel address, and %s those of processes only", b->reports);
+	if (target_has(t, TARGET_RUNNING))
+		atw_err_hint(err, "%s", b->instead);
+	return ATW_E_UNSUPPORTED;
 }
 
 bool target_fell_back(const struct target *t, struct atw_err *err)

@@ -97,10 +97,8 @@ struct target_backend {
 	void (*close)(struct target *t); /* NULL: nothing but what every target has */
 	int (*attach)(struct target *t, const struct target_opts *o,
 		      const struct target_reading *rd, struct atw_err *err);
-	/* The sentence for a missing capability that `what` needs. */
-	int (*refuse)(const struct target *t, const char *what, struct atw_err *err);
-	/* Of the kernel's addresses, where only processes' are known; NULL: never. */
-	int (*refuse_kernel)(const struct target *t, struct atw_err *err);
+	/* Without page tables: what it has, "/proc reports", and what has more; else NULL. */
+	const char *only, *reports, *instead;
 	int (*provider)(struct target *t, const struct target_query *q,
 			provider_cannot_fn *cannot, void *arg, struct provider **ret,
 			struct atw_err *err);

@@ -124,23 +124,6 @@ static void capture_describe_format(const struct target *t, char *buf, size_t le
 
 /* ---- what it has ---- */
 
-static int capture_refuse(const struct target *t, const char *what, struct atw_err *err)
-{
-	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "%s: is a capture: it records only which pages processes had; %s needs page "
-		    "tables or the kernel's memory",
-		    t->name, what);
-	atw_err_hint(err, "a dump, or live on that machine, has them");
-	return ATW_E_UNSUPPORTED;
-}
-
-static int capture_refuse_kernel(const struct target *t, struct atw_err *err)
-{
-	return atw_err_set(
-		err, ATW_E_UNSUPPORTED,
-		"is a kernel address, and a capture records those of processes only");
-}
-
 static int capture_attach(struct target *t, const struct target_opts *o,
 			  const struct target_reading *rd, struct atw_err *err)
 {
@@ -265,8 +248,9 @@ const struct target_backend target_capture = {
 	.open = capture_open,
 	.close = capture_close,
 	.attach = capture_attach,
-	.refuse = capture_refuse,
-	.refuse_kernel = capture_refuse_kernel,
+	.only = "is a capture: it records only which pages processes had",
+	.reports = "a capture records",
+	.instead = "a dump, or live on that machine, has them",
 	.provider = capture_provider,
 	.by_pid = capture_by_pid,
 	.each = capture_each,

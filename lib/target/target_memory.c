@@ -35,12 +35,6 @@ static int memory_open(struct target *t, const struct source_input *in,
 	return atw_err_give(err, r, &why);
 }
 
-static int memory_refuse(const struct target *t, const char *what, struct atw_err *err)
-{
-	return atw_err_set(err, ATW_E_UNSUPPORTED, "%s: %s is not to be had of it",
-			   t->name, what);
-}
-
 /* ---- the kernel ---- */
 
 /* No registers: the kernel keeps in memory what it loaded. `err` stays if not. */
@@ -281,7 +275,6 @@ const struct target_backend target_memory = {
 		TARGET_ELIGIBLE | TARGET_NO_GAPS,
 	.open = memory_open,
 	.attach = memory_attach,
-	.refuse = memory_refuse,
 	.provider = memory_provider,
 	.by_pid = memory_by_pid,
 	.by_task = memory_by_task,

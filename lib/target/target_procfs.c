@@ -42,26 +42,6 @@ static void procfs_format(const struct target *t, char *buf, size_t len)
 	snprintf(buf, len, "running kernel, processes as /proc reports them");
 }
 
-static int procfs_refuse(const struct target *t, const char *what, struct atw_err *err)
-{
-	if (target_fell_back(t, err))
-		return atw_err_wrap(err, "%s", t->name);
-	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "%s: /proc reports only the pages of processes; %s needs page tables or "
-		    "the kernel's memory",
-		    t->name, what);
-	atw_err_hint(err, "live:bpf reads the kernel's own tables");
-	return ATW_E_UNSUPPORTED;
-}
-
-static int procfs_refuse_kernel(const struct target *t, struct atw_err *err)
-{
-	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "is a kernel address, and /proc reports those of processes only");
-	atw_err_hint(err, "live:bpf reads the kernel's own tables");
-	return ATW_E_UNSUPPORTED;
-}
-
 static int procfs_attach(struct target *t, const struct target_opts *o,
 			 const struct target_reading *rd, struct atw_err *err)
 {
@@ -224,8 +204,9 @@ const struct target_backend target_procfs = {
 		TARGET_RUNNING | TARGET_OUR_PIDS | TARGET_NO_GAPS,
 	.open = procfs_open,
 	.attach = procfs_attach,
-	.refuse = procfs_refuse,
-	.refuse_kernel = procfs_refuse_kernel,
+	.only = "/proc reports only the pages of processes",
+	.reports = "/proc reports",
+	.instead = "live:bpf reads the kernel's own tables",
 	.provider = procfs_provider,
 	.by_pid = procfs_by_pid,
 	.each = procfs_each,
