@@ -11,22 +11,21 @@ struct extract_pages_state {
 	struct atw_memmap *map;
 	struct byte_marks *marks;
 	uint64_t last;           /* the last frame */
-	struct table met;        /* large pages, by extract_pages_key() */
+	struct table met;        /* large pages, by pages_key() */
 };
 
 /* ---- large pages ---- */
 
 /* Sizes are powers of two, and frames have fewer than 58 bits. */
-static uint64_t extract_pages_key(uint64_t pfn, uint64_t pages)
+static uint64_t pages_key(uint64_t pfn, uint64_t pages)
 {
 	return pfn << 6 | (unsigned)__builtin_ctzll(pages);
 }
 
 /* A large page that is mapped repeatedly would cost all its frames each time. */
-static bool extract_pages_is_new(struct extract_pages_state *p, uint64_t pfn,
-				 uint64_t pages)
+static bool pages_is_new(struct extract_pages_state *p, uint64_t pfn, uint64_t pages)
 {
-	struct table_slot *s = table_get(&p->met, extract_pages_key(pfn, pages));
+	struct table_slot *s = table_get(&p->met, pages_key(pfn, pages));
 
 	if (s && s->value)
 		return false;
@@ -41,7 +40,7 @@ static bool extract_pages_is_new(struct extract_pages_state *p, uint64_t pfn,
  * Marks the aligned 4 KiB that contain it, which are read from a source that does not
  * lend the whole section. They contain only struct pages.
  */
-static void extract_pages_mark(struct extract_pages_state *p, uint64_t pfn)
+static void pages_mark(struct extract_pages_state *p, uint64_t pfn)
 {
 	uint64_t at = memmap_address(p->map->kmem, &p->map->where, pfn);
 	atw_pa pa;
@@ -65,11 +64,11 @@ static void extract_pages_add(struct extract_pages_state *p, uint64_t pfn)
 	if (r < 0 && r != ATW_E_DAMAGED)
 		return;
 	p->last = pfn;
-	extract_pages_mark(p, pfn);
+	pages_mark(p, pfn);
 	if (r != ATW_OK)                 /* the failure is permanent */
 		return;
 	for (unsigned i = 0; i < HEAD && page.head != pfn; i++)
-		extract_pages_mark(p, page.head + i);
+		pages_mark(p, page.head + i);
 	/* Without a symbol, the zero page is recognized by its contents. */
 	if (page.flags >> KPF_ZERO_PAGE & 1)
 		marks_add(p->marks, pfn << p->k->own.paging.page_shift,
@@ -77,8 +76,7 @@ static void extract_pages_add(struct extract_pages_state *p, uint64_t pfn)
 }
 
 /* If a section has no struct pages, none of its frames has. */
-static void extract_pages_add_all(struct extract_pages_state *p, uint64_t pfn,
-				  uint64_t pages)
+static void pages_add_all(struct extract_pages_state *p, uint64_t pfn, uint64_t pages)
 {
 	uint64_t section = p->map->where.model == MEMMAP_FLAT ? 1 :
 			   (uint64_t)1 << p->map->where.shift;
@@ -89,7 +87,7 @@ static void extract_pages_add_all(struct extract_pages_state *p, uint64_t pfn,
 			n += section - ((pfn + n) & (section - 1));
 			continue;
 		}
-		if (pages > 1 && !any && !extract_pages_is_new(p, pfn, pages))
+		if (pages > 1 && !any && !pages_is_new(p, pfn, pages))
 			return;
 		any = true;
 		extract_pages_add(p, pfn + n++);
@@ -97,20 +95,18 @@ static void extract_pages_add_all(struct extract_pages_state *p, uint64_t pfn,
 }
 
 /* A PROT_NONE page is present as well, and its frame is in use. */
-static void extract_pages_add_absent(struct extract_pages_state *p,
-				     const struct atw_soft_abi *abi,
-				     const struct mmu_space *sp, const struct mmu_seen *s,
-				     uint64_t pages)
+static void pages_add_absent(struct extract_pages_state *p,
+			     const struct atw_soft_abi *abi, const struct mmu_space *sp,
+			     const struct mmu_seen *s, uint64_t pages)
 {
 	struct atw_soft_word soft = atw_soft_decode_at(abi, &sp->paging, s->va, s->level,
 						       s->path[s->depth - 1].word);
 
 	if (soft.what == ATW_SOFT_PROTNONE)
-		extract_pages_add_all(p, soft.pa.u >> sp->paging.page_shift, pages);
+		pages_add_all(p, soft.pa.u >> sp->paging.page_shift, pages);
 }
 
-static int extract_pages_add_space(struct extract_pages_state *p,
-				   const struct mmu_space *sp)
+static int pages_add_space(struct extract_pages_state *p, const struct mmu_space *sp)
 {
 	const struct atw_soft_abi abi = atw_kernel_soft_abi(p->k, &sp->paging);
 	const struct mmu_walk_opts o = {
@@ -128,14 +124,14 @@ static int extract_pages_add_space(struct extract_pages_state *p,
 		uint64_t pages = (s->count ? s->size / s->count : 0) >> shift;
 
 		if (s->kind == ATW_ABSENT && !s->loss && !s->repeat_of)
-			extract_pages_add_absent(p, &abi, sp, s, pages);
+			pages_add_absent(p, &abi, sp, s, pages);
 		if (s->kind != ATW_LEAF || s->loss || s->repeat_of)
 			continue;
 		for (uint32_t i = 0; i < s->count; i++) {
 			uint64_t pfn = mmu_seen_pa(sp, s, i).u >> shift;
 
 			atw_memmap_mapped(p->map, pfn, pages);
-			extract_pages_add_all(p, pfn, pages);
+			pages_add_all(p, pfn, pages);
 		}
 	}
 	mmu_walk_close(w);
@@ -143,8 +139,7 @@ static int extract_pages_add_space(struct extract_pages_state *p,
 }
 
 /* If the huge zero page is among these, it is marked. */
-static bool extract_pages_zeroes_of(struct extract_pages_state *p,
-				    const struct mmu_space *sp)
+static bool pages_zeroes_of(struct extract_pages_state *p, const struct mmu_space *sp)
 {
 	const struct mmu_walk_opts o = {
 		.last = ATW_VA(INT64_MAX),
@@ -169,7 +164,7 @@ static bool extract_pages_zeroes_of(struct extract_pages_state *p,
 	 * Its bytes need not be kept: a page that is left out and has such a struct page
 	 * is recognised as one.
 	 */
-	extract_pages_mark(p, z->huge);
+	pages_mark(p, z->huge);
 	return true;
 }
 
@@ -180,7 +175,7 @@ void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct byte_
 	if (atw_memmap_open(k, &p.map, NULL) < 0)
 		return;
 	for (size_t i = 0; i < s->n && !p.map->zero.huge_known; i++)
-		if (s->v[i].have && extract_pages_zeroes_of(&p, &s->v[i].mm.space))
+		if (s->v[i].have && pages_zeroes_of(&p, &s->v[i].mm.space))
 			break;
 	atw_memmap_close(p.map);
 }
@@ -193,7 +188,7 @@ int pages_add(struct atw_kernel *k, const struct spaces *s, struct byte_marks *m
 
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++)
 		if (s->v[i].have)
-			r = extract_pages_add_space(&p, &s->v[i].mm.space);
+			r = pages_add_space(&p, &s->v[i].mm.space);
 	atw_memmap_close(p.map);
 	table_deinit(&p.met);
 	return r;

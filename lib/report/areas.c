@@ -63,8 +63,8 @@ struct report_areas_state {
 	struct intern names;
 };
 
-static int report_areas_on_process(struct report_areas_state *s,
-				   const struct census_process *p, struct atw_err *err)
+static int areas_on_process(struct report_areas_state *s,
+			    const struct census_process *p, struct atw_err *err)
 {
 	const char *name = report_text(&s->names, p->task->name);
 
@@ -79,8 +79,8 @@ static int report_areas_on_process(struct report_areas_state *s,
 	return ATW_OK;
 }
 
-static int report_areas_on(struct report_areas_state *s, const struct census_area *a,
-			   struct atw_err *err)
+static int areas_on(struct report_areas_state *s, const struct census_area *a,
+		    struct atw_err *err)
 {
 	const char *name = report_text(&s->names, a->v->name);
 
@@ -98,9 +98,8 @@ static int report_areas_on(struct report_areas_state *s, const struct census_are
 	return ATW_OK;
 }
 
-static int report_areas_on_pages(struct report_areas_state *s,
-				 const struct census_pages *p, uint64_t page,
-				 struct atw_err *err)
+static int areas_on_pages(struct report_areas_state *s, const struct census_pages *p,
+			  uint64_t page, struct atw_err *err)
 {
 	struct report_areas_area *a = &s->area[s->n - 1];
 
@@ -119,9 +118,8 @@ static int report_areas_on_pages(struct report_areas_state *s,
 	return s->marks.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
-static int report_areas_on_area_end(struct report_areas_state *s,
-				    const struct census_area *v, uint64_t page,
-				    struct atw_err *err)
+static int areas_on_area_end(struct report_areas_state *s, const struct census_area *v,
+			     uint64_t page, struct atw_err *err)
 {
 	struct sums *sums = &s->process[s->nprocesses - 1].sums;
 	struct report_areas_area *a = &s->area[s->n - 1];
@@ -146,36 +144,35 @@ static int report_areas_on_area_end(struct report_areas_state *s,
 	return s->marks.failed ? atw_err_nomem(err) : ATW_OK;
 }
 
-static void report_areas_on_process_end(struct report_areas_state *s,
-					const struct census_process *p)
+static void areas_on_process_end(struct report_areas_state *s,
+				 const struct census_process *p)
 {
 	if (p->incomplete)
 		sums_untold(&s->process[s->nprocesses - 1].sums, NULL);
 }
 
-static int report_areas_feed(void *state, const struct census_event *ev,
-			     struct atw_err *err)
+static int areas_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	switch (ev->what) {
 	case CENSUS_ON_PROCESS:
-		return report_areas_on_process(state, ev->process, err);
+		return areas_on_process(state, ev->process, err);
 	case CENSUS_ON_AREA:
-		return report_areas_on(state, ev->area, err);
+		return areas_on(state, ev->area, err);
 	case CENSUS_ON_AREA_END:
-		return report_areas_on_area_end(state, ev->area, ev->page, err);
+		return areas_on_area_end(state, ev->area, ev->page, err);
 	case CENSUS_ON_PROCESS_END:
-		report_areas_on_process_end(state, ev->process);
+		areas_on_process_end(state, ev->process);
 		return ATW_OK;
 	default:
-		return report_areas_on_pages(state, ev->pages, ev->page, err);
+		return areas_on_pages(state, ev->pages, ev->page, err);
 	}
 }
 
 /* ---- output ---- */
 
-static bool report_areas_next_mark(const struct report_areas_state *s,
-				   const struct report_areas_area *a, size_t *at,
-				   size_t end, enum map_mark *mark, uint64_t *pages)
+static bool areas_next_mark(const struct report_areas_state *s,
+			    const struct report_areas_area *a, size_t *at,
+			    size_t end, enum map_mark *mark, uint64_t *pages)
 {
 	if (!map_kept(&s->marks, at, end, mark, pages))
 		return false;
@@ -184,9 +181,9 @@ static bool report_areas_next_mark(const struct report_areas_state *s,
 	return true;
 }
 
-static void report_areas_draw(const struct report_areas_state *s,
-			      const struct report_areas_area *a, size_t end,
-			      const struct census_out *out)
+static void areas_draw(const struct report_areas_state *s,
+		       const struct report_areas_area *a, size_t end,
+		       const struct census_out *out)
 {
 	enum map_mark mark;
 	size_t at = a->marks;
@@ -194,7 +191,7 @@ static void report_areas_draw(const struct report_areas_state *s,
 	struct map m;
 
 	map_begin(&m, out);
-	while (report_areas_next_mark(s, a, &at, end, &mark, &pages))
+	while (areas_next_mark(s, a, &at, end, &mark, &pages))
 		map_add(&m, mark, pages);
 	map_end(&m);
 }
@@ -206,8 +203,8 @@ static const char *report_areas_number(bool known, uint64_t n, char buf[24])
 	return known ? buf : "n/a";
 }
 
-static void report_areas_summary(const struct report_areas_process *p,
-				 const struct census_out *out)
+static void areas_summary(const struct report_areas_process *p,
+			  const struct census_out *out)
 {
 	const uint64_t *n = p->sums.n;
 	char text[SUMS][24];
@@ -235,8 +232,7 @@ static void report_areas_summary(const struct report_areas_process *p,
  * The LPMA layout has single and shared pages and no swap. Other states have additional
  * fields, if there are any.
  */
-static void report_areas_paper(const struct report_areas_area *a,
-			       const struct census_out *out)
+static void areas_paper(const struct report_areas_area *a, const struct census_out *out)
 {
 	bool counted = !a->unknown && !a->incomplete;
 	uint64_t rest = counted ? a->resident - a->single - a->shared : a->resident;
@@ -257,11 +253,10 @@ static void report_areas_paper(const struct report_areas_area *a,
 		  a->name ? a->name : "NULL");
 }
 
-static int report_areas_row(const struct report_areas_state *s,
-			    const struct report_areas_process *p,
-			    const struct report_areas_area *a, size_t end,
-			    const struct census_out *out, struct buf *text,
-			    struct atw_err *err)
+static int areas_row(const struct report_areas_state *s,
+		     const struct report_areas_process *p,
+		     const struct report_areas_area *a, size_t end,
+		     const struct census_out *out, struct buf *text, struct atw_err *err)
 {
 	struct map_text map = { .to = text, .most = MAP_TEXT };
 	struct report_row row = { .have = 0 };
@@ -270,8 +265,7 @@ static int report_areas_row(const struct report_areas_state *s,
 	uint64_t pages;
 
 	text->len = 0;
-	while (text->len <= MAP_TEXT &&
-	       report_areas_next_mark(s, a, &at, end, &mark, &pages))
+	while (text->len <= MAP_TEXT && areas_next_mark(s, a, &at, end, &mark, &pages))
 		map_text_add(&map, mark, pages);
 	map_text_end(&map);
 	if (text->failed)
@@ -293,8 +287,7 @@ static int report_areas_row(const struct report_areas_state *s,
 	return row_out(&row, out, err);
 }
 
-static int report_areas_finish(void *state, const struct census_out *out,
-			       struct atw_err *err)
+static int areas_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct report_areas_state *s = state;
 	struct buf text = { 0 };
@@ -311,20 +304,20 @@ static int report_areas_finish(void *state, const struct census_out *out,
 			size_t to = k + 1 < s->n ? a[1].marks : s->marks.len;
 
 			if (out->paper)
-				report_areas_paper(a, out);
+				areas_paper(a, out);
 			else
-				r = report_areas_row(s, p, a, to, out, &text, err);
+				r = areas_row(s, p, a, to, out, &text, err);
 			if (out->plain)
-				report_areas_draw(s, a, to, out);
+				areas_draw(s, a, to, out);
 		}
 		if (out->plain && (out->paper || out->whole))
-			report_areas_summary(p, out);
+			areas_summary(p, out);
 	}
 	buf_deinit(&text);
 	return r;
 }
 
-static void report_areas_deinit(void *state)
+static void areas_deinit(void *state)
 {
 	struct report_areas_state *s = state;
 
@@ -345,7 +338,7 @@ const struct census_report report_areas = {
 	.virtual = VIRTUAL,
 	.state = sizeof(struct report_areas_state),
 	.opts = true,
-	.feed = report_areas_feed,
-	.finish = report_areas_finish,
-	.deinit = report_areas_deinit,
+	.feed = areas_feed,
+	.finish = areas_finish,
+	.deinit = areas_deinit,
 };

@@ -83,8 +83,8 @@ struct report_nodes_state {
 };
 
 /* R: lines ascend; the node of one that does not is unknown. */
-static int report_nodes_on_ram(struct report_nodes_state *n,
-			       const struct census_event *ev, struct atw_err *err)
+static int nodes_on_ram(struct report_nodes_state *n,
+			const struct census_event *ev, struct atw_err *err)
 {
 	if (!(ev->ram_has & CAPTURE_R_NODE) || ev->ram->node >= NODES ||
 	    ev->ram->last < ev->ram->start ||
@@ -99,8 +99,8 @@ static int report_nodes_on_ram(struct report_nodes_state *n,
 }
 
 /* "nodecpus.1", "4-7" */
-static int report_nodes_on_header(struct report_nodes_state *n,
-				  const struct capture_header *h, struct atw_err *err)
+static int nodes_on_header(struct report_nodes_state *n,
+			   const struct capture_header *h, struct atw_err *err)
 {
 	static const char key[] = "nodecpus.";
 	const size_t len = sizeof(key) - 1;
@@ -119,8 +119,8 @@ static int report_nodes_on_header(struct report_nodes_state *n,
 	return ATW_OK;
 }
 
-static uint32_t report_nodes_home(const struct report_nodes_state *n,
-				  const struct census_process *p)
+static uint32_t nodes_home(const struct report_nodes_state *n,
+			   const struct census_process *p)
 {
 	for (size_t i = 0; p->task && p->task_has & CAPTURE_T_CPU && i < n->ncpus; i++)
 		if (p->task->cpu >= n->cpus[i].first && p->task->cpu <= n->cpus[i].last)
@@ -129,7 +129,7 @@ static uint32_t report_nodes_home(const struct report_nodes_state *n,
 }
 
 /* The node of a frame; *last is the last byte for which it is valid. */
-static uint32_t report_nodes_at(struct report_nodes_state *n, uint64_t pa, uint64_t *last)
+static uint32_t nodes_at(struct report_nodes_state *n, uint64_t pa, uint64_t *last)
 {
 	size_t low;
 
@@ -167,8 +167,8 @@ static void nodes_count(struct report_nodes_state *n, uint32_t node,
 	*(p->anon ? &s->anon : &s->file) += bytes;
 }
 
-static void report_nodes_on_pages(struct report_nodes_state *n,
-				  const struct census_pages *p, uint64_t page)
+static void nodes_on_pages(struct report_nodes_state *n,
+			   const struct census_pages *p, uint64_t page)
 {
 	uint64_t left = p->pages, pa = p->pa, last;
 
@@ -179,7 +179,7 @@ static void report_nodes_on_pages(struct report_nodes_state *n,
 		return;
 	}
 	while (left) {
-		uint32_t node = report_nodes_at(n, pa, &last);
+		uint32_t node = nodes_at(n, pa, &last);
 		uint64_t run = p->same ? left : (last - pa) / page;
 
 		run = run < left ? run + 1 : left;
@@ -198,9 +198,8 @@ static void nodes_add(struct nodes_sums *to, const struct nodes_sums *s)
 	to->no_origin |= s->no_origin;
 }
 
-static int report_nodes_on_process_end(struct report_nodes_state *n,
-				       const struct census_process *p,
-				       struct atw_err *err)
+static int nodes_on_process_end(struct report_nodes_state *n,
+				const struct census_process *p, struct atw_err *err)
 {
 	struct nodes_process *q;
 
@@ -213,7 +212,7 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 	*q = (struct nodes_process){
 		.pid = p->pid, .name = buf_keep(&n->names, p->name, strlen(p->name)),
 		.incomplete = p->incomplete,
-		.home = report_nodes_home(n, p),
+		.home = nodes_home(n, p),
 	};
 	if (n->names.failed)
 		return atw_err_nomem(err);
@@ -230,24 +229,23 @@ static int report_nodes_on_process_end(struct report_nodes_state *n,
 	return ATW_OK;
 }
 
-static int report_nodes_feed(void *state, const struct census_event *ev,
-			     struct atw_err *err)
+static int nodes_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct report_nodes_state *n = state;
 
 	switch (ev->what) {
 	case CENSUS_ON_HEADER:
-		return report_nodes_on_header(n, ev->header, err);
+		return nodes_on_header(n, ev->header, err);
 	case CENSUS_ON_RAM:
-		return report_nodes_on_ram(n, ev, err);
+		return nodes_on_ram(n, ev, err);
 	case CENSUS_ON_AREA:
 		n->huge = ev->area->v_has & CAPTURE_V_PAGE && ev->area->v->page > ev->page;
 		return ATW_OK;
 	case CENSUS_ON_PAGES:
-		report_nodes_on_pages(n, ev->pages, ev->page);
+		nodes_on_pages(n, ev->pages, ev->page);
 		return ATW_OK;
 	case CENSUS_ON_PROCESS_END:
-		return report_nodes_on_process_end(n, ev->process, err);
+		return nodes_on_process_end(n, ev->process, err);
 	default:
 		return ATW_OK;
 	}
@@ -295,7 +293,7 @@ struct nodes_order {
 };
 
 /* The largest total first. */
-static int report_nodes_by_total(const void *a, const void *b)
+static int nodes_by_total(const void *a, const void *b)
 {
 	const struct nodes_order *x = a, *y = b;
 
@@ -317,7 +315,7 @@ static int nodes_processes(const struct report_nodes_state *n,
 			v[i].n++;
 		}
 	}
-	qsort(v, n->n, sizeof(*v), report_nodes_by_total);
+	qsort(v, n->n, sizeof(*v), nodes_by_total);
 	for (size_t i = 0; i < n->n && r == ATW_OK; i++) {
 		const struct nodes_process *p = &n->process[v[i].process];
 		const struct nodes_of of = { p, n->names.data + p->name, p->total, p->incomplete };
@@ -332,8 +330,7 @@ static int nodes_processes(const struct report_nodes_state *n,
 	return r;
 }
 
-static int report_nodes_finish(void *state, const struct census_out *out,
-			       struct atw_err *err)
+static int nodes_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	const struct report_nodes_state *n = state;
 	uint64_t total = 0, incomplete = 0;
@@ -362,7 +359,7 @@ static int report_nodes_finish(void *state, const struct census_out *out,
 	return ATW_OK;
 }
 
-static void report_nodes_deinit(void *state)
+static void nodes_deinit(void *state)
 {
 	struct report_nodes_state *n = state;
 
@@ -381,7 +378,7 @@ const struct census_report report_nodes = {
 	      CENSUS_ON(PROCESS_END),
 	.schema = &schema,
 	.state = sizeof(struct report_nodes_state),
-	.feed = report_nodes_feed,
-	.finish = report_nodes_finish,
-	.deinit = report_nodes_deinit,
+	.feed = nodes_feed,
+	.finish = nodes_finish,
+	.deinit = nodes_deinit,
 };

@@ -48,8 +48,8 @@ static int avml_probe(struct atw_blob head, const char *path)
 	return p && get_le32(p) == AVML_MAGIC ? 100 : 0;
 }
 
-static int source_avml_index_chunk(struct avml *a, const struct avml_chunk *c,
-				   struct atw_err *err)
+static int avml_index_chunk(struct avml *a, const struct avml_chunk *c,
+			    struct atw_err *err)
 {
 	if (c->packed && !codec_have(CODEC_SNAPPY)) {
 		atw_err_set(err, ATW_E_UNSUPPORTED,
@@ -69,8 +69,8 @@ static int source_avml_index_chunk(struct avml *a, const struct avml_chunk *c,
  * Index the chunks of one range and check the length behind them. Sets
  * a->short_file when the file ends before all of it was seen.
  */
-static int source_avml_index_range(struct avml *a, const struct lime_range *range,
-				   uint64_t *next, struct atw_err *err)
+static int avml_index_range(struct avml *a, const struct lime_range *range,
+			    uint64_t *next, struct atw_err *err)
 {
 	uint64_t off = range->data, start = a->pos;
 	const uint8_t *trailer;
@@ -89,7 +89,7 @@ static int source_avml_index_range(struct avml *a, const struct lime_range *rang
 			return atw_err_set(err, ATW_E_DAMAGED,
 				"snappy chunk at 0x%" PRIx64 ": goes past the end of its range",
 				c.at);
-		r = source_avml_index_chunk(a, &c, err);
+		r = avml_index_chunk(a, &c, err);
 		if (r < 0)
 			return r;
 		off = c.next;
@@ -111,7 +111,7 @@ static int source_avml_index_range(struct avml *a, const struct lime_range *rang
 	return ATW_OK;
 }
 
-static int source_avml_index_file(struct avml *a, struct atw_err *err)
+static int avml_index_file(struct avml *a, struct atw_err *err)
 {
 	uint64_t off = 0;
 	struct lime_range range;
@@ -126,7 +126,7 @@ static int source_avml_index_file(struct avml *a, struct atw_err *err)
 			a->short_file = true;
 			break;
 		}
-		r = source_avml_index_range(a, &range, &off, err);
+		r = avml_index_range(a, &range, &off, err);
 		if (r < 0) {
 			atw_err_wrap(err, "range header at 0x%" PRIx64, range.at);
 			return r;
@@ -154,7 +154,7 @@ static int avml_open(struct atw_source *s, const struct atw_source_spec *spec,
 		return r;
 	a = s->impl;
 	crc32c_init(&a->crc);
-	r = source_avml_index_file(a, err);
+	r = avml_index_file(a, err);
 	if (r < 0)
 		return r;
 	if (!page_cache_init(&a->cache, AVML_CHUNK_MAX, CACHE))
@@ -174,20 +174,19 @@ static void avml_close(struct atw_source *s)
 }
 
 /* The chunk that holds a position in the stream. */
-static size_t source_avml_chunk_at(const struct avml *a, uint64_t pos)
+static size_t avml_chunk_at(const struct avml *a, uint64_t pos)
 {
 	size_t n = SORTED_UP_TO(a->index, a->nchunks, pos, pos);
 
 	return n ? n - 1 : 0;
 }
 
-static uint64_t source_avml_chunk_end(const struct avml *a, size_t chunk)
+static uint64_t avml_chunk_end(const struct avml *a, size_t chunk)
 {
 	return chunk + 1 < a->nchunks ? a->index[chunk + 1].pos : a->pos;
 }
 
-static int source_avml_unpack(struct avml *a, size_t chunk, void *out,
-			      struct atw_err *err)
+static int avml_unpack(struct avml *a, size_t chunk, void *out, struct atw_err *err)
 {
 	const uint8_t *in;
 	struct avml_chunk c;
@@ -208,7 +207,7 @@ static int source_avml_unpack(struct avml *a, size_t chunk, void *out,
 		atw_err_wrap(err, "snappy chunk at 0x%" PRIx64, c.at);
 		return r;
 	}
-	if (len != source_avml_chunk_end(a, chunk) - a->index[chunk].pos)
+	if (len != avml_chunk_end(a, chunk) - a->index[chunk].pos)
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"snappy chunk at 0x%" PRIx64 ": unpacks to %zu bytes, not %u",
 			c.at, len, c.raw);
@@ -219,8 +218,8 @@ static int source_avml_unpack(struct avml *a, size_t chunk, void *out,
 }
 
 /* The bytes of a chunk, good until the next call. */
-static int source_avml_chunk_get(struct avml *a, size_t chunk, const uint8_t **ret,
-				 struct atw_err *err)
+static int avml_chunk_get(struct avml *a, size_t chunk, const uint8_t **ret,
+			  struct atw_err *err)
 {
 	void *room;
 	int r;
@@ -229,7 +228,7 @@ static int source_avml_chunk_get(struct avml *a, size_t chunk, const uint8_t **r
 	if (*ret)
 		return ATW_OK;
 	room = page_cache_claim(&a->cache, chunk);
-	r = source_avml_unpack(a, chunk, room, err);
+	r = avml_unpack(a, chunk, room, err);
 	if (r < 0)
 		return r;
 	page_cache_commit(&a->cache, chunk);
@@ -253,14 +252,14 @@ static ssize_t avml_read_chunks(struct atw_source *s, atw_pa pa, void *buf, size
 		if (!e)
 			break;
 		pos = e->off + (at - e->start);
-		chunk = source_avml_chunk_at(a, pos);
-		r = source_avml_chunk_get(a, chunk, &bytes, err);
+		chunk = avml_chunk_at(a, pos);
+		r = avml_chunk_get(a, chunk, &bytes, err);
 		if (r < 0) {
 			atw_err_wrap(err, "%s", a->m.file.path);
 			return r;
 		}
 		/* An extent may go on in another chunk, a chunk in another extent. */
-		n = source_avml_chunk_end(a, chunk) - pos;
+		n = avml_chunk_end(a, chunk) - pos;
 		if (n > e->len - (at - e->start))
 			n = e->len - (at - e->start);
 		if (n > len - done)

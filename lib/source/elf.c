@@ -32,7 +32,7 @@ struct elf_source {
 	bool extract;            /* made by `atwalk extract` */
 	struct atw_vmcoreinfo opening;   /* what that found: root, mode, first task */
 	uint64_t number[3];              /* of these, those that are numbers: see
-					    source_elf_opening_fact() */
+					    elf_opening_fact() */
 	char damaged[256];       /* the fact "damaged", or empty */
 };
 
@@ -53,7 +53,7 @@ static int elf_probe(struct atw_blob head, const char *path)
 		? 100 : 50;
 }
 
-static int source_elf_take_note(struct elf_source *es, const struct elf_note *n)
+static int elf_take_note(struct elf_source *es, const struct elf_note *n)
 {
 	es->extract |= elf_note_is(n, "atwalk", ELF_NT_EXTRACT);
 	if (elf_note_is(n, "atwalk", ELF_NT_OPENING))
@@ -71,9 +71,9 @@ static int source_elf_take_note(struct elf_source *es, const struct elf_note *n)
  * Memory is worth reading without notes, so a damaged one is a fact to tell
  * and not the end.
  */
-static int source_elf_take_notes(struct elf_source *es, const struct elf *e,
-				 const struct elf_phdr *ph, uint64_t *note_bytes,
-				 uint64_t *missing, struct atw_err *err)
+static int elf_take_notes(struct elf_source *es, const struct elf *e,
+			  const struct elf_phdr *ph, uint64_t *note_bytes,
+			  uint64_t *missing, struct atw_err *err)
 {
 	struct elf_notes it = elf_notes(e, ph);
 	struct atw_err why = { 0 };
@@ -94,7 +94,7 @@ static int source_elf_take_notes(struct elf_source *es, const struct elf *e,
 			"the note segments up to here are larger than the file (0x%zx bytes)",
 			e->file.len);
 	while ((r = elf_notes_next(&it, &n, &why)) == ATW_OK)
-		if (source_elf_take_note(es, &n) < 0)
+		if (elf_take_note(es, &n) < 0)
 			return atw_err_nomem(err);
 	if (r < 0 && !es->damaged[0])
 		snprintf(es->damaged, sizeof(es->damaged),
@@ -103,9 +103,9 @@ static int source_elf_take_notes(struct elf_source *es, const struct elf *e,
 	return ATW_OK;
 }
 
-static int source_elf_take_load(struct elf_source *es, const struct elf *e,
-				const struct elf_phdr *ph, uint64_t *missing,
-				struct atw_err *err)
+static int elf_take_load(struct elf_source *es, const struct elf *e,
+			 const struct elf_phdr *ph, uint64_t *missing,
+			 struct atw_err *err)
 {
 	uint64_t nowhere = e->is64 ? UINT64_MAX : UINT32_MAX;
 	uint64_t rest = ph->memsz > ph->filesz ? ph->memsz - ph->filesz : 0;
@@ -129,8 +129,8 @@ static int source_elf_take_load(struct elf_source *es, const struct elf *e,
 			   ATW_EXCLUDED, err);
 }
 
-static int source_elf_take_segments(struct elf_source *es, const struct elf *e,
-				    struct atw_err *err)
+static int elf_take_segments(struct elf_source *es, const struct elf *e,
+			     struct atw_err *err)
 {
 	uint64_t missing = 0, note_bytes = 0;
 	uint32_t loads = 0, first = 0;
@@ -142,9 +142,9 @@ static int source_elf_take_segments(struct elf_source *es, const struct elf *e,
 		if (ph.type == ELF_PT_LOAD) {
 			if (!loads++)
 				first = i;
-			r = source_elf_take_load(es, e, &ph, &missing, err);
+			r = elf_take_load(es, e, &ph, &missing, err);
 		} else if (ph.type == ELF_PT_NOTE) {
-			r = source_elf_take_notes(es, e, &ph, &note_bytes, &missing, err);
+			r = elf_take_notes(es, e, &ph, &note_bytes, &missing, err);
 		}
 		if (r < 0) {
 			atw_err_wrap(err, "program header %u at 0x%" PRIx64, i, ph.at);
@@ -184,8 +184,7 @@ static int source_elf_take_segments(struct elf_source *es, const struct elf *e,
  */
 enum { HEADERS_MAX = 16 * 1024 * 1024 };
 
-static int source_elf_headers(struct elf_source *es, struct atw_blob *ret,
-			      struct atw_err *err)
+static int elf_headers(struct elf_source *es, struct atw_blob *ret, struct atw_err *err)
 {
 	uint64_t len = es->m.view.size;
 
@@ -214,7 +213,7 @@ static int elf_open(struct atw_source *s, const struct atw_source_spec *spec,
 		return r;
 	es = s->impl;
 	r = mapped_unflatten(&es->m, err) ?:
-	    source_elf_headers(es, &head, err) ?:
+	    elf_headers(es, &head, err) ?:
 	    elf_parse(head, &e, err);
 	if (r != ATW_OK)
 		return r;
@@ -224,7 +223,7 @@ static int elf_open(struct atw_source *s, const struct atw_source_spec *spec,
 		atw_err_hint(err, "the source is a dump of memory, not the program that ran in it");
 		return ATW_E_FORMAT;
 	}
-	return source_elf_take_segments(es, &e, err);
+	return elf_take_segments(es, &e, err);
 }
 
 static void elf_close(struct atw_source *s)
@@ -239,8 +238,7 @@ static void elf_close(struct atw_source *s)
 }
 
 /* Of an extract: the numbers "init_task", "root", "ignore", and "paging". */
-static int source_elf_opening_fact(struct elf_source *es, const char *key,
-				   struct atw_blob *ret)
+static int elf_opening_fact(struct elf_source *es, const char *key, struct atw_blob *ret)
 {
 	static const struct { const char *fact, *line; } number[] = {
 		{ "init_task", "SYMBOL(init_task)" }, { "root", "NUMBER(root)" },
@@ -261,7 +259,7 @@ static int source_elf_opening_fact(struct elf_source *es, const char *key,
 /*
  * "vmcoreinfo", "release", "machine" (as uname -m), "cpus", "cpuN.prstatus",
  * "cpuN.cr0" .cr2 .cr3 .cr4 (x86 under QEMU), "truncated", "damaged"; of an
- * extract also what source_elf_opening_fact() has.
+ * extract also what elf_opening_fact() has.
  */
 static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
@@ -278,7 +276,7 @@ static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 		return atw_vmcoreinfo_text(&es->vmcoreinfo, "OSRELEASE", ret);
 	if (cpu_notes_fact(&es->cpus, key, ret) == ATW_OK ||
 	    source_fact_of(facts, ARRAY_SIZE(facts), key, ret) == ATW_OK ||
-	    (es->opening.len && source_elf_opening_fact(es, key, ret) == ATW_OK))
+	    (es->opening.len && elf_opening_fact(es, key, ret) == ATW_OK))
 		return ATW_OK;
 	return mapped_fact(s, key, ret);
 }

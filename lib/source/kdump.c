@@ -32,10 +32,9 @@ struct kdump_source {
  * Find and check the descriptor of a stored page, and its bytes: *data points
  * at them in the file or, if they lie in pieces, into k->packed.
  */
-static int source_kdump_find_page(struct kdump_source *k, const struct kdump_file *f,
-				  uint64_t pfn, struct kdump_desc *desc, bool *compressed,
-				  enum codec *codec, const void **data,
-				  struct atw_err *err)
+static int kdump_find_page(struct kdump_source *k, const struct kdump_file *f,
+			   uint64_t pfn, struct kdump_desc *desc, bool *compressed,
+			   enum codec *codec, const void **data, struct atw_err *err)
 {
 	uint64_t at = kdump_file_desc(f, pfn);
 	char bytes[KDUMP_DESC_SIZE];
@@ -64,8 +63,8 @@ static int source_kdump_find_page(struct kdump_source *k, const struct kdump_fil
 }
 
 /* The bytes of a stored page, good until the next call. */
-static int source_kdump_get_page(struct kdump_source *k, const struct kdump_file *f,
-				 uint64_t pfn, const void **ret, struct atw_err *err)
+static int kdump_get_page(struct kdump_source *k, const struct kdump_file *f,
+			  uint64_t pfn, const void **ret, struct atw_err *err)
 {
 	const void *data = page_cache_find(&k->cache, pfn);
 	struct kdump_desc desc;
@@ -79,7 +78,7 @@ static int source_kdump_get_page(struct kdump_source *k, const struct kdump_file
 		*ret = data;
 		return 0;
 	}
-	rc = source_kdump_find_page(k, f, pfn, &desc, &compressed, &codec, &data, err);
+	rc = kdump_find_page(k, f, pfn, &desc, &compressed, &codec, &data, err);
 	if (rc < 0)
 		return rc;
 	if (!compressed) {
@@ -122,7 +121,7 @@ static ssize_t kdump_read_pages(struct atw_source *s, atw_pa pa, void *buf, size
 			span = kdump_set_span(&k->set, pfn);
 		if (kdump_span_kind(span, pfn) != ATW_DATA)
 			break;
-		rc = source_kdump_get_page(k, span->file, pfn, &page, err);
+		rc = kdump_get_page(k, span->file, pfn, &page, err);
 		if (rc < 0) {
 			/* What came before is good; the next read will tell. */
 			if (done)

@@ -14,7 +14,7 @@
 #include "format/elf.h"
 
 /* A set that lacks a part answers only for the frames of the others. */
-static bool kdump_facts_lacks_parts(const struct kdump_set *s)
+static bool facts_lacks_parts(const struct kdump_set *s)
 {
 	for (size_t i = 0; i < s->nspans; i++)
 		if (!s->spans[i].file)
@@ -23,8 +23,7 @@ static bool kdump_facts_lacks_parts(const struct kdump_set *s)
 }
 
 /* What can be said about a file that holds less than it promises. */
-static void kdump_facts_note_truncation(struct kdump_facts *facts,
-					const struct kdump_set *s)
+static void facts_note_truncation(struct kdump_facts *facts, const struct kdump_set *s)
 {
 	char *buf = facts->truncated;
 	size_t len = sizeof(facts->truncated);
@@ -53,12 +52,12 @@ static void kdump_facts_note_truncation(struct kdump_facts *facts,
 			snprintf(buf, len,
 				 "is marked incomplete: its writer ran out of space");
 	}
-	if (!*facts->truncated && kdump_facts_lacks_parts(s))
+	if (!*facts->truncated && facts_lacks_parts(s))
 		snprintf(facts->truncated, sizeof(facts->truncated),
 			 "is one part of a split dump, and others are missing: give them with -S");
 }
 
-static int kdump_facts_take_notes(struct kdump_facts *f)
+static int facts_take_notes(struct kdump_facts *f)
 {
 	struct elf_notes it = { .seg = f->notes };
 	struct elf_note n;
@@ -89,12 +88,12 @@ int kdump_facts_init(struct kdump_facts *f, const struct kdump_set *s,
 		    ATW_E_NOMEM ||
 	    view_blob(v, h->vmcoreinfo.off, h->vmcoreinfo.len, &f->owned[1],
 		      &f->vmcoreinfo) == ATW_E_NOMEM ||
-	    kdump_facts_take_notes(f) < 0)
+	    facts_take_notes(f) < 0)
 		return atw_err_nomem(err);
 	if (f->vmcoreinfo.len)
 		f->vmcoreinfo.len = atw_vmcoreinfo_probe(f->vmcoreinfo.data,
 							 f->vmcoreinfo.len);
-	kdump_facts_note_truncation(f, s);
+	facts_note_truncation(f, s);
 	return ATW_OK;
 }
 
@@ -110,7 +109,7 @@ void kdump_facts_deinit(struct kdump_facts *f)
  * QEMU leaves utsname empty, and for many targets names the machine "Unknown"; then the
  * machine is determined from the size of a CPU's registers.
  */
-static const char *kdump_facts_machine(const struct kdump_facts *f)
+static const char *facts_machine(const struct kdump_facts *f)
 {
 	static const struct { size_t prstatus; const char *name; } sizes[] = {
 		{ 336, "x86_64" }, { 392, "aarch64" }, { 376, "riscv64" },
@@ -130,7 +129,7 @@ static const char *kdump_facts_machine(const struct kdump_facts *f)
 int kdump_facts_get(const struct kdump_facts *f, const char *key,
 		    struct atw_blob *ret)
 {
-	const char *machine = kdump_facts_machine(f), *release = f->h->release;
+	const char *machine = facts_machine(f), *release = f->h->release;
 	const struct atw_vmcoreinfo vi = { f->vmcoreinfo.data, f->vmcoreinfo.len };
 	const struct source_fact facts[] = {
 		{ "vmcoreinfo", vi.text, vi.len },
@@ -151,7 +150,7 @@ int kdump_facts_get(const struct kdump_facts *f, const char *key,
  * makedumpfile sets the compression in the header, but the pages decide: go by
  * the first compressed one where the header is silent.
  */
-static const char *kdump_facts_compression(const struct kdump_file *f)
+static const char *facts_compression(const struct kdump_file *f)
 {
 	uint32_t bits = f->h.status & KDUMP_COMPRESSED;
 	char d[KDUMP_DESC_SIZE];
@@ -170,11 +169,10 @@ void kdump_set_describe(const struct kdump_set *s, char *buf, size_t len)
 
 	n = snprintf(buf, len, "%s v%u, %s%s",
 		     f->h.diskdump ? "diskdump" : "kdump-compressed", f->h.version,
-		     kdump_facts_compression(f),
-		     view_flattened(&f->view) ? ", flattened" : "");
+		     facts_compression(f), view_flattened(&f->view) ? ", flattened" : "");
 	if (n < 0 || (size_t)n >= len || !f->h.split)
 		return;
-	if (!kdump_facts_lacks_parts(s))
+	if (!facts_lacks_parts(s))
 		snprintf(buf + n, len - (size_t)n, ", split, all %zu parts", s->nfiles);
 	else
 		snprintf(buf + n, len - (size_t)n, ", split, %zu part%s given, others missing",

@@ -32,8 +32,7 @@ const struct atw_source_ops *atw_source_kind(size_t i)
 	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
 }
 
-static bool source_open_begins_with(const char *text, const char *format,
-				    const char **rest)
+static bool open_begins_with(const char *text, const char *format, const char **rest)
 {
 	size_t len = strlen(format);
 
@@ -44,20 +43,20 @@ static bool source_open_begins_with(const char *text, const char *format,
 }
 
 /* Is there a format before the path? in->kind stays NULL if it is `other`. */
-static bool source_open_is_forced(const char *text, const struct source_format *other,
-				  struct source_input *in, const char **rest)
+static bool open_is_forced(const char *text, const struct source_format *other,
+			   struct source_input *in, const char **rest)
 {
 	*rest = text;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (source_open_begins_with(text, kinds[i]->name, rest)) {
+		if (open_begins_with(text, kinds[i]->name, rest)) {
 			in->kind = kinds[i];
 			return true;
 		}
-	return other && source_open_begins_with(text, other->name, rest);
+	return other && open_begins_with(text, other->name, rest);
 }
 
 /* "live" and "live:WAY" name no file; ./live does. */
-static bool source_open_names_live(const char *text, const char **way)
+static bool open_names_live(const char *text, const char **way)
 {
 	size_t len = strlen(source_live.name);
 
@@ -72,8 +71,7 @@ static bool source_open_names_live(const char *text, const char **way)
  * one is an address if it starts with a digit, or if it is hexadecimal and
  * there is no file of the whole name.
  */
-static int source_open_split_load(char *path, struct atw_source_spec *spec,
-				  struct atw_err *err)
+static int open_split_load(char *path, struct atw_source_spec *spec, struct atw_err *err)
 {
 	char *at = strrchr(path, '@');
 
@@ -94,9 +92,9 @@ static int source_open_split_load(char *path, struct atw_source_spec *spec,
  * The kind that is surest of these first bytes; NULL in *ret: it is the other format.
  * False: neither.
  */
-static bool source_open_surest(struct atw_blob head, const char *path,
-			       const struct source_format *other,
-			       const struct atw_source_ops **ret)
+static bool open_surest(struct atw_blob head, const char *path,
+			const struct source_format *other,
+			const struct atw_source_ops **ret)
 {
 	int most = 0;
 
@@ -115,7 +113,7 @@ static bool source_open_surest(struct atw_blob head, const char *path,
 	return most;
 }
 
-static int source_open_no_format(const char *name, struct atw_err *err)
+static int open_no_format(const char *name, struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_FORMAT,
 		    "not a dump format atwalk knows (ELF core, kdump-compressed, LiME, AVML)");
@@ -129,8 +127,8 @@ static int source_open_no_format(const char *name, struct atw_err *err)
  * bytes are copied to a file in memory, which has a path; unless the first of them are of
  * no format, because a pipe may never end.
  */
-static int source_open_spool(int fd, bool forced, const struct source_format *other,
-			     struct source_input *in, struct atw_err *err)
+static int open_spool(int fd, bool forced, const struct source_format *other,
+		      struct source_input *in, struct atw_err *err)
 {
 	_auto_fd int mem = memfd_create("atwalk", MFD_CLOEXEC);
 	_auto_free char *buf = malloc(HEAD);
@@ -142,9 +140,9 @@ static int source_open_spool(int fd, bool forced, const struct source_format *ot
 		return atw_err_nomem(err);
 	while (mem >= 0 && (n = io_read(fd, buf, HEAD)) > 0) {
 		if (first && !forced &&
-		    !source_open_surest((struct atw_blob){buf, (size_t)n}, in->name, other,
-					&kind))
-			return source_open_no_format(in->name, err);
+		    !open_surest((struct atw_blob){buf, (size_t)n}, in->name, other,
+				 &kind))
+			return open_no_format(in->name, err);
 		first = false;
 		if (io_write(mem, buf, (size_t)n) < (size_t)n) {
 			n = -1;
@@ -161,8 +159,8 @@ static int source_open_spool(int fd, bool forced, const struct source_format *ot
 }
 
 /* in->copy is a spooled copy if the path is a pipe. */
-static int source_open_spool_pipe(bool forced, const struct source_format *other,
-				  struct source_input *in, struct atw_err *err)
+static int open_spool_pipe(bool forced, const struct source_format *other,
+			   struct source_input *in, struct atw_err *err)
 {
 	bool is_stdin = !strcmp(in->file, "-");
 	_auto_fd int fd = -1;
@@ -175,11 +173,11 @@ static int source_open_spool_pipe(bool forced, const struct source_format *other
 	fd = is_stdin ? dup(0) : open(in->file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
-	return source_open_spool(fd, forced, other, in, err);
+	return open_spool(fd, forced, other, in, err);
 }
 
-static int source_open_probe_kind(const struct source_format *other,
-				  struct source_input *in, struct atw_err *err)
+static int open_probe_kind(const struct source_format *other,
+			   struct source_input *in, struct atw_err *err)
 {
 	struct file f = { 0 };
 	struct atw_blob head;
@@ -191,14 +189,14 @@ static int source_open_probe_kind(const struct source_format *other,
 	head = f.map;
 	if (head.len > HEAD)
 		head.len = HEAD;
-	known = source_open_surest(head, in->spec.path, other, &in->kind);
+	known = open_surest(head, in->spec.path, other, &in->kind);
 	file_close(&f);
-	return known ? ATW_OK : source_open_no_format(in->name, err);
+	return known ? ATW_OK : open_no_format(in->name, err);
 }
 
 /* "core:dump" names a file, but may have been meant to name a format. */
-static void source_open_hint_formats(struct atw_err *err, const char *text,
-				     const struct source_format *other)
+static void open_hint_formats(struct atw_err *err, const char *text,
+			      const struct source_format *other)
 {
 	char list[128] = "";
 
@@ -214,9 +212,9 @@ static void source_open_hint_formats(struct atw_err *err, const char *text,
 		     other ? ", " : "", other ? other->name : "");
 }
 
-static int source_open_source_new(const struct atw_source_ops *ops,
-				  const struct atw_source_spec *spec,
-				  struct atw_source **ret, struct atw_err *err)
+static int open_source_new(const struct atw_source_ops *ops,
+			   const struct atw_source_spec *spec,
+			   struct atw_source **ret, struct atw_err *err)
 {
 	struct atw_source *s = calloc(1, sizeof(*s));
 	int r;
@@ -252,23 +250,23 @@ void source_input_close(struct source_input *in)
 }
 
 /* The format of a file, which need not be opened as one of a source. */
-static int source_open_file(const char *text, const struct source_format *other,
-			    struct source_input *in, struct atw_err *err)
+static int open_file(const char *text, const struct source_format *other,
+		     struct source_input *in, struct atw_err *err)
 {
 	const char *rest;
-	bool forced = source_open_is_forced(text, other, in, &rest);
+	bool forced = open_is_forced(text, other, in, &rest);
 	int r = ATW_OK;
 
 	in->file = strdup(rest);
 	if (!in->file)
 		return atw_err_nomem(err);
 	if (in->kind == &source_raw)
-		r = source_open_split_load(in->file, &in->spec, err);
+		r = open_split_load(in->file, &in->spec, err);
 	if (r < 0)
 		return r;
 	in->spec.path = in->file;
 	in->name = strcmp(in->file, "-") ? in->file : STDIN_NAME;
-	r = source_open_spool_pipe(forced, other, in, err);
+	r = open_spool_pipe(forced, other, in, err);
 	if (r < 0)
 		return r;
 	if (in->copy >= 0 || !strcmp(in->file, "-")) {
@@ -278,13 +276,13 @@ static int source_open_file(const char *text, const struct source_format *other,
 	}
 	if (forced)
 		return ATW_OK;
-	r = source_open_probe_kind(other, in, err);
+	r = open_probe_kind(other, in, err);
 	if (r == ATW_E_MISSING)
-		source_open_hint_formats(err, text, other);
+		open_hint_formats(err, text, other);
 	return r;
 }
 
-static void source_open_hint_kcore(const struct source_input *in, struct atw_err *err)
+static void open_hint_kcore(const struct source_input *in, struct atw_err *err)
 {
 	if (in->file && !strcmp(in->file, "/proc/kcore"))
 		atw_err_hint(err, "live:kcore reads the running kernel through it");
@@ -304,14 +302,14 @@ int source_input_open(const char *text, const char *const *parts, size_t nparts,
 	for (size_t i = 0; i < nparts; i++)
 		if (!parts[i])
 			return atw_err_set(err, ATW_E_USAGE, "part %zu of the source is not named", i);
-	if (source_open_names_live(text, &ret->spec.path)) {
+	if (open_names_live(text, &ret->spec.path)) {
 		ret->kind = &source_live;
 		ret->name = source_live.name;
 		return ATW_OK;
 	}
-	r = source_open_file(text, other, ret, err);
+	r = open_file(text, other, ret, err);
 	if (r < 0) {
-		source_open_hint_kcore(ret, err);
+		open_hint_kcore(ret, err);
 		source_input_failed(ret, r, err);
 		source_input_close(ret);
 	}
@@ -321,10 +319,10 @@ int source_input_open(const char *text, const char *const *parts, size_t nparts,
 int source_open_input(const struct source_input *in, struct atw_source **ret,
 		      struct atw_err *err)
 {
-	int r = source_open_source_new(in->kind, &in->spec, ret, err);
+	int r = open_source_new(in->kind, &in->spec, ret, err);
 
 	if (r < 0)
-		source_open_hint_kcore(in, err);
+		open_hint_kcore(in, err);
 	return r < 0 ? source_input_failed(in, r, err) : ATW_OK;
 }
 
