@@ -77,8 +77,7 @@ void marks_room(struct byte_marks *m, uint64_t pa, uint64_t len)
 
 void marks_sort(struct byte_marks *m)
 {
-	if (m->n)
-		qsort(m->v, m->n, sizeof(*m->v), sorted_by_u64);
+	SORT(m->v, m->n, sorted_by_u64);
 	table_deinit(&m->by_nr);
 }
 

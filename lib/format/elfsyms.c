@@ -66,15 +66,11 @@ static char elfsyms_letter(const struct elfsyms *s, const struct elfsyms_entry *
 static int elfsyms_by_address(const void *a, const void *b, void *arg)
 {
 	const struct elfsyms_place *x = a, *y = b;
-	uint8_t bx, by;
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	bx = elfsyms_entry_at(arg, x->entry).binding;
-	by = elfsyms_entry_at(arg, y->entry).binding;
-	if ((bx == GLOBAL) != (by == GLOBAL))
-		return bx == GLOBAL ? -1 : 1;
-	return x->entry < y->entry ? -1 : x->entry > y->entry;
+	return ORDER(x->address, y->address) ?:
+	       ORDER(elfsyms_entry_at(arg, y->entry).binding == GLOBAL,
+		     elfsyms_entry_at(arg, x->entry).binding == GLOBAL) ?:
+	       ORDER(x->entry, y->entry);
 }
 
 static int elfsyms_find_table(struct elfsyms *s, struct atw_err *err)

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
+#include "base/sorted.h"
 
 enum { FAULTS = 20 };            /* reported one by one, the rest as a number */
 
@@ -193,12 +194,8 @@ static int captured_by_space(const void *a, const void *b)
 	const struct captured_task *x = *(struct captured_task *const *)a;
 	const struct captured_task *y = *(struct captured_task *const *)b;
 
-	if (x->mm != y->mm)
-		return x->mm < y->mm ? -1 : 1;
 	/* Those with areas of their own first, else in the order of the file. */
-	if (!x->areas != !y->areas)
-		return x->areas ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return ORDER(x->mm, y->mm) ?: ORDER(!x->areas, !y->areas) ?: ORDER(x, y);
 }
 
 /*

@@ -140,8 +140,7 @@ int kinds_read(struct kinds *k, struct atw_memmap *m, struct atw_err *err)
 	for (size_t i = 0; i < k->blocks.slots && r == ATW_OK; i++)
 		if (k->blocks.slot[i].value)
 			b[n++] = k->blocks.slot[i];
-	if (n)
-		qsort(b, n, sizeof(*b), sorted_by_u64);
+	SORT(b, n, sorted_by_u64);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = kinds_read_block(k, &b[i], m, w, err);
 	return r;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "linux/areas.h"
 #include "linux/tasks.h"
 #include "linux/memmap.h"
@@ -39,9 +40,7 @@ static int memory_by_address(const void *a, const void *b)
 {
 	const struct space *x = *(struct space *const *)a, *y = *(struct space *const *)b;
 
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return ORDER(x->at, y->at) ?: ORDER(x, y);
 }
 
 static int memory_mark_shared(struct walk_provider *w, struct atw_err *err)

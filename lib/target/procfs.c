@@ -163,8 +163,7 @@ static int procfs_numbered(const char *path, uint32_t **ret, size_t *n,
 		v[len++] = (uint32_t)pid;
 	}
 	closedir(d);
-	if (len)
-		qsort(v, len, sizeof(*v), sorted_by_u32);
+	SORT(v, len, sorted_by_u32);
 	*ret = v;
 	*n = len;
 	return ATW_OK;

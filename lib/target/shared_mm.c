@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/sorted.h"
 #include "target/info.h"
 #include "target/procfs.h"
 
@@ -27,11 +28,7 @@ static int shared_mm_by_place(const void *a, const void *b)
 {
 	const struct one *x = a, *y = b;
 
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	if (x->code != y->code)
-		return x->code < y->code ? -1 : 1;
-	return x->i < y->i ? -1 : x->i > y->i;
+	return ORDER(x->stack, y->stack) ?: ORDER(x->code, y->code) ?: ORDER(x->i, y->i);
 }
 
 static void shared_mm_look(uint32_t pid, struct task_about *about, struct one *ret)
