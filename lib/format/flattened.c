@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/overlay.h"
 #include "base/sorted.h"
 
 /* The header and record headers are big-endian on every machine. */
@@ -26,95 +27,27 @@ bool flattened_probe(struct atw_blob head)
 	return p && !memcmp(p, SIGNATURE, sizeof(SIGNATURE));
 }
 
-/*
- * Where records overlap, the last one in the file wins. A sweep over the sorted pieces
- * keeps those that reach the current position in a heap with the last written on top, so
- * n records cost n log n regardless of overlaps.
- */
-struct flattened_heap {
-	struct view_piece *v;
-	size_t n;
-};
-
-static void flattened_heap_push(struct flattened_heap *h, struct view_piece p)
-{
-	size_t i = h->n++;
-
-	while (i && h->v[(i - 1) / 2].at < p.at) {
-		h->v[i] = h->v[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	h->v[i] = p;
-}
-
-static void flattened_heap_pop(struct flattened_heap *h)
-{
-	struct view_piece p = h->v[--h->n];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < h->n) {
-		if (child + 1 < h->n && h->v[child + 1].at > h->v[child].at)
-			child++;
-		if (h->v[child].at <= p.at)
-			break;
-		h->v[i] = h->v[child];
-		i = child;
-	}
-	h->v[i] = p;
-}
-
-/* Append [pos, end) of `p`, merged with the previous piece if it is contiguous. */
-static bool flattened_emit(struct view_piece **out, size_t *cap, size_t *n,
-			   const struct view_piece *p, uint64_t pos, uint64_t end)
-{
-	uint64_t at = p->at + (pos - p->start);
-	struct view_piece *last = *n ? &(*out)[*n - 1] : NULL;
-
-	if (last && last->start + last->len == pos && last->at + last->len == at) {
-		last->len += end - pos;
-		return true;
-	}
-	if (!array_reserve((void **)out, cap, *n + 1, sizeof(**out)))
-		return false;
-	(*out)[(*n)++] = (struct view_piece){ pos, end - pos, at };
-	return true;
-}
-
+/* Where records overlap, the last one in the file wins. */
 static bool flattened_resolve(struct view_piece **pieces, size_t *npieces)
 {
 	struct view_piece *in = *pieces, *out = NULL;
-	size_t n = *npieces, i = 0, nout = 0, cap = 0;
-	struct flattened_heap h = {.v = malloc(n * sizeof(*in))};
-	uint64_t pos = 0, end;
+	size_t n = *npieces, cap = n;
+	_auto_free struct extent *v = calloc(n, sizeof(*v));
 
-	if (!h.v)
+	for (size_t i = 0; v && i < n; i++)
+		v[i] = (struct extent){
+			.start = in[i].start, .len = in[i].len, .off = in[i].at,
+			.placed = true, .order = OVERLAY_ORDERS - in[i].at,
+		};
+	if (v && overlay(&v, &n, &cap))
+		out = calloc(n, sizeof(*out));
+	if (!out)
 		return false;
-	for (;;) {
-		while (h.n && h.v[0].start + h.v[0].len <= pos)
-			flattened_heap_pop(&h);
-		if (!h.n) {
-			if (i == n)
-				break;
-			pos = in[i].start;
-		}
-		while (i < n && in[i].start <= pos)
-			flattened_heap_push(&h, in[i++]);
-		end = h.v[0].start + h.v[0].len;
-		if (end <= pos)
-			continue;
-		if (i < n && in[i].start < end)
-			end = in[i].start;
-		if (!flattened_emit(&out, &cap, &nout, &h.v[0], pos, end)) {
-			free(out);
-			free(h.v);
-			return false;
-		}
-		pos = end;
-	}
-	free(h.v);
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct view_piece){ v[i].start, v[i].len, v[i].off };
 	free(in);
 	*pieces = out;
-	*npieces = nout;
+	*npieces = n;
 	return true;
 }
 

@@ -8,16 +8,10 @@
 #ifndef SOURCE_EXTENTS_H
 #define SOURCE_EXTENTS_H
 
+#include "base/overlay.h"
 #include "source/source.h"
 
-struct extent {
-	uint64_t start, len;     /* physical memory, bytes */
-	uint64_t off;            /* DATA and ZERO: where its bytes lie */
-	uint32_t order;          /* of extents_add() */
-	uint8_t kind;            /* ATW_DATA, ATW_ZERO or ATW_EXCLUDED */
-};
-
-/* After extents_build(): sorted, disjoint, never empty. */
+/* `kind`: ATW_DATA, ATW_ZERO or ATW_EXCLUDED. After extents_build(): sorted, disjoint. */
 struct extents {
 	struct extent *v;
 	size_t n, cap;
