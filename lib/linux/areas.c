@@ -573,28 +573,29 @@ const struct atw_err *atw_areas_error(const struct atw_areas *a)
 	return &a->unread;
 }
 
-int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err *err)
+int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret)
 {
 	_auto_free struct atw_areas *a = calloc(1, sizeof(*a));
 	_auto_free struct atw_area *gate = malloc(sizeof(*gate));
+	struct atw_err why = { 0 };
 	uint64_t pages = 0;
 	int r;
 
 	if (!a || !gate)
-		return atw_err_nomem(err);
+		return ATW_E_NOMEM;
 	a->v.n = kernel_needs(k);
 	a->mm = mm;
-	r = kernel_kmem(k, &a->v.m, err);
+	r = kernel_kmem(k, &a->v.m, &why);
 	if (r == ATW_OK && !member_have(&a->v, N_mm_total_vm))
 		r = ATW_E_UNSUPPORTED;
 	if (r == ATW_OK)
-		r = member_get(&a->v, mm, N_mm_total_vm, &pages, err);
+		r = member_get(&a->v, mm, N_mm_total_vm, &pages, &why);
 	if (r < 0)
 		return r;
 	names_init(&a->names, a->v, mm, k->own.paging.page_shift, areas_release_of(k));
 	pages <<= k->own.paging.page_shift;
 	/* The vsyscall area is in no mm. */
-	if (areas_next_of_gate(a, gate, err) == ATW_OK)
+	if (areas_next_of_gate(a, gate, &why) == ATW_OK)
 		pages += gate->end.u - gate->start.u;
 	*ret = pages;
 	return ATW_OK;

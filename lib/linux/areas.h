@@ -74,7 +74,7 @@ int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *file
  * Total size of all VMAs of an mm (total_vm), which the kernel counts. ATW_E_UNSUPPORTED:
  * the member is not known.
  */
-int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret, struct atw_err *err);
+int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret);
 
 /* ---- areas_ahead.c ---- */
 

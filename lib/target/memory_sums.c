@@ -427,7 +427,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 	if (s->rss && s->rss[task].known)
 		n = memory_rss_divide(s->sum, n, s->rss[task]);
 	if (p->sizes)
-		areas_size(w->o.kernel, w->space[task].at, &areas, NULL);
+		areas_size(w->o.kernel, w->space[task].at, &areas);
 	/* Where it has ended, that was of others. */
 	if (p->sizes && !mmu_space_lives(&w->space[task].mm.space))
 		return ATW_END;
