@@ -117,45 +117,40 @@ static uint64_t counters_diffs(const struct counters *c, uint64_t base,
 	return sum;
 }
 
-static bool counters_zone_stat(const struct counters *c, enum need_const id,
-			       uint64_t *ret)
+/* Where items are counted: in all, and in each zone or node with what CPUs have not added. */
+struct counters_of {
+	enum need_symbol all;
+	enum need_member own, sets, diff;
+	bool zones;
+};
+
+static const struct counters_of of_zones = {
+	Y_zone_stat, N_zone_stat, N_zone_diffs, N_zone_diff, true,
+};
+static const struct counters_of of_nodes = {
+	Y_node_stat, N_node_stat, N_node_diffs, N_node_diff, false,
+};
+
+static bool counters_stat(const struct counters *c, const struct counters_of *of,
+			  enum need_const id, uint64_t *ret)
 {
-	uint64_t i = (uint64_t)c->n->constant[id], sum = 0, one = 0, zone, all = c->n->symbol[Y_zone_stat];
+	const uint64_t i = (uint64_t)c->n->constant[id], all = c->n->symbol[of->all];
+	const uint32_t own = c->n->member[of->own];
+	uint64_t sum = 0, one = 0, at;
 
 	if (!c->n->have_const[id] || i > ITEMS_MAX ||
 	    (all && !counters_word(c, all + i * 8, &sum)) ||
-	    (!all && (!c->nodes || c->n->member[N_zone_stat] == NEED_NONE)))
+	    (!all && (!c->nodes || own == NEED_NONE)))
 		return false;
 	for (size_t k = 0; k < c->nodes; k++)
-		for (unsigned z = 0; (zone = counters_zone_of(c, c->node[k], z)); z++) {
-			if (!all &&
-			    !counters_word(c, zone + c->n->member[N_zone_stat] + i * 8,
-					   &one))
+		for (unsigned z = 0; z < (of->zones ? ZONES_MAX : 1); z++) {
+			at = of->zones ? counters_zone_of(c, c->node[k], z) : c->node[k];
+			if (!at)
+				break;
+			if (!all && !counters_word(c, at + own + i * 8, &one))
 				return false;
-			sum += all ? 0 : one;
-			sum += counters_diffs(c, zone, N_zone_diffs, N_zone_diff, i);
+			sum += one + counters_diffs(c, at, of->sets, of->diff, i);
 		}
-	*ret = counters_no_less_than_0(sum);
-	return true;
-}
-
-static bool counters_node_stat(const struct counters *c, enum need_const id,
-			       uint64_t *ret)
-{
-	uint64_t i = (uint64_t)c->n->constant[id], sum = 0, one = 0, all = c->n->symbol[Y_node_stat];
-
-	if (!c->n->have_const[id] || i > ITEMS_MAX ||
-	    (all && !counters_word(c, all + i * 8, &sum)) ||
-	    (!all && (!c->nodes || c->n->member[N_node_stat] == NEED_NONE)))
-		return false;
-	for (size_t k = 0; k < c->nodes; k++) {
-		if (!all &&
-		    !counters_word(c, c->node[k] + c->n->member[N_node_stat] + i * 8,
-				   &one))
-			return false;
-		sum += all ? 0 : one;
-		sum += counters_diffs(c, c->node[k], N_node_diffs, N_node_diff, i);
-	}
 	*ret = counters_no_less_than_0(sum);
 	return true;
 }
@@ -195,7 +190,7 @@ static bool counters_swap_cache(const struct counters *c, uint64_t *ret)
 	uint64_t total = 0;
 
 	if (c->n->have_const[C_nr_swapcache])
-		return counters_node_stat(c, C_nr_swapcache, ret);
+		return counters_stat(c, &of_nodes, C_nr_swapcache, ret);
 	*ret = 0;
 	return counters_word(c, c->n->symbol[Y_swap_total], &total) && !total;
 }
@@ -208,7 +203,7 @@ static void counters_cached(struct counters *c)
 		counters_emit_pages(c, "SwapCached", swap);
 	else
 		return;
-	if (!counters_node_stat(c, C_nr_file, &file) ||
+	if (!counters_stat(c, &of_nodes, C_nr_file, &file) ||
 	    !counters_block_devices(c, &buffers))
 		return;
 	counters_emit_pages(c, "Buffers", buffers);
@@ -232,8 +227,8 @@ static void counters_by_table(struct counters *c)
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
 		b = 0;
-		if (counters_node_stat(c, sums[i].id[0], &a) &&
-		    (!sums[i].id[1] || counters_node_stat(c, sums[i].id[1], &b)))
+		if (counters_stat(c, &of_nodes, sums[i].id[0], &a) &&
+		    (!sums[i].id[1] || counters_stat(c, &of_nodes, sums[i].id[1], &b)))
 			counters_emit_pages(c, sums[i].key, a + b);
 	}
 	/*
@@ -242,12 +237,12 @@ static void counters_by_table(struct counters *c)
 	 */
 	if (c->n->have_const[C_nr_tables] &&
 	    (c->n->constant[C_nr_tables] < c->n->constant[C_zone_items]
-		     ? counters_zone_stat(c, C_nr_tables, &all)
-		     : counters_node_stat(c, C_nr_tables, &all)))
+		     ? counters_stat(c, &of_zones, C_nr_tables, &all)
+		     : counters_stat(c, &of_nodes, C_nr_tables, &all)))
 		counters_emit_pages(c, "PageTables", all);
-	if (counters_zone_stat(c, C_nr_mlock, &all))
+	if (counters_stat(c, &of_zones, C_nr_mlock, &all))
 		counters_emit_pages(c, "Mlocked", all);
-	if (counters_node_stat(c, C_nr_stack, &all))
+	if (counters_stat(c, &of_nodes, C_nr_stack, &all))
 		counters_emit(c, "KernelStack", all);
 	if (counters_word(c, c->n->symbol[Y_poisoned], &all))
 		counters_emit_pages(c, "HardwareCorrupted", counters_no_less_than_0(all));
@@ -381,7 +376,7 @@ int kernel_counters(struct atw_kernel *k, counter_fn *fn, void *arg, struct atw_
 		return r;
 	counters_find_nodes(&c);
 	/* No kernel has zero here: such bytes were left out. */
-	if (!counters_zone_stat(&c, C_nr_free, &free_pages) || !free_pages)
+	if (!counters_stat(&c, &of_zones, C_nr_free, &free_pages) || !free_pages)
 		return atw_err_set(err, ATW_E_MISSING, "the source does not have what the kernel counts");
 	counters_emit_pages(&c, "MemFree", free_pages);
 	counters_cached(&c);
