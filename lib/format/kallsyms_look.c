@@ -10,7 +10,7 @@ struct name {
 	size_t n, next;
 };
 
-static bool kallsyms_look_name_at(const struct kallsyms *k, size_t pos, struct name *ret)
+static bool look_name_at(const struct kallsyms *k, size_t pos, struct name *ret)
 {
 	size_t used, n = kallsyms_length(k->t.names, pos, k->long_names, &used);
 
@@ -23,14 +23,14 @@ static bool kallsyms_look_name_at(const struct kallsyms *k, size_t pos, struct n
 }
 
 /* The first character of the expanded tokens is the type and not part of the name. */
-static char kallsyms_look_type_of(const struct kallsyms *k, const struct name *nm)
+static char look_type_of(const struct kallsyms *k, const struct name *nm)
 {
 	return k->token[nm->token[0]].text[0];
 }
 
 /* Truncated to the buffer; kernels have no names of that length. */
-static void kallsyms_look_unpack(const struct kallsyms *k, const struct name *nm,
-				 char buf[KALLSYMS_NAME])
+static void look_unpack(const struct kallsyms *k, const struct name *nm,
+			char buf[KALLSYMS_NAME])
 {
 	size_t skip = 1, have = 0;
 
@@ -45,8 +45,8 @@ static void kallsyms_look_unpack(const struct kallsyms *k, const struct name *nm
 	buf[have] = '\0';
 }
 
-static bool kallsyms_look_is_named(const struct kallsyms *k, const struct name *nm,
-				   const char *want, size_t len)
+static bool look_is_named(const struct kallsyms *k, const struct name *nm,
+			  const char *want, size_t len)
 {
 	size_t skip = 1, seen = 0;
 
@@ -64,8 +64,8 @@ static bool kallsyms_look_is_named(const struct kallsyms *k, const struct name *
 /* ---- addresses ---- */
 
 /* The first symbol of a run, from `lo` to before `hi`, with a higher address. */
-static uint32_t kallsyms_look_first_above(const struct kallsyms *k, uint32_t lo,
-					  uint32_t hi, uint64_t address)
+static uint32_t look_first_above(const struct kallsyms *k, uint32_t lo,
+				 uint32_t hi, uint64_t address)
 {
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -79,13 +79,12 @@ static uint32_t kallsyms_look_first_above(const struct kallsyms *k, uint32_t lo,
 }
 
 /* The next higher address in any run; 0 if there is none. */
-static uint64_t kallsyms_look_next_address(const struct kallsyms *k, uint64_t address)
+static uint64_t look_next_address(const struct kallsyms *k, uint64_t address)
 {
 	uint64_t best = 0;
 
 	for (uint32_t r = 0; r < k->nruns; r++) {
-		uint32_t i =
-			kallsyms_look_first_above(k, k->run[r], k->run[r + 1], address);
+		uint32_t i = look_first_above(k, k->run[r], k->run[r + 1], address);
 
 		if (i < k->run[r + 1] && (!best || kallsyms_address(k, i) < best))
 			best = kallsyms_address(k, i);
@@ -123,7 +122,7 @@ void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 {
 	struct name nm;
 
-	while (b->left && b->at < k->t.num && kallsyms_look_name_at(k, b->pos, &nm)) {
+	while (b->left && b->at < k->t.num && look_name_at(k, b->pos, &nm)) {
 		uint64_t may = b->begins[nm.token[0]] & b->left;
 
 		if (may && nm.n > 1 && k->token[nm.token[0]].len == 1)
@@ -131,7 +130,7 @@ void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 		for (; may; may &= may - 1) {
 			unsigned i = (unsigned)__builtin_ctzll(may);
 
-			if (!kallsyms_look_is_named(k, &nm, b->name[i], b->len[i]))
+			if (!look_is_named(k, &nm, b->name[i], b->len[i]))
 				continue;
 			b->index[i] = b->at;
 			b->left &= ~((uint64_t)1 << i);
@@ -179,10 +178,10 @@ size_t kallsyms_find_many(const struct kallsyms *k, const char *const *names,
 /* ---- looking for addresses ---- */
 
 /* `above`: the next higher address, or 0. */
-static uint64_t kallsyms_look_size_of(const struct kallsyms *k, const struct name *nm,
-				      uint64_t address, uint64_t above)
+static uint64_t look_size_of(const struct kallsyms *k, const struct name *nm,
+			     uint64_t address, uint64_t above)
 {
-	uint64_t most = kallsyms_size_max(kallsyms_look_type_of(k, nm));
+	uint64_t most = kallsyms_size_max(look_type_of(k, nm));
 
 	return above && above - address < most ? above - address : most;
 }
@@ -198,7 +197,7 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address,
 
 	for (uint32_t r = 0; r < k->nruns; r++) {
 		uint32_t lo = k->run[r],
-			 i = kallsyms_look_first_above(k, lo, k->run[r + 1], address);
+			 i = look_first_above(k, lo, k->run[r + 1], address);
 
 		if (i == lo)
 			continue;
@@ -208,24 +207,22 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address,
 		found = true;
 		best = kallsyms_address(k, i);
 		/* At equal addresses, the first symbol. */
-		at = best ? kallsyms_look_first_above(k, lo, i, best - 1) : lo;
+		at = best ? look_first_above(k, lo, i, best - 1) : lo;
 	}
 	if (!found)
 		return ATW_E_MISSING;
 	pos = k->at[at / KALLSYMS_STEP];
-	for (uint32_t i = at % KALLSYMS_STEP; kallsyms_look_name_at(k, pos, &nm) && i;
-	     i--)
+	for (uint32_t i = at % KALLSYMS_STEP; look_name_at(k, pos, &nm) && i; i--)
 		pos = nm.next;
-	if (!kallsyms_look_name_at(k, pos, &nm))
+	if (!look_name_at(k, pos, &nm))
 		return ATW_E_MISSING;
-	size = kallsyms_look_size_of(k, &nm, best,
-				     kallsyms_look_next_address(k, address));
+	size = look_size_of(k, &nm, best, look_next_address(k, address));
 	if (address - best >= size)
 		return ATW_E_MISSING;
 	ret->address = best;
 	ret->size = size;
-	ret->type = kallsyms_look_type_of(k, &nm);
-	kallsyms_look_unpack(k, &nm, ret->name);
+	ret->type = look_type_of(k, &nm);
+	look_unpack(k, &nm, ret->name);
 	return ATW_OK;
 }
 
@@ -235,16 +232,15 @@ int kallsyms_next(const struct kallsyms *k, struct kallsyms_iter *it,
 	uint64_t a;
 	struct name nm;
 
-	if (it->index >= k->t.num || !kallsyms_look_name_at(k, it->pos, &nm))
+	if (it->index >= k->t.num || !look_name_at(k, it->pos, &nm))
 		return ATW_END;
 	a = kallsyms_address(k, it->index);
 	if (!it->index || a != kallsyms_address(k, it->index - 1))
-		it->size = kallsyms_look_size_of(k, &nm, a,
-						 kallsyms_look_next_address(k, a));
+		it->size = look_size_of(k, &nm, a, look_next_address(k, a));
 	ret->address = a;
 	ret->size = it->size;
-	ret->type = kallsyms_look_type_of(k, &nm);
-	kallsyms_look_unpack(k, &nm, ret->name);
+	ret->type = look_type_of(k, &nm);
+	look_unpack(k, &nm, ret->name);
 	it->pos = nm.next;
 	it->index++;
 	return ATW_OK;

@@ -18,12 +18,12 @@ enum {
 };
 
 /* Text that is built backwards. */
-struct dentry_path_text {
+struct dentry_text {
 	char *start, *at;
 };
 
-static int dentry_path_put(struct dentry_path_text *t, const char *s, size_t len,
-			   struct atw_err *err)
+static int dentry_put(struct dentry_text *t, const char *s, size_t len,
+		      struct atw_err *err)
 {
 	if (len > (size_t)(t->at - t->start))
 		return atw_err_set(err, ATW_E_LIMIT, "a path without an end");
@@ -32,8 +32,8 @@ static int dentry_path_put(struct dentry_path_text *t, const char *s, size_t len
 	return ATW_OK;
 }
 
-static int dentry_path_get_name(const struct members *v, uint64_t dentry, char buf[NAME],
-				size_t *len, struct atw_err *err)
+static int dentry_get_name(const struct members *v, uint64_t dentry, char buf[NAME],
+			   size_t *len, struct atw_err *err)
 {
 	uint64_t name, n = 0;
 	int r = member_get(v, dentry, N_dentry_name, &name, err) ?:
@@ -51,7 +51,7 @@ static int dentry_path_get_name(const struct members *v, uint64_t dentry, char b
 
 /* ---- files without a directory ---- */
 
-static bool dentry_path_has_dname(const struct members *v, uint64_t dentry)
+static bool dentry_has_dname(const struct members *v, uint64_t dentry)
 {
 	uint64_t op, dname;
 
@@ -59,8 +59,8 @@ static bool dentry_path_has_dname(const struct members *v, uint64_t dentry)
 	       member_get(v, op, N_dop_dname, &dname, NULL) == ATW_OK && dname;
 }
 
-static int dentry_path_fs_name(const struct members *v, uint64_t dentry, char *buf,
-			       size_t len, struct atw_err *err)
+static int dentry_fs_name(const struct members *v, uint64_t dentry, char *buf,
+			  size_t len, struct atw_err *err)
 {
 	uint64_t sb, type, name = 0;
 	int r = member_get(v, dentry, N_dentry_sb, &sb, err) ?:
@@ -71,8 +71,8 @@ static int dentry_path_fs_name(const struct members *v, uint64_t dentry, char *b
 }
 
 /* dmabuffs_dname(): the name that a user gave to the buffer, if any. */
-static void dentry_path_buffer_name(const struct members *v, uint64_t dentry, char *buf,
-				    size_t len)
+static void dentry_buffer_name(const struct members *v, uint64_t dentry, char *buf,
+			       size_t len)
 {
 	uint64_t dmabuf, name;
 
@@ -88,14 +88,14 @@ static void dentry_path_buffer_name(const struct members *v, uint64_t dentry, ch
  * file system, so the name of the file system identifies it, with or without symbols;
  * file systems without their own use simple_dname().
  */
-static int dentry_path_pseudo(const struct members *v, uint64_t dentry, char *ret,
-			      size_t len, struct atw_err *err)
+static int dentry_pseudo(const struct members *v, uint64_t dentry, char *ret,
+			 size_t len, struct atw_err *err)
 {
 	char name[NAME], fs[32], more[64];
 	uint64_t inode = 0, ino = 0;
 	size_t n = 0;
-	int r = dentry_path_fs_name(v, dentry, fs, sizeof(fs), err) ?:
-		dentry_path_get_name(v, dentry, name, &n, err);
+	int r = dentry_fs_name(v, dentry, fs, sizeof(fs), err) ?:
+		dentry_get_name(v, dentry, name, &n, err);
 
 	if (r < 0)
 		return r;
@@ -110,7 +110,7 @@ static int dentry_path_pseudo(const struct members *v, uint64_t dentry, char *re
 	} else if (!strcmp(fs, "anon_inodefs")) {
 		snprintf(ret, len, "anon_inode:%.*s", (int)n, name);
 	} else if (!strcmp(fs, "dmabuf")) {
-		dentry_path_buffer_name(v, dentry, more, sizeof(more));
+		dentry_buffer_name(v, dentry, more, sizeof(more));
 		snprintf(ret, len, "/%.*s:%s", (int)n, name, more);
 	} else {
 		snprintf(ret, len, "/%.*s (deleted)", (int)n, name);
@@ -121,9 +121,8 @@ static int dentry_path_pseudo(const struct members *v, uint64_t dentry, char *re
 /* ---- files in directories ---- */
 
 /* prepend_path(). The last directory need not be the real root. */
-static int dentry_path_walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
-			       uint32_t *steps, struct dentry_path_text *t,
-			       struct atw_err *err)
+static int dentry_walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
+			  uint32_t *steps, struct dentry_text *t, struct atw_err *err)
 {
 	uint64_t mount = mnt - v->n->member[N_mount_mnt], root = 0, parent = 0;
 	char name[NAME];
@@ -152,16 +151,16 @@ static int dentry_path_walk_up(const struct members *v, uint64_t mnt, uint64_t d
 		if (r == ATW_OK && parent == dentry)
 			break;           /* outside of the mount */
 		if (r == ATW_OK)
-			r = dentry_path_get_name(v, dentry, name, &len, err) ?:
-			    dentry_path_put(t, name, len, err) ?:
-			    dentry_path_put(t, "/", 1, err);
+			r = dentry_get_name(v, dentry, name, &len, err) ?:
+			    dentry_put(t, name, len, err) ?:
+			    dentry_put(t, "/", 1, err);
 		dentry = parent;
 	}
 	return r;
 }
 
-static int dentry_path_is_root(const struct members *v, uint64_t dentry, bool *ret,
-			       struct atw_err *err)
+static int dentry_is_root(const struct members *v, uint64_t dentry, bool *ret,
+			  struct atw_err *err)
 {
 	uint64_t parent;
 	int r = member_get(v, dentry, N_dentry_parent, &parent, err);
@@ -173,26 +172,26 @@ static int dentry_path_is_root(const struct members *v, uint64_t dentry, bool *r
 int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
 		     uint32_t *steps, char *ret, size_t len, struct atw_err *err)
 {
-	struct dentry_path_text t = {ret, ret + len - 1};
+	struct dentry_text t = {ret, ret + len - 1};
 	uint64_t root = 0, pprev = 0, mount;
 	const char *end;
 	bool top = false;
-	int r = dentry_path_is_root(v, dentry, &top, err) ?:
+	int r = dentry_is_root(v, dentry, &top, err) ?:
 		member_get(v, mnt, N_vfsmount_root, &root, err);
 
-	if (r == ATW_OK && (!top || dentry != root) && dentry_path_has_dname(v, dentry))
-		return dentry_path_pseudo(v, dentry, ret, len, err);
+	if (r == ATW_OK && (!top || dentry != root) && dentry_has_dname(v, dentry))
+		return dentry_pseudo(v, dentry, ret, len, err);
 	if (r == ATW_OK)
 		r = member_get(v, dentry, N_dentry_pprev, &pprev, err) ?:
 		    member_at(v, mnt, N_mount_mnt, &mount, err);
 	if (r < 0)
 		return r;
 	if (!top && !pprev)              /* d_unlinked() */
-		dentry_path_put(&t, " (deleted)", 10, NULL);
+		dentry_put(&t, " (deleted)", 10, NULL);
 	end = t.at;
-	r = dentry_path_walk_up(v, mnt, dentry, steps, &t, err);
+	r = dentry_walk_up(v, mnt, dentry, steps, &t, err);
 	if (r == ATW_OK && t.at == end)
-		r = dentry_path_put(&t, "/", 1, err);
+		r = dentry_put(&t, "/", 1, err);
 	if (r < 0)
 		return r;
 	len = (size_t)(ret + len - 1 - t.at);

@@ -38,7 +38,7 @@ struct paper_writer {
 	char line[CAPTURE_LINE];
 };
 
-static int write_paper_flush(struct paper_writer *w, struct atw_err *err)
+static int paper_flush(struct paper_writer *w, struct atw_err *err)
 {
 	size_t len = w->text.len;
 
@@ -50,8 +50,8 @@ static int write_paper_flush(struct paper_writer *w, struct atw_err *err)
 
 /* ---- values that do not fit ---- */
 
-static int write_paper_misfit(enum capture_fit fit, char letter, const char *field,
-			      struct atw_err *err)
+static int paper_misfit(enum capture_fit fit, char letter, const char *field,
+			struct atw_err *err)
 {
 	switch (fit) {
 	case CAPTURE_TOO_LARGE:
@@ -67,7 +67,7 @@ static int write_paper_misfit(enum capture_fit fit, char letter, const char *fie
 	}
 }
 
-static int write_paper_of_task(const struct capture_task *t, struct atw_err *err)
+static int paper_of_task(const struct capture_task *t, struct atw_err *err)
 {
 	atw_err_wrap(err, "cannot write the form of 2005: process %" PRIu64 " (%.*s)", t->pid,
 		     t->name.len < 64 ? (int)t->name.len : 64,
@@ -75,23 +75,23 @@ static int write_paper_of_task(const struct capture_task *t, struct atw_err *err
 	return err ? err->status : ATW_E_UNSUPPORTED;
 }
 
-static int write_paper_of_area(const struct census_area *a, struct atw_err *err)
+static int paper_of_area(const struct census_area *a, struct atw_err *err)
 {
 	atw_err_wrap(err, "area %08" PRIX64, a->first);
-	return write_paper_of_task(a->process->task, err);
+	return paper_of_task(a->process->task, err);
 }
 
 /* ---- lines ---- */
 
-static int write_paper_add_record(struct paper_writer *w,
-				  const struct capture_record *rec, struct atw_err *err)
+static int paper_add_record(struct paper_writer *w,
+			    const struct capture_record *rec, struct atw_err *err)
 {
 	const char *field = "";
 	enum capture_fit fit = capture_paper_fit(rec, &field);
 	size_t n = fit == CAPTURE_FITS ? capture_write_paper(rec, w->line, sizeof(w->line)) : 0;
 
 	if (fit != CAPTURE_FITS)
-		return write_paper_misfit(fit, rec->letter, field, err);
+		return paper_misfit(fit, rec->letter, field, err);
 	if (!n)
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "a line of more than %d bytes",
 				   CAPTURE_LINE);
@@ -99,8 +99,8 @@ static int write_paper_add_record(struct paper_writer *w,
 	return ATW_OK;
 }
 
-static int write_paper_on_task(struct paper_writer *w, const struct census_event *ev,
-			       struct atw_err *err)
+static int paper_on_task(struct paper_writer *w, const struct census_event *ev,
+			 struct atw_err *err)
 {
 	const struct capture_record rec = { .letter = 'T', .has = ev->task_has, .t = *ev->task };
 	int r;
@@ -109,23 +109,23 @@ static int write_paper_on_task(struct paper_writer *w, const struct census_event
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "cannot write the form of 2005: pages have %" PRIu64
 				   " bytes, and its own %d", ev->page, PAGE);
-	r = write_paper_add_record(w, &rec, err);
+	r = paper_add_record(w, &rec, err);
 	if (r != ATW_OK)
-		return write_paper_of_task(ev->task, err);
+		return paper_of_task(ev->task, err);
 	w->areas = 0;
 	w->any = true;
-	return w->text.len < PIECE ? ATW_OK : write_paper_flush(w, err);
+	return w->text.len < PIECE ? ATW_OK : paper_flush(w, err);
 }
 
-static int write_paper_add_page(struct paper_writer *w, const struct capture_run *page,
-				struct atw_err *err)
+static int paper_add_page(struct paper_writer *w, const struct capture_run *page,
+			  struct atw_err *err)
 {
 	const char *field = "";
 	enum capture_fit fit = capture_paper_run_fit(page, &field);
 	char text[80];
 
 	if (fit != CAPTURE_FITS)
-		return write_paper_misfit(fit, 'M', field, err);
+		return paper_misfit(fit, 'M', field, err);
 	buf_str(&w->runs, w->listed % RUNS ? " " : w->listed ? "\n" : "M: ");
 	buf_add(&w->runs, text, capture_write_paper_run(page, text, sizeof(text)));
 	w->listed++;
@@ -134,8 +134,8 @@ static int write_paper_add_page(struct paper_writer *w, const struct capture_run
 }
 
 /* Pages that no figure of the paper counts have no form: zero pages, devices, markers. */
-static int write_paper_on_pages(struct paper_writer *w, const struct census_pages *p,
-				struct atw_err *err)
+static int paper_on_pages(struct paper_writer *w, const struct census_pages *p,
+			  struct atw_err *err)
 {
 	struct capture_run page = *p->run;
 	int r = ATW_OK;
@@ -143,13 +143,13 @@ static int write_paper_on_pages(struct paper_writer *w, const struct census_page
 	if (p->swapped) {
 		atw_err_set(err, ATW_E_UNSUPPORTED, "M: swap is no field there, and %" PRIu64
 			    " pages are on it", p->pages);
-		return write_paper_of_area(p->area, err);
+		return paper_of_area(p->area, err);
 	}
 	if (!is_resident(p))
 		return ATW_OK;
 	if (!(p->known & CENSUS_PA)) {
-		write_paper_misfit(CAPTURE_UNKNOWN_FIELD, 'M', "entry", err);
-		return write_paper_of_area(p->area, err);
+		paper_misfit(CAPTURE_UNKNOWN_FIELD, 'M', "entry", err);
+		return paper_of_area(p->area, err);
 	}
 	page.has &= ~(uint32_t)CAPTURE_M_COUNT;
 	if (p->known & CENSUS_REFS) {
@@ -158,18 +158,18 @@ static int write_paper_on_pages(struct paper_writer *w, const struct census_page
 	}
 	page.pages = 1;
 	for (uint64_t i = 0; i < p->pages && r == ATW_OK; i++) {
-		r = write_paper_add_page(w, &page, err);
+		r = paper_add_page(w, &page, err);
 		page.va += PAGE;
 		page.entry += p->same ? 0 : PAGE;
 	}
-	return r == ATW_OK ? r : write_paper_of_area(p->area, err);
+	return r == ATW_OK ? r : paper_of_area(p->area, err);
 }
 
 /* ---- an area ---- */
 
 /* The end of the VMA is final when it has ended. */
-static int write_paper_on_area(struct paper_writer *w, const struct census_area *a,
-			       struct atw_err *err)
+static int paper_on_area(struct paper_writer *w, const struct census_area *a,
+			 struct atw_err *err)
 {
 	w->areas++;
 	w->runs.len = 0;
@@ -177,12 +177,12 @@ static int write_paper_on_area(struct paper_writer *w, const struct census_area 
 	w->sums = (struct capture_sums){ 0 };
 	if (a->first <= UINT32_MAX)
 		return ATW_OK;
-	write_paper_misfit(CAPTURE_TOO_LARGE, 'V', "start", err);
-	return write_paper_of_area(a, err);
+	paper_misfit(CAPTURE_TOO_LARGE, 'V', "start", err);
+	return paper_of_area(a, err);
 }
 
 /* With the flags that the paper's kernel would have set. */
-static uint64_t write_paper_old_flags(const struct census_area *a)
+static uint64_t paper_old_flags(const struct census_area *a)
 {
 	uint64_t flags = a->v_has & CAPTURE_V_FLAGS
 				 ? a->v->flags & (VM_RIGHTS | VM_MAYRIGHTS)
@@ -198,16 +198,16 @@ static uint64_t write_paper_old_flags(const struct census_area *a)
 /*
  * protection_map[] of linux-2.4, asm-ppc/pgtable.h, 40x: private pages are not writable.
  */
-static uint64_t write_paper_old_prot(uint64_t flags)
+static uint64_t paper_old_prot(uint64_t flags)
 {
 	return CAPTURE_PRESENT | CAPTURE_ACCESSED | (flags & VM_RIGHTS ? CAPTURE_USER : 0u) |
 	       (flags & VM_SHARED && flags & VM_WRITE ? CAPTURE_WRITE : 0u);
 }
 
 /* A reader must derive the class that was derived here. */
-static int write_paper_check_class(struct paper_writer *w, const struct census_area *a,
-				   const struct capture_area *v, uint32_t has,
-				   struct atw_err *err)
+static int paper_check_class(struct paper_writer *w, const struct census_area *a,
+			     const struct capture_area *v, uint32_t has,
+			     struct atw_err *err)
 {
 	const struct census_process process = { .paper = true };
 	struct census_area got;
@@ -236,25 +236,25 @@ static int write_area(struct paper_writer *w, const struct census_area *a, struc
 	int r;
 
 	if (a->incomplete && !a->rest.user)
-		return write_paper_misfit(CAPTURE_UNKNOWN_FIELD, 'V', "resident", err);
+		return paper_misfit(CAPTURE_UNKNOWN_FIELD, 'V', "resident", err);
 	v.v = (struct capture_area){
 		.start = a->first,
 		.last = a->last,
 		.size = a->last - a->first + 1,
 		.resident = resident * PAGE,
 		.name = a->v->name,
-		.flags = paper ? a->v->flags : write_paper_old_flags(a),
+		.flags = paper ? a->v->flags : paper_old_flags(a),
 	};
-	v.v.prot = paper ? a->v->prot : write_paper_old_prot(v.v.flags);
+	v.v.prot = paper ? a->v->prot : paper_old_prot(v.v.flags);
 	p.p.user += a->rest.user;
 	p.p.exec += a->rest.exec;
 	p.p.readonly += a->rest.readonly;
 	p.p.single += a->rest.single;
 	p.p.shared += a->rest.shared;
-	r = paper ? ATW_OK : write_paper_check_class(w, a, &v.v, v.has, err);
+	r = paper ? ATW_OK : paper_check_class(w, a, &v.v, v.has, err);
 	if (r == ATW_OK)
-		r = write_paper_add_record(w, &v, err) ?:
-		    write_paper_add_record(w, &p, err);
+		r = paper_add_record(w, &v, err) ?:
+		    paper_add_record(w, &p, err);
 	if (r != ATW_OK)
 		return r;
 	buf_add(&w->text, w->runs.data, w->runs.len);
@@ -263,38 +263,37 @@ static int write_area(struct paper_writer *w, const struct census_area *a, struc
 	return ATW_OK;
 }
 
-static int write_paper_on_area_end(struct paper_writer *w, const struct census_area *a,
-				   struct atw_err *err)
+static int paper_on_area_end(struct paper_writer *w, const struct census_area *a,
+			     struct atw_err *err)
 {
 	int r = write_area(w, a, err);
 
-	return r == ATW_OK ? write_paper_flush(w, err) : write_paper_of_area(a, err);
+	return r == ATW_OK ? paper_flush(w, err) : paper_of_area(a, err);
 }
 
-static int write_paper_feed(void *state, const struct census_event *ev,
-			    struct atw_err *err)
+static int paper_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct paper_writer *w = state;
 
 	switch (ev->what) {
 	case CENSUS_ON_TASK:
-		return write_paper_on_task(w, ev, err);
+		return paper_on_task(w, ev, err);
 	case CENSUS_ON_PROCESS:
 		classifier_begin(&w->class, ev->process->task, 0, ev->process->number + 1, true,
 				 PAGE);
 		return ATW_OK;
 	case CENSUS_ON_AREA:
-		return write_paper_on_area(w, ev->area, err);
+		return paper_on_area(w, ev->area, err);
 	case CENSUS_ON_PAGES:
-		return write_paper_on_pages(w, ev->pages, err);
+		return paper_on_pages(w, ev->pages, err);
 	case CENSUS_ON_AREA_END:
-		return write_paper_on_area_end(w, ev->area, err);
+		return paper_on_area_end(w, ev->area, err);
 	default:
 		/* A reader assumes that the list of VMAs is complete. */
 		if (!ev->process->incomplete || !w->areas)
 			return ATW_OK;
 		atw_err_set(err, ATW_E_UNSUPPORTED, "not all of its areas are known");
-		return write_paper_of_task(ev->process->task, err);
+		return paper_of_task(ev->process->task, err);
 	}
 }
 
@@ -302,7 +301,7 @@ static const struct census_report writer_report = {
 	.name = "paper",
 	.on = CENSUS_ON(TASK) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) |
 	      CENSUS_ON(AREA_END) | CENSUS_ON(PROCESS_END),
-	.feed = write_paper_feed,
+	.feed = paper_feed,
 };
 
 int paper_writer_open(int fd, int level, struct paper_writer **ret, struct atw_err *err)
@@ -337,7 +336,7 @@ int paper_writer_end(struct paper_writer *w, struct atw_err *err)
 		r = atw_err_set(err, ATW_E_UNSUPPORTED,
 				"cannot write the form of 2005: there is no task, which it begins with");
 	if (r == ATW_OK)
-		r = write_paper_flush(w, err);
+		r = paper_flush(w, err);
 	return r == ATW_OK ? pack_end(w->out, err) : r;
 }
 

@@ -12,7 +12,7 @@
 #include "base/num.h"
 
 /* Those that are set and have a name, or that are not. */
-static void captured_facts_flag_names(uint64_t mask, bool set, char *buf, size_t len)
+static void captured_flag_names(uint64_t mask, bool set, char *buf, size_t len)
 {
 	size_t n = 0;
 
@@ -24,8 +24,8 @@ static void captured_facts_flag_names(uint64_t mask, bool set, char *buf, size_t
 }
 
 /* "1732132226.25", as people say it. */
-static void captured_facts_time(const struct target_facts *to, const char *name,
-				const char *text)
+static void captured_time(const struct target_facts *to, const char *name,
+			  const char *text)
 {
 	size_t len = strcspn(text, ".");
 	struct tm tm;
@@ -44,12 +44,12 @@ static void captured_facts_time(const struct target_facts *to, const char *name,
 		target_fact(to, name, "%s UTC", buf);
 }
 
-static void captured_facts_origin(const struct target_facts *to, const struct captured *c)
+static void captured_origin(const struct target_facts *to, const struct captured *c)
 {
 	if (*c->way)
 		target_fact(to, "taken by", "%s", c->way);
-	captured_facts_time(to, "begun", c->begun);
-	captured_facts_time(to, "ended", c->ended);
+	captured_time(to, "begun", c->begun);
+	captured_time(to, "ended", c->ended);
 	if (!c->whole)
 		target_fact(to, "complete", "no: see standard error");
 	else if (c->paper)
@@ -79,8 +79,7 @@ static void captured_facts_origin(const struct target_facts *to, const struct ca
 				    c->words.data + c->lost[i].why);
 }
 
-static void captured_facts_contents(const struct target_facts *to,
-				    const struct captured *c)
+static void captured_contents(const struct target_facts *to, const struct captured *c)
 {
 	uint64_t spaces = 0;
 	char text[400];
@@ -104,7 +103,7 @@ static void captured_facts_contents(const struct target_facts *to,
 		target_fact(to, "page flags",
 			    "of the paper's kernel, with other numbers: not shown");
 	} else if (c->pageflags != UINT64_MAX) {
-		captured_facts_flag_names(c->pageflags, false, text, sizeof(text));
+		captured_flag_names(c->pageflags, false, text, sizeof(text));
 		target_fact(to, "page flags", "all but %s",
 			    *text ? text : "those without a name");
 	}
@@ -118,7 +117,7 @@ static void captured_facts_contents(const struct target_facts *to,
 		    "extract, %s", to->tables);
 }
 
-static void captured_facts_memory(const struct target_facts *to, const struct captured *c)
+static void captured_memory(const struct target_facts *to, const struct captured *c)
 {
 	uint64_t all = 0;
 	char size[16];
@@ -156,11 +155,11 @@ static void captured_facts_memory(const struct target_facts *to, const struct ca
 
 void captured_facts(const struct captured *c, const struct target_facts *to)
 {
-	captured_facts_origin(to, c);
-	captured_facts_contents(to, c);
+	captured_origin(to, c);
+	captured_contents(to, c);
 	if (*c->cpus)
 		target_fact(to, "cpus", "%s", c->cpus);
 	else
 		target_fact(to, "cpus", "not recorded in this source");
-	captured_facts_memory(to, c);
+	captured_memory(to, c);
 }

@@ -8,20 +8,20 @@
 #include "target/smaps.h"
 
 /* What is the same of all pages of a slot. */
-struct smaps_run_slot {
+struct smaps_slot {
 	struct smaps_pages as;
 	bool special, hugetlb;   /* as far as it is known before a frame is looked at */
 	bool settled;            /* nothing is to be asked but how often it is mapped */
 };
 
-static bool smaps_run_is_mapped(const struct page_run *run)
+static bool smaps_is_mapped(const struct page_run *run)
 {
 	return run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
 }
 
 /* What is known of a frame; false: nothing is. What is no memory of the machine's is special. */
 static bool smaps_run_look(struct smaps_look *l, const struct page_run *run, uint32_t i,
-			   uint64_t off, struct smaps_run_slot *s, struct frame_facts *f)
+			   uint64_t off, struct smaps_slot *s, struct frame_facts *f)
 {
 	struct provider *p = l->p;
 	struct atw_err why = { 0 };
@@ -53,9 +53,9 @@ static bool smaps_run_look(struct smaps_look *l, const struct page_run *run, uin
 }
 
 /* How often this frame is mapped, and of how many behind it, up to `pages`, that is so. */
-static uint64_t smaps_run_mappings(struct provider *p, uint64_t pa,
-				   const struct frame_facts *f, uint64_t pages,
-				   uint64_t *same)
+static uint64_t smaps_mappings(struct provider *p, uint64_t pa,
+			       const struct frame_facts *f, uint64_t pages,
+			       uint64_t *same)
 {
 	uint64_t ours = 0;
 
@@ -69,10 +69,10 @@ static uint64_t smaps_run_mappings(struct provider *p, uint64_t pa,
 }
 
 /* Tails that do not tell of what kind they are: the head of their large page does. */
-static void smaps_run_query_head(struct smaps_look *l, const struct page_run *run,
-				 uint32_t i, struct smaps_run_slot *s)
+static void smaps_query_head(struct smaps_look *l, const struct page_run *run,
+			     uint32_t i, struct smaps_slot *s)
 {
-	struct smaps_run_slot head = {.special = false};
+	struct smaps_slot head = {.special = false};
 	struct frame_facts f = { .have = 0 };
 
 	if (smaps_run_look(l, run, i, 0, &head, &f) &&
@@ -84,9 +84,9 @@ static void smaps_run_query_head(struct smaps_look *l, const struct page_run *ru
  * Pages of slot i from `off` on, `len` bytes. The first of them says what they are; of
  * the others no more than how often they are mapped is looked at.
  */
-static void smaps_run_add_slot(struct smaps_look *l, const struct page_run *run,
-			       uint32_t i, uint64_t off, uint64_t len,
-			       struct smaps_run_slot s, struct smaps *sums)
+static void smaps_add_slot(struct smaps_look *l, const struct page_run *run,
+			   uint32_t i, uint64_t off, uint64_t len,
+			   struct smaps_slot s, struct smaps *sums)
 {
 	uint64_t page = (uint64_t)1 << l->p->page_shift, left = len / page, same;
 	struct frame_facts f = { .have = 0 };
@@ -94,7 +94,7 @@ static void smaps_run_add_slot(struct smaps_look *l, const struct page_run *run,
 	if (!s.settled)
 		smaps_run_look(l, run, i, off, &s, &f);
 	if (off && s.as.kind == SMAPS_NOT_ANON)
-		smaps_run_query_head(l, run, i, &s);
+		smaps_query_head(l, run, i, &s);
 	s.as.class = smaps_class(run->state, s.hugetlb, s.special);
 	s.as.bytes = len;
 	if (s.as.class != SMAPS_RSS || !l->shares) {
@@ -102,8 +102,7 @@ static void smaps_run_add_slot(struct smaps_look *l, const struct page_run *run,
 		return;
 	}
 	for (;;) {
-		s.as.mappings =
-			smaps_run_mappings(l->p, run->pa[i] + off, &f, left, &same);
+		s.as.mappings = smaps_mappings(l->p, run->pa[i] + off, &f, left, &same);
 		s.as.bytes = same * page;
 		smaps_add(sums, &s.as);
 		left -= same;
@@ -122,9 +121,9 @@ static void smaps_run_add_slot(struct smaps_look *l, const struct page_run *run,
 	smaps_add(sums, &s.as);
 }
 
-static void smaps_run_add_slots(struct smaps_look *l, const struct page_run *run,
-				uint64_t first, uint64_t last,
-				const struct smaps_run_slot *s, struct smaps *sums)
+static void smaps_add_slots(struct smaps_look *l, const struct page_run *run,
+			    uint64_t first, uint64_t last,
+			    const struct smaps_slot *s, struct smaps *sums)
 {
 	for (uint64_t at = first;;) {
 		uint64_t i = (at - run->va) / run->slot, off = (at - run->va) % run->slot;
@@ -132,7 +131,7 @@ static void smaps_run_add_slots(struct smaps_look *l, const struct page_run *run
 
 		if (last - at < here)
 			here = last - at + 1;
-		smaps_run_add_slot(l, run, (uint32_t)i, off, here, *s, sums);
+		smaps_add_slot(l, run, (uint32_t)i, off, here, *s, sums);
 		if (last - at < here)
 			return;
 		at += here;
@@ -151,11 +150,11 @@ void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t fi
 {
 	bool large = run->slot > (uint64_t)1 << l->p->page_shift;
 	bool hidden = run->have & RUN_STATE_HIDDEN;
-	struct smaps_run_slot s = {
+	struct smaps_slot s = {
 		.as.bytes = last - first + 1,
 		.as.sizeless = run->have & RUN_SIZE_HIDDEN,
 		.as.large = large,
-		.as.moving = !smaps_run_is_mapped(run),
+		.as.moving = !smaps_is_mapped(run),
 		.hugetlb = l->hugetlb,
 		.special = l->pfnmap || (run->have & RUN_SPECIAL && run->special),
 	};
@@ -175,12 +174,12 @@ void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t fi
 
 		smaps_run_look(l, run, 0, 0, &s, &f);
 		s.as.class = smaps_class(run->state, s.hugetlb, s.special);
-		s.as.mappings = smaps_run_mappings(l->p, run->pa[0], &f, 1, &same);
+		s.as.mappings = smaps_mappings(l->p, run->pa[0], &f, 1, &same);
 		smaps_add(sums, &s.as);
 		return;
 	}
 	if (s.as.class != SMAPS_RSS || s.as.moving || !run->pa || (s.settled && !l->shares))
 		smaps_add(sums, &s.as);
 	else
-		smaps_run_add_slots(l, run, first, last, &s, sums);
+		smaps_add_slots(l, run, first, last, &s, sums);
 }
