@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dwarf_places.c - files and lines, out of DWARF.
+ * dwarf_places.c - source files, out of DWARF.
  *
  * Not every compiler lists which addresses are of which unit, but every unit says
  * it of itself. So the units' heads are read once and put in order.
@@ -24,15 +24,10 @@ struct dwarf_places_part {
 	size_t unit;
 };
 
-struct dwarf_places_unit {
-	Dwarf_Off die;
-	const char *name;                /* in the DWARF */
-};
-
 struct dwarf_places {
 	int fd;
 	Dwarf *dw;
-	struct dwarf_places_unit *unit;
+	const char **unit;               /* their names, in the DWARF */
 	size_t units, units_cap;
 	struct dwarf_places_part *part; /* by address */
 	size_t parts, parts_cap;
@@ -45,14 +40,13 @@ static bool dwarf_places_add_unit(struct dwarf_places *p, Dwarf_Die *die,
 	Dwarf_Addr base, from, to;
 	ptrdiff_t at = 0;
 
-	if (!array_reserve((void **)&p->unit, &p->units_cap, p->units + 1, sizeof(*p->unit)))
+	if (!ARRAY_ROOM(p->unit, p->units, p->units_cap))
 		return false;
-	p->unit[p->units] = (struct dwarf_places_unit){dwarf_dieoffset(die), name};
+	p->unit[p->units] = name;
 	while ((at = dwarf_ranges(die, at, &base, &from, &to)) > 0) {
 		if (from >= to)
 			continue;
-		if (!array_reserve((void **)&p->part, &p->parts_cap, p->parts + 1,
-				   sizeof(*p->part)))
+		if (!ARRAY_ROOM(p->part, p->parts, p->parts_cap))
 			return false;
 		p->part[p->parts++] = (struct dwarf_places_part){from, to, p->units};
 	}
@@ -66,7 +60,7 @@ static void dwarf_places_find_shared(struct dwarf_places *p)
 	const char *first = NULL;
 
 	for (size_t i = 0; i < p->units; i++) {
-		const char *n = p->unit[i].name;
+		const char *n = p->unit[i];
 		size_t same = 0;
 
 		if (*n != '/')
@@ -121,37 +115,17 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 	return ATW_OK;
 }
 
-static const struct dwarf_places_unit *dwarf_places_unit_at(const struct dwarf_places *p,
-							    uint64_t address)
-{
-	size_t lo = SORTED_UP_TO(p->part, p->parts, first, address);
-
-	return lo && address < p->part[lo - 1].end ? &p->unit[p->part[lo - 1].unit] : NULL;
-}
-
 const char *dwarf_places_file(struct dwarf_places *p, uint64_t address)
 {
-	const struct dwarf_places_unit *u = dwarf_places_unit_at(p, address);
-	const char *name = u ? u->name : NULL;
+	size_t lo = SORTED_UP_TO(p->part, p->parts, first, address);
+	bool in = lo && address < p->part[lo - 1].end;
+	const char *name = in ? p->unit[p->part[lo - 1].unit] : NULL;
 
 	if (name && *name == '/')
 		return name + p->shared;
 	while (name && *name == '.')
 		name += !strncmp(name, "./", 2) ? 2 : !strncmp(name, "../", 3) ? 3 : strlen(name);
 	return name && *name ? name : NULL;
-}
-
-unsigned dwarf_places_line(struct dwarf_places *p, uint64_t address)
-{
-	const struct dwarf_places_unit *u = dwarf_places_unit_at(p, address);
-	Dwarf_Die die;
-	Dwarf_Line *line;
-	int n;
-
-	if (!u || !dwarf_offdie(p->dw, u->die, &die))
-		return 0;
-	line = dwarf_getsrc_die(&die, address);
-	return line && !dwarf_lineno(line, &n) && n > 0 ? (unsigned)n : 0;
 }
 
 void dwarf_places_close(struct dwarf_places *p)
@@ -173,8 +147,6 @@ void dwarf_places_close(struct dwarf_places *p)
 
 int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_err *err)
 {
-	(void)path;
-	(void)ret;
 	atw_err_set(err, ATW_E_UNSUPPORTED,
 		    "files and lines are in its DWARF, and this build of atwalk lacks libdw");
 	atw_err_hint(err, "build it with libdw (Debian: libdw-dev)");
@@ -183,21 +155,11 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 
 const char *dwarf_places_file(struct dwarf_places *p, uint64_t address)
 {
-	(void)p;
-	(void)address;
 	return NULL;
-}
-
-unsigned dwarf_places_line(struct dwarf_places *p, uint64_t address)
-{
-	(void)p;
-	(void)address;
-	return 0;
 }
 
 void dwarf_places_close(struct dwarf_places *p)
 {
-	(void)p;
 }
 
 #endif

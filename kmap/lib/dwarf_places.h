@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dwarf_places.h - source file and line of a code address, from a vmlinux' DWARF. It is
+ * dwarf_places.h - source file of a code address, from a vmlinux' DWARF. It is
  * read by libdw; a build without libdw reports that.
  */
 #ifndef KMAP_DWARF_PLACES_H
@@ -18,8 +18,6 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
  * the file that includes it.
  */
 const char *dwarf_places_file(struct dwarf_places *p, uint64_t address);
-/* 0: not known. It may be of a header. */
-unsigned dwarf_places_line(struct dwarf_places *p, uint64_t address);
 /* NULL is fine. */
 void dwarf_places_close(struct dwarf_places *p);
 

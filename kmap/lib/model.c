@@ -297,27 +297,22 @@ int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct 
 	case KMAP_USED:
 		m->has_used = true;
 		if (m->bound)
-			kmap_objects_used(m, r->u.used.first, r->u.used.last);
+			kmap_objects_used(m, r->u.used.last);
 		return ATW_OK;
 	case KMAP_TASK:
 		return kmap_model_on_task(m, r->u.task.pid, r->u.task.name, err);
 	case KMAP_MARK:
 		if (m->bound)
-			kmap_objects_mark(m, r->u.marks);
+			m->now.marks |= r->u.marks;
 		return ATW_OK;
 	case KMAP_CALL:
 		return kmap_model_on_call(m, &r->u.call, err);
 	case KMAP_HEADER:
 		return kmap_model_on_header(m, r->u.header.key, r->u.header.value, err);
-	case KMAP_END:
-		m->ended = true;
-		m->end_objects = r->u.end.objects;
-		m->end_accesses = r->u.end.accesses;
-		m->lost = r->u.end.lost;
-		return ATW_OK;
 	case KMAP_COMMENT:
 		kmap_model_on_comment(m, r->u.comment);
 		return ATW_OK;
+	case KMAP_END:
 	case KMAP_BLANK:
 		break;
 	}

@@ -34,7 +34,7 @@ struct kmap_sums {
 	uint64_t untouched, untouched_bytes;     /* neither read nor written */
 	uint64_t unread, unread_bytes;           /* written, never read */
 	uint64_t unwritten, unwritten_bytes;     /* read, never written */
-	uint64_t missed, nested, early;  /* KMAP_FREE_LOST, _NESTED, KMAP_ALLOC_EARLY */
+	uint64_t missed, nested;         /* KMAP_FREE_LOST, KMAP_FREE_NESTED */
 	/*
 	 * Of a sample, objects that accesses were looked for of; squares of how often each
 	 * object was accessed, added up: hits come in heaps, each of the time one was watched.
@@ -65,7 +65,6 @@ struct kmap_cache {
 	uint64_t lives;                  /* that have a lifetime */
 	uint64_t dead;                   /* that have a dead time */
 	uint64_t undated;                /* freed and accessed, and the last access has no time */
-	uint64_t backwards;              /* freed before they were allocated */
 };
 
 /* Where objects of one cache are allocated. */
@@ -135,7 +134,7 @@ struct kmap_open {
 	struct kmap_key key;             /* va, alloc_time, site */
 	uint64_t site, size, free_time, free_ip, reads, writes, number;
 	bool ended;                      /* its end was seen; free_time 0: but not when */
-	uint64_t first_use, last_use;    /* if `used` */
+	uint64_t last_use;               /* if `used` */
 	bool used;                       /* times were recorded, */
 	bool undated;                    /* but not of a part with accesses */
 	bool part_touched, part_used;    /* of the present part */
@@ -174,8 +173,6 @@ struct kmap_model {
 	bool has_frees;                  /* code that frees was recorded */
 	bool has_used;                   /* and when objects were accessed */
 	bool has_tasks;                  /* and what threads were called then */
-	bool ended;                      /* KMAP_END was seen */
-	uint64_t end_objects, end_accesses, lost;
 	struct kmap_open now;            /* the object that accesses belong to, */
 	bool bound;                      /* if there is one */
 	uint64_t objects_read;

@@ -193,11 +193,6 @@ const char *kmap_place(const struct kmap_names *n, size_t code, char buf[600])
 	return buf;
 }
 
-unsigned kmap_line_number(const struct kmap_names *n, size_t code)
-{
-	return n->places ? dwarf_places_line(n->places, kmap_code(n->m, code)->key.a) : 0;
-}
-
 uint64_t kmap_function_size(const struct kmap_names *n, size_t code)
 {
 	return n->entry[code].size;

@@ -31,8 +31,6 @@ const char *kmap_function(const struct kmap_names *n, size_t code);
 const char *kmap_file(const struct kmap_names *n, size_t code);
 /* "vfs_read+0x12"; without a symbol the address alone. Returns buf. */
 const char *kmap_place(const struct kmap_names *n, size_t code, char buf[600]);
-/* 0: not known. */
-unsigned kmap_line_number(const struct kmap_names *n, size_t code);
 /* Bytes of the function it is in, and where that begins; 0: not known. */
 uint64_t kmap_function_size(const struct kmap_names *n, size_t code);
 uint64_t kmap_function_at(const struct kmap_names *n, size_t code);

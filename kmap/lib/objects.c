@@ -197,7 +197,6 @@ static int objects_add_times(struct kmap_model *m, uint32_t cache,
 	if (!o->free_time)
 		return ATW_OK;
 	if (o->free_time < o->key.b) {
-		kmap_cache(m, cache)->backwards++;
 		m->backwards++;
 		return ATW_OK;
 	}
@@ -237,7 +236,6 @@ static int objects_settle(struct kmap_model *m, const struct kmap_open *o)
 	for (unsigned i = 0; i < 3; i++) {
 		sums[i]->objects++;
 		kmap_add(&sums[i]->bytes, o->size);
-		sums[i]->early += s->key.a == KMAP_ALLOC_EARLY;
 		objects_add_use(m, sums[i], o);
 		objects_add_end(sums[i], o, until);
 	}
@@ -325,16 +323,10 @@ void kmap_objects_access(struct kmap_model *m, const struct kmap_access *a)
 	m->now.part_touched |= a->reads || a->writes;
 }
 
-void kmap_objects_mark(struct kmap_model *m, uint32_t marks)
-{
-	m->now.marks |= marks;
-}
-
-void kmap_objects_used(struct kmap_model *m, uint64_t first, uint64_t last)
+void kmap_objects_used(struct kmap_model *m, uint64_t last)
 {
 	struct kmap_open *o = &m->now;
 
-	o->first_use = o->used && o->first_use < first ? o->first_use : first;
 	o->last_use = o->used && o->last_use > last ? o->last_use : last;
 	o->used = o->part_used = true;
 }

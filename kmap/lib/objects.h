@@ -12,8 +12,7 @@ int kmap_objects_begin(struct kmap_model *m, const struct kmap_object *o, uint64
 		       const char *task, bool *fresh);
 void kmap_objects_access(struct kmap_model *m, const struct kmap_access *a);
 /* The present one was accessed from the first of these times to the last. */
-void kmap_objects_mark(struct kmap_model *m, uint32_t marks);
-void kmap_objects_used(struct kmap_model *m, uint64_t first, uint64_t last);
+void kmap_objects_used(struct kmap_model *m, uint64_t last);
 int kmap_objects_end(struct kmap_model *m);
 /* `time`, or 0 (not known) if no recording can have it. */
 uint64_t kmap_objects_free_time(const struct kmap_model *m, uint64_t time);

@@ -3,8 +3,6 @@
 
 typedef unsigned __int128 wide;
 
-const char *const kmap_op_words[KMAP_OPS] = { "read", "write", "free", "call" };
-
 static uint64_t privilege_count_of(const struct kmap_edge *e, enum kmap_op op)
 {
 	return op == KMAP_READ ? e->reads : op == KMAP_WRITE ? e->writes : e->frees;
@@ -44,24 +42,22 @@ static void privilege_set(struct kmap_privilege *p, enum kmap_op op, wide v)
 
 /* ---- with no cut, and with the finest ---- */
 
-int kmap_ps_min(const struct kmap_model *m, const struct kmap_names *n,
-		struct kmap_privilege *ret, struct atw_err *err)
+struct kmap_privilege kmap_ps_min(const struct kmap_model *m, const struct kmap_names *n)
 {
 	unsigned known = kmap_ops_known(m, n, NULL);
+	struct kmap_privilege ret = { 0 };
 	wide sum[KMAP_OPS] = { 0 };
 
-	(void)err;
 	for (size_t i = 0; i < m->edge.n; i++)
 		for (unsigned op = 0; op < KMAP_CALLS; op++)
 			if (privilege_count_of(kmap_edge(m, i), op))
 				sum[op] += kmap_weight(m, kmap_site(m, kmap_edge(m, i)->key.a));
 	for (size_t i = 0; i < m->call.n; i++)
 		sum[KMAP_CALLS] += kmap_function_size(n, kmap_call(m, i)->key.b);
-	*ret = (struct kmap_privilege){ 0 };
 	for (unsigned op = 0; op < KMAP_OPS; op++)
 		if (known >> op & 1)
-			privilege_set(ret, op, sum[op]);
-	return ATW_OK;
+			privilege_set(&ret, op, sum[op]);
+	return ret;
 }
 
 int kmap_ps_mono(const struct kmap_model *m, const struct kmap_names *n,
@@ -142,15 +138,13 @@ static void privilege_add_calls(const struct kmap_model *m, const struct kmap_un
 	}
 }
 
-int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
-		      const struct kmap_units *u, struct kmap_compartment **ret,
-		      struct atw_err *err)
+int kmap_compartments(const struct kmap_model *m, const struct kmap_units *u,
+		      struct kmap_compartment **ret, struct atw_err *err)
 {
 	_auto_free struct kmap_compartment *c = calloc(u->n + 1, sizeof(*c));
 	struct kmap_table t;
 	bool ok;
 
-	(void)n;
 	if (!c)
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < m->code.n; i++)

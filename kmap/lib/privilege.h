@@ -14,7 +14,6 @@
 #include "kmap/lib/names.h"
 
 enum kmap_op { KMAP_READ, KMAP_WRITE, KMAP_FREE, KMAP_CALLS, KMAP_OPS };
-extern const char *const kmap_op_words[KMAP_OPS];
 
 struct kmap_privilege {
 	unsigned have;                   /* bits 1 << op: known, and no more than 64 bits */
@@ -38,15 +37,13 @@ bool kmap_code_does(const struct kmap_code *c, enum kmap_op op);
 unsigned kmap_ops_known(const struct kmap_model *m, const struct kmap_names *n,
 			const char **why);
 /* PS_min: what each instruction was seen to do, and nothing else. */
-int kmap_ps_min(const struct kmap_model *m, const struct kmap_names *n,
-		struct kmap_privilege *ret, struct atw_err *err);
+struct kmap_privilege kmap_ps_min(const struct kmap_model *m, const struct kmap_names *n);
 /* PS_mono: any instruction may do its operation to all there is. */
 int kmap_ps_mono(const struct kmap_model *m, const struct kmap_names *n,
 		 struct kmap_privilege *ret, struct atw_err *err);
 /* One compartment a unit; *ret is freed by the caller. */
-int kmap_compartments(const struct kmap_model *m, const struct kmap_names *n,
-		      const struct kmap_units *u, struct kmap_compartment **ret,
-		      struct atw_err *err);
+int kmap_compartments(const struct kmap_model *m, const struct kmap_units *u,
+		      struct kmap_compartment **ret, struct atw_err *err);
 /* Code that does nothing but allocate is in the model, too; false: it is that. */
 bool kmap_compartment_works(const struct kmap_compartment *c);
 /* PS of all of them together; of one with `n` 1. */

@@ -185,7 +185,7 @@ static int compartments_part_all(struct compartments_parts *p,
 	const struct kmap_query *a = p->a;
 	unsigned known = kmap_ops_known(a->m, a->n, NULL);
 	_auto_free struct kmap_compartment *c = NULL;
-	int r = kmap_compartments(a->m, a->n, p->u, &c, err);
+	int r = kmap_compartments(a->m, p->u, &c, err);
 	const struct compartments_order by = { c, known };
 	_auto_free struct chart_order *order =
 		r == ATW_OK ? kmap_by_weight(p->u->n, compartments_weight, &by, err) : NULL;

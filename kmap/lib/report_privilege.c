@@ -115,7 +115,7 @@ static int privilege_cut(struct all *x, const struct kmap_units *u, struct cut *
 {
 	_auto_free struct kmap_compartment *c = NULL;
 	uint64_t in = 0, all = 0;
-	int r = kmap_compartments(x->a->m, x->a->n, u, &c, err);
+	int r = kmap_compartments(x->a->m, u, &c, err);
 
 	if (r < 0)
 		return r;
@@ -172,16 +172,17 @@ static int privilege_rows(const struct kmap_query *a, const struct census_out *o
 			  struct atw_err *err)
 {
 	const char *why, *files;
-	struct all x = { .a = a, .out = out, .known = kmap_ops_known(a->m, a->n, &why) };
+	struct all x = {
+		.a = a, .out = out, .known = kmap_ops_known(a->m, a->n, &why),
+		.min = kmap_ps_min(a->m, a->n),
+	};
 	bool have_files = kmap_names_files(a->n, &files);
-	struct cut least = {.which = KMAP_INSTRUCTION,
-			    .parts = privilege_working(a->m)};
+	struct cut least = {
+		.which = KMAP_INSTRUCTION, .parts = privilege_working(a->m), .ps = x.min,
+	};
 	struct cut none = { .which = CUT_MONO, .parts = 1, .have_ecr = a->m->call.n };
-	int r = kmap_ps_min(a->m, a->n, &x.min, err);
+	int r = kmap_ps_mono(a->m, a->n, &x.mono, err);
 
-	if (r == ATW_OK)
-		r = kmap_ps_mono(a->m, a->n, &x.mono, err);
-	least.ps = x.min;
 	none.ps = x.mono;
 	if (r == ATW_OK)
 		r = privilege_emit(&x, &least, err);
