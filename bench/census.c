@@ -47,7 +47,6 @@ struct taken {
 
 static int on_record(void *arg, const struct capture_record *rec, struct atw_err *e)
 {
-	(void)arg, (void)rec, (void)e;
 	return ATW_OK;
 }
 
@@ -55,7 +54,6 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *e)
 {
 	struct taken *t = arg;
 
-	(void)e;
 	if (t->run && t->kept < KEPT)
 		t->run[t->kept++] = *run;
 	t->runs++;
@@ -65,7 +63,6 @@ static int on_run(void *arg, const struct capture_run *run, struct atw_err *e)
 
 static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *e)
 {
-	(void)arg, (void)run, (void)e;
 	return ATW_OK;
 }
 

@@ -96,7 +96,6 @@ static int on_record(void *arg, const struct kmap_record *rec, struct atw_err *e
 {
 	struct sums *s = arg;
 
-	(void)e;
 	if (rec->kind == KMAP_ACCESS) {
 		s->accesses++;
 		s->reads += rec->u.access.reads;

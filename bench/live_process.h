@@ -36,7 +36,6 @@ typedef void shape_fn(char *lo, uint64_t bytes, uint64_t arg);
 /* Every page, as small ones. */
 static inline void shape_dense(char *lo, uint64_t bytes, uint64_t arg)
 {
-	(void)arg;
 	if (mprotect(lo, bytes, PROT_READ | PROT_WRITE) || madvise(lo, bytes, MADV_NOHUGEPAGE))
 		err(1, "mprotect");
 	for (uint64_t at = 0; at < bytes; at += PAGE)
@@ -46,7 +45,6 @@ static inline void shape_dense(char *lo, uint64_t bytes, uint64_t arg)
 /* Every page, as large ones where the kernel has some. */
 static inline void shape_large(char *lo, uint64_t bytes, uint64_t arg)
 {
-	(void)arg;
 	if (mprotect(lo, bytes, PROT_READ | PROT_WRITE))
 		err(1, "mprotect");
 	madvise(lo, bytes, MADV_HUGEPAGE);
@@ -63,7 +61,6 @@ static inline void shape_typical(char *lo, uint64_t bytes, uint64_t arg)
 	const uint64_t area = 1000 * PAGE;
 	uint64_t seed = 7;
 
-	(void)arg;
 	for (uint64_t at = 0; at + area < bytes; at += area + 24 * PAGE) {
 		if (mprotect(lo + at, area, PROT_READ | PROT_WRITE) ||
 		    madvise(lo + at, area, MADV_NOHUGEPAGE) ||

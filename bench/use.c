@@ -144,18 +144,12 @@ static struct cost smaps_rollup(void)
 
 static int tables_pass(void *arg, const struct sweep_seen *s, struct atw_err *err)
 {
-	(void)s;
-	(void)err;
 	++*(uint64_t *)arg;
 	return ATW_OK;
 }
 
 static int tables_done(void *arg, size_t space, bool moved, struct atw_err *err)
 {
-	(void)arg;
-	(void)space;
-	(void)moved;
-	(void)err;
 	return ATW_OK;
 }
 

@@ -22,7 +22,6 @@ struct xlat {
 
 static inline void xlat_put(const addrxlat_buffer_t *buf)
 {
-	(void)buf;
 }
 
 static inline addrxlat_status xlat_get(const addrxlat_cb_t *cb, addrxlat_buffer_t *buf)
@@ -46,7 +45,6 @@ static inline addrxlat_status xlat_get(const addrxlat_cb_t *cb, addrxlat_buffer_
 
 static inline unsigned long xlat_caps(const addrxlat_cb_t *cb)
 {
-	(void)cb;
 	return ADDRXLAT_CAPS(ADDRXLAT_MACHPHYSADDR);
 }
 
@@ -110,13 +108,11 @@ struct xlat { int nothing; };
 
 static inline const char *xlat_open(struct xlat *x, struct plain *p, const char *path)
 {
-	(void)x, (void)p, (void)path;
 	return "not installed when this was built (libkdumpfile-dev)";
 }
 
 static inline void xlat_close(struct xlat *x)
 {
-	(void)x;
 }
 
 #endif

@@ -172,7 +172,6 @@ static void probe_others(struct probe_answer *a, const struct probe_opts *o)
  */
 static void probe_frame_numbers(struct probe_answer *a, const struct probe_opts *o)
 {
-	(void)o;
 	if (!probe_is_there(host_check_proc, a))
 		return;
 	a->yes = !proc_hides_frames();
@@ -184,7 +183,6 @@ static void probe_frame_numbers(struct probe_answer *a, const struct probe_opts 
 
 static void probe_holes(struct probe_answer *a, const struct probe_opts *o)
 {
-	(void)o;
 	if (!probe_is_there(host_check_proc, a))
 		return;
 	a->yes = proc_scans();
@@ -211,7 +209,6 @@ static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o
 	char reply[2048], *text = reply;
 	const char *hint, *command;
 
-	(void)o;
 	if (external_query(&cmd_kmap, "--breakpoints", reply, sizeof(reply), &err) < 0) {
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
 		return;

@@ -170,7 +170,6 @@ static const char *report_user_name(void *arg, uint64_t uid)
 	FILE *f = fopen("/etc/passwd", "re");
 	const struct passwd *p = NULL;
 
-	(void)arg;
 	while (f && (p = fgetpwent(f)) && p->pw_uid != uid)
 		;
 	if (f)

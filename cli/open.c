@@ -5,7 +5,6 @@
 
 static void cli_open_trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
-	(void)arg;
 	fprintf(stderr, "atwalk: read 0x%" PRIx64 "+%zu: %zd\n", pa.u, len, result);
 }
 

@@ -36,7 +36,6 @@ static int report_head_feed(void *state, const struct census_event *ev,
 	struct head *s = state;
 	uint64_t seconds;
 
-	(void)err;
 	if (blob_is(h->key, "host"))
 		report_head_keep(s->host, sizeof(s->host), h->value);
 	else if (blob_is(h->key, "machine"))
@@ -55,9 +54,6 @@ static int report_head_feed(void *state, const struct census_event *ev,
 static int report_head_finish(void *state, const struct census_out *out,
 			      struct atw_err *err)
 {
-	(void)state;
-	(void)out;
-	(void)err;
 	return ATW_OK;
 }
 

@@ -50,7 +50,6 @@ static void command_on_sigbus(int sig)
 	static const char text[] =
 		"atwalk: a file became shorter while it was being read, or its disk failed\n";
 
-	(void)sig;
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		_exit(EXIT_SOURCE);
 	_exit(EXIT_SOURCE);

@@ -152,7 +152,6 @@ static int config_parse(struct config_reading *r, FILE *in)
 {
 	struct atw_err err = {0};
 
-	(void)in;
 	atw_err_set(&err, ATW_E_UNSUPPORTED, "%s: this build has no libinih", r->file);
 	atw_err_hint(&err, "install libinih-dev and build again, or use --no-config");
 	return print_error(&err);

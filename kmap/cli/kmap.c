@@ -180,7 +180,6 @@ static int kmap_cli_model_on_task(void *arg, const struct kmap_record *rec,
 	struct kmap_cli_model_first *f = arg;
 	const struct kmap_object *o = &rec->u.object;
 
-	(void)err;
 	if (rec->kind == KMAP_OBJECT && o->alloc_time && blob_is(o->task, f->task) &&
 	    (!f->time || o->alloc_time < f->time))
 		f->time = o->alloc_time;
@@ -189,8 +188,6 @@ static int kmap_cli_model_on_task(void *arg, const struct kmap_record *rec,
 
 static void kmap_cli_model_damaged(void *arg, const struct atw_err *err)
 {
-	(void)arg;
-	(void)err;
 }
 
 int kmap_model_task_time(const char *name, const char *task, uint64_t *ret)

@@ -199,7 +199,6 @@ static int ctl_run(const struct common *c, void *opts, int argc, char **argv)
 	struct atw_err err = { 0 };
 	int r;
 
-	(void)opts;
 	if (argc < 1 || argc > 3)
 		return usage_error("kmap ctl", "expected SOCKET|FOLDER [NAME [VALUE]]");
 	x.at = argv[0];

@@ -81,7 +81,6 @@ static void folder_log(const struct kmap_control *f, int r, const struct atw_err
 
 static void *folder_on_init(struct fuse_conn_info *conn, struct fuse_config *config)
 {
-	(void)conn;
 	config->direct_io = 1;
 	config->nullpath_ok = 0;
 	return folder_own();
@@ -92,7 +91,6 @@ static int folder_on_getattr(const char *path, struct stat *st,
 {
 	const struct kmap_control *f = folder_control_of(path);
 
-	(void)info;
 	if (!f && !folder_is(path))
 		return -ENOENT;
 	memset(st, 0, sizeof(*st));
@@ -109,9 +107,6 @@ static int folder_on_readdir(const char *path, void *to, fuse_fill_dir_t fill, o
 {
 	const struct kmap_control *f;
 
-	(void)at;
-	(void)info;
-	(void)flags;
 	if (!folder_is(path))
 		return -ENOTDIR;
 	fill(to, ".", NULL, 0, 0);
@@ -154,7 +149,6 @@ static int folder_on_open(const char *path, struct fuse_file_info *info)
 
 static bool folder_interrupted(void *arg)
 {
-	(void)arg;
 	return fuse_interrupted();
 }
 
@@ -163,7 +157,6 @@ static int folder_on_read(const char *path, char *buf, size_t len, off_t at,
 {
 	struct kmap_reading *r = folder_reading_of(info);
 
-	(void)path;
 	return r ? (int)kmap_reading_read(r, buf, len, (uint64_t)at, folder_interrupted,
 					  NULL)
 		 : -EBADF;
@@ -176,7 +169,6 @@ static int folder_on_write(const char *path, const char *buf, size_t len, off_t 
 	struct atw_err err = { 0 };
 	int r;
 
-	(void)info;
 	if (!f)
 		return -ENOENT;
 	/* A write at an offset would be part of another value. */
@@ -192,22 +184,17 @@ static int folder_on_truncate(const char *path, off_t size, struct fuse_file_inf
 {
 	const struct kmap_control *f = folder_control_of(path);
 
-	(void)info;
 	return !f ? -ENOENT : !f->writes ? -EACCES : size ? -EINVAL : 0;
 }
 
 /* New files cannot be created. */
 static int folder_on_create(const char *path, mode_t mode, struct fuse_file_info *info)
 {
-	(void)path;
-	(void)mode;
-	(void)info;
 	return -EPERM;
 }
 
 static int folder_on_release(const char *path, struct fuse_file_info *info)
 {
-	(void)path;
 	kmap_reading_close(folder_reading_of(info));
 	return 0;
 }
@@ -219,7 +206,6 @@ static char last_message[200];
 
 ATW_PRINTF(2, 0) static void folder_on_log(enum fuse_log_level level, const char *fmt, va_list ap)
 {
-	(void)level;
 	vsnprintf(last_message, sizeof(last_message), fmt, ap);
 	last_message[strcspn(last_message, "\n")] = '\0';
 }
@@ -312,7 +298,6 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 /* A handler that does nothing: the signal interrupts a system call. */
 static void folder_nothing(int number)
 {
-	(void)number;
 }
 
 static void *folder_serve(void *arg)
@@ -380,7 +365,6 @@ struct kmap_folder {
 
 int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *err)
 {
-	(void)ret;
 	return atw_err_set(err, ATW_E_UNSUPPORTED,
 			   "--control %s: this build has no FUSE (libfuse3); use --control-socket", dir);
 }
@@ -388,16 +372,11 @@ int kmap_folder_open(const char *dir, struct kmap_folder **ret, struct atw_err *
 int kmap_folder_start(struct kmap_folder *f, const struct common *c,
 		      struct kmap_controls *controls, struct atw_err *err)
 {
-	(void)f;
-	(void)c;
-	(void)controls;
-	(void)err;
 	return ATW_OK;
 }
 
 bool kmap_folder_close(struct kmap_folder *f)
 {
-	(void)f;
 	return true;
 }
 

@@ -260,7 +260,6 @@ static int kmap_cli_report_on_beginning(void *arg, const struct kmap_record *rec
 {
 	bool *sampled = arg;
 
-	(void)err;
 	if (rec->kind == KMAP_OBJECT || rec->kind == KMAP_CALL)
 		return ATW_E_LIMIT;
 	if (rec->kind == KMAP_HEADER && blob_is(rec->u.header.key, "mode"))

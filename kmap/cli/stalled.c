@@ -23,7 +23,6 @@ static void stalled_on_alarm(int number)
 {
 	int e = errno, unread = 0;
 
-	(void)number;
 	if (ioctl(watched, is_socket ? SIOCOUTQ : FIONREAD, &unread) < 0)
 		unread = 0;
 	seconds = unread && unread == last ? seconds + 1 : 0;

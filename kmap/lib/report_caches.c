@@ -109,7 +109,6 @@ static void caches_bar(const struct kmap_query *a, const void *arg, size_t i,
 	const struct kmap_cache *c = kmap_cache(a->m, i);
 	char word[80];
 
-	(void)arg;
 	buf_str(name, kmap_cache_word(c, word));
 	value[0] = c->s.reads;
 	value[1] = c->s.writes;

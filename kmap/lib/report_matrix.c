@@ -69,7 +69,6 @@ static void matrix_bar(const struct kmap_query *a, const void *arg, size_t i,
 {
 	const struct kmap_unit *u = (const struct kmap_unit *)arg + i;
 
-	(void)a;
 	buf_str(name, u->name ? u->name : "?");
 	value[0] = u->reads;
 	value[1] = u->writes;
@@ -240,7 +239,6 @@ static const struct atw_schema writer_schema = { "kmap-writers", writer_columns,
 static void matrix_writer_row(const struct kmap_query *a, const struct kmap_pair *p,
 			      struct report_row *row)
 {
-	(void)a;
 	row_u(row, W_WRITES, p->writes);
 	row_u(row, W_INSTRUCTIONS, p->writers);
 }

@@ -86,7 +86,6 @@ static void sites_hot_bar(const struct kmap_query *a, const void *arg, size_t i,
 {
 	const struct kmap_site *s = kmap_site(a->m, i);
 
-	(void)arg;
 	kmap_site_word(a, s, name);
 	value[0] = s->s.reads;
 	value[1] = s->s.writes;
@@ -174,7 +173,6 @@ static void sites_unread_bar(const struct kmap_query *a, const void *arg, size_t
 {
 	const struct kmap_site *s = kmap_site(a->m, i);
 
-	(void)arg;
 	kmap_site_word(a, s, name);
 	value[0] = s->s.unread_bytes;
 	value[1] = s->s.untouched_bytes;
