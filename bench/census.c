@@ -7,12 +7,8 @@
  * The large ones are by the wall clock, the maker of the text included, which takes
  * its share where there is one core only; and the most memory that the reader had.
  */
+#include "child.h"
 #include "measure.h"
-
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "census/census.h"
 
@@ -81,41 +77,11 @@ static pid_t start(const char *build, const char *name, const char *const *args,
 {
 	char path[4096];
 	const char *argv[ARGS + 2] = { path };
-	pid_t pid;
 
 	snprintf(path, sizeof(path), "%s/%s", build, name);
 	for (size_t i = 0; i < ARGS && args[i]; i++)
 		argv[i + 1] = args[i];
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		err(1, "fork");
-	if (!pid) {
-		if ((in >= 0 && dup2(in, 0) < 0) || dup2(out, 1) < 0)
-			_exit(126);
-		execv(path, (char *const *)argv);
-		_exit(127);
-	}
-	return pid;
-}
-
-/* Returns the most memory that it had, in KiB. */
-static long finish(pid_t pid, const char *what)
-{
-	struct rusage use;
-	int status;
-
-	if (wait4(pid, &status, 0, &use) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		errx(1, "%s failed", what);
-	return use.ru_maxrss;
-}
-
-static double wall(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return child_run(argv, in, out, -1);
 }
 
 /* ---- the text ---- */
@@ -123,7 +89,7 @@ static double wall(void)
 static void text(const char *build)
 {
 	char path[] = "/tmp/atwalk-bench-XXXXXX";
-	int file = mkstemp(path), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int file = mkstemp(path), null = child_null();
 	struct taken t = { .run = calloc(KEPT, sizeof(*t.run)) }, again = { 0 };
 	struct census_writer *w;
 	struct census_sink to;
@@ -131,9 +97,9 @@ static void text(const char *build)
 	struct atw_err e;
 	off_t size;
 
-	if (file < 0 || null < 0 || !t.run)
+	if (file < 0 || !t.run)
 		err(1, "%s", path);
-	finish(start(build, "tests/tools/mkcapture", small, -1, file), "mkcapture");
+	child_end(start(build, "tests/tools/mkcapture", small, -1, file), "mkcapture");
 	size = lseek(file, 0, SEEK_END);
 	take(path, &t);
 
@@ -171,22 +137,19 @@ static void text(const char *build)
 
 static void one_pass(const char *build, const struct pass *p)
 {
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), fd[2];
-	double began = wall();
+	int null = child_null(), fd[2];
+	double began = wall_ms();
 	pid_t maker, reader;
 	char row[80];
 	long kib;
 
-	if (null < 0 || pipe2(fd, O_CLOEXEC))
-		err(1, "pipe");
+	child_pipe(fd);
 	maker = start(build, "tests/tools/mkcapture", large, -1, fd[1]);
 	close(fd[1]);
 	if (p->argv[0]) {
 		reader = start(build, p->argv[0], p->argv + 1, fd[0], null);
 	} else {
-		reader = fork();
-		if (reader < 0)
-			err(1, "fork");
+		reader = child_fork();
 		if (!reader) {
 			struct taken t = { 0 };
 
@@ -197,11 +160,11 @@ static void one_pass(const char *build, const struct pass *p)
 		}
 	}
 	close(fd[0]);
-	kib = finish(reader, p->name);
-	finish(maker, "mkcapture");
+	kib = child_end(reader, p->name).ru_maxrss;
+	child_end(maker, "mkcapture");
 	close(null);
 	snprintf(row, sizeof(row), "%s, s", p->name);
-	figure(row, wall() - began, p->seconds);
+	figure(row, (wall_ms() - began) / 1e3, p->seconds);
 	snprintf(row, sizeof(row), "%s, MiB", p->name);
 	figure(row, (double)kib / 1024, p->mib);
 }

@@ -6,15 +6,13 @@
  * Times are by the wall clock, from fork to exit, standard output to /dev/null.
  * "cold" drops the dump from the page cache before every run.
  */
+#include "child.h"
 #include "measure.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "resident.h"
 
@@ -50,41 +48,31 @@ static const struct command kernels[] = {
 };
 enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]), PAGES = 5 };
 
-static double wall_ms(void)
+static void arguments(const char *program, const struct command *c, const char *dump,
+		      const char *ret[MAX_ARGS + 2])
 {
-	struct timespec t;
+	size_t n = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+	ret[0] = program;
+	for (; n < MAX_ARGS && c->argv[n]; n++)
+		ret[n + 1] = strcmp(c->argv[n], "DUMP") ? c->argv[n] : dump;
+	ret[n + 1] = NULL;
 }
 
 static pid_t start(const char *program, const struct command *c, const char *dump,
 		   int out, bool traced)
 {
-	const char *argv[MAX_ARGS + 2] = { program };
+	const char *argv[MAX_ARGS + 2];
 	pid_t pid;
 
-	for (size_t i = 0; i < MAX_ARGS && c->argv[i]; i++)
-		argv[i + 1] = strcmp(c->argv[i], "DUMP") ? c->argv[i] : dump;
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		err(1, "fork");
+	arguments(program, c, dump, argv);
+	pid = child_fork();
 	if (!pid) {
-		if (dup2(out, 1) < 0 || (traced && ptrace(PTRACE_TRACEME, 0, 0, 0)))
+		if (traced && ptrace(PTRACE_TRACEME, 0, 0, 0))
 			_exit(126);
-		execv(program, (char *const *)argv);
-		_exit(127);
+		child_become(argv, -1, out, -1);
 	}
 	return pid;
-}
-
-static void finish(pid_t pid, const char *what)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		errx(1, "%s failed", what);
 }
 
 static double run(const char *program, const struct command *c, const char *dump, int null)
@@ -99,28 +87,17 @@ static double run(const char *program, const struct command *c, const char *dump
 		close(fd);
 	}
 	t = wall_ms();
-	finish(start(program, c, dump, null, false), c->name);
+	child_end(start(program, c, dump, null, false), c->name);
 	return wall_ms() - t;
 }
 
 static uint64_t count_rows(const char *program, const struct command *c, const char *dump)
 {
-	static char buf[1 << 16];
-	uint64_t lines = 0;
-	int fd[2];
-	ssize_t n;
-	pid_t pid;
+	const char *argv[MAX_ARGS + 2];
+	struct rusage use;
 
-	if (pipe2(fd, O_CLOEXEC))
-		err(1, "pipe");
-	pid = start(program, c, dump, fd[1], false);
-	close(fd[1]);
-	while ((n = read(fd[0], buf, sizeof(buf))) > 0)
-		for (ssize_t i = 0; i < n; i++)
-			lines += buf[i] == '\n';
-	close(fd[0]);
-	finish(pid, c->name);
-	return lines - 1;                /* the names of the columns */
+	arguments(program, c, dump, argv);
+	return child_lines(argv, c->name, -1, &use) - 1; /* the names of the columns */
 }
 
 static bool unmaps(pid_t pid)
@@ -233,9 +210,9 @@ static void measure_kernel(const char *program, const char *dump, int null)
 
 int main(int argc, char **argv)
 {
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int null = child_null();
 
-	if (argc < 3 || null < 0)
+	if (argc < 3)
 		errx(2, "usage: cli ATWALK DUMP... [-k DUMP]");
 	for (int i = 2; i < argc; i++)
 		if (!strcmp(argv[i], "-k") && i + 1 < argc)

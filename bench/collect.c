@@ -13,7 +13,6 @@
 #include <dirent.h>
 
 #include "census/census.h"
-#include "target/procfs.h"
 #include "target/provider.h"
 
 enum { DENSE = 8, TYPICAL = 4, MOST = 256, TASKS = 4096 };
@@ -172,15 +171,10 @@ int main(void)
 	static struct input in;
 	uint64_t present = 0;
 
-	in.at[0].flags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
-	in.at[0].counts = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
 	in.sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	printf("\ncollecting\n");
-	if (in.at[0].flags < 0 || in.at[0].counts < 0 || proc_hides_frames() ||
-	    sysconf(_SC_PAGESIZE) != (long)PAGE) {
-		printf("  not measured: it takes CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH, which root has, and pages of 4 KiB\n");
+	if (!look_open(&in.at[0]))
 		return 0;
-	}
 	for (int i = 0; i < DENSE + TYPICAL; i++)
 		child[i] = process_start(i < DENSE ? shape_dense : shape_typical,
 					 (i < DENSE ? 64 : 600) * MIB, 0);

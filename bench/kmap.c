@@ -7,13 +7,10 @@
  * are CPU time of one thread that reads a file in memory several times; memory is that of
  * a process that reads a gigabyte from a pipe.
  */
+#include "child.h"
 #include "measure.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "kmap/lib/read.h"
 #include "kmap/lib/write.h"
@@ -114,7 +111,7 @@ static void take(const char *path, struct sums *s)
 
 static void text(enum kmap_version v)
 {
-	int fd = memfd_create("kmap", MFD_CLOEXEC), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int fd = memfd_create("kmap", MFD_CLOEXEC), null = child_null();
 	uint64_t want = make(fd, v, TEXT);
 	struct kmap_writer *w;
 	struct kmap_sink to;
@@ -123,7 +120,7 @@ static void text(enum kmap_version v)
 	char path[64], row[80];
 	double spent;
 
-	if (fd < 0 || null < 0)
+	if (fd < 0)
 		err(1, "memfd");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	take(path, &s);
@@ -149,31 +146,18 @@ static void text(enum kmap_version v)
 
 /* ---- memory ---- */
 
-static pid_t child(void)
-{
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		err(1, "fork");
-	return pid;
-}
-
 static void long_one(void)
 {
-	struct rusage use;
 	pid_t maker, reader;
-	int fd[2], status;
+	int fd[2];
 
-	if (pipe2(fd, O_CLOEXEC))
-		err(1, "pipe");
-	maker = child();
+	child_pipe(fd);
+	maker = child_fork();
 	if (!maker) {
 		make(fd[1], KMAP_V4, LONG);
 		_exit(0);
 	}
-	reader = child();
+	reader = child_fork();
 	if (!reader) {
 		struct sums s = { 0 };
 
@@ -185,10 +169,9 @@ static void long_one(void)
 	}
 	close(fd[0]);
 	close(fd[1]);
-	if (waitpid(maker, &status, 0) != maker || status ||
-	    wait4(reader, &status, 0, &use) != reader || status)
-		errx(1, "a process failed");
-	figure("peak memory for reading 1 GiB, MiB", (double)use.ru_maxrss / 1024, 16);
+	child_end(maker, "the maker");
+	figure("peak memory for reading 1 GiB, MiB",
+	       (double)child_end(reader, "the reader").ru_maxrss / 1024, 16);
 }
 
 int main(void)

@@ -17,7 +17,6 @@
 
 #include "linux/linux.h"
 
-#include "target/procfs.h"
 #include "target/provider.h"
 
 struct input {
@@ -413,9 +412,8 @@ static long growth(const struct process *p, struct answer (*go)(void *), bool ta
 	int fd[2];
 	pid_t pid;
 
-	fflush(stdout);
-	if (pipe(fd) || (pid = fork()) < 0)
-		err(1, "fork");
+	child_pipe(fd);
+	pid = child_fork();
 	if (!pid) {
 		kib[0] = resident_field("/proc/self/status", "VmRSS:", NULL);
 		if (!tables)
@@ -467,14 +465,9 @@ int main(void)
 {
 	static struct input in;
 
-	in.at.flags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
-	in.at.counts = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
 	printf("\nthe running kernel\n");
-	if (in.at.flags < 0 || in.at.counts < 0 || proc_hides_frames() ||
-	    sysconf(_SC_PAGESIZE) != (long)PAGE) {
-		printf("  not measured: it takes CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH, which root has, and pages of 4 KiB\n");
+	if (!look_open(&in.at))
 		return 0;
-	}
 	/* First, for what is freed later would be had for nothing. */
 	memory();
 	measure(&in, "1 GiB, all of it there", DENSE);

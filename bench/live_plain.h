@@ -10,6 +10,7 @@
 
 #include "live_process.h"
 #include "measure.h"
+#include "target/procfs.h"
 
 #define PRESENT ((uint64_t)1 << 63)
 #define ONCE ((uint64_t)1 << 56)
@@ -303,6 +304,18 @@ static inline int open_or_die(const char *path)
 	if (fd < 0)
 		err(1, "%s", path);
 	return fd;
+}
+
+/* What all looks share; false, with a line for the user: it may not be read. */
+static inline bool look_open(struct looked_at *l)
+{
+	l->flags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	l->counts = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
+	if (l->flags >= 0 && l->counts >= 0 && !proc_hides_frames() &&
+	    sysconf(_SC_PAGESIZE) == (long)PAGE)
+		return true;
+	printf("  not measured: it takes CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH, which root has, and pages of 4 KiB\n");
+	return false;
 }
 
 static inline void look_at(struct looked_at *l, const struct process *p)

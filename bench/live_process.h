@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "random.h"
 
 #define PAGE ((uint64_t)4096)
@@ -100,10 +101,7 @@ static inline struct process process_start(shape_fn *shape, uint64_t bytes, uint
 		err(1, "%" PRIu64 " MiB of addresses", bytes / MIB);
 	p.lo = ((uintptr_t)at + LARGE - 1) & ~(LARGE - 1);
 	p.hi = p.lo + bytes;
-	fflush(stdout);
-	p.pid = fork();
-	if (p.pid < 0)
-		err(1, "fork");
+	p.pid = child_fork();
 	if (!p.pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		shape((char *)(uintptr_t)p.lo, bytes, arg);

@@ -6,9 +6,7 @@
  * counts, its start and its output included. A run with another number of matches than
  * there are is an error.
  */
-#include <fcntl.h>
-#include <sys/resource.h>
-
+#include "child.h"
 #include "live_process.h"
 #include "measure.h"
 
@@ -45,51 +43,24 @@ static const struct search_way search_ways[] = {
 };
 enum { SEARCH_WAYS = sizeof(search_ways) / sizeof(search_ways[0]) };
 
-static double search_spent(const struct rusage *u)
-{
-	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
-}
-
 /* Seconds of CPU time. */
 static double search_run(const char *program, const struct search_way *way, const char *file)
 {
 	const char *argv[12] = { way->argv[0] ? way->argv[0] : program };
-	static char buf[1 << 16];
 	char source[64];
-	uint64_t lines = 0;
+	uint64_t lines;
 	struct rusage u;
-	int fd[2], status;
-	ssize_t n;
-	pid_t pid;
+	int null = child_null();
 
 	snprintf(source, sizeof(source), way->argv[0] ? "%s" : "raw:%s@0", file);
 	for (int i = 1; way->argv[i]; i++)
 		argv[i] = *way->argv[i] ? way->argv[i] : source;
-	if (pipe2(fd, O_CLOEXEC))
-		err(1, "pipe");
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		err(1, "fork");
-	if (!pid) {
-		dup2(fd[1], STDOUT_FILENO);
-		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
-		setenv("LC_ALL", "C", 1);
-		execvp(argv[0], (char *const *)argv);
-		_exit(127);
-	}
-	close(fd[1]);
-	while ((n = read(fd[0], buf, sizeof(buf))) > 0)
-		for (ssize_t i = 0; i < n; i++)
-			lines += buf[i] == '\n';
-	close(fd[0]);
-	if (wait4(pid, &status, 0, &u) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		errx(1, "%s %s failed", argv[0], way->name);
+	lines = child_lines(argv, way->name, null, &u);
+	close(null);
 	/* The plain table ends with an empty line and a sum. */
 	if (lines != MATCHES + (uint64_t)way->heads * 3)
 		errx(1, "%s: %" PRIu64 " lines instead of %d matches", way->name, lines, MATCHES);
-	return search_spent(&u);
+	return child_cpu(&u) / 1e3;
 }
 
 static void search_fill_random(uint64_t *word)
@@ -165,6 +136,7 @@ int main(int argc, char **argv)
 	if (word == MAP_FAILED)
 		err(1, "mmap");
 	snprintf(file, sizeof(file), "/proc/%d/fd/%d", getpid(), fd);
+	setenv("LC_ALL", "C", 1);
 	search_measure(argv[1], "random words", search_fill_random, word, file);
 	search_measure(argv[1], "zeros, pointers, text", search_fill_kernel, word, file);
 	return 0;

@@ -7,13 +7,10 @@
  * many times; of the last row they are random ones of all its address space, so that each is
  * looked up anew.
  */
+#include "child.h"
 #include "measure.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "trace/reader.h"
 
@@ -75,24 +72,14 @@ static double trace_parse_all(const char *path)
 /* CPU time of the program. */
 static double trace_annotate(const char *program, const char *dump, const char *path)
 {
-	struct rusage u;
-	int status;
-	pid_t pid;
+	const char *const argv[] = {
+		program, "annotate", "--format", "csv", dump, path, NULL,
+	};
+	int null = child_null();
+	struct rusage u = child_end(child_run(argv, -1, null, -1), "annotate");
 
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		int null = open("/dev/null", O_WRONLY);
-
-		if (null < 0 || dup2(null, 1) < 0)
-			_exit(126);
-		execl(program, program, "annotate", "--format", "csv", dump, path, (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0 || wait4(pid, &status, 0, &u) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		errx(1, "%s annotate failed", program);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e9 +
-	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
+	close(null);
+	return child_cpu(&u) * 1e6;
 }
 
 static void trace_row(const char *name, double *ns)

@@ -12,10 +12,9 @@
  */
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "child.h"
 #include "live_process.h"
 #include "measure.h"
 
@@ -72,45 +71,19 @@ static void shape_program(char *lo, uint64_t bytes, uint64_t arg)
 
 /* ---- ways ---- */
 
-static double spent(const struct rusage *u)
-{
-	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e3 +
-	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e3;
-}
-
 /* What it cost, ms. */
 struct cost {
 	double cpu, wall;
 };
 
-static double wall_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static struct cost run(const char *const *argv)
 {
 	double start = wall_ms();
-	struct rusage u;
-	int status, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	pid_t pid = fork();
+	int null = child_null();
+	struct rusage u = child_end_of(child_run(argv, -1, null, null), argv[1], 4);
 
-	if (pid < 0)
-		err(1, "fork");
-	if (!pid) {
-		dup2(null, 1);
-		dup2(null, 2);
-		execv(argv[0], (char *const *)argv);
-		_exit(127);
-	}
 	close(null);
-	if (wait4(pid, &status, 0, &u) != pid || !WIFEXITED(status) ||
-	    (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 4))
-		errx(1, "%s %s failed", argv[0], argv[1]);
-	return (struct cost){ spent(&u), wall_ms() - start };
+	return (struct cost){ child_cpu(&u), wall_ms() - start };
 }
 
 static struct cost smaps_rollup(void)
@@ -137,7 +110,7 @@ static struct cost smaps_rollup(void)
 	getrusage(RUSAGE_SELF, &after);
 	if (d)
 		closedir(d);
-	return (struct cost){ spent(&after) - spent(&before), wall_ms() - start };
+	return (struct cost){ child_cpu(&after) - child_cpu(&before), wall_ms() - start };
 }
 
 /* ---- the bound ---- */

@@ -6,10 +6,8 @@
  * mapped and warm. The plain walk and libaddrxlat take part where the dump is
  * x86_64 with four levels.
  */
+#include "child.h"
 #include "measure.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "linux/linux.h"
 
@@ -302,9 +300,8 @@ static void memory(struct input *in, const char *name, struct answer (*go)(void 
 	long kib = -1;
 	pid_t pid;
 
-	fflush(stdout);
-	if (pipe(fd) || (pid = fork()) < 0)
-		err(1, "fork");
+	child_pipe(fd);
+	pid = child_fork();
 	if (!pid) {
 		go(in);
 		kib = resident(getpid(), in->path, &r) ? r.peak - r.file : -1;
