@@ -29,92 +29,48 @@ static const char *const change_names[CHANGES_KINDS] = {
 static const struct atw_names changes_words = {CHANGES_KINDS, change_names, NULL};
 
 enum {
-	D_PID,
-	D_TASK,
-	D_ADDRESS,
-	D_END,
-	D_SIZE,
-	D_CHANGE,
-	D_BEFORE,
-	D_AFTER,
-	D_AREA,
-	D_COLS
+	D_PID, D_TASK, D_ADDRESS, D_END, D_SIZE, D_CHANGE, D_BEFORE, D_AFTER, D_AREA, D_COLS,
 };
 
 static const struct atw_column diff_columns[D_COLS] = {
-	[D_PID] = {.key = "pid", .type = ATW_T_COUNT, .help = "process"},
-	[D_TASK] = {.key = "task", .type = ATW_T_TEXT, .width = 15, .help = "its name"},
-	[D_ADDRESS] = {.key = "address",
-		       .type = ATW_T_VA,
-		       .help = "where the change begins"},
-	[D_END] = {.key = "end",
-		   .type = ATW_T_VA,
-		   .hidden = true,
-		   .help = "first address after it"},
-	[D_SIZE] = {.key = "size",
-		    .type = ATW_T_BYTES,
-		    .width = 6,
-		    .help = "bytes that changed; of a process, all of its areas"},
-	[D_CHANGE] = {.key = "change",
-		      .type = ATW_T_ENUM,
-		      .width = 15,
-		      .names = &changes_words,
-		      .help = "what changed"},
-	[D_BEFORE] =
-		{.key = "before",
-		 .type = ATW_T_TEXT,
-		 .width = 18,
-		 .help = "rights, physical address, swap slot, state or size before"},
-	[D_AFTER] = {.key = "after",
-		     .type = ATW_T_TEXT,
-		     .width = 18,
-		     .help = "the same after"},
-	[D_AREA] = {.key = "area", .type = ATW_T_TEXT, .help = "memory area"},
+	[D_PID] = COLUMN("pid", COUNT, 0, "process"),
+	[D_TASK] = COLUMN("task", TEXT, 15, "its name"),
+	[D_ADDRESS] = COLUMN("address", VA, 0, "where the change begins"),
+	[D_END] = HIDDEN_COLUMN("end", VA, 0, "first address after it"),
+	[D_SIZE] = COLUMN("size", BYTES, 6,
+			  "bytes that changed; of a process, all of its areas"),
+	[D_CHANGE] = COLUMN("change", ENUM, 15, "what changed", .names = &changes_words),
+	[D_BEFORE] = COLUMN("before", TEXT, 18,
+			    "rights, physical address, swap slot, state or size before"),
+	[D_AFTER] = COLUMN("after", TEXT, 18, "the same after"),
+	[D_AREA] = COLUMN("area", TEXT, 0, "memory area"),
 };
 static const struct atw_schema diff_schema = {"diff", diff_columns, D_COLS};
 
 enum {
-	S_PID,
-	S_TASK,
-	S_MAPPED,
-	S_UNMAPPED,
-	S_MOVED,
-	S_RIGHTS,
-	S_SWAPPED_OUT,
-	S_SWAPPED_IN,
-	S_GROWN,
-	S_AREA,
-	S_COLS,
+	S_PID, S_TASK, S_MAPPED, S_UNMAPPED, S_MOVED, S_RIGHTS, S_SWAPPED_OUT, S_SWAPPED_IN,
+	S_GROWN, S_AREA, S_COLS,
 };
 
-#define DIFF_SUM(name, text)                                                             \
-	{                                                                                \
-		.key = name, .type = ATW_T_BYTES, .width = 8, .sum = true, .help = text  \
-	}
+#define DIFF_SUM(name, text) COLUMN(name, BYTES, 8, text, .sum = true)
 
 static const struct atw_column diff_sum_columns[S_COLS] = {
-	[S_PID] = {.key = "pid", .type = ATW_T_COUNT, .help = "process"},
-	[S_TASK] = {.key = "task", .type = ATW_T_TEXT, .width = 15, .help = "its name"},
+	[S_PID] = COLUMN("pid", COUNT, 0, "process"),
+	[S_TASK] = COLUMN("task", TEXT, 15, "its name"),
 	[S_MAPPED] = DIFF_SUM("mapped", "bytes of pages that were mapped"),
 	[S_UNMAPPED] = DIFF_SUM("unmapped", "bytes of pages that were unmapped"),
 	[S_MOVED] = DIFF_SUM("moved", "bytes that have another physical address"),
 	[S_RIGHTS] = DIFF_SUM("rights_changed", "bytes of pages that have other rights"),
 	[S_SWAPPED_OUT] = DIFF_SUM("swapped_out", "bytes that went to swap"),
 	[S_SWAPPED_IN] = DIFF_SUM("swapped_in", "bytes that came back from swap"),
-	[S_GROWN] = {.key = "grown",
-		     .type = ATW_T_CHANGE_BYTES,
-		     .width = 8,
-		     .help = "bytes of memory areas: new ones less those that are gone"},
-	[S_AREA] = {.key = "area",
-		    .type = ATW_T_TEXT,
-		    .help = "mapped file or name of the area"},
+	[S_GROWN] = COLUMN("grown", CHANGE_BYTES, 8,
+			   "bytes of memory areas: new ones less those that are gone"),
+	[S_AREA] = COLUMN("area", TEXT, 0, "mapped file or name of the area"),
 };
 
 static const struct atw_schema diff_process_schema = {"diff", diff_sum_columns, S_AREA};
 static const struct atw_schema diff_unit_schema = {
-	"diff",
-	diff_sum_columns + S_MAPPED,
-	S_COLS - S_MAPPED,
+	"diff", diff_sum_columns + S_MAPPED, S_COLS - S_MAPPED,
 };
 
 struct diff_sum {
