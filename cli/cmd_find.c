@@ -148,8 +148,7 @@ static int find_put(struct find *f, const struct find_owner *w, const struct mmu
 static void find_set_owner(struct row *r, const struct find_owner *w)
 {
 	row_text(r, C_TASK, w->task);
-	if (w->have_pid)
-		row_set(r, C_PID, w->pid);
+	row_set_if(r, w->have_pid, C_PID, w->pid);
 }
 
 /* The area that all of the row lies in; areas come in order, and so do hits. */
@@ -221,18 +220,15 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		st = find_set_entry(f, &r, h);
 	row_set(&r, C_END, h->end);
 	/* What a table could map is no amount of memory. */
-	if (h->kind != ATW_TABLE)
-		row_set(&r, C_SIZE, h->bytes);
+	row_set_if(&r, h->kind != ATW_TABLE, C_SIZE, h->bytes);
 	row_physical(&f->list, &r, h->pa);
 	row_set(&r, C_PAGES, h->count);
-	if (st == STATE_PRESENT)
-		row_set(&r, C_PAGE, (uint64_t)1 << h->span);
+	row_set_if(&r, st == STATE_PRESENT, C_PAGE, (uint64_t)1 << h->span);
 	if (st == STATE_PRESENT || st == STATE_TABLE) {
 		row_rights(&r, st, h->rights);
 		if (!h->flagless)
 			row_flags(&f->list, &r, h->va, h->flags);
-		if (!h->opaque)
-			row_set(&r, C_PROPERTIES, h->properties);
+		row_set_if(&r, !h->opaque, C_PROPERTIES, h->properties);
 	}
 	if (area)
 		row_text(&r, C_AREA, area);

@@ -99,8 +99,7 @@ static int map_put(struct map_state *m, const struct mmu_range *g, struct atw_er
 		row_set(&r, C_STATE, st = STATE_REPEAT);
 		row_set(&r, C_REPEAT, g->repeat_of);
 	}
-	if (!g->loss)
-		row_set(&r, C_ENTRY, g->word);
+	row_set_if(&r, !g->loss, C_ENTRY, g->word);
 	if (st == STATE_PRESENT || st == STATE_TABLE) {
 		if (!g->scattered)
 			row_physical(&m->list, &r, g->pa.u);
@@ -117,11 +116,9 @@ static int map_put(struct map_state *m, const struct mmu_range *g, struct atw_er
 	}
 	if (g->loss)
 		row_physical(&m->list, &r, g->pa.u);
-	if (st == STATE_PRESENT && g->page)
-		row_set(&r, C_PAGE, g->page);
+	row_set_if(&r, st == STATE_PRESENT && g->page, C_PAGE, g->page);
 	node = map_node_of(&m->node, g);
-	if (node != NODE_NONE)
-		row_set(&r, C_NODE, (uint64_t)node);
+	row_set_if(&r, node != NODE_NONE, C_NODE, (uint64_t)node);
 	return row_put(&r, m->out, err);
 }
 

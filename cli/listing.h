@@ -73,6 +73,13 @@ static inline void row_set(struct row *r, unsigned c, uint64_t u)
 	r->have |= COL(c);
 }
 
+/* The same if the value is known. */
+static inline void row_set_if(struct row *r, bool known, unsigned c, uint64_t u)
+{
+	if (known)
+		row_set(r, c, u);
+}
+
 static inline void row_text(struct row *r, unsigned c, const char *s)
 {
 	r->v[c].s = s;

@@ -64,24 +64,19 @@ static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *
 	row_set(&row, C_ADDRESS, p->va);
 	row_set(&row, C_END, p->end);
 	row_set(&row, C_SIZE, p->size);
-	if (!(r->have & RUN_STATE_HIDDEN))
-		row_set(&row, C_STATE, state_shown(r->state));
+	row_set_if(&row, !(r->have & RUN_STATE_HIDDEN), C_STATE, state_shown(r->state));
 	if (r->state != PAGE_ABSENT && r->state < PAGE_LOST)
 		row_set(&row, C_PAGES, p->pages);
 	if (p->has_pa)
 		row_physical(o->list, &row, p->pa);
-	if (there && page)
-		row_set(&row, C_PAGE, page);
+	row_set_if(&row, there && page, C_PAGE, page);
 	if (r->have & RUN_RIGHTS)
 		row_rights(&row, STATE_PRESENT, r->rights);
-	if (r->have & RUN_FLAGS)
-		row_set(&row, C_FLAGS, r->flags);
-	if (p->known)
-		row_set(&row, C_PROPERTIES, p->properties);
+	row_set_if(&row, r->have & RUN_FLAGS, C_FLAGS, r->flags);
+	row_set_if(&row, p->known, C_PROPERTIES, p->properties);
 	row_set(&row, C_PID, o->prov->task[o->task].pid);
 	row_text(&row, C_TASK, o->prov->task[o->task].name);
-	if (there && p->node != NODE_NONE)
-		row_set(&row, C_NODE, (uint64_t)p->node);
+	row_set_if(&row, there && p->node != NODE_NONE, C_NODE, (uint64_t)p->node);
 	rc = row_put(&row, o->out, err);
 	if (rc < 0 || atw_output_rows(o->out) == before)
 		return rc;

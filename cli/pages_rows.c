@@ -143,27 +143,19 @@ static void pages_rows_page_facts(struct pages *p, struct row *r,
 	default:
 		return;
 	}
-	if (f.have & FACT_MAPPED)
-		row_set(r, P_COUNT, f.mapped);
-	if (f.have & FACT_COUNT)
-		row_set(r, P_KCOUNT, f.page.count);
-	if (f.have & FACT_FLAGS)
-		row_set(r, P_PAGEFLAGS, f.page.flags);
-	if (f.have & FACT_REFS)
-		row_set(r, P_REFS, (uint64_t)f.page.refcount);
+	row_set_if(r, f.have & FACT_MAPPED, P_COUNT, f.mapped);
+	row_set_if(r, f.have & FACT_COUNT, P_KCOUNT, f.page.count);
+	row_set_if(r, f.have & FACT_FLAGS, P_PAGEFLAGS, f.page.flags);
+	row_set_if(r, f.have & FACT_REFS, P_REFS, (uint64_t)f.page.refcount);
 	if (f.have & FACT_MARKS && run->have & RUN_FLAGS)
 		row_set(r, P_FLAGS, run->flags | f.marks);
-	if (f.have & FACT_HEAD)
-		row_set(r, P_HEAD, f.page.head << shift);
+	row_set_if(r, f.have & FACT_HEAD, P_HEAD, f.page.head << shift);
 	/* The meaning of the entry depends on the configuration of the kernel. */
 	if (run->guess && f.have & FACT_FLAGS && f.page.flags & kpf(KPF_HWPOISON))
 		row_set(r, P_STATE, STATE_POISON);
-	if (f.have & FACT_NODE)
-		row_set(r, P_NODE, f.page.node);
-	if (f.have & FACT_CGROUP)
-		row_set(r, P_CGROUP, f.cgroup);
-	if (f.have & FACT_ORDER)
-		row_set(r, P_ORDER, f.page.order);
+	row_set_if(r, f.have & FACT_NODE, P_NODE, f.page.node);
+	row_set_if(r, f.have & FACT_CGROUP, P_CGROUP, f.cgroup);
+	row_set_if(r, f.have & FACT_ORDER, P_ORDER, f.page.order);
 }
 
 static int pages_rows_flush_absent(struct pages *p, struct page_area *a,
@@ -286,12 +278,9 @@ static int pages_rows_slots(struct pages *p, struct page_area *a,
 		row_rights(&letters, STATE_PRESENT, run->rights);
 		row_set(&r, P_RIGHTS, letters.v[C_RIGHTS].u);
 	}
-	if (!(run->have & RUN_STATE_HIDDEN))
-		row_set(&r, P_STATE, state_shown(run->state));
-	if (run->have & RUN_LEVEL)
-		row_set(&r, P_LEVEL, run->level);
-	if (run->have & RUN_FLAGS)
-		row_set(&r, P_FLAGS, run->flags);
+	row_set_if(&r, !(run->have & RUN_STATE_HIDDEN), P_STATE, state_shown(run->state));
+	row_set_if(&r, run->have & RUN_LEVEL, P_LEVEL, run->level);
+	row_set_if(&r, run->have & RUN_FLAGS, P_FLAGS, run->flags);
 	if (run_properties(p->prov, run, &properties))
 		row_set(&r, P_PROPERTIES, properties);
 	if (!run->pa && !swap && !mapped)
@@ -324,8 +313,7 @@ static int pages_rows_no_answer(struct pages *p, struct page_area *a,
 	  &p->bad) +=
 		run->state == PAGE_BAD ? run->count : 1;
 	row_set(&r, P_STATE, state_shown(run->state));
-	if (run->have & RUN_LEVEL)
-		row_set(&r, P_LEVEL, run->level);
+	row_set_if(&r, run->have & RUN_LEVEL, P_LEVEL, run->level);
 	if (run->state == PAGE_BAD)
 		row_set(&r, P_ENTRY, run->word[0]);
 	else if (run->have & RUN_TABLE)

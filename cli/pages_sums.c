@@ -61,10 +61,8 @@ void pages_set_sums(struct pages *p, struct row *r, const struct page_sum *sum)
 	bool sums = p->sums && known;
 
 	row_set(r, P_SIZE, sum->size);
-	if (known)
-		row_set(r, P_MAPPED, sum->mapped);
-	if (!s->unswapped)
-		row_set(r, P_SWAPPED, s->swap);
+	row_set_if(r, known, P_MAPPED, sum->mapped);
+	row_set_if(r, !s->unswapped, P_SWAPPED, s->swap);
 	if (sums) {
 		row_set(r, P_RSS, s->rss);
 		row_set(r, P_HUGETLB, s->hugetlb);
@@ -75,8 +73,7 @@ void pages_set_sums(struct pages *p, struct row *r, const struct page_sum *sum)
 		row_set(r, P_PRIVATE, s->uss);
 		row_set(r, P_SHARED, s->shared);
 	}
-	if (sums && smaps_knows_huge(s))
-		row_set(r, P_HUGE, smaps_huge(s));
+	row_set_if(r, sums && smaps_knows_huge(s), P_HUGE, smaps_huge(s));
 	for (unsigned i = 0; i < sizeof(thp) / sizeof(thp[0]); i++)
 		if (sums && smaps_knows_thp(s, thp[i].kind))
 			row_set(r, thp[i].column, s->thp[thp[i].kind]);

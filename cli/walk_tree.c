@@ -48,14 +48,11 @@ static int walk_tree_put(struct walk_tree_state *t, const struct walk_tree_run *
 		row_set(&r, C_END, s->va.u + run->count * slot);
 		row_set(&r, C_SIZE, run->count * slot);
 	}
-	if (!s->loss)
-		row_set(&r, C_PAGES, run->count);
+	row_set_if(&r, !s->loss, C_PAGES, run->count);
 	if (run->count > 1 && s->kind == ATW_LEAF && !s->loss)
 		row_set(&r, C_STEP, run->step);
-	if (s->repeat_of || run->repeat)
-		row_set(&r, C_STATE, STATE_REPEAT);
-	if (s->repeat_of)
-		row_set(&r, C_REPEAT, s->repeat_of);
+	row_set_if(&r, s->repeat_of || run->repeat, C_STATE, STATE_REPEAT);
+	row_set_if(&r, s->repeat_of, C_REPEAT, s->repeat_of);
 	r.have &= ~COL(C_AREA);
 	row_area(&t->w->list, &r, s->va.u, s->va.u + (r.v[C_SIZE].u - 1));
 	return row_put(&r, t->w->out, err);

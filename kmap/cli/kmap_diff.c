@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "kmap/lib/diff.h"
+#include "report/report.h"
 #include "kmap.h"
 
 struct kmap_diff_options {
@@ -57,23 +58,18 @@ static const struct atw_column columns[D_COUNT] = {
 		     .help = "a cache; code that allocates from it; code that touches its objects" },
 	[D_CHANGE] = { .key = "change", .type = ATW_T_ENUM, .width = 7, .names = &changes,
 		       .help = "new: B alone has it; gone: A alone; changed: numbers differ" },
-	[D_CACHE] = { .key = "cache", .type = ATW_T_TEXT, .width = 18, .help = "slab cache" },
-	[D_TYPE] = { .key = "type", .type = ATW_T_TEXT, .width = 10, .help = "kind of memory" },
-	[D_CODE] = { .key = "code", .type = ATW_T_TEXT, .width = 26,
-		     .help = "function, or what --level says" },
-	[D_OBJECTS_A] = { .key = "objects_a", .type = ATW_T_COUNT, .width = 9,
-			  .help = "allocated, in A" },
-	[D_OBJECTS_B] = { .key = "objects_b", .type = ATW_T_COUNT, .width = 9, .help = "in B" },
-	[D_READS_A] = { .key = "reads_a", .type = ATW_T_COUNT, .width = 9, .help = "in A" },
-	[D_READS_B] = { .key = "reads_b", .type = ATW_T_COUNT, .width = 9, .help = "in B" },
-	[D_WRITES_A] = { .key = "writes_a", .type = ATW_T_COUNT, .width = 9, .help = "in A" },
-	[D_WRITES_B] = { .key = "writes_b", .type = ATW_T_COUNT, .width = 9, .help = "in B" },
-	[D_OBJECTS] = { .key = "d_objects", .type = ATW_T_CHANGE, .width = 9, .hidden = true,
-			.help = "more of them in B" },
-	[D_READS] = { .key = "d_reads", .type = ATW_T_CHANGE, .width = 9, .hidden = true,
-		      .help = "more in B" },
-	[D_WRITES] = { .key = "d_writes", .type = ATW_T_CHANGE, .width = 9, .hidden = true,
-		       .help = "more in B" },
+	[D_CACHE] = COLUMN("cache", TEXT, 18, "slab cache"),
+	[D_TYPE] = COLUMN("type", TEXT, 10, "kind of memory"),
+	[D_CODE] = COLUMN("code", TEXT, 26, "function, or what --level says"),
+	[D_OBJECTS_A] = COLUMN("objects_a", COUNT, 9, "allocated, in A"),
+	[D_OBJECTS_B] = COLUMN("objects_b", COUNT, 9, "in B"),
+	[D_READS_A] = COLUMN("reads_a", COUNT, 9, "in A"),
+	[D_READS_B] = COLUMN("reads_b", COUNT, 9, "in B"),
+	[D_WRITES_A] = COLUMN("writes_a", COUNT, 9, "in A"),
+	[D_WRITES_B] = COLUMN("writes_b", COUNT, 9, "in B"),
+	[D_OBJECTS] = HIDDEN_COLUMN("d_objects", CHANGE, 9, "more of them in B"),
+	[D_READS] = HIDDEN_COLUMN("d_reads", CHANGE, 9, "more in B"),
+	[D_WRITES] = HIDDEN_COLUMN("d_writes", CHANGE, 9, "more in B"),
 };
 static const struct atw_schema schema = { "kmap diff", columns, D_COUNT };
 
@@ -90,50 +86,32 @@ struct comparing {
 	uint64_t rows;
 };
 
-static void kmap_cli_diff_set(union atw_value *v, uint64_t *have, unsigned at,
-			      const uint64_t n[2], bool both[2], unsigned change)
+static void kmap_cli_diff_set(struct report_row *row, unsigned at, uint64_t a, uint64_t b,
+			      const bool in[2], unsigned change)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if (both[i]) {
-			v[at + i].u = n[i];
-			*have |= (uint64_t)1 << (at + i);
-		}
-	v[change].u = (both[1] ? n[1] : 0) - (both[0] ? n[0] : 0);
-	*have |= (uint64_t)1 << change;
-}
-
-static void kmap_cli_diff_set_text(union atw_value *v, uint64_t *have, unsigned at,
-				   const char *s)
-{
-	if (!s)
-		return;
-	v[at].s = s;
-	*have |= (uint64_t)1 << at;
+	row_if(row, in[0], at, a);
+	row_if(row, in[1], at + 1, b);
+	row_u(row, change, (in[1] ? b : 0) - (in[0] ? a : 0));
 }
 
 static int kmap_cli_diff_put(void *arg, const struct kmap_diff_row *r,
 			     struct atw_err *err)
 {
 	struct comparing *x = arg;
-	union atw_value v[D_COUNT] = { 0 };
-	uint64_t have = 1 << D_WHAT | 1 << D_CHANGE;
-	bool in[2] = { r->in[0], r->in[1] };
+	const struct kmap_counts *a = &r->n[0], *b = &r->n[1];
+	struct report_row row = { 0 };
 
-	v[D_WHAT].u = r->what;
-	v[D_CHANGE].u = !in[0] ? NEW : !in[1] ? GONE : CHANGED;
-	kmap_cli_diff_set_text(v, &have, D_CACHE, r->cache);
-	kmap_cli_diff_set_text(v, &have, D_TYPE, r->type);
-	kmap_cli_diff_set_text(v, &have, D_CODE, r->code);
+	row_u(&row, D_WHAT, r->what);
+	row_u(&row, D_CHANGE, !r->in[0] ? NEW : !r->in[1] ? GONE : CHANGED);
+	row_s(&row, D_CACHE, r->cache);
+	row_s(&row, D_TYPE, r->type);
+	row_s(&row, D_CODE, r->code);
 	if (r->what != KMAP_DIFF_EDGE && !x->s[0].m->compressed && !x->s[1].m->compressed)
-		kmap_cli_diff_set(v, &have, D_OBJECTS_A,
-				  (uint64_t[]){r->n[0].objects, r->n[1].objects}, in,
-				  D_OBJECTS);
-	kmap_cli_diff_set(v, &have, D_READS_A, (uint64_t[]){r->n[0].reads, r->n[1].reads},
-			  in, D_READS);
-	kmap_cli_diff_set(v, &have, D_WRITES_A,
-			  (uint64_t[]){r->n[0].writes, r->n[1].writes}, in, D_WRITES);
+		kmap_cli_diff_set(&row, D_OBJECTS_A, a->objects, b->objects, r->in, D_OBJECTS);
+	kmap_cli_diff_set(&row, D_READS_A, a->reads, b->reads, r->in, D_READS);
+	kmap_cli_diff_set(&row, D_WRITES_A, a->writes, b->writes, r->in, D_WRITES);
 	x->rows++;
-	return atw_output_row(x->out, &(struct atw_row){ v, have }, err);
+	return atw_output_row(x->out, &(struct atw_row){ row.v, row.have }, err);
 }
 
 /* As typed, or by function if both have names for all that matters. */

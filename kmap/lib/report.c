@@ -87,20 +87,21 @@ void kmap_note_idle(const struct kmap_query *a, const struct census_out *out)
 
 void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c)
 {
-	kmap_row_text(r, at, c->name);
-	kmap_row_text(r, at + 1, c->type);
+	row_s(r, at, c->name);
+	row_s(r, at + 1, c->type);
 }
 
 void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_query *a,
 		   const struct kmap_site *s)
 {
 	/* Memorizer has small numbers and words where there is no address. */
-	kmap_row_text(r, at + 1, s->name);
+	const char *function = s->code == KMAP_NONE ? NULL : kmap_function(a->n, s->code);
+
+	row_s(r, at + 1, function ? function : s->name);
 	if (s->code == KMAP_NONE)
 		return;
 	row_u(r, at, s->key.a);
-	kmap_row_text(r, at + 1, kmap_function(a->n, s->code));
-	kmap_row_text(r, at + 2, kmap_file(a->n, s->code));
+	row_s(r, at + 2, kmap_file(a->n, s->code));
 }
 
 void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_query *a,

@@ -82,12 +82,6 @@ void kmap_note_timeless(const struct kmap_query *a, const char *what, const stru
 /* In a sample of accesses, objects without an access may have been accessed. */
 void kmap_note_idle(const struct kmap_query *a, const struct census_out *out);
 
-/* A text; NULL: it is not known. */
-static inline void kmap_row_text(struct report_row *r, unsigned at, const char *s)
-{
-	if (s)
-		row_s(r, at, s);
-}
 /* Columns of a cache, from `at` on: its name and its type. */
 void kmap_row_cache(struct report_row *r, unsigned at, const struct kmap_cache *c);
 #define KMAP_CACHE_COLUMNS \

@@ -144,7 +144,7 @@ static int compartments_part_row(struct compartments_parts *x, size_t unit,
 
 	if (!functions || !touched)
 		return atw_err_nomem(err);
-	kmap_row_text(&row, C_CODE, x->u->v[unit].name);
+	row_s(&row, C_CODE, x->u->v[unit].name);
 	row_u(&row, C_SITES, c->sites);
 	row_u(&row, C_READERS, c->instructions[KMAP_READ]);
 	row_u(&row, C_READABLE, c->reach[KMAP_READ]);

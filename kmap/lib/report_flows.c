@@ -165,8 +165,8 @@ static int flows_emit(void *arg, const struct flow_end *w, const struct flow_end
 	const struct kmap_unit *to = &unit[rd->key.b];
 	const struct kmap_site *site = kmap_site(t->a->m, w->key.a);
 
-	kmap_row_text(&row, F_WRITER, from->name);
-	kmap_row_text(&row, F_READER, to->name);
+	row_s(&row, F_WRITER, from->name);
+	row_s(&row, F_READER, to->name);
 	kmap_row_site(&row, F_IP, t->a, site);
 	kmap_row_cache(&row, F_CACHE, kmap_cache(t->a->m, site->cache));
 	row_u(&row, F_WRITES, w->writes);

@@ -43,8 +43,7 @@ static int lines_rows(const struct kmap_query *a, const struct census_out *out,
 
 		kmap_row_cache(&row, N_CACHE, kmap_cache(a->m, l->key.a));
 		row_u(&row, N_LINE, l->key.b);
-		if (l->key.b <= UINT64_MAX / 64)
-			row_u(&row, N_OFFSET, l->key.b * 64);
+		row_if(&row, l->key.b <= UINT64_MAX / 64, N_OFFSET, l->key.b * 64);
 		row_u(&row, N_READS, l->reads);
 		row_u(&row, N_WRITES, l->writes);
 		row_u(&row, N_OBJECTS, l->objects);

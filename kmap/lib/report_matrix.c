@@ -50,15 +50,13 @@ static int matrix_code_rows(const struct kmap_query *a, const struct census_out 
 		/* Code that only allocates, or is called, touches nothing. */
 		if (!u->reads && !u->writes && !u->frees)
 			continue;
-		kmap_row_text(&row, K_CODE, u->name);
+		row_s(&row, K_CODE, u->name);
 		row_u(&row, K_READS, u->reads);
 		row_u(&row, K_WRITES, u->writes);
-		if (a->m->has_frees)
-			row_u(&row, K_FREES, u->frees);
+		row_if(&row, a->m->has_frees, K_FREES, u->frees);
 		row_u(&row, K_INSTRUCTIONS, u->instructions);
 		row_u(&row, K_CACHES, caches[order[i].at]);
-		if (u->size)
-			row_u(&row, K_SIZE, u->size);
+		row_if(&row, u->size, K_SIZE, u->size);
 		r = row_out(&row, out, err);
 	}
 	return r;
@@ -155,7 +153,7 @@ static int matrix_pair_rows(const struct kmap_query *a, bool writes,
 		if (writes && !p->writes)
 			continue;
 		kmap_row_cache(&row, PAIR_CACHE, kmap_cache(a->m, p->key.a));
-		kmap_row_text(&row, PAIR_CODE, v.units.v[p->key.b].name);
+		row_s(&row, PAIR_CODE, v.units.v[p->key.b].name);
 		fill(a, p, &row);
 		r = row_out(&row, out, err);
 	}
@@ -167,8 +165,7 @@ static void matrix_row(const struct kmap_query *a, const struct kmap_pair *p,
 {
 	row_u(row, M_READS, p->reads);
 	row_u(row, M_WRITES, p->writes);
-	if (a->m->has_frees)
-		row_u(row, M_FREES, p->frees);
+	row_if(row, a->m->has_frees, M_FREES, p->frees);
 }
 
 static int matrix_rows(const struct kmap_query *a, const struct census_out *out,

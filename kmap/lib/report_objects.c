@@ -37,13 +37,10 @@ static int objects_rows(const struct kmap_query *a, const struct census_out *out
 		row_u(&row, O_SIZE, h->size);
 		kmap_row_cache(&row, O_CACHE, kmap_cache(a->m, s->cache));
 		kmap_row_site(&row, O_ALLOC_IP, a, s);
-		if (h->alloc_time)
-			row_u(&row, O_ALLOC, h->alloc_time);
-		if (h->freed)
-			row_u(&row, O_FREE, h->free_time);
-		if (h->pid >= 0)
-			row_u(&row, O_PID, (uint64_t)h->pid);
-		kmap_row_text(&row, O_TASK, h->task);
+		row_if(&row, h->alloc_time, O_ALLOC, h->alloc_time);
+		row_if(&row, h->freed, O_FREE, h->free_time);
+		row_if(&row, h->pid >= 0, O_PID, (uint64_t)h->pid);
+		row_s(&row, O_TASK, h->task);
 		row_u(&row, O_READS, h->reads);
 		row_u(&row, O_WRITES, h->writes);
 		r = row_out(&row, out, err);
@@ -100,9 +97,8 @@ static int objects_process_rows(const struct kmap_query *a, const struct census_
 
 		if (p->gone)
 			continue;
-		if ((int64_t)p->key.a >= 0)
-			row_u(&row, P_PID, p->key.a);
-		kmap_row_text(&row, P_TASK, p->task);
+		row_if(&row, (int64_t)p->key.a >= 0, P_PID, p->key.a);
+		row_s(&row, P_TASK, p->task);
 		row_u(&row, P_OBJECTS, p->objects);
 		row_u(&row, P_BYTES, p->bytes);
 		if (a->m->has_pids) {

@@ -20,8 +20,7 @@ static const struct atw_column columns[P_COUNT] = {
 	[P_BOUND] = HIDDEN_COLUMN("bound", TEXT, 10,
 				  "size, ratio: the bound that was given"),
 	[P_PARTS] = COLUMN("compartments", COUNT, 12, "how many"),
-	[P_OP] = { .key = "operation", .type = ATW_T_ENUM, .width = 9, .names = &ops,
-		   .help = "what instructions do" },
+	[P_OP] = COLUMN("operation", ENUM, 9, "what instructions do", .names = &ops),
 	[P_PS] = COLUMN("ps", COUNT, 14,
 			"privilege set: instructions times bytes they may do it to"),
 	[P_PSR] = COLUMN("psr_ppm", COUNT, 8,
@@ -80,15 +79,14 @@ static int privilege_one(struct all *x, const struct cut *c, unsigned op,
 	bool have_mono = privilege_value(&x->mono, x->known, op, &mono);
 
 	row_u(&row, P_CUT, c->which);
-	kmap_row_text(&row, P_BOUND, c->bound);
+	row_s(&row, P_BOUND, c->bound);
 	row_u(&row, P_PARTS, c->parts);
 	row_u(&row, P_OP, op);
 	if (privilege_value(&c->ps, x->known, op, &ps)) {
 		row_u(&row, P_PS, ps);
 		if (have_mono)
 			privilege_set_ratio(&row, P_PSR, ps, mono);
-		if (have_min && ps >= min)
-			row_u(&row, P_PM, ps - min);
+		row_if(&row, have_min && ps >= min, P_PM, ps - min);
 		if (have_min && have_mono && ps >= min)
 			privilege_set_ratio(&row, P_PMR1, ps - min, mono);
 		if (have_min && ps >= min)
@@ -96,8 +94,7 @@ static int privilege_one(struct all *x, const struct cut *c, unsigned op,
 	} else if (op == OP_TOTAL || x->known >> op & 1) {
 		x->over = true;
 	}
-	if (c->have_ecr && (op == KMAP_CALLS || op == OP_TOTAL))
-		row_u(&row, P_ECR, c->ecr);
+	row_if(&row, c->have_ecr && (op == KMAP_CALLS || op == OP_TOTAL), P_ECR, c->ecr);
 	return row_out(&row, x->out, err);
 }
 

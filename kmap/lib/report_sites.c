@@ -17,8 +17,7 @@ static void sites_set_place(const struct kmap_query *a, const struct kmap_site *
 {
 	kmap_row_site(r, S_IP, a, s);
 	kmap_row_cache(r, S_CACHE, kmap_cache(a->m, s->cache));
-	if (!a->m->compressed)
-		row_u(r, S_OBJECTS, s->s.objects);
+	row_if(r, !a->m->compressed, S_OBJECTS, s->s.objects);
 	row_u(r, S_BYTES, s->s.bytes);
 }
 
