@@ -12,7 +12,6 @@
 
 #include <sys/mman.h>
 
-#include "kmap/lib/read.h"
 #include "kmap/lib/write.h"
 #include "random.h"
 

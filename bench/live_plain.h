@@ -6,8 +6,6 @@
 #ifndef BENCH_LIVE_PLAIN_H
 #define BENCH_LIVE_PLAIN_H
 
-#include <fcntl.h>
-
 #include "live_process.h"
 #include "measure.h"
 #include "target/procfs.h"

@@ -6,18 +6,13 @@
 #ifndef BENCH_LIVE_PROCESS_H
 #define BENCH_LIVE_PROCESS_H
 
-#include <err.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "child.h"
 #include "random.h"

@@ -6,7 +6,6 @@
  * counts, its start and its output included. A run with another number of matches than
  * there are is an error.
  */
-#include "child.h"
 #include "live_process.h"
 #include "measure.h"
 

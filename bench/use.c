@@ -14,7 +14,6 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "child.h"
 #include "live_process.h"
 #include "measure.h"
 

@@ -11,7 +11,6 @@
 
 #include "linux/linux.h"
 
-#include "plain.h"
 #include "random.h"
 #include "resident.h"
 #include "walk/memory.h"

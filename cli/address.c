@@ -5,7 +5,6 @@
  */
 #include <ctype.h>
 
-#include "atwalk.h"
 #include "listing.h"
 
 static int address_find_symbol(const struct session *o, const char *name, size_t len,

@@ -7,7 +7,6 @@
 #include "listing.h"
 #include "format/capture.h"
 #include "common/progress.h"
-#include "target/provider.h"
 
 /* ---- what could not be read: L: lines, listed by -v ---- */
 

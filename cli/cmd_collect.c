@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_collect.c - capture of the physical memory of all processes. */
-#include <unistd.h>
 
 #include "census.h"
 #include "report/write_paper.h"

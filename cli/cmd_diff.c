@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_diff.c - changes of processes, memory areas and pages between two sources. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/num.h"
 #include "diff.h"
 
 static const struct opt_choice by_choices[] = {

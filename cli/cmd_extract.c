@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cmd_extract.c - a dump's page tables and kernel facts as a small dump. */
-#include <errno.h>
-#include <unistd.h>
-
-#include "extract/extract.h"
-#include "linux/process.h"
 
 #include "atwalk.h"
 #include "base/io.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cmd_find.c - mappings of physical memory, and the page tables that lead to it. */
 #include "find.h"
-#include "base/cleanup.h"
-#include "target/provider.h"
 
 struct find_opts {
 	struct space_opts space;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_map.c - regions: what is mapped, merged while it agrees. */
-#include "listing.h"
 #include "map.h"
-#include "atwalk.h"
 #include "watch.h"
 
 struct map_opts {

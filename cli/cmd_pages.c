@@ -2,7 +2,6 @@
 /* cmd_pages.c - every process's areas, and what page is behind each address. */
 #include <fnmatch.h>
 
-#include "pages.h"
 #include "watch.h"
 
 struct pages_opts {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_probe.c - check of the data sources of this machine and their requirements. */
-#include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "atwalk.h"
 #include "host/caps.h"

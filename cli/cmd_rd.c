@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_rd.c - memory by virtual or physical address: bytes, words, symbols, strings. */
-#include <errno.h>
-#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/io.h"
 #include "output/outfile.h"
 
-#include "atwalk.h"
 #include "content_rows.h"
 
 enum rd_as { RD_BYTES, RD_WORDS, RD_WORDS32, RD_WORDS16, RD_STRING };

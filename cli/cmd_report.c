@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_report.c - reports on physical memory: several answers from one pass. */
 #include <pwd.h>
-#include <unistd.h>
 
-#include "listing.h"
 #include "report.h"
 #include "report_head.h"
 #include "host/host.h"

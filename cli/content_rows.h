@@ -5,7 +5,6 @@
 
 #include "target/content.h"
 
-#include "atwalk.h"
 #include "listing.h"
 
 /* State of a piece, of listing_states. */

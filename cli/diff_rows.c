@@ -2,12 +2,6 @@
 /* diff_rows.c - changes as rows of `atwalk diff`, and their sums. */
 #include "diff.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "listing.h"
 
 static const char *const change_names[CHANGES_KINDS] = {

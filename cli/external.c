@@ -3,9 +3,7 @@
  * external.c - commands in separate programs: NAME is atwalk-NAME in the folder of atwalk,
  * where the program of the same build is.
  */
-#include <errno.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "atwalk.h"
 #include "base/io.h"

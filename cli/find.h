@@ -7,8 +7,6 @@
 #define CLI_FIND_H
 
 #include "listing.h"
-#include "base/buf.h"
-#include "linux/page.h"
 #include "linux/soft.h"
 #include "linux/spaces.h"
 #include "walk/rmap.h"

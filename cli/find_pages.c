@@ -4,7 +4,6 @@
  * targets without page tables.
  */
 #include "find.h"
-#include "target/provider.h"
 
 struct find_pages_search {
 	struct find *f;

@@ -7,7 +7,6 @@
 
 #include "find.h"
 #include "base/sorted.h"
-#include "atwalk.h"
 
 static int find_target_wrong(const char *text, const char *why)
 {

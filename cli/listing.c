@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "listing.h"
 
-#include "base/buf.h"
-#include "target/provider.h"
 #include "record/schema.h"
 #include "trace/lines.h"
 

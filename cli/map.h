@@ -8,7 +8,6 @@
 
 #include "listing.h"
 #include "target/large.h"
-#include "atwalk.h"
 
 enum { NODE_NONE = -1 };                 /* not known */
 

@@ -3,8 +3,6 @@
  * map_large.c - memory of a process in large pages, and the reasons for small ones: a row
  * an area, and the sum of all. The reasons are determined by lib/target/large.c.
  */
-#include "base/buf.h"
-#include "listing.h"
 #include "map.h"
 
 enum large_col {

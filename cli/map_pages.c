@@ -6,7 +6,6 @@
  */
 
 #include "map.h"
-#include "atwalk.h"
 #include "walk_lines.h"
 #include "watch.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* map_sums.c - sums of the rows of map, by node and by page size. */
 #include "map.h"
-#include "base/buf.h"
 #include "base/sorted.h"
-#include "linux/page.h"
 
 /* ---- sums ---- */
 

@@ -4,9 +4,7 @@
 #define CLI_PAGES_H
 
 #include "listing.h"
-#include "target/provider.h"
 #include "target/smaps.h"
-#include "atwalk.h"
 
 enum page_col {
 	P_ADDRESS, P_END, P_SIZE, P_PHYSICAL, P_PFN, P_LEVEL, P_RIGHTS, P_STATE, P_FLAGS, P_PROPERTIES,

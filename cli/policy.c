@@ -2,15 +2,6 @@
 /* policy.c - policy files, and where those that are installed lie. */
 #include "policy.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/buf.h"
-#include "base/cleanup.h"
-#include "base/num.h"
-
 static const struct {
 	const char *key;
 	enum policy_rule rule;

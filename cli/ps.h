@@ -8,8 +8,6 @@
 
 #include "atwalk.h"
 #include "base/table.h"
-#include "linux/page.h"
-#include "target/target.h"
 
 struct ps_opts {
 	struct space_opts space;

@@ -3,7 +3,6 @@
  * ps_usage.c - memory use of an address space, from its page tables. The entries of small
  * pages suffice; the area says whether a large one is hugetlbfs's.
  */
-#include "base/buf.h"
 #include "base/sorted.h"
 #include "linux/memmap.h"
 #include "linux/soft.h"

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 
 #include "atwalk.h"
-#include "base/buf.h"
 #include "base/text.h"
 #include "target/provider.h"
 

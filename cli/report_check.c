@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_check.c - check of options and sources against the selected reports. */
-#include <string.h>
 
-#include "base/cleanup.h"
 #include "report.h"
 
 static int check_paper(const struct report *r)

@@ -4,8 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "atwalk.h"
-#include "base/buf.h"
 #include "base/nearest.h"
 #include "census/model.h"
 

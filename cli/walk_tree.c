@@ -2,7 +2,6 @@
 /* walk_tree.c - page tables of a range as a tree, with runs of entries folded. */
 #include "walk.h"
 
-#include "base/buf.h"
 #include "base/table.h"
 
 /* Entries of one table, in a row. */

@@ -4,16 +4,10 @@
  * like `atwalk collect live:pagemap`, as one small static file. collector.mk lists the
  * parts of the library that it links.
  */
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/num.h"
 #include "base/text.h"
 #include "budget.h"
 #include "census/census.h"
-#include "cli/common/command.h"
 #include "cli/common/ending.h"
 #include "cli/common/progress.h"
 #include "output/outfile.h"

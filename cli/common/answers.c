@@ -2,11 +2,9 @@
 #include "answers.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/nearest.h"
 #include "output/sink.h"
-#include <errno.h>
 #include "ending.h"
 
 /* ---- several answers in files: all of them or none ---- */

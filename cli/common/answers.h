@@ -13,7 +13,6 @@
 #define CLI_ANSWERS_H
 
 #include "command.h"
-#include "base/buf.h"
 #include "plot/html_report.h"
 #include "plot/draw.h"
 #include "output/outfile.h"

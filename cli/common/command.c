@@ -2,10 +2,8 @@
 /* command.c - execution of one command: options, help and exit status. */
 #include "command.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "config.h"
 

@@ -6,12 +6,14 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <atwalk/base.h>
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "extract/extract.h"

@@ -2,11 +2,7 @@
 /* config.c - defaults of options from configuration files, by libinih. */
 #include "config.h"
 
-#include <errno.h>
 #include <sys/stat.h>
-
-#include "base/buf.h"
-#include "command.h"
 
 #if HAVE_INIH
 #include <ini.h>

@@ -2,7 +2,6 @@
 #include "ending.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 #include <poll.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "progress.h"
 
-#include <unistd.h>
-
 #include "base/clock.h"
 
 /* Work that ends within a second prints no progress. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rows.c - from the options about rows to an output, and its end. */
-#include <unistd.h>
 
 #include "command.h"
 #include "record/schema.h"

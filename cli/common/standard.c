@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* standard.c - files 0, 1 and 2, which a program may be started without. */
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "command.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_convert.c - conversion of a KMAP to another format. */
-#include <unistd.h>
 
 #include "kmap.h"
 #include "kmap/lib/compress.h"

@@ -3,12 +3,10 @@
  * kmap_ctl.c - atwalk kmap ctl: reads or writes a control of a running recording, through
  * its socket or its folder; the folder may be Memorizer's own.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "kmap.h"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_diff.c - comparison of two KMAPs. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/cleanup.h"
-#include "base/num.h"
 #include "kmap/lib/diff.h"
 #include "report/report.h"
 #include "kmap.h"

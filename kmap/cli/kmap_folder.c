@@ -9,7 +9,6 @@
  * Reads and writes bypass the page cache, because contents change and the size of a file
  * is not known.
  */
-#include <pthread.h>
 #include <signal.h>
 
 #include "kmap_recording.h"

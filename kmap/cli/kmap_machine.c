@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap_recording.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/cleanup.h"
 #include "host/qemu_program.h"
 
 #define MIB (UINT64_C(1) << 20)

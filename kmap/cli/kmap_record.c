@@ -7,13 +7,11 @@
  * code of a kernel the recorder stops and waits until atwalk has found the kernel in
  * RAM.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "kmap_recording.h"
 #include "output/peer.h"

@@ -5,13 +5,10 @@
  */
 #include "kmap_recording.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
-#include "base/buf.h"
 #include "format/kallsyms.h"
 #include "linux/kernel.h"
 #include "kmap/lib/introduce.h"

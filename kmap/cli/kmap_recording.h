@@ -8,7 +8,6 @@
 #include "kmap.h"
 #include "kmap/lib/control.h"
 #include "output/outfile.h"
-#include "paging/paging.h"
 
 /* ---- a command line of QEMU, and the options that recording adds to it ---- */
 

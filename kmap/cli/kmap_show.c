@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_show.c - the objects of a KMAP and their accesses, as rows. */
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "kmap_functions.h"
 #include "kmap.h"

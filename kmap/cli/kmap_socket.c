@@ -2,15 +2,12 @@
 /*
  * kmap_socket.c - UNIX socket with the controls of a recording, for systems without FUSE.
  */
-#include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"

@@ -8,9 +8,6 @@
  */
 #include "kmap/lib/cluster_work.h"
 
-#include "base/buf.h"
-#include "kmap/lib/privilege.h"
-
 /* ---- merging ---- */
 
 static bool cluster_add_touch(const struct work *w, struct cluster_group *g,

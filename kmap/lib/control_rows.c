@@ -5,9 +5,7 @@
  * Memorizer's, for its users and their scripts.
  */
 #include <errno.h>
-#include <pthread.h>
 
-#include "base/buf.h"
 #include "base/text.h"
 #include "kmap/lib/control_own.h"
 

@@ -2,7 +2,6 @@
 /* format.c - the lines of atwalk-kmap(5), one after another. */
 #include "kmap/lib/format.h"
 
-#include "base/bytes.h"
 #include "base/num.h"
 #include "kmap/lib/format_fields.h"
 

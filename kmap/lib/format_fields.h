@@ -3,8 +3,6 @@
 #ifndef KMAP_FORMAT_FIELDS_H
 #define KMAP_FORMAT_FIELDS_H
 
-#include <string.h>
-
 #include "base/bytes.h"
 #include "kmap/lib/format.h"
 

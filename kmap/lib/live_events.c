@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "kmap/lib/live_program.h"
-#include "host/bpf.h"
 
 /* One CPU's ring; layout: Linux, Documentation/bpf/ringbuf.rst. */
 struct ring {

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "linux/kernel.h"
-#include "base/table.h"
 #include "host/live_pmu.h"
 #include "kmap/lib/live_sample.h"
 #include "host/host.h"

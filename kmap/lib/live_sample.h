@@ -11,7 +11,6 @@
 
 #include "base/table.h"
 #include "kmap/lib/live_record.h"
-#include "kmap/lib/store.h"
 
 /* Accesses of a sample, counted where those of others are. */
 struct live_edges {

@@ -3,12 +3,6 @@
 #ifndef KMAP_REPORT_H
 #define KMAP_REPORT_H
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "report/report.h"
 #include "kmap/lib/cluster.h"
 #include "plot/chart.h"

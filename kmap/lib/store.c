@@ -2,8 +2,6 @@
 /* store.c - the lifecycle of objects of any kind, which the recorders detect. */
 #include "kmap/lib/store.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { SPILL_AT_ONCE = 1024, PLACES = 1 << 14 };

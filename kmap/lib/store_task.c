@@ -4,8 +4,6 @@
  * or another thread with the same number, has the next generation; edges are by number
  * and generation, which distinguish names.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "kmap/lib/store.h"
 

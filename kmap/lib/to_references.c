@@ -3,8 +3,6 @@
 #include "kmap/lib/to_references.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/io.h"
