@@ -123,13 +123,12 @@ const struct opt_choice kmap_level_choices[] = {
 static int kmap_cli_model_read(const struct common *c, const char *name, size_t top,
 			       struct kmap_model_source *ret)
 {
-	const struct kmap_model_opts mo = { .top = top };
 	struct atw_err err = { 0 };
 	struct kmap_cli_model_sink x = { .s = ret };
 	const struct kmap_sink sink = { kmap_cli_model_on_record, &x };
 	int status;
 
-	if (kmap_model_open(&mo, &ret->m, &err) < 0)
+	if (kmap_model_open(top, &ret->m, &err) < 0)
 		return print_error(&err);
 	status = kmap_source(c, name, &sink, NULL, &ret->summary);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {

@@ -21,15 +21,24 @@ static bool kmap_cli_machine_is_option(const char *arg, const char *name)
 	return arg[0] == '-' && !strcmp(arg + 1 + (arg[1] == '-'), name);
 }
 
+/* Where the value of the first or the last option of that name is; NULL: there is none. */
+static char **kmap_cli_machine_value(const struct kmap_machine *m, const char *name,
+				     bool last)
+{
+	char **ret = NULL;
+
+	for (size_t i = 1; i + 1 < m->argc && (last || !ret); i++)
+		if (kmap_cli_machine_is_option(m->argv[i], name))
+			ret = &m->argv[i + 1];
+	return ret;
+}
+
 static const char *kmap_cli_machine_value_of(const struct kmap_machine *m,
 					     const char *name)
 {
-	const char *ret = NULL;
+	char **value = kmap_cli_machine_value(m, name, true);
 
-	for (size_t i = 1; i + 1 < m->argc; i++)
-		if (kmap_cli_machine_is_option(m->argv[i], name))
-			ret = m->argv[i + 1];
-	return ret;
+	return value ? *value : NULL;
 }
 
 static bool kmap_cli_machine_has_option(const struct kmap_machine *m, const char *name)
@@ -200,14 +209,17 @@ int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, si
 
 /* ---- what is added ---- */
 
+/* An option and its value. */
 static int kmap_cli_machine_add(struct kmap_machine *m, struct atw_err *err,
-				const char *fmt, ...) ATW_PRINTF(3, 4);
+				const char *option, const char *fmt, ...) ATW_PRINTF(4, 5);
 static int kmap_cli_machine_add(struct kmap_machine *m, struct atw_err *err,
-				const char *fmt, ...)
+				const char *option, const char *fmt, ...)
 {
 	char *arg = NULL;
 	va_list ap;
 
+	if (kmap_cli_machine_append(m, strdup(option), err) < 0)
+		return ATW_E_NOMEM;
 	va_start(ap, fmt);
 	if (vasprintf(&arg, fmt, ap) < 0)
 		arg = NULL;
@@ -236,29 +248,24 @@ static int kmap_cli_machine_replace(char **arg, struct atw_err *err, const char 
 /* The kernel's command line, with the tracepoints. */
 static int kmap_cli_machine_add_trace(struct kmap_machine *m, struct atw_err *err)
 {
-	for (size_t i = 1; i + 1 < m->argc; i++)
-		if (kmap_cli_machine_is_option(m->argv[i], "append"))
-			return kmap_cli_machine_replace(&m->argv[i + 1], err, "%s %s",
-							m->argv[i + 1], trace);
+	char **had = kmap_cli_machine_value(m, "append", false);
+
+	if (had)
+		return kmap_cli_machine_replace(had, err, "%s %s", *had, trace);
 	if (!m->has_kernel)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "cannot add to the kernel command line without -kernel");
-	return kmap_cli_machine_add(m, err, "-append") < 0
-		       ? ATW_E_NOMEM
-		       : kmap_cli_machine_add(m, err, "%s", trace);
+	return kmap_cli_machine_add(m, err, "-append", "%s", trace);
 }
 
 /* Run all CPUs in one thread, if this QEMU supports that. */
 static int kmap_cli_machine_add_threads(struct kmap_machine *m, struct atw_err *err)
 {
 	const char *how = m->threads ? "tcg,thread=multi" : "tcg,thread=single";
+	char **had = kmap_cli_machine_value(m, "accel", false);
 
-	for (size_t i = 1; i + 1 < m->argc; i++)
-		if (kmap_cli_machine_is_option(m->argv[i], "accel"))
-			return kmap_cli_machine_replace(&m->argv[i + 1], err, "%s", how);
-	return kmap_cli_machine_add(m, err, "-accel") < 0
-		       ? ATW_E_NOMEM
-		       : kmap_cli_machine_add(m, err, "%s", how);
+	return had ? kmap_cli_machine_replace(had, err, "%s", how)
+		   : kmap_cli_machine_add(m, err, "-accel", "%s", how);
 }
 
 /* Is this a property of a -cpu value, in any form: NAME, NAME=on, +NAME, -NAME? */
@@ -282,25 +289,19 @@ static const char *kmap_cli_machine_cpu_property(const char *cpu, const char *na
  */
 static int kmap_cli_machine_mask_cx16(struct kmap_machine *m, struct atw_err *err)
 {
+	char **cpu = kmap_cli_machine_value(m, "cpu", true);
 	const char *had;
-	size_t at = 0;
 
-	for (size_t i = 1; i + 1 < m->argc; i++)
-		if (kmap_cli_machine_is_option(m->argv[i], "cpu"))
-			at = i + 1;
-	if (!at)
-		return kmap_cli_machine_add(m, err, "-cpu") < 0
-			       ? ATW_E_NOMEM
-			       : kmap_cli_machine_add(m, err, "qemu64,cx16=off");
-	had = kmap_cli_machine_cpu_property(m->argv[at], "cx16");
+	if (!cpu)
+		return kmap_cli_machine_add(m, err, "-cpu", "qemu64,cx16=off");
+	had = kmap_cli_machine_cpu_property(*cpu, "cx16");
 	if (!had)
-		return kmap_cli_machine_replace(&m->argv[at], err, "%s,cx16=off",
-						m->argv[at]);
+		return kmap_cli_machine_replace(cpu, err, "%s,cx16=off", *cpu);
 	if (*had == '-' || !strncmp(had, "cx16=off", 8))
 		return ATW_OK;
 	atw_err_set(err, ATW_E_USAGE,
 		    "-cpu %s: guests with cx16 crash in QEMU before 8.0, which corrupts the flags after CMPXCHG16B",
-		    m->argv[at]);
+		    *cpu);
 	atw_err_hint(err, "use cx16=off, or a newer QEMU");
 	return ATW_E_USAGE;
 }
@@ -330,10 +331,8 @@ static int kmap_cli_machine_add_plugin(struct kmap_machine *m, const char *plugi
 
 	if (!file)
 		return atw_err_nomem(err);
-	return kmap_cli_machine_add(m, err, "-plugin") < 0
-		       ? ATW_E_NOMEM
-		       : kmap_cli_machine_add(m, err, "file=%s,share=%d,ram=%d", file,
-					      share, ram);
+	return kmap_cli_machine_add(m, err, "-plugin", "file=%s,share=%d,ram=%d", file,
+				    share, ram);
 }
 
 int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int ram, bool bare,
@@ -346,15 +345,11 @@ int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int 
 	if (r == ATW_OK && !bare)
 		r = kmap_cli_machine_add_trace(m, err);
 	if (r == ATW_OK)
-		r = kmap_cli_machine_add(m, err, "-object");
-	if (r == ATW_OK)
-		r = kmap_cli_machine_add(m, err,
+		r = kmap_cli_machine_add(m, err, "-object",
 					 "memory-backend-file,id=atwalk-ram,size=%llu,"
 					 "mem-path=/proc/self/fd/%d,share=on",
 					 (unsigned long long)m->ram, ram);
 	if (r == ATW_OK)
-		r = kmap_cli_machine_add(m, err, "-machine");
-	if (r == ATW_OK)
-		r = kmap_cli_machine_add(m, err, "memory-backend=atwalk-ram");
+		r = kmap_cli_machine_add(m, err, "-machine", "memory-backend=atwalk-ram");
 	return r == ATW_OK ? kmap_cli_machine_add_plugin(m, plugin, share, ram, err) : r;
 }

@@ -165,17 +165,16 @@ const char *recording_output(const struct recording *r)
 int recording_write_mode(struct recording *r, bool sampled, struct atw_err *err)
 {
 	int ret = ATW_OK;
-	char scale[32];
 
 	if (r->s->by_site || (!sampled && !r->o->sample.given))
-		ret = kmap_drain_header(r->drain, "mode", r->s->by_site ? "site" : "instance", err);
+		ret = kmap_drain_header(r->drain, err, "mode", "%s",
+					r->s->by_site ? "site" : "instance");
 	if (ret == ATW_OK && (sampled || r->o->sample.given))
-		ret = kmap_drain_header(r->drain, "mode", "sample", err);
+		ret = kmap_drain_header(r->drain, err, "mode", "sample");
 	/* The scale of a sample of accesses is known at the end. */
 	if (ret < 0 || sampled || !r->o->sample.given)
 		return ret;
-	snprintf(scale, sizeof(scale), "%" PRIu64, r->o->sample.u);
-	return kmap_drain_header(r->drain, "scale", scale, err);
+	return kmap_drain_header(r->drain, err, "scale", "%" PRIu64, r->o->sample.u);
 }
 
 /* ---- QEMU ---- */
@@ -250,18 +249,16 @@ static int recording_find_site(struct recording *r, struct atw_kernel *k,
 int recording_write_filters(struct recording *r, struct atw_err *err)
 {
 	const struct record_opts *o = r->o;
-	char value[32];
 	int ret = ATW_OK;
 
 	for (size_t i = 0; i < o->caches.n && ret == ATW_OK; i++)
-		ret = kmap_drain_header(r->drain, "only-cache", o->caches.v[i], err);
+		ret = kmap_drain_header(r->drain, err, "only-cache", "%s", o->caches.v[i]);
 	for (size_t i = 0; i < o->sites.n && ret == ATW_OK; i++)
-		ret = kmap_drain_header(r->drain, "only-site", o->sites.v[i], err);
+		ret = kmap_drain_header(r->drain, err, "only-site", "%s", o->sites.v[i]);
 	if (o->range && ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, "only-range", o->range, err);
-	snprintf(value, sizeof(value), "%" PRIu64, o->task_pid.u);
+		ret = kmap_drain_header(r->drain, err, "only-range", "%s", o->range);
 	if (o->task_pid.given && ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, "only-pid", value, err);
+		ret = kmap_drain_header(r->drain, err, "only-pid", "%" PRIu64, o->task_pid.u);
 	return ret;
 }
 
@@ -272,7 +269,6 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	};
 	struct symbols_to to = {r, recording_slide_of(r), err};
 	const char *release = atw_kernel_release(k);
-	char value[64];
 	int ret = ATW_OK;
 
 	for (size_t i = 0; i < r->o->sites.n && r->refused.status == ATW_OK; i++)
@@ -280,14 +276,14 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 				    &r->refused);
 	kmap_drain_slide(r->drain, to.slide);
 	if (release)
-		ret = kmap_drain_header(r->drain, "kernel", release, err);
+		ret = kmap_drain_header(r->drain, err, "kernel", "%s", release);
 	if (ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, "machine", machines[r->machine.family], err);
-	snprintf(value, sizeof(value), "%" PRIx64, to.slide);
+		ret = kmap_drain_header(r->drain, err, "machine", "%s",
+					machines[r->machine.family]);
 	if (ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, "slide", value, err);
+		ret = kmap_drain_header(r->drain, err, "slide", "%" PRIx64, to.slide);
 	if (ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, "clock", "serial", err);
+		ret = kmap_drain_header(r->drain, err, "clock", "serial");
 	if (ret == ATW_OK)
 		ret = recording_write_filters(r, err);
 	if (ret < 0 || r->o->no_symbols)

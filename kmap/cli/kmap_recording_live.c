@@ -107,7 +107,7 @@ static int recording_live_open_recorder(struct recording *r, struct running *x,
 	/* Without either there are no accesses, and objects are no sample. */
 	ret = recording_write_mode(r, sums.words || sums.rate, err);
 	if (ret == ATW_OK && (sums.words || sums.rate))
-		ret = kmap_drain_header(r->drain, "sampling", sums.rate ? "rate" : "watch", err);
+		ret = kmap_drain_header(r->drain, err, "sampling", "%s", sums.rate ? "rate" : "watch");
 	return ret;
 }
 
@@ -234,7 +234,6 @@ int recording_live_end(struct recording *r, struct atw_err *err)
 {
 	struct running *x = r->running;
 	unsigned more = 1;
-	char scale[32];
 	uint64_t of;
 	int ret = live_recorder_finish(x->recorder, err);
 
@@ -244,8 +243,7 @@ int recording_live_end(struct recording *r, struct atw_err *err)
 	of = live_sums_scale(&x->sums, r->o->sample.given ? r->o->sample.u : 1);
 	if (ret < 0 || !of)
 		return ret;
-	snprintf(scale, sizeof(scale), "%" PRIu64, of);
-	return kmap_drain_header(r->drain, "scale", scale, err);
+	return kmap_drain_header(r->drain, err, "scale", "%" PRIu64, of);
 }
 
 /* Our own status is that of the recording. */

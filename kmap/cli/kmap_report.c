@@ -306,7 +306,7 @@ static int kmap_cli_report_check_files(const struct kmap_reporting *r)
 	struct kmap_names *n = NULL;
 	struct atw_err err = { 0 };
 	const char *why;
-	int s = kmap_model_open(NULL, &m, &err);
+	int s = kmap_model_open(0, &m, &err);
 
 	if (s == ATW_OK)
 		s = kmap_names_open(&no, m, &n, &err);

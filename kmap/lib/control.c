@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -178,6 +179,18 @@ void control_go_on(struct kmap_controls *c)
 	atomic_store(&c->s->hold, 0);
 }
 
+int control_refuse(struct atw_err *err, int error, int status, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	atw_err_set(err, status, "%s", text);
+	return error;
+}
+
 /* ---- places in the file ---- */
 
 int control_here(struct kmap_controls *c, struct control_mark *ret, off_t *headers,
@@ -185,19 +198,14 @@ int control_here(struct kmap_controls *c, struct control_mark *ret, off_t *heade
 {
 	struct kmap_drained sum;
 
-	if (c->fd < 0) {
-		atw_err_set(err, ATW_E_UNSUPPORTED, "%s", c->why);
-		return -EOPNOTSUPP;
-	}
-	if (c->ended) {
-		atw_err_set(err, ATW_E_MISSING, "the recording has ended");
-		return -ESHUTDOWN;
-	}
+	if (c->fd < 0)
+		return control_refuse(err, -EOPNOTSUPP, ATW_E_UNSUPPORTED, "%s", c->why);
+	if (c->ended)
+		return control_refuse(err, -ESHUTDOWN, ATW_E_MISSING,
+				      "the recording has ended");
 	/* The drain reports a failure; the contents of the file are then uncertain. */
-	if (atomic_load(&c->s->failed) || kmap_drain_flush(c->d, err) < 0) {
-		atw_err_set(err, ATW_E_IO, "the recording has failed");
-		return -EIO;
-	}
+	if (atomic_load(&c->s->failed) || kmap_drain_flush(c->d, err) < 0)
+		return control_refuse(err, -EIO, ATW_E_IO, "the recording has failed");
 	sum = kmap_drain_sums(c->d);
 	*ret = (struct control_mark){kmap_drain_at(c->d, headers), sum.objects,
 				     sum.accesses, c->s->count.parts};
@@ -248,10 +256,9 @@ static int kmap_control_set_gate(struct kmap_controls *c, uint32_t bit, bool on,
 				 struct atw_err *err)
 {
 	/* Events would not be written any more. */
-	if (atomic_load(&c->s->failed) || c->over) {
-		atw_err_set(err, ATW_E_MISSING, "the recording has ended");
-		return -ESHUTDOWN;
-	}
+	if (atomic_load(&c->s->failed) || c->over)
+		return control_refuse(err, -ESHUTDOWN, ATW_E_MISSING,
+				      "the recording has ended");
 	if (on)
 		atomic_fetch_or(&c->s->gate, bit);
 	else
@@ -270,10 +277,9 @@ static int kmap_control_write_enabled(struct kmap_controls *c, const char *text,
 		n = on;
 	else if (!num_dec(text, strlen(text), &n) || n > INT32_MAX)
 		return -EINVAL;
-	if (n == 2 || n == 3) {
-		atw_err_set(err, ATW_E_USAGE, "'%s' selects the writing process and its children, which a recording cannot determine", text);
-		return -EINVAL;
-	}
+	if (n == 2 || n == 3)
+		return control_refuse(err, -EINVAL, ATW_E_USAGE,
+				      "'%s' selects the writing process and its children, which a recording cannot determine", text);
 	if (n > 1) {
 		atomic_store(&c->s->only_pid, (int32_t)n);
 		kmap_control_set_gate(c, KSHARE_ONE, true, err);
@@ -295,8 +301,8 @@ static int kmap_control_write_calls(struct kmap_controls *c, bool graph, const c
 		return kmap_control_set_gate(c, KSHARE_GRAPH, on, err);
 	if (!on || graph)
 		return on ? control_no_calls(err) : 0;
-	atw_err_set(err, ATW_E_UNSUPPORTED, "it is off, and cannot be switched on: stacks are not recorded");
-	return -EOPNOTSUPP;
+	return control_refuse(err, -EOPNOTSUPP, ATW_E_UNSUPPORTED,
+			      "it is off, and cannot be switched on: stacks are not recorded");
 }
 
 /* Keep the pairs: the recorder has references to them. */
@@ -390,10 +396,8 @@ int kmap_control_write(struct kmap_controls *c, const struct kmap_control *f, co
 	size_t first = 0;
 	int r = -EINVAL;
 
-	if (!f->writes) {
-		atw_err_set(err, ATW_E_PERM, "it is read-only");
-		return -EACCES;
-	}
+	if (!f->writes)
+		return control_refuse(err, -EACCES, ATW_E_PERM, "it is read-only");
 	len = kmap_control_takes_any(f->kind) ? 0 : len;
 	while (len && strchr(" \t\n", text[len - 1]) && text[len - 1])
 		len--;

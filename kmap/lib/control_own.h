@@ -87,6 +87,9 @@ int control_here(struct kmap_controls *c, struct control_mark *ret, off_t *heade
 		 struct atw_err *err);
 /* What waits to be written is. */
 int control_drain_all(struct kmap_controls *c, struct atw_err *err);
+/* Returns `error`, a negative errno, with `status` and a sentence in err. */
+ATW_PRINTF(4, 5) int control_refuse(struct atw_err *err, int error, int status,
+				    const char *fmt, ...);
 /* Refuses what is about calls. */
 int control_no_calls(struct atw_err *err);
 /* Until control_go_on() nothing changes; the lock is given away in between. With `copying`. */

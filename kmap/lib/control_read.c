@@ -76,7 +76,6 @@ static int control_read_copy_live(struct kmap_reading *r, const struct control_m
 	struct kmap_controls *c = r->c;
 	struct kmap_drain_opts o = *kmap_drain_how(c->d);
 	struct kmap_drain *d = NULL;
-	char parts[32];
 	int ret;
 
 	o.fd = r->copy;
@@ -84,9 +83,8 @@ static int control_read_copy_live(struct kmap_reading *r, const struct control_m
 	o.accesses = r->end.accesses - from->accesses;
 	ret = kmap_drain_open(c->s, &o, &d, err);
 	/* Of what lives, some may have been written before that, in parts. */
-	snprintf(parts, sizeof(parts), "%llu", (unsigned long long)from->parts);
 	if (ret == ATW_OK && from->parts)
-		ret = kmap_drain_header(d, "cleared-parts", parts, err);
+		ret = kmap_drain_header(d, err, "cleared-parts", "%" PRIu64, from->parts);
 	if (ret == ATW_OK && kmap_drain_known(c->d))
 		ret = kmap_drain_functions(d, kmap_drain_known(c->d), err);
 	if (ret == ATW_OK && c->live)
@@ -178,11 +176,10 @@ static int control_read_rows(struct kmap_reading *r, struct atw_err *err)
 	enum kmap_version v = kmap_drain_how(r->c->d)->version;
 	int ret;
 
-	if (v != KMAP_V4) {
-		atw_err_set(err, ATW_E_UNSUPPORTED, "rows require version 4, and %s is recorded",
-			    kmap_version_name(v));
-		return -EOPNOTSUPP;
-	}
+	if (v != KMAP_V4)
+		return control_refuse(err, -EOPNOTSUPP, ATW_E_UNSUPPORTED,
+				      "rows require version 4, and %s is recorded",
+				      kmap_version_name(v));
 	ret = read_kmap(r, err);
 	return ret < 0 ? ret : control_rows_open(r->kind == C_ACCESS_ROWS, r->freed, read_pieces,
 						 r, &r->rows);
@@ -190,10 +187,9 @@ static int control_read_rows(struct kmap_reading *r, struct atw_err *err)
 
 static int read_globals(struct kmap_reading *r, struct atw_err *err)
 {
-	if (!r->c->s->kernel.nglobals) {
-		atw_err_set(err, ATW_E_MISSING, "no variables of a kernel are recorded");
-		return -ENODATA;
-	}
+	if (!r->c->s->kernel.nglobals)
+		return control_refuse(err, -ENODATA, ATW_E_MISSING,
+				      "no variables of a kernel are recorded");
 	r->text = control_globals(r->c);
 	return 0;
 }
@@ -209,10 +205,8 @@ static int control_stream_open(struct kmap_reading *r, struct atw_err *err)
 
 	if (ret < 0)
 		return ret;
-	if (c->streaming) {
-		atw_err_set(err, ATW_E_LIMIT, "it already has a reader");
-		return -EBUSY;
-	}
+	if (c->streaming)
+		return control_refuse(err, -EBUSY, ATW_E_LIMIT, "it already has a reader");
 	c->streaming = true;
 	r->stream.at = -1;
 	return 0;
@@ -386,10 +380,8 @@ int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 	struct kmap_reading *r;
 	int status;
 
-	if (!f->reads) {
-		atw_err_set(err, ATW_E_PERM, "it is write-only");
-		return -EACCES;
-	}
+	if (!f->reads)
+		return control_refuse(err, -EACCES, ATW_E_PERM, "it is write-only");
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 #include "kmap/lib/drain_own.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -194,17 +195,21 @@ int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_er
 
 int kmap_drain_begin(struct kmap_drain *d, struct atw_err *err)
 {
-	return kmap_drain_header(d, "version", "1", err);
+	return kmap_drain_header(d, err, "version", "1");
 }
 
-int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
-		      struct atw_err *err)
+int kmap_drain_header(struct kmap_drain *d, struct atw_err *err, const char *key,
+		      const char *fmt, ...)
 {
 	struct kmap_record rec = { .kind = KMAP_HEADER };
-	char line[KMAP_LINE];
+	char value[KMAP_LINE], line[KMAP_LINE];
+	va_list ap;
 
 	if (d->o.version != KMAP_V4)
 		return ATW_OK;
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
 	rec.u.header.key = (struct atw_blob){ key, strlen(key) };
 	rec.u.header.value = drain_one_line(value, sizeof(line), line);
 	return drain_put(d, &rec, err);
@@ -456,7 +461,7 @@ int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err)
 
 	d->last_line = (off_t)(d->sum.bytes + d->used);
 	if (cut) {
-		r = kmap_drain_header(d, "cut", cut, err);
+		r = kmap_drain_header(d, err, "cut", "%s", cut);
 	} else if (d->o.version == KMAP_V4) {
 		rec.u.end.objects = d->o.objects + d->sum.objects;
 		rec.u.end.accesses = d->o.accesses + d->sum.accesses;

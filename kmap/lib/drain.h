@@ -29,8 +29,8 @@ int kmap_drain_open(struct kshare *s, const struct kmap_drain_opts *o, struct km
 /* "# atwalk-kmap 1", which a file of ours begins with. */
 int kmap_drain_begin(struct kmap_drain *d, struct atw_err *err);
 /* "# atwalk-kmap KEY VALUE"; of version 4 alone, others are as Memorizer wrote them. */
-int kmap_drain_header(struct kmap_drain *d, const char *key, const char *value,
-		      struct atw_err *err);
+ATW_PRINTF(4, 5) int kmap_drain_header(struct kmap_drain *d, struct atw_err *err,
+				       const char *key, const char *fmt, ...);
 /*
  * Functions of the kernel, borrowed, once they are known: those that objects have code of
  * are named before these from here on. ATW_E_NOMEM.

@@ -29,10 +29,9 @@ void kmap_drain_anew(struct kmap_drain *d)
 static int drain_name_one(struct kmap_drain *d, size_t i, struct atw_err *err)
 {
 	const struct kmap_functions_of *f = d->named.of;
-	char value[KMAP_LINE];
 
-	snprintf(value, sizeof(value), "%" PRIx64 " %s", f->v[i].at, kmap_functions_of_name(f, i));
-	return kmap_drain_header(d, "symbol", value, err);
+	return kmap_drain_header(d, err, "symbol", "%" PRIx64 " %s", f->v[i].at,
+				 kmap_functions_of_name(f, i));
 }
 
 static int drain_name_function(struct kmap_drain *d, uint64_t ip, struct atw_err *err)
@@ -48,7 +47,6 @@ static int drain_name_function(struct kmap_drain *d, uint64_t ip, struct atw_err
 int kmap_drain_unnamed(struct kmap_drain *d, struct atw_err *err)
 {
 	const struct kmap_functions_of *f = d->named.of;
-	char value[32];
 	int r = ATW_OK;
 
 	if (!f)
@@ -57,8 +55,7 @@ int kmap_drain_unnamed(struct kmap_drain *d, struct atw_err *err)
 		if (kmap_named_one(&d->named, i))
 			r = drain_name_one(d, i, err);
 	/* With all symbols in the file, a reader can derive the end of each. */
-	snprintf(value, sizeof(value), "%zu", f->n);
-	return r < 0 ? r : kmap_drain_header(d, "symbols", value, err);
+	return r < 0 ? r : kmap_drain_header(d, err, "symbols", "%zu", f->n);
 }
 
 int drain_name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)

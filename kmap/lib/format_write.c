@@ -4,6 +4,13 @@
 #include "base/digits.h"
 #include "kmap/lib/format.h"
 
+/* A number, with a text in front. */
+static void format_write_dec(struct line *l, const char *text, uint64_t v)
+{
+	line_text(l, text);
+	line_dec(l, v);
+}
+
 /* As the kernel's %p did: the first ones wrote "(null)", and V4's writes zeroes. */
 static void format_write_address(struct line *l, uint64_t v, enum kmap_version version)
 {
@@ -48,12 +55,9 @@ static void format_write_object(struct line *l, const struct kmap_object *b,
 	line_signed(l, b->pid);
 	line_text(l, ",");
 	format_write_address(l, b->va, v);
-	line_text(l, ",");
-	line_dec(l, b->size);
-	line_text(l, ",");
-	line_dec(l, b->alloc_time);
-	line_text(l, ",");
-	line_dec(l, b->free_time);
+	format_write_dec(l, ",", b->size);
+	format_write_dec(l, ",", b->alloc_time);
+	format_write_dec(l, ",", b->free_time);
 	line_text(l, ",");
 	format_write_address(l, b->free_ip, v);
 	line_text(l, ",");
@@ -91,33 +95,13 @@ static void format_write_access_line(struct line *l, const struct kmap_access *a
 		line_text(l, ",");
 	}
 	line_dec(l, a->writes);
-	line_text(l, ",");
-	line_dec(l, a->reads);
+	format_write_dec(l, ",", a->reads);
 	if (v == KMAP_V4 && !from) {
 		line_text(l, ",");
 		line_signed(l, pid);
 	} else if (v == KMAP_COMPRESSED) {
-		line_text(l, ",");
-		line_dec(l, a->has & KMAP_HAS_FREES ? a->frees : 0);
+		format_write_dec(l, ",", a->has & KMAP_HAS_FREES ? a->frees : 0);
 	}
-}
-
-static void format_write_heat(struct line *l, const struct kmap_access *a)
-{
-	line_text(l, "# line ");
-	line_dec(l, a->line);
-	line_text(l, ",");
-	line_dec(l, a->writes);
-	line_text(l, ",");
-	line_dec(l, a->reads);
-}
-
-static void format_write_used(struct line *l, uint64_t first_time, uint64_t last_time)
-{
-	line_text(l, "# used ");
-	line_dec(l, first_time);
-	line_text(l, ",");
-	line_dec(l, last_time);
 }
 
 static void format_write_marks(struct line *l, uint32_t of)
@@ -129,14 +113,6 @@ static void format_write_marks(struct line *l, uint32_t of)
 		line_text(l, " watched");
 }
 
-static void format_write_task(struct line *l, int64_t pid, struct atw_blob name)
-{
-	line_text(l, "# task ");
-	line_signed(l, pid);
-	line_text(l, " ");
-	line_put(l, name.data, name.len);
-}
-
 /* Calls are parted by blanks, as Memorizer's own file of them has it. */
 static void format_write_call(struct line *l, const struct kmap_call *c,
 			      enum kmap_version v)
@@ -144,14 +120,13 @@ static void format_write_call(struct line *l, const struct kmap_call *c,
 	format_write_first(l, c->from, v);
 	line_text(l, " ");
 	format_write_first(l, c->to, v);
-	line_text(l, " ");
-	line_dec(l, c->count);
+	format_write_dec(l, " ", c->count);
 }
 
 static void format_write_header(struct line *l, struct atw_blob key,
 				struct atw_blob value)
 {
-	bool version = key.len == 7 && !memcmp(key.data, "version", 7);
+	bool version = blob_is(key, "version");
 
 	line_text(l, "# atwalk-kmap ");
 	line_put(l, key.data, version ? 0 : key.len);
@@ -174,13 +149,19 @@ size_t kmap_write(const struct kmap_record *rec, enum kmap_version v, char *buf,
 		format_write_access_line(&l, &rec->u.access, v);
 		break;
 	case KMAP_LINE_HEAT:
-		format_write_heat(&l, &rec->u.access);
+		format_write_dec(&l, "# line ", rec->u.access.line);
+		format_write_dec(&l, ",", rec->u.access.writes);
+		format_write_dec(&l, ",", rec->u.access.reads);
 		break;
 	case KMAP_USED:
-		format_write_used(&l, rec->u.used.first, rec->u.used.last);
+		format_write_dec(&l, "# used ", rec->u.used.first);
+		format_write_dec(&l, ",", rec->u.used.last);
 		break;
 	case KMAP_TASK:
-		format_write_task(&l, rec->u.task.pid, rec->u.task.name);
+		line_text(&l, "# task ");
+		line_signed(&l, rec->u.task.pid);
+		line_text(&l, " ");
+		line_put(&l, rec->u.task.name.data, rec->u.task.name.len);
 		break;
 	case KMAP_MARK:
 		format_write_marks(&l, rec->u.marks);
@@ -200,12 +181,9 @@ size_t kmap_write(const struct kmap_record *rec, enum kmap_version v, char *buf,
 		format_write_header(&l, rec->u.header.key, rec->u.header.value);
 		break;
 	case KMAP_END:
-		line_text(&l, "# atwalk-kmap end objects ");
-		line_dec(&l, rec->u.end.objects);
-		line_text(&l, " accesses ");
-		line_dec(&l, rec->u.end.accesses);
-		line_text(&l, " lost ");
-		line_dec(&l, rec->u.end.lost);
+		format_write_dec(&l, "# atwalk-kmap end objects ", rec->u.end.objects);
+		format_write_dec(&l, " accesses ", rec->u.end.accesses);
+		format_write_dec(&l, " lost ", rec->u.end.lost);
 		break;
 	case KMAP_BLANK:
 		break;
@@ -240,7 +218,7 @@ static uint32_t format_write_object_loses(const struct kmap_object *b,
 		lost |= KMAP_LOSES_CACHE;
 	/* "NONE" is that there is none. */
 	if (v != KMAP_V4 && b->has & KMAP_HAS_NEW_TYPE &&
-	    !(b->new_type.len == 4 && !memcmp(b->new_type.data, "NONE", 4)))
+	    !blob_is(b->new_type, "NONE"))
 		lost |= KMAP_LOSES_NEW_TYPE;
 	if (v != KMAP_COMPRESSED && b->has & KMAP_HAS_NAME)
 		lost |= KMAP_LOSES_NAME;

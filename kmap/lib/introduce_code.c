@@ -20,11 +20,31 @@ int introduce_function(struct atw_kernel *k, const char *name, struct kshare_cod
 	return ATW_OK;
 }
 
-static const char *const events[KSHARE_EVENTS] = {
-	[KSHARE_KMALLOC] = "kmalloc", [KSHARE_CACHE_ALLOC] = "kmem_cache_alloc",
-	[KSHARE_KFREE] = "kfree", [KSHARE_CACHE_FREE] = "kmem_cache_free",
-	[KSHARE_PAGE_ALLOC] = "mm_page_alloc", [KSHARE_PAGE_FREE] = "mm_page_free",
-	[KSHARE_VMAP_ALLOC] = "alloc_vmap_area", [KSHARE_VMAP_FREE] = "free_vmap_area_noflush",
+/* What a tracepoint writes, and where in struct kshare_event its place goes. */
+struct introduce_member {
+	const char *name;
+	size_t at;
+};
+
+#define AT(field) offsetof(struct kshare_event, field)
+#define FREED { "call_site", AT(call_site) }, { "ptr", AT(ptr) }
+#define ALLOCATED FREED, { "bytes_alloc", AT(bytes) }
+#define PAGES { "pfn", AT(pfn) }, { "order", AT(order) }
+
+static const struct {
+	const char *name;
+	struct introduce_member member[4];
+} events[KSHARE_EVENTS] = {
+	[KSHARE_KMALLOC] = { "kmalloc", { ALLOCATED } },
+	[KSHARE_CACHE_ALLOC] = { "kmem_cache_alloc", { ALLOCATED } },
+	[KSHARE_KFREE] = { "kfree", { FREED } },
+	[KSHARE_CACHE_FREE] = { "kmem_cache_free", { FREED } },
+	[KSHARE_PAGE_ALLOC] = { "mm_page_alloc", { PAGES } },
+	[KSHARE_PAGE_FREE] = { "mm_page_free", { PAGES } },
+	[KSHARE_VMAP_ALLOC] = { "alloc_vmap_area", {
+		{ "addr", AT(ptr) }, { "size", AT(bytes) }, { "failed", AT(failed) },
+	} },
+	[KSHARE_VMAP_FREE] = { "free_vmap_area_noflush", { { "va_start", AT(ptr) } } },
 };
 
 static int introduce_code_member(const struct btf *types, const char *type,
@@ -45,61 +65,26 @@ static int introduce_code_event(struct atw_kernel *k, const struct btf *types,
 				unsigned kind, struct kshare_event *ret,
 				struct atw_err *err)
 {
-	bool pages = kind == KSHARE_PAGE_ALLOC || kind == KSHARE_PAGE_FREE;
-	bool allocates = kind == KSHARE_KMALLOC || kind == KSHARE_CACHE_ALLOC;
 	char function_name[64], type[64];
+	struct kshare_event e = { 0 };
 	uint32_t id;
 	int r;
 
-	snprintf(function_name, sizeof(function_name), "trace_event_raw_event_%s", events[kind]);
-	snprintf(type, sizeof(type), "trace_event_raw_%s", events[kind]);
-	r = introduce_function(k, function_name, &ret->code, err);
-	if (r < 0 && allocates) {
-		r = introduce_function(k, "trace_event_raw_event_kmem_alloc", &ret->code, err);
+	snprintf(function_name, sizeof(function_name), "trace_event_raw_event_%s", events[kind].name);
+	snprintf(type, sizeof(type), "trace_event_raw_%s", events[kind].name);
+	r = introduce_function(k, function_name, &e.code, err);
+	if (r < 0 && (kind == KSHARE_KMALLOC || kind == KSHARE_CACHE_ALLOC)) {
+		r = introduce_function(k, "trace_event_raw_event_kmem_alloc", &e.code, err);
 		snprintf(type, sizeof(type), "trace_event_raw_kmem_alloc");
 	}
 	if (r == ATW_OK && btf_find(types, BTF_STRUCT, type, &id) < 0)
 		r = atw_err_set(err, ATW_E_MISSING, "the kernel's types have no struct %s", type);
-	if (r < 0)
-		return r;
-	if (pages) {
-		r = introduce_code_member(types, type, "pfn", &ret->pfn, err);
-		if (r == ATW_OK)
-			r = introduce_code_member(types, type, "order", &ret->order, err);
-		ret->first = ret->pfn;
-		return r;
-	}
-	r = introduce_code_member(types, type, "call_site", &ret->call_site, err);
-	if (r == ATW_OK)
-		r = introduce_code_member(types, type, "ptr", &ret->ptr, err);
-	if (r == ATW_OK && allocates)
-		r = introduce_code_member(types, type, "bytes_alloc", &ret->bytes, err);
-	ret->first = ret->call_site < ret->ptr ? ret->call_site : ret->ptr;
-	return r;
-}
-
-/* Those of vmalloc() came with cf243da6ab39 (6.3): without them it is one region. */
-static void introduce_code_vmap_event(struct atw_kernel *k, const struct btf *types,
-				      unsigned kind, struct kshare_event *ret)
-{
-	bool allocates = kind == KSHARE_VMAP_ALLOC;
-	char function_name[64], type[64];
-	struct kshare_event e = { 0 };
-	int r;
-
-	snprintf(function_name, sizeof(function_name), "trace_event_raw_event_%s", events[kind]);
-	snprintf(type, sizeof(type), "trace_event_raw_%s", events[kind]);
-	r = introduce_function(k, function_name, &e.code, NULL);
-	if (r == ATW_OK)
-		r = introduce_code_member(types, type, allocates ? "addr" : "va_start",
-					  &e.ptr, NULL);
-	if (r == ATW_OK && allocates)
-		r = introduce_code_member(types, type, "size", &e.bytes, NULL);
-	if (r == ATW_OK && allocates)
-		r = introduce_code_member(types, type, "failed", &e.failed, NULL);
-	e.first = e.ptr;
+	for (const struct introduce_member *m = events[kind].member; r == ATW_OK && m->name; m++)
+		r = introduce_code_member(types, type, m->name, (uint16_t *)((char *)&e + m->at), err);
+	e.first = e.pfn ? e.pfn : e.call_site && e.call_site < e.ptr ? e.call_site : e.ptr;
 	if (r == ATW_OK)
 		*ret = e;
+	return r;
 }
 
 /* The first load of what switches tasks: see kmap/qemu/task.c. */
@@ -157,8 +142,9 @@ int introduce_code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_e
 
 	for (unsigned i = 0; i < KSHARE_VMAP_ALLOC && r == ATW_OK; i++)
 		r = introduce_code_event(k, types, i, &ret->event[i], err);
+	/* Those of vmalloc() came with cf243da6ab39 (6.3): without them it is one region. */
 	for (unsigned i = KSHARE_VMAP_ALLOC; i < KSHARE_EVENTS && r == ATW_OK; i++)
-		introduce_code_vmap_event(k, types, i, &ret->event[i]);
+		introduce_code_event(k, types, i, &ret->event[i], NULL);
 	if (r == ATW_OK)
 		r = atw_kernel_symbol(k, "trace_event_buffer_reserve", &ret->reserve, err);
 	if (r == ATW_OK)

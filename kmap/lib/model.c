@@ -8,15 +8,14 @@
 
 enum { LOWEST_CODE = 4096 };             /* smaller alloc_ips are codes of Memorizer's */
 
-int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
-		    struct atw_err *err)
+int kmap_model_open(size_t top, struct kmap_model **ret, struct atw_err *err)
 {
 	struct kmap_model *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return atw_err_nomem(err);
 	m->first = UINT64_MAX;
-	m->top = o && o->top ? o->top : KMAP_TOP;
+	m->top = top ? top : KMAP_TOP;
 	kmap_table_init(&m->cache, sizeof(struct kmap_cache));
 	kmap_table_init(&m->time, sizeof(struct kmap_time));
 	kmap_table_init(&m->site, sizeof(struct kmap_site));

@@ -3,7 +3,7 @@
  * model.h - objects, the code that touched them and the processes it ran for, added
  * up as the records of a KMAP come.
  *
- *	kmap_model_open(&opts, &m, err);
+ *	kmap_model_open(top, &m, err);
  *	for each record: kmap_model_record(m, &rec, err);
  *	kmap_model_end(m, err);
  *
@@ -143,10 +143,6 @@ struct kmap_open {
 	const char *task;
 };
 
-struct kmap_model_opts {
-	size_t top;                      /* hottest objects; 0: KMAP_TOP */
-};
-
 struct kmap_model {
 	struct intern texts;
 	struct kmap_table cache, time, site, code, edge, call, line, process, touch, current;
@@ -178,8 +174,8 @@ struct kmap_model {
 	uint64_t objects_read;
 };
 
-int kmap_model_open(const struct kmap_model_opts *o, struct kmap_model **ret,
-		    struct atw_err *err);
+/* top: so many of the hottest objects; 0: KMAP_TOP */
+int kmap_model_open(size_t top, struct kmap_model **ret, struct atw_err *err);
 int kmap_model_record(struct kmap_model *m, const struct kmap_record *r, struct atw_err *err);
 /* What was still open is settled; nothing comes after it. */
 int kmap_model_end(struct kmap_model *m, struct atw_err *err);

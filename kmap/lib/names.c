@@ -3,18 +3,12 @@
 
 #include "kmap/lib/dwarf_places.h"
 
-struct names_entry {
-	const char *function;            /* as it is called; NULL: not known */
-	const char *file;
-	uint64_t at, size;               /* of the function */
-};
-
 struct kmap_names {
 	const struct kmap_model *m;
 	struct kmap_symbols *symbols;
 	struct dwarf_places *places;
 	char why[600];                   /* there are no files */
-	struct names_entry *entry;       /* one an instruction */
+	struct kmap_name *entry;         /* one an instruction */
 	size_t found;
 	struct intern texts;
 };
@@ -101,7 +95,7 @@ static int names_resolve(struct kmap_names *n, struct atw_err *err)
 	n->entry = calloc(n->m->code.n + 1, sizeof(*n->entry));
 	for (size_t i = 0; sym && n->entry && i < n->m->code.n; i++) {
 		uint64_t ip = kmap_code(n->m, i)->key.a;
-		struct names_entry *e = &n->entry[i];
+		struct kmap_name *e = &n->entry[i];
 
 		if (n->places)
 			e->file = dwarf_places_file(n->places, ip);
@@ -171,19 +165,14 @@ void kmap_names_found(const struct kmap_names *n, size_t *found, size_t *all)
 	*all = n->m->code.n;
 }
 
-const char *kmap_function(const struct kmap_names *n, size_t code)
+const struct kmap_name *kmap_name(const struct kmap_names *n, size_t code)
 {
-	return n->entry[code].function;
-}
-
-const char *kmap_file(const struct kmap_names *n, size_t code)
-{
-	return n->entry[code].file;
+	return &n->entry[code];
 }
 
 const char *kmap_place(const struct kmap_names *n, size_t code, char buf[600])
 {
-	const struct names_entry *e = &n->entry[code];
+	const struct kmap_name *e = &n->entry[code];
 	uint64_t ip = kmap_code(n->m, code)->key.a;
 
 	if (e->function)
@@ -191,14 +180,4 @@ const char *kmap_place(const struct kmap_names *n, size_t code, char buf[600])
 	else
 		snprintf(buf, 600, "0x%" PRIx64, ip);
 	return buf;
-}
-
-uint64_t kmap_function_size(const struct kmap_names *n, size_t code)
-{
-	return n->entry[code].size;
-}
-
-uint64_t kmap_function_at(const struct kmap_names *n, size_t code)
-{
-	return n->entry[code].at;
 }

@@ -26,14 +26,17 @@ bool kmap_names_files(const struct kmap_names *n, const char **why);
 /* Instructions that have a symbol, of all. */
 void kmap_names_found(const struct kmap_names *n, size_t *found, size_t *all);
 
-/* Of instruction `code` of the model; NULL: not known. Texts last until close. */
-const char *kmap_function(const struct kmap_names *n, size_t code);
-const char *kmap_file(const struct kmap_names *n, size_t code);
+/* Of an instruction. Texts last until close. */
+struct kmap_name {
+	const char *function;            /* as it is called; NULL: not known */
+	const char *file;                /* likewise */
+	uint64_t at, size;               /* of the function; 0: not known */
+};
+
+/* Of instruction `code` of the model. */
+const struct kmap_name *kmap_name(const struct kmap_names *n, size_t code);
 /* "vfs_read+0x12"; without a symbol the address alone. Returns buf. */
 const char *kmap_place(const struct kmap_names *n, size_t code, char buf[600]);
-/* Bytes of the function it is in, and where that begins; 0: not known. */
-uint64_t kmap_function_size(const struct kmap_names *n, size_t code);
-uint64_t kmap_function_at(const struct kmap_names *n, size_t code);
 
 /*
  * ".part.0", ".constprop.1", ".isra.2", ".cold" and "_noprof" are how a compiler or

@@ -23,7 +23,7 @@ unsigned kmap_ops_known(const struct kmap_model *m, const struct kmap_names *n,
 	if (m->has_frees)
 		known |= 1 << KMAP_FREE;
 	for (size_t i = 0; sizes && i < m->call.n; i++)
-		sizes = kmap_function_size(n, kmap_call(m, i)->key.b);
+		sizes = kmap_name(n, kmap_call(m, i)->key.b)->size;
 	if (sizes)
 		known |= 1 << KMAP_CALLS;
 	if (why)
@@ -53,7 +53,7 @@ struct kmap_privilege kmap_ps_min(const struct kmap_model *m, const struct kmap_
 			if (privilege_count_of(kmap_edge(m, i), op))
 				sum[op] += kmap_weight(m, kmap_site(m, kmap_edge(m, i)->key.a));
 	for (size_t i = 0; i < m->call.n; i++)
-		sum[KMAP_CALLS] += kmap_function_size(n, kmap_call(m, i)->key.b);
+		sum[KMAP_CALLS] += kmap_name(n, kmap_call(m, i)->key.b)->size;
 	for (unsigned op = 0; op < KMAP_OPS; op++)
 		if (known >> op & 1)
 			privilege_set(&ret, op, sum[op]);

@@ -95,13 +95,13 @@ void kmap_row_site(struct report_row *r, unsigned at, const struct kmap_query *a
 		   const struct kmap_site *s)
 {
 	/* Memorizer has small numbers and words where there is no address. */
-	const char *function = s->code == KMAP_NONE ? NULL : kmap_function(a->n, s->code);
+	const char *function = s->code == KMAP_NONE ? NULL : kmap_name(a->n, s->code)->function;
 
 	row_s(r, at + 1, function ? function : s->name);
 	if (s->code == KMAP_NONE)
 		return;
 	row_u(r, at, s->key.a);
-	row_s(r, at + 2, kmap_file(a->n, s->code));
+	row_s(r, at + 2, kmap_name(a->n, s->code)->file);
 }
 
 void kmap_row_estimate(struct report_row *r, unsigned at, const struct kmap_query *a,

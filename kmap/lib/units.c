@@ -13,7 +13,7 @@ const char *const kmap_level_many[KMAP_LEVELS] = {
 static const char *kmap_units_name(const struct kmap_names *n, size_t code,
 				   enum kmap_level level, char buf[600], size_t *len)
 {
-	const char *function = kmap_function(n, code), *file = kmap_file(n, code), *slash;
+	const char *function = kmap_name(n, code)->function, *file = kmap_name(n, code)->file, *slash;
 
 	switch (level) {
 	case KMAP_INSTRUCTION:
@@ -69,12 +69,12 @@ static int kmap_units_no(struct kmap_units *u, struct atw_err *err)
 static bool kmap_units_add_size(struct kmap_units *u, struct kmap_table *seen,
 				const struct kmap_names *n, size_t code)
 {
-	uint64_t size = kmap_function_size(n, code);
+	uint64_t size = kmap_name(n, code)->size;
 	bool fresh;
 
 	if (!size)
 		return true;
-	if (kmap_table_get(seen, (struct kmap_key){ kmap_function_at(n, code), 0, 0 }, &fresh) < 0)
+	if (kmap_table_get(seen, (struct kmap_key){ kmap_name(n, code)->at, 0, 0 }, &fresh) < 0)
 		return false;
 	if (fresh)
 		kmap_add(&u->v[u->of[code]].size, size);

@@ -18,7 +18,7 @@ static inline struct kmap_model *kmap_of_text(const char *text)
 	size_t pos = 0;
 	int r;
 
-	if (kmap_model_open(NULL, &m, &err) < 0)
+	if (kmap_model_open(0, &m, &err) < 0)
 		return NULL;
 	kmap_init(&rd);
 	while ((r = kmap_next(&rd, b, true, &pos, &rec, &err)) == ATW_OK)

@@ -15,7 +15,6 @@
 static struct kmap_model *read_all(struct input text)
 {
 	static struct kmap_reader rd;
-	const struct kmap_model_opts o = { .top = 3 };
 	const struct atw_blob all = { text.p, text.len };
 	struct atw_err err = { 0 };
 	struct kmap_record rec;
@@ -23,7 +22,7 @@ static struct kmap_model *read_all(struct input text)
 	size_t pos = 0;
 	int r;
 
-	FUZZ_CHECK(kmap_model_open(&o, &m, &err) == ATW_OK, "%s", err.text);
+	FUZZ_CHECK(kmap_model_open(3, &m, &err) == ATW_OK, "%s", err.text);
 	kmap_init(&rd);
 	while ((r = kmap_next(&rd, all, true, &pos, &rec, NULL)) != ATW_END &&
 	       r != ATW_E_UNSUPPORTED)

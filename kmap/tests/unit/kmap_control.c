@@ -181,7 +181,7 @@ IN_ROOM(a_name_never_spans_two_lines)
 {
 	uint32_t id;
 
-	CHECK_EQ(kmap_drain_header(at.d, "only-cache", "a\nb", NULL), ATW_OK);
+	CHECK_EQ(kmap_drain_header(at.d, NULL, "only-cache", "%s", "a\nb"), ATW_OK);
 	id = live(0x2000, 0x200, 4);
 	memcpy(kshare_object(at.s, id)->comm, "sh\n\n# atwalk-km\n", KSHARE_COMM);
 	kshare_object(at.s, id)->name = 1;
