@@ -41,6 +41,8 @@ enum kmap_col {
 	K_IP = K_OBJECT, K_ACCESS_PID, K_WRITES, K_READS, K_FREES, K_CALLER, K_FUNCTION, K_ALL,
 };
 
+#define COL(c) ((uint64_t)1 << (c))
+
 /* Of the lists of an object's row: accesses, heat. */
 enum { L_IP, L_PID, L_WRITES, L_READS, L_COUNT };
 enum { H_LINE, H_WRITES, H_READS, H_COUNT };
@@ -166,7 +168,28 @@ static union atw_value *show_add(struct show_list *l, uint64_t have)
 static void show_set(struct show *s, enum kmap_col c, uint64_t u)
 {
 	s->v[c].u = u;
-	s->have |= (uint64_t)1 << c;
+	s->have |= COL(c);
+}
+
+/* The same if the value is known. */
+static void show_set_if(struct show *s, bool known, enum kmap_col c, uint64_t u)
+{
+	if (known)
+		show_set(s, c, u);
+}
+
+static void show_count(struct show *s, enum kmap_col c, uint64_t more)
+{
+	uint64_t sum = s->have & COL(c) ? s->v[c].u : 0;
+
+	sum_u64(&sum, more);
+	show_set(s, c, sum);
+}
+
+static void show_text(struct show *s, enum kmap_col c, const char *text)
+{
+	s->v[c].s = text;
+	s->have |= COL(c);
 }
 
 static void show_set_list(struct show *s, enum kmap_col c, const struct show_list *l,
@@ -174,7 +197,7 @@ static void show_set_list(struct show *s, enum kmap_col c, const struct show_lis
 {
 	*at = (struct atw_list){ l->n, l->v, l->have };
 	s->v[c].list = at;
-	s->have |= (uint64_t)1 << c;
+	s->have |= COL(c);
 }
 
 static int show_put(struct show *s, struct atw_err *err)
@@ -194,12 +217,11 @@ static int show_end_object(struct show *s, struct atw_err *err)
 		return ATW_OK;
 	if (!s->by_access && s->marks & KMAP_BEFORE) {
 		show_set(s, K_ORIGIN, ORIGIN_BEFORE);
-		s->have &= ~((uint64_t)1 << K_ALLOC_TIME);
+		s->have &= ~COL(K_ALLOC_TIME);
 	}
 	/* The object was not watched: its accesses are not known. */
 	if (!s->by_access && s->sampled && !s->rate && !(s->marks & KMAP_WATCHED) && !s->accesses.n) {
-		s->have &= ~((uint64_t)1 << K_SUM_WRITES | (uint64_t)1 << K_SUM_READS |
-			     (uint64_t)1 << K_ACCESSES);
+		s->have &= ~(COL(K_SUM_WRITES) | COL(K_SUM_READS) | COL(K_ACCESSES));
 	} else if (!s->by_access) {
 		show_set_list(s, K_ACCESSES, &s->accesses, &accesses);
 		if (s->heat.n)
@@ -208,11 +230,9 @@ static int show_end_object(struct show *s, struct atw_err *err)
 	r = show_put(s, err);
 	s->accesses.n = s->heat.n = 0;
 	if (!s->by_access) {
-		s->have &= ~((uint64_t)1 << K_HEAT | (uint64_t)1 << K_FIRST_USE |
-			     (uint64_t)1 << K_LAST_USE);
+		s->have &= ~(COL(K_HEAT) | COL(K_FIRST_USE) | COL(K_LAST_USE) | COL(K_SUM_FREES));
 		show_set(s, K_SUM_WRITES, 0);
 		show_set(s, K_SUM_READS, 0);
-		s->have &= ~((uint64_t)1 << K_SUM_FREES);
 	}
 	return r;
 }
@@ -221,10 +241,8 @@ static void show_set_function(struct show *s, enum kmap_col c, uint64_t ip)
 {
 	const char *name = kmap_functions_name(&s->functions, ip);
 
-	if (!name)
-		return;
-	s->v[c].s = name;
-	s->have |= (uint64_t)1 << c;
+	if (name)
+		show_text(s, c, name);
 }
 
 static void show_keep_name(struct show *s, enum kmap_col c, bool known, struct atw_blob b,
@@ -234,8 +252,7 @@ static void show_keep_name(struct show *s, enum kmap_col c, bool known, struct a
 		return;
 	memcpy(*to, b.data, b.len);
 	(*to)[b.len] = '\0';
-	s->v[c].s = *to;
-	s->have |= (uint64_t)1 << c;
+	show_text(s, c, *to);
 	*to += b.len + 1;
 }
 
@@ -272,18 +289,13 @@ static int show_on_object(struct show *s, const struct kmap_object *o,
 		show_set(s, K_ALLOC_IP, o->alloc_ip);
 		show_set_function(s, K_ALLOC_FUNCTION, o->alloc_ip);
 	}
-	if (o->pid >= 0 && !comp)
-		show_set(s, K_PID, (uint64_t)o->pid);
+	show_set_if(s, o->pid >= 0 && !comp, K_PID, (uint64_t)o->pid);
 	show_set(s, K_ADDRESS, o->va);
 	show_set(s, K_SIZE, o->size);
-	if (!comp)
-		show_set(s, K_ALLOC_TIME, o->alloc_time);
-	if (o->free_time)
-		show_set(s, K_FREE_TIME, o->free_time);
-	if (o->free_ip)
-		show_set(s, K_FREE_IP, o->free_ip);
-	if (!comp)
-		show_set(s, K_FATE, show_fate_of(o));
+	show_set_if(s, !comp, K_ALLOC_TIME, o->alloc_time);
+	show_set_if(s, o->free_time, K_FREE_TIME, o->free_time);
+	show_set_if(s, o->free_ip, K_FREE_IP, o->free_ip);
+	show_set_if(s, !comp, K_FATE, show_fate_of(o));
 	show_keep_name(s, K_TYPE, o->has & KMAP_HAS_TYPE, o->type, &names);
 	show_keep_name(s, K_NEW_TYPE, o->has & KMAP_HAS_NEW_TYPE, o->new_type, &names);
 	show_keep_name(s, K_NAME, o->has & KMAP_HAS_NAME, o->name, &names);
@@ -292,15 +304,9 @@ static int show_on_object(struct show *s, const struct kmap_object *o,
 	if (!s->by_access) {
 		show_set(s, K_SUM_WRITES, 0);
 		show_set(s, K_SUM_READS, 0);
-		if (o->alloc_time)
-			show_set(s, K_ORIGIN, ORIGIN_RECORDED);
+		show_set_if(s, o->alloc_time, K_ORIGIN, ORIGIN_RECORDED);
 	}
 	return r;
-}
-
-static uint64_t show_sum(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
 }
 
 /* A row of its own. */
@@ -313,14 +319,11 @@ static int show_put_access(struct show *s, const struct kmap_access *a,
 	s->any = true;
 	show_set(s, K_IP, a->ip);
 	show_set_function(s, K_FUNCTION, a->ip);
-	if (a->has & KMAP_HAS_PID && a->pid >= 0)
-		show_set(s, K_ACCESS_PID, (uint64_t)a->pid);
+	show_set_if(s, a->has & KMAP_HAS_PID && a->pid >= 0, K_ACCESS_PID, (uint64_t)a->pid);
 	show_set(s, K_WRITES, a->writes);
 	show_set(s, K_READS, a->reads);
-	if (a->has & KMAP_HAS_FREES)
-		show_set(s, K_FREES, a->frees);
-	if (a->has & KMAP_HAS_CALLER)
-		show_set(s, K_CALLER, a->caller);
+	show_set_if(s, a->has & KMAP_HAS_FREES, K_FREES, a->frees);
+	show_set_if(s, a->has & KMAP_HAS_CALLER, K_CALLER, a->caller);
 	r = show_put(s, err);
 	s->have = of_object;
 	return r;
@@ -344,12 +347,10 @@ static int show_on_access(struct show *s, const struct kmap_access *a,
 	v[L_PID].u = pid ? (uint64_t)a->pid : 0;
 	v[L_WRITES].u = a->writes;
 	v[L_READS].u = a->reads;
-	show_set(s, K_SUM_WRITES, show_sum(s->v[K_SUM_WRITES].u, a->writes));
-	show_set(s, K_SUM_READS, show_sum(s->v[K_SUM_READS].u, a->reads));
+	show_count(s, K_SUM_WRITES, a->writes);
+	show_count(s, K_SUM_READS, a->reads);
 	if (a->has & KMAP_HAS_FREES)
-		show_set(s, K_SUM_FREES,
-			 show_sum(s->have >> K_SUM_FREES & 1 ? s->v[K_SUM_FREES].u : 0,
-				  a->frees));
+		show_count(s, K_SUM_FREES, a->frees);
 	return r;
 }
 
@@ -373,7 +374,7 @@ static int show_on_heat(struct show *s, const struct kmap_access *a, struct atw_
 
 static int show_on_used(struct show *s, uint64_t first, uint64_t last)
 {
-	bool more = s->have >> K_LAST_USE & 1;
+	bool more = s->have & COL(K_LAST_USE);
 
 	if (s->by_access)
 		return ATW_OK;

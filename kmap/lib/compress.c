@@ -29,11 +29,6 @@ struct kmap_compress {
 	bool failed;
 };
 
-static void compress_add(uint64_t *to, uint64_t n)
-{
-	*to = *to + n < n ? UINT64_MAX : *to + n;
-}
-
 static int compress_nomem(struct kmap_compress *c, struct atw_err *err)
 {
 	c->failed = true;
@@ -49,9 +44,9 @@ static int compress_touch(struct kmap_compress *c, struct kmap_table *t,
 
 	if (!e)
 		return compress_nomem(c, err);
-	compress_add(&e->writes, writes);
-	compress_add(&e->reads, reads);
-	compress_add(&e->frees, frees);
+	sum_u64(&e->writes, writes);
+	sum_u64(&e->reads, reads);
+	sum_u64(&e->frees, frees);
 	return ATW_OK;
 }
 
@@ -158,7 +153,7 @@ static int compress_on_object(struct kmap_compress *c, const struct kmap_object 
 		to->va = o.va;
 	}
 	if (size == SIZE_SUM)
-		compress_add(&to->size, o.size);
+		sum_u64(&to->size, o.size);
 	else if (fresh || (size == SIZE_LARGEST && o.size > to->size))
 		to->size = o.size;
 	if (c->failed)
