@@ -9,13 +9,12 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/line_stream.h"
 #include "base/unpack.h"
 #include "common/progress.h"
 #include "trace/formats.h"
 
 enum {
-	LINE_REFS_LINE = 16384,          /* bytes of a line of text */
-	LINE_REFS_BUFFER = 4 * LINE_REFS_LINE,
 	LINE_REFS_FAULTS = 8,            /* lines that are reported one by one */
 };
 
@@ -37,80 +36,22 @@ struct line_refs_input {
 	const struct line_refs_opts *o;
 	struct unpack *in;
 	struct progress progress;
-	char *buf;
-	size_t at, len;          /* of what is in the buffer */
-	bool ended, started;
+	struct line_stream lines;
+	bool started;
 	struct trace_parser parser;      /* of other formats than recordings */
 };
 
-/* Fills the buffer behind what is left in it. */
-static int line_refs_fill(struct line_refs_input *f, struct atw_err *err)
+static int line_refs_piece(void *arg, void *buf, size_t len, size_t *ret, struct atw_err *err)
 {
+	struct line_refs_input *f = arg;
 	uint64_t done, all;
-	size_t n;
-	int r;
+	int r = unpack_read(f->in, buf, len, ret, err);
 
-	memmove(f->buf, f->buf + f->at, f->len - f->at);
-	f->len -= f->at;
-	f->at = 0;
-	if (f->ended || f->len == LINE_REFS_BUFFER)
-		return ATW_OK;
-	r = unpack_read(f->in, f->buf + f->len, LINE_REFS_BUFFER - f->len, &n, err);
 	if (r < 0)
 		return r;
-	f->len += n;
-	f->ended = !n;
 	unpack_progress(f->in, &done, &all);
 	progress_at(&f->progress, done >> 20, all >> 20);
 	return ATW_OK;
-}
-
-/*
- * A line does not fit into the buffer: its bytes are skipped, and counted. All parsers
- * refuse a line of such a length without reading it.
- */
-static int line_refs_long(struct line_refs_input *f, struct atw_blob *ret, struct atw_err *err)
-{
-	char *end = NULL;
-	size_t len = 0;
-	int r = ATW_OK;
-
-	while (r == ATW_OK && !end && f->len) {
-		end = memchr(f->buf, '\n', f->len);
-		f->at = end ? (size_t)(end - f->buf) : f->len;
-		len += f->at;
-		f->at += end != NULL;
-		if (!end)
-			r = line_refs_fill(f, err);
-	}
-	*ret = (struct atw_blob){f->buf, len};
-	return r;
-}
-
-/* The next line without its end. ATW_END behind the last. */
-static int line_refs_next(struct line_refs_input *f, struct atw_blob *ret,
-			  struct atw_err *err)
-{
-	for (;;) {
-		char *from = f->buf + f->at, *end = NULL;
-		size_t left = f->len - f->at;
-		int r;
-
-		if (left)
-			end = memchr(from, '\n', left);
-		if (!end && left == LINE_REFS_BUFFER)
-			return line_refs_long(f, ret, err);
-		if (end || (left && f->ended)) {
-			*ret = (struct atw_blob){from, end ? (size_t)(end - from) : left};
-			f->at += ret->len + (end != NULL);
-			return ATW_OK;
-		}
-		if (f->ended)
-			return ATW_END;
-		r = line_refs_fill(f, err);
-		if (r < 0)
-			return r;
-	}
 }
 
 static int line_refs_add(struct line_refs *r, const struct line_refs_opts *o,
@@ -174,7 +115,7 @@ static int line_refs_lines(struct line_refs_input *f, struct atw_err *err)
 	struct atw_blob line;
 	int r;
 
-	while ((r = line_refs_next(f, &line, err)) == ATW_OK) {
+	while ((r = line_stream_next(&f->lines, &line, err)) == ATW_OK) {
 		struct trace_ref ref;
 
 		r = line_refs_parse(f, line, &ref, err);
@@ -201,29 +142,11 @@ static int line_refs_unknown(const struct line_refs_input *f, struct atw_err *er
 		return atw_err_set(err, ATW_E_USAGE, "unknown format '%s'; known: %s%s",
 				   f->o->form, line_refs_recording, known);
 	}
-	if (!f->len)
+	if (!f->lines.len)
 		return atw_err_set(err, ATW_E_FORMAT, "there are no references: it is empty");
 	r = atw_err_set(err, ATW_E_FORMAT, "cannot detect the format of the references");
 	atw_err_hint(err, "name it with --form; `atwalk kmap convert --to references` converts a KMAP");
 	return r;
-}
-
-/* The lines in the buffer, of which the last may not be whole. */
-static size_t line_refs_first(const struct line_refs_input *f,
-			      struct atw_blob line[TRACE_FIRST_LINES])
-{
-	const char *at = f->buf, *end = f->buf + f->len;
-	size_t n = 0;
-
-	while (at < end && n < TRACE_FIRST_LINES) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-
-		if (!stop)
-			stop = end;
-		line[n++] = (struct atw_blob){at, (size_t)(stop - at)};
-		at = stop + 1;
-	}
-	return n;
 }
 
 /* By its first lines, if the user did not name it. */
@@ -232,19 +155,16 @@ static int line_refs_detect(struct line_refs_input *f, struct atw_err *err)
 	struct atw_blob line[TRACE_FIRST_LINES];
 	const char *form = f->o->form;
 	const struct trace_format *found;
-	int r = ATW_OK;
-	size_t n;
+	size_t n = 0;
+	int r = line_stream_ahead(&f->lines, line, TRACE_FIRST_LINES, &n, err);
 
-	while (r == ATW_OK && !f->ended && f->len < LINE_REFS_BUFFER)
-		r = line_refs_fill(f, err);
 	if (r < 0)
 		return r;
 	if (form ? !strcmp(form, line_refs_recording)
-		 : recording_is((struct atw_blob){f->buf, f->len})) {
+		 : recording_is((struct atw_blob){f->lines.buf, f->lines.len})) {
 		f->r->form = line_refs_recording;
 		return ATW_OK;
 	}
-	n = line_refs_first(f, line);
 	found = form ? trace_format_named(form) : trace_format_detect(line, n);
 	if (!found)
 		return line_refs_unknown(f, err);
@@ -289,14 +209,16 @@ static int line_refs_file(struct line_refs_input *f, struct atw_err *err)
 static int line_refs_open(const struct common *c, const struct line_refs_opts *o,
 			  struct line_refs *ret, struct atw_err *err)
 {
-	_auto_free char *buf = malloc(LINE_REFS_BUFFER);
-	struct line_refs_input f = {.r = ret, .o = o, .buf = buf};
-	int r = buf ? unpack_open_path(o->from, &f.in, err) : atw_err_nomem(err);
+	struct line_refs_input f = {.r = ret, .o = o};
+	int r = unpack_open_path(o->from, &f.in, err);
 
 	if (r < 0)
 		return r;
 	progress_begin(&f.progress, c, o->from, "MiB");
-	r = line_refs_file(&f, err);
+	r = line_stream_init(&f.lines, line_refs_piece, &f, err);
+	if (r == ATW_OK)
+		r = line_refs_file(&f, err);
+	line_stream_deinit(&f.lines);
 	progress_end(&f.progress);
 	unpack_close(f.in);
 	return r;

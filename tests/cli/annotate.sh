@@ -272,6 +272,10 @@ err_has "specify its form: --input perf, csv, lackey or dynamorio"
 run atwalk annotate tasks.kdump empty
 status 3
 err_has "empty: it contains no line"
+head -c 300000 /dev/zero | tr '\0' 7 >long
+run atwalk annotate tasks.kdump long
+status 3
+err_has "atwalk: long: line 1 has more than 16384 bytes"
 run atwalk annotate tasks.kdump whole.elf
 status 3
 err_has "whole.elf: is not text: it has bytes that are 0"

@@ -137,6 +137,24 @@ TEST(a_pipe_in_small_pieces)
 	}
 }
 
+/* The limit of a line is given, also where the line is longer than what is read at once. */
+TEST(a_first_line_that_is_too_long)
+{
+	enum { LONG = 300000 };
+	char *text = malloc(LONG + 8);
+
+	CHECK(text);
+	memset(text, '7', LONG);
+	strcpy(text + LONG, "\n10,8\n");
+	CHECK(!reader_of(text, LONG + 6));
+	CHECK_EQ(err.status, ATW_E_FORMAT);
+	CHECK(strstr(err.text, "line 1 has more than 16384 bytes"));
+	text[5] = '\0';
+	CHECK(!reader_of(text, LONG + 6));
+	CHECK(strstr(err.text, "is not text: it has bytes that are 0"));
+	free(text);
+}
+
 TEST(what_is_no_trace)
 {
 	CHECK(!reader_of("", 0));
