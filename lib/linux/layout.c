@@ -129,7 +129,7 @@ int layout_from_vmcoreinfo(const struct atw_vmcoreinfo *vi,
 		r = layout_x86_64(vi, &g, err);
 	else
 		r = atw_err_set(err, ATW_E_UNSUPPORTED,
-				"VMCOREINFO is of no architecture atwalk knows");
+				"VMCOREINFO is of an unknown architecture");
 	if (r == ATW_OK)
 		*ret = g;
 	return r;

@@ -182,7 +182,7 @@ void memmap_where_deinit(struct memmap_where *w)
 static int memmap_no_page(uint64_t pfn, struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_MISSING,
-			   "page frame 0x%" PRIx64 " has no struct page: the kernel knows of no memory there",
+			   "page frame 0x%" PRIx64 " has no struct page: the kernel has no memory there",
 			   pfn);
 }
 

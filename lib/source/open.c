@@ -116,7 +116,7 @@ static bool open_surest(struct atw_blob head, const char *path,
 static int open_no_format(const char *name, struct atw_err *err)
 {
 	atw_err_set(err, ATW_E_FORMAT,
-		    "not a dump format atwalk knows (ELF core, kdump-compressed, LiME, AVML)");
+		    "not a known dump format (ELF core, kdump-compressed, LiME, AVML)");
 	atw_err_hint(err, "for a plain image of RAM say raw:%.180s@ADDRESS",
 		     strcmp(name, STDIN_NAME) ? name : "-");
 	return ATW_E_FORMAT;

@@ -739,7 +739,7 @@ t "a file of unknown format"
 run atwalk "$cli/lib.sh" ffffffff91400000
 status 3
 no_out
-err_has "atwalk: $cli/lib.sh: not a dump format atwalk knows (ELF core, kdump-compressed, LiME, AVML"
+err_has "atwalk: $cli/lib.sh: not a known dump format (ELF core, kdump-compressed, LiME, AVML"
 err_has "        for a plain image of RAM say raw:$cli/lib.sh@ADDRESS"
 
 t "an ELF file that is not a core dump"

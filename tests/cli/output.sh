@@ -292,6 +292,6 @@ yes [ ! -e big.txt ]
 t "a pipe that never ends and is no dump is not read to its end"
 run bash -c "'$O/atwalk' info - < <(cat /dev/zero)"
 status 3
-err_has 'not a dump format atwalk knows'
+err_has 'not a known dump format'
 
 finish
