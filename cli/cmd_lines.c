@@ -425,19 +425,18 @@ static int lines_check(struct lines_state *s, int argc, bool runs)
 				   LINES_LEAST, LINES_MOST);
 	if (runs && o->from)
 		return usage_error("lines", "--from cannot be used with COMMAND");
-	if (o->form && runs)
-		return usage_error("lines", "--form is about a file: it needs --from");
 	if (o->by && !runs)
 		return usage_error("lines", "COMMAND is missing: --by RECORDER -- COMMAND");
 	if (!argc && !o->from && !runs)
 		return usage_error("lines", "SOURCE is missing");
 	if (argc == 1 && !o->from && !runs)
 		return usage_error("lines", "RANGE is missing; also possible: --from FILE, or -- COMMAND");
-	if (!o->from && !runs && (o->form || o->members || o->fail.n))
-		return usage_error("lines", "--%s is about references: it needs --from",
-				   o->form      ? "form"
-				   : o->members ? "members"
-						: "fail-on");
+	if (!o->from && o->form)
+		return usage_error("lines", "--form is about a file: it needs --from");
+	if (!o->from && !runs && (o->members || o->fail.n))
+		return usage_error("lines",
+				   "--%s is about references: it needs --from FILE or -- COMMAND",
+				   o->members ? "members" : "fail-on");
 	return lines_check_verdicts(s);
 }
 

@@ -295,8 +295,9 @@ err_has "cannot determine where 64 lines lie"
 t "wrong usage and bad files: one sentence each"
 for words in "lines:SOURCE is missing" \
 	"lines live:RANGE is missing; also possible: --from FILE, or -- COMMAND" \
-	"lines live 1000 --members:--members is about references: it needs --from" \
-	"lines live 1000 --fail-on private:--fail-on is about references: it needs --from" \
+	"lines live 1000 --members:--members is about references: it needs --from FILE or -- COMMAND" \
+	"lines live 1000 --fail-on private:--fail-on is about references: it needs --from FILE or -- COMMAND" \
+	"lines live 1000 --form csv:--form is about a file: it needs --from" \
 	"lines --from trace -c 48:--cache-line is a power of two from 16 to 4096" \
 	"lines --from trace -c 8192:--cache-line is a power of two from 16 to 4096" \
 	"lines --from sampled -c 32:sampled: the addresses in it are rounded to 64 bytes; lines cannot be shorter"; do
