@@ -148,6 +148,8 @@ static int pmu_open_unit(struct live_pmu *p, const char *devices, const struct u
 			.exclude_user = !p->pid && u->precise, .exclude_hv = u->precise != 0,
 			.exclude_kernel = p->pid && u->precise,
 			.inherit = p->pid != 0, .inherit_thread = p->pid != 0,
+			/* Its addresses are of another program then. */
+			.remove_on_exec = p->pid != 0,
 			.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 			.watermark = 1, .wakeup_watermark = UINT32_MAX,
 		}, leader = {

@@ -59,6 +59,8 @@ static void live_watch_attr_init(struct perf_event_attr *a, bool both, bool user
 			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR,
 		.disabled = 1, .pinned = 1, .exclude_user = !user, .exclude_hv = 1,
 		.exclude_kernel = user, .inherit = user, .inherit_thread = user,
+		/* Its addresses are of another program then. */
+		.remove_on_exec = user,
 		.watermark = 1, .wakeup_watermark = UINT32_MAX,
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 	};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "host/live_exec.h"
 #include "host/live_pmu.h"
 #include "host/references_backends.h"
 #include "host/references_program.h"
@@ -15,6 +16,7 @@ static const char pmu_devices[] = "/sys/bus/event_source/devices";
 
 struct pmu_run {
 	struct live_pmu *p;
+	struct live_exec *exec;
 	const struct references_sink *sink;
 	struct references_range *range;
 	size_t nranges;
@@ -52,13 +54,15 @@ static int pmu_record(struct pmu_run *x, pid_t pid, const struct references_opti
 	int r = references_ranges(o, rec, x->range, err);
 
 	if (r == ATW_OK)
+		r = live_exec_open(&x->exec, pid, err);
+	if (r == ATW_OK)
 		r = live_pmu_open(pmu_devices, pid, pmu_period(o), &x->p, err);
 	if (r == ATW_OK) {
 		rec->scale = live_pmu_scale(x->p);
 		r = x->sink->head(x->sink->arg, rec, err);
 	}
 	if (r >= 0)
-		r = references_program_follow(pid, pmu_drain, x, status, err);
+		r = references_program_follow(pid, x->exec, pmu_drain, x, rec, status, err);
 	if (r < 0)
 		references_program_kill(pid, status);
 	else
@@ -83,6 +87,7 @@ static int pmu_run(char *const argv[], const struct references_options *o,
 	if (r == ATW_OK)
 		r = pmu_record(&x, pid, o, rec, status, err);
 	live_pmu_close(x.p);
+	live_exec_close(x.exec);
 	free(x.range);
 	free(p);
 	return r;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 #include "base/file.h"
 #include "base/io.h"
 #include "format/elf.h"
+#include "host/live_exec.h"
 
 /* ---- its file ---- */
 
@@ -139,6 +141,8 @@ static void references_program_child(const struct references_program *p, char *c
 	int error;
 
 	personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
+	/* Nothing would end it if this process was killed. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL))
 		execv(p->path, argv);
 	error = errno;
@@ -176,8 +180,22 @@ int references_program_start(const struct references_program *p, char *const arg
 	return ATW_OK;
 }
 
-int references_program_follow(pid_t pid, int (*fn)(void *arg, struct atw_err *err), void *arg,
-			      int *status, struct atw_err *err)
+/* What was started by it, or in its place, is not recorded. */
+static void references_program_note(struct live_exec *exec, struct trace_recording *rec)
+{
+	live_exec_read(exec);
+	rec->children = live_exec_children(exec);
+	if (live_exec_happened(exec))
+		snprintf(rec->cut, sizeof(rec->cut),
+			 "the program executed another one, which was not recorded");
+	else if (live_exec_lost(exec))
+		snprintf(rec->cut, sizeof(rec->cut),
+			 "the program may have executed another one, which was not recorded");
+}
+
+int references_program_follow(pid_t pid, struct live_exec *exec,
+			      int (*fn)(void *arg, struct atw_err *err), void *arg,
+			      struct trace_recording *rec, int *status, struct atw_err *err)
 {
 	static const struct timespec moment = { 0, 500000 };
 	int r = ATW_OK;
@@ -192,6 +210,7 @@ int references_program_follow(pid_t pid, int (*fn)(void *arg, struct atw_err *er
 			return atw_err_set(err, ATW_E_IO, "cannot wait for the program: %s",
 					   strerror(errno));
 		r = fn(arg, err);
+		references_program_note(exec, rec);
 		if (r == ATW_OK && info.si_pid == pid) {
 			waitpid(pid, status, 0);
 			return ATW_OK;

@@ -7,6 +7,8 @@
 
 #include "host/references.h"
 
+struct live_exec;
+
 struct references_program {
 	char path[4096];         /* of its file */
 	uint16_t machine;        /* e_machine */
@@ -20,16 +22,18 @@ int references_program_find(const char *name, struct references_program *ret,
 			    struct atw_err *err);
 /*
  * Starts it, traced by ptrace(2), and stops it before its first instruction, with
- * addresses that are not randomized. Fills in what a recording says about it.
+ * addresses that are not randomized. It is killed when the calling thread ends. Fills in
+ * what a recording says about it.
  */
 int references_program_start(const struct references_program *p, char *const argv[],
 			     struct trace_recording *rec, pid_t *ret, struct atw_err *err);
 /*
  * Lets it run, not traced, and calls fn again and again until it has ended, and once after
- * that. *status is that of waitpid(2).
+ * that. *status is that of waitpid(2). `rec` gets what `exec` of this process reports.
  */
-int references_program_follow(pid_t pid, int (*fn)(void *arg, struct atw_err *err), void *arg,
-			      int *status, struct atw_err *err);
+int references_program_follow(pid_t pid, struct live_exec *exec,
+			      int (*fn)(void *arg, struct atw_err *err), void *arg,
+			      struct trace_recording *rec, int *status, struct atw_err *err);
 /* Kills it if it has not ended; *status is that of waitpid(2). */
 void references_program_kill(pid_t pid, int *status);
 

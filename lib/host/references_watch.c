@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "host/live_exec.h"
 #include "host/live_watch.h"
 #include "host/references_backends.h"
 #include "host/references_program.h"
@@ -16,6 +17,7 @@
 
 struct watch_run {
 	struct live_watch *w;
+	struct live_exec *exec;
 	unsigned words, n;               /* that can be watched, and are */
 	uint64_t at[LIVE_WORDS];
 	struct trace_counts counts;      /* KIND_WRITE, and KIND_BOTH: reads and writes */
@@ -111,11 +113,13 @@ static int watch_record(struct watch_run *x, pid_t pid, const struct references_
 	int r = references_ranges(o, rec, range, err);
 
 	if (r == ATW_OK)
+		r = live_exec_open(&x->exec, pid, err);
+	if (r == ATW_OK)
 		r = live_watch_open(&x->w, pid, &x->words, err);
 	if (r == ATW_OK)
 		r = watch_place(x, range, o->nranges, err);
 	if (r == ATW_OK)
-		r = references_program_follow(pid, watch_drain, x, status, err);
+		r = references_program_follow(pid, x->exec, watch_drain, x, rec, status, err);
 	if (r < 0)
 		references_program_kill(pid, status);
 	else
@@ -145,6 +149,7 @@ static int watch_run(char *const argv[], const struct references_options *o,
 	if (r == ATW_OK)
 		r = watch_emit(&x, sink, rec, err);
 	live_watch_close(x.w);
+	live_exec_close(x.exec);
 	trace_counts_deinit(&x.counts);
 	free(range);
 	free(p);

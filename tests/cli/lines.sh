@@ -427,6 +427,79 @@ if [ -n "$norun" ]; then skip "$norun"; else
 	E
 fi
 
+# 100 references, then what the argument names: another program, a child, or a long pause.
+cat >then.c <<'EOF'
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile long word;
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 50; i++)
+		word++;
+	if (!strcmp(argv[1], "exec"))
+		execl(argv[0], argv[0], "again", (char *)NULL);
+	if (!strcmp(argv[1], "fork") && !fork())
+		return word--, 0;
+	wait(NULL);
+	if (!strcmp(argv[1], "pause")) {
+		printf("%d\n", (int)getpid());
+		fflush(stdout);
+		pause();
+	}
+	return 0;
+}
+EOF
+[ -n "$nocc" ] || $cc -O1 -o then then.c 2>"$work/log/cc" || nocc="it cannot be compiled"
+# can RECORDER: sets `norun` when it cannot run here.
+can() {
+	norun=$nocc
+	[ -n "$norun" ] || atwalk lines --by "$1" word -- ./then no >"$work/log/run" 2>&1 ||
+		norun="$1: $(head -n 1 "$work/log/run")"
+}
+# shellcheck disable=SC2317 # by await
+started() { [ -s started ]; }
+# shellcheck disable=SC2317
+ended() { ! kill -0 "$(cat started)" 2>"$work/log/kill" || [ "$(cut -d' ' -f3 "/proc/$(cat started)/stat")" = Z ]; }
+for by in watch step qemu pmu; do
+	t "$by: a program that executes another one is recorded until then, and that is reported"
+	can $by
+	if [ -n "$norun" ]; then
+		skip "$norun"
+	else
+		run atwalk lines --by $by word --columns refs --format csv -- ./then exec
+		status 4
+		err_is "atwalk: ./then: recording ended before the program did: the program executed another one, which was not recorded"
+		[ $by = pmu ] || out <<<$'refs\n100'
+	fi
+
+	t "$by: a process that it starts is not recorded, and reported"
+	if [ -n "$norun" ]; then
+		skip "$norun"
+	else
+		run atwalk lines --by $by word --columns refs -- ./then fork
+		yes grep -q '^processes that the program started, not recorded: 1$' "$work/log/out"
+		[ $by = pmu ] || yes grep -q '^100 references to 1 line' "$work/log/out"
+	fi
+
+	for signal in TERM INT; do
+		t "$by: the program does not outlive SIG$signal to atwalk, and nothing is printed"
+		if [ -n "$norun" ]; then skip "$norun"; continue; fi
+		: >started
+		env --default-signal=INT,TERM "$built/atwalk" lines --by $by word -o rows -- ./then pause >started 2>said &
+		recorder=$!
+		await started
+		kill -$signal $recorder
+		rc=0
+		wait $recorder 2>"$work/log/kill" || rc=$?
+		yes [ $rc = $((128 + $(kill -l $signal))) ]
+		await ended
+		yes [ ! -s said ]
+		yes [ -z "$(ls -A rows .rows* 2>"$work/log/ls")" ]
+	done
+done
+
 t "options with a command that is recorded"
 may qemu lines
 if [ -n "$norun" ]; then skip "$norun"; else
