@@ -33,6 +33,9 @@ enum {
 };
 _Static_assert((int)F_COUNT == (int)FIND_COLUMNS, "struct find has room for them");
 
+/* Of an entry that leads to another table each time. */
+enum { FIND_LOOKS = 8 };
+
 static const struct atw_column extra[] = {
 	COLUMN("times", COUNT, 5,
 	       "addresses that this row stands for: so often does it recur"),
@@ -77,23 +80,43 @@ static void find_open_memmap(struct find *f)
 			      why.text);
 }
 
-/* `h`: the entry that leads there; NULL: it is the root of `sp`. */
-static void find_set_frame(struct find *f, const struct mmu_space *sp,
-			   const struct rmap_entry *h, union atw_value *v,
-			   struct atw_row *row)
+struct find_frame {
+	bool known;
+	uint64_t flags;
+};
+
+static struct find_frame find_read_frame(struct find *f, uint64_t pa)
 {
+	unsigned shift = f->src.subject.space.paging.page_shift;
 	struct atw_err why = { 0 };
 	struct lnx_page page;
 
-	if (!f->memmap || !(row->have >> F_PHYSICAL & 1) ||
-	    atw_memmap_page(f->memmap, v[F_PHYSICAL].u >> sp->paging.page_shift, &page,
-			    &why) < 0)
-		return;
-	/* Flags of a frame that is no longer a table are those of its next use. */
-	if (h ? !rmap_holds(sp, h) : atw_source_is_live(sp->mem) && !mmu_space_lives(sp))
-		return;
-	v[F_PAGEFLAGS].u = page.flags;
-	row->have |= 1u << F_PAGEFLAGS;
+	if (!f->memmap || atw_memmap_page(f->memmap, pa >> shift, &page, &why) < 0)
+		return (struct find_frame){ .known = false };
+	return (struct find_frame){ true, page.flags };
+}
+
+static bool find_ended(const struct mmu_space *sp)
+{
+	return sp && sp->mem && atw_source_is_live(sp->mem) && !mmu_space_lives(sp);
+}
+
+/*
+ * Flags of a frame that is no longer a table are those of its next use, so the entry is
+ * read again behind them. false: it leads to no table now, or its process has ended.
+ */
+static bool find_read_table(struct find *f, const struct find_owner *w,
+			    struct rmap_entry *h, struct find_frame *ret)
+{
+	const struct mmu_space *own = w->space ? &w->space->mm.space : NULL;
+	enum rmap_now now = RMAP_MOVED;
+
+	for (unsigned i = 0; now == RMAP_MOVED && i < FIND_LOOKS; i++) {
+		*ret = find_read_frame(f, h->pa);
+		now = rmap_look(&f->src.subject.space, h);
+	}
+	ret->known &= now == RMAP_HOLDS;
+	return now != RMAP_GONE && !find_ended(own);
 }
 
 int find_open(struct find *f, const struct provider *from, struct atw_err *err)
@@ -112,8 +135,8 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 	return atw_output_open(&oo, &f->schema, &f->out, err);
 }
 
-static int find_put(struct find *f, const struct find_owner *w, const struct mmu_space *sp,
-		    const struct rmap_entry *h, const struct row *r, struct atw_err *err)
+static int find_put(struct find *f, const struct find_owner *w, const struct rmap_entry *h,
+		    struct find_frame frame, const struct row *r, struct atw_err *err)
 {
 	uint64_t times = h ? h->times : 1, stride = h ? h->stride : 0;
 	union atw_value v[F_COUNT] = { 0 };
@@ -130,7 +153,8 @@ static int find_put(struct find *f, const struct find_owner *w, const struct mmu
 	v[F_TIMES].u = times;
 	v[F_STRIDE].u = stride;
 	row.have |= 1u << F_TIMES | (times > 1 ? 1u << F_STRIDE : 0);
-	find_set_frame(f, sp, h, v, &row);
+	v[F_PAGEFLAGS].u = frame.flags;
+	row.have |= frame.known && row.have >> F_PHYSICAL & 1 ? 1u << F_PAGEFLAGS : 0;
 	if (w->space) {
 		f->pids.len = 0;
 		for (size_t i = 0; i < w->space->n; i++)
@@ -208,8 +232,18 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		 const struct rmap_entry *h, struct atw_err *err)
 {
 	struct row r = { 0 };
+	struct rmap_entry table;
+	struct find_frame frame;
 	enum state st = h->kind == ATW_LEAF ? STATE_PRESENT : STATE_PROTNONE;
 
+	if (h->kind == ATW_TABLE && f->memmap) {
+		table = *h;
+		if (!find_read_table(f, w, &table, &frame))
+			return ATW_OK;
+		h = &table;
+	} else {
+		frame = find_read_frame(f, h->pa);
+	}
 	find_set_owner(&r, w);
 	row_set(&r, C_ADDRESS, h->va);
 	if (!target_has(f->src.target, TARGET_TABLES))
@@ -234,7 +268,7 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 		f->entries += h->times;
 	else
 		f->mappings += h->times * h->count;
-	return find_put(f, w, &f->src.subject.space, h, &r, err);
+	return find_put(f, w, h, frame, &r, err);
 }
 
 /* No entry points to a root table: a register does. */
@@ -243,16 +277,20 @@ int find_put_root(struct find *f, const struct find_owner *w, const struct mmu_s
 {
 	const struct atw_paging *pg = &f->list.space->paging;
 	uint64_t bytes = atw_table_bytes(pg, pg->nlevels - 1u);
+	struct find_frame frame;
 	struct row r = { 0 };
 
 	if (!rmap_wants(&f->finder, root.u, bytes))
+		return ATW_OK;
+	frame = find_read_frame(f, root.u);
+	if (f->memmap && find_ended(sp))
 		return ATW_OK;
 	f->roots++;
 	find_set_owner(&r, w);
 	row_physical(&f->list, &r, root.u);
 	row_set(&r, C_SIZE, bytes);
 	row_set(&r, C_STATE, STATE_TABLE);
-	return find_put(f, w, sp, NULL, &r, err);
+	return find_put(f, w, NULL, frame, &r, err);
 }
 
 int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err)

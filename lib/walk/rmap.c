@@ -361,13 +361,27 @@ int rmap_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64
 	return r == ATW_END ? ATW_OK : r;
 }
 
-bool rmap_holds(const struct mmu_space *sp, const struct rmap_entry *h)
+enum rmap_now rmap_look(const struct mmu_space *sp, struct rmap_entry *h)
 {
-	unsigned size = sp->paging.word_size;
-	char word[8];
+	const struct atw_paging *pg = &sp->paging;
+	char buf[8];
+	uint64_t word;
 
 	if (h->kind != ATW_TABLE || !atw_source_is_live(sp->mem))
-		return true;
-	return atw_read(sp->mem, ATW_PA(h->entry_at), word, size, NULL) == (ssize_t)size &&
-	       live_same(&sp->paging, h->level, h->word, load_word(word, size, 0));
+		return RMAP_HOLDS;
+	if (atw_read(sp->mem, ATW_PA(h->entry_at), buf, pg->word_size, NULL) !=
+	    (ssize_t)pg->word_size)
+		return RMAP_UNREAD;
+	word = load_word(buf, pg->word_size, 0);
+	if (live_same(pg, h->level, h->word, word))
+		return RMAP_HOLDS;
+	if (entry_kind(pg, h->level, word) != ATW_TABLE)
+		return RMAP_GONE;
+	if (h->times > 1 || h->count > 1)
+		return RMAP_UNREAD;
+	h->word = word;
+	h->pa = entry_addr(pg, h->level, ATW_TABLE, word).u;
+	h->flags = atw_entry_flags(pg, h->level, ATW_TABLE, word);
+	h->properties = (uint8_t)atw_entry_properties(pg, h->level, ATW_TABLE, word);
+	return RMAP_MOVED;
 }

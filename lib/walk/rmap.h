@@ -78,11 +78,18 @@ int rmap_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 void rmap_merge(struct rmap *f);
 /* Is the table at `pa` inside of a request? */
 bool rmap_wants(const struct rmap *f, uint64_t pa, uint64_t len);
+/* Where the entry of a result leads now. */
+enum rmap_now {
+	RMAP_HOLDS,              /* to the same table */
+	RMAP_MOVED,              /* to another table, which is the one of the result now */
+	RMAP_GONE,               /* to no table */
+	RMAP_UNREAD,             /* unknown */
+};
 /*
- * Does the first entry of a result still lead to the same table? Its word is read again if
- * the source is live. The kernel clears an entry before it frees the table, so what was
- * read about the frame of the table before this call was about a table.
+ * Reads the word of the first entry of a result again if the source is live. The kernel
+ * clears an entry before it frees the table, so what was read about the frame of the
+ * table before a call that returns RMAP_HOLDS was about a table.
  */
-bool rmap_holds(const struct mmu_space *sp, const struct rmap_entry *h);
+enum rmap_now rmap_look(const struct mmu_space *sp, struct rmap_entry *h);
 
 #endif

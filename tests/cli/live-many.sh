@@ -89,6 +89,45 @@ if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"; else
 	kill -KILL $breeder && wait $breeder 2>"$work/log/wait"
 fi
 
+# Each child maps and unmaps memory, so that its tables come and go, and ends.
+cat >breed.py <<'END'
+import mmap
+import os
+
+with open('/proc/self/comm', 'w', encoding='ascii') as comm:
+    comm.write('breeder')
+while True:
+    child = os.fork()
+    if not child:
+        for _ in range(4):
+            with mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as m:
+                m[::2 << 20] = bytes(32)
+        os._exit(0)
+    os.waitpid(child, 0)
+END
+
+t "find: tables of processes that end meanwhile are none, and others have flags"
+if ! atwalk find live:bpf 0-1000 >"$work/log/find" 2>&1 && [ $? = 3 ]; then
+	skip "$(head -n 1 "$work/log/find")"
+else
+	breeders=()
+	for _ in 1 2 3; do
+		python3 breed.py &
+		breeders+=($!)
+		# shellcheck disable=SC2016 # by bash
+		await bash -c '[ "$(cat /proc/$0/comm)" = breeder ]' $!
+	done
+	for _ in 1 2 3; do
+		run atwalk find live:bpf 0-fffffffffffff --filter 'task=breeder and state=table' \
+			--format csv --columns pid,address,entry_at,pageflags
+		said_err=1
+		yes [ "$(sed 1d "$work/log/out" | wc -l)" -gt 0 ]
+		grep ',$' "$work/log/out" >flagless
+		yes [ ! -s flagless ]
+	done
+	kill -KILL "${breeders[@]}" && wait "${breeders[@]}" 2>"$work/log/wait"
+fi
+
 t "uss: pages that are also mapped by hidden processes are not unique"
 if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"
 elif ! unshare -pf --mount-proc true 2>"$work/log/unshare"; then

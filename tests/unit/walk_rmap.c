@@ -434,21 +434,27 @@ TEST(a_table_that_is_freed_does_not_hold)
 
 	mem_put64(m, at, 0);
 	/* A dump does not change: its entries are not read again. */
-	CHECK(rmap_holds(&sp, &h));
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_HOLDS);
 	live.live = true;
 	m->s.ops = &live;
-	CHECK(!rmap_holds(&sp, &h));
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_GONE);
 	mem_put64(m, at, table);
-	CHECK(rmap_holds(&sp, &h));
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_HOLDS);
 	/* The accessed bit is of no relevance, another table is. */
 	mem_put64(m, at, table & ~UINT64_C(0x20));
-	CHECK(rmap_holds(&sp, &h));
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_HOLDS);
 	mem_put64(m, at, 0x6067);
-	CHECK(!rmap_holds(&sp, &h));
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_MOVED);
+	CHECK_EQ(h.pa, 0x6000);
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_HOLDS);
+	mem_put64(m, at, 0x7067);
+	h.times = 2;
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_UNREAD);
+	CHECK_EQ(h.pa, 0x6000);
 	h.entry_at = 0x700000;
-	CHECK(!rmap_holds(&sp, &h));
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_UNREAD);
 	/* Pages of a process are no tables. */
 	h.kind = ATW_LEAF;
-	CHECK(rmap_holds(&sp, &h));
+	CHECK_EQ(rmap_look(&sp, &h), RMAP_HOLDS);
 	mem_free(m);
 }
