@@ -178,14 +178,28 @@ struct find_cursor {
 	struct atw_areas *areas;
 	struct atw_area now;
 	bool have, reported;     /* reported: the name of this one is missing */
+	unsigned looks;
 };
 
 static void find_no_area(struct find *f, const struct find_owner *w, const struct atw_err *why)
 {
+	/* A process that has ended has no areas. */
+	if (w->space && find_ended(&w->space->mm.space))
+		return;
 	if (!f->nameless++) {
 		f->nameless_why = *why;
 		atw_err_wrap(&f->nameless_why, "%s", w->task);
 	}
+}
+
+/* Areas that changed while they were read are read again from the first one. */
+static bool find_areas_again(struct find *f, struct find_cursor *c, const struct find_owner *w)
+{
+	if (!target_has(f->src.target, TARGET_RUNNING) || !w->space || ++c->looks >= FIND_LOOKS)
+		return false;
+	atw_areas_close(c->areas);
+	c->areas = NULL;
+	return atw_areas_open(f->src.target->kernel, w->space->at, &c->areas, NULL) == ATW_OK;
 }
 
 static const char *find_area_of(struct find *f, struct find_cursor *c,
@@ -201,6 +215,8 @@ static const char *find_area_of(struct find *f, struct find_cursor *c,
 
 		c->have = r == ATW_OK;
 		c->reported = false;
+		if (r < 0 && find_areas_again(f, c, w))
+			continue;
 		if (r < 0)
 			find_no_area(f, w, &why);
 		if (r == ATW_END || r == ATW_E_LIMIT) {
@@ -300,6 +316,9 @@ int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err)
 	int r = ATW_OK;
 
 	rmap_merge(&f->finder);
+	/* It is no longer one of all processes. */
+	if (w->space && !f->src.subject.given && find_ended(&w->space->mm.space))
+		f->finder.n = 0;
 	if (f->finder.n && w->space &&
 	    atw_areas_open(f->src.target->kernel, w->space->at, &c.areas, &why) < 0)
 		find_no_area(f, w, &why);

@@ -124,6 +124,7 @@ else
 		yes [ "$(sed 1d "$work/log/out" | wc -l)" -gt 0 ]
 		grep ',$' "$work/log/out" >flagless
 		yes [ ! -s flagless ]
+		yes [ "$(grep -c 'the process ended while its areas were read' "$work/log/err")" = 0 ]
 	done
 	kill -KILL "${breeders[@]}" && wait "${breeders[@]}" 2>"$work/log/wait"
 fi
