@@ -20,7 +20,7 @@ enum atw_extent_kind {
 	ATW_DATA,                /* the source has these bytes */
 	ATW_ZERO,                /* the source says they are all zero */
 	ATW_EXCLUDED,            /* memory existed and was filtered out */
-	ATW_NONE,                /* the source knows of no memory here */
+	ATW_NONE,                /* the source has no memory here */
 };
 
 struct atw_extent {

@@ -372,7 +372,7 @@ TEST(sections)
 	CHECK_EQ(page(&f, 130).flags, kpf(KPF_LRU));
 	CHECK_EQ(page(&f, 255).flags, 0);
 	CHECK_EQ(atw_memmap_page(f.m, 2, &p, &err), ATW_E_MISSING);
-	CHECK(strstr(err.text, "knows of no memory there"));
+	CHECK(strstr(err.text, "the kernel has no memory there"));
 	CHECK_EQ(atw_memmap_page(f.m, 256, &p, &err), ATW_E_MISSING);
 	CHECK_EQ(atw_memmap_page(f.m, 128 * 256, &p, &err), ATW_E_MISSING);
 	CHECK_EQ(atw_memmap_page(f.m, UINT64_MAX, &p, &err), ATW_E_MISSING);
