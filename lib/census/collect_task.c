@@ -95,7 +95,7 @@ static int collect_task_part(struct collect *c, size_t task,
 			     struct atw_err *err)
 {
 	const struct page_query q = {
-		.task = task, .first = first, .last = last, .each = true,
+		.task = task, .first = first, .last = last, .each = true, .brief = true,
 		.vmas = r->opened ? c->vmas : NULL,
 	};
 	struct provider *p = c->p;

@@ -48,6 +48,8 @@ static void memory_facts_look_ahead(struct memory_pages *c, const struct page_ru
 		memory_facts_look_ahead_each(c, r, i, off);
 		return;
 	}
+	if (memory_classes_look_ahead(c, r, i))
+		return;
 	if (c->soon.end && walk_soon(c, r->pa[i] >> shift))
 		return;
 	if (c->ahead < i)
@@ -156,6 +158,8 @@ int walk_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i, ui
 		return ATW_E_UNSUPPORTED;
 	ret->alike = 0;
 	ret->have = 0;
+	if (c->cur.q.brief && !w->o.cgroups && memory_classes_facts(c, r, i, ret))
+		return ATW_OK;
 	if (!memmap_recall(w->memmap, (r->pa[i] + off) >> w->p.page_shift, &ret->page)) {
 		rc = memory_facts_look_up(c, r, i, off, mapped, ret, err);
 		if (rc < 0)

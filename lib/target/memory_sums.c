@@ -62,6 +62,7 @@ static int sums_look(struct walk_provider *w, bool sums, struct atw_err *err)
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < p->ntasks; i++)
 		sp[i] = p->task[i].shared ? NULL : &w->space[i].mm.space;
+	memory_classes_drop(w);
 	/* With soles, what is counted is what several spaces have: few frames. */
 	counts_make_dense(&p->counts, dense, !sums);
 	r = look_at_spaces(&w->look, &o, &p->counts, err);
@@ -440,6 +441,7 @@ int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct
 void walk_sums_close(struct walk_provider *w)
 {
 	look_deinit(&w->look);
+	memory_classes_drop(w);
 	kinds_deinit(&w->kinds);
 	table_deinit(&w->sums.by.table);
 	table_deinit(&w->sums.alone.table);

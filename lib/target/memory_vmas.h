@@ -59,6 +59,21 @@ struct leaf_memo {
 	bool used;
 };
 
+/* Facts that frames have in common. */
+struct frame_class {
+	uint64_t flags, count;
+	uint8_t order;
+	bool used;
+};
+
+/* memory_classes.c: all frames that are mapped as small pages. */
+struct frame_classes {
+	uint16_t *of;            /* index in class[] by frame; 0: not known */
+	uint64_t frames;
+	struct frame_class *class;       /* a hash table */
+	bool tried;
+};
+
 struct walk_provider {
 	struct provider p;
 	struct walk_provider_opts o;
@@ -74,6 +89,7 @@ struct walk_provider {
 
 	/* Of all spaces. */
 	struct look look;
+	struct frame_classes classes;
 	struct kinds kinds;
 	bool kinds_wanted;               /* of every frame of the space at hand */
 	struct walk_sums sums;
@@ -139,6 +155,17 @@ bool walk_soon(struct memory_pages *c, uint64_t pfn);
 /* The op `facts`. */
 int walk_facts(struct page_cursor *c, const struct page_run *r, uint32_t i, uint64_t off,
 	       uint64_t mapped, struct frame_facts *ret, struct atw_err *err);
+
+/* ---- memory_classes.c: flags, count and order of frames, read once a look ---- */
+
+/* false: they are not known by class. */
+bool memory_classes_facts(struct memory_pages *c, const struct page_run *r, uint32_t i,
+			  struct frame_facts *ret);
+/*
+ * Announces the frames of slots from i on that have no class. false: no frame has one.
+ */
+bool memory_classes_look_ahead(struct memory_pages *c, const struct page_run *r, uint32_t i);
+void memory_classes_drop(struct walk_provider *w);
 
 /* ---- memory_sums.c: all spaces in one look ---- */
 

@@ -148,6 +148,11 @@ struct page_query {
 	bool whole;              /* runs may be RUN_WHOLE: only their sums are needed */
 	bool each;               /* facts of every page of a large one will be needed */
 	/*
+	 * Only FACT_FLAGS, FACT_COUNT and FACT_ORDER are. They may be of the moment when
+	 * mappings were counted.
+	 */
+	bool brief;
+	/*
 	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.
 	 * NULL: all are.
 	 */
