@@ -7,17 +7,21 @@
  * anyway. Each has the files of a larger program mapped, all pages of them, and private
  * memory in a hundred areas: as an interpreter that has imported a few modules. All
  * ways take turns, and the CPU time of the whole program counts, its start included; the
- * time that passes is beside it. The last row of each block is a bound: what it takes to
- * copy all page tables of the processes through BPF, and to do nothing with them.
+ * time that passes is beside it. The last rows of each block are bounds: what it takes to
+ * copy all page tables of the processes through BPF, and the struct pages of all frames
+ * that they map as well, and to do nothing with them.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include "live_copy.h"
 #include "live_process.h"
 #include "measure.h"
 
 #include "linux/process.h"
+#include "walk/memory.h"
+#include "walk/space.h"
 #include "walk/sweep.h"
 
 enum { AREAS = 100, LOOKS = 9, MOST = 560 };
@@ -112,50 +116,101 @@ static struct cost smaps_rollup(void)
 	return (struct cost){ child_cpu(&after) - child_cpu(&before), wall_ms() - start };
 }
 
-/* ---- the bound ---- */
+/* ---- the bounds ---- */
 
-static int tables_pass(void *arg, const struct sweep_seen *s, struct atw_err *err)
+enum { FRAMES_MOST = 1 << 28 };          /* of 1 TiB */
+
+struct bound {
+	const struct mmu_space *sp[4096];
+	size_t n;
+	uint64_t tables;
+	uint64_t *mapped;        /* frames, a bit each; NULL: not wanted */
+	double tables_ms, pages_ms;      /* less than 0: BPF cannot be used */
+	uint64_t frames;
+};
+
+static int bound_table(void *arg, const struct sweep_seen *s, struct atw_err *err)
 {
-	++*(uint64_t *)arg;
+	struct bound *b = arg;
+	const struct mmu_space *sp = b->sp[s->space];
+
+	b->tables++;
+	for (uint32_t i = 0; b->mapped && !s->level && i < s->n; i++) {
+		uint64_t word = load_word(s->words, sp->paging.word_size, i), pfn;
+
+		if (!word || entry_kind(&sp->paging, 0, word) != ATW_LEAF)
+			continue;
+		pfn = space_leaf_pa(sp, 0, word, s->va + i * PAGE).u / PAGE;
+		if (pfn < FRAMES_MOST)
+			b->mapped[pfn / 64] |= (uint64_t)1 << pfn % 64;
+	}
 	return ATW_OK;
 }
 
-static int tables_done(void *arg, size_t space, bool moved, struct atw_err *err)
+static int bound_done(void *arg, size_t space, bool moved, struct atw_err *err)
 {
 	return ATW_OK;
 }
 
-/* ms of CPU time to copy all tables; less than 0: BPF cannot be used. */
-static double tables_copy(uint64_t *tables)
+static double bound_sweep(struct bound *b)
+{
+	const struct sweep_to to = { bound_table, bound_done, b };
+	double start = now_ns();
+
+	b->tables = 0;
+	return sweep_spaces(b->sp, b->n, &to, NULL) == ATW_OK ? (now_ns() - start) / 1e6 : -1;
+}
+
+/* Struct pages of all frames that are mapped as small pages, once each. */
+static double bound_pages(struct bound *b, struct atw_kernel *k, struct atw_source *src)
+{
+	struct copy_plan plan = { .n = 0 };
+	struct atw_memmap *map = NULL;
+	double start;
+
+	b->mapped = calloc(FRAMES_MOST / 64, sizeof(*b->mapped));
+	if (!b->mapped || bound_sweep(b) < 0 || atw_memmap_open(k, &map, NULL) != ATW_OK)
+		return -1;
+	for (uint64_t pfn = 0; pfn < FRAMES_MOST; pfn++) {
+		if (b->mapped[pfn / 64] >> pfn % 64 & 1)
+			copy_add(&plan, map, pfn, 1);
+		else if (!b->mapped[pfn / 64])
+			pfn |= 63;
+	}
+	copy_settle(&plan, src);
+	start = now_ns();
+	b->frames = copy_go(&plan);
+	start = now_ns() - start;
+	copy_drop(&plan);
+	atw_memmap_close(map);
+	return start / 1e6;
+}
+
+static void bound_measure(struct bound *b)
 {
 	const struct atw_kernel_opts ko = { 0 };
-	const struct sweep_to to = { tables_pass, tables_done, tables };
 	static struct atw_mm mm[4096];
-	static const struct mmu_space *sp[4096];
 	struct atw_source *src = NULL;
 	struct atw_kernel *k = NULL;
 	struct lnx_tasks *list = NULL;
 	struct lnx_task task;
-	double start, ms = -1;
-	size_t n = 0;
 
-	*tables = 0;
+	*b = (struct bound){ .tables_ms = -1, .pages_ms = -1 };
 	if (atw_source_open("live:bpf", NULL, 0, &src, NULL) == ATW_OK &&
 	    atw_kernel_open(src, &ko, &k, NULL) == ATW_OK &&
 	    lnx_tasks_open(k, &list, NULL) == ATW_OK) {
-		for (; n < 4096 && lnx_tasks_next(list, &task, NULL) == ATW_OK;)
-			if (task.mm && atw_mm_of(k, &task, &mm[n], NULL) == ATW_OK) {
-				sp[n] = &mm[n].space;
-				n++;
+		for (; b->n < 4096 && lnx_tasks_next(list, &task, NULL) == ATW_OK;)
+			if (task.mm && atw_mm_of(k, &task, &mm[b->n], NULL) == ATW_OK) {
+				b->sp[b->n] = &mm[b->n].space;
+				b->n++;
 			}
-		start = now_ns();
-		if (sweep_spaces(sp, n, &to, NULL) == ATW_OK)
-			ms = (now_ns() - start) / 1e6;
+		b->tables_ms = bound_sweep(b);
+		b->pages_ms = bound_pages(b, k, src);
+		free(b->mapped);
 	}
 	lnx_tasks_close(list);
 	atw_kernel_close(k);
 	atw_source_close(src);
-	return ms;
 }
 
 /* ---- the contest ---- */
@@ -195,8 +250,8 @@ static void measure(size_t n)
 	enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 	static struct process child[MOST];
 	static struct cost loop[LOOKS], cost[WAYS][LOOKS];
-	double bound[LOOKS], all[LOOKS];
-	uint64_t tables = 0;
+	double tables[LOOKS], pages[LOOKS], all[LOOKS];
+	static struct bound bound;
 	char title[64];
 
 	for (size_t i = 0; i < n; i++)
@@ -210,7 +265,9 @@ static void measure(size_t n)
 				argv[k] = ways[w].argv[k];
 			cost[w][r] = run(argv);
 		}
-		bound[r] = tables_copy(&tables);
+		bound_measure(&bound);
+		tables[r] = bound.tables_ms;
+		pages[r] = bound.tables_ms + bound.pages_ms;
 		all[r] = loop[r].cpu;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -220,11 +277,14 @@ static void measure(size_t n)
 	put_row("loop over /proc/PID/smaps_rollup", loop, loop, 0);
 	for (size_t w = 0; w < WAYS; w++)
 		put_row(ways[w].name, cost[w], loop, ways[w].times);
-	if (bound[0] >= 0) {
-		double mid = median(bound, LOOKS);
+	if (bound.tables_ms >= 0 && bound.pages_ms >= 0) {
+		double mid = median(tables, LOOKS), loops = median(all, LOOKS);
 
-		snprintf(title, sizeof(title), "bound: copy %" PRIu64 " tables", tables);
-		row(title, mid, bound[0], median(all, LOOKS), 0);
+		snprintf(title, sizeof(title), "bound: copy %" PRIu64 " tables", bound.tables);
+		row(title, mid, tables[0], loops, 0);
+		mid = median(pages, LOOKS);
+		snprintf(title, sizeof(title), "bound: and %" PRIu64 " struct pages", bound.frames);
+		row(title, mid, pages[0], loops, 0);
 	}
 }
 
