@@ -369,6 +369,21 @@ static int cli_census_on_memory_run(void *arg, const struct capture_run *run,
 	return cli_census_note_result(e, r);
 }
 
+/* In a later look, the process is found again, and is frozen again. */
+static int cli_census_open(const struct common *c, const char *name,
+			   const struct census_source_opts *o, struct session *s)
+{
+	int status;
+
+	if (s->target)
+		return o->space.freeze ? freeze(c, s, &o->space) :
+		       s->subject.pid ? choose_again(s, &o->space) : EXIT_COMPLETE;
+	status = open_frozen(c, name, &o->space, TARGET_PAGES, s);
+	if (!status)
+		print_defects(c, s);
+	return status;
+}
+
 static int cli_census_from_memory(const struct common *c, const char *name,
 				  const struct census_source_opts *o,
 				  struct cli_census_tee *e)
@@ -385,31 +400,31 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	};
 	struct target_query q = { .frames = true, .flags = true, .counts = true };
 	struct provider *p = NULL;
-	struct session src = { 0 };
+	struct session own = { 0 }, *src = o->session ? o->session : &own;
 	struct atw_err err = { 0 };
-	int status = open_frozen(c, name, &o->space, TARGET_PAGES, &src), r;
+	int status = cli_census_open(c, name, o, src), r;
 
 	if (status)
 		return status;
-	e->summary.defective = src.target->defective;
-	print_defects(c, &src);
-	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src.subject.pid : 0;
+	e->summary.defective = src->target->defective;
+	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src->subject.pid : 0;
 	progress_begin(&e->progress, c, name, "processes");
-	q.pid = (uint32_t)src.subject.pid;
-	q.mm = src.subject.mm;
-	q.pace = src.pace;
-	r = target_provider(src.target, &q, NULL, NULL, &p, &err);
+	q.pid = (uint32_t)src->subject.pid;
+	q.mm = src->subject.mm;
+	q.pace = src->pace;
+	r = target_provider(src->target, &q, NULL, NULL, &p, &err);
 	if (r == ATW_OK)
 		r = census_collect(p, &co, &sink, &err);
 	progress_end(&e->progress);
-	thaw(&src);
+	thaw(src);
 	if (r < 0 && (!e->failed || o->into))
-		atw_err_wrap(&err, "%s", e->failed ? o->into : src.name);
+		atw_err_wrap(&err, "%s", e->failed ? o->into : src->name);
 	status = r < 0 ? print_error(&err) : EXIT_COMPLETE;
 	if (r == ATW_OK && p->lacks.status)
-		warn_lacks(c, &src, p);
+		warn_lacks(c, src, p);
 	provider_close(p);
-	session_close(&src);
+	if (!o->session)
+		session_close(src);
 	return status;
 }
 

@@ -26,6 +26,11 @@ struct census_source_opts {
 	 */
 	bool keep;
 	const char *into;            /* prefix for errors of `to`, or NULL */
+	/*
+	 * Of several looks at a live source: opened by the first one, used by the others,
+	 * closed by the caller. NULL: each opens and closes its own.
+	 */
+	struct session *session;
 };
 #define OPT_CENSUS(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.space.pid), "N", \

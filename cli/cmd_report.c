@@ -205,6 +205,7 @@ static int report_emit(struct report *r, char **source, size_t n)
 		.self = report_own_pid(source, n),
 	};
 	struct sources s = {r, report_wanted(r), source, n};
+	struct session looks = { 0 };
 	struct atw_err err = { 0 };
 	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
 
@@ -212,6 +213,9 @@ static int report_emit(struct report *r, char **source, size_t n)
 	r->nsources = n;
 	for (size_t i = 0; i < r->all && failed == ATW_OK; i++)
 		failed = census_report_start(r->kind[i], &ro, &r->state[i], &err);
+	/* Types, symbols and programs are read and loaded once for all looks. */
+	if (r->o->watch && n == 1)
+		s.so.session = &looks;
 	if (failed == ATW_OK)
 		status = r->o->watch
 				 ? watch_looks("report", r->o->watch, s.so.space.pid.u,
@@ -222,6 +226,8 @@ static int report_emit(struct report *r, char **source, size_t n)
 	for (size_t i = 0; i < r->all; i++)
 		census_report_drop(r->kind[i], r->state[i]);
 	census_model_close(r->model);
+	if (looks.target)
+		session_close(&looks);
 	if (failed < 0)
 		status = print_error(&err);
 	answers_close(&r->a, status);

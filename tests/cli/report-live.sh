@@ -212,6 +212,15 @@ look
 2
 END
 fi
+t "use --watch: the source is opened once for all snapshots"
+if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
+	run atwalk report use live:pagemap --pid "$rogue" --no-refs --watch 0.01,3 -v --format csv \
+		--columns look
+	said_err=1
+	yes [ "$(grep -c '^[123]$' "$work/log/out")" = 3 ]
+	yes [ "$(grep -c ': cost: ' "$work/log/err")" = 1 ]
+fi
+t "--watch takes one report of those that can be repeated"
 run atwalk report use,thrash live:pagemap --watch 1
 status 2
 err_has "use must be the only report with --watch"
