@@ -102,6 +102,54 @@ if [ -n "$why" ]; then skip "$why"; else
 	out <<<$'pid,state\n'"$child,absent"
 fi
 
+ways=()
+for way in live:pagemap live; do
+	[ -n "$why" ] || ! atwalk info "$way" >"$work/log/way" 2>&1 || ways+=("$way")
+done
+
+# feed PATTERN: writes more lines about the child to each, until all have such a row.
+# shellcheck disable=SC2317 # by await
+feed() {
+	local way
+
+	# Without a reader the pipe would fill.
+	kill -0 "${pids[@]}" || return
+	for way in "${ways[@]}"; do
+		for _ in {1..200}; do echo "$ends,$address"; done >>"stream.$way"
+	done
+	for way in "${ways[@]}"; do grep -q "$1" "rows.$way" || return; done
+}
+
+t "a process that ends in the middle of the stream: rows until then, and not found behind"
+if [ -n "$why" ]; then skip "$why"; else
+	address=$(sed -n "s/^$child,$child,\(0x[0-9a-f]*\),touched$/\1/p" trace.csv | head -n 1)
+	pids=() held=() ends=$child
+	for way in "${ways[@]}"; do
+		mkfifo "stream.$way"
+		# The shell's own end keeps it open between lines.
+		exec {hold}<>"stream.$way"
+		held+=("$hold")
+		"$built/atwalk" annotate "$way" "stream.$way" --format csv --columns pid,state \
+			{hold}>&- >"rows.$way" 2>"said.$way" &
+		pids+=($!)
+		echo pid,addr >>"stream.$way"
+	done
+	await feed "^$ends,present$"
+	end_child
+	await feed "^$ends,$"
+	for hold in "${held[@]}"; do exec {hold}>&-; done
+	for i in "${!ways[@]}"; do
+		rc=0
+		wait "${pids[i]}" || rc=$?
+		yes [ $rc -eq 4 ]
+		yes grep -q ": process $ends has ended$" "said.${ways[i]}"
+		yes grep -q "addresses are of processes that are not in it" "said.${ways[i]}"
+		# No row is lost, and none is anything else.
+		yes [ "$(sed 1d "rows.${ways[i]}" | sort -u)" = "$ends,"$'\n'"$ends,present" ]
+		yes [ "$(sed 1d "rows.${ways[i]}" | uniq | wc -l)" = 2 ]
+	done
+fi
+
 t "addresses of a process that has ended"
 if [ -n "$why" ]; then skip "$why"; else
 	end_child
