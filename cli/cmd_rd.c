@@ -61,6 +61,7 @@ static const uint64_t rd_shown[] = {
 };
 static const unsigned rd_width[] = {
 	[RD_BYTES] = 16, [RD_WORDS] = 8, [RD_WORDS32] = 4, [RD_WORDS16] = 2,
+	[RD_STRING] = 0,
 };
 
 enum { RD_LENGTH = 64, RD_STRING_MOST = 1 << 16 };

@@ -136,4 +136,13 @@ run atwalk rd --as words --length 8 --format csv --columns value,state tasks.kdu
 status 4
 err_has "cannot be read"
 
+t "a string where nothing is mapped"
+# shellcheck disable=SC2086
+run atwalk rd $tables --as string --format csv --columns address,text,state raw:ram.bin@0 ffffffffffffffff
+status 1
+out <<'EOF'
+address,text,state
+0xffffffffffffffff,,absent
+EOF
+
 finish
