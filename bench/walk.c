@@ -30,7 +30,7 @@ struct input {
 	struct xlat xlat;
 	const char *no_xlat;     /* why not */
 	uint64_t leaves, tables;
-	uint64_t *va;            /* ADDRESSES of mapped bytes, shuffled */
+	atw_va *va;              /* ADDRESSES of mapped bytes, shuffled */
 	uint64_t *pa;            /* QUERIES of bytes that are mapped somewhere */
 };
 
@@ -48,7 +48,7 @@ static struct answer translate_plain(void *arg)
 	struct answer a = { ADDRESSES, 0 };
 
 	for (size_t i = 0; i < ADDRESSES; i++)
-		a.sum += plain_translate(&in->plain, in->va[i]);
+		a.sum += plain_translate(&in->plain, in->va[i].u);
 	return a;
 }
 
@@ -59,9 +59,9 @@ static struct answer translate_atwalk(void *arg)
 	struct mmu_seen s;
 
 	for (size_t i = 0; i < ADDRESSES; i++) {
-		if (mmu_translate(in->sp, ATW_VA(in->va[i]), &s, NULL) < 0)
+		if (mmu_translate(in->sp, in->va[i], &s, NULL) < 0)
 			a.count--;
-		a.sum += s.pa.u + (in->va[i] - s.va.u);
+		a.sum += s.pa.u + (in->va[i].u - s.va.u);
 	}
 	return a;
 }
@@ -73,9 +73,27 @@ static struct answer look_up(void *arg)
 	struct mmu_place p;
 
 	for (size_t i = 0; i < ADDRESSES; i++) {
-		if (mmu_lookup(in->lookup, ATW_VA(in->va[i]), &p, NULL) < 0)
+		if (mmu_lookup(in->lookup, in->va[i], &p, NULL) < 0)
 			a.count--;
 		a.sum += p.pa.u;
+	}
+	return a;
+}
+
+static struct answer look_up_many(void *arg)
+{
+	enum { AT_ONCE = 500 };
+	const struct input *in = arg;
+	struct answer a = { ADDRESSES, 0 };
+	struct mmu_brief brief[AT_ONCE];
+	atw_pa pa[AT_ONCE];
+
+	for (size_t i = 0; i < ADDRESSES; i += AT_ONCE) {
+		mmu_lookup_many(in->lookup, in->va + i, AT_ONCE, pa, brief);
+		for (size_t k = 0; k < AT_ONCE; k++) {
+			a.count -= brief[k].status < 0;
+			a.sum += pa[k].u;
+		}
 	}
 	return a;
 }
@@ -86,7 +104,7 @@ static struct answer translate_xlat(const struct input *in, addrxlat_ctx_t *ctx)
 	struct answer a = { ADDRESSES, 0 };
 
 	for (size_t i = 0; i < ADDRESSES; i++)
-		a.sum += xlat_translate(ctx, &in->xlat, in->va[i]);
+		a.sum += xlat_translate(ctx, &in->xlat, in->va[i].u);
 	return a;
 }
 
@@ -109,7 +127,8 @@ static void translations(struct input *in)
 {
 	static const struct way ways[] = {
 		{ .name = "plain C walk", .go = translate_plain },
-		{ .name = "mmu_lookup", .go = look_up, .target = 60 },
+		{ .name = "mmu_lookup_many", .go = look_up_many, .times = 0.5 },
+		{ .name = "mmu_lookup", .go = look_up, .times = 1.5 },
 		{ .name = "mmu_translate, with the path", .go = translate_atwalk },
 #ifdef HAVE_ADDRXLAT
 		{ .name = "libaddrxlat, memory lent to it", .go = translate_lent },
@@ -120,9 +139,9 @@ static void translations(struct input *in)
 
 	heading("a random translation, ns of CPU time", in->have_plain ? "to plain" : "");
 	if (!in->have_plain)
-		contest(ways + 1, 2, in, ADDRESSES);
+		contest(ways + 1, 3, in, ADDRESSES);
 	else
-		contest(ways, in->no_xlat ? 3 : n, in, ADDRESSES);
+		contest(ways, in->no_xlat ? 4 : n, in, ADDRESSES);
 	if (in->no_xlat)
 		printf("  %-44s %s\n", "libaddrxlat", in->no_xlat);
 }
@@ -367,7 +386,7 @@ static void choose_addresses(struct input *in)
 	for (size_t i = 0; i < ADDRESSES; i++) {
 		const struct leaf *l = &leaf[random_below(&seed, in->leaves)];
 
-		in->va[i] = l->va + random_below(&seed, l->size);
+		in->va[i] = ATW_VA(l->va + random_below(&seed, l->size));
 	}
 	qsort(leaf, in->leaves, sizeof(*leaf), by_pa);
 	for (uint64_t i = 0; i < in->leaves; i++)

@@ -232,20 +232,44 @@ int atw_translate(struct atw_space *space, atw_va va, const struct atw_translati
 
 /* ---- many ---- */
 
-static int space_many_by_tables(struct atw_space *s, atw_va va, atw_pa *pa,
-				enum atw_state *state, struct atw_err *err)
-{
-	struct mmu_place place;
-	int r = mmu_lookup(s->lookup, va, &place, err);
+/* In blocks that stay in the CPU's cache. */
+enum { SPACE_BLOCK = 256 };
 
-	*state = ATW_STATE_BAD;
-	if (r == ATW_E_USAGE)
-		return ATW_OK;
-	if (r < 0)
-		return r;
-	*state = api_kind_state(place.kind, place.loss);
-	*pa = place.pa;
-	return ATW_OK;
+/* Returns how many were translated: all of them, unless *r is the error of the next one. */
+static size_t space_block_by_tables(struct atw_space *s, const atw_va *va, size_t n,
+				    atw_pa *pa, uint8_t *state, int *r, struct atw_err *err)
+{
+	struct mmu_brief brief[SPACE_BLOCK];
+	struct mmu_place place;
+	atw_pa to[SPACE_BLOCK];
+
+	mmu_lookup_many(s->lookup, va, n, to, brief);
+	for (size_t i = 0; i < n; i++) {
+		enum atw_state is = ATW_STATE_BAD;
+
+		if (brief[i].status == ATW_OK) {
+			is = api_kind_state(brief[i].kind, brief[i].loss);
+		} else if (brief[i].status != ATW_E_USAGE) {
+			*r = mmu_lookup(s->lookup, va[i], &place, err);
+			return i;
+		}
+		state[i] = (uint8_t)is;
+		pa[i] = to[i];
+	}
+	return n;
+}
+
+static int space_many_by_tables(struct atw_space *s, const atw_va *va, size_t n, atw_pa *pa,
+				uint8_t *state, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	if (!s->lookup)
+		r = mmu_lookup_open(&s->subject.space, &s->lookup, err);
+	for (size_t i = 0; i < n && r == ATW_OK;)
+		i += space_block_by_tables(s, va + i, n - i < SPACE_BLOCK ? n - i : SPACE_BLOCK,
+					   pa + i, state + i, &r, err);
+	return r;
 }
 
 static int space_many_by_pages(struct atw_space *s, atw_va va, atw_pa *pa,
@@ -267,21 +291,18 @@ int atw_translate_many(struct atw_space *space, const atw_va *va, size_t n, atw_
 		       uint8_t *state, struct atw_err *err)
 {
 	int r = api_given(space, "the address space", err);
-	bool tables;
 
 	if (n && (!va || !pa || !state))
 		return atw_err_set(err, ATW_E_USAGE, "an array is NULL");
 	if (r < 0)
 		return r;
-	tables = target_has(space->target->t, TARGET_TABLES);
-	if (tables && !space->lookup)
-		r = mmu_lookup_open(&space->subject.space, &space->lookup, err);
+	if (target_has(space->target->t, TARGET_TABLES))
+		return space_many_by_tables(space, va, n, pa, state, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		enum atw_state is = ATW_STATE_ABSENT;
 		atw_pa to = ATW_PA(0);
 
-		r = tables ? space_many_by_tables(space, va[i], &to, &is, err)
-			   : space_many_by_pages(space, va[i], &to, &is, err);
+		r = space_many_by_pages(space, va[i], &to, &is, err);
 		state[i] = (uint8_t)is;
 		pa[i] = is == ATW_STATE_PRESENT ? to : ATW_PA(0);
 	}

@@ -167,18 +167,30 @@ int mmu_translate(const struct mmu_space *sp, atw_va va,
 		  struct mmu_seen *ret, struct atw_err *err);
 /*
  * The same for very many addresses, without the path: several times as fast, because the
- * tables of the mode are evaluated once.
+ * tables of the mode are evaluated once, and so are the upper levels of tables that do not
+ * change.
  */
 struct mmu_place {
 	atw_pa pa;               /* LEAF: of the byte itself; else 0 */
 	uint64_t size;           /* of the slot that maps it, bytes */
 	uint8_t level, kind, loss, rights;
+	int16_t status;          /* ATW_OK, or why mmu_lookup() fails; all else is 0 then */
 };
 struct mmu_lookup;
 int mmu_lookup_open(const struct mmu_space *sp, struct mmu_lookup **ret,
 		    struct atw_err *err);
 int mmu_lookup(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
 	       struct atw_err *err);
+/*
+ * Where each of n addresses lies, as mmu_lookup() finds it. Of a mapped source, the tables
+ * of many of them are fetched at the same time.
+ */
+struct mmu_brief {
+	uint8_t kind, loss, level;
+	int8_t status;           /* as in mmu_place */
+};
+void mmu_lookup_many(struct mmu_lookup *l, const atw_va *va, size_t n, atw_pa *pa,
+		     struct mmu_brief *ret);
 void mmu_lookup_close(struct mmu_lookup *l);
 
 /* Read by virtual address, up to the first byte that is not mapped or not available. */
