@@ -211,9 +211,25 @@ static inline uint64_t look_pa(const struct mmu_space *sp, const struct mmu_seen
 	return sum;
 }
 
+static inline uint64_t look_pas(const struct mmu_space *sp, const struct mmu_seen *s)
+{
+	enum { AT_ONCE = 512 };
+	atw_pa pa[AT_ONCE];
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0, n; i < s->count; i += n) {
+		n = s->count - i < AT_ONCE ? s->count - i : AT_ONCE;
+		mmu_seen_pas(sp, s, i, n, pa);
+		for (uint32_t k = 0; k < n; k++)
+			sum += pa[k].u;
+	}
+	return sum;
+}
+
 static struct answer list_pieces(void *arg) { return list(arg, 0, no_look); }
 static struct answer list_folded(void *arg) { return list(arg, MMU_WALK_FOLD, no_look); }
 static struct answer list_words(void *arg) { return list(arg, 0, look_words); }
+static struct answer list_pas(void *arg) { return list(arg, 0, look_pas); }
 static struct answer list_pa(void *arg) { return list(arg, 0, look_pa); }
 
 static inline struct answer ranges(const struct input *in, unsigned split)
@@ -249,11 +265,12 @@ static void listings(struct input *in)
 {
 	static const struct way ways[] = {
 		{ .name = "plain C listing, addresses summed", .go = list_plain },
-		{ .name = "mmu_walk, addresses summed from its words", .go = list_words, .target = 1.5 },
+		{ .name = "mmu_walk, addresses summed from its words", .go = list_words, .times = 1 },
 		{ .name = "mmu_walk, every piece", .go = list_pieces, .counts_only = true },
 		{ .name = "mmu_walk, every piece, repeats folded", .go = list_folded, .counts_only = true, .target = 1.5 },
+		{ .name = "mmu_walk, mmu_seen_pas() of every piece", .go = list_pas, .times = 1 },
 		{ .name = "mmu_walk, mmu_seen_pa() of every leaf", .go = list_pa },
-		{ .name = "mmu_ranges, merged as `map` does", .go = list_merged, .counts_only = true },
+		{ .name = "mmu_ranges, merged as `map` does", .go = list_merged, .counts_only = true, .target = 5 },
 		{ .name = "mmu_ranges, a row a leaf", .go = list_rows },
 	};
 	size_t n = sizeof(ways) / sizeof(ways[0]), skip = in->have_plain ? 0 : 2;

@@ -101,6 +101,31 @@ static inline uint64_t sure_address(const struct sure *s, uint64_t word)
 	       (word & s->piece[1].mask) << s->piece[1].left;
 }
 
+/*
+ * Where all leaves of a level that have no span have their address bits, whatever their
+ * other bits are.
+ */
+struct leaf_bits {
+	uint64_t mask[SURE_PIECES];
+	uint8_t left[SURE_PIECES];
+	bool all;                /* false: some leaves have bits elsewhere */
+	bool spans;              /* some leaves have a span that replaces address bits */
+};
+struct leaf_bits leaf_bits_of(const struct atw_paging *pg, unsigned level);
+
+static inline uint64_t leaf_bits_pa(const struct leaf_bits *b, uint64_t word)
+{
+	return (word & b->mask[0]) << b->left[0] | (word & b->mask[1]) << b->left[1];
+}
+
+/* Is that so for the leaves of a piece of a walk, of which this is the first? */
+static inline bool leaf_bits_decide(const struct leaf_bits *b, const struct atw_paging *pg,
+				    unsigned level, uint64_t word)
+{
+	return b->all && (!b->spans ||
+			  atw_entry_span(pg, level, word) == pg->level[level].shift);
+}
+
 /* Are `n` words from the i-th on all 0? n is even. */
 static inline bool words_blank(const void *words, unsigned word_size, size_t i, unsigned n)
 {

@@ -80,3 +80,18 @@ bool sure_find(const struct atw_paging *pg, unsigned level, enum atw_kind kind, 
 	*ret = s;
 	return true;
 }
+
+struct leaf_bits leaf_bits_of(const struct atw_paging *pg, unsigned level)
+{
+	const struct entry_pieces e = entry_pieces(pg, level, ATW_LEAF);
+	struct leaf_bits ret = {
+		.all = !e.more && e.n <= SURE_PIECES,
+		.spans = entry_may_replace(pg, level),
+	};
+
+	for (unsigned i = 0; i < e.n && i < SURE_PIECES; i++) {
+		ret.mask[i] = e.piece[i].mask;
+		ret.left[i] = e.piece[i].left;
+	}
+	return ret;
+}

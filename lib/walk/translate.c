@@ -20,6 +20,46 @@ atw_pa mmu_seen_pa(const struct mmu_space *sp, const struct mmu_seen *s,
 	return space_leaf_pa(sp, s->level, mmu_seen_word(sp, s, i), va);
 }
 
+/* Tables of a mapped dump may be unaligned. */
+typedef uint64_t translate_pair __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* Address bits that lie in place, in two words at once: -O2 does not vectorise this. */
+static void translate_masked(const char *words, uint32_t n, uint64_t mask, atw_pa *ret)
+{
+	uint32_t i = 0;
+
+	for (; i + 4 <= n; i += 4) {
+		const translate_pair *p = (const void *)(words + 8 * (size_t)i);
+		translate_pair *to = (void *)(ret + i);
+
+		to[0] = p[0] & mask;
+		to[1] = p[1] & mask;
+	}
+	for (; i < n; i++)
+		ret[i] = ATW_PA(load_word(words, 8, i) & mask);
+}
+
+void mmu_seen_pas(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t from,
+		  uint32_t n, atw_pa *ret)
+{
+	enum { FEW = 8 };        /* are not worth the search for the bits */
+	const struct atw_paging *pg = &sp->paging;
+	unsigned ws = pg->word_size;
+	struct leaf_bits b = { .all = false };
+	const char *words = (const char *)s->words + (size_t)from * ws;
+
+	if (n >= FEW)
+		b = leaf_bits_of(pg, s->level);
+	if (n < FEW || !leaf_bits_decide(&b, pg, s->level, load_word(words, ws, 0)))
+		for (uint32_t i = 0; i < n; i++)
+			ret[i] = mmu_seen_pa(sp, s, from + i);
+	else if (ws == 8 && !b.mask[1] && !b.left[0])
+		translate_masked(words, n, b.mask[0], ret);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			ret[i] = ATW_PA(leaf_bits_pa(&b, load_word(words, ws, i)));
+}
+
 void mmu_seen_one(const struct mmu_space *sp, const struct mmu_seen *s,
 		  uint32_t i, struct mmu_seen *ret)
 {

@@ -151,6 +151,9 @@ uint64_t mmu_seen_word(const struct mmu_space *sp,
 		       const struct mmu_seen *s, uint32_t i);
 atw_pa mmu_seen_pa(const struct mmu_space *sp,
 		   const struct mmu_seen *s, uint32_t i);
+/* The same of the `n` entries from `from` on, at the cost of reading their words. */
+void mmu_seen_pas(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t from,
+		  uint32_t n, atw_pa *ret);
 /*
  * Entry i of any piece as a piece of its own, path included, as MMU_WALK_EACH returns it.
  * Its words are those of `s`, valid as long.
