@@ -24,8 +24,13 @@ static int rmap_by_first(const void *a, const void *b)
 void rmap_sort(struct rmap_ranges *w)
 {
 	uint64_t max = 0;
+	size_t sorted = 1;
 
-	qsort(w->v, w->n, sizeof(*w->v), rmap_by_first);
+	/* They often come in order. */
+	while (sorted < w->n && rmap_by_first(&w->v[sorted - 1], &w->v[sorted]) <= 0)
+		sorted++;
+	if (sorted < w->n)
+		qsort(w->v, w->n, sizeof(*w->v), rmap_by_first);
 	for (size_t i = 0; i < w->n; i++) {
 		max = w->v[i].last > max ? w->v[i].last : max;
 		w->v[i].max_last = max;
@@ -36,6 +41,65 @@ void rmap_sort(struct rmap_ranges *w)
 static size_t rmap_first_reaching(const struct rmap_ranges *w, uint64_t pa)
 {
 	return SORTED_BELOW(w->v, w->n, max_last, pa);
+}
+
+/*
+ * Where to begin a search, by regions of memory: a table of the first request that reaches
+ * into each. Most leaves of a walk lead to memory that no request names, and one load shows
+ * that. Regions are pages if they are few enough.
+ */
+struct rmap_index {
+	uint64_t low;            /* the first byte of the first region */
+	unsigned shift;          /* log2 of the size of a region */
+	size_t n;                /* regions */
+	uint32_t *first;         /* of each of them, and of the one behind; NULL: no table */
+};
+
+static bool rmap_index_init(struct rmap_index *x, const struct rmap_ranges *w)
+{
+	enum { PAGE_SHIFT = 12, TIMES = 16, MOST = 1 << 20 };
+	uint64_t high, most = w->n < MOST / TIMES ? w->n * TIMES : MOST;
+	size_t at = 0;
+
+	*x = (struct rmap_index){ .shift = PAGE_SHIFT };
+	if (w->n < 2 || w->n > UINT32_MAX)
+		return true;
+	high = w->v[w->n - 1].max_last;
+	while ((high >> x->shift) - (w->v[0].first >> x->shift) >= most)
+		x->shift++;
+	x->low = w->v[0].first >> x->shift << x->shift;
+	x->n = (size_t)((high - x->low) >> x->shift) + 1;
+	x->first = malloc((x->n + 1) * sizeof(*x->first));
+	if (!x->first)
+		return false;
+	for (size_t i = 0; i < x->n; i++) {
+		while (w->v[at].max_last < x->low + ((uint64_t)i << x->shift))
+			at++;
+		x->first[i] = (uint32_t)at;
+	}
+	x->first[x->n] = (uint32_t)w->n;
+	return true;
+}
+
+/* rmap_first_reaching() for an address from the first request up to the last one. */
+static inline size_t rmap_index_reaching(const struct rmap_index *x,
+					 const struct rmap_ranges *w, uint64_t pa)
+{
+	uint64_t i;
+	size_t from;
+
+	if (!x->first)
+		return rmap_first_reaching(w, pa);
+	if (pa < x->low)
+		return 0;
+	i = (pa - x->low) >> x->shift;
+	if (i >= x->n)
+		return w->n;
+	from = x->first[i];
+	if (w->v[from].max_last >= pa)
+		return from;
+	return from + SORTED_BELOW(w->v + from, x->first[i + 1] < w->n ?
+				   x->first[i + 1] - from + 1 : w->n - from, max_last, pa);
 }
 
 bool rmap_wants(const struct rmap *f, uint64_t pa, uint64_t len)
@@ -164,17 +228,18 @@ struct rmap_at {
 	const struct mmu_seen *s;
 	uint64_t slot;
 	bool fresh;              /* its table has no result so far */
+	struct rmap_index index; /* of the requests */
+	struct leaf_bits bits[ATW_MAX_LEVELS];
 };
 
 /* `like` describes all `slot` bytes: adds a result per request that overlaps. */
 static int rmap_add_wanted(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
-			     bool *fresh)
+			   size_t k, bool *fresh)
 {
 	const struct rmap_ranges *w = f->want;
 	uint64_t pa = like->pa, last = pa + (slot - 1);
 
-	for (size_t k = rmap_first_reaching(w, pa); k < w->n && w->v[k].first <= last;
-	     k++) {
+	for (; k < w->n && w->v[k].first <= last; k++) {
 		const struct rmap_range *want = &w->v[k];
 		uint64_t from = want->byte ? want->at : want->first > pa ? want->first : pa;
 		uint64_t to = want->byte ? last : want->last < last ? want->last : last;
@@ -203,7 +268,8 @@ int rmap_add(struct rmap *f, const struct rmap_entry *like, uint64_t slot,
 	       struct atw_err *err)
 {
 	bool fresh = false;
-	int r = rmap_add_wanted(f, like, slot, &fresh);
+	int r = rmap_add_wanted(f, like, slot, rmap_first_reaching(f->want, like->pa),
+				&fresh);
 
 	return r < 0 ? atw_err_nomem(err) : r;
 }
@@ -215,7 +281,13 @@ static int rmap_match(struct rmap_at *a, uint32_t i, uint64_t pa, uint64_t word,
 	const struct mmu_seen *s = a->s;
 	const struct mmu_step *p = &s->path[s->depth - 1];
 	const struct atw_paging *pg = &a->sp->paging;
-	struct rmap_entry h = {
+	const struct rmap_ranges *w = a->f->want;
+	size_t k = rmap_index_reaching(&a->index, w, pa);
+	struct rmap_entry h;
+
+	if (k == w->n || w->v[k].first > pa + (a->slot - 1))
+		return ATW_OK;
+	h = (struct rmap_entry){
 		.va = s->va.u + i * a->slot,
 		.pa = pa,
 		.word = word,
@@ -232,7 +304,7 @@ static int rmap_match(struct rmap_at *a, uint32_t i, uint64_t pa, uint64_t word,
 		h.properties = (uint8_t)atw_entry_properties(pg, s->level, s->kind, word);
 		h.span = (uint8_t)atw_entry_span(pg, s->level, word);
 	}
-	return rmap_add_wanted(a->f, &h, a->slot, &a->fresh);
+	return rmap_add_wanted(a->f, &h, a->slot, k, &a->fresh);
 }
 
 static int rmap_leaves(struct rmap_at *a)
@@ -241,18 +313,14 @@ static int rmap_leaves(struct rmap_at *a)
 	const struct atw_paging *pg = &a->sp->paging;
 	const struct rmap_ranges *w = a->f->want;
 	uint64_t lo = w->v[0].first & ~(a->slot - 1), hi = w->v[w->n - 1].max_last;
-	const struct entry_pieces e = entry_pieces(pg, s->level, ATW_LEAF);
-	const bool plain = !e.more && e.n <= 2 &&
-			   atw_entry_span(pg, s->level, s->path[s->depth - 1].word) ==
-				   pg->level[s->level].shift;
+	const struct leaf_bits *b = &a->bits[s->level];
+	const bool plain = leaf_bits_decide(b, pg, s->level, s->path[s->depth - 1].word);
 	int r = ATW_OK;
 
 	for (uint32_t i = 0; i < s->count && r == ATW_OK; i++) {
 		uint64_t word = load_word(s->words, pg->word_size, i), pa;
 
-		pa = plain ? (word & e.piece[0].mask) << e.piece[0].left |
-				     (word & e.piece[1].mask) << e.piece[1].left
-			   : mmu_seen_pa(a->sp, s, i).u;
+		pa = plain ? leaf_bits_pa(b, word) : mmu_seen_pa(a->sp, s, i).u;
 		if (pa - lo <= hi - lo)
 			r = rmap_match(a, i, pa, word, 0);
 	}
@@ -330,6 +398,10 @@ int rmap_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64
 
 	if (r < 0)
 		return r;
+	for (unsigned l = 0; l < sp->paging.nlevels; l++)
+		a.bits[l] = leaf_bits_of(&sp->paging, l);
+	if (!rmap_index_init(&a.index, f->want))
+		r = ATW_E_NOMEM;
 	while (r == ATW_OK && (r = mmu_walk_next(w, &s, err)) == ATW_OK) {
 		uint64_t here;
 
@@ -356,6 +428,7 @@ int rmap_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64
 			r = rmap_table(&a);
 	}
 	mmu_walk_close(w);
+	free(a.index.first);
 	if (r == ATW_E_NOMEM)
 		atw_err_nomem(err);
 	return r == ATW_END ? ATW_OK : r;
