@@ -73,8 +73,7 @@ struct kmap_cli_model_sink {
 	bool skips;
 };
 
-static bool kmap_cli_model_skips(struct kmap_cli_model_sink *x,
-				 const struct kmap_record *rec)
+static bool cli_model_skips(struct kmap_cli_model_sink *x, const struct kmap_record *rec)
 {
 	switch (rec->kind) {
 	case KMAP_OBJECT:
@@ -92,15 +91,15 @@ static bool kmap_cli_model_skips(struct kmap_cli_model_sink *x,
 	}
 }
 
-static int kmap_cli_model_on_record(void *arg, const struct kmap_record *rec,
-				    struct atw_err *err)
+static int cli_model_on_record(void *arg, const struct kmap_record *rec,
+			       struct atw_err *err)
 {
 	struct kmap_cli_model_sink *x = arg;
 
-	return kmap_cli_model_skips(x, rec) ? ATW_OK : kmap_model_record(x->s->m, rec, err);
+	return cli_model_skips(x, rec) ? ATW_OK : kmap_model_record(x->s->m, rec, err);
 }
 
-static void kmap_cli_model_describe(struct kmap_model_source *s)
+static void cli_model_describe(struct kmap_model_source *s)
 {
 	const struct kmap_model *m = s->m;
 	size_t n = 0;
@@ -120,12 +119,12 @@ const struct opt_choice kmap_level_choices[] = {
 	{ "topdir", 1 + KMAP_TOPDIR }, { 0 }
 };
 
-static int kmap_cli_model_read(const struct common *c, const char *name, size_t top,
-			       struct kmap_model_source *ret)
+static int cli_model_read(const struct common *c, const char *name, size_t top,
+			  struct kmap_model_source *ret)
 {
 	struct atw_err err = { 0 };
 	struct kmap_cli_model_sink x = { .s = ret };
-	const struct kmap_sink sink = { kmap_cli_model_on_record, &x };
+	const struct kmap_sink sink = { cli_model_on_record, &x };
 	int status;
 
 	if (kmap_model_open(top, &ret->m, &err) < 0)
@@ -142,7 +141,7 @@ static int kmap_cli_model_read(const struct common *c, const char *name, size_t 
 		ret->m = NULL;
 		return status;
 	}
-	kmap_cli_model_describe(ret);
+	cli_model_describe(ret);
 	return status;
 }
 
@@ -150,7 +149,7 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 		      struct kmap_model_source *ret)
 {
 	*ret = (struct kmap_model_source){ 0 };
-	return kmap_cli_model_read(c, name, top, ret);
+	return cli_model_read(c, name, top, ret);
 }
 
 int kmap_model_since(const struct common *c, const char *name, uint64_t since,
@@ -159,7 +158,7 @@ int kmap_model_since(const struct common *c, const char *name, uint64_t since,
 	int status;
 
 	*ret = (struct kmap_model_source){ .since = since };
-	status = kmap_cli_model_read(c, name, 0, ret);
+	status = cli_model_read(c, name, 0, ret);
 	if (status || !since || ret->kept)
 		return status;
 	print_incomplete("%s: no object was allocated at %" PRIu64 " or later", name, since);
@@ -173,8 +172,8 @@ struct kmap_cli_model_first {
 	uint64_t time;                   /* 0: none yet */
 };
 
-static int kmap_cli_model_on_task(void *arg, const struct kmap_record *rec,
-				  struct atw_err *err)
+static int cli_model_on_task(void *arg, const struct kmap_record *rec,
+			     struct atw_err *err)
 {
 	struct kmap_cli_model_first *f = arg;
 	const struct kmap_object *o = &rec->u.object;
@@ -185,15 +184,15 @@ static int kmap_cli_model_on_task(void *arg, const struct kmap_record *rec,
 	return ATW_OK;
 }
 
-static void kmap_cli_model_damaged(void *arg, const struct atw_err *err)
+static void cli_model_damaged(void *arg, const struct atw_err *err)
 {
 }
 
 int kmap_model_task_time(const char *name, const char *task, uint64_t *ret)
 {
 	struct kmap_cli_model_first first = { .task = task };
-	const struct kmap_sink sink = { kmap_cli_model_on_task, &first };
-	const struct kmap_read_opts ro = { .damaged = kmap_cli_model_damaged };
+	const struct kmap_sink sink = { cli_model_on_task, &first };
+	const struct kmap_read_opts ro = { .damaged = cli_model_damaged };
 	struct kmap_summary summary;
 	struct atw_err err = { 0 };
 

@@ -80,16 +80,15 @@ struct comparing {
 	uint64_t rows;
 };
 
-static void kmap_cli_diff_set(struct report_row *row, unsigned at, uint64_t a, uint64_t b,
-			      const bool in[2], unsigned change)
+static void cli_diff_set(struct report_row *row, unsigned at, uint64_t a, uint64_t b,
+			 const bool in[2], unsigned change)
 {
 	row_if(row, in[0], at, a);
 	row_if(row, in[1], at + 1, b);
 	row_u(row, change, (in[1] ? b : 0) - (in[0] ? a : 0));
 }
 
-static int kmap_cli_diff_put(void *arg, const struct kmap_diff_row *r,
-			     struct atw_err *err)
+static int cli_diff_put(void *arg, const struct kmap_diff_row *r, struct atw_err *err)
 {
 	struct comparing *x = arg;
 	const struct kmap_counts *a = &r->n[0], *b = &r->n[1];
@@ -101,15 +100,15 @@ static int kmap_cli_diff_put(void *arg, const struct kmap_diff_row *r,
 	row_s(&row, D_TYPE, r->type);
 	row_s(&row, D_CODE, r->code);
 	if (r->what != KMAP_DIFF_EDGE && !x->s[0].m->compressed && !x->s[1].m->compressed)
-		kmap_cli_diff_set(&row, D_OBJECTS_A, a->objects, b->objects, r->in, D_OBJECTS);
-	kmap_cli_diff_set(&row, D_READS_A, a->reads, b->reads, r->in, D_READS);
-	kmap_cli_diff_set(&row, D_WRITES_A, a->writes, b->writes, r->in, D_WRITES);
+		cli_diff_set(&row, D_OBJECTS_A, a->objects, b->objects, r->in, D_OBJECTS);
+	cli_diff_set(&row, D_READS_A, a->reads, b->reads, r->in, D_READS);
+	cli_diff_set(&row, D_WRITES_A, a->writes, b->writes, r->in, D_WRITES);
 	x->rows++;
 	return atw_output_row(x->out, &(struct atw_row){ row.v, row.have }, err);
 }
 
 /* As typed, or by function if both have names for all that matters. */
-static enum kmap_level kmap_cli_diff_level_of(const struct comparing *x)
+static enum kmap_level cli_diff_level_of(const struct comparing *x)
 {
 	if (x->o->level)
 		return x->o->level - 1;
@@ -117,16 +116,16 @@ static enum kmap_level kmap_cli_diff_level_of(const struct comparing *x)
 									   : KMAP_INSTRUCTION;
 }
 
-static int kmap_cli_diff_compare(struct comparing *x, struct atw_err *err)
+static int cli_diff_compare(struct comparing *x, struct atw_err *err)
 {
-	const enum kmap_level level = kmap_cli_diff_level_of(x);
+	const enum kmap_level level = cli_diff_level_of(x);
 	const struct kmap_side side[2] = {
 		{ x->s[0].m, x->n[0], level }, { x->s[1].m, x->n[1], level },
 	};
 	int r = kmap_diff_init(&x->d, side, err);
 
 	if (r == ATW_OK)
-		r = kmap_diff_each(&x->d, &x->count, kmap_cli_diff_put, x, err);
+		r = kmap_diff_each(&x->d, &x->count, cli_diff_put, x, err);
 	if (r < 0)
 		return r;
 	atw_output_note(x->out, "%" PRIu64 " of %" PRIu64 " caches, sites and edges differ%s; code compared by %s",
@@ -144,18 +143,18 @@ static int kmap_cli_diff_compare(struct comparing *x, struct atw_err *err)
 	return ATW_OK;
 }
 
-static const char *kmap_cli_diff_nth(const struct opt_list *l, unsigned i)
+static const char *cli_diff_nth(const struct opt_list *l, unsigned i)
 {
 	return !l->n ? NULL : l->v[i < l->n ? i : l->n - 1];
 }
 
-static int kmap_cli_diff_read_both(struct comparing *x)
+static int cli_diff_read_both(struct comparing *x)
 {
 	int status = EXIT_COMPLETE;
 
 	for (unsigned i = 0; i < 2; i++) {
-		const struct kmap_symbols_opts no = {kmap_cli_diff_nth(&x->o->symbols, i),
-						     kmap_cli_diff_nth(&x->o->kernel, i)};
+		const struct kmap_symbols_opts no = {cli_diff_nth(&x->o->symbols, i),
+						     cli_diff_nth(&x->o->kernel, i)};
 		struct atw_err err = { 0 };
 		int r = kmap_model_since(x->c, x->name[i], x->since[i], &x->s[i]);
 
@@ -179,9 +178,9 @@ static int diff(struct comparing *x)
 	oo.limit = x->o->limit.u;
 	if (atw_output_open(&oo, &schema, &x->out, &err) < 0)
 		return print_error(&err);
-	status = kmap_cli_diff_read_both(x);
+	status = cli_diff_read_both(x);
 	if (status == EXIT_COMPLETE || status == EXIT_PARTIAL) {
-		r = kmap_cli_diff_compare(x, &err);
+		r = cli_diff_compare(x, &err);
 		if (!status && x->rows)
 			status = EXIT_NO;
 		if (x->c->format != FORMAT_PLAIN && atw_output_left_out(x->out))
@@ -200,7 +199,7 @@ static int diff(struct comparing *x)
 }
 
 /* "1.5": thousandths. */
-static bool kmap_cli_diff_ratio(const char *s, uint64_t *ret)
+static bool cli_diff_ratio(const char *s, uint64_t *ret)
 {
 	size_t len = strcspn(s, "."), digits = s[len] ? strlen(s + len + 1) : 0;
 	uint64_t whole, part = 0;
@@ -215,12 +214,12 @@ static bool kmap_cli_diff_ratio(const char *s, uint64_t *ret)
 }
 
 /* What is listed, and from when on. */
-static int kmap_cli_diff_options(struct comparing *x)
+static int cli_diff_options(struct comparing *x)
 {
 	const struct kmap_diff_options *o = x->o;
 
 	x->count = (struct kmap_diff_opts){.no_counts = o->no_counts, .least = o->least.u};
-	if (o->ratio && !kmap_cli_diff_ratio(o->ratio, &x->count.ratio))
+	if (o->ratio && !cli_diff_ratio(o->ratio, &x->count.ratio))
 		return usage_error("kmap diff", "--ratio: expected a number above 1, as in 1.5");
 	if (o->limit.given && !o->limit.u)
 		return usage_error("kmap diff", "--limit must be at least 1");
@@ -229,7 +228,7 @@ static int kmap_cli_diff_options(struct comparing *x)
 	if (o->since.n > 2)
 		return usage_error("kmap diff", "--since: one for both files, or one for each");
 	for (unsigned i = 0; i < 2 && o->since.n; i++) {
-		const char *s = kmap_cli_diff_nth(&o->since, i);
+		const char *s = cli_diff_nth(&o->since, i);
 
 		if (!num_dec(s, strlen(s), &x->since[i]) || !x->since[i])
 			return usage_error("kmap diff", "--since: '%s' is no time", s);
@@ -237,7 +236,7 @@ static int kmap_cli_diff_options(struct comparing *x)
 	return EXIT_COMPLETE;
 }
 
-static int kmap_cli_diff_find_task(struct comparing *x)
+static int cli_diff_find_task(struct comparing *x)
 {
 	int status = EXIT_COMPLETE;
 
@@ -249,7 +248,7 @@ static int kmap_cli_diff_find_task(struct comparing *x)
 	return status;
 }
 
-static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char **argv)
+static int cli_diff_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct comparing x = { .c = c, .o = opts, .name = argv };
 	int status;
@@ -260,11 +259,11 @@ static int kmap_cli_diff_run(const struct common *c, void *opts, int argc, char 
 		return usage_error("kmap diff", "standard input can be only one of the two files");
 	if (x.o->symbols.n > 2 || x.o->kernel.n > 2)
 		return usage_error("kmap diff", "--symbols and --kernel: one for both files, or one for each");
-	status = kmap_cli_diff_options(&x);
+	status = cli_diff_options(&x);
 	for (int i = 0; i < 2 && !status; i++)
 		status = check_output(c, argv[i]);
 	if (!status)
-		status = kmap_cli_diff_find_task(&x);
+		status = cli_diff_find_task(&x);
 	return status ? status : diff(&x);
 }
 
@@ -278,5 +277,5 @@ const struct command kmap_diff = {
 	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
 	.options = options,
 	.opts_size = sizeof(struct kmap_diff_options),
-	.run = kmap_cli_diff_run,
+	.run = cli_diff_run,
 };

@@ -16,42 +16,39 @@ static const char trace[] = "trace_event=kmem:kmalloc,kmem:kmem_cache_alloc,kmem
 /* ---- what there is ---- */
 
 /* QEMU accepts one dash or two. */
-static bool kmap_cli_machine_is_option(const char *arg, const char *name)
+static bool machine_is_option(const char *arg, const char *name)
 {
 	return arg[0] == '-' && !strcmp(arg + 1 + (arg[1] == '-'), name);
 }
 
 /* Where the value of the first or the last option of that name is; NULL: there is none. */
-static char **kmap_cli_machine_value(const struct kmap_machine *m, const char *name,
-				     bool last)
+static char **machine_value(const struct kmap_machine *m, const char *name, bool last)
 {
 	char **ret = NULL;
 
 	for (size_t i = 1; i + 1 < m->argc && (last || !ret); i++)
-		if (kmap_cli_machine_is_option(m->argv[i], name))
+		if (machine_is_option(m->argv[i], name))
 			ret = &m->argv[i + 1];
 	return ret;
 }
 
-static const char *kmap_cli_machine_value_of(const struct kmap_machine *m,
-					     const char *name)
+static const char *machine_value_of(const struct kmap_machine *m, const char *name)
 {
-	char **value = kmap_cli_machine_value(m, name, true);
+	char **value = machine_value(m, name, true);
 
 	return value ? *value : NULL;
 }
 
-static bool kmap_cli_machine_has_option(const struct kmap_machine *m, const char *name)
+static bool machine_has_option(const struct kmap_machine *m, const char *name)
 {
 	for (size_t i = 1; i < m->argc; i++)
-		if (kmap_cli_machine_is_option(m->argv[i], name))
+		if (machine_is_option(m->argv[i], name))
 			return true;
 	return false;
 }
 
 /* Parse "256", "256M", "1G" or "size=1G,slots=4"; the default unit is MiB. */
-static int kmap_cli_machine_read_size(const char *text, uint64_t *ret,
-				      struct atw_err *err)
+static int machine_read_size(const char *text, uint64_t *ret, struct atw_err *err)
 {
 	const char *size = text ? strstr(text, "size=") : NULL;
 	unsigned long long n, unit = 1;
@@ -80,7 +77,7 @@ static int kmap_cli_machine_read_size(const char *text, uint64_t *ret,
  * Where a machine has its RAM: hw/i386/pc_q35.c, hw/i386/pc_piix.c, hw/arm/virt.c,
  * hw/riscv/virt.c. Above the hole that x86 has for devices it goes on at 4 GiB.
  */
-static void kmap_cli_machine_place_ram(struct kmap_machine *m, const char *machine)
+static void machine_place_ram(struct kmap_machine *m, const char *machine)
 {
 	uint64_t at = m->family == ATW_ARM64 ? GIB : m->family == ATW_RISCV ? 2 * GIB : 0;
 	bool q35 = machine && strstr(machine, "q35");
@@ -94,8 +91,8 @@ static void kmap_cli_machine_place_ram(struct kmap_machine *m, const char *machi
 		m->ram_at[m->nrams++] = (struct kshare_ram){ 4 * GIB, m->ram - low, low };
 }
 
-static int kmap_cli_machine_family_of(const char *program, enum atw_family *ret,
-				      struct atw_err *err)
+static int machine_family_of(const char *program, enum atw_family *ret,
+			     struct atw_err *err)
 {
 	static const struct { const char *name; enum atw_family family; } known[] = {
 		{ "x86_64", ATW_X86 }, { "aarch64", ATW_ARM64 }, { "riscv64", ATW_RISCV },
@@ -112,7 +109,7 @@ static int kmap_cli_machine_family_of(const char *program, enum atw_family *ret,
 			   "%s: only qemu-system-x86_64, -aarch64 and -riscv64 can be recorded", name);
 }
 
-static int kmap_cli_machine_append(struct kmap_machine *m, char *arg, struct atw_err *err)
+static int machine_append(struct kmap_machine *m, char *arg, struct atw_err *err)
 {
 	if (!arg || !array_reserve((void **)&m->argv, &m->room, m->argc + 2, sizeof(*m->argv))) {
 		free(arg);
@@ -130,28 +127,27 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	int r = ATW_OK;
 
 	for (int i = 0; i < argc && r == ATW_OK; i++)
-		r = kmap_cli_machine_append(&m, strdup(argv[i]), err);
+		r = machine_append(&m, strdup(argv[i]), err);
 	if (r == ATW_OK)
-		r = kmap_cli_machine_family_of(argv[0], &m.family, err);
+		r = machine_family_of(argv[0], &m.family, err);
 	if (r == ATW_OK)
-		r = kmap_cli_machine_read_size(kmap_cli_machine_value_of(&m, "m"), &m.ram,
-					       err);
-	accel = kmap_cli_machine_value_of(&m, "accel");
-	machine = kmap_cli_machine_value_of(&m, "M");
-	machine = machine ? machine : kmap_cli_machine_value_of(&m, "machine");
+		r = machine_read_size(machine_value_of(&m, "m"), &m.ram, err);
+	accel = machine_value_of(&m, "accel");
+	machine = machine_value_of(&m, "M");
+	machine = machine ? machine : machine_value_of(&m, "machine");
 	if (r == ATW_OK && accel && strncmp(accel, "tcg", 3))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-accel %s: only emulated guests (tcg) can be recorded", accel);
 	/*
 	 * The child would exit at once, and the recorded process continue without atwalk.
 	 */
-	if (r == ATW_OK && kmap_cli_machine_has_option(&m, "daemonize"))
+	if (r == ATW_OK && machine_has_option(&m, "daemonize"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-daemonize is not supported: atwalk must remain the parent of QEMU");
 	if (r == ATW_OK && machine && strstr(machine, "memory-backend"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-machine memory-backend= is not supported: the recorder provides the guest's memory");
-	/* The RAM would not be at the addresses of kmap_cli_machine_place_ram(). */
+	/* The RAM would not be at the addresses of machine_place_ram(). */
 	if (r == ATW_OK && machine && strstr(machine, "max-ram-below-4g"))
 		r = atw_err_set(err, ATW_E_USAGE,
 				"-machine max-ram-below-4g= is not supported: the recorder needs the default layout of memory");
@@ -159,8 +155,8 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 		kmap_machine_free(&m);
 		return r;
 	}
-	kmap_cli_machine_place_ram(&m, machine);
-	m.has_kernel = kmap_cli_machine_value_of(&m, "kernel");
+	machine_place_ram(&m, machine);
+	m.has_kernel = machine_value_of(&m, "kernel");
 	*ret = m;
 	return ATW_OK;
 }
@@ -176,9 +172,9 @@ void kmap_machine_free(struct kmap_machine *m)
 /* ---- the recorder ---- */
 
 /* "2", "cpus=2,sockets=1" */
-static bool kmap_cli_machine_has_many_cpus(const struct kmap_machine *m)
+static bool machine_has_many_cpus(const struct kmap_machine *m)
 {
-	const char *smp = kmap_cli_machine_value_of(m, "smp"),
+	const char *smp = machine_value_of(m, "smp"),
 		   *cpus = smp ? strstr(smp, "cpus=") : NULL;
 
 	return smp && (strchr(smp, '=') && !cpus ? true : atoi(cpus ? cpus + 5 : smp) > 1);
@@ -192,7 +188,7 @@ int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, si
 
 	if (r < 0)
 		return r;
-	m->threads = kmap_cli_machine_has_many_cpus(m) &&
+	m->threads = machine_has_many_cpus(m) &&
 		     (version > 9 || (version == 9 && minor >= 2));
 	/* Its helper took the flags from a stale cc_op; QEMU 8.0 has no helper for it. */
 	m->no_cx16 = m->family == ATW_X86 && version < 8;
@@ -210,26 +206,26 @@ int kmap_machine_plugin(struct kmap_machine *m, const char *given, char *ret, si
 /* ---- what is added ---- */
 
 /* An option and its value. */
-static int kmap_cli_machine_add(struct kmap_machine *m, struct atw_err *err,
-				const char *option, const char *fmt, ...) ATW_PRINTF(4, 5);
-static int kmap_cli_machine_add(struct kmap_machine *m, struct atw_err *err,
-				const char *option, const char *fmt, ...)
+static int machine_add(struct kmap_machine *m, struct atw_err *err,
+		       const char *option, const char *fmt, ...) ATW_PRINTF(4, 5);
+static int machine_add(struct kmap_machine *m, struct atw_err *err,
+		       const char *option, const char *fmt, ...)
 {
 	char *arg = NULL;
 	va_list ap;
 
-	if (kmap_cli_machine_append(m, strdup(option), err) < 0)
+	if (machine_append(m, strdup(option), err) < 0)
 		return ATW_E_NOMEM;
 	va_start(ap, fmt);
 	if (vasprintf(&arg, fmt, ap) < 0)
 		arg = NULL;
 	va_end(ap);
-	return kmap_cli_machine_append(m, arg, err);
+	return machine_append(m, arg, err);
 }
 
-static int kmap_cli_machine_replace(char **arg, struct atw_err *err, const char *fmt, ...)
+static int machine_replace(char **arg, struct atw_err *err, const char *fmt, ...)
 	ATW_PRINTF(3, 4);
-static int kmap_cli_machine_replace(char **arg, struct atw_err *err, const char *fmt, ...)
+static int machine_replace(char **arg, struct atw_err *err, const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
@@ -246,30 +242,30 @@ static int kmap_cli_machine_replace(char **arg, struct atw_err *err, const char 
 }
 
 /* The kernel's command line, with the tracepoints. */
-static int kmap_cli_machine_add_trace(struct kmap_machine *m, struct atw_err *err)
+static int machine_add_trace(struct kmap_machine *m, struct atw_err *err)
 {
-	char **had = kmap_cli_machine_value(m, "append", false);
+	char **had = machine_value(m, "append", false);
 
 	if (had)
-		return kmap_cli_machine_replace(had, err, "%s %s", *had, trace);
+		return machine_replace(had, err, "%s %s", *had, trace);
 	if (!m->has_kernel)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "cannot add to the kernel command line without -kernel");
-	return kmap_cli_machine_add(m, err, "-append", "%s", trace);
+	return machine_add(m, err, "-append", "%s", trace);
 }
 
 /* Run all CPUs in one thread, if this QEMU supports that. */
-static int kmap_cli_machine_add_threads(struct kmap_machine *m, struct atw_err *err)
+static int machine_add_threads(struct kmap_machine *m, struct atw_err *err)
 {
 	const char *how = m->threads ? "tcg,thread=multi" : "tcg,thread=single";
-	char **had = kmap_cli_machine_value(m, "accel", false);
+	char **had = machine_value(m, "accel", false);
 
-	return had ? kmap_cli_machine_replace(had, err, "%s", how)
-		   : kmap_cli_machine_add(m, err, "-accel", "%s", how);
+	return had ? machine_replace(had, err, "%s", how)
+		   : machine_add(m, err, "-accel", "%s", how);
 }
 
 /* Is this a property of a -cpu value, in any form: NAME, NAME=on, +NAME, -NAME? */
-static const char *kmap_cli_machine_cpu_property(const char *cpu, const char *name)
+static const char *machine_cpu_property(const char *cpu, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -287,16 +283,16 @@ static const char *kmap_cli_machine_cpu_property(const char *cpu, const char *na
  * uses: the more often, the more the recorder is called. Guests without cx16 are not
  * affected.
  */
-static int kmap_cli_machine_mask_cx16(struct kmap_machine *m, struct atw_err *err)
+static int machine_mask_cx16(struct kmap_machine *m, struct atw_err *err)
 {
-	char **cpu = kmap_cli_machine_value(m, "cpu", true);
+	char **cpu = machine_value(m, "cpu", true);
 	const char *had;
 
 	if (!cpu)
-		return kmap_cli_machine_add(m, err, "-cpu", "qemu64,cx16=off");
-	had = kmap_cli_machine_cpu_property(*cpu, "cx16");
+		return machine_add(m, err, "-cpu", "qemu64,cx16=off");
+	had = machine_cpu_property(*cpu, "cx16");
 	if (!had)
-		return kmap_cli_machine_replace(cpu, err, "%s,cx16=off", *cpu);
+		return machine_replace(cpu, err, "%s,cx16=off", *cpu);
 	if (*had == '-' || !strncmp(had, "cx16=off", 8))
 		return ATW_OK;
 	atw_err_set(err, ATW_E_USAGE,
@@ -310,7 +306,7 @@ static int kmap_cli_machine_mask_cx16(struct kmap_machine *m, struct atw_err *er
  * Double the commas, as values of QEMU options require. Freed by the caller; NULL: no
  * memory.
  */
-static char *kmap_cli_machine_with_commas(const char *text)
+static char *machine_with_commas(const char *text)
 {
 	char *ret = malloc(2 * strlen(text) + 1), *to = ret;
 
@@ -324,32 +320,32 @@ static char *kmap_cli_machine_with_commas(const char *text)
 	return ret;
 }
 
-static int kmap_cli_machine_add_plugin(struct kmap_machine *m, const char *plugin,
-				       int share, int ram, struct atw_err *err)
+static int machine_add_plugin(struct kmap_machine *m, const char *plugin,
+			      int share, int ram, struct atw_err *err)
 {
-	_auto_free char *file = kmap_cli_machine_with_commas(plugin);
+	_auto_free char *file = machine_with_commas(plugin);
 
 	if (!file)
 		return atw_err_nomem(err);
-	return kmap_cli_machine_add(m, err, "-plugin", "file=%s,share=%d,ram=%d", file,
-				    share, ram);
+	return machine_add(m, err, "-plugin", "file=%s,share=%d,ram=%d", file,
+			   share, ram);
 }
 
 int kmap_machine_add(struct kmap_machine *m, const char *plugin, int share, int ram, bool bare,
 		     struct atw_err *err)
 {
-	int r = kmap_cli_machine_add_threads(m, err);
+	int r = machine_add_threads(m, err);
 
 	if (r == ATW_OK && m->no_cx16)
-		r = kmap_cli_machine_mask_cx16(m, err);
+		r = machine_mask_cx16(m, err);
 	if (r == ATW_OK && !bare)
-		r = kmap_cli_machine_add_trace(m, err);
+		r = machine_add_trace(m, err);
 	if (r == ATW_OK)
-		r = kmap_cli_machine_add(m, err, "-object",
-					 "memory-backend-file,id=atwalk-ram,size=%llu,"
-					 "mem-path=/proc/self/fd/%d,share=on",
-					 (unsigned long long)m->ram, ram);
+		r = machine_add(m, err, "-object",
+				"memory-backend-file,id=atwalk-ram,size=%llu,"
+				"mem-path=/proc/self/fd/%d,share=on",
+				(unsigned long long)m->ram, ram);
 	if (r == ATW_OK)
-		r = kmap_cli_machine_add(m, err, "-machine", "memory-backend=atwalk-ram");
-	return r == ATW_OK ? kmap_cli_machine_add_plugin(m, plugin, share, ram, err) : r;
+		r = machine_add(m, err, "-machine", "memory-backend=atwalk-ram");
+	return r == ATW_OK ? machine_add_plugin(m, plugin, share, ram, err) : r;
 }

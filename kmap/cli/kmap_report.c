@@ -45,7 +45,7 @@ struct kmap_reporting {
 	size_t cuts;
 };
 
-static bool kmap_cli_report_kind_at(size_t i, struct answer *ret)
+static bool cli_report_kind_at(size_t i, struct answer *ret)
 {
 	const struct kmap_report *k = kmap_report_kind(i);
 
@@ -54,8 +54,7 @@ static bool kmap_cli_report_kind_at(size_t i, struct answer *ret)
 	return k;
 }
 
-static int kmap_cli_report_out_row(void *arg, const struct atw_row *row,
-				   struct atw_err *err)
+static int cli_report_out_row(void *arg, const struct atw_row *row, struct atw_err *err)
 {
 	return atw_output_row(arg, row, err);
 }
@@ -74,8 +73,7 @@ ATW_PRINTF(2, 3) static void kmap_cli_report_out_note(void *arg, const char *fmt
 }
 
 ATW_PRINTF(3, 4)
-static void kmap_cli_report_out_left_out(void *arg, enum atw_param param,
-					 const char *fmt, ...)
+static void cli_report_out_left_out(void *arg, enum atw_param param, const char *fmt, ...)
 {
 	char text[200];
 	va_list ap;
@@ -87,8 +85,7 @@ static void kmap_cli_report_out_left_out(void *arg, enum atw_param param,
 }
 
 /* Notes about the source that every report of it needs. */
-static void kmap_cli_report_note_source(const struct kmap_reporting *r,
-					struct atw_output *out)
+static void cli_report_note_source(const struct kmap_reporting *r, struct atw_output *out)
 {
 	const struct kmap_model *m = r->s.m;
 	uint64_t accesses, error;
@@ -118,14 +115,14 @@ static void kmap_cli_report_note_source(const struct kmap_reporting *r,
 				m->unbound == 1 ? "" : "es");
 }
 
-static int kmap_cli_report_finish(void *arg, size_t i, struct atw_output *to,
-				  struct atw_err *err)
+static int cli_report_finish(void *arg, size_t i, struct atw_output *to,
+			     struct atw_err *err)
 {
 	struct kmap_reporting *r = arg;
 	const struct census_out out = {
-		.row = kmap_cli_report_out_row,
+		.row = cli_report_out_row,
 		.note = kmap_cli_report_out_note,
-		.left_out = kmap_cli_report_out_left_out,
+		.left_out = cli_report_out_left_out,
 		.plain = r->a.plain,
 		.arg = to,
 	};
@@ -136,11 +133,11 @@ static int kmap_cli_report_finish(void *arg, size_t i, struct atw_output *to,
 		return ATW_OK;
 	status = kmap_report_kind(r->a.which[i])->rows(&r->ask, &out, err);
 	if (status == ATW_OK)
-		kmap_cli_report_note_source(r, to);
+		cli_report_note_source(r, to);
 	return status;
 }
 
-static int kmap_cli_report_draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
+static int cli_report_draw(void *arg, size_t i, struct scene *s, struct atw_err *err)
 {
 	struct kmap_reporting *r = arg;
 
@@ -148,7 +145,7 @@ static int kmap_cli_report_draw(void *arg, size_t i, struct scene *s, struct atw
 }
 
 /* "memory.kmap; Linux 6.1.0, x86_64; sampled, scale 64" */
-static void kmap_cli_report_head(void *arg, struct buf *ret)
+static void cli_report_head(void *arg, struct buf *ret)
 {
 	const struct kmap_reporting *r = arg;
 	const struct kmap_model *m = r->s.m;
@@ -161,13 +158,13 @@ static void kmap_cli_report_head(void *arg, struct buf *ret)
 }
 
 /* KMAP_LEVELS: none was given. */
-static enum kmap_level kmap_cli_report_level_of(const struct kmap_report_opts *o)
+static enum kmap_level cli_report_level_of(const struct kmap_report_opts *o)
 {
 	return o->level ? o->level - 1 : KMAP_LEVELS;
 }
 
 /* --top applies to objects only; --limit to all reports. */
-static int kmap_cli_report_check_top(const struct kmap_reporting *r)
+static int cli_report_check_top(const struct kmap_reporting *r)
 {
 	const struct opt_number *top = &r->o->top;
 
@@ -182,7 +179,7 @@ static int kmap_cli_report_check_top(const struct kmap_reporting *r)
 			   " for the first rows of any report", top->u);
 }
 
-static int kmap_cli_report_check_level(const struct kmap_reporting *r)
+static int cli_report_check_level(const struct kmap_reporting *r)
 {
 	for (size_t i = 0; i < r->a.n && r->o->level; i++)
 		if (kmap_report_kind(r->a.which[i])->level == KMAP_LEVELS)
@@ -192,7 +189,7 @@ static int kmap_cli_report_check_level(const struct kmap_reporting *r)
 }
 
 /* "0.000002", in units of 10^-12. */
-static bool kmap_cli_report_read_ratio(const char *s, uint64_t *ret)
+static bool cli_report_read_ratio(const char *s, uint64_t *ret)
 {
 	size_t whole = strcspn(s, "."), n = s[whole] ? strlen(s + whole + 1) : 0;
 	uint64_t high, low = 0;
@@ -208,7 +205,7 @@ static bool kmap_cli_report_read_ratio(const char *s, uint64_t *ret)
 	return true;
 }
 
-static int kmap_cli_report_read_cut(const char *word, struct kmap_cut *ret)
+static int cli_report_read_cut(const char *word, struct kmap_cut *ret)
 {
 	const char *colon = strchr(word, ':');
 
@@ -221,7 +218,7 @@ static int kmap_cli_report_read_cut(const char *word, struct kmap_cut *ret)
 	}
 	if (!strncmp(word, "ratio:", 6)) {
 		*ret = (struct kmap_cut){ .by = KMAP_CUT_RATIO, .text = word + 6 };
-		if (kmap_cli_report_read_ratio(ret->text, &ret->bound))
+		if (cli_report_read_ratio(ret->text, &ret->bound))
 			return EXIT_COMPLETE;
 		return usage_error("kmap report", "--cut %.60s: '%.40s' is not a number from 0 to 1000000 with up to 12 decimals",
 				   word, colon + 1);
@@ -230,7 +227,7 @@ static int kmap_cli_report_read_cut(const char *word, struct kmap_cut *ret)
 			   word);
 }
 
-static int kmap_cli_report_check_cuts(struct kmap_reporting *r)
+static int cli_report_check_cuts(struct kmap_reporting *r)
 {
 	int status = EXIT_COMPLETE;
 
@@ -240,7 +237,7 @@ static int kmap_cli_report_check_cuts(struct kmap_reporting *r)
 	if (r->cuts > KMAP_MOST_CUTS)
 		return usage_error("kmap report", "--cut: expected at most %d", KMAP_MOST_CUTS);
 	for (size_t i = 0; !status && i < r->cuts; i++)
-		status = kmap_cli_report_read_cut(r->o->cuts.v[i], &r->cut[i]);
+		status = cli_report_read_cut(r->o->cuts.v[i], &r->cut[i]);
 	for (size_t i = 0; !status && i < r->a.n; i++) {
 		const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
 
@@ -255,8 +252,8 @@ static int kmap_cli_report_check_cuts(struct kmap_reporting *r)
 }
 
 /* The header lines of a recording, before its first object. */
-static int kmap_cli_report_on_beginning(void *arg, const struct kmap_record *rec,
-					struct atw_err *err)
+static int cli_report_on_beginning(void *arg, const struct kmap_record *rec,
+				   struct atw_err *err)
 {
 	bool *sampled = arg;
 
@@ -271,10 +268,10 @@ static int kmap_cli_report_on_beginning(void *arg, const struct kmap_record *rec
 }
 
 /* Are its accesses a sample? A pipe is not checked: it cannot be read twice. */
-static bool kmap_cli_report_is_sample(const char *name)
+static bool cli_report_is_sample(const char *name)
 {
 	bool sampled = false;
-	const struct kmap_sink sink = {kmap_cli_report_on_beginning, &sampled};
+	const struct kmap_sink sink = {cli_report_on_beginning, &sampled};
 	struct atw_err err;
 	struct stat st;
 
@@ -285,7 +282,7 @@ static bool kmap_cli_report_is_sample(const char *name)
 }
 
 /* Show the columns of a cut or a sample, unless --columns lists others. */
-static void kmap_cli_report_want_columns(void *arg, size_t i, struct atw_output_opts *oo)
+static void cli_report_want_columns(void *arg, size_t i, struct atw_output_opts *oo)
 {
 	const struct kmap_reporting *r = arg;
 	const struct kmap_report *k = kmap_report_kind(r->a.which[i]);
@@ -294,12 +291,12 @@ static void kmap_cli_report_want_columns(void *arg, size_t i, struct atw_output_
 		oo->columns = k->cut_columns;
 	for (size_t n = 0; n < k->schema->ncols && !oo->columns; n++)
 		if (!strcmp(k->schema->col[n].key, "estimate") &&
-		    kmap_cli_report_is_sample(r->name))
+		    cli_report_is_sample(r->name))
 			oo->columns = "+estimate,error";
 }
 
 /* Check the files of symbols before a long read. */
-static int kmap_cli_report_check_files(const struct kmap_reporting *r)
+static int cli_report_check_files(const struct kmap_reporting *r)
 {
 	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };
 	struct kmap_model *m = NULL;
@@ -310,16 +307,16 @@ static int kmap_cli_report_check_files(const struct kmap_reporting *r)
 
 	if (s == ATW_OK)
 		s = kmap_names_open(&no, m, &n, &err);
-	if (s == ATW_OK && r->o->level && kmap_cli_report_level_of(r->o) >= KMAP_FILE &&
+	if (s == ATW_OK && r->o->level && cli_report_level_of(r->o) >= KMAP_FILE &&
 	    !kmap_names_files(n, &why))
 		s = atw_err_set(&err, ATW_E_USAGE, "--level %s: %s",
-				kmap_level_words[kmap_cli_report_level_of(r->o)], why);
+				kmap_level_words[cli_report_level_of(r->o)], why);
 	kmap_names_close(n);
 	kmap_model_close(m);
 	return s < 0 ? print_error(&err) : EXIT_COMPLETE;
 }
 
-static int kmap_cli_report_emit(struct kmap_reporting *r, struct atw_err *err)
+static int cli_report_emit(struct kmap_reporting *r, struct atw_err *err)
 {
 	const struct kmap_symbols_opts no = { r->o->symbols, r->o->kernel };
 	int s = kmap_names_open(&no, r->s.m, &r->n, err);
@@ -329,14 +326,14 @@ static int kmap_cli_report_emit(struct kmap_reporting *r, struct atw_err *err)
 	kmap_warn_names(r->a.c, r->name, r->n);
 	r->ask = (struct kmap_query){.m = r->s.m,
 				     .n = r->n,
-				     .level = kmap_cli_report_level_of(r->o),
+				     .level = cli_report_level_of(r->o),
 				     .about = r->s.about,
 				     .cut = r->cut,
 				     .cuts = r->cuts};
 	return answers_print(&r->a, err);
 }
 
-static int kmap_cli_report_report(struct kmap_reporting *r)
+static int cli_report_report(struct kmap_reporting *r)
 {
 	struct atw_err err = { 0 };
 	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
@@ -345,7 +342,7 @@ static int kmap_cli_report_report(struct kmap_reporting *r)
 		status = kmap_model_source(r->a.c, r->name, r->o->top.given ? r->o->top.u : 0,
 					   &r->s);
 	if (failed == ATW_OK && r->s.m)
-		failed = kmap_cli_report_emit(r, &err);
+		failed = cli_report_emit(r, &err);
 	if (failed < 0)
 		status = print_error(&err);
 	answers_close(&r->a, status && status != EXIT_PARTIAL);
@@ -354,18 +351,18 @@ static int kmap_cli_report_report(struct kmap_reporting *r)
 	return status;
 }
 
-static int kmap_cli_report_run(const struct common *c, void *opts, int argc, char **argv)
+static int cli_report_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct kmap_reporting r = {
 		.o = opts,
 		.a = {.c = c,
 		      .command = "kmap report",
 		      .title = "Accesses of kernel code to kernel objects",
-		      .kind = kmap_cli_report_kind_at,
-		      .finish = kmap_cli_report_finish,
-		      .draw = kmap_cli_report_draw,
-		      .rows = kmap_cli_report_want_columns,
-		      .head = kmap_cli_report_head,
+		      .kind = cli_report_kind_at,
+		      .finish = cli_report_finish,
+		      .draw = cli_report_draw,
+		      .rows = cli_report_want_columns,
+		      .head = cli_report_head,
 		      .arg = &r},
 	};
 	int status;
@@ -383,16 +380,16 @@ static int kmap_cli_report_run(const struct common *c, void *opts, int argc, cha
 	if (!status)
 		status = answers_check(&r.a);
 	if (!status)
-		status = kmap_cli_report_check_top(&r);
+		status = cli_report_check_top(&r);
 	if (!status)
-		status = kmap_cli_report_check_level(&r);
+		status = cli_report_check_level(&r);
 	if (!status)
-		status = kmap_cli_report_check_cuts(&r);
+		status = cli_report_check_cuts(&r);
 	if (!status)
 		status = check_output(c, r.name);
 	if (!status)
-		status = kmap_cli_report_check_files(&r);
-	return status ? status : kmap_cli_report_report(&r);
+		status = cli_report_check_files(&r);
+	return status ? status : cli_report_report(&r);
 }
 
 const struct command kmap_report = {
@@ -422,5 +419,5 @@ const struct command kmap_report = {
 		OPT_COMMON_PROGRESS,
 	.options = options,
 	.opts_size = sizeof(struct kmap_report_opts),
-	.run = kmap_cli_report_run,
+	.run = cli_report_run,
 };

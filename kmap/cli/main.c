@@ -12,7 +12,7 @@ static const struct command *const commands[] = {
 };
 
 /* The last word of a command name: "show" of "kmap show". */
-static const char *kmap_cli_main_own_name(const struct command *cmd)
+static const char *main_own_name(const struct command *cmd)
 {
 	return strrchr(cmd->name, ' ') + 1;
 }
@@ -20,13 +20,13 @@ static const char *kmap_cli_main_own_name(const struct command *cmd)
 static const struct command *kmap_cli_main_find_command(const char *word)
 {
 	for (size_t i = 0; commands[i]; i++)
-		if (!strcmp(kmap_cli_main_own_name(commands[i]), word))
+		if (!strcmp(main_own_name(commands[i]), word))
 			return commands[i];
 	return NULL;
 }
 
 /* Of the command `word`; of all if it is NULL or none of them. Returns the exit status. */
-static int kmap_cli_main_show_help(const char *word)
+static int main_show_help(const char *word)
 {
 	const struct command *cmd = word ? kmap_cli_main_find_command(word) : NULL;
 
@@ -39,13 +39,12 @@ static int kmap_cli_main_show_help(const char *word)
 	     "of reads and writes of each by each instruction. The KMAPs of all versions of\n"
 	     "Memorizer can be read.\n");
 	for (size_t i = 0; commands[i]; i++)
-		printf("  %-8s %s\n", kmap_cli_main_own_name(commands[i]),
-		       commands[i]->summary);
+		printf("  %-8s %s\n", main_own_name(commands[i]), commands[i]->summary);
 	puts("\n`atwalk kmap COMMAND --help` lists the options of a command.");
 	return command_written();
 }
 
-static int kmap_cli_main_unknown_command(const char *word)
+static int main_unknown_command(const char *word)
 {
 	char known[128] = "";
 
@@ -53,7 +52,7 @@ static int kmap_cli_main_unknown_command(const char *word)
 		size_t len = strlen(known);
 
 		snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
-			 kmap_cli_main_own_name(commands[i]));
+			 main_own_name(commands[i]));
 	}
 	return word ? usage_error("kmap", "kmap: unknown command '%s'; known: %s", word, known)
 		    : usage_error("kmap", "kmap: COMMAND is missing: %s", known);
@@ -94,8 +93,8 @@ int main(int argc, char **argv)
 	if (cmd)
 		return command_run(cmd, &words, argc - 2, argv + 2);
 	if (argc > 1 && is_help_word(argv[1]))
-		return kmap_cli_main_show_help(argc > 2 ? argv[2] : NULL);
+		return main_show_help(argc > 2 ? argv[2] : NULL);
 	if (argc == 2 && !strcmp(argv[1], "--breakpoints"))
 		return main_breakpoints();
-	return kmap_cli_main_unknown_command(argc > 1 ? argv[1] : NULL);
+	return main_unknown_command(argc > 1 ? argv[1] : NULL);
 }
