@@ -10,6 +10,7 @@
 
 #include "annotate.h"
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/num.h"
 
 /* Groups that are kept: an area has few, and hostile input any number. */
@@ -73,6 +74,15 @@ static void annotate_sum_add(struct annotate_sum *s, const struct trace_ref *t)
 	s->tlb_misses += tlb == TRACE_TLB_MISS ? t->count : 0;
 	s->cache_known += level != TRACE_LEVEL_UNKNOWN ? t->count : 0;
 	s->cache_misses += trace_level_missed(level) ? t->count : 0;
+}
+
+/* Of all groups: every other sum is a part of these. */
+static bool annotate_sums_fit(const struct annotate_sum *all, const struct trace_ref *t)
+{
+	uint64_t sum;
+
+	return add_u64(all->events, t->count, &sum) &&
+	       (!(t->has & TRACE_HAS_WEIGHT) || add_u64(all->weight, t->weight, &sum));
 }
 
 static bool annotate_same_group(const struct annotate_group *a, const struct annotate_group *b)
@@ -149,6 +159,9 @@ int annotate_sums_add(struct annotate_sums *s, const struct annotate_ref *a,
 	const struct table_slot *slot = NULL;
 	int r;
 
+	if (!annotate_sums_fit(&s->all, a->ref))
+		return atw_err_set(err, ATW_E_LIMIT,
+				   "counts or weights sum to more than 2^64-1");
 	annotate_sum_add(&s->all, a->ref);
 	s->unset |= g.have_why && a->place.area->unset && g.why == LARGE_POSSIBLE;
 	while ((slot = table_next(&s->table, key, slot))) {

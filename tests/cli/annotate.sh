@@ -152,6 +152,18 @@ t "--summary of a capture: which areas may have large pages is not known"
 run atwalk annotate tasks.cap samples.perf --summary
 yes grep -q '^large pages: the source does not say which areas may have them$' "$work/log/out"
 
+t "--summary of counts that sum to more than 64 bits: refused, and no wrong number"
+for period in 9223372036854775807 9223372036854775808 1; do
+	sed "s/ 1000 cpu/ $period cpu/" mem.txt
+done >half.txt
+head -n 2 half.txt >fits.txt
+run atwalk annotate tasks.kdump fits.txt --summary --format csv --columns events
+yes grep -qx 18446744073709551615 "$work/log/out"
+run atwalk annotate tasks.kdump half.txt --summary --format csv --columns events
+status 4
+out <<<events
+err_is 'atwalk: *counts or weights sum to more than 2^64-1'
+
 # ---- no places ----
 
 t "absent is no failure; processes that are not in the source are"
