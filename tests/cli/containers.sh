@@ -118,7 +118,8 @@ t "a sparse image: its holes are zero, and no search goes through them"
 rm -f sparse.raw
 truncate -s 4T sparse.raw
 printf 'x' | dd of=sparse.raw bs=1 seek=$((1 << 40)) conv=notrunc status=none
-if [ "$(du -k sparse.raw | cut -f 1)" -gt 4096 ]; then skip "no sparse files here"; else
+if [ "$(du -k sparse.raw | cut -f 1)" -gt 4096 ]; then skip "no sparse files here"
+elif [ -n "${WRAP:-}" ]; then skip "valgrind maps no 4 TiB"; else
 	run timeout 60 "$O/atwalk" info raw:sparse.raw --format csv --filter 'fact=memory'
 	status 4
 	out <<'END'

@@ -94,7 +94,8 @@ fi
 
 t "hidepid: without permission, a listing of all processes is partial"
 if [ -n "$why" ]; then skip "$why"; else
-	# The collector lacks kpageflags as well, which alone makes the result partial.
+	# The collector lacks kpageflags as well, which alone makes the result partial. It
+	# is linked with a static libc, in which valgrind reports errors.
 	cp "$built/atwalk-collect" collector
 	chmod 755 collector
 	alone <<'END'
@@ -104,7 +105,7 @@ for allow in '' --allow-unreadable; do
 	echo $?
 	$as ${WRAP:-} ./copy report count live:pagemap --columns processes $allow
 	echo $?
-	$as ${WRAP:-} ./collector -q --no-refs $allow >collected 2>collected.err
+	$as ./collector -q --no-refs $allow >collected 2>collected.err
 	echo $?
 done
 grep -c '^L: 0, processes, .*, denied=0$' collected
