@@ -81,7 +81,8 @@ stands_still() {
 	for ((i = 0; i < 20; i++)); do state_is t || return; done
 	! counted "$before"
 }
-stopped_or_over() { state_is t || [ ! -e "/proc/$looker" ] || waits_in "$looker" Z; }
+# One sample may precede a thread that has just begun and is stopped next.
+stopped_or_over() { stands_still || [ ! -e "/proc/$looker" ] || waits_in "$looker" Z; }
 # A listing longer than the pipe buffer: atwalk blocks until it is read.
 looker=''
 look() {
