@@ -281,7 +281,7 @@ static void leaves(struct input *in, bool dense)
 	double mid[MAX_WAYS];
 
 	heading("where each page is, ns of CPU time a page", "to first");
-	contest_told(ways, in->tables ? 5 : 3, in, in->at.present, mid);
+	contest_medians(ways, in->tables ? 5 : 3, in, in->at.present, mid);
 	if (!in->tables || !dense)
 		return;
 	least("live:bpf, million pages a second", 1e3 / mid[4], 800);
@@ -327,7 +327,7 @@ static void facts(struct input *in, bool large, bool dense)
 		n++;
 	}
 	heading("flags and count of each page, ns of CPU time a page", "to least");
-	contest_told(chosen, n, in, in->at.present, mid);
+	contest_medians(chosen, n, in, in->at.present, mid);
 	for (size_t i = 0; i < n; i++)
 		of[way[i]] = mid[i];
 	figure("the least reads, times as fast as ptexplore", of[PTEXPLORE] / of[LEAST], 0);

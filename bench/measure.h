@@ -121,7 +121,7 @@ static inline void row(const char *name, double mid, double best, double floor,
 }
 
 /* The medians go to mid[]. */
-static inline void contest_told(const struct way *ways, size_t n, void *arg, uint64_t units,
+static inline void contest_medians(const struct way *ways, size_t n, void *arg, uint64_t units,
 				double mid[MAX_WAYS])
 {
 	static double ns[MAX_WAYS][ROUNDS];
@@ -164,7 +164,7 @@ static inline void contest(const struct way *ways, size_t n, void *arg, uint64_t
 {
 	double mid[MAX_WAYS];
 
-	contest_told(ways, n, arg, units, mid);
+	contest_medians(ways, n, arg, units, mid);
 }
 
 #endif
