@@ -428,7 +428,7 @@ if [ -n "$norun" ]; then skip "$norun"; else
 fi
 
 # 100 references, then what the argument names: another program, a child, or a long pause.
-cat >then.c <<'EOF'
+cat >next.c <<'EOF'
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -451,11 +451,11 @@ int main(int argc, char **argv)
 	return 0;
 }
 EOF
-[ -n "$nocc" ] || $cc -O1 -o then then.c 2>"$work/log/cc" || nocc="it cannot be compiled"
+[ -n "$nocc" ] || $cc -O1 -o next next.c 2>"$work/log/cc" || nocc="it cannot be compiled"
 # can RECORDER: sets `norun` when it cannot run here.
 can() {
 	norun=$nocc
-	[ -n "$norun" ] || atwalk lines --by "$1" word -- ./then no >"$work/log/run" 2>&1 ||
+	[ -n "$norun" ] || atwalk lines --by "$1" word -- ./next no >"$work/log/run" 2>&1 ||
 		norun="$1: $(head -n 1 "$work/log/run")"
 }
 # shellcheck disable=SC2317 # by await
@@ -468,9 +468,9 @@ for by in watch step qemu pmu; do
 	if [ -n "$norun" ]; then
 		skip "$norun"
 	else
-		run atwalk lines --by $by word --columns refs --format csv -- ./then exec
+		run atwalk lines --by $by word --columns refs --format csv -- ./next exec
 		status 4
-		err_is "atwalk: ./then: recording ended before the program did: the program executed another one, which was not recorded"
+		err_is "atwalk: ./next: recording ended before the program did: the program executed another one, which was not recorded"
 		[ $by = pmu ] || out <<<$'refs\n100'
 	fi
 
@@ -478,7 +478,7 @@ for by in watch step qemu pmu; do
 	if [ -n "$norun" ]; then
 		skip "$norun"
 	else
-		run atwalk lines --by $by word --columns refs -- ./then fork
+		run atwalk lines --by $by word --columns refs -- ./next fork
 		yes grep -q '^processes that the program started, not recorded: 1$' "$work/log/out"
 		[ $by = pmu ] || yes grep -q '^100 references to 1 line' "$work/log/out"
 	fi
@@ -487,7 +487,7 @@ for by in watch step qemu pmu; do
 		t "$by: the program does not outlive SIG$signal to atwalk, and nothing is printed"
 		if [ -n "$norun" ]; then skip "$norun"; continue; fi
 		: >started
-		env --default-signal=INT,TERM "$built/atwalk" lines --by $by word -o rows -- ./then pause >started 2>said &
+		env --default-signal=INT,TERM "$built/atwalk" lines --by $by word -o rows -- ./next pause >started 2>said &
 		recorder=$!
 		await started
 		kill -$signal $recorder
