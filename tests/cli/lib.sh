@@ -106,11 +106,13 @@ late_frames() {
 		END { print total - managed }' /proc/zoneinfo /proc/meminfo
 }
 
-# The output of WRAP for every program since the last call.
+# The output of WRAP for every program since the last call. Valgrind 3.19 has no
+# pidfd_open(2): it answers as a kernel without it would, after these lines.
 wrap_said() {
 	local f
 
 	for f in "$work"/said/*; do
+		sed -i '/unhandled amd64-linux syscall: 434$/,/bug_reports.html/d' "$f"
 		[ -s "$f" ] || continue
 		bad "$last_run
 under ${WRAP%% *}: $(head -n 40 "$f")"
