@@ -7,6 +7,7 @@
 
 #include "atwalk.h"
 #include "base/io.h"
+#include "host/host.h"
 
 const struct command cmd_kmap = {
 	.name = "kmap", .summary = "record and analyze kernel memory accesses",
@@ -15,11 +16,8 @@ const struct command cmd_kmap = {
 static int external_find(const char *name, char *ret, size_t len, struct atw_err *err)
 {
 	char own[3000];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	own[n > 0 ? n : 0] = '\0';
-	if (strrchr(own, '/'))
-		*strrchr(own, '/') = '\0';
+	host_program_folder(own, sizeof(own));
 	snprintf(ret, len, "%s/atwalk-%s", own, name);
 	return !access(ret, F_OK)
 		       ? ATW_OK

@@ -2,6 +2,8 @@
 /* policy.c - policy files, and where those that are installed lie. */
 #include "policy.h"
 
+#include "host/host.h"
+
 static const struct {
 	const char *key;
 	enum policy_rule rule;
@@ -274,19 +276,12 @@ static int policy_add_file(struct policies *ps, const struct config *f)
 static bool policy_installed(const char *name, char path[8192])
 {
 	static const char *const folders[] = { "/../share/atwalk/policies", "/policies" };
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
+	char own[4096];
 
-	if (n <= 0 || strchr(name, '/'))
+	if (strchr(name, '/') || !host_program_folder(own, sizeof(own)))
 		return false;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		snprintf(path, 8192, "%s%s/%.255s.ini", self, folders[i], name);
+		snprintf(path, 8192, "%s%s/%.255s.ini", own, folders[i], name);
 		if (!access(path, R_OK))
 			return true;
 	}

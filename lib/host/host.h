@@ -16,6 +16,9 @@ void host_info_init(struct host_info *ret);
 /* "machine", "release", "cpus"; borrowed from `h`. */
 int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *ret);
 
+/* Folder of the file of the running program. false: unknown, and *ret is empty. */
+bool host_program_folder(char *ret, size_t len);
+
 /* In the initial PID namespace, PIDs are those of the kernel. */
 bool host_first_pid_namespace(void);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "host/host.h"
 
 /* The first number of "QEMU emulator version 7.2.22 (Debian ...)". */
 int qemu_program_version(const char *qemu, unsigned *major, unsigned *minor,
@@ -48,16 +49,11 @@ int qemu_program_plugin(const char *name, unsigned major, char *ret, size_t len,
 	static const char *const folders[] = { "", "/../lib/atwalk", "/../libexec/atwalk" };
 	/* From 9.0 on QEMU refuses plugins of version 1, and before all others. */
 	int version = major >= 9 ? 2 : 1;
-	char self[3000];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
+	char own[3000];
 
-	self[n > 0 ? n : 0] = '\0';
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
+	host_program_folder(own, sizeof(own));
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		snprintf(ret, len, "%s%s/atwalk-%s-%d.so", self, folders[i], name, version);
+		snprintf(ret, len, "%s%s/atwalk-%s-%d.so", own, folders[i], name, version);
 		if (access(ret, R_OK) == 0)
 			return ATW_OK;
 	}
