@@ -300,7 +300,7 @@ static void listings(struct input *in)
 static struct answer reverse_find(struct input *in, size_t n)
 {
 	struct rmap_range *v = calloc(n, sizeof(*v));
-	struct rmap_ranges want = { v, n };
+	struct rmap_ranges want = { .v = v, .n = n };
 	struct rmap f = { .want = &want };
 	struct atw_err err = { 0 };
 	struct answer a;
@@ -313,6 +313,7 @@ static struct answer reverse_find(struct input *in, size_t n)
 	need_of(rmap_walk(&f, in->sp, 0, UINT64_MAX, 0, &err), in->path, &err);
 	a = (struct answer){ .count = f.n };
 	free(f.hit);
+	rmap_ranges_deinit(&want);
 	free(v);
 	return a;
 }

@@ -484,6 +484,7 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 	buf_deinit(&f->looked);
 	free(f->target);
 	free(f->finder.hit);
+	rmap_ranges_deinit(&f->want);
 	free(f->want.v);
 	free(f);
 	return status;

@@ -248,7 +248,7 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 	c->target = target;
 	c->pid = o.pid;
 	c->wanted = (struct rmap_range){.first = pa.u, .last = pa.u + (bytes - 1)};
-	c->list = (struct rmap_ranges){&c->wanted, 1};
+	c->list = (struct rmap_ranges){ .v = &c->wanted, .n = 1 };
 	rmap_sort(&c->list);
 	c->finder.want = &c->list;
 	r = rmap_start(c, err);
@@ -309,6 +309,7 @@ void atw_rmap_close(struct atw_rmap *rmap)
 	provider_close(rmap->prov);
 	spaces_deinit(&rmap->spaces);
 	free(rmap->finder.hit);
+	rmap_ranges_deinit(&rmap->list);
 	free(rmap->pids);
 	free(rmap);
 }

@@ -21,6 +21,31 @@ static int rmap_by_first(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
+static void rmap_index_init(struct rmap_index *x, const struct rmap_ranges *w)
+{
+	enum { PAGE_SHIFT = 12, TIMES = 16, MOST = 1 << 20 };
+	uint64_t high, most = w->n < MOST / TIMES ? w->n * TIMES : MOST;
+	size_t at = 0;
+
+	*x = (struct rmap_index){ .shift = PAGE_SHIFT };
+	if (w->n < 2 || w->n > UINT32_MAX)
+		return;
+	high = w->v[w->n - 1].max_last;
+	while ((high >> x->shift) - (w->v[0].first >> x->shift) >= most)
+		x->shift++;
+	x->low = w->v[0].first >> x->shift << x->shift;
+	x->n = (size_t)((high - x->low) >> x->shift) + 1;
+	x->first = malloc((x->n + 1) * sizeof(*x->first));
+	if (!x->first)
+		return;
+	for (size_t i = 0; i < x->n; i++) {
+		while (w->v[at].max_last < x->low + ((uint64_t)i << x->shift))
+			at++;
+		x->first[i] = (uint32_t)at;
+	}
+	x->first[x->n] = (uint32_t)w->n;
+}
+
 void rmap_sort(struct rmap_ranges *w)
 {
 	uint64_t max = 0;
@@ -35,61 +60,25 @@ void rmap_sort(struct rmap_ranges *w)
 		max = w->v[i].last > max ? w->v[i].last : max;
 		w->v[i].max_last = max;
 	}
+	free(w->index.first);
+	rmap_index_init(&w->index, w);
 }
 
-/* The first request that may reach to `pa` or beyond. */
-static size_t rmap_first_reaching(const struct rmap_ranges *w, uint64_t pa)
+void rmap_ranges_deinit(struct rmap_ranges *w)
 {
-	return SORTED_BELOW(w->v, w->n, max_last, pa);
+	free(w->index.first);
+	w->index.first = NULL;
 }
 
-/*
- * Where to begin a search, by regions of memory: a table of the first request that reaches
- * into each. Most leaves of a walk lead to memory that no request names, and one load shows
- * that. Regions are pages if they are few enough.
- */
-struct rmap_index {
-	uint64_t low;            /* the first byte of the first region */
-	unsigned shift;          /* log2 of the size of a region */
-	size_t n;                /* regions */
-	uint32_t *first;         /* of each of them, and of the one behind; NULL: no table */
-};
-
-static bool rmap_index_init(struct rmap_index *x, const struct rmap_ranges *w)
+/* Index of the first request that reaches up to `pa` or behind it. */
+static inline size_t rmap_first_reaching(const struct rmap_ranges *w, uint64_t pa)
 {
-	enum { PAGE_SHIFT = 12, TIMES = 16, MOST = 1 << 20 };
-	uint64_t high, most = w->n < MOST / TIMES ? w->n * TIMES : MOST;
-	size_t at = 0;
-
-	*x = (struct rmap_index){ .shift = PAGE_SHIFT };
-	if (w->n < 2 || w->n > UINT32_MAX)
-		return true;
-	high = w->v[w->n - 1].max_last;
-	while ((high >> x->shift) - (w->v[0].first >> x->shift) >= most)
-		x->shift++;
-	x->low = w->v[0].first >> x->shift << x->shift;
-	x->n = (size_t)((high - x->low) >> x->shift) + 1;
-	x->first = malloc((x->n + 1) * sizeof(*x->first));
-	if (!x->first)
-		return false;
-	for (size_t i = 0; i < x->n; i++) {
-		while (w->v[at].max_last < x->low + ((uint64_t)i << x->shift))
-			at++;
-		x->first[i] = (uint32_t)at;
-	}
-	x->first[x->n] = (uint32_t)w->n;
-	return true;
-}
-
-/* rmap_first_reaching() for an address from the first request up to the last one. */
-static inline size_t rmap_index_reaching(const struct rmap_index *x,
-					 const struct rmap_ranges *w, uint64_t pa)
-{
+	const struct rmap_index *x = &w->index;
 	uint64_t i;
 	size_t from;
 
 	if (!x->first)
-		return rmap_first_reaching(w, pa);
+		return SORTED_BELOW(w->v, w->n, max_last, pa);
 	if (pa < x->low)
 		return 0;
 	i = (pa - x->low) >> x->shift;
@@ -228,7 +217,6 @@ struct rmap_at {
 	const struct mmu_seen *s;
 	uint64_t slot;
 	bool fresh;              /* its table has no result so far */
-	struct rmap_index index; /* of the requests */
 	struct leaf_bits bits[ATW_MAX_LEVELS];
 };
 
@@ -282,7 +270,7 @@ static int rmap_match(struct rmap_at *a, uint32_t i, uint64_t pa, uint64_t word,
 	const struct mmu_step *p = &s->path[s->depth - 1];
 	const struct atw_paging *pg = &a->sp->paging;
 	const struct rmap_ranges *w = a->f->want;
-	size_t k = rmap_index_reaching(&a->index, w, pa);
+	size_t k = rmap_first_reaching(w, pa);
 	struct rmap_entry h;
 
 	if (k == w->n || w->v[k].first > pa + (a->slot - 1))
@@ -400,8 +388,6 @@ int rmap_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64
 		return r;
 	for (unsigned l = 0; l < sp->paging.nlevels; l++)
 		a.bits[l] = leaf_bits_of(&sp->paging, l);
-	if (!rmap_index_init(&a.index, f->want))
-		r = ATW_E_NOMEM;
 	while (r == ATW_OK && (r = mmu_walk_next(w, &s, err)) == ATW_OK) {
 		uint64_t here;
 
@@ -428,7 +414,6 @@ int rmap_walk(struct rmap *f, const struct mmu_space *sp, uint64_t first, uint64
 			r = rmap_table(&a);
 	}
 	mmu_walk_close(w);
-	free(a.index.first);
 	if (r == ATW_E_NOMEM)
 		atw_err_nomem(err);
 	return r == ATW_END ? ATW_OK : r;

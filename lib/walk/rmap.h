@@ -19,11 +19,27 @@ struct rmap_range {
 	uint64_t max_last;       /* maximum of this one and all before it */
 };
 
-struct rmap_ranges {
-	struct rmap_range *v;    /* sorted by rmap_sort() */
-	size_t n;
+/*
+ * Where to begin a search, by regions of memory: a table of the first request that reaches
+ * into each. Most leaves of a walk lead to memory that no request names, and one load shows
+ * that. Regions are pages if they are few enough.
+ */
+struct rmap_index {
+	uint64_t low;            /* the first byte of the first region */
+	unsigned shift;          /* log2 of the size of a region */
+	size_t n;                /* regions */
+	uint32_t *first;         /* of each of them, and of the one behind; NULL: no table */
 };
+
+struct rmap_ranges {
+	struct rmap_range *v;    /* the caller's, sorted by rmap_sort() */
+	size_t n;
+	struct rmap_index index; /* made by rmap_sort() if there is memory for it */
+};
+/* Once for all walks; again after requests were added. */
 void rmap_sort(struct rmap_ranges *w);
+/* Frees what rmap_sort() made. */
+void rmap_ranges_deinit(struct rmap_ranges *w);
 
 /* An entry that leads there, or adjacent ones of one table that all do. */
 struct rmap_entry {

@@ -229,6 +229,7 @@ static void check_reverse(const struct machine *m)
 			   leaves[i].va, leaves[i].pa);
 	}
 	free(f.hit);
+	rmap_ranges_deinit(&want);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

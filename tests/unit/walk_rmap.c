@@ -50,6 +50,7 @@ static int find(struct asked *a, const struct mmu_space *sp, bool all)
 static void end(struct asked *a, struct memory *m)
 {
 	free(a->finder.hit);
+	rmap_ranges_deinit(&a->list);
 	mem_free(m);
 }
 

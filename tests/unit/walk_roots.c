@@ -109,7 +109,7 @@ TEST(the_reverse_map)
 		{.first = 0x110000, .last = 0x110fff}, /* only the other root has it */
 		{.first = 0x210000, .last = 0x210fff},
 	};
-	struct rmap_ranges want = { range, 2 };
+	struct rmap_ranges want = { .v = range, .n = 2 };
 	struct rmap f = { .want = &want };
 
 	rmap_sort(&want);
@@ -117,6 +117,7 @@ TEST(the_reverse_map)
 	CHECK_EQ(f.n, 1);
 	CHECK_EQ(f.hit->va, UPPER);
 	free(f.hit);
+	rmap_ranges_deinit(&want);
 	mem_free(m);
 }
 
