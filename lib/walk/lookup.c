@@ -7,9 +7,9 @@
  * make such a word a leaf are converted once into a pattern, see sure.c. Any other word is
  * decoded by paging/entry.h, so the tables of the mode remain the only definition.
  *
- * Of many addresses, the entries of a block are prefetched before the first is read. The
- * walks of addresses whose upper levels are not known descend side by side, a level at a
- * time, so that the CPU waits for the entries of all of them at once.
+ * Of many addresses, the entries of a block are prefetched before the first is read.
+ * Addresses with unknown upper levels are walked together, level by level, so that the CPU
+ * waits for the entries of all of them at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -426,12 +426,30 @@ lookup_block_descend(struct mmu_lookup *l, struct lookup_block *b)
 
 /* ---- lookups ---- */
 
+/* What the known end of address i of the block leads to. */
+static int lookup_block_place(struct mmu_lookup *l, const struct lookup_block *b, unsigned i,
+			      struct mmu_place *ret, struct atw_err *err)
+{
+	unsigned ws = l->sp.paging.word_size;
+	struct lookup_known k = b->known[i];
+	atw_va va = b->va[i];
+
+	if (k.key == LOOKUP_UNKNOWN)
+		return lookup_the_long_way(l, va, ret, err);
+	if (k.key & KEY_TABLE) {
+		lookup_word(l, k.key, load_word((const void *)(uintptr_t)k.at, ws, 0), va,
+			    ret);
+	} else {
+		k.at -= lookup_offset(l, va, ws);
+		lookup_above(l, &k, va, ret);
+	}
+	return ATW_OK;
+}
+
 static int __attribute__((noinline))
 lookup_unknown(struct mmu_lookup *l, atw_va va, struct mmu_place *ret, struct atw_err *err)
 {
-	unsigned ws = l->sp.paging.word_size;
 	struct lookup_block b;
-	struct lookup_known *k = &b.known[0];
 
 	if (!l->mapped)
 		return lookup_the_long_way(l, va, ret, err);
@@ -439,16 +457,7 @@ lookup_unknown(struct mmu_lookup *l, atw_va va, struct mmu_place *ret, struct at
 	b.miss[0] = 0;
 	b.nmiss = 1;
 	lookup_block_descend(l, &b);
-	if (k->key == LOOKUP_UNKNOWN)
-		return lookup_the_long_way(l, va, ret, err);
-	if (k->key & KEY_TABLE) {
-		lookup_word(l, k->key, load_word((const void *)(uintptr_t)k->at, ws, 0), va,
-			    ret);
-	} else {
-		k->at -= lookup_offset(l, va, ws);
-		lookup_above(l, k, va, ret);
-	}
-	return ATW_OK;
+	return lookup_block_place(l, &b, 0, ret, err);
 }
 
 int mmu_lookup(struct mmu_lookup *l, atw_va va, struct mmu_place *ret,
@@ -499,20 +508,11 @@ static void lookup_set(const struct mmu_place *p, atw_pa *pa, struct mmu_brief *
 /* An address of a block that no leaf of the lowest tables maps. */
 static void __attribute__((noinline))
 lookup_block_other(struct mmu_lookup *l, const struct lookup_block *b, unsigned i,
-		   unsigned ws, atw_pa *pa, struct mmu_brief *ret)
+		   atw_pa *pa, struct mmu_brief *ret)
 {
-	struct lookup_known k = b->known[i];
-	atw_va va = b->va[i];
 	struct mmu_place p;
 
-	if (k.key == LOOKUP_UNKNOWN) {
-		lookup_the_long_way(l, va, &p, NULL);
-	} else if (k.key & KEY_TABLE) {
-		lookup_word(l, k.key, load_word((const void *)(uintptr_t)k.at, ws, 0), va, &p);
-	} else {
-		k.at -= lookup_offset(l, va, ws);
-		lookup_above(l, &k, va, &p);
-	}
+	lookup_block_place(l, b, i, &p, NULL);
 	lookup_set(&p, pa, ret);
 }
 
@@ -535,7 +535,7 @@ lookup_block(struct mmu_lookup *l, const atw_va *va, unsigned n, const unsigned 
 			word = load_word((const void *)(uintptr_t)k->at, ws, 0);
 		/* A word of zero bits is no leaf in any mode. */
 		if (__builtin_expect(!sure_is(&l->leaf, word), 0)) {
-			lookup_block_other(l, &b, i, ws, &pa[i], &ret[i]);
+			lookup_block_other(l, &b, i, &pa[i], &ret[i]);
 			continue;
 		}
 		word = l->moves ? sure_address(&l->leaf, word) : word & l->in_place;
