@@ -12,8 +12,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "child.h"
 #include "live_process.h"
 #include "measure.h"
+
+#include "base/clock.h"
 
 enum { LOOKS = 15, SIZE = 3 << 10 /* MiB */, PASSED = 4 };
 
@@ -27,14 +30,6 @@ static const char *program;
 static struct process victim;
 
 /* ---- the process ---- */
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* Time for which this thread waited for a CPU, from its own schedstat. */
 static uint64_t queued_ns(int fd)
@@ -53,7 +48,7 @@ static void *change_memory(void *arg)
 	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 
 	for (;;) {
-		uint64_t queued = queued_ns(fd), start = monotonic_ns(), took;
+		uint64_t queued = queued_ns(fd), start = now(), took;
 		char *p = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -64,7 +59,7 @@ static void *change_memory(void *arg)
 		for (uint64_t at = 0; at < 16 * PAGE; at += PAGE)
 			p[at] = 1;
 		munmap(p, 16 * PAGE);
-		took = monotonic_ns() - start;
+		took = now() - start;
 		queued = queued_ns(fd) - queued;
 		took -= queued < took ? queued : took;
 		if (took > rounds->longest)
@@ -111,23 +106,15 @@ static void read_file(const char *name)
 
 static void run_program(const char *source)
 {
-	char text[16];
-	int status, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	pid_t pid;
+	char pid[16];
+	int null = child_null();
 
-	snprintf(text, sizeof(text), "%d", (int)victim.pid);
-	pid = fork();
-	if (pid < 0)
-		err(1, "fork");
-	if (!pid) {
-		dup2(null, 1);
-		execl(program, program, "report", "use", source, "--pid", text, "--columns",
-		      "pid,rss,pss,uss", (char *)NULL);
-		_exit(127);
-	}
+	snprintf(pid, sizeof(pid), "%d", (int)victim.pid);
+	child_end(child_run((const char *const[]){ program, "report", "use", source, "--pid", pid,
+						   "--columns", "pid,rss,pss,uss", NULL },
+			    -1, null, -1),
+		  source);
 	close(null);
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		errx(1, "%s report use %s failed", program, source);
 }
 
 static void look_nowhere(void) { usleep(50000); }
