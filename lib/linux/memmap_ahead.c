@@ -9,9 +9,9 @@
 #include "source/page_cache.h"
 
 /*
- * Frames are grouped in blocks, whose struct pages mostly are a page of kernel memory.
- * A block is found by its number and says in a bit each which of them were added, and
- * which were read.
+ * Frames are grouped in blocks: the struct pages of a block are mostly one page of kernel
+ * memory. A block is found by its number and has a bit for each frame that was added, and
+ * for each that was read.
  */
 enum {
 	BLOCK_BITS = 6, BLOCK = 1 << BLOCK_BITS,
