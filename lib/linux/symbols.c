@@ -19,14 +19,14 @@
 
 struct kernel_symbols {
 	struct kallsyms tables;
-	char *image;             /* copy for the tables of older kernels, or NULL */
+	char *image;             /* copy of the part with an older kernel's tables, or NULL */
 	char from[400];
 };
 
 /* Limit above that of any kernel; bytes behind a table are read and not used. */
 #define TABLE_MAX (UINT64_C(16) << 20)
 #define IMAGE_MAX (UINT64_C(64) << 20)
-enum { SYMBOLS_MAX = 8 * 1024 * 1024, PIECE = 1024 * 1024 };
+enum { SYMBOLS_MAX = 8 * 1024 * 1024, PIECE = 1024 * 1024, WINDOW = 8 * PIECE };
 
 /* ---- addresses from VMCOREINFO ---- */
 
@@ -92,64 +92,123 @@ static int symbols_from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
 /* ---- search by structure ---- */
 
 /*
- * The image is physically contiguous. Missing parts remain zero: tables do not consist of
- * zeroes. Memory behind it is read as well, except on a running machine.
+ * Part of the kernel's image, which is physically contiguous. Missing parts are zero: tables
+ * do not consist of zeroes.
  */
-static int symbols_read_image(struct atw_kernel *k, atw_pa pa, struct kernel_symbols *s,
-			      struct atw_blob *ret, struct atw_err *err)
+struct symbols_window {
+	struct atw_blob bytes;
+	atw_pa pa;               /* of the first byte */
+	uint64_t va;
+};
+
+static void symbols_read_image(struct atw_source *mem, atw_pa pa, char *to, uint64_t len)
+{
+	uint64_t off = 0;
+
+	memset(to, 0, len);
+	while (off < len) {
+		/* In parts: an unreadable page only loses its part. */
+		ssize_t got = atw_read(mem, ATW_PA(pa.u + off), to + off,
+				       len - off < PIECE ? len - off : PIECE, NULL);
+
+		off = got > 0 ? off + (uint64_t)got : (off | 4095) + 1;
+	}
+}
+
+static int symbols_locate(struct atw_kernel *k, const struct symbols_window *w,
+			  struct kallsyms_tables *ret, struct atw_err *err)
+{
+	/*
+	 * On some kernels the first task yields the start of the image, while arm64's
+	 * text begins 64 KiB later (SEGMENT_ALIGN).
+	 */
+	uint64_t later = k->stext + 65536;
+	int r = kallsyms_locate(w->bytes, w->va, k->stext, ret, err);
+
+	if (r == ATW_E_MISSING && !k->have_vi &&
+	    kallsyms_locate(w->bytes, w->va, later, ret, err) == ATW_OK) {
+		k->stext = later;
+		r = ATW_OK;
+	}
+	return r;
+}
+
+/* A window of `size` moves over the image by half of it: finds tables of half its size. */
+static int symbols_locate_in(struct atw_kernel *k, struct kernel_symbols *s, atw_pa pa,
+			     uint64_t max, uint64_t size, struct symbols_window *w,
+			     struct kallsyms_tables *ret, struct atw_err *err)
+{
+	uint64_t va = k->stext, have = 0;
+	int r;
+
+	size = size < max ? size : max;
+	free(s->image);
+	s->image = malloc(size);
+	if (!s->image)
+		return atw_err_nomem(err);
+	for (uint64_t off = 0;; off += size / 2) {
+		uint64_t len = max - off < size ? max - off : size;
+
+		if (len > have)
+			symbols_read_image(k->mem, ATW_PA(pa.u + off + have), s->image + have,
+					   len - have);
+		*w = (struct symbols_window){ { s->image, len }, ATW_PA(pa.u + off), va + off };
+		r = symbols_locate(k, w, ret, err);
+		if (r == ATW_OK || len == max - off)
+			return r;
+		have = size - size / 2;
+		memmove(s->image, s->image + size / 2, have);
+	}
+}
+
+/*
+ * Memory behind the image is searched as well, except on a running machine. A copy of the
+ * whole image is made only for tables that are larger than those of common kernels.
+ */
+static int symbols_locate_tables(struct atw_kernel *k, struct kernel_symbols *s, atw_pa pa,
+				 struct symbols_window *w, struct kallsyms_tables *ret,
+				 struct atw_err *err)
 {
 	const void *p = memory_lent(k->mem, pa, IMAGE_MAX, NULL);
-	uint64_t off = 0, end = 0, start, max = IMAGE_MAX;
+	uint64_t start, end, max = IMAGE_MAX;
 
 	if (p) {
-		*ret = (struct atw_blob){ p, IMAGE_MAX };
-		return ATW_OK;
+		*w = (struct symbols_window){ { p, IMAGE_MAX }, pa, k->stext };
+		return symbols_locate(k, w, ret, err);
 	}
 	if (search_live_image(k->mem, &start, &end) && end > pa.u && end - pa.u < max)
 		max = end - pa.u;
-	end = 0;
-	s->image = calloc(1, max);
-	if (!s->image)
-		return atw_err_nomem(err);
-	while (off < max) {
-		/* In parts: an unreadable page only loses its part. */
-		ssize_t got = atw_read(k->mem, ATW_PA(pa.u + off), s->image + off,
-				       max - off < PIECE ? max - off : PIECE, NULL);
-
-		if (got > 0)
-			end = off += (uint64_t)got;
-		else
-			off = (off | 4095) + 1;
-	}
-	*ret = (struct atw_blob){ s->image, end };
-	return ATW_OK;
+	if (symbols_locate_in(k, s, pa, max, WINDOW, w, ret, err) == ATW_OK)
+		return ATW_OK;
+	return symbols_locate_in(k, s, pa, max, max, w, ret, err);
 }
 
 /*
  * The search covered the whole image, and found the tables and, next to them, the number
  * of symbols and the base of the addresses.
  */
-static void symbols_emit_tables(struct kmem *m, atw_pa pa, struct atw_blob image,
+static void symbols_emit_tables(struct kmem *m, const struct symbols_window *w,
 				const struct kallsyms_tables *t)
 {
 	const struct atw_blob *parts[] = { &t->names, &t->tokens, &t->index, &t->offsets };
-	uint64_t lo = image.len, hi = 0;
+	uint64_t lo = w->bytes.len, hi = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		uint64_t from = (uint64_t)((const char *)parts[i]->data - (const char *)image.data);
+		uint64_t from = (uint64_t)((const char *)parts[i]->data -
+					   (const char *)w->bytes.data);
 
 		lo = from < lo ? from : lo;
 		hi = from + parts[i]->len > hi ? from + parts[i]->len : hi;
 	}
 	lo -= lo < 16 ? lo : 16;
-	kmem_touch(m, ATW_PA(pa.u + lo), hi + 16 - lo);
+	kmem_touch(m, ATW_PA(w->pa.u + lo), hi + 16 - lo);
 }
 
 static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
 			    struct kernel_symbols *s, struct atw_err *err)
 {
 	struct kallsyms_tables t;
-	struct atw_blob image = { NULL, 0 };
+	struct symbols_window w;
 	uint64_t start, end;
 	atw_pa pa;
 	int r;
@@ -158,21 +217,10 @@ static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
 			  !search_live_image(k->mem, &start, &end)))
 		return ATW_E_MISSING;
 	r = kmem_physical(m, k->stext, &pa, err) ?:
-	    symbols_read_image(k, pa, s, &image, err) ?:
-	    kallsyms_locate(image, k->stext, k->stext, &t, err);
-	/*
-	 * On some kernels the first task yields the start of the image, while arm64's
-	 * text begins 64 KiB later (SEGMENT_ALIGN).
-	 */
-	if (r == ATW_E_MISSING && !k->have_vi &&
-	    kallsyms_locate(image, k->stext, k->stext + 65536, &t, err) == ATW_OK) {
-		k->stext += 65536;
-		r = ATW_OK;
-	}
+	    symbols_locate_tables(k, s, pa, &w, &t, err) ?:
+	    kallsyms_init(&s->tables, &t, err);
 	if (r == ATW_OK)
-		r = kallsyms_init(&s->tables, &t, err);
-	if (r == ATW_OK)
-		symbols_emit_tables(m, pa, image, &t);
+		symbols_emit_tables(m, &w, &t);
 	if (r == ATW_OK)
 		snprintf(s->from, sizeof(s->from), "kallsyms, found in the kernel's image");
 	return r;
