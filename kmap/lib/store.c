@@ -2,8 +2,6 @@
 /* store.c - the lifecycle of objects of any kind, which the recorders detect. */
 #include "kmap/lib/store.h"
 
-#include <sys/mman.h>
-
 enum { SPILL_AT_ONCE = 1024, PLACES = 1 << 14 };
 
 /* One for each place that allocates. */
@@ -16,26 +14,18 @@ struct kstore_place {
 
 int kstore_init(struct kstore *k, struct kshare *s, bool (*wait)(void *), void *arg)
 {
-	void *gen = mmap(NULL, (size_t)s->at.max_objects * 4, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct kstore_place *places = calloc(PLACES, sizeof(*places));
 
-	if (gen == MAP_FAILED || !places) {
-		if (gen != MAP_FAILED)
-			munmap(gen, (size_t)s->at.max_objects * 4);
-		free(places);
+	if (!places)
 		return -1;
-	}
-	*k = (struct kstore){ .s = s, .gen = gen, .wait = wait, .arg = arg,
-			      .places = places, .fresh_edge = 1 };     /* 0 is none */
+	*k = (struct kstore){ .s = s, .wait = wait, .arg = arg, .places = places,
+			      .fresh_edge = 1 };       /* 0 is none */
 	kstore_learn(k);
 	return 0;
 }
 
 void kstore_free(struct kstore *k)
 {
-	if (k->gen)
-		munmap(k->gen, (size_t)k->s->at.max_objects * 4);
 	free(k->places);
 	free(k->tasks);
 	*k = (struct kstore){ 0 };
@@ -226,7 +216,6 @@ static uint32_t store_make(struct kstore *k, const struct kstore_birth *b)
 		.pid = b->pid, .alloc_ip = b->ip, .alloc_time = ++k->s->clock, .name = b->name,
 	};
 	memcpy(o->comm, b->comm, sizeof(o->comm));
-	k->gen[id]++;
 	return id;
 }
 
@@ -272,7 +261,8 @@ void kstore_finish(struct kstore *k, uint32_t id, uint64_t ip)
 	o->free_time = ++k->s->clock;
 	o->free_ip = ip;
 	o->flags &= (uint8_t)~KSHARE_LIVE;
-	k->gen[id]++;
+	if (k->moves)
+		k->moves(id);
 }
 
 void kstore_let_go(struct kstore *k, uint32_t id)
@@ -303,12 +293,13 @@ bool kstore_part(struct kstore *k, uint32_t id)
 	part = store_place(k);
 	if (!part)
 		return false;
+	if (k->moves)
+		k->moves(id);
 	p = kshare_object(k->s, part);
 	*p = *o;
 	p->flags |= KSHARE_PART;
 	o->table = o->edges = o->bits = 0;
 	o->first_use = o->last_use = 0;
-	k->gen[id]++;
 	k->s->count.parts++;
 	return store_hand_over(k, part);
 }

@@ -21,7 +21,8 @@ struct kstore_task;
 
 struct kstore {
 	struct kshare *s;
-	uint32_t *gen;                   /* of each object: its edges moved, or it is gone */
+	/* The edges of an object are about to move, or to go; NULL: of no interest. */
+	void (*moves)(uint32_t object);
 	/* Wait a moment for the writer; false: there is none. */
 	bool (*wait)(void *arg);
 	void *arg;

@@ -109,6 +109,8 @@ static bool edge_grow(struct kstore *k, uint32_t id)
 	table = edge_make(k, bits);
 	if (!table)
 		return false;
+	if (k->moves)
+		k->moves(id);
 	/* Making room may have written down what this one had. */
 	for (uint32_t i = 0; o->table && i < 1u << o->bits; i++) {
 		const struct kshare_edge *e = kshare_edge(k->s, o->table + i);
@@ -120,7 +122,6 @@ static bool edge_grow(struct kstore *k, uint32_t id)
 	kstore_edge_free(k, o->table, o->bits);
 	o->table = table;
 	o->bits = (uint8_t)bits;
-	k->gen[id]++;
 	return true;
 }
 

@@ -2,17 +2,102 @@
 /*
  * access.c - hot path for one load or store.
  *
- * An instruction mostly accesses the same object as before, so it caches the edge. The
- * cache is valid while the generation of the object is unchanged.
+ * An instruction mostly accesses the same object as before, or the one before that. So it
+ * remembers the edges of both, with the addresses that they are for: then neither the
+ * object of an address nor its edge has to be found. What an instruction remembers is
+ * forgotten at once when it is no longer true (access_forget()), for that is rare and
+ * accesses are not.
  */
+#include <string.h>
+#include <sys/mman.h>
+
 #include "qemu/api.h"
 #include "recorder.h"
 
-/* Slow path without a cached edge. NULL: not to be counted. */
-static struct kshare_edge *access_count_slowly(const struct vcpu *c, struct site *site,
-					       uint64_t va)
+static void *access_empty(uint64_t bytes)
 {
-	uint32_t id = shadow_find(va);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/*
+ * The bits of an access's kind that a store has and a load has not. The interface does
+ * not name them, so all kinds are looked at, and if one differs, none are used.
+ */
+static uint32_t access_store_bits(void)
+{
+	enum { KINDS = 1 << 18 };
+	uint32_t stores = KINDS - 1;
+
+	for (uint32_t i = 0; i < KINDS; i++)
+		if (qemu_plugin_mem_is_store(i))
+			stores &= i;
+	for (uint32_t i = 0; i < KINDS && stores; i++)
+		if (qemu_plugin_mem_is_store(i) != ((i & stores) != 0))
+			return 0;
+	return stores;
+}
+
+int access_init(void)
+{
+	rec.store_bits = access_store_bits();
+	rec.edges = kshare_edge(rec.s, 0);
+	rec.site = access_empty((uint64_t)rec.s->at.max_sites * sizeof(*rec.site));
+	rec.covered = access_empty(rec.s->at.max_objects);
+	rec.store.moves = access_forget;
+	return rec.site && rec.covered ? 0 : -1;
+}
+
+static inline bool access_is_store(uint32_t info)
+{
+	if (unlikely(!rec.store_bits))
+		return qemu_plugin_mem_is_store(info);
+	return info & rec.store_bits;
+}
+
+/* ---- what instructions remember ---- */
+
+static void access_forget_at(struct site *site, uint32_t object)
+{
+	for (unsigned i = 0; i < RECENT; i++)
+		if (site->recent[i].object == object)
+			site->recent[i] = (struct recent){ 0 };
+}
+
+void access_forget(uint32_t object)
+{
+	const struct kshare_object *o = kshare_object(rec.s, object);
+	uint32_t nsites = atomic_load_explicit(&rec.s->nsites, memory_order_relaxed);
+
+	for (uint32_t i = 0; o->table && i < 1u << o->bits; i++) {
+		uint32_t id = rec.edges[o->table + i].site;
+
+		if (id && id < nsites && rec.site[id])
+			access_forget_at(rec.site[id], object);
+	}
+}
+
+void access_forget_all(void)
+{
+	uint32_t nsites = atomic_load(&rec.s->nsites);
+
+	for (uint32_t i = 0; i < nsites; i++)
+		if (rec.site[i])
+			memset(rec.site[i]->recent, 0, sizeof(rec.site[i]->recent));
+}
+
+/* ---- slow path ---- */
+
+static inline bool access_is_of_interest(uint64_t va)
+{
+	return va - rec.first <= rec.span;
+}
+
+static struct recent *access_find(const struct vcpu *c, struct site *site, uint64_t va,
+				  uint32_t id)
+{
 	int32_t task_id = current_task_id(c);
 	struct kshare_edge *e;
 
@@ -20,19 +105,41 @@ static struct kshare_edge *access_count_slowly(const struct vcpu *c, struct site
 		rec.s->count.unfiltered++;
 		return NULL;
 	}
-	if (!site->id)
+	if (!site->id) {
 		site->id = kstore_site(&rec.store, site->ip);
+		rec.site[site->id] = site;
+	}
 	if (!site->id)
 		return NULL;
 	e = kstore_edge_for(&rec.store, id, site->id, task_id, 1, 1);
 	if (!e)
 		return NULL;
-	site->edge = e;
-	site->object = id;
-	site->task_id = task_id;
-	site->gen = rec.store.gen[id];
-	return e;
+	site->recent[1] = site->recent[0];
+	site->recent[0] = (struct recent){ .edge = (uint32_t)(e - rec.edges), .object = id,
+					   .task_id = task_id };
+	return &site->recent[0];
 }
+
+/* The address is of none of the ranges. NULL: not to be counted. */
+static __attribute__((noinline)) struct recent *
+access_recent_slowly(const struct vcpu *c, struct site *site, uint64_t va)
+{
+	uint32_t id = shadow_find(va);
+	int32_t task_id = current_task_id(c);
+	struct recent *r = site->recent;
+
+	if (r->object != id || r->task_id != task_id || !r->edge)
+		r++;
+	if (r->object != id || r->task_id != task_id || !r->edge)
+		r = access_find(c, site, va, id);
+	/* Addresses of no interest are in no remembered range. */
+	if (r && !(shadow_span(id, va, &r->first, &r->len) && access_is_of_interest(r->first) &&
+		   access_is_of_interest(r->first + r->len - 1)))
+		r->len = 0;
+	return r;
+}
+
+/* ---- what counts ---- */
 
 /* Not to be counted; what was remembered does not matter, for it may be older than that. */
 static bool access_is_closed_for(const struct vcpu *c, uint32_t gate)
@@ -51,29 +158,32 @@ static bool access_is_closed_for(const struct vcpu *c, uint32_t gate)
 	return true;
 }
 
+/* Certainly? */
+static inline bool access_is_open(const struct vcpu *c, const struct kshare *s)
+{
+	uint32_t gate = atomic_load_explicit(&s->gate, memory_order_relaxed);
+
+	return (gate & (KSHARE_ACCESSES | KSHARE_ONE)) == KSHARE_ACCESSES && !c->tracing;
+}
+
 static inline bool access_is_closed(const struct vcpu *c)
 {
-	uint32_t gate = atomic_load_explicit(&rec.s->gate, memory_order_relaxed);
-
-	if (likely((gate & (KSHARE_ACCESSES | KSHARE_ONE)) == KSHARE_ACCESSES && !c->tracing))
-		return false;
-	return access_is_closed_for(c, gate);
+	return unlikely(!access_is_open(c, rec.s)) &&
+	       access_is_closed_for(c, atomic_load_explicit(&rec.s->gate, memory_order_relaxed));
 }
 
-static inline struct kshare_edge *access_edge_at(const struct vcpu *c, struct site *site,
-						 uint64_t va)
+static inline struct recent *access_recent(const struct vcpu *c, struct site *site,
+					   uint64_t va)
 {
-	uint32_t id = shadow_find(va);
+	int32_t task_id = current_task_id(c);
+	struct recent *r = site->recent;
 
-	if (likely(site->object == id && site->task_id == current_task_id(c) && site->gen == rec.store.gen[id] &&
-		   site->edge->reads < UINT32_MAX - 1 && site->edge->writes < UINT32_MAX - 1))
-		return site->edge;
-	return access_count_slowly(c, site, va);
-}
-
-static inline bool access_is_of_interest(uint64_t va)
-{
-	return va - rec.first <= rec.span;
+	if (likely(va - r->first < r->len && r->task_id == task_id))
+		return r;
+	r++;
+	if (va - r->first < r->len && r->task_id == task_id)
+		return r;
+	return access_recent_slowly(c, site, va);
 }
 
 /* The details that are recorded besides the thread: times and lines. */
@@ -95,22 +205,28 @@ static void access_count_detail(uint64_t va, bool store)
 static inline void access_count(const struct vcpu *c, struct site *site, uint64_t va,
 				bool store)
 {
-	struct kshare_edge *e = access_edge_at(c, site, va);
+	struct recent *r = access_recent(c, site, va);
+	struct kshare_edge *e;
+	uint32_t n;
 
-	if (unlikely(!e))
+	if (unlikely(!r))
 		return;
+	e = rec.edges + r->edge;
 	if (store) {
-		e->writes++;
+		n = ++e->writes;
 		rec.s->count.writes++;
 	} else {
-		e->reads++;
+		n = ++e->reads;
 		rec.s->count.reads++;
 	}
+	/* The slow path writes down what would overflow. */
+	if (unlikely(n >= UINT32_MAX - 1))
+		*r = (struct recent){ 0 };
 	if (unlikely(rec.s->detail))
 		access_count_detail(va, store);
 }
 
-void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site)
+void access_memory_any(unsigned vcpu, uint32_t info, uint64_t va, void *site)
 {
 	const struct vcpu *c = &rec.cpu[vcpu];
 
@@ -118,8 +234,42 @@ void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site)
 		return;
 	lock();
 	if (!access_is_closed(c))
-		access_count(c, site, va, qemu_plugin_mem_is_store(info));
+		access_count(c, site, va, access_is_store(info));
 	unlock();
+}
+
+/*
+ * The same where nothing is unusual: one thread, no details, an edge that is remembered.
+ * It calls nothing, so that it needs no stack.
+ */
+void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *arg)
+{
+	const struct vcpu *c = &rec.cpu[vcpu];
+	struct site *site = arg;
+	struct recent *r = site->recent;
+	struct kshare *s = rec.s;
+	int32_t task_id = current_task_id(c);
+	struct kshare_edge *e;
+
+	if (unlikely(va - r->first >= r->len || r->task_id != task_id)) {
+		r++;
+		if (va - r->first >= r->len || r->task_id != task_id)
+			return access_memory_any(vcpu, info, va, arg);
+	}
+	begin_work(s);
+	if (unlikely(is_held(s) || !access_is_open(c, s)))
+		return access_memory_any(vcpu, info, va, arg);
+	e = rec.edges + r->edge;
+	if (info & rec.store_bits) {
+		s->count.writes++;
+		if (unlikely(++e->writes >= UINT32_MAX - 1))
+			*r = (struct recent){ 0 };
+	} else {
+		s->count.reads++;
+		if (unlikely(++e->reads >= UINT32_MAX - 1))
+			*r = (struct recent){ 0 };
+	}
+	end_work(s);
 }
 
 /*
@@ -127,46 +277,82 @@ void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site)
  * each element is next to the last one and of the same object, and nothing that comes
  * after the instruction ran meanwhile.
  */
-static bool access_goes_on(struct string *run, uint64_t va, unsigned size)
+static inline bool access_is_next(const struct string *run, uint64_t va)
 {
-	bool next = run->object && (va == run->last + size || va == run->last - size);
+	return run->object && (va == run->last + run->size || va == run->last - run->size);
+}
+
+/* No object begins within a word of 8 bytes. */
+static inline bool access_is_same(const struct strings *s, const struct string *run,
+				  uint64_t va)
+{
+	const struct recent *r = s->site->recent;
+
+	return !((va ^ run->last) >> 3) ||
+	       (r[0].object == run->object && va - r[0].first < r[0].len) ||
+	       (r[1].object == run->object && va - r[1].first < r[1].len);
+}
+
+static bool access_goes_on(const struct strings *s, struct string *run, uint64_t va)
+{
+	bool next = access_is_next(run, va);
 	uint32_t id;
 
-	/* No object begins within 8 bytes. */
-	if (likely(next && !((va ^ run->last) >> 3))) {
+	if (likely(next && access_is_same(s, run, va))) {
 		run->last = va;
 		return true;
 	}
 	id = shadow_find(va);
 	next &= run->object == id;
-	*run = (struct string){ va, id };
+	run->last = va;
+	run->object = id;
 	return next;
 }
 
-static void access_count_string(const struct vcpu *c, struct site *site, uint32_t info,
-				uint64_t va)
+void access_string_any(unsigned vcpu, uint32_t info, uint64_t va, void *strings)
 {
-	bool store = qemu_plugin_mem_is_store(info);
+	const struct vcpu *c = &rec.cpu[vcpu];
+	struct strings *s = strings;
+	bool store = access_is_store(info);
+	struct string *run = &s->of[store];
 
-	if (!access_is_closed(c) &&
-	    !access_goes_on(&site->string[store], va,
-			    1u << qemu_plugin_mem_size_shift(info)))
-		access_count(c, site, va, store);
-}
-
-void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *site)
-{
 	if (!access_is_of_interest(va))
 		return;
 	lock();
-	access_count_string(&rec.cpu[vcpu], site, info, va);
+	if (!access_is_closed(c)) {
+		if (unlikely(run->info != info)) {
+			run->info = info;
+			run->size = 1u << qemu_plugin_mem_size_shift(info);
+		}
+		if (!access_goes_on(s, run, va))
+			access_count(c, s->site, va, store);
+	}
 	unlock();
+}
+
+/* The next element of what was counted changes nothing that others see. */
+void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *strings)
+{
+	const struct vcpu *c = &rec.cpu[vcpu];
+	struct strings *s = strings;
+	struct string *run = &s->of[(info & rec.store_bits) != 0];
+
+	if (likely(run->info == info && access_is_next(run, va) && access_is_same(s, run, va) &&
+		   access_is_of_interest(va) && access_is_open(c, rec.s)))
+		run->last = va;
+	else
+		access_string_any(vcpu, info, va, strings);
+}
+
+bool access_is_usual(void)
+{
+	return rec.store_bits && !rec.locks && !(rec.s->detail & (KSHARE_TIMES | KSHARE_LINES));
 }
 
 void access_string_end(unsigned vcpu, void *arg)
 {
-	struct site *site = arg;
+	struct strings *s = arg;
 
 	(void)vcpu;
-	site->string[0].object = site->string[1].object = 0;
+	s->of[0].object = s->of[1].object = 0;
 }

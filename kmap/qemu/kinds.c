@@ -90,8 +90,13 @@ uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const str
 		.pid = current_pid(c) < 0 ? 0 : c->pid, .left_out = !kstore_sampled(&rec.store),
 	};
 
+	uint32_t id;
+
 	task_name(c, b.comm);
-	return kstore_new(&rec.store, &b);
+	id = kstore_new(&rec.store, &b);
+	if (!rec.s->by_site)
+		rec.covered[id] = false;
+	return id;
 }
 
 void object_end(uint32_t id, uint64_t ip)
@@ -99,6 +104,21 @@ void object_end(uint32_t id, uint64_t ip)
 	if (!rec.s->by_site)     /* else it has the name of others that live */
 		kinds_object_name(id);
 	kstore_end(&rec.store, id, ip);
+}
+
+/* The pages that it is in are of other objects. */
+static void kinds_cover_pages(uint64_t va, uint64_t size)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+	uint64_t pfn = (va - k->direct) >> k->page_shift;
+	uint64_t last = (va + (size ? size - 1 : 0) - k->direct) >> k->page_shift;
+
+	for (; pfn <= last; pfn++) {
+		const uint32_t *frame = shadow_frame(pfn, 1);
+
+		if (frame)
+			shadow_cover(*frame);
+	}
 }
 
 void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint64_t size,
@@ -123,6 +143,8 @@ void object_slab(const struct vcpu *c, enum kshare_type type, uint64_t va, uint6
 	if (!kstore_wanted(&rec.store, kshare_name(rec.s, name), ip))
 		return;
 	id = object_new(va, size, type, c, ip, name);
+	if (id)
+		kinds_cover_pages(va, size);
 	for (uint64_t i = 0; id && i < (size + 7) / 8; i++)
 		word[i] = id;
 }
@@ -238,6 +260,7 @@ void object_pages(const struct vcpu *c, uint64_t pfn, unsigned order)
 	const struct kshare_kernel *k = &rec.s->kernel;
 	uint64_t n = 1ull << order;
 	uint32_t *frame = shadow_frame(pfn, n), id;
+	const uint32_t *word;
 
 	if (!frame) {
 		rec.s->count.lost_objects++;
@@ -254,6 +277,13 @@ void object_pages(const struct vcpu *c, uint64_t pfn, unsigned order)
 			c, 0, 0);
 	for (uint64_t i = 0; i < n && id; i++)
 		frame[i] = id;
+	/* Of objects whose pages were freed without being seen. */
+	word = id ? shadow_fine(k->direct + (pfn << k->page_shift), n << k->page_shift) : NULL;
+	for (uint64_t i = 0; word && i < n << (k->page_shift - 3); i++)
+		if (word[i]) {
+			shadow_cover(id);
+			break;
+		}
 }
 
 /*

@@ -215,7 +215,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	rec.first = rec.s->first;
 	rec.span = rec.s->last - rec.s->first;
 	task_learn();
-	if (kstore_init(&rec.store, rec.s, wait_for_program, NULL) < 0)
+	if (kstore_init(&rec.store, rec.s, wait_for_program, NULL) < 0 || access_init() < 0)
 		return plugin_error("out of memory");
 	if (atomic_load(&rec.s->ready))
 		rec.known = true;

@@ -33,20 +33,37 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/*
+ * An edge that an instruction counted, for any address of [first, first + len); len 0:
+ * only the object is known. It is forgotten before either is no longer true.
+ */
+struct recent {
+	uint64_t first;
+	uint32_t len;
+	uint32_t edge;                   /* 0: nothing here */
+	uint32_t object;
+	int32_t task_id;
+};
+
+/* An instruction that accesses memory. One line of the cache: all that most accesses need. */
+enum { RECENT = 2 };
+struct site {
+	_Alignas(64) struct recent recent[RECENT];       /* the last one first */
+	uint64_t ip;
+	uint32_t id;                     /* 0: none given yet */
+	uint32_t strings;                /* of a string instruction: see watch.c */
+};
+
 /* The last element of a string instruction; object 0: none. */
 struct string {
 	uint64_t last;
 	uint32_t object;
+	uint32_t info, size;             /* its kind of access, and its bytes */
 };
 
-/* An instruction that touches memory, and the edge it counted last. */
-struct site {
-	uint64_t ip;
-	struct kshare_edge *edge;
-	uint32_t id;                     /* 0: none given yet */
-	uint32_t object, gen;
-	int32_t task_id;
-	struct string string[2];         /* of one: loads, stores */
+struct strings {
+	struct site *site;
+	struct string of[2];             /* loads, stores */
 };
 
 enum { NESTED = 8, STORES = 24 };
@@ -92,6 +109,12 @@ struct recorder {
 	uint32_t *fine;                  /* object of every 8 bytes from there on */
 	uint32_t *frame;                 /* of every page */
 	uint32_t *named;                 /* of every 8 bytes of the image */
+
+	uint32_t store_bits;             /* of the kind of an access; 0: to be asked for */
+	struct kshare_edge *edges;
+	struct site **site;              /* by id */
+	/* Of each object: some of its addresses belong to another, or did. */
+	bool *covered;
 };
 extern struct recorder rec;
 
@@ -120,6 +143,11 @@ static inline uint32_t shadow_find(uint64_t va)
 	}
 	return shadow_far(va);
 }
+
+/* The addresses around one that belong to the same object for certain; false: unknown. */
+bool shadow_span(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len);
+/* An address of an object is about to belong to another. */
+void shadow_cover(uint32_t id);
 
 /* Where the word of a slab object is in `fine`, of a page in `frame`; NULL: no RAM. */
 uint32_t *shadow_fine(uint64_t va, uint64_t size);
@@ -208,10 +236,19 @@ void calls_watch(struct qemu_plugin_insn *insn, uint64_t ip);
 
 /* ---- access.c ---- */
 
+/* -1 without memory. */
+int access_init(void);
+/* Is nothing asked for that only the callbacks for anything can do? */
+bool access_is_usual(void);
 void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *site);
-void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *site);
+void access_memory_any(unsigned vcpu, uint32_t info, uint64_t va, void *site);
+void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *strings);
+void access_string_any(unsigned vcpu, uint32_t info, uint64_t va, void *strings);
 /* What comes behind the instruction runs. */
-void access_string_end(unsigned vcpu, void *site);
+void access_string_end(unsigned vcpu, void *strings);
+/* Instructions forget their edges of an object, or of all. */
+void access_forget(uint32_t object);
+void access_forget_all(void);
 
 /* ---- graph.c ---- */
 
@@ -235,20 +272,35 @@ size_t insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *to);
 void lock_slowly(void);
 void stand_still(void);
 
+/* The order is what counts: see struct kshare. */
+static inline void begin_work(struct kshare *s)
+{
+	atomic_store_explicit(&s->busy, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline bool is_held(const struct kshare *s)
+{
+	return atomic_load_explicit(&s->hold, memory_order_relaxed);
+}
+
+static inline void end_work(struct kshare *s)
+{
+	atomic_store_explicit(&s->busy, 0, memory_order_release);
+}
+
 static inline void lock(void)
 {
 	if (unlikely(rec.locks) && atomic_exchange_explicit(&rec.locked, true, memory_order_acquire))
 		lock_slowly();
-	/* The order is what counts: see struct kshare. */
-	atomic_store_explicit(&rec.s->busy, 1, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (unlikely(atomic_load_explicit(&rec.s->hold, memory_order_relaxed)))
+	begin_work(rec.s);
+	if (unlikely(is_held(rec.s)))
 		stand_still();
 }
 
 static inline void unlock(void)
 {
-	atomic_store_explicit(&rec.s->busy, 0, memory_order_release);
+	end_work(rec.s);
 	if (unlikely(rec.locks))
 		atomic_store_explicit(&rec.locked, false, memory_order_release);
 }

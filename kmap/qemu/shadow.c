@@ -45,6 +45,7 @@ int shadow_ram(void)
 		return -1;
 	rec.near = k->direct + rec.s->ram[0].pa;
 	rec.near_len = len;
+	access_forget_all();
 	return 0;
 }
 
@@ -66,9 +67,12 @@ int shadow_image(void)
 
 		if (o->va < rec.image || o->va - rec.image >= rec.image_len || !o->size)
 			continue;
-		for (uint64_t w = from; w <= to && w < rec.image_len / 8; w++)
+		for (uint64_t w = from; w <= to && w < rec.image_len / 8; w++) {
+			shadow_cover(rec.named[w]);
 			rec.named[w] = i;
+		}
 	}
+	access_forget_all();
 	return 0;
 }
 
@@ -209,6 +213,9 @@ void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id)
 		if (!shadow_has_room())
 			return;
 		i = shadow_slot_of(page);
+		shadow_cover(mapped[i].id);
+		if (mapped[i].fine)
+			shadow_cover(id);
 		nmapped += !mapped[i].page;
 		mapped[i].page = page;
 		mapped[i].id = id;
@@ -224,6 +231,7 @@ uint32_t *shadow_word(uint64_t va)
 	if (word || !shadow_has_room())
 		return word;
 	m = &mapped[shadow_slot_of(va >> shift)];
+	shadow_cover(m->id);
 	nmapped += !m->page;
 	m->page = va >> shift;
 	if (!m->fine)
@@ -262,4 +270,67 @@ uint32_t shadow_far(uint64_t va)
 	}
 	return lo < k->nregions && va >= k->region[lo].first ? k->region[lo].object
 							     : KSHARE_UFO_NONE;
+}
+
+/* ---- ranges of one object ---- */
+
+void shadow_cover(uint32_t id)
+{
+	if (!id || rec.covered[id])
+		return;
+	rec.covered[id] = true;
+	access_forget(id);
+}
+
+/* What nothing in the image has a name for: some words to both sides. */
+static void shadow_unnamed(uint64_t va, uint64_t *first, uint32_t *len)
+{
+	enum { AROUND = 32 };
+	uint64_t n = rec.image_len / 8, at = (va - rec.image) / 8, from = at, to = at;
+
+	while (from && at - from < AROUND && !rec.named[from - 1])
+		from--;
+	while (to < n && to - at < AROUND && !rec.named[to])
+		to++;
+	*first = rec.image + from * 8;
+	*len = (uint32_t)(to - from) * 8;
+}
+
+bool shadow_span(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
+{
+	const struct kshare_object *o = kshare_object(rec.s, id);
+	uint64_t last;
+
+	if (id == KSHARE_UFO_GLOBAL && va - rec.image < rec.image_len) {
+		shadow_unnamed(va, first, len);
+		return true;
+	}
+	if (rec.covered[id] || rec.s->by_site || o->flags & KSHARE_GENERAL || !o->size ||
+	    o->size > UINT32_MAX - 16)
+		return false;
+	*first = o->va;
+	last = o->va + o->size - 1;
+	switch (o->type) {
+	case KSHARE_T_KMALLOC:
+	case KSHARE_T_CACHE:
+	case KSHARE_T_BULK:
+		/* Whole words, and they are all its own: see object_slab(). */
+		*first &= ~7ull;
+		last |= 7;
+		break;
+	case KSHARE_T_GLOBAL:
+		if (*first < rec.image || last - rec.image >= rec.image_len / 8 * 8)
+			return false;
+		*first = rec.image + ((*first - rec.image) & ~7ull);
+		last = rec.image + ((last - rec.image) | 7);
+		break;
+	case KSHARE_T_PAGES:
+	case KSHARE_T_VMALLOC:
+	case KSHARE_T_STACK:
+		break;
+	default:
+		return false;
+	}
+	*len = (uint32_t)(last - *first + 1);
+	return true;
 }

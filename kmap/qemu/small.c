@@ -25,8 +25,10 @@ static void small_set_words(uint64_t va, uint64_t size, uint32_t from, uint32_t 
 	for (uint64_t at = va & ~7ull; at < va + size; at += 8) {
 		uint32_t *word = shadow_word(at);
 
-		if (word && (!from || *word == from))
-			*word = to;
+		if (!word || (from && *word != from))
+			continue;
+		shadow_cover(shadow_find(at));
+		*word = to;
 	}
 }
 
@@ -106,8 +108,10 @@ static void small_set_early(uint64_t va, uint64_t size, uint32_t from, uint32_t 
 		uint32_t *word = whole ? shadow_frame((at - k->direct) >> k->page_shift, 1)
 				       : shadow_fine(at, 1);
 
-		if (word && (!from || *word == from))
+		if (word && (!from || *word == from)) {
+			shadow_cover(shadow_find(at));
 			*word = to;
+		}
 		at = whole ? at + page : (at & ~7ull) + 8;
 	}
 }

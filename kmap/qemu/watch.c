@@ -51,7 +51,7 @@ static struct site *rec_watch_site_of(uint64_t ip)
 	if (sites[at])
 		return sites[at];
 	if (!left) {
-		next_site = calloc(SITES, sizeof(*next_site));
+		next_site = aligned_alloc(sizeof(*next_site), SITES * sizeof(*next_site));
 		if (!next_site)
 			return NULL;
 		left = SITES;
@@ -60,6 +60,32 @@ static struct site *rec_watch_site_of(uint64_t ip)
 	nsites++;
 	*next_site = (struct site){ .ip = ip };
 	return sites[at] = next_site++;
+}
+
+/* Of string instructions, by their number from 1. */
+static struct strings **strings;
+static uint32_t nstrings, strings_room;
+
+/* An address may get another instruction, of another kind. */
+static struct strings *rec_watch_strings_of(struct site *site)
+{
+	if (site->strings)
+		return strings[site->strings - 1];
+	if (nstrings == strings_room) {
+		uint32_t room = strings_room ? strings_room * 2 : 64;
+		struct strings **more = realloc(strings, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		strings = more;
+		strings_room = room;
+	}
+	strings[nstrings] = calloc(1, sizeof(**strings));
+	if (!strings[nstrings])
+		return NULL;
+	strings[nstrings]->site = site;
+	site->strings = ++nstrings;
+	return strings[nstrings - 1];
 }
 
 static bool rec_watch_is_in(struct kshare_code c, uint64_t ip)
@@ -172,7 +198,7 @@ static bool rec_watch_is_string(const struct qemu_plugin_insn *insn)
 
 /* Addresses behind string instructions, where such a one has ended. */
 enum { ENDS = 4096 };
-static struct { uint64_t ip; struct site *site; } ends[ENDS];
+static struct { uint64_t ip; struct strings *strings; } ends[ENDS];
 
 static unsigned rec_watch_end_slot(uint64_t ip)
 {
@@ -183,16 +209,21 @@ static unsigned rec_watch_end_slot(uint64_t ip)
 	return i;
 }
 
-static void watch_string(struct qemu_plugin_insn *insn, struct site *site)
+static bool watch_string(struct qemu_plugin_insn *insn, struct site *site)
 {
 	unsigned at = rec_watch_end_slot(site->ip + qemu_plugin_insn_size(insn));
+	struct strings *runs = rec_watch_strings_of(site);
 
+	if (!runs)
+		return false;
 	if (!ends[at].ip) {
 		ends[at].ip = site->ip + qemu_plugin_insn_size(insn);
-		ends[at].site = site;
+		ends[at].strings = runs;
 	}
-	qemu_plugin_register_vcpu_mem_cb(insn, access_string, QEMU_PLUGIN_CB_NO_REGS,
-					 QEMU_PLUGIN_MEM_RW, site);
+	qemu_plugin_register_vcpu_mem_cb(insn,
+					 access_is_usual() ? access_string : access_string_any,
+					 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, runs);
+	return true;
 }
 
 void watch_access(struct qemu_plugin_insn *insn, uint64_t ip)
@@ -206,13 +237,15 @@ void watch_access(struct qemu_plugin_insn *insn, uint64_t ip)
 	}
 	if (ends[end].ip == ip)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, access_string_end,
-						       QEMU_PLUGIN_CB_NO_REGS, ends[end].site);
+						       QEMU_PLUGIN_CB_NO_REGS, ends[end].strings);
 	if (rec_watch_is_string(insn)) {
-		watch_string(insn, site);
+		if (!watch_string(insn, site))
+			give_up("out of memory");
 		return;
 	}
-	qemu_plugin_register_vcpu_mem_cb(insn, access_memory, QEMU_PLUGIN_CB_NO_REGS,
-					 QEMU_PLUGIN_MEM_RW, site);
+	qemu_plugin_register_vcpu_mem_cb(insn,
+					 access_is_usual() ? access_memory : access_memory_any,
+					 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, site);
 }
 
 /* true: it is of the tracing, which is not recorded. begins: a block of code does. */
