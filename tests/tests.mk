@@ -35,12 +35,13 @@ tsan:
 
 # Every program the tests run, but those that make test data; words for the
 # oracle are a few, for it is the tables they go through that matter here.
+# TESTS: words for tests/run.
 VALGRIND := valgrind -q --vgdb=no --error-exitcode=99 --leak-check=full \
             --errors-for-leak-kinds=definite --show-leak-kinds=definite \
             --suppressions=$(CURDIR)/tests/valgrind.supp
 valgrind: all $(UNIT) $(ORACLE) $(TOOLS) $(FUZZ_REPLAY) $(O)/fuzz/seeds/made
 	$(Q)O=$(O) WRAP="$(VALGRIND)" JOBS=$${JOBS:-$$(nproc)} \
-	  ATWALK_WORDS=$${ATWALK_WORDS:-2000} tests/run unit oracle cli
+	  ATWALK_WORDS=$${ATWALK_WORDS:-2000} tests/run $(if $(TESTS),$(TESTS),unit oracle cli)
 
 # Tests without privileges fail in it, run by root: gcc's runtime reports on the standard
 # error that they check that it cannot write their counts. The table comes all the same.
