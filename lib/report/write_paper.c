@@ -181,7 +181,10 @@ static int paper_on_area(struct paper_writer *w, const struct census_area *a,
 	return paper_of_area(a, err);
 }
 
-/* With the flags that the paper's kernel would have set. */
+/*
+ * With the flags that the paper's kernel would have set. Pages of a file that only looks
+ * like a device belong to the process; with VM_IO they would be read as those of a device.
+ */
 static uint64_t paper_old_flags(const struct census_area *a)
 {
 	uint64_t flags = a->v_has & CAPTURE_V_FLAGS
@@ -191,7 +194,8 @@ static uint64_t paper_old_flags(const struct census_area *a)
 
 	return flags | (a->shared ? VM_SHARED | VM_MAYSHARE : 0u) |
 	       (a->class == CENSUS_STACK ? VM_GROWSDOWN : 0u) |
-	       (a->own ? VM_EXECUTABLE : 0u) | (a->class == CENSUS_DEVICE ? VM_IO : 0u) |
+	       (a->own ? VM_EXECUTABLE : 0u) |
+	       (a->class == CENSUS_DEVICE && !a->guess ? VM_IO : 0u) |
 	       (a->class == CENSUS_RELRO ? VM_ACCOUNT : 0u);
 }
 

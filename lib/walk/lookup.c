@@ -186,10 +186,11 @@ static void lookup_keep(struct mmu_lookup *l, atw_va va, const struct lookup_kno
 /* Keep what a translation found about the upper levels. */
 static void lookup_keep_path(struct mmu_lookup *l, atw_va va, const struct mmu_seen *s)
 {
-	const struct mmu_step *last = &s->path[s->depth - 1];
+	const struct mmu_step *last;
 	struct lookup_known k;
 
 	if (!s->level && !s->loss && !l->mapped) {
+		last = &s->path[s->depth - 1];
 		k = lookup_end(l, va, 0, ATW_TABLE, ATW_HAVE, last[-1].rights,
 			       last->at.u - (uint64_t)last->index * l->sp.paging.word_size);
 		k.key |= KEY_TABLE;

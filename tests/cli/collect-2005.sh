@@ -116,6 +116,21 @@ refused 'process 7 (a): area 00010000: V: name has characters that would be read
 t "and so is what would be read as memory for something else"
 refused 'process 7 (a): area 00010000: V: flags cannot express its class: it is jit and would be read as anon (..rwxB)' "$task" "${area/73/77}" "$page"
 
+t "what only looks like a device is memory of the process, now and when it is read back"
+printf '%s%s\n%s\n%s\nE: 5, 1, 1, 0\n' "$front" "$task" \
+	'V: 00010000, 00011FFF, 00002000, 00001000, -, 00000075, /dmabuf:a.so, offset=0, dev=FE:3, inode=11' "$page" >like.cap
+run atwalk collect --form 2005 -o like.txt like.cap
+no_out
+run cat like.txt
+out <<'END'
+T: a, 7, 00000001, 0, 1, 2, 3, 4, 5, 6
+V: 00010000, 00011FFF, 00002000, 00001000, 00000412, 00000075, /dmabuf:a.so
+P: 1, 0, 0, 1, 0
+M: 00010000=00100052, 1, 0000006C |
+END
+run atwalk collect --form 2005 like.txt
+yes same "$work/log/out" like.txt
+
 t "what is not known at all"
 printf '%s%s\n%s\nL: 7, pages, gone\nE: 5, 1, 1, 1\n' "$front" "$task" "$area" >lost.cap
 run atwalk collect --form 2005 -o lost.txt lost.cap
