@@ -462,7 +462,7 @@ static int diff_run(const struct common *c, void *opts, int argc, char **argv)
 		status = diff_open_one(c, o, argv[opened], &src[opened]);
 	for (unsigned i = 0; i < 2; i++)
 		d.side[i].src = &src[argc == 2 ? i : 0];
-	if (!status && o->interval && !target_has(src[0].target, TARGET_RUNNING))
+	if (src[0].target && o->interval && !target_has(src[0].target, TARGET_RUNNING))
 		status = usage_error("diff",
 					"--interval is for a live SOURCE, and %s is none",
 					src[0].name);

@@ -175,6 +175,7 @@ static int walk_tree_is_known(struct walk_tree_state *t, const struct mmu_seen *
 	for (struct table_slot *e = NULL; (e = table_next(&t->index, key, e));) {
 		const struct walk_tree_table *y = &t->table[e->value - 1];
 
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): index has what table[] has */
 		if (y->pa != x.pa || y->level != x.level || y->rights != x.rights)
 			continue;
 		/* At the same address: a running kernel changed it, and it is walked again. */

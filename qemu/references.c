@@ -125,7 +125,7 @@ static int references_error(const char *why)
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	int fd = -1;
 
 	for (int i = 0; i < argc; i++)

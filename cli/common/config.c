@@ -230,7 +230,7 @@ int config_read(struct config *ret, const struct command *cmd, int *argc, char *
 
 	*ret = (struct config){0};
 	for (int i = 0; i < *argc && strcmp(argv[i], "--"); i++) {
-		const char *next = i + 1 < *argc ? argv[i + 1] : NULL;
+		bool last = i + 1 == *argc;
 
 		if (!strcmp(argv[i], "--no-config")) {
 			none = true;
@@ -239,11 +239,11 @@ int config_read(struct config *ret, const struct command *cmd, int *argc, char *
 			named = argv[i] + 9;
 			config_take(argc, argv, i--, 1);
 		} else if (!strcmp(argv[i], "--config") && !strcmp(cmd->name, "info") &&
-			   (!next || *next == '-')) {
+			   (last || *argv[i + 1] == '-')) {
 			ret->show = true;
 			config_take(argc, argv, i--, 1);
-		} else if (!strcmp(argv[i], "--config") && next) {
-			named = next;
+		} else if (!strcmp(argv[i], "--config") && !last) {
+			named = argv[i + 1];
 			config_take(argc, argv, i--, 2);
 		} else if (!strcmp(argv[i], "--config")) {
 			return usage_error(cmd->name, "--config needs FILE");

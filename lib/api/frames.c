@@ -72,7 +72,7 @@ int atw_frames_open(struct atw_target *target, const struct atw_frames_opts *opt
 		r = atw_err_set(err, ATW_E_USAGE, "options: `last` is below `first`");
 	if (r == ATW_OK)
 		r = API_NEW(&c, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	c->target = target;
 	c->page_shift = target->t->space.paging.page_shift;

@@ -243,7 +243,7 @@ int atw_rmap_open(struct atw_target *target, atw_pa pa, uint64_t bytes,
 				bytes);
 	if (r == ATW_OK)
 		r = API_NEW(&c, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	c->target = target;
 	c->pid = o.pid;

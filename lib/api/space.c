@@ -59,7 +59,7 @@ int atw_space_open(struct atw_target *target, const struct atw_subject *subject,
 		api_both(target, "the target", ret, err) ?:
 		API_NEW(&s, err);
 
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	s->target = target;
 	r = space_find(target, &w, &s->subject, err);

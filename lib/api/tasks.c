@@ -58,7 +58,7 @@ int atw_tasks_open(struct atw_target *target, const struct atw_tasks_opts *opts,
 				err) ?:
 		API_NEW(&c, err);
 
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	c->processes = o.processes;
 	r = c->processes ? tasks_collect(target, c, err)

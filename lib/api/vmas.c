@@ -24,7 +24,7 @@ int atw_vmas_open(struct atw_space *space, struct atw_vmas **ret, struct atw_err
 	size_t task;
 	int r = api_both(space, "the address space", ret, err) ?: API_NEW(&c, err);
 
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	r = api_provider_open(space, false, &c->lost, &c->prov, &task, err) ?:
 	    vma_cursor_open(c->prov, task, &c->cursor, err);
@@ -115,7 +115,7 @@ int atw_pages_open(struct atw_space *space, const struct atw_pages_opts *opts,
 		api_reserved(o.reserved, err) ?:
 		API_NEW(&c, err);
 
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	c->frames = o.frames;
 	r = api_provider_open(space, c->frames, &c->lost, &c->prov, &q.task, err);

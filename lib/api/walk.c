@@ -51,7 +51,7 @@ int atw_walk_open(struct atw_space *space, const struct atw_walk_opts *opts,
 				o.flags & ~WALK_FLAGS);
 	if (r == ATW_OK)
 		r = API_NEW(&w, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	mo = walk_opts(&o);
 	w->space = space;
@@ -154,7 +154,7 @@ int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
 				o.split & ~RANGES_SPLIT);
 	if (r == ATW_OK)
 		r = API_NEW(&g, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	mo.first = o.first;
 	mo.last = o.last.u ? o.last : ATW_VA(UINT64_MAX);

@@ -48,7 +48,7 @@ bool num_any(const char *s, size_t len, uint64_t *ret)
 
 static const char *num_end_of(const char *s, const char *end, const char *stops)
 {
-	while (s < end && !memchr(stops, *s, strlen(stops)))
+	while (s < end && (!*s || !strchr(stops, *s)))
 		s++;
 	return s;
 }

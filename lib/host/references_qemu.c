@@ -293,7 +293,7 @@ static int references_qemu_run(char *const argv[], const struct references_optio
 	const char *qemu = NULL;
 	int r = references_program_find(argv[0], &p, err);
 
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(references_qemu_machines) && !qemu; i++)
 		if (references_qemu_machines[i].machine == p.machine &&
@@ -305,7 +305,7 @@ static int references_qemu_run(char *const argv[], const struct references_optio
 	r = references_qemu_find(qemu, o, &files, err);
 	if (r == ATW_OK)
 		r = references_qemu_share_open(&share, o, p.code, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	*rec = (struct trace_recording){ .backend = "qemu", .scale = 1 };
 	snprintf(rec->program, sizeof(rec->program), "%s", p.path);

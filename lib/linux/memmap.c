@@ -276,6 +276,7 @@ static struct memmap_section *memmap_find_section(struct kmem *m, struct memmap_
 	uint64_t off = w->model == MEMMAP_FLAT ? pfn - w->first_pfn : pfn;
 	uint64_t nr = off >> w->shift;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): n of them are there */
 	if (w->n && w->section[w->last].nr == nr)
 		return &w->section[w->last];
 	if (pfn < w->first_pfn) {

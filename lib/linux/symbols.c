@@ -299,7 +299,7 @@ int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 				   r == ATW_OK ? "neither the kernel's symbols nor those of %s have %s"
 					       : "of the symbols of %s none is called %s",
 				   k->file, name);
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	return atw_err_set(err, ATW_E_MISSING, "none of the kernel's %u symbols is called %s",
 			   ks->t.num, name);
@@ -401,7 +401,7 @@ const char *atw_kernel_symbols_from(struct atw_kernel *k, uint32_t *count,
 
 	if (kernel_given(k, err) < 0)
 		return NULL;
-	if (symbols(k, &ks, err) < 0) {
+	if (symbols(k, &ks, err) != ATW_OK) {
 		if (!k->vmfile || !k->vmfile->symbols || !k->vmfile->placed)
 			return NULL;
 		*count = vmfile_count(k->vmfile);

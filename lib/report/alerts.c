@@ -24,8 +24,9 @@ static const char *const meaning[CAUSES] = {
 		 "(-fPIC); or a debugger's breakpoints"),
 	[WRITTEN] = "data of a file were written to, as data are; the rest still is the file's",
 	[FORKED] = "memory of no file: shared since fork(2), until it is written to",
-	[ONE_USER] = "pages of a file that no other process has touched yet: "
-		     "nothing was copied",
+	[ONE_USER] =
+		("pages of a file that no other process has touched yet: "
+		 "nothing was copied"),
 	[UNKNOWN] = "copies cannot be distinguished from pages of one user",
 };
 
