@@ -79,6 +79,12 @@ struct census_area {
 	uint64_t pos;
 };
 
+/* Its pages are device memory: certain, and not only by the name of its file. */
+static inline bool census_is_device(const struct census_area *a)
+{
+	return a->class == CENSUS_DEVICE && !a->guess;
+}
+
 enum census_known {
 	CENSUS_REFS = 1, CENSUS_COUNT = 2, CENSUS_FLAGS = 4, CENSUS_PA = 8,
 	CENSUS_ORIGIN = 16,              /* `anon` */

@@ -41,7 +41,7 @@ static void model_pages_origin(struct census_pages *p, bool no_anon)
 static bool model_pages_is_device(const struct census_area *a,
 				  const struct capture_run *run)
 {
-	return run->state == CAPTURE_DEVICE || (a->class == CENSUS_DEVICE && !a->guess) ||
+	return run->state == CAPTURE_DEVICE || census_is_device(a) ||
 	       (!a->process->paper && a->v_has & CAPTURE_V_FLAGS && a->v->flags & VM_PFNMAP);
 }
 

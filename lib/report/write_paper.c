@@ -182,8 +182,8 @@ static int paper_on_area(struct paper_writer *w, const struct census_area *a,
 }
 
 /*
- * With the flags that the paper's kernel would have set. Pages of a file that only looks
- * like a device belong to the process; with VM_IO they would be read as those of a device.
+ * With the flags that the paper's kernel would have set. VM_IO makes all pages of an area
+ * device memory, so only an area of which that is certain has it.
  */
 static uint64_t paper_old_flags(const struct census_area *a)
 {
@@ -195,7 +195,7 @@ static uint64_t paper_old_flags(const struct census_area *a)
 	return flags | (a->shared ? VM_SHARED | VM_MAYSHARE : 0u) |
 	       (a->class == CENSUS_STACK ? VM_GROWSDOWN : 0u) |
 	       (a->own ? VM_EXECUTABLE : 0u) |
-	       (a->class == CENSUS_DEVICE && !a->guess ? VM_IO : 0u) |
+	       (census_is_device(a) ? VM_IO : 0u) |
 	       (a->class == CENSUS_RELRO ? VM_ACCOUNT : 0u);
 }
 
