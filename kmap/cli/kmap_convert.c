@@ -118,9 +118,11 @@ static int convert_references(const struct common *c, const char *name, const st
 			status = print_error(&err);
 		}
 		lost = kmap_references_placeless(k);
-		if (lost)
-			print_warning(c, "%s: %" PRIu64 " access%s to objects of more than 64 bytes left out: where in them is not recorded",
-				      name, lost, lost == 1 ? "" : "es");
+		if (lost) {
+			print_incomplete("%s: %" PRIu64 " access%s to objects of more than 64 bytes left out: where in them is not recorded",
+					 name, lost, lost == 1 ? "" : "es");
+			status = status == EXIT_COMPLETE ? EXIT_PARTIAL : status;
+		}
 	}
 	kmap_references_close(k);
 	return status;

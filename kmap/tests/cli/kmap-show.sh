@@ -98,7 +98,8 @@ err_has "version 4 cannot hold: heat of lines (1), header lines (5), times of ac
 yes [ "$(grep -c '^#' none.kmap)" = 0 ]
 
 t "memory references for atwalk lines: of lines, and of objects that fit into one"
-run atwalk kmap convert --to references -o used.refs "$k/used.kmap"
+run atwalk kmap convert -q --to references -o used.refs "$k/used.kmap"
+status 4
 err_is "atwalk: *used.kmap: 5 accesses to objects of more than 64 bytes left out: where in them is not recorded"
 run atwalk lines --from used.refs --columns address,refs,reads,writes,threads,verdict --format csv
 out <<'E'
@@ -117,6 +118,8 @@ status 3
 err_has "an object of a compressed KMAP stands for all of its site"
 sed 's/mode instance/mode sample/' "$k/own.kmap" >part.kmap
 run atwalk kmap convert -q --to references -o part.refs part.kmap
+status 4
+err_is "atwalk: part.kmap: 3 accesses to objects of more than 64 bytes left out: where in them is not recorded"
 yes grep -qx '# counts sampled' part.refs
 run atwalk kmap convert --to references --zstd "$k/own.kmap"
 status 2
