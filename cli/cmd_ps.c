@@ -92,10 +92,10 @@ static void ps_walk_tables(struct ps *p, const struct lnx_task *t, struct usage 
 	}
 }
 
-static int ps_find_usage(struct ps *p, const struct lnx_task *t, const struct usage **ret,
-			 bool *fresh, struct atw_err *err)
+static int ps_find_usage(struct ps *p, const struct lnx_task *t, uint64_t mm,
+			 const struct usage **ret, bool *fresh, struct atw_err *err)
 {
-	struct usage *u = ps_usage(p, t->mm, fresh);
+	struct usage *u = ps_usage(p, mm, fresh);
 
 	if (!u)
 		return atw_err_nomem(err);
@@ -103,7 +103,7 @@ static int ps_find_usage(struct ps *p, const struct lnx_task *t, const struct us
 	if (*fresh && target_has(p->src.target, TARGET_TABLES))
 		ps_walk_tables(p, t, u);
 	else if (*fresh)
-		return ps_pages_sum(p, t->mm, u, err);
+		return ps_pages_sum(p, mm, u, err);
 	return ATW_OK;
 }
 
@@ -154,8 +154,9 @@ int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *
 		v[P_LOST].u = u->lost;
 		row.have |= 1 << P_LOST;
 		if (!u->nothing)
-			row.have |= 1 << P_RESIDENT | 1 << P_SMALL | 1 << P_LARGE |
-				    1 << P_SIZES | 1 << P_HUGETLB;
+			row.have |= 1 << P_RESIDENT | 1 << P_HUGETLB;
+		if (!u->nothing && !u->sizeless)
+			row.have |= 1 << P_SMALL | 1 << P_LARGE | 1 << P_SIZES;
 	}
 	r = atw_output_row(p->out, &row, err);
 	if (r < 0 || atw_output_rows(p->out) == before)
@@ -186,8 +187,9 @@ static int ps_put_row(struct ps *p, const struct target_task *row, struct atw_er
 		{ TASK_KIND, P_KIND }, { TASK_AT, P_AT },
 	};
 	uint64_t have = 1 << P_PID | 1 << P_TASK | (t->mm ? 1 << P_MM : 0);
+	uint64_t mm = t->mm ? t->mm : ps_pages_space(p, t);
 	bool fresh = false;
-	int r = t->mm ? ps_find_usage(p, t, &u, &fresh, err) : ATW_OK;
+	int r = mm ? ps_find_usage(p, t, mm, &u, &fresh, err) : ATW_OK;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		have |= row->have & known[i].has ? (uint64_t)1 << known[i].column : 0;
@@ -251,8 +253,8 @@ static int ps_settle(struct ps *p)
 {
 	print_defects(p->c, &p->src);
 	if (p->lost && !target_has(p->src.target, TARGET_TABLES))
-		print_incomplete("%s: the capture lacks parts of %" PRIu64 " address space%s; more may be mapped; the column lost counts the ranges",
-				 p->src.name, p->lost, p->lost == 1 ? "" : "s");
+		print_incomplete("%s: the %s lacks parts of %" PRIu64 " address space%s; more may be mapped; the column lost counts the ranges",
+				 p->src.name, p->src.target->backend->noun, p->lost, p->lost == 1 ? "" : "s");
 	else if (p->lost)
 		print_incomplete("%s: %" PRIu64 " address space%s: some page tables are not in the source; more may be mapped; the column lost counts them",
 				 p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");

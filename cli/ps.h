@@ -25,7 +25,8 @@ struct usage {
 	uint64_t mm;
 	atw_pa root, user_root;
 	bool known, have_root, isolated;
-	bool nothing;            /* the root table is missing */
+	bool nothing;            /* the root table is missing, or states of pages are */
+	bool sizeless;           /* the sizes of some pages are not known */
 	uint64_t lost;
 	uint64_t bytes[64], hugetlb[64];         /* by log2 of the page's size; bytes: RSS */
 };
@@ -69,6 +70,11 @@ int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
  */
 int ps_pages_open(struct ps *p, struct atw_err *err);
 int ps_pages_sum(struct ps *p, uint64_t mm, struct usage *u, struct atw_err *err);
+/*
+ * A number of the address space of a task whose mm_struct is not known, for
+ * ps_pages_sum(); 0: no memory, or none that can be read.
+ */
+uint64_t ps_pages_space(struct ps *p, const struct lnx_task *t);
 void ps_pages_close(struct ps *p);
 
 #endif

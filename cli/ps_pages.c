@@ -12,6 +12,8 @@ struct ps_pages {
 	struct vma_cursor *vmas;
 	struct page_cursor *pages;
 	size_t near;                 /* of its tasks, the one met last */
+	bool listing;                /* its tasks are */
+	struct atw_err denied;       /* why some of them, of which others are wanted, are not */
 };
 
 static void ps_pages_cannot(void *arg, const char *what, const struct atw_err *why)
@@ -19,6 +21,11 @@ static void ps_pages_cannot(void *arg, const char *what, const struct atw_err *w
 	struct ps_pages *l = arg;
 	struct atw_err e = *why;
 
+	/* Which of those that were named are among them is known when they are met. */
+	if (l->listing && l->p->npids && why->status == ATW_E_PERM) {
+		l->denied = *why;
+		return;
+	}
 	if (why->status == ATW_E_PERM &&
 	    unreadable_take(&l->p->unreadable, l->p->c, l->p->src.name, what, why->text))
 		return;
@@ -52,9 +59,11 @@ static void ps_pages_add_run(struct smaps_look *look, const struct page_run *run
 	struct smaps sum = { .rss = 0 };
 
 	u->lost += run->state == PAGE_LOST;
+	u->sizeless |= run->have & RUN_SIZE_HIDDEN;
 	if (run->state != PAGE_PRESENT && run->state != PAGE_PROTNONE)
 		return;
 	smaps_add_run(look, run, run->va, run->va + (run->size - 1), &sum);
+	u->nothing |= sum.stateless != 0;
 	u->bytes[size] += sum.rss;
 	u->hugetlb[size] += sum.hugetlb;
 }
@@ -88,7 +97,8 @@ static int ps_pages_add_up(struct ps_pages *l, size_t task, struct usage *u)
 
 int ps_pages_open(struct ps *p, struct atw_err *err)
 {
-	const struct target_query q = { .frames = false };
+	/* By their flags, pages of zeroes are none of RSS. */
+	const struct target_query q = { .frames = true, .flags = true };
 	struct ps_pages *l = calloc(1, sizeof(*l));
 	int r;
 
@@ -99,7 +109,9 @@ int ps_pages_open(struct ps *p, struct atw_err *err)
 	r = target_provider(p->src.target, &q, ps_pages_cannot, l, &l->prov, err);
 	if (r == ATW_OK) {
 		l->prov->every = !p->npids;
+		l->listing = true;
 		r = l->prov->ops->tasks(l->prov, err);
+		l->listing = false;
 	}
 	if (r < 0)
 		ps_pages_close(p);
@@ -115,6 +127,26 @@ void ps_pages_close(struct ps *p)
 	}
 	free(p->pages);
 	p->pages = NULL;
+}
+
+uint64_t ps_pages_space(struct ps *p, const struct lnx_task *t)
+{
+	struct ps_pages *l = p->pages;
+	struct atw_err why = { 0 };
+	char what[32];
+
+	if (!l || t->kernel || t->state == 'Z' || t->state == 'X')
+		return 0;
+	for (size_t i = 0; i < l->prov->ntasks; i++)
+		if (l->prov->task[i].pid == t->tgid)
+			return l->prov->task[i].mm;
+	snprintf(what, sizeof(what), "process %" PRIu32, t->tgid);
+	if (l->denied.status) {
+		atw_err_set(&why, ATW_E_PERM, "this process may not read it");
+		atw_err_hint(&why, "%s", l->denied.hint);
+		ps_pages_cannot(l, what, &why);
+	}
+	return 0;
 }
 
 /* Tasks come in the order of the file, and so do address spaces. */

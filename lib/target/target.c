@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* target.c - opening of a SOURCE as a target, and its capabilities. */
+#include "target/procfs_tasks.h"
 #include "target/target.h"
 
 #include <stdarg.h>
@@ -208,6 +209,7 @@ int target_tasks_next(struct target_tasks *c, struct target_task *ret,
 void target_tasks_close(struct target_tasks *c)
 {
 	lnx_tasks_close(c->walk);
+	procfs_tasks_close(c->listed);
 }
 
 /* ---- what it is ---- */

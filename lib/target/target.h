@@ -213,7 +213,7 @@ enum target_task_has {
 };
 
 struct target_task {
-	struct lnx_task task; /* mm 0: none, or not known */
+	struct lnx_task task; /* mm 0: none, or not known; its pages may be known by tgid */
 	uint32_t have;        /* TASK_...: which members are known */
 };
 
@@ -221,6 +221,7 @@ struct target_task {
 struct target_tasks {
 	struct target *target;
 	struct lnx_tasks *walk; /* of memory */
+	struct procfs_tasks *listed; /* of /proc */
 	size_t at;              /* of a capture */
 };
 

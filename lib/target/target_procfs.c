@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "target/procfs.h"
+#include "target/procfs_tasks.h"
 #include "host/host.h"
 #include "target/target.h"
 
@@ -126,6 +127,17 @@ static int procfs_each(struct target *t, target_task_fn *fn, target_unread_fn *u
 	return r;
 }
 
+static int procfs_list_open(struct target_tasks *c, struct atw_err *err)
+{
+	return procfs_tasks_open(&c->listed, err);
+}
+
+static int procfs_list_next(struct target_tasks *c, struct target_task *ret,
+			    struct atw_err *err)
+{
+	return procfs_tasks_next(c->listed, ret, err);
+}
+
 /* Is a VMA there? */
 static int procfs_maps(struct target *t, const struct lnx_task *task, uint64_t first,
 		       uint64_t last, struct atw_err *err)
@@ -164,7 +176,7 @@ static void procfs_limits(const struct target *t, const struct target_facts *to)
 				   "which came with 6.7");
 	target_fact(to, "missing", "page tables: level, entry, %s", to->tables);
 	target_fact(to, "missing",
-		    "the kernel's addresses, symbols and structures: ps, find, extract");
+		    "the kernel's addresses, symbols and structures: find, extract");
 	if (target_fell_back(t, &why))
 		target_fact(to, "not live:bpf", "%s%s%s", why.text,
 			    why.hint[0] ? "; " : "", why.hint);
@@ -200,7 +212,7 @@ static bool procfs_describe(struct target *t, struct target_facts *to, uint32_t 
 const struct target_backend target_procfs = {
 	.noun = "running kernel",
 	.format = "live",
-	.caps = TARGET_LOOKUP | TARGET_PAGES | TARGET_OWNER | TARGET_ELIGIBLE |
+	.caps = TARGET_TASKS | TARGET_LOOKUP | TARGET_PAGES | TARGET_OWNER | TARGET_ELIGIBLE |
 		TARGET_RUNNING | TARGET_OUR_PIDS | TARGET_NO_GAPS,
 	.open = procfs_open,
 	.attach = procfs_attach,
@@ -211,6 +223,8 @@ const struct target_backend target_procfs = {
 	.by_pid = procfs_by_pid,
 	.each = procfs_each,
 	.maps = procfs_maps,
+	.tasks_open = procfs_list_open,
+	.tasks_next = procfs_list_next,
 	.describe_format = procfs_format,
 	.describe = procfs_describe,
 };

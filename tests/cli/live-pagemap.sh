@@ -17,13 +17,14 @@ end() {
 trap end EXIT
 
 t "commands that need page tables are refused"
-run atwalk ps live:pagemap
+run atwalk extract -o tables.elf live:pagemap
 status 3
 no_out
 err <<'END'
 atwalk: live:pagemap: /proc reports only the pages of processes; this needs page tables or the kernel's memory
         live:bpf reads the kernel's own tables
 END
+yes [ ! -e tables.elf ]
 run atwalk map live:pagemap --root 1000
 status 3
 no_out
@@ -90,6 +91,44 @@ END
 
 declare -A at len
 why=''
+
+t "ps lists what /proc lists"
+mkfifo "$work/hold" "$work/held"
+python3 -c 'import threading
+lock = threading.Lock()
+lock.acquire()
+threading.Thread(target=lock.acquire, daemon=True).start()
+print("ready", flush=True)
+input()' <"$work/hold" >"$work/held" &
+held=$!
+exec 5>"$work/hold"
+read -r -t "$limit" _ <"$work/held"
+of() { # FILE KEY: a field of /proc/PID/FILE that has names
+	sed -n "s/^$2:[[:blank:]]*\\([^ ]*\\).*/\\1/p" "/proc/$held/$1"
+}
+run atwalk ps live:pagemap "$held" --format csv \
+	--columns pid,tgid,ppid,task,state,mm,root,resident,hugetlb,kind,at
+out <<END
+pid,tgid,ppid,task,state,mm,root,resident,hugetlb,kind,at
+$held,$held,$$,$(of status Name),S,,,$(($(of smaps_rollup Rss) * 1024)),0,process,
+END
+for other in "/proc/$held/task/"*; do
+	[ "${other##*/}" = "$held" ] || break
+done
+run atwalk ps live:pagemap -T "$held" --format csv --columns pid,tgid,kind,resident
+out <<END
+pid,tgid,kind,resident
+$held,$held,process,$(($(of smaps_rollup Rss) * 1024))
+${other##*/},$held,thread,$(($(of smaps_rollup Rss) * 1024))
+END
+run atwalk ps live:pagemap 2 --format csv --columns pid,ppid,kind,resident
+yes grep -Eqx '2,0,kernel,|2,.*,process,.*' "$work/log/out"
+run atwalk ps live:pagemap 4194305
+status 1
+err_is "atwalk: live:pagemap: there is no process or thread 4194305"
+echo >&5
+exec 5>&-
+wait "$held"
 [ "$(uname -m)" = x86_64 ] || why="pages are said to be of 4096 bytes here"
 command -v python3 >"$work/log/python" || why="no python3, which the child is written in"
 

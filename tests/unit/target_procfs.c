@@ -4,6 +4,7 @@
  * missing differs from forbidden.
  */
 #include "target/procfs.h"
+#include "target/procfs_tasks.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -41,6 +42,38 @@ TEST(names_may_hold_anything)
 	/* kworkers have longer ones */
 	CHECK_EQ(parse("9 (kworker/R-long-name-of-one) I 2 0 0 0 -1 69238880 0", &st), ATW_OK);
 	CHECK_STR(st.name, "kworker/R-long-n");
+}
+
+static int parse_task(const char *text, uint32_t tgid, struct target_task *ret)
+{
+	return procfs_tasks_parse((struct atw_blob){ text, strlen(text) }, tgid, 100, ret);
+}
+
+TEST(tasks_are_what_their_stat_has)
+{
+	struct target_task t = { 0 };
+
+	CHECK_EQ(parse_task("13 (a) S (b c) D 5 12 12 0 -1 0 1 2 3 4 5 6 7 8 20 0 3 0 2233 24", 12, &t),
+		 ATW_OK);
+	CHECK_EQ(t.have, TASK_TGID | TASK_PPID | TASK_STATE | TASK_KIND);
+	CHECK_EQ(t.task.pid, 13);
+	CHECK_EQ(t.task.tgid, 12);
+	CHECK_EQ(t.task.ppid, 5);
+	CHECK_EQ(t.task.state, 'D');
+	CHECK_EQ(t.task.start, UINT64_C(22330000000));
+	CHECK(!t.task.leader && !t.task.kernel && t.task.has_ppid);
+	CHECK_STR(t.task.name, "a) S (b c");
+	/* What a worker works on stands behind its name. */
+	CHECK_EQ(parse_task("3 (kworker/R-rcu_gp) I 2 0 0 0 -1 2129984 0", 3, &t), ATW_OK);
+	CHECK(t.task.leader && t.task.kernel);
+	CHECK_STR(t.task.name, "kworker/R-rcu_g");
+	CHECK_EQ(t.task.start, 0);
+	CHECK_EQ(parse_task("", 3, &t), ATW_E_FORMAT);
+	CHECK_EQ(parse_task("3 (x) S", 3, &t), ATW_E_FORMAT);
+	CHECK_EQ(parse_task("x (x) S 1 2 3 4 5 6 7", 3, &t), ATW_E_FORMAT);
+	CHECK_EQ(parse_task("4294967296 (x) S 1 2 3 4 5 6 7", 3, &t), ATW_E_FORMAT);
+	CHECK_EQ(parse_task("3 (x) S 4294967296 2 3 4 5 6 7", 3, &t), ATW_E_FORMAT);
+	CHECK_EQ(t.task.pid, 3);
 }
 
 TEST(what_is_no_stat)
