@@ -10,6 +10,7 @@
 
 #include "base/io.h"
 #include "base/num.h"
+#include "base/table.h"
 #include "output/outfile.h"
 
 /* No policy has this name: keys in front of any section are in it. */
@@ -34,16 +35,34 @@ static int check_baseline_entry(const struct config_entry *e)
 		       : config_wrong(e, "expected a number", NULL);
 }
 
+/* Which of two counts would be meant? Two versions of the file, merged, have both. */
+static int check_baseline_once(const struct config *f, struct table *seen, size_t i)
+{
+	const struct config_entry *e = &f->v[i];
+	const uint64_t key = hash_bytes(0, e->section, strlen(e->section));
+	const struct table_slot *s = NULL;
+
+	while ((s = table_next(seen, key, s)))
+		if (!strcmp(f->v[s->value - 1].section, e->section))
+			return config_wrong(e, "the baseline has that twice", NULL);
+	return table_add(seen, key, i + 1) ? EXIT_COMPLETE : print_nomem();
+}
+
 int check_baseline_read(struct config *ret, const char *path, bool update)
 {
 	struct config_entry none = {.file = path, .line = 1};
+	struct table seen = {0};
 	int status;
 
 	if (update && access(path, F_OK) < 0 && errno == ENOENT)
 		return EXIT_COMPLETE;
 	status = config_load(ret, path);
-	for (size_t i = 0; i < ret->n && !status; i++)
+	for (size_t i = 0; i < ret->n && !status; i++) {
 		status = check_baseline_entry(&ret->v[i]);
+		if (!status)
+			status = check_baseline_once(ret, &seen, i);
+	}
+	table_deinit(&seen);
 	if (!status && !config_find(ret, "", "version"))
 		status = config_wrong(&none, "that is no baseline: it has no version",
 				      NULL);

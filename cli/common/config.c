@@ -85,7 +85,8 @@ struct config_reading {
 	struct config *f;
 	const char *file;
 	int line;
-	bool nomem, truncated;
+	bool nomem;
+	const char *unfit;       /* why line `line` is none of text; NULL: all were */
 };
 
 #if HAVE_INIH
@@ -116,17 +117,29 @@ static int config_on_entry(void *arg, const char *section, const char *key,
 	return config_add(arg, section, key, value ? value : "");
 }
 
-/* Counts lines, which the library does not report where it is built without that. */
+/*
+ * Counts lines, which the library does not report where it is built without that. It would
+ * take the rest of a long line for another one, and would not see what follows a zero
+ * byte: /dev/zero would be lines without end.
+ */
 static char *config_on_line(char *buf, int len, void *stream)
 {
 	void **state = stream;
 	struct config_reading *r = state[1];
-	char *line = fgets(buf, len, state[0]);
+	int n = 0, c = EOF;
 
-	r->line += line != NULL;
-	/* The library would take the rest for another line. */
-	r->truncated = line && strlen(line) + 1 == (size_t)len && !strchr(line, '\n');
-	return r->truncated ? NULL : line;
+	while (n < len - 1 && (c = getc_unlocked(state[0])) != EOF) {
+		buf[n++] = (char)c;
+		if (c == '\n' || !c)
+			break;
+	}
+	if (!n)
+		return NULL;
+	r->line++;
+	r->unfit = !c ? "there is a zero byte in the line" :
+		   c != '\n' && n == len - 1 ? "the line is too long" : NULL;
+	buf[n] = '\0';
+	return r->unfit ? NULL : buf;
 }
 
 static int config_parse(struct config_reading *r, FILE *in)
@@ -137,9 +150,9 @@ static int config_parse(struct config_reading *r, FILE *in)
 
 	if (r->nomem)
 		return print_nomem();
-	at.line = r->truncated ? r->line : bad;
-	if (r->truncated)
-		return config_wrong(&at, "the line is too long", NULL);
+	at.line = r->unfit ? r->line : bad;
+	if (r->unfit)
+		return config_wrong(&at, r->unfit, NULL);
 	return bad > 0 ? config_wrong(&at, "neither [section] nor key=value", NULL)
 		       : EXIT_COMPLETE;
 }

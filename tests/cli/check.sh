@@ -618,6 +618,54 @@ run atwalk check --update track.ini tasks.kdump
 status 2
 err_has '--update needs --baseline FILE'
 
+t "a damaged baseline is refused, and --update leaves it as it is"
+# refused LINE REASON: the file `damaged` is, whether it is to be updated or not
+refused() {
+	local update
+
+	cp damaged damaged.was
+	for update in '' --update; do
+		# shellcheck disable=SC2086 # none, or one word
+		run atwalk check --baseline damaged $update track.ini tasks.kdump
+		status 2
+		no_out
+		err <<<"atwalk: damaged:$1: $2"
+		same damaged damaged.was
+	done
+}
+: >damaged
+refused 1 'that is no baseline: it has no version'
+head -c 72 base >damaged
+refused 4 'neither [section] nor key=value'
+head -c 85 base >damaged
+refused 5 'expected a number'
+sed 's/304/30\x004/' base >damaged
+refused 5 'there is a zero byte in the line'
+head -c 1000000 /dev/zero >damaged
+refused 1 'there is a zero byte in the line'
+{ cat base; head -c 300000 /dev/zero | tr '\0' x; } >damaged
+refused 9 'the line is too long'
+sed 's/304/18446744073709551616/' base >damaged
+refused 5 'expected a number'
+sed 's/304/-1/' base >damaged
+refused 5 'expected a number'
+{ cat base; printf '[areas]\ncount = 1\n'; } >damaged
+refused 10 'the baseline has that twice'
+sed 's/^count = 304/&\ncount = 305/' base >damaged
+refused 6 'the baseline has that twice'
+sed 's/^version = 1/&\n&/' base >damaged
+refused 3 'the baseline has that twice'
+run atwalk check --baseline /dev/zero track.ini tasks.kdump
+status 2
+no_out
+err_is 'atwalk: /dev/zero:1: there is a zero byte in the line'
+
+t "a baseline of 100,000 policies that are not known here"
+{ echo 'version = 1'; seq -f '[policy %.0f]' 100000 | sed 's/$/\ncount = 1/'; } >large
+check --baseline large --update track.ini tasks.kdump
+yes [ "$(grep -c '^count = 1$' large)" -eq 100000 ]
+yes [ "$(grep -c '^count = ' large)" -eq 100002 ]
+
 # ---- the policies that come with it ----
 
 t "audit: the security policies"
