@@ -165,10 +165,10 @@ int kmap_model_since(const struct common *c, const char *name, uint64_t since,
 	return EXIT_PARTIAL;
 }
 
-/* ---- the time of a task ---- */
+/* ---- the time of a task or a mark ---- */
 
 struct kmap_cli_model_first {
-	const char *task;
+	const char *name;
 	uint64_t time;                   /* 0: none yet */
 };
 
@@ -178,9 +178,30 @@ static int cli_model_on_task(void *arg, const struct kmap_record *rec,
 	struct kmap_cli_model_first *f = arg;
 	const struct kmap_object *o = &rec->u.object;
 
-	if (rec->kind == KMAP_OBJECT && o->alloc_time && blob_is(o->task, f->task) &&
+	if (rec->kind == KMAP_OBJECT && o->alloc_time && blob_is(o->task, f->name) &&
 	    (!f->time || o->alloc_time < f->time))
 		f->time = o->alloc_time;
+	return ATW_OK;
+}
+
+/* "# atwalk-kmap mark TIME NAME" */
+static int cli_model_on_mark(void *arg, const struct kmap_record *rec,
+			     struct atw_err *err)
+{
+	struct kmap_cli_model_first *f = arg;
+	const struct atw_blob *v = &rec->u.header.value;
+	const char *text, *blank;
+	uint64_t time;
+
+	if (f->time || rec->kind != KMAP_HEADER || !blob_is(rec->u.header.key, "mark"))
+		return ATW_OK;
+	text = v->data;
+	blank = v->len ? memchr(text, ' ', v->len) : NULL;
+	if (!blank || !num_dec(text, (size_t)(blank - text), &time))
+		return ATW_OK;
+	blank++;
+	if (blob_is((struct atw_blob){ blank, v->len - (size_t)(blank - text) }, f->name))
+		f->time = time;
 	return ATW_OK;
 }
 
@@ -188,23 +209,42 @@ static void cli_model_damaged(void *arg, const struct atw_err *err)
 {
 }
 
-int kmap_model_task_time(const char *name, const char *task, uint64_t *ret)
+static int cli_model_find_time(const char *name, const struct kmap_sink *sink,
+			       struct kmap_cli_model_first *first, const char *missing,
+			       uint64_t *ret)
 {
-	struct kmap_cli_model_first first = { .task = task };
-	const struct kmap_sink sink = { cli_model_on_task, &first };
 	const struct kmap_read_opts ro = { .damaged = cli_model_damaged };
 	struct kmap_summary summary;
 	struct atw_err err = { 0 };
 
-	if (kmap_read(name, &ro, &sink, &summary, &err) < 0)
+	if (kmap_read(name, &ro, sink, &summary, &err) < 0)
 		return print_error(&err);
-	*ret = first.time;
-	if (first.time)
+	*ret = first->time;
+	if (first->time)
 		return EXIT_COMPLETE;
-	atw_err_set(&err, ATW_E_MISSING,
-		    "%s: no task '%s' allocated an object at a time that is recorded", name,
-		    task);
+	atw_err_set(&err, ATW_E_MISSING, "%s: no %s", name, missing);
 	return print_error(&err);
+}
+
+int kmap_model_task_time(const char *name, const char *task, uint64_t *ret)
+{
+	struct kmap_cli_model_first first = { .name = task };
+	const struct kmap_sink sink = { cli_model_on_task, &first };
+	char missing[200];
+
+	snprintf(missing, sizeof(missing),
+		 "task '%s' allocated an object at a time that is recorded", task);
+	return cli_model_find_time(name, &sink, &first, missing, ret);
+}
+
+int kmap_model_mark_time(const char *name, const char *mark, uint64_t *ret)
+{
+	struct kmap_cli_model_first first = { .name = mark };
+	const struct kmap_sink sink = { cli_model_on_mark, &first };
+	char missing[200];
+
+	snprintf(missing, sizeof(missing), "mark '%s' is in this recording", mark);
+	return cli_model_find_time(name, &sink, &first, missing, ret);
 }
 
 void kmap_warn_no_symbols(const struct common *c, const char *name)

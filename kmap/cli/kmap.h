@@ -47,10 +47,12 @@ int kmap_model_source(const struct common *c, const char *name, size_t top,
 int kmap_model_since(const struct common *c, const char *name, uint64_t since,
 		     struct kmap_model_source *ret);
 /*
- * When a task of this name allocated its first object. Prints errors, but no damage: the
- * file is read once more. Returns 0 or an exit status.
+ * When a task of this name allocated its first object, or the time of the first mark of
+ * this name. Prints errors, but no damage: the file is read once more. Returns 0 or an
+ * exit status.
  */
 int kmap_model_task_time(const char *name, const char *task, uint64_t *ret);
+int kmap_model_mark_time(const char *name, const char *mark, uint64_t *ret);
 /* Warns if there are no symbols, or if they name few of the file's instructions. */
 void kmap_warn_names(const struct common *c, const char *name, const struct kmap_names *n);
 void kmap_warn_no_symbols(const struct common *c, const char *name);

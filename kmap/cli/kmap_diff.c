@@ -8,7 +8,7 @@
 struct kmap_diff_options {
 	struct opt_list symbols, kernel, since;
 	struct opt_number least, limit;
-	const char *ratio, *since_task;
+	const char *ratio, *since_task, *since_mark;
 	unsigned level;          /* as kmap_level_choices has it */
 	bool no_counts;
 };
@@ -28,6 +28,8 @@ static const struct opt options[] = {
 	  "compare only objects allocated at TIME or later; given twice: for A, then B", NULL },
 	{ 0, "since-task", OPT_TEXT, AT(since_task), "NAME",
 	  "compare only objects allocated since the first one of the task NAME", NULL },
+	{ 0, "since-mark", OPT_TEXT, AT(since_mark), "NAME",
+	  "compare only objects allocated since the mark NAME, which kmap ctl set", NULL },
 	{ 0, "limit", OPT_NUMBER, AT(limit), "N",
 	  "print only the first N rows and the number of those left out", NULL },
 	{ 0, "symbols", OPT_LIST, AT(symbols), "FILE",
@@ -223,8 +225,8 @@ static int cli_diff_options(struct comparing *x)
 		return usage_error("kmap diff", "--ratio: expected a number above 1, as in 1.5");
 	if (o->limit.given && !o->limit.u)
 		return usage_error("kmap diff", "--limit must be at least 1");
-	if (o->since.n && o->since_task)
-		return usage_error("kmap diff", "--since cannot be used with --since-task");
+	if ((o->since.n > 0) + (o->since_task != NULL) + (o->since_mark != NULL) > 1)
+		return usage_error("kmap diff", "--since, --since-task and --since-mark exclude each other");
 	if (o->since.n > 2)
 		return usage_error("kmap diff", "--since: one for both files, or one for each");
 	for (unsigned i = 0; i < 2 && o->since.n; i++) {
@@ -236,15 +238,19 @@ static int cli_diff_options(struct comparing *x)
 	return EXIT_COMPLETE;
 }
 
-static int cli_diff_find_task(struct comparing *x)
+/* The times that a task or a mark stands for. */
+static int cli_diff_find_times(struct comparing *x)
 {
+	const char *task = x->o->since_task, *mark = x->o->since_mark;
 	int status = EXIT_COMPLETE;
 
-	for (unsigned i = 0; i < 2 && x->o->since_task && !status; i++)
-		status = !strcmp(x->name[i], "-")
-				 ? usage_error("kmap diff", "--since-task reads a file twice; standard input cannot be")
-				 : kmap_model_task_time(x->name[i], x->o->since_task,
-							&x->since[i]);
+	for (unsigned i = 0; i < 2 && (task || mark) && !status; i++)
+		if (!strcmp(x->name[i], "-"))
+			status = usage_error("kmap diff", "--since-%s reads a file twice; standard input cannot be",
+					     task ? "task" : "mark");
+		else
+			status = task ? kmap_model_task_time(x->name[i], task, &x->since[i])
+				      : kmap_model_mark_time(x->name[i], mark, &x->since[i]);
 	return status;
 }
 
@@ -263,7 +269,7 @@ static int cli_diff_run(const struct common *c, void *opts, int argc, char **arg
 	for (int i = 0; i < 2 && !status; i++)
 		status = check_output(c, argv[i]);
 	if (!status)
-		status = cli_diff_find_task(&x);
+		status = cli_diff_find_times(&x);
 	return status ? status : diff(&x);
 }
 

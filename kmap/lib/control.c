@@ -39,6 +39,8 @@ static const struct kmap_control controls[] = {
 	{ "cfgmap", C_GRAPH_ROWS, true, true },
 	{ "function_calls", C_GRAPH_ROWS, true, false },
 	{ "clear_function_calls", C_CLEAR_GRAPH, false, true },
+	/* Ours. */
+	{ "mark", C_MARK, false, true },
 };
 
 const struct kmap_control *kmap_control_at(size_t i)
@@ -353,6 +355,25 @@ static int kmap_control_clear(struct kmap_controls *c, bool printed, struct atw_
 	return r;
 }
 
+/* Names this moment: what is allocated from here on has that time or a later one. */
+static int kmap_control_mark(struct kmap_controls *c, const char *name, struct atw_err *err)
+{
+	bool word = *name;
+
+	for (const char *s = name; *s; s++)
+		word &= (uint8_t)*s > ' ' && *s != 0x7f;
+	if (!word)
+		return control_refuse(err, -EINVAL, ATW_E_USAGE, "a mark is a word");
+	if (kmap_drain_how(c->d)->version != KMAP_V4)
+		return control_refuse(err, -EOPNOTSUPP, ATW_E_UNSUPPORTED,
+				      "the recording is in a form that has no marks");
+	if (atomic_load(&c->s->failed) || c->over || c->ended)
+		return control_refuse(err, -ESHUTDOWN, ATW_E_MISSING,
+				      "the recording has ended");
+	return kmap_drain_header(c->d, err, "mark", "%" PRIu64 " %s", c->s->clock + 1,
+				 name) < 0 ? -EIO : 0;
+}
+
 static int kmap_control_write_text(struct kmap_controls *c, unsigned kind,
 				   const char *text, struct atw_err *err)
 {
@@ -372,6 +393,8 @@ static int kmap_control_write_text(struct kmap_controls *c, unsigned kind,
 	case C_CLEAR:
 	case C_CLEAR_PRINTED:
 		return kmap_control_clear(c, kind == C_CLEAR_PRINTED, err);
+	case C_MARK:
+		return kmap_control_mark(c, text, err);
 	default:
 		return control_no_calls(err);
 	}

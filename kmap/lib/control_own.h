@@ -23,6 +23,7 @@ enum control_kind {
 	C_GLOBALS,
 	C_ALLOCATION_ROWS,
 	C_ACCESS_ROWS,
+	C_MARK,
 };
 
 /* A place in the file between two objects, and what is before it. */

@@ -94,7 +94,8 @@ log_calls_enabled rw
 log_frames_enabled rw
 cfgmap rw
 function_calls r
-clear_function_calls w'
+clear_function_calls w
+mark w'
 
 # The four accesses of the loop have equal counts, except for the current one; with another
 # argument, also except for the one that was current at the start.
@@ -157,6 +158,30 @@ END
 	run atwalk kmap ctl sock stats
 	status 3
 	err <<<'atwalk: sock: No such file or directory'
+fi
+
+t "a mark is in the recording, and in a copy of it"
+if [ -n "$why" ]; then skip "$why"; else
+	begin a.kmap
+	run ctl mark load
+	no_out
+	run ctl mark 'two words'
+	status 3
+	err <<<'atwalk: sock: mark: a mark is a word'
+	run ctl mark
+	status 3
+	err_has 'write-only'
+	run ctl kmap -o marked.kmap
+	yes grep -qx '# atwalk-kmap mark [0-9]* load' marked.kmap
+	ends 0
+	yes [ "$(grep -c '^# atwalk-kmap mark [0-9]* load$' a.kmap)" -eq 1 ]
+	run atwalk kmap show -q a.kmap --columns type --format csv
+	status 0
+	begin v3.kmap --to v3
+	run ctl mark load
+	status 3
+	err <<<'atwalk: sock: mark: the recording is in a form that has no marks'
+	ends 0
 fi
 
 t "accesses while recording is off are counted separately"

@@ -885,6 +885,35 @@ site,inode_writer
 edge,dentry_reader
 E
 
+t "diff --since-mark: a moment that was named while it was recorded"
+# Beside it one with a longer name, a later one, and lines that are no marks.
+marked() {
+	{
+		head -n -1 "$1"
+		printf '# atwalk-kmap mark %s\n' '9 load-test' 'x load' load "$2 load" '9 load'
+		tail -n 1 "$1"
+	} >"marked-$1"
+}
+marked a.kmap 150
+marked late.kmap 1150
+run atwalk kmap diff --since-mark load --format csv --columns what,code marked-a.kmap marked-late.kmap
+status 1
+out <<'END'
+what,code
+cache,
+site,inode_writer
+edge,dentry_reader
+END
+run atwalk kmap diff --since-mark load marked-a.kmap b.kmap
+status 3
+no_out
+err <<'END'
+atwalk: b.kmap: no mark 'load' is in this recording
+END
+run atwalk kmap diff --since-mark load - marked-a.kmap <a.kmap
+status 2
+err_has '--since-mark reads a file twice; standard input cannot be'
+
 t "diff: a mark that is not in the file, or no object behind it"
 run atwalk kmap diff --since-task nginx a.kmap b.kmap
 status 3
@@ -899,7 +928,7 @@ atwalk: a.kmap: no object was allocated at 161 or later
 atwalk: b.kmap: no object was allocated at 161 or later
 E
 for bad in '--ratio 1' '--ratio x' '--ratio 1.2345' '--ratio 1.' '--limit 0' '--since 0' '--since soon' \
-	   '--since 1 --since-task a' '--since 1 --since 2 --since 3'; do
+	   '--since 1 --since-task a' '--since-mark a --since-task a' '--since 1 --since 2 --since 3'; do
 	# shellcheck disable=SC2086 # options
 	run atwalk kmap diff $bad a.kmap b.kmap
 	status 2

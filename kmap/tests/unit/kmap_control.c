@@ -177,6 +177,22 @@ IN_ROOM(freed_objects_precede_live_ones)
 	CHECK_STR(text_of("kmap", 8000), HEAD ONE LAST(1, 1));
 }
 
+IN_ROOM(a_mark_is_between_objects_and_has_the_time_of_the_next_one)
+{
+	uint32_t one = live(0x1000, 0x100, 3);
+
+	freed(one);
+	at.s->clock = clock_now;
+	CHECK(written("mark", " load\n"));
+	live(0x2000, 0x200, 4);
+	CHECK_STR(text_of("kmap", 8000), HEAD "# atwalk-kmap mark 3 load\n" ONE TWO_LIVE LAST(2, 2));
+	CHECK_EQ(refused_so("mark", "two words", "a mark is a word"), EINVAL);
+	CHECK_EQ(refused_so("mark", " \n", "a mark is a word"), EINVAL);
+	CHECK_EQ(refused_so("mark", "a\033b", "a mark is a word"), EINVAL);
+	kmap_controls_over(at.c);
+	CHECK_EQ(refused("mark", "load"), ESHUTDOWN);
+}
+
 IN_ROOM(a_name_never_spans_two_lines)
 {
 	uint32_t id;
