@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of a process, and the layout that follows from it. */
+#include "format/vm_layout.h"
+#include "fuzz.h"
+
+static void lay_out(enum vmm_arch arch, const struct vmm_words *w)
+{
+	struct vm_layout l;
+	uint64_t sum = 0, end = 0;
+
+	if (vm_layout_of(arch, w, &l, NULL) != ATW_OK)
+		return;
+	FUZZ_CHECK(l.n && l.n <= 2, "no extents, or too many");
+	for (size_t i = 0; i < l.n; i++) {
+		FUZZ_CHECK(l.v[i].len && l.v[i].gpa >= end, "extents out of order");
+		FUZZ_CHECK(l.v[i].offset == sum, "a gap in the RAM");
+		end = l.v[i].gpa + l.v[i].len;
+		FUZZ_CHECK(end > l.v[i].gpa, "past the last address");
+		sum += l.v[i].len;
+	}
+	FUZZ_CHECK(sum == w->ram, "not all of the RAM");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct vmm_words w;
+	struct atw_err err;
+
+	if (vmm_words_parse((struct atw_blob){data, len}, &w, &err) != ATW_OK) {
+		FUZZ_CHECK(memchr(err.text, '\0', sizeof(err.text)),
+			   "a sentence without end");
+		return 0;
+	}
+	touch(w.machine.data, w.machine.len);
+	touch(w.backend.data, w.backend.len);
+	FUZZ_CHECK(w.nbackends <= VMM_BACKENDS && w.nnodes <= VMM_BACKENDS, "too many");
+	for (size_t i = 0; i < w.nbackends; i++)
+		touch(w.backends[i].id.data, w.backends[i].id.len);
+	for (size_t i = 0; i < w.nnodes; i++) {
+		touch(w.nodes[i].data, w.nodes[i].len);
+		FUZZ_CHECK(!i || w.node_ids[i] >= w.node_ids[i - 1],
+			   "nodes out of order");
+		vmm_words_backend(&w, w.nodes[i]);
+	}
+	lay_out(VMM_ARCH_X86_64, &w);
+	lay_out(VMM_ARCH_ARM64, &w);
+	lay_out(VMM_ARCH_RISCV64, &w);
+	return 0;
+}

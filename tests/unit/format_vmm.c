@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Command lines of QEMU, and where its machines place RAM: as `info mtree -f` has it. */
+#include "format/vm_layout.h"
+#include "test.h"
+
+#define GIB UINT64_C(0x40000000)
+
+/* Blanks separate words, because a literal cannot hold NULs in a legible way. */
+static int parse(const char *line, struct vmm_words *ret, struct atw_err *err)
+{
+	static char text[1024];
+	size_t len = strlen(line);
+
+	memcpy(text, line, len + 1);
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == ' ')
+			text[i] = '\0';
+	return vmm_words_parse((struct atw_blob){text, len + 1}, ret, err);
+}
+
+static bool is(struct atw_blob b, const char *s)
+{
+	return b.len == strlen(s) && !memcmp(b.data, s, b.len);
+}
+
+TEST(sizes)
+{
+	static const struct {
+		const char *line;
+		uint64_t ram;
+	} cases[] = {
+		{"qemu", UINT64_C(128) << 20},
+		{"qemu -m 256", UINT64_C(256) << 20},
+		{"qemu -m 256M", UINT64_C(256) << 20},
+		{"qemu --m 6G", 6 * GIB},
+		{"qemu -m size=4194304k,slots=16,maxmem=16g", 4 * GIB},
+		{"qemu -m 1g,slots=2,maxmem=2g", GIB},
+		{"qemu -m 1048577b", 1048576 + 8192},
+		{"qemu -M q35,memory-backend=r -object memory-backend-memfd,id=r,size=3G",
+		 3 * GIB},
+		{"qemu -m 0x40", UINT64_C(64) << 20},
+	};
+	struct vmm_words w;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_EQ(parse(cases[i].line, &w, NULL), ATW_OK);
+		CHECK_EQ(w.ram, cases[i].ram);
+	}
+	CHECK_EQ(parse("qemu -m 12x", &w, NULL), ATW_E_FORMAT);
+	CHECK_EQ(parse("qemu -m 99999999999999E", &w, NULL), ATW_E_FORMAT);
+	CHECK_EQ(vmm_words_parse((struct atw_blob){"", 0}, &w, NULL), ATW_E_FORMAT);
+}
+
+TEST(machines_and_backends)
+{
+	struct vmm_words w;
+
+	CHECK_EQ(parse("qemu -nodefaults -M q35,accel=kvm,memory-backend=ram0 "
+		       "-object "
+		       "memory-backend-file,id=ram0,size=256M,mem-path=/a,,b=c,share=on "
+		       "-machine max-ram-below-4g=1G -m 256M",
+		       &w, NULL),
+		 ATW_OK);
+	CHECK(is(w.machine, "q35") && is(w.backend, "ram0"));
+	CHECK_EQ(w.below_4g, GIB);
+	CHECK_EQ(w.nbackends, 1);
+	CHECK_EQ(vmm_words_backend(&w, w.backend)->size, UINT64_C(256) << 20);
+	CHECK(!w.extra && !w.encrypted);
+	/* As libvirt writes them */
+	CHECK_EQ(parse("qemu -machine "
+		       "pc-q35-7.2,usb=off,memory-backend=pc.ram,dump-guest-core=off "
+		       "-object "
+		       "{\"qom-type\":\"memory-backend-ram\",\"host-nodes\":[0,{\"a\":\"}"
+		       "\"}],"
+		       "\"id\":\"pc.ram\",\"size\":2147483648} -m size=2097152k "
+		       "-object "
+		       "{\"qom-type\":\"secret\",\"id\":\"key\",\"format\":\"raw\"} "
+		       "-device {\"driver\":\"pc-dimm\",\"id\":\"d\"}",
+		       &w, NULL),
+		 ATW_OK);
+	CHECK(is(w.machine, "pc-q35-7.2") && is(w.backend, "pc.ram"));
+	CHECK_EQ(w.nbackends, 1);
+	CHECK_EQ(vmm_words_backend(&w, w.backend)->size, 2 * GIB);
+	CHECK(w.extra);
+	CHECK_EQ(parse("qemu -machine type=virt -object sev-guest,id=s", &w, NULL),
+		 ATW_OK);
+	CHECK(is(w.machine, "virt") && w.encrypted);
+	/* An option at the end lacks its value. */
+	CHECK_EQ(parse("qemu -M", &w, NULL), ATW_OK);
+	CHECK(!w.machine.len && !vmm_words_backend(&w, w.backend));
+}
+
+TEST(nodes)
+{
+	struct vmm_words w;
+
+	CHECK_EQ(parse("qemu -m 4G -object memory-backend-ram,size=3G,id=a "
+		       "-object memory-backend-ram,size=1G,id=b "
+		       "-numa node,nodeid=1,memdev=a -numa "
+		       "node,nodeid=0,cpus=0-1,memdev=b "
+		       "-numa dist,src=0,dst=1,val=20",
+		       &w, NULL),
+		 ATW_OK);
+	CHECK_EQ(w.nnodes, 2);
+	CHECK(is(w.nodes[0], "b") && is(w.nodes[1], "a"));
+	CHECK_EQ(vmm_words_backend(&w, w.nodes[1])->size, 3 * GIB);
+}
+
+TEST(programs)
+{
+	CHECK_EQ(vmm_arch_of("/usr/bin/qemu-system-x86_64"), VMM_ARCH_X86_64);
+	CHECK_EQ(vmm_arch_of("qemu-system-aarch64 (deleted)"), VMM_ARCH_ARM64);
+	CHECK_EQ(vmm_arch_of("/x/qemu-system-riscv64"), VMM_ARCH_RISCV64);
+	CHECK_EQ(vmm_arch_of("/usr/libexec/qemu-kvm"), VMM_ARCH_HOST);
+	CHECK_EQ(vmm_arch_of("/usr/bin/qemu-system-s390x"), VMM_ARCH_OTHER);
+	CHECK_EQ(vmm_arch_of("/usr/bin/qemu-x86_64"), VMM_ARCH_UNKNOWN);
+	CHECK_EQ(vmm_arch_of("/bin/sleep"), VMM_ARCH_UNKNOWN);
+}
+
+static int layout(enum vmm_arch arch, const char *machine, uint64_t ram, uint64_t below,
+		  struct vm_layout *ret)
+{
+	struct vmm_words w = {
+		.machine = {machine, strlen(machine)},
+		.ram = ram,
+		.below_4g = below,
+	};
+
+	return vm_layout_of(arch, &w, ret, NULL);
+}
+
+TEST(layouts_of_x86)
+{
+	static const struct {
+		const char *machine;
+		uint64_t ram, below, low;
+	} cases[] = {
+		{"q35", GIB, 0, GIB},
+		{"q35", 0xb0000000 - 0x2000, 0, 0xb0000000 - 0x2000},
+		{"q35", 0xb0000000, 0, 0x80000000},
+		{"pc-q35-7.2", 6 * GIB, 0, 0x80000000},
+		{"q35", 6 * GIB, GIB, GIB},
+		{"q35", 2 * GIB, GIB, GIB},
+		{"", 0xe0000000 - 0x2000, 0, 0xe0000000 - 0x2000},
+		{"pc", 0xe0000000, 0, 0xc0000000},
+		{"pc-i440fx-7.2", 6 * GIB, 0, 0xc0000000},
+		{"pc-i440fx-1.7", 6 * GIB, 0, 0xe0000000},
+		{"pc", 3 * GIB, 2 * GIB, 2 * GIB},
+		{"microvm", 4 * GIB, 0, 0xc0000000},
+	};
+	struct vm_layout l;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t low = cases[i].low, high = cases[i].ram - low;
+
+		CHECK_EQ(layout(VMM_ARCH_X86_64, cases[i].machine, cases[i].ram,
+				cases[i].below, &l),
+			 ATW_OK);
+		CHECK_EQ(l.v[0].gpa, 0);
+		CHECK_EQ(l.v[0].len, low);
+		CHECK_EQ(l.v[0].offset, 0);
+		CHECK_EQ(l.n, high ? 2 : 1);
+		if (high) {
+			CHECK_EQ(l.v[1].gpa, 4 * GIB);
+			CHECK_EQ(l.v[1].len, high);
+			CHECK_EQ(l.v[1].offset, low);
+		}
+	}
+	CHECK_EQ(layout(VMM_ARCH_X86_64, "q35", 1024 * GIB, 0, &l), ATW_E_UNSUPPORTED);
+	CHECK_EQ(layout(VMM_ARCH_X86_64, "xenfv", GIB, 0, &l), ATW_E_UNSUPPORTED);
+}
+
+TEST(layouts_of_others)
+{
+	struct vm_layout l;
+
+	CHECK_EQ(layout(VMM_ARCH_ARM64, "virt-10.0", 384 << 20, 0, &l), ATW_OK);
+	CHECK_EQ(l.n, 1);
+	CHECK_EQ(l.v[0].gpa, GIB);
+	CHECK_EQ(l.v[0].len, 384 << 20);
+	CHECK_EQ(layout(VMM_ARCH_ARM64, "sbsa-ref", GIB, 0, &l), ATW_OK);
+	CHECK_EQ(l.v[0].gpa, UINT64_C(0x10000000000));
+	CHECK_EQ(layout(VMM_ARCH_RISCV64, "virt", 8 * GIB, 0, &l), ATW_OK);
+	CHECK_EQ(l.n, 1);
+	CHECK_EQ(l.v[0].gpa, 2 * GIB);
+	CHECK_EQ(l.v[0].len, 8 * GIB);
+	/* aarch64 has no default. */
+	CHECK_EQ(layout(VMM_ARCH_ARM64, "", GIB, 0, &l), ATW_E_UNSUPPORTED);
+	CHECK_EQ(layout(VMM_ARCH_ARM64, "virtual", GIB, 0, &l), ATW_E_UNSUPPORTED);
+	CHECK_EQ(layout(VMM_ARCH_ARM64, "virt", UINT64_MAX, 0, &l), ATW_E_FORMAT);
+}
