@@ -46,7 +46,8 @@ struct process_memory {
 static int memory_opening_failed(uint32_t pid, int e, struct atw_err *err)
 {
 	if (e == ENOENT || e == ESRCH)
-		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32,
+				   pid);
 	atw_err_set(err, io_status(e),
 		    "the memory of process %" PRIu32 " cannot be read: %s", pid,
 		    strerror(e));

@@ -31,7 +31,7 @@ struct process_area {
 
 struct process_memory;
 
-/* ATW_E_NONE: there is no such process. */
+/* ATW_E_MISSING: there is no such process. */
 int process_memory_open(uint32_t pid, struct process_memory **ret, struct atw_err *err);
 /* NULL is accepted. */
 void process_memory_close(struct process_memory *pm);

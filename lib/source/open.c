@@ -66,6 +66,12 @@ static bool open_names_live(const char *text, const char **way)
 	return true;
 }
 
+/* "qemu:PID" names no file, either. */
+static bool open_names_qemu(const char *text, const char **pid)
+{
+	return open_begins_with(text, source_qemu.name, pid);
+}
+
 /*
  * raw: "PATH@ADDRESS". File names may hold an @ too: what follows the last
  * one is an address if it starts with a digit, or if it is hexadecimal and
@@ -305,6 +311,10 @@ int source_input_open(const char *text, const char *const *parts, size_t nparts,
 	if (open_names_live(text, &ret->spec.path)) {
 		ret->kind = &source_live;
 		ret->name = source_live.name;
+		return ATW_OK;
+	}
+	if (open_names_qemu(text, &ret->spec.path)) {
+		ret->kind = &source_qemu;
 		return ATW_OK;
 	}
 	r = open_file(text, other, ret, err);

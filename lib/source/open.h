@@ -16,7 +16,7 @@ struct source_format {
 
 struct source_input {
 	const struct atw_source_ops *kind;   /* NULL: it is of the other format */
-	struct atw_source_spec spec; /* `path`: the file, or the WAY of live:WAY */
+	struct atw_source_spec spec; /* path: the file, WAY of live:, PID of qemu: */
 	const char *name;        /* for messages */
 	char *file;              /* PATH */
 	int copy;                /* of a pipe, which can be read once; -1: none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The command line of a process, and the layout that follows from it. */
 #include "format/vm_layout.h"
+#include "format/vmm_maps.h"
 #include "fuzz.h"
 
 static void lay_out(enum vmm_arch arch, const struct vmm_words *w)
@@ -21,11 +22,31 @@ static void lay_out(enum vmm_arch arch, const struct vmm_words *w)
 	FUZZ_CHECK(sum == w->ram, "not all of the RAM");
 }
 
+/* The same bytes as /proc/PID/maps or smaps, of which the first say what size is sought.
+ */
+static void find_ram(struct atw_blob text, bool smaps)
+{
+	struct procmaps_area v[4], all[4];
+	uint64_t size = text.len ? (uint64_t)((const uint8_t *)text.data)[0] << 12 : 0;
+	size_t n = vmm_maps_find(text, smaps, size, v, 4);
+
+	for (size_t i = 0; i < n && i < 4; i++) {
+		FUZZ_CHECK(v[i].end - v[i].start == size, "another size");
+		touch(v[i].name.data, v[i].name.len);
+	}
+	FUZZ_CHECK(vmm_maps_find(text, smaps, size, all, 1) == n, "another number");
+	FUZZ_CHECK(!n || all[0].start == v[0].start, "another first one");
+	if (vmm_maps_largest(text, v))
+		FUZZ_CHECK(v[0].start < v[0].end, "an empty mapping");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct vmm_words w;
 	struct atw_err err;
 
+	find_ram((struct atw_blob){data, len}, false);
+	find_ram((struct atw_blob){data, len}, true);
 	if (vmm_words_parse((struct atw_blob){data, len}, &w, &err) != ATW_OK) {
 		FUZZ_CHECK(memchr(err.text, '\0', sizeof(err.text)),
 			   "a sentence without end");

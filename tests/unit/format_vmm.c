@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Command lines of QEMU, and where its machines place RAM: as `info mtree -f` has it. */
 #include "format/vm_layout.h"
+#include "format/vmm_maps.h"
 #include "test.h"
 
 #define GIB UINT64_C(0x40000000)
@@ -188,4 +189,61 @@ TEST(layouts_of_others)
 	CHECK_EQ(layout(VMM_ARCH_ARM64, "", GIB, 0, &l), ATW_E_UNSUPPORTED);
 	CHECK_EQ(layout(VMM_ARCH_ARM64, "virtual", GIB, 0, &l), ATW_E_UNSUPPORTED);
 	CHECK_EQ(layout(VMM_ARCH_ARM64, "virt", UINT64_MAX, 0, &l), ATW_E_FORMAT);
+}
+
+static size_t find(const char *maps, bool smaps, uint64_t size, struct procmaps_area *v,
+		   size_t max)
+{
+	return vmm_maps_find((struct atw_blob){maps, strlen(maps)}, smaps, size, v, max);
+}
+
+/* A mapping is followed by one without rights; JIT buffers and heaps are no RAM. */
+TEST(mappings)
+{
+	static const char maps[] =
+		"10000000-20000000 rwxp 00000000 00:00 0 \n"
+		"20000000-30000000 rw-p 00000000 00:00 0 [heap]\n"
+		"7f0000000000-7f0010000000 rw-p 00000000 00:00 0 \n"
+		"7f0010000000-7f0010001000 ---p 00000000 00:00 0 \n"
+		"7f0020000000-7f0028000000 rw-s 00000000 00:01 5 "
+		"/memfd:memory-backend-memfd (deleted)\n"
+		"7f0028000000-7f0030000000 rw-s 08000000 00:01 5 "
+		"/memfd:memory-backend-memfd (deleted)\n"
+		"7f0040000000-7f0050000000 rw-s 00000000 00:01 6 /dev/zero (deleted)\n"
+		"7f0060000000-7f0070000000 r--p 00000000 00:01 7 /a\n"
+		"7f0080000000-7f0088000000 rw-s 00000000 00:01 8 /b\n"
+		"7f0088000000-7f0090000000 rw-s 00000000 00:01 9 /c\n";
+	struct procmaps_area v[8];
+
+	CHECK_EQ(find(maps, false, 0x10000000, v, 8), 3);
+	CHECK_EQ(v[0].start, 0x7f0040000000);
+	CHECK_EQ(v[1].start, 0x7f0020000000);
+	CHECK_EQ(v[1].end, 0x7f0030000000);
+	CHECK_EQ(v[1].inode, 5);
+	CHECK_EQ(v[2].start, 0x7f0000000000);
+	/* The first ones, and how many there are */
+	CHECK_EQ(find(maps, false, 0x10000000, v, 1), 3);
+	CHECK_EQ(v[0].start, 0x7f0040000000);
+	CHECK_EQ(find(maps, false, 0x10000000, NULL, 0), 3);
+	CHECK_EQ(find(maps, false, 0x20000000, v, 8), 0);
+	CHECK_EQ(find("", false, 0x20000000, v, 8), 0);
+	CHECK(vmm_maps_largest((struct atw_blob){maps, strlen(maps)}, v));
+	CHECK_EQ(v[0].end - v[0].start, 0x10000000);
+	CHECK(!vmm_maps_largest((struct atw_blob){maps, 40}, v));
+}
+
+TEST(mappings_that_forks_do_not_get)
+{
+	static const char smaps[] = "7f0000000000-7f0000100000 rw-p 00000000 00:00 0 \n"
+				    "Size:               1024 kB\n"
+				    "VmFlags: rd wr mr mw me ac hg \n"
+				    "7f0000200000-7f0000300000 rw-p 00000000 00:00 0 \n"
+				    "Size:               1024 kB\n"
+				    "VmFlags: rd wr mr mw me dc ac hg mg \n"
+				    "7f0000400000-7f0000500000 rw-p 00000000 00:00 0 \n";
+	struct procmaps_area v[4];
+
+	CHECK_EQ(find(smaps, false, 0x100000, v, 4), 3);
+	CHECK_EQ(find(smaps, true, 0x100000, v, 4), 1);
+	CHECK_EQ(v[0].start, 0x7f0000200000);
 }

@@ -224,7 +224,7 @@ TEST(it_ends)
 	waitpid(c.pid, NULL, 0);
 	CHECK_EQ(process_memory_read(c.pm, &a, a.start, &byte, 1, &err), ATW_E_IO);
 	CHECK(strstr(err.text, "has ended"));
-	CHECK_EQ(process_memory_open((uint32_t)c.pid, &c.pm, &err), ATW_E_NONE);
+	CHECK_EQ(process_memory_open((uint32_t)c.pid, &c.pm, &err), ATW_E_MISSING);
 	c.pid = -1;
 	child_end(&c);
 }

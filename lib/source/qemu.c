@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * qemu.c - source of a running guest: the RAM in its QEMU process, read from outside. The
+ * guest is neither stopped nor changed, and no page is allocated for it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/num.h"
+#include "host/vmm.h"
+#include "source/source.h"
+
+/* An extent is merged up to this many parts: some callers need its beginning only. */
+enum { QEMU_PARTS = 32 };
+
+struct qemu {
+	struct vmm vmm;
+	const char *machine; /* as uname -m has it */
+	char truncated[160];
+};
+
+static const char *qemu_machine(enum vmm_arch arch)
+{
+	return arch == VMM_ARCH_X86_64  ? "x86_64"
+	       : arch == VMM_ARCH_ARM64 ? "aarch64"
+					: "riscv64";
+}
+
+/* It names no file. */
+static int qemu_probe(struct atw_blob head, const char *path)
+{
+	(void)head;
+	(void)path;
+	return 0;
+}
+
+static int qemu_open(struct atw_source *s, const struct atw_source_spec *spec,
+		     struct atw_err *err)
+{
+	struct qemu *q = calloc(1, sizeof(*q));
+	uint64_t pid;
+	int r;
+
+	if (!q)
+		return atw_err_nomem(err);
+	s->impl = q;
+	if (spec->nparts)
+		return atw_err_set(err, ATW_E_USAGE, "a process has no further parts");
+	if (!num_dec(spec->path, strlen(spec->path), &pid) || !pid || pid > INT32_MAX) {
+		atw_err_set(err, ATW_E_USAGE,
+			    "'%.64s' is not a PID: names of guests and monitor sockets "
+			    "are not supported",
+			    spec->path);
+		atw_err_hint(err,
+			     "specify the PID of the guest's QEMU process, in decimal");
+		return ATW_E_USAGE;
+	}
+	r = vmm_open((uint32_t)pid, &q->vmm, err);
+	if (r < 0)
+		return r;
+	q->machine = qemu_machine(q->vmm.arch);
+	if (q->vmm.encrypted)
+		snprintf(q->truncated, sizeof(q->truncated),
+			 "the guest's memory is encrypted: only the guest can read it");
+	else if (q->vmm.extra)
+		snprintf(q->truncated, sizeof(q->truncated),
+			 "memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
+			 "virtio-pmem) is not read");
+	return ATW_OK;
+}
+
+static void qemu_close(struct atw_source *s)
+{
+	struct qemu *q = s->impl;
+
+	if (q)
+		vmm_close(&q->vmm);
+	free(q);
+}
+
+/* The piece that holds pa, or else the first one behind it; NULL: neither. */
+static const struct vmm_piece *qemu_piece(const struct qemu *q, uint64_t pa)
+{
+	for (size_t i = 0; i < q->vmm.npieces; i++)
+		if (pa < q->vmm.piece[i].gpa ||
+		    pa - q->vmm.piece[i].gpa < q->vmm.piece[i].len)
+			return &q->vmm.piece[i];
+	return NULL;
+}
+
+static ssize_t qemu_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			 struct atw_err *err)
+{
+	struct qemu *q = s->impl;
+	const struct vmm_piece *p = qemu_piece(q, pa.u);
+
+	if (!p || pa.u < p->gpa)
+		return 0;
+	if (len > p->len - (pa.u - p->gpa))
+		len = p->len - (pa.u - p->gpa);
+	return process_memory_read(q->vmm.memory, p->area, p->start + (pa.u - p->gpa),
+				   buf, len, err);
+}
+
+/*
+ * Swapped pages are excluded, so a search through all data does not swap the guest in. A
+ * read of one is answered nevertheless: its pages of tables and tasks are few.
+ */
+static enum atw_extent_kind qemu_kind(enum process_page state)
+{
+	return state == PROCESS_PRESENT || state == PROCESS_STORED ? ATW_DATA
+	       : state == PROCESS_ZERO                             ? ATW_ZERO
+	       : state == PROCESS_SWAPPED                          ? ATW_EXCLUDED
+								   : ATW_NONE;
+}
+
+static int qemu_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
+{
+	struct qemu *q = s->impl;
+	const struct vmm_piece *p = qemu_piece(q, pa.u);
+	struct atw_extent e = {.start = pa};
+	enum process_page state;
+	uint64_t at, end, len;
+
+	if (!p)
+		return ATW_END;
+	if (pa.u < p->gpa) {
+		*ret = (struct atw_extent){pa, p->gpa - pa.u, ATW_NONE};
+		return ATW_OK;
+	}
+	at = p->start + (pa.u - p->gpa);
+	end = p->start + p->len;
+	for (unsigned i = 0; i < QEMU_PARTS && at < end; i++, at += len) {
+		int r = process_memory_look(q->vmm.memory, p->area, at, &state, &len,
+					    NULL);
+
+		if (r < 0)
+			return r;
+		if (i && qemu_kind(state) != e.kind)
+			break;
+		if (len > end - at)
+			len = end - at;
+		e.kind = qemu_kind(state);
+		e.len += len;
+	}
+	*ret = e;
+	return ATW_OK;
+}
+
+static int qemu_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
+{
+	const struct qemu *q = s->impl;
+	const struct source_fact facts[] = {
+		{"machine", q->machine, strlen(q->machine)},
+		{"truncated", q->truncated, strlen(q->truncated)},
+	};
+
+	return source_fact_of(facts, sizeof(facts) / sizeof(facts[0]), key, ret);
+}
+
+static void qemu_describe(struct atw_source *s, char *buf, size_t len)
+{
+	const struct qemu *q = s->impl;
+	char size[16];
+
+	snprintf(buf, len,
+		 "running guest of QEMU process %" PRIu32 ", machine %s, %s of RAM",
+		 q->vmm.pid, q->vmm.machine, num_human(q->vmm.ram, size));
+}
+
+const struct atw_source_ops source_qemu = {
+	.name = "qemu",
+	.help = "RAM of a running guest; qemu:PID names its QEMU process",
+	.probe = qemu_probe,
+	.open = qemu_open,
+	.close = qemu_close,
+	.read = qemu_read,
+	.extent = qemu_extent,
+	.fact = qemu_fact,
+	.describe = qemu_describe,
+};

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# qemu:PID, without QEMU: processes of its name have the memory of small dumps, as QEMU
+# would (tests/tools/vmram.c). tests/vm/checks/outside is about real guests.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+others=()
+# shellcheck disable=SC2317 # by the trap
+end() {
+	for process in "${others[@]}"; do
+		kill -KILL "$process" && wait "$process"
+	done 2>>"$work/log/end"
+	rm -rf "$work"
+}
+trap end EXIT
+
+# guest PROGRAM ARGUMENT...: starts it under that name; its PID in $guest
+guest() {
+	local program=$1
+	shift
+	# The last one wrote to that file, too.
+	rm -f "$program" ready
+	: >ready
+	cp "$built/tests/tools/vmram" "$program"
+	"./$program" "$@" >ready 2>"$work/log/guest" &
+	guest=$!
+	others+=("$guest")
+	await grep -q ready ready
+}
+
+# What the process has in memory, and the size of its memfd there.
+cost() {
+	grep -E '^(VmRSS|Rss|VmPTE|VmSwap)' "/proc/$guest/status"
+	for fd in "/proc/$guest/fd/"*; do
+		case $(readlink "$fd") in
+		*memfd*) stat -L -c 'blocks %b' "$fd" ;;
+		esac
+	done
+}
+
+# equals DUMP: all memory that it has is the guest's; the guest has zeroes elsewhere.
+equals() {
+	run "$built/tests/tools/samemem" "$1" "qemu:$guest"
+	said_status=1
+	yes grep -q ' same, 0 differ, 0 unreadable, 0 only in A ' "$work/log/out"
+}
+
+t "not the PID of QEMU"
+sleep 1000 &
+others+=($!)
+await grep -q sleep "/proc/$!/comm"
+run atwalk ps "qemu:$!"
+status 3
+no_out
+err_is "atwalk: qemu:$!: process $! is '[a-z]*', not QEMU \(qemu-system-ARCH, qemu-kvm, kvm\)"
+
+t "no process"
+run atwalk ps qemu:4194305
+status 3
+no_out
+err_is 'atwalk: qemu:4194305: there is no process 4194305'
+
+for word in '' vm1 0 0x10 /run/qemu.sock 99999999999; do
+	t "not a PID: '$word'"
+	run atwalk ps "qemu:$word"
+	status 2
+	no_out
+	err_has "atwalk: qemu:$word: '$word' is not a PID: names of guests and monitor sockets are not supported"
+	err_has "        specify the PID of the guest's QEMU process, in decimal"
+done
+
+for kind in anon memfd; do
+	t "$kind: tasks and pages are those of the dump, and nothing is allocated"
+	guest qemu-system-x86_64 -m 256 -M q35 -x $kind 0 tasks.kdump
+	cost >before
+	yes test -s before
+	equals tasks.kdump
+	# The dump has VMCOREINFO in a note only.
+	root=$(atwalk info tasks.kdump | awk '$1 == "root" { print $2 }')
+	for listing in 'ps --columns pid,task,mm,root' \
+		'map --all --columns address,physical,page,rights'; do
+		# shellcheck disable=SC2086 # several words
+		run atwalk $listing --format csv tasks.kdump
+		status 0
+		mv "$work/log/out" want
+		# shellcheck disable=SC2086 # several words
+		run atwalk $listing --format csv "qemu:$guest" --root "$root" --paging x86_64-4
+		status 0
+		same "$work/log/out" want
+	done
+	cost >after
+	same after before
+
+	t "$kind: info names the process and the machine"
+	run atwalk info "qemu:$guest"
+	said_status=1 said_err=1
+	yes grep -q "running guest of QEMU process $guest, machine q35, 256M of RAM" "$work/log/out"
+done
+
+t "arm64: RAM begins at 1 GiB"
+guest qemu-system-aarch64 -m 384 -M virt -x anon 40000000 arm64.elf
+equals arm64.elf
+
+t "riscv64: RAM begins at 2 GiB"
+guest qemu-system-riscv64 -m 320 -M virt -x anon 80000000 riscv.elf
+equals riscv.elf
+
+t "two mappings of that size: RAM is the one that forks do not get"
+guest qemu-system-x86_64 -m 256 -M q35 -x two 0 x86.elf
+equals x86.elf
+
+t "no mapping of that size"
+guest qemu-system-x86_64 -m 256 -M q35 -x less 0 x86.elf
+run atwalk ps "qemu:$guest"
+status 3
+no_out
+err_is "atwalk: qemu:$guest: the RAM of the guest was not found: process $guest has no mapping of 256M, the largest has 128M"
+
+t "a machine of which the layout is not known"
+guest qemu-system-x86_64 -m 256 -M xenfv -x anon 0 x86.elf
+run atwalk ps "qemu:$guest"
+status 3
+no_out
+err_is "atwalk: qemu:$guest: where the machine 'xenfv' of QEMU has its RAM is not known"
+
+t "an architecture that is not supported"
+guest qemu-system-s390x -m 256 -M virt -x anon 0 x86.elf
+run atwalk ps "qemu:$guest"
+status 3
+no_out
+err_is "atwalk: qemu:$guest: guests of 'qemu-system-s390x' are not supported: only those of x86_64, aarch64 and riscv64"
+
+t "a process of another user"
+if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then
+	skip "needs root and setpriv, to drop privileges"
+else
+	guest qemu-system-x86_64 -m 256 -M q35 -x anon 0 x86.elf
+	chmod 755 "$work" "$work/cwd"
+	cp "$built/atwalk" copy && chmod 755 copy
+	# shellcheck disable=SC2086 # WRAP is a command with its options
+	run setpriv --reuid=65534 --regid=65534 --clear-groups ${WRAP:-} ./copy ps "qemu:$guest"
+	status 3
+	no_out
+	err_has "atwalk: qemu:$guest: process $guest cannot be examined: Permission denied"
+fi
+finish

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vmram -m MIB -M MACHINE -x KIND BASE DUMP - a process with the RAM of a guest
+ *
+ * Copied to a file of QEMU's name, it looks to a reader of /proc like QEMU: it maps MIB
+ * of memory as QEMU does (KIND: anon or memfd; "less" maps half of it, "two" another of
+ * the same size, which is not RAM), copies into it what DUMP has from the physical
+ * address BASE on, prints "ready" and sleeps.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "source/source.h"
+
+static void die(const char *why)
+{
+	fprintf(stderr, "vmram: %s\n", why);
+	exit(2);
+}
+
+static char *map_ram(const char *kind, size_t len)
+{
+	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	char *guard, *p;
+
+	if (!strcmp(kind, "memfd")) {
+		fd = memfd_create("memory-backend-memfd", MFD_CLOEXEC);
+		if (fd < 0 || ftruncate(fd, (off_t)len) < 0)
+			die("no memfd");
+		flags = MAP_SHARED;
+	}
+	/* Without a gap, it would be one mapping with what is beside it. */
+	guard = mmap(NULL, len + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (guard == MAP_FAILED)
+		die("no addresses");
+	p = mmap(guard + 4096, len, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0);
+	if (p == MAP_FAILED)
+		die("no memory");
+	return p;
+}
+
+static void copy(struct atw_source *s, uint64_t base, char *ram, size_t len)
+{
+	struct atw_extent e;
+	uint64_t at = base;
+
+	while (at - base < len && atw_extent_at(s, ATW_PA(at), &e) == ATW_OK && e.len) {
+		if (e.kind == ATW_DATA &&
+		    (e.start.u - base > len || e.len > len - (e.start.u - base) ||
+		     atw_read(s, e.start, ram + (e.start.u - base), e.len, NULL) !=
+			     (ssize_t)e.len))
+			die("the dump does not fit");
+		at = e.start.u + e.len;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct atw_source *s;
+	struct atw_err err = {0};
+	size_t len;
+	char *ram;
+
+	if (argc != 9 || strcmp(argv[1], "-m") || strcmp(argv[3], "-M") ||
+	    strcmp(argv[5], "-x"))
+		die("usage: vmram -m MIB -M MACHINE -x KIND BASE DUMP");
+	len = strtoull(argv[2], NULL, 10) << 20;
+	len /= !strcmp(argv[6], "less") ? 2 : 1;
+	ram = map_ram(argv[6], len);
+	madvise(ram, len, MADV_DONTFORK);
+	/* Else one written page would bring its neighbours. */
+	madvise(ram, len, MADV_NOHUGEPAGE);
+	if (!strcmp(argv[6], "two"))
+		map_ram(argv[6], len);
+	if (atw_source_open(argv[8], NULL, 0, &s, &err) < 0)
+		die(err.text);
+	copy(s, strtoull(argv[7], NULL, 16), ram, len);
+	atw_source_close(s);
+	puts("ready");
+	fflush(stdout);
+	pause();
+	return 0;
+}
