@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What atwalk says of a guest from outside, while QEMU runs it: outside.txt."""
+
+import os
+import pathlib
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = pathlib.Path(os.environ.get('O', HERE.parents[1] / 'build')) / 'atwalk'
+COST = ('VmRSS', 'RssAnon', 'RssFile', 'RssShmem', 'VmPTE', 'VmSwap')
+LIMIT = 300
+# Of the guest while it runs, and of the stopped one.
+RUNNING = (('ps', '--columns', 'pid,task'),)
+STOPPED = (('info',), ('ps',), ('pages', '--totals'), ('map',), ('map', '--pid', '1'))
+
+
+def cost(pid):
+    """The lines of its status that a read might change."""
+    text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
+    return '\n'.join(' '.join(line.split()) for line in text.splitlines()
+                     if line.split(':')[0] in COST) + '\n'
+
+
+def ask(out, title, pid, words):
+    """One command and its answer, as in live.txt."""
+    start = time.monotonic()
+    done = subprocess.run([PROGRAM, words[0], *words[1:], f'qemu:{pid}', '--format', 'csv'],
+                          capture_output=True, text=True, check=False, timeout=LIMIT)
+    took = round((time.monotonic() - start) * 1000)
+    out.write(f'##### {title} {" ".join(words)}\n{done.stdout}'
+              f'##### exit {done.returncode} {took}\n{done.stderr}')
+
+
+def write(folder, pid, title, commands):
+    """Append the answers about the guest of process `pid`, and what it costs that."""
+    if not PROGRAM.exists():
+        return
+    with open(folder / 'outside.txt', 'a', encoding='utf-8') as out:
+        out.write(f'##### {title} before\n{cost(pid)}')
+        for words in commands:
+            ask(out, title, pid, words)
+        out.write(f'##### {title} after\n{cost(pid)}')
