@@ -390,34 +390,30 @@ static int check_audit(const struct common *c, void *opts, int argc, char **argv
 }
 
 const struct command cmd_check = {
-	"check",
-	"POLICY... SOURCE | POLICY... -- COMMAND [ARGUMENT...]",
-	"check policies about mappings, pages and memory use",
-	"Evaluates the policies in the files POLICY over the rows of listings and "
-	"reports of\n"
-	"SOURCE. A POLICY without a slash may be an installed one: security, memory. "
-	"With\n"
-	"COMMAND, that program is run, and checked when it is about to end.\n"
-	"Exit status 1: a policy is violated; 4: one cannot be decided, and none is "
-	"violated.",
-	OPT_COMMON_LISTING & ~(unsigned)OPT_COMMON_UNITS,
-	options,
-	sizeof(struct check_opts),
-	check_run,
-	NULL,
+	.name = "check",
+	.args = "POLICY... SOURCE | POLICY... -- COMMAND [ARGUMENT...]",
+	.summary = "check policies about mappings, pages and memory use",
+	.about =
+		"Evaluates the policies in the files POLICY over the rows of listings and reports of\n"
+		"SOURCE. A POLICY without a slash may be an installed one: security, memory. With\n"
+		"COMMAND, that program is run, and checked when it is about to end.\n"
+		"Exit status 1: a policy is violated; 4: one cannot be decided, and none is violated.",
+	.common = OPT_COMMON_LISTING & ~(unsigned)OPT_COMMON_UNITS,
+	.options = options,
+	.opts_size = sizeof(struct check_opts),
+	.run = check_run,
 };
 
 const struct command cmd_audit = {
-	"audit",
-	"SOURCE",
-	"check the security policies that come with atwalk",
-	"Evaluates the installed policies 'security': writable and executable memory,\n"
-	"kernel memory that user mode can access, protections of the CPU that are off.\n"
-	"Exit status 1: a policy is violated; 4: one cannot be decided, and none is "
-	"violated.",
-	OPT_COMMON_LISTING & ~(unsigned)OPT_COMMON_UNITS,
-	check_audit_options,
-	sizeof(struct check_opts),
-	check_audit,
-	NULL,
+	.name = "audit",
+	.args = "SOURCE",
+	.summary = "check the security policies that come with atwalk",
+	.about =
+		"Evaluates the installed policies 'security': writable and executable memory,\n"
+		"kernel memory that user mode can access, protections of the CPU that are off.\n"
+		"Exit status 1: a policy is violated; 4: one cannot be decided, and none is violated.",
+	.common = OPT_COMMON_LISTING & ~(unsigned)OPT_COMMON_UNITS,
+	.options = check_audit_options,
+	.opts_size = sizeof(struct check_opts),
+	.run = check_audit,
 };

@@ -2,6 +2,7 @@
 /* main.c - entry point of atwalk(1): selection of the command, and its help. */
 #include <limits.h>
 
+#include "common/complete.h"
 #include "unknown.h"
 
 static const struct command *const commands[] = {
@@ -58,6 +59,22 @@ static const struct command_words first_words = {
 	.check = main_check_first,
 };
 
+/* Words behind an external command are completed by its program. */
+static int main_complete(int argc, char **argv)
+{
+	static char word[] = COMPLETE_WORD;
+	static const struct complete_program self = { .at = command_at, .usual = &cmd_walk };
+	const struct command *cmd = argc > 1 ? main_find_command(argv[0]) : NULL;
+	char *own = argv[0];
+
+	if (!cmd || cmd->run)
+		return complete_run(&self, argc, argv);
+	/* argv[-1] is the word in front of what was typed. */
+	argv[-1] = own;
+	argv[0] = word;
+	return external_run(cmd, argv - 1);
+}
+
 /* Is the program called by this name? */
 static bool main_is_called(const char *self, const char *name)
 {
@@ -81,6 +98,8 @@ int main(int argc, char **argv)
 		main_usage(stderr);
 		return EXIT_USAGE;
 	}
+	if (!strcmp(argv[1], COMPLETE_WORD))
+		return main_complete(argc - 2, argv + 2);
 	if (is_help_word(argv[1]) || !strcmp(argv[1], "help")) {
 		cmd = argc > 2 ? main_find_command(argv[2]) : NULL;
 		if (argc > 2 && !cmd)

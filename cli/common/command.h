@@ -99,6 +99,8 @@ struct command {
 	int (*run)(const struct common *c, void *opts, int argc, char **argv);
 	/* With OPT_COMMON_ADDRESSES: do these options choose rows of another kind? */
 	bool (*other_rows)(const void *opts);
+	/* For shells: words that fit as operand number `at`, by number; NULL past the end. */
+	const char *(*operand)(int at, size_t i);
 };
 
 /* ---- running one ---- */

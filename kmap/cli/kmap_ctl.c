@@ -216,6 +216,13 @@ static int ctl_run(const struct common *c, void *opts, int argc, char **argv)
 	return r < 0 ? print_error(&err) : EXIT_COMPLETE;
 }
 
+static const char *ctl_operand(int at, size_t i)
+{
+	const struct kmap_control *control = at == 1 ? kmap_control_at(i) : NULL;
+
+	return control ? control->name : NULL;
+}
+
 const struct command kmap_ctl = {
 	.name = "kmap ctl",
 	.args = "SOCKET|FOLDER [NAME [VALUE]]",
@@ -228,4 +235,5 @@ const struct command kmap_ctl = {
 	.options = NULL,
 	.opts_size = 0,
 	.run = ctl_run,
+	.operand = ctl_operand,
 };

@@ -4,12 +4,18 @@
  * executes it, and messages use that name.
  */
 #include "kmap.h"
+#include "cli/common/complete.h"
 #include "host/caps.h"
 #include "host/live_watch.h"
 
 static const struct command *const commands[] = {
 	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert, NULL,
 };
+
+static const struct command *main_command_at(size_t i)
+{
+	return commands[i];
+}
 
 /* The last word of a command name: "show" of "kmap show". */
 static const char *main_own_name(const struct command *cmd)
@@ -89,11 +95,19 @@ int main(int argc, char **argv)
 {
 	const struct command *cmd = argc > 1 ? kmap_cli_main_find_command(argv[1]) : NULL;
 
+	static const struct complete_program self = { .at = main_command_at };
+
 	program_begin();
 	if (cmd)
 		return command_run(cmd, &words, argc - 2, argv + 2);
+	if (argc > 1 && !strcmp(argv[1], COMPLETE_WORD))
+		return complete_run(&self, argc - 2, argv + 2);
 	if (argc > 1 && is_help_word(argv[1]))
 		return main_show_help(argc > 2 ? argv[2] : NULL);
+	if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
+		printf("atwalk-kmap %s\n", atw_version());
+		return command_written();
+	}
 	if (argc == 2 && !strcmp(argv[1], "--breakpoints"))
 		return main_breakpoints();
 	return main_unknown_command(argc > 1 ? argv[1] : NULL);

@@ -55,6 +55,10 @@ END
 	run $way show gone.kmap
 	status 3
 	err_is 'atwalk: gone.kmap: *'
+	run $way --version
+	out <<END
+atwalk-kmap $(atwalk --version | cut -d ' ' -f 2)
+END
 	run $way --breakpoints x
 	status 2
 	err_has "unknown command '--breakpoints'"

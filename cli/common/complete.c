@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * complete.c - what a shell offers for a word of a command line. Options, their values and
+ * the columns of a listing are taken from the tables that the commands themselves use.
+ */
+#include "complete.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include "record/schema.h"
+
+/* A command line in front of the word that is completed. */
+struct complete {
+	const struct complete_program *program;
+	const struct command *cmd;
+	struct opt_set sets[1 + COMMON_SETS];
+	char **argv;             /* behind the name of the command */
+	int argc;
+	const char *before;      /* a part of the word that stays: "--columns=address," */
+	int before_len;
+	const char *cur;         /* what candidates begin with */
+};
+
+static void complete_offer(const struct complete *k, const char *word, const char *help)
+{
+	if (!strncmp(word, k->cur, strlen(k->cur)))
+		printf("%.*s%s\t%s\n", k->before_len, k->before, word, help ? help : "");
+}
+
+static void complete_offer_files(void)
+{
+	puts(":files");
+}
+
+/* Everything up to `at` stays. */
+static void complete_keep(struct complete *k, const char *at)
+{
+	k->before_len = (int)(at - k->before);
+	k->cur = at;
+}
+
+/* ---- options ---- */
+
+static const struct opt *complete_find(const struct complete *k, const char *name, size_t len,
+				       char letter)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(k->sets); i++)
+		for (const struct opt *o = k->sets[i].refused ? NULL : k->sets[i].table;
+		     o && o->name; o++)
+			if (letter ? o->letter == letter
+				   : strlen(o->name) == len && !memcmp(o->name, name, len))
+				return o;
+	return NULL;
+}
+
+/* The option that the word names, if it takes a value: "--pid" or "-o", not "--pid=1". */
+static const struct opt *complete_valued(const struct complete *k, const char *word)
+{
+	const struct opt *o = NULL;
+
+	if (!strncmp(word, "--", 2))
+		o = complete_find(k, word + 2, strlen(word + 2), 0);
+	else if (word[0] == '-' && word[1] && !word[2])
+		o = complete_find(k, NULL, 0, word[1]);
+	return o && o->arg ? o : NULL;
+}
+
+static void complete_options(const struct complete *k)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(k->sets); i++)
+		for (const struct opt *o = k->sets[i].refused ? NULL : k->sets[i].table;
+		     o && o->name; o++) {
+			char word[64];
+
+			snprintf(word, sizeof(word), "--%s", o->name);
+			complete_offer(k, word, o->help);
+		}
+}
+
+/* ---- columns, and the words of --filter ---- */
+
+static void complete_schema_words(const struct complete *k, const struct atw_column *c)
+{
+	const struct atw_names *nm = c->names;
+
+	for (size_t i = 0; column_has_words(c) && i < nm->n; i++)
+		if (nm->name[i] && names_first(nm, i))
+			complete_offer(k, nm->name[i], c->key);
+}
+
+struct complete_columns {
+	const struct complete *k;
+	bool words;
+};
+
+static int complete_on_schema(void *arg, const struct atw_schema *sc, struct atw_err *err)
+{
+	const struct complete_columns *x = arg;
+
+	for (size_t i = 0; i < sc->ncols; i++)
+		complete_offer(x->k, sc->col[i].key, sc->col[i].help);
+	for (size_t i = 0; x->words && i < sc->ncols; i++)
+		complete_schema_words(x->k, &sc->col[i]);
+	/* What follows are rows. */
+	return atw_err_set(err, ATW_E_USAGE, "the columns are known");
+}
+
+static int complete_on_row(void *arg, const struct atw_row *row, struct atw_err *err)
+{
+	return ATW_OK;
+}
+
+/* Does the option only say where rows go, or how they look? */
+static bool complete_is_about_output(const char *name)
+{
+	static const char *const names[] = {
+		"output", "format", "columns", "sort", "group", "filter", "expect", "help",
+		"version", "progress", "verbose", "color", "units",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* Runs the command line, as far as it is typed, up to its first listing. */
+static void complete_schema(const struct complete *k, bool words)
+{
+	struct complete_columns x = { .k = k, .words = words };
+	const struct atw_tap tap = { .open = complete_on_schema, .row = complete_on_row, .arg = &x };
+	char **argv = calloc((size_t)k->argc + 1, sizeof(*argv));
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), n = 0;
+
+	for (int i = 0; argv && i < k->argc; i++) {
+		char *word = k->argv[i];
+		const struct opt *o = complete_valued(k, word);
+		size_t len = strncmp(word, "--", 2) ? 0 : strcspn(word + 2, "=");
+		const struct opt *named = o;
+		bool drop;
+
+		if (!named && len)
+			named = complete_find(k, word + 2, len, 0);
+		drop = named && complete_is_about_output(named->name);
+		if (!drop)
+			argv[n++] = word;
+		if (o && i + 1 < k->argc && !drop)
+			argv[n++] = k->argv[i + 1];
+		i += o != NULL;
+	}
+	/* Whatever is wrong with the command line is not said here. */
+	if (argv && null >= 0 && dup2(null, STDERR_FILENO) >= 0)
+		command_tap(k->cmd, &tap, "", n, argv);
+	if (null >= 0)
+		close(null);
+	free(argv);
+}
+
+/* ---- values ---- */
+
+static void complete_pids(const struct complete *k)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+
+	while (proc && (e = readdir(proc)))
+		if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
+			complete_offer(k, e->d_name, NULL);
+	if (proc)
+		closedir(proc);
+}
+
+static void complete_modes(const struct complete *k)
+{
+	const struct atw_paging *m;
+
+	for (size_t i = 0; (m = atw_paging_at(i)); i++)
+		complete_offer(k, m->name, NULL);
+}
+
+/* Behind the last character of `ends` in the word. */
+static void complete_element(struct complete *k, const char *ends)
+{
+	const char *at = k->cur;
+
+	for (const char *s = k->cur; *s; s++)
+		if (strchr(ends, *s))
+			at = s + 1;
+	complete_keep(k, at);
+}
+
+static void complete_value(struct complete *k, const struct opt *o)
+{
+	static const struct opt_choice split[] = {
+		{ "rights", 0 }, { "page", 0 }, { "physical", 0 }, { "flags", 0 }, { 0 }
+	};
+	static const struct opt_choice extensions[] = {
+		{ "thead", 0 }, { "svrsw60t59b", 0 }, { "lpa2", 0 }, { 0 }
+	};
+	const struct opt_choice *choices = o->choices;
+	bool list = !strcmp(o->name, "columns") || !strcmp(o->name, "sort");
+	bool filter = !strcmp(o->name, "filter");
+
+	if (!strcmp(o->name, "split") || !strcmp(o->name, "pte-ext")) {
+		choices = *o->name == 's' ? split : extensions;
+		complete_element(k, ",");
+	}
+	for (; choices && choices->word; choices++)
+		complete_offer(k, choices->word, NULL);
+	if (list || filter || !strcmp(o->name, "group")) {
+		complete_element(k, filter ? " ()" : list ? ",+-" : "");
+		complete_schema(k, filter);
+	} else if (!strcmp(o->name, "pid")) {
+		complete_pids(k);
+	} else if (!strcmp(o->name, "paging") || !strcmp(o->name, "paging-flags")) {
+		complete_modes(k);
+	}
+	if (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "FOLDER") || !strcmp(o->arg, "PATH") ||
+	    !strcmp(o->arg, "VMLINUX"))
+		complete_offer_files();
+}
+
+/* ---- words that are no options ---- */
+
+static const char *complete_own_name(const struct command *cmd)
+{
+	const char *blank = strrchr(cmd->name, ' ');
+
+	return blank ? blank + 1 : cmd->name;
+}
+
+static void complete_commands(const struct complete *k)
+{
+	const struct command *cmd;
+
+	for (size_t i = 0; (cmd = k->program->at(i)); i++)
+		complete_offer(k, complete_own_name(cmd), cmd->summary);
+	if (k->program->usual)
+		complete_offer(k, "help", "show the options of a command");
+}
+
+/*
+ * Names that a command takes as its first operand: those that its help lists behind a line
+ * NAME: or KIND:, each with what it means.
+ */
+static bool complete_names(struct complete *k)
+{
+	const char *s = k->cmd->about ? strstr(k->cmd->about, "NAME:\n") : NULL;
+	bool any = false;
+
+	if (!s && k->cmd->about)
+		s = strstr(k->cmd->about, "KIND:\n");
+	if (!s)
+		return false;
+	complete_element(k, ",");
+	for (s = strchr(s, '\n') + 1; *s && *s != '\n'; s += strcspn(s, "\n"), s += *s == '\n') {
+		char word[32], help[96];
+
+		if (sscanf(s, "  %31[a-z-] %95[^\n]", word, help) == 2 && s[0] == ' ')
+			complete_offer(k, word, help);
+		any = true;
+	}
+	return any;
+}
+
+/* The number of operands in front of the word. */
+static int complete_operands(const struct complete *k)
+{
+	int n = 0;
+
+	for (int i = 0; i < k->argc; i++)
+		if (k->argv[i][0] != '-')
+			n++;
+		else
+			i += complete_valued(k, k->argv[i]) != NULL;
+	return n;
+}
+
+static void complete_operand(struct complete *k)
+{
+	static const char *const live[] = { "live", "live:kcore", "live:bpf", "live:pagemap" };
+	int at = complete_operands(k);
+	bool source = strstr(k->cmd->args, "SOURCE");
+	const char *word;
+
+	if (!at && complete_names(k))
+		return;
+	if (k->cmd->operand && k->cmd->operand(at, 0)) {
+		for (size_t i = 0; (word = k->cmd->operand(at, i)); i++)
+			complete_offer(k, word, NULL);
+		return;
+	}
+	at -= !strncmp(k->cmd->args, "NAME", 4);
+	for (size_t i = 0; source && at <= 0 && i < ARRAY_SIZE(live); i++)
+		complete_offer(k, live[i], "the running kernel");
+	complete_offer_files();
+}
+
+static const struct command *complete_find_command(const struct complete_program *p,
+						   const char *word)
+{
+	const struct command *cmd;
+
+	for (size_t i = 0; (cmd = p->at(i)); i++)
+		if (!strcmp(complete_own_name(cmd), word))
+			return cmd;
+	return NULL;
+}
+
+/* Shells that split words at "=" give "--format", "=", "csv". */
+static int complete_join(int argc, char **argv)
+{
+	static char empty[1];
+	int n = 0;
+
+	for (int i = 0; i < argc; i++) {
+		bool sign = !strcmp(argv[i], "=") && n && argv[n - 1][0] == '-';
+
+		if (!sign)
+			argv[n++] = argv[i];
+		else if (i == argc - 1)
+			argv[n++] = empty;
+	}
+	return n;
+}
+
+int complete_run(const struct complete_program *p, int argc, char **argv)
+{
+	struct complete k = { .program = p, .argv = argv, .cmd = p->usual };
+	const struct command *cmd = NULL;
+	const struct opt *o = NULL;
+	char *value;
+
+	argc = complete_join(argc, argv);
+	if (argc < 1)
+		return EXIT_USAGE;
+	k.before = k.cur = argv[argc - 1];
+	k.argc = argc - 1;
+	if (k.argc)
+		cmd = complete_find_command(p, argv[0]);
+	if (cmd) {
+		k.cmd = cmd;
+		k.argv++;
+		k.argc--;
+	} else if (!k.argc && *k.cur != '-') {
+		complete_commands(&k);
+	} else if (k.argc == 1 && !strcmp(argv[0], "help")) {
+		complete_commands(&k);
+		return command_written();
+	}
+	if (!k.cmd || !k.cmd->run)
+		return command_written();
+	k.sets[0] = (struct opt_set){ .table = k.cmd->options };
+	common_sets(k.cmd->common, NULL, k.sets + 1);
+	value = strncmp(k.cur, "--", 2) ? NULL : strchr(k.cur, '=');
+	if (value) {
+		o = complete_find(&k, k.cur + 2, (size_t)(value - k.cur - 2), 0);
+		complete_keep(&k, value + 1);
+	} else if (k.argc) {
+		o = complete_valued(&k, k.argv[k.argc - 1]);
+		k.argc -= o != NULL;
+	}
+	if (o && o->arg)
+		complete_value(&k, o);
+	else if (*k.cur == '-')
+		complete_options(&k);
+	else if (!value)
+		complete_operand(&k);
+	return command_written();
+}

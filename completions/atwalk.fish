@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# fish completion for atwalk(1) and atwalk-kmap(1). The programs have the tables of their
+# options, and print what fits.
+
+function __atwalk_complete
+    set -l typed (commandline -opc)
+    set -l current (commandline -ct)
+    for line in ($typed[1] __complete $typed[2..] "$current" 2>/dev/null)
+        if test "$line" = :files
+            __fish_complete_path $current
+        else
+            echo $line
+        end
+    end
+end
+
+complete -c atwalk -f -a '(__atwalk_complete)'
+complete -c atwalk-kmap -f -a '(__atwalk_complete)'

@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Completion: candidates come from the option tables and from the columns of the listing
+# that is typed, and bash, zsh and fish offer the same ones.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# The candidates alone.
+# shellcheck disable=SC2317 # run calls it
+offered() {
+	atwalk __complete "$@" | cut -f 1
+}
+
+t "commands, with what they are for"
+run atwalk __complete extr
+out <<'EOT'
+extract	write a small dump of page tables and kernel metadata only
+:files
+EOT
+
+t "options of a command, and no other one"
+run offered map --pt
+out <<'EOT'
+--pti
+--pte-ext
+EOT
+run offered collect --colu
+out </dev/null
+
+t "words of an option, whether a shell splits at = or not"
+run offered map --units ''
+out <<'EOT'
+human
+bytes
+pages
+EOT
+run offered map --units=b
+out <<'EOT'
+--units=bytes
+EOT
+run offered map --units = b
+out <<'EOT'
+bytes
+EOT
+run offered map --units =
+out <<'EOT'
+human
+bytes
+pages
+EOT
+
+t "columns of the listing that is typed, each with its meaning"
+run atwalk __complete map x86.elf --columns address,si
+out <<'EOT'
+address,size	bytes this row speaks for
+EOT
+run offered report use tasks.kdump --sort -ps
+out <<'EOT'
+-pss
+EOT
+run offered report nodes tasks.kdump --sort ps
+out </dev/null
+run offered kmap show "$data/kmap/own.kmap" --columns ca
+out <<'EOT'
+cache
+EOT
+
+t "options about the output do not matter, and those about the source do"
+run offered pages tasks.kdump --format html -o /nonexistent/x --task swap --columns kc
+out <<'EOT'
+kcount
+EOT
+run offered pages tasks.kdump --task no-such-task --columns kc
+out </dev/null
+
+t "words of filters"
+run offered map x86.elf --filter 'present and exec'
+out <<'EOT'
+present and executable
+EOT
+
+t "names of reports, modes, controls, policies' files"
+run offered report use,st
+out <<'EOT'
+use,stacks
+EOT
+run offered info --paging arm64-16k-4
+out <<'EOT'
+arm64-16k-47
+arm64-16k-48
+EOT
+run offered kmap ctl x clear_o
+out <<'EOT'
+clear_object_list
+EOT
+run offered map -S ''
+out <<'EOT'
+:files
+EOT
+
+t "what cannot be completed is no error"
+run offered nonsense --x
+out </dev/null
+run offered map nonexistent --columns a
+out </dev/null
+run atwalk __complete
+status 2
+
+# ---- shells ----
+
+# shellcheck disable=SC2317 # run calls it
+in_bash() {
+	bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _atwalk
+		printf "%s\n" "${COMPREPLY[@]}"' "$top/completions/atwalk.bash" "$O/atwalk" "$@"
+}
+
+t "bash"
+run in_bash map x86.elf --columns address,si
+out <<'EOT'
+address,size
+EOT
+mkdir -p files
+touch files/one files/two
+run in_bash map files/o
+out <<'EOT'
+files/one
+EOT
+
+t "fish"
+if command -v fish >/dev/null; then
+	run fish --no-config -c "source $top/completions/atwalk.fish; complete -C '$O/atwalk map x86.elf --columns address,si'"
+	out <<'EOT'
+address,size	bytes this row speaks for
+EOT
+else
+	skip "no fish"
+fi
+
+# Its own functions are replaced: they need a terminal.
+# shellcheck disable=SC2317 # run calls it
+in_zsh() {
+	zsh -f -c '
+		compdef() { : }
+		_describe() { print -rl "${(@P)2}" }
+		_files() { print files }
+		script=$1; shift
+		words=("$@") CURRENT=$#
+		source $script' zsh "$top/completions/_atwalk" "$O/atwalk" "$@"
+}
+
+t "zsh"
+if command -v zsh >/dev/null; then
+	run in_zsh map x86.elf --columns address,si
+	out <<'EOT'
+address,size:bytes this row speaks for
+EOT
+	run in_zsh map live:kc
+	out <<'EOT'
+live\:kcore:the running kernel
+files
+EOT
+else
+	skip "no zsh"
+fi
+
+finish
