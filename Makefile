@@ -6,6 +6,7 @@
 # make test-vm         real kernels under QEMU (tests/vm)
 # make check-all       both, and the analysers' test builds: most of quickstart --test=all
 # make bench fuzz asan tsan ubsan valgrind cover lint install clean
+# make dist deb rpm    archives and packages of this commit (packaging/packaging.mk)
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
@@ -19,6 +20,9 @@ MANDIR  ?= $(PREFIX)/share/man
 INCLUDEDIR ?= $(PREFIX)/include
 # The program looks for its recorders in ../libexec/atwalk, seen from where it lies.
 LIBEXECDIR ?= $(PREFIX)/libexec
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 KMAP    ?= 1
 DESTDIR ?=
 VERSION := $(shell sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' lib/base/version.h)
@@ -209,6 +213,7 @@ test: all $(if $(COLLECT_OBJ),,collect-all) $(UNIT) $(ORACLE) $(TOOLS)
 include tests/tests.mk
 include lint.mk
 -include bench/bench.mk
+include packaging/packaging.mk
 
 # ---- install ----
 
@@ -224,7 +229,7 @@ install: all $(MAN3)
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
 	  $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(MANDIR)/man1 \
 	  $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8 \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	  $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) \
 	  $(DESTDIR)$(PREFIX)/share/atwalk/policies
 	$(INSTALL) -m 755 $(O)/atwalk $(KMAP_PROGRAM) $(if $(HAVE_static),$(O)/atwalk-collect) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore
@@ -242,9 +247,12 @@ install: all $(MAN3)
 	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7/
 	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(MANDIR)/man8/
 	$(INSTALL) -m 644 policies/*.ini $(DESTDIR)$(PREFIX)/share/atwalk/policies/
-	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk
-	ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect
-	$(if $(KMAP),ln -sf atwalk $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-kmap)
+	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(BASHDIR)/atwalk
+	$(INSTALL) -m 644 completions/_atwalk $(DESTDIR)$(ZSHDIR)/
+	$(INSTALL) -m 644 completions/atwalk.fish $(DESTDIR)$(FISHDIR)/
+	ln -sf atwalk $(DESTDIR)$(BASHDIR)/atwalk-collect
+	$(if $(KMAP),ln -sf atwalk $(DESTDIR)$(BASHDIR)/atwalk-kmap)
+	$(if $(KMAP),ln -sf atwalk.fish $(DESTDIR)$(FISHDIR)/atwalk-kmap.fish)
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	  -e 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
 	  lib/atwalk.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc
@@ -258,9 +266,8 @@ uninstall:
 	  $(DESTDIR)$(MANDIR)/man1/ptexplore.1 $(DESTDIR)$(MANDIR)/man7/atwalk*.7 \
 	  $(DESTDIR)$(MANDIR)/man3/atw_*.3 $(DESTDIR)$(MANDIR)/man3/libatwalk.3 \
 	  $(DESTDIR)$(MANDIR)/man5/atwalk*.5 $(DESTDIR)$(MANDIR)/man8/atwalk*.8 \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-collect \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/atwalk-kmap
+	  $(addprefix $(DESTDIR)$(BASHDIR)/,atwalk atwalk-collect atwalk-kmap) \
+	  $(DESTDIR)$(ZSHDIR)/_atwalk $(addprefix $(DESTDIR)$(FISHDIR)/,atwalk.fish atwalk-kmap.fish)
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk \
 	  $(DESTDIR)$(PREFIX)/share/atwalk
 

@@ -33,11 +33,12 @@ $(3): $(COLLECT_SRC:%.c=$(O)/collect/$(1)/%.o) $(O)/collect/$(1)/lib.a
 	$$(call say,LD,$$@)$(2) $(COLLECT_LDFLAGS) -o $$@ $$^
 endef
 
-# Sanitizers and coverage want a program like any other.
-ifneq ($(findstring -fsanitize,$(CFLAGS))$(findstring --coverage,$(CFLAGS)),)
+# Sanitizers, coverage and packages want a program like any other: COLLECT_STATIC=
+COLLECT_STATIC ?= 1
+ifneq ($(findstring -fsanitize,$(CFLAGS))$(findstring --coverage,$(CFLAGS))$(if $(COLLECT_STATIC),,1),)
 COLLECT_OBJ := $(COLLECT_SRC:%.c=$(O)/%.o)
 $(O)/atwalk-collect: $(COLLECT_OBJ) $(LIB_INT)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -Wl,--as-needed -o $@ $^ $(LDFLAGS) $(LIBS)
 HAVE_static := 1
 else
 $(eval $(call collector,own,$(CC),$(O)/atwalk-collect))

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The archive of a release: the same bytes from the same commit, a bill of materials that
+# names it, and a licence for every file.
+# shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317
+. "$(dirname "$0")/lib.sh"
+
+version=$(atwalk --version | cut -d ' ' -f 2)
+
+if ! git -C "$top" rev-parse -q --verify HEAD >/dev/null 2>&1; then
+	t "archives"
+	skip "this is no clone"
+	finish
+	exit 0
+fi
+
+t "the same commit gives the same archive, whoever makes it and when"
+for each in one:022 two:077; do
+	git clone -q "$top" "${each%:*}"
+	yes sh -c "umask ${each#*:}; make -C ${each%:*} --no-print-directory KMAP= O=out dist >make.log 2>&1"
+done
+same "one/out/dist/atwalk-$version.tar.gz" "two/out/dist/atwalk-$version.tar.gz"
+same "one/out/dist/atwalk-$version.spdx.json" "two/out/dist/atwalk-$version.spdx.json"
+yes tar -xzf "one/out/dist/atwalk-$version.tar.gz"
+run diff -r --exclude .git --exclude out "one" "atwalk-$version"
+out </dev/null
+
+t "the bill of materials is SPDX, and names the archive by its hash"
+run python3 - "one/out/dist/atwalk-$version" <<'END'
+import hashlib
+import json
+import sys
+
+with open(sys.argv[1] + '.spdx.json') as f:
+    doc = json.load(f)
+with open(sys.argv[1] + '.tar.gz', 'rb') as f:
+    digest = hashlib.sha256(f.read()).hexdigest()
+own = doc['packages'][0]
+print(doc['spdxVersion'], doc['dataLicense'], own['name'], own['licenseDeclared'])
+print(own['checksums'] == [{'algorithm': 'SHA256', 'checksumValue': digest}])
+known = {p['SPDXID'] for p in doc['packages']} | {doc['SPDXID']}
+print(all(r[end] in known for r in doc['relationships']
+          for end in ('spdxElementId', 'relatedSpdxElement')))
+END
+out <<'EOT'
+SPDX-2.3 CC0-1.0 atwalk GPL-2.0-or-later
+True
+True
+EOT
+
+t "every file has a licence"
+if command -v reuse >/dev/null; then
+	(cd "atwalk-$version" && reuse lint) >"$work/reuse" 2>&1
+	yes grep -q '^Congratulations' "$work/reuse"
+else
+	skip "no reuse"
+fi
+
+finish
