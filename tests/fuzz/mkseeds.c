@@ -11,6 +11,7 @@
 #include "printk_image.h"
 #include "fuzz/tables.h"
 #include "unit/image.h"
+#include "unit/stream_image.h"
 #include "unit/vmlinux_image.h"
 #include "unit/kallsyms_image.h"
 
@@ -347,6 +348,16 @@ static void elfsec(void)
 	vmlinux_free(&v);
 }
 
+static void streams(void)
+{
+	struct image im = { 0 };
+
+	stream_sample(&im);
+	save(&im, "stream", "sample");
+	stream_mapped_sample(&im, 0);
+	save(&im, "stream", "mapped");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -357,6 +368,7 @@ int main(int argc, char **argv)
 	core32();
 	core_xnum();
 	lime();
+	streams();
 	avml();
 	flattened();
 	logs();

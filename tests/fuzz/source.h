@@ -50,6 +50,10 @@ static inline void check_bytes(struct atw_source *s, const struct atw_extent *e)
 	n = s->ops->read(s, pa, buf, sizeof(buf), &err);
 	FUZZ_CHECK(n <= (ssize_t)sizeof(buf), "read %zd bytes of %zu", n, sizeof(buf));
 	check_err((int)(n < 0 ? n : 0), &err);
+	if (e->kind == ATW_ZERO) {
+		FUZZ_CHECK(n < 0 || (n && !buf[0]), "read %zd bytes where there are zeroes", n);
+		return;
+	}
 	if (e->kind != ATW_DATA) {
 		FUZZ_CHECK(n == 0, "read %zd bytes where there are none", n);
 		return;

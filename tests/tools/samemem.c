@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * samemem A B [PART-OF-B...] - whether two sources hold the same memory
+ * samemem [-x FROM-TO] A B [PART-OF-B...] - whether two sources hold the same memory
  *
+ * -x leaves out these addresses (hexadecimal).
  * Every byte that either has is compared. One line shows how many are equal,
  * differ, could not be read, or are in one source only (in B with what B says
  * instead of having them). Exit 0: everything both have is equal and neither
@@ -108,11 +109,16 @@ int main(int argc, char **argv)
 {
 	struct atw_source *a, *b;
 	struct sums sum = { 0 };
-	uint64_t pa = 0, la, lb, len;
+	uint64_t pa = 0, la, lb, len, from = UINT64_MAX, to = UINT64_MAX;
 	char what[128] = "";
 
+	if (argc > 2 && !strcmp(argv[1], "-x") &&
+	    sscanf(argv[2], "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from < to) {
+		argc -= 2;
+		argv += 2;
+	}
 	if (argc < 3) {
-		fprintf(stderr, "usage: samemem A B [PART-OF-B...]\n");
+		fprintf(stderr, "usage: samemem [-x FROM-TO] A B [PART-OF-B...]\n");
 		return 2;
 	}
 	a = open_or_die(argv + 1, 0);
@@ -121,6 +127,12 @@ int main(int argc, char **argv)
 		enum atw_extent_kind ka = at(a, pa, &la), kb = at(b, pa, &lb);
 
 		len = la < lb ? la : lb;
+		if (pa >= from && pa < to) {
+			pa = to;
+			continue;
+		}
+		if (pa < from && len > from - pa)
+			len = from - pa;
 		if (has(ka) && has(kb)) {
 			compare(a, b, pa, len, &sum);
 		} else if (has(ka)) {
