@@ -85,13 +85,14 @@ CODECS  := zlib lzo snappy zstd
 FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih zydis,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
-           $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1)
+           $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1) \
+           $(if $(STATIC),-DSNAPPY_LINKED=1)
 LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
-           $(if $(HAVE_snappy),-lsnappy $(if $(STATIC),-lstdc++ -lm)) $(if $(HAVE_zstd),-lzstd) \
-           $(if $(HAVE_libdw),$(DW)) -pthread
+           $(if $(HAVE_snappy),$(if $(STATIC),-lsnappy -lstdc++ -lm,-ldl)) \
+           $(if $(HAVE_zstd),-lzstd) $(if $(HAVE_libdw),$(DW)) -pthread
 # For programs that link libatwalk.a: libdw's own libraries need those of the codecs.
 LIBS_STATIC = $(if $(HAVE_libdw),$(or $(shell $(PKGCONF) --static --libs libdw 2>/dev/null),-ldw)) \
-              $(LIBS) $(if $(HAVE_snappy),-lstdc++ -lm)
+              $(LIBS)
 
 # Headers of others are not ours to warn about.
 CFLAGS_kmap_folder.o := $(if $(HAVE_fuse3),$(patsubst -I%,-isystem %,$(shell $(PKGCONF) --cflags fuse3)))

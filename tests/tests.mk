@@ -3,6 +3,10 @@
 
 include tests/fuzz/fuzz.mk
 
+# Tests and tools that pack what the library unpacks.
+LIBS_base_codec := $(if $(HAVE_snappy),-lsnappy)
+LIBS_source_avml := $(LIBS_base_codec)
+LIBS_redump := $(LIBS_base_codec)
 # Its children have threads.
 LIBS_host_freeze := -pthread
 # The code that draws PDF and PNG is not in the library.

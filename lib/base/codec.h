@@ -30,6 +30,7 @@ const char *codec_name(enum codec codec);
 struct codec_ctx {
 	void *zlib;
 	void *zstd;
+	struct codec_snappy *snappy;
 	void *packed;            /* a copy of the input, see codec.c */
 	size_t packed_cap;
 };
