@@ -4,24 +4,50 @@
 
 #include <sys/mman.h>
 
-enum { HUGE_LEAST = 2 << 20 };   /* an array of this size or more is advised: one huge
-				  * page of most CPUs */
+/* One huge page of most CPUs. */
+static const size_t HUGE_LEAST = 2 << 20;
 
-void *huge_alloc(size_t bytes, bool huge)
+/* Whole huge pages; 0: there are none so large. */
+static size_t huge_round(size_t bytes)
+{
+	return bytes > SIZE_MAX - 2 * HUGE_LEAST ? 0 : (bytes + HUGE_LEAST - 1) & -HUGE_LEAST;
+}
+
+static char *huge_map(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (p == MAP_FAILED)
-		return NULL;
-	if (huge)                /* advice only: it may fail */
-		madvise(p, bytes, MADV_HUGEPAGE);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void *huge_alloc(size_t bytes, bool huge)
+{
+	size_t all = huge_round(bytes), head;
+	char *p = all ? huge_map(all) : NULL;
+
+	if (!p || !huge)
+		return p;
+	/* Kernels before 6.7 do not align it. */
+	head = -(uintptr_t)p & (HUGE_LEAST - 1);
+	if (head) {
+		munmap(p, all);
+		p = huge_map(all + HUGE_LEAST);
+		if (!p)
+			return NULL;
+		head = -(uintptr_t)p & (HUGE_LEAST - 1);
+		if (head)
+			munmap(p, head);
+		munmap(p + head + all, HUGE_LEAST - head);
+		p += head;
+	}
+	madvise(p, all, MADV_HUGEPAGE);          /* advice only: it may fail */
 	return p;
 }
 
 void huge_free(void *p, size_t bytes)
 {
 	if (p)
-		munmap(p, bytes);
+		munmap(p, huge_round(bytes));
 }
 
 bool huge_reserve(void **array, size_t *cap, size_t need, size_t elem, bool huge)

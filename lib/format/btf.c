@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/huge.h"
 
 enum {
 	MAGIC = 0xeb9f,
@@ -18,6 +19,7 @@ enum {
 	 * two anonymous members of the same type at each of 32 levels would be 2^32.
 	 */
 	BUDGET = 1 << 20,
+	BTF_HUGE = 1 << 20,      /* bytes of types: at[] is worth a huge page */
 };
 
 /* Size of what follows the first 12 bytes: fixed part, and part per element of `vlen`. */
@@ -122,13 +124,13 @@ uint64_t btf_length(struct atw_blob head)
 /* Types are stored consecutively and numbered in that order. */
 static int btf_number_types(struct btf *b, struct atw_err *err)
 {
-	size_t cap = 0;
-
 	/*
-	 * Types of most kernels have 24 bytes on average; array_reserve() may double the
-	 * array.
+	 * Types of most kernels have 24 bytes on average. A kernel has half a megabyte of
+	 * offsets; types of a module are few.
 	 */
-	if (!array_reserve((void **)&b->at, &cap, b->types.len / 24 + 1, sizeof(*b->at)))
+	const bool huge = b->types.len > BTF_HUGE;
+
+	if (!huge_reserve((void **)&b->at, &b->room, b->types.len / 24 + 1, sizeof(*b->at), huge))
 		return atw_err_nomem(err);
 	b->first = b->n = b->base ? b->base->n : 0;
 	if (!b->base)
@@ -151,9 +153,9 @@ static int btf_number_types(struct btf *b, struct atw_err *err)
 					   "BTF type %u at 0x%llx reaches out of the section of types",
 					   b->n, (unsigned long long)off);
 		if (b->n == UINT32_MAX ||
-		    (b->n - b->first >= cap &&
-		     !array_reserve((void **)&b->at, &cap, (size_t)(b->n - b->first) + 1,
-				    sizeof(*b->at))))
+		    (b->n - b->first >= b->room &&
+		     !huge_reserve((void **)&b->at, &b->room, (size_t)(b->n - b->first) + 1,
+				   sizeof(*b->at), huge)))
 			return atw_err_nomem(err);
 		b->at[b->n++ - b->first] = (uint32_t)off;
 	}
@@ -184,7 +186,6 @@ int btf_init_numbered(struct btf *ret, struct atw_blob blob, struct atw_blob at,
 	struct btf b = {
 		/* The array is only read. */
 		.at = (uint32_t *)(uintptr_t)at.data, .n = (uint32_t)(at.len / sizeof(*b.at)),
-		.lent = true,
 	};
 	int r = btf_sections(blob, &b, err);
 
@@ -195,8 +196,8 @@ int btf_init_numbered(struct btf *ret, struct atw_blob blob, struct atw_blob at,
 
 void btf_deinit(struct btf *b)
 {
-	if (!b->lent)
-		free(b->at);
+	if (b->room)
+		huge_free(b->at, b->room * sizeof(*b->at));
 	*b = (struct btf){ 0 };
 }
 

@@ -27,7 +27,7 @@ struct btf {
 	uint32_t first;          /* first id of this blob; 0 without a base */
 	uint32_t *at;            /* offset in `types` of the type with id first + i */
 	uint32_t n;              /* ids: 0 to n - 1, the base's included */
-	bool lent;               /* at[] is borrowed */
+	size_t room;             /* for so many in at[]; 0: it is borrowed */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge.h"
 #include "walk/memory.h"
 
 /*
@@ -14,7 +15,7 @@
  * and a translation costs several reads: so there is one more entry for each of many GiB,
  * 2 MiB and 4 KiB, used by the largest that a slot fills.
  */
-enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3 };
+enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3, COPY_HUGE = 1 << 20 };
 
 static const uint8_t far_shift[FAR_SIZES] = { 30, 21, 12 };
 
@@ -26,6 +27,7 @@ struct kmem_slot {
 struct copy {
 	struct copy *next;
 	size_t len;
+	size_t mapped;           /* by huge_alloc(), so many bytes; 0: by malloc() */
 	char data[];
 };
 
@@ -65,13 +67,33 @@ int kmem_open(const struct mmu_space *sp, struct kmem **ret, struct atw_err *err
 	return ATW_OK;
 }
 
+/* Tables of symbols have megabytes: page faults would take longer than reading them. */
+static struct copy *kmem_copy_alloc(size_t max)
+{
+	size_t bytes = sizeof(struct copy) + max;
+	bool huge = max >= COPY_HUGE;
+	struct copy *c = huge ? huge_alloc(bytes, true) : malloc(bytes);
+
+	if (c)
+		c->mapped = huge ? bytes : 0;
+	return c;
+}
+
+static void kmem_copy_free(struct copy *c)
+{
+	if (c->mapped)
+		huge_free(c, c->mapped);
+	else
+		free(c);
+}
+
 void kmem_close(struct kmem *m)
 {
 	if (!m)
 		return;
 	for (struct copy *c = m->copies, *next; c; c = next) {
 		next = c->next;
-		free(c);
+		kmem_copy_free(c);
 	}
 	mmu_lookup_close(m->lookup);
 	free(m->scratch);
@@ -383,15 +405,15 @@ int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret
 		*ret = (struct atw_blob){ p, max };
 		return ATW_OK;
 	}
-	c = malloc(sizeof(*c) + max);
+	c = kmem_copy_alloc(max);
 	if (!c)
 		return atw_err_nomem(err);
 	c->len = kmem_upto(m, va, c->data, max, err);
 	if (!c->len) {
-		free(c);
+		kmem_copy_free(c);
 		return kmem_failure(err);
 	}
-	fit = realloc(c, sizeof(*c) + c->len);
+	fit = c->mapped ? c : realloc(c, sizeof(*c) + c->len);
 	c = fit ? fit : c;
 	c->next = m->copies;
 	m->copies = c;

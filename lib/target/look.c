@@ -51,8 +51,7 @@ static bool look_end_run(struct look_looker *k)
 		uint64_t n = k->times < most ? k->times : most;
 
 		if (l->n == l->cap &&
-		    !huge_reserve((void **)&l->run, &l->cap, l->n + 1, sizeof(*l->run),
-				  !l->soles.frames))
+		    !huge_reserve((void **)&l->run, &l->cap, l->n + 1, sizeof(*l->run), true))
 			return false;
 		l->classes |= (uint64_t)1 << k->class;
 		l->run[l->n++] = k->pfn | (n - 1) << LOOK_PFN_BITS |
@@ -120,13 +119,17 @@ static bool look_settle(struct look_looker *k)
 
 	for (size_t i = 0; i < k->listed && good; i++) {
 		uint32_t pfn = k->list[i];
+		uint16_t *note;
 
 		if (i + LIST_SOON < k->listed)
 			soles_soon(s, k->counts, k->list[i + LIST_SOON]);
-		if (soles_take(s, pfn, k->space))
+		note = soles_meet(s, pfn);
+		if (!*note) {
+			*note = (uint16_t)(k->space + 1);
 			alone++;
-		else
-			good = soles_add(s, k->counts, pfn) && look_add(k, pfn, 0);
+		} else {
+			good = soles_add(s, k->counts, pfn, note) && look_add(k, pfn, 0);
+		}
 	}
 	if (s->frames)
 		s->pages[k->space] += alone;

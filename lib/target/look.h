@@ -28,9 +28,8 @@ enum {
 	SOLES_COUNT = 0x8000,            /* and how many mappings */
 	SOLES_MOST = 0x7ffe,             /* of these, and of spaces */
 	SOLES_COUNTED = 0xffff,          /* in struct counts */
-	SOLES_LEFT = 2,
-	SOLES_BLOCK_BITS = 11,           /* frames of a block: two bytes each are a page */
-	SOLES_BLOCK = 1 << SOLES_BLOCK_BITS,
+	SOLES_BLOCK_BITS = 11,
+	SOLES_BLOCK = 1 << SOLES_BLOCK_BITS,     /* frames */
 };
 
 /* A frame that a space had alone until another mapping was met. */
@@ -38,10 +37,21 @@ struct sole_former {
 	uint32_t space, pfn;
 };
 
+/* A block of frames. */
+struct sole_block {
+	uint32_t place;          /* 1 + its number in soles.space; 0: none of it is met */
+	bool left;               /* some of it are in struct counts as well */
+};
+
 struct soles {
 	uint64_t frames;         /* below this one, a power of two; 0: none are noted */
-	uint16_t *space;         /* of a frame: 1 + index, or one of these; 0: not met */
-	uint8_t *met;            /* of a block: any? SOLES_LEFT: in struct counts as well */
+	struct sole_block *block;
+	/*
+	 * Of frames of the blocks in the order in which these were met, so that few pages
+	 * are touched, and huge ones: 1 + index, or one of these; 0: not met.
+	 */
+	uint16_t *space;
+	uint32_t nmet;           /* blocks */
 	uint64_t *pages;         /* by space, of frames that it alone maps */
 	struct sole_former *former;
 	size_t n, cap;
@@ -53,36 +63,42 @@ struct soles {
 bool soles_init(struct soles *s, uint64_t end, size_t spaces);
 void soles_deinit(struct soles *s);
 
-/* Before any other access: what is read first is given memory in a second page fault. */
-static inline void soles_meet(struct soles *s, uint64_t pfn)
+/* What is noted of a frame of a block at that place. */
+static inline uint16_t *soles_in(const struct soles *s, uint32_t place, uint64_t pfn)
 {
-	uint64_t block = pfn >> SOLES_BLOCK_BITS;
-
-	if (!s->met[block]) {
-		s->met[block] = 1;
-		*(volatile uint16_t *)&s->space[block << SOLES_BLOCK_BITS] = 0;
-	}
+	return &s->space[(size_t)(place - 1) << SOLES_BLOCK_BITS | (pfn & (SOLES_BLOCK - 1))];
 }
 
-/* The first mapping of a frame below s->frames, of that space? Then it is noted. */
-static inline bool soles_take(struct soles *s, uint64_t pfn, size_t space)
+/* What is noted of a frame below s->frames, which may not have been met before. */
+static inline uint16_t *soles_meet(struct soles *s, uint64_t pfn)
 {
-	soles_meet(s, pfn);
-	if (s->space[pfn])
-		return false;
-	s->space[pfn] = (uint16_t)(space + 1);
-	return true;
+	struct sole_block *b = &s->block[pfn >> SOLES_BLOCK_BITS];
+
+	if (!b->place) {
+		b->place = ++s->nmet;
+		/* What is read first is given memory in a second page fault. */
+		*(volatile uint16_t *)soles_in(s, b->place, 0) = 0;
+	}
+	return soles_in(s, b->place, pfn);
+}
+
+/* The same; 0: not met. */
+static inline uint16_t soles_note(const struct soles *s, uint64_t pfn)
+{
+	uint32_t place = s->block[pfn >> SOLES_BLOCK_BITS].place;
+
+	return place ? *soles_in(s, place, pfn) : 0;
 }
 
 /* What soles_add() does for a frame that has one mapping, or very many. */
 bool soles_add_slowly(struct soles *s, struct counts *c, uint64_t pfn);
 
-/* One more mapping of a frame that soles_take() did not take. false: no memory. */
-static inline bool soles_add(struct soles *s, struct counts *c, uint64_t pfn)
+/* One more mapping of a frame with this note, which is not 0. false: no memory. */
+static inline bool soles_add(struct soles *s, struct counts *c, uint64_t pfn, uint16_t *note)
 {
-	if (s->space[pfn] <= SOLES_COUNT || s->space[pfn] >= SOLES_COUNT + SOLES_MOST)
+	if (*note <= SOLES_COUNT || *note >= SOLES_COUNT + SOLES_MOST)
 		return soles_add_slowly(s, c, pfn);
-	s->space[pfn]++;
+	++*note;
 	return true;
 }
 
@@ -92,7 +108,7 @@ bool soles_leave(struct soles *s, struct counts *c, uint64_t pfn, uint64_t pages
 /* How often a frame is mapped. */
 static inline uint64_t soles_get(const struct soles *s, struct counts *c, uint64_t pfn)
 {
-	uint16_t u = pfn < s->frames ? s->space[pfn] : SOLES_COUNTED;
+	uint16_t u = pfn < s->frames ? soles_note(s, pfn) : SOLES_COUNTED;
 
 	if (!u || u == SOLES_COUNTED)
 		return counts_get(c, pfn);
@@ -107,9 +123,11 @@ uint64_t soles_run(const struct soles *s, struct counts *c, uint64_t pfn, uint64
 /* That frame will be asked for after a few others: only a hint. */
 static inline void soles_soon(const struct soles *s, struct counts *c, uint64_t pfn)
 {
-	if (pfn < s->frames)
-		__builtin_prefetch(&s->space[pfn], 1);
-	else
+	uint32_t place = pfn < s->frames ? s->block[pfn >> SOLES_BLOCK_BITS].place : 0;
+
+	if (place)
+		__builtin_prefetch(soles_in(s, place, pfn), 1);
+	else if (pfn >= s->frames)
 		counts_soon(c, pfn);
 }
 

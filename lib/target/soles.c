@@ -17,14 +17,14 @@ bool soles_init(struct soles *s, uint64_t end, size_t spaces)
 		return false;
 	while (frames < end)
 		frames *= 2;
-	/* Huge pages would clear far more than is met: blocks of a process are few. */
-	s->space = huge_alloc(frames * sizeof(*s->space), false);
+	/* Only what is met takes memory: address space for all of it costs nothing. */
+	s->space = huge_alloc(frames * sizeof(*s->space), true);
 	s->frames = frames;
 	s->spaces = spaces;
-	s->met = calloc((frames >> SOLES_BLOCK_BITS) + 1, sizeof(*s->met));
+	s->block = calloc((frames >> SOLES_BLOCK_BITS) + 1, sizeof(*s->block));
 	s->pages = calloc(spaces + 1, sizeof(*s->pages));
 	s->first = calloc(spaces + 2, sizeof(*s->first));
-	if (s->space && s->met && s->pages && s->first)
+	if (s->space && s->block && s->pages && s->first)
 		return true;
 	soles_deinit(s);
 	return false;
@@ -33,7 +33,7 @@ bool soles_init(struct soles *s, uint64_t end, size_t spaces)
 void soles_deinit(struct soles *s)
 {
 	huge_free(s->space, s->frames * sizeof(*s->space));
-	free(s->met);
+	free(s->block);
 	free(s->pages);
 	free(s->first);
 	free(s->former);
@@ -41,9 +41,9 @@ void soles_deinit(struct soles *s)
 }
 
 /* The space that had it alone has it in a list. */
-static bool soles_end(struct soles *s, uint64_t pfn)
+static bool soles_end(struct soles *s, uint64_t pfn, uint16_t note)
 {
-	uint32_t space = s->space[pfn] - 1u;
+	uint32_t space = note - 1u;
 
 	if (!ARRAY_ROOM(s->former, s->n, s->cap))
 		return false;
@@ -52,19 +52,19 @@ static bool soles_end(struct soles *s, uint64_t pfn)
 	return true;
 }
 
-static bool soles_leave_one(struct soles *s, struct counts *c, uint64_t pfn)
+static bool soles_leave_one(struct soles *s, struct counts *c, uint64_t pfn, uint16_t *note)
 {
-	uint16_t n = s->space[pfn];
+	uint16_t n = *note;
 	bool good = true;
 
 	if (n && n < SOLES_COUNT) {
-		good = soles_end(s, pfn);
+		good = soles_end(s, pfn, n);
 		n = SOLES_COUNT + 1;
 	}
 	for (; good && n > SOLES_COUNT; n--)
 		good = counts_add_one(c, pfn);
-	s->space[pfn] = SOLES_COUNTED;
-	s->met[pfn >> SOLES_BLOCK_BITS] = SOLES_LEFT;
+	*note = SOLES_COUNTED;
+	s->block[pfn >> SOLES_BLOCK_BITS].left = true;
 	return good;
 }
 
@@ -74,21 +74,24 @@ bool soles_leave(struct soles *s, struct counts *c, uint64_t pfn, uint64_t pages
 	bool good = true;
 
 	for (; pfn < end && good; pfn++) {
-		soles_meet(s, pfn);
-		good = s->space[pfn] == SOLES_COUNTED || soles_leave_one(s, c, pfn);
+		uint16_t *note = soles_meet(s, pfn);
+
+		good = *note == SOLES_COUNTED || soles_leave_one(s, c, pfn, note);
 	}
 	return good;
 }
 
 bool soles_add_slowly(struct soles *s, struct counts *c, uint64_t pfn)
 {
-	if (s->space[pfn] < SOLES_COUNT) {
-		if (!soles_end(s, pfn))
+	uint16_t *note = soles_meet(s, pfn);
+
+	if (*note < SOLES_COUNT) {
+		if (!soles_end(s, pfn, *note))
 			return false;
-		s->space[pfn] = SOLES_COUNT + 2;
+		*note = SOLES_COUNT + 2;
 		return true;
 	}
-	if (s->space[pfn] != SOLES_COUNTED && !soles_leave_one(s, c, pfn))
+	if (*note != SOLES_COUNTED && !soles_leave_one(s, c, pfn, note))
 		return false;
 	return counts_add_one(c, pfn);
 }
@@ -97,17 +100,21 @@ uint64_t soles_run(const struct soles *s, struct counts *c, uint64_t pfn, uint64
 		   uint64_t *ret_same)
 {
 	uint64_t i = 1, left;
+	const uint16_t *note;
+	uint32_t place;
 
 	if (pfn >= s->frames)
 		return counts_run(c, pfn, most, ret_same);
 	left = SOLES_BLOCK - (pfn & (SOLES_BLOCK - 1));
 	left = most < left ? most : left;
-	if (!s->met[pfn >> SOLES_BLOCK_BITS])
+	place = s->block[pfn >> SOLES_BLOCK_BITS].place;
+	if (!place)
 		return counts_run(c, pfn, left, ret_same);
-	while (i < left && s->space[pfn + i] == s->space[pfn])
+	note = soles_in(s, place, pfn);
+	while (i < left && note[i] == *note)
 		i++;
 	*ret_same = i;
-	if (!s->space[pfn] || s->space[pfn] == SOLES_COUNTED || counts_may_be_large(c, pfn))
+	if (!*note || *note == SOLES_COUNTED || counts_may_be_large(c, pfn))
 		counts_run(c, pfn, i, ret_same);
 	return soles_get(s, c, pfn);
 }
@@ -118,13 +125,16 @@ static bool soles_leave_large(struct soles *s, struct counts *c)
 	bool good = true;
 
 	for (uint64_t pfn = 0; c->orders & ~(uint64_t)1 && pfn < s->frames && good; pfn++) {
-		if (!s->met[pfn >> SOLES_BLOCK_BITS])
+		uint32_t place = s->block[pfn >> SOLES_BLOCK_BITS].place;
+		uint16_t *note = place ? soles_in(s, place, pfn) : NULL;
+
+		if (!note)
 			pfn |= SOLES_BLOCK - 1;
 		else if (!counts_may_be_large(c, pfn))
 			pfn |= COUNTS_CROWD - 1;
-		else if (s->space[pfn] && s->space[pfn] < SOLES_COUNT && counts_get(c, pfn)) {
-			good = soles_end(s, pfn);
-			s->space[pfn] = SOLES_COUNT + 1;
+		else if (*note && *note < SOLES_COUNT && counts_get(c, pfn)) {
+			good = soles_end(s, pfn, *note);
+			*note = SOLES_COUNT + 1;
 		}
 	}
 	return good;
@@ -159,13 +169,14 @@ bool soles_sort(struct soles *s, struct counts *c)
 static size_t soles_next_of(const struct soles *s, const bool *only, uint64_t *at,
 			    uint64_t end, uint64_t *pfn, uint16_t *space, size_t most)
 {
+	const uint16_t *note = soles_in(s, s->block[*at >> SOLES_BLOCK_BITS].place, *at);
 	uint64_t i = *at, four;
 	size_t n = 0;
 
-	for (; i < end && n + 4 <= most; i += 4) {
-		memcpy(&four, &s->space[i], sizeof(four));
+	for (; i < end && n + 4 <= most; i += 4, note += 4) {
+		memcpy(&four, note, sizeof(four));
 		for (unsigned k = 0; four && k < 4; k++) {
-			uint16_t u = s->space[i + k];
+			uint16_t u = note[k];
 
 			pfn[n] = i + k;
 			space[n] = u;
@@ -185,7 +196,7 @@ size_t soles_next(const struct soles *s, const bool *only, uint64_t *at, uint64_
 	while (*at < s->frames && n + 4 <= most) {
 		uint64_t end = (*at | (SOLES_BLOCK - 1)) + 1;
 
-		if (s->met[*at >> SOLES_BLOCK_BITS])
+		if (s->block[*at >> SOLES_BLOCK_BITS].place)
 			n += soles_next_of(s, only, at, end, pfn + n, space + n, most - n);
 		else
 			*at = end;
@@ -198,7 +209,7 @@ bool soles_have(const struct soles *s, uint64_t pfn, uint64_t pages)
 	uint64_t last = (pfn + pages - 1) >> SOLES_BLOCK_BITS;
 
 	for (uint64_t i = pfn >> SOLES_BLOCK_BITS; i <= last; i++)
-		if (i >= s->frames >> SOLES_BLOCK_BITS || s->met[i] == SOLES_LEFT)
+		if (i >= s->frames >> SOLES_BLOCK_BITS || s->block[i].left)
 			return false;
 	return true;
 }
@@ -210,12 +221,12 @@ bool soles_count(const struct soles *s, struct counts *c)
 	for (uint64_t i = 0; i < s->frames && good; i++) {
 		uint16_t n;
 
-		if (!s->met[i >> SOLES_BLOCK_BITS]) {
+		if (!s->block[i >> SOLES_BLOCK_BITS].place) {
 			i |= SOLES_BLOCK - 1;
 			continue;
 		}
-		n = s->space[i] < SOLES_COUNT ? !!s->space[i] :
-		    s->space[i] == SOLES_COUNTED ? 0 : s->space[i] - SOLES_COUNT;
+		n = soles_note(s, i);
+		n = n < SOLES_COUNT ? !!n : n == SOLES_COUNTED ? 0 : n - SOLES_COUNT;
 		for (; n && good; n--)
 			good = counts_add_one(c, i);
 	}

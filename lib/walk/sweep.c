@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/huge.h"
 #include "base/sorted.h"
 #include "walk/walk_live.h"
 #include "walk/memory.h"
@@ -125,7 +126,7 @@ static int sweep_descend(struct sweep *s, size_t i, struct atw_err *err)
 
 static bool sweep_reserve(struct sweep *s, size_t pieces)
 {
-	return array_reserve((void **)&s->words, &s->words_cap, s->nupper, s->stride) &&
+	return huge_reserve((void **)&s->words, &s->words_cap, s->nupper, s->stride, true) &&
 	       array_reserve((void **)&s->piece, &s->pieces_cap, pieces, sizeof(*s->piece));
 }
 
@@ -320,7 +321,7 @@ static int sweep_batch(struct sweep *s, size_t from, size_t to, struct atw_err *
 
 	if (!sweep_ways(s, from, to) ||
 	    !sweep_reserve(s, n + s->nways + (last - first + 1) * (size_t)GUARDS) ||
-	    !array_reserve((void **)&s->again, &s->again_cap, s->nways, s->stride))
+	    !huge_reserve((void **)&s->again, &s->again_cap, s->nways, s->stride, true))
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		s->piece[i] = (struct atw_piece){ ATW_PA(s->leaf[from + i].pa), words + i * bytes,
@@ -356,8 +357,8 @@ static void sweep_deinit(struct sweep *s)
 	atw_buffer_close(s->mem, s->leaves);
 	free(s->upper);
 	free(s->leaf);
-	free(s->words);
-	free(s->again);
+	huge_free(s->words, s->words_cap * s->stride);
+	huge_free(s->again, s->again_cap * s->stride);
 	free(s->way);
 	free(s->piece);
 }
