@@ -44,7 +44,8 @@ struct annotate_rows {
 	char symbol[512], input[TRACE_LINE_MAX + 1];
 };
 
-void annotate_columns(struct annotate_rows *r, const struct listing *l);
+/* narrow: for a plain table. */
+void annotate_columns(struct annotate_rows *r, const struct listing *l, bool narrow);
 int annotate_row(struct annotate_rows *r, const struct annotate_ref *a, uint64_t line,
 		 struct atw_output *out, struct atw_err *err);
 

@@ -50,7 +50,7 @@ static const struct atw_column own[A_COLS] = {
 		     .help = "bytes of one translation" },
 	[A_NODE] = { .key = "node", .type = ATW_T_COUNT, .width = 4,
 		     .help = "NUMA node of the frame" },
-	[A_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 10,
+	[A_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8,
 		      .names = &annotate_states,
 		      .help = "what maps it; unreadable: the process may not be read; n/a: it has no such process, or does not say" },
 	[A_USE] = { .key = "use", .type = ATW_T_ENUM, .width = 8, .names = &use_names,
@@ -79,7 +79,11 @@ static const struct atw_column own[A_COLS] = {
 		      .help = "the line itself" },
 };
 
-void annotate_columns(struct annotate_rows *r, const struct listing *l)
+/* A plain table of 100 characters has no room for these. */
+static const uint64_t annotate_too_wide = ACOL(A_EVENTS) | ACOL(A_WEIGHT) | ACOL(A_RIGHTS) |
+					  ACOL(A_TASK);
+
+void annotate_columns(struct annotate_rows *r, const struct listing *l, bool narrow)
 {
 	memcpy(r->col, own, sizeof(own));
 	r->col[A_PHYSICAL] = l->col[C_PHYSICAL];
@@ -88,6 +92,9 @@ void annotate_columns(struct annotate_rows *r, const struct listing *l)
 	r->col[A_AREA] = l->col[C_AREA];
 	r->col[A_PHYSICAL].hidden = r->col[A_RIGHTS].hidden = r->col[A_PID].hidden =
 		r->col[A_AREA].hidden = false;
+	r->col[A_PID].width = 6;
+	for (unsigned i = 0; narrow && i < A_COLS; i++)
+		r->col[i].hidden |= (annotate_too_wide & ACOL(i)) != 0;
 	r->col[A_PHYSICAL].help = "physical address of the byte";
 	r->flags = (struct atw_names){ 64, r->flag, NULL };
 	for (unsigned i = 0; i < 64; i++)

@@ -458,7 +458,7 @@ static int annotate_run(const struct common *c, void *opts, int argc, char **arg
 	status = open_session(c, argv[0], &o->space, TARGET_PAGES, &a->src);
 	if (!status) {
 		listing_init(&a->list, "annotate", &a->src, 0);
-		annotate_columns(&a->rows, &a->list);
+		annotate_columns(&a->rows, &a->list, c->format == FORMAT_PLAIN);
 		a->sums.eligible = target_has(a->src.target, TARGET_ELIGIBLE);
 		a->sums.smallest = 4096;
 		status = annotate_open_input(a);

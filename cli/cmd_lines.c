@@ -53,11 +53,11 @@ static const struct atw_column lines_columns[L_COUNT] = {
 		      .help = "of a member, in its line"},
 	[L_CODE] = {.key = "code", .type = ATW_T_VA,
 		    .help = "of a member: the instruction that referenced it"},
-	[L_REFS] = {.key = "refs", .type = ATW_T_COUNT, .width = 8,
+	[L_REFS] = {.key = "refs", .type = ATW_T_COUNT, .width = 6,
 		    .help = "references; what one stands for is said below the table"},
-	[L_READS] = {.key = "reads", .type = ATW_T_COUNT, .width = 8,
+	[L_READS] = {.key = "reads", .type = ATW_T_COUNT, .width = 6,
 		     .help = "of these, reads"},
-	[L_WRITES] = {.key = "writes", .type = ATW_T_COUNT, .width = 8,
+	[L_WRITES] = {.key = "writes", .type = ATW_T_COUNT, .width = 6,
 		      .help = "of these, writes; what is read and written at once is both"},
 	[L_FETCHES] = {.key = "fetches", .type = ATW_T_COUNT, .width = 8,
 		       .help = "of these, fetches of instructions"},
@@ -86,9 +86,9 @@ static const struct atw_column lines_columns[L_COUNT] = {
 	[L_NODE] = {.key = "node", .type = ATW_T_COUNT, .help = "NUMA node"},
 	[L_AREA] = {.key = "area", .type = ATW_T_TEXT, .width = 14,
 		    .help = "memory area (VMA) or region of the kernel it lies in"},
-	[L_SYMBOL] = {.key = "symbol", .type = ATW_T_TEXT, .width = 24,
+	[L_SYMBOL] = {.key = "symbol", .type = ATW_T_TEXT, .width = 16,
 		      .help = "symbol of the kernel, or of COMMAND, it lies in"},
-	[L_FUNCTION] = {.key = "function", .type = ATW_T_TEXT, .width = 24,
+	[L_FUNCTION] = {.key = "function", .type = ATW_T_TEXT, .width = 16,
 			.help = "of a member: the symbol that code lies in"},
 	[L_PID] = {.key = "pid", .type = ATW_T_COUNT, .help = "process"},
 };
@@ -277,6 +277,19 @@ static int lines_put_arg(void *arg, const struct address_arg *a, struct atw_err 
 	return lines_put_place(s, &none, err);
 }
 
+/*
+ * What a plain table of 100 characters has no room for. An address implies its offset, a
+ * symbol of the program the address of its instruction.
+ */
+static uint64_t lines_too_wide(const struct lines_state *s)
+{
+	if (!s->o->members)
+		return s->has_src ? L_BIT(L_READS) | L_BIT(L_SHARE) | L_BIT(L_SET1) | L_BIT(L_SET2)
+				  : 0;
+	return L_BIT(L_OFFSET) |
+	       (s->refs.program.syms.n ? L_BIT(L_CODE) | L_BIT(L_THREADS) : 0);
+}
+
 /* What is shown without --columns. */
 static uint64_t lines_shown(const struct lines_state *s, const struct address_arg *a, int n)
 {
@@ -296,6 +309,8 @@ static uint64_t lines_shown(const struct lines_state *s, const struct address_ar
 	for (unsigned i = 0; i < LINE_SETS; i++)
 		if (!s->places.caches.level[i].sets)
 			shown &= ~L_BIT(L_SET1 + i);
+	if (s->c->format == FORMAT_PLAIN && s->refs.lines)
+		shown &= ~lines_too_wide(s);
 	for (int i = 0; i < n; i++) {
 		if (a[i].owned)
 			shown |= L_BIT(L_PID);

@@ -61,9 +61,9 @@ static const struct atw_column columns[C_ALL] = {
 			  "set of the level 1 data cache that the line falls into"),
 	[C_SET2] = COLUMN("l2_set", COUNT, 6,
 			  "set of the level 2 cache that the line falls into"),
-	[C_REFS] = COLUMN("refs", COUNT, 8, "references to the line"),
-	[C_READS] = COLUMN("reads", COUNT, 8, "of these, reads"),
-	[C_WRITES] = COLUMN("writes", COUNT, 8, "of these, writes"),
+	[C_REFS] = COLUMN("refs", COUNT, 6, "references to the line"),
+	[C_READS] = COLUMN("reads", COUNT, 6, "of these, reads"),
+	[C_WRITES] = COLUMN("writes", COUNT, 6, "of these, writes"),
 	[C_THREADS] = COLUMN("threads", COUNT, 7,
 			     "different threads that referenced the line"),
 	[C_VERDICT] = COLUMN("verdict", ENUM, 12, "how the line is shared",
@@ -120,6 +120,18 @@ void listing_add_lines(struct listing *l, uint32_t sets1, uint32_t sets2, bool r
 	l->col[C_SET2].hidden = !sets2;
 	for (unsigned i = C_REFS; i <= C_VERDICT; i++)
 		l->col[i].hidden = !refs;
+}
+
+void listing_narrow_lines(struct listing *l, bool refs)
+{
+	static const uint64_t hide = COL(C_ENTRY_AT) | COL(C_ENTRY) | COL(C_FLAGS) | COL(C_TASK);
+	static const uint64_t with_refs = COL(C_INDEX) | COL(C_SET1) | COL(C_SET2) |
+					  COL(C_READS) | COL(C_WRITES) | COL(C_THREADS);
+
+	for (unsigned i = 0; i < C_ALL; i++)
+		l->col[i].hidden |= (hide | (refs ? with_refs : 0)) >> i & 1;
+	l->col[C_SIZE].width = 4;
+	l->col[C_PID].width = 6;
 }
 
 static enum state listing_state_of(unsigned kind, unsigned loss, enum atw_soft soft)

@@ -51,6 +51,8 @@ void listing_init(struct listing *l, const char *name, const struct session *src
  * references if there are any.
  */
 void listing_add_lines(struct listing *l, uint32_t sets1, uint32_t sets2, bool refs);
+/* Then: hides what a plain table of 100 characters has no room for. */
+void listing_narrow_lines(struct listing *l, bool refs);
 /* What a line has in the column `level`. */
 static inline uint64_t listing_line_level(const struct listing *l)
 {

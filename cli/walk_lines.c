@@ -28,6 +28,8 @@ int walk_lines_init(struct walk_lines *w, const struct common *c, struct session
 	*w = (struct walk_lines){.list = list};
 	line_places_init(&w->places, c, src, list, (uint32_t)o->line.u, false);
 	listing_add_lines(list, w->places.set[0].sets, w->places.set[1].sets, o->from);
+	if (c->format == FORMAT_PLAIN)
+		listing_narrow_lines(list, o->from);
 	return o->from ? line_refs_read(c, &ro, &w->refs) : EXIT_COMPLETE;
 }
 

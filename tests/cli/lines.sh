@@ -34,13 +34,13 @@ EOF
 t "exact counts of a recording, and verdicts"
 run atwalk lines --from trace
 out <<'EOF'
-ADDRESS                 REFS     READS    WRITES  THREADS  TOUCHED     SHARE  VERDICT
-0x0000000000010000      1030      1020      1010        1  brrw....   50.514  hot-cold
-0x0000000000010040      1000      1000      1000        2  bb......   49.043  false-shared
-0x0000000000010080         1         1         0        1  r.......    0.049  private
-0x00000000000100c0         6         3         3        2  b.......    0.294  true-shared
-0x0000000000010100         2         2         0        1  .......r    0.098  private
-0x0000000000010140         2         2         0        1  r.......    0.098  private
+ADDRESS               REFS   READS  WRITES  THREADS  TOUCHED     SHARE  VERDICT
+0x0000000000010000    1030    1020    1010        1  brrw....   50.514  hot-cold
+0x0000000000010040    1000    1000    1000        2  bb......   49.043  false-shared
+0x0000000000010080       1       1       0        1  r.......    0.049  private
+0x00000000000100c0       6       3       3        2  b.......    0.294  true-shared
+0x0000000000010100       2       2       0        1  .......r    0.098  private
+0x0000000000010140       2       2       0        1  r.......    0.098  private
 
 2039 references to 6 lines of 64 bytes, from qemu, exact
 2 of them cross the border of two lines, and count in both
@@ -57,6 +57,22 @@ address,size,offset,code,refs,reads,writes,threads,verdict
 0x0000000000010048,8,8,0x0000000000401014,500,500,500,1,false-shared
 0x00000000000100c0,4,0,0x000000000040101c,3,0,3,1,true-shared
 EOF
+
+t "members of lines as a table"
+run atwalk lines --from trace --members --filter 'writes>0'
+out <<'EOF'
+ADDRESS              SIZE  CODE                  REFS   READS  WRITES  THREADS  VERDICT
+0x0000000000010000     8B  0x0000000000401000    1000    1000    1000        1  hot-cold
+0x0000000000010018     4B  0x000000000040100c      10       0      10        1  hot-cold
+0x0000000000010040     8B  0x0000000000401010     500     500     500        1  false-shared
+0x0000000000010048     8B  0x0000000000401014     500     500     500        1  false-shared
+0x00000000000100c0     4B  0x000000000040101c       3       0       3        1  true-shared
+
+2039 references to 6 lines of 64 bytes, from qemu, exact
+2 of them cross the border of two lines, and count in both
+lines: 1 hot-cold, 1 false-shared, 1 true-shared
+EOF
+fits
 
 t "longer lines are shared by more"
 run atwalk lines --from trace -c 128 --columns address,refs,touched,verdict --format csv
@@ -144,10 +160,10 @@ I  0401ab70,3
 EOF
 run atwalk lines --from lackey --columns +fetches,pid
 out <<'EOF'
-ADDRESS                 REFS     READS    WRITES   FETCHES  THREADS  TOUCHED     SHARE  VERDICT            PID
-0x000000000401ab40         1         0         0         1      n/a  ......r.   25.000  undecided        21648
-0x0000001fff000700         3         2         2         0      n/a  .b.....b   75.000  undecided        21648
-0x0000001fff000740         1         1         1         0      n/a  b.......   25.000  undecided        21648
+ADDRESS               REFS   READS  WRITES   FETCHES  THREADS  TOUCHED     SHARE  VERDICT            PID
+0x000000000401ab40       1       0       0         1      n/a  ......r.   25.000  undecided        21648
+0x0000001fff000700       3       2       2         0      n/a  .b.....b   75.000  undecided        21648
+0x0000001fff000740       1       1       1         0      n/a  b.......   25.000  undecided        21648
 
 4 references to 3 lines of 64 bytes, from lackey, exact
 1 of them crosses the border of two lines, and counts in both
@@ -185,8 +201,8 @@ cat >perf <<'EOF'
 EOF
 run atwalk lines --from perf --columns +weight
 out <<'EOF'
-ADDRESS                 REFS     READS    WRITES    WEIGHT  THREADS  TOUCHED     SHARE  VERDICT       PHYSICAL
-0x00007ffdf1391b00         3         0         3         5        1  .w......  100.000  private       0x0000000023456b00
+ADDRESS               REFS   READS  WRITES    WEIGHT  THREADS  TOUCHED     SHARE  VERDICT       PHYSICAL
+0x00007ffdf1391b00       3       0       3         5        1  .w......  100.000  private       0x0000000023456b00
 
 3 references to 1 line of 64 bytes, from perf, sampled: each sample counts as its period
 lines: 1 private
@@ -326,20 +342,24 @@ t "walk --cache-line"
 run atwalk walk $tables -p -c 2048 --from moved raw:ram.bin@0 401000 402000
 status 1
 out <<'EOF'
-ADDRESS              SIZE  PHYSICAL            LEVEL  INDEX  ENTRY_AT            ENTRY               RIGHTS  STATE     FLAGS                         REFS     READS    WRITES  THREADS  VERDICT
-0x0000000000401000   512G  0x0000000000002000  PGD        0  0x0000000000001000  0x0000000000002007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
-0x0000000000401000     1G  0x0000000000003000  PUD        0  0x0000000000002000  0x0000000000003007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
-0x0000000000401000     2M  0x0000000000004000  PMD        2  0x0000000000003010  0x0000000000004007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
-0x0000000000401000     4K  0x0000000000005000  PTE        1  0x0000000000004008  0x0000000000005007  rwxu    present   rw,us,wb                       n/a       n/a       n/a      n/a  n/a
-0x0000000000401000     2K  0x0000000000005000  line     n/a  n/a                 n/a                 n/a     present   n/a                           2039      2026      2013        2  false-shared
-0x0000000000401800     2K  0x0000000000005800  line     n/a  n/a                 n/a                 n/a     present   n/a                              0         0         0        0  n/a
-0x0000000000402000   512G  0x0000000000002000  PGD        0  0x0000000000001000  0x0000000000002007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
-0x0000000000402000     1G  0x0000000000003000  PUD        0  0x0000000000002000  0x0000000000003007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
-0x0000000000402000     2M  0x0000000000004000  PMD        2  0x0000000000003010  0x0000000000004007  rwxu    table     rw,us                          n/a       n/a       n/a      n/a  n/a
-0x0000000000402000     4K  n/a                 PTE        2  0x0000000000004010  0x0000000000000000  n/a     absent    n/a                            n/a       n/a       n/a      n/a  n/a
+ADDRESS             SIZE  PHYSICAL            LEVEL  RIGHTS  STATE       REFS  VERDICT
+0x0000000000401000  512G  0x0000000000002000  PGD    rwxu    table        n/a  n/a
+0x0000000000401000    1G  0x0000000000003000  PUD    rwxu    table        n/a  n/a
+0x0000000000401000    2M  0x0000000000004000  PMD    rwxu    table        n/a  n/a
+0x0000000000401000    4K  0x0000000000005000  PTE    rwxu    present      n/a  n/a
+0x0000000000401000    2K  0x0000000000005000  line   n/a     present     2039  false-shared
+0x0000000000401800    2K  0x0000000000005800  line   n/a     present        0  n/a
+0x0000000000402000  512G  0x0000000000002000  PGD    rwxu    table        n/a  n/a
+0x0000000000402000    1G  0x0000000000003000  PUD    rwxu    table        n/a  n/a
+0x0000000000402000    2M  0x0000000000004000  PMD    rwxu    table        n/a  n/a
+0x0000000000402000    4K  n/a                 PTE    n/a     absent       n/a  n/a
 
 2039 references to 1 line of 2048 bytes, from qemu, exact
 EOF
+fits
+# shellcheck disable=SC2086
+run atwalk walk $tables -p -c 2048 --from moved raw:ram.bin@0 401000 --format csv
+yes [ "$(head -n 1 "$work/log/out")" = address,size,physical,level,index,entry_at,entry,rights,state,flags,refs,reads,writes,threads,verdict ]
 # shellcheck disable=SC2086
 run atwalk walk $tables -c 64 raw:ram.bin@0 40103f+2 --format csv --columns address,size,level,state
 out <<'EOF'
@@ -379,6 +399,7 @@ ${WRAP:-} "$built/atwalk" live 0x7f9a00400000 -p -c 64
 EOF
 	run unshare --pid --fork --mount-proc bash inside
 	err_has "0x7f9a00400000 is mapped only by process"
+	fits
 	yes [ "$(grep -Ec '^0x00007f9a00400[0-9a-f]{3} +64B .* line .* present ' "$work/log/out")" = 64 ]
 	yes grep -Eq '^0x00007f9a00400000 +4K ' "$work/log/out"
 fi
@@ -403,11 +424,11 @@ for by in qemu step; do
 	sed -n '/^level/!p' "$work/log/out" >counts
 	cp counts "$work/log/out"
 	out <<-E
-		    REFS     READS    WRITES  THREADS  VERDICT       SYMBOL
-		    1500      1000       500        1  private       lines
-		     801       301       500        3  false-shared  lines+0x40
-		       1         0         1        1  private       lines+0x80
-		      81        81        80        3  true-shared   lines+0xc0
+		  REFS   READS  WRITES  THREADS  VERDICT       SYMBOL
+		  1500    1000     500        1  private       lines
+		   801     301     500        3  false-shared  lines+0x40
+		     1       0       1        1  private       lines+0x80
+		    81      81      80        3  true-shared   lines+0xc0
 
 		2383 references to 4 lines of 64 bytes, from $by, exact
 		lines: 1 false-shared, 1 true-shared, 2 private
@@ -511,6 +532,10 @@ if [ -n "$norun" ]; then skip "$norun"; else
 	run atwalk lines --fail-on false-shared lines --members --filter 'verdict=false-shared' --format csv --columns offset,size,refs,function -- ./program
 	status 1
 	yes [ "$(sed 's/+0x.*//' "$work/log/out" | sed 1d | sort | paste -sd ' ')" = '0,8,1,main 0,8,300,first 0,8,300,first 8,8,200,second' ]
+	run atwalk lines lines+40 --members -- ./program
+	yes grep -qx 'ADDRESS              SIZE    REFS   READS  WRITES  VERDICT       SYMBOL            FUNCTION' "$work/log/out"
+	yes grep -Eq '^0x[0-9a-f]{16}     8B .* private       lines\+0x18        [a-z]+' "$work/log/out"
+	fits
 	run atwalk lines nosuch -- ./program
 	status 2
 	err_has "'nosuch' is neither a hexadecimal address nor a symbol of"
