@@ -11,19 +11,7 @@
  * the pages: level n here is level 3 - n there. RES0 bits do not fault and are
  * not part of any address.
  */
-#include "paging/arm_long.h"
-
-/* ---- kinds: which levels know blocks ---- */
-
-/* 2M, 1G; with LPA2 also 512G */
-static const struct atw_rule rules_4k[] = AL_RULES(ATW_L(1) | ATW_L(2));
-static const struct atw_rule rules_4k_lpa2[] =
-	AL_RULES(ATW_L(1) | ATW_L(2) | ATW_L(3));
-/* 32M; with LPA2 also 64G */
-static const struct atw_rule rules_16k[] = AL_RULES(ATW_L(1));
-static const struct atw_rule rules_16k_lpa2[] = AL_RULES(ATW_L(1) | ATW_L(2));
-/* 512M, with LPA 4T */
-static const struct atw_rule rules_64k[] = AL_RULES(ATW_L(1) | ATW_L(2));
+#include "paging/arm64.h"
 
 /* ---- rights ---- */
 
@@ -67,40 +55,6 @@ static const struct atw_property_rule properties[] = {
 	{ BIT(51) | AL_AP2, BIT(51), ATW_L_ALL, K_LEAF, ATW_DIRTY },
 	{ 0 }
 };
-
-/* ---- contiguous runs: each entry still carries its own address ---- */
-
-static const struct atw_span_rule spans_4k[] = {
-	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 16, false },   /* 16 x 4K */
-	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 25, false },   /* 16 x 2M */
-	{ AL_CONTIG, AL_CONTIG, ATW_L(2), 34, false },   /* 16 x 1G */
-	{ 0 }
-};
-
-static const struct atw_span_rule spans_16k[] = {
-	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 21, false },   /* 128 x 16K */
-	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 30, false },   /* 32 x 32M */
-	{ 0 }
-};
-
-static const struct atw_span_rule spans_64k[] = {
-	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 21, false },   /* 32 x 64K */
-	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 34, false },   /* 32 x 512M */
-	{ 0 }
-};
-
-/* ---- where the address lies ---- */
-
-#define ADDR_4K       { { 47, 12, 12, 0, 0 } }
-#define ADDR_16K      { { 47, 14, 14, 0, 0 } }
-/* LPA2 (TCR.DS): OA[49:48] in place, OA[51:50] in bits 9:8 */
-#define ADDR_4K_LPA2  { { 49, 12, 12, 0, 0 }, { 9, 8, 50, 0, 0 } }
-#define ADDR_16K_LPA2 { { 49, 14, 14, 0, 0 }, { 9, 8, 50, 0, 0 } }
-/*
- * LPA: OA[51:48] in bits 15:12. A CPU without it has these bits RES0, so a 64K
- * mode can always read them.
- */
-#define ADDR_64K      { { 47, 16, 16, 0, 0 }, { 15, 12, 48, 0, 0 } }
 
 #define ARM64(shift) \
 	.family = ATW_ARM64, .halves = ATW_SPLIT, .page_shift = shift, \
@@ -199,8 +153,8 @@ const struct atw_paging atw_mode_arm64_64k_52 = {
 
 const struct atw_extension atw_extensions_arm64[] = {
 	{ "lpa2", ATW_ARM64, 12, 8, 52, ADDR_4K_LPA2,
-	  rules_4k_lpa2, flags_lpa2, spans_4k },
+	  rules_4k_lpa2, flags_lpa2, spans_4k, false },
 	{ "lpa2", ATW_ARM64, 14, 8, 52, ADDR_16K_LPA2,
-	  rules_16k_lpa2, flags_lpa2, spans_16k },
+	  rules_16k_lpa2, flags_lpa2, spans_16k, false },
 	{ 0 }
 };

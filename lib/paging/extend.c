@@ -15,7 +15,7 @@ static int extend_set_cbit(struct atw_paging *pg, const char *number, struct atw
 	unsigned n = 0;
 	size_t digits = strspn(number, "0123456789");
 
-	if (pg->family != ATW_X86 || pg->word_size != 8)
+	if (pg->family != ATW_X86 || pg->word_size != 8 || pg->stage2)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%s has no encryption bit", pg->name);
 	if (digits < 1 || digits > 2 || number[digits])
@@ -38,7 +38,7 @@ static const struct atw_extension *extend_find_in(const struct atw_extension *x,
 	for (; x->name; x++)
 		if (!strcmp(x->name, name) && x->family == pg->family &&
 		    x->page_shift == pg->page_shift &&
-		    x->word_size == pg->word_size)
+		    x->word_size == pg->word_size && x->stage2 == pg->stage2)
 			return x;
 	return NULL;
 }
@@ -52,6 +52,8 @@ int atw_paging_extend(struct atw_paging *pg, const char *ext,
 		return extend_set_cbit(pg, ext + 5, err);
 
 	x = extend_find_in(atw_extensions_arm64, pg, ext);
+	if (!x)
+		x = extend_find_in(atw_extensions_arm64_s2, pg, ext);
 	if (!x)
 		x = extend_find_in(atw_extensions_riscv, pg, ext);
 	if (!x) {

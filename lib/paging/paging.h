@@ -7,7 +7,7 @@
  *
  * Sources: Intel SDM vol. 3A ch. 4 and AMD APM vol. 2 ch. 5 (x86), Arm ARM DDI 0487 ch.
  * D8 and DDI 0406 ch. B3 (Arm), RISC-V Privileged ISA ch. "Supervisor" with Svnapot,
- * Svpbmt and Svadu.
+ * Svpbmt and Svadu, and ch. "Hypervisor"; Intel SDM vol. 3C ch. 29 (EPT).
  */
 #ifndef PAGING_PAGING_H
 #define PAGING_PAGING_H
@@ -127,6 +127,8 @@ struct atw_paging {
 	const char *help;
 	enum atw_family family;
 	enum atw_halves halves;
+	bool stage2;             /* from guest-physical addresses: rights are those
+				  * of the guest, kernel and user alike */
 	uint8_t page_shift;
 	uint8_t pa_bits;         /* physical bits an entry can carry */
 	uint8_t va_bits;         /* translated bits of a virtual address */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * riscv.c - RISC-V Sv32, Sv39, Sv48, Sv57.
+ * riscv.c - RISC-V Sv32, Sv39, Sv48, Sv57, and Sv39x4, Sv48x4, Sv57x4 of guests.
  *
  * RISC-V Privileged ISA, "Supervisor-Level ISA": Sv32 (addressing and PTE
  * format, the translation algorithm), Sv39, Sv48, Sv57; chapters Svnapot,
@@ -91,6 +91,18 @@ static const struct atw_right_rule rights[] = {
 	{ 0 }
 };
 
+/*
+ * "Guest Physical Address Translation" in chapter "Hypervisor": every access of a guest
+ * is checked as one of user mode, so U must be set.
+ */
+static const struct atw_right_rule rights_x4[] = {
+	{ R, 0, ATW_L_ALL, K_LEAF | LEAVES_FROM_HERE, ATW_KR | ATW_UR },
+	{ W, 0, ATW_L_ALL, K_LEAF, ALL_W },
+	{ X, 0, ATW_L_ALL, K_LEAF, ALL_X },
+	{ U, 0, ATW_L_ALL, K_LEAF, ATW_RIGHTS_ALL },
+	{ 0 }
+};
+
 #define RISCV_FLAGS \
 	FLAG(1, ATW_L_ALL, K_LEAF, 'R', "r", "readable"), \
 	FLAG(2, ATW_L_ALL, K_LEAF, 'W', "w", "writable"), \
@@ -167,6 +179,31 @@ const struct atw_paging atw_mode_riscv64_sv57 = {
 	.level = { LEVELS_4K_4, { "PGD", 48, 9 } },
 };
 
+/* The root has four times the size: it translates two more bits. */
+#define RV64_X4 \
+	.family = ATW_RISCV, .halves = ATW_FLAT, .stage2 = true, .page_shift = 12, \
+	.pa_bits = 56, .word_size = 8, .addr = ADDR_RV64, \
+	.rules = rules, .rights = rights_x4, .flags = flags, .spans = spans, \
+	.properties = properties
+
+const struct atw_paging atw_mode_riscv64_sv39x4 = {
+	.name = "riscv64-sv39x4", .help = "RISC-V Sv39x4 of a guest, 2 TiB",
+	RV64_X4, .va_bits = 41, .nlevels = 3,
+	.level = { LEVELS_4K_2, { "PGD", 30, 11 } },
+};
+
+const struct atw_paging atw_mode_riscv64_sv48x4 = {
+	.name = "riscv64-sv48x4", .help = "RISC-V Sv48x4 of a guest, 1 PiB",
+	RV64_X4, .va_bits = 50, .nlevels = 4,
+	.level = { LEVELS_4K_3, { "PGD", 39, 11 } },
+};
+
+const struct atw_paging atw_mode_riscv64_sv57x4 = {
+	.name = "riscv64-sv57x4", .help = "RISC-V Sv57x4 of a guest, 512 PiB",
+	RV64_X4, .va_bits = 59, .nlevels = 5,
+	.level = { LEVELS_4K_4, { "PGD", 48, 11 } },
+};
+
 const struct atw_paging atw_mode_riscv32_sv32 = {
 	.name = "riscv32-sv32", .help = "RISC-V Sv32, 4 GiB",
 	.family = ATW_RISCV, .halves = ATW_FLAT, .page_shift = 12,
@@ -179,8 +216,12 @@ const struct atw_paging atw_mode_riscv32_sv32 = {
 
 const struct atw_extension atw_extensions_riscv[] = {
 	{ "thead", ATW_RISCV, 12, 8, 56, ADDR_RV64,
-	  rules_thead, flags_thead, NULL },
+	  rules_thead, flags_thead, NULL, false },
+	{ "thead", ATW_RISCV, 12, 8, 56, ADDR_RV64,
+	  rules_thead, flags_thead, NULL, true },
 	{ "svrsw60t59b", ATW_RISCV, 12, 8, 56, ADDR_RV64,
-	  rules_rsw, flags_rsw, spans },
+	  rules_rsw, flags_rsw, spans, false },
+	{ "svrsw60t59b", ATW_RISCV, 12, 8, 56, ADDR_RV64,
+	  rules_rsw, flags_rsw, spans, true },
 	{ 0 }
 };

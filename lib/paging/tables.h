@@ -58,9 +58,11 @@ struct atw_extension {
 	const struct atw_rule *rules;
 	const struct atw_flag *flags;
 	const struct atw_span_rule *spans;
+	bool stage2;
 };
 
 extern const struct atw_extension atw_extensions_arm64[];
+extern const struct atw_extension atw_extensions_arm64_s2[];
 extern const struct atw_extension atw_extensions_riscv[];
 
 #define MODE(id) extern const struct atw_paging atw_mode_##id;

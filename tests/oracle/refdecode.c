@@ -17,6 +17,7 @@
 
 #include "paging/entry.h"
 #include "refdecode_arm.h"
+#include "refdecode_guest.h"
 #include "refdecode_riscv.h"
 #include "refdecode_words.h"
 #include "refdecode_x86.h"
@@ -57,6 +58,31 @@ static struct ref_entry ref_decode(enum ref_mode m, unsigned level, uint64_t w)
 		return ref_arm_short(level, w);
 	case ARM_LPAE:
 		return ref_arm_lpae(level, w);
+	case EPT_4:
+	case EPT_5:
+		return ref_ept(level, w);
+	case ARM64_S2_4K_32:
+	case ARM64_S2_4K_36:
+	case ARM64_S2_4K_40:
+	case ARM64_S2_4K_42:
+	case ARM64_S2_4K_44:
+	case ARM64_S2_4K_48:
+		return ref_arm64_s2(ref_arm64_4k(false, level, w), w);
+	case ARM64_S2_4K_52:
+		return ref_arm64_s2(ref_arm64_4k(true, level, w), w);
+	case ARM64_S2_16K_40:
+	case ARM64_S2_16K_48:
+		return ref_arm64_s2(ref_arm64_16k(false, level, w), w);
+	case ARM64_S2_16K_52:
+		return ref_arm64_s2(ref_arm64_16k(true, level, w), w);
+	case ARM64_S2_64K_40:
+	case ARM64_S2_64K_48:
+	case ARM64_S2_64K_52:
+		return ref_arm64_s2(ref_arm64_64k(level, w), w);
+	case RISCV64_SV39X4:
+	case RISCV64_SV48X4:
+	case RISCV64_SV57X4:
+		return ref_riscv64_x4(level, w);
 	default:
 		return ref_riscv32(level, w);
 	}

@@ -19,6 +19,12 @@ enum ref_mode {
 	ARM64_64K_42, ARM64_64K_48, ARM64_64K_52,
 	RISCV64_SV39, RISCV64_SV48, RISCV64_SV57,
 	I386, I386_PAE, ARM_SHORT, ARM_LPAE, RISCV32_SV32,
+	EPT_4, EPT_5,
+	ARM64_S2_4K_32, ARM64_S2_4K_36, ARM64_S2_4K_40, ARM64_S2_4K_42,
+	ARM64_S2_4K_44, ARM64_S2_4K_48, ARM64_S2_4K_52,
+	ARM64_S2_16K_40, ARM64_S2_16K_48, ARM64_S2_16K_52,
+	ARM64_S2_64K_40, ARM64_S2_64K_48, ARM64_S2_64K_52,
+	RISCV64_SV39X4, RISCV64_SV48X4, RISCV64_SV57X4,
 	REF_MODES,
 };
 
@@ -47,6 +53,24 @@ static inline const char *mode_name(enum ref_mode m)
 	case ARM_SHORT:    return "arm";
 	case ARM_LPAE:     return "arm-lpae";
 	case RISCV32_SV32: return "riscv32-sv32";
+	case EPT_4:           return "ept-4";
+	case EPT_5:           return "ept-5";
+	case ARM64_S2_4K_32:  return "arm64-s2-4k-32";
+	case ARM64_S2_4K_36:  return "arm64-s2-4k-36";
+	case ARM64_S2_4K_40:  return "arm64-s2-4k-40";
+	case ARM64_S2_4K_42:  return "arm64-s2-4k-42";
+	case ARM64_S2_4K_44:  return "arm64-s2-4k-44";
+	case ARM64_S2_4K_48:  return "arm64-s2-4k-48";
+	case ARM64_S2_4K_52:  return "arm64-s2-4k-52";
+	case ARM64_S2_16K_40: return "arm64-s2-16k-40";
+	case ARM64_S2_16K_48: return "arm64-s2-16k-48";
+	case ARM64_S2_16K_52: return "arm64-s2-16k-52";
+	case ARM64_S2_64K_40: return "arm64-s2-64k-40";
+	case ARM64_S2_64K_48: return "arm64-s2-64k-48";
+	case ARM64_S2_64K_52: return "arm64-s2-64k-52";
+	case RISCV64_SV39X4:  return "riscv64-sv39x4";
+	case RISCV64_SV48X4:  return "riscv64-sv48x4";
+	case RISCV64_SV57X4:  return "riscv64-sv57x4";
 	default:           return NULL;
 	}
 }
@@ -142,6 +166,18 @@ static inline unsigned ref_va_bits(enum ref_mode m)
 	case RISCV64_SV39: return 39;
 	case RISCV64_SV48: return 48;
 	case RISCV64_SV57: return 57;
+	case EPT_4:        return 48;    /* SDM 3C 29.3.2 */
+	case EPT_5:        return 57;
+	case ARM64_S2_4K_32: return 32;  /* 64 - VTCR_EL2.T0SZ */
+	case ARM64_S2_4K_36: return 36;
+	case ARM64_S2_4K_40: case ARM64_S2_16K_40: case ARM64_S2_64K_40: return 40;
+	case ARM64_S2_4K_42: return 42;
+	case ARM64_S2_4K_44: return 44;
+	case ARM64_S2_4K_48: case ARM64_S2_16K_48: case ARM64_S2_64K_48: return 48;
+	case ARM64_S2_4K_52: case ARM64_S2_16K_52: case ARM64_S2_64K_52: return 52;
+	case RISCV64_SV39X4: return 41;  /* "widened by 2 bits" */
+	case RISCV64_SV48X4: return 50;
+	case RISCV64_SV57X4: return 59;
 	default:           return 32;
 	}
 }
@@ -153,11 +189,17 @@ static inline unsigned ref_shift(enum ref_mode m, unsigned level)
 	case ARM64_16K_36:
 	case ARM64_16K_47:
 	case ARM64_16K_48:
-	case ARM64_16K_52:               /* DDI 0487 D8.2: IA[24:14], [35:25]... */
+	case ARM64_16K_52:
+	case ARM64_S2_16K_40:
+	case ARM64_S2_16K_48:
+	case ARM64_S2_16K_52:            /* DDI 0487 D8.2: IA[24:14], [35:25]... */
 		return 14 + 11 * level;
 	case ARM64_64K_42:
 	case ARM64_64K_48:
-	case ARM64_64K_52:               /* IA[28:16], [41:29]... */
+	case ARM64_64K_52:
+	case ARM64_S2_64K_40:
+	case ARM64_S2_64K_48:
+	case ARM64_S2_64K_52:            /* IA[28:16], [41:29]... */
 		return 16 + 13 * level;
 	case I386:                       /* SDM 3A fig. 4-2: 21:12, 31:22 */
 	case RISCV32_SV32:               /* VPN[0], VPN[1] */
@@ -169,12 +211,24 @@ static inline unsigned ref_shift(enum ref_mode m, unsigned level)
 	}
 }
 
+/*
+ * Address bits that a larger root translates: DDI 0487 D8.2.2, up to 16 concatenated
+ * tables, of which KVM makes full use; RISC-V Sv39x4 and so on, "root page table is four
+ * times larger".
+ */
+static inline unsigned ref_root_bits(enum ref_mode m)
+{
+	if (m >= ARM64_S2_4K_32 && m <= ARM64_S2_64K_52)
+		return 4;
+	return m >= RISCV64_SV39X4 && m <= RISCV64_SV57X4 ? 2 : 0;
+}
+
 /* Levels are as many as it takes to reach the top of the address. */
 static inline unsigned ref_levels(enum ref_mode m)
 {
 	unsigned n = 1;
 
-	while (ref_shift(m, n) < ref_va_bits(m))
+	while (ref_shift(m, n) + ref_root_bits(m) < ref_va_bits(m))
 		n++;
 	return n;
 }
@@ -183,7 +237,8 @@ static inline uint64_t ref_index(enum ref_mode m, unsigned level, uint64_t va)
 {
 	unsigned above = ref_shift(m, level + 1);
 
-	if (above > ref_va_bits(m))      /* the root has fewer entries */
+	/* the root has fewer entries, or more */
+	if (above > ref_va_bits(m) || level == ref_levels(m) - 1)
 		above = ref_va_bits(m);
 	return ref_field(va, above - 1, ref_shift(m, level));
 }
@@ -197,6 +252,10 @@ static inline bool ref_valid(enum ref_mode m, uint64_t va)
 	/* 32-bit addresses, held in 64 bits. */
 	if (bits == 32)
 		return va <= UINT32_MAX;
+
+	/* Guest-physical addresses are numbers without a sign. */
+	if (m >= EPT_4 && m <= RISCV64_SV57X4)
+		return ref_field(va, 63, bits) == 0;
 
 	for (unsigned i = bits; i < 64; i++)
 		ones += ref_bit(va, i);

@@ -33,7 +33,11 @@ static inline unsigned below(unsigned n)
 /* The low bits of entries that mean something in some format. */
 static inline uint64_t low_bits(void)
 {
-	switch (below(12)) {
+	switch (below(16)) {
+	case 11: return 0xb7;            /* EPT leaf, write-back */
+	case 12: return 0x107;           /* EPT table */
+	case 13: return 0x7ff;           /* Arm stage 2 page */
+	case 14: return 0x7fd;           /* Arm stage 2 block */
 	case 0:  return 1;               /* RISC-V pointer; Arm block, large page */
 	case 1:  return 3;               /* Arm page or table */
 	case 2:  return 0x63;            /* x86 table */

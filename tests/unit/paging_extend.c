@@ -21,7 +21,7 @@ static int extend(const char *mode, const char *ext, struct atw_paging *ret)
 TEST(who_takes_what)
 {
 	static const struct { const char *ext, *takes; } row[] = {
-		{ "lpa2", "arm64-4k arm64-16k" },
+		{ "lpa2", "arm64-4k arm64-16k arm64-s2-4k arm64-s2-16k" },
 		{ "thead", "riscv64" },
 		{ "svrsw60t59b", "riscv64" },
 		{ "cbit=47", "x86_64 i386-pae" },
@@ -73,10 +73,12 @@ TEST(lpa2_equals_the_52_bit_mode)
 {
 	static const char *const pair[][2] = {
 		{ "arm64-4k-48", "arm64-4k-52" }, { "arm64-16k-48", "arm64-16k-52" },
+		{ "arm64-s2-4k-48", "arm64-s2-4k-52" },
+		{ "arm64-s2-16k-48", "arm64-s2-16k-52" },
 	};
 	struct atw_paging pg;
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		const struct atw_paging *want = atw_paging_find(pair[i][1]);
 
 		CHECK_EQ(extend(pair[i][0], "lpa2", &pg), ATW_OK);

@@ -9,7 +9,7 @@
 #include "test.h"
 
 static uint64_t checks;          /* how many facts were looked at */
-static struct atw_paging variant[64];
+static struct atw_paging variant[128];
 static unsigned nvariants;
 
 #define FACT(pg, cond, ...) do { \
@@ -78,6 +78,13 @@ TEST(modes_are_those_of_the_interface)
 		"arm64-64k-42", "arm64-64k-48", "arm64-64k-52",
 		"riscv64-sv39", "riscv64-sv48", "riscv64-sv57",
 		"i386", "i386-pae", "arm", "arm-lpae", "riscv32-sv32",
+		"ept-4", "ept-5",
+		"arm64-s2-4k-32", "arm64-s2-4k-36", "arm64-s2-4k-40",
+		"arm64-s2-4k-42", "arm64-s2-4k-44", "arm64-s2-4k-48",
+		"arm64-s2-4k-52",
+		"arm64-s2-16k-40", "arm64-s2-16k-48", "arm64-s2-16k-52",
+		"arm64-s2-64k-40", "arm64-s2-64k-48", "arm64-s2-64k-52",
+		"riscv64-sv39x4", "riscv64-sv48x4", "riscv64-sv57x4",
 	};
 	size_t n = sizeof(want) / sizeof(want[0]);
 

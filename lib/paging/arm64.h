@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arm64.h - what stage 1 and stage 2 of VMSAv8-64 share: kinds of descriptors, contiguous
+ * runs and addresses. The sections of the manual are named in arm64.c.
+ */
+#ifndef LIB_PAGING_ARM64_H
+#define LIB_PAGING_ARM64_H
+
+#include "paging/arm_long.h"
+
+/* ---- kinds: which levels know blocks ---- */
+
+/* 2M, 1G; with LPA2 also 512G */
+static const struct atw_rule rules_4k[] = AL_RULES(ATW_L(1) | ATW_L(2));
+static const struct atw_rule rules_4k_lpa2[] =
+	AL_RULES(ATW_L(1) | ATW_L(2) | ATW_L(3));
+/* 32M; with LPA2 also 64G */
+static const struct atw_rule rules_16k[] = AL_RULES(ATW_L(1));
+static const struct atw_rule rules_16k_lpa2[] = AL_RULES(ATW_L(1) | ATW_L(2));
+/* 512M, with LPA 4T */
+static const struct atw_rule rules_64k[] = AL_RULES(ATW_L(1) | ATW_L(2));
+
+/* ---- contiguous runs: each entry still carries its own address ---- */
+
+static const struct atw_span_rule spans_4k[] = {
+	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 16, false },   /* 16 x 4K */
+	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 25, false },   /* 16 x 2M */
+	{ AL_CONTIG, AL_CONTIG, ATW_L(2), 34, false },   /* 16 x 1G */
+	{ 0 }
+};
+
+static const struct atw_span_rule spans_16k[] = {
+	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 21, false },   /* 128 x 16K */
+	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 30, false },   /* 32 x 32M */
+	{ 0 }
+};
+
+static const struct atw_span_rule spans_64k[] = {
+	{ AL_CONTIG, AL_CONTIG, ATW_L(0), 21, false },   /* 32 x 64K */
+	{ AL_CONTIG, AL_CONTIG, ATW_L(1), 34, false },   /* 32 x 512M */
+	{ 0 }
+};
+
+/* ---- where the address lies ---- */
+
+#define ADDR_4K       { { 47, 12, 12, 0, 0 } }
+#define ADDR_16K      { { 47, 14, 14, 0, 0 } }
+/* LPA2 (TCR.DS): OA[49:48] in place, OA[51:50] in bits 9:8 */
+#define ADDR_4K_LPA2  { { 49, 12, 12, 0, 0 }, { 9, 8, 50, 0, 0 } }
+#define ADDR_16K_LPA2 { { 49, 14, 14, 0, 0 }, { 9, 8, 50, 0, 0 } }
+/*
+ * LPA: OA[51:48] in bits 15:12. A CPU without it has these bits RES0, so a 64K
+ * mode can always read them.
+ */
+#define ADDR_64K      { { 47, 16, 16, 0, 0 }, { 15, 12, 48, 0, 0 } }
+
+#endif
