@@ -188,6 +188,9 @@ int answers_check(const struct answers *a)
 	if (a->page && a->c->output && stat(a->c->output, &st) == 0 && S_ISDIR(st.st_mode))
 		return usage_error(a->command, "--format html writes one page, and %s is a folder",
 				   a->c->output);
+	if (a->n > 1 && a->c->format == FORMAT_PARQUET && !a->c->output)
+		return usage_error(a->command, "a parquet file has one table: name one report, or "
+				   "a folder by --output");
 	return a->format ? answers_check_picture(a) : EXIT_COMPLETE;
 }
 

@@ -43,7 +43,7 @@ enum exit_status {
 typedef void suggest_fn(struct atw_err *err, const char *word, const char *source);
 
 enum format {
-	FORMAT_PLAIN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL, FORMAT_HTML,
+	FORMAT_PLAIN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL, FORMAT_HTML, FORMAT_PARQUET,
 	FORMAT_SVG, FORMAT_PS, FORMAT_PDF, FORMAT_PNG,
 };
 enum size_units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };

@@ -6,7 +6,7 @@
 
 #define ROW_FORMATS \
 	{ "plain", FORMAT_PLAIN }, { "csv", FORMAT_CSV }, { "json", FORMAT_JSON }, \
-	{ "jsonl", FORMAT_JSONL }, { "html", FORMAT_HTML }
+	{ "jsonl", FORMAT_JSONL }, { "html", FORMAT_HTML }, { "parquet", FORMAT_PARQUET }
 
 static const struct opt_choice row_formats[] = { ROW_FORMATS, { 0 } };
 static const struct opt_choice picture_formats[] = {

@@ -135,3 +135,30 @@ void pack_close(struct pack *p)
 	free(p->out);
 	free(p);
 }
+
+bool pack_have(void)
+{
+#ifdef HAVE_ZSTD
+	return true;
+#else
+	return false;
+#endif
+}
+
+int pack_block(int level, const void *data, size_t len, struct buf *ret, struct atw_err *err)
+{
+#ifdef HAVE_ZSTD
+	size_t room = ZSTD_compressBound(len), n;
+	char *to = malloc(room);
+
+	if (!to)
+		return atw_err_nomem(err);
+	n = ZSTD_compress(to, room, data, len, level);
+	if (!ZSTD_isError(n))
+		buf_add(ret, to, n);
+	free(to);
+	return ZSTD_isError(n) || ret->failed ? atw_err_nomem(err) : ATW_OK;
+#else
+	return pack_start(NULL, level, err);
+#endif
+}

@@ -5,6 +5,8 @@
 
 #include <atwalk/base.h>
 
+#include "base/buf.h"
+
 struct pack;
 
 /*
@@ -18,5 +20,12 @@ int pack_write(struct pack *p, const void *data, size_t len, struct atw_err *err
 int pack_end(struct pack *p, struct atw_err *err);
 /* NULL is accepted. */
 void pack_close(struct pack *p);
+
+/* ---- blocks ---- */
+
+/* Has this build zstd? */
+bool pack_have(void);
+/* Adds `data` to ret, compressed by zstd. ATW_E_UNSUPPORTED: this build has no zstd. */
+int pack_block(int level, const void *data, size_t len, struct buf *ret, struct atw_err *err);
 
 #endif

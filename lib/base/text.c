@@ -189,6 +189,21 @@ void text_json(struct buf *b, const char *s)
 	buf_char(b, '"');
 }
 
+void text_utf8(struct buf *b, const char *s)
+{
+	while (*s) {
+		const char *from = s;
+		unsigned char byte = (unsigned char)*s;
+
+		if (text_next_char(&s) != NOT_UTF8) {
+			buf_add(b, from, (size_t)(s - from));
+		} else {
+			buf_char(b, (char)(0xc0 | byte >> 6));
+			buf_char(b, (char)(0x80 | (byte & 0x3f)));
+		}
+	}
+}
+
 void text_xml(struct buf *b, const char *s)
 {
 	static const char marked[] = "&<>\"'";

@@ -31,6 +31,9 @@ void text_json(struct buf *b, const char *s);
 /* Text of an element or, in double quotes, of an attribute. */
 void text_xml(struct buf *b, const char *s);
 
+/* Nothing is escaped: a byte that is not UTF-8 becomes a character as in JSON. */
+void text_utf8(struct buf *b, const char *s);
+
 /* Width in columns of a terminal, assuming one column per character. */
 size_t text_width(const char *s, size_t len);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* open.c - creation of an output, validation of its options, list of its formats. */
+#include <unistd.h>
+
 #include "base/cleanup.h"
 #include "output/stream.h"
 
@@ -152,10 +154,21 @@ static bool open_has_list(const struct atw_schema *sc)
 	return false;
 }
 
+static int open_check_terminal(const struct atw_output *out, const struct atw_sink_ops *ops,
+			       struct atw_err *err)
+{
+	if (!ops->binary || !isatty(out->target.fd))
+		return ATW_OK;
+	atw_err_set(err, ATW_E_USAGE, "refusing to write %s to a terminal", ops->name);
+	atw_err_hint(err, "write it to a file or a pipe");
+	return ATW_E_USAGE;
+}
+
 static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 		      const struct atw_sink_ops *ops, int fd, struct atw_err *err)
 {
 	int rc = open_target(out, o, fd, err) ?:
+		 open_check_terminal(out, ops, err) ?:
 		 writer_init(&out->w, out->target.fd, err) ?:
 		 sink_init(&out->sink, ops, &out->schema, &out->w, err);
 

@@ -37,6 +37,8 @@ int sink_init(struct atw_sink *k, const struct atw_sink_ops *ops,
 
 void sink_deinit(struct atw_sink *k)
 {
+	if (k->ops && k->ops->drop)
+		k->ops->drop(k);
 	for (size_t i = 0; k->cell && i < k->sc->ncols; i++) {
 		buf_deinit(&k->cell[i].lead);
 		buf_deinit(&k->cell[i].raw);

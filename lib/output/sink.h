@@ -52,6 +52,7 @@ struct atw_sink {
 	bool color, bare;
 	bool page_units, ahead;          /* see struct atw_output_opts */
 	bool notes;                      /* set by begin: text may follow */
+	void *own;               /* of the format: set by begin, freed by drop */
 	/* Set by begin: the place of notes before the end; NULL: behind it. */
 	void (*put_notes)(struct atw_sink *k, const char *text);
 };

@@ -86,6 +86,7 @@ struct atw_sink;
 /* Sinks get only the chosen columns, in the chosen order. */
 struct atw_sink_ops {
 	const char *name, *help;
+	bool binary;             /* not for a terminal, and one table for each file */
 	int (*begin)(struct atw_sink *k, const struct atw_schema *sc,
 		     struct atw_err *err);
 	int (*row)(struct atw_sink *k, const struct atw_row *row,
@@ -102,6 +103,8 @@ struct atw_sink_ops {
 	 */
 	int (*sum)(struct atw_sink *k, const struct atw_row *row, uint64_t blank,
 		   struct atw_err *err);
+	/* NULL: nothing to free. After a failure of begin() as well. */
+	void (*drop)(struct atw_sink *k);
 };
 
 /* A function that takes rows in place of a file: all that pass the filter, all columns. */

@@ -154,13 +154,13 @@ E
 run atwalk --format xml x86.elf swapper_pg_dir
 status 2
 err <<'E'
-atwalk: --format: 'xml' is not one of plain|csv|json|jsonl|html
+atwalk: --format: 'xml' is not one of plain|csv|json|jsonl|html|parquet
         see: atwalk walk --help
 E
 run atwalk --format 'plain|csv' x86.elf swapper_pg_dir
 status 2
 err <<'E'
-atwalk: --format: 'plain|csv' is not one of plain|csv|json|jsonl|html
+atwalk: --format: 'plain|csv' is not one of plain|csv|json|jsonl|html|parquet
         see: atwalk walk --help
 E
 for n in 0 7 99; do
@@ -224,7 +224,7 @@ while read -r option why; do
 done <<'E'
 units is not one of human|bytes|pages
 color is not one of auto|always|never
-format is not one of plain|csv|json|jsonl|html
+format is not one of plain|csv|json|jsonl|html|parquet
 split is not one of rights, page, physical, flags
 pid is not a decimal number
 root is not a hexadecimal number

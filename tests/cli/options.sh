@@ -186,7 +186,7 @@ run atwalk map --format svg x86.elf
 status 2
 no_out
 err <<'E'
-atwalk: --format: 'svg' is not one of plain|csv|json|jsonl|html
+atwalk: --format: 'svg' is not one of plain|csv|json|jsonl|html|parquet
         see: atwalk map --help
 E
 for command in report 'kmap report'; do
@@ -195,7 +195,7 @@ for command in report 'kmap report'; do
 	status 2
 	no_out
 	err <<E
-atwalk: --format: 'gif' is not one of plain|csv|json|jsonl|html|svg|ps|pdf|png
+atwalk: --format: 'gif' is not one of plain|csv|json|jsonl|html|parquet|svg|ps|pdf|png
         see: atwalk $command --help
 E
 done

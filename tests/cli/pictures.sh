@@ -289,7 +289,7 @@ status 2
 err_has "--format svg cannot be used with --filter"
 run atwalk map --format svg -o none.svg x86.elf
 status 2
-err_has "--format: 'svg' is not one of plain|csv|json|jsonl|html"
+err_has "--format: 'svg' is not one of plain|csv|json|jsonl|html|parquet"
 # Without F: lines the result is partial in every format.
 sed 's/^E: .*/E: 107, 5, 40, 0/; /^F: /d' many5.cap >noframes.cap
 run atwalk report machine --format svg -o none.svg noframes.cap

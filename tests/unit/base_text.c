@@ -116,6 +116,16 @@ TEST(not_utf8)
 	CHECK_STR(PLAIN("\xf4\x8f\xbf\xbf"), "\xf4\x8f\xbf\xbf");
 }
 
+TEST(utf8_as_it_is)
+{
+	CHECK_STR(with(text_utf8, "a\tb\x1b\"\\"), "a\tb\x1b\"\\");
+	CHECK_STR(with(text_utf8, "\xc3\xa4\xf0\x9f\x98\x80"), "\xc3\xa4\xf0\x9f\x98\x80");
+	/* Bytes that are no UTF-8 are characters of that number, as in JSON. */
+	CHECK_STR(with(text_utf8, "\xff" "a\x80"), "\xc3\xbf" "a\xc2\x80");
+	CHECK_STR(with(text_utf8, "\xe2\x82"), "\xc3\xa2\xc2\x82");
+	CHECK_STR(with(text_utf8, ""), "");
+}
+
 TEST(lines)
 {
 	CHECK_STR(with(text_lines, "a\tb\n\033[1mc\r\n"),

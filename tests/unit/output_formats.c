@@ -210,7 +210,7 @@ TEST(notes_are_plain_only)
 
 TEST(kinds)
 {
-	static const char *const names[] = { "plain", "csv", "json", "jsonl", "html" };
+	static const char *const names[] = { "plain", "csv", "json", "jsonl", "html", "parquet" };
 	size_t i;
 
 	for (i = 0; i < NELEM(names); i++) {

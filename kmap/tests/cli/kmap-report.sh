@@ -986,7 +986,7 @@ status 2
 err_has "--units: matrix has no column of sizes"
 run atwalk kmap diff --format svg a.kmap b.kmap
 status 2
-err_has "--format: 'svg' is not one of plain|csv|json|jsonl|html"
+err_has "--format: 'svg' is not one of plain|csv|json|jsonl|html|parquet"
 run atwalk kmap report objects --top 0 a.kmap
 status 2
 err_has "--top: expected 1 to 1000000"
