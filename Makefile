@@ -9,8 +9,9 @@
 # make dist deb rpm    archives and packages of this commit (packaging/packaging.mk)
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
-# O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib,
-# lzo, snappy, libdw, cairo, fuse3, inih, zydis) leaves a library out although it is installed.
+# O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib, lzo,
+# snappy, lzma, lz4, bzip2, libdw, cairo, fuse3, inih, zydis) leaves a library out although
+# it is installed.
 # KMAP= builds and installs everything but kmap; `make test` needs all of it.
 
 O       ?= build
@@ -56,6 +57,10 @@ HAVE_zlib   := $(call have,zlib,zlib,zlib.h,-lz)
 HAVE_lzo    := $(call have,lzo,lzo2,lzo/lzo1x.h,-llzo2)
 HAVE_snappy := $(call have,snappy,snappy,snappy-c.h,-lsnappy)
 HAVE_zstd   := $(call have,zstd,libzstd,zstd.h,-lzstd)
+# Of these, only streams: dumps that were packed as a whole.
+HAVE_lzma   := $(call have,lzma,liblzma,lzma.h,-llzma)
+HAVE_lz4    := $(call have,lz4,liblz4,lz4frame.h,-llz4)
+HAVE_bzip2  := $(call have,bzip2,bzip2,bzlib.h,-lbz2)
 # libdw leans on others: linked statically only if all of them are there.
 DW      := $(or $(shell $(PKGCONF) $(if $(STATIC),--static) --libs libdw 2>/dev/null),-ldw)
 HAVE_libdw  := $(if $(filter 0,$(WITH_libdw)),,$(if \
@@ -81,7 +86,7 @@ HAVE_zydis  := $(if $(STATIC)$(filter-out x86_64,$(call machine,$(TARGET))),,$(c
                  have,zydis,zydis,Zydis/Zydis.h,-lZydis))
 LIBS_dl     := $(if $(HAVE_zydis),-ldl)
 
-CODECS  := zlib lzo snappy zstd
+CODECS  := zlib lzo snappy zstd lzma lz4 bzip2
 FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih zydis,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
@@ -89,7 +94,8 @@ DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(if $(STATIC),-DSNAPPY_LINKED=1)
 LIBS    := $(if $(HAVE_zlib),-lz) $(if $(HAVE_lzo),-llzo2) \
            $(if $(HAVE_snappy),$(if $(STATIC),-lsnappy -lstdc++ -lm,-ldl)) \
-           $(if $(HAVE_zstd),-lzstd) $(if $(HAVE_libdw),$(DW)) -pthread
+           $(if $(HAVE_zstd),-lzstd) $(if $(HAVE_lzma),-llzma) $(if $(HAVE_lz4),-llz4) \
+           $(if $(HAVE_bzip2),-lbz2) $(if $(HAVE_libdw),$(DW)) -pthread
 # For programs that link libatwalk.a: libdw's own libraries need those of the codecs.
 LIBS_STATIC = $(if $(HAVE_libdw),$(or $(shell $(PKGCONF) --static --libs libdw 2>/dev/null),-ldw)) \
               $(LIBS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unpack.c - input stream with optional zstd decompression. */
+/* unpack.c - input stream with optional decompression. */
 #include "base/unpack.h"
 
 #include <errno.h>
@@ -12,21 +12,19 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/unpack_codec.h"
 
-#ifdef HAVE_ZSTD
-#include <zstd.h>
-#endif
-
-enum { MAGIC = 0xfd2fb528, PACKED = 128 << 10 };
+enum { PACKED = 128 << 10 };
 
 struct unpack {
 	int fd;
 	bool owned;              /* fd is closed with the stream */
-	bool packed, ended;
+	const struct unpack_codec *codec; /* NULL: not packed */
+	bool ended;
 	bool within;             /* inside of a frame */
 	uint64_t taken;          /* bytes of the file that were consumed */
 	uint64_t given;          /* bytes that they expanded to */
-	void *zstd;
+	void *state;             /* of the codec */
 	struct atw_err failed;   /* status 0: no failure yet */
 	size_t pos, len;         /* of in[] */
 	char in[PACKED];
@@ -47,7 +45,7 @@ static int unpack_begin(struct unpack *u, struct atw_err *err)
 {
 	size_t n = 0;
 
-	while (u->len < 4 && !u->ended) {
+	while (u->len < UNPACK_MAGIC && !u->ended) {
 		int r = unpack_fill(u->fd, u->in + u->len, sizeof(u->in) - u->len, &n,
 				    err);
 
@@ -56,58 +54,57 @@ static int unpack_begin(struct unpack *u, struct atw_err *err)
 		u->ended = !n;
 		u->len += n;
 	}
-	u->packed = u->len >= 4 && get_le32(u->in) == MAGIC;
+	u->codec = unpack_codec_of((struct atw_blob){ u->in, u->len });
 	return ATW_OK;
 }
 
-#ifdef HAVE_ZSTD
 static int unpack_start(struct unpack *u, struct atw_err *err)
 {
-	u->zstd = ZSTD_createDStream();
-	return u->zstd ? ATW_OK : atw_err_nomem(err);
+	if (!u->codec->start)
+		return unpack_codec_absent(u->codec, err);
+	u->state = u->codec->start();
+	return u->state ? ATW_OK : atw_err_nomem(err);
 }
 
 static int unpack_too_many(const struct unpack *u, struct atw_err *err)
 {
-	atw_err_set(err, ATW_E_DAMAGED, "packed by zstd, and %" PRIu64 " bytes of it become more "
-		    "than %d times as many", u->taken, UNPACK_RATIO);
-	atw_err_hint(err, "if that is as it should be, unpack it with zstd -d");
+	atw_err_set(err, ATW_E_DAMAGED, "packed by %s, and %" PRIu64 " bytes of it become more "
+		    "than %d times as many", u->codec->name, u->taken, UNPACK_RATIO);
+	atw_err_hint(err, "if that is as it should be, unpack it with %s", u->codec->tool);
 	return ATW_E_DAMAGED;
 }
 
-static void unpack_restart(struct unpack *u)
-{
-	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
-}
-
-static int unpack_unzstd(struct unpack *u, void *buf, size_t len, size_t *ret,
+static int unpack_decode(struct unpack *u, void *buf, size_t len, size_t *ret,
 			 struct atw_err *err)
 {
-	ZSTD_outBuffer out = { buf, len, 0 };
+	size_t done = 0;
 
 	for (;;) {
-		ZSTD_inBuffer in = { u->in, u->len, u->pos };
-		size_t r = 0;
+		struct unpack_step io = { .out = (char *)buf + done, .outlen = len - done,
+					  .in = u->in + u->pos, .inlen = u->len - u->pos };
+		int r = 0;
 
 		if (u->pos < u->len || u->within)
-			r = ZSTD_decompressStream(u->zstd, &out, &in);
-		if (ZSTD_isError(r))
-			return atw_err_set(err, ATW_E_DAMAGED, "packed by zstd, and damaged behind "
-					   "byte %" PRIu64 ": %s", u->taken, ZSTD_getErrorName(r));
-		if (u->pos < u->len || out.pos)
+			r = u->codec->step(u->state, &io);
+		if (r < 0)
+			return atw_err_set(err, ATW_E_DAMAGED, "packed by %s, and damaged behind "
+					   "byte %" PRIu64 ": %s", u->codec->name, u->taken,
+					   io.why ? io.why : "invalid");
+		if (u->pos < u->len || io.made)
 			u->within = r;
-		u->taken += in.pos - u->pos;
-		u->pos = in.pos;
-		if (u->given + out.pos > UNPACK_FREE &&
-		    (u->given + out.pos) / UNPACK_RATIO > u->taken)
+		done += io.made;
+		u->taken += io.used;
+		u->pos += io.used;
+		if (u->given + done > UNPACK_FREE &&
+		    (u->given + done) / UNPACK_RATIO > u->taken)
 			return unpack_too_many(u, err);
-		if (out.pos)
+		if (done)
 			break;
 		if (u->pos < u->len)
 			continue;
 		if (u->ended && u->within)
-			return atw_err_set(err, ATW_E_DAMAGED, "packed by zstd, and cut off behind "
-					   "byte %" PRIu64, u->taken);
+			return atw_err_set(err, ATW_E_DAMAGED, "packed by %s, and cut off behind "
+					   "byte %" PRIu64, u->codec->name, u->taken);
 		if (u->ended)
 			break;
 		u->pos = 0;
@@ -115,30 +112,9 @@ static int unpack_unzstd(struct unpack *u, void *buf, size_t len, size_t *ret,
 			return err->status;
 		u->ended = !u->len;
 	}
-	*ret = out.pos;
+	*ret = done;
 	return ATW_OK;
 }
-#else
-static int unpack_start(struct unpack *u, struct atw_err *err)
-{
-	(void)u;
-	atw_err_set(err, ATW_E_UNSUPPORTED, "packed by zstd, which this build lacks");
-	atw_err_hint(err, "unpack it with zstd -d, or install libzstd-dev and build again");
-	return ATW_E_UNSUPPORTED;
-}
-
-static void unpack_restart(struct unpack *u)
-{
-	(void)u;
-}
-
-static int unpack_unzstd(struct unpack *u, void *buf, size_t len, size_t *ret,
-			 struct atw_err *err)
-{
-	(void)u, (void)buf, (void)len, (void)ret;
-	return atw_err_set(err, ATW_E_UNSUPPORTED, "packed by zstd, which this build lacks");
-}
-#endif
 
 int unpack_open(int fd, struct unpack **ret, struct atw_err *err)
 {
@@ -154,7 +130,7 @@ int unpack_open(int fd, struct unpack **ret, struct atw_err *err)
 	memset(u, 0, offsetof(struct unpack, in));
 	u->fd = fd;
 	r = unpack_begin(u, err);
-	if (r == ATW_OK && u->packed)
+	if (r == ATW_OK && u->codec)
 		r = unpack_start(u, err);
 	if (r != ATW_OK) {
 		unpack_close(u);
@@ -185,9 +161,9 @@ static int unpack_get(struct unpack *u, void *buf, size_t len, size_t *ret,
 {
 	size_t n = u->len - u->pos;
 
-	if (u->packed && u->failed.status == ATW_OK)
-		u->failed.status = unpack_unzstd(u, buf, len, ret, &u->failed);
-	if (u->packed)
+	if (u->codec && u->failed.status == ATW_OK)
+		u->failed.status = unpack_decode(u, buf, len, ret, &u->failed);
+	if (u->codec)
 		return atw_err_give(err, u->failed.status, &u->failed);
 	if (!n && u->ended) {
 		*ret = 0;
@@ -234,13 +210,13 @@ int unpack_seek(struct unpack *u, uint64_t at, struct atw_err *err)
 	size_t n;
 	int r = ATW_OK;
 
-	if (!u->packed)
+	if (!u->codec)
 		return unpack_rewind_to(u, at, err);
 	if (at < u->given) {
 		r = unpack_rewind_to(u, 0, err);
 		u->within = false;
 		u->failed = (struct atw_err){ 0 };
-		unpack_restart(u);
+		u->codec->restart(u->state);
 	}
 	while (r == ATW_OK && u->given < at) {
 		uint64_t left = at - u->given;
@@ -264,9 +240,8 @@ void unpack_close(struct unpack *u)
 {
 	if (!u)
 		return;
-#ifdef HAVE_ZSTD
-	ZSTD_freeDStream(u->zstd);
-#endif
+	if (u->state)
+		u->codec->end(u->state);
 	if (u->owned)
 		close(u->fd);
 	free(u);

@@ -108,7 +108,7 @@ static bool stream_name(struct stream_reader *r, char name[QEMU_NAME])
 	size_t len = (size_t)stream_number(r, 1);
 
 	name[0] = '\0';
-	if (!stream_get(r, name, len))
+	if (r->ended || !stream_get(r, name, len))
 		return false;
 	name[len] = '\0';
 	return true;

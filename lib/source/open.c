@@ -16,6 +16,8 @@
 #include "base/file.h"
 #include "base/io.h"
 #include "base/num.h"
+#include "base/spool.h"
+#include "base/unpack.h"
 #include "source/open.h"
 
 enum { HEAD = 64 * 1024 };       /* as much of a file as probes see */
@@ -94,6 +96,17 @@ static int open_split_load(char *path, struct atw_source_spec *spec, struct atw_
 	return ATW_OK;
 }
 
+/* qcow2: "PATH@SNAPSHOT", unless there is a file of the whole name. */
+static void open_split_snapshot(char *path, struct atw_source_spec *spec)
+{
+	char *at = strrchr(path, '@');
+
+	if (!at || !access(path, F_OK))
+		return;
+	spec->snapshot = at + 1;
+	*at = '\0';
+}
+
 /*
  * The kind that is surest of these first bytes; NULL in *ret: it is the other format.
  * False: neither.
@@ -145,7 +158,7 @@ static int open_spool(int fd, bool forced, const struct source_format *other,
 	if (!buf)
 		return atw_err_nomem(err);
 	while (mem >= 0 && (n = io_read(fd, buf, HEAD)) > 0) {
-		if (first && !forced &&
+		if (first && !forced && !unpack_name((struct atw_blob){buf, (size_t)n}) &&
 		    !open_surest((struct atw_blob){buf, (size_t)n}, in->name, other,
 				 &kind))
 			return open_no_format(in->name, err);
@@ -180,6 +193,54 @@ static int open_spool_pipe(bool forced, const struct source_format *other,
 	if (fd < 0)
 		return atw_err_set(err, ATW_E_IO, "%s", strerror(errno));
 	return open_spool(fd, forced, other, in, err);
+}
+
+/* Is what `head` unpacks to of a known source? Some captures are packed, too. */
+static bool open_packed_source(int fd, const char *path)
+{
+	_auto_free char *buf = malloc(HEAD);
+	const struct atw_source_ops *kind;
+	struct unpack *u = NULL;
+	size_t len = 0, n = 1;
+
+	if (buf && unpack_open(fd, &u, NULL) == ATW_OK)
+		while (n && len < HEAD &&
+		       unpack_read(u, buf + len, HEAD - len, &n, NULL) == ATW_OK)
+			len += n;
+	unpack_close(u);
+	return len && open_surest((struct atw_blob){buf, len}, path, NULL, &kind);
+}
+
+/*
+ * A packed file is unpacked into memory, and in->copy is that. It stays as it is if what is
+ * in it is of the other format, whose reader unpacks it.
+ */
+static int open_unpack(bool forced, struct source_input *in, struct atw_err *err)
+{
+	_auto_fd int fd = open(in->spec.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	char head[16];
+	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+	const char *name = n > 0 ? unpack_name((struct atw_blob){head, (size_t)n}) : NULL;
+	int copy, r;
+
+	if (!name || (forced && !in->kind))
+		return ATW_OK;
+	if (!forced && !open_packed_source(fd, in->spec.path))
+		return ATW_OK;
+	r = spool_unpacked(fd, 0, &copy, err);
+	if (r < 0)
+		return r;
+	if (in->copy >= 0)
+		close(in->copy);
+	in->copy = copy;
+	return ATW_OK;
+}
+
+static void open_use_copy(struct source_input *in)
+{
+	snprintf(in->copy_path, sizeof(in->copy_path), "/proc/self/fd/%d",
+		 in->copy >= 0 ? in->copy : STDIN_FILENO);
+	in->spec.path = in->copy_path;
 }
 
 static int open_probe_kind(const struct source_format *other,
@@ -268,6 +329,8 @@ static int open_file(const char *text, const struct source_format *other,
 		return atw_err_nomem(err);
 	if (in->kind == &source_raw)
 		r = open_split_load(in->file, &in->spec, err);
+	else if (in->kind == &source_qcow2)
+		open_split_snapshot(in->file, &in->spec);
 	if (r < 0)
 		return r;
 	in->spec.path = in->file;
@@ -275,11 +338,13 @@ static int open_file(const char *text, const struct source_format *other,
 	r = open_spool_pipe(forced, other, in, err);
 	if (r < 0)
 		return r;
-	if (in->copy >= 0 || !strcmp(in->file, "-")) {
-		snprintf(in->copy_path, sizeof(in->copy_path), "/proc/self/fd/%d",
-			 in->copy >= 0 ? in->copy : STDIN_FILENO);
-		in->spec.path = in->copy_path;
-	}
+	if (in->copy >= 0 || !strcmp(in->file, "-"))
+		open_use_copy(in);
+	r = open_unpack(forced, in, err);
+	if (r < 0)
+		return r;
+	if (in->copy >= 0)
+		open_use_copy(in);
 	if (forced)
 		return ATW_OK;
 	r = open_probe_kind(other, in, err);

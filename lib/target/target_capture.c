@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/io.h"
+#include "base/unpack.h"
 #include "target/captured.h"
 #include "target/target.h"
 
@@ -25,22 +26,21 @@ static const struct atw_paging capture_no_mode = {
 	.flags = capture_no_flags,
 };
 
-enum { ZSTD_MAGIC = 0xfd2fb528, HEADERS = 256 };
+enum { HEADERS = 256 };
 
 struct capture_input {
 	int fd;
-	bool paper, packed;
+	bool paper;
+	const char *packed;          /* by what; or NULL */
 	char path[32];               /* leads to fd, whatever the file is called now */
 };
 
 /* ---- opening ---- */
 
-/* What is packed by zstd can be nothing else. */
+/* What is packed and no source can be nothing else. */
 static int target_capture_probe(struct atw_blob head, const char *path)
 {
-	const void *p = blob_at(head, 0, 4);
-
-	return p && get_le32(p) == ZSTD_MAGIC ? 50 : capture_probe(head);
+	return unpack_name(head) ? 50 : capture_probe(head);
 }
 
 const struct source_format target_capture_format = {"capture", target_capture_probe};
@@ -84,7 +84,7 @@ static int capture_open_file(struct target *t, const struct source_input *in,
 			     struct atw_err *err)
 {
 	struct capture_input *f = calloc(1, sizeof(*f));
-	uint8_t magic[4] = { 0 };
+	uint8_t magic[16] = { 0 };
 
 	if (!f)
 		return atw_err_nomem(err);
@@ -96,7 +96,8 @@ static int capture_open_file(struct target *t, const struct source_input *in,
 	if (f->fd < 0)
 		return atw_err_set(err, io_status(errno), "%m");
 	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
-	f->packed = pread(f->fd, magic, 4, 0) == 4 && get_le32(magic) == ZSTD_MAGIC;
+	f->packed = pread(f->fd, magic, sizeof(magic), 0) > 0 ?
+		unpack_name((struct atw_blob){ magic, sizeof(magic) }) : NULL;
 	return capture_read_head(t, err);
 }
 
@@ -118,8 +119,8 @@ static void capture_close(struct target *t)
 
 static void capture_describe_format(const struct target *t, char *buf, size_t len)
 {
-	snprintf(buf, len, "capture%s%s", t->file->paper ? " in the paper's form" : ", version 1",
-		 t->file->packed ? ", packed by zstd" : "");
+	snprintf(buf, len, "capture%s%s%s", t->file->paper ? " in the paper's form" : ", version 1",
+		 t->file->packed ? ", packed by " : "", t->file->packed ? t->file->packed : "");
 }
 
 /* ---- what it has ---- */

@@ -36,6 +36,17 @@ equals() {
 	yes grep -q ' 0 only in B ' "$work/log/out"
 }
 
+# libvirt_header FILE PACKING OFFSET: libvirt's, over what is before the stream at OFFSET.
+libvirt_header() {
+	python3 - "$@" <<-'EOF'
+		import struct, sys
+		path, packing, offset = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+		xml = b'<domain/>\0'.ljust(min(offset, 600) - 92, b'\0')
+		with open(path, 'r+b') as out:
+		    out.write(struct.pack('<16s5I56x', b'LibvirtQemudSave', 2, len(xml), 1, packing, 0) + xml)
+	EOF
+}
+
 # What QEMU is asked to save, for each architecture; bytes that are compared.
 declare -A machine=([x86_64]=q35 [aarch64]=virt [riscv64]=virt)
 declare -A address=([x86_64]=0x1000000 [aarch64]=0x41000000 [riscv64]=0x81000000)
@@ -46,8 +57,8 @@ declare -A folder=([x86_64]=x86 [aarch64]=arm [riscv64]=riscv)
 for version in installed 10; do
 	for arch in x86_64 aarch64 riscv64; do
 		forms=stream
-		[ $version = 10 ] && forms=stream,mapped,multifd
-		[ $version$arch = installedx86_64 ] && forms=stream,compress,mapped,multifd
+		[ $version = 10 ] && forms=stream,savevm,mapped,multifd,offset
+		[ $version$arch = installedx86_64 ] && forms=stream,compress,savevm,mapped,multifd
 		guest=$version-$arch
 		if ! qemu "$version" "$arch" "${folder[$arch]}"; then
 			t "$version, $arch"
@@ -62,8 +73,11 @@ for version in installed 10; do
 				skip "this QEMU has none: $word"
 				continue
 			fi
-			equals "$guest.$form.elf" "$guest.$form" "${bytes[$arch]}"
-			run atwalk info "$guest.$form"
+			source=$guest.$form
+			[ "$form" != savevm ] || source=qcow2:$source@second
+			[ "$form" != offset ] || libvirt_header "$source" 6 12288
+			equals "$guest.$form.elf" "$source" "${bytes[$arch]}"
+			run atwalk info "$source"
 			said_status=1 said_err=1
 			yes grep -q "^machine  *$arch$" "$work/log/out"
 			yes grep -q '^cpus  *2$' "$work/log/out"
@@ -71,6 +85,15 @@ for version in installed 10; do
 		rm -f "$guest".*
 	done
 done
+
+# saved PACKING COMMAND...: base.stream as virsh save writes it.
+saved() {
+	local packing=$1
+	shift
+	truncate -s 600 head
+	libvirt_header head "$packing" 600
+	{ cat head; "$@" <base.stream; } >"saved.$packing"
+}
 
 qemu installed x86_64 x86 || { t "layouts"; skip "there is no QEMU"; finish; }
 
@@ -113,4 +136,59 @@ run atwalk info shared.shared
 status 3
 no_out
 err_has 'its RAM is not in the stream: it was shared memory, which x-ignore-shared leaves out'
+
+save base 64 0x1000000 stream,savevm -M pc -smp 2
+for form in '0 cat' '1 gzip -c' '2 bzip2 -c' '3 xz -c' '5 zstd -c'; do
+	t "saved by libvirt: $form"
+	read -r packing command <<<"$form"
+	if ! command -v "${command%% *}" >"$work/log/tool"; then
+		skip "there is no ${command%% *}"
+		continue
+	fi
+	# shellcheck disable=SC2086 # words
+	saved "$packing" $command
+	run atwalk info "saved.$packing"
+	said_status=1 said_err=1
+	case $(cat "$work/log/err") in
+	*'this build lacks'*) skip "this build has no library for it"; continue ;;
+	esac
+	yes grep -q '^format  *saved by libvirt, pc-i440fx-[^ ]*, RAM of 64M$' "$work/log/out"
+	equals base.stream.elf "saved.$packing" 66846720
+done
+
+t "saved by libvirt with lzop"
+saved 4 printf '\211LZO\0\r\n\032\n'
+run atwalk info saved.4
+status 3
+no_out
+err_has 'atwalk: saved.4: packed by lzop, which is not supported'
+err_has '        unpack it with lzop -d'
+
+if [ -e base.savevm ]; then
+	t "several snapshots are listed"
+	run atwalk info base.savevm
+	status 2
+	no_out
+	err_has 'atwalk: base.savevm: has 2 snapshots of a guest'
+	err_has '        choose one with qcow2:PATH@SNAPSHOT: first, second'
+	run atwalk info qcow2:base.savevm@third
+	status 2
+	no_out
+	err_has "atwalk: base.savevm: has no snapshot 'third' of a guest"
+	run atwalk info qcow2:base.savevm@1
+	said_status=1 said_err=1
+	yes grep -q '^format  *snapshot first, pc-i440fx-[^ ]*, RAM of 64M$' "$work/log/out"
+	qemu-img snapshot -d second base.savevm
+	equals base.savevm.elf base.savevm 66846720
+
+	t "a disk image without a guest"
+	qemu-img snapshot -d first base.savevm
+	run atwalk info base.savevm
+	status 3
+	no_out
+	err_is 'atwalk: base.savevm: is a disk image without the state of a guest \(0 snapshots\)'
+else
+	t "snapshots"
+	skip "there is no qemu-img"
+fi
 finish

@@ -350,12 +350,20 @@ static void elfsec(void)
 
 static void streams(void)
 {
-	struct image im = { 0 };
+	struct image im = { 0 }, disk = { 0 };
 
 	stream_sample(&im);
+	qcow2_wrap(&disk, &im);
+	save(&disk, "qcow2", "snapshot");
 	save(&im, "stream", "sample");
 	stream_mapped_sample(&im, 0);
 	save(&im, "stream", "mapped");
+	libvirt_put(&im, 0, 300);
+	stream_begin(&im, "pc");
+	stream_ram(&im, 0x1000);
+	stream_block(&im, "pc.ram", 0x1000);
+	stream_bytes(&im, "pc.ram", 0, 'l');
+	save(&im, "qcow2", "libvirt");
 }
 
 int main(int argc, char **argv)

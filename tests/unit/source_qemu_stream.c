@@ -293,3 +293,106 @@ TEST(a_compressed_page_that_is_damaged)
 	atw_source_close(s);
 	image_free(&im);
 }
+
+static void sample_is_whole(struct atw_source *s)
+{
+	CHECK_EQ(page_byte(s, 0), 'a');
+	CHECK_EQ(page_byte(s, 0x1000), 0);
+	CHECK_EQ(page_byte(s, 0x2000), 'c');
+	CHECK_EQ(page_byte(s, 0x3000), 'd');
+	CHECK_EQ(page_byte(s, 0x4000), 0x5a);
+	CHECK_EQ(number(s, "cpu1.cr3"), 0x5678000);
+}
+
+TEST(behind_the_header_of_libvirt)
+{
+	struct image im = {0};
+	struct atw_source *s;
+	char line[128];
+
+	libvirt_put(&im, 0, 300);
+	stream_sample(&im);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
+	CHECK_STR(s->ops->name, "libvirt");
+	sample_is_whole(s);
+	s->ops->describe(s, line, sizeof(line));
+	CHECK_STR(line, "saved by libvirt, pc-q35-7.2, RAM of 64K, compressed pages");
+	atw_source_close(s);
+	/* The other byte order, and not finished. */
+	for (size_t i = 16; i < 36; i += 4) {
+		uint32_t v;
+
+		memcpy(&v, im.data + i, 4);
+		v = __builtin_bswap32(v);
+		memcpy(im.data + i, &v, 4);
+	}
+	memcpy(im.data + 12, "Part", 4);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
+	sample_is_whole(s);
+	s->ops->describe(s, line, sizeof(line));
+	CHECK_STR(line, "saved by libvirt, unfinished, pc-q35-7.2, RAM of 64K, compressed pages");
+	atw_source_close(s);
+	image_free(&im);
+}
+
+/* Sparse: QEMU wrote the file from a block of it on. */
+TEST(behind_the_header_of_libvirt_with_mapped_ram)
+{
+	struct image im = {0};
+	struct atw_source *s;
+
+	stream_mapped_sample(&im, 512);
+	libvirt_put(&im, 6, 300);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
+	CHECK_EQ(page_byte(s, 0x40001000), 'b');
+	CHECK_EQ(page_byte(s, 0x40002000), 0);
+	atw_source_close(s);
+	image_free(&im);
+}
+
+TEST(in_a_snapshot_of_a_disk)
+{
+	struct image stream = {0}, im = {0};
+	struct atw_source *s;
+	struct atw_err err = {0};
+	char text[128], line[128];
+
+	stream_sample(&stream);
+	qcow2_wrap(&im, &stream);
+	CHECK_EQ(image_open(&im, im.len, &s, NULL), ATW_OK);
+	CHECK_STR(s->ops->name, "qcow2");
+	sample_is_whole(s);
+	s->ops->describe(s, line, sizeof(line));
+	CHECK_STR(line, "snapshot boot, pc-q35-7.2, RAM of 64K, compressed pages");
+	atw_source_close(s);
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = { "boot", "7", "bo" };
+
+		snprintf(text, sizeof(text), "qcow2:%s@%s", im.path, names[i]);
+		s = NULL;
+		CHECK_EQ(atw_source_open(text, NULL, 0, &s, &err), i < 2 ? ATW_OK : ATW_E_USAGE);
+		atw_source_close(s);
+	}
+	CHECK(strstr(err.text, ": has no snapshot 'bo' of a guest"));
+	CHECK(strstr(err.hint, "choose one with qcow2:PATH@SNAPSHOT: boot"));
+	image_free(&stream);
+	image_free(&im);
+}
+
+TEST(a_snapshot_may_be_cut_anywhere)
+{
+	struct image stream = {0}, im = {0};
+
+	stream_sample(&stream);
+	qcow2_wrap(&im, &stream);
+	for (size_t len = 4; len < im.len; len += len < 600 ? 3 : 997) {
+		struct atw_source *s = NULL;
+		struct atw_err err = {0};
+
+		CHECK(image_open(&im, len, &s, &err) < 0);
+		CHECK(err.text[0]);
+		atw_source_close(s);
+	}
+	image_free(&stream);
+	image_free(&im);
+}

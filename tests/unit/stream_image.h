@@ -199,4 +199,66 @@ static inline void stream_mapped_sample(struct image *im, size_t start)
 	be(im, 1, 0);
 }
 
+/* The header that libvirt puts before it: raw (0), sparse (6). */
+static inline void libvirt_put(struct image *im, unsigned packing, size_t len)
+{
+	put(im, 0, "LibvirtQemudSave", 16);
+	put_le(im, 16, 4, 2);
+	put_le(im, 20, 4, len - 92);
+	put_le(im, 24, 4, 1);
+	put_le(im, 28, 4, packing);
+	put(im, 92, "<domain/>", 10);
+	put(im, len - 1, NULL, 1);
+}
+
+/* A snapshot at the end of an image with clusters of 512 bytes; returns where it is. */
+static inline size_t qcow2_snapshot_put(struct image *im, const char *name, uint64_t l1,
+					unsigned l1_len, uint64_t state)
+{
+	size_t at = im->len;
+
+	be(im, 8, l1);
+	be(im, 4, l1_len);
+	be(im, 2, 1);
+	be(im, 2, strlen(name));
+	put(im, im->len, NULL, 20);
+	be(im, 4, 16);
+	be(im, 8, state);
+	be(im, 8, 1024);
+	put(im, im->len, "7", 1);
+	put(im, im->len, name, strlen(name));
+	put(im, im->len, NULL, -im->len & 7);
+	return at;
+}
+
+/*
+ * A disk of 1 KiB and a snapshot whose state is this stream. Its clusters are in reverse
+ * order, so that no two are neighbours.
+ */
+static inline void qcow2_wrap(struct image *im, const struct image *stream)
+{
+	size_t n = (stream->len + 511) / 512, l1_len = 1 + (n + 63) / 64, first, l1 = 512, l2 = 1024;
+
+	put(im, 0, "QFI\xfb\0\0\0\2", 8);
+	put(im, 20, "\0\0\0\x9", 4);
+	put(im, 24, "\0\0\0\0\0\0\4\0", 8);
+	first = l2 + 512 * (l1_len - 1);
+	fill(im, 72, first + n * 512 - 72, 0);
+	for (size_t i = 0; i < l1_len - 1; i++) {
+		uint64_t at = __builtin_bswap64(l2 + 512 * i);
+
+		put(im, l1 + 8 + 8 * i, &at, 8);
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = first + 512 * (n - 1 - i), entry = __builtin_bswap64(at);
+		size_t len = stream->len - 512 * i;
+
+		put(im, l2 + 8 * i, &entry, 8);
+		put(im, at, stream->data + 512 * i, len < 512 ? len : 512);
+	}
+	put(im, 60, "\0\0\0\1", 4);
+	first = __builtin_bswap64(qcow2_snapshot_put(im, "boot", l1, (unsigned)l1_len, stream->len));
+	put(im, 64, &first, 8);
+}
+
 #endif

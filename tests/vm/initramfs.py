@@ -12,7 +12,7 @@ from guests import HERE, Failure, Skip, cache_dir
 CFLAGS = ['-std=gnu17', '-D_GNU_SOURCE', '-O2', '-g0', '-Wall', '-Wextra',
           '-Werror', '-static', '-pthread']
 TOP = HERE.parents[1]
-LIBRARIES = ('zlib', 'lzo', 'snappy', 'zstd', 'libdw')
+LIBRARIES = ('zlib', 'lzo', 'snappy', 'zstd', 'lzma', 'lz4', 'bzip2', 'libdw')
 
 
 def sources():
