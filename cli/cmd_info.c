@@ -95,6 +95,30 @@ static void info_memory_facts(struct facts *f, struct atw_source *s, bool every)
 			     !every && runs[k] > 16 ? "; the first 16 are listed, -v lists all" : "");
 }
 
+/* Those of other architectures; only saved guests have them. */
+static bool info_cpu_registers(struct facts *f, struct atw_source *s, uint64_t cpu)
+{
+	static const struct { const char *fact, *name; } registers[] = {
+		{ "satp", "satp" }, { "ttbr0", "TTBR0_EL1" }, { "ttbr1", "TTBR1_EL1" },
+		{ "tcr", "TCR_EL1" }, { "mair", "MAIR_EL1" },
+	};
+	char key[32], text[160] = "";
+	uint64_t value;
+
+	for (size_t i = 0; i < ARRAY_SIZE(registers); i++) {
+		size_t len = strlen(text);
+
+		snprintf(key, sizeof(key), "cpu%" PRIu64 ".%s", cpu, registers[i].fact);
+		if (atw_fact_u64(s, key, &value) == ATW_OK)
+			snprintf(text + len, sizeof(text) - len, "%s%s 0x%" PRIx64,
+				 len ? " " : "", registers[i].name, value);
+	}
+	snprintf(key, sizeof(key), "cpu%" PRIu64, cpu);
+	if (text[0])
+		fact(f, key, "%s", text);
+	return text[0];
+}
+
 static void info_cpu_facts(struct facts *f, const struct target *t)
 {
 	struct atw_source *s = t->source;
@@ -109,8 +133,11 @@ static void info_cpu_facts(struct facts *f, const struct target *t)
 		char key[32];
 
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr3", i);
-		if (atw_fact_u64(s, key, &cr3) < 0)
+		if (atw_fact_u64(s, key, &cr3) < 0) {
+			if (info_cpu_registers(f, s, i))
+				continue;
 			break;           /* none of them has, then */
+		}
 		snprintf(key, sizeof(key), "cpu%" PRIu64 ".cr4", i);
 		if (atw_fact_u64(s, key, &cr4) < 0)
 			cr4 = 0;

@@ -48,7 +48,9 @@ static int elf_probe(struct atw_blob head, const char *path)
 	}
 	if (!elf_magic(head))
 		return 0;
-	/* Any other ELF file is ours to refuse, in words that help. */
+	/* Any other ELF file is ours to refuse, in words that help. Xen's have no segments. */
+	if (head.len >= 64 && !get_le16((const char *)head.data + 56))
+		return 50;
 	return head.len >= 18 && get_le16((const char *)head.data + 16) == ELF_ET_CORE
 		? 100 : 50;
 }

@@ -122,7 +122,7 @@ status 3
 no_out
 err_is 'atwalk: odd.large: its RAM is in blocks of 0x6000000 and 0x2000000 bytes, and which comes first is not in the stream'
 
-t "a DIMM is told to be missing"
+t "a DIMM is reported as missing"
 save dimm 64,slots=2,maxmem=1G 0x100000 large -M q35 \
 	-object memory-backend-ram,id=d,size=128M -device pc-dimm,memdev=d
 run atwalk info dimm.large

@@ -232,7 +232,7 @@ static inline size_t qcow2_snapshot_put(struct image *im, const char *name, uint
 }
 
 /*
- * A disk of 1 KiB and a snapshot whose state is this stream. Its clusters are in reverse
+ * A disk of 1 KiB and a snapshot with this stream as its state. Its clusters are in reverse
  * order, so that no two are neighbours.
  */
 static inline void qcow2_wrap(struct image *im, const struct image *stream)
