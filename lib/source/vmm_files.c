@@ -128,10 +128,8 @@ static int files_open_cloud(struct atw_source *s, const struct atw_source_spec *
 	if (!other)
 		return atw_err_nomem(err);
 	r = file_open(other, &json, err);
-	if (r < 0) {
-		atw_err_wrap(err, "%s", other);
+	if (r < 0)
 		return r;
-	}
 	if (blob_begins(m->file.map, "{")) {
 		struct file was = m->file;
 

@@ -46,13 +46,8 @@ static int vmware_open_beside(const char *path, const char *const *suffix, size_
 
 		if (!other)
 			return atw_err_nomem(err);
-		if (!access(other, F_OK) || i + 1 == n) {
-			int r = file_open(other, ret, err);
-
-			if (r < 0)
-				atw_err_wrap(err, "%s", other);
-			return r;
-		}
+		if (!access(other, F_OK) || i + 1 == n)
+			return file_open(other, ret, err);
 	}
 	return ATW_E_MISSING;
 }
