@@ -286,6 +286,28 @@ static int vmm_option_device(struct vmm_words *w, struct atw_blob value,
 	return ATW_OK;
 }
 
+static int vmm_option_name(struct vmm_words *w, struct atw_blob value,
+			   struct atw_err *err)
+{
+	struct vmm_cursor c = vmm_cursor_of(value);
+	struct vmm_pair p;
+
+	(void)err;
+	while (vmm_next(&c, &p))
+		if (!p.key.len || blob_is(p.key, "guest"))
+			w->name = p.value;
+	return ATW_OK;
+}
+
+/* Proxmox names its guests by numbers, and -name by what is shown. */
+static int vmm_option_id(struct vmm_words *w, struct atw_blob value, struct atw_err *err)
+{
+	(void)err;
+	if (!w->name.len)
+		w->name = value;
+	return ATW_OK;
+}
+
 static const struct vmm_option {
 	const char *name;
 	int (*take)(struct vmm_words *w, struct atw_blob value, struct atw_err *err);
@@ -293,6 +315,7 @@ static const struct vmm_option {
 	{"m", vmm_option_m},       {"machine", vmm_option_machine},
 	{"M", vmm_option_machine}, {"object", vmm_option_object},
 	{"numa", vmm_option_numa}, {"device", vmm_option_device},
+	{"name", vmm_option_name}, {"id", vmm_option_id},
 };
 
 static const struct vmm_option *vmm_find_option(struct atw_blob word)

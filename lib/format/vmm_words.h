@@ -29,6 +29,7 @@ enum { VMM_BACKENDS = 128 };
 struct vmm_words {
 	struct atw_blob machine; /* the type; empty: the default of the program */
 	struct atw_blob backend; /* -machine memory-backend=ID; or empty */
+	struct atw_blob name;    /* -name, or Proxmox's -id; or empty */
 	uint64_t ram;            /* -m, or QEMU's default */
 	uint64_t below_4g;       /* -machine max-ram-below-4g; 0: not given */
 	/* A device adds memory that is not part of -m: pc-dimm, nvdimm, virtio-mem. */

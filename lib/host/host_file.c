@@ -2,6 +2,7 @@
 /* host_file.c - small files of /proc and /sys of the running kernel. */
 #include "host/host_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/num.h"
+#include "base/sorted.h"
 #include "host/host.h"
 
 static ssize_t host_file_read_some(int fd, void *buf, size_t len)
@@ -67,6 +70,35 @@ int host_file_all(const char *path, size_t max, struct buf *ret,
 		  struct atw_err *err)
 {
 	return host_file_paced(path, max, NULL, ret, err);
+}
+
+/* ---- folders of /proc ---- */
+
+int host_numbers(const char *path, uint32_t **ret, size_t *n, struct atw_err *err)
+{
+	DIR *d = opendir(path);
+	uint32_t *v = NULL;
+	struct dirent *e;
+	size_t len = 0, cap = 0;
+	uint64_t pid;
+
+	if (!d)
+		return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
+	while ((e = readdir(d))) {
+		if (!num_dec(e->d_name, strlen(e->d_name), &pid) || pid > UINT32_MAX)
+			continue;
+		if (!ARRAY_ROOM(v, len, cap)) {
+			closedir(d);
+			free(v);
+			return atw_err_nomem(err);
+		}
+		v[len++] = (uint32_t)pid;
+	}
+	closedir(d);
+	SORT(v, len, sorted_by_u32);
+	*ret = v;
+	*n = len;
+	return ATW_OK;
 }
 
 /* ---- /proc/PID/status ---- */

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/num.h"
 #include "host/vmm.h"
+#include "host/vmm_process.h"
 #include "source/source.h"
 
 /* An extent is merged up to this many parts: some callers need its beginning only. */
@@ -37,11 +38,29 @@ static int qemu_probe(struct atw_blob head, const char *path)
 	return 0;
 }
 
+/* PID, SOCKET (it has a slash), or NAME. */
+static int qemu_find_process(const char *word, uint32_t *ret, struct atw_err *err)
+{
+	uint64_t pid;
+
+	if (strchr(word, '/'))
+		return vmm_process_listening(word, ret, err);
+	if (!*word || word[strspn(word, "0123456789")])
+		return *word ? vmm_process_named(word, ret, err)
+			     : atw_err_set(err, ATW_E_USAGE,
+					   "the PID, the name or a monitor socket of a guest "
+					   "is missing");
+	if (!num_dec(word, strlen(word), &pid) || !pid || pid > INT32_MAX)
+		return atw_err_set(err, ATW_E_USAGE, "'%.64s' is not a PID", word);
+	*ret = (uint32_t)pid;
+	return ATW_OK;
+}
+
 static int qemu_open(struct atw_source *s, const struct atw_source_spec *spec,
 		     struct atw_err *err)
 {
 	struct qemu *q = calloc(1, sizeof(*q));
-	uint64_t pid;
+	uint32_t pid = 0;
 	int r;
 
 	if (!q)
@@ -49,16 +68,7 @@ static int qemu_open(struct atw_source *s, const struct atw_source_spec *spec,
 	s->impl = q;
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a process has no further parts");
-	if (!num_dec(spec->path, strlen(spec->path), &pid) || !pid || pid > INT32_MAX) {
-		atw_err_set(err, ATW_E_USAGE,
-			    "'%.64s' is not a PID: names of guests and monitor sockets "
-			    "are not supported",
-			    spec->path);
-		atw_err_hint(err,
-			     "specify the PID of the guest's QEMU process, in decimal");
-		return ATW_E_USAGE;
-	}
-	r = vmm_open((uint32_t)pid, &q->vmm, err);
+	r = qemu_find_process(spec->path, &pid, err) ?: vmm_open(pid, &q->vmm, err);
 	if (r < 0)
 		return r;
 	q->machine = qemu_machine(q->vmm.arch);
@@ -173,7 +183,7 @@ static void qemu_describe(struct atw_source *s, char *buf, size_t len)
 
 const struct atw_source_ops source_qemu = {
 	.name = "qemu",
-	.help = "RAM of a running guest; qemu:PID names its QEMU process",
+	.help = "RAM of a running guest; qemu: and the PID of its QEMU process, its name or socket",
 	.probe = qemu_probe,
 	.open = qemu_open,
 	.close = qemu_close,

@@ -2,7 +2,6 @@
 /* procfs.c - processes and swap, read from /proc of the running kernel. */
 #include "target/procfs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,7 +17,6 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
-#include "base/sorted.h"
 #include "format/pagemap.h"
 #include "format/procmaps.h"
 #include "host/caps.h"
@@ -140,38 +138,9 @@ int proc_tgid(uint32_t pid, uint32_t *ret, struct atw_err *err)
 	return known ? ATW_OK : atw_err_set(err, ATW_E_FORMAT, "%s: has no Tgid", path);
 }
 
-/* Folders that are called by numbers, in order. */
-static int procfs_numbered(const char *path, uint32_t **ret, size_t *n,
-			   struct atw_err *err)
-{
-	DIR *d = opendir(path);
-	uint32_t *v = NULL;
-	struct dirent *e;
-	size_t len = 0, cap = 0;
-	uint64_t pid;
-
-	if (!d)
-		return atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
-	while ((e = readdir(d))) {
-		if (!num_dec(e->d_name, strlen(e->d_name), &pid) || pid > UINT32_MAX)
-			continue;
-		if (!ARRAY_ROOM(v, len, cap)) {
-			closedir(d);
-			free(v);
-			return atw_err_nomem(err);
-		}
-		v[len++] = (uint32_t)pid;
-	}
-	closedir(d);
-	SORT(v, len, sorted_by_u32);
-	*ret = v;
-	*n = len;
-	return ATW_OK;
-}
-
 int proc_pids(uint32_t **ret, size_t *n, struct atw_err *err)
 {
-	return procfs_numbered("/proc", ret, n, err);
+	return host_numbers("/proc", ret, n, err);
 }
 
 int proc_tids(uint32_t pid, uint32_t **ret, size_t *n, struct atw_err *err)
@@ -179,7 +148,7 @@ int proc_tids(uint32_t pid, uint32_t **ret, size_t *n, struct atw_err *err)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
-	return procfs_numbered(path, ret, n, err);
+	return host_numbers(path, ret, n, err);
 }
 
 int proc_allowed(uint32_t thread, struct atw_err *err)

@@ -6,29 +6,8 @@
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-others=()
-# shellcheck disable=SC2317 # by the trap
-end() {
-	for process in "${others[@]}"; do
-		kill -KILL "$process" && wait "$process"
-	done 2>>"$work/log/end"
-	rm -rf "$work"
-}
-trap end EXIT
-
-# guest PROGRAM ARGUMENT...: starts it under that name; its PID in $guest
-guest() {
-	local program=$1
-	shift
-	# The last one wrote to that file, too.
-	rm -f "$program" ready
-	: >ready
-	cp "$built/tests/tools/vmram" "$program"
-	"./$program" "$@" >ready 2>"$work/log/guest" &
-	guest=$!
-	others+=("$guest")
-	await grep -q ready ready
-}
+# shellcheck source=tests/cli/vmram.sh
+. "$cli/vmram.sh"
 
 # What the process has in memory, and the size of its memfd there.
 cost() {
@@ -62,14 +41,55 @@ status 3
 no_out
 err_is 'atwalk: qemu:4194305: there is no process 4194305'
 
-for word in '' vm1 0 0x10 /run/qemu.sock 99999999999; do
+t "nothing behind the colon"
+run atwalk ps qemu:
+status 2
+no_out
+err_has 'atwalk: qemu:: the PID, the name or a monitor socket of a guest is missing'
+
+for word in 0 99999999999; do
 	t "not a PID: '$word'"
 	run atwalk ps "qemu:$word"
 	status 2
 	no_out
-	err_has "atwalk: qemu:$word: '$word' is not a PID: names of guests and monitor sockets are not supported"
-	err_has "        specify the PID of the guest's QEMU process, in decimal"
+	err_is "atwalk: qemu:$word: '$word' is not a PID"
 done
+
+t "a name that no guest has"
+run atwalk ps qemu:0x10
+status 3
+no_out
+err_is "atwalk: qemu:0x10: there is no process of QEMU with a guest named '0x10'"
+
+t "by name"
+guest qemu-system-x86_64 -m 256 -M q35 -x found 0 tasks.kdump -name "guest=w$$,debug-threads=on"
+run atwalk ps "qemu:$guest" --format csv
+status 0
+mv "$work/log/out" want
+run atwalk ps "qemu:w$$" --format csv
+status 0
+same "$work/log/out" want
+
+t "two of that name"
+guest qemu-system-x86_64 -m 256 -M q35 -x anon 0 x86.elf -name "w$$"
+run atwalk ps "qemu:w$$"
+status 2
+no_out
+err_is "atwalk: qemu:w$$: 2 guests are named 'w$$': processes [0-9]*, [0-9]*"
+
+t "by the socket of its monitor, which is not connected to"
+guest qemu-system-x86_64 -m 256 -M q35 -x found 0 tasks.kdump -qmp "unix:$PWD/qmp,server,nowait"
+run atwalk ps "qemu:$PWD/qmp" --format csv
+status 0
+same "$work/log/out" want
+# A connection that nothing accepts waits there.
+yes test "$(ss -xlH src "$PWD/qmp" | awk '{ print $3 }')" = 0
+
+t "a socket of another process, or none"
+run atwalk ps "qemu:$PWD/other"
+status 3
+no_out
+err_is "atwalk: qemu:$PWD/other: no process listens at a socket of that path"
 
 for kind in anon memfd; do
 	t "$kind: tasks and pages are those of the dump, and nothing is allocated"

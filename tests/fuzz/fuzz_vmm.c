@@ -54,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	touch(w.machine.data, w.machine.len);
 	touch(w.backend.data, w.backend.len);
+	touch(w.name.data, w.name.len);
 	FUZZ_CHECK(w.nbackends <= VMM_BACKENDS && w.nnodes <= VMM_BACKENDS, "too many");
 	for (size_t i = 0; i < w.nbackends; i++)
 		touch(w.backends[i].id.data, w.backends[i].id.len);

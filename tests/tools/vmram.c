@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vmram -m MIB -M MACHINE -x KIND BASE DUMP - a process with the RAM of a guest
+ * vmram -m MIB -M MACHINE -x KIND BASE DUMP [OPTION...] - a process with a guest's RAM
  *
  * Copied to a file of QEMU's name, it looks to a reader of /proc like QEMU: it maps MIB
  * of memory as QEMU does (KIND: anon or memfd; "less" maps half of it, "two" another of
- * the same size, which is not RAM), copies into it what DUMP has from the physical
- * address BASE on, prints "ready" and sleeps.
+ * the same size, which is not RAM; "found" has VMCOREINFO in its last page, which in DUMP
+ * is a note), copies into it what DUMP has from the physical address BASE on, prints
+ * "ready" and sleeps. Options of QEMU that follow are for readers of its command line, but "-qmp
+ * unix:PATH,..." makes it listen there.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "source/source.h"
@@ -57,6 +61,17 @@ static void copy(struct atw_source *s, uint64_t base, char *ram, size_t len)
 	}
 }
 
+/* Nothing accepts a connection. */
+static void listen_at(const char *text)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || sscanf(text, "unix:%107[^,]", to.sun_path) != 1 ||
+	    bind(fd, (struct sockaddr *)&to, sizeof(to)) < 0 || listen(fd, 1) < 0)
+		die("no socket");
+}
+
 int main(int argc, char **argv)
 {
 	struct atw_source *s;
@@ -64,9 +79,9 @@ int main(int argc, char **argv)
 	size_t len;
 	char *ram;
 
-	if (argc != 9 || strcmp(argv[1], "-m") || strcmp(argv[3], "-M") ||
+	if (argc < 9 || strcmp(argv[1], "-m") || strcmp(argv[3], "-M") ||
 	    strcmp(argv[5], "-x"))
-		die("usage: vmram -m MIB -M MACHINE -x KIND BASE DUMP");
+		die("usage: vmram -m MIB -M MACHINE -x KIND BASE DUMP [OPTION...]");
 	len = strtoull(argv[2], NULL, 10) << 20;
 	len /= !strcmp(argv[6], "less") ? 2 : 1;
 	ram = map_ram(argv[6], len);
@@ -78,7 +93,17 @@ int main(int argc, char **argv)
 	if (atw_source_open(argv[8], NULL, 0, &s, &err) < 0)
 		die(err.text);
 	copy(s, strtoull(argv[7], NULL, 16), ram, len);
+	if (!strcmp(argv[6], "found")) {
+		struct atw_blob note;
+
+		if (atw_fact(s, "vmcoreinfo", &note) < 0 || note.len > 4096 || len < 4096)
+			die("no VMCOREINFO");
+		memcpy(ram + len - 4096, note.data, note.len);
+	}
 	atw_source_close(s);
+	for (int i = 9; i + 1 < argc; i++)
+		if (!strcmp(argv[i], "-qmp"))
+			listen_at(argv[i + 1]);
 	puts("ready");
 	fflush(stdout);
 	pause();

@@ -52,6 +52,29 @@ TEST(sizes)
 	CHECK_EQ(vmm_words_parse((struct atw_blob){"", 0}, &w, NULL), ATW_E_FORMAT);
 }
 
+TEST(names)
+{
+	static const struct {
+		const char *line, *name;
+	} cases[] = {
+		{"qemu -m 256", ""},
+		{"qemu -name vm1", "vm1"},
+		{"qemu -name guest=web,debug-threads=on", "web"},
+		{"qemu -name debug-threads=on,guest=web", "web"},
+		{"qemu -name web,process=qemu:web", "web"},
+		{"qemu -id 104", "104"},
+		{"qemu -id 104 -name db", "db"},
+		{"qemu -name db -id 104", "db"},
+		{"qemu -name", ""},
+	};
+	struct vmm_words w;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_EQ(parse(cases[i].line, &w, NULL), ATW_OK);
+		CHECK(is(w.name, cases[i].name));
+	}
+}
+
 TEST(machines_and_backends)
 {
 	struct vmm_words w;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vmm_process.h - processes that run virtual machines, and their cost, by /proc alone:
+ * command line and status are readable by all, the rest by those that may trace.
+ */
+#ifndef HOST_VMM_PROCESS_H
+#define HOST_VMM_PROCESS_H
+
+#include <atwalk/base.h>
+
+#include "format/vmm_words.h"
+
+enum vmm_kind {
+	VMM_NONE, /* not a process of a virtual machine */
+	VMM_QEMU,
+	VMM_FIRECRACKER,
+	VMM_CLOUD_HYPERVISOR,
+	VMM_CROSVM,
+	VMM_KVM, /* another program, which holds a virtual machine of KVM */
+	VMM_KINDS,
+};
+
+enum vmm_known {
+	VMM_HAS_RAM = 1,
+	VMM_HAS_RESIDENT = 2,
+	VMM_HAS_SWAPPED = 4,
+	VMM_HAS_LARGE = 8,
+};
+
+struct vmm_process {
+	uint32_t pid;
+	enum vmm_kind kind;
+	enum vmm_arch arch;
+	char program[64]; /* name of its file */
+	char name[128];   /* of the guest; or empty */
+	uint32_t have;    /* enum vmm_known */
+	uint64_t ram;     /* bytes, as on the command line */
+	/* Bytes of the process: Rss with hugetlb pages; Swap; large pages of these. */
+	uint64_t resident, swapped, large;
+	struct atw_err why_ram, why_cost; /* status < 0: why these are not known */
+};
+
+/* "qemu" */
+const char *vmm_kind_name(enum vmm_kind kind);
+/* By the name of the program's file, of which the folder is ignored. */
+enum vmm_kind vmm_kind_of(const char *path);
+/*
+ * Kind, program, architecture and name. ATW_END: it is no process of a virtual machine;
+ * ATW_E_MISSING: it has ended.
+ */
+int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *err);
+/* Fills in what is known of its memory. */
+void vmm_process_measure(struct vmm_process *p);
+
+/*
+ * The only QEMU process whose guest has this name. ATW_E_MISSING: there is none;
+ * ATW_E_USAGE: there are several, which the sentence lists.
+ */
+int vmm_process_named(const char *name, uint32_t *ret, struct atw_err *err);
+/*
+ * The QEMU process that listens at this Unix socket. It is not connected to, since a
+ * monitor serves one client at a time. ATW_E_MISSING: there is none.
+ */
+int vmm_process_listening(const char *socket, uint32_t *ret, struct atw_err *err);
+
+#endif
