@@ -382,7 +382,7 @@ END
 		echo 'every-other present 2=256'
 		echo 'untouched'
 		# fork(2) copies no page tables of shared memory or memory never written.
-		echo 'zero zero=256'
+		no_zero_page && echo 'zero present 2=512' || echo 'zero zero=256'
 		echo 'protnone protnone 2=512'
 		echo 'cow present 1=512 present 2=512'
 		echo 'shared present 1=256'

@@ -18,6 +18,8 @@
 #	yes COMMAND...          the command succeeds
 #	await COMMAND...        the command succeeds eventually: it is repeated until the limit
 #	skip WHY                this test cannot run here
+#	paravirtual             does the kernel run in user mode, under PVM?
+#	no_zero_page            does it give pages that are only read frames of their own?
 #	finish                  the closing count; the last line of every file
 #
 # The first failure prints "not ok" and the difference; later failures of the same
@@ -156,6 +158,14 @@ t() {
 
 skip() {
 	skipping=$*
+}
+
+paravirtual() {
+	grep -q '\bpvm_' /proc/cmdline || dmesg 2>/dev/null | grep -q 'running under PVM'
+}
+
+no_zero_page() {
+	grep -q pvm_no_zero_page=1 /proc/cmdline
 }
 
 run() {

@@ -216,16 +216,11 @@ if [ -n "$why" ]; then skip "$why"; else
 	fi
 fi
 
-# Some kernels run in user mode themselves: paravirtualized, with shadow page tables.
-paravirtual() {
-	grep -q '\bpvm_' /proc/cmdline || dmesg 2>/dev/null | grep -q 'running under PVM'
-}
-
 t "pages that were only read are the zero page; file pages are in the page cache"
 if [ -n "$why" ]; then skip "$why"; else
 	check zero present
 	yes [ "$n" -eq 256 ]
-	grep -q pvm_no_zero_page=1 /proc/cmdline ||
+	no_zero_page ||
 		yes [ "$(cut -d ' ' -f 2 wanted | sort -u | wc -l)" -eq 1 ]
 	check shared present
 	yes [ "$n" -eq 768 ]
