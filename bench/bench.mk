@@ -22,7 +22,13 @@ $(O)/bench/data/%.elf: $(O)/bench/synth
 
 BENCH_MANY   = $(or $(ATWALK_VM_WORK),$(O)/vm)/x86_64-6.12-many/dump.elf
 
-bench: all $(BENCH) $(BENCH_DATA) $(O)/tests/tools/mkcapture $(O)/kmap/tests/tools/mkkmap \
+# Plugins of QEMU that do nothing, for each generation of its interface.
+FLOORS := $(foreach v,1 2,$(O)/bench/floor-$(v).so)
+$(O)/bench/floor-%.so: bench/floor/floor.c qemu/api.h $(O)/flags bench/bench.mk
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(QEMU_CFLAGS) -DQEMU_API=$* -shared -o $@ $<
+
+bench: all $(BENCH) $(BENCH_DATA) $(FLOORS) $(O)/tests/tools/mkcapture $(O)/kmap/tests/tools/mkkmap \
   $(O)/kmap/tests/tools/kmemwork $(O)/tests/tools/references
 	$(Q)[ -e $(BENCH_MANY) ] || tests/vm/run x86_64-6.12-many || true
 	$(Q)bench/run $(O) $(BENCH_MANY) $(BENCH_DATA) $(BENCH_REAL)

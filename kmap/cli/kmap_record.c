@@ -365,6 +365,7 @@ static void record_end(struct recording *r, bool cut)
 		munmap(r->s, r->s->at.size);
 	if (r->share_fd >= 0)
 		close(r->share_fd);
+	atw_source_close(r->ram);
 	if (r->ram_fd >= 0)
 		close(r->ram_fd);
 	if (r->out_fd > 1)

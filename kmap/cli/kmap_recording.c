@@ -319,9 +319,8 @@ static int recording_add_written(int fd, const struct kshare_ram *ram,
 	return 0;
 }
 
-/* The guest's memory, wherever the machine has it. */
-static int recording_open_ram(const struct recording *r, struct atw_source **ret,
-			      struct atw_err *err)
+/* The guest's memory, wherever the machine has it, as far as it is written by now. */
+static int recording_open_ram(struct recording *r, struct atw_err *err)
 {
 	struct recording_pieces to = {0};
 	int status = ATW_OK;
@@ -332,7 +331,8 @@ static int recording_open_ram(const struct recording *r, struct atw_source **ret
 			status = atw_err_nomem(err);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->ram_fd);
 	if (status == ATW_OK)
-		status = raw_open_pieces(path, to.v, to.n, ret, err);
+		status = r->ram ? raw_set_pieces(r->ram, to.v, to.n, err)
+				: raw_open_pieces(path, to.v, to.n, &r->ram, err);
 	free(to.v);
 	return status;
 }
@@ -364,13 +364,12 @@ static void recording_check_room(struct recording *r)
 void recording_answer(struct recording *r)
 {
 	struct atw_kernel_opts ko = { 0 };
-	struct atw_source *source = NULL;
 	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };
-	int ret = recording_open_ram(r, &source, &err);
+	int ret = recording_open_ram(r, &err);
 
 	if (ret == ATW_OK)
-		ret = atw_kernel_open(source, &ko, &k, &err);
+		ret = atw_kernel_open(r->ram, &ko, &k, &err);
 	if (ret == ATW_OK && r->introduced) {
 		kmap_introduce_memory(r->s, k, &err);
 	} else if (ret == ATW_OK) {
@@ -383,7 +382,6 @@ void recording_answer(struct recording *r)
 	}
 	r->no_kernel = err;
 	atw_kernel_close(k);
-	atw_source_close(source);
 	atomic_store(&r->s->answered, atomic_load(&r->s->asked));
 }
 

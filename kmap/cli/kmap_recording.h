@@ -59,6 +59,7 @@ struct recording {
 	struct kmap_machine machine;
 	struct kshare *s;
 	int share_fd, ram_fd, out_fd;
+	struct atw_source *ram;          /* the guest's; NULL: not opened yet */
 	struct outfile target;    /* where out_fd goes, until it has begun */
 	pid_t child;             /* QEMU, or what is recorded; 0: it has ended, or there is none */
 	int status;              /* of it, when it ended */

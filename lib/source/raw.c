@@ -46,17 +46,19 @@ const struct atw_source_ops source_raw = {
 	.fact = mapped_fact,
 };
 
-static int raw_open_all(struct atw_source *s, const char *path, const struct raw_piece *v,
-			size_t n, struct atw_err *err)
+int raw_set_pieces(struct atw_source *s, const struct raw_piece *v, size_t n,
+		   struct atw_err *err)
 {
-	struct atw_source_spec spec = { .path = path };
+	struct mapped *m = s->impl;
 	uint64_t missing = 0;
-	struct mapped *m;
-	int r = mapped_open(s, &spec, sizeof(*m), err);
+	int r = ATW_OK;
 
-	if (r < 0)
-		return r;
-	m = s->impl;
+	extents_deinit(&m->map);
+	m->map = (struct extents){ 0 };
+	file_holes_deinit(&m->holes);
+	m->holes = (struct file_holes){ 0 };
+	m->holes_sought = false;
+	m->truncated[0] = '\0';
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = mapped_add(m, v[i].at, v[i].len, v[i].offset, &missing, err);
 	if (r < 0)
@@ -64,6 +66,14 @@ static int raw_open_all(struct atw_source *s, const char *path, const struct raw
 	mapped_truncated(m, missing);
 	snprintf(m->what, sizeof(m->what), "raw image in %zu pieces", n);
 	return extents_build(&m->map, err);
+}
+
+static int raw_open_all(struct atw_source *s, const char *path, const struct raw_piece *v,
+			size_t n, struct atw_err *err)
+{
+	struct atw_source_spec spec = { .path = path };
+
+	return mapped_open(s, &spec, sizeof(struct mapped), err) ?: raw_set_pieces(s, v, n, err);
 }
 
 int raw_open_pieces(const char *path, const struct raw_piece *v, size_t n,

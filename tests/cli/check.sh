@@ -666,6 +666,57 @@ check --baseline large --update track.ini tasks.kdump
 yes [ "$(grep -c '^count = 1$' large)" -eq 100000 ]
 yes [ "$(grep -c '^count = ' large)" -eq 100002 ]
 
+t "a baseline that cannot be read or written: one sentence, and nothing is left of it"
+# refused_file FILE STATUS SENTENCE
+refused_file() {
+	run atwalk check --baseline "$1" --update track.ini tasks.kdump
+	status "$2"
+	no_out
+	err_is "$3"
+}
+cp base base.was
+mkdir holder
+ln -s around around
+refused_file holder 2 'atwalk: cannot read holder: Is a directory'
+refused_file around 2 'atwalk: cannot read around: Too many levels of symbolic links'
+refused_file base/below 2 'atwalk: cannot read base/below: Not a directory'
+refused_file /dev/null 2 'atwalk: /dev/null:1: that is no baseline: it has no version'
+refused_file /dev/full 2 'atwalk: /dev/full:1: there is a zero byte in the line'
+run atwalk check --baseline nowhere/base --update track.ini tasks.kdump
+status 3
+err_has 'nowhere/base: cannot create a file beside it: No such file or directory'
+same base base.was
+
+t "a folder that is full or read only: the baseline of before stays"
+cat >inside.in <<EOF
+mount -t tmpfs -o size=16k,nr_inodes=8 none holder || exit 9
+cp base holder/base || exit 9
+@MAKE@
+"$built/atwalk" check --baseline holder/base --update track.ini tasks.kdump
+echo "status \$?"
+cmp base holder/base && ls -A holder
+EOF
+if ! unshare --mount true 2>"$work/log/unshare"; then
+	skip "no mount namespace: $(head -n 1 "$work/log/unshare")"
+else
+	for how in 'cat /dev/zero >holder/zero 2>errors' 'mount -o remount,ro holder'; do
+		sed "s|^@MAKE@|$how|" inside.in >inside
+		run unshare --mount bash inside
+		yes grep -qx 'status 3' "$work/log/out"
+		yes [ -z "$(grep -F .base "$work/log/out")" ]
+		yes [ "$(grep -cx base "$work/log/out")" -eq 1 ]
+		err_has 'holder/base: cannot'
+	done
+fi
+
+t "several --update at once: the baseline is whole, that of one of them"
+for i in 1 2 3 4 5 6; do
+	atwalk check -q --baseline base --update track.ini tasks.kdump >"$work/log/at.$i" 2>&1 &
+done
+wait
+same base base.was
+yes [ -z "$(find . -maxdepth 1 -name '.base*')" ]
+
 # ---- the policies that come with it ----
 
 t "audit: the security policies"

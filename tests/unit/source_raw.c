@@ -67,6 +67,19 @@ TEST(pieces_lie_where_they_are_told)
 	CHECK_EQ(atw_read(s, ATW_PA(0x1000), b, 1, NULL), 0);
 	CHECK_EQ(atw_read(s, ATW_PA(0x200000000), b, 1, NULL), 0);
 	atw_source_close(s);
+	CHECK_EQ(raw_open_pieces(im.path, piece, 1, &s, NULL), ATW_OK);
+	CHECK_EQ(atw_read(s, ATW_PA(0x100000000), b, 1, NULL), 0);
+	/* Other pieces of the same file: those before are gone. */
+	CHECK_EQ(raw_set_pieces(s, piece + 1, 1, NULL), ATW_OK);
+	CHECK_EQ(atw_fact(s, "truncated", &why), ATW_OK);
+	CHECK_EQ(atw_read(s, ATW_PA(0), b, 1, NULL), 0);
+	CHECK_EQ(atw_read(s, ATW_PA(0x100000000), b, 1, NULL), 1);
+	CHECK_EQ(b[0], 's');
+	CHECK_EQ(raw_set_pieces(s, piece, 1, NULL), ATW_OK);
+	CHECK_EQ(atw_fact(s, "truncated", &why), ATW_E_MISSING);
+	CHECK_EQ(atw_read(s, ATW_PA(0xfff), b, 1, NULL), 1);
+	CHECK_EQ(b[0], 'r');
+	atw_source_close(s);
 	CHECK(raw_open_pieces("/nonexistent", piece, 1, &s, NULL) < 0);
 	image_free(&im);
 }
