@@ -135,6 +135,7 @@ LIB_SO   := $(O)/libatwalk.so
 LIB_CLI  := $(O)/libcli.a
 
 include collector/collector.mk
+include python/python.mk
 include qemu/qemu.mk
 ifneq ($(KMAP),)
 include kmap/kmap.mk
@@ -146,7 +147,7 @@ endif
 .PHONY: all found test test-vm check-all bench fuzz asan tsan ubsan valgrind cover \
         lint install uninstall clean
 
-all: found $(O)/atwalk $(O)/policies $(QEMU_PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(if $(HAVE_static),$(O)/atwalk-collect)
+all: found $(O)/atwalk $(O)/policies $(QEMU_PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(PYTHON_MODULE) $(if $(HAVE_static),$(O)/atwalk-collect)
 
 found:
 	@mkdir -p $(O)
@@ -158,6 +159,7 @@ found:
 	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) \
 	   $(if $(HAVE_inih),,echo "  absent: libinih (no configuration files)";) \
 	   $(if $(HAVE_zydis),,echo "  absent: Zydis (programs cannot be stepped for their references)";) \
+	   $(if $(HAVE_python),echo "  found:  python3 $(PYTHON_VERSION) (the module atwalk)",echo "  absent: python3-dev 3.11 or later (no Python module atwalk)");\
 	   $(if $(KMAP),,echo "  absent: kmap (KMAP= was given)";) \
 	   $(if $(HAVE_fuse3)$(if $(KMAP),,no),,echo "  absent: fuse3 (kmap record has a socket of controls, and no folder$(if $(STATIC),; a static build cannot have it))";) } \
 	   >$(O)/found.new; \
@@ -263,6 +265,7 @@ install: all $(MAN3)
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	  -e 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
 	  lib/atwalk.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc
+	$(if $(PYTHON_MODULE),+$(Q)$(MAKE) --no-print-directory install-python)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore \
@@ -276,6 +279,7 @@ uninstall:
 	  $(addprefix $(DESTDIR)$(BASHDIR)/,atwalk atwalk-collect atwalk-kmap) \
 	  $(DESTDIR)$(ZSHDIR)/_atwalk $(addprefix $(DESTDIR)$(FISHDIR)/,atwalk.fish atwalk-kmap.fish)
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk \
+	  $(DESTDIR)$(PYTHONDIR)/atwalk \
 	  $(DESTDIR)$(PREFIX)/share/atwalk
 
 clean:

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* table.h - tables of typed columns, which Python, NumPy and Arrow read in place. */
+#ifndef PYTHON_TABLE_H
+#define PYTHON_TABLE_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the values of a column are; each decides the format of buffer and Arrow. */
+enum table_kind {
+	TABLE_ADDRESS = 'x',    /* uint64_t, shown in hexadecimal */
+	TABLE_NUMBER = 'Q',     /* uint64_t */
+	TABLE_BYTES = 'b',      /* uint64_t, a size */
+	TABLE_CHANGE = 'q',     /* int64_t */
+	TABLE_SECONDS = 'd',    /* double */
+	TABLE_TEXT = 'i',       /* int32_t: index into the texts of the column */
+};
+
+struct table_text {
+	char *bytes;            /* valid UTF-8 */
+	size_t len;
+};
+
+struct table_column {
+	char *name;
+	enum table_kind kind;
+	void *data;             /* 8 bytes a row; 4 for text */
+	uint8_t *valid;         /* a bit a row, LSB first */
+	uint64_t nulls;
+	struct table_text *text;
+	size_t ntext, text_room;
+	int32_t *slot;          /* hash table of texts: index + 1, or 0 */
+	size_t nslots;
+	int32_t *offset;        /* for Arrow: ntext + 1 offsets into joined */
+	char *joined;
+};
+
+/* What the columns of a listing are, as a constant. */
+struct table_head {
+	const char *name;
+	enum table_kind kind;
+};
+
+struct table {
+	PyObject_HEAD
+	struct table_column *column;
+	size_t ncolumns;
+	size_t rows, room;
+	bool failed;            /* out of memory: the table is of no use */
+};
+
+struct column {
+	PyObject_HEAD
+	struct table *table;
+	struct table_column *of;
+	bool raw;               /* values of unknown cells are given out as 0 */
+};
+
+/* What types and functions share. */
+struct module {
+	PyTypeObject *table, *column, *source;
+	PyObject *error, *usage_error, *source_error, *partial_error;
+};
+
+struct table *table_create(struct module *module, const struct table_head *head, size_t n);
+/* The functions below need no GIL. */
+struct table_column *table_add_column(struct table *table, const char *name,
+				      enum table_kind kind);
+/* Make a row of unknown cells. Returns false if memory is not enough. */
+bool table_add_rows(struct table *table, size_t n);
+void table_set(struct table *table, size_t column, uint64_t value);
+void table_set_at(struct table *table, size_t row, size_t column, uint64_t value);
+void table_set_text(struct table *table, size_t column, const char *text);
+/* Index of a text in its column; -1: out of memory. */
+int32_t table_intern(struct table *table, size_t column, const char *text, size_t len);
+size_t table_width(const struct table_column *column);
+
+PyObject *table_arrow_stream(PyObject *self, PyObject *args);
+PyObject *table_arrow_schema(PyObject *self, PyObject *args);
+
+extern PyType_Spec table_spec, column_spec, source_spec;
+
+#endif

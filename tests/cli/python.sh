@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The Python module: its documents run, its rows are those of atwalk(1), its buffers and
+# Arrow streams hold the same values, and what goes wrong raises exceptions.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+# Of the system, because the module was built for its headers.
+python=/usr/bin/python3
+
+t "there is a module to test"
+[ -e "$built/python/atwalk/_atwalk.abi3.so" ] || skip "it was built without python3-dev"
+[ -x "$python" ] || skip "there is no $python"
+if grep -q fsanitize "$built/flags"; then
+	LD_PRELOAD=$(gcc -print-file-name=libasan.so)
+	export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0
+fi
+export PYTHONPATH=$built/python:$cli
+module() { run "$python" "$@"; }
+module -c 'import atwalk; print(atwalk.__version__)'
+status 0
+yes grep -qE '^[0-9]+[.][0-9]+' "$work/log/out"
+
+t "only names of the stable ABI are used"
+nm -D --undefined-only "$built/python/atwalk/_atwalk.abi3.so" | awk '{ print $2 }' |
+	grep -E '^_Py' | grep -vE '^_Py_(Dealloc|NoneStruct|TrueStruct|FalseStruct)$|_SizeT$' >private
+same private /dev/null
+
+t "documents"
+module - "$top/docs/python.md" <<'END'
+import atwalk, doctest, sys
+failed = doctest.testfile(sys.argv[1], module_relative=False)
+more = doctest.testmod(atwalk)
+print(failed.failed, more.failed, failed.attempted > 20)
+END
+status 0
+echo "0 0 True" >expected
+out <expected
+
+for part in rows buffers arrow errors; do
+	t "$part"
+	O=$O module "$cli/python_module.py" $part
+	status 0
+	err </dev/null
+done
+
+t "10,000 opens leave nothing behind"
+O=$O module "$cli/python_module.py" leaks
+status 0
+
+t "the shell has the source"
+module -m atwalk tasks.kdump <<<'print(len(src.tasks()))'
+status 0
+yes grep -q 78 "$work/log/out"
+err_has "src is <atwalk.Source 'tasks.kdump'"
+run "$python" -m atwalk there-is-none </dev/null
+status 3
+err_has "atwalk: there-is-none: "
+finish

@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks of the Python module; tests/cli/python.sh runs them."""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import atwalk
+
+DUMP = "tasks.kdump"
+
+
+def listing(*words):
+    done = subprocess.run([os.environ["O"] + "/atwalk", *words, "--format", "json"],
+                          stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def by_page(ranges):
+    """Where each page of ranges is, and its rights."""
+    return {address + i: (physical + i, rights) for address, physical, size, rights in ranges
+            for i in range(0, size, 4096)}
+
+
+def rows():
+    """The rows are those that the program prints."""
+    with atwalk.open(DUMP) as src:
+        tasks = src.tasks()
+        theirs = listing("ps", DUMP)
+        assert [(t.pid, t.tgid, t.task) for t in tasks if t.pid == t.tgid] == \
+            [(t["pid"], t["tgid"], t["task"]) for t in theirs]
+        assert len(tasks) == 78 and tasks[-1] == tasks[77] == list(tasks)[77]
+        assert [t.pid for t in tasks[70:]] == [t.pid for t in tasks][70:]
+        spin = src.tasks(filter=lambda t: t.task == "spin")
+        assert len(spin) and all(t.task == "spin" for t in spin)
+        assert [t.pid for t in src.tasks(sort="pid:desc")] == \
+            sorted((t.pid for t in tasks), reverse=True)
+
+        ours = {p.address: p for p in src.pages(1)}
+        pages = [p for p in listing("pages", "--pid", "1", DUMP) if p.get("physical")]
+        assert len(pages) > 100
+        for page in pages:
+            mine = ours[int(page["address"], 16)]
+            assert mine.physical == int(page["physical"], 16), page
+            assert mine.state == page["state"], page
+
+        # The program begins a row for each region of the kernel as well.
+        ranges = [(int(r["address"], 16), int(r["physical"], 16), r["size"], r["rights"])
+                  for r in listing("map", DUMP) if r["state"] == "present"]
+        assert by_page(ranges) == by_page(
+            (r.address, r.physical, r.size, r.rights) for r in src.map()
+            if r.state == "present")
+
+        init = src.symbol("init_task")
+        assert src.symbol(init.address + 8) == init
+        where = src.translate(init.address)
+        assert [where.steps[-1].entry & 0x1ff, where.state] == [0x0e3, "present"]
+        for step in where.steps:
+            assert src.read(step.at, 8) == step.entry.to_bytes(8, "little")
+        banner = src.symbol("linux_banner").address
+        assert src.read_virtual(banner, 14) == b"Linux version " == \
+            src.read(src.translate(banner).physical, 14)
+        found = src.find(where.physical)
+        assert init.address in [m.address for m in found]
+        assert src.translate(5, 1).physical is None
+
+        report = src.report("basic")
+        assert [r.pid for r in report] == [r["pid"] for r in listing("report", "basic", DUMP)]
+        src.capture("machine.cap")
+    with atwalk.open("machine.cap") as src:
+        assert src.kind == "capture" and 1 in [t.pid for t in src.tasks(True)]
+        assert {p.address: p.physical for p in src.pages(1)} == \
+            {a: p.physical for a, p in ours.items()}
+
+
+def buffers():
+    """Columns are read in place, and unknown values do not become numbers."""
+    with atwalk.open(DUMP) as src:
+        pages = src.pages(1)
+        tasks = src.tasks()
+    view = memoryview(pages["address"])
+    assert (view.format, view.itemsize, view.ndim, view.readonly) == ("Q", 8, 1, True)
+    assert view.tolist() == [p.address for p in pages] and len(view) == len(pages)
+    column = pages["physical"]
+    if column.null_count:
+        try:
+            memoryview(column)
+            raise AssertionError("a buffer with unknown values")
+        except BufferError:
+            pass
+    start = tasks["start"]
+    assert start.null_count == len(tasks) and set(start) == {None}
+    assert bytes(start.valid) == bytes((len(tasks) + 7) // 8)
+    codes, texts = tasks["task"].data, tasks["task"].texts
+    assert [texts[i] for i in codes] == [t.task for t in tasks]
+    keep = memoryview(pages["address"])
+    del pages, view, column
+    assert keep[0] == 0x400000
+    try:
+        import numpy
+    except ImportError:
+        return
+    arrays = tasks.to_numpy()
+    assert numpy.ma.is_masked(arrays["start"]) and arrays["pid"].tolist() == \
+        [t.pid for t in tasks]
+    assert arrays["task"].tolist() == [t.task for t in tasks]
+
+
+class Schema(ctypes.Structure):
+    pass
+
+
+Schema._fields_ = [
+    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),
+    ("flags", ctypes.c_int64), ("n", ctypes.c_int64),
+    ("children", ctypes.POINTER(ctypes.POINTER(Schema))),
+    ("dictionary", ctypes.POINTER(Schema)), ("release", ctypes.c_void_p),
+    ("private", ctypes.c_void_p)]
+
+
+class Array(ctypes.Structure):
+    pass
+
+
+Array._fields_ = [
+    ("length", ctypes.c_int64), ("nulls", ctypes.c_int64), ("offset", ctypes.c_int64),
+    ("n_buffers", ctypes.c_int64), ("n", ctypes.c_int64),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.POINTER(ctypes.POINTER(Array))),
+    ("dictionary", ctypes.POINTER(Array)), ("release", ctypes.c_void_p),
+    ("private", ctypes.c_void_p)]
+
+
+class Stream(ctypes.Structure):
+    _fields_ = [("get_schema", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)),
+                ("get_next", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)),
+                ("last_error", ctypes.c_void_p), ("release", ctypes.c_void_p),
+                ("private", ctypes.c_void_p)]
+
+
+def release(thing):
+    # Releasing needs no GIL of the caller.
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(thing.release)(ctypes.addressof(thing))
+    assert not thing.release
+
+
+def texts(array):
+    count = array.contents.length
+    offset = ctypes.cast(array.contents.buffers[1], ctypes.POINTER(ctypes.c_int32))
+    data = ctypes.string_at(array.contents.buffers[2], offset[count])
+    return [data[offset[i]:offset[i + 1]].decode() for i in range(count)]
+
+
+def arrow_values(schema, array):
+    assert array.length >= 0 and array.offset == 0
+    kind = {b"L": ctypes.c_uint64, b"l": ctypes.c_int64, b"g": ctypes.c_double,
+            b"i": ctypes.c_int32}[schema.format]
+    data = ctypes.cast(array.buffers[1], ctypes.POINTER(kind))[:array.length]
+    if schema.dictionary:
+        assert schema.dictionary.contents.format == b"u"
+        names = texts(array.dictionary)
+        data = [names[i] if names else None for i in data]
+    if array.buffers[0]:
+        valid = ctypes.string_at(array.buffers[0], (array.length + 7) // 8)
+        data = [v if valid[i // 8] >> i % 8 & 1 else None for i, v in enumerate(data)]
+    assert data.count(None) == array.nulls
+    return data
+
+
+def arrow():
+    """A stream holds the rows, and the table's own memory."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    with atwalk.open(DUMP) as src:
+        tables = [src.tasks(), src.pages(1), src.tasks()[:0], src.report("basic")]
+    for table in tables:
+        capsule = table.__arrow_c_stream__()
+        stream = Stream.from_address(get(capsule, b"arrow_array_stream"))
+        schema, array, end = Schema(), Array(), Array()
+        at = ctypes.addressof(stream)
+        assert stream.get_schema(at, ctypes.addressof(schema)) == 0
+        assert stream.get_next(at, ctypes.addressof(array)) == 0
+        assert stream.get_next(at, ctypes.addressof(end)) == 0 and not end.release
+        assert schema.format == b"+s" and schema.n == array.n == len(table.columns)
+        assert array.length == len(table)
+        release(stream)
+        want = [list(column) for column in zip(*table)] or [[]] * schema.n
+        for i, name in enumerate(table.columns):
+            child, values = schema.children[i].contents, array.children[i].contents
+            assert child.name.decode() == name and child.flags == 2
+            assert arrow_values(child, values) == want[i], name
+            if len(table) and not table[name].null_count:
+                assert values.buffers[1] == address_of(table[name])
+        release(schema)
+        release(array)
+        schema = Schema.from_address(get(table.__arrow_c_schema__(), b"arrow_schema"))
+
+
+def address_of(column):
+    """Where the buffer of a column is."""
+    class Buffer(ctypes.Structure):
+        _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object),
+                    ("rest", ctypes.c_char * 128)]
+    buffer = Buffer()
+    api = ctypes.pythonapi
+    api.PyObject_GetBuffer(ctypes.py_object(column), ctypes.byref(buffer), 0)
+    ret = buffer.buf
+    api.PyBuffer_Release(ctypes.byref(buffer))
+    return ret
+
+
+def fails(kind, status, text, call, *args, **more):
+    try:
+        call(*args, **more)
+    except kind as e:
+        assert type(e) is kind and e.exit_status == status and text in str(e), repr(e)
+        return e
+    raise AssertionError("no %s" % kind)
+
+
+def errors():
+    """Exceptions are as the exit statuses of the program."""
+    fails(atwalk.SourceError, 3, "there-is-none", atwalk.open, "there-is-none")
+    with open("noise", "wb") as f:
+        f.write(b"\x7fELF" + bytes(range(256)) * 8)
+    fails(atwalk.SourceError, 3, "noise", atwalk.open, "noise")
+    whole = open(DUMP, "rb").read()
+    for size in range(0, len(whole), len(whole) // 40):
+        with open("short", "wb") as f:
+            f.write(whole[:size])
+        try:
+            with atwalk.open("short") as src:
+                list(src.tasks())
+                src.pages(1)
+        except (atwalk.SourceError, atwalk.PartialError, atwalk.Error):
+            pass
+    src = atwalk.open(DUMP)
+    fails(atwalk.Error, 1, "4000000", src.pages, 4000000)
+    fails(atwalk.UsageError, 2, "a process is", src.pages, -1)
+    fails(atwalk.UsageError, 2, "nothing", src.report, "nothing")
+    fails(atwalk.UsageError, 2, "unknown column 'x'", src.tasks, sort="x")
+    fails(atwalk.SourceError, 3, "no_such_symbol", src.symbol, "no_such_symbol")
+    seen = []
+
+    def stop(done, total):
+        seen.append((done, total))
+        raise KeyError("stop")
+    # A progress function is called in long walks alone; its exception ends them.
+    try:
+        for _ in range(1000):
+            src.find(0, 1 << 40, progress=stop)
+    except KeyError:
+        assert seen == [(seen[0][0], None)]
+    others = [threading.Thread(target=lambda: [atwalk.open(DUMP).tasks() for _ in range(3)])
+              for _ in range(4)]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    src.close()
+    src.close()
+    fails(atwalk.UsageError, 2, "the source is closed", src.tasks)
+
+
+def leaks():
+    """Neither objects, descriptors nor memory of 10,000 opens stay."""
+    import gc
+
+    def resident():
+        with open("/proc/self/statm") as f:
+            return int(f.read().split()[1])
+
+    def once():
+        with atwalk.open("x86.elf") as src:
+            src.map(first=0, last=1 << 30).__arrow_c_stream__()
+        try:
+            atwalk.open("there-is-none")
+        except atwalk.SourceError:
+            pass
+    for _ in range(500):
+        once()
+    gc.collect()
+    before, objects = resident(), len(gc.get_objects())
+    files = os.listdir("/proc/self/fd")
+    for _ in range(10000):
+        once()
+    gc.collect()
+    assert os.listdir("/proc/self/fd") == files
+    assert abs(len(gc.get_objects()) - objects) < 20
+    # A leak of 64 bytes an open would be 156 pages.
+    assert resident() - before < 128 or "LD_PRELOAD" in os.environ, resident() - before
+
+
+globals()[sys.argv[1]]()
