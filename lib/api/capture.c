@@ -64,7 +64,7 @@ static void capture_pass_damaged(void *arg, const struct atw_err *err)
 int api_census(struct atw_target *t, const struct census_collect_opts *o,
 	       const struct census_sink *to, struct api_lost *lost, struct atw_err *err)
 {
-	const struct target_query q = {
+	struct target_query q = {
 		.pid = o->pid,
 		.frames = true,
 		.flags = true,
@@ -75,11 +75,18 @@ int api_census(struct atw_target *t, const struct census_collect_opts *o,
 	const struct census_sink sink = {capture_pass_record, capture_pass_run, capture_pass_frames, &c};
 	const struct census_read_opts ro = {.damaged = capture_pass_damaged, .arg = &c};
 	const char *path = target_capture_path(t->t);
+	struct subject s = {0};
 	struct provider *p;
 	int r;
 
 	if (path)
 		return census_read(path, &ro, &sink, err);
+	if (o->pid) {
+		r = subject_by_pid(t->t, o->pid, SUBJECT_BOTH, &s, err);
+		if (r < 0)
+			return r;
+		q.mm = s.mm;
+	}
 	r = target_provider(t->t, &q, NULL, NULL, &p, err);
 	if (r < 0)
 		return r;

@@ -600,3 +600,35 @@ TEST(captures)
 	atw_tasks_close(tasks);
 	atw_target_close(c);
 }
+
+/* A capture of one process has its pages, and no other process. */
+TEST(capture_of_a_process)
+{
+	struct atw_capture_opts opts = { .size = sizeof(opts), .pid = 1 };
+	char path[] = "/tmp/atwalk-api.XXXXXX";
+	int fd = mkstemp(path), rc;
+	struct atw_target *t = open_target(DUMP), *c;
+	struct atw_tasks_opts processes = { .size = sizeof(processes), .processes = 1 };
+	const struct atw_task *k;
+	struct atw_tasks *tasks;
+	unsigned n = 0;
+
+	CHECK(t && fd >= 0);
+	rc = atw_capture_write(t, &opts, fd, &err);
+	CHECK_EQ(rc, ATW_OK);
+	opts.pid = 4000000;
+	CHECK_EQ(atw_capture_write(t, &opts, fd, &err), ATW_E_NONE);
+	atw_target_close(t);
+	close(fd);
+	c = open_target(path);
+	unlink(path);
+	CHECK(c);
+	CHECK_EQ(atw_tasks_open(c, &processes, &tasks, &err), ATW_OK);
+	while (atw_tasks_next(tasks, &k, &err) == ATW_OK) {
+		CHECK_EQ(k->pid, 1);
+		n++;
+	}
+	CHECK_EQ(n, 1);
+	atw_tasks_close(tasks);
+	atw_target_close(c);
+}
