@@ -8,14 +8,17 @@
 #include "host/host_file.h"
 #include "host/host.h"
 #include "host/references.h"
+#include "probe.h"
 
 struct probe_opts {
-	struct opt_number pid;
+	struct opt_number pid, vm;
 };
 
 static const struct opt options[] = {
 	{ 0, "pid", OPT_NUMBER, offsetof(struct probe_opts, pid), "N",
 	  "check access to process N only", NULL },
+	{ 0, "vm", OPT_NUMBER, offsetof(struct probe_opts, vm), "N",
+	  "check access to the virtual machine of process N only", NULL },
 	{ 0 }
 };
 
@@ -35,12 +38,6 @@ static const struct atw_column columns[] = {
 };
 static const struct atw_schema schema = { "probe", columns, COLUMNS };
 
-/* What one question found. */
-struct probe_answer {
-	bool yes, hinted;
-	char why[1024], command[256];
-};
-
 /* The command out of a hint. A hint that has none is part of why. */
 static void probe_from_hint(const struct atw_err *err, struct probe_answer *a)
 {
@@ -53,7 +50,7 @@ static void probe_from_hint(const struct atw_err *err, struct probe_answer *a)
 		snprintf(a->why + n, sizeof(a->why) - n, "%s%s", n ? "; " : "", err->hint);
 }
 
-static void probe_needs(struct probe_answer *a, const char *caps)
+void probe_needs(struct probe_answer *a, const char *caps)
 {
 	struct atw_err err = { 0 };
 
@@ -271,8 +268,8 @@ static void probe_recorder(const struct references_backend *b, struct probe_answ
 	a->hinted = false;
 }
 
-static int probe_put_row(struct atw_output *out, const char *name, const char *gives,
-			 const struct probe_answer *a, struct atw_err *err)
+int probe_put_row(struct atw_output *out, const char *name, const char *gives,
+		  const struct probe_answer *a, struct atw_err *err)
 {
 	union atw_value v[COLUMNS] = {
 		[C_CAPABILITY] = { .s = name }, [C_ALLOWED] = { .u = a->yes }, [C_WHY] = { .s = a->why },
@@ -287,6 +284,7 @@ static int probe_put_row(struct atw_output *out, const char *name, const char *g
 
 static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 {
+	const struct probe_opts *o = opts;
 	struct atw_output *out = NULL;
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
@@ -297,8 +295,14 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 	if (argc)
 		return usage_error("probe", "'%.64s': probe takes no SOURCE",
 				   argv[0]);
+	if (o->vm.given && o->pid.given)
+		return usage_error("probe", "--pid and --vm cannot be combined");
 	output_opts(c, NULL, &oo);
 	r = atw_output_open(&oo, &schema, &out, &err);
+	if (r == ATW_OK && o->vm.given) {
+		r = probe_machine(out, o->vm.u, &err);
+		return output_end(out, r, EXIT_COMPLETE, &err);
+	}
 	for (size_t i = 0; r == ATW_OK && i < ARRAY_SIZE(questions); i++) {
 		struct probe_answer a = {0};
 

@@ -52,7 +52,7 @@ static int memory_opening_failed(uint32_t pid, int e, struct atw_err *err)
 		    "the memory of process %" PRIu32 " cannot be read: %s", pid,
 		    strerror(e));
 	if (e == EACCES || e == EPERM)
-		host_hint_setcap(err, "cap_sys_ptrace");
+		host_hint_setcap(err, "cap_dac_read_search,cap_sys_ptrace");
 	return io_status(e);
 }
 

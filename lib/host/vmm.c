@@ -46,7 +46,7 @@ static int vmm_no_process(uint32_t pid, int e, struct atw_err *err)
 	atw_err_set(err, io_status(e), "process %" PRIu32 " cannot be examined: %s", pid,
 		    strerror(e));
 	if (io_status(e) == ATW_E_PERM)
-		host_hint_setcap(err, "cap_sys_ptrace");
+		host_hint_setcap(err, "cap_dac_read_search,cap_sys_ptrace");
 	return io_status(e);
 }
 

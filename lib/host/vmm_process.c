@@ -356,6 +356,6 @@ int vmm_process_listening(const char *socket, uint32_t *ret, struct atw_err *err
 		}
 	atw_err_set(err, ATW_E_MISSING,
 		    "no process of QEMU that may be examined listens at this socket");
-	host_hint_setcap(err, "cap_sys_ptrace");
+	host_hint_setcap(err, "cap_dac_read_search,cap_sys_ptrace");
 	return ATW_E_MISSING;
 }

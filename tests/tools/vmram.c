@@ -7,12 +7,14 @@
  * the same size, which is not RAM; "found" has VMCOREINFO in its last page, which in DUMP
  * is a note), copies into it what DUMP has from the physical address BASE on, prints
  * "ready" and sleeps. Options of QEMU that follow are for readers of its command line, but "-qmp
- * unix:PATH,..." makes it listen there.
+ * unix:PATH,..." makes it listen there, and "-runas USER" makes it not dumpable, as a
+ * change of its user does.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -104,6 +106,8 @@ int main(int argc, char **argv)
 	for (int i = 9; i + 1 < argc; i++)
 		if (!strcmp(argv[i], "-qmp"))
 			listen_at(argv[i + 1]);
+		else if (!strcmp(argv[i], "-runas"))
+			prctl(PR_SET_DUMPABLE, 0);
 	puts("ready");
 	fflush(stdout);
 	pause();
