@@ -35,8 +35,18 @@ static const struct atw_schema schema = { "vms", columns, V_COUNT };
 /* Those that need the guest's memory. */
 static const unsigned inside[] = { V_TASKS, V_UPTIME, V_HOSTNAME, V_RELEASE };
 
+struct vms_opts {
+	bool allow;
+};
+
+static const struct opt options[] = {
+	OPT_ALLOW(struct vms_opts, allow),
+	{ 0 }
+};
+
 struct vms {
 	const struct common *c;
+	bool allow;              /* --allow-unreadable */
 	struct atw_output *out;
 	bool inside;             /* columns about the guest are wanted */
 	uint64_t machines, incomplete;
@@ -77,7 +87,7 @@ static void vms_missing(struct vms *x, const struct vmm_process *p, const char *
 
 	atw_err_wrap(&e, "process %" PRIu32 " (%s): %s", p->pid, p->program, what);
 	print_error(&e);
-	x->incomplete++;
+	x->incomplete += !(x->allow && why->status == ATW_E_PERM);
 }
 
 /* ---- the guest ---- */
@@ -182,7 +192,8 @@ static int vms_put(struct vms *x, struct vmm_process *p, struct atw_err *err)
 	if (p->why_cost.status < 0 &&
 	    (vms_wants(x->c, V_SWAPPED) || vms_wants(x->c, V_LARGE)))
 		vms_missing(x, p, "memory on swap and in large pages", &p->why_cost);
-	if (x->inside)
+	/* The reason was printed, and the guest's would be the same. */
+	if (x->inside && !(x->allow && p->why_cost.status == ATW_E_PERM))
 		vms_look_inside(x, p, &r);
 	x->machines++;
 	return atw_output_row(x->out, &(struct atw_row){ r.v, r.have }, err);
@@ -225,14 +236,13 @@ static int vms_put_all(struct vms *x, char **argv, int argc, struct atw_err *err
 
 static int vms_run(const struct common *c, void *opts, int argc, char **argv)
 {
-	struct vms x = { .c = c };
+	struct vms x = { .c = c, .allow = ((const struct vms_opts *)opts)->allow };
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	int status = EXIT_COMPLETE, r;
 	char how[32];
 	uint64_t n;
 
-	(void)opts;
 	for (int i = 0; i < argc; i++)
 		if (!num_dec(argv[i], strlen(argv[i]), &n) || !n || n > INT32_MAX)
 			return usage_error("vms", "'%.64s' is not a process number", argv[i]);
@@ -264,5 +274,7 @@ const struct command cmd_vms = {
 		"stopped nor changed.",
 	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_VERBOSE |
 		  OPT_COMMON_PROGRESS,
+	.options = options,
+	.opts_size = sizeof(struct vms_opts),
 	.run = vms_run,
 };

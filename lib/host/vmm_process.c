@@ -96,7 +96,7 @@ static bool vmm_holds(uint32_t pid, const char *want)
 	return found;
 }
 
-/* "--id NAME", "--id=NAME"; empty: not given. */
+/* The value of a long option, in the next word or behind "="; empty: not given. */
 static struct atw_blob vmm_word_behind(struct atw_blob cmdline, const char *option)
 {
 	const char *s = cmdline.data, *end = s + cmdline.len;
@@ -105,15 +105,17 @@ static struct atw_blob vmm_word_behind(struct atw_blob cmdline, const char *opti
 	while (s < end) {
 		const char *e = memchr(s, '\0', (size_t)(end - s));
 		const char *next = e ? e + 1 : end;
-		struct atw_blob word = {s, (size_t)((e ? e : end) - s)};
+		size_t dashes = end - s > 2 && s[0] == '-' && s[1] == '-' ? 2 : 0;
+		struct atw_blob word = {s + dashes, (size_t)((e ? e : end) - s) - dashes};
 
-		if (blob_is(word, option) && next < end) {
+		if (dashes && blob_is(word, option) && next < end) {
 			const char *last = memchr(next, '\0', (size_t)(end - next));
 
 			return (struct atw_blob){next, (size_t)((last ? last : end) - next)};
 		}
-		if (word.len > n && blob_begins(word, option) && s[n] == '=')
-			return (struct atw_blob){s + n + 1, word.len - n - 1};
+		if (dashes && word.len > n && blob_begins(word, option) &&
+		    s[dashes + n] == '=')
+			return (struct atw_blob){s + dashes + n + 1, word.len - n - 1};
 		s = next;
 	}
 	return (struct atw_blob){0};
@@ -136,7 +138,7 @@ static void vmm_copy_name(struct atw_blob from, char *to, size_t len)
 static int vmm_read_words(struct vmm_process *p, struct atw_blob cmdline)
 {
 	_auto_free struct vmm_words *w = malloc(sizeof(*w));
-	const char *option = p->kind == VMM_FIRECRACKER ? "--id" : "--name";
+	const char *option = p->kind == VMM_FIRECRACKER ? "id" : "name";
 	int r;
 
 	if (!w)

@@ -163,6 +163,15 @@ web,x86_64,268435456,,,
 END
 	# shellcheck disable=SC2086 # WRAP is a command with its options
 	run setpriv --reuid=65534 --regid=65534 --clear-groups ${WRAP:-} ./copy vms "$guest" \
+		--format csv --columns name,swapped,tasks --allow-unreadable
+	status 0
+	err_has "/proc/$guest/smaps_rollup: Permission denied"
+	out <<'END'
+name,swapped,tasks
+web,,
+END
+	# shellcheck disable=SC2086 # WRAP is a command with its options
+	run setpriv --reuid=65534 --regid=65534 --clear-groups ${WRAP:-} ./copy vms "$guest" \
 		--format csv --columns name,resident --filter 'resident>10M'
 	status 0
 	yes grep -q '^web,[0-9]*$' "$work/log/out"
