@@ -5,6 +5,7 @@
  *
  * Texts and words are stored by dictionary. A row group is in memory until it is full.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -417,15 +418,39 @@ static int parquet_begin(struct atw_sink *k, const struct atw_schema *sc, struct
 	return p->column ? ATW_OK : atw_err_nomem(err);
 }
 
+/* A count of 2^63 or more would be read back as a negative one. */
+static int parquet_check(const struct atw_column *col, const union atw_value *v,
+			 struct atw_err *err)
+{
+	switch (col->type) {
+	case ATW_T_PA:
+	case ATW_T_BYTES:
+	case ATW_T_COUNT:
+	case ATW_T_PAGES:
+		break;
+	default:
+		return ATW_OK;
+	}
+	if (!(v->u >> 63))
+		return ATW_OK;
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "column %s: %" PRIu64 " does not fit a signed number of 64 bits",
+			   col->key, v->u);
+}
+
 static int parquet_row(struct atw_sink *k, const struct atw_row *row, struct atw_err *err)
 {
 	struct parquet *p = k->own;
+	int rc;
 
 	for (size_t i = 0; i < p->ncols; i++) {
 		struct parquet_column *c = &p->column[i];
 
 		if (!row_has(row, i) || (c->type == ATW_T_TEXT && !row->v[i].s))
 			continue;
+		rc = parquet_check(k->cell[i].col, &row->v[i], err);
+		if (rc < 0)
+			return rc;
 		if (!parquet_put_value(p, c, &k->cell[i], &row->v[i]))
 			return atw_err_nomem(err);
 		p->full |= c->words.len > GROUP_TEXT;

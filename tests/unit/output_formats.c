@@ -220,3 +220,20 @@ TEST(kinds)
 	}
 	CHECK(!atw_sink_kind(i));
 }
+
+/* Its numbers have a sign, except for addresses and raw words. */
+TEST(parquet_range)
+{
+	static const struct atw_column one[] = { { .key = "pid", .type = ATW_T_COUNT } };
+	static const struct atw_column va[] = { { .key = "address", .type = ATW_T_VA } };
+	static const struct atw_schema count = { "test", one, 1 }, address = { "test", va, 1 };
+	static const union atw_value big[] = { U(UINT64_MAX) }, most[] = { U(INT64_MAX) };
+	static const struct atw_row beyond = { big, 1 }, within = { most, 1 }, none = { big, 0 };
+	struct atw_output_opts o = { .format = "parquet" };
+
+	CHECK_STR(capture(o, &count, &beyond, 1),
+		  "error: column pid: 18446744073709551615 does not fit a signed number of 64 bits");
+	CHECK(!strncmp(capture(o, &count, &within, 1), "PAR1", 4));
+	CHECK(!strncmp(capture(o, &count, &none, 1), "PAR1", 4));
+	CHECK(!strncmp(capture(o, &address, &beyond, 1), "PAR1", 4));
+}
