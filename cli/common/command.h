@@ -63,7 +63,6 @@ enum {
 	OPT_COMMON_PROGRESS = 32,        /* --progress */
 	OPT_COMMON_VERBOSE = 64,         /* --verbose */
 	OPT_COMMON_ADDRESSES = 128,      /* no option: rows have the columns of addresses */
-	OPT_COMMON_JOBS = 256,           /* --jobs: of what several threads do */
 	/* Of what lists something in a SOURCE. */
 	OPT_COMMON_LISTING = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS |
 			     OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
@@ -79,7 +78,6 @@ struct common {
 	enum size_units units;
 	enum color color;
 	struct opt_list parts;
-	struct opt_number jobs;  /* pool_jobs() has the number of threads */
 	bool progress, quiet, help, version;
 	unsigned verbose;
 	const struct config *config;     /* defaults that were read */
@@ -193,7 +191,7 @@ int output_end(struct atw_output *out, int r, int status, struct atw_err *err);
 
 /* ---- option_groups.c ---- */
 
-enum { COMMON_SETS = 10 };
+enum { COMMON_SETS = 9 };
 
 /* Sets for a command that takes these OPT_COMMON groups; the other sets are refused. */
 void common_sets(unsigned taken, struct common *c, struct opt_set ret[COMMON_SETS]);

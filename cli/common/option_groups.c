@@ -66,11 +66,6 @@ static const struct opt progress_options[] = {
 	  "report progress even if standard error is not a terminal", NULL },
 	{ 0 }
 };
-static const struct opt jobs_options[] = {
-	{ 0, "jobs", OPT_NUMBER, AT(jobs), "N",
-	  "use at most N threads; by default one for each CPU", NULL },
-	{ 0 }
-};
 static const struct opt verbose_options[] = {
 	{ 'v', "verbose", OPT_MORE, AT(verbose), NULL,
 	  "report what was found and how; given twice: log every read", NULL },
@@ -100,7 +95,6 @@ static const struct {
 	{ OPT_COMMON_ROWS, 0, row_options },
 	{ OPT_COMMON_UNITS, 0, units_options },
 	{ OPT_COMMON_SOURCE, 0, source_options },
-	{ OPT_COMMON_JOBS, 0, jobs_options },
 	{ OPT_COMMON_PROGRESS, 0, progress_options },
 	{ OPT_COMMON_VERBOSE, 0, verbose_options },
 	{ 0, 0, every_options },
