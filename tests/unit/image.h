@@ -30,9 +30,10 @@ static inline void put(struct image *im, size_t off, const void *data, size_t le
 		memset(im->data + im->len, 0, off + len - im->len);
 		im->len = off + len;
 	}
-	if (data)
+	/* Nothing was allocated for nothing. */
+	if (data && len)
 		memcpy(im->data + off, data, len);
-	else
+	else if (len)
 		memset(im->data + off, 0, len);
 }
 
@@ -45,7 +46,8 @@ static inline void put_le(struct image *im, size_t off, unsigned n, uint64_t v)
 static inline void fill(struct image *im, size_t off, size_t len, int byte)
 {
 	put(im, off, NULL, len);
-	memset(im->data + off, byte, len);
+	if (len)
+		memset(im->data + off, byte, len);
 }
 
 static inline struct atw_blob image_blob(const struct image *im)
