@@ -21,7 +21,7 @@ static int parse(const char *line, struct vmm_words *ret, struct atw_err *err)
 
 static bool is(struct atw_blob b, const char *s)
 {
-	return b.len == strlen(s) && !memcmp(b.data, s, b.len);
+	return b.len == strlen(s) && (!b.len || !memcmp(b.data, s, b.len));
 }
 
 TEST(sizes)
