@@ -137,7 +137,7 @@ static int codec_lzo_decompress(struct codec_ctx *ctx, struct codec_io *io,
 
 #ifdef HAVE_SNAPPY
 /*
- * The library is loaded when it is needed: it brings the C++ library along, whose relocation
+ * The library is loaded when it is needed: it depends on the C++ library, and relocating that
  * takes a fifth of the time that the program needs to start.
  */
 struct codec_snappy {

@@ -26,7 +26,7 @@ struct qcow2_snapshot {
 };
 
 bool qcow2_probe(struct atw_blob head);
-/* Refuses images whose clusters are not stored in the file as they are. */
+/* Refuses images with clusters that are not stored in the file as they are. */
 int qcow2_parse(struct atw_blob file, struct qcow2 *ret, struct atw_err *err);
 /* The snapshot at this offset, of which the first is q->snapshots. */
 int qcow2_snapshot_at(const struct qcow2 *q, uint64_t off, struct qcow2_snapshot *ret,

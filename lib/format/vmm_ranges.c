@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * vmm_ranges.c - Firecracker: src/vmm/src/arch, arch_memory_regions(); cloud-hypervisor:
- * MemoryManagerSnapshotData, whose JSON is a string in JSON.
+ * MemoryManagerSnapshotData: its JSON is a string in JSON.
  */
 #include "format/vmm_ranges.h"
 

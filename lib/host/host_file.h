@@ -18,7 +18,7 @@ int host_file_all(const char *path, size_t max, struct buf *ret,
 int host_file_paced(const char *path, size_t max, struct pace *pace, struct buf *ret,
 		    struct atw_err *err);
 
-/* Folders of a folder whose names are numbers, ascending; to be freed. */
+/* Subfolders with numeric names, ascending; to be freed. */
 int host_numbers(const char *path, uint32_t **ret, size_t *n, struct atw_err *err);
 
 /*

@@ -53,7 +53,7 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
 void vmm_process_measure(struct vmm_process *p);
 
 /*
- * The only QEMU process whose guest has this name. ATW_E_MISSING: there is none;
+ * The only QEMU process with a guest of this name. ATW_E_MISSING: there is none;
  * ATW_E_USAGE: there are several, which the sentence lists.
  */
 int vmm_process_named(const char *name, uint32_t *ret, struct atw_err *err);

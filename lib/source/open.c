@@ -213,7 +213,7 @@ static bool open_packed_source(int fd, const char *path)
 
 /*
  * A packed file is unpacked into memory, and in->copy is that. It stays as it is if what is
- * in it is of the other format, whose reader unpacks it.
+ * in it is of the other format, and its reader unpacks it.
  */
 static int open_unpack(bool forced, struct source_input *in, struct atw_err *err)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * xen.c - source of `xl dump-core`: an ELF core without program headers, whose section
+ * xen.c - source of `xl dump-core`: an ELF core without program headers; the section
  * .xen_pages has the pages and .xen_pfn their numbers. Xen: docs/misc/dump-core-format.txt.
  */
 #include <inttypes.h>
