@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/num.h"
+#include "format/json.h"
 
 #define VMM_DEFAULT_RAM (UINT64_C(128) << 20)
 /* QEMU rounds -m up to it: softmmu/vl.c, set_memory_options(). */
@@ -21,6 +22,7 @@
 struct vmm_cursor {
 	const char *s, *end;
 	bool json, first;
+	struct json_cursor members;      /* of JSON */
 };
 
 struct vmm_pair {
@@ -62,71 +64,9 @@ static bool vmm_next_keyval(struct vmm_cursor *c, struct vmm_pair *ret)
 
 /* ---- {"KEY": VALUE, ...}: values that are lists or objects are skipped ---- */
 
-static void vmm_skip_blanks(struct vmm_cursor *c)
-{
-	while (c->s < c->end &&
-	       (*c->s == ' ' || *c->s == '\t' || *c->s == '\n' || *c->s == '\r'))
-		c->s++;
-}
-
-static bool vmm_json_string(struct vmm_cursor *c, struct atw_blob *ret)
-{
-	const char *s = c->s + 1;
-
-	if (c->s >= c->end || *c->s != '"')
-		return false;
-	for (c->s = s; c->s < c->end && *c->s != '"'; c->s++)
-		if (*c->s == '\\' && c->s + 1 < c->end)
-			c->s++;
-	if (c->s >= c->end)
-		return false;
-	*ret = vmm_blob(s, c->s++);
-	return true;
-}
-
-/* A value of any kind; the bytes of a list or an object are not looked at. */
-static bool vmm_json_value(struct vmm_cursor *c, struct atw_blob *ret)
-{
-	const char *s = c->s;
-	unsigned depth = 0;
-
-	if (vmm_json_string(c, ret))
-		return true;
-	for (c->s = s; c->s < c->end; c->s++) {
-		struct atw_blob inside;
-
-		if (*c->s == '"') {
-			if (!vmm_json_string(c, &inside))
-				return false;
-			c->s--;
-		} else if (*c->s == '{' || *c->s == '[') {
-			depth++;
-		} else if ((*c->s == '}' || *c->s == ']' || *c->s == ',') && !depth) {
-			break;
-		} else if (*c->s == '}' || *c->s == ']') {
-			depth--;
-		}
-	}
-	*ret = vmm_blob(s, c->s);
-	while (ret->len && (s[ret->len - 1] == ' ' || s[ret->len - 1] == '\n'))
-		ret->len--;
-	return !depth;
-}
-
 static bool vmm_next_json(struct vmm_cursor *c, struct vmm_pair *ret)
 {
-	vmm_skip_blanks(c);
-	if (c->s >= c->end || (*c->s != '{' && *c->s != ','))
-		return false;
-	c->s++;
-	vmm_skip_blanks(c);
-	if (!vmm_json_string(c, &ret->key))
-		return false;
-	vmm_skip_blanks(c);
-	if (c->s >= c->end || *c->s++ != ':')
-		return false;
-	vmm_skip_blanks(c);
-	if (!vmm_json_value(c, &ret->value))
+	if (!json_next(&c->members, &ret->key, &ret->value))
 		return false;
 	/* The type of an object stands first, as it does without JSON. */
 	if (blob_is(ret->key, "qom-type") || blob_is(ret->key, "driver"))
@@ -143,6 +83,7 @@ static struct vmm_cursor vmm_cursor_of(struct atw_blob value)
 		.end = s + value.len,
 		.json = blob_begins(value, "{"),
 		.first = true,
+		.members = json_open(value),
 	};
 }
 
