@@ -34,11 +34,14 @@ static bool mm_same(uint64_t a, uint64_t b)
  * arch/x86/mm/pti.c, __pti_set_user_pgtbl(): entries of the lower half are the same in
  * both copies, except that they are executable only in the user's. The upper half of the
  * user's copy has the entries cloned from swapper_pg_dir's own user copy
- * (clone_pgd_range()): the few tables that entry code needs.
+ * (clone_pgd_range()): the few tables that entry code needs. Under PVM, where the
+ * hypervisor enters the kernel, it has none. Then entries of the lower half must show what
+ * the copies are: the same, and executable in one of them.
  */
 bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
 {
 	unsigned upper = 0, kernels = 0;
+	bool shown = false;
 
 	for (unsigned i = 0; i < WORDS; i++) {
 		uint64_t k = load_word(kernel, 8, i), u = load_word(user, 8, i);
@@ -54,11 +57,12 @@ bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
 			/* CPUs without NX have it in neither copy. */
 			if (!mm_same(k & ~NX, u) || (u & NX))
 				return false;
+			shown |= (k & NX) != 0;
 		} else if (!mm_same(k, u)) {
 			return false;    /* not for user mode: EFI, or empty */
 		}
 	}
-	return upper && upper < kernels;
+	return (upper || shown) && upper < kernels;
 }
 
 /* A page of a table; NULL: it is not completely available. */

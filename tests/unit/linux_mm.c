@@ -60,6 +60,28 @@ TEST(entries_of_the_process_alone)
 	CHECK(isolated(&p));
 }
 
+/* Where the hypervisor enters the kernel, user mode maps none of it. */
+TEST(user_mode_without_the_kernel)
+{
+	struct pair p;
+
+	fill(&p);
+	memset(p.user + 256, 0, 256 * 8);
+	memset(p.swapper, 0, sizeof(p.swapper));
+	CHECK(isolated(&p));
+	CHECK(mm_is_user_copy(p.kernel, p.user, NULL));
+	p.user[255] |= NX;
+	CHECK(!isolated(&p));
+	p.user[255] = 0;                                 /* only one of them agrees */
+	CHECK(!isolated(&p));
+	fill(&p);                                        /* without NX nothing shows it */
+	p.kernel[0] &= ~NX;
+	p.kernel[255] &= ~NX;
+	memset(p.user + 256, 0, 256 * 8);
+	memset(p.swapper, 0, sizeof(p.swapper));
+	CHECK(!isolated(&p));
+}
+
 TEST(what_else_lies_behind_a_root)
 {
 	struct pair p;
