@@ -120,13 +120,41 @@ static int live_watch_why_none(int error, bool user, struct atw_err *err)
 			   strerror(error));
 }
 
+/*
+ * Some hypervisors (PVM) accept breakpoints and never stop at them. A word of our own shows
+ * it; where no breakpoint can be had for that, nothing is known.
+ */
+static bool live_watch_never_hits(void)
+{
+	static volatile uint64_t word;
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(a), .bp_type = HW_BREAKPOINT_W,
+		.bp_addr = (uintptr_t)&word, .bp_len = LIVE_WORD, .sample_period = 1,
+		.exclude_kernel = 1, .exclude_hv = 1,
+	};
+	int fd = (int)syscall(__NR_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	uint64_t hits;
+	bool never;
+
+	if (fd < 0)
+		return false;
+	word++;
+	never = read(fd, &hits, sizeof(hits)) == sizeof(hits) && !hits;
+	close(fd);
+	return never;
+}
+
 int live_watch_open(struct live_watch **ret, pid_t pid, unsigned *words,
 		    struct atw_err *err)
 {
-	struct live_watch *w = calloc(1, sizeof(*w));
+	struct live_watch *w;
 	long ncpus = sysconf(_SC_NPROCESSORS_CONF);
 	int error = 0, r = ATW_OK;
 
+	if (live_watch_never_hits())
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "this machine never stops at a hardware breakpoint: its hypervisor does not support them");
+	w = calloc(1, sizeof(*w));
 	if (w)
 		w->cpu = calloc((size_t)ncpus, sizeof(*w->cpu));
 	if (!w || !w->cpu) {

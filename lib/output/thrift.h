@@ -30,7 +30,7 @@ static inline void thrift_varint(struct buf *b, uint64_t v)
 
 static inline void thrift_zigzag(struct buf *b, int64_t v)
 {
-	thrift_varint(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+	thrift_varint(b, (uint64_t)v << 1 ^ -(uint64_t)(v < 0));
 }
 
 static inline void thrift_text(struct buf *b, const char *s)

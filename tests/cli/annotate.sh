@@ -31,7 +31,7 @@ golden annotate-places
 t "the same as a table, with its last lines"
 run atwalk annotate tasks.kdump mixed.csv
 golden annotate-table
-fits '/'
+fits_but '/'
 
 t "as JSON, from standard input, with the line itself"
 run atwalk annotate tasks.kdump --format json --columns address,physical,weight,input --filter 'pid=99' <mixed.csv

@@ -56,7 +56,7 @@ done <kinds
 
 t "lists are their length, and chosen, sorted and grouped rows are what is written"
 both some kmap show "$data/kmap/own.kmap"
-both 2 pages tasks.kdump --columns state,count,size --group state
+both 4 pages tasks.kdump --columns state,count,size --group state
 both 5 ps tasks.kdump --columns pid,task,rss --filter 'rss>0' --sort rss:desc --filter 'pid<103 and pid>97'
 
 t "other engines read the same rows"
