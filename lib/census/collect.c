@@ -105,7 +105,7 @@ static int collect_say_bits(struct collect *c, const struct about_to *to,
 {
 	const struct provider *p = c->p;
 	unsigned bits = CAPTURE_PRESENT | CAPTURE_USER | CAPTURE_EXEC |
-			(p->area_rights ? 0 : CAPTURE_WRITE) |
+			(p->area_rights ? 0 : CAPTURE_WRITE | CAPTURE_UNREADABLE) |
 			(p->used ? CAPTURE_DIRTY | CAPTURE_ACCESSED : 0);
 	int r = about_say(to, err, "bits", "%03X", bits);
 

@@ -414,7 +414,8 @@ static int area_mapped(struct collect *c, const struct page_run *r,
 	if (r->have & RUN_RIGHTS)
 		one.entry |= (r->rights & (ATW_UR | ATW_UW | ATW_UX) ? CAPTURE_USER : 0u) |
 			     (r->rights & ATW_UW ? CAPTURE_WRITE : 0u) |
-			     (r->rights & ATW_UX ? CAPTURE_EXEC : 0u);
+			     (r->rights & ATW_UX ? CAPTURE_EXEC : 0u) |
+			     ((r->rights & (ATW_UR | ATW_UX)) == ATW_UX ? CAPTURE_UNREADABLE : 0u);
 	if (r->have & RUN_USED)
 		one.entry |= (r->accessed ? CAPTURE_ACCESSED : 0u) |
 			     (r->dirty ? CAPTURE_DIRTY : 0u);

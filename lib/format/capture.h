@@ -163,6 +163,8 @@ struct capture_record {
 enum capture_entry {
 	CAPTURE_PRESENT = 0x002, CAPTURE_USER = 0x010, CAPTURE_WRITE = 0x040,
 	CAPTURE_DIRTY = 0x080, CAPTURE_EXEC = 0x200, CAPTURE_ACCESSED = 0x400,
+	/* Ours: that processor has no pages that can be executed and not read. */
+	CAPTURE_UNREADABLE = 0x800,
 	CAPTURE_ENTRY_BITS = 0xfff,
 };
 

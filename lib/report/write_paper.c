@@ -157,6 +157,7 @@ static int paper_on_pages(struct paper_writer *w, const struct census_pages *p,
 		page.count = p->refs;
 	}
 	page.pages = 1;
+	page.entry &= ~(uint64_t)CAPTURE_UNREADABLE;
 	for (uint64_t i = 0; i < p->pages && r == ATW_OK; i++) {
 		r = paper_add_page(w, &page, err);
 		page.va += PAGE;

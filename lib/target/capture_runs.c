@@ -91,7 +91,8 @@ static uint8_t runs_rights_of(const struct capture_pages *c,
 	/* Writable, if not known, is as the area is; and then so is all else. */
 	if (!(c->m->c->bits & CAPTURE_WRITE) && c->area.rights_known)
 		return c->area.rights;
-	return (uint8_t)(ATW_UR | (run->entry & CAPTURE_WRITE ? ATW_UW : 0) |
+	return (uint8_t)((run->entry & CAPTURE_UNREADABLE && !c->m->c->old ? 0 : ATW_UR) |
+			 (run->entry & CAPTURE_WRITE ? ATW_UW : 0) |
 			 (run->entry & CAPTURE_EXEC ? ATW_UX : 0));
 }
 

@@ -297,7 +297,7 @@ static void check(struct fake *f, const struct census_collect_opts *o, const cha
 #define HEAD \
 	"H: page, 4096\n" \
 	"H: way, fake\n" \
-	"H: bits, 6D2\n" \
+	"H: bits, ED2\n" \
 	"H: pageflags, FDFFFFBB\n" \
 	"R: 00000000, 000C7FFF, System RAM\n" \
 	"L: 0, tasks, one is not to be had\n" \
@@ -354,6 +354,27 @@ TEST(neighbours_that_agree_are_one_run)
 	      " 00033000*2=00000000, -, -, swap=1:14 |\n"
 	      " 00035000=00000000, -, -, state=guard |\n"
 	      " 00036000*2=0001E4D2, 2, 00001020, refs=1 |\n"
+	      TAIL);
+}
+
+/* PROT_EXEC alone, where the CPU has such pages (riscv64). */
+TEST(pages_that_only_execute)
+{
+	static const uint64_t anon[] = { 30 * K };
+	static const struct atw_area area[] = {
+		AREA(0x10000, 0x11000, .exec = true, .flags = 0x74),
+	};
+	static const struct page_run run[] = {
+		RUN(0x0, 16, PAGE_ABSENT),
+		RUN(0x10000, 1, PAGE_PRESENT, .have = RUN_RIGHTS, .rights = ATW_UX, .pa = anon),
+		RUN(0x11000, 0xfef, PAGE_ABSENT),
+	};
+	struct fake f = { .area = area, .areas = 1, .run = run, .runs = 3 };
+
+	check(&f, &plain, HEAD
+	      "V: 00010000, 00010FFF, 00001000, 00001000, -, 00000074, NULL\n"
+	      "P: 1, 1, 1, 1, 0, swap=0, anon=1, file=0, huge=0\n"
+	      " 00010000=0001EA12, 2, 00001020, refs=1 |\n"
 	      TAIL);
 }
 
