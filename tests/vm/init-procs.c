@@ -24,7 +24,7 @@
 #define SHARED_PAGES	24
 
 /* Say that this process is set up; pid 1 goes on to the next one. */
-static void child_ready(void)
+void child_ready(void)
 {
 	__atomic_add_fetch(&registry->ready, 1, __ATOMIC_SEQ_CST);
 }
@@ -83,7 +83,7 @@ void spawn(const char *comm, proc_fn *fn)
 }
 
 /* A child of a test process. */
-static pid_t fork_helper(const char *comm)
+pid_t fork_helper(const char *comm)
 {
 	pid_t pid = fork();
 
@@ -305,6 +305,8 @@ void start_processes(void)
 	spawn("threads", proc_threads);
 	spawn("odd) (name", proc_zombie_parent);
 	start_memory_processes();
+	if (cmdline_has("atwalk.changes"))
+		spawn("changes", proc_changes);
 	/* Last, for it takes a CPU away from the others. */
 	spawn("spin", proc_spin);
 }

@@ -5,6 +5,8 @@
  *
  *	atwalk.crash	once idle, wait for a word on the port "control" and
  *			crash into a kernel loaded before (see init-vmcore.c)
+ *	atwalk.changes	once idle, wait for a word likewise, have a process change and
+ *			list its changes (see init-changes.c)
  *	atwalk.live	run atwalk on this kernel, before the truth is taken
  *	atwalk.many	start many pages instead of the test processes, and write
  *			no truth: something to measure with
@@ -152,8 +154,9 @@ int main(void)
 			MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (registry == MAP_FAILED)
 		die("registry");
-	if (cmdline_has("atwalk.crash")) {
+	if (cmdline_has("atwalk.crash"))
 		crash_prepare();
+	if (cmdline_has("atwalk.crash") || cmdline_has("atwalk.changes")) {
 		control = port_find("control", O_RDWR, 60000);
 		memset(word, 1, sizeof(word));
 	}
@@ -190,5 +193,9 @@ int main(void)
 	/* A port that is not open on the host's side reads as empty. */
 	while (read(control, word, sizeof(word)) <= 0)
 		usleep(100000);
-	crash();
+	if (!memcmp(word, "crash", 5))
+		crash();
+	changes_write(&status);
+	stage("changed");
+	idle();
 }

@@ -38,12 +38,23 @@ struct stamped {
 
 #define MAX_STAMPED	1024
 
+/* What atwalk diff is to find: its name of a change; of an area or pages their place. */
+struct change {
+	char what[20];
+	pid_t pid;
+	uint64_t start, size;
+};
+
 /* Shared between pid 1 and its children, which fill it in. */
 struct registry {
 	unsigned int ready;		/* test processes that are set up */
 	unsigned int helpers;		/* and their own children and threads */
 	unsigned int stamped_count;
 	struct stamped stamped[MAX_STAMPED];
+	/* init-changes.c */
+	bool go_on, born, changed;
+	unsigned int changes;
+	struct change change[16];
 };
 
 extern struct registry *registry;
@@ -81,6 +92,8 @@ void load_modules(void);
 typedef void proc_fn(void);
 
 void spawn(const char *comm, proc_fn *fn);
+void child_ready(void);
+pid_t fork_helper(const char *comm);
 void idle(void) __attribute__((noreturn));
 void stamp_note(const void *start, size_t len, pid_t by, const void *by_start);
 void stamp_page(void *page);
@@ -89,6 +102,10 @@ void map_device(void);
 void *map_anon(void *hint, size_t len, int prot, int flags);
 void start_memory_processes(void);
 void start_processes(void);
+
+/* init-changes.c: a process that changes when it is told, and the list of its changes. */
+void proc_changes(void);
+void changes_write(struct port *p);
 
 /* init-many.c: for measuring. */
 void start_many_processes(void);
