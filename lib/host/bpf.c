@@ -170,10 +170,15 @@ int bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
 	return bpf_load_as(BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE, insns, n, err);
 }
 
+int bpf_load_atomic(const struct bpf_insn *insns, size_t n, struct atw_err *err)
+{
+	return bpf_load_as(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, n, err);
+}
+
 int bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
 		   struct atw_err *err)
 {
-	int prog = bpf_load_as(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, n, err), fd, e;
+	int prog = bpf_load_atomic(insns, n, err), fd, e;
 	union bpf_attr a;
 
 	if (prog < 0)
@@ -330,6 +335,8 @@ void bpf_close(struct host_bpf *b)
 	/* Descriptor 0 only occurs in a zeroed struct. */
 	if (b->prog > 0)
 		close(b->prog);
+	if (b->lister > 0)
+		close(b->lister);
 	if (b->map > 0)
 		close(b->map);
 	*b = (struct host_bpf){ 0 };

@@ -33,13 +33,14 @@ struct bpf_piece {
 struct bpf_area {
 	uint64_t count;          /* of pieces to read */
 	uint64_t current;        /* address of this task's task_struct */
-	uint64_t in[4], out[8];  /* other programs' arguments and results */
+	uint64_t in[6], out[8];  /* other programs' arguments and results */
 	struct bpf_piece piece[LIVE_BATCH];
 	_Alignas(LIVE_PIECE) uint8_t data[LIVE_PLACES][LIVE_PIECE];
 };
 
 struct host_bpf {
 	int map, prog;
+	int lister;              /* of bpf_list(); 0: not loaded yet, -1: cannot be */
 	struct bpf_area *area;
 };
 
@@ -60,6 +61,24 @@ int bpf_copy(struct host_bpf *b, uint64_t va, void *buf, size_t len,
  */
 int bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err);
 int bpf_run(int prog, struct atw_err *err);
+/* One that runs as a whole in a read-side critical section of RCU. */
+int bpf_load_atomic(const struct bpf_insn *insns, size_t n, struct atw_err *err);
+
+/* ---- bpf_list.c: structs that are linked, in one run ---- */
+
+/* A list that the kernel frees by RCU: what it leads to exists until the run has ended. */
+struct bpf_list {
+	uint64_t va;             /* of the first struct */
+	uint64_t low, span;      /* the others begin in this range */
+	uint32_t len;            /* of each, up to LIVE_PIECE */
+	uint32_t next;           /* where in a struct the pointer lies; a multiple of 8 */
+	uint32_t back;           /* from a struct's start to where that points */
+};
+/*
+ * Read up to LIVE_BATCH of them into area->data, and their addresses into area->piece.
+ * Returns how many; 0 also where the kernel does not accept this.
+ */
+size_t bpf_list(struct host_bpf *b, const struct bpf_list *l);
 
 /* ---- for programs of other layers ---- */
 

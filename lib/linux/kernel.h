@@ -90,6 +90,7 @@ struct atw_kernel {
 	struct kernel_modules *modules;
 	struct needs needs;
 	bool needs_done, symbols_done;
+	bool paired_roots;       /* x86: of a running kernel: a root was isolated */
 	bool single_roots;       /* x86: of a running kernel: roots do not come in
 				  * pairs */
 	uint64_t init_task;
@@ -187,6 +188,9 @@ void members_soon(const struct members *v, uint64_t base, const enum need_member
  * it exceeds a page. Data that were read ahead are not read again.
  */
 void members_hold(const struct members *v, uint64_t base, const enum need_member *id, size_t n);
+/* Offset and length of the range of members; length 0: this kernel has none of them. */
+uint32_t members_span(const struct members *v, const enum need_member *id, size_t n,
+		      uint32_t *ret_first);
 static inline void members_release(const struct members *v)
 {
 	kmem_release(v->m);

@@ -43,6 +43,7 @@ struct kmem {
 	size_t held_len;         /* 0: nothing is held */
 	const char *held;
 	char *held_page;         /* for kmem_hold(); NULL: not allocated yet */
+	struct kmem_list *served;
 	uint64_t reads;
 	kmem_touched_fn *touched;
 	void *arg;
@@ -143,6 +144,7 @@ static void kmem_keep_slot(struct kmem *m, uint64_t va, const struct kmem_slot *
 static int kmem_find_slot(struct kmem *m, uint64_t va, struct kmem_slot *ret,
 			  struct atw_err *err)
 {
+	struct atw_direct d;
 	struct mmu_place p;
 	int r;
 
@@ -158,6 +160,12 @@ static int kmem_find_slot(struct kmem *m, uint64_t va, struct kmem_slot *ret,
 			*ret = *far;
 			return ATW_OK;
 		}
+	}
+	/* What a search read has to include the tables that lead there. */
+	if (!m->touched && atw_source_direct(m->space.mem, va, &d)) {
+		*ret = (struct kmem_slot){ d.va, d.size, d.pa };
+		kmem_keep_slot(m, va, ret);
+		return ATW_OK;
 	}
 	r = mmu_lookup(m->lookup, ATW_VA(va), &p, err);
 	if (r < 0) {
@@ -234,8 +242,25 @@ static int kmem_not_there(struct kmem *m, uint64_t va, atw_pa pa, ssize_t got,
 	}
 }
 
+static const void *kmem_served(struct kmem *m, uint64_t va, size_t len)
+{
+	return m->served ? kmem_list_find(m->served, va, len) : NULL;
+}
+
+void kmem_serve(struct kmem *m, struct kmem_list *l)
+{
+	m->served = l;
+}
+
+size_t kmem_read_list(struct kmem *m, const struct atw_chain *l)
+{
+	m->reads++;
+	return m->touched ? 0 : atw_source_list(m->space.mem, l);
+}
+
 void kmem_hold(struct kmem *m, uint64_t va, size_t len)
 {
+	const void *served;
 	struct kmem_slot s;
 	ssize_t got;
 	atw_pa pa;
@@ -243,6 +268,11 @@ void kmem_hold(struct kmem *m, uint64_t va, size_t len)
 	m->held_len = 0;
 	if (!kmem_is_live(m) || len > m->page)
 		return;
+	served = kmem_served(m, va, len);
+	if (served) {
+		kmem_hold_copy(m, va, ATW_PA(0), served, len);
+		return;
+	}
 	if (!m->held_page)
 		m->held_page = malloc(m->page);
 	if (!m->held_page || kmem_find_slot(m, va, &s, NULL) < 0 ||
@@ -285,7 +315,7 @@ static const char *kmem_held(struct kmem *m, uint64_t va, size_t len)
 	uint64_t off = va - m->held_at;
 
 	if (off >= m->held_len || len > m->held_len - off)
-		return NULL;
+		return kmem_served(m, va, len);
 	kmem_touch(m, ATW_PA(m->held_pa + off), len);
 	return m->held + off;
 }
@@ -358,23 +388,33 @@ const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *e
 void kmem_words(struct kmem *m, struct kmem_word *w, size_t n)
 {
 	struct atw_piece piece[KMEM_WORDS];
+	const void *served;
 	struct kmem_slot s;
+	bool read = false;
 
 	n = n < KMEM_WORDS ? n : KMEM_WORDS;
 	for (size_t i = 0; i < n; i++) {
 		w[i].value = 0;
 		piece[i] = (struct atw_piece){ .buf = &w[i].value };
+		served = kmem_served(m, w[i].va, w[i].len);
+		w[i].read = served;
 		/* Aligned, so that none crosses a page. */
-		if (w[i].va % w[i].len == 0 &&
+		if (served)
+			memcpy(&w[i].value, served, w[i].len);
+		else if (w[i].va % w[i].len == 0 &&
 		    kmem_find_slot(m, w[i].va, &s, NULL) == ATW_OK) {
 			piece[i].pa = ATW_PA(s.pa + (w[i].va - s.va));
 			piece[i].len = w[i].len;
+			read = true;
 		}
 	}
-	atw_read_many(m->space.mem, piece, n, NULL);
+	if (read)
+		atw_read_many(m->space.mem, piece, n, NULL);
 	for (size_t i = 0; i < n; i++) {
+		if (!piece[i].len)
+			continue;
 		/* Hosts are little-endian: base/bytes.h. */
-		w[i].read = piece[i].len && piece[i].got == (ssize_t)piece[i].len;
+		w[i].read = piece[i].got == (ssize_t)piece[i].len;
 		if (w[i].read)
 			kmem_touch(m, piece[i].pa, piece[i].len);
 	}

@@ -107,6 +107,39 @@ static inline int kmem_u32(struct kmem *m, uint64_t va, uint32_t *ret,
 	return ATW_OK;
 }
 
+/* ---- kmem_list.c: structs of a list of a running kernel, many in one read ---- */
+
+/* A part of structs that are linked, all at one offset; offsets are from its start. */
+struct kmem_list_shape {
+	uint32_t len;            /* of the part */
+	uint32_t next;           /* where the link to the next struct lies */
+	uint32_t pointer;        /* to another struct, whose bytes are read as well: */
+	uint32_t behind, behind_len;     /* so many from there; 0: none */
+};
+
+struct kmem_list;
+/* NULL: not a running kernel, no memory, or no shape that can be read so. */
+struct kmem_list *kmem_list_create(struct kmem *m, const struct kmem_list_shape *s);
+/* NULL is accepted, also by the others but kmem_list_find(). */
+void kmem_list_destroy(struct kmem_list *l);
+/*
+ * Read the part at `va` and those that follow it, at one moment; nothing is read if it
+ * was, and one that follows it. Of some sources nothing can be read so.
+ */
+void kmem_list_from(struct kmem_list *l, uint64_t va);
+void kmem_list_forget(struct kmem_list *l);
+/* Identifies the moment of what was read last; 0: nothing is known. */
+uint64_t kmem_list_reading(const struct kmem_list *l);
+const void *kmem_list_find(struct kmem_list *l, uint64_t va, size_t len);
+
+/*
+ * Until kmem_serve(m, NULL), kmem_words(), kmem_hold() and reads of small data take from
+ * the list what it has.
+ */
+void kmem_serve(struct kmem *m, struct kmem_list *l);
+/* atw_source_list() of its source; 0 as well where reads have to be reported. */
+size_t kmem_read_list(struct kmem *m, const struct atw_chain *l);
+
 /* ---- kmem_ahead.c: read-ahead of structs of a running kernel, many in one read ---- */
 
 /*

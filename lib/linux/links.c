@@ -60,6 +60,7 @@ static uint64_t links_stand(struct links *l, struct kmem_word *ret_next)
 		uint64_t from = l->n ? l->mark[l->n - 1].link : l->head;
 		struct kmem_word w[2] = { { .va = from + NEXT, .len = 8 } };
 
+		kmem_list_from(l->list, from - l->offset + l->first);
 		if (l->n) {
 			w[1] = w[0];
 			w[0] = links_start_word(l, from);
@@ -124,6 +125,8 @@ int links_next(struct links *l, uint64_t *ret_task, struct atw_err *err)
 		uint64_t from = links_stand(l, &next);
 
 		if (!links_step(l, from, &next, &m)) {
+			/* What was read ahead may be from before a change. */
+			kmem_list_forget(l->list);
 			/* The next task may be ending; otherwise the current one is. */
 			if (++here == HERE && l->n) {
 				l->n--;

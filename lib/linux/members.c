@@ -12,9 +12,8 @@ int member_at(const struct members *v, uint64_t base, enum need_member id,
 	return ATW_OK;
 }
 
-/* Offset and length of the range of members; length 0: this kernel has none of them. */
-static uint32_t members_span(const struct members *v, const enum need_member *id, size_t n,
-			     uint32_t *ret_first)
+uint32_t members_span(const struct members *v, const enum need_member *id, size_t n,
+		      uint32_t *ret_first)
 {
 	uint32_t first = UINT32_MAX, end = 0;
 

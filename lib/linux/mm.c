@@ -65,21 +65,16 @@ bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper)
 	return (upper || shown) && upper < kernels;
 }
 
-/* A page of a table; NULL: it is not completely available. */
-static const void *mm_page_at(struct atw_source *mem, uint64_t pa, void *scratch)
-{
-	enum mmu_loss loss = ATW_HAVE;
-	const void *p;
-	size_t got = memory_words(mem, ATW_PA(pa), PAGE, scratch, &p, &loss, NULL);
-
-	return got == PAGE && !loss ? p : NULL;
-}
-
 static int mm_isolation(const struct atw_kernel *k, uint64_t root)
 {
-	char scratch[3][PAGE];
-	const void *kernel, *user, *swapper = NULL;
+	char page[3][PAGE];
 	uint64_t own = k->own.low.pa.u;
+	bool have_own = k->have_own && k->own.low.have && !(own & PAGE);
+	/* Of a running kernel all at once. */
+	struct atw_piece piece[] = {
+		{ ATW_PA(root), page[0], PAGE, 0 }, { ATW_PA(root + PAGE), page[1], PAGE, 0 },
+		{ ATW_PA(own + PAGE), page[2], PAGE, 0 },
+	};
 
 	/* Two pages, aligned to their sum (PGD_ALLOCATION_ORDER). */
 	if (k->own.paging.family != ATW_X86 || k->own.paging.word_size != 8 ||
@@ -87,22 +82,29 @@ static int mm_isolation(const struct atw_kernel *k, uint64_t root)
 		return -1;
 	if (root & PAGE)
 		return 0;
-	kernel = mm_page_at(k->mem, root, scratch[0]);
-	user = mm_page_at(k->mem, root + PAGE, scratch[1]);
-	if (k->have_own && k->own.low.have && !(own & PAGE))
-		swapper = mm_page_at(k->mem, own + PAGE, scratch[2]);
-	return kernel && user ? mm_is_user_copy(kernel, user, swapper) : -1;
+	atw_read_many(k->mem, piece, have_own ? 3 : 2, NULL);
+	if (piece[0].got != PAGE || piece[1].got != PAGE)
+		return -1;
+	return mm_is_user_copy(page[0], page[1],
+			       have_own && piece[2].got == PAGE ? page[2] : NULL);
 }
 
 /*
  * Isolated tables come in pairs: if a root is in the second page of a pair, there are
- * none.
+ * none. A kernel has them for all processes or for none, so one of a running kernel
+ * answers for all.
  */
 static bool mm_is_isolated(struct atw_kernel *k, uint64_t root)
 {
-	k->single_roots |= atw_source_is_live(k->mem) && k->own.paging.family == ATW_X86 &&
-			   root & PAGE;
-	return !k->single_roots && mm_isolation(k, root) > 0;
+	bool live = atw_source_is_live(k->mem);
+
+	k->single_roots |= live && k->own.paging.family == ATW_X86 && root & PAGE;
+	if (k->single_roots)
+		return false;
+	if (!k->paired_roots && mm_isolation(k, root) <= 0)
+		return false;
+	k->paired_roots = live;
+	return true;
 }
 
 int mm_kernel_isolated(const struct atw_kernel *k)
@@ -127,17 +129,18 @@ static int mm_set_guard(const struct members *v, uint64_t base, enum need_member
 	return r;
 }
 
-int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
-		struct atw_err *err)
+/* pgd: of it, or 0: it is read. */
+static int mm_open(struct atw_kernel *k, uint64_t mm, uint64_t pgd, struct atw_mm *ret,
+		   struct atw_err *err)
 {
 	struct members v = { 0 };
 	struct atw_mm n = { 0 };
-	uint64_t pgd;
 	int r = kernel_access_types(k, FOR_SPACES, &v, err);
 
 	if (r == ATW_OK) {
 		n.space = k->own;
-		r = member_get(&v, mm, N_mm_pgd, &pgd, err);
+		if (!pgd)
+			r = member_get(&v, mm, N_mm_pgd, &pgd, err);
 	}
 	if (r == ATW_OK)
 		r = kmem_physical(v.m, pgd, &n.root, err);
@@ -160,6 +163,11 @@ int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret,
 		n.space.high.have = false;
 	*ret = n;
 	return ATW_OK;
+}
+
+int atw_mm_open(struct atw_kernel *k, uint64_t mm, struct atw_mm *ret, struct atw_err *err)
+{
+	return mm_open(k, mm, 0, ret, err);
 }
 
 /* The tables are in use as long as the task has this mm, and has not been replaced. */
@@ -185,7 +193,7 @@ int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret
 		return r;
 	v.n = kernel_members(k);
 	n.space = k->own;
-	opened = atw_mm_open(k, t->mm, &n, &why);
+	opened = mm_open(k, t->mm, t->pgd, &n, &why);
 	r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
 
 	/* Its threads may keep the mm: it is in use as long as one of them has it. */

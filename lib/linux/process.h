@@ -17,6 +17,7 @@ struct lnx_task {
 	uint64_t at;             /* virtual address of its task_struct */
 	uint64_t mm;             /* address of its mm_struct: equal for tasks that
 				  * share an address space; 0: it has none */
+	uint64_t pgd;            /* of that, as read with the task; 0: not read yet */
 	uint32_t pid, tgid, ppid;
 	uint64_t start;          /* start time, ns since boot; 0: not known */
 	char state;              /* as in /proc: R S D T t X Z P I; ? unknown */

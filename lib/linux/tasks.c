@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+
 enum {
 	PID_MAX = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
 	COMM = 16,                       /* TASK_COMM_LEN */
@@ -36,7 +38,47 @@ struct lnx_tasks {
 	bool live;               /* the lists change */
 	bool leaders_only;
 	struct links leaders, threads;
+	struct kmem_list *list;  /* of leaders that are read ahead, or NULL */
+	struct {                 /* the last parent, as long as one reading lasts */
+		uint64_t at, tgid, reading;
+	} parent;
 };
+
+/* What is read of each task, at once if the kernel runs. */
+static const enum need_member tasks_members[] = {
+	N_task_pid, N_task_tgid, N_task_comm, N_task_start, N_task_state, N_task_exit_state,
+	N_task_flags, N_task_real_parent, N_task_mm, N_task_tasks, N_task_signal,
+};
+
+/* The part of a task_struct that has them; its length. */
+static uint32_t tasks_part(const struct members *v, uint32_t *ret_first)
+{
+	uint32_t len = members_span(v, tasks_members, ARRAY_SIZE(tasks_members), ret_first);
+	uint32_t name = v->n->member[N_task_comm] - *ret_first + COMM;
+	uint32_t links = v->n->member[N_task_tasks] - *ret_first + 2 * 8;
+
+	len = len < name ? name : len;
+	return len < links ? links : len;
+}
+
+static void tasks_read_ahead(struct lnx_tasks *t)
+{
+	const enum need_member mm[] = { N_mm_pgd };
+	const struct members *v = &t->v;
+	struct kmem_list_shape s = { 0 };
+	uint32_t first, behind;
+
+	s.len = tasks_part(v, &first);
+	s.next = v->n->member[N_task_tasks] - first;
+	if (member_have(v, N_task_mm) && member_have(v, N_mm_pgd)) {
+		s.pointer = v->n->member[N_task_mm] - first;
+		s.behind_len = members_span(v, mm, 1, &behind);
+		s.behind = behind;
+	}
+	t->list = kmem_list_create(v->m, &s);
+	t->leaders.list = t->list;
+	t->leaders.first = first;
+}
 
 int tasks_open_at(struct members v, uint64_t init_task, struct lnx_tasks **ret,
 		  struct atw_err *err)
@@ -55,6 +97,7 @@ int tasks_open_at(struct members v, uint64_t init_task, struct lnx_tasks **ret,
 	t->leaders = (struct links){ .v = v, .offset = v.n->member[N_task_tasks] };
 	t->threads = (struct links){ .v = v, .offset = v.n->member[N_task_thread_node] };
 	links_begin(&t->leaders, t->head);
+	tasks_read_ahead(t);
 	*ret = t;
 	return ATW_OK;
 }
@@ -80,6 +123,7 @@ void lnx_tasks_close(struct lnx_tasks *t)
 		return;
 	links_deinit(&t->leaders);
 	links_deinit(&t->threads);
+	kmem_list_destroy(t->list);
 	free(t);
 }
 
@@ -116,13 +160,31 @@ static char tasks_state(const struct members *v, uint64_t task)
 	return task_state_letter(s, (uint32_t)exit_state);
 }
 
+/* Of one moment, a parent is the same for all of its children. */
+static bool tasks_parent(struct lnx_tasks *t, uint64_t task, uint64_t *ret)
+{
+	uint64_t at, tgid, reading = kmem_list_reading(t->list);
+
+	if (member_get(&t->v, task, N_task_real_parent, &at, NULL) < 0 || !at)
+		return false;
+	if (!reading || at != t->parent.at || reading != t->parent.reading) {
+		if (member_get(&t->v, at, N_task_tgid, &tgid, NULL) < 0)
+			return false;
+		t->parent.at = at;
+		t->parent.tgid = tgid;
+		t->parent.reading = reading;
+	}
+	*ret = t->parent.tgid;
+	return true;
+}
+
 /* Missing members remain zero; without a TID there is no task. */
-static int tasks_fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
+static int tasks_fill_held(struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 			   struct atw_err *err)
 {
 	const struct members *v = &t->v;
 	struct lnx_task n = { .at = task };
-	uint64_t pid = 0, tgid = 0, flags = 0, parent, ppid;
+	uint64_t pid = 0, tgid = 0, flags = 0, ppid;
 	int r = member_get(v, task, N_task_pid, &pid, err) ?:
 		member_get(v, task, N_task_tgid, &tgid, err) ?:
 		kmem_read(v->m, task + v->n->member[N_task_comm], n.name, COMM, err);
@@ -141,13 +203,14 @@ static int tasks_fill_held(const struct lnx_tasks *t, uint64_t task, struct lnx_
 	n.state = tasks_state(v, task);
 	if (member_get(v, task, N_task_flags, &flags, NULL) == ATW_OK)
 		n.kernel = flags & PF_KTHREAD;
-	n.has_ppid = member_get(v, task, N_task_real_parent, &parent, NULL) == ATW_OK && parent &&
-		     member_get(v, parent, N_task_tgid, &ppid, NULL) == ATW_OK;
+	n.has_ppid = tasks_parent(t, task, &ppid);
 	n.ppid = n.has_ppid ? (uint32_t)ppid : 0;
 	if (member_have(v, N_task_mm)) {
 		r = member_get(v, task, N_task_mm, &n.mm, err);
 		if (r < 0)
 			return atw_err_wrap(err, "task %" PRIu32 " at 0x%" PRIx64, n.pid, task);
+		if (n.mm && kmem_list_reading(t->list))
+			member_get(v, n.mm, N_mm_pgd, &n.pgd, NULL);
 	}
 	*ret = n;
 	return ATW_OK;
@@ -174,16 +237,13 @@ int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err)
 }
 
 /* Members that belong together, read at once if the kernel runs. */
-static int tasks_fill(const struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
+static int tasks_fill(struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 		      struct atw_err *err)
 {
-	static const enum need_member all[] = {
-		N_task_pid, N_task_tgid, N_task_comm, N_task_start, N_task_state,
-		N_task_exit_state, N_task_flags, N_task_real_parent, N_task_mm,
-	};
+	uint32_t first, len = tasks_part(&t->v, &first);
 	int r;
 
-	members_hold(&t->v, task, all, sizeof(all) / sizeof(all[0]));
+	kmem_hold(t->v.m, task + first, len);
 	r = tasks_fill_held(t, task, ret, err);
 	members_release(&t->v);
 	return r;
@@ -351,7 +411,7 @@ static int tasks_next_leader(struct lnx_tasks *t, struct lnx_task *ret,
 	return ATW_OK;
 }
 
-int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+static int tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	int r = ATW_END;
@@ -366,6 +426,16 @@ int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *er
 					: tasks_next_leader(t, ret, &why);
 	}
 	return atw_err_give(err, r, &why);
+}
+
+int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err)
+{
+	int r;
+
+	kmem_serve(t->v.m, t->list);
+	r = tasks_next(t, ret, err);
+	kmem_serve(t->v.m, NULL);
+	return r;
 }
 
 int lnx_task_by_pid(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret,

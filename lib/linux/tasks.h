@@ -38,6 +38,8 @@ struct links {
 	struct task_link_mark *mark;
 	size_t n, met, cap;
 	unsigned tries;          /* attempts since the last one */
+	struct kmem_list *list;  /* borrowed; NULL: tasks are read one by one */
+	uint32_t first;          /* of a task_struct: where the list's part begins */
 };
 
 /* Set head and offset before; again for another list. */

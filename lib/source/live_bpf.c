@@ -320,6 +320,35 @@ static int bpf_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 	return extents_extent(&l->ram, pa, ret);
 }
 
+/* ---- the kernel's structs ---- */
+
+static bool bpf_direct(struct atw_source *s, uint64_t va, struct atw_direct *ret)
+{
+	struct direct *l = s->impl;
+	const struct extent *e = extents_find(&l->ram, va - l->base);
+
+	if (e)
+		*ret = (struct atw_direct){ l->base + e->start, e->start, e->len };
+	return e;
+}
+
+static size_t bpf_read_list(struct atw_source *s, const struct atw_chain *list)
+{
+	struct direct *l = s->impl;
+	const struct extent *last = &l->ram.v[l->ram.n - 1];
+	size_t n = bpf_list(&l->bpf, &(struct bpf_list){
+		.va = list->va, .len = list->len, .next = list->next, .back = list->back,
+		.low = l->base, .span = last->start + last->len,
+	});
+
+	n = n < list->max ? n : list->max;
+	for (size_t i = 0; i < n; i++) {
+		list->at[i] = l->bpf.area->piece[i].va;
+		memcpy((char *)list->buf + i * list->len, l->bpf.area->data[i], list->len);
+	}
+	return n;
+}
+
 /* ---- facts ---- */
 
 /* Each call looks the process up anew: it may have ended, or executed another program. */
@@ -402,6 +431,8 @@ static const struct atw_source_ops direct_ops = {
 	.buffer_close = bpf_buffer_close,
 	.mapped = bpf_mapped,
 	.mm_of = bpf_mm_of,
+	.direct = bpf_direct,
+	.list = bpf_read_list,
 };
 
 int live_bpf_open(struct atw_source *s, struct atw_err *err)

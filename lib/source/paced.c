@@ -55,6 +55,24 @@ static void paced_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 	}
 }
 
+static bool paced_direct(struct atw_source *s, uint64_t va, struct atw_direct *ret)
+{
+	return atw_source_direct(s->below, va, ret);
+}
+
+static size_t paced_list(struct atw_source *s, const struct atw_chain *l)
+{
+	struct pace *p = ((struct paced *)s->impl)->pace;
+	size_t n;
+
+	if (pace_slice(p, l->max * l->len) < l->max * l->len)
+		return 0;
+	pace_wait(p);
+	n = atw_source_list(s->below, l);
+	pace_done(p, &p->memory, n * l->len);
+	return n;
+}
+
 static const struct atw_source_ops paced_ops = {
 	WRAP_OPS,
 	.name = "pace",
@@ -62,6 +80,8 @@ static const struct atw_source_ops paced_ops = {
 	.close = wrap_close,
 	.read = paced_read,
 	.read_many = paced_many,
+	.direct = paced_direct,
+	.list = paced_list,
 };
 
 int paced_source(struct atw_source *below, struct pace *p, struct atw_source **ret,

@@ -68,6 +68,16 @@ int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 	return s->ops->mm_of ? s->ops->mm_of(s, pid, ret, err) : ATW_END;
 }
 
+bool atw_source_direct(struct atw_source *s, uint64_t va, struct atw_direct *ret)
+{
+	return s->ops->direct && s->ops->direct(s, va, ret);
+}
+
+size_t atw_source_list(struct atw_source *s, const struct atw_chain *l)
+{
+	return s->ops->list ? s->ops->list(s, l) : 0;
+}
+
 int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	return s ? s->ops->extent(s, pa, ret) : ATW_E_USAGE;

@@ -47,6 +47,22 @@ struct atw_piece {
 	ssize_t got;             /* out: as read() returns it */
 };
 
+/* Contiguous virtual and physical addresses. */
+struct atw_direct {
+	uint64_t va, pa, size;
+};
+
+/* Structs of a running kernel that are linked; see the op `list`. */
+struct atw_chain {
+	uint64_t va;             /* of the first */
+	uint32_t len;            /* of each */
+	uint32_t next;           /* where in a struct the pointer to the next lies */
+	uint32_t back;           /* from a struct's start to where that pointer leads */
+	size_t max;
+	uint64_t *at;            /* out: the address of each */
+	void *buf;               /* out: their bytes, max * len */
+};
+
 struct atw_source;
 
 struct atw_source_ops {
@@ -131,6 +147,16 @@ struct atw_source_ops {
 	 */
 	int (*mm_of)(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		     struct atw_err *err);
+	/*
+	 * Optional, of a running kernel: the range of its direct map that `va` is in, and
+	 * the physical address of its start. false: it is not in the direct map.
+	 */
+	bool (*direct)(struct atw_source *s, uint64_t va, struct atw_direct *ret);
+	/*
+	 * Optional, likewise: reads structs of a list that the kernel frees by RCU, all
+	 * at one moment. Returns how many; 0: read them one by one.
+	 */
+	size_t (*list)(struct atw_source *s, const struct atw_chain *l);
 };
 
 struct atw_source {
@@ -182,6 +208,9 @@ bool atw_source_is_live(const struct atw_source *s);
 /* The op `mm_of`; ATW_END if the source has none. */
 int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		     struct atw_err *err);
+/* The ops `direct` and `list`, where the source has them. */
+bool atw_source_direct(struct atw_source *s, uint64_t va, struct atw_direct *ret);
+size_t atw_source_list(struct atw_source *s, const struct atw_chain *l);
 /* For the op `fact`: data of a container by its key; those of 0 bytes are missing. */
 struct source_fact {
 	const char *key;

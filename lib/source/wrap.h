@@ -22,7 +22,10 @@ bool wrap_buffer_close(struct atw_source *s, void *buf);
 void wrap_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
 int wrap_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err);
 
-/* The operations of a wrapper that asks `below` for all but bytes. */
+/*
+ * The operations of a wrapper that asks `below` for all but bytes. `direct` and `list`
+ * are not among them: they are of use to a wrapper only if it need not know what is read.
+ */
 #define WRAP_OPS \
 	.extent = wrap_extent, .fact = wrap_fact, \
 	.describe = wrap_describe, .buffer_open = wrap_buffer_open, \

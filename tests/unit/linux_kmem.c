@@ -199,6 +199,83 @@ TEST(held_members)
 	end(&k);
 }
 
+/* Three structs of 0x30 bytes at BASE + 0x400, + 0x500, + 0x600; the link is at 0x8. */
+static size_t three(struct atw_source *s, const struct atw_chain *c)
+{
+	size_t n = 0;
+
+	for (uint64_t va = c->va; va <= BASE + 0x600 && n < c->max; va += 0x100) {
+		c->at[n] = va;
+		atw_read(s, ATW_PA(va - BASE + 0x10000), (char *)c->buf + n++ * c->len, c->len, NULL);
+	}
+	return n;
+}
+
+/* Readers see copies of one moment, of what the structs point to as well, until told otherwise. */
+TEST(structs_of_a_list)
+{
+	struct machine k = machine();
+	struct atw_source_ops ops = *k.mem->s.ops;
+	const struct kmem_list_shape shape = {
+		.len = 0x30, .next = 0x8, .pointer = 0x10, .behind = 4, .behind_len = 8,
+	};
+	struct kmem_word w[] = { { .va = BASE + 0x508, .len = 8 }, { .va = BASE + 0x1000, .len = 8 } };
+	struct kmem_list *l;
+	uint64_t v = 0;
+
+	CHECK(!kmem_list_create(k.m, &shape));           /* nothing runs */
+	CHECK(!kmem_list_reading(NULL));
+	ops.live = true;
+	ops.list = three;
+	k.mem->s.ops = &ops;
+	CHECK(!kmem_list_create(k.m, &(struct kmem_list_shape){ .len = 0x30, .next = 0x29 }));
+	for (uint64_t at = 0x10400; at <= 0x10600; at += 0x100)
+		mem_put64(k.mem, at + 0x8, at);
+	mem_put64(k.mem, 0x10510, BASE + 0x1000);        /* the others point nowhere */
+	l = kmem_list_create(k.m, &shape);
+	CHECK(l && !kmem_list_reading(l));
+	kmem_list_from(l, BASE + 0x400);
+	CHECK_EQ(kmem_list_reading(l), 1);
+	/* One that others follow is not read again. */
+	kmem_list_from(l, BASE + 0x500);
+	CHECK_EQ(kmem_list_reading(l), 1);
+	mem_put64(k.mem, 0x10508, 7);
+	mem_put64(k.mem, 0x20004, 8);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0x508, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 7);
+	kmem_serve(k.m, l);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0x508, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 0x10500);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0x1004, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 0x66656463);
+	kmem_words(k.m, w, 2);
+	CHECK(w[0].read && w[1].read);
+	CHECK_EQ(w[0].value, 0x10500);
+	CHECK_EQ(w[1].value, 0x862613938);
+	/* Across the end of a part, and of what is behind. */
+	CHECK(!kmem_list_find(l, BASE + 0x52c, 8));
+	CHECK(kmem_list_find(l, BASE + 0x528, 8));
+	CHECK(!kmem_list_find(l, BASE + 0x1008, 8));
+	kmem_hold(k.m, BASE + 0x500, 0x20);
+	kmem_serve(k.m, NULL);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0x508, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 0x10500);
+	kmem_release(k.m);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0x508, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 7);
+	/* The last one leads to what is not known: it is read from there. */
+	kmem_list_from(l, BASE + 0x600);
+	CHECK_EQ(kmem_list_reading(l), 2);
+	kmem_serve(k.m, l);
+	CHECK_EQ(kmem_u64(k.m, BASE + 0x508, &v, NULL), ATW_OK);
+	CHECK_EQ(v, 7);
+	kmem_list_forget(l);
+	CHECK(!kmem_list_reading(l));
+	kmem_serve(k.m, NULL);
+	kmem_list_destroy(l);
+	end(&k);
+}
+
 /* What was announced is read once, and then held without a read until it is forgotten. */
 TEST(structs_that_are_read_ahead)
 {

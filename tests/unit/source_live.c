@@ -307,6 +307,81 @@ TEST(finds_processes)
 	atw_source_close(s);
 }
 
+enum { KIDS = 80, LIST_MOST = 64, LIST_TURNS = 10000 };
+
+/* From init_task round to it again: how many of them follow each other; -1: it cannot be read so. */
+static int kids_in_list(struct atw_source *s, const struct bpf_types *t, const pid_t *kid)
+{
+	static uint8_t bytes[LIST_MOST][PAGE];
+	uint32_t part = t->task_tasks < t->task_tgid ? t->task_tasks : t->task_tgid;
+	uint64_t at[LIST_MOST], init = 0;
+	struct atw_direct d;
+	int found = 0;
+	struct atw_chain c = {
+		.len = t->task_tgid + t->task_tasks + 16 - 2 * part,
+		.next = t->task_tasks - part, .back = t->task_tasks - part,
+		.max = LIST_MOST, .at = at, .buf = bytes,
+	};
+
+	if (atw_fact_u64(s, "init_task", &init) < 0)
+		return -1;
+	c.va = init + part;
+	for (int turn = 0; turn < LIST_TURNS; turn++) {
+		size_t n = atw_source_list(s, &c);
+
+		if (!n)
+			return -1;
+		for (size_t i = 1; i < n && found < KIDS; i++) {
+			uint32_t tgid;
+
+			if (!atw_source_direct(s, at[i], &d) || at[i] - d.va >= d.size)
+				return 0;
+			memcpy(&tgid, (uint8_t *)bytes + i * c.len + t->task_tgid - part, 4);
+			found += tgid == (uint32_t)kid[found];
+		}
+		if (n == 1)
+			break;
+		c.va = at[n - 1];
+	}
+	return found;
+}
+
+TEST(structs_of_a_list_at_one_moment)
+{
+	struct atw_source *s = open_live();
+	struct bpf_types types;
+	struct host_btf file = { 0 };
+	struct btf btf = { 0 };
+	pid_t kid[KIDS];
+	int found = 0;
+
+	if (!s)
+		return;
+	CHECK_EQ(host_btf_read(&file, NULL), ATW_OK);
+	CHECK_EQ(btf_init(&btf, file.bytes, NULL), ATW_OK);
+	CHECK_EQ(bpf_types_find(&btf, &types, NULL), ATW_OK);
+	btf_deinit(&btf);
+	host_btf_close(&file);
+	for (int i = 0; i < KIDS; i++) {
+		kid[i] = fork();
+		if (!kid[i]) {
+			pause();
+			_exit(0);
+		}
+	}
+	/* The last of those that were read may end before the next are. */
+	for (int i = 0; i < 100 && found >= 0 && found < KIDS; i++)
+		found = kids_in_list(s, &types, kid);
+	for (int i = 0; i < KIDS; i++) {
+		kill(kid[i], SIGKILL);
+		waitpid(kid[i], NULL, 0);
+	}
+	atw_source_close(s);
+	if (found < 0)
+		SKIP("this kernel runs no such program");
+	CHECK_EQ(found, KIDS);
+}
+
 /* The list of processes says the same as the kernel's own function. */
 TEST(both_ways_to_a_process_agree)
 {
