@@ -10,7 +10,7 @@
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib, lzo,
-# snappy, lzma, lz4, bzip2, libdw, cairo, fuse3, inih, zydis) leaves a library out although
+# snappy, lzma, lz4, bzip2, libdw, cairo, fuse3, inih, zydis, sqlite3) leaves a library out although
 # it is installed.
 # KMAP= builds and installs everything but kmap; `make test` needs all of it.
 
@@ -84,10 +84,13 @@ LIBS_inih   := $(if $(HAVE_inih),-linih)
 # Operands of instructions, loaded when a program is stepped: x86_64 alone.
 HAVE_zydis  := $(if $(STATIC)$(filter-out x86_64,$(call machine,$(TARGET))),,$(call \
                  have,zydis,zydis,Zydis/Zydis.h,-lZydis))
-LIBS_dl     := $(if $(HAVE_zydis),-ldl)
+# SQL over listings, loaded when a query runs.
+HAVE_sqlite3 := $(if $(STATIC)$(filter 0,$(WITH_sqlite3)),,$(shell \
+                 $(PKGCONF) --exists 'sqlite3 >= 3.10' 2>/dev/null && echo 1))
+LIBS_dl     := $(if $(HAVE_zydis)$(HAVE_sqlite3),-ldl)
 
 CODECS  := zlib lzo snappy zstd lzma lz4 bzip2
-FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih zydis,$(if $(HAVE_$(l)),$(l))))
+FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih zydis sqlite3,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1) \
@@ -159,6 +162,7 @@ found:
 	   $(if $(HAVE_cairo),,echo "  absent: cairo (pictures are SVG and HTML alone$(if $(STATIC),; a static build cannot have it))";) \
 	   $(if $(HAVE_inih),,echo "  absent: libinih (no configuration files)";) \
 	   $(if $(HAVE_zydis),,echo "  absent: Zydis (programs cannot be stepped for their references)";) \
+	   $(if $(HAVE_sqlite3),,echo "  absent: SQLite (no atwalk sql$(if $(STATIC),; a static build cannot have it))";) \
 	   $(if $(HAVE_python),echo "  found:  python3 $(PYTHON_VERSION) (the module atwalk)",echo "  absent: python3-dev 3.11 or later (no Python module atwalk)");\
 	   $(if $(KMAP),,echo "  absent: kmap (KMAP= was given)";) \
 	   $(if $(HAVE_fuse3)$(if $(KMAP),,no),,echo "  absent: fuse3 (kmap record has a socket of controls, and no folder$(if $(STATIC),; a static build cannot have it))";) } \

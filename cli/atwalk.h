@@ -20,7 +20,7 @@ extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
 extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
 extern const struct command cmd_rd, cmd_search, cmd_diff, cmd_annotate, cmd_lines;
-extern const struct command cmd_check, cmd_audit, cmd_vms;
+extern const struct command cmd_check, cmd_audit, cmd_vms, cmd_sql;
 /* A separate program: `run` is NULL. */
 extern const struct command cmd_kmap;
 /* main() of the program under the name ptexplore. */

@@ -164,6 +164,8 @@ void diagnostics_name(int param, const char *name);
 /* Was a command line wrong since then, whatever the source is? */
 bool diagnostics_misused(void);
 const char *diagnostics_first(void);
+/* Until (false), nothing is printed: for a command that is run for its columns alone. */
+void diagnostics_silence(bool silent);
 /* Prints a warning, or other information, unless -q is given. */
 void print_warning(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 

@@ -6,7 +6,6 @@
 #include "complete.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 
 #include "record/schema.h"
 
@@ -131,7 +130,7 @@ static void complete_schema(const struct complete *k, bool words)
 	struct complete_columns x = { .k = k, .words = words };
 	const struct atw_tap tap = { .open = complete_on_schema, .row = complete_on_row, .arg = &x };
 	char **argv = calloc((size_t)k->argc + 1, sizeof(*argv));
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), n = 0;
+	int n = 0;
 
 	for (int i = 0; argv && i < k->argc; i++) {
 		char *word = k->argv[i];
@@ -150,10 +149,10 @@ static void complete_schema(const struct complete *k, bool words)
 		i += o != NULL;
 	}
 	/* Whatever is wrong with the command line is not said here. */
-	if (argv && null >= 0 && dup2(null, STDERR_FILENO) >= 0)
+	diagnostics_silence(true);
+	if (argv)
 		command_tap(k->cmd, &tap, "", n, argv);
-	if (null >= 0)
-		close(null);
+	diagnostics_silence(false);
 	free(argv);
 }
 

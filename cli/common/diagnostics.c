@@ -19,14 +19,27 @@ int exit_status(int status)
 	}
 }
 
+static bool diagnostics_silent;
+
+void diagnostics_silence(bool silent)
+{
+	diagnostics_silent = silent;
+}
+
+static void diagnostics_put(const char *s)
+{
+	if (!diagnostics_silent)
+		fputs(s, stderr);
+}
+
 /* Names in files are untrusted: escape control characters for the terminal. */
 static void diagnostics_put_text(const char *s)
 {
 	struct buf b = { 0 };
 
 	text_plain(&b, s);
-	fputs(b.failed ? "out of memory" : b.data, stderr);
-	fputc('\n', stderr);
+	diagnostics_put(b.failed ? "out of memory" : b.data);
+	diagnostics_put("\n");
 	buf_deinit(&b);
 }
 
@@ -96,9 +109,11 @@ static void diagnostics_keep(const char *text)
 
 static void diagnostics_put_origin(int status)
 {
-	fputs("atwalk: ", stderr);
-	if (diagnostics_origin && status == ATW_E_USAGE)
-		fprintf(stderr, "%s: ", diagnostics_origin);
+	diagnostics_put("atwalk: ");
+	if (diagnostics_origin && status == ATW_E_USAGE) {
+		diagnostics_put(diagnostics_origin);
+		diagnostics_put(": ");
+	}
 }
 
 static char diagnostics_names[ATW_PARAMS][160];
@@ -112,10 +127,11 @@ static void diagnostics_put_error(const struct atw_err *err)
 {
 	diagnostics_put_origin(err->status);
 	diagnostics_keep(err->text);
-	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS)
-		fprintf(stderr, "%s: ", diagnostics_names[err->param][0]
-						? diagnostics_names[err->param]
-						: params[err->param].option);
+	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS) {
+		diagnostics_put(diagnostics_names[err->param][0] ? diagnostics_names[err->param]
+								 : params[err->param].option);
+		diagnostics_put(": ");
+	}
 	diagnostics_put_text(err->text);
 }
 
@@ -125,7 +141,7 @@ int print_error(const struct atw_err *err)
 
 	diagnostics_put_error(err);
 	if (*hint) {
-		fputs("        ", stderr);
+		diagnostics_put("        ");
 		diagnostics_put_text(hint);
 	}
 	return exit_status(err->status);
@@ -139,11 +155,18 @@ int print_nomem(void)
 	return print_error(&err);
 }
 
+static void diagnostics_put_help(const char *command)
+{
+	diagnostics_put("        see: atwalk ");
+	diagnostics_put(command);
+	diagnostics_put(" --help\n");
+}
+
 int usage_error_of(const char *command, const struct atw_err *err)
 {
 	diagnostics_misuses = true;
 	diagnostics_put_error(err);
-	fprintf(stderr, "        see: atwalk %s --help\n", command);
+	diagnostics_put_help(command);
 	return EXIT_USAGE;
 }
 
@@ -167,7 +190,7 @@ int usage_error(const char *command, const char *fmt, ...)
 	va_start(ap, fmt);
 	diagnostics_put_line(ATW_E_USAGE, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "        see: atwalk %s --help\n", command);
+	diagnostics_put_help(command);
 	return EXIT_USAGE;
 }
 

@@ -262,7 +262,7 @@ status 2
 no_out
 err <<E
 atwalk: '$cut' is neither a command nor a file
-        commands: walk, map, info, ps, find, lines, rd, search, extract, pages, annotate, collect, diff, report, check, audit, kmap, vms, probe
+        commands: walk, map, info, ps, find, lines, rd, search, extract, pages, annotate, collect, diff, report, check, audit, sql, kmap, vms, probe
 E
 
 t "expressions in the syntax of other languages"
@@ -477,7 +477,7 @@ E
 
 # ---- status 2: a first word that is neither a command nor a SOURCE ----
 
-list='walk, map, info, ps, find, lines, rd, search, extract, pages, annotate, collect, diff, report, check, audit, kmap, vms, probe'
+list='walk, map, info, ps, find, lines, rd, search, extract, pages, annotate, collect, diff, report, check, audit, sql, kmap, vms, probe'
 t "an unknown command: the nearest name and the list"
 run atwalk mpa x86.elf
 status 2

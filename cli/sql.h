@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sql.h - listings and reports as tables of SQLite.
+ *
+ *	cmd_sql.c      statements: from operands, a file, or a prompt
+ *	sql_library.c  SQLite, loaded when it is needed
+ *	sql_table.c    virtual tables: which constraints go to the listing
+ *	sql_rows.c     the rows of a listing, kept as long as a statement runs
+ *	sql_result.c   rows of a statement, to where the user said
+ */
+#ifndef CLI_SQL_H
+#define CLI_SQL_H
+
+#include "atwalk.h"
+
+enum { SQL_COLUMNS = 64, SQL_PASSED = 5 };
+
+/* A table: a command, with words in front of its SOURCE and behind it. */
+struct sql_kind {
+	const char *name, *about;
+	const struct command *cmd;
+	const char *first, *last;        /* or NULL */
+	const char *pid;                 /* how a process is given: an option, or "" for a word */
+	const char *address;             /* an option that takes one */
+	const char *target;              /* what it must be given; a word behind SOURCE */
+};
+/* All tables by number; NULL past the end. */
+const struct sql_kind *sql_kind(size_t i);
+
+struct sql_text {
+	const char *name;
+	enum atw_type type;
+};
+
+/* ---- sql_rows.c ---- */
+
+/* Which rows of a table: all of `used`, and what the listing is given. */
+struct sql_query {
+	uint64_t used;                   /* columns, by their number in the table */
+	const char *filter;              /* or "" */
+	bool has_pid, has_address;
+	bool any_pid;                    /* of a task: one without memory has no rows */
+	int64_t pid, address;
+	const char *target;              /* or NULL */
+};
+
+struct sql_rows;
+/*
+ * Runs the listing. `column` are those of the table. Returns its exit status; *ret is NULL
+ * if that is an error, which was printed, but for q->any_pid.
+ */
+struct sql;
+int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text *column,
+		  size_t n, const struct sql_query *q, struct sql_rows **ret);
+void sql_rows_free(struct sql_rows *r);
+size_t sql_rows_count(const struct sql_rows *r);
+/* Those with this value in a column: the first, in the order of sql_rows_at(), and how many. */
+size_t sql_rows_find(struct sql_rows *r, size_t column, int64_t value, size_t *ret_first);
+/* Row `i` in the order of that column, once sql_rows_find() was called; else as it came. */
+size_t sql_rows_at(const struct sql_rows *r, size_t i);
+/* false: n/a. Texts are valid until sql_rows_free(). */
+bool sql_rows_value(const struct sql_rows *r, size_t row, size_t column,
+		    union atw_value *ret);
+bool sql_is_text(enum atw_type type);
+/*
+ * The columns of a table, by asking its listing; their names are to be freed. Returns how
+ * many, or a negative exit status; the error was printed.
+ */
+int sql_columns(struct sql *s, const struct sql_kind *k, struct sql_text ret[SQL_COLUMNS]);
+
+/* ---- the rest needs SQLite ---- */
+
+/* What was read for the statement that runs. */
+struct sql_read {
+	struct sql_read *next;
+	const struct sql_kind *kind;
+	char *key;                       /* of the query */
+	struct sql_rows *rows;
+	uint64_t pids;                   /* of a join: so many were asked for one by one */
+};
+
+struct sql {
+	const struct common *c;
+	const char *source;
+	const char *passed[SQL_PASSED];  /* values of sql_passed, or NULL */
+	bool allow;
+	int status;                      /* of listings: the worst */
+	const struct sql_library *lib;
+	struct sqlite3 *db;
+	struct sql_read *read;
+};
+/* Options that listings are given if they take them: "--kernel". */
+extern const char *const sql_passed[SQL_PASSED];
+
+int sql_open(struct sql *s, struct atw_err *err);
+void sql_close(struct sql *s);
+void sql_forget(struct sql *s);
+/*
+ * Runs the first statement of *text and puts *text behind it. Returns an exit status;
+ * errors are printed.
+ */
+int sql_run(struct sql *s, const char **text);
+/* Does the text end with a whole statement? */
+bool sql_is_whole(const struct sql *s, const char *text);
+
+#ifdef HAVE_SQLITE3
+#include <sqlite3.h>
+
+/* Functions of SQLite, without "sqlite3_". */
+#define SQL_CALLS(CALL) \
+	CALL(close) \
+	CALL(column_bytes) \
+	CALL(column_count) \
+	CALL(column_decltype) \
+	CALL(column_double) \
+	CALL(column_int64) \
+	CALL(column_name) \
+	CALL(column_text) \
+	CALL(column_type) \
+	CALL(complete) \
+	CALL(create_module_v2) \
+	CALL(declare_vtab) \
+	CALL(errmsg) \
+	CALL(finalize) \
+	CALL(free) \
+	CALL(malloc) \
+	CALL(mprintf) \
+	CALL(open_v2) \
+	CALL(prepare_v2) \
+	CALL(result_double) \
+	CALL(result_int64) \
+	CALL(result_null) \
+	CALL(result_text) \
+	CALL(set_authorizer) \
+	CALL(step) \
+	CALL(value_int64) \
+	CALL(value_text) \
+	CALL(value_type)
+
+struct sql_library {
+#define SQL_MEMBER(name) __typeof__(sqlite3_##name) *name;
+	SQL_CALLS(SQL_MEMBER)
+#undef SQL_MEMBER
+	/* Since 3.38; NULL before. */
+	int (*vtab_rhs_value)(sqlite3_index_info *, int, sqlite3_value **);
+};
+
+int sql_library_load(const struct sql_library **ret, struct atw_err *err);
+/* Declares all tables. */
+int sql_tables(struct sql *s);
+/* Rows of a statement that has columns, which ran to its first row: `state`. */
+int sql_result(struct sql *s, sqlite3_stmt *statement);
+int sql_wrong(const struct sql *s);
+#endif
+
+#endif

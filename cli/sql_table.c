@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sql_table.c - virtual tables of SQLite: which rows of a listing a query needs.
+ *
+ * Equal pid, address and what a table must be given select what the listing reads; other
+ * comparisons with numbers become its --filter. A join asks for the rows of each pid; after a
+ * few of them all rows are read at once, and kept as long as the statement runs.
+ */
+#include "sql.h"
+
+#ifdef HAVE_SQLITE3
+
+enum {
+	WITH_TARGET = 1, WITH_PID = 2, WITH_ADDRESS = 4,
+	PID_VARIES = 8,                  /* it comes from another table */
+	ONE_BY_ONE = 3,                  /* pids of a join, before all are read */
+};
+
+struct sql_table {
+	sqlite3_vtab base;
+	struct sql *s;
+	const struct sql_kind *kind;
+	int n;
+	struct sql_text column[SQL_COLUMNS];
+	int pid, address;                /* columns; -1: none */
+};
+
+struct sql_cursor {
+	sqlite3_vtab_cursor base;
+	struct sql_rows *rows;           /* borrowed */
+	size_t at, end;
+};
+
+struct sql_module {
+	struct sql *s;
+	const struct sql_kind *kind;
+};
+
+/* ---- columns ---- */
+
+static const char *const type_words[] = {
+	[ATW_T_VA] = "VA INTEGER", [ATW_T_PA] = "PA INTEGER", [ATW_T_HEX] = "HEX INTEGER",
+	[ATW_T_BYTES] = "BYTES INTEGER", [ATW_T_COUNT] = "COUNT INTEGER", [ATW_T_ENUM] = "TEXT",
+	[ATW_T_FLAGS] = "TEXT", [ATW_T_LETTERS] = "TEXT", [ATW_T_TEXT] = "TEXT",
+	[ATW_T_SECONDS] = "REAL", [ATW_T_CHANGE] = "COUNT INTEGER",
+	[ATW_T_CHANGE_BYTES] = "COUNT INTEGER", [ATW_T_PAGES] = "COUNT INTEGER",
+	[ATW_T_LIST] = "COUNT INTEGER",
+};
+
+static int table_fail(struct sql_table *t, const char *text)
+{
+	struct sql *s = t->s;
+
+	s->lib->free(t->base.zErrMsg);
+	t->base.zErrMsg = s->lib->mprintf("%s", text);
+	return SQLITE_ERROR;
+}
+
+static int sql_disconnect(sqlite3_vtab *base)
+{
+	struct sql_table *t = (struct sql_table *)base;
+
+	for (int i = 0; i < t->n; i++)
+		free((char *)(uintptr_t)t->column[i].name);
+	free(t);
+	return SQLITE_OK;
+}
+
+static int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv,
+		       sqlite3_vtab **ret, char **error)
+{
+	const struct sql_module *m = arg;
+	struct sql_table *t = calloc(1, sizeof(*t));
+	struct buf b = { 0 };
+	int n, r;
+
+	if (!t)
+		return SQLITE_NOMEM;
+	*t = (struct sql_table){ .s = m->s, .kind = m->kind, .pid = -1, .address = -1 };
+	n = sql_columns(m->s, m->kind, t->column);
+	if (n <= 0) {
+		m->s->status = -n;
+		*error = m->s->lib->mprintf("%s cannot be read", m->kind->name);
+		free(t);
+		return SQLITE_ERROR;
+	}
+	t->n = n;
+	buf_str(&b, "CREATE TABLE x(");
+	for (int i = 0; i < n; i++) {
+		buf_printf(&b, "%s\"%s\" %s", i ? ", " : "", t->column[i].name,
+			   type_words[t->column[i].type]);
+		if (!strcmp(t->column[i].name, "pid"))
+			t->pid = i;
+		if (!strcmp(t->column[i].name, "address"))
+			t->address = i;
+	}
+	if (m->kind->target)
+		buf_str(&b, ", target TEXT HIDDEN");
+	buf_str(&b, ")");
+	r = b.failed ? SQLITE_NOMEM : m->s->lib->declare_vtab(db, b.data);
+	buf_deinit(&b);
+	if (r != SQLITE_OK)
+		sql_disconnect(&t->base);
+	else
+		*ret = &t->base;
+	return r;
+}
+
+/* ---- which rows ---- */
+
+/* The value of the right side, where it is a number that is known before rows are read. */
+static bool table_constant(const struct sql_table *t, sqlite3_index_info *x, int i, int64_t *ret)
+{
+	const struct sql_library *l = t->s->lib;
+	sqlite3_value *v;
+
+	if (!l->vtab_rhs_value || l->vtab_rhs_value(x, i, &v) != SQLITE_OK ||
+	    l->value_type(v) != SQLITE_INTEGER)
+		return false;
+	*ret = l->value_int64(v);
+	return true;
+}
+
+/* A comparison that the listing can do: fewer rows are kept then. SQLite does it again. */
+static void table_add_filter(const struct sql_table *t, sqlite3_index_info *x, int i, struct buf *b)
+{
+	const struct sqlite3_index_constraint *c = &x->aConstraint[i];
+	static const struct { unsigned char op; const char *text; } ops[] = {
+		{ SQLITE_INDEX_CONSTRAINT_EQ, "=" }, { SQLITE_INDEX_CONSTRAINT_GT, ">" },
+		{ SQLITE_INDEX_CONSTRAINT_GE, ">=" }, { SQLITE_INDEX_CONSTRAINT_LT, "<" },
+		{ SQLITE_INDEX_CONSTRAINT_LE, "<=" },
+	};
+	enum atw_type type;
+	int64_t v;
+
+	if (c->iColumn < 0 || c->iColumn >= t->n)
+		return;
+	type = t->column[c->iColumn].type;
+	/* Numbers of 64 bits compare as SQLite does only below 2^63, and these are. */
+	if ((type != ATW_T_COUNT && type != ATW_T_BYTES) || !table_constant(t, x, i, &v) || v < 0)
+		return;
+	for (size_t o = 0; o < ARRAY_SIZE(ops); o++)
+		if (ops[o].op == c->op)
+			buf_printf(b, "%s%s%s%" PRId64, b->len ? " and " : "",
+				   t->column[c->iColumn].name, ops[o].text, v);
+}
+
+static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
+{
+	struct sql_table *t = (struct sql_table *)base;
+	int target = -1, pid = -1, address = -1, arg = 0;
+	struct buf b = { 0 };
+	int64_t v;
+
+	for (int i = 0; i < x->nConstraint; i++) {
+		const struct sqlite3_index_constraint *c = &x->aConstraint[i];
+		bool equal = c->op == SQLITE_INDEX_CONSTRAINT_EQ;
+
+		if (t->kind->target && c->iColumn == t->n && equal && !c->usable)
+			return SQLITE_CONSTRAINT;
+		if (!c->usable)
+			continue;
+		if (t->kind->target && c->iColumn == t->n && equal)
+			target = i;
+		else if (t->kind->pid && c->iColumn == t->pid && t->pid >= 0 && equal)
+			pid = i;
+		else if (t->kind->address && c->iColumn == t->address && t->address >= 0 && equal)
+			address = i;
+		else
+			table_add_filter(t, x, i, &b);
+	}
+	if (t->kind->target && target < 0) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "%s needs %s: SELECT * FROM %s('...')", t->kind->name,
+			 t->kind->target, t->kind->name);
+		buf_deinit(&b);
+		return table_fail(t, text);
+	}
+	x->estimatedCost = 1e6;
+	x->estimatedRows = 100000;
+	if (target >= 0) {
+		x->idxNum |= WITH_TARGET;
+		x->aConstraintUsage[target].argvIndex = ++arg;
+		x->aConstraintUsage[target].omit = 1;
+		x->estimatedCost = 1e3;
+	}
+	if (pid >= 0) {
+		x->idxNum |= WITH_PID | (table_constant(t, x, pid, &v) ? 0 : PID_VARIES);
+		x->aConstraintUsage[pid].argvIndex = ++arg;
+		x->estimatedCost /= 1e3;
+		x->estimatedRows = 1000;
+	}
+	if (address >= 0) {
+		x->idxNum |= WITH_ADDRESS;
+		x->aConstraintUsage[address].argvIndex = ++arg;
+		x->estimatedCost /= 10;
+		x->estimatedRows = 10;
+	}
+	x->idxStr = t->s->lib->mprintf("%llx %s", (unsigned long long)x->colUsed, b.data ? b.data : "");
+	x->needToFreeIdxStr = 1;
+	buf_deinit(&b);
+	return x->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* ---- reading ---- */
+
+static struct sql_read *table_read_of(struct sql_table *t, const char *key)
+{
+	struct sql_read *r = t->s->read;
+
+	while (r && (r->kind != t->kind || strcmp(r->key, key) != 0))
+		r = r->next;
+	if (r)
+		return r;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	*r = (struct sql_read){ .next = t->s->read, .kind = t->kind, .key = strdup(key) };
+	t->s->read = r;
+	return r->key ? r : NULL;
+}
+
+/* Rows of that query: read, unless they were. */
+static int table_rows(struct sql_table *t, const char *plan, const struct sql_query *q,
+		      struct sql_read **ret)
+{
+	struct buf key = { 0 };
+	int status;
+
+	buf_printf(&key, "%s|%s|", plan, q->target ? q->target : "");
+	if (q->has_pid)
+		buf_printf(&key, "%" PRId64, q->pid);
+	if (q->has_address)
+		buf_printf(&key, "@%" PRIx64, (uint64_t)q->address);
+	*ret = key.failed ? NULL : table_read_of(t, key.data);
+	buf_deinit(&key);
+	if (!*ret)
+		return SQLITE_NOMEM;
+	if ((*ret)->rows)
+		return SQLITE_OK;
+	status = sql_rows_read(t->s, t->kind, t->column, (size_t)t->n, q, &(*ret)->rows);
+	if (q->any_pid && status != EXIT_COMPLETE && status != EXIT_NO) {
+		struct sql_query again = *q;
+
+		/* It says why. */
+		again.any_pid = false;
+		sql_rows_free((*ret)->rows);
+		status = sql_rows_read(t->s, t->kind, t->column, (size_t)t->n, &again,
+				       &(*ret)->rows);
+	}
+	/* That nothing is mapped, or that there is no such process, is no row. */
+	if (status > t->s->status && status != EXIT_NO)
+		t->s->status = status;
+	return (*ret)->rows ? SQLITE_OK : table_fail(t, "its listing failed");
+}
+
+static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+		      sqlite3_value **argv)
+{
+	struct sql_cursor *c = (struct sql_cursor *)base;
+	struct sql_table *t = (struct sql_table *)base->pVtab;
+	const struct sql_library *l = t->s->lib;
+	struct sql_query q = { .used = strtoull(plan, NULL, 16), .filter = strchr(plan, ' ') + 1 };
+	struct sql_read *all, *one;
+	int64_t pid = 0;
+	int arg = 0, r;
+
+	c->rows = NULL;
+	c->at = c->end = 0;
+	if (t->n < SQL_COLUMNS)
+		q.used &= ((uint64_t)1 << t->n) - 1;
+	if (number & WITH_TARGET)
+		q.target = (const char *)l->value_text(argv[arg++]);
+	if (number & WITH_PID) {
+		/* Nothing equals n/a, and no process is a fraction. */
+		if (l->value_type(argv[arg]) != SQLITE_INTEGER || l->value_int64(argv[arg]) <= 0)
+			return SQLITE_OK;
+		pid = l->value_int64(argv[arg++]);
+		q.used |= (uint64_t)1 << t->pid;
+	}
+	if (number & WITH_ADDRESS) {
+		if (l->value_type(argv[arg]) != SQLITE_INTEGER)
+			return SQLITE_OK;
+		q.has_address = true;
+		q.address = l->value_int64(argv[arg++]);
+	}
+	if (t->kind->target && !q.target)
+		return SQLITE_OK;
+	all = table_read_of(t, "all");
+	if (!all)
+		return SQLITE_NOMEM;
+	q.has_pid = number & WITH_PID;
+	q.any_pid = number & PID_VARIES;
+	q.pid = pid;
+	if (number & PID_VARIES && !(number & (WITH_ADDRESS | WITH_TARGET)) &&
+	    t->kind->cmd != &cmd_map && all->pids++ >= ONE_BY_ONE)
+		q.has_pid = false;
+	r = table_rows(t, plan, &q, &one);
+	if (r != SQLITE_OK)
+		return r;
+	c->rows = one->rows;
+	c->end = sql_rows_count(c->rows);
+	if (number & WITH_PID && !q.has_pid) {
+		size_t n = sql_rows_find(c->rows, (size_t)t->pid, pid, &c->at);
+
+		c->end = c->at + n;
+	}
+	return SQLITE_OK;
+}
+
+/* ---- cursors ---- */
+
+static int sql_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct sql_cursor *c = calloc(1, sizeof(*c));
+
+	*ret = c ? &c->base : NULL;
+	return c ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int sql_cursor_close(sqlite3_vtab_cursor *base)
+{
+	free(base);
+	return SQLITE_OK;
+}
+
+static int sql_next(sqlite3_vtab_cursor *base)
+{
+	((struct sql_cursor *)base)->at++;
+	return SQLITE_OK;
+}
+
+static int sql_eof(sqlite3_vtab_cursor *base)
+{
+	const struct sql_cursor *c = (struct sql_cursor *)base;
+
+	return c->at >= c->end;
+}
+
+static int sql_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
+{
+	const struct sql_cursor *c = (struct sql_cursor *)base;
+	const struct sql_table *t = (struct sql_table *)base->pVtab;
+	const struct sql_library *l = t->s->lib;
+	union atw_value v;
+
+	if (column >= t->n ||
+	    !sql_rows_value(c->rows, sql_rows_at(c->rows, c->at), (size_t)column, &v))
+		l->result_null(to);
+	else if (sql_is_text(t->column[column].type))
+		/* Borrowed: the rows outlive the statement. */
+		l->result_text(to, v.s, -1, SQLITE_STATIC);
+	else if (t->column[column].type == ATW_T_SECONDS)
+		l->result_double(to, (double)v.u / 1000);
+	else
+		l->result_int64(to, (int64_t)v.u);
+	return SQLITE_OK;
+}
+
+static int sql_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct sql_cursor *)base)->at;
+	return SQLITE_OK;
+}
+
+int sql_tables(struct sql *s)
+{
+	/* Without xCreate: each is there without being created. */
+	static const sqlite3_module module = {
+		.xConnect = sql_connect, .xBestIndex = sql_best, .xDisconnect = sql_disconnect,
+		.xOpen = sql_cursor_open, .xClose = sql_cursor_close, .xFilter = sql_filter,
+		.xNext = sql_next, .xEof = sql_eof, .xColumn = sql_column, .xRowid = sql_rowid,
+	};
+
+	for (size_t i = 0; sql_kind(i); i++) {
+		struct sql_module *m = malloc(sizeof(*m));
+
+		if (!m)
+			return SQLITE_NOMEM;
+		*m = (struct sql_module){ s, sql_kind(i) };
+		/* It frees the module, also when it fails. */
+		if (s->lib->create_module_v2(s->db, m->kind->name, &module, m, free) != SQLITE_OK)
+			return SQLITE_ERROR;
+	}
+	return SQLITE_OK;
+}
+
+#endif

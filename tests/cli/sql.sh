@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# atwalk sql: its tables have the rows of the listings, and a query for one process reads
+# only that one.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+need_tasks
+if ! grep -q '^  found:.* sqlite3' "$built/found.txt"; then
+	t "atwalk sql"
+	run atwalk sql tasks.kdump 'SELECT 1'
+	status 3
+	err_has "this build has no SQL"
+	finish
+fi
+
+# What a query prints as CSV.
+sql() {
+	run atwalk sql "$@" --format csv
+}
+
+# Sets and letters are texts here: those are kept from being formulas, and quoted if empty.
+bare() {
+	sed -E "s/\"'([^\",]*)\"/\\1/g; s/\"\"//g"
+}
+
+# A table is its listing, with all columns.
+equal() {                         # TABLE COMMAND...
+	local table=$1 code
+
+	shift
+	sql tasks.kdump "SELECT * FROM $table"
+	said_status=1 said_err=1
+	code=$rc
+	bare <"$work/log/out" >got.csv
+	run atwalk "$@" --format csv --columns "$(head -n 1 got.csv)"
+	said_status=1 said_err=1
+	yes [ "$code" = "$rc" ]
+	yes [ "$(wc -l <got.csv)" -gt 1 ]
+	bare <"$work/log/out" >wanted.csv
+	yes cmp got.csv wanted.csv
+}
+
+t "tables are the listings"
+equal tasks ps tasks.kdump
+equal threads ps --threads tasks.kdump
+equal vmas pages --areas-only tasks.kdump
+equal pages pages tasks.kdump
+equal totals pages --totals tasks.kdump
+equal ranges map tasks.kdump
+equal "walk('init_task')" walk --path tasks.kdump init_task
+equal "frames('9a10000')" find tasks.kdump 9a10000
+equal facts info tasks.kdump
+
+t "and the reports"
+atwalk report --help | sed -n '/^NAME:/,/^$/s/^  \([a-z]*\) .*/\1/p' | while read -r kind; do
+	case $kind in
+	thrash | growth | nodes | kernel) ;;     # of several sources; what the dump lacks
+	*) echo "$kind" ;;
+	esac
+done >kinds
+yes [ "$(wc -l <kinds)" -ge 10 ]
+while read -r kind; do
+	equal "report_$kind" report "$kind" tasks.kdump
+done <kinds
+
+t "the rows of one process are those of its listing"
+sql tasks.kdump 'SELECT address, size FROM pages WHERE pid = 99'
+cp "$work/log/out" got.csv
+run atwalk pages tasks.kdump --pid 99 --columns address,size --format csv
+same "$work/log/out" got.csv
+sql tasks.kdump 'SELECT address FROM pages WHERE pid = 99 AND address = 0x401000'
+out <<'END'
+address
+0x0000000000401000
+END
+sql tasks.kdump 'SELECT count(*) n FROM ranges WHERE pid = 99'
+cp "$work/log/out" got.csv
+out <<<"n
+$(atwalk map tasks.kdump --pid 99 --format csv | sed 1d | wc -l)"
+sql tasks.kdump "SELECT level, pid FROM walk('401000') WHERE pid = 99"
+out <<'END'
+level,pid
+PGD,99
+PUD,99
+PMD,99
+PTE,99
+END
+
+t "only that process is read, also by what is joined to it"
+atwalk extract -q --pages -o broken.elf tasks.kdump >/dev/null
+yes poke broken.elf "$(poke broken.elf 'task:103.task_struct.mm*.mm_struct.mm_mt.ma_root')" \
+	dec0adde55aa55aa
+sql broken.elf 'SELECT count(*) n FROM vmas'
+status 4
+said_err=1
+sql broken.elf 'SELECT count(*) n FROM vmas WHERE pid = 99'
+out <<<$'n\n18'
+sql broken.elf 'SELECT count(*) n FROM tasks JOIN vmas USING (pid) WHERE pid = 99'
+out <<<$'n\n18'
+sql broken.elf 'SELECT count(*) n FROM tasks t, vmas v WHERE t.pid = v.pid AND v.pid = 99'
+out <<<$'n\n18'
+
+t "a join has the rows of each task, and none of kernel threads"
+sql tasks.kdump 'SELECT t.pid, count(*) n FROM tasks t JOIN vmas v ON v.pid = t.pid GROUP BY t.pid'
+sed 1d "$work/log/out" >joined
+atwalk pages tasks.kdump --areas-only --columns pid --format csv | sed 1d | sort -n | uniq -c |
+	awk '{ print $2 "," $1 }' >wanted
+yes cmp joined wanted
+sql tasks.kdump 'SELECT count(*) n FROM tasks t LEFT JOIN vmas v ON v.pid = t.pid WHERE v.pid IS NULL'
+out <<<$'n\n53'
+
+t "comparisons choose the rows that the listing's filter does"
+for what in 'size > 65536' 'size >= 8192 AND size < 65536' 'count = 2' 'count <= 1'; do
+	sql tasks.kdump "SELECT address, size, count FROM pages WHERE $what"
+	cp "$work/log/out" got.csv
+	run atwalk pages tasks.kdump --columns address,size,count --format csv \
+		--filter "${what/AND/and}"
+	same "$work/log/out" got.csv
+done
+sql tasks.kdump 'SELECT count(*) n FROM tasks WHERE resident > -1'
+out <<<$'n\n22'
+# Numbers of the kernel's half are less than 0.
+sql tasks.kdump 'SELECT address FROM ranges WHERE address >= 0xffffffff00000000 ORDER BY 1 LIMIT 1'
+out <<<"address
+$(atwalk map tasks.kdump --columns address --format csv | awk '/^0xffffffff/' | head -n 1)"
+
+t "kinds of values"
+sql tasks.kdump "SELECT 1 + 1, 'x' AS \"X y\", NULL AS n, -5 AS m, 2.5 AS f, 1 AS n, 1.5 AS w UNION ALL
+	SELECT 3, 'a,b', 7, 4, 1, 2, 'z'"
+out <<'END'
+1_1,x_y,n,m,f,n_6,w
+2,x,,-5,2.500,1,1.5
+3,"a,b",7,4,1.000,2,z
+END
+run atwalk sql tasks.kdump --format json 'SELECT pid, mm, ppid FROM tasks WHERE pid = 99'
+out <<<'[
+{"pid":99,"mm":"0x'"$(atwalk ps tasks.kdump 99 --columns mm --format csv | sed -n 's/^0x//p')"'","ppid":1}
+]'
+run atwalk sql tasks.kdump 'SELECT task, resident FROM tasks WHERE pid = 99'
+out <<'END'
+TASK  RESIDENT
+thp       8.6M
+END
+
+t "several statements, from standard input as well"
+run atwalk sql tasks.kdump --format csv 'SELECT 1 a; SELECT 2 b;' 'SELECT 3 c'
+out <<<$'a\n1\nb\n2\nc\n3'
+run atwalk sql tasks.kdump --format csv <<<'CREATE TEMP TABLE x AS SELECT pid FROM tasks; SELECT count(*) n FROM x;'
+out <<<$'n\n75'
+run atwalk sql tasks.kdump <<<' ; '
+no_out
+run atwalk sql tasks.kdump -o two.csv 'SELECT 1; SELECT 2'
+status 2
+err_has "--output takes the rows of one statement"
+run atwalk sql tasks.kdump -o one.json --format json 'SELECT 1 a'
+out </dev/null
+yes [ "$(tr -d '\n' <one.json)" = '[{"a":1}]' ]
+run atwalk sql tasks.kdump --expect 2 --format csv 'SELECT 1 a'
+status 1
+out <<<$'a\n1'
+
+t "a prompt"
+printf 'SELECT 1\n+ 1 two;\nSELEC;\n.tables\nSELECT 3 three;\n.quit\n' >lines
+run script -qec "$O/atwalk sql tasks.kdump --format csv" /dev/null <lines
+yes grep -q 'two' "$work/log/out"
+yes grep -q 'near "SELEC": syntax error' "$work/log/out"
+yes grep -q '^report_use ' "$work/log/out"
+yes grep -q 'three' "$work/log/out"
+
+t "what is wrong is one sentence"
+wrong() {                        # STATUS SENTENCE ARGUMENT...
+	local wanted=$1 sentence=$2
+
+	shift 2
+	run atwalk sql "$@"
+	status "$wanted"
+	no_out
+	err_is "$sentence"
+}
+wrong 2 'atwalk: sql: no such table: taks' tasks.kdump 'SELECT * FROM taks'
+wrong 2 'atwalk: sql: no such column: rss' tasks.kdump 'SELECT rss FROM tasks'
+wrong 2 'atwalk: sql: incomplete input' tasks.kdump 'SELECT'
+wrong 2 "atwalk: sql: walk needs an ADDRESS: SELECT \* FROM walk('...')" tasks.kdump 'SELECT * FROM walk'
+wrong 2 'atwalk: sql: not authorized' tasks.kdump "ATTACH 'x.db' AS y"
+wrong 2 'atwalk: sql: authorization denied' tasks.kdump "VACUUM INTO 'x.db'"
+yes [ ! -e x.db ]
+wrong 3 'atwalk: none.elf: No such file or directory' none.elf 'SELECT * FROM tasks'
+wrong 2 'atwalk: sql: table tasks may not be modified' tasks.kdump 'DELETE FROM tasks'
+run atwalk sql
+status 2
+err_has "SOURCE is missing"
+run atwalk sql tasks.kdump "SELECT * FROM walk('no_such_symbol')"
+status 2
+said_err=1
+
+t "every query of docs/queries.md, on a dump"
+awk '/```sql/ { n++; on = 1; next } /```/ { on = 0 } on { print > ("query" n ".sql") }' \
+	"$top/docs/queries.md"
+yes [ "$(printf '%s\n' query*.sql | wc -l)" = 20 ]
+for query in query*.sql; do
+	run atwalk sql tasks.kdump --format csv <"$query"
+	said_err=1 said_status=1
+	case $query in
+	query4.sql) yes [ "$rc" = 4 ] ;; # the dump does not say what is RAM
+	*) yes [ "$rc" = 0 ] ;;
+	esac
+done
+
+t "a query of the running kernel is one look at one process"
+if ! atwalk info -q live:bpf >/dev/null 2>why; then skip "$(head -n 1 why)"; else
+	sleep 300 &
+	child=$!
+	await grep -qx sleep "/proc/$child/comm"
+	sql live "SELECT pid, task, rss FROM tasks JOIN totals USING (pid, task) WHERE pid = $child"
+	out <<<"pid,task,rss
+$child,sleep,$(awk '/^Rss:/ { print $2 * 1024 }' "/proc/$child/smaps_rollup")"
+	sql live "SELECT count(*) n FROM vmas WHERE pid = $child"
+	out <<<"n
+$(grep -vc vsyscall "/proc/$child/maps")"
+	for query in query{1,2,3,5,7,8,12,17,20}.sql; do
+		run atwalk sql live --allow-unreadable --format csv <"$query"
+		said_err=1 said_status=1
+		yes [ $((rc & ~4)) = 0 ]
+	done
+	kill "$child"
+fi
+
+finish
