@@ -152,6 +152,9 @@ void proc_changes(void)
 	stack = map_anon(NULL, STACK, RW, 0);
 	/* Copies now what the fork would have copied later. */
 	check(!mlockall(MCL_CURRENT), "mlockall");
+	/* arm64 makes a page of shared memory writable when it is first written. */
+	memset(registry->change, 0, sizeof(registry->change));
+	__atomic_store_n(&registry->born, false, __ATOMIC_SEQ_CST);
 	prepare_areas();
 	child_ready();
 	while (!__atomic_load_n(&registry->go_on, __ATOMIC_SEQ_CST))

@@ -166,6 +166,8 @@ int main(void)
 		stage("idle");
 		idle();
 	}
+	/* It writes there later; then its rights to the page have to be there. */
+	registry->go_on = false;
 	start_processes();
 	stage("processes");
 	info_write();
