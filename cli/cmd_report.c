@@ -264,6 +264,8 @@ static int report_run(const struct common *c, void *opts, int argc, char **argv)
 	r.a.limit = r.o->limit;
 	r.live = report_is_live(argv[1]);
 	status = report_choose(&r, argv[0]);
+	for (size_t i = 0; i < r.n; i++)
+		r.a.bare |= r.kind[i]->text;
 	if (!status)
 		status = report_check(&r, argc - 1, argv + 1);
 	if (status)
@@ -295,6 +297,7 @@ const struct command cmd_report = {
 		"  tasks    page faults and CPU times of each task, threads as well\n"
 		"  kernel   objects and pages of each slab cache of the kernel\n"
 		"  machine  use of every frame of RAM; adds up to MemTotal\n"
+		"  metrics  memory of units and of the machine, for Prometheus\n"
 		"Of several SOURCEs that are snapshots of one machine in this order:\n"
 		"  thrash   faults, refaults and memory pressure: thrashing, and its processes\n"
 		"  growth   processes that grow, their rate, and possible leaks",

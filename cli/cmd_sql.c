@@ -157,7 +157,7 @@ const struct command cmd_sql = {
 		"  vmas, pages, totals   areas, pages and sums of processes: pages\n"
 		"  ranges                what the kernel or, with pid = N, a process maps: map\n"
 		"  walk('ADDRESS')       page-table entries on the way, with pid = N: walk -p\n"
-		"  frames('PHYS')        who maps a physical page or range: find\n"
+		"  frames('PHYS')        what maps a physical page or range: find\n"
 		"  memory('ADDRESS+LENGTH')  words of memory: rd\n"
 		"  facts                 what is known of the source: info\n"
 		"  report_NAME           a report: report_use, report_machine, ...\n\n"

@@ -30,6 +30,26 @@ static int check_paper(const struct report *r)
 	return EXIT_COMPLETE;
 }
 
+/* A layout of its own has neither columns nor other tables beside it. */
+static int check_text(const struct report *r)
+{
+	bool rows = (r->c->columns && *r->c->columns) || (r->c->filter && *r->c->filter) ||
+		    (r->c->sort && *r->c->sort) || (r->c->group && *r->c->group) ||
+		    r->o->limit.given;
+
+	for (size_t i = 0; i < r->n && r->a.plain && !r->o->paper; i++) {
+		if (!r->kind[i]->text)
+			continue;
+		if (r->n > 1)
+			return usage_error("report", "%s must be the only report in plain output",
+					   r->kind[i]->name);
+		if (rows)
+			return usage_error("report", "%s has columns with --format csv, json or parquet only",
+					   r->kind[i]->name);
+	}
+	return EXIT_COMPLETE;
+}
+
 /* Several sources are snapshots of one machine, in this order. */
 static int check_sources(const struct report *r, int argc, char **argv)
 {
@@ -125,6 +145,8 @@ int report_check(const struct report *r, int argc, char **argv)
 {
 	int status = check_paper(r);
 
+	if (!status)
+		status = check_text(r);
 	if (!status)
 		status = check_virtual(r);
 	if (!status)

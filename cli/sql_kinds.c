@@ -16,7 +16,7 @@ static const struct sql_kind kinds[] = {
 	  "--pid", NULL, NULL },
 	{ "walk", "walk('ADDRESS'): page-table entries on the way: walk -p", &cmd_walk, NULL, "--path",
 	  "--pid", NULL, "an ADDRESS" },
-	{ "frames", "frames('PHYS'): who maps a frame: find", &cmd_find, NULL, NULL, "--pid", NULL,
+	{ "frames", "frames('PHYS'): what maps a frame: find", &cmd_find, NULL, NULL, "--pid", NULL,
 	  "a physical address" },
 	{ "memory", "memory('ADDRESS+LENGTH'): its words: rd", &cmd_rd, NULL, "--as=words", "--pid",
 	  NULL, "an ADDRESS" },
@@ -34,6 +34,7 @@ static const struct sql_kind kinds[] = {
 	REPORT("tasks", "page faults and CPU times"),
 	REPORT("kernel", "objects of slab caches"),
 	REPORT("machine", "use of every frame of RAM"),
+	REPORT("metrics", "memory of units and of the machine"),
 };
 
 const struct sql_kind *sql_kind(size_t i)

@@ -208,6 +208,8 @@ struct census_report {
 	 * --watch repeats the report. Its schema has a column `look` for that.
 	 */
 	bool again;
+	bool text;                       /* plain text is a layout of its own, written
+					  * by text() */
 	bool tools;                      /* its table is input of other programs:
 					  * nothing is shortened */
 	const struct atw_schema *schema;
