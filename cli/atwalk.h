@@ -20,7 +20,7 @@ extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
 extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
 extern const struct command cmd_rd, cmd_search, cmd_diff, cmd_annotate, cmd_lines;
-extern const struct command cmd_check, cmd_audit, cmd_vms, cmd_sql;
+extern const struct command cmd_check, cmd_audit, cmd_vms, cmd_sql, cmd_plugins;
 /* A separate program: `run` is NULL. */
 extern const struct command cmd_kmap;
 /* main() of the program under the name ptexplore. */
@@ -31,6 +31,8 @@ extern const struct opt_choice pti_choices[];
  * replaced, and NULL ends it. `sub`: the word that help is about, or NULL.
  */
 int external_run(const struct command *cmd, char **argv);
+/* The same of a program in PATH, by its path. */
+int external_run_path(const char *path, char **argv);
 int external_help(const struct command *cmd, char *sub);
 /* Runs atwalk-NAME with one option and copies what it prints. */
 int external_query(const struct command *cmd, const char *option, char *ret, size_t len,

@@ -3,12 +3,13 @@
 #include <limits.h>
 
 #include "common/complete.h"
+#include "programs.h"
 #include "unknown.h"
 
 static const struct command *const commands[] = {
 	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_lines, &cmd_rd, &cmd_search,
 	&cmd_extract, &cmd_pages, &cmd_annotate, &cmd_collect, &cmd_diff, &cmd_report,
-	&cmd_check, &cmd_audit, &cmd_sql, &cmd_kmap, &cmd_vms, &cmd_probe,
+	&cmd_check, &cmd_audit, &cmd_sql, &cmd_kmap, &cmd_vms, &cmd_probe, &cmd_plugins,
 };
 
 const struct command *command_at(size_t i)
@@ -86,6 +87,7 @@ static bool main_is_called(const char *self, const char *name)
 int main(int argc, char **argv)
 {
 	const struct command *cmd;
+	char path[4096];
 
 	cost_start();
 	program_begin();
@@ -119,6 +121,8 @@ int main(int argc, char **argv)
 		return command_run(cmd, &words, argc - 2, argv + 2);
 	/* Do not parse its options as those of walk. */
 	if (argv[1][0] != '-' && is_unknown(argv[1]))
-		return unknown_command(argv[1]);
+		return programs_find(argv[1], path, sizeof(path))
+			       ? external_run_path(path, argv + 1)
+			       : unknown_command(argv[1]);
 	return command_run(&cmd_walk, &first_words, argc - 1, argv + 1);
 }

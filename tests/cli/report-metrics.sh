@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# report metrics: the text format of Prometheus, whose sums are those of the reports.
+# report metrics: the text format of Prometheus; its sums are those of the reports.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 need_tasks

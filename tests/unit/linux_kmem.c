@@ -211,7 +211,7 @@ static size_t three(struct atw_source *s, const struct atw_chain *c)
 	return n;
 }
 
-/* Readers see copies of one moment, of what the structs point to as well, until told otherwise. */
+/* Readers see copies of one moment, of what the structs point to as well, until it ends. */
 TEST(structs_of_a_list)
 {
 	struct machine k = machine();

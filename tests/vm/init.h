@@ -103,7 +103,7 @@ void *map_anon(void *hint, size_t len, int prot, int flags);
 void start_memory_processes(void);
 void start_processes(void);
 
-/* init-changes.c: a process that changes when it is told, and the list of its changes. */
+/* init-changes.c: a process that changes on request, and the list of its changes. */
 void proc_changes(void);
 void changes_write(struct port *p);
 
