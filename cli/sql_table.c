@@ -274,9 +274,9 @@ static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 		q.target = (const char *)l->value_text(argv[arg++]);
 	if (number & WITH_PID) {
 		/* Nothing equals n/a, and no process is a fraction. */
-		if (l->value_type(argv[arg]) != SQLITE_INTEGER || l->value_int64(argv[arg]) <= 0)
+		pid = l->value_int64(argv[arg]);
+		if (l->value_type(argv[arg++]) != SQLITE_INTEGER || pid <= 0 || pid > INT32_MAX)
 			return SQLITE_OK;
-		pid = l->value_int64(argv[arg++]);
 		q.used |= (uint64_t)1 << t->pid;
 	}
 	if (number & WITH_ADDRESS) {

@@ -87,6 +87,18 @@ PMD,99
 PTE,99
 END
 
+t "numbers that no process has are no rows"
+for pid in -1 0 5000000000 99.5 "'x'" NULL; do
+	sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid = $pid"
+	out <<<$'n\n0'
+done
+sql tasks.kdump "SELECT count(*) n FROM vmas WHERE pid IN (SELECT pid FROM tasks WHERE task LIKE 't%')"
+out <<<$'n\n36'
+sql tasks.kdump 'SELECT count(*) n FROM pages WHERE pid = 99 AND address = -1'
+out <<<$'n\n0'
+sql tasks.kdump 'SELECT count(*) n FROM walk(NULL)'
+out <<<$'n\n0'
+
 t "only that process is read, also by what is joined to it"
 atwalk extract -q --pages -o broken.elf tasks.kdump >/dev/null
 yes poke broken.elf "$(poke broken.elf 'task:103.task_struct.mm*.mm_struct.mm_mt.ma_root')" \
