@@ -91,6 +91,7 @@ int main(int argc, char **argv)
 
 	cost_start();
 	program_begin();
+	programs_begin(command_at);
 	if (main_is_called(argv[0], "ptexplore")) {
 		int status = ptexplore_main(argc, argv), written = command_written();
 

@@ -6,8 +6,6 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-#include "unknown.h"
-
 #define PREFIX "atwalk-"
 
 /* Letters, digits and "-", as commands have them. */
@@ -17,10 +15,17 @@ static bool programs_is_name(const char *name)
 	       name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
 }
 
+static const struct command *(*programs_own)(size_t i);
+
+void programs_begin(const struct command *(*own)(size_t i))
+{
+	programs_own = own;
+}
+
 static bool programs_is_own(const char *name)
 {
-	for (size_t i = 0; command_at(i); i++)
-		if (!strcmp(command_at(i)->name, name))
+	for (size_t i = 0; programs_own(i); i++)
+		if (!strcmp(programs_own(i)->name, name))
 			return true;
 	return false;
 }

@@ -11,6 +11,9 @@ struct plugin_program {
 	const char *why;         /* it is not run; NULL: it is */
 };
 
+/* Commands of the program itself, by number; they come first. To be called once before. */
+void programs_begin(const struct command *(*own)(size_t i));
+
 typedef int programs_fn(void *arg, const struct plugin_program *p);
 
 /*
