@@ -56,7 +56,7 @@ void sql_rows_free(struct sql_rows *r);
 size_t sql_rows_count(const struct sql_rows *r);
 /* Those with this value in a column: the first, in the order of sql_rows_at(), and how many. */
 size_t sql_rows_find(struct sql_rows *r, size_t column, int64_t value, size_t *ret_first);
-/* Row `i` in the order of that column, once sql_rows_find() was called; else as it came. */
+/* Row `i` in the order of that column. Without sql_rows_find(), rows are as they came. */
 size_t sql_rows_at(const struct sql_rows *r, size_t i);
 /* false: n/a. Texts are valid until sql_rows_free(). */
 bool sql_rows_value(const struct sql_rows *r, size_t row, size_t column,

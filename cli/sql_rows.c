@@ -135,7 +135,7 @@ size_t sql_rows_find(struct sql_rows *r, size_t column, int64_t value, size_t *r
 
 size_t sql_rows_at(const struct sql_rows *r, size_t i)
 {
-	return r->order ? r->order[i] : i;
+	return r->order[i];
 }
 
 /* ---- from a listing ---- */

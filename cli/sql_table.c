@@ -27,7 +27,8 @@ struct sql_table {
 
 struct sql_cursor {
 	sqlite3_vtab_cursor base;
-	struct sql_rows *rows;           /* borrowed */
+	struct sql_rows *rows;           /* borrowed, by others as well */
+	bool by_pid;                     /* of their order by PID */
 	size_t at, end;
 };
 
@@ -222,13 +223,12 @@ static struct sql_read *table_read_of(struct sql_table *t, const char *key)
 }
 
 /* Rows of that query: read, unless they were. */
-static int table_rows(struct sql_table *t, const char *plan, const struct sql_query *q,
-		      struct sql_read **ret)
+static int table_rows(struct sql_table *t, const struct sql_query *q, struct sql_read **ret)
 {
 	struct buf key = { 0 };
 	int status;
 
-	buf_printf(&key, "%s|%s|", plan, q->target ? q->target : "");
+	buf_printf(&key, "%" PRIx64 "|%s|%s|", q->used, q->filter, q->target ? q->target : "");
 	if (q->has_pid)
 		buf_printf(&key, "%" PRId64, q->pid);
 	if (q->has_address)
@@ -267,6 +267,7 @@ static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 	int arg = 0, r;
 
 	c->rows = NULL;
+	c->by_pid = false;
 	c->at = c->end = 0;
 	if (t->n < SQL_COLUMNS)
 		q.used &= ((uint64_t)1 << t->n) - 1;
@@ -296,7 +297,7 @@ static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 	if (number & PID_VARIES && !(number & (WITH_ADDRESS | WITH_TARGET)) &&
 	    t->kind->cmd != &cmd_map && all->pids++ >= ONE_BY_ONE)
 		q.has_pid = false;
-	r = table_rows(t, plan, &q, &one);
+	r = table_rows(t, &q, &one);
 	if (r != SQLITE_OK)
 		return r;
 	c->rows = one->rows;
@@ -304,6 +305,7 @@ static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 	if (number & WITH_PID && !q.has_pid) {
 		size_t n = sql_rows_find(c->rows, (size_t)t->pid, pid, &c->at);
 
+		c->by_pid = true;
 		c->end = c->at + n;
 	}
 	return SQLITE_OK;
@@ -343,10 +345,10 @@ static int sql_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column
 	const struct sql_cursor *c = (struct sql_cursor *)base;
 	const struct sql_table *t = (struct sql_table *)base->pVtab;
 	const struct sql_library *l = t->s->lib;
+	size_t row = c->by_pid ? sql_rows_at(c->rows, c->at) : c->at;
 	union atw_value v;
 
-	if (column >= t->n ||
-	    !sql_rows_value(c->rows, sql_rows_at(c->rows, c->at), (size_t)column, &v))
+	if (column >= t->n || !sql_rows_value(c->rows, row, (size_t)column, &v))
 		l->result_null(to);
 	else if (sql_is_text(t->column[column].type))
 		/* Borrowed: the rows outlive the statement. */

@@ -122,6 +122,23 @@ yes cmp joined wanted
 sql tasks.kdump 'SELECT count(*) n FROM tasks t LEFT JOIN vmas v ON v.pid = t.pid WHERE v.pid IS NULL'
 out <<<$'n\n53'
 
+t "a table beside itself, with processes that are not in the order of their PIDs"
+{
+	printf 'H: atwalk-capture, 1\nH: page, 4096\nH: machine, x86_64\n'
+	for pid in 30 20 10; do
+		printf 'T: p, %d, %08X, 0, 0, 0, 0, 0, 0, 0, tgid=%d, start=1\n' $pid $((pid * 16)) $pid
+		for ((i = 0; i < pid; i++)); do
+			printf 'V: %08X, %08X, 00001000, 00000000, -, 00100073, NULL\nP: 0, 0, 0, 0, 0\n' \
+				$((0x1000000 + i * 0x10000)) $((0x1000fff + i * 0x10000))
+		done
+	done
+} >rev.cap
+echo "E: $(wc -l <rev.cap), 3, 60, 0" >>rev.cap
+sql rev.cap 'SELECT a.pid, count(*) n FROM vmas a JOIN vmas b ON a.pid = b.pid GROUP BY a.pid'
+out <<<$'pid,n\n10,100\n20,400\n30,900'
+sql rev.cap 'SELECT DISTINCT pid FROM vmas'
+out <<<$'pid\n30\n20\n10'
+
 t "comparisons choose the rows that the listing's filter does"
 for what in 'size > 65536' 'size >= 8192 AND size < 65536' 'count = 2' 'count <= 1'; do
 	sql tasks.kdump "SELECT address, size, count FROM pages WHERE $what"
