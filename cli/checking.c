@@ -349,14 +349,6 @@ static const struct command *checking_command(const char *name)
 	return NULL;
 }
 
-static bool checking_has_option(const struct command *cmd, const char *name)
-{
-	for (const struct opt *o = cmd->options; o && o->name; o++)
-		if (!strcmp(o->name, name))
-			return true;
-	return false;
-}
-
 static bool checking_says(char *const *word, int n, const char *option)
 {
 	size_t len = strlen(option);
@@ -368,48 +360,25 @@ static bool checking_says(char *const *word, int n, const char *option)
 	return false;
 }
 
-struct checking_args {
-	char **v;
-	int n;
-};
-
-/* Words of a command line are not changed, though main() has them so. */
-static void checking_arg(struct checking_args *a, const char *word)
-{
-	a->v[a->n++] = (char *)(uintptr_t)word;
-	a->v[a->n] = NULL;
-}
-
 /* What `check` was given for its listings, behind what they say themselves. */
 static void checking_pass(const struct checking_listing *l, const struct command *cmd,
-			  char *const *word, int n, struct checking_args *a)
+			  char *const *word, int n, struct command_args *a)
 {
 	const struct checking *k = l->k;
 	bool chosen = l->everything || checking_says(word, n, "--pid") ||
 		      checking_says(word, n, "--task") || checking_says(word, n, "--cpu");
 
-	checking_arg(a, k->source);
+	command_arg(a, k->source);
 	for (int i = 1; i < n; i++)
-		checking_arg(a, word[i]);
+		command_arg(a, word[i]);
 	for (size_t i = 0; i < CHECK_PASSED; i++) {
-		if (!k->passed[i] || !checking_has_option(cmd, checking_options[i] + 2) ||
+		if (!k->passed[i] || !command_takes(cmd, checking_options[i] + 2) ||
 		    checking_says(word, n, checking_options[i]) ||
 		    (i <= CHECK_TASK && chosen))
 			continue;
-		checking_arg(a, checking_options[i]);
-		checking_arg(a, k->passed[i]);
+		command_arg_option(a, checking_options[i], k->passed[i]);
 	}
-	for (size_t i = 0; i < k->c->parts.n; i++) {
-		checking_arg(a, "--part");
-		checking_arg(a, k->c->parts.v[i]);
-	}
-	if (k->c->rate) {
-		checking_arg(a, "--rate");
-		checking_arg(a, k->c->rate);
-	}
-	if (k->c->progress)
-		checking_arg(a, "--progress");
-	checking_arg(a, k->c->verbose ? "--verbose" : "--quiet");
+	command_arg_common(a, k->c);
 }
 
 /* Columns that any of its policies names. */
@@ -427,21 +396,17 @@ static int checking_run_words(struct checking_listing *l, const struct command *
 			      char *const *word, int n)
 {
 	const struct atw_tap tap = {checking_open, checking_row, l};
-	const struct checking *k = l->k;
-	size_t room = (size_t)n + 2 * (CHECK_PASSED + k->c->parts.n) + 8;
-	struct checking_args args = {.v = calloc(room, sizeof(*args.v))};
+	struct command_args args = {0};
 	struct buf asked = {0};
 	int status;
 
 	checking_asked(l, &asked);
-	if (args.v && !asked.failed) {
-		checking_pass(l, cmd, word, n, &args);
-		status = command_tap(cmd, &tap, asked.data, args.n, args.v);
-	} else {
-		status = print_nomem();
-	}
+	checking_pass(l, cmd, word, n, &args);
+	status = args.failed || asked.failed
+			 ? print_nomem()
+			 : command_tap(cmd, &tap, asked.data, args.n, args.v);
 	buf_deinit(&asked);
-	free(args.v);
+	command_args_deinit(&args);
 	return status;
 }
 

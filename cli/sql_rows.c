@@ -192,81 +192,35 @@ static int sql_take_row(void *arg, const struct atw_row *row, struct atw_err *er
 
 /* ---- its command line ---- */
 
-struct sql_args {
-	char *v[32];
-	int n;
-	struct buf own[4];               /* words that are made here */
-	size_t owned;
+struct sql_line {
+	struct command_args args;
+	char pid[24], address[24];
 };
 
-static void sql_arg(struct sql_args *a, const char *word)
-{
-	if (word)
-		a->v[a->n++] = (char *)(uintptr_t)word;
-}
-
-static void sql_arg_number(struct sql_args *a, const char *option, const char *form, uint64_t n)
-{
-	struct buf *b = &a->own[a->owned++];
-
-	buf_printf(b, form, n);
-	if (*option)
-		sql_arg(a, option);
-	sql_arg(a, b->failed ? "" : b->data);
-}
-
-static bool sql_takes(const struct command *cmd, const char *name)
-{
-	for (const struct opt *o = cmd->options; o && o->name; o++)
-		if (!strcmp(o->name, name))
-			return true;
-	return false;
-}
-
 static void sql_build(const struct sql *s, const struct sql_kind *k, const struct sql_query *q,
-		      struct sql_args *a)
+		      struct sql_line *l)
 {
-	sql_arg(a, k->first);
-	sql_arg(a, s->source);
-	sql_arg(a, k->last);
-	sql_arg(a, q->target);
-	if (q->has_pid)
-		sql_arg_number(a, k->pid, "%" PRIu64, (uint64_t)q->pid);
+	const char *const words[] = { k->first, s->source, k->last, q->target };
+	struct command_args *a = &l->args;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (words[i])
+			command_arg(a, words[i]);
+	snprintf(l->pid, sizeof(l->pid), "%" PRId64, q->pid);
+	snprintf(l->address, sizeof(l->address), "%" PRIx64, (uint64_t)q->address);
+	if (q->has_pid && !*k->pid)
+		command_arg(a, l->pid);
+	else if (q->has_pid)
+		command_arg_option(a, k->pid, l->pid);
 	if (q->has_address)
-		sql_arg_number(a, k->address, "%" PRIx64, (uint64_t)q->address);
-	if (*q->filter) {
-		sql_arg(a, "--filter");
-		sql_arg(a, q->filter);
-	}
+		command_arg_option(a, k->address, l->address);
+	command_arg_option(a, "--filter", *q->filter ? q->filter : NULL);
 	for (size_t i = 0; i < SQL_PASSED; i++)
-		if (s->passed[i] && sql_takes(k->cmd, sql_passed[i] + 2)) {
-			sql_arg(a, sql_passed[i]);
-			sql_arg(a, s->passed[i]);
-		}
-	if (s->allow && sql_takes(k->cmd, "allow-unreadable"))
-		sql_arg(a, "--allow-unreadable");
-	for (size_t i = 0; i < s->c->parts.n && a->n < 20; i++) {
-		sql_arg(a, "--part");
-		sql_arg(a, s->c->parts.v[i]);
-	}
-	if (s->c->rate) {
-		sql_arg(a, "--rate");
-		sql_arg(a, s->c->rate);
-	}
-	sql_arg(a, s->c->verbose ? "--verbose" : "--quiet");
-}
-
-static int sql_listing(const struct sql *s, const struct sql_kind *k, const struct sql_query *q,
-		       const struct atw_tap *tap, const char *asked)
-{
-	struct sql_args a = { .n = 0 };
-	int status;
-
-	sql_build(s, k, q, &a);
-	status = command_tap(k->cmd, tap, asked, a.n, a.v);
-	for (size_t i = 0; i < a.owned; i++)
-		buf_deinit(&a.own[i]);
-	return status;
+		if (command_takes(k->cmd, sql_passed[i] + 2))
+			command_arg_option(a, sql_passed[i], s->passed[i]);
+	if (s->allow && command_takes(k->cmd, "allow-unreadable"))
+		command_arg(a, "--allow-unreadable");
+	command_arg_common(a, s->c);
 }
 
 int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text *column,
@@ -274,8 +228,9 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 {
 	struct sql_rows *r = calloc(1, sizeof(*r));
 	const struct atw_tap tap = { sql_take_schema, sql_take_row, r };
+	struct sql_line line = { .pid = "" };
 	struct buf asked = { 0 };
-	int status = EXIT_SOURCE;
+	int status;
 
 	*ret = NULL;
 	if (!r)
@@ -293,11 +248,13 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 		buf_printf(&asked, " %s", column[i].name);
 	}
 	buf_printf(&asked, " %s ", q->filter);
-	if (!asked.failed) {
-		diagnostics_silence(q->any_pid);
-		status = sql_listing(s, k, q, &tap, asked.data);
-		diagnostics_silence(false);
-	}
+	sql_build(s, k, q, &line);
+	diagnostics_silence(q->any_pid);
+	status = asked.failed || line.args.failed
+			 ? print_nomem()
+			 : command_tap(k->cmd, &tap, asked.data, line.args.n, line.args.v);
+	diagnostics_silence(false);
+	command_args_deinit(&line.args);
 	buf_deinit(&asked);
 	if (status == EXIT_SOURCE || status == EXIT_USAGE)
 		sql_rows_free(r);
@@ -313,34 +270,30 @@ struct sql_describe {
 	int n;
 };
 
-static int sql_take_columns(void *arg, const struct atw_schema *sc, struct atw_err *err)
+static void sql_take_columns(void *arg, const struct atw_schema *sc)
 {
 	struct sql_describe *d = arg;
 
 	for (d->n = 0; (size_t)d->n < sc->ncols; d->n++)
 		d->ret[d->n] = (struct sql_text){ strdup(sc->col[d->n].key), sc->col[d->n].type };
-	/* Rows are not wanted. */
-	return atw_err_set(err, ATW_E_USAGE, "the columns are known");
-}
-
-static int sql_take_none(void *arg, const struct atw_row *row, struct atw_err *err)
-{
-	return ATW_OK;
 }
 
 int sql_columns(struct sql *s, const struct sql_kind *k, struct sql_text ret[SQL_COLUMNS])
 {
-	struct sql_describe d = { .ret = ret };
-	const struct atw_tap tap = { sql_take_columns, sql_take_none, &d };
 	const struct sql_query q = { .filter = "", .target = k->target ? "0" : NULL };
+	struct sql_describe d = { .ret = ret };
+	struct sql_line line = { .pid = "" };
+	struct sql_rows *rows;
 	int status;
 
-	diagnostics_silence(true);
-	sql_listing(s, k, &q, &tap, "");
-	diagnostics_silence(false);
+	sql_build(s, k, &q, &line);
+	if (!line.args.failed)
+		command_columns(k->cmd, sql_take_columns, &d, line.args.n, line.args.v);
+	command_args_deinit(&line.args);
 	if (d.n)
 		return d.n;
-	/* It has something else to say. */
-	status = sql_listing(s, k, &q, &tap, "");
+	/* It says why not. */
+	status = sql_rows_read(s, k, ret, 0, &q, &rows);
+	sql_rows_free(rows);
 	return -(status ? status : EXIT_SOURCE);
 }

@@ -129,6 +129,34 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 int command_tap(const struct command *cmd, const struct atw_tap *tap, const char *asked,
 		int argc, char **argv);
 void command_help(const struct command *cmd);
+
+/* ---- tapped.c: command lines for command_tap() ---- */
+
+/* Does the command have an option of this name, without "--"? */
+bool command_takes(const struct command *cmd, const char *option);
+
+/* Borrowed words, with NULL behind them. */
+struct command_args {
+	char **v;
+	int n;
+	size_t cap;
+	bool failed;             /* no memory: some are missing */
+};
+void command_arg(struct command_args *a, const char *word);
+/* The option and its value, unless that is NULL. */
+void command_arg_option(struct command_args *a, const char *option, const char *value);
+/* What `c` says of any source: --part, --rate, --progress, and how much is reported. */
+void command_arg_common(struct command_args *a, const struct common *c);
+void command_args_deinit(struct command_args *a);
+
+typedef void command_columns_fn(void *arg, const struct atw_schema *sc);
+/*
+ * The columns of the first listing that this command line leads to; rows are not read.
+ * Nothing is printed. false: it leads to none.
+ */
+bool command_columns(const struct command *cmd, command_columns_fn *fn, void *arg, int argc,
+		     char **argv);
+
 /* Is it --help or -h? */
 bool is_help_word(const char *word);
 /* Flushes help and version, which are not written by a sink. Prints errors. */

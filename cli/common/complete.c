@@ -93,7 +93,7 @@ struct complete_columns {
 	bool words;
 };
 
-static int complete_on_schema(void *arg, const struct atw_schema *sc, struct atw_err *err)
+static void complete_on_schema(void *arg, const struct atw_schema *sc)
 {
 	const struct complete_columns *x = arg;
 
@@ -101,13 +101,6 @@ static int complete_on_schema(void *arg, const struct atw_schema *sc, struct atw
 		complete_offer(x->k, sc->col[i].key, sc->col[i].help);
 	for (size_t i = 0; x->words && i < sc->ncols; i++)
 		complete_schema_words(x->k, &sc->col[i]);
-	/* What follows are rows. */
-	return atw_err_set(err, ATW_E_USAGE, "the columns are known");
-}
-
-static int complete_on_row(void *arg, const struct atw_row *row, struct atw_err *err)
-{
-	return ATW_OK;
 }
 
 /* Does the option only say where rows go, or how they look? */
@@ -128,7 +121,6 @@ static bool complete_is_about_output(const char *name)
 static void complete_schema(const struct complete *k, bool words)
 {
 	struct complete_columns x = { .k = k, .words = words };
-	const struct atw_tap tap = { .open = complete_on_schema, .row = complete_on_row, .arg = &x };
 	char **argv = calloc((size_t)k->argc + 1, sizeof(*argv));
 	int n = 0;
 
@@ -148,11 +140,8 @@ static void complete_schema(const struct complete *k, bool words)
 			argv[n++] = k->argv[i + 1];
 		i += o != NULL;
 	}
-	/* Whatever is wrong with the command line is not said here. */
-	diagnostics_silence(true);
 	if (argv)
-		command_tap(k->cmd, &tap, "", n, argv);
-	diagnostics_silence(false);
+		command_columns(k->cmd, complete_on_schema, &x, n, argv);
 	free(argv);
 }
 

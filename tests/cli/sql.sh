@@ -189,6 +189,14 @@ run atwalk sql tasks.kdump --expect 2 --format csv 'SELECT 1 a'
 status 1
 out <<<$'a\n1'
 
+t "every part of a split dump is given to its listings"
+run redump x86.elf kdump-zlib part --split 12
+parts=()
+for i in {2..12}; do parts+=(-S "part.$i"); done
+sql "${parts[@]}" part.1 'SELECT count(*) n FROM ranges'
+out <<<"n
+$(atwalk map x86.elf --format csv | sed 1d | wc -l)"
+
 t "a prompt"
 printf 'SELECT 1\n+ 1 two;\nSELEC;\n.tables\nSELECT 3 three;\n.quit\n' >lines
 run script -qec "$O/atwalk sql tasks.kdump --format csv" /dev/null <lines
