@@ -3,7 +3,7 @@
 #include "programs.h"
 
 enum { G_NAME, G_KIND, G_STATE, G_PATH, G_WHY, G_COUNT };
-enum { STATE_USED, STATE_HIDDEN };
+enum { STATE_USED, STATE_UNUSED };
 
 static const char *const states[] = { "used", "unused" };
 static const struct atw_names state_names = { 2, states, NULL };
@@ -28,7 +28,7 @@ static int plugins_row(void *arg, const struct plugin_program *p)
 	struct plugins *g = arg;
 	const union atw_value v[G_COUNT] = {
 		[G_NAME].s = p->name, [G_KIND].s = "command",
-		[G_STATE].u = p->why ? STATE_HIDDEN : STATE_USED, [G_PATH].s = p->path,
+		[G_STATE].u = p->why ? STATE_UNUSED : STATE_USED, [G_PATH].s = p->path,
 		[G_WHY].s = p->why,
 	};
 	const struct atw_row row = { v, (1 << G_COUNT) - 1 - (p->why ? 0 : 1 << G_WHY) };

@@ -36,13 +36,12 @@ static bool sql_is_end(const char *text)
 static int sql_run_all(struct sql *s, const char *text)
 {
 	int status = EXIT_COMPLETE;
-	bool first = true;
 
 	while (status == EXIT_COMPLETE && !sql_is_end(text)) {
-		if (s->c->output && !first)
+		if (s->c->output && s->ran)
 			return usage_error("sql", "--output takes the rows of one statement");
+		s->ran = true;
 		status = sql_run(s, &text);
-		first = false;
 	}
 	return status;
 }
@@ -131,12 +130,8 @@ static int sql_main(const struct common *c, void *opts, int argc, char **argv)
 		sql_close(&s);
 		return print_error(&err);
 	}
-	for (int i = 1; i < argc && status == EXIT_COMPLETE; i++) {
-		if (c->output && i > 1)
-			status = usage_error("sql", "--output takes the rows of one statement");
-		else
-			status = sql_run_all(&s, argv[i]);
-	}
+	for (int i = 1; i < argc && status == EXIT_COMPLETE; i++)
+		status = sql_run_all(&s, argv[i]);
 	if (argc == 1)
 		status = isatty(STDIN_FILENO) ? sql_prompt(&s) : sql_read_standard_input(&s);
 	listings = s.status;

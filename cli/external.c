@@ -26,20 +26,23 @@ static int external_find(const char *name, char *ret, size_t len, struct atw_err
 				     name, own);
 }
 
-int external_run_path(const char *path, char **argv)
+static int external_exec(const char *path, char **argv)
 {
 	struct atw_err err = { 0 };
-	char own[4096];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	if (n > 0) {
-		own[n] = '\0';
-		setenv("ATWALK", own, 1);
-	}
-	argv[0] = (char *)(uintptr_t)path;
 	execv(path, argv);
 	atw_err_set(&err, ATW_E_IO, "cannot run %s: %s", path, strerror(errno));
 	return print_error(&err);
+}
+
+int external_run_path(const char *path, char **argv)
+{
+	char own[4096];
+
+	if (host_program_path(own, sizeof(own)))
+		setenv("ATWALK", own, 1);
+	argv[0] = (char *)(uintptr_t)path;
+	return external_exec(path, argv);
 }
 
 int external_run(const struct command *cmd, char **argv)
@@ -47,12 +50,10 @@ int external_run(const struct command *cmd, char **argv)
 	struct atw_err err = { 0 };
 	char path[4096];
 
-	if (external_find(cmd->name, path, sizeof(path), &err) == ATW_OK) {
-		argv[0] = strrchr(path, '/') + 1;
-		execv(path, argv);
-		atw_err_set(&err, ATW_E_IO, "cannot run %s: %s", path, strerror(errno));
-	}
-	return print_error(&err);
+	if (external_find(cmd->name, path, sizeof(path), &err) < 0)
+		return print_error(&err);
+	argv[0] = strrchr(path, '/') + 1;
+	return external_exec(path, argv);
 }
 
 int external_help(const struct command *cmd, char *sub)

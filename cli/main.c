@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 
 	cost_start();
 	program_begin();
-	programs_begin(command_at);
+	programs_begin(main_find_command);
 	if (main_is_called(argv[0], "ptexplore")) {
 		int status = ptexplore_main(argc, argv), written = command_written();
 

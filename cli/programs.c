@@ -15,19 +15,11 @@ static bool programs_is_name(const char *name)
 	       name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
 }
 
-static const struct command *(*programs_own)(size_t i);
+static const struct command *(*programs_own)(const char *name);
 
-void programs_begin(const struct command *(*own)(size_t i))
+void programs_begin(const struct command *(*own)(const char *name))
 {
 	programs_own = own;
-}
-
-static bool programs_is_own(const char *name)
-{
-	for (size_t i = 0; programs_own(i); i++)
-		if (!strcmp(programs_own(i)->name, name))
-			return true;
-	return false;
 }
 
 struct programs_search {
@@ -43,7 +35,7 @@ static const char *programs_why(const struct programs_search *s, const char *nam
 {
 	struct stat st;
 
-	if (programs_is_own(name))
+	if (programs_own(name))
 		return "atwalk has a command of this name";
 	for (size_t i = 0; i < s->n; i++)
 		if (!strcmp(s->seen[i], name))

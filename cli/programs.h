@@ -11,8 +11,8 @@ struct plugin_program {
 	const char *why;         /* it is not run; NULL: it is */
 };
 
-/* Commands of the program itself, by number; they come first. To be called once before. */
-void programs_begin(const struct command *(*own)(size_t i));
+/* Finds commands of atwalk itself, which come first. To be called once before. */
+void programs_begin(const struct command *(*own)(const char *name));
 
 typedef int programs_fn(void *arg, const struct plugin_program *p);
 

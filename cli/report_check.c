@@ -3,22 +3,31 @@
 
 #include "report.h"
 
-static int check_paper(const struct report *r)
+/* An option about rows that was given, or NULL. */
+static const char *report_check_rows(const struct common *c)
 {
 	const struct { const char *given, *name; } table[] = {
-		{ r->c->columns, "--columns" }, { r->c->filter, "--filter" },
-		{ r->c->sort, "--sort" }, { r->c->group, "--group" },
+		{ c->columns, "--columns" }, { c->filter, "--filter" },
+		{ c->sort, "--sort" }, { c->group, "--group" },
 	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].given && *table[i].given)
+			return table[i].name;
+	return NULL;
+}
+
+static int check_paper(const struct report *r)
+{
+	const char *rows = report_check_rows(r->c);
 
 	if (!r->o->paper)
 		return EXIT_COMPLETE;
 	if (!r->a.plain)
 		return usage_error("report", "--paper cannot be used with "
 				   "--format %s", format_word(r->c->format));
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (table[i].given && *table[i].given)
-			return usage_error("report", "--paper cannot be used with %s",
-					   table[i].name);
+	if (rows)
+		return usage_error("report", "--paper cannot be used with %s", rows);
 	if (r->c->units)
 		return usage_error("report", "--paper cannot be used with --units");
 	if (r->o->limit.given)
@@ -33,9 +42,7 @@ static int check_paper(const struct report *r)
 /* A layout of its own has neither columns nor other tables beside it. */
 static int check_text(const struct report *r)
 {
-	bool rows = (r->c->columns && *r->c->columns) || (r->c->filter && *r->c->filter) ||
-		    (r->c->sort && *r->c->sort) || (r->c->group && *r->c->group) ||
-		    r->o->limit.given;
+	bool rows = report_check_rows(r->c) || r->o->limit.given;
 
 	for (size_t i = 0; i < r->n && r->a.plain && !r->o->paper; i++) {
 		if (!r->kind[i]->text)

@@ -3,6 +3,7 @@
  * sql.h - listings and reports as tables of SQLite.
  *
  *	cmd_sql.c      statements: from operands, a file, or a prompt
+ *	sql_kinds.c    the tables
  *	sql_library.c  SQLite, loaded when it is needed
  *	sql_table.c    virtual tables: which constraints go to the listing
  *	sql_rows.c     the rows of a listing, kept as long as a statement runs
@@ -23,6 +24,7 @@ struct sql_kind {
 	const char *pid;                 /* how a process is given: an option, or "" for a word */
 	const char *address;             /* an option that takes one */
 	const char *target;              /* what it must be given; a word behind SOURCE */
+	bool alone;                      /* with a process its rows are other ones */
 };
 /* All tables by number; NULL past the end. */
 const struct sql_kind *sql_kind(size_t i);
@@ -88,6 +90,7 @@ struct sql {
 	const struct sql_library *lib;
 	struct sqlite3 *db;
 	struct sql_read *read;
+	bool ran;                        /* a statement */
 };
 /* Options that listings are given if they take them: "--kernel". */
 extern const char *const sql_passed[SQL_PASSED];
@@ -109,7 +112,6 @@ bool sql_is_whole(const struct sql *s, const char *text);
 /* Functions of SQLite, without "sqlite3_". */
 #define SQL_CALLS(CALL) \
 	CALL(close) \
-	CALL(column_bytes) \
 	CALL(column_count) \
 	CALL(column_decltype) \
 	CALL(column_double) \
@@ -123,7 +125,6 @@ bool sql_is_whole(const struct sql *s, const char *text);
 	CALL(errmsg) \
 	CALL(finalize) \
 	CALL(free) \
-	CALL(malloc) \
 	CALL(mprintf) \
 	CALL(open_v2) \
 	CALL(prepare_v2) \
@@ -148,7 +149,9 @@ struct sql_library {
 int sql_library_load(const struct sql_library **ret, struct atw_err *err);
 /* Declares all tables. */
 int sql_tables(struct sql *s);
-/* Rows of a statement that has columns, which ran to its first row: `state`. */
+/* The type of a column that is one of a table; others are numbers. */
+enum atw_type sql_declared(const char *decl);
+/* Runs a statement that has columns, and writes its rows. */
 int sql_result(struct sql *s, sqlite3_stmt *statement);
 int sql_wrong(const struct sql *s);
 #endif

@@ -2,25 +2,28 @@
 /* sql_kinds.c - the tables of atwalk sql. */
 #include "sql.h"
 
-#define REPORT(report, text) { "report_" report, text, &cmd_report, report, NULL, "--pid", NULL, NULL }
+#define REPORT(report, text) \
+	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .first = report, .pid = "--pid" }
 
 static const struct sql_kind kinds[] = {
-	{ "tasks", "processes: ps", &cmd_ps, NULL, NULL, "", NULL, NULL },
-	{ "threads", "threads as well: ps -T", &cmd_ps, NULL, "--threads", "", NULL, NULL },
-	{ "vmas", "memory areas: pages --areas-only", &cmd_pages, NULL, "--areas-only", "--pid",
-	  NULL, NULL },
-	{ "pages", "pages of processes: pages", &cmd_pages, NULL, NULL, "--pid", "--address", NULL },
-	{ "totals", "sums of processes: pages --totals", &cmd_pages, NULL, "--totals", "--pid", NULL,
-	  NULL },
-	{ "ranges", "what the kernel maps, or with pid = N a process: map", &cmd_map, NULL, NULL,
-	  "--pid", NULL, NULL },
-	{ "walk", "walk('ADDRESS'): page-table entries on the way: walk -p", &cmd_walk, NULL, "--path",
-	  "--pid", NULL, "an ADDRESS" },
-	{ "frames", "frames('PHYS'): what maps a frame: find", &cmd_find, NULL, NULL, "--pid", NULL,
-	  "a physical address" },
-	{ "memory", "memory('ADDRESS+LENGTH'): its words: rd", &cmd_rd, NULL, "--as=words", "--pid",
-	  NULL, "an ADDRESS" },
-	{ "facts", "what is known of the source: info", &cmd_info, NULL, NULL, NULL, NULL, NULL },
+	{ .name = "tasks", .about = "processes: ps", .cmd = &cmd_ps, .pid = "" },
+	{ .name = "threads", .about = "threads as well: ps -T", .cmd = &cmd_ps, .last = "--threads",
+	  .pid = "" },
+	{ .name = "vmas", .about = "memory areas: pages --areas-only", .cmd = &cmd_pages,
+	  .last = "--areas-only", .pid = "--pid" },
+	{ .name = "pages", .about = "pages of processes: pages", .cmd = &cmd_pages, .pid = "--pid",
+	  .address = "--address" },
+	{ .name = "totals", .about = "sums of processes: pages --totals", .cmd = &cmd_pages,
+	  .last = "--totals", .pid = "--pid" },
+	{ .name = "ranges", .about = "what the kernel maps, or with pid = N a process: map",
+	  .cmd = &cmd_map, .pid = "--pid", .alone = true },
+	{ .name = "walk", .about = "walk('ADDRESS'): page-table entries on the way: walk -p",
+	  .cmd = &cmd_walk, .last = "--path", .pid = "--pid", .target = "an ADDRESS" },
+	{ .name = "frames", .about = "frames('PHYS'): what maps a frame: find", .cmd = &cmd_find,
+	  .pid = "--pid", .target = "a physical address" },
+	{ .name = "memory", .about = "memory('ADDRESS+LENGTH'): its words: rd", .cmd = &cmd_rd,
+	  .last = "--as=words", .pid = "--pid", .target = "an ADDRESS" },
+	{ .name = "facts", .about = "what is known of the source: info", .cmd = &cmd_info },
 	REPORT("basic", "pages by process and kind"),
 	REPORT("areas", "areas, and the mapcounts of their pages"),
 	REPORT("units", "programs and libraries"),

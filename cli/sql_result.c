@@ -47,19 +47,6 @@ static void result_name(struct sql_result *a, size_t i, const char *name)
 		}
 }
 
-static enum atw_type result_declared(const char *decl)
-{
-	static const struct { const char *word; enum atw_type type; } types[] = {
-		{ "VA ", ATW_T_VA }, { "PA ", ATW_T_PA }, { "HEX ", ATW_T_HEX },
-		{ "BYTES ", ATW_T_BYTES },
-	};
-
-	for (size_t i = 0; decl && i < ARRAY_SIZE(types); i++)
-		if (!strncmp(decl, types[i].word, strlen(types[i].word)))
-			return types[i].type;
-	return ATW_T_COUNT;
-}
-
 static void result_take(struct sql_result *a, const struct sql_library *l, sqlite3_stmt *st)
 {
 	uint64_t row[2 + SQL_COLUMNS] = { 0 };
@@ -179,7 +166,7 @@ int sql_result(struct sql *s, sqlite3_stmt *st)
 		result_name(a, i, l->column_name(st, (int)i));
 		a->column[i] = (struct atw_column){
 			.key = a->name[i], .help = "a column of the query",
-			.type = result_declared(l->column_decltype(st, (int)i)),
+			.type = sql_declared(l->column_decltype(st, (int)i)),
 		};
 	}
 	while ((r = l->step(st)) == SQLITE_ROW && !a->value.failed && !a->text.failed)

@@ -11,8 +11,8 @@ const char *const sql_passed[SQL_PASSED] = { "--kernel", "--root", "--paging", "
 struct sql_kept {
 	enum atw_type type;
 	int at;                          /* in the listing's schema; -1: it has none */
-	struct cell words;               /* of ENUM, FLAGS and LETTERS; with a form that */
-	struct form form;                /* is not used as a cache */
+	struct cell words;               /* of ENUM, FLAGS and LETTERS */
+	struct form form;                /* of `words`, which needs one */
 	uint64_t last;                   /* text of the row before: 1 + its offset */
 };
 

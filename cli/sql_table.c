@@ -48,6 +48,16 @@ static const char *const type_words[] = {
 	[ATW_T_LIST] = "COUNT INTEGER",
 };
 
+enum atw_type sql_declared(const char *decl)
+{
+	static const enum atw_type kept[] = { ATW_T_VA, ATW_T_PA, ATW_T_HEX, ATW_T_BYTES };
+
+	for (size_t i = 0; decl && i < ARRAY_SIZE(kept); i++)
+		if (!strcmp(decl, type_words[kept[i]]))
+			return kept[i];
+	return ATW_T_COUNT;
+}
+
 static int table_fail(struct sql_table *t, const char *text)
 {
 	struct sql *s = t->s;
@@ -292,11 +302,11 @@ static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 	if (!all)
 		return SQLITE_NOMEM;
 	q.has_pid = number & WITH_PID;
-	q.any_pid = number & PID_VARIES;
 	q.pid = pid;
 	if (number & PID_VARIES && !(number & (WITH_ADDRESS | WITH_TARGET)) &&
-	    t->kind->cmd != &cmd_map && all->pids++ >= ONE_BY_ONE)
+	    !t->kind->alone && all->pids++ >= ONE_BY_ONE)
 		q.has_pid = false;
+	q.any_pid = q.has_pid && number & PID_VARIES;
 	r = table_rows(t, &q, &one);
 	if (r != SQLITE_OK)
 		return r;

@@ -208,10 +208,6 @@ int bpf_run(int prog, struct atw_err *err)
 		       : ATW_OK;
 }
 
-#define AREA(member) ((int16_t)offsetof(struct bpf_area, member))
-#define PIECE(member) \
-	((int16_t)(offsetof(struct bpf_area, piece) + offsetof(struct bpf_piece, member)))
-
 /*
  * The loop has a constant bound, for the verifier, and ends where the list does. R6
  * points to the current piece, R9 to the area.
@@ -221,22 +217,22 @@ static int bpf_load_reader(int map, struct atw_err *err)
 	const struct bpf_insn insns[] = {
 		/*  0 */ MAP_VALUE(R6, map),
 		/*  2 */ CALL(BPF_FUNC_get_current_task),
-		/*  3 */ STORE64(R6, AREA(current), R0),
-		/*  4 */ LOAD64(R7, R6, AREA(count)),
+		/*  3 */ STORE64(R6, BPF_AREA(current), R0),
+		/*  4 */ LOAD64(R7, R6, BPF_AREA(count)),
 		/*  5 */ COPY(R9, R6),
 		/*  6 */ SET(R8, 0),
 		/*  7 */ IF_GE(R8, R7, 14),               /* to 22 */
-		/*  8 */ LOAD32(R0, R6, PIECE(place)),
+		/*  8 */ LOAD32(R0, R6, BPF_PIECE(place)),
 		/*  9 */ AND(R0, LIVE_PLACES - 1),
 		/* 10 */ TIMES(R0, LIVE_PIECE),
 		/* 11 */ COPY(R1, R9),
 		/* 12 */ ADD_TO(R1, R0),
 		/* 13 */ ADD(R1, offsetof(struct bpf_area, data)),
-		/* 14 */ LOAD32(R2, R6, PIECE(len)),
+		/* 14 */ LOAD32(R2, R6, BPF_PIECE(len)),
 		/* 15 */ IF_GT_VALUE(R2, LIVE_PIECE, 6),  /* to 22 */
-		/* 16 */ LOAD64(R3, R6, PIECE(va)),
+		/* 16 */ LOAD64(R3, R6, BPF_PIECE(va)),
 		/* 17 */ CALL(BPF_FUNC_probe_read_kernel),
-		/* 18 */ STORE32(R6, PIECE(result), R0),
+		/* 18 */ STORE32(R6, BPF_PIECE(result), R0),
 		/* 19 */ ADD(R6, sizeof(struct bpf_piece)),
 		/* 20 */ ADD(R8, 1),
 		/* 21 */ IF_LT_VALUE(R8, LIVE_BATCH, -15), /* to 7 */

@@ -11,6 +11,7 @@
 
 #include <atwalk/base.h>
 #include <linux/bpf.h>
+#include <stddef.h>
 
 struct bpf_insn;
 
@@ -37,6 +38,11 @@ struct bpf_area {
 	struct bpf_piece piece[LIVE_BATCH];
 	_Alignas(LIVE_PIECE) uint8_t data[LIVE_PLACES][LIVE_PIECE];
 };
+
+/* Offsets in it, of its first piece too, for instructions. */
+#define BPF_AREA(member) ((int16_t)offsetof(struct bpf_area, member))
+#define BPF_PIECE(member) \
+	((int16_t)(offsetof(struct bpf_area, piece) + offsetof(struct bpf_piece, member)))
 
 struct host_bpf {
 	int map, prog;

@@ -2,18 +2,13 @@
 /* bpf_list.c - structs that are linked, read by a BPF program in one run. */
 #include "host/bpf.h"
 
-#include <stddef.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
-#define AREA(member) ((int16_t)offsetof(struct bpf_area, member))
-#define PIECE(member) \
-	((int16_t)(offsetof(struct bpf_area, piece) + offsetof(struct bpf_piece, member)))
-
 /* Arguments in area->in, and the result in area->out. */
 enum { VA, LEN, NEXT, MINUS_BACK, MINUS_LOW, SPAN };
-#define IN(i)  ((int16_t)(AREA(in) + 8 * (i)))
+#define IN(i)  ((int16_t)(BPF_AREA(in) + 8 * (i)))
 
 /*
  * R7 is the address of the current struct, R8 its number, R6 points to its piece, R9 to
@@ -26,7 +21,7 @@ static int bpf_list_load(int map)
 		/*  2 */ COPY(R6, R9),
 		/*  3 */ LOAD64(R7, R9, IN(VA)),
 		/*  4 */ SET(R8, 0),
-		/*  5 */ STORE64(R9, AREA(out), R8),
+		/*  5 */ STORE64(R9, BPF_AREA(out), R8),
 		/*  6 */ COPY(R1, R8),
 		/*  7 */ TIMES(R1, LIVE_PIECE),
 		/*  8 */ ADD_TO(R1, R9),
@@ -37,10 +32,10 @@ static int bpf_list_load(int map)
 		/* 13 */ COPY(R3, R7),
 		/* 14 */ CALL(BPF_FUNC_probe_read_kernel),
 		/* 15 */ IF_SET(R0, 17),                  /* to 33 */
-		/* 16 */ STORE64(R6, PIECE(va), R7),
+		/* 16 */ STORE64(R6, BPF_PIECE(va), R7),
 		/* 17 */ ADD(R6, sizeof(struct bpf_piece)),
 		/* 18 */ ADD(R8, 1),
-		/* 19 */ STORE64(R9, AREA(out), R8),
+		/* 19 */ STORE64(R9, BPF_AREA(out), R8),
 		/* 20 */ LOAD64(R1, R10, -8),
 		/* 21 */ LOAD64(R2, R9, IN(NEXT)),
 		/* 22 */ AND(R2, LIVE_PIECE - 8),

@@ -36,13 +36,18 @@ int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *
 	return ATW_OK;
 }
 
-bool host_program_folder(char *ret, size_t len)
+bool host_program_path(char *ret, size_t len)
 {
 	ssize_t n = readlink("/proc/self/exe", ret, len - 1);
-	char *slash;
 
 	ret[n > 0 ? n : 0] = '\0';
-	slash = strrchr(ret, '/');
+	return n > 0;
+}
+
+bool host_program_folder(char *ret, size_t len)
+{
+	char *slash = host_program_path(ret, len) ? strrchr(ret, '/') : NULL;
+
 	if (slash)
 		*slash = '\0';
 	return slash;

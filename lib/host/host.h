@@ -18,6 +18,8 @@ int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *
 
 /* Folder of the file of the running program. false: unknown, and *ret is empty. */
 bool host_program_folder(char *ret, size_t len);
+/* The file of this program itself. */
+bool host_program_path(char *ret, size_t len);
 
 /* In the initial PID namespace, PIDs are those of the kernel. */
 bool host_first_pid_namespace(void);

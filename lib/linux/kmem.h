@@ -113,8 +113,8 @@ static inline int kmem_u32(struct kmem *m, uint64_t va, uint32_t *ret,
 struct kmem_list_shape {
 	uint32_t len;            /* of the part */
 	uint32_t next;           /* where the link to the next struct lies */
-	uint32_t pointer;        /* to another struct, whose bytes are read as well: */
-	uint32_t behind, behind_len;     /* so many from there; 0: none */
+	uint32_t pointer;        /* where a pointer to another struct lies */
+	uint32_t behind, behind_len;     /* the bytes of that which are read; length 0: none */
 };
 
 struct kmem_list;

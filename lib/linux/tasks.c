@@ -38,6 +38,7 @@ struct lnx_tasks {
 	bool live;               /* the lists change */
 	bool leaders_only;
 	struct links leaders, threads;
+	uint32_t first, len;     /* the part of a task_struct that is read */
 	struct kmem_list *list;  /* of leaders that are read ahead, or NULL */
 	struct {                 /* the last parent, as long as one reading lasts */
 		uint64_t at, tgid, reading;
@@ -50,34 +51,33 @@ static const enum need_member tasks_members[] = {
 	N_task_flags, N_task_real_parent, N_task_mm, N_task_tasks, N_task_signal,
 };
 
-/* The part of a task_struct that has them; its length. */
-static uint32_t tasks_part(const struct members *v, uint32_t *ret_first)
+/* The part of a task_struct that has them. The name and the links are longer than 8 bytes. */
+static void tasks_find_part(struct lnx_tasks *t)
 {
-	uint32_t len = members_span(v, tasks_members, ARRAY_SIZE(tasks_members), ret_first);
-	uint32_t name = v->n->member[N_task_comm] - *ret_first + COMM;
-	uint32_t links = v->n->member[N_task_tasks] - *ret_first + 2 * 8;
+	const struct members *v = &t->v;
+	uint32_t len = members_span(v, tasks_members, ARRAY_SIZE(tasks_members), &t->first);
+	uint32_t name = v->n->member[N_task_comm] - t->first + COMM;
+	uint32_t links = v->n->member[N_task_tasks] - t->first + 2 * 8;
 
 	len = len < name ? name : len;
-	return len < links ? links : len;
+	t->len = len < links ? links : len;
 }
 
 static void tasks_read_ahead(struct lnx_tasks *t)
 {
 	const enum need_member mm[] = { N_mm_pgd };
 	const struct members *v = &t->v;
-	struct kmem_list_shape s = { 0 };
-	uint32_t first, behind;
+	struct kmem_list_shape s = {
+		.len = t->len, .next = v->n->member[N_task_tasks] - t->first,
+	};
 
-	s.len = tasks_part(v, &first);
-	s.next = v->n->member[N_task_tasks] - first;
 	if (member_have(v, N_task_mm) && member_have(v, N_mm_pgd)) {
-		s.pointer = v->n->member[N_task_mm] - first;
-		s.behind_len = members_span(v, mm, 1, &behind);
-		s.behind = behind;
+		s.pointer = v->n->member[N_task_mm] - t->first;
+		s.behind_len = members_span(v, mm, 1, &s.behind);
 	}
 	t->list = kmem_list_create(v->m, &s);
 	t->leaders.list = t->list;
-	t->leaders.first = first;
+	t->leaders.first = t->first;
 }
 
 int tasks_open_at(struct members v, uint64_t init_task, struct lnx_tasks **ret,
@@ -97,6 +97,7 @@ int tasks_open_at(struct members v, uint64_t init_task, struct lnx_tasks **ret,
 	t->leaders = (struct links){ .v = v, .offset = v.n->member[N_task_tasks] };
 	t->threads = (struct links){ .v = v, .offset = v.n->member[N_task_thread_node] };
 	links_begin(&t->leaders, t->head);
+	tasks_find_part(t);
 	tasks_read_ahead(t);
 	*ret = t;
 	return ATW_OK;
@@ -240,10 +241,9 @@ int tasks_idle(struct atw_kernel *k, struct lnx_task *ret, struct atw_err *err)
 static int tasks_fill(struct lnx_tasks *t, uint64_t task, struct lnx_task *ret,
 		      struct atw_err *err)
 {
-	uint32_t first, len = tasks_part(&t->v, &first);
 	int r;
 
-	kmem_hold(t->v.m, task + first, len);
+	kmem_hold(t->v.m, task + t->first, t->len);
 	r = tasks_fill_held(t, task, ret, err);
 	members_release(&t->v);
 	return r;
