@@ -134,7 +134,7 @@ static int answer_emit(struct report *r, size_t i, answer_emit_fn *emit,
 	if (to && r->model)
 		atw_output_page(to, (unsigned)__builtin_ctzll(census_model_page(r->model)));
 	status = emit(r->state[i], &out, err);
-	if (status == ATW_OK && to && !r->o->paper)
+	if (status == ATW_OK && to && !r->a.bare)
 		unreadable_note(&r->summary.unreadable, to);
 	return status;
 }

@@ -26,7 +26,8 @@ struct metrics {
 	size_t unit, class;              /* of the area */
 	bool deleted;                    /* it maps a deleted file */
 	struct groups gone;              /* by unit: memory of deleted files */
-	uint64_t lost;                   /* tasks */
+	uint64_t lost, lost_pid;         /* tasks; the last of them */
+	bool uncounted;                  /* an unknown number of tasks is lost */
 	void *machine;                   /* the state of report_machine */
 };
 
@@ -119,6 +120,17 @@ static int metrics_on_pages(struct metrics *m, const struct census_pages *p, uin
 	return ATW_OK;
 }
 
+/* Lines of one task follow each other. */
+static void metrics_on_lost(struct metrics *m, const struct capture_lost *l)
+{
+	if (l->pid)
+		m->lost += l->pid != m->lost_pid;
+	else
+		m->lost += l->denied;
+	m->lost_pid = l->pid;
+	m->uncounted |= !l->pid && !l->denied && blob_is(l->what, "tasks");
+}
+
 static int metrics_init(void *state, const struct census_report_opts *o, struct atw_err *err)
 {
 	struct metrics *m = state;
@@ -134,7 +146,8 @@ static int metrics_feed(void *state, const struct census_event *ev, struct atw_e
 		return metrics_on_area(m, ev->area, err);
 	if (ev->what == CENSUS_ON_PAGES)
 		return metrics_on_pages(m, ev->pages, ev->page, err);
-	m->lost += ev->what == CENSUS_ON_LOST && ev->lost->pid;
+	if (ev->what == CENSUS_ON_LOST)
+		metrics_on_lost(m, ev->lost);
 	return report_machine.feed(m->machine, ev, err);
 }
 
@@ -370,8 +383,9 @@ static int metrics_finish(void *state, const struct census_out *out, struct atw_
 			     "Memory of processes that maps deleted files.", OF_PSS, err) ?:
 	       metrics_units(&m->units, &o, "atwalk_processes", "Address spaces.", OF_PROCESSES,
 			     err) ?:
-	       metrics_put(&o, "atwalk_lost_tasks", "Tasks of which something could not be read.",
-			   &row, err);
+	       (m->uncounted ? ATW_OK
+			     : metrics_put(&o, "atwalk_lost_tasks",
+					   "Tasks of which something could not be read.", &row, err));
 }
 
 static void metrics_deinit(void *state)

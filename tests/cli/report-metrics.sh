@@ -89,6 +89,26 @@ atwalk_processes{unit="other"} 1
 atwalk_lost_tasks 0
 END
 
+t "tasks that could not be read are counted once each, or are no metric"
+lost() {                          # NUMBER LINE...
+	local want=$1
+
+	shift
+	{
+		grep -v '^E:' m.cap
+		printf '%s\n' "$@"
+	} >lost.cap
+	echo "E: $(wc -l <lost.cap), $(grep -c ^T lost.cap), $(grep -c ^V lost.cap), $#" >>lost.cap
+	run atwalk report metrics lost.cap
+	said_err=1 said_status=1
+	yes [ "$(grep '^atwalk_lost_tasks' "$work/log/out")" = "$want" ]
+}
+lost 'atwalk_lost_tasks 1' 'L: 14, areas, not to be had' 'L: 14, pages, not to be had'
+lost 'atwalk_lost_tasks 8' 'L: 13, areas, not to be had' 'L: 14, areas, not to be had' \
+	'L: 0, 6 of 11 processes, this process may not read them, denied=6'
+lost 'atwalk_lost_tasks 0' 'L: 0, frames, not to be had'
+lost '' 'L: 0, tasks, one is not to be had'
+
 t "the same as rows"
 run atwalk report metrics m.cap --format csv --filter 'unit=nginx.service and class=heap'
 said_err=1 said_status=1
@@ -139,6 +159,16 @@ err_has 'atwalk: metrics has columns with --format csv, json or parquet only'
 run atwalk report metrics,use m.cap
 status 2
 err_has 'atwalk: metrics must be the only report in plain output'
+
+t "without privileges: what is left out is counted, and the text has nothing else"
+if ! command -v setpriv >/dev/null || [ "$(id -u)" -ne 0 ]; then skip "needs root and setpriv"; else
+	cp "$O/atwalk" copy
+	chmod 755 copy . "$work"
+	setpriv --reuid 65534 --regid 65534 --clear-groups ./copy report metrics live:pagemap \
+		--allow-unreadable >user.prom 2>/dev/null
+	yes grep -qE '^atwalk_lost_tasks [1-9]' user.prom
+	yes [ "$(grep -cvE '^(# (HELP|TYPE) )?atwalk_' user.prom)" = 0 ]
+fi
 
 t "the running machine: every frame is in one use"
 if ! atwalk info -q live:bpf >/dev/null 2>why; then skip "$(head -n 1 why)"; else
