@@ -18,7 +18,7 @@ struct space_opts {
 extern const struct command cmd_walk, cmd_map, cmd_info;
 extern const struct command cmd_ps;
 extern const struct command cmd_find, cmd_extract;
-extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_report;
+extern const struct command cmd_pages, cmd_probe, cmd_collect, cmd_export, cmd_report;
 extern const struct command cmd_rd, cmd_search, cmd_diff, cmd_annotate, cmd_lines;
 extern const struct command cmd_check, cmd_audit, cmd_vms, cmd_sql, cmd_plugins;
 /* A separate program: `run` is NULL. */

@@ -449,3 +449,11 @@ int census_source(const struct common *c, const char *name,
 	*ret = e.summary;
 	return status;
 }
+
+int census_incomplete(const char *name, const struct census_summary *s, const char *where)
+{
+	if (s->lost)
+		print_incomplete("%s: %" PRIu64 " read error%s%s%s", name, s->lost,
+				 s->lost == 1 ? "" : "s", *where ? ": " : "", where);
+	return s->lost || s->damaged || s->defective ? EXIT_PARTIAL : EXIT_COMPLETE;
+}

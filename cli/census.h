@@ -8,6 +8,7 @@
 
 #include "atwalk.h"
 #include "census/census.h"
+#include "fleet/fleet.h"
 
 struct census_source_opts {
 	struct space_opts space;     /* pid or task: only that process */
@@ -43,6 +44,13 @@ struct census_source_opts {
 	OPT_FREEZE(s, m.space), \
 	OPT_KERNEL(s, m.space)
 
+/* Of the capture, for its tables; see struct fleet_opts. */
+#define OPT_FLEET(s, m) \
+	{ 0, "host", OPT_TEXT, offsetof(s, m.host), "NAME", \
+	  "in tables, use NAME as the name of the machine", NULL }, \
+	{ 0, "time", OPT_TEXT, offsetof(s, m.time), "SECONDS", \
+	  "in tables, use SECONDS since 1970 as the time of the capture", NULL }
+
 struct census_summary {
 	uint64_t lost;               /* L: lines, except those in `unreadable` */
 	uint64_t damaged;            /* lines of a capture that cannot be read */
@@ -57,5 +65,14 @@ struct census_summary {
 int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,
 		  struct census_summary *ret);
+/*
+ * The exit status of what was written; reports how much could not be read. `where`: tells
+ * more, or "".
+ */
+int census_incomplete(const char *name, const struct census_summary *s, const char *where);
+
+/* cmd_export.c: the tables of a source. Prints errors; returns an exit status. */
+int export_tables(const struct common *c, const char *name, const struct census_source_opts *o,
+		  const struct fleet_opts *tables);
 
 #endif

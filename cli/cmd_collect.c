@@ -9,6 +9,7 @@ struct collect_opts {
 	struct census_source_opts source;
 	enum { FORM_TODAY, FORM_2005 } form;
 	bool zstd;
+	struct fleet_opts tables;        /* folder NULL: none are wanted */
 };
 
 static const struct opt_choice form_choices[] = {
@@ -26,6 +27,9 @@ static const struct opt options[] = {
 	  "record the threads of processes as well", NULL },
 	{ 0, "zstd", OPT_FLAG, offsetof(struct collect_opts, zstd), NULL,
 	  "compress the output with zstd", NULL },
+	{ 0, "tables", OPT_TEXT, offsetof(struct collect_opts, tables.folder), "FOLDER",
+	  "write the tables of atwalk export to FOLDER; a capture only with -o", NULL },
+	OPT_FLEET(struct collect_opts, tables),
 	OPT_CENSUS(struct collect_opts, source),
 	{ 0 }
 };
@@ -44,25 +48,62 @@ static int collect_check(const struct collect_opts *o, int argc)
 		return usage_error("collect", "--frames cannot be used with --form 2005, which has no F: lines");
 	if (collect_is_paper(o) && o->source.raw)
 		return usage_error("collect", "--raw cannot be used with --form 2005, which has no raw entries");
+	if (o->tables.folder && collect_is_paper(o))
+		return usage_error("collect", "--tables cannot be used with --form 2005");
+	if (!o->tables.folder && (o->tables.host || o->tables.time))
+		return usage_error("collect", "--host and --time are of the tables that --tables writes");
 	if (argc != 1)
 		return usage_error("collect", argc ? "too many arguments; expected one SOURCE"
 						      : "SOURCE is missing");
 	return EXIT_COMPLETE;
 }
 
+/* ---- a capture and its tables in one pass ---- */
+
+struct collect_tee {
+	struct census_sink first, second;
+};
+
+static int collect_on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	const struct collect_tee *t = arg;
+
+	return t->first.record(t->first.arg, rec, err) ?: t->second.record(t->second.arg, rec, err);
+}
+
+/* What a report cannot count is in the capture all the same. */
+static int collect_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	const struct collect_tee *t = arg;
+
+	return t->first.run(t->first.arg, run, err) ?: t->second.run(t->second.arg, run, err);
+}
+
+static int collect_on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
+{
+	const struct collect_tee *t = arg;
+
+	return t->first.frames(t->first.arg, run, err) ?: t->second.frames(t->second.arg, run, err);
+}
+
 static int collect_collect(const struct common *c, const struct collect_opts *o,
-			   const char *name, const struct outfile *t,
+			   const char *name, const struct outfile *t, struct fleet *tables,
 			   struct census_summary *summary)
 {
 	struct census_source_opts so = o->source;
 	struct census_writer *w = NULL;
 	struct atw_err err = { 0 };
 	struct census_sink sink;
+	struct collect_tee both;
 	int status, r = census_writer_open(t->fd, o->zstd ? LEVEL : 0, &w, &err);
 
 	if (r < 0)
 		return print_error(&err);
 	sink = census_writer_sink(w);
+	if (tables) {
+		both = (struct collect_tee){ sink, fleet_sink(tables) };
+		sink = (struct census_sink){ collect_on_record, collect_on_run, collect_on_frames, &both };
+	}
 	so.into = outfile_name(t);
 	so.keep = so.need_slabs = true;
 	status = census_source(c, name, &so, &sink, summary);
@@ -95,36 +136,51 @@ static int collect_paper(const struct common *c, const struct collect_opts *o, c
 	return status;
 }
 
+static int collect_write(const struct common *c, const struct collect_opts *o, const char *name,
+			 struct outfile *t, struct census_summary *summary)
+{
+	struct fleet *tables = NULL;
+	struct atw_err err = { 0 };
+	int status = EXIT_COMPLETE;
+
+	if (o->zstd && isatty(t->fd))
+		status = usage_error("collect", "refusing to write compressed data to a terminal; use -o FILE");
+	else if (collect_is_paper(o))
+		status = collect_paper(c, o, name, t, summary);
+	else if (o->tables.folder && fleet_open(&o->tables, &tables, &err) < 0)
+		status = print_error(&err);
+	else
+		status = collect_collect(c, o, name, t, tables, summary);
+	if (!status && tables && fleet_write(tables, &err) < 0)
+		status = print_error(&err);
+	if (!status && outfile_commit(t, &err) < 0)
+		status = print_error(&err);
+	fleet_close(tables);
+	return status;
+}
+
 static int collect_run(const struct common *c, void *opts, int argc, char **argv)
 {
-	const struct collect_opts *o = opts;
+	struct collect_opts *o = opts;
 	struct census_summary summary = { 0 };
 	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
 	int status = collect_check(o, argc);
 
+	o->tables.format = "parquet";
+	o->source.need_frames = o->tables.folder;
 	if (!status)
 		status = check_output(c, argv[0]);
 	if (status)
 		return status;
+	if (o->tables.folder && !c->output)
+		return export_tables(c, argv[0], &o->source, &o->tables);
 	if (outfile_open_private(c->output, &t, &err) < 0)
 		return print_error(&err);
-	if (o->zstd && isatty(t.fd))
-		status = usage_error("collect", "refusing to write compressed data to a terminal; use -o FILE");
-	else if (collect_is_paper(o))
-		status = collect_paper(c, o, argv[0], &t, &summary);
-	else
-		status = collect_collect(c, o, argv[0], &t, &summary);
-	if (!status && outfile_commit(&t, &err) < 0)
-		status = print_error(&err);
+	status = collect_write(c, o, argv[0], &t, &summary);
 	outfile_close(&t);
-	if (!status && summary.lost)
-		print_incomplete("%s: %" PRIu64 " read error%s%s",
-				 argv[0], summary.lost, summary.lost == 1 ? "" : "s",
-				 collect_is_paper(o) ? "" : ": see the L: lines");
-	if (!status && (summary.lost || summary.damaged || summary.defective))
-		status = EXIT_PARTIAL;
-	return status;
+	return status ? status : census_incomplete(argv[0], &summary,
+						   collect_is_paper(o) ? "" : "see the L: lines");
 }
 
 const struct command cmd_collect = {
@@ -134,7 +190,8 @@ const struct command cmd_collect = {
 	.about =
 		"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas\n"
 		"and their pages with the number of mappings of each; files, swap and RAM; and\n"
-		"read errors. If SOURCE is a capture, it is rewritten in the current format.",
+		"read errors. If SOURCE is a capture, it is rewritten in the current format.\n"
+		"With --tables, the tables of atwalk-export(1) are made in the same pass.",
 	.common = OPT_COMMON_OUTPUT | OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
 	.options = options,
 	.opts_size = sizeof(struct collect_opts),

@@ -8,7 +8,7 @@
 
 static const struct command *const commands[] = {
 	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_lines, &cmd_rd, &cmd_search,
-	&cmd_extract, &cmd_pages, &cmd_annotate, &cmd_collect, &cmd_diff, &cmd_report,
+	&cmd_extract, &cmd_pages, &cmd_annotate, &cmd_collect, &cmd_export, &cmd_diff, &cmd_report,
 	&cmd_check, &cmd_audit, &cmd_sql, &cmd_kmap, &cmd_vms, &cmd_probe, &cmd_plugins,
 };
 

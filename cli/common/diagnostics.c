@@ -66,6 +66,8 @@ static const struct {
 	[ATW_PARAM_TOP] = { "--top", "--top N shows more" },
 	[ATW_PARAM_CALLS] = { "--calls", "record them with kmap record --calls" },
 	[ATW_PARAM_BARE] = { "--kernel-threads", "--kernel-threads lists them" },
+	[ATW_PARAM_HOST] = { "--host", "--host NAME names the machine" },
+	[ATW_PARAM_TIME] = { "--time", "--time SECONDS says when it was taken, in seconds since 1970" },
 };
 
 const char *param_remedy(int param)

@@ -102,6 +102,8 @@ enum atw_param {
 	ATW_PARAM_TOP,           /* for a recording: number of objects kept */
 	ATW_PARAM_CALLS,         /* for a recording: calls are recorded */
 	ATW_PARAM_BARE,          /* for a report: tasks without memory are rows as well */
+	ATW_PARAM_HOST,          /* for tables of captures: name of the machine */
+	ATW_PARAM_TIME,          /* likewise: when the capture began */
 	ATW_PARAMS,
 };
 

@@ -61,7 +61,7 @@ static void json_put_words(struct atw_sink *k, struct cell *c, uint64_t u)
 /* false: it is no number. */
 static bool json_put_number(struct atw_sink *k, enum atw_type type, const union atw_value *v)
 {
-	bool quotes = sink_is_hex(type);
+	bool quotes = sink_is_hex(type) || type == ATW_T_TIME;
 	char *p = writer_room(k->w, NUMBER_MAX + 2), *end = sink_exact(type, p + quotes, v);
 
 	if (!end)

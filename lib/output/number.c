@@ -2,6 +2,9 @@
 /* number.c - fast formatting of numbers. */
 #include "output/number.h"
 
+#include <stdio.h>
+#include <time.h>
+
 static const char pairs[201] =
 	"00010203040506070809101112131415161718192021222324"
 	"25262728293031323334353637383940414243444546474849"
@@ -64,4 +67,16 @@ char *put_hex_short(char *p, uint64_t v)
 	while (digits--)
 		*p++ = "0123456789abcdef"[v >> 4 * digits & 15];
 	return p;
+}
+
+char *put_time(char *p, uint64_t us)
+{
+	const time_t seconds = (time_t)(us / 1000000);
+	struct tm tm = { 0 };
+
+	/* No year has more than six digits. */
+	gmtime_r(&seconds, &tm);
+	return p + snprintf(p, NUMBER_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%06uZ",
+			    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+			    tm.tm_sec, (unsigned)(us % 1000000));
 }

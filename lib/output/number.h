@@ -5,7 +5,7 @@
 
 #include "base/digits.h"
 
-#define NUMBER_MAX 21            /* 2^64 - 1 and a point; "0x" and 16 digits is less */
+#define NUMBER_MAX 32            /* a time; 2^64 - 1 and a point is less */
 
 /* "0x" and 16 digits: the fixed width of an address. */
 static inline char *put_hex(char *p, uint64_t v)
@@ -24,6 +24,8 @@ char *put_dec(char *p, uint64_t v);
 char *put_signed(char *p, uint64_t v);
 /* Thousandths: "1.500". */
 char *put_seconds(char *p, uint64_t v);
+/* Microseconds since 1970: "2026-11-28T05:10:00.000000Z". */
+char *put_time(char *p, uint64_t us);
 /* The number of characters that put_dec() writes. */
 unsigned dec_digits(uint64_t v);
 

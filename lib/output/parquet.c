@@ -24,8 +24,9 @@ enum {
 /* parquet.thrift */
 enum { TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
 enum { REPETITION_OPTIONAL = 1 };
-enum { CONVERTED_UTF8 = 0, CONVERTED_UINT_64 = 14 };
-enum { LOGICAL_STRING = 1, LOGICAL_INTEGER = 10 };
+enum { CONVERTED_UTF8 = 0, CONVERTED_TIMESTAMP_MICROS = 10, CONVERTED_UINT_64 = 14 };
+enum { LOGICAL_STRING = 1, LOGICAL_TIMESTAMP = 8, LOGICAL_INTEGER = 10 };
+enum { UNIT_MICROS = 2 };
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_RLE_DICTIONARY = 8 };
 enum { COMPRESSION_NONE = 0, COMPRESSION_ZSTD = 6 };
 enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
@@ -360,7 +361,7 @@ static int parquet_write_group(struct atw_sink *k, struct atw_err *err)
 
 static void parquet_add_column(struct buf *b, const struct atw_column *col)
 {
-	struct thrift e = { .b = b }, logical, of;
+	struct thrift e = { .b = b }, logical, of, unit, micros;
 
 	thrift_put_i32(&e, 1, parquet_type(col->type));
 	thrift_put_i32(&e, 3, REPETITION_OPTIONAL);
@@ -378,6 +379,17 @@ static void parquet_add_column(struct buf *b, const struct atw_column *col)
 		thrift_field(&of, 1, THRIFT_I8);
 		buf_char(b, 64);
 		thrift_put_bool(&of, 2, false);
+		thrift_stop(&of);
+		thrift_stop(&logical);
+	} else if (col->type == ATW_T_TIME) {
+		thrift_put_i32(&e, 6, CONVERTED_TIMESTAMP_MICROS);
+		logical = thrift_struct(&e, 10);
+		of = thrift_struct(&logical, LOGICAL_TIMESTAMP);
+		thrift_put_bool(&of, 1, true);   /* UTC */
+		unit = thrift_struct(&of, 2);
+		micros = thrift_struct(&unit, UNIT_MICROS);
+		thrift_stop(&micros);
+		thrift_stop(&unit);
 		thrift_stop(&of);
 		thrift_stop(&logical);
 	}
@@ -427,6 +439,7 @@ static int parquet_check(const struct atw_column *col, const union atw_value *v,
 	case ATW_T_BYTES:
 	case ATW_T_COUNT:
 	case ATW_T_PAGES:
+	case ATW_T_TIME:
 		break;
 	default:
 		return ATW_OK;

@@ -47,6 +47,8 @@ static size_t plain_type_width(const struct atw_sink *k, const struct atw_column
 	case ATW_T_SECONDS:
 	case ATW_T_LIST:
 		return 8;
+	case ATW_T_TIME:
+		return 27;
 	case ATW_T_ENUM:
 		return plain_longest(c->names);
 	case ATW_T_FLAGS:
@@ -318,6 +320,7 @@ static inline void plain_put_value(struct atw_sink *k, struct plain_line *l, siz
 		/* fall through */
 	case ATW_T_BYTES:
 	case ATW_T_SECONDS:
+	case ATW_T_TIME:
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:
 		if (!cell_has(c, v.u))

@@ -144,6 +144,8 @@ static inline char *sink_exact(enum atw_type type, char *p, const union atw_valu
 	case ATW_T_CHANGE:
 	case ATW_T_CHANGE_BYTES:
 		return put_signed(p, v->u);
+	case ATW_T_TIME:
+		return put_time(p, v->u);
 	default:
 		return NULL;
 	}

@@ -24,6 +24,7 @@ enum atw_type {
 	ATW_T_CHANGE,            /* u: a count's, two's complement; "+3", CSV and JSON: 3 */
 	ATW_T_CHANGE_BYTES,      /* u: a size's, the same; --units as of BYTES */
 	ATW_T_PAGES,             /* u: a number of pages; plain with `page_units`: in --units */
+	ATW_T_TIME,              /* u: us since 1970; "2026-11-28T05:10:00.000000Z" everywhere */
 	ATW_T_LIST,              /* list; JSON: objects of `of`; else their number */
 };
 

@@ -19,15 +19,17 @@ bool looks_number(struct atw_blob text, uint64_t *ret)
 	return text.data && num_dec(text.data, text.len, ret);
 }
 
-bool looks_thousandths(struct atw_blob text, uint64_t *ret)
+bool looks_fraction(struct atw_blob text, unsigned digits, uint64_t *ret)
 {
 	const char *s = text.data, *point = text.len ? memchr(s, '.', text.len) : NULL;
 	size_t whole = point ? (size_t)(point - s) : text.len;
-	uint64_t n, part = 0;
+	uint64_t n, part = 0, unit = 1;
 
-	if (!whole || !num_dec(s, whole, &n) || n > UINT64_MAX / 1000 - 1)
+	for (unsigned i = 0; i < digits; i++)
+		unit *= 10;
+	if (!whole || !num_dec(s, whole, &n) || n > UINT64_MAX / unit - 1)
 		return false;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < digits; i++) {
 		size_t k = whole + 1 + i;
 
 		part = part * 10 + (k < text.len && s[k] >= '0' && s[k] <= '9' ?
@@ -39,8 +41,13 @@ bool looks_thousandths(struct atw_blob text, uint64_t *ret)
 			return false;
 	if (point && whole + 1 == text.len)
 		return false;
-	*ret = n * 1000 + part;
+	*ret = n * unit + part;
 	return true;
+}
+
+bool looks_thousandths(struct atw_blob text, uint64_t *ret)
+{
+	return looks_fraction(text, 3, ret);
 }
 
 static int looks_same_kernel(struct looks *l, struct atw_blob release,

@@ -28,7 +28,9 @@ int looks_feed(struct looks *l, const struct census_event *ev, struct atw_err *e
 /* Time from look `a` to look `b`; false: not known, or 0. */
 bool looks_between(const struct looks *l, size_t a, size_t b, uint64_t *ret_ms);
 
-/* "1732132226.25" in thousandths; further digits are dropped. */
+/* "1732132226.25" in units of so many digits behind the point; further ones are dropped. */
+bool looks_fraction(struct atw_blob text, unsigned digits, uint64_t *ret);
+/* The same in thousandths. */
 bool looks_thousandths(struct atw_blob text, uint64_t *ret);
 bool looks_number(struct atw_blob text, uint64_t *ret);
 

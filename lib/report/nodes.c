@@ -7,6 +7,7 @@
  * node of a frame is that of the R: line that contains it.
  */
 #include "base/num.h"
+#include "report/node_ranges.h"
 #include "report/report.h"
 #include "linux/kpf.h"
 
@@ -36,14 +37,6 @@ static const struct atw_column columns[C_COUNT] = {
 };
 static const struct atw_schema schema = { "nodes", columns, C_COUNT };
 
-/* MAX_NUMNODES is 1024. Frames with higher numbers have an unknown node. */
-enum { NODES = 1024, UNKNOWN = NODES };
-
-struct nodes_range {
-	uint64_t first, last;            /* bytes */
-	uint32_t node;
-};
-
 struct nodes_sums {
 	uint64_t rss, anon, file, huge;  /* bytes */
 	bool no_origin;                  /* the origin of some pages is not known */
@@ -58,14 +51,13 @@ struct nodes_part {
 
 struct nodes_process {
 	uint64_t pid, total;             /* total: bytes on all nodes */
-	uint32_t home;                   /* node of the CPU it last ran on, or UNKNOWN */
+	uint32_t home;                   /* node of the CPU it last ran on, or NODE_UNKNOWN */
 	size_t name;                     /* in `names` */
 	bool incomplete;
 };
 
 struct report_nodes_state {
-	struct nodes_range *range;
-	size_t nranges, ranges_cap, near;
+	struct node_ranges ranges;
 	struct nodes_cpus {
 		uint64_t first, last;
 		uint32_t node;
@@ -81,22 +73,6 @@ struct report_nodes_state {
 	size_t nmet;
 	bool huge;                       /* the current VMA is of hugetlbfs */
 };
-
-/* R: lines ascend; the node of one that does not is unknown. */
-static int nodes_on_ram(struct report_nodes_state *n,
-			const struct census_event *ev, struct atw_err *err)
-{
-	if (!(ev->ram_has & CAPTURE_R_NODE) || ev->ram->node >= NODES ||
-	    ev->ram->last < ev->ram->start ||
-	    (n->nranges && ev->ram->start <= n->range[n->nranges - 1].last))
-		return ATW_OK;
-	if (!ARRAY_ROOM(n->range, n->nranges, n->ranges_cap))
-		return atw_err_nomem(err);
-	n->range[n->nranges++] = (struct nodes_range){
-		ev->ram->start, ev->ram->last, (uint32_t)ev->ram->node,
-	};
-	return ATW_OK;
-}
 
 /* "nodecpus.1", "4-7" */
 static int nodes_on_header(struct report_nodes_state *n,
@@ -125,29 +101,7 @@ static uint32_t nodes_home(const struct report_nodes_state *n,
 	for (size_t i = 0; p->task && p->task_has & CAPTURE_T_CPU && i < n->ncpus; i++)
 		if (p->task->cpu >= n->cpus[i].first && p->task->cpu <= n->cpus[i].last)
 			return n->cpus[i].node;
-	return UNKNOWN;
-}
-
-/* The node of a frame; *last is the last byte for which it is valid. */
-static uint32_t nodes_at(struct report_nodes_state *n, uint64_t pa, uint64_t *last)
-{
-	size_t low;
-
-	*last = UINT64_MAX;
-	if (n->near < n->nranges && pa >= n->range[n->near].first && pa <= n->range[n->near].last) {
-		*last = n->range[n->near].last;
-		return n->range[n->near].node;
-	}
-	low = SORTED_BELOW(n->range, n->nranges, last, pa);
-	if (low == n->nranges)
-		return UNKNOWN;
-	if (n->range[low].first > pa) {
-		*last = n->range[low].first - 1;
-		return UNKNOWN;
-	}
-	n->near = low;
-	*last = n->range[low].last;
-	return n->range[low].node;
+	return NODE_UNKNOWN;
 }
 
 static void nodes_count(struct report_nodes_state *n, uint32_t node,
@@ -170,23 +124,11 @@ static void nodes_count(struct report_nodes_state *n, uint32_t node,
 static void nodes_on_pages(struct report_nodes_state *n,
 			   const struct census_pages *p, uint64_t page)
 {
-	uint64_t left = p->pages, pa = p->pa, last;
+	uint64_t at = 0, pages;
+	uint32_t node;
 
-	if (!is_resident(p) || !left)
-		return;
-	if (!(p->known & CENSUS_PA)) {
-		nodes_count(n, UNKNOWN, p, left * page);
-		return;
-	}
-	while (left) {
-		uint32_t node = nodes_at(n, pa, &last);
-		uint64_t run = p->same ? left : (last - pa) / page;
-
-		run = run < left ? run + 1 : left;
-		nodes_count(n, node, p, run * page);
-		left -= run;
-		pa += run * page;
-	}
+	while (is_resident(p) && (pages = node_ranges_next(&n->ranges, p, page, &at, &node)))
+		nodes_count(n, node, p, pages * page);
 }
 
 static void nodes_add(struct nodes_sums *to, const struct nodes_sums *s)
@@ -237,7 +179,7 @@ static int nodes_feed(void *state, const struct census_event *ev, struct atw_err
 	case CENSUS_ON_HEADER:
 		return nodes_on_header(n, ev->header, err);
 	case CENSUS_ON_RAM:
-		return nodes_on_ram(n, ev, err);
+		return node_ranges_add(&n->ranges, ev, err);
 	case CENSUS_ON_AREA:
 		n->huge = ev->area->v_has & CAPTURE_V_PAGE && ev->area->v->page > ev->page;
 		return ATW_OK;
@@ -334,7 +276,7 @@ static int nodes_finish(void *state, const struct census_out *out, struct atw_er
 {
 	const struct report_nodes_state *n = state;
 	uint64_t total = 0, incomplete = 0;
-	uint64_t unknown = n->all[UNKNOWN].rss + n->all[UNKNOWN].huge;
+	uint64_t unknown = n->all[NODE_UNKNOWN].rss + n->all[NODE_UNKNOWN].huge;
 	int r = nodes_processes(n, out, err);
 
 	for (unsigned i = 0; i <= NODES; i++)
@@ -348,7 +290,7 @@ static int nodes_finish(void *state, const struct census_out *out, struct atw_er
 				      out, err);
 	if (r != ATW_OK)
 		return r;
-	if (!n->nranges)
+	if (!n->ranges.n)
 		out->lacks(out->arg, "cannot assign memory to NUMA nodes: no R: line has a node");
 	else if (unknown)
 		out->note(out->arg, "of %" PRIu64 " bytes it is not known on which node they are", unknown);
@@ -363,7 +305,7 @@ static void nodes_deinit(void *state)
 {
 	struct report_nodes_state *n = state;
 
-	free(n->range);
+	node_ranges_deinit(&n->ranges);
 	free(n->cpus);
 	free(n->process);
 	free(n->part);

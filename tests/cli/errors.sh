@@ -262,7 +262,7 @@ status 2
 no_out
 err <<E
 atwalk: '$cut' is neither a command nor a file
-        commands: walk, map, info, ps, find, lines, rd, search, extract, pages, annotate, collect, diff, report, check, audit, sql, kmap, vms, probe, plugins
+        commands: walk, map, info, ps, find, lines, rd, search, extract, pages, annotate, collect, export, diff, report, check, audit, sql, kmap, vms, probe, plugins
 E
 
 t "expressions in the syntax of other languages"
@@ -477,7 +477,7 @@ E
 
 # ---- status 2: a first word that is neither a command nor a SOURCE ----
 
-list='walk, map, info, ps, find, lines, rd, search, extract, pages, annotate, collect, diff, report, check, audit, sql, kmap, vms, probe, plugins'
+list='walk, map, info, ps, find, lines, rd, search, extract, pages, annotate, collect, export, diff, report, check, audit, sql, kmap, vms, probe, plugins'
 t "an unknown command: the nearest name and the list"
 run atwalk mpa x86.elf
 status 2

@@ -3,6 +3,7 @@
 alone, and whether both files have the same rows. Prints their number and the row groups."""
 
 import ctypes
+import datetime
 import json
 import struct
 import sys
@@ -154,7 +155,10 @@ def same(a, b):
     if isinstance(b, list):
         b = ','.join(b) if all(isinstance(x, str) for x in b) else len(b)
     if isinstance(b, str) and isinstance(a, int):
-        b = int(b, 16)
+        if b.endswith('Z'):      # microseconds
+            b = round(datetime.datetime.fromisoformat(b[:-1] + '+00:00').timestamp() * 1e6)
+        else:
+            b = int(b, 16)
     return a == b
 
 
