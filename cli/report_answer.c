@@ -100,6 +100,9 @@ void report_rows(void *arg, size_t i, struct atw_output_opts *oo)
 	oo->sumless = r->o->watch && r->kind[i]->again;
 	if (r->c->columns && *r->c->columns)
 		return;
+	/* All that the profile has a place for. */
+	if (r->c->format == FORMAT_PPROF && r->kind[i] == census_report_find("stacks", 6))
+		oo->columns = "stack,pss,uss,rss,swap,pid,unit,class,file,build";
 	if (oo->sumless)
 		oo->columns = answer_names_users(r, i) ? "+look,user" : "+look";
 	else if (answer_names_users(r, i))

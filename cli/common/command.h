@@ -44,7 +44,7 @@ typedef void suggest_fn(struct atw_err *err, const char *word, const char *sourc
 
 enum format {
 	FORMAT_PLAIN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL, FORMAT_HTML, FORMAT_PARQUET,
-	FORMAT_SVG, FORMAT_PS, FORMAT_PDF, FORMAT_PNG,
+	FORMAT_SVG, FORMAT_PS, FORMAT_PDF, FORMAT_PNG, FORMAT_PPROF,
 };
 enum size_units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

@@ -11,7 +11,7 @@
 static const struct opt_choice row_formats[] = { ROW_FORMATS, { 0 } };
 static const struct opt_choice picture_formats[] = {
 	ROW_FORMATS, { "svg", FORMAT_SVG }, { "ps", FORMAT_PS }, { "pdf", FORMAT_PDF },
-	{ "png", FORMAT_PNG }, { 0 }
+	{ "png", FORMAT_PNG }, { "pprof", FORMAT_PPROF }, { 0 }
 };
 static const struct opt_choice units_choices[] = {
 	{ "human", UNITS_HUMAN }, { "bytes", UNITS_BYTES }, { "pages", UNITS_PAGES }, { 0 }

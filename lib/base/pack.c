@@ -8,6 +8,9 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
@@ -160,5 +163,43 @@ int pack_block(int level, const void *data, size_t len, struct buf *ret, struct 
 	return ZSTD_isError(n) || ret->failed ? atw_err_nomem(err) : ATW_OK;
 #else
 	return pack_start(NULL, level, err);
+#endif
+}
+
+bool pack_have_gzip(void)
+{
+#ifdef HAVE_ZLIB
+	return true;
+#else
+	return false;
+#endif
+}
+
+int pack_gzip(const void *data, size_t len, struct buf *ret, struct atw_err *err)
+{
+#ifdef HAVE_ZLIB
+	/* windowBits above 15: with gzip's header. */
+	enum { WINDOW = 15 + 16, MEMORY = 8 };
+	z_stream z = { .next_in = (Bytef *)data };
+	char to[8192];
+	int r;
+
+	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW, MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return atw_err_nomem(err);
+	do {
+		if (!z.avail_in) {
+			z.avail_in = len < UINT32_MAX ? (uInt)len : UINT32_MAX;
+			len -= z.avail_in;
+		}
+		z.next_out = (Bytef *)to;
+		z.avail_out = sizeof(to);
+		r = deflate(&z, len ? Z_NO_FLUSH : Z_FINISH);
+		buf_add(ret, to, sizeof(to) - z.avail_out);
+	} while (r == Z_OK && !ret->failed);
+	deflateEnd(&z);
+	return r == Z_STREAM_END && !ret->failed ? ATW_OK : atw_err_nomem(err);
+#else
+	return atw_err_set(err, ATW_E_UNSUPPORTED, "this build has no zlib");
 #endif
 }

@@ -28,4 +28,9 @@ bool pack_have(void);
 /* Adds `data` to ret, compressed by zstd. ATW_E_UNSUPPORTED: this build has no zstd. */
 int pack_block(int level, const void *data, size_t len, struct buf *ret, struct atw_err *err);
 
+/* Has this build zlib? */
+bool pack_have_gzip(void);
+/* Adds `data` to ret, compressed by gzip. ATW_E_UNSUPPORTED: this build has no zlib. */
+int pack_gzip(const void *data, size_t len, struct buf *ret, struct atw_err *err);
+
 #endif

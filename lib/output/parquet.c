@@ -180,7 +180,7 @@ static void parquet_pack_bits(struct buf *b, const uint64_t *v, size_t n, unsign
 	uint64_t word = 0;
 	unsigned bits = 0;
 
-	thrift_varint(b, (uint64_t)(n + 7) / 8 << 1 | 1);
+	put_varint(b, (uint64_t)(n + 7) / 8 << 1 | 1);
 	for (size_t i = 0; i < (n + 7) / 8 * 8; i++) {
 		word |= (i < n ? v[i] : 0) << bits;
 		bits += width;
@@ -197,10 +197,10 @@ static void parquet_add_levels(struct buf *b, const struct parquet_column *c, si
 
 	buf_add(b, &len, sizeof(len));
 	if (c->n == rows || !c->n) {
-		thrift_varint(b, (uint64_t)rows << 1);
+		put_varint(b, (uint64_t)rows << 1);
 		buf_char(b, c->n != 0);
 	} else {
-		thrift_varint(b, (uint64_t)(rows + 7) / 8 << 1 | 1);
+		put_varint(b, (uint64_t)(rows + 7) / 8 << 1 | 1);
 		buf_add(b, c->there, (rows + 7) / 8);
 	}
 	len = (uint32_t)(b->len - at - sizeof(len));

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/buf.h"
+#include "output/varint.h"
 
 enum thrift_type {
 	THRIFT_TRUE = 1, THRIFT_FALSE = 2, THRIFT_I8 = 3, THRIFT_I32 = 5, THRIFT_I64 = 6,
@@ -21,23 +21,16 @@ struct thrift {
 	unsigned last;           /* field */
 };
 
-static inline void thrift_varint(struct buf *b, uint64_t v)
-{
-	for (; v > 0x7f; v >>= 7)
-		buf_char(b, (char)(v | 0x80));
-	buf_char(b, (char)v);
-}
-
 static inline void thrift_zigzag(struct buf *b, int64_t v)
 {
-	thrift_varint(b, (uint64_t)v << 1 ^ -(uint64_t)(v < 0));
+	put_varint(b, (uint64_t)v << 1 ^ -(uint64_t)(v < 0));
 }
 
 static inline void thrift_text(struct buf *b, const char *s)
 {
 	size_t len = strlen(s);
 
-	thrift_varint(b, len);
+	put_varint(b, len);
 	buf_add(b, s, len);
 }
 
@@ -80,7 +73,7 @@ static inline void thrift_list(struct thrift *t, unsigned id, enum thrift_type t
 		buf_char(t->b, (char)(n << 4 | type));
 	} else {
 		buf_char(t->b, (char)(0xf0 | type));
-		thrift_varint(t->b, n);
+		put_varint(t->b, n);
 	}
 }
 

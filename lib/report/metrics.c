@@ -19,7 +19,7 @@ static const struct atw_column columns[M_COUNT] = {
 };
 static const struct atw_schema schema = { "metrics", columns, M_COUNT };
 
-enum { NAME = 64, UNITS = 200 };
+enum { NAME = CGROUP_UNIT, UNITS = 200 };
 
 struct metrics {
 	struct groups units, classes;    /* by unit; by "unit;class" */
@@ -33,54 +33,6 @@ struct metrics {
 
 /* ---- units ---- */
 
-/* The first 12 digits of a container's ID, as its tools show it. */
-static bool metrics_is_id(const char *s, size_t len)
-{
-	if (len != 64)
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!strchr("0123456789abcdef", s[i]))
-			return false;
-	return true;
-}
-
-/*
- * The innermost part of a cgroup's path that is a unit or a container: nginx.service,
- * docker-0123456789ab. Others are `other`.
- */
-static void metrics_unit_of(const char *path, size_t len, char ret[NAME])
-{
-	static const char *const ends[] = { ".service", ".scope", ".socket", ".mount", ".swap", ".slice" };
-
-	snprintf(ret, NAME, "other");
-	while (len) {
-		const char *slash = memrchr(path, '/', len);
-		const char *part = slash ? slash + 1 : path, *dash;
-		size_t n = len - (size_t)(part - path), scope = n;
-
-		len = slash ? (size_t)(slash - path) : 0;
-		if (metrics_is_id(part, n)) {
-			snprintf(ret, NAME, "container-%.12s", part);
-			return;
-		}
-		if (n > 6 && !memcmp(part + n - 6, ".scope", 6))
-			scope = n - 6;
-		dash = memrchr(part, '-', scope);
-		if (dash && metrics_is_id(dash + 1, scope - (size_t)(dash + 1 - part))) {
-			snprintf(ret, NAME, "%.*s%.12s", (int)(dash + 1 - part), part, dash + 1);
-			return;
-		}
-		for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-			size_t end = strlen(ends[i]);
-
-			if (n > end && n < NAME && !memcmp(part + n - end, ends[i], end)) {
-				snprintf(ret, NAME, "%.*s", (int)n, part);
-				return;
-			}
-		}
-	}
-}
-
 static int metrics_on_area(struct metrics *m, const struct census_area *a, struct atw_err *err)
 {
 	const struct census_process *p = a->process;
@@ -89,7 +41,7 @@ static int metrics_on_area(struct metrics *m, const struct census_area *a, struc
 	struct page_group *u, *c;
 
 	if (p->task_has & CAPTURE_T_CGROUP)
-		metrics_unit_of(p->task->cgroup.data, p->task->cgroup.len, unit);
+		cgroup_unit(p->task->cgroup.data, p->task->cgroup.len, unit);
 	u = groups_get(&m->units, 0, unit);
 	if (!u)
 		return atw_err_nomem(err);

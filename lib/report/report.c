@@ -106,6 +106,52 @@ struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
 	};
 }
 
+/* ---- control groups ---- */
+
+/* The first 12 digits of a container's ID, as its tools show it. */
+static bool report_is_id(const char *s, size_t len)
+{
+	if (len != 64)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!strchr("0123456789abcdef", s[i]))
+			return false;
+	return true;
+}
+
+void cgroup_unit(const char *path, size_t len, char ret[CGROUP_UNIT])
+{
+	static const char *const ends[] = { ".service", ".scope", ".socket", ".mount", ".swap", ".slice" };
+
+	snprintf(ret, CGROUP_UNIT, "other");
+	while (len) {
+		const char *slash = memrchr(path, '/', len);
+		const char *part = slash ? slash + 1 : path, *dash;
+		size_t n = len - (size_t)(part - path), scope = n;
+
+		len = slash ? (size_t)(slash - path) : 0;
+		if (report_is_id(part, n)) {
+			snprintf(ret, CGROUP_UNIT, "container-%.12s", part);
+			return;
+		}
+		if (n > 6 && !memcmp(part + n - 6, ".scope", 6))
+			scope = n - 6;
+		dash = memrchr(part, '-', scope);
+		if (dash && report_is_id(dash + 1, scope - (size_t)(dash + 1 - part))) {
+			snprintf(ret, CGROUP_UNIT, "%.*s%.12s", (int)(dash + 1 - part), part, dash + 1);
+			return;
+		}
+		for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+			size_t end = strlen(ends[i]);
+
+			if (n > end && n < CGROUP_UNIT && !memcmp(part + n - end, ends[i], end)) {
+				snprintf(ret, CGROUP_UNIT, "%.*s", (int)n, part);
+				return;
+			}
+		}
+	}
+}
+
 /* ---- texts of pictures ---- */
 
 const char *picture_pages(uint64_t page, char buf[48])

@@ -70,6 +70,13 @@ static inline const char *deleted_text(const struct census_unit *u)
 void device_text(const struct census_unit *u, char buf[48]);
 void build_text(const struct capture_bytes *id, char buf[2 * CAPTURE_BUILD + 1]);
 
+enum { CGROUP_UNIT = 64 };
+/*
+ * The innermost part of a cgroup's path that is a unit or a container: nginx.service,
+ * docker-0123456789ab. Others are `other`.
+ */
+void cgroup_unit(const char *path, size_t len, char ret[CGROUP_UNIT]);
+
 /* Columns of a file, and whether it is deleted. */
 #define UNIT_COLUMNS(state, device, inode) \
 	[state] = COLUMN("state", FLAGS, 7, "deleted: the file is gone, and its memory is not", \

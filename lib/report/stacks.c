@@ -7,7 +7,10 @@
 #include "report/groups.h"
 #include "report/report.h"
 
-enum { S_STACK, S_PSS, S_PAGES, S_COUNT };
+enum {
+	S_STACK, S_PSS, S_PAGES, S_USS, S_RSS, S_SWAP, S_PID, S_UNIT, S_CLASS, S_FILE, S_BUILD,
+	S_COUNT,
+};
 
 static const struct atw_column columns[S_COUNT] = {
 	[S_STACK] = COLUMN("stack", TEXT, 48,
@@ -17,10 +20,27 @@ static const struct atw_column columns[S_COUNT] = {
 	[S_PAGES] = COLUMN("pages", COUNT, 8,
 			"pages in memory that it has there, shared or not",
 			.hidden = true),
+	[S_USS] = HIDDEN_COLUMN("uss", COUNT, 12, "bytes of it that only this process maps"),
+	[S_RSS] = HIDDEN_COLUMN("rss", COUNT, 12, "bytes in memory that it has there, shared or not"),
+	[S_SWAP] = HIDDEN_COLUMN("swap", COUNT, 12, "bytes on swap"),
+	[S_PID] = HIDDEN_COLUMN("pid", COUNT, 7, "number of the process"),
+	[S_UNIT] = HIDDEN_COLUMN("unit", TEXT, 24, "its unit of systemd, or container"),
+	[S_CLASS] = HIDDEN_COLUMN("class", TEXT, 8, "what the memory is for"),
+	[S_FILE] = HIDDEN_COLUMN("file", TEXT, 32, "path of the file"),
+	[S_BUILD] = HIDDEN_COLUMN("build", TEXT, 40, "its build ID"),
 };
 static const struct atw_schema schema = { "stacks", columns, S_COUNT };
 
+struct stacks_process {
+	uint64_t pid;
+	const char *unit;                /* NULL: not known */
+	bool paper;                      /* swap is not recorded */
+};
+
 struct stacks_state {
+	struct stacks_process *process;  /* by number */
+	size_t n, cap;
+	struct intern units;
 	struct groups groups;            /* of "process;class" and a unit */
 	size_t now;                      /* that of the area */
 	uint64_t page;
@@ -53,6 +73,24 @@ static struct page_group *stacks_group_of(struct stacks_state *s,
 	buf_str(&s->text, class);
 	key += a->unit ? a->unit->number + UINT64_C(1) : 0;
 	return s->text.failed ? NULL : groups_get(&s->groups, key, s->text.data);
+}
+
+static int stacks_on_process(struct stacks_state *s, const struct census_process *p,
+			     struct atw_err *err)
+{
+	char unit[CGROUP_UNIT];
+	struct stacks_process q = { .pid = p->pid, .paper = p->paper };
+
+	if (p->task_has & CAPTURE_T_CGROUP) {
+		cgroup_unit(p->task->cgroup.data, p->task->cgroup.len, unit);
+		q.unit = intern_text(&s->units, unit, strlen(unit));
+		if (!q.unit)
+			return atw_err_nomem(err);
+	}
+	if (!ARRAY_ROOM(s->process, s->n, s->cap))
+		return atw_err_nomem(err);
+	s->process[s->n++] = q;
+	return ATW_OK;
 }
 
 /* VMAs of a process with the same file and class are merged. */
@@ -91,6 +129,8 @@ static int stacks_feed(void *state, const struct census_event *ev, struct atw_er
 	struct stacks_state *s = state;
 
 	s->page = ev->page;
+	if (ev->what == CENSUS_ON_PROCESS)
+		return stacks_on_process(s, ev->process, err);
 	return ev->what == CENSUS_ON_AREA ? stacks_on_area(s, ev->area, err)
 					  : stacks_on_pages(s, ev->pages, err);
 }
@@ -128,6 +168,11 @@ static struct page_group *stacks_called(struct stacks_state *s,
 						  s->text.data);
 }
 
+static bool stacks_has_any(const struct page_group *g)
+{
+	return g->sum.rss || g->sum.swap;
+}
+
 static bool stacks_name_units(struct stacks_state *s)
 {
 	for (size_t i = 0; i < s->groups.n; i++)
@@ -136,7 +181,7 @@ static bool stacks_name_units(struct stacks_state *s)
 			const struct census_unit *u = census_unit_root(g->unit);
 			struct page_group *name;
 
-			if (!u || !g->sum.rss)
+			if (!u || !stacks_has_any(g))
 				continue;
 			name = stacks_called(s, g, how);
 			if (!name)
@@ -171,9 +216,36 @@ static bool stacks_add_line(struct stacks_state *s, const struct page_group *g)
 	}
 	buf_str(&s->text, class);
 	line = s->text.failed ? NULL : groups_get(&s->lines, g->key >> 32, s->text.data);
-	if (line)
-		smaps_join(&line->sum, &g->sum);
-	return line;
+	if (!line)
+		return false;
+	line->unit = census_unit_root(g->unit);
+	smaps_join(&line->sum, &g->sum);
+	return true;
+}
+
+static int stacks_row(const struct stacks_state *s, const struct page_group *line,
+		      const struct census_out *out, struct atw_err *err)
+{
+	const struct stacks_process *p = &s->process[line->key];
+	const struct smaps *sum = &line->sum;
+	struct report_row row = { .have = 0 };
+	char build[2 * CAPTURE_BUILD + 1];
+
+	row_s(&row, S_STACK, line->name);
+	row_if(&row, !sum->uncounted, S_PSS, smaps_pss(sum));
+	row_u(&row, S_PAGES, sum->rss / s->page);
+	row_if(&row, !sum->uncounted, S_USS, sum->uss);
+	row_u(&row, S_RSS, sum->rss);
+	row_if(&row, !p->paper, S_SWAP, sum->swap);
+	row_u(&row, S_PID, p->pid);
+	row_s(&row, S_UNIT, p->unit);
+	row_s(&row, S_CLASS, strrchr(line->name, ';') + 1);
+	if (line->unit) {
+		row_s(&row, S_FILE, line->unit->name);
+		build_text(&line->unit->build, build);
+		row_s(&row, S_BUILD, *build ? build : NULL);
+	}
+	return row_out(&row, out, err);
 }
 
 static int stacks_finish(void *state, const struct census_out *out, struct atw_err *err)
@@ -184,17 +256,12 @@ static int stacks_finish(void *state, const struct census_out *out, struct atw_e
 	if (!stacks_name_units(s))
 		return atw_err_nomem(err);
 	for (size_t i = 0; i < s->groups.n; i++)
-		if (s->groups.v[i].sum.rss && !stacks_add_line(s, &s->groups.v[i]))
+		if (stacks_has_any(&s->groups.v[i]) && !stacks_add_line(s, &s->groups.v[i]))
 			return atw_err_nomem(err);
-	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++) {
-		const struct smaps *sum = &s->lines.v[i].sum;
-		struct report_row row = { .have = 0 };
-
-		row_s(&row, S_STACK, s->lines.v[i].name);
-		row_if(&row, !sum->uncounted, S_PSS, smaps_pss(sum));
-		row_u(&row, S_PAGES, sum->rss / s->page);
-		r = row_out(&row, out, err);
-	}
+	/* Flame graphs draw what is in memory. */
+	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++)
+		if (s->lines.v[i].sum.rss || !out->plain)
+			r = stacks_row(s, &s->lines.v[i], out, err);
 	return r;
 }
 
@@ -202,6 +269,8 @@ static void stacks_deinit(void *state)
 {
 	struct stacks_state *s = state;
 
+	free(s->process);
+	intern_deinit(&s->units);
 	groups_deinit(&s->groups);
 	groups_deinit(&s->names);
 	groups_deinit(&s->lines);
@@ -212,7 +281,7 @@ const struct census_report report_stacks = {
 	.name = "stacks",
 	.title = "Folded stacks",
 	.help = "PSS by process, file and use, as tools for flame graphs read it",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES),
+	.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(PAGES),
 	.schema = &schema,
 	.tools = true,
 	.state = sizeof(struct stacks_state),

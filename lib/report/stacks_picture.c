@@ -34,7 +34,8 @@ static int stacks_picture_on_row(void *state, const struct atw_row *row,
 	struct stacks_picture_stacks *s = state;
 	bool share = picture_has(row, PSS);
 
-	if (!picture_has(row, STACK) || !picture_has(row, PAGES))
+	/* What is on swap alone has no pages. */
+	if (!picture_has(row, STACK) || !picture_has(row, PAGES) || !row->v[PAGES].u)
 		return ATW_OK;
 	s->unshared |= !share;
 	return flame_add(s->flame, row->v[STACK].s,

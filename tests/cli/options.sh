@@ -80,7 +80,7 @@ done
 
 t "some were refused, most were taken"
 yes [ $refused = 75 ]
-yes [ $taken = 402 ]
+yes [ $taken = 411 ]
 
 t "an option that is refused, by its letter and with its value behind ="
 run atwalk probe -S x.elf
@@ -195,7 +195,7 @@ for command in report 'kmap report'; do
 	status 2
 	no_out
 	err <<E
-atwalk: --format: 'gif' is not one of plain|csv|json|jsonl|html|parquet|svg|ps|pdf|png
+atwalk: --format: 'gif' is not one of plain|csv|json|jsonl|html|parquet|svg|ps|pdf|png|pprof
         see: atwalk $command --help
 E
 done
