@@ -2,6 +2,7 @@
 /* open.c - from SOURCE and the options about it to an opened target. */
 #include "atwalk.h"
 #include "common/progress.h"
+#include "host/host.h"
 
 static void cli_open_trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
@@ -100,19 +101,36 @@ static void open_searching_at(void *arg, uint64_t done, uint64_t all)
 
 /* ---- opening ---- */
 
+/* CPUs to use. false: --jobs is not a number of them. */
+static bool cli_open_jobs(const struct common *c, unsigned *ret, struct atw_err *err)
+{
+	enum { MOST = 64 };
+	uint64_t n = host_cpus_allowed();
+
+	if (c->jobs && (!num_dec(c->jobs, strlen(c->jobs), &n) || !n))
+		atw_err_set(err, ATW_E_USAGE, "--jobs: '%.40s' is not a number of CPUs", c->jobs);
+	*ret = n < MOST ? (unsigned)n : MOST;
+	return !err->status;
+}
+
 int session_open(const struct common *c, const char *name, struct session *ret)
 {
 	struct session s = { .name = name, .suggest = c->suggest };
 	struct atw_source *traced;
 	struct atw_err err = { 0 };
 	int status = check_output(c, name);
+	unsigned jobs;
 
 	if (status)
 		return status;
+	if (!cli_open_jobs(c, &jobs, &err))
+		return print_error(&err);
 	if (target_open(name, c->parts.v, c->parts.n, &s.target, &err) < 0) {
 		cli_open_hint_meant(c, &err, name);
 		return print_error(&err);
 	}
+	if (target_has(s.target, TARGET_MEMORY))
+		atw_source_threads(s.target->source, jobs - 1);
 	status = cost_begin(c, &s);
 	if (status) {
 		session_close(&s);

@@ -59,7 +59,7 @@ enum {
 	OPT_COMMON_ROWS = 4,             /* --format, --columns, --filter, --sort, --group,
 					  * --expect, --color */
 	OPT_COMMON_UNITS = 8,            /* --units: there are columns of sizes */
-	OPT_COMMON_SOURCE = 16,          /* --part, --rate */
+	OPT_COMMON_SOURCE = 16,          /* --part, --rate, --jobs */
 	OPT_COMMON_PROGRESS = 32,        /* --progress */
 	OPT_COMMON_VERBOSE = 64,         /* --verbose */
 	OPT_COMMON_ADDRESSES = 128,      /* no option: rows have the columns of addresses */
@@ -73,7 +73,7 @@ struct config;
 /* Values of the common options. */
 struct common {
 	suggest_fn *suggest;     /* NULL: no command is suggested */
-	const char *output, *columns, *filter, *sort, *group, *rate, *expect;
+	const char *output, *columns, *filter, *sort, *group, *rate, *jobs, *expect;
 	enum format format;
 	enum size_units units;
 	enum color color;

@@ -59,6 +59,8 @@ static const struct opt source_options[] = {
 	  "read FILE as a further part of a split dump; may be repeated", NULL },
 	{ 0, "rate", OPT_TEXT, AT(rate), "BYTES",
 	  "read at most BYTES per second (K, M, G) from a live source", NULL },
+	{ 0, "jobs", OPT_TEXT, AT(jobs), "N",
+	  "use N CPUs; default: all", NULL },
 	{ 0 }
 };
 static const struct opt progress_options[] = {

@@ -4,6 +4,7 @@
 
 #include <linux/capability.h>
 #include <linux/magic.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,18 @@
 #include "base/cleanup.h"
 #include "host/caps.h"
 #include "host/host_file.h"
+
+unsigned host_cpus_allowed(void)
+{
+	cpu_set_t set;
+	long all;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		return (unsigned)CPU_COUNT(&set);
+	/* More than the set has room for. */
+	all = sysconf(_SC_NPROCESSORS_ONLN);
+	return all > 0 ? (unsigned)all : 1;
+}
 
 void host_info_init(struct host_info *ret)
 {

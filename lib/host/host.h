@@ -13,6 +13,8 @@ struct host_info {
 };
 
 void host_info_init(struct host_info *ret);
+/* The number of CPUs that this thread may use. */
+unsigned host_cpus_allowed(void);
 /* "machine", "release", "cpus"; borrowed from `h`. */
 int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *ret);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "walk/memory.h"
 
 /* SECTION_MARKED_PRESENT and SECTION_HAS_MEM_MAP, the lowest since 2.6. */
@@ -149,6 +150,7 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "struct pages cannot be found: their size is not known");
 	w->size = (uint32_t)size;
+	w->unpacks = atw_source_ahead(k->mem, NULL, 0);
 	if (atw_source_is_live(k->mem)) {
 		w->ahead = memmap_ahead_create(k->mem, w->size);
 		if (!w->ahead)
@@ -380,8 +382,40 @@ const uint8_t *memmap_at_hand(struct kmem *m, struct memmap_where *w, uint64_t p
 	return s->whole + at * w->size;
 }
 
+/* Pages of struct pages to announce to a source that unpacks them. */
+struct memmap_announced {
+	uint64_t pa[64];
+	size_t n;
+};
+
+static void memmap_announce(const struct memmap_where *w, struct memmap_announced *a)
+{
+	if (a->n)
+		atw_source_ahead(w->mem, a->pa, a->n);
+	a->n = 0;
+}
+
+/* Those of the struct pages of `n` frames of a section from number `at` on. */
+static void memmap_announce_in(const struct memmap_where *w, const struct memmap_section *s,
+			       uint64_t at, uint64_t n, struct memmap_announced *a)
+{
+	const uint64_t off = s->first % PART;
+	uint64_t i = (off + at * w->size) / PART, last = (off + (at + n) * w->size - 1) / PART;
+
+	for (; i <= last; i++) {
+		uint64_t pa = s->pa.u - off + i * PART;
+
+		if ((s->part && s->part[i]) || (a->n && a->pa[a->n - 1] == pa))
+			continue;
+		if (a->n == ARRAY_SIZE(a->pa))
+			memmap_announce(w, a);
+		a->pa[a->n++] = pa;
+	}
+}
+
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n)
 {
+	struct memmap_announced unpack = { .n = 0 };
 	uint64_t section = (uint64_t)1 << w->shift, at, here;
 
 	for (; n; pfn += here, n -= here) {
@@ -393,13 +427,17 @@ void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t 
 			__builtin_prefetch(s->whole + (at + i) * w->size);
 		if (s && !s->whole && s->in_one && w->ahead)
 			memmap_ahead_add(w->ahead, pfn, here, ATW_PA(s->pa.u + at * w->size));
+		else if (s && !s->whole && s->in_one && w->unpacks)
+			memmap_announce_in(w, s, at, here, &unpack);
 	}
+	memmap_announce(w, &unpack);
 }
 
 void memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n)
 {
 	struct memmap_where *w = &m->where;
 	unsigned shift = m->k->own.paging.page_shift;
+	struct memmap_announced unpack = { .n = 0 };
 
 	for (uint32_t i = 0, here; i < n; i += here) {
 		uint64_t pfn = pa[i] >> shift, frames = (uint64_t)1 << w->shift;
@@ -412,7 +450,10 @@ void memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n)
 			here = memmap_ahead_add_frames(w->ahead, pa + i, n - i, shift,
 						       w->first_pfn + (s->nr << w->shift),
 						       frames, s->pa);
+		else if (s && s->in_one && w->unpacks)
+			memmap_announce_in(w, s, (pfn - w->first_pfn) & (frames - 1), 1, &unpack);
 	}
+	memmap_announce(w, &unpack);
 }
 
 bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret)

@@ -80,6 +80,7 @@ struct memmap_where {
 	struct atw_source *mem;
 	struct memmap_ahead *ahead;      /* of a running machine, or for all frames;
 					  * else NULL */
+	bool unpacks;            /* the source unpacks pages that are announced */
 	enum memmap_model model;
 	uint64_t base;           /* FLAT: mem_map; else the array of roots */
 	uint64_t roots;          /* number of its elements; 0: not known */

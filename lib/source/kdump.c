@@ -11,18 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "format/view.h"
 #include "source/kdump_set.h"
 #include "source/source.h"
 #include "source/page_cache.h"
+#include "source/page_ahead.h"
 
 #define CACHE_BYTES (8u << 20)
+enum { KDUMP_WINDOW = 64 };      /* pages of a long read that are announced together */
+
+/* Of each thread that unpacks pages. */
+struct kdump_unpacker {
+	struct codec_ctx codec;
+	void *packed;                    /* a compressed page, when in pieces */
+};
 
 struct kdump_source {
 	struct kdump_set set;
 	struct page_cache cache;
-	struct codec_ctx codec;
-	void *packed;                    /* a compressed page, when in pieces */
+	struct kdump_unpacker own;
+	struct page_ahead *ahead;        /* NULL: there are no other threads */
 	struct kdump_facts facts;
 };
 
@@ -30,9 +39,9 @@ struct kdump_source {
 
 /*
  * Find and check the descriptor of a stored page, and its bytes: *data points
- * at them in the file or, if they lie in pieces, into k->packed.
+ * at them in the file or, if they lie in pieces, into u->packed.
  */
-static int kdump_find_page(struct kdump_source *k, const struct kdump_file *f,
+static int kdump_find_page(struct kdump_unpacker *u, const struct kdump_file *f,
 			   uint64_t pfn, struct kdump_desc *desc, bool *compressed,
 			   enum codec *codec, const void **data, struct atw_err *err)
 {
@@ -53,13 +62,37 @@ static int kdump_find_page(struct kdump_source *k, const struct kdump_file *f,
 	*data = view_at(&f->view, desc->offset, desc->size);
 	if (*data)
 		return 0;
-	if (!view_read(&f->view, desc->offset, k->packed, desc->size))
+	/* kdump_desc_parse() lets pass what is at most twice a block. */
+	if (!u->packed && !(u->packed = malloc(2 * (size_t)f->h.block_size)))
+		return atw_err_nomem(err);
+	if (!view_read(&f->view, desc->offset, u->packed, desc->size))
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "its %" PRIu32 " bytes at 0x%" PRIx64
 				   " are past the end of the dump, 0x%" PRIx64,
 				   desc->size, desc->offset, f->view.size);
-	*data = k->packed;
+	*data = u->packed;
 	return 0;
+}
+
+/* Unpacks a page that was found to `page`. */
+static int kdump_unpack(struct kdump_unpacker *u, const struct kdump_file *f,
+			const struct kdump_desc *desc, enum codec codec, const void *data,
+			void *page, struct atw_err *err)
+{
+	size_t len = 0;
+	int rc = codec_decompress_ctx(&u->codec, codec, data, desc->size, page, f->h.block_size,
+				      &len, err);
+
+	if (rc < 0) {
+		atw_err_wrap(err, "stored at 0x%" PRIx64, desc->offset);
+		return rc;
+	}
+	if (len == f->h.block_size)
+		return ATW_OK;
+	return atw_err_set(err, ATW_E_DAMAGED,
+			   "stored at 0x%" PRIx64 ": %" PRIu32
+			   " bytes of %s data are %zu bytes of memory, not %" PRIu32,
+			   desc->offset, desc->size, codec_name(codec), len, f->h.block_size);
 }
 
 /* The bytes of a stored page, good until the next call. */
@@ -70,7 +103,6 @@ static int kdump_get_page(struct kdump_source *k, const struct kdump_file *f,
 	struct kdump_desc desc;
 	bool compressed;
 	enum codec codec;
-	size_t len = 0;
 	void *page;
 	int rc;
 
@@ -78,30 +110,95 @@ static int kdump_get_page(struct kdump_source *k, const struct kdump_file *f,
 		*ret = data;
 		return 0;
 	}
-	rc = kdump_find_page(k, f, pfn, &desc, &compressed, &codec, &data, err);
-	if (rc < 0)
-		return rc;
-	if (!compressed) {
-		*ret = data;
-		return 0;
+	page = k->ahead ? page_cache_claim(&k->cache, pfn) : NULL;
+	if (!page || !page_ahead_take(k->ahead, pfn, page)) {
+		rc = kdump_find_page(&k->own, f, pfn, &desc, &compressed, &codec, &data, err);
+		if (rc == 0 && !compressed) {
+			*ret = data;
+			return 0;
+		}
+		if (!page)
+			page = page_cache_claim(&k->cache, pfn);
+		if (rc == 0)
+			rc = kdump_unpack(&k->own, f, &desc, codec, data, page, err);
+		if (rc < 0)
+			return rc;
 	}
-	page = page_cache_claim(&k->cache, pfn);
-	rc = codec_decompress_ctx(&k->codec, codec, data, desc.size,
-				  page, f->h.block_size, &len, err);
-	if (rc < 0) {
-		atw_err_wrap(err, "stored at 0x%" PRIx64, desc.offset);
-		return rc;
-	}
-	if (len != f->h.block_size)
-		return atw_err_set(err, ATW_E_DAMAGED,
-				   "stored at 0x%" PRIx64 ": %" PRIu32
-				   " bytes of %s data are %zu bytes of memory, not %" PRIu32,
-				   desc.offset, desc.size, codec_name(codec), len,
-				   f->h.block_size);
 	page_cache_commit(&k->cache, pfn);
 	*ret = page;
 	return 0;
 }
+
+/* ---- pages that threads unpack ---- */
+
+static bool kdump_unpack_page(void *arg, void *state, uint64_t pfn, void *page)
+{
+	const struct kdump_source *k = arg;
+	const struct kdump_span *span = kdump_set_span(&k->set, pfn);
+	struct kdump_unpacker *u = state;
+	struct kdump_desc desc;
+	bool compressed;
+	enum codec codec;
+	const void *data;
+
+	/* What is not compressed is read in place. */
+	return kdump_find_page(u, span->file, pfn, &desc, &compressed, &codec, &data, NULL) == 0 &&
+	       compressed && kdump_unpack(u, span->file, &desc, codec, data, page, NULL) == ATW_OK;
+}
+
+static void kdump_drop_unpacker(void *state)
+{
+	struct kdump_unpacker *u = state;
+
+	codec_ctx_deinit(&u->codec);
+	free(u->packed);
+}
+
+static void kdump_threads(struct atw_source *s, unsigned n)
+{
+	static const struct page_ahead_ops ops = {
+		kdump_unpack_page, sizeof(struct kdump_unpacker), kdump_drop_unpacker,
+	};
+	struct kdump_source *k = s->impl;
+
+	page_ahead_close(k->ahead);
+	k->ahead = n ? page_ahead_open(&ops, k, (size_t)1 << k->set.shift, n) : NULL;
+}
+
+/* Those that are stored, and were not unpacked lately. */
+static bool kdump_ahead(struct atw_source *s, const uint64_t *pa, size_t n)
+{
+	struct kdump_source *k = s->impl;
+	uint64_t want[64];
+	size_t m = 0;
+
+	for (size_t i = 0; k->ahead && i < n; i++) {
+		uint64_t pfn = pa[i] >> k->set.shift;
+
+		if (pfn < k->set.max_pfn && !page_cache_find(&k->cache, pfn) &&
+		    kdump_span_kind(kdump_set_span(&k->set, pfn), pfn) == ATW_DATA)
+			want[m++] = pfn;
+		if (m == ARRAY_SIZE(want) || (m && i + 1 == n)) {
+			page_ahead_want(k->ahead, want, m);
+			m = 0;
+		}
+	}
+	return k->ahead;
+}
+
+/* Of a long read, the pages that follow. */
+static void kdump_announce(struct atw_source *s, uint64_t pfn, size_t pages)
+{
+	struct kdump_source *k = s->impl;
+	uint64_t pa[KDUMP_WINDOW];
+	size_t n = pages < KDUMP_WINDOW ? pages : KDUMP_WINDOW;
+
+	for (size_t i = 0; i < n; i++)
+		pa[i] = (pfn + i) << k->set.shift;
+	kdump_ahead(s, pa, n);
+}
+
+/* ---- reads ---- */
 
 static ssize_t kdump_read_pages(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 				struct atw_err *err)
@@ -110,13 +207,15 @@ static ssize_t kdump_read_pages(struct atw_source *s, atw_pa pa, void *buf, size
 	const struct kdump_span *span = NULL;
 	uint64_t pfn = pa.u >> k->set.shift;
 	size_t size = (size_t)1 << k->set.shift, off = pa.u & (size - 1);
-	size_t done = 0, n;
+	size_t done = 0, n, pages = 0;
 	const void *page = NULL;
 	int rc;
 
 	if (len > SSIZE_MAX)
 		len = SSIZE_MAX;
 	for (; done < len && pfn < k->set.max_pfn; pfn++, off = 0, done += n) {
+		if (k->ahead && len - done > 2 * size && pages++ % KDUMP_WINDOW == 0)
+			kdump_announce(s, pfn, (len - done) / size);
 		if (!span || pfn >= span->end)
 			span = kdump_set_span(&k->set, pfn);
 		if (kdump_span_kind(span, pfn) != ATW_DATA)
@@ -218,9 +317,7 @@ static int kdump_open(struct atw_source *s, const struct atw_source_spec *spec,
 	if (rc < 0)
 		return rc;
 	block = (size_t)1 << k->set.shift;
-	/* kdump_desc_parse() lets pass what is at most twice a block. */
-	k->packed = malloc(2 * block);
-	if (!k->packed || !page_cache_init(&k->cache, block, CACHE_BYTES))
+	if (!page_cache_init(&k->cache, block, CACHE_BYTES))
 		return atw_err_nomem(err);
 	return ATW_OK;
 }
@@ -231,9 +328,9 @@ static void kdump_close(struct atw_source *s)
 
 	if (!k)
 		return;
+	page_ahead_close(k->ahead);
 	page_cache_deinit(&k->cache);
-	codec_ctx_deinit(&k->codec);
-	free(k->packed);
+	kdump_drop_unpacker(&k->own);
 	kdump_facts_deinit(&k->facts);
 	kdump_set_deinit(&k->set);
 	free(k);
@@ -250,4 +347,6 @@ const struct atw_source_ops source_kdump = {
 	.extent = kdump_extent,
 	.fact = kdump_fact,
 	.describe = kdump_describe,
+	.threads = kdump_threads,
+	.ahead = kdump_ahead,
 };

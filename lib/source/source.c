@@ -131,3 +131,14 @@ bool atw_source_is_live(const struct atw_source *s)
 		s = s->below;
 	return s && s->ops && s->ops->live;
 }
+
+void atw_source_threads(struct atw_source *s, unsigned n)
+{
+	if (s->ops->threads)
+		s->ops->threads(s, n);
+}
+
+bool atw_source_ahead(struct atw_source *s, const uint64_t *pa, size_t n)
+{
+	return s->ops->ahead && s->ops->ahead(s, pa, n);
+}

@@ -157,6 +157,14 @@ struct atw_source_ops {
 	 * at one moment. Returns how many; 0: read them one by one.
 	 */
 	size_t (*list)(struct atw_source *s, const struct atw_chain *l);
+	/*
+	 * Optional, both or neither, for sources that unpack pages: `n` threads do it
+	 * beside the caller's from here on, if they can be started; and these pages,
+	 * by physical address, will be read soon. Both are for speed alone. ahead()
+	 * returns whether there are such threads.
+	 */
+	void (*threads)(struct atw_source *s, unsigned n);
+	bool (*ahead)(struct atw_source *s, const uint64_t *pa, size_t n);
 };
 
 struct atw_source {
@@ -211,6 +219,9 @@ int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 /* The ops `direct` and `list`, where the source has them. */
 bool atw_source_direct(struct atw_source *s, uint64_t va, struct atw_direct *ret);
 size_t atw_source_list(struct atw_source *s, const struct atw_chain *l);
+/* The ops `threads` and `ahead`, where the source has them. */
+void atw_source_threads(struct atw_source *s, unsigned n);
+bool atw_source_ahead(struct atw_source *s, const uint64_t *pa, size_t n);
 /* For the op `fact`: data of a container by its key; those of 0 bytes are missing. */
 struct source_fact {
 	const char *key;

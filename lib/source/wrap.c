@@ -65,3 +65,13 @@ int wrap_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err
 {
 	return atw_source_mm_of(s->below, pid, ret, err);
 }
+
+void wrap_threads(struct atw_source *s, unsigned n)
+{
+	atw_source_threads(s->below, n);
+}
+
+bool wrap_ahead(struct atw_source *s, const uint64_t *pa, size_t n)
+{
+	return atw_source_ahead(s->below, pa, n);
+}

@@ -21,6 +21,8 @@ void *wrap_buffer_open(struct atw_source *s, size_t len);
 bool wrap_buffer_close(struct atw_source *s, void *buf);
 void wrap_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
 int wrap_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err *err);
+void wrap_threads(struct atw_source *s, unsigned n);
+bool wrap_ahead(struct atw_source *s, const uint64_t *pa, size_t n);
 
 /*
  * The operations of a wrapper that asks `below` for all but bytes. `direct` and `list`
@@ -29,7 +31,8 @@ int wrap_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret, struct atw_err
 #define WRAP_OPS \
 	.extent = wrap_extent, .fact = wrap_fact, \
 	.describe = wrap_describe, .buffer_open = wrap_buffer_open, \
-	.buffer_close = wrap_buffer_close, .mapped = wrap_mapped, .mm_of = wrap_mm_of
+	.buffer_close = wrap_buffer_close, .mapped = wrap_mapped, .mm_of = wrap_mm_of, \
+	.threads = wrap_threads, .ahead = wrap_ahead
 
 /* ---- paced.c: wrapper that counts the reads of a source and limits their rate ---- */
 

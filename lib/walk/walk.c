@@ -127,6 +127,7 @@ int mmu_walk_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
 		mmu_walk_close(w);
 		return ATW_E_NOMEM;
 	}
+	w->unpacks = !w->live && atw_source_ahead(w->sp.mem, NULL, 0);
 	walk_split_halves(w);
 	*ret = w;
 	return ATW_OK;
@@ -304,6 +305,26 @@ static void walk_give_rest(struct mmu_walk *w, uint32_t i, enum atw_kind kind,
 	w->stats.lost++;
 }
 
+/* Announces the tables that slots from `i` on lead to, a few at a time. */
+static void walk_announce(struct mmu_walk *w, struct frame *f, unsigned level, uint32_t i,
+			  uint32_t end)
+{
+	enum { WINDOW = 64 };
+	const struct atw_paging *pg = &w->sp.paging;
+	uint64_t pa[WINDOW];
+	size_t n = 0;
+
+	if (f->ahead > i + WINDOW / 2 || f->ahead >= end)
+		return;
+	for (f->ahead = f->ahead > i ? f->ahead : i; f->ahead < end && f->ahead < i + WINDOW; f->ahead++) {
+		uint64_t word = load_word(f->words, pg->word_size, f->ahead);
+
+		if (entry_kind(pg, level, word) == ATW_TABLE)
+			pa[n++] = entry_addr(pg, level, ATW_TABLE, word).u;
+	}
+	atw_source_ahead(w->sp.mem, pa, n);
+}
+
 /*
  * Process the next run of the top table. Sets *emit if w->seen is a piece that the caller
  * selected.
@@ -369,6 +390,8 @@ static void walk_advance(struct mmu_walk *w, bool *emit)
 		walk_step(w, i, kind, word, rights);
 		w->child = s->pa;
 		w->descend = level > w->bottom;
+		if (w->descend && w->unpacks)
+			walk_announce(w, f, level, i, end);
 		*emit = level == w->bottom || w->o.want & ATW_K(ATW_TABLE);
 		return;
 	}

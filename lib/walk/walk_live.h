@@ -48,6 +48,7 @@ struct frame {
 	uint32_t avail;          /* slots whose words were read */
 	uint32_t fold;           /* slots from `next` on that repeat the previous one */
 	uint32_t unfold;         /* slots below this one are not folded */
+	uint32_t ahead;          /* tables of slots below this one were announced */
 	uint8_t rights;
 	enum mmu_loss loss;      /* of slots from avail on */
 	atw_pa table;
@@ -77,6 +78,7 @@ struct mmu_walk {
 	uint64_t address[ATW_MAX_LEVELS];
 	void *scratch[ATW_MAX_LEVELS];
 	struct live_walk *live;  /* NULL: the tables do not change */
+	bool unpacks;            /* the source unpacks tables that are announced */
 	uint64_t resume;         /* address to resume at after a reset: see walk_live.h */
 	struct mmu_seen seen;
 	struct mmu_walk_stats stats;
