@@ -304,7 +304,7 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 				   const char *path, const struct census_source_opts *o,
 				   struct cli_census_tee *e)
 {
-	const struct census_read_opts ro = {.damaged = cli_census_on_damage, .arg = e};
+	struct census_read_opts ro = {.damaged = cli_census_on_damage, .arg = e};
 	const struct census_sink sink = {cli_census_on_capture, cli_census_on_capture_run,
 					 cli_census_on_frames, e};
 	struct atw_err err = { 0 };
@@ -314,6 +314,9 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 		status = check_output(c, path);
 	if (status)
 		return status;
+	if (!cpus_to_use(c, &ro.threads, &err))
+		return print_error(&err);
+	ro.threads--;
 	progress_begin(&e->progress, c, name, "tasks");
 	r = census_read(path, &ro, &sink, &err);
 	if (r == ATW_OK)

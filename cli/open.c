@@ -101,8 +101,7 @@ static void open_searching_at(void *arg, uint64_t done, uint64_t all)
 
 /* ---- opening ---- */
 
-/* CPUs to use. false: --jobs is not a number of them. */
-static bool cli_open_jobs(const struct common *c, unsigned *ret, struct atw_err *err)
+bool cpus_to_use(const struct common *c, unsigned *ret, struct atw_err *err)
 {
 	enum { MOST = 64 };
 	uint64_t n = host_cpus_allowed();
@@ -123,7 +122,7 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 
 	if (status)
 		return status;
-	if (!cli_open_jobs(c, &jobs, &err))
+	if (!cpus_to_use(c, &jobs, &err))
 		return print_error(&err);
 	if (target_open(name, c->parts.v, c->parts.n, &s.target, &err) < 0) {
 		cli_open_hint_meant(c, &err, name);

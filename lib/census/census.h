@@ -63,6 +63,7 @@ struct census_read_opts {
 	 */
 	void (*damaged)(void *arg, const struct atw_err *err);
 	void *arg;
+	unsigned threads;        /* that parse beside the caller's */
 };
 /*
  * read.c: reads a capture from a file or a pipe ("-"), compressed or not. ATW_E_FORMAT:

@@ -299,6 +299,7 @@ int census_read(const char *path, const struct census_read_opts *o,
 
 	if (r == ATW_OK) {
 		u.rd = &x.s->rd;
+		capture_stream_threads(x.s, o ? o->threads : 0);
 		r = read_whole(&x, err);
 	}
 	if (r == ATW_OK)

@@ -218,8 +218,15 @@ struct capture_frames {
 	enum capture_use use;
 };
 
+/* Runs of a text that were parsed before their turn, packed: see capture_parse_ahead(). */
+struct capture_parsed {
+	const char *text;
+	const uint64_t *next, *end;      /* those that were not read yet */
+};
+
 /* State of the reader that later lines depend on. */
 struct capture_reader {
+	struct capture_parsed parsed;    /* of the text that capture_next() reads */
 	uint64_t line;               /* number of the last one, from 1 */
 	uint64_t page;               /* bytes */
 	bool paper, started, ended;
@@ -258,10 +265,18 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 		 struct capture_record *ret, struct atw_err *err);
 /*
  * The next run of an M: record; *text, initially its `m`, is advanced. ATW_END: no more
- * runs. After a failure the run is skipped.
+ * runs. After a failure the run is skipped, and *ret is undefined.
  */
 int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_run *ret,
 		struct atw_err *err);
+/*
+ * Parses runs of the M: lines of a text in the form of version 1, as far as they do not
+ * depend on other lines, for capture_reader.parsed: another thread can do it. Some may be
+ * missing, which capture_run() parses then. Packed, because a struct capture_run of each
+ * would take most of the time to pass on. Returns the number of words in ret[].
+ */
+enum { CAPTURE_PARSED_TEXT = 1 << 20 };  /* a text must be shorter */
+size_t capture_parse_ahead(struct atw_blob text, uint64_t *ret, size_t most);
 /* The same for an F: record and its `f`. */
 int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
 		       struct capture_frames *ret, struct atw_err *err);

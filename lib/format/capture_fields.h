@@ -52,9 +52,12 @@ const struct capture_form *capture_form(char letter);
 
 /*
  * Fast path: parses the next run of *text if it has the form that capture_write_run()
- * emits and no rare keys, and advances *text. false: the general parser is needed.
+ * emits and no rare keys, and advances *text. false: the general parser is needed, and
+ * *run is undefined.
  * Without it, most of the time of reading a capture would be spent on finding commas.
  */
-bool capture_parse_usual(struct atw_blob *text, struct capture_run *ret);
+bool capture_parse_usual(struct atw_blob *text, struct capture_run *run);
+/* The same if it is among those that were parsed before their turn. */
+bool capture_take_parsed(struct capture_parsed *p, struct atw_blob *text, struct capture_run *ret);
 
 #endif

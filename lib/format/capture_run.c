@@ -124,26 +124,23 @@ static int capture_run_take(char letter, struct atw_blob *text, struct atw_blob 
 int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_run *ret,
 		struct atw_err *err)
 {
-	struct capture_run run;
 	struct atw_blob one;
 	int r = ATW_OK;
 
-	if (c->paper || !capture_parse_usual(text, &run)) {
+	if (c->paper || (!capture_take_parsed(&c->parsed, text, ret) &&
+			 !capture_parse_usual(text, ret))) {
 		r = capture_run_take('M', text, &one, err);
 		if (r == ATW_END)
 			return ATW_END;
 		if (r == ATW_OK)
-			r = capture_parse_run(one, c->paper, &run, err);
+			r = capture_parse_run(one, c->paper, ret, err);
 	}
 	if (r == ATW_OK) {
-		r = capture_run_check(c, &run, err);
+		r = capture_run_check(c, ret, err);
 		if (r != ATW_OK)
-			atw_err_wrap(err, "M: %" PRIX64, run.va);
+			atw_err_wrap(err, "M: %" PRIX64, ret->va);
 	}
-	if (r != ATW_OK)
-		return atw_err_wrap(err, "line %" PRIu64, c->line), r;
-	*ret = run;
-	return ATW_OK;
+	return r == ATW_OK ? ATW_OK : (atw_err_wrap(err, "line %" PRIu64, c->line), r);
 }
 
 int capture_frames_run(struct capture_reader *c, struct atw_blob *text,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture_stream.c - records of a capture, read line by line. */
 #include "target/captured.h"
+#include "target/capture_ahead.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static int capture_stream_begin(struct unpack *in, struct capture_stream **ret,
 	}
 	memset(s, 0, offsetof(struct capture_stream, buf));
 	s->in = in;
+	s->text = s->buf;
 	capture_init(&s->rd);
 	r = capture_stream_first_line(s, err);
 	if (r != ATW_OK) {
@@ -70,6 +72,8 @@ static int capture_stream_more(struct capture_stream *s)
 	size_t n = 0;
 	int r;
 
+	if (s->ahead)
+		return capture_ahead_more(s->ahead, s);
 	s->have -= s->pos;
 	memmove(s->buf, s->buf + s->pos, s->have);
 	s->base += s->pos;
@@ -91,7 +95,7 @@ int capture_stream_next(struct capture_stream *s, struct capture_record *ret)
 		s->mark = (struct capture_mark){
 			s->base + s->pos, s->rd.line, s->rd.mapped, s->rd.tasks, s->rd.skip,
 		};
-		r = capture_next(&s->rd, (struct atw_blob){ s->buf, s->have }, s->last, &s->pos,
+		r = capture_next(&s->rd, (struct atw_blob){ s->text, s->have }, s->last, &s->pos,
 				 ret, s->terse ? NULL : &s->e);
 		if (r != ATW_END) {
 			s->of_line = r != ATW_OK;
@@ -109,6 +113,12 @@ int capture_stream_next(struct capture_stream *s, struct capture_record *ret)
 		return ATW_END;
 	s->over = true;
 	return capture_finish(&s->rd, &s->e) == ATW_OK ? ATW_END : s->e.status;
+}
+
+void capture_stream_threads(struct capture_stream *s, unsigned n)
+{
+	if (n && !s->ahead)
+		s->ahead = capture_ahead_open(s, n);
 }
 
 int capture_stream_seek(struct capture_stream *s, const struct capture_mark *to,
@@ -142,6 +152,7 @@ void capture_stream_close(struct capture_stream *s)
 {
 	if (!s)
 		return;
+	capture_ahead_close(s->ahead);
 	unpack_close(s->in);
 	free(s);
 }

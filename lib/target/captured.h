@@ -34,8 +34,12 @@ struct capture_mark {
 	bool skip;                   /* behind the rest of a line that was too long */
 };
 
+struct capture_ahead;
+
 struct capture_stream {
 	struct unpack *in;
+	struct capture_ahead *ahead; /* NULL: lines are read and parsed when they are asked for */
+	const char *text;            /* buf[], or what `ahead` has */
 	struct capture_reader rd;
 	struct capture_mark mark;    /* of the last line that was asked for */
 	/* Of the last failure: is it one of a line alone, and is it the end of all? */
@@ -43,7 +47,7 @@ struct capture_stream {
 	bool terse;                  /* set by the caller: no messages about lines */
 	bool last, over;
 	struct atw_err e;            /* what the last failure was */
-	uint64_t base;               /* bytes before buf[] */
+	uint64_t base;               /* bytes before `text` */
 	size_t pos, have;
 	char buf[CAPTURE_LINE + CAPTURE_PIECE];
 };
@@ -58,6 +62,11 @@ int capture_stream_open_path(const char *path, struct capture_stream **ret, stru
  * a whole come last; then ATW_END.
  */
 int capture_stream_next(struct capture_stream *s, struct capture_record *ret);
+/*
+ * Before the first record: runs are parsed by `n` threads beside the caller's, ahead of
+ * their turn. For a capture that is read from end to end: no capture_stream_seek() then.
+ */
+void capture_stream_threads(struct capture_stream *s, unsigned n);
 /* The line of that mark is the next, a T: line; the first one has been reached before. */
 int capture_stream_seek(struct capture_stream *s, const struct capture_mark *to,
 			struct atw_err *err);

@@ -39,16 +39,15 @@ each() {                          # SOURCE
 t "every command on a dump, zlib"
 each tasks.kdump
 
-redump=$built/tests/tools/redump
 t "other compressions, flattened, split"
 for form in lzo snappy zstd none; do
-	if ! "$redump" x86.elf kdump-$form x86.$form >/dev/null 2>&1; then continue; fi
+	if ! redump x86.elf kdump-$form x86.$form >/dev/null 2>&1; then continue; fi
 	alike map --format csv x86.$form
 	alike info x86.$form
 done
-yes "$redump" x86.elf kdump-zlib x86.flat --flattened
+yes redump x86.elf kdump-zlib x86.flat --flattened
 alike map x86.flat
-yes "$redump" x86.elf kdump-zlib x86.split --split 3
+yes redump x86.elf kdump-zlib x86.split --split 3
 alike map x86.split.1 -S x86.split.2 -S x86.split.3
 alike map x86.split.1 -S x86.split.3
 
@@ -67,6 +66,49 @@ done
 head -c $((size * 3 / 4)) tasks.kdump >short.kdump
 alike map short.kdump
 alike pages --totals short.kdump
+
+t "captures: reports, copies, pages, from files and pipes"
+atwalk collect -q tasks.kdump -o tasks.cap 2>/dev/null
+atwalk collect -q --zstd tasks.kdump -o tasks.zst 2>/dev/null
+ln -s "$data/captures/server.cap" "$data/paper-figure1.txt" .
+for capture in tasks.cap tasks.zst server.cap paper-figure1.txt; do
+	alike report use,basic,units,areas,totals,count,pages,stacks,tasks,alerts $capture
+	alike collect $capture
+	alike ps $capture
+	alike pages --totals $capture
+done
+for n in 1 2 5; do
+	atwalk report areas - --jobs $n -q <tasks.cap >pipe$n 2>/dev/null
+	{ head -c 100000 tasks.cap; sleep 0.1; tail -c +100001 tasks.cap; } |
+		atwalk report areas - --jobs $n -q >slow$n 2>/dev/null
+	same pipe$n pipe1
+	same slow$n pipe1
+done
+yes [ -s pipe1 ]
+
+t "damaged and truncated captures, and lines that are too long"
+size=$(stat -c %s tasks.cap)
+for i in 1 2 3 4 5 6; do
+	cp tasks.cap hurt.cap
+	for k in $(seq $((i * i * 4))); do
+		at=$((200 + (i * 7919 + k * 104729) % (size - 200)))
+		printf '%s' "${i}" | dd of=hurt.cap bs=1 seek=$at conv=notrunc 2>/dev/null
+	done
+	alike report use,areas hurt.cap
+	alike collect hurt.cap
+done
+for i in 3 7 65536 100000 200001; do
+	head -c $i tasks.cap >short.cap
+	alike report use short.cap
+done
+{ head -n 40 tasks.cap; printf 'M: %070000d |\n' 0; printf 'M:%0300000d\n' 0; tail -n +41 tasks.cap
+	printf 'M: %0400000d' 0; } >long.cap
+alike report use long.cap
+alike collect long.cap
+head -c 3000 tasks.zst >short.zst
+alike report use short.zst
+: >empty.cap
+alike report use empty.cap
 
 t "a number of CPUs"
 run atwalk ps --jobs 0 tasks.kdump

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+struct pool_thread {
+	struct pool *p;
+	pthread_t id;
+	void *state;
+};
+
+struct pool {
+	const struct pool_ops *ops;
+	void *arg;
+	pthread_mutex_t lock;            /* of the states of all jobs, and of all that follows */
+	pthread_cond_t queued, done;
+	TAILQ_HEAD(pool_queue, pool_job) queue;
+	unsigned idle;                   /* threads that wait for work */
+	bool closing;
+	struct pool_thread *thread;
+	size_t n;                        /* of them that run */
+	void *own;                       /* the owner's state */
+};
+
+/* With the lock held. NULL: nothing is queued. */
+static struct pool_job *pool_next(struct pool *p)
+{
+	struct pool_job *job = TAILQ_FIRST(&p->queue);
+
+	if (job) {
+		TAILQ_REMOVE(&p->queue, job, link);
+		job->state = POOL_BUSY;
+	}
+	return job;
+}
+
+/* With the lock held, which is released meanwhile. */
+static void pool_work(struct pool *p, void *state, struct pool_job *job)
+{
+	pthread_mutex_unlock(&p->lock);
+	p->ops->work(p->arg, state, job);
+	pthread_mutex_lock(&p->lock);
+	job->state = POOL_DONE;
+	pthread_cond_signal(&p->done);
+}
+
+static void *pool_run(void *arg)
+{
+	const struct pool_thread *t = arg;
+	struct pool *p = t->p;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->closing) {
+		struct pool_job *job = pool_next(p);
+
+		if (job) {
+			pool_work(p, t->state, job);
+			continue;
+		}
+		p->idle++;
+		pthread_cond_wait(&p->queued, &p->lock);
+		p->idle--;
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* ---- the owner's ---- */
+
+void pool_add(struct pool *p, struct pool_job *const *job, size_t n)
+{
+	pthread_mutex_lock(&p->lock);
+	for (size_t i = 0; i < n; i++) {
+		job[i]->state = POOL_QUEUED;
+		TAILQ_INSERT_TAIL(&p->queue, job[i], link);
+	}
+	if (n > 1 && p->idle > 1)
+		pthread_cond_broadcast(&p->queued);
+	else if (n && p->idle)
+		pthread_cond_signal(&p->queued);
+	pthread_mutex_unlock(&p->lock);
+}
+
+bool pool_take(struct pool *p, struct pool_job *job)
+{
+	bool done;
+
+	pthread_mutex_lock(&p->lock);
+	if (job->state == POOL_QUEUED)
+		TAILQ_REMOVE(&p->queue, job, link);
+	while (job->state == POOL_BUSY) {
+		struct pool_job *other = pool_next(p);
+
+		if (other)
+			pool_work(p, p->own, other);
+		else
+			pthread_cond_wait(&p->done, &p->lock);
+	}
+	done = job->state == POOL_DONE;
+	job->state = POOL_NONE;
+	pthread_mutex_unlock(&p->lock);
+	return done;
+}
+
+bool pool_has(struct pool *p, const struct pool_job *job)
+{
+	bool has;
+
+	pthread_mutex_lock(&p->lock);
+	has = job->state == POOL_NONE || job->state == POOL_DONE;
+	pthread_mutex_unlock(&p->lock);
+	return has;
+}
+
+/* ---- opening ---- */
+
+static bool pool_start(struct pool_thread *t)
+{
+	sigset_t all, were;
+	bool started;
+
+	t->state = calloc(1, t->p->ops->state + 1);
+	/* Signals are for the owner. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &were);
+	started = t->state && !pthread_create(&t->id, NULL, pool_run, t);
+	pthread_sigmask(SIG_SETMASK, &were, NULL);
+	if (!started)
+		free(t->state);
+	return started;
+}
+
+struct pool *pool_open(const struct pool_ops *ops, void *arg, unsigned threads)
+{
+	struct pool *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->ops = ops;
+	p->arg = arg;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->queued, NULL);
+	pthread_cond_init(&p->done, NULL);
+	TAILQ_INIT(&p->queue);
+	/* One byte more: calloc() of 0 bytes may be NULL. */
+	p->own = calloc(1, ops->state + 1);
+	p->thread = calloc(threads + 1, sizeof(*p->thread));
+	if (!p->own || !p->thread) {
+		pool_close(p);
+		return NULL;
+	}
+	for (; p->n < threads; p->n++) {
+		p->thread[p->n].p = p;
+		if (!pool_start(&p->thread[p->n]))
+			break;
+	}
+	return p;
+}
+
+static void pool_drop(const struct pool *p, void *state)
+{
+	if (state && p->ops->drop)
+		p->ops->drop(state);
+	free(state);
+}
+
+void pool_close(struct pool *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->closing = true;
+	pthread_cond_broadcast(&p->queued);
+	pthread_mutex_unlock(&p->lock);
+	for (size_t i = 0; i < p->n; i++) {
+		pthread_join(p->thread[i].id, NULL);
+		pool_drop(p, p->thread[i].state);
+	}
+	pool_drop(p, p->own);
+	pthread_cond_destroy(&p->queued);
+	pthread_cond_destroy(&p->done);
+	pthread_mutex_destroy(&p->lock);
+	free(p->thread);
+	free(p);
+}

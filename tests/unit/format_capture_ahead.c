@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Runs that were parsed before their turn are those that are parsed in it. */
+#include "base/cleanup.h"
+#include "format/capture.h"
+#include "random.h"
+#include "test.h"
+
+enum { WORDS = 4096, TEXT = 8192, ROUNDS = 4000 };
+
+/* What a reader finds in a text. */
+struct found {
+	size_t n;
+	uint64_t hash, errors;
+};
+
+static void take(struct found *f, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		f->hash = (f->hash ^ p[i]) * UINT64_C(0x100000001b3);
+	f->n++;
+}
+
+static struct found read_all(struct atw_blob text, const uint64_t *words, size_t n)
+{
+	static struct capture_reader c;
+	struct capture_record rec;
+	struct capture_run run;
+	struct found f = { 0 };
+	struct atw_err err = { 0 };
+	size_t at = 0;
+	int r;
+
+	capture_init(&c);
+	c.parsed = (struct capture_parsed){ text.data, words, words + n };
+	while ((r = capture_next(&c, text, true, &at, &rec, &err)) != ATW_END) {
+		if (r != ATW_OK)
+			take(&f, err.text, strlen(err.text));
+		f.errors += r != ATW_OK;
+		if (r != ATW_OK || rec.letter != 'M')
+			continue;
+		while ((r = capture_run(&c, &rec.m, &run, &err)) != ATW_END) {
+			/* Without what lies between its members. */
+			if (r == ATW_OK)
+				take(&f, &run.has, sizeof(run.has)), take(&f, &run.va, sizeof(run) - offsetof(struct capture_run, va));
+			else
+				take(&f, err.text, strlen(err.text));
+			f.errors += r != ATW_OK;
+		}
+	}
+	return f;
+}
+
+static const char start[] =
+	"H: atwalk-capture, 1\nH: page, 4096\nR: 00000000, FFFFFFFF, System RAM\n"
+	"S: 0, 1000, 3, /dev/vda2\nT: a, 1, 10, 0, 0, 0, 0, 0, 0, 0, tgid=1\n"
+	"V: 00010000, 0FFFFFFF, 0FFF0000, 00001000, -, 00000071, NULL\n";
+
+/* An M: line, mostly of the usual form. */
+static size_t put_line(char *to, uint64_t *seed, uint64_t *va)
+{
+	static const char *const tails[] = {
+		"", ", refs=2", ", refs=2, map=140", ", order=9, folio=9, refs=1", ", swap=0:1F",
+		", state=zero, same=1", ", raw=8000000000000025", ", noframe=1", ", map=1, refs=3",
+		", map=1, map=2", ", state=guard",
+	};
+	char *p = to + sprintf(to, "M:");
+	size_t n = random_below(seed, 12);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t pages = 1 + random_below(seed, 3);
+		const char *tail = tails[random_below(seed, ARRAY_SIZE(tails))];
+		bool swap = strstr(tail, "swap") || strstr(tail, "guard");
+
+		*va += random_below(seed, 2) * 4096;
+		p += sprintf(p, " %08llX", (unsigned long long)*va);
+		if (pages > 1)
+			p += sprintf(p, "*%llu", (unsigned long long)pages);
+		p += sprintf(p, "=%08llX, ", swap ? 0 : (unsigned long long)(random_below(seed, 1 << 19) << 12 | 0x412));
+		p += random_below(seed, 4) ? sprintf(p, "%u, ", (unsigned)random_below(seed, 9)) : sprintf(p, "-, ");
+		p += random_below(seed, 4) ? sprintf(p, "%X", (unsigned)random_below(seed, 1 << 16))
+					   : sprintf(p, "-");
+		p += sprintf(p, "%s |", tail);
+		*va += pages * 4096;
+	}
+	return (size_t)(p + sprintf(p, "\n") - to);
+}
+
+TEST(parsed_ahead_or_not)
+{
+	static char text[TEXT];
+	static uint64_t words[WORDS];
+	uint64_t seed = 1;
+	size_t parsed = 0, errors = 0;
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		uint64_t va = 0x10000;
+		size_t len = sizeof(start) - 1, n, most;
+		struct found plain, ahead;
+
+		memcpy(text, start, len);
+		while (len < TEXT - 2048)
+			len += put_line(text + len, &seed, &va);
+		/* Half of them are damaged. */
+		for (size_t k = random_below(&seed, 2) * random_below(&seed, 20); k; k--)
+			text[random_below(&seed, len)] = "|\n M:*=,-0F\r\xff\0x"[random_below(&seed, 14)];
+		most = random_below(&seed, 3) ? WORDS : random_below(&seed, WORDS);
+		n = capture_parse_ahead((struct atw_blob){ text, len }, words, most);
+		CHECK(n <= most);
+		parsed += n;
+		plain = read_all((struct atw_blob){ text, len }, NULL, 0);
+		ahead = read_all((struct atw_blob){ text, len }, words, n);
+		CHECK_EQ(ahead.n, plain.n);
+		CHECK_EQ(ahead.hash, plain.hash);
+		errors += plain.errors;
+	}
+	CHECK(parsed > ROUNDS * 100);
+	CHECK(errors > ROUNDS);
+}
+
+TEST(what_is_parsed_ahead)
+{
+	static const char line[] = "M: 00010000*2=00100412, 2, 6C, refs=2 | 00012000=00200412, -, - |\n";
+	static char large[CAPTURE_PARSED_TEXT];
+	uint64_t words[64];
+
+	/* A word of its place; va, entry, pages, count, flags, refs; and one with less. */
+	CHECK_EQ(capture_parse_ahead((struct atw_blob){ line, sizeof(line) - 1 }, words, 64), 7 + 4);
+	CHECK_EQ(words[1], 0x10000);
+	CHECK_EQ(words[2], 0x100412);
+	CHECK_EQ(words[3], 2);
+	CHECK_EQ(words[8], 0x12000);
+	/* A line without an end, and a text for whose places there is no room. */
+	CHECK_EQ(capture_parse_ahead((struct atw_blob){ line, sizeof(line) - 2 }, words, 64), 0);
+	memset(large, '\n', sizeof(large));
+	memcpy(large, line, sizeof(line) - 1);
+	CHECK_EQ(capture_parse_ahead((struct atw_blob){ large, sizeof(large) }, words, 64), 0);
+	CHECK_EQ(capture_parse_ahead((struct atw_blob){ large, sizeof(large) - 1 }, words, 64), 11);
+	CHECK_EQ(capture_parse_ahead((struct atw_blob){ NULL, 0 }, words, 64), 0);
+	CHECK_EQ(capture_parse_ahead((struct atw_blob){ line, sizeof(line) - 1 }, words, 3), 0);
+}
