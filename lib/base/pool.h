@@ -16,7 +16,7 @@
 
 enum pool_state { POOL_NONE, POOL_QUEUED, POOL_BUSY, POOL_DONE };
 
-/* Part of what describes the work; begins zeroed. The owner reads `state` only. */
+/* Part of what describes the work; begins zeroed. */
 struct pool_job {
 	TAILQ_ENTRY(pool_job) link;
 	enum pool_state state;

@@ -13,6 +13,7 @@ struct page_ahead_slot {
 	struct pool_job job;     /* first, so that it leads to its slot */
 	bool wanted;             /* `key` was announced, and not read yet */
 	uint64_t key;            /* written by the reader alone */
+	uint64_t batch;          /* in which it was announced */
 	bool good;               /* of a job that is done: it could be unpacked */
 };
 
@@ -21,6 +22,7 @@ struct page_ahead {
 	void *arg;
 	struct pool_ops todo;
 	struct pool *pool;
+	uint64_t batch;
 	uint8_t *pages;          /* of all slots */
 	size_t page_size;
 	struct page_ahead_slot slot[PAGE_AHEAD_SLOTS];
@@ -39,17 +41,19 @@ void page_ahead_want(struct page_ahead *u, const uint64_t *key, size_t n)
 	struct pool_job *job[64];
 	size_t m = 0;
 
+	u->batch++;
 	for (size_t i = 0; i < n; i++) {
 		struct page_ahead_slot *s = &u->slot[hash_u64(key[i]) % PAGE_AHEAD_SLOTS];
 
 		/* What is done and was not read gives way; what is under way does not. */
-		if (s->wanted && (s->key == key[i] || s->job.state == POOL_NONE ||
+		if (s->wanted && (s->key == key[i] || s->batch == u->batch ||
 				  !pool_has(u->pool, &s->job)))
 			continue;
 		if (s->wanted)
 			pool_take(u->pool, &s->job);
 		s->key = key[i];
 		s->wanted = true;
+		s->batch = u->batch;
 		job[m++] = &s->job;
 		if (m == ARRAY_SIZE(job)) {
 			pool_add(u->pool, job, m);
