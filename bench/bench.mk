@@ -28,7 +28,7 @@ $(O)/bench/floor-%.so: bench/floor/floor.c qemu/api.h $(O)/flags bench/bench.mk
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(QEMU_CFLAGS) -DQEMU_API=$* -shared -o $@ $<
 
-bench: all $(BENCH) $(BENCH_DATA) $(FLOORS) $(O)/tests/tools/mkcapture $(O)/kmap/tests/tools/mkkmap \
+bench: all $(BENCH) $(BENCH_DATA) $(FLOORS) $(O)/tests/tools/mkcapture $(O)/tests/tools/redump $(O)/kmap/tests/tools/mkkmap \
   $(O)/kmap/tests/tools/kmemwork $(O)/tests/tools/references
 	$(Q)[ -e $(BENCH_MANY) ] || tests/vm/run x86_64-6.12-many || true
 	$(Q)bench/run $(O) $(BENCH_MANY) $(BENCH_DATA) $(BENCH_REAL)
