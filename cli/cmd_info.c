@@ -7,7 +7,7 @@
 
 struct info_opts {
 	struct space_opts space;
-	bool modes;
+	bool modes, symbols;
 	const char *flags_of;
 	struct opt_number log;
 };
@@ -17,6 +17,8 @@ static const struct opt options[] = {
 	  "list the paging modes; takes no SOURCE", NULL },
 	{ 0, "paging-flags", OPT_TEXT, offsetof(struct info_opts, flags_of), "MODE",
 	  "list the flags of paging mode MODE; takes no SOURCE", NULL },
+	{ 0, "symbols", OPT_FLAG, offsetof(struct info_opts, symbols), NULL,
+	  "list the symbols of the kernel", NULL },
 	{ 0, "log", OPT_NUMBER, offsetof(struct info_opts, log), "LINES",
 	  "print the last LINES lines of the kernel log (default for a dump: 8)", NULL },
 	OPT_SUBJECT(struct info_opts, space),
@@ -382,7 +384,9 @@ static int info_run(const struct common *c, void *opts, int argc, char **argv)
 	if (argc != 1)
 		return usage_error("info", argc ? "too many arguments; expected one SOURCE"
 						   : "SOURCE is missing");
-	return info_source(c, o, argv[0]);
+	if (o->symbols && o->log.given)
+		return usage_error("info", "--symbols and --log cannot be used together");
+	return o->symbols ? info_symbols(c, &o->space, argv[0]) : info_source(c, o, argv[0]);
 }
 
 const struct command cmd_info = {

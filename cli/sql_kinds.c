@@ -23,6 +23,8 @@ static const struct sql_kind kinds[] = {
 	  .pid = "--pid", .target = "a physical address" },
 	{ .name = "memory", .about = "memory('ADDRESS+LENGTH'): its words: rd", .cmd = &cmd_rd,
 	  .last = "--as=words", .pid = "--pid", .target = "an ADDRESS" },
+	{ .name = "symbols", .about = "symbols of the kernel: info --symbols", .cmd = &cmd_info,
+	  .last = "--symbols" },
 	{ .name = "facts", .about = "what is known of the source: info", .cmd = &cmd_info },
 	REPORT("basic", "pages by process and kind"),
 	REPORT("areas", "areas, and the mapcounts of their pages"),

@@ -207,3 +207,14 @@ int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbo
 	*ret = sym;
 	return ATW_OK;
 }
+
+int elfsyms_next(const struct elfsyms *s, uint32_t *it, struct elfsyms_symbol *ret)
+{
+	struct elfsyms_entry e;
+
+	if (*it >= s->n)
+		return ATW_END;
+	e = elfsyms_entry_at(s, s->place[(*it)++].entry);
+	*ret = (struct elfsyms_symbol){ e.value, e.size, elfsyms_letter(s, &e), e.name };
+	return ATW_OK;
+}

@@ -41,5 +41,10 @@ struct elfsyms_symbol {
 };
 /* The symbol that contains this address; ATW_E_MISSING: there is none. */
 int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbol *ret);
+/*
+ * All symbols by address; *it begins as 0. A size that the table lacks is 0. ATW_END: no
+ * more.
+ */
+int elfsyms_next(const struct elfsyms *s, uint32_t *it, struct elfsyms_symbol *ret);
 
 #endif

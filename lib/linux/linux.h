@@ -82,6 +82,13 @@ int atw_kernel_symbol(struct atw_kernel *k, const char *name,
 /* The symbol that contains an address. */
 int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 			 struct lnx_symbol *ret, struct atw_err *err);
+/*
+ * All of them: those of kallsyms in the order of the kernel, then those that only the file
+ * of --kernel has. A result of fn other than ATW_OK ends it and is returned.
+ */
+typedef int atw_kernel_symbol_fn(void *arg, const struct lnx_symbol *s, struct atw_err *err);
+int atw_kernel_symbols_each(struct atw_kernel *k, atw_kernel_symbol_fn *fn, void *arg,
+			    struct atw_err *err);
 
 /* ---- attributes of a kernel ---- */
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/table.h"
 #include "format/kallsyms.h"
 #include "linux/kernel.h"
 #include "linux/search.h"
@@ -358,6 +359,57 @@ int kernel_symbols_each(struct atw_kernel *k, kernel_symbol_fn *fn, void *arg,
 
 	while (r == ATW_OK && kallsyms_next(ks, &it, &s) == ATW_OK)
 		r = fn(arg, &s);
+	return r;
+}
+
+/* ---- all of them ---- */
+
+struct symbols_listing {
+	atw_kernel_symbol_fn *fn;
+	void *arg;
+	struct atw_err *err;
+	struct table *seen;      /* by name and address; NULL: the file has no others */
+};
+
+static uint64_t symbols_key(const char *name, uint64_t address)
+{
+	return hash_bytes(address, name, strlen(name));
+}
+
+static int symbols_list(void *arg, const struct kallsyms_symbol *sym)
+{
+	const struct symbols_listing *l = arg;
+	struct lnx_symbol s = { .address = sym->address, .size = sym->size, .type = sym->type };
+
+	memcpy(s.name, sym->name, sizeof(s.name));
+	if (l->seen && !table_put(l->seen, symbols_key(s.name, s.address), 1))
+		return atw_err_nomem(l->err);
+	return l->fn(l->arg, &s, l->err);
+}
+
+int atw_kernel_symbols_each(struct atw_kernel *k, atw_kernel_symbol_fn *fn, void *arg,
+			    struct atw_err *err)
+{
+	struct table seen = { 0 };
+	struct symbols_listing l = { .fn = fn, .arg = arg, .err = err };
+	const struct kallsyms *ks = NULL;
+	struct lnx_symbol s;
+	uint32_t at = 0;
+	int r = kernel_given(k, err), own;
+	bool file = r == ATW_OK && k->vmfile && k->vmfile->symbols && k->vmfile->placed;
+
+	if (r < 0)
+		return r;
+	own = symbols(k, &ks, file ? NULL : err);
+	if (own != ATW_OK && !file)
+		return own;
+	l.seen = file ? &seen : NULL;
+	if (own == ATW_OK)
+		r = kernel_symbols_each(k, symbols_list, &l, err);
+	while (r == ATW_OK && file && vmfile_next(k->vmfile, &at, &s) == ATW_OK)
+		if (!table_find(&seen, symbols_key(s.name, s.address)))
+			r = fn(arg, &s, err);
+	table_deinit(&seen);
 	return r;
 }
 

@@ -231,6 +231,34 @@ void vmfile_symbols_many(const struct vmfile *f, const char *const *names,
 			addr[i] += f->shift;
 }
 
+static uint64_t vmfile_moved(const struct vmfile *f, uint64_t address)
+{
+	return address + (vmfile_in_image(f, address) ? f->shift : 0);
+}
+
+int vmfile_next(const struct vmfile *f, uint32_t *it, struct lnx_symbol *ret)
+{
+	struct symtext_symbol t;
+	struct elfsyms_symbol e;
+
+	if (!f->symbols || !f->placed)
+		return ATW_END;
+	if (f->kind == VMFILE_ELF) {
+		if (elfsyms_next(&f->elfsyms, it, &e) != ATW_OK)
+			return ATW_END;
+		*ret = (struct lnx_symbol){ .address = vmfile_moved(f, e.address), .size = e.size,
+					    .type = e.type };
+		snprintf(ret->name, sizeof(ret->name), "%s", e.name);
+		return ATW_OK;
+	}
+	if (symtext_next(&f->text, it, &t) != ATW_OK)
+		return ATW_END;
+	*ret = (struct lnx_symbol){ .address = vmfile_moved(f, t.address), .size = t.size,
+				    .type = t.type };
+	memcpy(ret->name, t.name, sizeof(ret->name));
+	return ATW_OK;
+}
+
 int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret)
 {
 	uint64_t shift = vmfile_in_image(f, address - f->shift) ? f->shift : 0;

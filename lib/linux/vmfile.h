@@ -53,6 +53,8 @@ int vmfile_symbol(const struct vmfile *f, const char *name, uint64_t *ret);
 void vmfile_symbols_many(const struct vmfile *f, const char *const *names,
 			 uint64_t *addr, bool *have, size_t n);
 int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret);
+/* All of them; *it begins as 0. ATW_END: no more, or the shift is unknown. */
+int vmfile_next(const struct vmfile *f, uint32_t *it, struct lnx_symbol *ret);
 
 /*
  * Open k->file and verify that it matches this kernel. Does nothing without a file; every

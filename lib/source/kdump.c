@@ -214,7 +214,7 @@ static ssize_t kdump_read_pages(struct atw_source *s, atw_pa pa, void *buf, size
 	if (len > SSIZE_MAX)
 		len = SSIZE_MAX;
 	for (; done < len && pfn < k->set.max_pfn; pfn++, off = 0, done += n) {
-		if (k->ahead && len - done > 2 * size && pages++ % KDUMP_WINDOW == 0)
+		if (k->ahead && len - done > 2 * size && pages++ % (KDUMP_WINDOW / 2) == 0)
 			kdump_announce(s, pfn, (len - done) / size);
 		if (!span || pfn >= span->end)
 			span = kdump_set_span(&k->set, pfn);

@@ -49,6 +49,41 @@ for f in vmlinux vmlinux.debug; do
 	same "$work/log/out" want
 done
 
+t "all symbols, listed: of the file alone, and what it has beside the kernel's own"
+run atwalk info --symbols --kernel System.map x86.elf --format csv --columns type,symbol
+sed 1d "$work/log/out" | LC_ALL=C sort >got
+sed -E 's/^[0-9a-f]+ (.) (.*)/\1,\2/' System.map | LC_ALL=C sort >want
+same got want
+run atwalk info --symbols --kernel System.map x86.elf --filter 'symbol=init_task' --columns address --format csv
+out <<<"address
+0xffffffff92e1a000"
+run atwalk info --symbols --kernel vmlinux x86.elf --filter 'symbol=init_task' --columns address --format csv
+out <<<"address
+0xffffffff92e1a000"
+own=$(atwalk info -q tasks.kdump --filter 'fact=symbols' --format csv | sed -nE 's/^symbols,"?([0-9]+) .*/\1/p')
+run atwalk info --symbols tasks.kdump --format csv
+yes [ "$(sed 1d "$work/log/out" | wc -l)" = "$own" ]
+at=$(sed -nE 's/^0x([0-9a-f]{16}),[0-9]+,D,init_task$/\1/p' "$work/log/out")
+cp "$work/log/out" own.csv
+run atwalk walk tasks.kdump init_task --columns address --format csv
+out <<<"address
+0x$at"
+# A copy of the kernel's own list, and one more.
+sed -nE 's/^0x([0-9a-f]{16}),[^,]*,(.),(.*)/\1 \2 \3/p' own.csv >own.map
+stext=$(sed -nE 's/^([0-9a-f]{16}) T _stext$/\1/p' own.map)
+printf '%x t atwalk_added\n' $((0x$stext + 0x123)) >>own.map
+run atwalk info --symbols tasks.kdump --kernel own.map --format csv
+said_err=1
+yes [ "$(sed 1d "$work/log/out" | wc -l)" = $((own + 1)) ]
+yes grep -q ',t,atwalk_added$' "$work/log/out"
+run atwalk info --symbols --log 3 tasks.kdump
+status 2
+err_has "--symbols and --log cannot be used together"
+ln -sf "$data/captures/server.cap" .
+run atwalk info --symbols server.cap
+status 3
+err_has "server.cap: is a capture"
+
 t "arm64 and RISC-V as well"
 cat >arm64.map <<'E'
 ffff800080000000 T _text

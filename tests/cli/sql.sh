@@ -51,6 +51,7 @@ equal ranges map tasks.kdump
 equal "walk('init_task')" walk --path tasks.kdump init_task
 equal "frames('9a10000')" find tasks.kdump 9a10000
 equal facts info tasks.kdump
+equal symbols info --symbols tasks.kdump
 
 t "and the reports"
 atwalk report --help | sed -n '/^NAME:/,/^$/s/^  \([a-z]*\) .*/\1/p' | while read -r kind; do
