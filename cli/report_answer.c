@@ -130,6 +130,7 @@ static int answer_emit(struct report *r, size_t i, answer_emit_fn *emit,
 		.plain = r->a.plain,
 		.whole = !r->c->filter || !*r->c->filter,
 		.paper = r->o->paper,
+		.damaged = r->summary.damaged,
 		.arg = &t,
 	};
 	int status;

@@ -167,6 +167,7 @@ struct census_out {
 	void (*lacks)(void *arg, const char *fmt, ...) ATW_PRINTF(2, 3);
 	bool plain;                      /* plain text */
 	bool whole;                      /* every row is shown, so sums are meaningful */
+	bool damaged;                    /* some lines of a capture could not be read */
 	bool paper;                      /* the LPMA analyser's exact layout, written
 					  * by text() */
 	void *arg;

@@ -335,7 +335,7 @@ static int metrics_finish(void *state, const struct census_out *out, struct atw_
 			     "Memory of processes that maps deleted files.", OF_PSS, err) ?:
 	       metrics_units(&m->units, &o, "atwalk_processes", "Address spaces.", OF_PROCESSES,
 			     err) ?:
-	       (m->uncounted ? ATW_OK
+	       (m->uncounted || out->damaged ? ATW_OK
 			     : metrics_put(&o, "atwalk_lost_tasks",
 					   "Tasks of which something could not be read.", &row, err));
 }

@@ -108,6 +108,12 @@ lost 'atwalk_lost_tasks 8' 'L: 13, areas, not to be had' 'L: 14, areas, not to b
 	'L: 0, 6 of 11 processes, this process may not read them, denied=6'
 lost 'atwalk_lost_tasks 0' 'L: 0, frames, not to be had'
 lost '' 'L: 0, tasks, one is not to be had'
+grep -v '^E:' m.cap >short.cap
+run atwalk report metrics short.cap
+status 4
+said_err=1
+yes grep -q '^atwalk_processes' "$work/log/out"
+yes [ "$(grep -c '^atwalk_lost_tasks' "$work/log/out")" = 0 ]
 
 t "the same as rows"
 run atwalk report metrics m.cap --format csv --filter 'unit=nginx.service and class=heap'
