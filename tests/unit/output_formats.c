@@ -208,9 +208,26 @@ TEST(notes_are_plain_only)
 	CHECK_STR(capture_note(o, &schema, rows, 0, "x"), "[]\n");
 }
 
+TEST(times)
+{
+	static const struct atw_column column[] = { { .key = "time", .type = ATW_T_TIME } };
+	static const struct atw_schema sc = { "times", column, 1 };
+	static const union atw_value v[] = { { .u = 0 }, { .u = 1795842907500000 }, { .u = UINT64_MAX } };
+	const struct atw_row row[] = { { &v[0], 1 }, { &v[1], 1 }, { &v[2], 1 }, { &v[0], 0 } };
+	struct atw_output_opts o = { .format = "csv" };
+
+	CHECK_STR(capture(o, &sc, row, 4),
+		  "time\n1970-01-01T00:00:00.000000Z\n2026-11-28T05:15:07.500000Z\n"
+		  "586524-01-19T08:01:49.551615Z\n\n");
+	o.format = "jsonl";
+	CHECK_STR(capture(o, &sc, row + 1, 1), "{\"time\":\"2026-11-28T05:15:07.500000Z\"}\n");
+	o.format = "plain";
+	CHECK_STR(capture(o, &sc, row + 1, 1), "TIME\n2026-11-28T05:15:07.500000Z\n");
+}
+
 TEST(kinds)
 {
-	static const char *const names[] = { "plain", "csv", "json", "jsonl", "html", "parquet" };
+	static const char *const names[] = { "plain", "csv", "json", "jsonl", "html", "parquet", "pprof" };
 	size_t i;
 
 	for (i = 0; i < NELEM(names); i++) {

@@ -85,7 +85,7 @@ TEST(groups)
 TEST(errors_come_before_any_byte)
 {
 	CHECK_STR(RUN(.format = "xml"),
-		  "error: format: unknown format 'xml'; known: plain, csv, json, jsonl, html, parquet");
+		  "error: format: unknown format 'xml'; known: plain, csv, json, jsonl, html, parquet, pprof");
 	CHECK_STR(RUN(.columns = "size,color"), "error: columns: unknown "
 		  "column 'color'; known: address, size, state, task");
 	CHECK_STR(RUN(.sort = "color"), "error: sort: unknown column "
