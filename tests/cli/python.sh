@@ -45,6 +45,21 @@ for part in rows buffers arrow errors; do
 	err </dev/null
 done
 
+t "DuckDB reads tables by their Arrow streams"
+engine=${ATWALK_CACHE:-$HOME/.cache/atwalk}/duckdb
+if [ ! -d "$engine/node_modules/@duckdb" ] && command -v npm >/dev/null; then
+	mkdir -p "$engine"
+	timeout 300 npm install --prefix "$engine" --ignore-scripts --no-audit --no-fund \
+		@duckdb/node-api >"$work/npm.log" 2>&1 || true
+fi
+library=$(find "$engine" -name libduckdb.so 2>/dev/null | head -n 1)
+if [ -z "$library" ]; then skip "npm cannot install DuckDB"
+elif [ -n "${LD_PRELOAD:-}" ]; then skip "DuckDB is not built for the sanitizers' runtime"
+else
+	DUCKDB=$library O=$O module "$cli/python_module.py" duckdb
+	status 0
+fi
+
 t "10,000 opens leave nothing behind"
 O=$O module "$cli/python_module.py" leaks
 status 0

@@ -200,6 +200,49 @@ def arrow():
         schema = Schema.from_address(get(table.__arrow_c_schema__(), b"arrow_schema"))
 
 
+def duckdb():
+    """DuckDB, an engine of others, reads tables by their Arrow streams."""
+    lib = ctypes.CDLL(os.environ["DUCKDB"])
+    lib.duckdb_value_varchar.restype = ctypes.c_char_p
+    lib.duckdb_value_varchar.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
+    lib.duckdb_row_count.restype = lib.duckdb_column_count.restype = ctypes.c_uint64
+    database, connection = ctypes.c_void_p(), ctypes.c_void_p()
+    assert lib.duckdb_open(None, ctypes.byref(database)) == 0
+    assert lib.duckdb_connect(database, ctypes.byref(connection)) == 0
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    kept = []
+
+    def scan(name, table):
+        # A stream is read once; and this function of DuckDB takes columns for others
+        # unless all of them are asked for.
+        kept.append(table.__arrow_c_stream__())
+        pointer = get(kept[-1], b"arrow_array_stream")
+        assert lib.duckdb_arrow_scan(connection, b"stream", ctypes.c_void_p(pointer)) == 0
+        query(f"CREATE TABLE {name} AS SELECT * FROM stream")
+
+    def query(sql):
+        result = ctypes.create_string_buffer(128)
+        assert lib.duckdb_query(connection, sql.encode(), result) == 0, sql
+        rows = [tuple((lib.duckdb_value_varchar(result, column, row) or b"").decode()
+                      for column in range(lib.duckdb_column_count(result)))
+                for row in range(lib.duckdb_row_count(result))]
+        lib.duckdb_destroy_result(result)
+        return rows
+
+    with atwalk.open(DUMP) as src:
+        pages, use = src.pages(1), src.report("use")
+    scan("pages", pages)
+    assert query("SELECT typeof(address), count(*), sum(size)::BIGINT, count(physical), "
+                 "min(address) FROM pages GROUP BY ALL") == [
+        ("UBIGINT", str(len(pages)), str(sum(p.size for p in pages)),
+         str(sum(p.physical is not None for p in pages)), f"{min(p.address for p in pages):d}")]
+    scan("use", use)
+    assert query("SELECT pid, name, pss FROM use ORDER BY pss DESC NULLS LAST, pid LIMIT 5") == [
+        (str(u.pid), u.name, str(u.pss))
+        for u in sorted(use, key=lambda u: (-(u.pss or 0), u.pid))[:5]]
+
+
 def address_of(column):
     """Where the buffer of a column is."""
     class Buffer(ctypes.Structure):
