@@ -68,7 +68,8 @@ static bool capture_usual_keyed(struct capture_usual_cursor *c, struct capture_r
 static void capture_usual_clear(struct capture_run *run)
 {
 	_Static_assert(sizeof(*run) == 16 * sizeof(uint64_t), "all fields are here");
-	run->has = 0;
+	/* And what lies behind `has`: runs are compared as bytes. */
+	memset(run, 0, offsetof(struct capture_run, va));
 	run->count = run->flags = 0;
 	run->refs = 0;
 	run->order = run->folio = 0;

@@ -41,9 +41,8 @@ static struct found read_all(struct atw_blob text, const uint64_t *words, size_t
 		if (r != ATW_OK || rec.letter != 'M')
 			continue;
 		while ((r = capture_run(&c, &rec.m, &run, &err)) != ATW_END) {
-			/* Without what lies between its members. */
 			if (r == ATW_OK)
-				take(&f, &run.has, sizeof(run.has)), take(&f, &run.va, sizeof(run) - offsetof(struct capture_run, va));
+				take(&f, &run, sizeof(run));
 			else
 				take(&f, err.text, strlen(err.text));
 			f.errors += r != ATW_OK;
