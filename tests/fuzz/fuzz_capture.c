@@ -232,8 +232,16 @@ static void begin(void)
 	capture_init(&reader);
 }
 
+/* What is given all at once has its runs parsed before their turn. */
 static int next(struct atw_blob text, bool last, size_t *pos, struct atw_err *err)
 {
+	static uint64_t words[1 << 16];
+
+	if (!*pos) {
+		size_t n = last ? capture_parse_ahead(text, words, sizeof(words) / sizeof(*words)) : 0;
+
+		reader.parsed = (struct capture_parsed){ text.data, words, words + n };
+	}
 	return capture_next(&reader, text, last, pos, &latest, err);
 }
 
