@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+
 struct pool_thread {
 	struct pool *p;
 	pthread_t id;
@@ -118,12 +120,15 @@ bool pool_has(struct pool *p, const struct pool_job *job)
 
 static bool pool_start(struct pool_thread *t)
 {
+	static const int own[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
 	sigset_t all, were;
 	bool started;
 
 	t->state = calloc(1, t->p->ops->state + 1);
-	/* Signals are for the owner. */
+	/* Signals are for the owner, but for those that a thread causes itself. */
 	sigfillset(&all);
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		sigdelset(&all, own[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &were);
 	started = t->state && !pthread_create(&t->id, NULL, pool_run, t);
 	pthread_sigmask(SIG_SETMASK, &were, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whole dumps are read through the source: pages, holes, parts and damage. */
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kdump_image.h"
@@ -193,6 +195,48 @@ TEST(long_runs)
 	CHECK(frame_is(s, 1512));
 	CHECK(frame_is(s, 2024));
 	atw_source_close(s);
+	free(m.p);
+}
+
+static void on_lost_file(int sig)
+{
+	_exit(sig == SIGBUS ? 42 : 1);
+}
+
+/* The program's handler reports a file that shrinks: in threads that unpack as well. */
+TEST(a_file_that_shrinks_under_its_threads)
+{
+	enum { FRAMES = 2048, LAST = 64 };
+	char frames[FRAMES + 1] = "";
+	struct image m = { .version = 6, .frames = frames, .release = "r", .machine = "x86_64" };
+	uint64_t pa[LAST];
+	int status = 0;
+	pid_t child;
+
+	memset(frames, PACKED, FRAMES);
+	for (size_t i = 0; i < LAST; i++)
+		pa[i] = (FRAMES - LAST + i) * BLOCK;
+	if (PACKED != 'c')
+		SKIP("there is no zlib");
+	image_make(&m);
+	child = fork();
+	if (!child) {
+		const char *path = save('a', m.p, m.len);
+		struct atw_source *s = open_one(path);
+
+		signal(SIGBUS, on_lost_file);
+		/* Of all pages, what this thread looks at is in front of them. */
+		if (!s || m.len < m.data + 4 * BLOCK || truncate(path, (off_t)m.data) < 0)
+			_exit(2);
+		atw_source_threads(s, 2);
+		if (!atw_source_ahead(s, pa, LAST))
+			_exit(3);
+		for (;;)
+			pause();
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 42);
 	free(m.p);
 }
 
