@@ -190,7 +190,7 @@ static bool kdump_ahead(struct atw_source *s, const uint64_t *pa, size_t n)
 static void kdump_announce(struct atw_source *s, uint64_t pfn, size_t pages)
 {
 	struct kdump_source *k = s->impl;
-	uint64_t pa[KDUMP_WINDOW];
+	uint64_t pa[KDUMP_WINDOW] = { 0 };
 	size_t n = pages < KDUMP_WINDOW ? pages : KDUMP_WINDOW;
 
 	for (size_t i = 0; i < n; i++)
