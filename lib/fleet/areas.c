@@ -151,7 +151,7 @@ static int fleet_areas_row(const struct fleet_areas *s, const struct fleet_area 
 			   const struct smaps *sum, uint32_t node, struct buf *unit,
 			   const struct census_out *out, struct atw_err *err)
 {
-	static const uint8_t sums[FLEET_SUMS] = { A_RESIDENT, A_PSS, A_USS, A_SWAPPED, A_HUGE,
+	static const uint8_t sums[ROW_SMAPS] = { A_RESIDENT, A_PSS, A_USS, A_SWAPPED, A_HUGE,
 						  A_HUGETLB };
 	struct report_row row = { .have = 0 };
 
@@ -170,7 +170,7 @@ static int fleet_areas_row(const struct fleet_areas *s, const struct fleet_area 
 	row_if(&row, node != NODE_UNKNOWN, A_NODE, node);
 	row_s(&row, A_NAME, a->name);
 	if (!a->incomplete) {
-		fleet_put_sums(&row, sums, sum, a->paper, s->unsized);
+		row_smaps(&row, sums, sum, a->paper, s->unsized);
 		row_if(&row, !sum->uncounted, A_SHARED, sum->shared);
 	}
 	return row_out(&row, out, err);

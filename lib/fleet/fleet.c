@@ -11,32 +11,24 @@
 #include "output/sink.h"
 #include "report/looks.h"
 
-enum { TABLES = 8, HOST = 256, PATH = 4096 };
-
 static const struct census_report *const tables[] = {
 #define FLEET(name) &fleet_##name,
 #include "fleet/fleet.def"
 #undef FLEET
 };
-
-const struct census_report *fleet_kind(size_t i)
-{
-	return i < ARRAY_SIZE(tables) ? tables[i] : NULL;
-}
+enum { TABLES = ARRAY_SIZE(tables), HOST = 256, PATH = 4096 };
 
 struct fleet {
 	const struct fleet_opts *o;
-	const struct census_report *kind[TABLES];
 	void *state[TABLES];
-	size_t n;
 	struct census_model *model;
 	struct census_sink to;           /* of the model */
 
 	/* The first columns of all rows. */
 	char host[HOST];
 	uint64_t time;                   /* us since 1970 */
-	bool timed, checked;
-	char name[HOST + NUMBER_MAX];    /* of the capture */
+	bool timed;
+	char name[HOST + NUMBER_MAX];    /* of the capture; empty until host and time are known */
 
 	struct atw_output *out[TABLES];
 	struct outfile *file[TABLES];
@@ -70,7 +62,6 @@ static int fleet_check(struct fleet *f, struct atw_err *err)
 	}
 	*put_time(text, f->time) = '\0';
 	snprintf(f->name, sizeof(f->name), "%s/%s", f->host, text);
-	f->checked = true;
 	return ATW_OK;
 }
 
@@ -83,7 +74,7 @@ static int fleet_on_record(void *arg, const struct capture_record *rec, struct a
 
 	if (rec->letter == 'H')
 		fleet_on_header(f, &rec->h);
-	else if (!f->checked)
+	else if (!*f->name)
 		r = fleet_check(f, err);
 	return r ?: f->to.record(f->to.arg, rec, err);
 }
@@ -151,7 +142,7 @@ static void fleet_add_host(struct buf *b, const char *host)
 	}
 }
 
-/* FOLDER/TABLE/date=.../host=.../HHMMSS.FORMAT, whose folders are created. */
+/* Creates the folders of FOLDER/TABLE/date=.../host=.../HHMMSS.FORMAT. */
 static int fleet_place(struct fleet *f, const char *table, char path[PATH], struct atw_err *err)
 {
 	const time_t seconds = (time_t)(f->time / 1000000);
@@ -202,31 +193,31 @@ static int fleet_row(void *arg, const struct atw_row *from, struct atw_err *err)
 
 static int fleet_write_table(struct fleet *f, size_t i, struct atw_err *err)
 {
-	struct fleet_rows rows = { .f = f, .ncols = f->kind[i]->schema->ncols };
+	struct fleet_rows rows = { .f = f, .ncols = tables[i]->schema->ncols };
 	struct atw_output_opts oo = { .format = f->o->format, .private = true };
 	char path[PATH];
-	int r = fleet_place(f, f->kind[i]->name, path, err);
+	int r = fleet_place(f, tables[i]->name, path, err);
 
 	oo.path = path;
-	r = r ?: atw_output_open(&oo, f->kind[i]->schema, &f->out[i], err);
+	r = r ?: atw_output_open(&oo, tables[i]->schema, &f->out[i], err);
 	rows.out = f->out[i];
-	return r ?: fleet_rows_of(f->kind[i], f->state[i], fleet_row, &rows, err) ?:
+	return r ?: report_rows_of(tables[i], f->state[i], fleet_row, &rows, err) ?:
 	       output_ready(f->out[i], &f->file[i], err);
 }
 
 int fleet_write(struct fleet *f, struct atw_err *err)
 {
-	int r = f->checked ? ATW_OK : fleet_check(f, err);
+	int r = *f->name ? ATW_OK : fleet_check(f, err);
 
 	if (r == ATW_OK)
 		r = census_model_end(f->model, err);
 	if (r == ATW_OK)
 		r = fleet_make(f, f->o->folder, err);
-	for (size_t i = 0; i < f->n && r == ATW_OK; i++)
+	for (size_t i = 0; i < TABLES && r == ATW_OK; i++)
 		r = fleet_write_table(f, i, err);
 	if (r == ATW_OK)
-		r = outfile_commit_all(f->file, f->n, err);
-	for (size_t i = 0; i < f->n; i++) {
+		r = outfile_commit_all(f->file, TABLES, err);
+	for (size_t i = 0; i < TABLES; i++) {
 		atw_output_close(f->out[i]);
 		f->out[i] = NULL;
 	}
@@ -272,10 +263,9 @@ int fleet_open(const struct fleet_opts *o, struct fleet **ret, struct atw_err *e
 						 "'%.40s' is no number of seconds", o->time);
 	}
 	r = fleet_check_folder(o->folder, err);
-	for (; (f->kind[f->n] = fleet_kind(f->n)) && r == ATW_OK; f->n++)
-		r = census_report_start(f->kind[f->n], &(struct census_report_opts){ 0 },
-					&f->state[f->n], err);
-	r = r ?: census_model_open(f->kind, f->state, f->n, &f->model, err);
+	for (size_t i = 0; i < TABLES && r == ATW_OK; i++)
+		r = census_report_start(tables[i], &(struct census_report_opts){ 0 }, &f->state[i], err);
+	r = r ?: census_model_open(tables, f->state, TABLES, &f->model, err);
 	if (r == ATW_OK)
 		f->to = census_model_sink(f->model);
 	return r;
@@ -286,8 +276,7 @@ void fleet_close(struct fleet *f)
 	if (!f)
 		return;
 	for (size_t i = 0; i < TABLES; i++)
-		if (f->state[i])
-			census_report_drop(f->kind[i], f->state[i]);
+		census_report_drop(tables[i], f->state[i]);
 	census_model_close(f->model);
 	while (f->nmade)
 		free(f->made[--f->nmade]);

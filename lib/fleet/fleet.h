@@ -31,7 +31,4 @@ int fleet_write(struct fleet *f, struct atw_err *err);
 /* NULL is accepted. */
 void fleet_close(struct fleet *f);
 
-/* One of the tables by number, as a report; NULL past the end. */
-const struct census_report *fleet_kind(size_t i);
-
 #endif

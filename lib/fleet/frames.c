@@ -4,7 +4,6 @@
  * several nodes there is no row of all of them.
  */
 #include "fleet/table.h"
-#include "format/capture_fields.h"
 
 enum { M_USE = FLEET_OWN, M_NODE, M_BYTES, M_COUNTER, M_COUNT };
 
@@ -54,12 +53,9 @@ static int fleet_frames_row(void *arg, const struct atw_row *from, struct atw_er
 	};
 	struct fleet_frames *s = arg;
 	struct report_row row = { .have = 0 };
-	bool use = false;
 
 	fleet_take_row(&row, taken, report_machine.schema, from, 0);
-	for (unsigned i = 0; i < CAPTURE_USES; i++)
-		use |= !strcmp(row.v[M_USE].s, capture_uses[i]);
-	if (!use || !(row.have >> M_BYTES & 1))
+	if (!is_frame_use(row.v[M_USE].s) || !(row.have >> M_BYTES & 1))
 		return ATW_OK;
 	if (row.have >> M_NODE & 1 && !s->by_node) {
 		s->by_node = true;
@@ -74,7 +70,7 @@ static int fleet_frames_row(void *arg, const struct atw_row *from, struct atw_er
 static int fleet_frames_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct fleet_frames *s = state;
-	int r = fleet_rows_of(&report_machine, s->machine, fleet_frames_row, s, err);
+	int r = report_rows_of(&report_machine, s->machine, fleet_frames_row, s, err);
 
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++) {
 		row_if(&s->v[i], !s->by_node && s->known, M_NODE, s->node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table.h - what the tables share. A table is a census_report whose first columns are
- * filled in by fleet.c. New columns are added at the end: queries run over files of all
+ * table.h - common parts of the tables. A table is a census_report; fleet.c fills in its first
+ * columns. New columns are added at the end: queries run over files of all
  * versions.
  */
 #ifndef FLEET_TABLE_H
@@ -22,14 +22,6 @@ enum { F_CAPTURE, F_HOST, F_TIME, FLEET_OWN };
 	[F_TIME] = COLUMN("time", TIME, 0, "when the capture began")
 
 /*
- * Columns of sums, in this order: rss, pss, uss, swap, huge, hugetlb, as report use has
- * them. `unsized`: the H: line of that name occurred.
- */
-enum { FLEET_SUMS = 6 };
-void fleet_put_sums(struct report_row *row, const uint8_t column[FLEET_SUMS],
-		    const struct smaps *s, bool paper, bool unsized);
-
-/*
  * What joins `unit` of areas with the unit: the build ID, which is the same on all
  * machines; else device and inode; else the name. NULL build or device: not known.
  */
@@ -47,9 +39,4 @@ struct fleet_column {
 /* Sets the columns of a row from one of a report; `column` ends with a NULL `from`. */
 void fleet_take_row(struct report_row *to, const struct fleet_column *column,
 		    const struct atw_schema *sc, const struct atw_row *from, uint64_t page);
-/* Runs `from` for rows alone. */
-int fleet_rows_of(const struct census_report *from, void *state,
-		  int (*row)(void *arg, const struct atw_row *row, struct atw_err *err), void *arg,
-		  struct atw_err *err);
-
 #endif

@@ -47,7 +47,7 @@ struct fleet_tasks {
 	size_t nsums, sums_cap;
 	struct intern texts;
 	bool unsized;
-	uint64_t hz;                     /* ticks per second; 0: 100 */
+	uint64_t hz;                     /* ticks per second; 0: not known */
 };
 
 static int fleet_tasks_on_task(struct fleet_tasks *s, const struct census_event *ev,
@@ -110,10 +110,8 @@ static int fleet_tasks_feed(void *state, const struct census_event *ev, struct a
 static int fleet_tasks_row(const struct fleet_tasks *s, const struct fleet_task *k,
 			   const struct census_out *out, struct atw_err *err)
 {
-	static const uint8_t sums[FLEET_SUMS] = { T_RSS, T_PSS, T_USS, T_SWAP, T_HUGE, T_HUGETLB };
-	const uint64_t hz = s->hz ? s->hz : 100;
+	static const uint8_t sums[ROW_SMAPS] = { T_RSS, T_PSS, T_USS, T_SWAP, T_HUGE, T_HUGETLB };
 	struct report_row row = { .have = 0 };
-	uint64_t ms;
 
 	row_u(&row, T_PID, k->t.pid);
 	row_if(&row, k->has & CAPTURE_T_TGID, T_TGID, k->t.tgid);
@@ -122,12 +120,12 @@ static int fleet_tasks_row(const struct fleet_tasks *s, const struct fleet_task 
 	row_s(&row, T_EXE, k->has & CAPTURE_T_EXE ? k->exe : NULL);
 	row_if(&row, k->has & CAPTURE_T_UID, T_UID, k->t.uid);
 	row_s(&row, T_CGROUP, k->has & CAPTURE_T_CGROUP ? k->cgroup : NULL);
-	if (k->has & CAPTURE_T_START && !__builtin_mul_overflow(k->t.start, 1000, &ms))
-		row_u(&row, T_START, ms / hz);
+	if (k->has & CAPTURE_T_START)
+		row_ticks(&row, T_START, k->t.start, s->hz);
 	row_if(&row, k->has & CAPTURE_T_FAULTS, T_MINOR, k->t.minor);
 	row_if(&row, k->has & CAPTURE_T_FAULTS, T_MAJOR, k->t.major);
 	if (k->sums && !k->incomplete)
-		fleet_put_sums(&row, sums, &s->sums[k->sums - 1], k->paper, s->unsized);
+		row_smaps(&row, sums, &s->sums[k->sums - 1], k->paper, s->unsized);
 	return row_out(&row, out, err);
 }
 

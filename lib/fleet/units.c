@@ -76,7 +76,7 @@ static int fleet_units_finish(void *state, const struct census_out *out, struct 
 	struct fleet_units *s = state;
 
 	s->out = out;
-	return fleet_rows_of(&report_totals, s->totals, fleet_units_row, s, err);
+	return report_rows_of(&report_totals, s->totals, fleet_units_row, s, err);
 }
 
 static void fleet_units_deinit(void *state)

@@ -6,7 +6,6 @@
  */
 #include "report/groups.h"
 #include "report/report.h"
-#include "format/capture_fields.h"
 
 enum { M_METRIC, M_UNIT, M_CLASS, M_USE, M_VALUE, M_COUNT };
 
@@ -156,30 +155,12 @@ static int metrics_machine_row(void *arg, const struct atw_row *from, struct atw
 {
 	enum { USE, NODE, PAGES, SIZE };         /* its first columns */
 	struct report_row row = { .have = 0 };
-	bool use = false;
 
-	for (unsigned i = 0; i < CAPTURE_USES; i++)
-		use |= !strcmp(from->v[USE].s, capture_uses[i]);
-	if (!use || from->have >> NODE & 1 || !(from->have >> SIZE & 1))
+	if (!is_frame_use(from->v[USE].s) || from->have >> NODE & 1 || !(from->have >> SIZE & 1))
 		return ATW_OK;
 	row_s(&row, M_USE, from->v[USE].s);
 	row_u(&row, M_VALUE, from->v[SIZE].u);
 	return metrics_put(arg, "atwalk_machine_memory_bytes", "Frames of RAM by use.", &row, err);
-}
-
-static void metrics_machine_say(void *arg, const char *fmt, ...)
-{
-}
-
-static int metrics_machine(struct metrics *m, struct metrics_out *o, struct atw_err *err)
-{
-	struct census_out out = *o->out;
-
-	out.row = metrics_machine_row;
-	/* What is not known has no metric. */
-	out.note = out.lacks = metrics_machine_say;
-	out.arg = o;
-	return report_machine.finish(m->machine, &out, err);
 }
 
 static int metrics_by_share(const void *a, const void *b)
@@ -321,7 +302,8 @@ static int metrics_finish(void *state, const struct census_out *out, struct atw_
 	if (!metrics_limit(&m->units, UNITS) || !metrics_limit(&m->gone, UNITS))
 		return atw_err_nomem(err);
 	row_u(&row, M_VALUE, m->lost);
-	return metrics_machine(m, &o, err) ?:
+	/* What is not known has no metric. */
+	return report_rows_of(&report_machine, m->machine, metrics_machine_row, &o, err) ?:
 	       metrics_classes(m, &o, err) ?:
 	       metrics_units(&m->units, &o, "atwalk_memory_uss_bytes",
 			     "Memory of processes that only one of them maps.", OF_USS, err) ?:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report.c - names, texts and sums that reports share. */
 #include "base/num.h"
+#include "format/capture_fields.h"
 #include "linux/kpf.h"
 #include "linux/vm_flags.h"
 #include "report/picture.h"
@@ -104,6 +105,59 @@ struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
 		.large = p->run->has & CAPTURE_M_ORDER && p->run->order,
 		.moving = !p->present,
 	};
+}
+
+void row_smaps(struct report_row *r, const uint8_t column[ROW_SMAPS], const struct smaps *s,
+	       bool paper, bool unsized)
+{
+	enum { RSS, PSS, USS, SWAP, HUGE, HUGETLB };
+
+	row_u(r, column[RSS], s->rss);
+	row_if(r, !s->uncounted, column[PSS], smaps_pss(s));
+	row_if(r, !s->uncounted, column[USS], s->uss);
+	row_if(r, !paper, column[SWAP], s->swap);
+	row_if(r, !paper && !unsized && smaps_knows_huge(s), column[HUGE], smaps_huge(s));
+	row_if(r, !paper, column[HUGETLB], s->hugetlb);
+}
+
+/* ---- values of rows ---- */
+
+void row_ticks(struct report_row *r, unsigned i, uint64_t ticks, uint64_t hz)
+{
+	uint64_t ms;
+
+	if (!__builtin_mul_overflow(ticks, 1000, &ms))
+		row_u(r, i, ms / (hz ? hz : 100));
+}
+
+bool is_frame_use(const char *word)
+{
+	for (unsigned i = 0; i < CAPTURE_USES; i++)
+		if (!strcmp(word, capture_uses[i]))
+			return true;
+	return false;
+}
+
+/* ---- rows of another report ---- */
+
+static void report_say(void *arg, const char *fmt, ...)
+{
+}
+
+static void report_leave_out(void *arg, enum atw_param param, const char *fmt, ...)
+{
+}
+
+int report_rows_of(const struct census_report *from, void *state,
+		   int (*row)(void *arg, const struct atw_row *row, struct atw_err *err), void *arg,
+		   struct atw_err *err)
+{
+	const struct census_out out = {
+		.row = row, .text = report_say, .note = report_say, .left_out = report_leave_out,
+		.lacks = report_say, .whole = true, .arg = arg,
+	};
+
+	return from->finish(state, &out, err);
 }
 
 /* ---- control groups ---- */

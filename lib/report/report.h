@@ -115,10 +115,27 @@ static inline void row_s(struct report_row *r, unsigned i, const char *s)
 void row_unit(struct report_row *r, unsigned state, unsigned device, unsigned inode,
 	      const struct census_unit *u, char buf[48]);
 
+/*
+ * Columns of the sums of smaps_rollup, in this order: rss, pss, uss, swap, huge, hugetlb.
+ * `paper`: as recorded in the LPMA format; `unsized`: an H: line of that name occurred.
+ */
+enum { ROW_SMAPS = 6 };
+void row_smaps(struct report_row *r, const uint8_t column[ROW_SMAPS], const struct smaps *s,
+	       bool paper, bool unsized);
+/* Clock ticks as SECONDS; hz: per second, 0: 100, USER_HZ, and HZ of the LPMA format's kernel. */
+void row_ticks(struct report_row *r, unsigned i, uint64_t ticks, uint64_t hz);
+
 static inline int row_out(const struct report_row *r, const struct census_out *out,
 			  struct atw_err *err)
 {
 	return out->row(out->arg, &(struct atw_row){ r->v, r->have }, err);
 }
+
+/* The rows of `from` for another report, without its texts and notes. */
+int report_rows_of(const struct census_report *from, void *state,
+		   int (*row)(void *arg, const struct atw_row *row, struct atw_err *err), void *arg,
+		   struct atw_err *err);
+/* Is it a word of enum capture_use? */
+bool is_frame_use(const char *word);
 
 #endif

@@ -55,8 +55,7 @@ struct tasks {
 	struct report_tasks_task *v;
 	size_t n, cap;
 	struct intern names;
-	uint64_t hz;                     /* ticks per second; 0: 100, USER_HZ, and HZ of the LPMA
-					  * format's kernel */
+	uint64_t hz;                     /* ticks per second; 0: not known */
 };
 
 static void tasks_on_header(struct tasks *s, const struct capture_header *h)
@@ -94,15 +93,6 @@ static enum report_tasks_kind tasks_kind_of(const struct report_tasks_task *k)
 	return thread ? THREAD : k->t.mm ? PROCESS : KERNEL;
 }
 
-static void tasks_row_ticks(struct report_row *row, unsigned i, uint64_t ticks,
-			    uint64_t hz)
-{
-	uint64_t ms;
-
-	if (!__builtin_mul_overflow(ticks, 1000, &ms))
-		row_u(row, i, ms / hz);
-}
-
 static int tasks_row(const struct report_tasks_task *k, uint64_t hz,
 		     const struct census_out *out, struct atw_err *err)
 {
@@ -127,11 +117,11 @@ static int tasks_row(const struct report_tasks_task *k, uint64_t hz,
 			row_u(&row, numbers[i].column,
 			      *(const uint64_t *)((const char *)&k->t + numbers[i].at));
 	if (k->has & CAPTURE_T_TIMES) {
-		tasks_row_ticks(&row, C_USER, k->t.user, hz);
-		tasks_row_ticks(&row, C_SYSTEM, k->t.system, hz);
+		row_ticks(&row, C_USER, k->t.user, hz);
+		row_ticks(&row, C_SYSTEM, k->t.system, hz);
 	}
 	if (k->has & CAPTURE_T_START)
-		tasks_row_ticks(&row, C_START, k->t.start, hz);
+		row_ticks(&row, C_START, k->t.start, hz);
 	return row_out(&row, out, err);
 }
 
@@ -141,7 +131,7 @@ static int tasks_finish(void *state, const struct census_out *out, struct atw_er
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++)
-		r = tasks_row(&s->v[i], s->hz ? s->hz : 100, out, err);
+		r = tasks_row(&s->v[i], s->hz, out, err);
 	return r;
 }
 

@@ -196,24 +196,18 @@ static void use_put_sums(const struct page_group *g, bool unsized, struct report
 	static const struct { uint8_t column, kind; } thp[] = {
 		{ C_THP_ANON, SMAPS_ANON }, { C_THP_SHMEM, SMAPS_SHMEM }, { C_THP_FILE, SMAPS_FILE },
 	};
+	static const uint8_t sums[ROW_SMAPS] = { C_RSS, C_PSS, C_USS, C_SWAP, C_HUGE, C_HUGETLB };
 	const struct smaps *s = &g->sum;
 
-	row_u(row, C_RSS, s->rss);
-	row_if(row, use_is_shared_out(g), C_PSS, smaps_pss(s));
-	row_if(row, use_is_shared_out(g) && !g->uncounted, C_USS, s->uss);
+	row_smaps(row, sums, s, g->paper, unsized);
+	if (g->uncounted)
+		row->have &= ~((uint64_t)1 << C_USS);
 	if (!s->kind[SMAPS_UNKIND]) {
 		row_u(row, C_ANON, s->kind[SMAPS_ANON]);
 		row_u(row, C_FILE, s->kind[SMAPS_FILE] + s->kind[SMAPS_SHMEM] +
 		      s->kind[SMAPS_NOT_ANON]);
 	}
-	if (g->paper)
-		return;
-	row_u(row, C_SWAP, s->swap);
-	row_u(row, C_HUGETLB, s->hugetlb);
-	if (unsized)
-		return;
-	row_if(row, smaps_knows_huge(s), C_HUGE, smaps_huge(s));
-	for (unsigned i = 0; i < sizeof(thp) / sizeof(thp[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(thp) && !g->paper && !unsized; i++)
 		row_if(row, smaps_knows_thp(s, thp[i].kind), thp[i].column, s->thp[thp[i].kind]);
 }
 
