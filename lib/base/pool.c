@@ -22,7 +22,7 @@ struct pool {
 	unsigned idle;                   /* threads that wait for work */
 	bool closing;
 	struct pool_thread *thread;
-	size_t n;                        /* of them that run */
+	size_t most, n;                  /* of them; that run */
 	void *own;                       /* the owner's state */
 };
 
@@ -69,10 +69,44 @@ static void *pool_run(void *arg)
 	return NULL;
 }
 
+/* ---- threads ---- */
+
+static bool pool_start(struct pool_thread *t)
+{
+	static const int own[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+	sigset_t all, were;
+	bool started;
+
+	t->state = calloc(1, t->p->ops->state + 1);
+	/* Signals are for the owner, but for those that a thread causes itself. */
+	sigfillset(&all);
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		sigdelset(&all, own[i]);
+	pthread_sigmask(SIG_SETMASK, &all, &were);
+	started = t->state && !pthread_create(&t->id, NULL, pool_run, t);
+	pthread_sigmask(SIG_SETMASK, &were, NULL);
+	if (!started)
+		free(t->state);
+	return started;
+}
+
+/* With the first job: what needs none costs no threads. Fewer if some cannot be started. */
+static void pool_start_all(struct pool *p)
+{
+	for (; p->n < p->most; p->n++) {
+		p->thread[p->n].p = p;
+		if (!pool_start(&p->thread[p->n])) {
+			p->most = p->n;
+			break;
+		}
+	}
+}
+
 /* ---- the owner's ---- */
 
 void pool_add(struct pool *p, struct pool_job *const *job, size_t n)
 {
+	pool_start_all(p);
 	pthread_mutex_lock(&p->lock);
 	for (size_t i = 0; i < n; i++) {
 		job[i]->state = POOL_QUEUED;
@@ -118,25 +152,6 @@ bool pool_has(struct pool *p, const struct pool_job *job)
 
 /* ---- opening ---- */
 
-static bool pool_start(struct pool_thread *t)
-{
-	static const int own[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
-	sigset_t all, were;
-	bool started;
-
-	t->state = calloc(1, t->p->ops->state + 1);
-	/* Signals are for the owner, but for those that a thread causes itself. */
-	sigfillset(&all);
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-		sigdelset(&all, own[i]);
-	pthread_sigmask(SIG_SETMASK, &all, &were);
-	started = t->state && !pthread_create(&t->id, NULL, pool_run, t);
-	pthread_sigmask(SIG_SETMASK, &were, NULL);
-	if (!started)
-		free(t->state);
-	return started;
-}
-
 struct pool *pool_open(const struct pool_ops *ops, void *arg, unsigned threads)
 {
 	struct pool *p = calloc(1, sizeof(*p));
@@ -156,11 +171,7 @@ struct pool *pool_open(const struct pool_ops *ops, void *arg, unsigned threads)
 		pool_close(p);
 		return NULL;
 	}
-	for (; p->n < threads; p->n++) {
-		p->thread[p->n].p = p;
-		if (!pool_start(&p->thread[p->n]))
-			break;
-	}
+	p->most = threads;
 	return p;
 }
 

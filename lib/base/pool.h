@@ -31,8 +31,8 @@ struct pool_ops {
 
 struct pool;
 /*
- * With `threads` beside the owner, as far as they can be started. NULL: no memory. All
- * other functions are called by the owner.
+ * With `threads` beside the owner, which are started with the first job, as far as that is
+ * possible. NULL: no memory. All other functions are called by the owner.
  */
 struct pool *pool_open(const struct pool_ops *ops, void *arg, unsigned threads);
 /* Waits for jobs that are under way; the others are not begun. NULL is accepted. */
