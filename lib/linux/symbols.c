@@ -314,6 +314,14 @@ int atw_kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 	return r < 0 ? r : kernel_symbol(k, name, ret, err);
 }
 
+static void symbols_give(const struct kallsyms_symbol *s, struct lnx_symbol *ret)
+{
+	ret->address = s->address;
+	ret->size = s->size;
+	ret->type = s->type;
+	memcpy(ret->name, s->name, sizeof(ret->name));
+}
+
 /*
  * Kernels without CONFIG_KALLSYMS_ALL only list text: to kallsyms the first data belong
  * to the last function. Of the symbols of kallsyms and of the file, the nearer one is
@@ -342,10 +350,7 @@ int atw_kernel_symbol_at(struct atw_kernel *k, uint64_t address,
 		return r;
 	if (!ours)
 		return atw_err_set(err, ATW_E_MISSING, "no symbol is known at 0x%" PRIx64, address);
-	ret->address = s.address;
-	ret->size = s.size;
-	ret->type = s.type;
-	memcpy(ret->name, s.name, sizeof(ret->name));
+	symbols_give(&s, ret);
 	return ATW_OK;
 }
 
@@ -379,9 +384,9 @@ static uint64_t symbols_key(const char *name, uint64_t address)
 static int symbols_list(void *arg, const struct kallsyms_symbol *sym)
 {
 	const struct symbols_listing *l = arg;
-	struct lnx_symbol s = { .address = sym->address, .size = sym->size, .type = sym->type };
+	struct lnx_symbol s;
 
-	memcpy(s.name, sym->name, sizeof(s.name));
+	symbols_give(sym, &s);
 	if (l->seen && !table_put(l->seen, symbols_key(s.name, s.address), 1))
 		return atw_err_nomem(l->err);
 	return l->fn(l->arg, &s, l->err);

@@ -211,6 +211,26 @@ static bool vmfile_in_image(const struct vmfile *f, uint64_t address)
 	return address >= f->first && address <= f->last;
 }
 
+/* From an address of the file to that in memory. */
+static uint64_t vmfile_moved(const struct vmfile *f, uint64_t address)
+{
+	return address + (vmfile_in_image(f, address) ? f->shift : 0);
+}
+
+static void vmfile_give_elf(const struct elfsyms_symbol *e, uint64_t address,
+			    struct lnx_symbol *ret)
+{
+	*ret = (struct lnx_symbol){ .address = address, .size = e->size, .type = e->type };
+	snprintf(ret->name, sizeof(ret->name), "%s", e->name);
+}
+
+static void vmfile_give_text(const struct symtext_symbol *t, uint64_t address,
+			     struct lnx_symbol *ret)
+{
+	*ret = (struct lnx_symbol){ .address = address, .size = t->size, .type = t->type };
+	memcpy(ret->name, t->name, sizeof(ret->name));
+}
+
 int vmfile_symbol(const struct vmfile *f, const char *name, uint64_t *ret)
 {
 	bool have;
@@ -227,13 +247,8 @@ void vmfile_symbols_many(const struct vmfile *f, const char *const *names,
 		return;
 	vmfile_find_many(f, names, addr, have, n);
 	for (size_t i = 0; i < n; i++)
-		if (have[i] && vmfile_in_image(f, addr[i]))
-			addr[i] += f->shift;
-}
-
-static uint64_t vmfile_moved(const struct vmfile *f, uint64_t address)
-{
-	return address + (vmfile_in_image(f, address) ? f->shift : 0);
+		if (have[i])
+			addr[i] = vmfile_moved(f, addr[i]);
 }
 
 int vmfile_next(const struct vmfile *f, uint32_t *it, struct lnx_symbol *ret)
@@ -246,16 +261,12 @@ int vmfile_next(const struct vmfile *f, uint32_t *it, struct lnx_symbol *ret)
 	if (f->kind == VMFILE_ELF) {
 		if (elfsyms_next(&f->elfsyms, it, &e) != ATW_OK)
 			return ATW_END;
-		*ret = (struct lnx_symbol){ .address = vmfile_moved(f, e.address), .size = e.size,
-					    .type = e.type };
-		snprintf(ret->name, sizeof(ret->name), "%s", e.name);
+		vmfile_give_elf(&e, vmfile_moved(f, e.address), ret);
 		return ATW_OK;
 	}
 	if (symtext_next(&f->text, it, &t) != ATW_OK)
 		return ATW_END;
-	*ret = (struct lnx_symbol){ .address = vmfile_moved(f, t.address), .size = t.size,
-				    .type = t.type };
-	memcpy(ret->name, t.name, sizeof(ret->name));
+	vmfile_give_text(&t, vmfile_moved(f, t.address), ret);
 	return ATW_OK;
 }
 
@@ -271,15 +282,11 @@ int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret
 	if (f->kind == VMFILE_ELF) {
 		if (elfsyms_near(&f->elfsyms, address - shift, &e) < 0)
 			return ATW_E_MISSING;
-		*ret = (struct lnx_symbol){ .address = e.address + shift, .size = e.size,
-					    .type = e.type };
-		snprintf(ret->name, sizeof(ret->name), "%s", e.name);
+		vmfile_give_elf(&e, e.address + shift, ret);
 		return ATW_OK;
 	}
 	if (symtext_near(&f->text, address - shift, &t) < 0)
 		return ATW_E_MISSING;
-	*ret = (struct lnx_symbol){ .address = t.address + shift, .size = t.size,
-				    .type = t.type };
-	memcpy(ret->name, t.name, sizeof(ret->name));
+	vmfile_give_text(&t, t.address + shift, ret);
 	return ATW_OK;
 }
