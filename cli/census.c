@@ -314,9 +314,8 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 		status = check_output(c, path);
 	if (status)
 		return status;
-	if (!cpus_to_use(c, &ro.threads, &err))
+	if (!threads_to_use(c, &ro.threads, &err))
 		return print_error(&err);
-	ro.threads--;
 	progress_begin(&e->progress, c, name, "tasks");
 	r = census_read(path, &ro, &sink, &err);
 	if (r == ATW_OK)

@@ -66,8 +66,8 @@ int census_source(const struct common *c, const char *name,
 		  const struct census_source_opts *o, const struct census_sink *to,
 		  struct census_summary *ret);
 /*
- * The exit status of what was written; reports how much could not be read. `where`: tells
- * more, or "".
+ * The exit status of what was written; reports how much could not be read. `where`: the
+ * place of the details, or "".
  */
 int census_incomplete(const char *name, const struct census_summary *s, const char *where);
 

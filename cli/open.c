@@ -101,14 +101,14 @@ static void open_searching_at(void *arg, uint64_t done, uint64_t all)
 
 /* ---- opening ---- */
 
-bool cpus_to_use(const struct common *c, unsigned *ret, struct atw_err *err)
+bool threads_to_use(const struct common *c, unsigned *ret, struct atw_err *err)
 {
 	enum { MOST = 64 };
 	uint64_t n = host_cpus_allowed();
 
 	if (c->jobs && (!num_dec(c->jobs, strlen(c->jobs), &n) || !n))
 		atw_err_set(err, ATW_E_USAGE, "--jobs: '%.40s' is not a number of CPUs", c->jobs);
-	*ret = n < MOST ? (unsigned)n : MOST;
+	*ret = n < MOST ? (unsigned)n - 1 : MOST - 1;
 	return !err->status;
 }
 
@@ -118,18 +118,18 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 	struct atw_source *traced;
 	struct atw_err err = { 0 };
 	int status = check_output(c, name);
-	unsigned jobs;
+	unsigned threads;
 
 	if (status)
 		return status;
-	if (!cpus_to_use(c, &jobs, &err))
+	if (!threads_to_use(c, &threads, &err))
 		return print_error(&err);
 	if (target_open(name, c->parts.v, c->parts.n, &s.target, &err) < 0) {
 		cli_open_hint_meant(c, &err, name);
 		return print_error(&err);
 	}
 	if (target_has(s.target, TARGET_MEMORY))
-		atw_source_threads(s.target->source, jobs - 1);
+		atw_source_threads(s.target->source, threads);
 	status = cost_begin(c, &s);
 	if (status) {
 		session_close(&s);
