@@ -18,6 +18,7 @@
 #include "base/table.h"
 #include "output/sink.h"
 #include "output/varint.h"
+#include "record/schema.h"
 
 /* profile.proto */
 enum {
@@ -48,7 +49,7 @@ struct pprof {
 	bool unknown[KINDS];             /* n/a in some row */
 	struct buf strings, text, rows;  /* strings: with a NUL behind each */
 	size_t nstrings;
-	struct table by_text;            /* 1 + offset in strings << 32 | index */
+	struct table by_text;            /* offset in strings << 32 | 1 + index */
 	/* By what they consist of: their number. That of a function is its name's. */
 	struct table mappings, locations, functions;
 	struct buf tables;               /* mappings, locations, functions, as in the file */
@@ -368,33 +369,25 @@ static int pprof_end(struct atw_sink *k, struct atw_err *err)
 	return r;
 }
 
+static int pprof_column(const struct atw_schema *sc, const char *key)
+{
+	return schema_find(sc, key, strlen(key));
+}
+
 static int pprof_begin(struct atw_sink *k, const struct atw_schema *sc, struct atw_err *err)
 {
 	struct pprof *p = calloc(1, sizeof(*p));
-	struct { const char *key; int *to; } at[] = {
-		{ "stack", NULL }, { "file", NULL }, { "build", NULL }, { "unit", NULL },
-	};
 	uint64_t none;
 
 	k->own = p;
 	if (!p || !pprof_string(p, "", 0, &none))
 		return atw_err_nomem(err);
-	at[0].to = &p->stack;
-	at[1].to = &p->file;
-	at[2].to = &p->build;
-	at[3].to = &p->unit;
-	for (unsigned i = 0; i < ARRAY_SIZE(at); i++)
-		*at[i].to = -1;
+	p->stack = pprof_column(sc, "stack");
+	p->file = pprof_column(sc, "file");
+	p->build = pprof_column(sc, "build");
+	p->unit = pprof_column(sc, "unit");
 	for (unsigned i = 0; i < KINDS; i++)
-		p->kind[i] = -1;
-	for (size_t c = 0; c < sc->ncols; c++) {
-		for (unsigned i = 0; i < ARRAY_SIZE(at); i++)
-			if (!strcmp(sc->col[c].key, at[i].key))
-				*at[i].to = (int)c;
-		for (unsigned i = 0; i < KINDS; i++)
-			if (!strcmp(sc->col[c].key, kinds[i]))
-				p->kind[i] = (int)c;
-	}
+		p->kind[i] = pprof_column(sc, kinds[i]);
 	if (p->stack >= 0)
 		return ATW_OK;
 	return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_FORMAT,
