@@ -176,22 +176,16 @@ out <<<"5,capture
 5,pages"
 
 t "the queries of docs/fleet.md over 200 machines"
-engine=${ATWALK_CACHE:-$HOME/.cache/atwalk}/duckdb
-if [ ! -d "$engine/node_modules/@duckdb" ] && command -v npm >/dev/null; then
-	mkdir -p "$engine"
-	timeout 300 npm install --prefix "$engine" --ignore-scripts --no-audit --no-fund \
-		@duckdb/node-api >"$work/npm.log" 2>&1 || true
-fi
 if [ -n "${WRAP:-}" ]; then skip "220 programs under valgrind"
-elif ! command -v node >/dev/null || [ ! -d "$engine/node_modules/@duckdb" ]; then
+elif ! command -v node >/dev/null || ! modules=$(npm_have duckdb @duckdb/node-api); then
 	skip "no node, or npm cannot install DuckDB"
 else
 	mkdir captures
 	yes python3 "$cli/fleet.py" captures >want
 	for i in captures/*; do yes atwalk export -q "$i" fleet; done
-	NODE_PATH=$engine/node_modules run node "$cli/fleet.cjs" "$top/docs/fleet.md"
+	NODE_PATH=$modules run node "$cli/fleet.cjs" "$top/docs/fleet.md"
 	out <want
-	NODE_PATH=$engine/node_modules run node "$cli/fleet.cjs" "$top/docs/fleet.md" \
+	NODE_PATH=$modules run node "$cli/fleet.cjs" "$top/docs/fleet.md" \
 		"SELECT DISTINCT typeof(time), typeof(address), typeof(pid), typeof(host) FROM areas"
 	out <<<"TIMESTAMP WITH TIME ZONE,UBIGINT,BIGINT,VARCHAR
 "

@@ -86,6 +86,22 @@ listen() {
 }
 
 # The tools exit without freeing memory, which is not a leak worth reporting.
+# Engines of others to compare with: packages of npm, in a folder that is kept. Prints it;
+# fails where they cannot be had.
+npm_have() {                      # FOLDER PACKAGE...
+	local folder=${ATWALK_CACHE:-$HOME/.cache/atwalk}/$1 package there=1
+	shift
+	for package; do
+		[ -d "$folder/node_modules/$package" ] || there=
+	done
+	if [ -z "$there" ]; then
+		command -v npm >/dev/null && mkdir -p "$folder" || return
+		timeout 300 npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund \
+			"$@" >"$work/npm.log" 2>&1 || return
+	fi
+	echo "$folder/node_modules"
+}
+
 redump() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/redump" "$@"; }
 poke() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/poke" "$@"; }
 shrink() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/shrink" "$@"; }

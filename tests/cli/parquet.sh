@@ -60,18 +60,13 @@ both 4 pages tasks.kdump --columns state,count,size --group state
 both 5 ps tasks.kdump --columns pid,task,rss --filter 'rss>0' --sort rss:desc --filter 'pid<103 and pid>97'
 
 t "other engines read the same rows"
-engines=${ATWALK_CACHE:-$HOME/.cache/atwalk}/parquet
-if [ ! -d "$engines/node_modules/hyparquet" ] && command -v npm >/dev/null; then
-	mkdir -p "$engines"
-	timeout 120 npm install --prefix "$engines" --ignore-scripts --no-audit --no-fund \
-		hyparquet hyparquet-compressors parquet-wasm apache-arrow >"$work/npm.log" 2>&1 || true
-fi
-if ! command -v node >/dev/null || [ ! -d "$engines/node_modules/parquet-wasm" ]; then
+if ! command -v node >/dev/null ||
+	! modules=$(npm_have parquet hyparquet hyparquet-compressors parquet-wasm apache-arrow); then
 	skip "no node, or npm cannot install hyparquet and parquet-wasm"
 else
 	pairs=()
 	for i in $(seq "$kept"); do pairs+=("$work/$i.parquet" "$work/$i.json"); done
-	NODE_PATH=$engines/node_modules run node "$cli/parquet.cjs" "${pairs[@]}"
+	NODE_PATH=$modules run node "$cli/parquet.cjs" "${pairs[@]}"
 	out <<<"$kept files: hyparquet same, arrow same"
 fi
 

@@ -46,14 +46,8 @@ for part in rows buffers arrow errors; do
 done
 
 t "DuckDB reads tables by their Arrow streams"
-engine=${ATWALK_CACHE:-$HOME/.cache/atwalk}/duckdb
-if [ ! -d "$engine/node_modules/@duckdb" ] && command -v npm >/dev/null; then
-	mkdir -p "$engine"
-	timeout 300 npm install --prefix "$engine" --ignore-scripts --no-audit --no-fund \
-		@duckdb/node-api >"$work/npm.log" 2>&1 || true
-fi
-library=$(find "$engine" -name libduckdb.so 2>/dev/null | head -n 1)
-if [ -z "$library" ]; then skip "npm cannot install DuckDB"
+if ! modules=$(npm_have duckdb @duckdb/node-api) ||
+	! library=$(find "$modules" -name libduckdb.so | grep -m 1 .); then skip "npm cannot install DuckDB"
 elif [ -n "${LD_PRELOAD:-}" ]; then skip "DuckDB is not built for the sanitizers' runtime"
 else
 	DUCKDB=$library O=$O module "$cli/python_module.py" duckdb
