@@ -130,7 +130,7 @@ TEST(what_is_parsed_ahead)
 	CHECK_EQ(words[2], 0x100412);
 	CHECK_EQ(words[3], 2);
 	CHECK_EQ(words[8], 0x12000);
-	/* A line without an end, and a text for whose places there is no room. */
+	/* A line without an end, and a text that is too long for the packed places. */
 	CHECK_EQ(capture_parse_ahead((struct atw_blob){ line, sizeof(line) - 2 }, words, 64), 0);
 	memset(large, '\n', sizeof(large));
 	memcpy(large, line, sizeof(line) - 1);
