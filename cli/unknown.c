@@ -43,7 +43,7 @@ static const struct {
 	{ "sys mach kaslr",
 	  "atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory" },
 	{ "sym nm symbol",
-	  "atwalk SOURCE SYMBOL translates the address of a symbol; atwalk info SOURCE --symbols lists all of them" },
+	  "atwalk SOURCE SYMBOL translates the address of a symbol, and SYMBOL+OFFSET that behind it" },
 	{ "x xxd hexdump hd peek",
 	  "atwalk rd SOURCE ADDRESS shows memory; with --as words or --as string in other forms" },
 	{ "strings grep memmem",
