@@ -52,23 +52,29 @@ static int symbols_table_blob(struct kmem *m, const uint64_t *va, enum symbols_t
 	return kmem_blob_upto(m, va[t], max, ret, err);
 }
 
-static int symbols_from_vmcoreinfo(struct atw_kernel *k, struct kmem *m,
-				   struct kernel_symbols *s, struct atw_err *err)
+/* Since 6.0: where the tables are. */
+static int symbols_table_addresses(const struct atw_kernel *k, uint64_t *va, bool *absolute,
+				   struct atw_err *err)
 {
-	struct kallsyms_tables t = { 0 };
-	uint64_t va[TABLES] = { 0 };
-	int r = ATW_OK;
-
 	for (unsigned i = 0; i < TABLES; i++)
 		atw_vmcoreinfo_u64(&k->vi, table_keys[i], &va[i]);
 	if (!va[OFFSETS] &&
 	    atw_vmcoreinfo_u64(&k->vi, "SYMBOL(kallsyms_addresses)", &va[OFFSETS]) == ATW_OK)
-		t.absolute = true;
+		*absolute = true;
 	for (unsigned i = 0; i < BASE; i++)
 		if (!va[i])
 			return atw_err_set(err, ATW_E_MISSING,
 					   "VMCOREINFO lacks the address of the kernel's symbols (no %s)",
 					   table_keys[i]);
+	return ATW_OK;
+}
+
+static int symbols_at(struct atw_kernel *k, struct kmem *m, const uint64_t *va, bool absolute,
+		      struct kernel_symbols *s, struct atw_err *err)
+{
+	struct kallsyms_tables t = { .absolute = absolute };
+	int r = ATW_OK;
+
 	t.has_base = va[BASE];
 	t.offsets_va = va[OFFSETS];
 	t.anchor = k->stext;
@@ -116,6 +122,21 @@ static void symbols_read_image(struct atw_source *mem, atw_pa pa, char *to, uint
 	}
 }
 
+/* So many of the bytes does the source have. */
+static uint64_t symbols_image_data(struct atw_source *mem, atw_pa pa, uint64_t len)
+{
+	struct atw_extent e;
+	uint64_t off = 0, sum = 0;
+
+	while (off < len && atw_extent_at(mem, ATW_PA(pa.u + off), &e) == ATW_OK) {
+		uint64_t n = e.len && e.len < len - off ? e.len : len - off;
+
+		sum += e.kind == ATW_DATA ? n : 0;
+		off += n;
+	}
+	return sum;
+}
+
 static int symbols_locate(struct atw_kernel *k, const struct symbols_window *w,
 			  struct kallsyms_tables *ret, struct atw_err *err)
 {
@@ -134,13 +155,16 @@ static int symbols_locate(struct atw_kernel *k, const struct symbols_window *w,
 	return r;
 }
 
-/* A window of `size` moves over the image by half of it: finds tables of half its size. */
+/*
+ * A window of `size` moves over the image by half of it: finds tables of half its size. Where
+ * the source has nothing, nothing is copied and searched.
+ */
 static int symbols_locate_in(struct atw_kernel *k, struct kernel_symbols *s, atw_pa pa,
 			     uint64_t max, uint64_t size, struct symbols_window *w,
 			     struct kallsyms_tables *ret, struct atw_err *err)
 {
 	uint64_t va = k->stext, have = 0;
-	int r;
+	int r = ATW_E_MISSING;
 
 	size = size < max ? size : max;
 	free(s->image);
@@ -149,15 +173,17 @@ static int symbols_locate_in(struct atw_kernel *k, struct kernel_symbols *s, atw
 		return atw_err_nomem(err);
 	for (uint64_t off = 0;; off += size / 2) {
 		uint64_t len = max - off < size ? max - off : size;
+		bool any = symbols_image_data(k->mem, ATW_PA(pa.u + off), len);
 
-		if (len > have)
+		if (any && len > have)
 			symbols_read_image(k->mem, ATW_PA(pa.u + off + have), s->image + have,
 					   len - have);
 		*w = (struct symbols_window){ { s->image, len }, ATW_PA(pa.u + off), va + off };
-		r = symbols_locate(k, w, ret, err);
+		if (any)
+			r = symbols_locate(k, w, ret, err);
 		if (r == ATW_OK || len == max - off)
 			return r;
-		have = size - size / 2;
+		have = any ? size - size / 2 : 0;
 		memmove(s->image, s->image + size / 2, have);
 	}
 }
@@ -172,6 +198,7 @@ static int symbols_locate_tables(struct atw_kernel *k, struct kernel_symbols *s,
 {
 	const void *p = memory_lent(k->mem, pa, IMAGE_MAX, NULL);
 	uint64_t start, end, max = IMAGE_MAX;
+	int r;
 
 	if (p) {
 		*w = (struct symbols_window){ { p, IMAGE_MAX }, pa, k->stext };
@@ -179,8 +206,9 @@ static int symbols_locate_tables(struct atw_kernel *k, struct kernel_symbols *s,
 	}
 	if (search_live_image(k->mem, &start, &end) && end > pa.u && end - pa.u < max)
 		max = end - pa.u;
-	if (symbols_locate_in(k, s, pa, max, WINDOW, w, ret, err) == ATW_OK)
-		return ATW_OK;
+	r = symbols_locate_in(k, s, pa, max, WINDOW, w, ret, err);
+	if (r == ATW_OK || symbols_image_data(k->mem, pa, max) <= WINDOW / 2)
+		return r;
 	return symbols_locate_in(k, s, pa, max, max, w, ret, err);
 }
 
@@ -232,6 +260,8 @@ static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
 static int symbols_find(struct atw_kernel *k, struct atw_err *err)
 {
 	struct kernel_symbols *s = k->symbols = calloc(1, sizeof(*s));
+	uint64_t va[TABLES] = { 0 };
+	bool absolute = false;
 	struct kmem *m;
 	int r;
 
@@ -243,10 +273,13 @@ static int symbols_find(struct atw_kernel *k, struct atw_err *err)
 	r = kernel_kmem(k, &m, err);
 	if (r < 0)
 		return r;
-	r = k->have_vi ? symbols_from_vmcoreinfo(k, m, s, err)
+	r = k->have_vi ? symbols_table_addresses(k, va, &absolute, err)
 		       : atw_err_set(err, ATW_E_MISSING,
 				     "the kernel's symbols cannot be found");
-	if (r == ATW_E_MISSING && symbols_by_looks(k, m, s, NULL) == ATW_OK)
+	/* What is at known addresses and is missing there is nowhere else. */
+	if (r == ATW_OK)
+		r = symbols_at(k, m, va, absolute, s, err);
+	else if (symbols_by_looks(k, m, s, NULL) == ATW_OK)
 		r = ATW_OK;
 	if (r == ATW_OK && k->vmfile && k->vmfile->symbols)
 		snprintf(s->from + strlen(s->from), sizeof(s->from) - strlen(s->from),
