@@ -94,8 +94,6 @@ struct session {
  * does both, and freezes the process.
  */
 int session_open(const struct common *c, const char *name, struct session *ret);
-/* Threads to use beside this one. false: --jobs is not a number of CPUs. */
-bool threads_to_use(const struct common *c, unsigned *ret, struct atw_err *err);
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
 		   uint32_t caps);
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,

@@ -101,17 +101,6 @@ static void open_searching_at(void *arg, uint64_t done, uint64_t all)
 
 /* ---- opening ---- */
 
-bool threads_to_use(const struct common *c, unsigned *ret, struct atw_err *err)
-{
-	enum { MOST = 64 };
-	uint64_t n = host_cpus_allowed();
-
-	if (c->jobs && (!num_dec(c->jobs, strlen(c->jobs), &n) || !n))
-		atw_err_set(err, ATW_E_USAGE, "--jobs: '%.40s' is not a number of CPUs", c->jobs);
-	*ret = n < MOST ? (unsigned)n - 1 : MOST - 1;
-	return !err->status;
-}
-
 int session_open(const struct common *c, const char *name, struct session *ret)
 {
 	struct session s = { .name = name, .suggest = c->suggest };

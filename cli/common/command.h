@@ -210,6 +210,8 @@ int check_output(const struct common *c, const char *name);
 bool asks_for(const struct common *c, const char *column);
 /* The word of a format, as --format has it. */
 const char *format_word(enum format f);
+/* Threads to use beside this one. false: --jobs is not a number of CPUs. */
+bool threads_to_use(const struct common *c, unsigned *ret, struct atw_err *err);
 /* The options about rows; pages are of 4 KiB. */
 void rows_opts(const struct common *c, struct atw_output_opts *ret);
 /*

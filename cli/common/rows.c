@@ -2,6 +2,8 @@
 /* rows.c - from the options about rows to an output, and its end. */
 
 #include "command.h"
+#include "base/num.h"
+#include "host/host.h"
 #include "record/schema.h"
 
 static bool rows_mentions(const char *text, const char *word)
@@ -47,13 +49,27 @@ static bool rows_is_colored(const struct common *c)
 	return !c->output && isatty(STDOUT_FILENO);
 }
 
+bool threads_to_use(const struct common *c, unsigned *ret, struct atw_err *err)
+{
+	enum { MOST = 64 };
+	uint64_t n = host_cpus_allowed();
+
+	if (c->jobs && (!num_dec(c->jobs, strlen(c->jobs), &n) || !n))
+		atw_err_set(err, ATW_E_USAGE, "--jobs: '%.40s' is not a number of CPUs", c->jobs);
+	*ret = n < MOST ? (unsigned)n - 1 : MOST - 1;
+	return !err->status;
+}
+
 void rows_opts(const struct common *c, struct atw_output_opts *ret)
 {
 	static const enum atw_units units[] = {
 		[UNITS_USUAL] = ATW_UNITS_HUMAN, [UNITS_HUMAN] = ATW_UNITS_HUMAN,
 		[UNITS_BYTES] = ATW_UNITS_BYTES, [UNITS_PAGES] = ATW_UNITS_PAGES,
 	};
+	struct atw_err unknown = { 0 };          /* reported when the source is opened */
+	unsigned threads;
 
+	threads_to_use(c, &threads, &unknown);
 	*ret = (struct atw_output_opts){
 		.format = format_word(c->format),
 		.path = c->output,
@@ -64,6 +80,7 @@ void rows_opts(const struct common *c, struct atw_output_opts *ret)
 		.units = units[c->units],
 		.page_shift = 12,
 		.color = rows_is_colored(c),
+		.threads = threads,
 		.tap = c->tap,
 		.sum = c->sum,
 	};

@@ -73,7 +73,8 @@ static void *pool_run(void *arg)
 
 static bool pool_start(struct pool_thread *t)
 {
-	static const int own[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+	static const int own[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
+				   SIGPIPE };
 	sigset_t all, were;
 	bool started;
 

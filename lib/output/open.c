@@ -145,7 +145,7 @@ int output_begin(struct atw_output *out, struct atw_err *err)
 	return out->w.error ? output_write_failed(out, err) : ATW_OK;
 }
 
-/* Sorted rows are kept without them. */
+/* Rows are kept without them. */
 static bool open_has_list(const struct atw_schema *sc)
 {
 	for (size_t i = 0; i < sc->ncols; i++)
@@ -171,6 +171,7 @@ static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 		 open_check_terminal(out, ops, err) ?:
 		 writer_init(&out->w, out->target.fd, err) ?:
 		 sink_init(&out->sink, ops, &out->schema, &out->w, err);
+	bool lists;
 
 	if (rc < 0)
 		return rc;
@@ -182,7 +183,11 @@ static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 	out->limit = o->limit;
 	out->sum = o->sum;
 	out->sumless = o->sumless;
-	out->waits = o->ahead && ops->measure && !open_has_list(&out->schema);
+	lists = open_has_list(&out->schema);
+	out->waits = o->ahead && ops->measure && !lists;
+	/* On a terminal a row is seen when it is emitted. */
+	if (o->threads && !lists && !out->w.prompt)
+		out->behind = behind_open(out);
 	if (!out->waits)
 		return output_begin(out, err);
 	out->sink.ahead = out->sink.notes = true;

@@ -62,25 +62,33 @@ static bool output_sum_row(const struct tally *t, const struct atw_schema *sc,
 /* ---- rows ---- */
 
 /* Text between rows, buffered like them. */
-static void output_put_between(struct atw_output *out, const struct buf *b)
+static int output_put_between(struct atw_output *out, const struct buf *b, struct atw_err *err)
 {
-	writer_check(&out->w, b);
+	const char *text = b->data ? b->data : "";
+
+	if (b->failed)
+		return atw_err_nomem(err);
+	if (out->behind && !out->waits)
+		return behind_text(out->behind, text, b->len, err);
 	if (out->waits)
-		ahead_text(&out->ahead, b->data ? b->data : "", b->len);
+		kept_text(&out->kept, text, b->len);
 	else
-		writer_buf(&out->w, b);
+		writer_put(&out->w, text, b->len);
+	return ATW_OK;
 }
 
-static void output_put_heading(struct atw_output *out)
+static int output_put_heading(struct atw_output *out, struct atw_err *err)
 {
 	struct buf b = { 0 };
+	int rc;
 
 	buf_char(&b, '\n');
 	buf_add(&b, out->heading.data, out->heading.len);
 	buf_char(&b, '\n');
-	output_put_between(out, &b);
+	rc = output_put_between(out, &b, err);
 	buf_deinit(&b);
 	out->heading.len = 0;
+	return rc;
 }
 
 static int output_show(struct atw_output *out, const struct atw_row *row,
@@ -95,25 +103,31 @@ static int output_show(struct atw_output *out, const struct atw_row *row,
 	return out->w.error ? output_write_failed(out, err) : ATW_OK;
 }
 
+int output_show_kept(struct atw_output *out, struct kept_rows *k, union atw_value *v,
+		     struct atw_err *err)
+{
+	struct kept_item item;
+	int rc = k->failed ? atw_err_nomem(err) : ATW_OK;
+
+	while (rc == ATW_OK && kept_next(k, &out->schema, v, &item)) {
+		if (item.is_row)
+			rc = output_show(out, &item.row, err);
+		else
+			writer_put(&out->w, item.text, item.len);
+	}
+	return rc;
+}
+
 /* Column widths are final: emits the buffered rows. */
 static int output_settle(struct atw_output *out, struct atw_err *err)
 {
-	struct ahead_thing t;
 	int rc;
 
 	if (!out->waits)
 		return ATW_OK;
 	out->waits = false;
-	if (out->ahead.kept.failed)
-		return atw_err_nomem(err);
-	rc = output_begin(out, err);
-	while (rc == ATW_OK && ahead_next(&out->ahead, &out->schema, out->v, &t)) {
-		if (t.is_row)
-			rc = output_show(out, &t.row, err);
-		else
-			writer_put(&out->w, t.text, t.len);
-	}
-	ahead_deinit(&out->ahead);
+	rc = output_begin(out, err) ?: output_show_kept(out, &out->kept, out->v, err);
+	kept_deinit(&out->kept);
 	return rc;
 }
 
@@ -135,23 +149,35 @@ static struct atw_row output_chosen(struct atw_output *out, const struct atw_row
 static int output_emit(struct atw_output *out, const struct atw_row *row,
 		       struct atw_err *err)
 {
+	enum { ROWS = 4096, WORDS = 512 << 10 };         /* that are kept at first */
 	struct atw_row chosen;
+	int rc = ATW_OK;
 
 	/* Text below a row that is left out is left out as well. */
-	out->dropped = out->limit &&
-		       out->sink.rows - out->before + out->ahead.rows >= out->limit;
+	out->dropped = out->limit && out->given - out->before >= out->limit;
 	if (out->dropped) {
 		out->left_out++;
 		return ATW_OK;
 	}
-	chosen = output_chosen(out, row);
+	out->given++;
 	if (out->heading.len)
-		output_put_heading(out);
+		rc = output_put_heading(out, err);
+	if (rc < 0)
+		return rc;
+	if (!out->waits && out->behind)
+		return behind_row(out->behind, row, err);
+	chosen = output_chosen(out, row);
 	if (!out->waits)
 		return output_show(out, &chosen, err);
 	out->sink.ops->measure(&out->sink, &chosen);
-	ahead_row(&out->ahead, &out->schema, &chosen);
-	return ahead_full(&out->ahead) ? output_settle(out, err) : ATW_OK;
+	kept_row(&out->kept, &out->schema, &chosen, NULL);
+	return out->kept.rows >= ROWS || out->kept.len >= WORDS ? output_settle(out, err) : ATW_OK;
+}
+
+/* Every row that was emitted has been formatted. */
+static int output_wait(struct atw_output *out, struct atw_err *err)
+{
+	return output_settle(out, err) ?: (out->behind ? behind_wait(out->behind, err) : ATW_OK);
 }
 
 /* The first failure is kept, and prevents the commit. */
@@ -202,8 +228,11 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 
 void atw_output_page(struct atw_output *out, unsigned page_shift)
 {
-	if (out && page_shift && page_shift <= 32)
-		out->sink.page_shift = page_shift;
+	if (!out || !page_shift || page_shift > 32 || page_shift == out->sink.page_shift)
+		return;
+	if (out->behind && out->state == TAKING)
+		output_fail(out, behind_wait(out->behind, &out->failure), NULL);
+	out->sink.page_shift = page_shift;
 }
 
 uint64_t atw_output_left_out(const struct atw_output *out)
@@ -259,11 +288,10 @@ int atw_output_text(struct atw_output *out, const char *fmt, ...)
 	if (text)
 		text_lines(&safe, text);
 	/* The text is part of the result: without it there is no commit. */
-	if (!text || safe.failed)
-		output_fail(out, atw_err_nomem(&out->failure), NULL);
-	else
-		output_put_between(out, &safe);
-	writer_row_end(&out->w);
+	output_fail(out, text ? output_put_between(out, &safe, &out->failure)
+			      : atw_err_nomem(&out->failure), NULL);
+	if (!out->waits && !out->behind)
+		writer_row_end(&out->w);
 	buf_deinit(&safe);
 	return out->state == FAILED ? out->failure.status : ATW_OK;
 }
@@ -335,7 +363,7 @@ static int output_finish(struct atw_output *out, struct atw_err *err)
 	if (out->waits && !out->sumless && output_sum_row(&out->tally, &out->schema, out->v, &row, &blank))
 		out->sink.ops->measure(&out->sink, &row);
 	if (rc == ATW_OK)
-		rc = output_settle(out, err) ?: output_put_last(out, err);
+		rc = output_wait(out, err) ?: output_put_last(out, err);
 	if (rc == ATW_OK && out->sink.put_notes && out->notes.len) {
 		out->sink.put_notes(&out->sink, out->notes.data);
 		writer_check(&out->w, &out->notes);
@@ -357,11 +385,11 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 		return output_not_taking(out, err);
 	if (out->tap)
 		return ATW_OK;
-	rc = output_settle(out, &out->failure);
+	rc = output_wait(out, &out->failure);
 	if (rc == ATW_OK && !writer_flush(&out->w))
 		rc = output_write_failed(out, &out->failure);
 	if (out->sumless)
-		out->before = out->sink.rows;
+		out->before = out->given;
 	return output_fail(out, rc, err);
 }
 
@@ -400,6 +428,7 @@ void atw_output_close(struct atw_output *out)
 {
 	if (!out)
 		return;
+	behind_close(out->behind);
 	sink_deinit(&out->sink);
 	writer_deinit(&out->w);
 	outfile_close(&out->target);
@@ -407,7 +436,7 @@ void atw_output_close(struct atw_output *out)
 	buf_deinit(&out->heading);
 	sorter_destroy(out->sorter);
 	group_destroy(out->group);
-	ahead_deinit(&out->ahead);
+	kept_deinit(&out->kept);
 	filter_destroy(out->filter);
 	free(out);
 }

@@ -3,7 +3,8 @@
 #ifndef OUTPUT_STREAM_H
 #define OUTPUT_STREAM_H
 
-#include "output/ahead.h"
+#include "output/behind.h"
+#include "output/kept.h"
 #include "output/sink.h"
 #include "output/outfile.h"
 #include "record/filter.h"
@@ -40,12 +41,13 @@ struct atw_output {
 	struct atw_output_sum *sum;      /* NULL: not wanted */
 	bool sumless;                    /* no row of sums, and the limit applies to
 					  * each flush */
-	uint64_t before;                 /* rows before the last one */
+	uint64_t given, before;          /* rows that are shown; those before the last flush */
 	uint64_t limit, left_out;        /* limit of shown rows; number of others */
 	bool dropped;                    /* the last row was left out */
 	bool waits;                      /* nothing was emitted yet: the first rows are
-					  * in `ahead` */
-	struct ahead ahead;
+					  * in `kept` */
+	struct kept_rows kept;
+	struct behind *behind;           /* NULL: rows are formatted when they are emitted */
 	struct tally tally;              /* sums of rows that passed the filter; not of
 					  * groups */
 
@@ -58,5 +60,8 @@ struct atw_output {
 /* open.c: writes what precedes the first row. */
 int output_begin(struct atw_output *out, struct atw_err *err);
 int output_write_failed(struct atw_output *out, struct atw_err *err);
+/* output.c: formats what was kept, with values in `v`. */
+int output_show_kept(struct atw_output *out, struct kept_rows *k, union atw_value *v,
+		     struct atw_err *err);
 
 #endif

@@ -147,6 +147,7 @@ struct atw_output_opts {
 	 */
 	bool sumless;
 	bool private;            /* a new file is its owner's alone */
+	unsigned threads;        /* beside the caller's, to format rows with; 0: none */
 	/* Nothing is written: neither format nor path, columns, group and sort count. */
 	const struct atw_tap *tap;
 	struct atw_output_sum *sum;      /* NULL: not wanted; else of all with this one */

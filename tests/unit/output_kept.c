@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output_ahead.c - columns are as wide as the first rows need; limits, sums and pages of
+ * output_kept.c - columns are as wide as the first rows need; limits, sums and pages of
  * tables.
  */
 
 
 #include <stdlib.h>
 
-#include "output/ahead.h"
+#include "output/kept.h"
 #include "output_capture.h"
 
 static const struct atw_column cols[] = {
@@ -166,19 +166,21 @@ static off_t written(int fd)
 	return lseek(fd, 0, SEEK_END);
 }
 
+enum { KEPT_ROWS = 4096 };
+
 /* After so many the widths stay, and rows stream again. */
 TEST(rows_wait_until_there_are_enough)
 {
 	int fd;
 	struct atw_output *out = open_to(&fd, (struct atw_output_opts){ .columns = "name,n" });
 
-	for (unsigned i = 0; i < AHEAD_ROWS - 1; i++)
+	for (unsigned i = 0; i < KEPT_ROWS - 1; i++)
 		CHECK_EQ(atw_output_row(out, &rows[0], NULL), ATW_OK);
 	CHECK_EQ(written(fd), 0);
 	CHECK_EQ(atw_output_row(out, &rows[0], NULL), ATW_OK);
 	CHECK_EQ(atw_output_row(out, &rows[1], NULL), ATW_OK);
 	CHECK_EQ(atw_output_commit(out, NULL), ATW_OK);
-	CHECK_EQ(written(fd), 12 * (AHEAD_ROWS + 1) + 16 + 2 + 5 + 1);
+	CHECK_EQ(written(fd), 12 * (KEPT_ROWS + 1) + 16 + 2 + 5 + 1);
 	atw_output_close(out);
 	close(fd);
 }
