@@ -19,7 +19,7 @@ static const struct atw_column columns[V_COUNT] = {
 	[V_VMM] = COLUMN("vmm", TEXT, 6,
 			 "qemu, firecracker, cloud-hypervisor, crosvm, or kvm: another program"),
 	[V_ARCH] = COLUMN("arch", TEXT, 7, "architecture of the machine"),
-	[V_RAM] = COLUMN("ram", BYTES, 6, "its RAM, as on the command line", .sum = true),
+	[V_RAM] = COLUMN("ram", BYTES, 6, "its RAM", .sum = true),
 	[V_RESIDENT] = COLUMN("resident", BYTES, 8,
 			      "memory of the process, with hugetlb pages", .sum = true),
 	[V_SWAPPED] = COLUMN("swapped", BYTES, 7, "of the process, on swap", .sum = true),
@@ -143,20 +143,16 @@ static void vms_look_inside(struct vms *x, const struct vmm_process *p, struct v
 {
 	static const struct space_opts usual = { .task = NULL };
 	struct session s = { 0 };
-	struct atw_err err = { 0 };
 	char source[32];
+	uint64_t ram;
 
-	if (p->kind != VMM_QEMU) {
-		atw_err_set(&err, ATW_E_UNSUPPORTED, "guests of %s are not read",
-			    vmm_kind_name(p->kind));
-		vms_missing(x, p, "the guest", &err);
-		return;
-	}
-	snprintf(source, sizeof(source), "qemu:%" PRIu32, p->pid);
+	snprintf(source, sizeof(source), "%s:%" PRIu32, p->kind == VMM_QEMU ? "qemu" : "kvm", p->pid);
 	if (open_session(x->c, source, &usual, TARGET_TASKS, &s)) {
 		x->incomplete++;
 		return;
 	}
+	if (atw_fact_u64(s.target->source, "ram", &ram) == ATW_OK)
+		vms_set(row, V_RAM, ram);
 	vms_ask_guest(x, p, &s, row);
 	session_close(&s);
 }
@@ -187,14 +183,14 @@ static int vms_put(struct vms *x, struct vmm_process *p, struct atw_err *err)
 	vms_set_text(&r, V_VMM, vmm_kind_name(p->kind));
 	vms_set_text(&r, V_ARCH, vms_arch(p->arch));
 	vms_set_text(&r, V_PROGRAM, p->program);
-	if (p->why_ram.status < 0 && vms_wants(x->c, V_RAM))
-		vms_missing(x, p, "RAM", &p->why_ram);
 	if (p->why_cost.status < 0 &&
 	    (vms_wants(x->c, V_SWAPPED) || vms_wants(x->c, V_LARGE)))
 		vms_missing(x, p, "memory on swap and in large pages", &p->why_cost);
 	/* The reason was printed, and the guest's would be the same. */
 	if (x->inside && !(x->allow && p->why_cost.status == ATW_E_PERM))
 		vms_look_inside(x, p, &r);
+	if (p->why_ram.status < 0 && !(r.have & V_BIT(V_RAM)) && vms_wants(x->c, V_RAM))
+		vms_missing(x, p, "RAM", &p->why_ram);
 	x->machines++;
 	return atw_output_row(x->out, &(struct atw_row){ r.v, r.have }, err);
 }

@@ -23,9 +23,9 @@ static void main_usage(FILE *out)
 
 	fputs("usage: atwalk [options] SOURCE ADDRESS...     translate addresses\n"
 	      "       atwalk COMMAND [options] SOURCE [...]\n\n"
-	      "SOURCE: live (the running kernel), qemu:PID (a running guest of QEMU), a dump\n"
-	      "        (ELF core, kdump-compressed, LiME, AVML), a capture, FORMAT:PATH, or\n"
-	      "        raw:PATH@LOAD-ADDRESS.\n"
+	      "SOURCE: live (the running kernel), qemu:PID or kvm:PID (a running\n"
+	      "        guest), a dump (ELF core, kdump-compressed, LiME, AVML), a capture,\n"
+	      "        FORMAT:PATH, or raw:PATH@LOAD-ADDRESS.\n"
 	      "ADDRESS: hexadecimal, SYMBOL, A-B or A+LENGTH.\n\n"
 	      "commands:\n", out);
 	for (size_t i = 0; command_at(i); i++)

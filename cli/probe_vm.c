@@ -191,8 +191,8 @@ static void vm_check_program(struct probe_vm *m, struct probe_answer *a)
 {
 	a->yes = m->process.kind == VMM_QEMU;
 	snprintf(a->why, sizeof(a->why), a->yes ? "process %" PRIu32 " runs %s" :
-		 "process %" PRIu32 " runs %s: only guests of QEMU are read", m->pid,
-		 m->process.program);
+		 "process %" PRIu32 " runs %s, so kvm:%" PRIu32 " reads its guest", m->pid,
+		 m->process.program, m->pid);
 }
 
 static const struct vm_check {

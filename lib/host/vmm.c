@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vmm.c - from /proc/PID/exe, cmdline and maps to the pieces of guest RAM. */
+/*
+ * vmm.c - from /proc/PID/exe, cmdline and maps, or from memory slots and maps, to the pieces
+ * of guest RAM.
+ */
 #include "host/vmm.h"
 
 #include <errno.h>
@@ -303,6 +306,91 @@ int vmm_open(uint32_t pid, struct vmm *ret, struct atw_err *err)
 			r = vmm_open_ram(&v, w, err);
 	}
 	buf_deinit(&cmdline);
+	if (r < 0)
+		vmm_close(&v);
+	else
+		*ret = v;
+	return r;
+}
+
+/* ---- by slots ---- */
+
+/* The parts of slots in that mapping; `to` NULL: only their number. */
+static size_t vmm_slot_pieces(const struct vmm_slot *slot, size_t n,
+			      const struct procmaps_area *map, const struct process_area *area,
+			      struct vmm_piece *to)
+{
+	size_t pieces = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct vmm_slot *s = &slot[i];
+		uint64_t from = s->address > map->start ? s->address : map->start;
+		uint64_t end = s->address + s->len < map->end ? s->address + s->len : map->end;
+
+		if (from >= end)
+			continue;
+		if (to)
+			to[pieces] = (struct vmm_piece){
+				.gpa = s->gpa + (from - s->address), .len = end - from,
+				.area = area, .start = from, .late = s->late,
+			};
+		pieces++;
+	}
+	return pieces;
+}
+
+static int vmm_compare_pieces(const void *a, const void *b)
+{
+	const struct vmm_piece *x = a, *y = b;
+
+	return x->gpa < y->gpa ? -1 : x->gpa > y->gpa;
+}
+
+static int vmm_map_slots(struct vmm *v, struct atw_blob maps, const struct vmm_slot *slot,
+			 size_t n, struct atw_err *err)
+{
+	struct procmaps_area map;
+	size_t areas = 0, pieces = 0, pos = 0, k;
+	int r;
+
+	while ((r = procmaps_next(maps, &pos, &map)) != ATW_END) {
+		k = r == ATW_OK && map.read ? vmm_slot_pieces(slot, n, &map, NULL, NULL) : 0;
+		areas += k != 0;
+		pieces += k;
+	}
+	if (!pieces)
+		return atw_err_set(err, ATW_E_MISSING,
+				   "process %" PRIu32 " maps nothing of its guest's memory", v->pid);
+	v->area = calloc(areas, sizeof(*v->area));
+	v->piece = calloc(pieces, sizeof(*v->piece));
+	if (!v->area || !v->piece)
+		return atw_err_nomem(err);
+	for (pos = 0; (r = procmaps_next(maps, &pos, &map)) != ATW_END;) {
+		if (r < 0 || !map.read || !vmm_slot_pieces(slot, n, &map, NULL, NULL))
+			continue;
+		process_area_open(v->pid, &map, &v->area[v->nareas]);
+		v->npieces += vmm_slot_pieces(slot, n, &map, &v->area[v->nareas++],
+					      v->piece + v->npieces);
+	}
+	qsort(v->piece, v->npieces, sizeof(*v->piece), vmm_compare_pieces);
+	return ATW_OK;
+}
+
+int vmm_open_slots(uint32_t pid, const struct vmm_slot *slot, size_t n, struct vmm *ret,
+		   struct atw_err *err)
+{
+	struct vmm v = { .pid = pid, .arch = vmm_host_arch() };
+	struct buf maps = { 0 };
+	int r = process_memory_open(pid, &v.memory, err) ?:
+		vmm_file(pid, "maps", MAPS_MAX, &maps, err) ?:
+		vmm_map_slots(&v, (struct atw_blob){ maps.data, maps.len }, slot, n, err) ?:
+		vmm_probe(&v, err);
+
+	for (size_t i = 0; i < n; i++) {
+		v.ram += slot[i].read_only ? 0 : slot[i].len;
+		v.private |= slot[i].guest_memfd;
+	}
+	buf_deinit(&maps);
 	if (r < 0)
 		vmm_close(&v);
 	else

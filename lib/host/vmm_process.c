@@ -272,7 +272,7 @@ void vmm_process_measure(struct vmm_process *p)
 
 /* ---- by name ---- */
 
-int vmm_process_named(const char *name, uint32_t *ret, struct atw_err *err)
+static int vmm_process_named(const char *name, bool any, uint32_t *ret, struct atw_err *err)
 {
 	_auto_free uint32_t *pid = NULL;
 	size_t n = 0, found = 0, used = 0;
@@ -284,8 +284,8 @@ int vmm_process_named(const char *name, uint32_t *ret, struct atw_err *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
-		if (vmm_process_identify(pid[i], &p, NULL) != ATW_OK || p.kind != VMM_QEMU ||
-		    strcmp(p.name, name) != 0)
+		if (vmm_process_identify(pid[i], &p, NULL) != ATW_OK ||
+		    !(any || p.kind == VMM_QEMU) || strcmp(p.name, name) != 0)
 			continue;
 		if (!found++)
 			one = p.pid;
@@ -295,7 +295,8 @@ int vmm_process_named(const char *name, uint32_t *ret, struct atw_err *err)
 	}
 	if (!found)
 		return atw_err_set(err, ATW_E_MISSING,
-				   "there is no process of QEMU with a guest named '%.64s'", name);
+				   "there is no process %swith a guest named '%.64s'",
+				   any ? "" : "of QEMU ", name);
 	if (found > 1)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%zu guests are named '%.64s': processes %s", found, name,
@@ -328,7 +329,8 @@ static bool vmm_socket_inode(const struct buf *table, const char *socket, uint64
 	return false;
 }
 
-int vmm_process_listening(const char *socket, uint32_t *ret, struct atw_err *err)
+static int vmm_process_listening(const char *socket, bool any, uint32_t *ret,
+				 struct atw_err *err)
 {
 	_auto_free uint32_t *pid = NULL;
 	struct buf table = {0};
@@ -352,12 +354,32 @@ int vmm_process_listening(const char *socket, uint32_t *ret, struct atw_err *err
 	snprintf(target, sizeof(target), "socket:[%" PRIu64 "]", inode);
 	for (size_t i = 0; i < n; i++)
 		if (vmm_process_identify(pid[i], &p, NULL) == ATW_OK &&
-		    p.kind == VMM_QEMU && vmm_holds(pid[i], target)) {
+		    (any || p.kind == VMM_QEMU) && vmm_holds(pid[i], target)) {
 			*ret = pid[i];
 			return ATW_OK;
 		}
 	atw_err_set(err, ATW_E_MISSING,
-		    "no process of QEMU that may be examined listens at this socket");
+		    "no process %sthat may be examined listens at this socket",
+		    any ? "" : "of QEMU ");
 	host_hint_setcap(err, "cap_dac_read_search,cap_sys_ptrace");
 	return ATW_E_MISSING;
+}
+
+/* ---- by what a user types ---- */
+
+int vmm_process_find(const char *word, bool any, uint32_t *ret, struct atw_err *err)
+{
+	uint64_t pid;
+
+	if (strchr(word, '/'))
+		return vmm_process_listening(word, any, ret, err);
+	if (!*word || word[strspn(word, "0123456789")])
+		return *word ? vmm_process_named(word, any, ret, err)
+			     : atw_err_set(err, ATW_E_USAGE,
+					   "the PID, the name or a monitor socket of a guest "
+					   "is missing");
+	if (!num_dec(word, strlen(word), &pid) || !pid || pid > INT32_MAX)
+		return atw_err_set(err, ATW_E_USAGE, "'%.64s' is not a PID", word);
+	*ret = (uint32_t)pid;
+	return ATW_OK;
 }

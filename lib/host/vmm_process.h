@@ -53,14 +53,11 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
 void vmm_process_measure(struct vmm_process *p);
 
 /*
- * The only QEMU process with a guest of this name. ATW_E_MISSING: there is none;
- * ATW_E_USAGE: there are several, which the sentence lists.
+ * A process by its number, the name of its guest, or the path of a Unix socket that it listens
+ * at (it has a slash); by the latter two of QEMU alone unless `any`. The socket is not
+ * connected to, since a monitor serves one client at a time. ATW_E_MISSING: there is none;
+ * ATW_E_USAGE: it is no such word, or there are several, which the sentence lists.
  */
-int vmm_process_named(const char *name, uint32_t *ret, struct atw_err *err);
-/*
- * The QEMU process that listens at this Unix socket. It is not connected to, since a
- * monitor serves one client at a time. ATW_E_MISSING: there is none.
- */
-int vmm_process_listening(const char *socket, uint32_t *ret, struct atw_err *err);
+int vmm_process_find(const char *word, bool any, uint32_t *ret, struct atw_err *err);
 
 #endif

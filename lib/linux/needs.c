@@ -54,6 +54,7 @@ const char *needs_for_name(enum need_for f)
 		[FOR_COUNTERS] = "what the kernel counts of its memory",
 		[FOR_LOG] = "the kernel's log",
 		[FOR_CRASH] = "where and when it crashed",
+		[FOR_GUESTS] = "virtual machines of KVM",
 	};
 
 	return f < FOR_COUNT ? names[f] : "";

@@ -32,6 +32,7 @@ enum need_for {
 	FOR_COUNTERS,            /* memory counters */
 	FOR_LOG,                 /* the kernel's log */
 	FOR_CRASH,               /* CPU and time of a crash, host name */
+	FOR_GUESTS,              /* where KVM has the RAM of virtual machines */
 	FOR_COUNT
 };
 

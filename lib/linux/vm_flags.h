@@ -13,6 +13,7 @@ enum vm_flags {
 	VM_MAYREAD = 0x10, VM_MAYWRITE = 0x20, VM_MAYEXEC = 0x40,
 	VM_MAYSHARE = 0x80,              /* 's' in /proc/PID/maps */
 	VM_GROWSDOWN = 0x100,
+	VM_UFFD_MISSING = 0x200,         /* 4.3 */
 	VM_PFNMAP = 0x400,               /* 2.6.15; before that VM_SHM */
 	VM_EXECUTABLE = 0x1000,          /* until 3.6; VM_UFFD_WP since 4.3 */
 	VM_IO = 0x4000,

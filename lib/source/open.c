@@ -68,10 +68,13 @@ static bool open_names_live(const char *text, const char **way)
 	return true;
 }
 
-/* "qemu:PID" names no file, either. */
-static bool open_names_qemu(const char *text, const char **pid)
+/* "qemu:PID" and "kvm:PID" name no file, either. */
+static bool open_names_guest(const char *text, struct source_input *in)
 {
-	return open_begins_with(text, source_qemu.name, pid);
+	in->kind = open_begins_with(text, source_qemu.name, &in->spec.path) ? &source_qemu
+		   : open_begins_with(text, source_kvm.name, &in->spec.path) ? &source_kvm
+									     : NULL;
+	return in->kind;
 }
 
 /*
@@ -378,10 +381,8 @@ int source_input_open(const char *text, const char *const *parts, size_t nparts,
 		ret->name = source_live.name;
 		return ATW_OK;
 	}
-	if (open_names_qemu(text, &ret->spec.path)) {
-		ret->kind = &source_qemu;
+	if (open_names_guest(text, ret))
 		return ATW_OK;
-	}
 	r = open_file(text, other, ret, err);
 	if (r < 0) {
 		open_hint_kcore(ret, err);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * qemu.c - source of a running guest: the RAM in its QEMU process, read from outside. The
- * guest is neither stopped nor changed, and no page is allocated for it.
+ * qemu.c - source of a running guest: the RAM in the process that runs it, read from outside.
+ * The guest is neither stopped nor changed, and no page is allocated for it.
  */
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ enum { QEMU_PARTS = 32 };
 struct qemu {
 	struct vmm vmm;
 	const char *machine; /* as uname -m has it */
+	uint64_t ram;        /* bytes, little-endian */
 	char truncated[160];
 };
 
@@ -30,30 +32,29 @@ static const char *qemu_machine(enum vmm_arch arch)
 					: "riscv64";
 }
 
+/* What there is to say of it. */
+static void qemu_note(struct qemu *q)
+{
+	const char *text = "";
+
+	q->machine = qemu_machine(q->vmm.arch);
+	q->ram = htole64(q->vmm.ram);
+	if (q->vmm.encrypted)
+		text = "the guest's memory is encrypted: only the guest can read it";
+	else if (q->vmm.private)
+		text = "pages of the guest are private to it and not read (guest_memfd)";
+	else if (q->vmm.extra)
+		text = "memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
+		       "virtio-pmem) is not read";
+	snprintf(q->truncated, sizeof(q->truncated), "%s", text);
+}
+
 /* It names no file. */
 static int qemu_probe(struct atw_blob head, const char *path)
 {
 	(void)head;
 	(void)path;
 	return 0;
-}
-
-/* PID, SOCKET (it has a slash), or NAME. */
-static int qemu_find_process(const char *word, uint32_t *ret, struct atw_err *err)
-{
-	uint64_t pid;
-
-	if (strchr(word, '/'))
-		return vmm_process_listening(word, ret, err);
-	if (!*word || word[strspn(word, "0123456789")])
-		return *word ? vmm_process_named(word, ret, err)
-			     : atw_err_set(err, ATW_E_USAGE,
-					   "the PID, the name or a monitor socket of a guest "
-					   "is missing");
-	if (!num_dec(word, strlen(word), &pid) || !pid || pid > INT32_MAX)
-		return atw_err_set(err, ATW_E_USAGE, "'%.64s' is not a PID", word);
-	*ret = (uint32_t)pid;
-	return ATW_OK;
 }
 
 static int qemu_open(struct atw_source *s, const struct atw_source_spec *spec,
@@ -68,17 +69,10 @@ static int qemu_open(struct atw_source *s, const struct atw_source_spec *spec,
 	s->impl = q;
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a process has no further parts");
-	r = qemu_find_process(spec->path, &pid, err) ?: vmm_open(pid, &q->vmm, err);
+	r = vmm_process_find(spec->path, false, &pid, err) ?: vmm_open(pid, &q->vmm, err);
 	if (r < 0)
 		return r;
-	q->machine = qemu_machine(q->vmm.arch);
-	if (q->vmm.encrypted)
-		snprintf(q->truncated, sizeof(q->truncated),
-			 "the guest's memory is encrypted: only the guest can read it");
-	else if (q->vmm.extra)
-		snprintf(q->truncated, sizeof(q->truncated),
-			 "memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
-			 "virtio-pmem) is not read");
+	qemu_note(q);
 	return ATW_OK;
 }
 
@@ -101,6 +95,21 @@ static const struct vmm_piece *qemu_piece(const struct qemu *q, uint64_t pa)
 	return NULL;
 }
 
+/* So many bytes before the first page that was not filled in yet. */
+static size_t qemu_upto(const struct qemu *q, const struct vmm_piece *p, uint64_t at, size_t len)
+{
+	enum process_page state;
+	uint64_t sum = 0, n;
+
+	while (sum < len) {
+		if (process_memory_look(q->vmm.memory, p->area, at + sum, &state, &n, NULL) < 0 ||
+		    state == PROCESS_ZERO)
+			break;
+		sum += n;
+	}
+	return sum < len ? (size_t)sum : len;
+}
+
 static ssize_t qemu_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 			 struct atw_err *err)
 {
@@ -111,6 +120,10 @@ static ssize_t qemu_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
 		return 0;
 	if (len > p->len - (pa.u - p->gpa))
 		len = p->len - (pa.u - p->gpa);
+	if (p->late)
+		len = qemu_upto(q, p, p->start + (pa.u - p->gpa), len);
+	if (!len)
+		return 0;
 	return process_memory_read(q->vmm.memory, p->area, p->start + (pa.u - p->gpa),
 				   buf, len, err);
 }
@@ -119,8 +132,10 @@ static ssize_t qemu_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
  * Swapped pages are excluded, so a search through all data does not swap the guest in. A
  * read of one is answered nevertheless: its pages of tables and tasks are few.
  */
-static enum atw_extent_kind qemu_kind(enum process_page state)
+static enum atw_extent_kind qemu_kind(const struct vmm_piece *p, enum process_page state)
 {
+	if (p->late && state == PROCESS_ZERO)
+		return ATW_NONE;
 	return state == PROCESS_PRESENT || state == PROCESS_STORED ? ATW_DATA
 	       : state == PROCESS_ZERO                             ? ATW_ZERO
 	       : state == PROCESS_SWAPPED                          ? ATW_EXCLUDED
@@ -149,11 +164,11 @@ static int qemu_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 
 		if (r < 0)
 			return r;
-		if (i && qemu_kind(state) != e.kind)
+		if (i && qemu_kind(p, state) != e.kind)
 			break;
 		if (len > end - at)
 			len = end - at;
-		e.kind = qemu_kind(state);
+		e.kind = qemu_kind(p, state);
 		e.len += len;
 	}
 	*ret = e;
@@ -165,6 +180,7 @@ static int qemu_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 	const struct qemu *q = s->impl;
 	const struct source_fact facts[] = {
 		{"machine", q->machine, strlen(q->machine)},
+		{"ram", &q->ram, sizeof(q->ram)},
 		{"truncated", q->truncated, strlen(q->truncated)},
 	};
 
@@ -176,9 +192,15 @@ static void qemu_describe(struct atw_source *s, char *buf, size_t len)
 	const struct qemu *q = s->impl;
 	char size[16];
 
-	snprintf(buf, len,
-		 "running guest of QEMU process %" PRIu32 ", machine %s, %s of RAM",
-		 q->vmm.pid, q->vmm.machine, num_human(q->vmm.ram, size));
+	num_human(q->vmm.ram, size);
+	if (*q->vmm.machine)
+		snprintf(buf, len,
+			 "running guest of QEMU process %" PRIu32 ", machine %s, %s of RAM",
+			 q->vmm.pid, q->vmm.machine, size);
+	else
+		snprintf(buf, len,
+			 "running guest of process %" PRIu32 ", %s of RAM by KVM's memory slots",
+			 q->vmm.pid, size);
 }
 
 const struct atw_source_ops source_qemu = {
@@ -192,3 +214,42 @@ const struct atw_source_ops source_qemu = {
 	.fact = qemu_fact,
 	.describe = qemu_describe,
 };
+
+/* Which memory it has is read from the kernel that runs it, which a source knows nothing of. */
+static int qemu_open_kvm(struct atw_source *s, const struct atw_source_spec *spec, struct atw_err *err)
+{
+	(void)s;
+	(void)spec;
+	return atw_err_set(err, ATW_E_UNSUPPORTED,
+			   "a guest of KVM is not opened as a source of its own");
+}
+
+const struct atw_source_ops source_kvm = {
+	.name = "kvm",
+	.help = "RAM of a running guest, by the memory slots of KVM; kvm: and a PID, name or socket",
+	.probe = qemu_probe,
+	.open = qemu_open_kvm,
+	.close = qemu_close,
+	.read = qemu_read,
+	.extent = qemu_extent,
+	.fact = qemu_fact,
+	.describe = qemu_describe,
+};
+
+int source_of_guest(struct vmm *v, struct atw_source **ret, struct atw_err *err)
+{
+	struct atw_source *s = calloc(1, sizeof(*s));
+	struct qemu *q = calloc(1, sizeof(*q));
+
+	if (!s || !q) {
+		free(s);
+		free(q);
+		vmm_close(v);
+		return atw_err_nomem(err);
+	}
+	q->vmm = *v;
+	qemu_note(q);
+	*s = (struct atw_source){ .ops = &source_kvm, .impl = q };
+	*ret = s;
+	return ATW_OK;
+}

@@ -234,6 +234,10 @@ int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
 
 /* ---- kinds.c: declares the operations of every kind in sources.def ---- */
 
+/* qemu.c: the RAM of a running guest, which it takes over; also if it fails. */
+struct vmm;
+int source_of_guest(struct vmm *v, struct atw_source **ret, struct atw_err *err);
+
 #define SOURCE(name) extern const struct atw_source_ops source_##name;
 #include "source/sources.def"
 #undef SOURCE

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* target.c - opening of a SOURCE as a target, and its capabilities. */
+#include "target/guest.h"
 #include "target/procfs_tasks.h"
 #include "target/target.h"
 
@@ -62,24 +63,36 @@ static int target_open_input(struct target *t, const struct source_input *in,
 	return r;
 }
 
+static int target_open_named(struct target *t, const char *const *parts, size_t nparts,
+			     struct atw_err *err)
+{
+	struct source_input in;
+	int r = source_input_open(t->name, parts, nparts, &target_capture_format, &in, err);
+
+	if (r < 0)
+		return r;
+	r = target_open_input(t, &in, err);
+	source_input_close(&in);
+	return r;
+}
+
 int target_open(const char *name, const char *const *parts, size_t nparts,
 		struct target **ret, struct atw_err *err)
 {
 	struct target *t = calloc(1, sizeof(*t));
-	struct source_input in;
 	struct atw_blob text;
 	int r;
 
 	if (!t)
 		return atw_err_nomem(err);
 	t->name = name;
-	r = source_input_open(name, parts, nparts, &target_capture_format, &in, err);
-	if (r < 0) {
-		free(t);
-		return r;
+	if (guest_word(name)) {
+		t->backend = &target_memory;
+		t->caps = t->backend->caps;
+		r = guest_open(name, nparts, &t->source, err);
+	} else {
+		r = target_open_named(t, parts, nparts, err);
 	}
-	r = target_open_input(t, &in, err);
-	source_input_close(&in);
 	if (r < 0) {
 		target_close(t);
 		return r;
@@ -107,7 +120,7 @@ void target_close(struct target *t)
 {
 	if (!t)
 		return;
-	if (t->backend->close)
+	if (t->backend && t->backend->close)
 		t->backend->close(t);
 	atw_kernel_close(t->kernel);
 	atw_source_close(t->source);

@@ -55,7 +55,7 @@ run atwalk probe --vm "$guest" --format csv --columns allowed,why --filter capab
 status 0
 out <<END
 allowed,why
-no,process $guest runs firecracker: only guests of QEMU are read
+no,"process $guest runs firecracker, so kvm:$guest reads its guest"
 END
 
 # ---- as another user ----

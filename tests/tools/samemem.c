@@ -13,20 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/source.h"
+#include "target/target.h"
 
 #define CHUNK ((size_t)1 << 20)
 
 static struct atw_source *open_or_die(char **argv, int n)
 {
-	struct atw_source *s;
+	struct target *t;
 	struct atw_err err = { 0 };
 
-	if (atw_source_open(argv[0], (const char *const *)argv + 1, (size_t)n, &s, &err) < 0) {
+	if (target_open(argv[0], (const char *const *)argv + 1, (size_t)n, &t, &err) < 0) {
 		fprintf(stderr, "samemem: %s\n", err.text);
 		exit(2);
 	}
-	return s;
+	return t->source;
 }
 
 struct sums {

@@ -8,11 +8,16 @@
  * is a note), copies into it what DUMP has from the physical address BASE on, prints
  * "ready" and sleeps. Options of QEMU that follow are for readers of its command line, but "-qmp
  * unix:PATH,..." makes it listen there, and "-runas USER" makes it not dumpable, as a
- * change of its user does.
+ * change of its user does. "-accel kvm:GPA" has a virtual machine of KVM with that memory from
+ * GPA on, in three slots, and a ROM of a page below 4 GiB; "-accel kvm2" two of them.
  */
+#include <fcntl.h>
+#include <linux/kvm.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -74,6 +79,36 @@ static void listen_at(const char *text)
 		die("no socket");
 }
 
+static void add_slot(int vm, unsigned slot, uint64_t gpa, void *at, size_t len, unsigned flags)
+{
+	struct kvm_userspace_memory_region r = {
+		.slot = slot, .flags = flags, .guest_phys_addr = gpa, .memory_size = len,
+		.userspace_addr = (uintptr_t)at,
+	};
+
+	if (ioctl(vm, KVM_SET_USER_MEMORY_REGION, &r) < 0)
+		die("no memory slot");
+}
+
+/* Without a CPU. Descriptors stay open. */
+static void virtual_machine(const char *word, char *ram, size_t len)
+{
+	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC), vm = ioctl(kvm, KVM_CREATE_VM, 0);
+	uint64_t gpa = 0;
+	size_t quarter = len / 4;
+
+	if (kvm < 0 || vm < 0)
+		die("no KVM");
+	if (!strcmp(word, "kvm2") && ioctl(kvm, KVM_CREATE_VM, 0) < 0)
+		die("no second KVM");
+	if (sscanf(word, "kvm:%" SCNx64, &gpa) != 1)
+		return;
+	add_slot(vm, 3, gpa + quarter, ram + quarter, quarter, 0);
+	add_slot(vm, 1, gpa, ram, quarter, 0);
+	add_slot(vm, 2, gpa + 2 * quarter, ram + 2 * quarter, len - 2 * quarter, 0);
+	add_slot(vm, 7, 0xfffff000, map_ram("anon", 4096), 4096, KVM_MEM_READONLY);
+}
+
 int main(int argc, char **argv)
 {
 	struct atw_source *s;
@@ -108,6 +143,8 @@ int main(int argc, char **argv)
 			listen_at(argv[i + 1]);
 		else if (!strcmp(argv[i], "-runas"))
 			prctl(PR_SET_DUMPABLE, 0);
+		else if (!strcmp(argv[i], "-accel"))
+			virtual_machine(argv[i + 1], ram, len);
 	puts("ready");
 	fflush(stdout);
 	pause();

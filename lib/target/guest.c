@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "target/guest.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/vmm_process.h"
+#include "linux/kernel.h"
+#include "linux/kvm.h"
+
+const char *guest_word(const char *name)
+{
+	size_t len = strlen(source_kvm.name);
+
+	return name && !strncmp(name, source_kvm.name, len) && name[len] == ':' ? name + len + 1
+										: NULL;
+}
+
+/* By its number in this PID namespace. */
+static int guest_process(struct atw_source *live, struct atw_kernel *k, uint32_t pid,
+			 struct lnx_task *ret, struct atw_err *err)
+{
+	struct lnx_tasks *tasks = NULL;
+	uint64_t mm;
+	int r = atw_source_mm_of(live, pid, &mm, err);
+
+	/* By /proc/kcore: not in such a namespace, then. */
+	if (r == ATW_END)
+		r = lnx_task_by_pid(k, pid, ret, err);
+	else if (r == ATW_OK && (r = lnx_tasks_open(k, &tasks, err)) == ATW_OK)
+		do {
+			r = lnx_tasks_next(tasks, ret, err);
+		} while (r == ATW_OK && (ret->mm != mm || !ret->leader));
+	lnx_tasks_close(tasks);
+	if (r == ATW_END || r == ATW_E_NONE)
+		return atw_err_set(err, ATW_E_MISSING, "there is no process %" PRIu32, pid);
+	return r;
+}
+
+static int guest_slots(uint32_t pid, struct vmm_slot **ret, size_t *n, struct atw_err *err)
+{
+	struct atw_source *live = NULL;
+	struct atw_kernel *k = NULL;
+	struct lnx_task t;
+	int r = atw_source_open("live", NULL, 0, &live, err) ?:
+		atw_kernel_open(live, NULL, &k, err) ?:
+		guest_process(live, k, pid, &t, err) ?:
+		kvm_slots(k, &t, ret, n, err);
+
+	atw_kernel_close(k);
+	atw_source_close(live);
+	return r;
+}
+
+int guest_open(const char *name, size_t nparts, struct atw_source **ret, struct atw_err *err)
+{
+	struct vmm_slot *slot = NULL;
+	struct vmm guest;
+	uint32_t pid = 0;
+	size_t n = 0;
+	int r = nparts ? atw_err_set(err, ATW_E_USAGE, "a process has no further parts")
+		       : vmm_process_find(guest_word(name), true, &pid, err);
+
+	if (r == ATW_OK)
+		r = guest_slots(pid, &slot, &n, err) ?:
+		    vmm_open_slots(pid, slot, n, &guest, err) ?:
+		    source_of_guest(&guest, ret, err);
+	free(slot);
+	if (r < 0)
+		atw_err_about(err, name);
+	return r;
+}

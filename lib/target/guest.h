@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest.h - running guests whose memory only the kernel of this machine can tell: kvm:PID,
+ * kvm:NAME, kvm:SOCKET.
+ */
+#ifndef TARGET_GUEST_H
+#define TARGET_GUEST_H
+
+#include "source/source.h"
+
+/* What follows "kvm:"; NULL: the SOURCE does not begin so. */
+const char *guest_word(const char *name);
+/* Reads this kernel for that; it is closed again. Errors name the source. */
+int guest_open(const char *name, size_t nparts, struct atw_source **ret, struct atw_err *err);
+
+#endif
