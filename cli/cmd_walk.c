@@ -2,12 +2,13 @@
 /* cmd_walk.c - page-table walk of an address: its tables, entries and rights. */
 #include "walk.h"
 #include "map.h"
+#include "nested.h"
 #include "paging/entry.h"
 #include "walk_lines.h"
 
 struct walk_opts {
 	struct space_opts space;
-	bool path;
+	bool path, nested;
 	struct opt_number depth;
 	struct walk_lines_opts lines;
 };
@@ -17,6 +18,8 @@ static const struct opt options[] = {
 	  "print every table entry on the way, with the rights left after it", NULL },
 	{ 's', "depth", OPT_NUMBER, offsetof(struct walk_opts, depth), "N",
 	  "follow N levels of tables and stop", NULL },
+	{ 0, "nested", OPT_FLAG, offsetof(struct walk_opts, nested), NULL,
+	  "of a running guest: show as well where the host has it (hpa, host_page)", NULL },
 	{ 'c', "cache-line", OPT_NUMBER, offsetof(struct walk_opts, lines.line), "BYTES",
 	  "list the cache lines of BYTES as well, each with its sets", NULL },
 	{ 0, "from", OPT_TEXT, offsetof(struct walk_opts, lines.from), "FILE",
@@ -89,6 +92,13 @@ void walk_fill_piece(struct walk_out *w, struct row *r, const struct mmu_seen *s
 		row_set(r, C_PAGE, (uint64_t)1 << atw_entry_span(pg, s->level, last->word));
 }
 
+int walk_put(struct walk_out *w, struct row *r, struct atw_err *err)
+{
+	int rc = w->nested ? nested_fill(w->nested, r, err) : ATW_OK;
+
+	return rc < 0 ? rc : row_put(r, w->out, err);
+}
+
 /* The row of one piece as a whole: the answer to "where is this address". */
 static int walk_answer(struct walk_out *w, const struct mmu_seen *s, uint64_t first,
 		       struct atw_err *err)
@@ -96,7 +106,7 @@ static int walk_answer(struct walk_out *w, const struct mmu_seen *s, uint64_t fi
 	struct row r = { 0 };
 
 	walk_fill_piece(w, &r, s, first > s->va.u ? first - s->va.u : 0);
-	return row_put(&r, w->out, err);
+	return walk_put(w, &r, err);
 }
 
 void walk_fill_table(struct walk_out *w, struct row *r, const struct mmu_step *p,
@@ -123,7 +133,7 @@ static int walk_path(struct walk_out *w, const struct mmu_seen *s, uint64_t firs
 
 		walk_fill_table(w, &r, p, first > s->va.u ? first : s->va.u,
 				s->va.u & ~(size - 1), size);
-		if (row_put(&r, w->out, err) < 0)
+		if (walk_put(w, &r, err) < 0)
 			return err->status;
 	}
 	return walk_answer(w, s, first, err);
@@ -237,6 +247,10 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 	if (w->lost)
 		print_incomplete("%s: %" PRIu64 " table%s on the way cannot be read from it",
 				 src->name, w->lost, w->lost == 1 ? "" : "s");
+	if (w->nested && w->nested->lost) {
+		print_incomplete("live: %" PRIu64 " tables of the host cannot be read", w->nested->lost);
+		status = status < EXIT_PARTIAL ? EXIT_PARTIAL : status;
+	}
 	return status;
 }
 
@@ -246,6 +260,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 	_auto_session struct session src = { 0 };
 	struct walk_out w = { .path = o->path, .depth = (unsigned)o->depth.u };
 	struct walk_lines lines;
+	struct nested nested = { .lost = 0 };
 	_auto_free struct address_arg *t = NULL;
 	int status, n = argc - 1;
 
@@ -264,6 +279,8 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 	}
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return usage_error("walk", "--depth must be 1 to %d", ATW_MAX_LEVELS);
+	if (o->nested && o->lines.line.given)
+		return usage_error("walk", "--nested and --cache-line cannot be combined");
 	status = walk_lines_check(&o->lines);
 	if (status)
 		return status;
@@ -275,6 +292,10 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 		return status;
 	if (o->depth.given)
 		status = session_need(&src, TARGET_TABLES, "--depth");
+	if (!status && o->nested) {
+		w.nested = &nested;
+		status = nested_open(c, &src, &nested);
+	}
 	if (!status)
 		status = address_args_find(c, &o->space, &src, argv + 1, t, n);
 	listing_init(&w.list, "walk", &src, o->path ? USUAL | OF_PATH : USUAL);
@@ -285,6 +306,8 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 		for (unsigned k = 0; o->path && t[i].a.is_range && k < C_COUNT; k++)
 			w.list.col[k].hidden &= !(OF_TREE & COL(k));
 	}
+	if (!status && o->nested)
+		listing_add_host(&w.list);
 	if (!status && o->lines.line.given) {
 		w.lines = &lines;
 		status = walk_lines_init(&lines, c, &src, &o->lines, &w.list);
@@ -293,6 +316,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 		status = !target_has(src.target, TARGET_TABLES)
 			? walk_by_pages(c, &src, &w.list, t, n, w.lines)
 			: walk_all(&w, &src, t, n, c);
+	nested_close(&nested);
 	if (w.lines)
 		walk_lines_deinit(w.lines);
 	listing_deinit(&w.list);

@@ -57,6 +57,12 @@ static const struct atw_column columns[C_ALL] = {
 	[C_NODE] = COLUMN("node", COUNT, 0, "NUMA node of what it maps to"),
 	[C_PID] = COLUMN("pid", COUNT, 0, "process"),
 	[C_TASK] = COLUMN("task", TEXT, 0, "its name"),
+	[C_HVA] = COLUMN("hva", VA, 0,
+			 "--nested: where the process of the guest has what is at physical"),
+	[C_HPA] = COLUMN("hpa", PA, 0, "--nested: physical address in the host of what is at physical"),
+	[C_HOST_PAGE] = COLUMN("host_page", BYTES, 9, "--nested: bytes of the host's translation"),
+	[C_HOST_STATE] = { .key = "host_state", .type = ATW_T_ENUM, .width = 10,
+			   .names = &listing_states, .help = "--nested: what the host's entry is" },
 	[C_SET1] = COLUMN("l1_set", COUNT, 6,
 			  "set of the level 1 data cache that the line falls into"),
 	[C_SET2] = COLUMN("l2_set", COUNT, 6,
@@ -85,7 +91,7 @@ void listing_init(struct listing *l, const char *name, const struct session *src
 	l->space = &src->subject.space;
 	pg = &l->space->paging;
 	memcpy(l->col, columns, sizeof(columns));
-	for (unsigned c = 0; c < C_COUNT; c++)
+	for (unsigned c = 0; c < C_HOSTS; c++)
 		l->col[c].hidden = !(shown & COL(c));
 
 	l->flags = (struct atw_names){ 0, l->flag, NULL };
@@ -110,6 +116,17 @@ void listing_init(struct listing *l, const char *name, const struct session *src
 	l->levels = (struct atw_names){ pg->nlevels, l->level, NULL };
 	l->col[C_LEVEL].names = &l->levels;
 	l->schema = (struct atw_schema){ name, l->col, C_COUNT };
+}
+
+void listing_add_host(struct listing *l)
+{
+	static const uint64_t hide = COL(C_SIZE) | COL(C_RIGHTS) | COL(C_FLAGS) | COL(C_INDEX) |
+				     COL(C_ENTRY_AT) | COL(C_ENTRY) | COL(C_STEP);
+	static const uint64_t show = COL(C_HPA) | COL(C_HOST_PAGE) | COL(C_HOST_STATE);
+
+	l->schema.ncols = C_HOSTS;
+	for (unsigned i = 0; i < C_HOSTS; i++)
+		l->col[i].hidden = (l->col[i].hidden || hide >> i & 1) && !(show >> i & 1);
 }
 
 void listing_add_lines(struct listing *l, uint32_t sets1, uint32_t sets2, bool refs)

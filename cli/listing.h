@@ -13,8 +13,10 @@ enum col {
 	C_ADDRESS, C_END, C_SIZE, C_PHYSICAL, C_PFN, C_PAGE, C_PAGES, C_STEP, C_LEVEL, C_INDEX,
 	C_ENTRY_AT, C_ENTRY, C_REPEAT, C_RIGHTS, C_STATE, C_AREA, C_FLAGS, C_PROPERTIES,
 	C_NODE, C_PID, C_TASK, C_COUNT,
+	/* Only with listing_add_host(): */
+	C_HVA = C_COUNT, C_HPA, C_HOST_PAGE, C_HOST_STATE, C_HOSTS,
 	/* Only with listing_add_lines(): */
-	C_SET1 = C_COUNT, C_SET2, C_REFS, C_READS, C_WRITES, C_THREADS, C_VERDICT, C_ALL,
+	C_SET1 = C_HOSTS, C_SET2, C_REFS, C_READS, C_WRITES, C_THREADS, C_VERDICT, C_ALL,
 };
 #define COL(c) ((uint64_t)1 << (c))
 
@@ -46,6 +48,8 @@ struct listing {
 void listing_init(struct listing *l, const char *name, const struct session *src,
 		  uint64_t shown);
 
+/* Columns of the host of a guest, instead of those for which there is no room then. */
+void listing_add_host(struct listing *l);
 /*
  * Columns of cache lines. Those of sets are shown if there is a number of sets, those of
  * references if there are any.

@@ -9,6 +9,7 @@ struct walk_out {
 	struct atw_output *out;
 	struct listing list;
 	struct walk_lines *lines;        /* --cache-line, or NULL */
+	struct nested *nested;           /* --nested, or NULL */
 	bool path;
 	unsigned depth;
 	uint64_t lost, unmapped;
@@ -16,6 +17,8 @@ struct walk_out {
 
 /* Counts a piece, and reports its damage. */
 void walk_note_piece(struct walk_out *w, const struct mmu_walk *walk, const struct mmu_seen *s);
+/* Prints a row that is filled, with the host's columns. */
+int walk_put(struct walk_out *w, struct row *r, struct atw_err *err);
 /* The row of a piece as a whole, `skip` bytes behind its beginning. */
 void walk_fill_piece(struct walk_out *w, struct row *r, const struct mmu_seen *s,
 		     uint64_t skip);

@@ -54,7 +54,7 @@ static int walk_tree_put(struct walk_tree_state *t, const struct walk_tree_run *
 	row_set_if(&r, s->repeat_of, C_REPEAT, s->repeat_of);
 	r.have &= ~COL(C_AREA);
 	row_area(&t->w->list, &r, s->va.u, s->va.u + (r.v[C_SIZE].u - 1));
-	return row_put(&r, t->w->out, err);
+	return walk_put(t->w, &r, err);
 }
 
 static int walk_tree_flush(struct walk_tree_state *t, struct atw_err *err)
@@ -207,7 +207,7 @@ static int walk_tree_table(struct walk_tree_state *t, struct mmu_walk *walk,
 		return r;
 	walk_fill_table(t->w, &row, p, s->va.u, s->va.u, s->size);
 	row_set(&row, C_PAGES, s->count);
-	return row_put(&row, t->w->out, err);
+	return walk_put(t->w, &row, err);
 }
 
 int walk_tree(struct walk_out *w, struct mmu_walk *walk, const struct address *a, bool *any,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kvm.h - virtual machines of KVM in the kernel that runs them: where the guest's RAM lies in
- * its process. No interface of Linux tells.
+ * its process. No interface of Linux has it.
  */
 #ifndef LINUX_KVM_H
 #define LINUX_KVM_H

@@ -11,7 +11,7 @@
 
 struct kept_rows {
 	/*
-	 * Words: the size of the item in words, a bit that tells a row from a text; then
+	 * Words: the size of the item in words, a bit: a row or a text; then
 	 * of a row `have` and a value a column, where that of a text is its place.
 	 */
 	uint64_t *word;

@@ -175,6 +175,18 @@ static int qemu_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 	return ATW_OK;
 }
 
+static int qemu_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va)
+{
+	const struct qemu *q = s->impl;
+	const struct vmm_piece *p = qemu_piece(q, pa.u);
+
+	*pid = q->vmm.pid;
+	if (!p || pa.u < p->gpa)
+		return ATW_E_MISSING;
+	*va = p->start + (pa.u - p->gpa);
+	return ATW_OK;
+}
+
 static int qemu_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	const struct qemu *q = s->impl;
@@ -212,10 +224,11 @@ const struct atw_source_ops source_qemu = {
 	.read = qemu_read,
 	.extent = qemu_extent,
 	.fact = qemu_fact,
+	.outside = qemu_outside,
 	.describe = qemu_describe,
 };
 
-/* Which memory it has is read from the kernel that runs it, which a source knows nothing of. */
+/* Which memory it has is read from the kernel that runs it, which is above a source. */
 static int qemu_open_kvm(struct atw_source *s, const struct atw_source_spec *spec, struct atw_err *err)
 {
 	(void)s;
@@ -233,6 +246,7 @@ const struct atw_source_ops source_kvm = {
 	.read = qemu_read,
 	.extent = qemu_extent,
 	.fact = qemu_fact,
+	.outside = qemu_outside,
 	.describe = qemu_describe,
 };
 

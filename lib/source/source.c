@@ -132,6 +132,13 @@ bool atw_source_is_live(const struct atw_source *s)
 	return s && s->ops && s->ops->live;
 }
 
+int atw_source_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va)
+{
+	while (s->below)
+		s = s->below;
+	return s->ops->outside ? s->ops->outside(s, pa, pid, va) : ATW_E_UNSUPPORTED;
+}
+
 void atw_source_threads(struct atw_source *s, unsigned n)
 {
 	if (s->ops->threads)

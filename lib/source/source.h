@@ -148,6 +148,12 @@ struct atw_source_ops {
 	int (*mm_of)(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		     struct atw_err *err);
 	/*
+	 * Optional, of a running guest that is read from outside: the process that runs
+	 * it, a number of this PID namespace, and where that one has the byte at `pa`.
+	 * ATW_E_MISSING: nowhere; *pid is set nevertheless.
+	 */
+	int (*outside)(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va);
+	/*
 	 * Optional, of a running kernel: the range of its direct map that `va` is in, and
 	 * the physical address of its start. false: it is not in the direct map.
 	 */
@@ -216,6 +222,8 @@ bool atw_source_is_live(const struct atw_source *s);
 /* The op `mm_of`; ATW_END if the source has none. */
 int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		     struct atw_err *err);
+/* The op `outside`, also of a source that is wrapped; ATW_E_UNSUPPORTED if it has none. */
+int atw_source_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va);
 /* The ops `direct` and `list`, where the source has them. */
 bool atw_source_direct(struct atw_source *s, uint64_t va, struct atw_direct *ret);
 size_t atw_source_list(struct atw_source *s, const struct atw_chain *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest.h - running guests whose memory only the kernel of this machine can tell: kvm:PID,
+ * guest.h - running guests with memory that only the kernel of this machine can find: kvm:PID,
  * kvm:NAME, kvm:SOCKET.
  */
 #ifndef TARGET_GUEST_H

@@ -20,10 +20,10 @@ run atwalk ps kvm:
 status 2
 no_out
 err_is "atwalk: kvm:: the PID, the name or a monitor socket of a guest is missing"
-run atwalk ps kvm:nobody
+run atwalk ps kvm:none
 status 3
 no_out
-err_is "atwalk: kvm:nobody: there is no process with a guest named 'nobody'"
+err_is "atwalk: kvm:none: there is no process with a guest named 'none'"
 run atwalk ps kvm:1 -S part
 status 2
 no_out
@@ -46,6 +46,7 @@ t "the guest of another program is that of its dump"
 guest firecracker -m 256 -M q35 -x found 0 tasks.kdump --id web -accel kvm:0
 atwalk ps tasks.kdump --format csv >wanted
 yes test "$(wc -l <wanted)" -gt 60
+first=$guest
 for word in "$guest" web; do
 	run atwalk ps "kvm:$word" --format csv
 	out <wanted
@@ -74,6 +75,46 @@ guest sandbox -m 384 -M virt -x memfd 40000000 arm64.elf -accel kvm:40000000
 run "$built/tests/tools/samemem" arm64.elf "kvm:$guest"
 said_status=1
 yes grep -q ' same, 0 differ, 0 unreadable, 0 only in A ' "$work/log/out"
+
+t "--nested: where the host has it is what its pagemap has"
+run atwalk walk "kvm:$first" init_task -p --nested --format csv --columns physical,hva,hpa,host_page,host_state
+cp "$work/log/out" path
+yes test "$(wc -l <path)" = 4
+run atwalk walk "kvm:$first" --pid 1 0-7fffffffefff -p --nested --format csv --columns physical,hva,hpa,host_page,host_state
+said_status=1
+cat path "$work/log/out" >rows
+run python3 - "$first" rows <<'E'
+import csv, sys
+seen = {'present': 0, 'absent': 0}
+with open(f'/proc/{sys.argv[1]}/pagemap', 'rb') as f:
+    for row in csv.DictReader(open(sys.argv[2])):
+        if row['hva'] in ('hva', ''):
+            continue
+        hva = int(row['hva'], 16)
+        f.seek(hva >> 12 << 3)
+        word = int.from_bytes(f.read(8), 'little')
+        seen[row['host_state']] += 1
+        want = ('', '')
+        if word >> 63:
+            want = (str((word & (1 << 55) - 1) << 12 | hva & 4095), '4096')
+        have = str(int(row['hpa'], 16)) if row['hpa'] else ''
+        if (have, row['host_page']) != want:
+            print(row, want)
+print(seen['present'] > 4, seen['absent'] > 0)
+E
+out <<'E'
+True True
+E
+
+t "--nested: of a running guest alone, and without cache lines"
+run atwalk walk x86.elf 0 --nested
+status 2
+no_out
+err_has "atwalk: --nested: 'x86.elf' is not a running guest (qemu:PID, kvm:PID)"
+run atwalk walk "kvm:$first" 0 --nested -c 64
+status 2
+no_out
+err_has "--nested and --cache-line cannot be combined"
 
 t "no virtual machine, none with memory, two"
 guest qemu-system-x86_64 -m 16 -M q35 -x anon 0 x86.elf

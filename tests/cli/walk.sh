@@ -261,7 +261,7 @@ run atwalk -vv x86.elf ffffffff91400000
 same "$work/log/out" one
 err_has 'atwalk: read 0x9a16000+4096: 4096'
 
-t "symbols that the dump lacks at the address it tells are not searched for elsewhere"
+t "symbols that the dump lacks at the address it gives are not searched for elsewhere"
 run atwalk map -vv x86.elf
 err_has 'atwalk: read 0x91bdab8+4: 0'
 sed -n 's/^atwalk: read \(.*\): 0$/\1/p' "$work/log/err" | sort -u >missing
