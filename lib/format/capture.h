@@ -212,10 +212,20 @@ enum capture_use {
 	CAPTURE_USES,
 };
 
+/* Of a guest's frames, what the host has: words of F: lines, with names in capture_hosts[]. */
+enum capture_host {
+	CAPTURE_HOST_UNKNOWN,        /* no guest, or not known; not written */
+	CAPTURE_HOST_BACKED,         /* in memory */
+	CAPTURE_HOST_SWAPPED,
+	CAPTURE_HOST_ABSENT,         /* nothing: the guest never wrote it, or returned it */
+	CAPTURE_HOSTS,
+};
+
 /* F: pa*pages=use | ...: adjacent frames, whether processes map them or not. */
 struct capture_frames {
 	uint64_t pa, pages;
 	enum capture_use use;
+	enum capture_host host;
 };
 
 /* Runs of a text that were parsed before their turn, packed: see capture_parse_ahead(). */

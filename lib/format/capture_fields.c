@@ -126,7 +126,8 @@ const struct capture_form capture_forms[] = {
 const struct capture_form capture_run_form = FORM('M', 3, run);
 
 static const struct capture_field frames[] = {
-	{ "use", CAPTURE_USE, 0, 0 },
+	{ "use", CAPTURE_USE, offsetof(struct capture_frames_fields, use), 0 },
+	{ "host", CAPTURE_HOST, offsetof(struct capture_frames_fields, host), CAPTURE_F_HOST },
 };
 const struct capture_form capture_frames_form = FORM('F', 1, frames);
 
@@ -135,6 +136,11 @@ const char *const capture_states[CAPTURE_STATES] = {
 	[CAPTURE_MIGRATION] = "migration", [CAPTURE_POISON] = "poison",
 	[CAPTURE_PRIVATE] = "private", [CAPTURE_DEVICE] = "device",
 	[CAPTURE_ZERO] = "zero",
+};
+
+const char *const capture_hosts[CAPTURE_HOSTS] = {
+	[CAPTURE_HOST_UNKNOWN] = "unknown", [CAPTURE_HOST_BACKED] = "backed",
+	[CAPTURE_HOST_SWAPPED] = "swapped", [CAPTURE_HOST_ABSENT] = "absent",
 };
 
 const char *const capture_uses[CAPTURE_USES] = {

@@ -21,6 +21,7 @@ enum capture_type {
 	CAPTURE_BYTES,
 	CAPTURE_WORD,                /* one of capture_states[] */
 	CAPTURE_USE,                 /* one of capture_uses[] */
+	CAPTURE_HOST,                /* one of capture_hosts[] */
 	CAPTURE_LOADS,               /* for capture_load() */
 };
 
@@ -43,10 +44,15 @@ struct capture_form {
 extern const struct capture_form capture_forms[];
 /* The fields behind the address of a run. */
 extern const struct capture_form capture_run_form;
-/* Of frames: a single value, enum capture_use. */
+/* Of frames: struct capture_frames_fields. */
+struct capture_frames_fields {
+	uint64_t use, host;          /* enum capture_use, enum capture_host */
+};
+enum { CAPTURE_F_HOST = 1 };
 extern const struct capture_form capture_frames_form;
 extern const char *const capture_states[CAPTURE_STATES];
 extern const char *const capture_uses[CAPTURE_USES];
+extern const char *const capture_hosts[CAPTURE_HOSTS];
 
 const struct capture_form *capture_form(char letter);
 

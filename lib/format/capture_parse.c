@@ -220,6 +220,8 @@ static int parse_value(struct parse_parser *p, const struct capture_field *f,
 		return parse_word(p, f->name, t, capture_states, CAPTURE_STATES, at);
 	case CAPTURE_USE:
 		return parse_word(p, f->name, t, capture_uses, CAPTURE_USES, at);
+	case CAPTURE_HOST:
+		return parse_word(p, f->name, t, capture_hosts, CAPTURE_HOSTS, at);
 	case CAPTURE_LOADS:
 		return parse_loads(p, f->name, t, at);
 	default:
@@ -432,16 +434,17 @@ int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 	struct parse_text t = {text.data, (const char *)text.data + text.len};
 	struct parse_parser p = {.form = &capture_frames_form, .err = err};
 	struct capture_frames run;
-	uint64_t use = 0;
+	struct capture_frames_fields f = { 0 };
 	uint32_t has;
 	int r;
 
 	t = parse_trim(t);
 	r = parse_many(&p, &t, "PA=USE", &run.pa, &run.pages) ?:
-	    parse_fields(&p, t, &use, &has);
+	    parse_fields(&p, t, &f, &has);
 	if (r != ATW_OK)
 		return r;
-	run.use = (enum capture_use)use;
+	run.use = (enum capture_use)f.use;
+	run.host = (enum capture_host)f.host;
 	*ret = run;
 	return ATW_OK;
 }

@@ -82,6 +82,12 @@ static void capture_write_value(struct line *l, const struct capture_field *f,
 		line_text(l, capture_uses[v < CAPTURE_USES ? v : CAPTURE_UNKNOWN]);
 		break;
 	}
+	case CAPTURE_HOST: {
+		uint64_t v = *(const uint64_t *)at;
+
+		line_text(l, capture_hosts[v < CAPTURE_HOSTS ? v : CAPTURE_HOST_UNKNOWN]);
+		break;
+	}
 	case CAPTURE_LOADS: {
 		const struct atw_blob *b = (const void *)at;
 
@@ -191,10 +197,10 @@ size_t capture_write_run(const struct capture_run *run, char *buf, size_t len)
 size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t len)
 {
 	struct line l = { buf, buf + len, false };
-	uint64_t use = run->use;
+	const struct capture_frames_fields f = { run->use, run->host };
 
 	capture_write_begin(&l, run->pa, run->pages);
-	capture_write_fields(&l, &capture_frames_form, 0, 0, &use);
+	capture_write_fields(&l, &capture_frames_form, 0, run->host ? CAPTURE_F_HOST : 0, &f);
 	line_text(&l, " |");
 	return l.full ? 0 : (size_t)(l.s - buf);
 }

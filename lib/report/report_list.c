@@ -4,6 +4,7 @@
  * report.c has.
  */
 #include "report/picture.h"
+#include "record/schema.h"
 #include "report/report.h"
 
 static const struct census_report *const all[] = {
@@ -69,11 +70,13 @@ int census_picture_row(const struct census_picture *picture, const struct census
 	union atw_value v[PICTURE_COLUMNS];
 	struct atw_row chosen = { .v = v };
 
-	for (unsigned i = 0; picture->column[i]; i++)
-		for (size_t k = 0; k < report->schema->ncols; k++)
-			if (!strcmp(report->schema->col[k].key, picture->column[i])) {
-				v[i] = row->v[k];
-				chosen.have |= (row->have >> k & 1) << i;
-			}
+	for (unsigned i = 0; picture->column[i]; i++) {
+		int k = schema_find(report->schema, picture->column[i], strlen(picture->column[i]));
+
+		if (k < 0)
+			continue;
+		v[i] = row->v[k];
+		chosen.have |= (row->have >> k & 1) << i;
+	}
 	return picture->row(state, &chosen, err);
 }

@@ -50,7 +50,7 @@ int use_runs_add(struct use_runs *u, uint64_t pfn, uint64_t n, enum capture_use 
 		if (r != ATW_OK)
 			return r;
 	}
-	*run = (struct capture_frames){ pfn << u->page_shift, n, use };
+	*run = (struct capture_frames){ .pa = pfn << u->page_shift, .pages = n, .use = use };
 	return ATW_OK;
 }
 

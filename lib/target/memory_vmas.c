@@ -233,8 +233,8 @@ static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
 	struct walk_provider *w = walk_of(p);
 	int r = w->memmap ? ATW_OK : atw_memmap_open(w->o.kernel, &w->memmap, err);
 
-	return r < 0 ? r : walk_ram_frames(w->memmap, p->page_shift, first, last, tell, arg,
-					   err);
+	return r < 0 ? r : walk_guest_frames(w->memmap, atw_kernel_space(w->o.kernel)->mem,
+					     p->page_shift, first, last, tell, arg, err);
 }
 
 static int memory_swap(struct provider *p, unsigned type, struct atw_swap *ret,

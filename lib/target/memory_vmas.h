@@ -176,7 +176,10 @@ void walk_sums_close(struct walk_provider *w);
 
 /* ---- memory_frames.c: use of frames of RAM, from their struct pages ---- */
 
-/* The op `frames`. */
+/* The op `frames`; of a guest that is read from outside, with what the host has of them. */
+int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned page_shift,
+		      uint64_t first, uint64_t last, provider_frames_fn *tell, void *arg,
+		      struct atw_err *err);
 int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
 		    uint64_t last, provider_frames_fn *tell, void *arg,
 		    struct atw_err *err);

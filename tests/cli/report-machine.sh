@@ -163,6 +163,37 @@ use,pages,size,share
 zero,0,0,0.000
 END
 
+t "backing: what the host of a guest has of each use"
+sed -e 's/^F: 1000\*2=reserved.*/F: 1000*2=reserved, host=backed | 3000*5=free, host=absent | 8000=free, host=swapped |/' \
+	-e 's/^F: 10000.*/F: 10000*2=free, host=backed | 12000*3=anon, host=backed | 15000=anon | 1F000*5=kernel, host=absent |/' \
+	-e '/^F: 24000/d' -e 's/^E: .*/E: 13, 1, 0, 0/' hand.cap >guest.cap
+run atwalk report backing guest.cap --units bytes
+out <<'END'
+USE                     SIZE           BACKED          SWAPPED           ABSENT
+free                   32768             8192             4096            20480
+anon                   16384              n/a              n/a              n/a
+kernel                 20480                0                0            20480
+reserved                8192             8192                0                0
+(sum)                  77824              n/a              n/a              n/a
+
+free in the guest, and in the host's memory: 8K; on the host's swap: 4K
+END
+run atwalk collect guest.cap
+yes grep -qx 'F: 00001000\*2=reserved, host=backed | 00003000\*5=free, host=absent | 00008000=free, host=swapped | .*' "$work/log/out"
+run atwalk report backing hand.cap
+status 4
+out <<'END'
+USE                SIZE      BACKED     SWAPPED      ABSENT
+
+what the host has of this machine's memory is not recorded: it is known of running guests (qemu:PID, kvm:PID)
+END
+err_is "atwalk: report backing: what the host has of this machine's memory is not recorded: it is known of running guests \(qemu:PID, kvm:PID\)"
+sed 's/host=absent/host=gone/' guest.cap >bad.cap
+run atwalk report backing bad.cap
+status 4
+err_has 'bad.cap: line '
+said_out=1
+
 t "a capture without frames, and an LPMA capture: partial in every format"
 grep -v '^[FE]:' hand.cap >none.cap
 echo 'E: 11, 1, 0, 0' >>none.cap

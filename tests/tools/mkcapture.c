@@ -524,7 +524,7 @@ static void use(struct gen *g, uint64_t first, uint64_t end, enum capture_use wh
 
 	if (first < end && !g->expect)
 		need(g->to.frames(g->to.arg,
-				  &(struct capture_frames){ pa_of(g, first), end - first, what },
+				  &(struct capture_frames){ .pa = pa_of(g, first), .pages = end - first, .use = what },
 				  &e), &e);
 }
 

@@ -516,18 +516,22 @@ TEST(usual_runs)
 TEST(frames_there_and_back)
 {
 	for (unsigned use = 0; use < CAPTURE_USES; use++) {
-		struct capture_frames run = { use * 0x1000, use + 1, (enum capture_use)use }, got;
+		unsigned host = use % CAPTURE_HOSTS;
+		struct capture_frames run = { use * 0x1000, use + 1, (enum capture_use)use,
+					      (enum capture_host)host }, got;
 		char text[100], want[100];
 		size_t n = capture_write_frames(&run, text, sizeof(text) - 1);
 
 		text[n] = '\0';
 		if (use)
-			snprintf(want, sizeof(want), " %08X*%u=%s |", use * 0x1000, use + 1,
-				 capture_uses[use]);
+			snprintf(want, sizeof(want), " %08X*%u=%s%s%s |", use * 0x1000, use + 1,
+				 capture_uses[use], host ? ", host=" : "",
+				 host ? capture_hosts[host] : "");
 		CHECK_STR(text, use ? want : " 00000000=free |");
 		CHECK_EQ(capture_parse_frames((struct atw_blob){ text, n - 1 }, &got, NULL),
 			 ATW_OK);
-		CHECK(got.pa == run.pa && got.pages == run.pages && got.use == run.use);
+		CHECK(got.pa == run.pa && got.pages == run.pages && got.use == run.use &&
+		      got.host == run.host);
 		CHECK_EQ(capture_write_frames(&run, text, n - 1), 0);
 	}
 }
@@ -1068,5 +1072,10 @@ TEST(keys_in_the_page)
 		snprintf(word, sizeof(word), " %s", capture_uses[i]);
 		if (!strstr(man_page(), word))
 			TEST_FAIL("use%s is not in the page", word);
+	}
+	for (unsigned i = 1; i < CAPTURE_HOSTS; i++) {
+		snprintf(word, sizeof(word), " %s", capture_hosts[i]);
+		if (!strstr(man_page(), word))
+			TEST_FAIL("host%s is not in the page", word);
 	}
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What atwalk says of a guest from outside, while QEMU runs it: outside.txt."""
 
+import array
+import itertools
 import os
 import pathlib
 import subprocess
@@ -13,6 +15,7 @@ LIMIT = 300
 # Of the guest while it runs, and of the stopped one.
 RUNNING = (('ps', '--columns', 'pid,task'),)
 STOPPED = (('info',), ('ps',), ('pages', '--totals'), ('map',), ('map', '--pid', '1'))
+BACKING = ('report', 'backing')
 
 
 def cost(pid):
@@ -20,6 +23,27 @@ def cost(pid):
     text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
     return '\n'.join(' '.join(line.split()) for line in text.splitlines()
                      if line.split(':')[0] in COST) + '\n'
+
+
+def states(pid):
+    """The pages of its largest private mapping that it has in memory: FIRST*NUMBER."""
+    areas = []
+    for line in pathlib.Path(f'/proc/{pid}/maps').read_text(encoding='utf-8').splitlines():
+        start, end = (int(word, 16) for word in line.split()[0].split('-'))
+        if line.split()[1].startswith('rw'):
+            areas.append((end - start, start))
+    size, start = max(areas)
+    words = array.array('Q')
+    with open(f'/proc/{pid}/pagemap', 'rb') as file:
+        file.seek(start >> 12 << 3)
+        words.frombytes(file.read(size >> 9))
+    at, runs = 0, []
+    for present, run in itertools.groupby(words, lambda word: word >> 63):
+        number = len(list(run))
+        if present:
+            runs.append(f'{at}*{number}')
+        at += number
+    return ' '.join(runs) + '\n'
 
 
 def ask(out, title, pid, words):
@@ -40,4 +64,7 @@ def write(folder, pid, title, commands):
         out.write(f'##### {title} before\n{cost(pid)}')
         for words in commands:
             ask(out, title, pid, words)
+        if title == 'stopped':
+            out.write(f'##### {title} states\n{states(pid)}')
+            ask(out, title, pid, BACKING)
         out.write(f'##### {title} after\n{cost(pid)}')
