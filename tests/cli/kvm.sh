@@ -33,13 +33,11 @@ if [ ! -w /dev/kvm ]; then
 	t "guests"
 	skip "/dev/kvm cannot be opened"
 	finish
-	exit
 fi
 if ! atwalk info -q live:bpf >"$work/log/live" 2>&1; then
 	t "guests"
 	skip "this kernel cannot be read: $(head -n 1 "$work/log/live")"
 	finish
-	exit
 fi
 
 t "the guest of another program is that of its dump"
