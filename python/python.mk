@@ -9,6 +9,9 @@ PYTHON_CFLAGS := $(if $(STATIC)$(filter 0,$(WITH_python))$(if $(OWN),,cross),,$(
 HAVE_python := $(if $(PYTHON_CFLAGS),$(call links,Python.h,$(PYTHON_CFLAGS)))
 PYTHON_VERSION := $(if $(HAVE_python),$(shell $(PKGCONF) --modversion python3))
 PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
+# Where the installed module looks for the library; empty: where every program does.
+PYTHON_RPATH ?= $(LIBDIR)
+PYTHON_LINK = -Wl,-rpath,$(PYTHON_RPATH)
 PYTHON_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard python/*.c)))
 PYTHON_FILES := $(sort $(wildcard python/atwalk/*.py python/atwalk/*.pyi) python/atwalk/py.typed)
 PYTHON_MODULE := $(if $(HAVE_python),$(O)/python/atwalk/_atwalk.abi3.so)
@@ -27,4 +30,4 @@ install-python: $(PYTHON_MODULE)
 	$(INSTALL) -d $(DESTDIR)$(PYTHONDIR)/atwalk
 	$(INSTALL) -m 644 $(PYTHON_FILES) $(DESTDIR)$(PYTHONDIR)/atwalk/
 	$(CC) $(CFLAGS) -shared -o $(DESTDIR)$(PYTHONDIR)/atwalk/_atwalk.abi3.so $(PYTHON_OBJ) \
-	  $(LDFLAGS) -L$(O) -latwalk -Wl,-rpath,$(LIBDIR) -pthread
+	  $(LDFLAGS) -L$(O) -latwalk $(if $(PYTHON_RPATH),$(PYTHON_LINK)) -pthread
