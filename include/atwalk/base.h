@@ -78,7 +78,14 @@ enum atw_status {
 	ATW_E_LIMIT = -9,        /* a limit was reached; the result is truncated */
 	ATW_E_NONE = -10,        /* a complete search found nothing */
 	ATW_E_PARTIAL = -11,     /* end of the cursor, and the rows are incomplete */
+	ATW_E_STOPPED = -12,     /* a progress function returned false */
 };
+
+/*
+ * Progress of a long call, from the thread that made it: `done` of `all` steps; if `all`
+ * is 0, their number is not known. The call stops soon after the function returned false.
+ */
+typedef bool atw_progress_fn(void *arg, uint64_t done, uint64_t all);
 
 /*
  * Parameters of the library that an error can refer to. Messages of the library do not

@@ -22,6 +22,7 @@ enum atw_column_type {
 	ATW_COLUMN_MILLISECONDS = 9,     /* u */
 	ATW_COLUMN_CHANGE = 10,  /* i: change of a count */
 	ATW_COLUMN_CHANGE_BYTES = 11,    /* i: change of a size */
+	ATW_COLUMN_LETTERS = 12,         /* u: a set of letters, bit 0 is the first */
 };
 
 /**
@@ -31,6 +32,8 @@ enum atw_column_type {
  * @names: names of the values for ENUM and FLAGS; NULL elements are unused
  * @nnames: number of elements in @names
  * @type: enum atw_column_type
+ * @letters: for LETTERS: a letter for each bit, such as "rwx"; the names are words for the
+ *	same bits in filters, and may be NULL
  */
 struct atw_report_column {
 	const char *name;
@@ -38,6 +41,7 @@ struct atw_report_column {
 	const char *const *names;
 	uint32_t nnames;
 	uint32_t type;
+	const char *letters;
 };
 
 /* A value. Its size of eight bytes never changes. */
@@ -66,12 +70,16 @@ struct atw_report_row {
  *	process
  * @bare: if not 0, report "basic" has rows for tasks without memory as well
  * @addresses: if not 0, sizes are those of address ranges instead of pages in memory
+ * @progress: called for each process that is read; NULL: nothing is called
+ * @arg: argument of @progress
  */
 struct atw_report_opts {
 	size_t size;
 	const char *by;
 	uint32_t bare;
 	uint32_t addresses;
+	atw_progress_fn *progress;
+	void *arg;
 };
 
 struct atw_report;
@@ -100,7 +108,7 @@ ATW_API const char *atw_report_name(size_t i, const char **title);
  * afterwards.
  *
  * Return: ATW_OK; ATW_E_USAGE: the report does not exist, or does not have one of the
- * options; ATW_E_NOMEM and others.
+ * options; ATW_E_STOPPED, ATW_E_NOMEM and others.
  */
 ATW_API int atw_report_open(const char *name, struct atw_target *const *target, size_t n,
 			    const struct atw_report_opts *opts, struct atw_report **ret,
@@ -145,6 +153,44 @@ ATW_API int atw_report_next(struct atw_report *report, const struct atw_report_r
  */
 ATW_API void atw_report_close(struct atw_report *report);
 
+struct atw_filter;
+
+/**
+ * atw_filter_open - compile a filter of rows
+ * @expr: expression, as --filter of atwalk(1): "writable and size>=2M"
+ * @column: columns of the rows; they, and what they point to, must stay valid until the
+ *	filter is closed
+ * @n: number of columns, 1 to 64
+ * @ret: the filter
+ * @err: the error, with what is wrong in @expr; may be NULL
+ *
+ * The rows may be those of a report, or rows of the caller's own.
+ *
+ * Return: ATW_OK; ATW_E_USAGE: the expression is wrong, or a column has no name, an unknown
+ * type or too many names; ATW_E_NOMEM.
+ */
+ATW_API int atw_filter_open(const char *expr, const struct atw_report_column *const *column,
+			    size_t n, struct atw_filter **ret, struct atw_err *err);
+
+/**
+ * atw_filter_match - test a row
+ * @filter: the filter
+ * @row: the row; its texts are read
+ *
+ * A comparison with a value that is not known is false.
+ *
+ * Return: true if the expression is true for the row; false if an argument is NULL, or the
+ * row has fewer cells than the filter has columns.
+ */
+ATW_API bool atw_filter_match(const struct atw_filter *filter,
+			      const struct atw_report_row *row);
+
+/**
+ * atw_filter_close - close a filter
+ * @filter: the filter; may be NULL
+ */
+ATW_API void atw_filter_close(struct atw_filter *filter);
+
 /**
  * struct atw_capture_opts - options of atw_capture_write()
  * @size: sizeof(struct atw_capture_opts)
@@ -152,6 +198,8 @@ ATW_API void atw_report_close(struct atw_report *report);
  * @frames: if not 0, record the use of every frame of RAM
  * @threads: if not 0, record the threads of processes
  * @pid: record this process only; 0: record all processes
+ * @progress: called for each process that is read; NULL: nothing is called
+ * @arg: argument of @progress
  */
 struct atw_capture_opts {
 	size_t size;
@@ -159,6 +207,8 @@ struct atw_capture_opts {
 	uint32_t frames;
 	uint32_t threads;
 	uint32_t pid;
+	atw_progress_fn *progress;
+	void *arg;
 };
 
 /**

@@ -50,6 +50,39 @@ ATW_API int atw_symbol_find(struct atw_target *target, const char *name,
 ATW_API int atw_symbol_at(struct atw_target *target, atw_va va,
 			  const struct atw_symbol **ret, struct atw_err *err);
 
+struct atw_symbols;
+
+/**
+ * atw_symbols_open - list the symbols
+ * @target: a target with ATW_CAP_SYMBOLS
+ * @ret: the cursor
+ * @err: the error; may be NULL
+ *
+ * Those of the kernel are in its own order. Symbols that only the file in @kernel_file of
+ * struct atw_open_opts has follow.
+ *
+ * Return: ATW_OK; ATW_E_MISSING: there are no symbols; ATW_E_NOMEM and others.
+ */
+ATW_API int atw_symbols_open(struct atw_target *target, struct atw_symbols **ret,
+			     struct atw_err *err);
+
+/**
+ * atw_symbols_next - the next symbol
+ * @symbols: the cursor
+ * @ret: the symbol; valid until the next call on @symbols
+ * @err: the error; may be NULL
+ *
+ * Return: ATW_OK; ATW_END.
+ */
+ATW_API int atw_symbols_next(struct atw_symbols *symbols, const struct atw_symbol **ret,
+			     struct atw_err *err);
+
+/**
+ * atw_symbols_close - close a list of symbols
+ * @symbols: the cursor; may be NULL
+ */
+ATW_API void atw_symbols_close(struct atw_symbols *symbols);
+
 #ifdef __cplusplus
 }
 #endif

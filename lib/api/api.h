@@ -100,8 +100,16 @@ void api_frame_set(struct atw_frame *ret, uint64_t pa, unsigned page_shift,
 
 /* ---- capture.c ---- */
 
-/* All of the target goes to `to`; what the stream lacks is added to `lost`. */
+struct api_progress {
+	atw_progress_fn *fn;     /* or NULL */
+	void *arg;
+};
+/*
+ * All of the target goes to `to`; what the stream lacks is added to `lost`. ATW_E_STOPPED:
+ * the progress function returned false.
+ */
 int api_census(struct atw_target *t, const struct census_collect_opts *o,
-	       const struct census_sink *to, struct api_lost *lost, struct atw_err *err);
+	       const struct census_sink *to, const struct api_progress *progress,
+	       struct api_lost *lost, struct atw_err *err);
 
 #endif

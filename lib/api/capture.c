@@ -11,15 +11,35 @@ struct census_pass {
 	const struct census_sink *to;
 	struct api_lost *lost;
 	uint64_t pid, area; /* under way, for messages */
+	struct api_progress progress;
+	uint64_t tasks;
+	bool collected; /* by collect.c, which reports progress */
+	bool stopped;
 };
+
+static void capture_pass_progress(void *arg, uint64_t done, uint64_t all)
+{
+	struct census_pass *c = arg;
+
+	if (c->progress.fn && !c->progress.fn(c->progress.arg, done, all))
+		c->stopped = true;
+}
+
+static int capture_pass_goes_on(const struct census_pass *c, struct atw_err *err)
+{
+	return c->stopped ? atw_err_set(err, ATW_E_STOPPED, "stopped") : ATW_OK;
+}
 
 static int capture_pass_record(void *arg, const struct capture_record *rec, struct atw_err *err)
 {
 	struct census_pass *c = arg;
 	struct atw_err why;
 
-	if (rec->letter == 'T')
+	if (rec->letter == 'T') {
 		c->pid = rec->t.pid;
+		if (!c->collected)
+			capture_pass_progress(c, c->tasks++, 0);
+	}
 	if (rec->letter == 'V')
 		c->area = rec->v.start;
 	if (rec->letter == 'L') {
@@ -30,7 +50,7 @@ static int capture_pass_record(void *arg, const struct capture_record *rec, stru
 			atw_err_wrap(&why, "process %" PRIu64, rec->l.pid);
 		api_lost_add(c->lost, NULL, &why);
 	}
-	return c->to->record(c->to->arg, rec, err);
+	return capture_pass_goes_on(c, err) ?: c->to->record(c->to->arg, rec, err);
 }
 
 /* More than can be counted is left out; the stream goes on. */
@@ -38,7 +58,7 @@ static int capture_pass_run(void *arg, const struct capture_run *run, struct atw
 {
 	struct census_pass *c = arg;
 	struct atw_err why = {0};
-	int r = c->to->run(c->to->arg, run, &why);
+	int r = capture_pass_goes_on(c, &why) ?: c->to->run(c->to->arg, run, &why);
 
 	if (r == ATW_E_LIMIT) {
 		atw_err_wrap(&why, "process %" PRIu64 ", VMA at 0x%" PRIx64, c->pid,
@@ -62,7 +82,8 @@ static void capture_pass_damaged(void *arg, const struct atw_err *err)
 }
 
 int api_census(struct atw_target *t, const struct census_collect_opts *o,
-	       const struct census_sink *to, struct api_lost *lost, struct atw_err *err)
+	       const struct census_sink *to, const struct api_progress *progress,
+	       struct api_lost *lost, struct atw_err *err)
 {
 	struct target_query q = {
 		.pid = o->pid,
@@ -71,7 +92,8 @@ int api_census(struct atw_target *t, const struct census_collect_opts *o,
 		.counts = true,
 		.pace = t->paced ? &t->pace : NULL,
 	};
-	struct census_pass c = {.to = to, .lost = lost};
+	struct census_pass c = {.to = to, .lost = lost, .progress = *progress};
+	struct census_collect_opts co = *o;
 	const struct census_sink sink = {capture_pass_record, capture_pass_run, capture_pass_frames, &c};
 	const struct census_read_opts ro = {.damaged = capture_pass_damaged, .arg = &c};
 	const char *path = target_capture_path(t->t);
@@ -90,7 +112,10 @@ int api_census(struct atw_target *t, const struct census_collect_opts *o,
 	r = target_provider(t->t, &q, NULL, NULL, &p, err);
 	if (r < 0)
 		return r;
-	r = census_collect(p, o, &sink, err);
+	c.collected = true;
+	co.progress = capture_pass_progress;
+	co.arg = &c;
+	r = census_collect(p, &co, &sink, err);
 	provider_close(p);
 	return r;
 }
@@ -103,6 +128,7 @@ int atw_capture_write(struct atw_target *target, const struct atw_capture_opts *
 		      int fd, struct atw_err *err)
 {
 	struct census_collect_opts co = {.slabs = true, .refs = true};
+	struct api_progress progress;
 	struct census_writer *w = NULL;
 	struct api_lost lost = {0};
 	struct atw_capture_opts o;
@@ -124,7 +150,8 @@ int atw_capture_write(struct atw_target *target, const struct atw_capture_opts *
 	co.threads = o.threads;
 	co.pid = o.pid;
 	sink = census_writer_sink(w);
-	r = api_census(target, &co, &sink, &lost, err) ?: census_writer_end(w, err);
+	progress = (struct api_progress){o.progress, o.arg};
+	r = api_census(target, &co, &sink, &progress, &lost, err) ?: census_writer_end(w, err);
 	census_writer_close(w);
 	if (r < 0)
 		return r;

@@ -39,7 +39,7 @@ static const uint32_t report_types[] = {
 	[ATW_T_VA] = ATW_COLUMN_ADDRESS, [ATW_T_PA] = ATW_COLUMN_ADDRESS,
 	[ATW_T_HEX] = ATW_COLUMN_HEX, [ATW_T_BYTES] = ATW_COLUMN_BYTES,
 	[ATW_T_COUNT] = ATW_COLUMN_COUNT, [ATW_T_ENUM] = ATW_COLUMN_ENUM,
-	[ATW_T_FLAGS] = ATW_COLUMN_FLAGS, [ATW_T_LETTERS] = ATW_COLUMN_FLAGS,
+	[ATW_T_FLAGS] = ATW_COLUMN_FLAGS, [ATW_T_LETTERS] = ATW_COLUMN_LETTERS,
 	[ATW_T_TEXT] = ATW_COLUMN_TEXT, [ATW_T_SECONDS] = ATW_COLUMN_MILLISECONDS,
 	[ATW_T_CHANGE] = ATW_COLUMN_CHANGE, [ATW_T_CHANGE_BYTES] = ATW_COLUMN_CHANGE_BYTES,
 	[ATW_T_PAGES] = ATW_COLUMN_PAGES, [ATW_T_LIST] = ATW_COLUMN_COUNT,
@@ -60,6 +60,7 @@ static bool report_set_columns(struct atw_report *r)
 			.names = names ? names->name : NULL,
 			.nnames = names ? (uint32_t)names->n : 0,
 			.type = report_types[sc->col[i].type],
+			.letters = names ? names->letters : NULL,
 		};
 	}
 	return r->column;
@@ -168,8 +169,8 @@ static struct census_collect_opts report_needs(const struct census_report *k,
 
 /* The analysis points into the last model until it has finished. */
 static int report_pass(struct atw_report *r, struct atw_target *t, void **state,
-		       const struct census_collect_opts *co, struct census_model **model,
-		       struct atw_err *err)
+		       const struct census_collect_opts *co, const struct api_progress *progress,
+		       struct census_model **model, struct atw_err *err)
 {
 	struct census_sink sink;
 	struct atw_err why = {0};
@@ -181,7 +182,7 @@ static int report_pass(struct atw_report *r, struct atw_target *t, void **state,
 	if (rc < 0)
 		return rc;
 	sink = census_model_sink(*model);
-	rc = api_census(t, co, &sink, &r->lost, err) ?: census_model_end(*model, err);
+	rc = api_census(t, co, &sink, progress, &r->lost, err) ?: census_model_end(*model, err);
 	if (rc == ATW_OK && t->info.defect[0]) {
 		atw_err_set(&why, ATW_E_DAMAGED, "%.100s: %.300s", t->source,
 			    t->info.defect);
@@ -200,6 +201,7 @@ static int report_make(struct atw_report *r, struct atw_target *const *target, s
 		.self = report_self(target, n),
 	};
 	const struct census_collect_opts co = report_needs(r->kind, o);
+	const struct api_progress progress = {o->progress, o->arg};
 	const struct census_out out = {
 		.row = report_keep_row,
 		.text = report_no_text,
@@ -214,7 +216,7 @@ static int report_make(struct atw_report *r, struct atw_target *const *target, s
 	int rc = census_report_start(r->kind, &ro, &state, err);
 
 	for (size_t i = 0; i < n && rc == ATW_OK; i++)
-		rc = report_pass(r, target[i], &state, &co, &model, err);
+		rc = report_pass(r, target[i], &state, &co, &progress, &model, err);
 	if (rc == ATW_OK)
 		rc = r->kind->finish(state, &out, err);
 	census_report_drop(r->kind, state);

@@ -439,6 +439,38 @@ TEST(symbols)
 	atw_target_close(t);
 }
 
+/* The list has every symbol that can be found by its name. */
+TEST(list_of_symbols)
+{
+	struct atw_target *t = open_target(DUMP);
+	struct atw_symbols *list = NULL;
+	const struct atw_symbol *sym, *same;
+	unsigned n, found = 0;
+	int rc;
+
+	CHECK(t);
+	REFUSED(atw_symbols_open(t, NULL, &err));
+	REFUSED(atw_symbols_next(NULL, &sym, &err));
+	CHECK_EQ(atw_symbols_open(t, &list, &err), ATW_OK);
+	for (n = 0; (rc = atw_symbols_next(list, &sym, &err)) == ATW_OK; n++)
+		if (!strcmp(sym->name, "init_task") || !strcmp(sym->name, "linux_banner")) {
+			CHECK_EQ(atw_symbol_find(t, sym->name, &same, &err), ATW_OK);
+			CHECK_EQ(same->va.u, sym->va.u);
+			CHECK_EQ(same->bytes, sym->bytes);
+			CHECK_EQ(same->type, sym->type);
+			found++;
+		}
+	CHECK_EQ(rc, ATW_END);
+	CHECK_EQ(found, 2);
+	CHECK_EQ(n, 87182);
+	CHECK_EQ(atw_symbols_next(list, &sym, &err), ATW_END);
+	atw_symbols_close(list);
+	atw_target_close(t);
+	t = open_target(CAPTURE);
+	CHECK(atw_symbols_open(t, &list, &err) < 0);
+	atw_target_close(t);
+}
+
 TEST(rmap)
 {
 	const struct atw_rmap_opts one = { .size = sizeof(one), .pid = 1 };
@@ -572,6 +604,104 @@ TEST(every_report)
 	}
 	CHECK(text);
 	atw_target_close(t);
+}
+
+struct stop_after {
+	uint64_t calls, most;
+	bool wrong;
+};
+
+static bool stop_after(void *arg, uint64_t done, uint64_t all)
+{
+	struct stop_after *s = arg;
+
+	s->wrong |= all && done > all;
+	return ++s->calls < s->most;
+}
+
+/* A progress function that returns false ends a report and a capture. */
+TEST(stopped)
+{
+	struct stop_after all = { 0, UINT64_MAX, false }, some;
+	struct atw_report_opts opts = { .size = sizeof(opts), .progress = stop_after, .arg = &all };
+	struct atw_capture_opts co = { .size = sizeof(co), .progress = stop_after, .arg = &some };
+	static const char *const source[] = { DUMP, CAPTURE };
+	struct atw_target *t;
+	struct atw_report *r;
+
+	for (size_t i = 0; i < 2; i++) {
+		t = open_target(source[i]);
+		CHECK(t);
+		all.calls = 0;
+		opts.arg = &all;
+		CHECK_EQ(atw_report_open("use", &t, 1, &opts, &r, &err), ATW_OK);
+		atw_report_close(r);
+		CHECK(all.calls >= 2 && !all.wrong);
+		some = (struct stop_after){ 0, 2, false };
+		opts.arg = &some;
+		r = NULL;
+		CHECK_EQ(atw_report_open("use", &t, 1, &opts, &r, &err), (uint64_t)ATW_E_STOPPED);
+		CHECK(!r);
+		CHECK(some.calls >= 2 && some.calls <= all.calls);
+		if (i == 0) {
+			int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+			some = (struct stop_after){ 0, 2, false };
+			CHECK_EQ(atw_capture_write(t, &co, fd, &err), (uint64_t)ATW_E_STOPPED);
+			close(fd);
+		}
+		atw_target_close(t);
+	}
+}
+
+/* Rows of a program's own: types, words, letters, and what is not known. */
+TEST(filters)
+{
+	static const char *const states[] = { "absent", "present", NULL, "swap" };
+	static const char *const rights[] = { "readable", "writable" };
+	static const struct atw_report_column column[] = {
+		{ .name = "size", .type = ATW_COLUMN_BYTES },
+		{ .name = "state", .type = ATW_COLUMN_ENUM, .names = states, .nnames = 4 },
+		{ .name = "rights", .type = ATW_COLUMN_LETTERS, .names = rights, .nnames = 2,
+		  .letters = "rw" },
+		{ .name = "task", .type = ATW_COLUMN_TEXT },
+	};
+	static const struct atw_report_column *const columns[] = {
+		&column[0], &column[1], &column[2], &column[3],
+	};
+	static const struct { const char *expr; bool match; } want[] = {
+		{ "size>=2M", true }, { "size>2M", false }, { "present", true }, { "swap", false },
+		{ "writable and not swap", true }, { "rights=rw", true }, { "rights=r-", false },
+		{ "task=init", true }, { "task~ni and size=2M", true }, { "task!=init", false },
+	};
+	const union atw_cell cell[] = { { .u = 2 << 20 }, { .u = 1 }, { .u = 3 }, { .s = "init" } };
+	struct atw_report_row row = { .cell = cell, .known = 15, .ncells = 4 };
+	struct atw_report_column wrong = { .name = "x", .type = 99 };
+	const struct atw_report_column *one = &wrong;
+	struct atw_filter *f = NULL;
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		CHECK_EQ(atw_filter_open(want[i].expr, columns, 4, &f, &err), ATW_OK);
+		CHECK_EQ(atw_filter_match(f, &row), want[i].match);
+		atw_filter_close(f);
+	}
+	CHECK_EQ(atw_filter_open("size<=2M or swap", columns, 4, &f, &err), ATW_OK);
+	row.known = 2;
+	CHECK(!atw_filter_match(f, &row));
+	row = (struct atw_report_row){ .cell = cell, .known = 15, .ncells = 3 };
+	CHECK(!atw_filter_match(f, &row));
+	CHECK(!atw_filter_match(NULL, &row) && !atw_filter_match(f, NULL));
+	atw_filter_close(f);
+	REFUSED(atw_filter_open("sizes>1", columns, 4, &f, &err));
+	REFUSED(atw_filter_open("size>", columns, 4, &f, &err));
+	REFUSED(atw_filter_open("x=1", columns, 0, &f, &err));
+	REFUSED(atw_filter_open(NULL, columns, 4, &f, &err));
+	REFUSED(atw_filter_open("x=1", &one, 1, &f, &err));
+	wrong = (struct atw_report_column){ .name = "x", .type = ATW_COLUMN_LETTERS };
+	REFUSED(atw_filter_open("x=1", &one, 1, &f, &err));
+	one = NULL;
+	REFUSED(atw_filter_open("x=1", &one, 1, &f, &err));
+	atw_filter_close(NULL);
 }
 
 /* What is written of a dump reads back with the same processes. */
