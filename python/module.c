@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* module.c - the extension behind the Python package atwalk. */
-#include "source.h"
+#include "call.h"
 
 static PyObject *module_reports(PyObject *self, PyObject *args)
 {
@@ -25,6 +25,7 @@ static PyObject *module_version(PyObject *self, PyObject *args)
 static PyMethodDef module_methods[] = {
 	{ "reports", module_reports, METH_NOARGS, NULL },
 	{ "version", module_version, METH_NOARGS, NULL },
+	{ "exit", call_exit, METH_NOARGS, NULL },
 	{ 0 }
 };
 
@@ -60,6 +61,7 @@ static int module_exec(PyObject *self)
 {
 	struct module *module = PyModule_GetState(self);
 
+	walks_init();
 	module->error = module_error(self, "Error", PyExc_Exception, 1);
 	if (!module->error)
 		return -1;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* source.c - the Python type of a source: open, close, symbols, memory, captures. */
+#include "call.h"
+
+#include <fcntl.h>
 #include <string.h>
 #include <time.h>
-
-#include "source.h"
+#include <unistd.h>
 
 struct module *source_module(struct source *source)
 {
@@ -48,8 +50,18 @@ PyObject *source_raise(struct module *module, const struct atw_err *err, PyObjec
 
 bool source_enter(struct source *source)
 {
-	if (source->busy || !source->target) {
-		PyErr_SetString(source_module(source)->usage_error, source->busy ?
+	static const struct timespec slice = { .tv_nsec = 10000000 };
+
+	while (source->busy && source->abandoned && !source->closing) {
+		Py_BEGIN_ALLOW_THREADS
+		nanosleep(&slice, NULL);
+		Py_END_ALLOW_THREADS
+		if (PyErr_CheckSignals())
+			return false;
+	}
+	if (source->busy || !source->target || source->closing) {
+		PyErr_SetString(source_module(source)->usage_error,
+				source->busy && !source->closing ?
 				"the source is in use by another thread" :
 				"the source is closed");
 		return false;
@@ -61,134 +73,92 @@ bool source_enter(struct source *source)
 void source_leave(struct source *source)
 {
 	source->busy = false;
-}
-
-int source_space(struct source *source, PyObject *pid, struct atw_space **ret,
-		 struct atw_err *err)
-{
-	struct atw_subject subject = { .size = sizeof(subject) };
-	PyObject *name = NULL;
-	int r;
-
-	if (pid != Py_None && PyUnicode_Check(pid)) {
-		if (!PyUnicode_FSConverter(pid, &name))
-			goto usage;
-		subject.comm = PyBytes_AsString(name);
-	} else if (pid != Py_None) {
-		unsigned long n = PyLong_AsUnsignedLong(pid);
-
-		if (PyErr_Occurred() || !n || n > UINT32_MAX)
-			goto usage;
-		subject.pid = (uint32_t)n;
+	source->abandoned = false;
+	if (source->closing) {
+		atw_target_close(source->target);
+		source->target = NULL;
+		source->closing = false;
 	}
-	Py_BEGIN_ALLOW_THREADS
-	r = atw_space_open(source->target, pid == Py_None ? NULL : &subject, ret, err);
-	Py_END_ALLOW_THREADS
-	Py_XDECREF(name);
-	return r;
-usage:
-	PyErr_Clear();
-	return atw_err_set(err, ATW_E_USAGE, "a process is a number from 1 or a name");
 }
 
-static uint64_t gather_now(void)
-{
-	struct timespec now;
+struct open_call {
+	struct call call;
+	struct atw_open_opts opts;
+	const char *path;
+	struct atw_target *target;
+};
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+static int open_run(struct call *call)
+{
+	struct open_call *c = (struct open_call *)call;
+
+	return atw_target_open(c->path, &c->opts, &c->target, &call->err);
 }
 
-enum { GATHER_SLICE = 20000000 };
-
-bool gather_begin(struct gather *gather, struct source *source, struct table *table,
-		  PyObject *progress)
+static void open_release(struct call *call)
 {
-	*gather = (struct gather){ .source = source, .table = table, .progress = progress,
-				   .next = gather_now() + GATHER_SLICE };
-	gather->thread = PyEval_SaveThread();
-	return true;
+	atw_target_close(((struct open_call *)call)->target);
 }
 
-bool gather_go_on(struct gather *gather)
+/* A text of a tuple; NULL: None. */
+static const char *source_word(PyObject *words, Py_ssize_t i)
 {
-	PyObject *answer = NULL;
-	uint64_t now;
+	PyObject *word = PyTuple_GetItem(words, i);
 
-	if (gather->table->failed)
-		return false;
-	now = gather_now();
-	if (now < gather->next)
-		return true;
-	PyEval_RestoreThread(gather->thread);
-	gather->stop = PyErr_CheckSignals() != 0;
-	if (!gather->stop && gather->progress && gather->progress != Py_None) {
-		answer = PyObject_CallFunction(gather->progress, "nO",
-					       (Py_ssize_t)gather->table->rows, Py_None);
-		gather->stop = !answer;
-		Py_XDECREF(answer);
-	}
-	gather->thread = PyEval_SaveThread();
-	gather->next = gather_now() + GATHER_SLICE;
-	return !gather->stop;
-}
-
-PyObject *gather_end(struct gather *gather, int r, const struct atw_err *err)
-{
-	struct table *table = gather->table;
-
-	PyEval_RestoreThread(gather->thread);
-	source_leave(gather->source);
-	if (!gather->stop && table->failed)
-		PyErr_NoMemory();
-	else if (!gather->stop && r < 0)
-		source_raise(source_module(gather->source), err, (PyObject *)table);
-	else if (!gather->stop)
-		return (PyObject *)table;
-	Py_DECREF(table);
-	return NULL;
+	return word == Py_None ? NULL : PyUnicode_AsUTF8AndSize(word, NULL);
 }
 
 static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
 	static const char *const known[] = { "path", "kernel", "paging", "paging_ext",
 					     "root", "cpu", "rate", NULL };
-	struct atw_open_opts opts = { .size = sizeof(opts) };
-	struct module *module = PyType_GetModuleState(type);
 	allocfunc alloc = PyType_GetSlot(type, Py_tp_alloc);
+	PyObject *path = NULL, *kernel = NULL, *words;
+	const char *paging = NULL, *ext = NULL;
 	unsigned long long root = 0, rate = 0;
-	PyObject *path = NULL, *kernel = NULL;
-	struct atw_target *target = NULL;
-	struct source *source = NULL;
-	struct atw_err err = { 0 };
-	int cpu = -1, r;
+	struct source *source;
+	struct open_call *c;
+	int cpu = -1;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O&zzKiK", (char **)known,
 					 PyUnicode_FSConverter, &path, PyUnicode_FSConverter,
-					 &kernel, &opts.paging, &opts.paging_ext, &root, &cpu,
-					 &rate))
-		goto out;
-	opts.kernel_file = kernel ? PyBytes_AsString(kernel) : NULL;
-	opts.root = root;
-	opts.max_rate = rate;
-	opts.cpu_plus_one = (uint32_t)(cpu + 1);
-	Py_BEGIN_ALLOW_THREADS
-	r = atw_target_open(PyBytes_AsString(path), &opts, &target, &err);
-	Py_END_ALLOW_THREADS
-	if (r) {
-		source_raise(module, &err, NULL);
-		goto out;
+					 &kernel, &paging, &ext, &root, &cpu, &rate))
+		goto fail;
+	/* The words of the call outlive its arguments. */
+	words = Py_BuildValue("(OOzz)", path, kernel ? kernel : Py_None, paging, ext);
+	if (!words)
+		goto fail;
+	c = call_create(PyType_GetModuleState(type), NULL, sizeof(*c), open_run);
+	if (!c) {
+		Py_DECREF(words);
+		goto fail;
 	}
+	c->call.release = open_release;
+	c->call.keep = words;
+	c->path = PyBytes_AsString(path);
+	c->opts = (struct atw_open_opts){
+		.size = sizeof(c->opts),
+		.kernel_file = kernel ? PyBytes_AsString(kernel) : NULL,
+		.paging = source_word(words, 2), .paging_ext = source_word(words, 3),
+		.root = root, .max_rate = rate, .cpu_plus_one = (uint32_t)(cpu + 1),
+	};
+	Py_DECREF(path);
+	Py_XDECREF(kernel);
+	if (!call_run(&c->call, NULL))
+		return NULL;
+	if (c->call.r)
+		return call_raise(&c->call);
 	source = (struct source *)alloc(type, 0);
-	if (!source) {
-		atw_target_close(target);
-		goto out;
+	if (source) {
+		source->target = c->target;
+		c->target = NULL;
 	}
-	source->target = target;
-out:
+	call_destroy(&c->call);
+	return (PyObject *)source;
+fail:
 	Py_XDECREF(path);
 	Py_XDECREF(kernel);
-	return (PyObject *)source;
+	return NULL;
 }
 
 static void source_free(PyObject *self)
@@ -201,16 +171,17 @@ static void source_free(PyObject *self)
 	Py_DECREF(type);
 }
 
+/* An interrupted call still uses it: it is closed when that ends. */
 static PyObject *source_close(PyObject *self, PyObject *args)
 {
 	struct source *source = (struct source *)self;
 
-	if (source->target) {
-		if (!source_enter(source))
+	if (source->target && !source->closing) {
+		if (!(source->busy && source->abandoned) && !source_enter(source))
 			return NULL;
-		atw_target_close(source->target);
-		source->target = NULL;
-		source_leave(source);
+		source->closing = true;
+		if (!source->abandoned)
+			source_leave(source);
 	}
 	Py_RETURN_NONE;
 }
@@ -234,135 +205,136 @@ static PyObject *source_info(PyObject *self, PyObject *args)
 	return ret;
 }
 
-/* By name, or by an address in it. */
-static PyObject *source_symbol(PyObject *self, PyObject *args)
+struct read_call {
+	struct call call;
+	bool virtual;
+	uint64_t at;
+	char *buf;
+	Py_ssize_t len, done;
+};
+
+static void read_release(struct call *call)
 {
-	struct source *source = (struct source *)self;
-	const struct atw_symbol *symbol;
-	struct atw_err err = { 0 };
-	unsigned long long va = 0;
-	PyObject *what, *ret = NULL;
-	const char *name = NULL;
-	int r;
-
-	if (!PyArg_ParseTuple(args, "O", &what))
-		return NULL;
-	if (PyUnicode_Check(what))
-		name = PyUnicode_AsUTF8AndSize(what, NULL);
-	else
-		va = PyLong_AsUnsignedLongLong(what);
-	if (PyErr_Occurred() || !source_enter(source))
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS
-	r = name ? atw_symbol_find(source->target, name, &symbol, &err) :
-		   atw_symbol_at(source->target, ATW_VA(va), &symbol, &err);
-	Py_END_ALLOW_THREADS
-	if (r < 0) {
-		source_raise(source_module(source), &err, NULL);
-	} else {
-		char type[2] = { (char)symbol->type };
-
-		ret = Py_BuildValue("(sKNz)", symbol->name, (unsigned long long)symbol->va.u,
-				    symbol->bytes ?
-				    PyLong_FromUnsignedLongLong(symbol->bytes) :
-				    Py_BuildValue(""), symbol->type ? type : NULL);
-	}
-	source_leave(source);
-	return ret;
+	PyMem_Free(((struct read_call *)call)->buf);
 }
 
-/* Reads until there is a reason to stop. Returns the number of bytes; err has the reason. */
-static Py_ssize_t source_fill(struct source *source, struct atw_space *space, uint64_t at,
-			      char *buf, Py_ssize_t len, struct atw_err *err)
+/* Reads until there is a reason to stop, which is the error. */
+static int read_run(struct call *call)
 {
-	Py_ssize_t done = 0;
+	struct read_call *c = (struct read_call *)call;
+	int r = c->virtual ? call_open_space(call) : ATW_OK;
 
-	Py_BEGIN_ALLOW_THREADS
-	while (done < len) {
-		uint64_t from = at + (uint64_t)done;
-		size_t left = (size_t)(len - done);
-		ssize_t n = space ?
-			atw_space_read(space, ATW_VA(from), buf + done, left, err) :
-			atw_target_read(source->target, ATW_PA(from), buf + done, left, err);
+	while (!r && c->done < c->len && call_continues(call)) {
+		uint64_t from = c->at + (uint64_t)c->done;
+		size_t left = (size_t)(c->len - c->done);
+		ssize_t n = c->virtual ?
+			atw_space_read(call->space, ATW_VA(from), c->buf + c->done, left,
+				       &call->err) :
+			atw_target_read(call->source->target, ATW_PA(from), c->buf + c->done,
+					left, &call->err);
 
 		if (n <= 0)
 			break;
-		done += n;
+		c->done += n;
 	}
-	Py_END_ALLOW_THREADS
-	return done;
+	return r;
 }
 
 /* Physical memory, or with a process (or None) that of an address space. */
 static PyObject *source_read(PyObject *self, PyObject *args)
 {
-	struct source *source = (struct source *)self;
-	struct module *module = source_module(source);
-	struct atw_space *space = NULL;
-	struct atw_err err = { 0 };
+	PyObject *pid = NULL, *ret;
 	unsigned long long at;
-	PyObject *pid = NULL, *ret = NULL;
-	Py_ssize_t len, n;
-	char *buf;
+	struct read_call *c;
+	Py_ssize_t len;
 
 	if (!PyArg_ParseTuple(args, "Kn|O", &at, &len, &pid))
 		return NULL;
 	if (len < 1) {
-		PyErr_SetString(module->usage_error, "a length is 1 or more");
+		PyErr_SetString(source_module((struct source *)self)->usage_error,
+				"a length is 1 or more");
 		return NULL;
 	}
-	buf = PyMem_Malloc((size_t)len);
-	if (!buf)
-		return PyErr_NoMemory();
-	if (!source_enter(source)) {
-		PyMem_Free(buf);
+	c = call_create(NULL, (struct source *)self, sizeof(*c), read_run);
+	if (!c)
 		return NULL;
+	c->call.release = read_release;
+	c->virtual = pid != NULL;
+	c->at = at;
+	c->len = len;
+	c->buf = PyMem_Malloc((size_t)len);
+	if (!c->buf)
+		PyErr_NoMemory();
+	if (!c->buf || (pid && !call_set_process(&c->call, pid)))
+		return call_fail(&c->call);
+	if (!call_run(&c->call, NULL))
+		return NULL;
+	if (c->call.r || !c->done)
+		return call_raise(&c->call);
+	ret = PyBytes_FromStringAndSize(c->buf, c->done);
+	if (ret && c->done < len) {
+		c->call.err.status = ATW_E_PARTIAL;
+		source_raise(c->call.module, &c->call.err, ret);
+		Py_CLEAR(ret);
 	}
-	if (pid && source_space(source, pid, &space, &err)) {
-		source_raise(module, &err, NULL);
-	} else {
-		n = source_fill(source, space, at, buf, len, &err);
-		ret = n ? PyBytes_FromStringAndSize(buf, n) : NULL;
-		if (n < len && (ret || !PyErr_Occurred())) {
-			if (n)
-				err.status = ATW_E_PARTIAL;
-			source_raise(module, &err, ret);
-			Py_CLEAR(ret);
-		}
-	}
-	atw_space_close(space);
-	source_leave(source);
-	PyMem_Free(buf);
+	call_destroy(&c->call);
 	return ret;
+}
+
+struct capture_call {
+	struct call call;
+	struct atw_capture_opts opts;
+	int fd;
+};
+
+static int capture_run(struct call *call)
+{
+	struct capture_call *c = (struct capture_call *)call;
+
+	return atw_capture_write(call->source->target, &c->opts, c->fd, &call->err);
+}
+
+static void capture_release(struct call *call)
+{
+	close(((struct capture_call *)call)->fd);
 }
 
 static PyObject *source_capture(PyObject *self, PyObject *args)
 {
-	struct source *source = (struct source *)self;
-	struct atw_capture_opts opts = { .size = sizeof(opts) };
+	int fd, frames, threads;
+	struct capture_call *c;
+	PyObject *progress;
 	unsigned level, pid;
-	struct atw_err err = { 0 };
-	int fd, frames, threads, r;
 
-	if (!PyArg_ParseTuple(args, "iIppI", &fd, &level, &frames, &threads, &pid) ||
-	    !source_enter(source))
+	if (!PyArg_ParseTuple(args, "iIppIO", &fd, &level, &frames, &threads, &pid, &progress))
 		return NULL;
-	opts.level = level;
-	opts.pid = pid;
-	opts.frames = (uint32_t)frames;
-	opts.threads = (uint32_t)threads;
-	Py_BEGIN_ALLOW_THREADS
-	r = atw_capture_write(source->target, &opts, fd, &err);
-	Py_END_ALLOW_THREADS
-	source_leave(source);
-	if (r < 0)
-		return source_raise(source_module(source), &err, NULL);
+	c = call_create(NULL, (struct source *)self, sizeof(*c), capture_run);
+	if (!c)
+		return NULL;
+	c->opts = (struct atw_capture_opts){
+		.size = sizeof(c->opts), .level = level, .pid = pid,
+		.frames = (uint32_t)frames, .threads = (uint32_t)threads,
+		.progress = call_progress, .arg = c,
+	};
+	/* Of its own: an interrupted call still writes when the caller has closed the other. */
+	c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (c->fd < 0) {
+		PyErr_SetFromErrno(PyExc_OSError);
+		return call_fail(&c->call);
+	}
+	c->call.release = capture_release;
+	if (!call_run(&c->call, progress))
+		return NULL;
+	if (c->call.r < 0)
+		return call_raise(&c->call);
+	call_destroy(&c->call);
 	Py_RETURN_NONE;
 }
 
 static PyMethodDef source_methods[] = {
 	{ "close", source_close, METH_NOARGS, NULL },
 	{ "info", source_info, METH_NOARGS, NULL },
+	{ "symbols", source_symbols, METH_VARARGS, NULL },
 	{ "symbol", source_symbol, METH_VARARGS, NULL },
 	{ "read", source_read, METH_VARARGS, NULL },
 	{ "capture", source_capture, METH_VARARGS, NULL },

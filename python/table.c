@@ -32,12 +32,17 @@ struct table *table_create(struct module *module, const struct table_head *head,
 	allocfunc alloc = PyType_GetSlot(module->table, Py_tp_alloc);
 	struct table *table = (struct table *)alloc(module->table, 0);
 
-	for (size_t i = 0; table && i < n; i++)
-		if (!table_add_column(table, head[i].name, head[i].kind)) {
+	for (size_t i = 0; table && i < n; i++) {
+		struct table_column *column = table_add_column(table, head[i].name, head[i].kind);
+
+		if (!column) {
 			Py_DECREF(table);
 			PyErr_NoMemory();
 			return NULL;
 		}
+		if (head[i].words)
+			column->words = *head[i].words;
+	}
 	return table;
 }
 

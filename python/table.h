@@ -21,6 +21,14 @@ enum table_kind {
 	TABLE_TEXT = 'i',       /* int32_t: index into the texts of the column */
 };
 
+/* What the texts of a column are made of, for filters. Constants: they are not copied. */
+struct table_words {
+	const char *const *names;        /* NULL: any text */
+	uint32_t n;
+	const char *letters;             /* one for each name, "rwxu", or NULL */
+	uint32_t type;                   /* enum atw_column_type; 0: by the kind */
+};
+
 struct table_text {
 	char *bytes;            /* valid UTF-8 */
 	size_t len;
@@ -29,6 +37,7 @@ struct table_text {
 struct table_column {
 	char *name;
 	enum table_kind kind;
+	struct table_words words;
 	void *data;             /* 8 bytes a row; 4 for text */
 	uint8_t *valid;         /* a bit a row, LSB first */
 	uint64_t nulls;
@@ -44,7 +53,11 @@ struct table_column {
 struct table_head {
 	const char *name;
 	enum table_kind kind;
+	const struct table_words *words;         /* or NULL */
 };
+
+#define TABLE_COLUMN(n, k) { .name = #n, .kind = TABLE_##k }
+#define TABLE_WORDS(n, w) { .name = #n, .kind = TABLE_TEXT, .words = &(w) }
 
 struct table {
 	PyObject_HEAD
@@ -78,8 +91,21 @@ void table_set_at(struct table *table, size_t row, size_t column, uint64_t value
 void table_set_text(struct table *table, size_t column, const char *text);
 /* Index of a text in its column; -1: out of memory. */
 int32_t table_intern(struct table *table, size_t column, const char *text, size_t len);
+/* Names of enum atw_state, and of rights. */
+extern const struct table_words table_states, table_rights;
 size_t table_width(const struct table_column *column);
 
+bool table_known(const struct table_column *column, size_t row);
+
+/* ---- with the GIL ---- */
+
+struct module *table_module(PyObject *self);
+/* A table without rows, with the columns of another. NULL with an exception. */
+struct table *table_like(struct table *from);
+/* Of table_like(). Returns false if memory is not enough. */
+bool table_copy_row(struct table *to, const struct table *from, size_t row);
+
+PyObject *table_filter(PyObject *self, PyObject *args);
 PyObject *table_arrow_stream(PyObject *self, PyObject *args);
 PyObject *table_arrow_schema(PyObject *self, PyObject *args);
 

@@ -4,7 +4,7 @@
 
 #include "table.h"
 
-static bool table_known(const struct table_column *column, size_t row)
+bool table_known(const struct table_column *column, size_t row)
 {
 	return column->valid[row / 8] >> (row & 7) & 1;
 }
@@ -30,7 +30,7 @@ static PyObject *table_cell(const struct table_column *column, size_t row)
 }
 
 /* The type of an object is known, so its state is found without a lookup of names. */
-static struct module *table_module(PyObject *self)
+struct module *table_module(PyObject *self)
 {
 	return PyType_GetModuleState(Py_TYPE(self));
 }
@@ -128,23 +128,42 @@ static PyObject *table_column_at(PyObject *self, PyObject *args)
 	return (PyObject *)column;
 }
 
-static bool table_copy_cell(struct table *to, struct table *from, size_t i, size_t row)
+bool table_copy_row(struct table *to, const struct table *from, size_t row)
 {
-	struct table_column *column = &from->column[i];
-	size_t last = to->rows - 1;
-	int32_t at;
+	table_add_rows(to, 1);
+	for (size_t i = 0; !to->failed && i < to->ncolumns; i++) {
+		const struct table_column *column = &from->column[i];
+		const struct table_text *text;
+		int32_t at;
 
-	if (!table_known(column, row))
-		return true;
-	if (column->kind != TABLE_TEXT) {
-		table_set_at(to, last, i, ((uint64_t *)column->data)[row]);
-		return true;
+		if (!table_known(column, row))
+			continue;
+		if (column->kind != TABLE_TEXT) {
+			table_set(to, i, ((uint64_t *)column->data)[row]);
+			continue;
+		}
+		text = &column->text[((int32_t *)column->data)[row]];
+		at = table_intern(to, i, text->bytes, text->len);
+		if (at >= 0)
+			table_set(to, i, (uint64_t)at);
 	}
-	at = ((int32_t *)column->data)[row];
-	at = table_intern(to, i, column->text[at].bytes, column->text[at].len);
-	if (at >= 0)
-		table_set_at(to, last, i, (uint64_t)at);
-	return at >= 0;
+	return !to->failed;
+}
+
+struct table *table_like(struct table *from)
+{
+	struct table *to = table_create(table_module((PyObject *)from), NULL, 0);
+
+	for (size_t i = 0; to && i < from->ncolumns; i++) {
+		const struct table_column *column = &from->column[i];
+		struct table_column *added = table_add_column(to, column->name, column->kind);
+
+		if (added)
+			added->words = column->words;
+		else
+			to->failed = true;
+	}
+	return to;
 }
 
 /* A table of some of the rows, in the order of a sequence of their numbers. */
@@ -155,12 +174,9 @@ static PyObject *table_take(PyObject *self, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "O", &rows))
 		return NULL;
-	to = table_create(table_module(self), NULL, 0);
+	to = table_like(from);
 	if (!to)
 		return NULL;
-	for (size_t i = 0; i < from->ncolumns; i++)
-		if (!table_add_column(to, from->column[i].name, from->column[i].kind))
-			to->failed = true;
 	iterator = PyObject_GetIter(rows);
 	while (iterator && !to->failed && (item = PyIter_Next(iterator))) {
 		size_t row = PyLong_AsSize_t(item);
@@ -172,9 +188,7 @@ static PyObject *table_take(PyObject *self, PyObject *args)
 			PyErr_SetString(PyExc_IndexError, "no such row");
 			break;
 		}
-		table_add_rows(to, 1);
-		for (size_t i = 0; !to->failed && i < to->ncolumns; i++)
-			table_copy_cell(to, from, i, row);
+		table_copy_row(to, from, row);
 	}
 	Py_XDECREF(iterator);
 	if (to->failed)
@@ -189,6 +203,7 @@ static PyMethodDef table_methods[] = {
 	{ "columns", table_columns, METH_NOARGS, NULL },
 	{ "column", table_column_at, METH_VARARGS, NULL },
 	{ "take", table_take, METH_VARARGS, NULL },
+	{ "filter", table_filter, METH_VARARGS, NULL },
 	{ "arrow_stream", table_arrow_stream, METH_NOARGS, NULL },
 	{ "arrow_schema", table_arrow_schema, METH_NOARGS, NULL },
 	{ 0 }

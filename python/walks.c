@@ -1,67 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* walks.c - tasks, VMAs, pages, frames, ranges and mappings as tables. */
+#include "call.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "source.h"
-
 #define N(head) (sizeof(head) / sizeof((head)[0]))
+
+static const char *const walks_states[] = {
+	[ATW_STATE_ABSENT] = "absent", [ATW_STATE_PRESENT] = "present",
+	[ATW_STATE_PROTNONE] = "protnone", [ATW_STATE_SWAP] = "swap",
+	[ATW_STATE_MIGRATION] = "migration", [ATW_STATE_POISON] = "poison",
+	[ATW_STATE_DEVICE] = "device", [ATW_STATE_MARKER] = "marker",
+	[ATW_STATE_GUARD] = "guard", [ATW_STATE_LOST] = "lost",
+	[ATW_STATE_EXCLUDED] = "excluded", [ATW_STATE_DAMAGED] = "damaged",
+	[ATW_STATE_UNSTABLE] = "unstable", [ATW_STATE_BAD] = "bad",
+	[ATW_STATE_TABLE] = "table", [ATW_STATE_HIDDEN] = "hidden",
+};
+const struct table_words table_states = {
+	.names = walks_states, .n = N(walks_states), .type = ATW_COLUMN_ENUM,
+};
+
+static const char *const walks_rights[] = {
+	"readable", "writable", "executable", "user",
+};
+const struct table_words table_rights = {
+	.names = walks_rights, .n = N(walks_rights), .letters = "rwxu",
+	.type = ATW_COLUMN_LETTERS,
+};
+/* Of a VMA, as in /proc/PID/maps: "p" is none of them. */
+static const char *const walks_area_rights[] = {
+	"readable", "writable", "executable", "shared",
+};
+static const struct table_words table_area_rights = {
+	.names = walks_area_rights, .n = N(walks_area_rights), .letters = "rwxs",
+	.type = ATW_COLUMN_LETTERS,
+};
+static const char *walks_flags[64];
+static const struct table_words table_frame_flags = {
+	.names = walks_flags, .n = N(walks_flags), .type = ATW_COLUMN_FLAGS,
+};
+
+void walks_init(void)
+{
+	for (unsigned bit = 0; bit < N(walks_flags); bit++)
+		walks_flags[bit] = atw_frame_flag_name(bit);
+}
 
 const char *source_state(uint32_t state)
 {
-	static const char *const name[] = {
-		[ATW_STATE_ABSENT] = "absent", [ATW_STATE_PRESENT] = "present",
-		[ATW_STATE_PROTNONE] = "protnone", [ATW_STATE_SWAP] = "swap",
-		[ATW_STATE_MIGRATION] = "migration", [ATW_STATE_POISON] = "poison",
-		[ATW_STATE_DEVICE] = "device", [ATW_STATE_MARKER] = "marker",
-		[ATW_STATE_GUARD] = "guard", [ATW_STATE_LOST] = "lost",
-		[ATW_STATE_EXCLUDED] = "excluded", [ATW_STATE_DAMAGED] = "damaged",
-		[ATW_STATE_UNSTABLE] = "unstable", [ATW_STATE_BAD] = "bad",
-		[ATW_STATE_TABLE] = "table", [ATW_STATE_HIDDEN] = "hidden",
-	};
-
-	return state < N(name) ? name[state] : "unknown";
+	return state < N(walks_states) && walks_states[state] ? walks_states[state] : "unknown";
 }
 
-/* What every walk does before its first row. Returns false with an exception. */
-static bool walks_begin(struct gather *gather, PyObject *self, const struct table_head *head,
-			size_t n, PyObject *progress)
+/* What listings are given. */
+struct walk_call {
+	struct call call;
+	uint64_t first, last;
+	uint32_t pid;
+	bool processes, frames;
+};
+
+/* A call with its table; of an address space if `pid` is not NULL. NULL with an exception. */
+static struct walk_call *walks_begin(PyObject *self, int (*run)(struct call *call),
+				     const struct table_head *head, size_t n, PyObject *pid)
 {
-	struct source *source = (struct source *)self;
-	struct table *table;
+	struct walk_call *c = call_create(NULL, (struct source *)self, sizeof(*c), run);
 
-	if (!source_enter(source))
-		return false;
-	table = table_create(source_module(source), head, n);
-	if (!table) {
-		source_leave(source);
-		return false;
-	}
-	return gather_begin(gather, source, table, progress);
-}
-
-/* As walks_begin(), and opens an address space. */
-static bool walks_begin_space(struct gather *gather, PyObject *self, PyObject *pid,
-			      const struct table_head *head, size_t n, PyObject *progress,
-			      struct atw_space **ret)
-{
-	struct source *source = (struct source *)self;
-	struct atw_err err = { 0 };
-	struct table *table;
-
-	if (!source_enter(source))
-		return false;
-	if (source_space(source, pid, ret, &err)) {
-		source_leave(source);
-		source_raise(source_module(source), &err, NULL);
-		return false;
-	}
-	table = table_create(source_module(source), head, n);
-	if (table)
-		return gather_begin(gather, source, table, progress);
-	atw_space_close(*ret);
-	source_leave(source);
-	return false;
+	if (!c || (call_set_table(&c->call, head, n) &&
+		   (!pid || call_set_process(&c->call, pid))))
+		return c;
+	call_destroy(&c->call);
+	return NULL;
 }
 
 static void walks_set_if(struct table *table, size_t column, bool known, uint64_t value)
@@ -84,7 +93,7 @@ static void walks_set_flags(struct table *table, size_t column, uint64_t flags)
 	size_t len = 0;
 
 	for (unsigned bit = 0; bit < 64; bit++) {
-		const char *name = atw_frame_flag_name(bit);
+		const char *name = walks_flags[bit];
 
 		if (!(flags >> bit & 1) || len > sizeof(text) - 40)
 			continue;
@@ -94,28 +103,17 @@ static void walks_set_flags(struct table *table, size_t column, uint64_t flags)
 	table_set_text(table, column, len ? text + 1 : text);
 }
 
-PyObject *source_tasks(PyObject *self, PyObject *args)
+static int tasks_run(struct call *call)
 {
-	static const struct table_head head[] = {
-		{ "pid", TABLE_NUMBER }, { "tgid", TABLE_NUMBER }, { "ppid", TABLE_NUMBER },
-		{ "task", TABLE_TEXT }, { "state", TABLE_TEXT }, { "kernel", TABLE_NUMBER },
-		{ "start", TABLE_SECONDS }, { "mm", TABLE_ADDRESS }, { "at", TABLE_ADDRESS },
-	};
-	struct atw_tasks_opts opts = { .size = sizeof(opts) };
+	const struct walk_call *c = (struct walk_call *)call;
+	const struct atw_tasks_opts opts = { .size = sizeof(opts), .processes = c->processes };
 	struct atw_tasks *tasks = NULL;
 	const struct atw_task *task;
-	struct atw_err err = { 0 };
-	struct gather gather;
-	PyObject *progress;
-	int processes, r;
+	int r;
 
-	if (!PyArg_ParseTuple(args, "pO", &processes, &progress) ||
-	    !walks_begin(&gather, self, head, N(head), progress))
-		return NULL;
-	opts.processes = (uint32_t)processes;
-	r = atw_tasks_open(gather.source->target, &opts, &tasks, &err);
-	while (!r && gather_go_on(&gather) && !(r = atw_tasks_next(tasks, &task, &err))) {
-		struct table *table = gather.table;
+	r = atw_tasks_open(call->source->target, &opts, &tasks, &call->err);
+	while (!r && call_continues(call) && !(r = atw_tasks_next(tasks, &task, &call->err))) {
+		struct table *table = call->table;
 		double start = (double)task->start / 1e9;
 		char state[2] = { (char)task->state };
 		uint64_t word;
@@ -135,30 +133,39 @@ PyObject *source_tasks(PyObject *self, PyObject *args)
 		walks_set_if(table, 8, task->known & ATW_TASK_AT, task->at.u);
 	}
 	atw_tasks_close(tasks);
-	return gather_end(&gather, r, &err);
+	return r;
 }
 
-PyObject *source_vmas(PyObject *self, PyObject *args)
+PyObject *source_tasks(PyObject *self, PyObject *args)
 {
 	static const struct table_head head[] = {
-		{ "address", TABLE_ADDRESS }, { "end", TABLE_ADDRESS }, { "size", TABLE_BYTES },
-		{ "rights", TABLE_TEXT }, { "offset", TABLE_ADDRESS }, { "device", TABLE_TEXT },
-		{ "inode", TABLE_NUMBER }, { "vm_flags", TABLE_ADDRESS }, { "area", TABLE_TEXT },
+		TABLE_COLUMN(pid, NUMBER), TABLE_COLUMN(tgid, NUMBER), TABLE_COLUMN(ppid, NUMBER),
+		TABLE_COLUMN(task, TEXT), TABLE_COLUMN(state, TEXT), TABLE_COLUMN(kernel, NUMBER),
+		TABLE_COLUMN(start, SECONDS), TABLE_COLUMN(mm, ADDRESS), TABLE_COLUMN(at, ADDRESS),
 	};
+	struct walk_call *c;
+	PyObject *progress;
+	int processes;
+
+	if (!PyArg_ParseTuple(args, "pO", &processes, &progress))
+		return NULL;
+	c = walks_begin(self, tasks_run, head, N(head), NULL);
+	if (!c)
+		return NULL;
+	c->processes = processes;
+	return call_finish(&c->call, progress);
+}
+
+static int vmas_run(struct call *call)
+{
 	struct atw_vmas *vmas = NULL;
 	const struct atw_vma *vma;
-	struct atw_err err = { 0 };
-	PyObject *pid, *progress;
-	struct atw_space *space;
-	struct gather gather;
 	int r;
 
-	if (!PyArg_ParseTuple(args, "OO", &pid, &progress) ||
-	    !walks_begin_space(&gather, self, pid, head, N(head), progress, &space))
-		return NULL;
-	r = atw_vmas_open(space, &vmas, &err);
-	while (!r && gather_go_on(&gather) && !(r = atw_vmas_next(vmas, &vma, &err))) {
-		struct table *table = gather.table;
+	r = call_open_space(call) ?:
+	    atw_vmas_open(call->space, &vmas, &call->err);
+	while (!r && call_continues(call) && !(r = atw_vmas_next(vmas, &vma, &call->err))) {
+		struct table *table = call->table;
 		char rights[] = "---p", device[32];
 		bool file = vma->flags & ATW_VMA_FILE && !(vma->flags & ATW_VMA_UNREAD);
 
@@ -182,8 +189,26 @@ PyObject *source_vmas(PyObject *self, PyObject *args)
 			table_set_text(table, 8, vma->name);
 	}
 	atw_vmas_close(vmas);
-	atw_space_close(space);
-	return gather_end(&gather, r, &err);
+	return r;
+}
+
+PyObject *source_vmas(PyObject *self, PyObject *args)
+{
+	static const struct table_head head[] = {
+		TABLE_COLUMN(address, ADDRESS), TABLE_COLUMN(end, ADDRESS), TABLE_COLUMN(size, BYTES),
+		TABLE_WORDS(rights, table_area_rights), TABLE_COLUMN(offset, ADDRESS),
+		TABLE_COLUMN(device, TEXT),
+		TABLE_COLUMN(inode, NUMBER), TABLE_COLUMN(vm_flags, ADDRESS), TABLE_COLUMN(area, TEXT),
+	};
+	PyObject *pid, *progress;
+	struct walk_call *c;
+
+	if (!PyArg_ParseTuple(args, "OO", &pid, &progress))
+		return NULL;
+	c = walks_begin(self, vmas_run, head, N(head), pid);
+	if (!c)
+		return NULL;
+	return call_finish(&c->call, progress);
 }
 
 /* A row for each page if physical addresses are known, else one for all of the run. */
@@ -223,43 +248,27 @@ static void walks_add_run(struct table *table, const struct atw_page_run *run)
 	}
 }
 
-PyObject *source_pages(PyObject *self, PyObject *args)
+static int pages_run(struct call *call)
 {
-	static const struct table_head head[] = {
-		{ "address", TABLE_ADDRESS }, { "size", TABLE_BYTES },
-		{ "physical", TABLE_ADDRESS }, { "state", TABLE_TEXT }, { "rights", TABLE_TEXT },
-		{ "level", TABLE_NUMBER }, { "accessed", TABLE_NUMBER },
-		{ "dirty", TABLE_NUMBER }, { "swap_type", TABLE_NUMBER },
-		{ "swap_offset", TABLE_NUMBER },
-		/* with frames */
-		{ "kcount", TABLE_NUMBER }, { "pageflags", TABLE_TEXT }, { "node", TABLE_NUMBER },
+	const struct walk_call *c = (struct walk_call *)call;
+	const struct atw_pages_opts opts = {
+		.size = sizeof(opts), .first = ATW_VA(c->first), .last = ATW_VA(c->last),
+		.frames = c->frames,
 	};
-	struct atw_pages_opts opts = { .size = sizeof(opts) };
-	unsigned long long first, last;
 	const struct atw_page_run *run;
 	struct atw_pages *pages = NULL;
-	struct atw_err err = { 0 };
-	PyObject *pid, *progress;
-	struct atw_space *space;
-	struct gather gather;
-	int frames, r;
+	int r;
 
-	if (!PyArg_ParseTuple(args, "OKKpO", &pid, &first, &last, &frames, &progress) ||
-	    !walks_begin_space(&gather, self, pid, head, N(head) - (frames ? 0 : 3), progress,
-			       &space))
-		return NULL;
-	opts.first = ATW_VA(first);
-	opts.last = ATW_VA(last);
-	opts.frames = (uint32_t)frames;
-	r = atw_pages_open(space, &opts, &pages, &err);
-	while (!r && gather_go_on(&gather) && !(r = atw_pages_next(pages, &run, &err))) {
+	r = call_open_space(call) ?:
+	    atw_pages_open(call->space, &opts, &pages, &call->err);
+	while (!r && call_continues(call) && !(r = atw_pages_next(pages, &run, &call->err))) {
 		const struct atw_frame *frame = run->frame;
-		struct table *table = gather.table;
+		struct table *table = call->table;
 
 		walks_add_run(table, run);
 		if (table->failed)
 			break;
-		if (!frames || !frame)
+		if (!c->frames || !frame)
 			continue;
 		walks_set_if(table, 10, frame->known & ATW_FRAME_MAPCOUNT, frame->mapcount);
 		if (frame->known & ATW_FRAME_FLAGS)
@@ -267,35 +276,52 @@ PyObject *source_pages(PyObject *self, PyObject *args)
 		walks_set_if(table, 12, frame->known & ATW_FRAME_NODE, frame->node);
 	}
 	atw_pages_close(pages);
-	atw_space_close(space);
-	return gather_end(&gather, r, &err);
+	return r;
 }
 
-PyObject *source_frames(PyObject *self, PyObject *args)
+PyObject *source_pages(PyObject *self, PyObject *args)
 {
 	static const struct table_head head[] = {
-		{ "physical", TABLE_ADDRESS }, { "pageflags", TABLE_TEXT },
-		{ "kcount", TABLE_NUMBER }, { "refcount", TABLE_CHANGE },
-		{ "head", TABLE_ADDRESS }, { "node", TABLE_NUMBER }, { "order", TABLE_NUMBER },
-		{ "cgroup", TABLE_NUMBER }, { "cache", TABLE_TEXT },
+		TABLE_COLUMN(address, ADDRESS), TABLE_COLUMN(size, BYTES),
+		TABLE_COLUMN(physical, ADDRESS), TABLE_WORDS(state, table_states),
+		TABLE_WORDS(rights, table_rights), TABLE_COLUMN(level, NUMBER),
+		TABLE_COLUMN(accessed, NUMBER),
+		TABLE_COLUMN(dirty, NUMBER), TABLE_COLUMN(swap_type, NUMBER),
+		TABLE_COLUMN(swap_offset, NUMBER),
+		/* with frames */
+		TABLE_COLUMN(kcount, NUMBER), TABLE_WORDS(pageflags, table_frame_flags),
+		TABLE_COLUMN(node, NUMBER),
 	};
-	struct atw_frames_opts opts = { .size = sizeof(opts) };
-	struct atw_frames *frames = NULL;
 	unsigned long long first, last;
+	PyObject *pid, *progress;
+	struct walk_call *c;
+	int frames;
+
+	if (!PyArg_ParseTuple(args, "OKKpO", &pid, &first, &last, &frames, &progress))
+		return NULL;
+	c = walks_begin(self, pages_run, head, N(head) - (frames ? 0 : 3), pid);
+	if (!c)
+		return NULL;
+	c->first = first;
+	c->last = last;
+	c->frames = frames;
+	return call_finish(&c->call, progress);
+}
+
+static int frames_run(struct call *call)
+{
+	const struct walk_call *c = (struct walk_call *)call;
+	const struct atw_frames_opts opts = {
+		.size = sizeof(opts), .first = ATW_PA(c->first), .last = ATW_PA(c->last),
+	};
+	struct atw_frames *frames = NULL;
 	const struct atw_frame *frame;
-	struct atw_err err = { 0 };
-	struct gather gather;
-	PyObject *progress;
 	int r;
 
-	if (!PyArg_ParseTuple(args, "KKO", &first, &last, &progress) ||
-	    !walks_begin(&gather, self, head, N(head), progress))
-		return NULL;
-	opts.first = ATW_PA(first);
-	opts.last = ATW_PA(last);
-	r = atw_frames_open(gather.source->target, &opts, &frames, &err);
-	while (!r && gather_go_on(&gather) && !(r = atw_frames_next(frames, &frame, &err))) {
-		struct table *table = gather.table;
+	r = atw_frames_open(call->source->target, &opts, &frames, &call->err);
+	while (!r && call_continues(call) &&
+	       !(r = atw_frames_next(frames, &frame, &call->err))) {
+		struct table *table = call->table;
 
 		if (!table_add_rows(table, 1))
 			break;
@@ -313,37 +339,48 @@ PyObject *source_frames(PyObject *self, PyObject *args)
 			table_set_text(table, 8, frame->cache);
 	}
 	atw_frames_close(frames);
-	return gather_end(&gather, r, &err);
+	return r;
 }
 
-PyObject *source_map(PyObject *self, PyObject *args)
+PyObject *source_frames(PyObject *self, PyObject *args)
 {
 	static const struct table_head head[] = {
-		{ "address", TABLE_ADDRESS }, { "size", TABLE_BYTES },
-		{ "physical", TABLE_ADDRESS }, { "page_size", TABLE_BYTES },
-		{ "state", TABLE_TEXT }, { "rights", TABLE_TEXT }, { "level", TABLE_NUMBER },
-		{ "entries", TABLE_NUMBER }, { "repeat_of", TABLE_BYTES },
+		TABLE_COLUMN(physical, ADDRESS), TABLE_WORDS(pageflags, table_frame_flags),
+		TABLE_COLUMN(kcount, NUMBER), TABLE_COLUMN(refcount, CHANGE),
+		TABLE_COLUMN(head, ADDRESS), TABLE_COLUMN(node, NUMBER), TABLE_COLUMN(order, NUMBER),
+		TABLE_COLUMN(cgroup, NUMBER), TABLE_COLUMN(cache, TEXT),
 	};
-	struct atw_ranges_opts opts = { .size = sizeof(opts) };
-	struct atw_ranges *ranges = NULL;
 	unsigned long long first, last;
+	struct walk_call *c;
+	PyObject *progress;
+
+	if (!PyArg_ParseTuple(args, "KKO", &first, &last, &progress))
+		return NULL;
+	c = walks_begin(self, frames_run, head, N(head), NULL);
+	if (!c)
+		return NULL;
+	c->first = first;
+	c->last = last;
+	return call_finish(&c->call, progress);
+}
+
+static int map_run(struct call *call)
+{
+	const struct walk_call *c = (struct walk_call *)call;
+	const struct atw_ranges_opts opts = {
+		.size = sizeof(opts), .first = ATW_VA(c->first), .last = ATW_VA(c->last),
+	};
+	struct atw_ranges *ranges = NULL;
 	const struct atw_range *range;
-	struct atw_err err = { 0 };
-	PyObject *pid, *progress;
-	struct atw_space *space;
-	struct gather gather;
 	int r;
 
-	if (!PyArg_ParseTuple(args, "OKKO", &pid, &first, &last, &progress) ||
-	    !walks_begin_space(&gather, self, pid, head, N(head), progress, &space))
-		return NULL;
-	opts.first = ATW_VA(first);
-	opts.last = ATW_VA(last);
-	r = atw_ranges_open(space, &opts, &ranges, &err);
-	while (!r && gather_go_on(&gather) && !(r = atw_ranges_next(ranges, &range, &err))) {
+	r = call_open_space(call) ?:
+	    atw_ranges_open(call->space, &opts, &ranges, &call->err);
+	while (!r && call_continues(call) &&
+	       !(r = atw_ranges_next(ranges, &range, &call->err))) {
 		bool present = range->state == ATW_STATE_PRESENT ||
 			       range->state == ATW_STATE_PROTNONE;
-		struct table *table = gather.table;
+		struct table *table = call->table;
 
 		if (!table_add_rows(table, 1))
 			break;
@@ -359,36 +396,44 @@ PyObject *source_map(PyObject *self, PyObject *args)
 		walks_set_if(table, 8, range->repeat_of, range->repeat_of);
 	}
 	atw_ranges_close(ranges);
-	atw_space_close(space);
-	return gather_end(&gather, r, &err);
+	return r;
 }
 
-PyObject *source_find(PyObject *self, PyObject *args)
+PyObject *source_map(PyObject *self, PyObject *args)
 {
 	static const struct table_head head[] = {
-		{ "pid", TABLE_NUMBER }, { "task", TABLE_TEXT }, { "address", TABLE_ADDRESS },
-		{ "physical", TABLE_ADDRESS }, { "size", TABLE_BYTES }, { "state", TABLE_TEXT },
-		{ "rights", TABLE_TEXT }, { "level", TABLE_NUMBER }, { "times", TABLE_NUMBER },
-		{ "stride", TABLE_BYTES }, { "entry", TABLE_ADDRESS },
-		{ "entry_at", TABLE_ADDRESS },
+		TABLE_COLUMN(address, ADDRESS), TABLE_COLUMN(size, BYTES),
+		TABLE_COLUMN(physical, ADDRESS), TABLE_COLUMN(page_size, BYTES),
+		TABLE_WORDS(state, table_states), TABLE_WORDS(rights, table_rights),
+		TABLE_COLUMN(level, NUMBER), TABLE_COLUMN(entries, NUMBER),
+		TABLE_COLUMN(repeat_of, BYTES),
 	};
-	struct atw_rmap_opts opts = { .size = sizeof(opts) };
+	unsigned long long first, last;
+	PyObject *pid, *progress;
+	struct walk_call *c;
+
+	if (!PyArg_ParseTuple(args, "OKKO", &pid, &first, &last, &progress))
+		return NULL;
+	c = walks_begin(self, map_run, head, N(head), pid);
+	if (!c)
+		return NULL;
+	c->first = first;
+	c->last = last;
+	return call_finish(&c->call, progress);
+}
+
+static int find_run(struct call *call)
+{
+	const struct walk_call *c = (struct walk_call *)call;
+	const struct atw_rmap_opts opts = { .size = sizeof(opts), .pid = c->pid };
 	const struct atw_mapping *mapping;
-	unsigned long long pa, bytes;
 	struct atw_rmap *rmap = NULL;
-	struct atw_err err = { 0 };
-	struct gather gather;
-	PyObject *progress;
-	unsigned pid;
 	int r;
 
-	if (!PyArg_ParseTuple(args, "KKIO", &pa, &bytes, &pid, &progress) ||
-	    !walks_begin(&gather, self, head, N(head), progress))
-		return NULL;
-	opts.pid = pid;
-	r = atw_rmap_open(gather.source->target, ATW_PA(pa), bytes, &opts, &rmap, &err);
-	while (!r && gather_go_on(&gather) && !(r = atw_rmap_next(rmap, &mapping, &err))) {
-		struct table *table = gather.table;
+	r = atw_rmap_open(call->source->target, ATW_PA(c->first), c->last, &opts, &rmap,
+			  &call->err);
+	while (!r && call_continues(call) && !(r = atw_rmap_next(rmap, &mapping, &call->err))) {
+		struct table *table = call->table;
 
 		if (!table_add_rows(table, 1))
 			break;
@@ -406,5 +451,31 @@ PyObject *source_find(PyObject *self, PyObject *args)
 		walks_set_if(table, 11, mapping->entry_at.u, mapping->entry_at.u);
 	}
 	atw_rmap_close(rmap);
-	return gather_end(&gather, r, &err);
+	return r;
+}
+
+PyObject *source_find(PyObject *self, PyObject *args)
+{
+	static const struct table_head head[] = {
+		TABLE_COLUMN(pid, NUMBER), TABLE_COLUMN(task, TEXT), TABLE_COLUMN(address, ADDRESS),
+		TABLE_COLUMN(physical, ADDRESS), TABLE_COLUMN(size, BYTES),
+		TABLE_WORDS(state, table_states), TABLE_WORDS(rights, table_rights),
+		TABLE_COLUMN(level, NUMBER), TABLE_COLUMN(times, NUMBER),
+		TABLE_COLUMN(stride, BYTES), TABLE_COLUMN(entry, ADDRESS),
+		TABLE_COLUMN(entry_at, ADDRESS),
+	};
+	unsigned long long pa, bytes;
+	struct walk_call *c;
+	PyObject *progress;
+	unsigned pid;
+
+	if (!PyArg_ParseTuple(args, "KKIO", &pa, &bytes, &pid, &progress))
+		return NULL;
+	c = walks_begin(self, find_run, head, N(head), NULL);
+	if (!c)
+		return NULL;
+	c->first = pa;
+	c->last = bytes;
+	c->pid = pid;
+	return call_finish(&c->call, progress);
 }

@@ -12,7 +12,9 @@ Values that are not known are None, and null in Arrow; they are never 0.
 """
 
 import array as _array
+import atexit as _atexit
 import html as _html
+import keyword as _keyword
 import os as _os
 import tempfile as _tempfile
 from collections import namedtuple as _namedtuple
@@ -23,6 +25,7 @@ from ._atwalk import Column, Error, PartialError, SourceError, UsageError
 __all__ = ["Address", "Column", "Error", "PartialError", "Source", "SourceError", "Symbol",
            "Step", "Table", "Translation", "UsageError", "open", "reports"]
 __version__ = _atwalk.version()
+_atexit.register(_atwalk.exit)
 
 
 class Address(int):
@@ -59,7 +62,8 @@ class Table:
         columns = table.columns()
         self._names = tuple(name for name, kind in columns)
         self._kinds = tuple(kind for name, kind in columns)
-        self._row = _namedtuple(what, self._names, rename=True)
+        self._row = _namedtuple(what, (name + "_" if _keyword.iskeyword(name) else name
+                                       for name in self._names))
         self._what = what
 
     @property
@@ -98,7 +102,11 @@ class Table:
                              % (name, ", ".join(self._names))) from None
 
     def filter(self, condition):
-        """The rows for which condition(row) is true."""
+        """The rows for which an expression of --filter, or condition(row), is true."""
+        if isinstance(condition, str):
+            return Table(self._table.filter(condition), self._what)
+        if not callable(condition):
+            raise UsageError("a filter is an expression or a function of a row")
         return Table(self._table.take(i for i, row in enumerate(self) if condition(row)),
                      self._what)
 
@@ -196,8 +204,6 @@ class Table:
 def _finish(table, what, filter, sort):
     table = Table(table, what)
     if filter is not None:
-        if not callable(filter):
-            raise UsageError("filter is a function of a row")
         table = table.filter(filter)
     return table.sort(sort) if sort else table
 
@@ -278,6 +284,10 @@ class Source:
             address = _array.array("Q", address)
         return _get("Translated", self._source.translate_many, (address, pid, progress))
 
+    def symbols(self, *, filter=None, sort=None, progress=None):
+        """Symbols of the kernel."""
+        return _get("Listed", self._source.symbols, (progress,), filter, sort)
+
     def symbol(self, what):
         """The Symbol of a name, or the one that contains an address."""
         name, address, size, kind = self._source.symbol(what)
@@ -298,14 +308,14 @@ class Source:
                     (name, tuple(source._source for source in later), by, bare, addresses,
                      progress), filter, sort)
 
-    def capture(self, path, *, level=3, frames=False, threads=False, pid=0):
+    def capture(self, path, *, level=3, frames=False, threads=False, pid=0, progress=None):
         """Write a capture, which open() reads. The file is replaced at the end."""
         path = _os.fspath(path)
         fd, new = _tempfile.mkstemp(prefix=".atwalk-",
                                     dir=_os.path.dirname(path) or ".")
         try:
             try:
-                self._source.capture(fd, level, frames, threads, pid)
+                self._source.capture(fd, level, frames, threads, pid, progress)
             except PartialError:
                 _os.replace(new, path)
                 raise

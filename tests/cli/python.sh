@@ -38,7 +38,7 @@ status 0
 echo "0 0 True" >expected
 out <expected
 
-for part in rows buffers arrow errors; do
+for part in rows filters buffers arrow errors signals; do
 	t "$part"
 	O=$O module "$cli/python_module.py" $part
 	status 0

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks of the Python module; tests/cli/python.sh runs them."""
 
+import array
+import contextlib
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -68,6 +71,20 @@ def rows():
         assert init.address in [m.address for m in found]
         assert src.translate(5, 1).physical is None
 
+        symbols = src.symbols()
+        theirs = listing("info", "--symbols", DUMP)
+        assert [(s.address, s.type, s.symbol) for s in symbols[:500]] == \
+            [(int(s["address"], 16), s["type"], s["symbol"]) for s in theirs[:500]]
+        assert len(symbols) == len(theirs)
+        # Entries that are not present are not decoded.
+        places = [src.translate(s.address) for s in symbols[::1000]]
+        many = src.translate([place.address for place in places])
+        assert list(many["physical"]) == \
+            [p.physical if p.state == "present" else None for p in places]
+        assert many["physical"].null_count < len(many) / 2
+        letters = [r["flags"] for r in listing("report", "areas", DUMP)]
+        assert list(src.report("areas")["flags"]) == letters
+
         report = src.report("basic")
         assert [r.pid for r in report] == [r["pid"] for r in listing("report", "basic", DUMP)]
         src.capture("machine.cap")
@@ -75,6 +92,121 @@ def rows():
         assert src.kind == "capture" and 1 in [t.pid for t in src.tasks(True)]
         assert {p.address: p.physical for p in src.pages(1)} == \
             {a: p.physical for a, p in ours.items()}
+
+
+def filters():
+    """Expressions choose the rows that --filter of the program does."""
+    with atwalk.open(DUMP) as src:
+        ours = {"ps": src.tasks(filter=lambda t: t.pid == t.tgid), "pages": src.pages(1),
+                "map": src.map(1, last=(1 << 47) - 1), "use": src.report("use"),
+                "areas": src.report("areas")}
+    for table, expressions in {
+            "ps": ("pid>90 and ppid=1", "task~s and not task=spin"),
+            "map": ("writable and not executable", "rights=rw-u", "readable and not writable"),
+            "pages": ("present and writable", "address>=500000 and address<600000"),
+            "use": ("rss>1M or pid=1", "swap>0"),
+            "areas": ("writable and shared>0", "class=heap")}.items():
+        for expression in expressions:
+            words = [table] if table not in ("use", "areas") else ["report", table]
+            if table in ("map", "pages"):
+                words += ["--pid", "1"]
+            more = ["--all"] if table == "map" else []
+            theirs = listing(*words, DUMP, *more, "--filter", expression)
+            mine = ours[table].filter(expression)
+            if table in ("map", "pages"):
+                pages = {a + i for a, size in ((int(r["address"], 16), r["size"])
+                                               for r in theirs) for i in range(0, size, 4096)}
+                assert pages == {r.address + i for r in mine
+                                 for i in range(0, r.size, 4096)}, expression
+            else:
+                assert [r.pid for r in mine] == [r["pid"] for r in theirs], expression
+            assert 0 < len(mine) < len(ours[table]) or expression == "swap>0", expression
+            # A filtered table is filtered as well.
+            assert list(mine.filter(expression)) == list(mine)
+    assert list(ours["use"].filter("pid=1")) == list(ours["use"].filter(lambda r: r.pid == 1))
+    fails(atwalk.UsageError, 2, "filter: unknown name 'x'", ours["ps"].filter, "x")
+    fails(atwalk.UsageError, 2, "expression or a function", ours["ps"].filter, 5)
+
+
+class Alarm(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def alarm():
+    """A signal whose handler raises, soon and as often as needed."""
+    def ring(number, frame):
+        raise Alarm
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        yield
+        raise AssertionError("the call ended")
+    except Alarm:
+        pass
+
+
+def drain(fd):
+    with open(fd, "rb") as f:
+        return len(f.read())
+
+
+def signals():
+    """Signals and progress functions end calls that are under way, whatever these wait for."""
+    # Opening a pipe that has no writer takes for ever.
+    os.mkfifo("pipe")
+    program = ("import atwalk, sys\n"
+               "try:\n"
+               "    print('called', flush=True)\n"
+               "    atwalk.open('pipe')\n"
+               "except KeyboardInterrupt:\n"
+               "    print(len(atwalk.open(sys.argv[1]).tasks()))\n")
+    child = subprocess.Popen([sys.executable, "-c", program, DUMP], stdout=subprocess.PIPE,
+                             text=True)
+    assert child.stdout.readline() == "called\n"
+    threading.Event().wait(0.2)
+    child.send_signal(signal.SIGINT)
+    assert child.communicate()[0] == "78\n" and child.returncode == 0
+
+    # So does a capture to a pipe that is not read. The source is in use until then.
+    src = atwalk.open(DUMP)
+    r, w = os.pipe()
+    with alarm():
+        src._source.capture(w, 0, False, False, 0, None)
+    os.close(w)
+    reader = threading.Thread(target=drain, args=(r,))
+    with alarm():
+        src.tasks()
+    reader.start()
+    assert len(src.tasks()) == 78
+    reader.join()
+    # It is closed as soon as the call has ended, which closes its pipe.
+    r, w = os.pipe()
+    with alarm(), src:
+        src._source.capture(w, 0, False, False, 0, None)
+    os.close(w)
+    fails(atwalk.UsageError, 2, "the source is closed", src.tasks)
+    assert drain(r) > 65536
+    fails(atwalk.UsageError, 2, "the source is closed", src.tasks)
+
+    seen = []
+
+    def stop(done, total):
+        seen.append((done, total))
+        raise KeyError("stop")
+    with atwalk.open(DUMP) as src:
+        addresses = array.array("Q", [src.symbol("init_task").address]) * 4000000
+        try:
+            src.translate(addresses, progress=stop)
+            raise AssertionError("it was not stopped")
+        except KeyError:
+            (done, total), = seen
+            assert 0 <= done <= total == 4000000
+        assert len(src.tasks()) == 78
+        several = []
+        assert len(src.translate(addresses[:2000000],
+                                 progress=lambda *at: several.append(at))) == 2000000
+        assert several == sorted(several) and {total for done, total in several} <= {2000000}
 
 
 def buffers():
@@ -287,17 +419,6 @@ def errors():
     fails(atwalk.UsageError, 2, "nothing", src.report, "nothing")
     fails(atwalk.UsageError, 2, "unknown column 'x'", src.tasks, sort="x")
     fails(atwalk.SourceError, 3, "no_such_symbol", src.symbol, "no_such_symbol")
-    seen = []
-
-    def stop(done, total):
-        seen.append((done, total))
-        raise KeyError("stop")
-    # A progress function is called in long walks alone; its exception ends them.
-    try:
-        for _ in range(1000):
-            src.find(0, 1 << 40, progress=stop)
-    except KeyError:
-        assert seen == [(seen[0][0], None)]
     others = [threading.Thread(target=lambda: [atwalk.open(DUMP).tasks() for _ in range(3)])
               for _ in range(4)]
     for other in others:
