@@ -34,9 +34,15 @@ int external_run(const struct command *cmd, char **argv);
 /* The same of a program in PATH, by its path. */
 int external_run_path(const char *path, char **argv);
 int external_help(const struct command *cmd, char *sub);
-/* Runs atwalk-NAME with one option and copies what it prints. */
-int external_query(const struct command *cmd, const char *option, char *ret, size_t len,
-		   struct atw_err *err);
+/*
+ * The program takes over a command of this one, "sql", with all words that were kept at the
+ * start. Returns the exit status if it cannot.
+ */
+void external_keep(char **argv);
+int external_instead(const struct command *cmd);
+/* Runs atwalk-NAME with one option and one word, or NULL, and copies what it prints. */
+int external_query(const struct command *cmd, const char *option, const char *word, char *ret,
+		   size_t len, struct atw_err *err);
 
 /*
  * Options for a command's own table; `s` is its struct's type. KERNEL_OPTIONS find the

@@ -204,7 +204,7 @@ static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o
 	char reply[2048], *text = reply;
 	const char *hint, *command;
 
-	if (external_query(&cmd_kmap, "--breakpoints", reply, sizeof(reply), &err) < 0) {
+	if (external_query(&cmd_kmap, "--breakpoints", NULL, reply, sizeof(reply), &err) < 0) {
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
 		return;
 	}

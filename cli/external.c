@@ -56,6 +56,29 @@ int external_run(const struct command *cmd, char **argv)
 	return external_exec(path, argv);
 }
 
+static char **external_words;
+
+/* Before options are parsed, which moves them. */
+void external_keep(char **argv)
+{
+	struct command_args a = { 0 };
+
+	for (; *argv; argv++)
+		command_arg(&a, *argv);
+	external_words = a.failed ? NULL : a.v;
+}
+
+int external_instead(const struct command *cmd)
+{
+	struct command_args a = { 0 };
+
+	/* external_run() puts the program in place of the first. */
+	command_arg(&a, cmd->name);
+	for (char **word = external_words; word && *word; word++)
+		command_arg(&a, *word);
+	return a.failed || !external_words ? print_nomem() : external_run(cmd, a.v);
+}
+
 int external_help(const struct command *cmd, char *sub)
 {
 	char *argv[] = { NULL, (char *)"--help", sub, NULL };
@@ -63,11 +86,11 @@ int external_help(const struct command *cmd, char *sub)
 	return external_run(cmd, argv);
 }
 
-int external_query(const struct command *cmd, const char *option, char *ret, size_t len,
-		   struct atw_err *err)
+int external_query(const struct command *cmd, const char *option, const char *word, char *ret,
+		   size_t len, struct atw_err *err)
 {
 	char path[4096];
-	char *argv[] = { path, (char *)option, NULL };
+	char *argv[] = { path, (char *)option, (char *)word, NULL };
 	int out[2], r = external_find(cmd->name, path, sizeof(path), err);
 	ssize_t n;
 	pid_t pid;

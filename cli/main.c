@@ -118,6 +118,8 @@ int main(int argc, char **argv)
 	cmd = main_find_command(argv[1]);
 	if (cmd && !cmd->run)
 		return external_run(cmd, argv + 1);
+	if (cmd == &cmd_sql)
+		external_keep(argv + 1);
 	if (cmd)
 		return command_run(cmd, &words, argc - 2, argv + 2);
 	/* Do not parse its options as those of walk. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sql_kinds.c - the tables of atwalk sql. */
-#include "sql.h"
+#include "atwalk.h"
+#include "sql_kinds.h"
 
 #define REPORT(report, text) \
 	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .first = report, .pid = "--pid" }

@@ -9,7 +9,7 @@
 
 /* Of the table in main.c. */
 extern const struct command kmap_record, kmap_ctl, kmap_show, kmap_report, kmap_diff,
-			    kmap_convert;
+			    kmap_convert, kmap_sql;
 
 /* Is the output compressed: by --zstd, or by a name that ends in .zst? */
 bool kmap_is_packed(const struct common *c, bool zstd);

@@ -9,7 +9,8 @@
 #include "host/live_watch.h"
 
 static const struct command *const commands[] = {
-	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert, NULL,
+	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert,
+	&kmap_sql, NULL,
 };
 
 static const struct command *main_command_at(size_t i)
@@ -91,6 +92,24 @@ static int main_breakpoints(void)
 	return command_written();
 }
 
+static int main_recognize_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
+{
+	/* An object tells the version: there is no need to read on. */
+	return rec->kind == KMAP_OBJECT ? ATW_E_LIMIT : ATW_OK;
+}
+
+/* Is the file a KMAP? `atwalk sql` runs this program for an answer of one word. */
+static int main_recognize(const char *file)
+{
+	const struct kmap_sink sink = { .record = main_recognize_record };
+	struct kmap_summary summary = { 0 };
+	struct atw_err err = { 0 };
+
+	kmap_read(file, NULL, &sink, &summary, &err);
+	puts(summary.version != KMAP_UNKNOWN || summary.ours ? "yes" : "no");
+	return command_written();
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *cmd = argc > 1 ? kmap_cli_main_find_command(argv[1]) : NULL;
@@ -110,5 +129,7 @@ int main(int argc, char **argv)
 	}
 	if (argc == 2 && !strcmp(argv[1], "--breakpoints"))
 		return main_breakpoints();
+	if (argc == 3 && !strcmp(argv[1], "--recognize"))
+		return main_recognize(argv[2]);
 	return main_unknown_command(argc > 1 ? argv[1] : NULL);
 }

@@ -14,10 +14,10 @@ have_zstd() { grep -q '^  found:.* zstd' "$built/found.txt"; }
 t "kmap without arguments lists its commands"
 run atwalk kmap
 status 2
-err_has "kmap: COMMAND is missing: record, ctl, show, report, diff, convert"
+err_has "kmap: COMMAND is missing: record, ctl, show, report, diff, convert, sql"
 run atwalk kmap nonsense
 status 2
-err_has "unknown command 'nonsense'; known: record, ctl, show, report, diff, convert"
+err_has "unknown command 'nonsense'; known: record, ctl, show, report, diff, convert, sql"
 run atwalk kmap --help
 golden kmap-help
 run atwalk help kmap

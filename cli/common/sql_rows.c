@@ -5,8 +5,6 @@
 #include "output/sink.h"
 #include "record/schema.h"
 
-const char *const sql_passed[SQL_PASSED] = { "--kernel", "--root", "--paging", "--pte-ext", "--cbit" };
-
 /* A column that is kept. */
 struct sql_kept {
 	enum atw_type type;
@@ -215,9 +213,9 @@ static void sql_build(const struct sql *s, const struct sql_kind *k, const struc
 	if (q->has_address)
 		command_arg_option(a, k->address, l->address);
 	command_arg_option(a, "--filter", *q->filter ? q->filter : NULL);
-	for (size_t i = 0; i < SQL_PASSED; i++)
-		if (command_takes(k->cmd, sql_passed[i] + 2))
-			command_arg_option(a, sql_passed[i], s->passed[i]);
+	for (size_t i = 0; i < SQL_PASSED && s->passed[i].option; i++)
+		if (command_takes(k->cmd, s->passed[i].option + 2))
+			command_arg_option(a, s->passed[i].option, s->passed[i].value);
 	if (s->allow && command_takes(k->cmd, "allow-unreadable"))
 		command_arg(a, "--allow-unreadable");
 	command_arg_common(a, s->c);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sql.h - listings and reports as tables of SQLite.
+ * sql.h - listings and reports of a program as tables of SQLite.
  *
- *	cmd_sql.c      statements: from operands, a file, or a prompt
- *	sql_kinds.c    the tables
- *	sql_library.c  SQLite, loaded when it is needed
- *	sql_table.c    virtual tables: which constraints go to the listing
- *	sql_rows.c     the rows of a listing, kept as long as a statement runs
- *	sql_result.c   rows of a statement, to where the user said
+ *	sql_statements.c  statements: from operands, a file, or a prompt
+ *	sql_library.c     SQLite, loaded when it is needed
+ *	sql_table.c       virtual tables: which constraints go to the listing
+ *	sql_rows.c        the rows of a listing, kept as long as a statement runs
+ *	sql_result.c      rows of a statement, to where the user said
+ *
+ * The program has the command, and a list of its tables.
  */
 #ifndef CLI_SQL_H
 #define CLI_SQL_H
 
-#include "atwalk.h"
+#include "command.h"
 
 enum { SQL_COLUMNS = 64, SQL_PASSED = 5 };
 
@@ -26,8 +27,6 @@ struct sql_kind {
 	const char *target;              /* what it must be given; a word behind SOURCE */
 	bool alone;                      /* with a process its rows are other ones */
 };
-/* All tables by number; NULL past the end. */
-const struct sql_kind *sql_kind(size_t i);
 
 struct sql_text {
 	const char *name;
@@ -83,18 +82,24 @@ struct sql_read {
 
 struct sql {
 	const struct common *c;
+	const char *command;             /* for messages */
+	const struct sql_kind *(*kind)(size_t i);        /* tables by number; NULL past the end */
 	const char *source;
-	const char *passed[SQL_PASSED];  /* values of sql_passed, or NULL */
-	bool allow;
+	/* Options that listings are given if they take them, "--kernel", and their values. */
+	struct { const char *option, *value; } passed[SQL_PASSED];
+	bool allow;                      /* --allow-unreadable is given as well */
 	int status;                      /* of listings: the worst */
 	const struct sql_library *lib;
 	struct sqlite3 *db;
 	struct sql_read *read;
 	bool ran;                        /* a statement */
 };
-/* Options that listings are given if they take them: "--kernel". */
-extern const char *const sql_passed[SQL_PASSED];
 
+/*
+ * Runs the statements behind SOURCE in the operands, or those of standard input. Opens and
+ * closes; the caller has set `c`, `command`, `kind`, `passed` and `allow`. Returns the exit status.
+ */
+int sql_main(struct sql *s, int argc, char **argv);
 int sql_open(struct sql *s, struct atw_err *err);
 void sql_close(struct sql *s);
 void sql_forget(struct sql *s);

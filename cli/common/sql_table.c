@@ -385,12 +385,12 @@ int sql_tables(struct sql *s)
 		.xNext = sql_next, .xEof = sql_eof, .xColumn = sql_column, .xRowid = sql_rowid,
 	};
 
-	for (size_t i = 0; sql_kind(i); i++) {
+	for (size_t i = 0; s->kind(i); i++) {
 		struct sql_module *m = malloc(sizeof(*m));
 
 		if (!m)
 			return SQLITE_NOMEM;
-		*m = (struct sql_module){ s, sql_kind(i) };
+		*m = (struct sql_module){ s, s->kind(i) };
 		/* It frees the module, also when it fails. */
 		if (s->lib->create_module_v2(s->db, m->kind->name, &module, m, free) != SQLITE_OK)
 			return SQLITE_ERROR;
