@@ -24,6 +24,7 @@ static PyObject *module_version(PyObject *self, PyObject *args)
 
 static PyMethodDef module_methods[] = {
 	{ "reports", module_reports, METH_NOARGS, NULL },
+	{ "table", table_build, METH_VARARGS, NULL },
 	{ "version", module_version, METH_NOARGS, NULL },
 	{ "exit", call_exit, METH_NOARGS, NULL },
 	{ 0 }

@@ -105,6 +105,7 @@ struct table *table_like(struct table *from);
 /* Of table_like(). Returns false if memory is not enough. */
 bool table_copy_row(struct table *to, const struct table *from, size_t row);
 
+PyObject *table_build(PyObject *self, PyObject *args);
 PyObject *table_filter(PyObject *self, PyObject *args);
 PyObject *table_arrow_stream(PyObject *self, PyObject *args);
 PyObject *table_arrow_schema(PyObject *self, PyObject *args);

@@ -19,11 +19,11 @@ import os as _os
 import tempfile as _tempfile
 from collections import namedtuple as _namedtuple
 
-from . import _atwalk
+from . import _atwalk, _kmap
 from ._atwalk import Column, Error, PartialError, SourceError, UsageError
 
-__all__ = ["Address", "Column", "Error", "PartialError", "Source", "SourceError", "Symbol",
-           "Step", "Table", "Translation", "UsageError", "open", "reports"]
+__all__ = ["Address", "Column", "Error", "Kmap", "PartialError", "Source", "SourceError",
+           "Step", "Symbol", "Table", "Translation", "UsageError", "kmap", "open", "reports"]
 __version__ = _atwalk.version()
 _atexit.register(_atwalk.exit)
 
@@ -160,7 +160,11 @@ class Table:
         return self._table.arrow_schema()
 
     def to_numpy(self):
-        """A dict of arrays; those with unknown values are masked, texts are objects."""
+        """A dict of arrays; those with unknown values are masked, texts are objects.
+
+        >>> open("tasks.kdump").tasks().to_numpy()["pid"][:3].tolist()
+        [1, 2, 3]
+        """
         import numpy
         ret = {}
         for i, name in enumerate(self._names):
@@ -178,7 +182,12 @@ class Table:
         return ret
 
     def to_pandas(self):
-        """A pandas.DataFrame; columns with unknown values have nullable types."""
+        """A pandas.DataFrame; columns with unknown values have nullable types.
+
+        >>> frame = open("tasks.kdump").tasks().to_pandas()
+        >>> frame.task[0], str(frame.start.dtype), frame.shape
+        ('init', 'Float64', (78, 9))
+        """
         import pandas
         data = {}
         for i, name in enumerate(self._names):
@@ -191,12 +200,20 @@ class Table:
         return pandas.DataFrame(data)
 
     def to_polars(self):
-        """A polars.DataFrame, by Arrow."""
+        """A polars.DataFrame, by Arrow.
+
+        >>> open("tasks.kdump").tasks().to_polars().shape
+        (78, 9)
+        """
         import polars
         return polars.DataFrame(self)
 
     def to_arrow(self):
-        """A pyarrow.Table, by Arrow."""
+        """A pyarrow.Table, by Arrow.
+
+        >>> open("tasks.kdump").tasks().to_arrow().num_rows
+        78
+        """
         import pyarrow
         return pyarrow.table(self)
 
@@ -326,6 +343,55 @@ class Source:
             if _os.path.exists(new):
                 _os.unlink(new)
             raise
+
+
+class Kmap:
+    """A recording of `atwalk kmap`, which the program atwalk-kmap reads. Made by kmap()."""
+
+    def __init__(self, path, *, symbols=None, kernel=None):
+        self.path = _os.path.abspath(_os.fspath(path))
+        self._symbols = ["--symbols", _os.fspath(symbols)] if symbols else []
+        self._kernel = ["--kernel", _os.fspath(kernel)] if kernel else []
+        try:
+            _kmap.recognize(self.path)
+        except OSError as e:
+            raise SourceError("%s: %s" % (path, e.strerror)) from None
+
+    def __repr__(self):
+        return "<atwalk.Kmap %r>" % self.path
+
+    def _rows(self, what, table, words, filter, sort, progress):
+        more = [] if filter is None or callable(filter) else ["--filter", filter]
+        if sort:
+            more += ["--sort", sort]
+        return _get(what, _kmap.read, (self.path, table, words, more, progress),
+                    filter if callable(filter) else None)
+
+    def objects(self, *, filter=None, sort=None, progress=None):
+        """Objects; accesses is the number of instructions that accessed one."""
+        return self._rows("Object", "objects", ["show", "--rows", "objects", *self._symbols],
+                          filter, sort, progress)
+
+    def accesses(self, *, filter=None, sort=None, progress=None):
+        """Accesses of one instruction to one object, and objects without any."""
+        return self._rows("Access", "accesses", ["show", "--rows", "accesses", *self._symbols],
+                          filter, sort, progress)
+
+    def report(self, name, *, filter=None, sort=None, progress=None):
+        """The rows of a report of `atwalk kmap report`, such as "caches" or "flows"."""
+        if not name.isidentifier():
+            raise UsageError("there is no report '%s'" % name)
+        return self._rows("Report", "report_" + name,
+                          ["report", name, *self._symbols, *self._kernel], filter, sort,
+                          progress)
+
+
+def kmap(path, *, symbols=None, kernel=None):
+    """Open a recording of `atwalk kmap`.
+
+    symbols is a file of symbols that names functions, kernel a vmlinux for files and folders.
+    """
+    return Kmap(path, symbols=symbols, kernel=kernel)
 
 
 def open(source, **options):

@@ -26,6 +26,7 @@ def main():
     except ImportError:
         pass
     else:
+        print(banner)
         IPython.start_ipython(argv=["--no-banner"], user_ns=names)
         return 0
     import code

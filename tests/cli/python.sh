@@ -27,16 +27,11 @@ nm -D --undefined-only "$built/python/atwalk/_atwalk.abi3.so" | awk '{ print $2 
 	grep -E '^_Py' | grep -vE '^_Py_(Dealloc|NoneStruct|TrueStruct|FalseStruct)$|_SizeT$' >private
 same private /dev/null
 
+ln -s "$data/kmap/own.kmap" memory.kmap
+
 t "documents"
-module - "$top/docs/python.md" <<'END'
-import atwalk, doctest, sys
-failed = doctest.testfile(sys.argv[1], module_relative=False)
-more = doctest.testmod(atwalk)
-print(failed.failed, more.failed, failed.attempted > 20)
-END
+module "$cli/python_module.py" documents "$top/docs/python.md"
 status 0
-echo "0 0 True" >expected
-out <expected
 
 for part in rows filters buffers arrow errors signals; do
 	t "$part"
@@ -44,6 +39,15 @@ for part in rows filters buffers arrow errors signals; do
 	status 0
 	err </dev/null
 done
+
+t "recordings of kmap"
+if [ ! -e "$built/atwalk-kmap" ]; then skip "it was built without kmap"
+elif ! grep -q '^  found:.* sqlite3' "$built/found.txt"; then skip "it was built without SQLite"
+else
+	KMAPS=$data/kmap O=$O module "$cli/python_module.py" kmaps
+	status 0
+	err </dev/null
+fi
 
 t "DuckDB reads tables by their Arrow streams"
 if ! modules=$(npm_have duckdb @duckdb/node-api) ||
@@ -63,6 +67,8 @@ module -m atwalk tasks.kdump <<<'print(len(src.tasks()))'
 status 0
 yes grep -q 78 "$work/log/out"
 err_has "src is <atwalk.Source 'tasks.kdump'"
+yes grep -q 'completed 78' <(script -qec "$python -m atwalk tasks.kdump" /dev/null \
+	<<<$'print("completed", len(src.tas\t)))')
 run "$python" -m atwalk there-is-none </dev/null
 status 3
 err_has "atwalk: there-is-none: "

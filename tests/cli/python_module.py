@@ -5,8 +5,11 @@
 import array
 import contextlib
 import ctypes
+import doctest
+import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,10 +18,13 @@ import threading
 import atwalk
 
 DUMP = "tasks.kdump"
+# What methods need.
+LIBRARIES = {"to_numpy": "numpy", "to_pandas": "pandas", "to_polars": "polars",
+             "to_arrow": "pyarrow"}
 
 
 def listing(*words):
-    done = subprocess.run([os.environ["O"] + "/atwalk", *words, "--format", "json"],
+    done = subprocess.run([os.environ["O"] + "/atwalk", *words, "--format", "json", "--quiet"],
                           stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
@@ -27,6 +33,31 @@ def by_page(ranges):
     """Where each page of ranges is, and its rights."""
     return {address + i: (physical + i, rights) for address, physical, size, rights in ranges
             for i in range(0, size, 4096)}
+
+
+def documents():
+    """Each public name is in an example, and the examples are right."""
+    path = sys.argv[2]
+    with open(path, encoding="utf-8") as f:
+        examples = "\n".join(line for line in f if line.lstrip().startswith((">>>", "...")))
+    tests = doctest.DocTestFinder().find(atwalk)
+    examples += "".join(e.source for test in tests for e in test.examples)
+    names = set(atwalk.__all__) | {
+        name for kind in (atwalk.Source, atwalk.Table, atwalk.Kmap, atwalk.Column)
+        for name in vars(kind) if not name.startswith("_")}
+    # Classes that calls return, and an attribute that examples print.
+    returned = {"Column", "Error", "Kmap", "Source", "Step", "Symbol", "Table", "Translation",
+                "SourceError", "UsageError"}
+    missing = [name for name in sorted(names - returned)
+               if not re.search(r"\b%s\b" % name, examples)]
+    assert not missing, missing
+    runner = doctest.DocTestRunner()
+    for test in tests:
+        needed = LIBRARIES.get(test.name.rpartition(".")[2])
+        if not needed or importlib.util.find_spec(needed):
+            runner.run(test)
+    failed = runner.failures + doctest.testfile(path, module_relative=False).failed
+    assert not failed and runner.tries >= 3, failed
 
 
 def rows():
@@ -240,6 +271,60 @@ def buffers():
     assert numpy.ma.is_masked(arrays["start"]) and arrays["pid"].tolist() == \
         [t.pid for t in tasks]
     assert arrays["task"].tolist() == [t.task for t in tasks]
+
+
+def kmaps():
+    """Recordings have the rows that the program prints."""
+    folder = os.environ["KMAPS"]
+
+    def same(table, theirs):
+        assert len(table) == len(theirs)
+        for mine, other in zip(table, theirs):
+            for name, value in other.items():
+                cell = dict(zip(table.columns, mine))[name]
+                if isinstance(value, list):
+                    value = ",".join(value) if isinstance(cell, str) else len(value)
+                if isinstance(value, str) and isinstance(cell, int):
+                    value = int(value, 16)
+                assert cell == value, (name, cell, value)
+    for name in ("own.kmap", "v1.kmap", "v4.kmap", "v3.cmap", "uscope.cmap.comp"):
+        path = os.path.join(folder, name)
+        recording = atwalk.kmap(path)
+        same(recording.objects(), listing("kmap", "show", "--rows", "objects", path))
+        same(recording.accesses(), listing("kmap", "show", "--rows", "accesses", path))
+        for report in ("caches", "code", "live"):
+            same(recording.report(report), listing("kmap", "report", report, path))
+    path = os.path.join(folder, "own.kmap")
+    recording = atwalk.kmap(path)
+    live = recording.objects(filter="fate=live", sort="address:desc")
+    assert list(live) == list(recording.objects(filter=lambda o: o.fate == "live")
+                              .sort("address:desc")) and len(live)
+    address = live["address"]
+    assert memoryview(address).tolist() == [o.address for o in live]
+    fails(atwalk.SourceError, 3, "not a recording", atwalk.kmap, DUMP)
+    fails(atwalk.SourceError, 3, "none.kmap: No such file", atwalk.kmap, "none.kmap")
+    fails(atwalk.UsageError, 2, "no report 'none'", recording.report, "none")
+    fails(atwalk.UsageError, 2, "filter: unknown name 'x'", recording.objects, filter="x")
+    with open(path, encoding="utf-8") as f:
+        lines = f.readlines()
+    with open("damaged.kmap", "w", encoding="utf-8") as f:
+        f.writelines(lines[:-1])
+    error = fails(atwalk.PartialError, 4, "damaged.kmap", atwalk.kmap("damaged.kmap").objects)
+    assert len(error.rows) == len(recording.objects()) and error.lost
+    seen = []
+    with open("large.kmap", "w", encoding="utf-8") as f:
+        f.writelines("ffffffff81001010,10,ffff%012x,192,%d,0,0,KMEM_CACHE,bash,dentry,NONE\n"
+                     % (i * 256, i + 1) for i in range(20000))
+
+    def stop(done, total):
+        seen.append((done, total))
+        raise KeyError
+    try:
+        atwalk.kmap("large.kmap").objects(progress=stop)
+        raise AssertionError("not stopped")
+    except KeyError:
+        (done, total), = seen
+        assert 0 < done < 20000 and total is None
 
 
 class Schema(ctypes.Structure):
