@@ -96,13 +96,13 @@ static void translate_many_add(struct translate_many_call *c, size_t i, size_t l
 	int32_t code[256];
 
 	memset(code, -1, sizeof(code));
+	table_copy(table, i, len, 0, va);
 	for (size_t j = 0; j < len && !table->failed; j++) {
 		uint8_t state = c->state[j];
 		const char *name = source_state(state);
 
 		if (code[state] < 0)
 			code[state] = table_intern(table, 2, name, strlen(name));
-		table_set_at(table, i + j, 0, va[j]);
 		if (state == ATW_STATE_PRESENT)
 			table_set_at(table, i + j, 1, c->pa[j].u);
 		if (!table->failed)

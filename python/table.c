@@ -105,6 +105,41 @@ void table_set_at(struct table *table, size_t row, size_t i, uint64_t value)
 	table_mark(column, row);
 }
 
+/* Bytes at once, and the bits at both ends alone. */
+static void table_mark_run(struct table_column *column, size_t row, size_t n)
+{
+	for (; n && row & 7; row++, n--)
+		table_mark(column, row);
+	for (size_t whole = n / 8; whole; whole--, row += 8, n -= 8) {
+		column->nulls -= (size_t)(8 - __builtin_popcount(column->valid[row / 8]));
+		column->valid[row / 8] = 0xff;
+	}
+	for (; n; row++, n--)
+		table_mark(column, row);
+}
+
+void table_fill(struct table *table, size_t row, size_t n, size_t i, uint64_t value,
+		uint64_t step)
+{
+	struct table_column *column = &table->column[i];
+
+	if (column->kind == TABLE_TEXT)
+		for (size_t j = 0; j < n; j++)
+			((int32_t *)column->data)[row + j] = (int32_t)value;
+	else
+		for (size_t j = 0; j < n; j++)
+			((uint64_t *)column->data)[row + j] = value + j * step;
+	table_mark_run(column, row, n);
+}
+
+void table_copy(struct table *table, size_t row, size_t n, size_t i, const void *words)
+{
+	struct table_column *column = &table->column[i];
+
+	memcpy((uint64_t *)column->data + row, words, n * sizeof(uint64_t));
+	table_mark_run(column, row, n);
+}
+
 void table_set(struct table *table, size_t i, uint64_t value)
 {
 	table_set_at(table, table->rows - 1, i, value);

@@ -88,6 +88,10 @@ struct table_column *table_add_column(struct table *table, const char *name,
 bool table_add_rows(struct table *table, size_t n);
 void table_set(struct table *table, size_t column, uint64_t value);
 void table_set_at(struct table *table, size_t row, size_t column, uint64_t value);
+/* The same of n rows: value, value + step, ... (texts: without step), or n words of 8 bytes. */
+void table_fill(struct table *table, size_t row, size_t n, size_t column, uint64_t value,
+		uint64_t step);
+void table_copy(struct table *table, size_t row, size_t n, size_t column, const void *words);
 void table_set_text(struct table *table, size_t column, const char *text);
 /* Index of a text in its column; -1: out of memory. */
 int32_t table_intern(struct table *table, size_t column, const char *text, size_t len);

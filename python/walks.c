@@ -225,22 +225,20 @@ static void walks_add_run(struct table *table, const struct atw_page_run *run)
 	atw_perms_letters(run->perms, letters);
 	if (run->known & ATW_PAGE_PERMS)
 		rights = table_intern(table, 4, letters, strlen(letters));
-	for (size_t i = 0; i < n && !table->failed; i++) {
-		size_t row = first + i;
-
-		table_set_at(table, row, 0, run->va.u + i * run->page_size);
-		table_set_at(table, row, 1, run->pa ? run->page_size : run->bytes);
-		if (run->pa)
-			table_set_at(table, row, 2, run->pa[i].u);
-		table_set_at(table, row, 3, (uint64_t)state);
-		if (rights >= 0)
-			table_set_at(table, row, 4, (uint64_t)rights);
-		if (run->known & ATW_PAGE_LEVEL)
-			table_set_at(table, row, 5, run->level);
-		if (run->known & ATW_PAGE_USED) {
-			table_set_at(table, row, 6, run->accessed != 0);
-			table_set_at(table, row, 7, run->dirty != 0);
-		}
+	if (table->failed)
+		return;
+	table_fill(table, first, n, 0, run->va.u, run->page_size);
+	table_fill(table, first, n, 1, run->pa ? run->page_size : run->bytes, 0);
+	if (run->pa)
+		table_copy(table, first, n, 2, run->pa);
+	table_fill(table, first, n, 3, (uint64_t)state, 0);
+	if (rights >= 0)
+		table_fill(table, first, n, 4, (uint64_t)rights, 0);
+	if (run->known & ATW_PAGE_LEVEL)
+		table_fill(table, first, n, 5, run->level, 0);
+	if (run->known & ATW_PAGE_USED) {
+		table_fill(table, first, n, 6, run->accessed != 0, 0);
+		table_fill(table, first, n, 7, run->dirty != 0, 0);
 	}
 	if (run->known & ATW_PAGE_SWAP && !run->pa) {
 		table_set(table, 8, run->swap_type);
