@@ -49,6 +49,20 @@ else
 	err </dev/null
 fi
 
+t "the notebook of examples/"
+module "$top/examples/notebook.py" tasks.kdump 20000
+status 0
+err_has "rows: address, size, physical"
+cp "$work/log/out" cells
+run sed '/^<atwalk.Table/d; /DuckDB/,$d' cells
+out <<END
+<atwalk.Source 'tasks.kdump': dump, kdump, x86_64-4>
+$(atwalk report use tasks.kdump --sort pss:desc --format csv --columns pid,name,pss |
+	awk -F, 'NR > 1 && NR < 5 { printf "%6d %-16s %9d bytes\n", $1, $2, $3 }')
+Q True True
+True
+END
+
 t "DuckDB reads tables by their Arrow streams"
 if ! modules=$(npm_have duckdb @duckdb/node-api) ||
 	! library=$(find "$modules" -name libduckdb.so | grep -m 1 .); then skip "npm cannot install DuckDB"
