@@ -76,6 +76,13 @@ t "10,000 opens leave nothing behind"
 O=$O module "$cli/python_module.py" leaks
 status 0
 
+if [ -n "${WRAP:-}" ]; then
+	t "nor fewer under valgrind"
+	# shellcheck disable=SC2086 # words of a command
+	PYTHONMALLOC=malloc OPENS=300 run $WRAP "$python" "$cli/python_module.py" leaks
+	status 0
+fi
+
 t "the shell has the source"
 module -m atwalk tasks.kdump <<<'print(len(src.tasks()))'
 status 0
