@@ -3,10 +3,12 @@
 """Checks of the Python module; tests/cli/python.sh runs them."""
 
 import array
+import ast
 import contextlib
 import ctypes
 import doctest
 import importlib.util
+import inspect
 import json
 import os
 import re
@@ -35,6 +37,28 @@ def by_page(ranges):
             for i in range(0, size, 4096)}
 
 
+def stubs(path):
+    """The stubs have the functions of the module, and their parameters."""
+    def parameters(function):
+        a = function.args
+        return [p.arg for p in a.posonlyargs + a.args + ([a.vararg] if a.vararg else []) +
+                a.kwonlyargs]
+    with open(path, encoding="utf-8") as f:
+        body = ast.parse(f.read()).body
+    classes = {c.name: c for c in body if isinstance(c, ast.ClassDef)}
+    assert {c for c in atwalk.__all__ if isinstance(getattr(atwalk, c), type)} == set(classes)
+    functions = {f.name for f in body if isinstance(f, ast.FunctionDef)}
+    assert functions == set(atwalk.__all__) - set(classes)
+    for name in ("Source", "Table", "Kmap"):
+        kind = getattr(atwalk, name)
+        stub = {f.name: f for f in classes[name].body if isinstance(f, ast.FunctionDef)}
+        public = {n for n, v in vars(kind).items() if not n.startswith("_")}
+        assert {n for n in stub if not n.startswith("_")} == public, (name, public)
+        for method in public - {"columns", "translate"}:
+            mine = list(inspect.signature(getattr(kind, method)).parameters)
+            assert mine == parameters(stub[method]), (name, method, mine)
+
+
 def documents():
     """Each public name is in an example, and the examples are right."""
     path = sys.argv[2]
@@ -51,6 +75,7 @@ def documents():
     missing = [name for name in sorted(names - returned)
                if not re.search(r"\b%s\b" % name, examples)]
     assert not missing, missing
+    stubs(os.path.join(os.path.dirname(atwalk.__file__), "__init__.pyi"))
     runner = doctest.DocTestRunner()
     for test in tests:
         needed = LIBRARIES.get(test.name.rpartition(".")[2])
