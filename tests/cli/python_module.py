@@ -4,9 +4,9 @@
 
 import array
 import ast
-import contextlib
 import ctypes
 import doctest
+import fcntl
 import importlib.util
 import inspect
 import json
@@ -15,7 +15,9 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 import threading
+import time
 
 import atwalk
 
@@ -188,18 +190,31 @@ class Alarm(Exception):
     pass
 
 
-@contextlib.contextmanager
-def alarm():
-    """A signal whose handler raises, soon and as often as needed."""
+def interrupted(when, call, *args):
+    """A signal whose handler raises comes while the call is under way."""
     def ring(number, frame):
         raise Alarm
     signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    sender = threading.Thread(target=lambda: (when(), os.kill(os.getpid(), signal.SIGALRM)))
     try:
-        yield
+        sender.start()
+        call(*args)
         raise AssertionError("the call ended")
     except Alarm:
-        pass
+        sender.join()
+
+
+def small_pipe():
+    """A pipe that is full soon, and a function that waits for that."""
+    r, w = os.pipe()
+    size = fcntl.fcntl(w, fcntl.F_SETPIPE_SZ, 4096)
+
+    def wait():
+        held = array.array("i", [0])
+        while held[0] < size:
+            fcntl.ioctl(r, termios.FIONREAD, held)
+            time.sleep(0.01)
+    return r, w, wait
 
 
 def drain(fd):
@@ -226,23 +241,21 @@ def signals():
 
     # So does a capture to a pipe that is not read. The source is in use until then.
     src = atwalk.open(DUMP)
-    r, w = os.pipe()
-    with alarm():
-        src._source.capture(w, 0, False, False, 0, None)
+    r, w, full = small_pipe()
+    interrupted(full, src._source.capture, w, 0, False, False, 0, None)
     os.close(w)
+    interrupted(lambda: time.sleep(0.1), src.tasks)
     reader = threading.Thread(target=drain, args=(r,))
-    with alarm():
-        src.tasks()
     reader.start()
     assert len(src.tasks()) == 78
     reader.join()
     # It is closed as soon as the call has ended, which closes its pipe.
-    r, w = os.pipe()
-    with alarm(), src:
-        src._source.capture(w, 0, False, False, 0, None)
+    r, w, full = small_pipe()
+    interrupted(full, src._source.capture, w, 0, False, False, 0, None)
     os.close(w)
+    src.close()
     fails(atwalk.UsageError, 2, "the source is closed", src.tasks)
-    assert drain(r) > 65536
+    assert drain(r) >= 4096
     fails(atwalk.UsageError, 2, "the source is closed", src.tasks)
 
     seen = []
