@@ -4,6 +4,8 @@
 #define ATWALK_ATWALK_H
 
 #include <atwalk/base.h>
+#include <atwalk/column.h>
+#include <atwalk/plugin.h>
 #include <atwalk/process.h>
 #include <atwalk/report.h>
 #include <atwalk/rmap.h>

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plugin.h - interface between the program atwalk and shared objects that it loads.
+ *
+ * A plugin is one object of type struct atw_plugin with the name `atwalk_plugin`, and a
+ * note with its identity, which the program reads before it loads anything:
+ *
+ *	ATW_PLUGIN("my", "1.0", ATW_PLUGIN_ANNOTATOR,
+ *		   .help = "what it is for", .annotator = my_annotator);
+ *
+ * A plugin needs no library of atwalk: it gets what it may call as struct atw_host.
+ *
+ * Compatibility:
+ *
+ * - Every struct begins with its size, which its author sets to its sizeof. Members are
+ *   only appended. A member behind the size that the other side states does not exist
+ *   there; it is treated as zero, and zero is the default of each optional member.
+ * - A plugin whose structs are longer than the program knows is accepted while all that is
+ *   unknown is zero, and else refused.
+ * - ATW_PLUGIN_ABI is raised only if the meaning of a released member changes. Plugins of
+ *   another number are refused.
+ * - Arrays that cross the border are of pointers, of numbers, or of union atw_cell, never
+ *   of structs.
+ *
+ * Ownership and lifetime:
+ *
+ * - The program and the plugin call each other only from one thread at a time, which may be
+ *   another one on the next call. The plugin must not call the program from a thread of its
+ *   own.
+ * - Everything that the program passes is valid until the call returns, except the struct
+ *   atw_host, which is valid until `stop` has returned.
+ * - Everything that the plugin returns belongs to it. Structs, names and columns stay valid
+ *   and unchanged until `stop`. Texts in cells stay valid until the next call with the same
+ *   state, and until its `end`.
+ *
+ * Errors: a function returns ATW_OK, or a negative enum atw_status after it described the
+ * failure with one call of host->error(). The program prints it, and removes the output
+ * that was not completed. A plugin does not print, exit, or change the signal handlers,
+ * the working folder or the locale of the process.
+ */
+#ifndef ATWALK_PLUGIN_H
+#define ATWALK_PLUGIN_H
+
+#include <atwalk/column.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ATW_PLUGIN_ABI 1
+
+/* What a plugin has: bits. */
+enum atw_plugin_kind {
+	ATW_PLUGIN_ANNOTATOR = 1,
+	ATW_PLUGIN_REPORT = 2,
+};
+
+enum atw_plugin_limit {
+	ATW_BATCH_ROWS = 4096,       /* the most rows of a batch */
+	ATW_PLUGIN_COLUMNS = 32,     /* the most inputs, and the most columns, of one plugin */
+};
+
+enum atw_input_flag {
+	ATW_INPUT_OPTIONAL = 1,      /* rows without this column are accepted */
+};
+
+/* Facts about the rows of a listing. */
+enum atw_listing_flag {
+	ATW_LISTING_RUNNING = 1,     /* of the running kernel: /sys describes its memory */
+	ATW_LISTING_PIDS = 2,        /* and PIDs are those of /proc */
+};
+
+/* Does the struct that `p` points to have this member? */
+#define ATW_HAS_MEMBER(p, member) \
+	((p)->size >= offsetof(__typeof__(*(p)), member) + sizeof((p)->member))
+
+struct atw_host;
+/* Where rows and remarks of a report go. */
+struct atw_plugin_output;
+
+typedef int atw_host_error_fn(struct atw_err *err, int status, const char *fmt, ...)
+	ATW_PRINTF(3, 4);
+typedef void atw_host_warn_fn(const struct atw_host *host, const char *fmt, ...)
+	ATW_PRINTF(2, 3);
+typedef int atw_host_row_fn(struct atw_plugin_output *out, const union atw_cell *cell,
+			    uint64_t known, struct atw_err *err);
+typedef void atw_host_note_fn(struct atw_plugin_output *out, const char *fmt, ...)
+	ATW_PRINTF(2, 3);
+
+/**
+ * struct atw_host - what a plugin may call
+ * @size: size of the struct in the program that passes it; see ATW_HAS_MEMBER()
+ * @abi: ATW_PLUGIN_ABI of the program
+ * @flags: 0
+ * @version: version of the program, such as "0.2.0"
+ * @error: describe a failure, in one sentence without the name of the plugin; returns
+ *	@status, so that the caller can return it
+ * @warn: print a warning, unless the user asked for quiet
+ * @row: emit a row of a report: a cell for each column, and @known with bit i set if the
+ *	value of column i is known; texts are copied
+ * @note: text for people below the table of a report, a line a call
+ * @incomplete: the same, for what is missing in the report: it is printed on standard error
+ *	as well, and the exit status of the program is then 4
+ */
+struct atw_host {
+	size_t size;
+	uint32_t abi;
+	uint32_t flags;
+	const char *version;
+	atw_host_error_fn *error;
+	atw_host_warn_fn *warn;
+	atw_host_row_fn *row;
+	atw_host_note_fn *note;
+	atw_host_note_fn *incomplete;
+};
+
+/**
+ * struct atw_plugin_column - a column that a plugin reads or adds
+ * @size: sizeof(struct atw_plugin_column)
+ * @name: name of the column in --columns, and key in JSON: letters a-z, digits and _
+ * @help: description, one line; NULL for a column that is read
+ * @type: enum atw_column_type; 0 for a column that is read: any
+ * @flags: enum atw_input_flag for a column that is read; else 0
+ * @names: names of the values for ENUM and FLAGS, @nnames of them; else NULL
+ * @nnames: number of elements in @names; at most 64 for FLAGS
+ * @hidden: if not 0, the column is shown only if it is asked for by name
+ */
+struct atw_plugin_column {
+	size_t size;
+	const char *name;
+	const char *help;
+	uint32_t type;
+	uint32_t flags;
+	const char *const *names;
+	uint32_t nnames;
+	uint32_t hidden;
+};
+
+/**
+ * struct atw_listing - the rows that a plugin is about to get
+ * @size: size of the struct in the program
+ * @name: name of their kind, such as "map" or "pages"
+ * @flags: enum atw_listing_flag
+ * @reserved: 0
+ */
+struct atw_listing {
+	size_t size;
+	const char *name;
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+/**
+ * struct atw_batch - rows, column by column
+ * @size: size of the struct in the program
+ * @nrows: number of rows, 1 to ATW_BATCH_ROWS
+ * @reserved: 0
+ * @in: @nrows values of each column that the plugin reads, in its order; NULL for a column
+ *	that these rows do not have
+ * @in_known: for each of these columns, a set of bits: bit r % 64 of element r / 64 is set if
+ *	the value of row r is known; other values are not initialized
+ * @out: room for @nrows values of each column that the plugin adds; NULL in a report
+ * @out_known: room for the bits of these columns, all clear at first
+ *
+ * Sizes are in bytes, addresses are those of the listing, and numbers of pages are of its
+ * page size. A text ends with a NUL and is of any bytes.
+ */
+struct atw_batch {
+	size_t size;
+	uint32_t nrows;
+	uint32_t reserved;
+	const union atw_cell *const *in;
+	const uint64_t *const *in_known;
+	union atw_cell *const *out;
+	uint64_t *const *out_known;
+};
+
+typedef int atw_plugin_begin_fn(void *instance, const struct atw_listing *listing, void **ret,
+				struct atw_err *err);
+typedef int atw_plugin_rows_fn(void *state, const struct atw_batch *batch, struct atw_err *err);
+typedef int atw_plugin_finish_fn(void *state, struct atw_plugin_output *out,
+				 struct atw_err *err);
+typedef void atw_plugin_end_fn(void *state);
+
+/**
+ * struct atw_annotator - adds columns to the rows of listings and reports
+ * @size: sizeof(struct atw_annotator)
+ * @inputs: the columns that it reads, and NULL behind the last
+ * @columns: the columns that it adds, at least one, and NULL behind the last
+ * @begin: the beginning of a listing; optional: the state is then the instance. Several
+ *	listings may be in progress
+ * @rows: computes the added columns of a batch
+ * @end: the end of a listing, after a failure as well; optional. It is called once for each
+ *	@begin that succeeded
+ */
+struct atw_annotator {
+	size_t size;
+	const struct atw_plugin_column *const *inputs;
+	const struct atw_plugin_column *const *columns;
+	atw_plugin_begin_fn *begin;
+	atw_plugin_rows_fn *rows;
+	atw_plugin_end_fn *end;
+};
+
+/**
+ * struct atw_plugin_report - a report, made of the rows of a command of atwalk
+ * @size: sizeof(struct atw_plugin_report)
+ * @name: its name: atwalk report NAME
+ * @help: description, one line
+ * @from: words of the command that has the rows, with NULL behind the last; the first is
+ *	pages, map, ps, report, info or vms. SOURCE and the options about it are appended.
+ *	NULL: no rows are read
+ * @inputs: the columns that it reads, and NULL behind the last
+ * @columns: the columns of the report, at least one, and NULL behind the last
+ * @begin: the beginning, as in struct atw_annotator; optional
+ * @rows: reads a batch of rows; optional if @from is NULL
+ * @finish: emits the report by host->row()
+ * @end: releases the state; optional
+ */
+struct atw_plugin_report {
+	size_t size;
+	const char *name;
+	const char *help;
+	const char *const *from;
+	const struct atw_plugin_column *const *inputs;
+	const struct atw_plugin_column *const *columns;
+	atw_plugin_begin_fn *begin;
+	atw_plugin_rows_fn *rows;
+	atw_plugin_finish_fn *finish;
+	atw_plugin_end_fn *end;
+};
+
+typedef int atw_plugin_start_fn(const struct atw_host *host, const char *options, void **ret,
+				struct atw_err *err);
+typedef void atw_plugin_stop_fn(void *instance);
+typedef const struct atw_annotator *atw_plugin_annotator_fn(void *instance);
+typedef const struct atw_plugin_report *atw_plugin_report_fn(void *instance, uint32_t i);
+
+/**
+ * struct atw_plugin - a plugin
+ * @size: sizeof(struct atw_plugin); ATW_PLUGIN() sets it
+ * @abi: ATW_PLUGIN_ABI; ATW_PLUGIN() sets it
+ * @flags: 0
+ * @help: description, one line
+ * @start: called once, before anything else: @options is what the user wrote behind the
+ *	name of the plugin and a colon, or NULL
+ * @stop: called once at the end, if @start succeeded
+ * @annotator: the annotator; NULL, or the function returns NULL: there is none
+ * @report: report number i, from 0; NULL, or the function returns NULL: there are no more
+ *
+ * @annotator and @report may depend on the options. They must return the same each time.
+ */
+struct atw_plugin {
+	size_t size;
+	uint32_t abi;
+	uint32_t flags;
+	const char *help;
+	atw_plugin_start_fn *start;
+	atw_plugin_stop_fn *stop;
+	atw_plugin_annotator_fn *annotator;
+	atw_plugin_report_fn *report;
+};
+
+/**
+ * struct atw_plugin_note - identity of a plugin, in an ELF note of its file
+ * @abi: ATW_PLUGIN_ABI
+ * @size: sizeof(struct atw_plugin)
+ * @kinds: bits of enum atw_plugin_kind
+ * @reserved: 0
+ * @name: name of the plugin: letters a-z, digits, _ and -, with a NUL behind it
+ * @version: its version, with a NUL behind it
+ *
+ * Numbers are little-endian. The owner of the note is "atwalk", its type ATW_PLUGIN_NOTE.
+ * Members may be appended.
+ */
+struct atw_plugin_note {
+	uint32_t abi;
+	uint32_t size;
+	uint32_t kinds;
+	uint32_t reserved;
+	char name[32];
+	char version[32];
+};
+
+#define ATW_PLUGIN_NOTE 3
+#define ATW_PLUGIN_OWNER "atwalk"
+
+/*
+ * Defines the plugin: its note and its struct. The arguments behind `plugin_kinds` are
+ * further initializers of struct atw_plugin. To be used once, in one file.
+ */
+#define ATW_PLUGIN(plugin_name, plugin_version, plugin_kinds, ...)                          \
+	extern ATW_API const struct atw_plugin atwalk_plugin;                               \
+	const struct atw_plugin atwalk_plugin = {                                           \
+		.size = sizeof(struct atw_plugin), .abi = ATW_PLUGIN_ABI, __VA_ARGS__       \
+	};                                                                                  \
+	static const struct {                                                               \
+		uint32_t owner_size, size, type;                                            \
+		char owner[8];                                                              \
+		struct atw_plugin_note note;                                                \
+	} atwalk_plugin_note __attribute__((section(".note.atwalk"), used, aligned(4))) = { \
+		sizeof(ATW_PLUGIN_OWNER), sizeof(struct atw_plugin_note), ATW_PLUGIN_NOTE,  \
+		ATW_PLUGIN_OWNER,                                                           \
+		{ ATW_PLUGIN_ABI, sizeof(struct atw_plugin), plugin_kinds, 0, plugin_name,  \
+		  plugin_version },                                                         \
+	}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
