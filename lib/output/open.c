@@ -81,6 +81,29 @@ static void open_choose(struct atw_output *out, const struct atw_schema *sc)
 /* All options are validated here, before any row. */
 static const struct atw_output_opts usual;       /* all zero */
 
+/*
+ * The filter, and what plugins add. A filter about the columns of the listing alone is
+ * applied first: rows that it drops need no others.
+ */
+static int open_rows(struct atw_output *out, const struct atw_output_opts *o,
+		     const struct atw_schema **sc, struct atw_err *err)
+{
+	struct atw_err early = { 0 };
+	bool filters = open_given(o->filter);
+	int rc = filters ? filter_create(o->filter, *sc, &out->filter, &early) : ATW_OK;
+
+	if (rc < 0 && (rc == ATW_E_NOMEM || !o->nannotators))
+		return atw_err_give(err, rc, &early);
+	out->late = rc < 0;
+	rc = o->nannotators ? annotate_open(o->annotators, o->nannotators, *sc,
+					    o->listing, &out->annotate, err) : ATW_OK;
+	if (rc == ATW_OK && out->annotate)
+		*sc = annotate_schema(out->annotate);
+	if (rc == ATW_OK && out->late)
+		rc = filter_create(o->filter, *sc, &out->filter, err);
+	return rc;
+}
+
 static int open_check(struct atw_output *out, const struct atw_output_opts *o,
 		      const struct atw_schema *sc, const struct atw_sink_ops **ops,
 		      struct atw_err *err)
@@ -99,8 +122,8 @@ static int open_check(struct atw_output *out, const struct atw_output_opts *o,
 		rc = atw_err_set(err, ATW_E_USAGE,
 				 "schema '%s' has more than %d columns",
 				 sc->name, SCHEMA_MAX);
-	if (rc == ATW_OK && open_given(o->filter))
-		rc = filter_create(o->filter, sc, &out->filter, err);
+	if (rc == ATW_OK)
+		rc = open_rows(out, o, &sc, err);
 	if (rc == ATW_OK && open_given(o->group)) {
 		rc = group_create(o->group, sc, &out->group, err);
 		/* From here on, columns are those of the groups. */
@@ -198,10 +221,8 @@ static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 static int open_tap(struct atw_output *out, const struct atw_output_opts *o,
 		    const struct atw_schema *sc, struct atw_err *err)
 {
-	int rc = ATW_OK;
+	int rc = open_rows(out, o, &sc, err);
 
-	if (open_given(o->filter))
-		rc = filter_create(o->filter, sc, &out->filter, err);
 	out->tap = o->tap;
 	return rc == ATW_OK ? o->tap->open(o->tap->arg, sc, err) : rc;
 }

@@ -2,9 +2,10 @@
 /*
  * output.c - pipeline from rows to bytes.
  *
- *	row -> filter -> group \
- *	              `-> sort  -> columns -> sink -> writer -> target
+ *	row -> filter -> annotate -> group \
+ *	                          `-> sort  -> columns -> sink -> writer -> target
  *
+ * Columns of plugins are added to batches of rows; a filter about these follows then.
  * Rows are streamed through all of it, with these exceptions: groups are complete after
  * the last row, sorted rows are emitted then, and the first rows may be buffered to find
  * column widths.
@@ -197,21 +198,14 @@ static int output_not_taking(struct atw_output *out, struct atw_err *err)
 	return atw_err_set(err, ATW_E_USAGE, "the output is already complete");
 }
 
-int atw_output_row(struct atw_output *out, const struct atw_row *row,
-		   struct atw_err *err)
+/* A row with all of its columns that passed the filter. */
+static int output_pass(struct atw_output *out, const struct atw_row *row)
 {
 	int rc;
 
-	if (!out || out->state != TAKING)
-		return output_not_taking(out, err);
-	if (!row)
-		return atw_err_set(err, ATW_E_USAGE, "no row is given");
-	out->dropped = out->filter && !filter_match(out->filter, row);
-	if (out->dropped)
-		return ATW_OK;
-	out->rows++;
+	out->dropped = false;
 	if (out->tap)
-		return output_fail(out, out->tap->row(out->tap->arg, row, &out->failure), err);
+		return out->tap->row(out->tap->arg, row, &out->failure);
 	if (out->sink.ops->sum && !out->group) {
 		struct atw_row shown = output_chosen(out, row);
 
@@ -223,6 +217,55 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 		rc = sorter_add(out->sorter, row, &out->failure);
 	else
 		rc = output_emit(out, row, &out->failure);
+	return rc;
+}
+
+/* The rows that wait for the columns of plugins. */
+static int output_annotate(struct atw_output *out)
+{
+	struct atw_row row;
+	int rc = out->annotate ? annotate_run(out->annotate, &out->failure) : ATW_OK;
+
+	while (rc >= 0 && out->annotate && annotate_next(out->annotate, &row)) {
+		out->dropped = out->late && !filter_match(out->filter, &row);
+		if (out->dropped)
+			continue;
+		out->rows += out->late;
+		rc = output_pass(out, &row);
+	}
+	return rc < 0 ? rc : ATW_OK;
+}
+
+/* As output_annotate(), in front of something that is no row. */
+static bool output_catch_up(struct atw_output *out)
+{
+	if (out->state == TAKING)
+		output_fail(out, output_annotate(out), NULL);
+	return out->state == TAKING;
+}
+
+static int output_keep(struct atw_output *out, const struct atw_row *row)
+{
+	bool full = false;
+	int rc = annotate_add(out->annotate, row, &full, &out->failure);
+
+	return rc == ATW_OK && full ? output_annotate(out) : rc;
+}
+
+int atw_output_row(struct atw_output *out, const struct atw_row *row,
+		   struct atw_err *err)
+{
+	int rc;
+
+	if (!out || out->state != TAKING)
+		return output_not_taking(out, err);
+	if (!row)
+		return atw_err_set(err, ATW_E_USAGE, "no row is given");
+	out->dropped = out->filter && !out->late && !filter_match(out->filter, row);
+	if (out->dropped)
+		return ATW_OK;
+	out->rows += !out->late;
+	rc = out->annotate ? output_keep(out, row) : output_pass(out, row);
 	return rc < 0 ? output_fail(out, rc, err) : ATW_OK;
 }
 
@@ -235,13 +278,17 @@ void atw_output_page(struct atw_output *out, unsigned page_shift)
 	out->sink.page_shift = page_shift;
 }
 
-uint64_t atw_output_left_out(const struct atw_output *out)
+uint64_t atw_output_left_out(struct atw_output *out)
 {
+	if (out)
+		output_catch_up(out);
 	return out ? out->left_out : 0;
 }
 
-uint64_t atw_output_rows(const struct atw_output *out)
+uint64_t atw_output_rows(struct atw_output *out)
 {
+	if (out && out->late)
+		output_catch_up(out);
 	return out ? out->rows : 0;
 }
 
@@ -262,6 +309,8 @@ int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 		return output_not_taking(out, NULL);
 	if (!out->sink.notes || out->sink.put_notes || out->sorter || out->group)
 		return ATW_OK;
+	if (!output_catch_up(out))
+		return out->failure.status;
 	va_start(ap, fmt);
 	text = output_formatted(fmt, ap);
 	va_end(ap);
@@ -281,6 +330,10 @@ int atw_output_text(struct atw_output *out, const char *fmt, ...)
 	if (!out || out->state != TAKING)
 		return output_not_taking(out, NULL);
 	if (!out->sink.notes || out->sorter || out->group || out->dropped)
+		return ATW_OK;
+	if (!output_catch_up(out))
+		return out->failure.status;
+	if (out->dropped)
 		return ATW_OK;
 	va_start(ap, fmt);
 	text = output_formatted(fmt, ap);
@@ -356,7 +409,7 @@ static int output_put_last(struct atw_output *out, struct atw_err *err)
 
 static int output_finish(struct atw_output *out, struct atw_err *err)
 {
-	int rc = output_drain(out, err);
+	int rc = output_annotate(out) ?: output_drain(out, err);
 	struct atw_row row;
 	uint64_t blank;
 
@@ -382,6 +435,8 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 	int rc = ATW_OK;
 
 	if (!out || out->state != TAKING)
+		return output_not_taking(out, err);
+	if (!output_catch_up(out))
 		return output_not_taking(out, err);
 	if (out->tap)
 		return ATW_OK;
@@ -417,6 +472,8 @@ int atw_output_commit(struct atw_output *out, struct atw_err *err)
 	int rc;
 
 	if (out && out->tap && out->state == TAKING) {
+		if (!output_catch_up(out))
+			return output_not_taking(out, err);
 		out->state = COMMITTED;
 		return ATW_OK;
 	}
@@ -438,5 +495,6 @@ void atw_output_close(struct atw_output *out)
 	group_destroy(out->group);
 	kept_deinit(&out->kept);
 	filter_destroy(out->filter);
+	annotate_close(out->annotate);
 	free(out);
 }

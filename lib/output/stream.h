@@ -3,6 +3,7 @@
 #ifndef OUTPUT_STREAM_H
 #define OUTPUT_STREAM_H
 
+#include "output/annotate.h"
 #include "output/behind.h"
 #include "output/kept.h"
 #include "output/sink.h"
@@ -23,6 +24,8 @@ enum output_state { TAKING, COMMITTED, FAILED };
 
 struct atw_output {
 	struct filter *filter;           /* NULL: every row */
+	struct annotation *annotate;       /* NULL: no columns of plugins */
+	bool late;                       /* the filter is about these */
 	struct group *group;             /* NULL: no grouping */
 	struct sorter *sorter;           /* NULL: no sorting */
 

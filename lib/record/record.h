@@ -83,6 +83,7 @@ struct atw_list {
 };
 
 struct atw_sink;
+struct annotator;
 
 /* Sinks get only the chosen columns, in the chosen order. */
 struct atw_sink_ops {
@@ -151,6 +152,9 @@ struct atw_output_opts {
 	/* Nothing is written: neither format nor path, columns, group and sort count. */
 	const struct atw_tap *tap;
 	struct atw_output_sum *sum;      /* NULL: not wanted; else of all with this one */
+	const struct annotator *annotators;      /* of plugins: output/annotate.h */
+	size_t nannotators;
+	uint32_t listing;        /* enum atw_listing_flag: of what the rows are */
 };
 
 /* Of several outputs, those that are complete. */
@@ -182,9 +186,9 @@ int atw_output_row(struct atw_output *out, const struct atw_row *row,
 /* The page size of the rows, once it is known: 1 << page_shift bytes. */
 void atw_output_page(struct atw_output *out, unsigned page_shift);
 /* The number of rows beyond the limit so far. */
-uint64_t atw_output_left_out(const struct atw_output *out);
+uint64_t atw_output_left_out(struct atw_output *out);
 /* The number of rows that passed the filter so far. */
-uint64_t atw_output_rows(const struct atw_output *out);
+uint64_t atw_output_rows(struct atw_output *out);
 /*
  * A heading above the next row that is shown: plain format only, and not for sorted or
  * grouped rows. It is dropped if no row follows.
