@@ -87,7 +87,8 @@ HAVE_zydis  := $(if $(STATIC)$(filter-out x86_64,$(call machine,$(TARGET))),,$(c
 # SQL over listings, loaded when a query runs.
 HAVE_sqlite3 := $(if $(STATIC)$(filter 0,$(WITH_sqlite3)),,$(shell \
                  $(PKGCONF) --exists 'sqlite3 >= 3.10' 2>/dev/null && echo 1))
-LIBS_dl     := $(if $(HAVE_zydis)$(HAVE_sqlite3),-ldl)
+# Plugins are loaded by both programs.
+LIBS_dl     := $(if $(STATIC),,-ldl)
 
 CODECS  := zlib lzo snappy zstd lzma lz4 bzip2
 FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih zydis sqlite3,$(if $(HAVE_$(l)),$(l))))
@@ -113,9 +114,9 @@ ALL_CFLAGS := -std=gnu17 $(WARN) -iquote . -iquote lib -Iinclude -fvisibility=hi
 # Tests see the library's own headers as well, and the test harness.
 TEST_CFLAGS := $(ALL_CFLAGS) -iquote tests
 
-# What draws or starts programs is the program's alone: nobody who links the library needs
+# What draws, loads plugins or starts programs is the program's alone: nobody who links the library needs
 # cairo or Zydis.
-PROGRAM_SRC := lib/plot/cairo.c lib/plot/draw.c $(wildcard lib/host/references*.c)
+PROGRAM_SRC := lib/plot/cairo.c lib/plot/draw.c $(wildcard lib/host/references*.c lib/host/plugin*.c)
 LIB_SRC  := $(filter-out $(PROGRAM_SRC),$(sort $(wildcard lib/*/*.c)))
 CLI_SRC  := $(sort $(wildcard cli/*.c))
 COMMON_SRC := $(sort $(wildcard cli/common/*.c))
@@ -140,6 +141,7 @@ LIB_CLI  := $(O)/libcli.a
 include collector/collector.mk
 include python/python.mk
 include qemu/qemu.mk
+include plugins/plugins.mk
 ifneq ($(KMAP),)
 include kmap/kmap.mk
 endif
@@ -150,7 +152,7 @@ endif
 .PHONY: all found test test-vm check-all bench fuzz asan tsan ubsan valgrind cover \
         lint install uninstall clean
 
-all: found $(O)/atwalk $(O)/policies $(QEMU_PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(PYTHON_MODULE) $(if $(HAVE_static),$(O)/atwalk-collect)
+all: found $(O)/atwalk $(O)/policies $(QEMU_PLUGINS) $(PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(PYTHON_MODULE) $(if $(HAVE_static),$(O)/atwalk-collect)
 
 found:
 	@mkdir -p $(O)
@@ -270,6 +272,7 @@ install: all $(MAN3)
 	  -e 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
 	  lib/atwalk.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc
 	$(if $(PYTHON_MODULE),+$(Q)$(MAKE) --no-print-directory install-python)
+	$(if $(PLUGINS),+$(Q)$(MAKE) --no-print-directory install-plugins)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/atwalk $(DESTDIR)$(PREFIX)/bin/ptexplore \
@@ -283,7 +286,7 @@ uninstall:
 	  $(addprefix $(DESTDIR)$(BASHDIR)/,atwalk atwalk-collect atwalk-kmap) \
 	  $(DESTDIR)$(ZSHDIR)/_atwalk $(addprefix $(DESTDIR)$(FISHDIR)/,atwalk.fish atwalk-kmap.fish)
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk \
-	  $(DESTDIR)$(PYTHONDIR)/atwalk \
+	  $(DESTDIR)$(PYTHONDIR)/atwalk $(DESTDIR)$(LIBDIR)/atwalk \
 	  $(DESTDIR)$(PREFIX)/share/atwalk
 
 clean:

@@ -398,7 +398,7 @@ const struct command cmd_check = {
 		"SOURCE. A POLICY without a slash may be an installed one: security, memory. With\n"
 		"COMMAND, that program is run, and checked when it is about to end.\n"
 		"Exit status 1: a policy is violated; 4: one cannot be decided, and none is violated.",
-	.common = OPT_COMMON_LISTING & ~(unsigned)OPT_COMMON_UNITS,
+	.common = OPT_COMMON_LISTING & ~(unsigned)(OPT_COMMON_UNITS | OPT_COMMON_PLUGINS),
 	.options = options,
 	.opts_size = sizeof(struct check_opts),
 	.run = check_run,
@@ -412,7 +412,7 @@ const struct command cmd_audit = {
 		"Evaluates the installed policies 'security': writable and executable memory,\n"
 		"kernel memory that user mode can access, protections of the CPU that are off.\n"
 		"Exit status 1: a policy is violated; 4: one cannot be decided, and none is violated.",
-	.common = OPT_COMMON_LISTING & ~(unsigned)OPT_COMMON_UNITS,
+	.common = OPT_COMMON_LISTING & ~(unsigned)(OPT_COMMON_UNITS | OPT_COMMON_PLUGINS),
 	.options = check_audit_options,
 	.opts_size = sizeof(struct check_opts),
 	.run = check_audit,

@@ -175,16 +175,16 @@ static const char *report_user_name(void *arg, uint64_t uid)
 	return p ? p->pw_name : NULL;
 }
 
-static bool report_is_live(const char *source)
+bool report_is_live(const char *source)
 {
 	return !strcmp(source, "live") || !strncmp(source, "live:", 5);
 }
 
 /*
- * Our own PID, if all snapshots are of running processes. In a PID namespace only /proc
+ * Are PIDs our own: are all snapshots of running processes? In a PID namespace only /proc
  * has PIDs of that namespace.
  */
-static uint64_t report_own_pid(char *const *source, size_t n)
+bool report_has_own_pids(char *const *source, size_t n)
 {
 	bool ours = true;
 
@@ -192,7 +192,7 @@ static uint64_t report_own_pid(char *const *source, size_t n)
 		ours &= report_is_live(source[i]) &&
 			(!strcmp(source[i], "live:pagemap") ||
 			 host_first_pid_namespace());
-	return ours ? (uint64_t)getpid() : 0;
+	return ours;
 }
 
 static int report_emit(struct report *r, char **source, size_t n)
@@ -202,15 +202,16 @@ static int report_emit(struct report *r, char **source, size_t n)
 		.by = options_word(by_choices, r->o->by),
 		.bare = r->o->bare,
 		.user = r->live ? report_user_name : NULL,
-		.self = report_own_pid(source, n),
+		.self = report_has_own_pids(source, n) ? (uint64_t)getpid() : 0,
 	};
 	struct sources s = {r, report_wanted(r), source, n};
 	struct session looks = { 0 };
 	struct atw_err err = { 0 };
-	int failed = answers_open(&r->a, &err), status = EXIT_COMPLETE;
+	int failed, status = EXIT_COMPLETE;
 
 	r->source = source;
 	r->nsources = n;
+	failed = answers_open(&r->a, &err);
 	for (size_t i = 0; i < r->all && failed == ATW_OK; i++)
 		failed = census_report_start(r->kind[i], &ro, &r->state[i], &err);
 	/* Types, symbols and programs are read and loaded once for all looks. */
@@ -252,6 +253,9 @@ static int report_run(const struct common *c, void *opts, int argc, char **argv)
 	};
 	int status;
 
+	r.live = argc > 1 && report_is_live(argv[1]);
+	if (argc && report_plugin_run(&r, argc, argv, &status))
+		return status;
 	if (argc == 1 && *argv[0] && !answers_known(&r.a, argv[0]) && is_source_word(argv[0]))
 		return usage_error("report", "NAME is missing: atwalk report use %s", argv[0]);
 	if (argc == 1 && !answers_known(&r.a, argv[0]))

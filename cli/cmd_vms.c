@@ -268,7 +268,7 @@ const struct command cmd_vms = {
 		"Lists the processes that run virtual machines, or those given by PID: memory of\n"
 		"each on the host, and kernel, tasks and uptime of the guest, which is neither\n"
 		"stopped nor changed.",
-	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_VERBOSE |
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PLUGINS | OPT_COMMON_VERBOSE |
 		  OPT_COMMON_PROGRESS,
 	.options = options,
 	.opts_size = sizeof(struct vms_opts),

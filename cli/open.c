@@ -3,6 +3,7 @@
 #include "atwalk.h"
 #include "common/progress.h"
 #include "host/host.h"
+#include "output/annotate.h"
 
 static void cli_open_trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
@@ -277,6 +278,10 @@ void output_opts(const struct common *c, const struct session *s,
 	rows_opts(c, ret);
 	if (s && s->subject.space.paging.page_shift)
 		ret->page_shift = s->subject.space.paging.page_shift;
+	if (s && s->target && target_has(s->target, TARGET_RUNNING))
+		ret->listing = ATW_LISTING_RUNNING |
+			       (target_has(s->target, TARGET_OUR_PIDS) || host_first_pid_namespace()
+					? ATW_LISTING_PIDS : 0);
 }
 
 /* ---- --allow-unreadable ---- */

@@ -41,6 +41,14 @@ struct report {
 	struct census_model *model;
 };
 
+bool report_is_live(const char *source);
+/* Are the SOURCEs of running processes, with the PIDs of this PID namespace? */
+bool report_has_own_pids(char *const *source, size_t n);
+/*
+ * report_plugin.c: runs argv[0] if it is a report of a plugin; *ret is the exit status then.
+ * false: it is none.
+ */
+bool report_plugin_run(struct report *r, int argc, char **argv, int *ret);
 /* report_check.c: checks that options and sources suit all reports. Prints errors. */
 int report_check(const struct report *r, int argc, char **argv);
 

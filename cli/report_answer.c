@@ -4,6 +4,7 @@
 
 #include "report.h"
 #include "report_head.h"
+#include "output/annotate.h"
 
 /* Of one report. */
 struct answer_sink {
@@ -95,6 +96,9 @@ void report_rows(void *arg, size_t i, struct atw_output_opts *oo)
 	const struct report *r = arg;
 
 	oo->page_units = r->c->units;
+	if (r->live)
+		oo->listing = ATW_LISTING_RUNNING |
+			      (report_has_own_pids(r->source, r->nsources) ? ATW_LISTING_PIDS : 0);
 	/* Output for other tools is not truncated, and the LPMA layout has no columns. */
 	oo->ahead = !r->kind[i]->tools && !r->o->paper;
 	oo->sumless = r->o->watch && r->kind[i]->again;

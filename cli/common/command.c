@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "config.h"
+#include "plugins.h"
 
 void command_help(const struct command *cmd)
 {
@@ -116,6 +117,12 @@ static int command_check_tap(const struct command *cmd, const struct common *c)
 	return usage_error(cmd->name, "%s cannot be used here: no rows are shown", given);
 }
 
+/* Loads what --plugin names. Prints errors. */
+static int command_start(const struct command *cmd, struct common *c)
+{
+	return cmd->common & OPT_COMMON_PLUGINS ? plugins_begin(c) : EXIT_COMPLETE;
+}
+
 int command_tap(const struct command *cmd, const struct atw_tap *tap, const char *asked,
 		int argc, char **argv)
 {
@@ -139,7 +146,10 @@ int command_tap(const struct command *cmd, const struct atw_tap *tap, const char
 	c.tap = tap;
 	c.asked = asked;
 	if (!status)
+		status = command_start(cmd, &c);
+	if (!status)
 		status = cmd->run(&c, opts, argc, argv);
+	plugins_end(&c);
 	options_free(sets, ARRAY_SIZE(sets));
 	free(opts);
 	return status;
@@ -167,6 +177,7 @@ static int command_parse(const struct command *cmd, const struct command_words *
 		status = config_apply(config, cmd, sets, nsets, c);
 	if (status)
 		return status;
+	c->plugins_of_config = c->plugin.n;
 	c->behind = command_behind(*argc, argv);
 	if (!options_parse(cmd->name, sets, nsets, *argc, argv, argc, why, sizeof(why)))
 		return command_misused(cmd, late, why);
@@ -236,9 +247,12 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		status = usage_error(cmd->name, "--output: this is the input file of --%s", input);
 	} else {
 		c.sum = c.expect ? &sum : NULL;
-		status = cmd->run(&c, opts, argc, argv);
+		status = command_start(cmd, &c);
+		if (!status)
+			status = cmd->run(&c, opts, argc, argv);
 		if (c.expect)
 			status = command_expect(c.expect, &sum, status);
+		plugins_end(&c);
 	}
 	options_free(sets, ARRAY_SIZE(sets));
 	free(opts);

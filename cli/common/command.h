@@ -62,13 +62,17 @@ enum {
 	OPT_COMMON_SOURCE = 16,          /* --part, --rate, --jobs */
 	OPT_COMMON_PROGRESS = 32,        /* --progress */
 	OPT_COMMON_VERBOSE = 64,         /* --verbose */
+	OPT_COMMON_PLUGINS = 256,        /* --plugin */
+	OPT_COMMON_PLUGIN_FILES = 512,   /* the same, but none is loaded */
 	OPT_COMMON_ADDRESSES = 128,      /* no option: rows have the columns of addresses */
 	/* Of what lists something in a SOURCE. */
 	OPT_COMMON_LISTING = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS |
+			     OPT_COMMON_PLUGINS |
 			     OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
 };
 
 struct config;
+struct plugins;
 
 /* Values of the common options. */
 struct common {
@@ -86,6 +90,11 @@ struct common {
 	const struct atw_tap *tap;
 	const char *asked;
 	struct atw_output_sum *sum;      /* --expect: of all rows; else NULL */
+	/* --plugin: what was given, first that of files; what was loaded, or NULL. */
+	struct opt_list plugin;
+	size_t plugins_of_config;
+	struct plugins *plugins;
+	const char *inputs;      /* columns that they need; NULL: none */
 	/* For help alone: config_read() takes these options out of the command line. */
 	const char *config_file;
 	bool no_config;
@@ -223,7 +232,7 @@ int output_end(struct atw_output *out, int r, int status, struct atw_err *err);
 
 /* ---- option_groups.c ---- */
 
-enum { COMMON_SETS = 9 };
+enum { COMMON_SETS = 10 };
 
 /* Sets for a command that takes these OPT_COMMON groups; the other sets are refused. */
 void common_sets(unsigned taken, struct common *c, struct opt_set ret[COMMON_SETS]);

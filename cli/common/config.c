@@ -21,9 +21,10 @@ static const char *const config_refused[] = {
 static const struct {
 	const char *section, *keys;
 } config_sections[] = {
-	{"output", "format columns filter sort group color units progress"},
+	{"output", "format columns filter sort group color units progress plugin"},
 	{"source", "rate kernel paging pte-ext"},
 	{"logging", "level"},
+	{"plugins", "folder"},
 };
 
 static const struct {
@@ -367,6 +368,11 @@ static int config_apply_shared(struct config_entry *e, const char *keys,
 		return config_level(e, c);
 	if (config_is_row_key(e))
 		return EXIT_COMPLETE;
+	/* Not an option: plugins.c reads it. */
+	if (!strcmp(e->section, "plugins")) {
+		e->used = true;
+		return EXIT_COMPLETE;
+	}
 	/* What this command does not take is for others. */
 	o = config_option(e->key, sets, nsets, &base);
 	return o ? config_set(e, o, base) : EXIT_COMPLETE;
@@ -397,7 +403,7 @@ int config_apply(struct config *f, const struct command *cmd, const struct opt_s
 		else if (!config_is_command(e->section))
 			status = config_wrong(e, *e->section ? "unknown section"
 							     : "the key is in no section",
-					      "output, source, logging, and names of commands");
+					      "output, source, logging, plugins, and names of commands");
 	}
 	return status;
 }

@@ -54,6 +54,11 @@ static const struct opt units_options[] = {
 	  "print sizes of the plain table in UNITS", units_choices },
 	{ 0 }
 };
+static const struct opt plugin_options[] = {
+	{ 0, "plugin", OPT_LIST, AT(plugin), "PLUGIN",
+	  "use what PLUGIN adds: NAME[:OPTIONS] or FILE.so[:OPTIONS]; may be repeated", NULL },
+	{ 0 }
+};
 static const struct opt source_options[] = {
 	{ 'S', "part", OPT_LIST, AT(parts), "FILE",
 	  "read FILE as a further part of a split dump; may be repeated", NULL },
@@ -96,6 +101,7 @@ static const struct {
 	{ OPT_COMMON_ROWS, OPT_COMMON_PICTURES, format_options },
 	{ OPT_COMMON_ROWS, 0, row_options },
 	{ OPT_COMMON_UNITS, 0, units_options },
+	{ OPT_COMMON_PLUGINS | OPT_COMMON_PLUGIN_FILES, 0, plugin_options },
 	{ OPT_COMMON_SOURCE, 0, source_options },
 	{ OPT_COMMON_PROGRESS, 0, progress_options },
 	{ OPT_COMMON_VERBOSE, 0, verbose_options },

@@ -2,6 +2,7 @@
 /* rows.c - from the options about rows to an output, and its end. */
 
 #include "command.h"
+#include "plugins.h"
 #include "base/num.h"
 #include "host/host.h"
 #include "record/schema.h"
@@ -19,7 +20,7 @@ static bool rows_mentions(const char *text, const char *word)
 
 static bool rows_is_mentioned(const struct common *c, const char *column)
 {
-	return rows_mentions(c->asked, column) || rows_mentions(c->columns, column) || rows_mentions(c->filter, column) ||
+	return rows_mentions(c->asked, column) || rows_mentions(c->inputs, column) || rows_mentions(c->columns, column) || rows_mentions(c->filter, column) ||
 	       rows_mentions(c->sort, column) || rows_mentions(c->group, column);
 }
 
@@ -83,6 +84,8 @@ void rows_opts(const struct common *c, struct atw_output_opts *ret)
 		.threads = threads,
 		.tap = c->tap,
 		.sum = c->sum,
+		.annotators = c->plugins ? c->plugins->annotators : NULL,
+		.nannotators = c->plugins ? c->plugins->nannotators : 0,
 	};
 }
 

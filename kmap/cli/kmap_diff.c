@@ -280,7 +280,7 @@ const struct command kmap_diff = {
 	.about =
 		"Compares two KMAPs: caches, the code that allocates from each, and the code\n"
 		"that accesses its objects. Exit status 1 if they differ.",
-	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PROGRESS,
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PLUGINS | OPT_COMMON_PROGRESS,
 	.options = options,
 	.opts_size = sizeof(struct kmap_diff_options),
 	.run = cli_diff_run,

@@ -415,7 +415,7 @@ const struct command kmap_report = {
 		"  compartments  privilege of each part of the kernel\n"
 		"  lines         hot bytes of objects, by lines of 64 bytes",
 	.common =
-		OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PICTURES | OPT_COMMON_UNITS |
+		OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PICTURES | OPT_COMMON_UNITS | OPT_COMMON_PLUGINS |
 		OPT_COMMON_PROGRESS,
 	.options = options,
 	.opts_size = sizeof(struct kmap_report_opts),

@@ -521,7 +521,7 @@ const struct command kmap_show = {
 		"Lists the objects of a KMAP, one row each, with the number of accesses and of\n"
 		"the instructions that made them; JSON has these as a list. In CSV, and with\n"
 		"--rows accesses, each row is the accesses of one instruction to one object.",
-	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PROGRESS,
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PLUGINS | OPT_COMMON_PROGRESS,
 	.options = options,
 	.opts_size = sizeof(struct show_opts),
 	.run = show_run,

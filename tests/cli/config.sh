@@ -111,11 +111,13 @@ output,group,,built-in
 output,color,,built-in
 output,units,,built-in
 output,progress,,built-in
+output,plugin,,built-in
 source,rate,,built-in
 source,kernel,,built-in
 source,paging,,built-in
 source,pte-ext,,built-in
 logging,level,info,HOME/atwalk/config.ini:7
+plugins,folder,,built-in
 map,all,true,map.ini:2
 map,columns,address,map.ini:3
 map,filter,size<4K,map.ini:4

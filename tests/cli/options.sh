@@ -26,7 +26,7 @@ commands+=("${kmap[@]}")
 
 t "which common options each command takes"
 yes [ "${#commands[@]}" = 27 ]
-yes [ "$(wc -l <all)" = 19 ]
+yes [ "$(wc -l <all)" = 20 ]
 : >table
 for command in "${commands[@]}"; do
 	read -ra words <<<"$command"
@@ -63,7 +63,9 @@ for command in "${commands[@]}"; do
 		given=("$option")
 		[ -z "$arg" ] || given+=("$(value_of "${option#--}")")
 		run atwalk "${words[@]}" "${given[@]}"
-		if grep -qx -e "$option${arg:+ $arg}" "takes-${command// /-}"; then
+		# kmap record has a --plugin of its own, of QEMU.
+		if grep -qx -e "$option${arg:+ $arg}" "takes-${command// /-}" ||
+			[ "$command $option" = "kmap record --plugin" ]; then
 			taken=$((taken + 1))
 			said_status=1 said_err=1
 			yes [ "$(grep -cE 'unknown option|cannot be used with' "$work/log/err")" = 0 ]
@@ -80,8 +82,8 @@ E
 done
 
 t "some were refused, most were taken"
-yes [ $refused = 84 ]
-yes [ $taken = 429 ]
+yes [ $refused = 91 ]
+yes [ $taken = 449 ]
 
 t "an option that is refused, by its letter and with its value behind ="
 run atwalk probe -S x.elf

@@ -60,7 +60,7 @@ $(O)/tests/fuzz/mkseeds: tests/fuzz/mkseeds.c $(LIB_INT) $(O)/flags
 $(FUZZ_REPLAY) $(O)/tests/fuzz/mkseeds: $(wildcard tests/fuzz/*.h)
 
 $(O)/fuzz/seeds/made: tests/fuzz/seeds $(O)/tests/fuzz/mkseeds $(O)/tests/tools/redump \
-  $(O)/tests/tools/mkcapture
+  $(O)/tests/tools/mkcapture $(PLUGINS)
 	$(call say,SEEDS,$(@D))rm -rf $(@D) && tests/fuzz/seeds $(O) $(@D) && touch $@
 
 fuzz-targets: $(FUZZ_ONLY:%=$(O)/fuzz/%)

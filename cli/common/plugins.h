@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugins.h - plugins that --plugin and [output] plugin name: found, loaded, started. */
+#ifndef CLI_PLUGINS_H
+#define CLI_PLUGINS_H
+
+#include "command.h"
+#include "host/plugin.h"
+
+struct plugins {
+	struct atw_host host;    /* first: what plugins get */
+	const struct common *c;
+	struct plugin **v;
+	size_t n, cap;
+	struct annotator *annotators;    /* of those that have one */
+	size_t nannotators;
+	struct buf inputs;       /* the columns that annotators need, separated by commas */
+};
+
+/* Where a report's rows and remarks go. */
+struct atw_plugin_output {
+	struct atw_output *out;
+	const struct plugin *plugin;
+	const struct plugin_report *report;
+	bool incomplete;
+};
+
+/* Loads what c->plugin has, into c->plugins. Prints errors; 0 or an exit status. */
+int plugins_begin(struct common *c);
+void plugins_end(struct common *c);
+/* What --plugin is given: does the word name a file, and how long is it without options? */
+bool plugins_is_path(const char *word);
+static inline size_t plugins_word_len(const char *word)
+{
+	return strcspn(word, ":");
+}
+/* The report of that name, and its plugin; NULL: none of those loaded has it. */
+const struct plugin_report *plugins_report(const struct common *c, const char *name,
+					   const struct plugin **plugin);
+
+/* ---- files, none of which is loaded ---- */
+
+typedef int plugins_file_fn(void *arg, const char *path, const struct plugin_note *note,
+			    const struct atw_err *why);
+/*
+ * Each file NAME.so in the folders of plugins, and each that c->plugin names by its path;
+ * `why` is the reason why it is refused, or NULL.
+ */
+int plugins_each(const struct common *c, plugins_file_fn *fn, void *arg, struct atw_err *err);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugin.c - loading of plugins, and checks of what they have. */
+#include "host/plugin.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+
+/* Reports of one plugin, and words that one reads from; more is a mistake. */
+enum { PLUGIN_REPORTS = 64, PLUGIN_WORDS = 16, PLUGIN_LONGEST = 4096 };
+
+/*
+ * A struct of the plugin, which states its size and may be older or newer: what it lacks is
+ * zero, and what this program does not know must be zero. `least`: what each has.
+ */
+static int plugin_copy(const void *from, size_t least, size_t known, void *ret, const char *what,
+		       struct atw_err *err)
+{
+	const char *p = from;
+	size_t size;
+
+	if (!from)
+		return atw_err_set(err, ATW_E_DAMAGED, "it has a %s that is NULL", what);
+	memcpy(&size, from, sizeof(size));
+	if (size < least || size > PLUGIN_LONGEST)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "it states %zu bytes as the size of a struct %s, which has %zu",
+				   size, what, known);
+	for (size_t i = known; i < size; i++)
+		if (p[i])
+			return atw_err_set(err, ATW_E_UNSUPPORTED,
+					   "it uses byte %zu of struct %s: it needs a newer atwalk", i, what);
+	memset(ret, 0, known);
+	memcpy(ret, from, size < known ? size : known);
+	return ATW_OK;
+}
+
+/* The struct up to a member of it. */
+#define UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+#define COPY(from, type, member, ret, err) \
+	plugin_copy(from, UP_TO(struct type, member), sizeof(struct type), ret, #type, err)
+
+static int plugin_lacks(const char *what, const char *member, struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_DAMAGED, "its struct %s has no `%s`", what, member);
+}
+
+/* ---- columns ---- */
+
+static bool plugin_names_are_valid(const struct atw_plugin_column *c)
+{
+	bool words = c->type == ATW_COLUMN_ENUM || c->type == ATW_COLUMN_FLAGS;
+
+	return words ? c->names && c->nnames && (c->type == ATW_COLUMN_ENUM || c->nnames <= 64)
+		     : !c->names && !c->nnames;
+}
+
+static int plugin_check_column(const struct atw_plugin_column *c, bool added,
+			       struct atw_err *err)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+	if (!c->name || !*c->name || c->name[strspn(c->name, letters)] || strlen(c->name) > 40)
+		return atw_err_set(err, ATW_E_DAMAGED, "'%.40s' is not a name of a column",
+				   c->name ? c->name : "");
+	if (c->type > ATW_COLUMN_CHANGE_BYTES || (added && !c->type))
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "column '%s' has an unknown type (%u)",
+				   c->name, c->type);
+	if (c->flags & ~(added ? 0u : ATW_INPUT_OPTIONAL))
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "column '%s' has an unknown flag (0x%x)",
+				   c->name, c->flags);
+	if (added && !plugin_names_are_valid(c))
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "column '%s' has names that do not fit its type", c->name);
+	return ATW_OK;
+}
+
+static int plugin_columns_copy(const struct atw_plugin_column *const *from, bool added,
+			       struct plugin_columns *ret, struct atw_err *err)
+{
+	int r = ATW_OK;
+
+	ret->n = 0;
+	for (size_t i = 0; from && from[i] && r == ATW_OK; i++) {
+		if (i == ATW_PLUGIN_COLUMNS)
+			return atw_err_set(err, ATW_E_DAMAGED, "it has more than %d columns",
+					   ATW_PLUGIN_COLUMNS);
+		r = COPY(from[i], atw_plugin_column, flags, &ret->v[i], err) ?:
+		    plugin_check_column(&ret->v[i], added, err);
+		for (size_t k = 0; k < i && r == ATW_OK; k++)
+			if (!strcmp(ret->v[k].name, ret->v[i].name))
+				r = atw_err_set(err, ATW_E_DAMAGED, "it has two columns '%s'",
+						ret->v[i].name);
+		ret->n = i + 1;
+	}
+	if (r == ATW_OK && added && !ret->n)
+		r = atw_err_set(err, ATW_E_DAMAGED, "it adds no column");
+	return r;
+}
+
+/* ---- what it has ---- */
+
+static int plugin_get_annotator(struct plugin *p, struct atw_err *err)
+{
+	struct annotator *a = &p->annotator;
+	const struct atw_annotator *from;
+	int r;
+
+	from = p->of.annotator ? p->of.annotator(p->instance) : NULL;
+	if (!from)
+		return ATW_OK;
+	r = COPY(from, atw_annotator, rows, &a->of, err);
+	if (r == ATW_OK && !a->of.rows)
+		r = plugin_lacks("atw_annotator", "rows", err);
+	r = r ?: plugin_columns_copy(a->of.inputs, false, &a->in, err) ?:
+	    plugin_columns_copy(a->of.columns, true, &a->out, err);
+	a->plugin = p->name;
+	a->instance = p->instance;
+	p->annotates = r == ATW_OK;
+	return r;
+}
+
+static int plugin_check_report(struct plugin_report *d, struct atw_err *err)
+{
+	size_t n = 0;
+
+	if (!d->of.name || !plugin_name_is_valid(d->of.name))
+		return atw_err_set(err, ATW_E_DAMAGED, "'%.40s' is not a name of a report",
+				   d->of.name ? d->of.name : "");
+	if (!d->of.finish)
+		return plugin_lacks("atw_plugin_report", "finish", err);
+	if (d->of.from && !d->of.rows)
+		return plugin_lacks("atw_plugin_report", "rows", err);
+	while (d->of.from && d->of.from[n] && n < PLUGIN_WORDS)
+		n++;
+	if (d->of.from && (!n || n == PLUGIN_WORDS))
+		return atw_err_set(err, ATW_E_DAMAGED, "report '%s' reads from no command", d->of.name);
+	return plugin_columns_copy(d->of.inputs, false, &d->in, err) ?:
+	       plugin_columns_copy(d->of.columns, true, &d->out, err);
+}
+
+static int plugin_get_reports(struct plugin *p, struct atw_err *err)
+{
+	const struct atw_plugin_report *from;
+	int r = ATW_OK;
+
+	while (r == ATW_OK && p->of.report &&
+	       (from = p->of.report(p->instance, (uint32_t)p->nreports))) {
+		struct plugin_report *d;
+
+		if (p->nreports == PLUGIN_REPORTS)
+			return atw_err_set(err, ATW_E_DAMAGED, "it has more than %d reports",
+					   PLUGIN_REPORTS);
+		if (!ARRAY_ROOM(p->report, p->nreports, p->reports_cap))
+			return atw_err_nomem(err);
+		d = &p->report[p->nreports];
+		*d = (struct plugin_report){ 0 };
+		r = COPY(from, atw_plugin_report, finish, &d->of, err) ?: plugin_check_report(d, err);
+		p->nreports += r == ATW_OK;
+	}
+	return r;
+}
+
+/* ---- loading ---- */
+
+#if HAVE_PLUGINS
+
+/* What the C library says begins with the name that it was given. */
+static const char *plugin_reason(const char *name)
+{
+	const char *why = dlerror();
+
+	if (!why)
+		return "the C library gives no reason";
+	if (text_begins(why, name) && text_begins(why + strlen(name), ": "))
+		why += strlen(name) + 2;
+	return why;
+}
+
+static int plugin_check(const struct atw_plugin *from, const struct plugin_note *n,
+			struct plugin *p, struct atw_err *err)
+{
+	int r;
+
+	if (from->size != n->size || from->abi != n->abi)
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "its atwalk_plugin (version %u, %zu bytes) contradicts its note (version %u, %u bytes)",
+				   from->abi, from->size, n->abi, n->size);
+	r = COPY(from, atw_plugin, stop, &p->of, err);
+	if (r < 0)
+		return r;
+	if (p->of.flags)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "it has unknown flags (0x%x): it needs a newer atwalk", p->of.flags);
+	return p->of.start ? ATW_OK : plugin_lacks("atw_plugin", "start", err);
+}
+
+static int plugin_open(struct plugin_file *f, const struct atw_host *host, struct plugin *p,
+		       struct atw_err *err)
+{
+	char path[64];
+	void *handle, *symbol;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	/* From here on the file stays open. */
+	if (handle)
+		f->fd = -1;
+	else
+		return atw_err_set(err, ATW_E_FORMAT, "cannot load it: %s", plugin_reason(path));
+	symbol = dlsym(handle, "atwalk_plugin");
+	if (!symbol)
+		return atw_err_set(err, ATW_E_DAMAGED, "cannot load it: %s", plugin_reason(path));
+	p->host = host;
+	snprintf(p->name, sizeof(p->name), "%s", f->note.name);
+	return plugin_check(symbol, &f->note, p, err);
+}
+#else
+static int plugin_open(struct plugin_file *f, const struct atw_host *host, struct plugin *p,
+		       struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_UNSUPPORTED, "this program is static and loads no plugins");
+}
+#endif
+
+int plugin_load(struct plugin_file *f, const struct atw_host *host, const char *options,
+		struct plugin *ret, struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r;
+
+	*ret = (struct plugin){ 0 };
+	r = plugin_open(f, host, ret, &why);
+	if (r == ATW_OK) {
+		ret->instance = NULL;
+		r = ret->of.start(host, options, &ret->instance, &why);
+		ret->started = r == ATW_OK;
+		if (r != ATW_OK)
+			return atw_err_give(err, batch_result(r, ret->name, &why), &why);
+	}
+	r = r ?: plugin_get_annotator(ret, &why) ?: plugin_get_reports(ret, &why);
+	if (r == ATW_OK && !ret->annotates && !ret->nreports)
+		r = atw_err_set(&why, ATW_E_DAMAGED, "it has nothing to use");
+	if (r < 0)
+		plugin_stop(ret);
+	return atw_err_give(err, r, &why);
+}
+
+void plugin_stop(struct plugin *p)
+{
+	if (p->started && p->of.stop)
+		p->of.stop(p->instance);
+	free(p->report);
+	*p = (struct plugin){ 0 };
+}

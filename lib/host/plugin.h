@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plugin.h - shared objects that add to the program: their files, checked before anything is
+ * loaded, and what they have, checked before it is used. Of the program alone.
+ */
+#ifndef HOST_PLUGIN_H
+#define HOST_PLUGIN_H
+
+#include "format/plugin_note.h"
+#include "output/annotate.h"
+
+/* The file of a plugin. Zeroed, with fd -1: none. */
+struct plugin_file {
+	char *path;
+	int fd;
+	struct plugin_note note;
+};
+
+/*
+ * Opens a file and checks it: a regular file, not a symbolic link; the file and its folder
+ * belong to root or to this user and may be written by their owner alone (`trusted`: belong
+ * to root); its note. Nothing of it runs. On failure ret->note has what could be read, and
+ * the rest is empty.
+ */
+int plugin_file_open(const char *path, bool trusted, struct plugin_file *ret,
+		     struct atw_err *err);
+void plugin_file_close(struct plugin_file *f);
+
+/* A report of a plugin, checked. */
+struct plugin_report {
+	struct atw_plugin_report of;
+	struct plugin_columns in, out;
+};
+
+struct plugin {
+	char name[32];           /* that of its note */
+	const struct atw_host *host;
+	struct atw_plugin of;    /* what it does not have is zero */
+	void *instance;
+	bool started;
+	bool annotates;
+	struct annotator annotator;
+	struct plugin_report *report;
+	size_t nreports, reports_cap;
+};
+
+/*
+ * Loads and starts it. `f` stays open as long as this process: the C library knows what it
+ * loaded by the name /proc/self/fd/N.
+ */
+int plugin_load(struct plugin_file *f, const struct atw_host *host, const char *options,
+		struct plugin *ret, struct atw_err *err);
+/* Zeroed is accepted. Its code stays in memory. */
+void plugin_stop(struct plugin *p);
+
+#endif
