@@ -5,8 +5,11 @@
 
 struct plugin_run {
 	const struct plugin *plugin;
+	const struct report *r;
 	const struct plugin_report *report;
 	void *state;
+	bool begun;
+	struct plugin_inputs inputs;
 	int in[ATW_PLUGIN_COLUMNS];      /* columns of the command; -1: not there */
 	const struct atw_schema *rows;
 	struct row_batch batch;              /* the columns that it reads */
@@ -44,16 +47,39 @@ static int plugin_pass_batch(struct plugin_run *x, struct atw_err *err)
 	return r;
 }
 
+/* `sc`: its rows, NULL: there are none. */
+static int plugin_begin(struct plugin_run *x, const struct atw_schema *sc, struct atw_err *err)
+{
+	const struct report *r = x->r;
+	const struct atw_listing l = {
+		.size = sizeof(l), .name = x->report->of.name,
+		.flags = !r->live ? 0 : ATW_LISTING_RUNNING |
+			 (report_has_own_pids(r->source, r->nsources) ? ATW_LISTING_PIDS : 0),
+		.ninputs = sc ? (uint32_t)x->report->in.n : 0, .inputs = x->inputs.at,
+	};
+	struct atw_err why = { 0 };
+	int status = ATW_OK;
+
+	if (sc)
+		batch_describe_inputs(&x->report->in, sc, x->in, &x->inputs);
+	x->state = x->plugin->instance;
+	if (x->report->of.begin)
+		status = plugin_result(x, x->report->of.begin(x->plugin->instance, &l, &x->state, &why),
+				       &why, err);
+	x->begun = status == ATW_OK;
+	return status;
+}
+
 static int plugin_tap_open(void *arg, const struct atw_schema *sc, struct atw_err *err)
 {
 	struct plugin_run *x = arg;
-	int r = batch_find_inputs(&x->report->in, sc, x->in, err);
+	int r = x->begun ? atw_err_set(err, ATW_E_UNSUPPORTED, "the command has several listings")
+			 : batch_find_inputs(&x->report->in, sc, x->in, err);
 
 	if (r < 0)
 		return atw_err_wrap(err, "plugin %s", x->plugin->name);
 	x->rows = sc;
-	batch_deinit(&x->batch);
-	return batch_init(&x->batch, x->report->in.n, err);
+	return batch_init(&x->batch, x->report->in.n, err) ?: plugin_begin(x, sc, err);
 }
 
 static int plugin_tap_row(void *arg, const struct atw_row *row, struct atw_err *err)
@@ -130,28 +156,14 @@ static int plugin_read(struct plugin_run *x, const struct report *r)
 
 /* ---- the report ---- */
 
-static int plugin_begin(struct plugin_run *x, const struct report *r, struct atw_err *err)
-{
-	const struct atw_listing l = {
-		.size = sizeof(l), .name = x->report->of.name,
-		.flags = !r->live ? 0 : ATW_LISTING_RUNNING |
-			 (report_has_own_pids(r->source, r->nsources) ? ATW_LISTING_PIDS : 0),
-	};
-	struct atw_err why = { 0 };
-
-	x->state = x->plugin->instance;
-	if (!x->report->of.begin)
-		return ATW_OK;
-	return plugin_result(x, x->report->of.begin(x->plugin->instance, &l, &x->state, &why),
-			     &why, err);
-}
-
 /* Emits what it made of all rows. Prints errors. */
 static int plugin_finish(struct plugin_run *x, struct atw_output *out, int status)
 {
 	struct atw_plugin_output to = { .out = out, .plugin = x->plugin, .report = x->report };
 	struct atw_err err = { 0 }, why = { 0 };
-	int r = plugin_pass_batch(x, &err) ?:
+	/* Of no rows, none were announced. */
+	int r = (x->begun ? ATW_OK : plugin_begin(x, NULL, &err)) ?:
+		plugin_pass_batch(x, &err) ?:
 		plugin_result(x, x->report->of.finish(x->state, &to, &why), &why, &err) ?:
 		atw_output_commit(out, &err);
 
@@ -192,14 +204,10 @@ static int plugin_make(struct plugin_run *x, const struct report *r)
 	oo.limit = r->o->limit.u;
 	if (atw_output_open(&oo, &sc, &out, &err) < 0)
 		return print_error(&err);
-	if (plugin_begin(x, r, &err) < 0) {
-		atw_output_close(out);
-		return print_error(&err);
-	}
 	status = plugin_read(x, r);
 	if (!status || status == EXIT_PARTIAL)
 		status = plugin_finish(x, out, status);
-	if (x->report->of.end)
+	if (x->begun && x->report->of.end)
 		x->report->of.end(x->state);
 	batch_deinit(&x->batch);
 	atw_output_close(out);
@@ -217,7 +225,7 @@ static const char *plugin_refused(const struct report *r)
 
 bool report_plugin_run(struct report *r, int argc, char **argv, int *ret)
 {
-	struct plugin_run x = { 0 };
+	struct plugin_run x = { .r = r };
 	const char *refused = plugin_refused(r);
 
 	x.report = plugins_report(r->c, argv[0], &x.plugin);

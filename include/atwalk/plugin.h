@@ -141,13 +141,16 @@ struct atw_plugin_column {
  * @size: size of the struct in the program
  * @name: name of their kind, such as "map" or "pages"
  * @flags: enum atw_listing_flag
- * @reserved: 0
+ * @ninputs: number of columns that the plugin reads; 0 in a report that reads no rows
+ * @inputs: for each of them, in the order of the plugin, the column of these rows, with its
+ *	type and names; NULL if they do not have it. Valid until `end`
  */
 struct atw_listing {
 	size_t size;
 	const char *name;
 	uint32_t flags;
-	uint32_t reserved;
+	uint32_t ninputs;
+	const struct atw_plugin_column *const *inputs;
 };
 
 /**
@@ -212,7 +215,8 @@ struct atw_annotator {
  *	NULL: no rows are read
  * @inputs: the columns that it reads, and NULL behind the last
  * @columns: the columns of the report, at least one, and NULL behind the last
- * @begin: the beginning, as in struct atw_annotator; optional
+ * @begin: the beginning, as in struct atw_annotator; optional. The name of the listing is
+ *	that of the report
  * @rows: reads a batch of rows; optional if @from is NULL
  * @finish: emits the report by host->row()
  * @end: releases the state; optional

@@ -11,6 +11,7 @@ struct annotate_part {
 	void *state;
 	int in[ATW_PLUGIN_COLUMNS];      /* columns of the batch; -1: not there */
 	size_t out;                      /* the first that it adds */
+	struct plugin_inputs inputs;
 };
 
 struct annotation {
@@ -54,12 +55,15 @@ static int annotate_begin(struct annotation *a, const struct annotator *an, uint
 	struct annotate_part *p = &a->part[a->nparts];
 	const struct atw_listing l = {
 		.size = sizeof(l), .name = a->schema.name, .flags = flags,
+		.ninputs = (uint32_t)an->in.n, .inputs = p->inputs.at,
 	};
 	struct atw_err why = { 0 };
 	int r = batch_find_inputs(&an->in, &a->schema, p->in, &why);
 
 	if (r < 0 && an->lenient)
 		return ATW_OK;
+	if (r == ATW_OK)
+		batch_describe_inputs(&an->in, &a->schema, p->in, &p->inputs);
 	p->of = an;
 	p->state = an->instance;
 	p->out = a->schema.ncols;

@@ -140,6 +140,33 @@ int batch_find_inputs(const struct plugin_columns *in, const struct atw_schema *
 	return ATW_OK;
 }
 
+/* The inverse of batch_types; addresses are one type. */
+static uint32_t batch_type_of(enum atw_type type)
+{
+	for (uint32_t i = 1; i < sizeof(batch_types); i++)
+		if (batch_fits(i, type))
+			return i;
+	return 0;
+}
+
+void batch_describe_inputs(const struct plugin_columns *in, const struct atw_schema *sc,
+			   const int at[ATW_PLUGIN_COLUMNS], struct plugin_inputs *ret)
+{
+	for (size_t i = 0; i < in->n; i++) {
+		const struct atw_column *c = at[i] < 0 ? NULL : &sc->col[at[i]];
+
+		ret->at[i] = c ? &ret->v[i] : NULL;
+		if (!c)
+			continue;
+		ret->v[i] = (struct atw_plugin_column){
+			.size = sizeof(ret->v[i]), .name = c->key, .help = c->help,
+			.type = batch_type_of(c->type), .hidden = c->hidden,
+			.names = c->names ? c->names->name : NULL,
+			.nnames = c->names && c->names->name ? (uint32_t)c->names->n : 0,
+		};
+	}
+}
+
 struct atw_column batch_column(const struct atw_plugin_column *c, struct atw_names *names)
 {
 	*names = (struct atw_names){ .n = c->nnames, .name = c->names };

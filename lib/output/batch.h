@@ -63,6 +63,13 @@ struct plugin_columns {
  */
 int batch_find_inputs(const struct plugin_columns *in, const struct atw_schema *sc,
 		      int ret[ATW_PLUGIN_COLUMNS], struct atw_err *err);
+/* What a plugin is told of them. */
+struct plugin_inputs {
+	struct atw_plugin_column v[ATW_PLUGIN_COLUMNS];
+	const struct atw_plugin_column *at[ATW_PLUGIN_COLUMNS];
+};
+void batch_describe_inputs(const struct plugin_columns *in, const struct atw_schema *sc,
+			   const int at[ATW_PLUGIN_COLUMNS], struct plugin_inputs *ret);
 /* A column of a schema; *names is what it points to. */
 struct atw_column batch_column(const struct atw_plugin_column *c, struct atw_names *names);
 /* Does a plugin's value need to be checked, because it leads somewhere? */
