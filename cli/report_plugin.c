@@ -215,9 +215,14 @@ static int plugin_make(struct plugin_run *x, const struct report *r)
 }
 
 /* Options that mean something for other reports. */
-static const char *plugin_refused(const struct report *r)
+static const char *plugin_refused(const struct report *r, bool reads)
 {
 	const struct report_opts *o = r->o;
+	const struct space_opts *space = &o->source.space;
+
+	/* A command that is read from selects these. */
+	if (!reads && (space->pid.given || space->task))
+		return space->task ? "--task" : "--pid";
 
 	return o->virtual ? "--virtual" : o->paper ? "--paper" : o->bare ? "--kernel-threads" :
 	       o->watch	  ? "--watch"	: o->by	   ? "--by"    : NULL;
@@ -226,11 +231,12 @@ static const char *plugin_refused(const struct report *r)
 bool report_plugin_run(struct report *r, int argc, char **argv, int *ret)
 {
 	struct plugin_run x = { .r = r };
-	const char *refused = plugin_refused(r);
+	const char *refused;
 
 	x.report = plugins_report(r->c, argv[0], &x.plugin);
 	if (!x.report)
 		return false;
+	refused = plugin_refused(r, x.report->of.from);
 	r->source = argv + 1;
 	r->nsources = (size_t)argc - 1;
 	if (argc < 2)

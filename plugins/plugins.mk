@@ -4,7 +4,7 @@
 # linked with what it uses of the library. WITH_plugins=0 leaves them out; a static program
 # cannot load any.
 
-PLUGIN_NAMES := $(if $(STATIC)$(filter 0,$(WITH_plugins)),,example numa)
+PLUGIN_NAMES := $(if $(STATIC)$(filter 0,$(WITH_plugins)),,example numa drm)
 PLUGINS     := $(PLUGIN_NAMES:%=$(O)/plugins/%.so)
 PLUGINDIR   ?= $(LIBDIR)/atwalk/plugins
 # The program looks for them from where it lies.
