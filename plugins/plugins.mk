@@ -4,7 +4,14 @@
 # linked with what it uses of the library. WITH_plugins=0 leaves them out; a static program
 # cannot load any.
 
-PLUGIN_NAMES := $(if $(STATIC)$(filter 0,$(WITH_plugins)),,example numa drm)
+# Python is embedded by its stable ABI.
+EMBED_CFLAGS := $(if $(STATIC)$(filter 0,$(WITH_python))$(if $(OWN),,cross),,$(shell \
+                  $(PKGCONF) --exists 'python3-embed >= 3.11' 2>/dev/null && \
+                  $(PKGCONF) --cflags python3-embed))
+HAVE_embed  := $(if $(EMBED_CFLAGS),$(call links,Python.h,$(EMBED_CFLAGS) $(shell $(PKGCONF) --libs python3-embed)))
+LIBS_plugin_python := $(if $(HAVE_embed),$(shell $(PKGCONF) --libs python3-embed))
+
+PLUGIN_NAMES := $(if $(STATIC)$(filter 0,$(WITH_plugins)),,example numa drm $(if $(HAVE_embed),python))
 PLUGINS     := $(PLUGIN_NAMES:%=$(O)/plugins/%.so)
 PLUGINDIR   ?= $(LIBDIR)/atwalk/plugins
 # The program looks for them from where it lies.
@@ -27,6 +34,9 @@ $(O)/plugins/$(1).so: $(patsubst %.c,$(O)/%.o,$(sort $(wildcard plugins/$(1)/*.c
 	  chmod go-w $$@.new && mv -f $$@.new $$@
 endef
 $(foreach p,$(PLUGIN_NAMES),$(eval $(call plugin,$(p))))
+
+$(patsubst %.c,$(O)/%.o,$(wildcard plugins/python/*.c)): private \
+  ALL_CFLAGS += -DPy_LIMITED_API=0x030b0000 $(patsubst -I%,-isystem %,$(EMBED_CFLAGS))
 
 .PHONY: install-plugins
 install-plugins: $(PLUGINS)
