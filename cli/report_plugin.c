@@ -94,7 +94,7 @@ static int plugin_tap_row(void *arg, const struct atw_row *row, struct atw_err *
 	if (!done)
 		return atw_err_nomem(err);
 	batch_added(&x->batch);
-	return x->batch.n == ATW_BATCH_ROWS ? plugin_pass_batch(x, err) : ATW_OK;
+	return x->batch.n == ROW_BATCH_ROWS ? plugin_pass_batch(x, err) : ATW_OK;
 }
 
 /* ---- the command ---- */

@@ -9,23 +9,33 @@
 struct annotate_part {
 	const struct annotator *of;
 	void *state;
-	int in[ATW_PLUGIN_COLUMNS];      /* columns of the batch; -1: not there */
+	int in[ATW_PLUGIN_COLUMNS];      /* columns of the rows; -1: not there */
 	size_t out;                      /* the first that it adds */
 	struct plugin_inputs inputs;
 };
 
+/*
+ * Rows are kept as they came, with room for what is added; a batch has the columns that
+ * plugins read and add.
+ */
 struct annotation {
 	struct atw_schema schema;
 	struct atw_column col[SCHEMA_MAX];
 	struct atw_names names[SCHEMA_MAX];
 	const struct atw_plugin_column *added[SCHEMA_MAX];       /* NULL: not by a plugin */
 	size_t own;                      /* columns of the listing */
+	uint64_t texts;                  /* those of them that are texts */
 	struct annotate_part *part;
 	size_t nparts;
 	struct row_batch batch;
+	uint8_t column[SCHEMA_MAX];      /* 1 + column of the batch; 0: it is not in it */
+	uint8_t read[SCHEMA_MAX];        /* columns of the listing that are */
+	size_t nread;
+	union atw_value *v;              /* schema.ncols of each row */
+	uint64_t *have;
+	const char *last[SCHEMA_MAX];    /* the last copy of a text; NULL: none */
 	size_t most;                     /* rows at a time */
 	size_t next;                     /* row to be returned */
-	union atw_value v[SCHEMA_MAX];
 };
 
 static int annotate_add_columns(struct annotation *a, const struct annotator *an,
@@ -77,6 +87,26 @@ static int annotate_begin(struct annotation *a, const struct annotator *an, uint
 	return ATW_OK;
 }
 
+static int annotate_init_batch(struct annotation *a, struct atw_err *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->nparts; i++)
+		for (size_t k = 0; k < a->part[i].of->in.n; k++) {
+			int at = a->part[i].in[k];
+
+			if (at < 0 || (size_t)at >= a->own || a->column[at])
+				continue;
+			a->read[a->nread++] = (uint8_t)at;
+			a->column[at] = (uint8_t)++n;
+		}
+	for (size_t i = a->own; i < a->schema.ncols; i++)
+		a->column[i] = (uint8_t)++n;
+	a->v = calloc(a->most * a->schema.ncols, sizeof(*a->v));
+	a->have = calloc(a->most, sizeof(*a->have));
+	return a->v && a->have ? batch_init(&a->batch, n, err) : atw_err_nomem(err);
+}
+
 int annotate_open(const struct annotator *v, size_t n, const struct atw_schema *sc,
 		  uint32_t flags, struct annotation **ret, struct atw_err *err)
 {
@@ -91,9 +121,11 @@ int annotate_open(const struct annotator *v, size_t n, const struct atw_schema *
 	}
 	a->schema = (struct atw_schema){ .name = sc->name, .col = a->col, .ncols = sc->ncols };
 	a->own = sc->ncols;
-	a->most = ATW_BATCH_ROWS;
+	a->most = ROW_BATCH_ROWS;
 	for (size_t i = 0; i < sc->ncols; i++) {
 		a->col[i] = sc->col[i];
+		if (sc->col[i].type == ATW_T_TEXT)
+			a->texts |= UINT64_C(1) << i;
 		/* A list is there until the call that brings it returns. */
 		if (sc->col[i].type == ATW_T_LIST)
 			a->most = 1;
@@ -101,7 +133,7 @@ int annotate_open(const struct annotator *v, size_t n, const struct atw_schema *
 	for (size_t i = 0; i < n && r == ATW_OK; i++)
 		r = annotate_begin(a, &v[i], flags, err);
 	if (r == ATW_OK && a->nparts)
-		r = batch_init(&a->batch, a->schema.ncols, err);
+		r = annotate_init_batch(a, err);
 	if (r < 0 || !a->nparts) {
 		annotate_close(a);
 		a = NULL;
@@ -119,12 +151,26 @@ const struct atw_schema *annotate_schema(const struct annotation *a)
 int annotate_add(struct annotation *a, const struct atw_row *row, bool *full,
 		 struct atw_err *err)
 {
-	bool done = true;
+	size_t n = a->batch.n;
+	union atw_value *v = a->v + n * a->schema.ncols;
 
-	for (size_t i = 0; i < a->own; i++)
-		done &= batch_set(&a->batch, i, &a->col[i], row->v[i], row->have >> i & 1);
-	if (!done)
-		return atw_err_nomem(err);
+	memcpy(v, row->v, a->own * sizeof(*v));
+	a->have[n] = row->have;
+	for (uint64_t left = row->have & a->texts; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		a->last[i] = batch_text(&a->batch, a->last[i], v[i].s);
+		if (!a->last[i])
+			return atw_err_nomem(err);
+		v[i].s = a->last[i];
+	}
+	for (size_t i = 0; i < a->nread; i++) {
+		unsigned at = a->read[i];
+		size_t to = a->column[at] - 1u;
+
+		memcpy(&batch_cells(&a->batch, to)[n], &v[at], sizeof(*v));
+		batch_known(&a->batch, to)[n / 64] |= (row->have >> at & 1) << n % 64;
+	}
 	batch_added(&a->batch);
 	*full = a->batch.n == a->most;
 	return ATW_OK;
@@ -146,13 +192,16 @@ static int annotate_run_part(struct annotation *a, const struct annotate_part *p
 
 	for (size_t i = 0; i < p->of->in.n; i++) {
 		bool there = p->in[i] >= 0;
+		size_t at = there ? a->column[p->in[i]] - 1u : 0;
 
-		in[i] = there ? batch_cells(&a->batch, (size_t)p->in[i]) : NULL;
-		in_known[i] = there ? batch_known(&a->batch, (size_t)p->in[i]) : NULL;
+		in[i] = there ? batch_cells(&a->batch, at) : NULL;
+		in_known[i] = there ? batch_known(&a->batch, at) : NULL;
 	}
 	for (size_t i = 0; i < p->of->out.n; i++) {
-		out[i] = batch_cells(&a->batch, p->out + i);
-		out_known[i] = batch_known(&a->batch, p->out + i);
+		size_t at = a->column[p->out + i] - 1u;
+
+		out[i] = batch_cells(&a->batch, at);
+		out_known[i] = batch_known(&a->batch, at);
 	}
 	r = p->of->of.rows(p->state, &b, &why);
 	return atw_err_give(err, batch_result(r, p->of->plugin, &why), &why);
@@ -171,22 +220,24 @@ int annotate_run(struct annotation *a, struct atw_err *err)
 bool annotate_next(struct annotation *a, struct atw_row *ret)
 {
 	size_t row = a->next;
+	union atw_value *v = a->v + row * a->schema.ncols;
 
 	if (row == a->batch.n) {
 		batch_clear(&a->batch);
+		memset(a->last, 0, sizeof(a->last));
 		a->next = 0;
 		return false;
 	}
-	*ret = (struct atw_row){ .v = a->v };
-	for (size_t i = 0; i < a->schema.ncols; i++) {
-		const union atw_cell *cell = &batch_cells(&a->batch, i)[row];
+	for (size_t i = a->own; i < a->schema.ncols; i++) {
+		size_t at = a->column[i] - 1u;
+		const union atw_cell *cell = &batch_cells(&a->batch, at)[row];
 
-		if (!batch_knows(&a->batch, i, row) ||
-		    (a->added[i] && !batch_value_is_valid(a->added[i], cell)))
+		if (!batch_knows(&a->batch, at, row) || !batch_value_is_valid(a->added[i], cell))
 			continue;
-		memcpy(&a->v[i], cell, sizeof(a->v[i]));
-		ret->have |= UINT64_C(1) << i;
+		memcpy(&v[i], cell, sizeof(*v));
+		a->have[row] |= UINT64_C(1) << i;
 	}
+	*ret = (struct atw_row){ v, a->have[row] };
 	a->next++;
 	return true;
 }
@@ -199,6 +250,8 @@ void annotate_close(struct annotation *a)
 		if (a->part[i].of->of.end)
 			a->part[i].of->of.end(a->part[i].state);
 	batch_deinit(&a->batch);
+	free(a->v);
+	free(a->have);
 	free(a->part);
 	free(a);
 }

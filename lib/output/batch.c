@@ -57,18 +57,13 @@ static char *batch_room(struct row_batch *b, size_t len)
 	return p;
 }
 
-/* Adjacent rows mostly have the same texts. */
-static const char *batch_text(struct row_batch *b, size_t to, const char *s)
+const char *batch_text(struct row_batch *b, const char *last, const char *s)
 {
 	size_t len;
 	char *p;
 
-	if (b->n && batch_knows(b, to, b->n - 1)) {
-		const char *last = batch_cells(b, to)[b->n - 1].s;
-
-		if (!strcmp(last, s))
-			return last;
-	}
+	if (last && !strcmp(last, s))
+		return last;
 	len = strlen(s) + 1;
 	p = batch_room(b, len);
 	return p ? memcpy(p, s, len) : NULL;
@@ -83,7 +78,9 @@ bool batch_set(struct row_batch *b, size_t to, const struct atw_column *col, uni
 		return true;
 	batch_known(b, to)[b->n / 64] |= UINT64_C(1) << b->n % 64;
 	if (col->type == ATW_T_TEXT) {
-		cell->s = batch_text(b, to, v.s);
+		bool has_last = b->n && batch_knows(b, to, b->n - 1);
+
+		cell->s = batch_text(b, has_last ? cell[-1].s : NULL, v.s);
 		return cell->s;
 	}
 	/* A list as well, for as long as it is there. */

@@ -10,9 +10,11 @@
 #include "record/schema.h"
 
 enum {
+	/* At a time; a plugin must expect ATW_BATCH_ROWS. More do not fit a cache. */
+	ROW_BATCH_ROWS = 1024,
 	/* Columns begin in different sets of a cache: the step is no power of two. */
-	ROW_BATCH_STEP = ATW_BATCH_ROWS + 8,
-	ROW_BATCH_WORDS = ATW_BATCH_ROWS / 64,
+	ROW_BATCH_STEP = ROW_BATCH_ROWS + 8,
+	ROW_BATCH_WORDS = ROW_BATCH_ROWS / 64,
 };
 
 /* Zeroed: without columns. */
@@ -26,6 +28,11 @@ struct row_batch {
 
 int batch_init(struct row_batch *ret, size_t ncols, struct atw_err *err);
 void batch_deinit(struct row_batch *b);
+/*
+ * A copy of a text, until batch_clear(); `last` itself if it is equal: adjacent rows mostly
+ * have the same texts. NULL: no memory.
+ */
+const char *batch_text(struct row_batch *b, const char *last, const char *s);
 /* Column `to` of the next row, which batch_added() completes. Texts are copied. */
 bool batch_set(struct row_batch *b, size_t to, const struct atw_column *col,
 	       union atw_value v, bool known);

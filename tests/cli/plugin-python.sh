@@ -99,7 +99,7 @@ class() { printf 'class annotator:\n    inputs = ["pid"]\n    columns = {"x": "%
 
 t "scripts that are wrong"
 wrong "AttributeError: there is neither annotator nor reports" ps <<<'x = 1'
-wrong "SyntaxError: *(w.py, line 1)" ps <<<'def'
+wrong "SyntaxError: *line 1)" ps <<<'def'
 wrong "line 2: ZeroDivisionError: division by zero" ps <<<$'x = 0\ny = 1 / x'
 wrong "ValueError: column 'x': unknown type 'enum'; known: *" ps < <(class enum)
 wrong "line 5: KeyError: 'no'" ps < <(
