@@ -20,6 +20,8 @@ $(O)/bench/data/%.elf: $(O)/bench/synth
 	@mkdir -p $(@D)
 	$(call say,SYNTH,$@)$(O)/bench/synth $* $@
 
+LIBS_annotate := $(LIBS_dl)
+
 BENCH_MANY   = $(or $(ATWALK_VM_WORK),$(O)/vm)/x86_64-6.12-many/dump.elf
 
 # Plugins of QEMU that do nothing, for each generation of its interface.

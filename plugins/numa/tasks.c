@@ -231,9 +231,11 @@ bool numa_task_distance(const struct numa_machine *m, const struct numa_task *t,
 {
 	uint32_t d, least = UINT32_MAX;
 
-	for (uint64_t i = 0; i < NUMA_NODES; i++)
-		if (numa_has(&t->on, i) && numa_distance(m, i, node, &d) && d < least)
-			least = d;
+	for (unsigned i = 0; i < NUMA_WORDS; i++)
+		for (uint64_t left = t->on.word[i]; left; left &= left - 1)
+			if (numa_distance(m, i * 64 + (unsigned)__builtin_ctzll(left), node, &d) &&
+			    d < least)
+				least = d;
 	if (least == UINT32_MAX)
 		return false;
 	*ret = least;
