@@ -41,4 +41,4 @@ $(patsubst %.c,$(O)/%.o,$(wildcard plugins/python/*.c)): private \
 .PHONY: install-plugins
 install-plugins: $(PLUGINS)
 	$(INSTALL) -d -m 755 $(DESTDIR)$(PLUGINDIR)
-	$(INSTALL) -m 644 $(PLUGINS) $(DESTDIR)$(PLUGINDIR)/
+	$(INSTALL) -m 644 $(filter-out %/example.so,$(PLUGINS)) $(DESTDIR)$(PLUGINDIR)/

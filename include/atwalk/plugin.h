@@ -15,7 +15,7 @@
  * - Every struct begins with its size, which its author sets to its sizeof. Members are
  *   only appended. A member behind the size that the other side states does not exist
  *   there; it is treated as zero, and zero is the default of each optional member.
- * - A plugin whose structs are longer than the program knows is accepted while all that is
+ * - A plugin with longer structs than the program knows is accepted while all that is
  *   unknown is zero, and else refused.
  * - ATW_PLUGIN_ABI is raised only if the meaning of a released member changes. Plugins of
  *   another number are refused.

@@ -70,7 +70,7 @@ struct plugin_columns {
  */
 int batch_find_inputs(const struct plugin_columns *in, const struct atw_schema *sc,
 		      int ret[ATW_PLUGIN_COLUMNS], struct atw_err *err);
-/* What a plugin is told of them. */
+/* What a plugin learns of them. */
 struct plugin_inputs {
 	struct atw_plugin_column v[ATW_PLUGIN_COLUMNS];
 	const struct atw_plugin_column *at[ATW_PLUGIN_COLUMNS];

@@ -138,7 +138,7 @@ static const char *const cached_words[] = { "uncached", "cached" };
 static const struct atw_plugin_column
 	in_physical = DRM_COLUMN("physical", ADDRESS),
 	in_flags = DRM_COLUMN("flags", FLAGS, .flags = ATW_INPUT_OPTIONAL),
-	out_device = DRM_COLUMN("device", TEXT, .help = "the PCI device whose memory it is"),
+	out_device = DRM_COLUMN("device", TEXT, .help = "the PCI device that has the memory"),
 	out_driver = DRM_COLUMN("driver", TEXT, .help = "its driver"),
 	out_bar = DRM_COLUMN("bar", COUNT, .help = "number of its BAR that has the address"),
 	out_memory = DRM_COLUMN("memory", TEXT, .help = "memory type of the mapping: wb, wc, uc, ...; of devices alone"),
