@@ -105,9 +105,15 @@ static int plugins_run(const struct common *c, void *opts, int argc, char **argv
 		return usage_error("plugins", "'%.64s': there is nothing to choose", argv[0]);
 	rows_opts(c, &oo);
 	oo.ahead = true;
-	r = atw_output_open(&oo, &schema, &g.out, &g.err) ?:
-	    programs_each(plugins_program, &g, &g.err) ?:
-	    plugins_each(c, plugins_file, &g, &g.err);
+	r = atw_output_open(&oo, &schema, &g.out, &g.err);
+	if (r == ATW_OK) {
+		r = programs_each(plugins_program, &g, &g.err);
+		if (r == ATW_E_PERM) {
+			print_warning(c, "%s", g.err.text);
+			r = ATW_OK;
+		}
+	}
+	r = r ?: plugins_each(c, plugins_file, &g, &g.err);
 	buf_deinit(&g.names);
 	return output_end(g.out, r, EXIT_COMPLETE, &g.err);
 }

@@ -320,6 +320,49 @@ run atwalk ps tasks.kdump --plugin A:b
 status 2
 err_is "atwalk: 'A' is neither a name nor a file with a slash*"
 
+t "a program with more rights than its caller uses only what root has installed"
+[ -z "$why" ] || skip "$why"
+[ "$(id -u)" = 0 ] || skip "not root"
+command -v setpriv >/dev/null || skip "there is no setpriv"
+grep -qE -- '-fsanitize|--coverage' "$built/flags" && skip "the program is instrumented"
+[ -z "${WRAP:-}" ] || skip "valgrind runs no setuid programs"
+folder=$(cat "$built/plugins_folder")
+mkdir -p secure/bin "secure/bin/$folder"
+find "$work" -type d -exec chmod a+rx {} +
+find secure -type d -exec chmod 755 {} +
+cp "$built/atwalk" secure/bin
+chmod 4755 secure/bin/atwalk
+for so in test other; do
+	cp so/test.so "secure/bin/$folder/$so.so"
+done
+chown 12345 "secure/bin/$folder/other.so"
+cp -L x86.elf tasks.kdump secure
+printf '[output]\nplugin=./so/test.so\n' >secure/plugin.ini
+printf '[plugins]\nfolder=%s\n' "$PWD/so" >secure/folder.ini
+cp so/test.so so/user.so
+caller() { run setpriv --reuid=65534 --regid=65534 --clear-groups secure/bin/atwalk "$@"; }
+setpriv --reuid=65534 --regid=65534 --clear-groups secure/bin/atwalk plugins --format csv 2>&1 |
+	grep -q 'more rights than its caller' || skip "setuid has no effect here"
+caller ps secure/tasks.kdump --plugin test --format csv --columns twice --filter pid=1
+out <<<$'twice\n2'
+caller ps secure/tasks.kdump --plugin ./so/test.so
+status 3
+err_is "atwalk: ./so/test.so: not used: this program has more rights than its caller"
+caller ps secure/tasks.kdump --plugin other
+status 3
+err_is "atwalk: *other.so: the file belongs to user 12345, not to root"
+if grep -q '^  found:.* inih' "$built/found.txt"; then
+	caller ps secure/tasks.kdump --config secure/plugin.ini
+	status 3
+	err_is "atwalk: ./so/test.so: not used: this program has more rights than its caller"
+	caller ps secure/tasks.kdump --config secure/folder.ini --plugin user
+	status 3
+	err_has "there is no plugin 'user'"
+fi
+caller plugins --format csv --columns name,state
+out <<<$'name,state\nother,unused\ntest,available'
+err <<<"atwalk: programs in PATH are not used: this one has more rights than its caller"
+
 t "those that are built with atwalk"
 [ -z "$why" ] || skip "$why"
 for so in "$built"/plugins/*.so; do
