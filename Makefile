@@ -286,7 +286,7 @@ uninstall:
 	  $(addprefix $(DESTDIR)$(BASHDIR)/,atwalk atwalk-collect atwalk-kmap) \
 	  $(DESTDIR)$(ZSHDIR)/_atwalk $(addprefix $(DESTDIR)$(FISHDIR)/,atwalk.fish atwalk-kmap.fish)
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk \
-	  $(DESTDIR)$(PYTHONDIR)/atwalk $(DESTDIR)$(LIBDIR)/atwalk \
+	  $(DESTDIR)$(PYTHONDIR)/atwalk $(DESTDIR)$(PLUGINDIR) \
 	  $(DESTDIR)$(PREFIX)/share/atwalk
 
 clean:

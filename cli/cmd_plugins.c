@@ -3,7 +3,7 @@
 #include "common/plugins.h"
 #include "programs.h"
 
-enum { G_NAME, G_KIND, G_STATE, G_VERSION, G_PATH, G_WHY, G_COUNT };
+enum { G_NAME, G_KIND, G_STATE, G_VERSION, G_HELP, G_PATH, G_WHY, G_COUNT };
 enum { STATE_USED, STATE_AVAILABLE, STATE_UNUSED };
 
 static const char *const states[] = { "used", "available", "unused" };
@@ -15,6 +15,7 @@ static const struct atw_column columns[G_COUNT] = {
 	[G_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 9, .names = &state_names,
 		      .help = "used; available: by --plugin; or unused" },
 	[G_VERSION] = COLUMN("version", TEXT, 7, "of a shared object", .hidden = true),
+	[G_HELP] = COLUMN("help", TEXT, 40, "what a shared object is for", .hidden = true),
 	[G_PATH] = COLUMN("path", TEXT, 40, "its file"),
 	[G_WHY] = COLUMN("why", TEXT, 0, "why it is not used"),
 };
@@ -27,16 +28,19 @@ struct plugins_list {
 	struct atw_err err;
 };
 
+/* `note`: NULL for a program. */
 static int plugins_put(struct plugins_list *g, const char *name, const char *kind, unsigned state,
-		       const char *version, const char *path, const char *why)
+		       const struct plugin_note *note, const char *path, const char *why)
 {
 	const union atw_value v[G_COUNT] = {
 		[G_NAME].s = name, [G_KIND].s = kind, [G_STATE].u = state,
-		[G_VERSION].s = version, [G_PATH].s = path, [G_WHY].s = why,
+		[G_VERSION].s = note ? note->version : NULL,
+		[G_HELP].s = note ? note->help : NULL, [G_PATH].s = path, [G_WHY].s = why,
 	};
 	struct atw_row row = { v, 1 << G_STATE | 1 << G_PATH | 1 << G_NAME };
 
-	row.have |= (kind && *kind ? 1 << G_KIND : 0) | (version && *version ? 1 << G_VERSION : 0) |
+	row.have |= (kind && *kind ? 1 << G_KIND : 0) | (note && *note->version ? 1 << G_VERSION : 0) |
+		    (note && *note->help ? 1 << G_HELP : 0) |
 		    (why ? 1 << G_WHY : 0);
 	return atw_output_row(g->out, &row, &g->err);
 }
@@ -92,7 +96,7 @@ static int plugins_file(void *arg, const char *path, const struct plugin_note *n
 		state = STATE_USED;
 	if (!text)
 		buf_keep(&g->names, name, strlen(name));
-	return plugins_put(g, name, plugin_kinds_text(note->kinds), state, note->version, path, text);
+	return plugins_put(g, name, plugin_kinds_text(note->kinds), state, note, path, text);
 }
 
 static int plugins_run(const struct common *c, void *opts, int argc, char **argv)

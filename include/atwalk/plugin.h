@@ -5,8 +5,8 @@
  * A plugin is one object of type struct atw_plugin with the name `atwalk_plugin`, and a
  * note with its identity, which the program reads before it loads anything:
  *
- *	ATW_PLUGIN("my", "1.0", ATW_PLUGIN_ANNOTATOR,
- *		   .help = "what it is for", .annotator = my_annotator);
+ *	ATW_PLUGIN("my", "1.0", ATW_PLUGIN_ANNOTATOR, "what it is for",
+ *		   .start = my_start, .annotator = my_annotator);
  *
  * A plugin needs no library of atwalk: it gets what it may call as struct atw_host.
  *
@@ -245,7 +245,6 @@ typedef const struct atw_plugin_report *atw_plugin_report_fn(void *instance, uin
  * @size: sizeof(struct atw_plugin); ATW_PLUGIN() sets it
  * @abi: ATW_PLUGIN_ABI; ATW_PLUGIN() sets it
  * @flags: 0
- * @help: description, one line
  * @start: called once, before anything else: @options is what the user wrote behind the
  *	name of the plugin and a colon, or NULL
  * @stop: called once at the end, if @start succeeded
@@ -258,7 +257,6 @@ struct atw_plugin {
 	size_t size;
 	uint32_t abi;
 	uint32_t flags;
-	const char *help;
 	atw_plugin_start_fn *start;
 	atw_plugin_stop_fn *stop;
 	atw_plugin_annotator_fn *annotator;
@@ -273,6 +271,7 @@ struct atw_plugin {
  * @reserved: 0
  * @name: name of the plugin: letters a-z, digits, _ and -, with a NUL behind it
  * @version: its version, with a NUL behind it
+ * @help: what it is for, one line, with a NUL behind it
  *
  * Numbers are little-endian. The owner of the note is "atwalk", its type ATW_PLUGIN_NOTE.
  * Members may be appended.
@@ -284,16 +283,19 @@ struct atw_plugin_note {
 	uint32_t reserved;
 	char name[32];
 	char version[32];
+	char help[112];
 };
 
 #define ATW_PLUGIN_NOTE 3
 #define ATW_PLUGIN_OWNER "atwalk"
 
 /*
- * Defines the plugin: its note and its struct. The arguments behind `plugin_kinds` are
- * further initializers of struct atw_plugin. To be used once, in one file.
+ * Defines the plugin: its note, which has the first four arguments, and its struct, which is
+ * initialized with the others. To be used once, in one file.
  */
-#define ATW_PLUGIN(plugin_name, plugin_version, plugin_kinds, ...)                          \
+#define ATW_PLUGIN(plugin_name, plugin_version, plugin_kinds, plugin_help, ...)             \
+	_Static_assert(sizeof(plugin_name) <= 32 && sizeof(plugin_version) <= 32 &&         \
+		       sizeof(plugin_help) <= 112, "a text of ATW_PLUGIN() is too long");   \
 	extern ATW_API const struct atw_plugin atwalk_plugin;                               \
 	const struct atw_plugin atwalk_plugin = {                                           \
 		.size = sizeof(struct atw_plugin), .abi = ATW_PLUGIN_ABI, __VA_ARGS__       \
@@ -306,7 +308,7 @@ struct atw_plugin_note {
 		sizeof(ATW_PLUGIN_OWNER), sizeof(struct atw_plugin_note), ATW_PLUGIN_NOTE,  \
 		ATW_PLUGIN_OWNER,                                                           \
 		{ ATW_PLUGIN_ABI, sizeof(struct atw_plugin), plugin_kinds, 0, plugin_name,  \
-		  plugin_version },                                                         \
+		  plugin_version, plugin_help },                                            \
 	}
 
 #ifdef __cplusplus

@@ -118,7 +118,8 @@ static int note_check(const struct plugin_note *n, struct atw_blob file, struct 
 int plugin_note_read(struct atw_blob file, struct plugin_note *ret, struct atw_err *err)
 {
 	enum { NAME = offsetof(struct atw_plugin_note, name),
-	       VERSION = offsetof(struct atw_plugin_note, version) };
+	       VERSION = offsetof(struct atw_plugin_note, version),
+	       HELP = offsetof(struct atw_plugin_note, help) };
 	struct elf_note note;
 	const uint8_t *p;
 	struct elf e;
@@ -150,6 +151,10 @@ int plugin_note_read(struct atw_blob file, struct plugin_note *ret, struct atw_e
 	if (!note_text(p + VERSION, sizeof(ret->version), ret->version)) {
 		ret->version[0] = '\0';
 		return atw_err_set(err, ATW_E_DAMAGED, "its note has no valid version");
+	}
+	if (!note_text(p + HELP, sizeof(ret->help), ret->help)) {
+		ret->help[0] = '\0';
+		return atw_err_set(err, ATW_E_DAMAGED, "its note does not say what it is for");
 	}
 	return note_check(ret, file, err);
 }

@@ -16,6 +16,7 @@ struct plugin_note {
 	uint32_t kinds;          /* enum atw_plugin_kind */
 	char name[32];           /* "" if the file has no valid note */
 	char version[32];
+	char help[112];
 };
 
 /* Letters a-z, digits, _ and -; not empty. */

@@ -292,6 +292,6 @@ static int drm_start(const struct atw_host *host, const char *options, void **re
 }
 
 ATW_PLUGIN("drm", "1", ATW_PLUGIN_ANNOTATOR | ATW_PLUGIN_REPORT,
-	   .help = "memory of GPUs by client, dma-bufs, and device memory in page tables",
+	   "memory of GPUs by client, dma-bufs, and device memory in page tables",
 	   .start = drm_start, .stop = drm_stop, .annotator = drm_get_annotator,
 	   .report = drm_get_report);

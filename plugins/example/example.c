@@ -63,5 +63,5 @@ static int example_start(const struct atw_host *host, const char *options, void 
 }
 
 ATW_PLUGIN("example", "1", ATW_PLUGIN_ANNOTATOR,
-	   .help = "the offset of each address in its large page",
+	   "the offset of each address in its large page",
 	   .start = example_start, .stop = free, .annotator = example_annotator);

@@ -205,6 +205,6 @@ static int numa_start(const struct atw_host *host, const char *options, void **r
 }
 
 ATW_PLUGIN("numa", "1", ATW_PLUGIN_ANNOTATOR | ATW_PLUGIN_REPORT,
-	   .help = "where memory lies, seen from the tasks that use it: distance, tier, policy",
+	   "where memory lies, seen from the tasks that use it: distance, tier, policy",
 	   .start = numa_start, .stop = numa_stop, .annotator = numa_get_annotator,
 	   .report = numa_get_report);

@@ -378,6 +378,6 @@ static const struct atw_plugin_report *script_get_report(void *instance, uint32_
 }
 
 ATW_PLUGIN("python", "1", ATW_PLUGIN_ANNOTATOR | ATW_PLUGIN_REPORT,
-	   .help = "annotators and reports written in Python: python:FILE",
+	   "annotators and reports written in Python: python:FILE",
 	   .start = script_start, .stop = script_stop, .annotator = script_get_annotator,
 	   .report = script_get_report);

@@ -25,14 +25,23 @@ build() {
 		$(pkg-config --cflags --libs atwalk)
 }
 
+# The program that is built knows where plugins are, seen from its own folder.
+plugins=$(cat "$built/plugins_folder")
 # MAKEFLAGS has what `make test` was called with, and pipes that are not ours.
 MAKEFLAGS='' run make -s -C "$top" O="$built" CC="$cc" DESTDIR="$root" PREFIX=/opt \
-	LIBDIR=$libdir INCLUDEDIR=$includedir MANDIR=/opt/man LIBEXECDIR=/opt/helpers install
+	LIBDIR=$libdir INCLUDEDIR=$includedir MANDIR=/opt/man LIBEXECDIR=/opt/helpers \
+	PLUGINDIR="/opt/bin/$plugins" install
 yes [ -x "$root/opt/bin/atwalk" ]
 yes [ -e "$root/opt/man/man1/atwalk.1" ]
 yes [ -e "$root/opt/man/man3/atw_target_open.3" ]
 yes [ -e "$root$libdir/libatwalk.so.1" ]
 yes [ "$(cd "$root$includedir/atwalk" && echo ./*)" = "$(cd "$top/include/atwalk" && echo ./*)" ]
+
+t "the installed program finds the plugins that are installed"
+[ -e "$built/plugins/numa.so" ] || skip "this build has no plugins"
+run "$root/opt/bin/atwalk" plugins --format csv --columns name,state --filter kind!=command
+sed -i '/^python,/d' "$work/log/out"
+out <<<$'name,state\ndrm,available\nnuma,available'
 
 export PKG_CONFIG_PATH=$root$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 export LD_LIBRARY_PATH=$root$libdir

@@ -153,8 +153,8 @@ err_is "atwalk: plugin test: it needs the column 'pid', and rows of 'info' have 
 printf '[plugins]\nfolder=%s\n' "$PWD/so" >folder.ini
 run atwalk ps tasks.kdump --config folder.ini --plugin test --format csv --columns twice --filter pid=2
 out <<<$'twice\n4'
-run atwalk plugins --config folder.ini --plugin test --format csv --columns name,kind,state,version --filter name=test
-out <<<$'name,kind,state,version\ntest,"annotator,report",used,1.5'
+run atwalk plugins --config folder.ini --plugin test --format csv --columns name,kind,state,version,help --filter name=test
+out <<<$'name,kind,state,version,help\ntest,"annotator,report",used,1.5,for tests'
 
 t "a report of a plugin"
 [ -z "$why" ] || skip "$why"

@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	check_err(r, &err);
 	FUZZ_CHECK(memchr(n.name, 0, sizeof(n.name)), "the name has no end");
 	FUZZ_CHECK(memchr(n.version, 0, sizeof(n.version)), "the version has no end");
+	FUZZ_CHECK(memchr(n.help, 0, sizeof(n.help)), "the text has no end");
 	if (r == ATW_OK) {
 		FUZZ_CHECK(plugin_name_is_valid(n.name), "'%s' is no name", n.name);
 		FUZZ_CHECK(n.abi == ATW_PLUGIN_ABI, "version %u", n.abi);

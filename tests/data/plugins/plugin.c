@@ -166,7 +166,7 @@ const struct atw_plugin atwalk_plugin = {
 	.size = sizeof(atwalk_plugin), .abi = ATW_PLUGIN_ABI, .start = start,
 };
 #else
-ATW_PLUGIN("test", "1.5", ATW_PLUGIN_ANNOTATOR | ATW_PLUGIN_REPORT, .help = "for tests",
+ATW_PLUGIN("test", "1.5", ATW_PLUGIN_ANNOTATOR | ATW_PLUGIN_REPORT, "for tests",
 #ifndef LACKS_START
 	   .start = start,
 #endif
