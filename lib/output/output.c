@@ -273,7 +273,8 @@ void atw_output_page(struct atw_output *out, unsigned page_shift)
 {
 	if (!out || !page_shift || page_shift > 32 || page_shift == out->sink.page_shift)
 		return;
-	if (out->behind && out->state == TAKING)
+	/* Rows before it have the size that was theirs. */
+	if (output_catch_up(out) && out->behind)
 		output_fail(out, behind_wait(out->behind, &out->failure), NULL);
 	out->sink.page_shift = page_shift;
 }
