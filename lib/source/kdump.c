@@ -154,6 +154,16 @@ static void kdump_drop_unpacker(void *state)
 	free(u->packed);
 }
 
+/* Are there pages to unpack? Those that are not compressed are read in place. */
+static bool kdump_is_packed(const struct kdump_source *k)
+{
+	bool packed = false;
+
+	for (size_t i = 0; i < k->set.nfiles; i++)
+		packed |= k->set.files[i].h.status & KDUMP_COMPRESSED;
+	return packed;
+}
+
 static void kdump_threads(struct atw_source *s, unsigned n)
 {
 	static const struct page_ahead_ops ops = {
@@ -162,7 +172,8 @@ static void kdump_threads(struct atw_source *s, unsigned n)
 	struct kdump_source *k = s->impl;
 
 	page_ahead_close(k->ahead);
-	k->ahead = n ? page_ahead_open(&ops, k, (size_t)1 << k->set.shift, n) : NULL;
+	k->ahead = n && kdump_is_packed(k)
+			   ? page_ahead_open(&ops, k, (size_t)1 << k->set.shift, n) : NULL;
 }
 
 /* Those that are stored, and were not unpacked lately. */

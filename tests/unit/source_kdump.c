@@ -208,7 +208,8 @@ TEST(a_file_that_shrinks_under_its_threads)
 {
 	enum { FRAMES = 2048, LAST = 64 };
 	char frames[FRAMES + 1] = "";
-	struct image m = { .version = 6, .frames = frames, .release = "r", .machine = "x86_64" };
+	struct image m = { .version = 6, .frames = frames, .release = "r", .machine = "x86_64",
+			   .status = 1 };
 	uint64_t pa[LAST];
 	int status = 0;
 	pid_t child;
