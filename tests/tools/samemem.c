@@ -17,7 +17,7 @@
 
 #define CHUNK ((size_t)1 << 20)
 
-static struct atw_source *open_or_die(char **argv, int n)
+static struct target *open_or_die(char **argv, int n)
 {
 	struct target *t;
 	struct atw_err err = { 0 };
@@ -26,7 +26,7 @@ static struct atw_source *open_or_die(char **argv, int n)
 		fprintf(stderr, "samemem: %s\n", err.text);
 		exit(2);
 	}
-	return t->source;
+	return t;
 }
 
 struct sums {
@@ -107,6 +107,7 @@ static void compare(struct atw_source *a, struct atw_source *b, uint64_t pa,
 
 int main(int argc, char **argv)
 {
+	struct target *at_a, *at_b;
 	struct atw_source *a, *b;
 	struct sums sum = { 0 };
 	uint64_t pa = 0, la, lb, len, from = UINT64_MAX, to = UINT64_MAX;
@@ -121,8 +122,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: samemem [-x FROM-TO] A B [PART-OF-B...]\n");
 		return 2;
 	}
-	a = open_or_die(argv + 1, 0);
-	b = open_or_die(argv + 2, argc - 3);
+	at_a = open_or_die(argv + 1, 0);
+	at_b = open_or_die(argv + 2, argc - 3);
+	a = at_a->source;
+	b = at_b->source;
 	while (pa < UINT64_MAX) {
 		enum atw_extent_kind ka = at(a, pa, &la), kb = at(b, pa, &lb);
 
@@ -153,7 +156,7 @@ int main(int argc, char **argv)
 		printf("  first difference at 0x%" PRIx64 "\n", sum.first_difference);
 	if (sum.failed)
 		printf("  first failure: %s\n", sum.first_failure.text);
-	atw_source_close(a);
-	atw_source_close(b);
+	target_close(at_a);
+	target_close(at_b);
 	return sum.differ || sum.failed || sum.only_a || sum.only_b || !sum.same;
 }
