@@ -91,10 +91,11 @@ static int introduce_code_event(struct atw_kernel *k, const struct btf *types,
 static int introduce_code_change(struct atw_kernel *k, const struct btf *types,
 				 struct kshare_kernel *ret, struct atw_err *err)
 {
-	static const struct { const char *function, *member; } ways[] = {
-		[ATW_X86] = { "__switch_to_asm", "thread.sp" },
-		[ATW_ARM64] = { "cpu_switch_to", "thread.cpu_context" },
-		[ATW_RISCV] = { "__switch_to", "thread.ra" },
+	static const struct { const char *function, *member, *older; } ways[] = {
+		[ATW_X86] = { "__switch_to_asm", "thread.sp", NULL },
+		[ATW_ARM64] = { "cpu_switch_to", "thread.cpu_context", NULL },
+		/* Since 6.16, and in later releases of 6.12: the user access flag is first. */
+		[ATW_RISCV] = { "__switch_to", "thread.sum", "thread.ra" },
 	};
 	enum atw_family family = k->own.paging.family;
 	int r;
@@ -102,8 +103,11 @@ static int introduce_code_change(struct atw_kernel *k, const struct btf *types,
 	if ((size_t)family >= ARRAY_SIZE(ways) || !ways[family].function)
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "recording is not supported on this machine");
 	r = introduce_function(k, ways[family].function, &ret->change, err);
-	if (r == ATW_OK)
-		r = btf_offset(types, "task_struct", ways[family].member, &ret->thread, err);
+	if (r == ATW_OK &&
+	    btf_offset(types, "task_struct", ways[family].member, &ret->thread, NULL) < 0)
+		r = btf_offset(types, "task_struct",
+			       ways[family].older ? ways[family].older : ways[family].member,
+			       &ret->thread, err);
 	if (r == ATW_OK)
 		r = btf_offset(types, "task_struct", "pid", &ret->pid, err);
 	if (r == ATW_OK)
