@@ -61,7 +61,7 @@ int procfs_tasks_parse(struct atw_blob text, uint32_t tgid, uint64_t hz,
 		       struct target_task *ret)
 {
 	struct target_task t = { .task.tgid = tgid };
-	struct atw_blob number, name;
+	struct atw_blob number = { 0 }, name = { 0 };
 	uint64_t v[FIELDS] = { 0 }, pid;
 	unsigned known = proc_stat_fields(text, &number, &name, v);
 
