@@ -6,11 +6,12 @@
 # make test-vm         real kernels under QEMU (tests/vm)
 # make check-all       both, and the analysers' test builds: most of quickstart --test=all
 # make bench fuzz asan tsan ubsan valgrind cover lint install clean
+# make po              new messages into the files of translators (docs/translating.md)
 # make dist deb rpm    archives and packages of this commit (packaging/packaging.mk)
 #
 # CC=aarch64-linux-gnu-gcc cross-builds; STATIC=1 links build/atwalk statically;
 # O=dir builds there instead of build/; V=1 shows commands; WITH_zstd=0 (zlib, lzo,
-# snappy, lzma, lz4, bzip2, libdw, cairo, fuse3, inih, zydis, sqlite3) leaves a library out although
+# snappy, lzma, lz4, bzip2, libdw, cairo, fuse3, inih, zydis, sqlite3, gettext) leaves one out although
 # it is installed.
 # KMAP= builds and installs everything but kmap; `make test` needs all of it.
 
@@ -21,6 +22,8 @@ MANDIR  ?= $(PREFIX)/share/man
 INCLUDEDIR ?= $(PREFIX)/include
 # The program looks for its recorders in ../libexec/atwalk, seen from where it lies.
 LIBEXECDIR ?= $(PREFIX)/libexec
+# For messages in other languages, it looks in ../share/locale.
+LOCALEDIR ?= $(PREFIX)/share/locale
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -87,11 +90,18 @@ HAVE_zydis  := $(if $(STATIC)$(filter-out x86_64,$(call machine,$(TARGET))),,$(c
 # SQL over listings, loaded when a query runs.
 HAVE_sqlite3 := $(if $(STATIC)$(filter 0,$(WITH_sqlite3)),,$(shell \
                  $(PKGCONF) --exists 'sqlite3 >= 3.10' 2>/dev/null && echo 1))
+# Messages in other languages: libintl.h is a part of libc, msgfmt makes its catalogues.
+HAVE_gettext := $(if $(filter 0,$(WITH_gettext)),,$(if \
+                 $(shell command -v msgfmt 2>/dev/null),$(shell \
+                 printf '\043include <libintl.h>\nint main(void){return !dgettext("a", "b");}\n' | \
+                 $(CC) -x c - -o /dev/null >/dev/null 2>&1 && echo 1)))
+LANGUAGES   := $(if $(HAVE_gettext),$(shell cat po/LINGUAS))
+CATALOGUES  := $(LANGUAGES:%=$(O)/locale/%/LC_MESSAGES/atwalk.mo)
 # Plugins are loaded by both programs.
 LIBS_dl     := $(if $(STATIC),,-ldl)
 
 CODECS  := zlib lzo snappy zstd lzma lz4 bzip2
-FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih zydis sqlite3,$(if $(HAVE_$(l)),$(l))))
+FOUND   := $(strip $(foreach l,$(CODECS) libdw cairo fuse3 inih zydis sqlite3 gettext,$(if $(HAVE_$(l)),$(l))))
 ABSENT  := $(filter-out $(FOUND),$(CODECS))
 DEFS    := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
            $(foreach l,$(FOUND),-DHAVE_$(shell echo $(l) | tr a-z A-Z)=1) \
@@ -150,9 +160,9 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all found test test-vm check-all bench fuzz asan tsan ubsan valgrind cover \
-        lint install uninstall clean
+        lint install uninstall clean po
 
-all: found $(O)/atwalk $(O)/policies $(QEMU_PLUGINS) $(PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(PYTHON_MODULE) $(if $(HAVE_static),$(O)/atwalk-collect)
+all: found $(O)/atwalk $(O)/policies $(CATALOGUES) $(QEMU_PLUGINS) $(PLUGINS) $(KMAP_PROGRAM) $(KMAP_PLUGINS) $(O)/ptexplore $(LIB_SO) $(LIB_A) $(PYTHON_MODULE) $(if $(HAVE_static),$(O)/atwalk-collect)
 
 found:
 	@mkdir -p $(O)
@@ -165,6 +175,7 @@ found:
 	   $(if $(HAVE_inih),,echo "  absent: libinih (no configuration files)";) \
 	   $(if $(HAVE_zydis),,echo "  absent: Zydis (programs cannot be stepped for their references)";) \
 	   $(if $(HAVE_sqlite3),,echo "  absent: SQLite (no atwalk sql$(if $(STATIC),; a static build cannot have it))";) \
+	   $(if $(HAVE_gettext),,echo "  absent: gettext (messages are in English alone)";) \
 	   $(if $(HAVE_python),echo "  found:  python3 $(PYTHON_VERSION) (the module atwalk)",echo "  absent: python3-dev 3.11 or later (no Python module atwalk)");\
 	   $(if $(KMAP),,echo "  absent: kmap (KMAP= was given)";) \
 	   $(if $(HAVE_fuse3)$(if $(KMAP),,no),,echo "  absent: fuse3 (kmap record has a socket of controls, and no folder$(if $(STATIC),; a static build cannot have it))";) } \
@@ -207,6 +218,15 @@ $(O)/atwalk: $(CLI_OBJ) $(LIB_CLI) $(LIB_INT)
 # atwalk that is not installed takes policies from here, wherever $(O) is.
 $(O)/policies: | $(O)/atwalk
 	$(call say,LN,$@)ln -sfnr policies $@
+
+# So are catalogues. A translation whose format does not fit its message is an error.
+$(O)/locale/%/LC_MESSAGES/atwalk.mo: po/%.po
+	@mkdir -p $(@D)
+	$(call say,MSGFMT,$<)msgfmt --check -o $@.new $< && mv -f $@.new $@ || { rm -f $@.new; false; }
+
+# New messages of the sources into po/: docs/translating.md
+po:
+	$(Q)tools/check-messages -u
 
 # Called by this name, it takes ptexplore's options and prints its lines.
 $(O)/ptexplore: $(O)/atwalk
@@ -262,6 +282,10 @@ install: all $(MAN3)
 	$(INSTALL) -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7/
 	$(INSTALL) -m 644 man/*.8 $(DESTDIR)$(MANDIR)/man8/
 	$(INSTALL) -m 644 policies/*.ini $(DESTDIR)$(PREFIX)/share/atwalk/policies/
+	for l in $(LANGUAGES); do \
+	  $(INSTALL) -d $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES && \
+	  $(INSTALL) -m 644 $(O)/locale/$$l/LC_MESSAGES/atwalk.mo $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES/ || exit; \
+	done
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(BASHDIR)/atwalk
 	$(INSTALL) -m 644 completions/_atwalk $(DESTDIR)$(ZSHDIR)/
 	$(INSTALL) -m 644 completions/atwalk.fish $(DESTDIR)$(FISHDIR)/
@@ -288,6 +312,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk \
 	  $(DESTDIR)$(PYTHONDIR)/atwalk $(DESTDIR)$(PLUGINDIR) \
 	  $(DESTDIR)$(PREFIX)/share/atwalk
+	rm -f $(DESTDIR)$(LOCALEDIR)/*/LC_MESSAGES/atwalk.mo
 
 clean:
 	rm -rf $(O)

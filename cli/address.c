@@ -6,6 +6,7 @@
 #include <ctype.h>
 
 #include "listing.h"
+#include "base/message.h"
 
 static int address_find_symbol(const struct session *o, const char *name, size_t len,
 			       uint64_t *ret, struct atw_err *err)
@@ -179,7 +180,7 @@ int parse_owned(const struct session *o, const char *text, struct address *ret,
 	if (r == ATW_OK && ret->ownerless) {
 		atw_err_set(err, ATW_E_USAGE,
 			    "'%s' is a user-space address, and no process is selected", text);
-		atw_err_hint(err, "%s", tables_hint(o));
+		atw_err_hint(err, "%s", message(tables_hint(o)));
 		return ATW_E_USAGE;
 	}
 	return r;

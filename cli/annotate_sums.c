@@ -11,6 +11,7 @@
 #include "annotate.h"
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/message.h"
 #include "base/num.h"
 
 /* Groups that are kept: an area has few, and hostile input any number. */
@@ -268,7 +269,7 @@ static void annotate_part(struct buf *b, uint64_t part, uint64_t all)
 
 /* "12 events: 10 (83%) on 4K pages, 2 (16%) on 2M pages" */
 static void annotate_note_sizes(const struct annotate_sums *s, enum annotate_what what,
-				const char *name, struct atw_output *out)
+				const char *one, const char *many, struct atw_output *out)
 {
 	struct {
 		uint64_t page, count;
@@ -303,15 +304,15 @@ static void annotate_note_sizes(const struct annotate_sums *s, enum annotate_wha
 				k = i;
 		buf_str(&text, last ? ", " : ": ");
 		annotate_part(&text, by[k].count, all);
-		buf_printf(&text, " on %s pages", num_human(by[k].page, size));
+		buf_printf(&text, _(" on %s pages"), num_human(by[k].page, size));
 		by[k] = by[--n];
 	}
 	if (other) {
 		buf_str(&text, text.len ? ", " : ": ");
 		annotate_part(&text, other, all);
-		buf_str(&text, " on pages of unknown size, or on none");
+		buf_str(&text, _(" on pages of unknown size, or on none"));
 	}
-	atw_output_note(out, "%" PRIu64 " %s%s%s", all, name, all == 1 ? "" : what ? "es" : "s",
+	atw_output_note(out, "%" PRIu64 " %s%s", all, all == 1 ? message(one) : message(many),
 			text.data ? text.data : "");
 	buf_deinit(&text);
 }
@@ -320,7 +321,7 @@ static void annotate_note_sizes(const struct annotate_sums *s, enum annotate_wha
 static void annotate_note_large(const struct annotate_sums *s, struct atw_output *out)
 {
 	enum annotate_what what = s->all.tlb_known ? ANNOTATE_TLB : ANNOTATE_EVENTS;
-	const char *name = what ? "TLB misses" : "events";
+	const char *name = what ? _("TLB misses") : _("events");
 	uint64_t by[LARGE_WHYS] = { 0 }, small = 0, unknown = 0;
 	struct buf text = { 0 };
 	char size[16];
@@ -348,14 +349,14 @@ static void annotate_note_large(const struct annotate_sums *s, struct atw_output
 		return;
 	}
 	annotate_part(&text, by[LARGE_POSSIBLE], annotate_count(&s->all, what));
-	buf_printf(&text, " of all %s", name);
+	buf_printf(&text, _(" of all %s"), name);
 	for (unsigned i = LARGE_SMALL; i < LARGE_POSSIBLE; i++)
 		if (by[i])
 			buf_printf(&text, "; %" PRIu64 " %s", by[i], large_why_names[i]);
 	if (unknown)
-		buf_printf(&text, "; %" PRIu64 " unknown", unknown);
+		buf_printf(&text, _("; %" PRIu64 " unknown"), unknown);
 	if (s->unset)
-		buf_str(&text, "; the setting of the system is unknown");
+		buf_str(&text, _("; the setting of the system is unknown"));
 	atw_output_note(out, "on %s pages where large ones are possible: %s", size,
 			text.data ? text.data : "");
 	buf_deinit(&text);
@@ -374,11 +375,11 @@ int annotate_sums_put(struct annotate_sums *s, struct atw_output *out, struct at
 	if (s->all.events != s->all.samples)
 		atw_output_note(out, "sampled: %" PRIu64 " events are an estimate from %" PRIu64 " samples",
 				s->all.events, s->all.samples);
-	annotate_note_sizes(s, ANNOTATE_EVENTS, "event", out);
+	annotate_note_sizes(s, ANNOTATE_EVENTS, N_("event"), N_("events"), out);
 	if (s->all.tlb_known)
-		annotate_note_sizes(s, ANNOTATE_TLB, "TLB miss", out);
+		annotate_note_sizes(s, ANNOTATE_TLB, N_("TLB miss"), N_("TLB misses"), out);
 	if (s->all.cache_known)
-		annotate_note_sizes(s, ANNOTATE_CACHE, "cache miss", out);
+		annotate_note_sizes(s, ANNOTATE_CACHE, N_("cache miss"), N_("cache misses"), out);
 	annotate_note_large(s, out);
 	if (s->unlisted.events)
 		atw_output_note(out, "%" PRIu64 " events are in no row: they are of more than %d areas",

@@ -7,6 +7,7 @@
 #include "listing.h"
 #include "format/capture.h"
 #include "common/progress.h"
+#include "base/message.h"
 
 /* ---- what could not be read: L: lines, listed by -v ---- */
 
@@ -27,7 +28,7 @@ static void cli_lost_print(const struct common *c, const char *source,
 	char process[40] = "", where[60] = "";
 
 	if (rec->pid)
-		snprintf(process, sizeof(process), "process %" PRIu64 ": ", rec->pid);
+		snprintf(process, sizeof(process), _("process %" PRIu64 ": "), rec->pid);
 	if (has & CAPTURE_L_START && has & CAPTURE_L_LAST)
 		snprintf(where, sizeof(where), "0x%" PRIx64 " to 0x%" PRIx64 ": ", rec->start,
 			 rec->last);
@@ -123,7 +124,7 @@ static bool cli_census_is_allowed(struct cli_census_tee *e,
 	if (!(rec->has & CAPTURE_L_DENIED))
 		return false;
 	if (rec->l.pid)
-		snprintf(what, sizeof(what), "process %" PRIu64, rec->l.pid);
+		snprintf(what, sizeof(what), _("process %" PRIu64), rec->l.pid);
 	else
 		snprintf(what, sizeof(what), "%.*s", (int)rec->l.what.len,
 			 (const char *)rec->l.what.data);
@@ -456,6 +457,6 @@ int census_incomplete(const char *name, const struct census_summary *s, const ch
 {
 	if (s->lost)
 		print_incomplete("%s: %" PRIu64 " read error%s%s%s", name, s->lost,
-				 s->lost == 1 ? "" : "s", *where ? ": " : "", where);
+				 s->lost == 1 ? "" : "s", *where ? ": " : "", message(where));
 	return s->lost || s->damaged || s->defective ? EXIT_PARTIAL : EXIT_COMPLETE;
 }

@@ -202,11 +202,12 @@ static void check_command_exec(int go, int failed, char **argv)
 	_exit(127);
 }
 
-static int check_command_fail(struct check_command_run *c, const char *what, int e)
+/* `fmt` has room for the program and the reason. */
+static int check_command_fail(struct check_command_run *c, const char *fmt, int e)
 {
 	struct atw_err err = {0};
 
-	atw_err_set(&err, ATW_E_USAGE, "cannot %s %s: %s", what, c->x->name, strerror(e));
+	atw_err_set(&err, ATW_E_USAGE, fmt, c->x->name, strerror(e));
 	if (c->pid > 0) {
 		kill(c->pid, SIGKILL);
 		/* It stops once more where it is traced: on its way out. */
@@ -230,14 +231,14 @@ static int check_command_trace(struct check_command_run *c, int go, int failed)
 	int e = 0;
 
 	if (ptrace(PTRACE_SEIZE, c->pid, NULL, (void *)options) < 0)
-		return check_command_fail(c, "trace", errno);
+		return check_command_fail(c, "cannot trace %s: %s", errno);
 	if (!check_tracees_add(&c->all, c->pid))
-		return check_command_fail(c, "trace", ENOMEM);
+		return check_command_fail(c, "cannot trace %s: %s", ENOMEM);
 	if (write(go, "", 1) != 1)
-		return check_command_fail(c, "start", errno);
+		return check_command_fail(c, "cannot start %s: %s", errno);
 	/* A successful execve(2) closes it. */
 	if (read(failed, &e, sizeof(e)) == (ssize_t)sizeof(e))
-		return check_command_fail(c, "execute", e);
+		return check_command_fail(c, "cannot execute %s: %s", e);
 	return EXIT_COMPLETE;
 }
 
@@ -246,9 +247,9 @@ static int check_command_start(struct check_command_run *c, char **argv)
 	int go[2], failed[2], status;
 
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return check_command_fail(c, "start", errno);
+		return check_command_fail(c, "cannot start %s: %s", errno);
 	if (pipe2(failed, O_CLOEXEC) < 0) {
-		status = check_command_fail(c, "start", errno);
+		status = check_command_fail(c, "cannot start %s: %s", errno);
 		close(go[0]);
 		close(go[1]);
 		return status;
@@ -261,7 +262,7 @@ static int check_command_start(struct check_command_run *c, char **argv)
 	}
 	close(go[0]);
 	close(failed[1]);
-	status = c->pid < 0 ? check_command_fail(c, "start", errno)
+	status = c->pid < 0 ? check_command_fail(c, "cannot start %s: %s", errno)
 			    : check_command_trace(c, go[1], failed[0]);
 	close(go[1]);
 	close(failed[0]);

@@ -10,6 +10,7 @@
 #include "atwalk.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/num.h"
 #include "record/schema.h"
 #include "unknown.h"
@@ -260,11 +261,11 @@ static void checking_say_unknown(struct check_result *r, const char *why)
 	} else if (r->why.len) {
 		checking_say(r, r->why.data);
 	} else if (r->undecided) {
-		snprintf(text, sizeof(text), "values are not known in %" PRIu64 " row%s",
+		snprintf(text, sizeof(text), _("values are not known in %" PRIu64 " row%s"),
 			 r->undecided, r->undecided == 1 ? "" : "s");
 		checking_say(r, text);
 	} else if (r->needs && !r->needed) {
-		snprintf(text, sizeof(text), "no row matches what is needed: %.150s",
+		snprintf(text, sizeof(text), _("no row matches what is needed: %.150s"),
 			 r->policy->needs->value);
 		checking_say(r, text);
 	}
@@ -284,8 +285,8 @@ static void checking_settle(struct checking *k, struct check_result *r, bool who
 		r->verdict = CHECK_UNKNOWN;
 		checking_say_unknown(r, !surer ? why
 					: k->baseline
-						? "not in the baseline: --update adds it"
-						: "no baseline is given");
+						? _("not in the baseline: --update adds it")
+						: _("no baseline is given"));
 		return;
 	}
 	if (r->policy->rule == POLICY_OVERLAP)
@@ -296,9 +297,9 @@ static void checking_settle(struct checking *k, struct check_result *r, bool who
 	else if (r->verdict == CHECK_OK)
 		r->what.len = 0;
 	else if (r->policy->rule == POLICY_REQUIRE)
-		checking_say(r, "no row matches");
+		checking_say(r, _("no row matches"));
 	else if (more)
-		buf_printf(&r->what, "; and %" PRIu64 " more", more);
+		buf_printf(&r->what, _("; and %" PRIu64 " more"), more);
 }
 
 static void checking_fail(struct check_result *r, const char *why)
@@ -306,7 +307,7 @@ static void checking_fail(struct check_result *r, const char *why)
 	r->verdict = CHECK_UNKNOWN;
 	r->limited = r->policy->rule != POLICY_TRACK;
 	r->limit = r->policy->limit;
-	checking_say(r, *why ? why : "the listing failed");
+	checking_say(r, *why ? why : _("the listing failed"));
 }
 
 /* ---- listings ---- */
@@ -432,18 +433,18 @@ static int checking_listing(struct checking_listing *l, const struct config_entr
 	n = checking_split(copy, word);
 	if (n <= 0)
 		return checking_line_wrong(l, e,
-					   n == -2 ? "a quote is not closed"
-					   : n     ? "the command line has too many words"
-						   : "expected a command",
+					   n == -2 ? _("a quote is not closed")
+					   : n     ? _("the command line has too many words")
+						   : _("expected a command"),
 					   NULL);
 	cmd = checking_command(word[0]);
 	if (!cmd) {
-		snprintf(why, sizeof(why), "'%.64s' is no command that lists a SOURCE",
+		snprintf(why, sizeof(why), _("'%.64s' is no command that lists a SOURCE"),
 			 word[0]);
 		return checking_line_wrong(l, e, why, known);
 	}
 	if (checking_says(word, n, "--watch"))
-		return checking_line_wrong(l, e, "--watch cannot be used here", NULL);
+		return checking_line_wrong(l, e, _("--watch cannot be used here"), NULL);
 	return checking_run_words(l, cmd, word, n);
 }
 

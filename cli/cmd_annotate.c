@@ -11,6 +11,7 @@
 
 #include "annotate.h"
 #include "base/clock.h"
+#include "base/message.h"
 #include "common/progress.h"
 #include "atwalk.h"
 
@@ -134,7 +135,7 @@ static void annotate_denied(struct annotate *a, struct annotate_ref *r,
 	if (a->denied > 1 && pid == a->last_denied)
 		return;
 	a->last_denied = pid;
-	snprintf(what, sizeof(what), "process %" PRIu64, pid);
+	snprintf(what, sizeof(what), _("process %" PRIu64), pid);
 	if (!unreadable_take(&a->unreadable, a->c, a->src.name, what, err->text))
 		annotate_fault(a, NULL, err);
 }
@@ -421,7 +422,7 @@ static int annotate_open_input(struct annotate *a)
 	const struct annotate_opts *o = a->o;
 	const struct trace_options to = {
 		.address = o->address, .fields = o->fields,
-		.column_hint = o->input ? NULL : "name the column with --address-column NAME",
+		.column_hint = o->input ? NULL : N_("name the column with --address-column NAME"),
 	};
 	const struct trace_format *format = NULL;
 	struct atw_err err = { 0 };

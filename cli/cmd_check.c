@@ -10,6 +10,7 @@
 #include "check_baseline.h"
 #include "check_looks.h"
 #include "check_report.h"
+#include "common/language.h"
 #include "host/host.h"
 
 struct check_opts {
@@ -309,6 +310,8 @@ static int check_all(const struct common *c, const struct check_opts *o,
 		.c = c, .source = w->source, .runs = w->run, .policies = &policies};
 	int status;
 
+	/* A report says why in the same words on every machine. */
+	language_plain(language_is_plain() || o->report);
 	memcpy(k.passed, o->passed, sizeof(k.passed));
 	status = w->n ? policies_read(&policies, w->file, w->n)
 		      : policies_read_installed(&policies, "security");
@@ -398,7 +401,8 @@ const struct command cmd_check = {
 		"SOURCE. A POLICY without a slash may be an installed one: security, memory. With\n"
 		"COMMAND, that program is run, and checked when it is about to end.\n"
 		"Exit status 1: a policy is violated; 4: one cannot be decided, and none is violated.",
-	.common = OPT_COMMON_LISTING & ~(unsigned)(OPT_COMMON_UNITS | OPT_COMMON_PLUGINS),
+	.common = (OPT_COMMON_LISTING & ~(unsigned)(OPT_COMMON_UNITS | OPT_COMMON_PLUGINS)) |
+		  OPT_COMMON_SENTENCES,
 	.options = options,
 	.opts_size = sizeof(struct check_opts),
 	.run = check_run,
@@ -412,7 +416,8 @@ const struct command cmd_audit = {
 		"Evaluates the installed policies 'security': writable and executable memory,\n"
 		"kernel memory that user mode can access, protections of the CPU that are off.\n"
 		"Exit status 1: a policy is violated; 4: one cannot be decided, and none is violated.",
-	.common = OPT_COMMON_LISTING & ~(unsigned)(OPT_COMMON_UNITS | OPT_COMMON_PLUGINS),
+	.common = (OPT_COMMON_LISTING & ~(unsigned)(OPT_COMMON_UNITS | OPT_COMMON_PLUGINS)) |
+		  OPT_COMMON_SENTENCES,
 	.options = check_audit_options,
 	.opts_size = sizeof(struct check_opts),
 	.run = check_audit,

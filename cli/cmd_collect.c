@@ -2,8 +2,10 @@
 /* cmd_collect.c - capture of the physical memory of all processes. */
 
 #include "census.h"
+#include "common/language.h"
 #include "report/write_paper.h"
 #include "output/outfile.h"
+#include "base/message.h"
 
 struct collect_opts {
 	struct census_source_opts source;
@@ -173,6 +175,8 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 		status = check_output(c, argv[0]);
 	if (status)
 		return status;
+	/* Reasons become L: lines, and cells of tables. */
+	language_plain(true);
 	if (o->tables.folder && !c->output)
 		return export_tables(c, argv[0], &o->source, &o->tables);
 	if (outfile_open_private(c->output, &t, &err) < 0)
@@ -180,7 +184,7 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 	status = collect_write(c, o, argv[0], &t, &summary);
 	outfile_close(&t);
 	return status ? status : census_incomplete(argv[0], &summary,
-						   collect_is_paper(o) ? "" : "see the L: lines");
+						   collect_is_paper(o) ? "" : N_("see the L: lines"));
 }
 
 const struct command cmd_collect = {

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "diff.h"
+#include "base/message.h"
 
 static const struct opt_choice by_choices[] = {
 	{"process", DIFF_BY_PROCESS},
@@ -333,7 +334,7 @@ static void diff_notes(const struct diff *d)
 		atw_output_note(out, "no difference%s",
 				d->unknown.areas + u->area_rights + u->pages +
 						u->physical + u->rights + d->doubtful
-					? " in what is known"
+					? _(" in what is known")
 					: "");
 	if (u->no_physical)
 		atw_output_note(

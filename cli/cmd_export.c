@@ -2,6 +2,8 @@
 /* cmd_export.c - a capture as tables, for queries over many machines. */
 
 #include "census.h"
+#include "common/language.h"
+#include "base/message.h"
 
 struct export_opts {
 	struct census_source_opts source;
@@ -41,7 +43,7 @@ int export_tables(const struct common *c, const char *name, const struct census_
 	if (!status && fleet_write(f, &err) < 0)
 		status = print_error(&err);
 	fleet_close(f);
-	return status ? status : census_incomplete(name, &summary, "see table lost");
+	return status ? status : census_incomplete(name, &summary, N_("see table lost"));
 }
 
 static int export_run(const struct common *c, void *opts, int argc, char **argv)
@@ -52,6 +54,8 @@ static int export_run(const struct common *c, void *opts, int argc, char **argv)
 		return usage_error("export", argc < 1 ? "SOURCE and FOLDER are missing" :
 				   argc < 2 ? "FOLDER is missing" :
 				   "too many arguments; expected SOURCE and FOLDER");
+	/* Reasons become cells of a table. */
+	language_plain(true);
 	o->tables.folder = argv[1];
 	o->tables.format = options_word(format_choices, o->format);
 	return export_tables(c, argv[0], &o->source, &o->tables);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cmd_find.c - mappings of physical memory, and the page tables that lead to it. */
 #include "find.h"
+#include "base/message.h"
 
 struct find_opts {
 	struct space_opts space;
@@ -341,7 +342,7 @@ int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err)
 static void find_tally(char *buf, size_t len, uint64_t n, const char *one,
 		       const char *many)
 {
-	snprintf(buf, len, "%" PRIu64 " %s", n, n == 1 ? one : many);
+	snprintf(buf, len, message(n == 1 ? one : many), n);
 }
 
 void find_note_targets(const struct find *f)
@@ -360,16 +361,19 @@ static void find_summary(struct find *f)
 {
 	char mappings[64], entries[64], roots[64];
 
-	find_tally(mappings, sizeof(mappings), f->mappings, "mapping", "mappings");
-	find_tally(entries, sizeof(entries), f->entries, "table entry", "table entries");
-	find_tally(roots, sizeof(roots), f->roots, "root table", "root tables");
+	find_tally(mappings, sizeof(mappings), f->mappings, N_("%" PRIu64 " mapping"),
+		   N_("%" PRIu64 " mappings"));
+	find_tally(entries, sizeof(entries), f->entries, N_("%" PRIu64 " table entry"),
+		   N_("%" PRIu64 " table entries"));
+	find_tally(roots, sizeof(roots), f->roots, N_("%" PRIu64 " root table"),
+		   N_("%" PRIu64 " root tables"));
 	find_note_targets(f);
 	if (f->src.subject.given)
 		atw_output_note(f->out, "%s, %s, %s%s", mappings, entries, roots,
-				f->c->filter ? " before --filter" : "");
+				f->c->filter ? _(" before --filter") : "");
 	else
 		atw_output_note(f->out, "%s, %s, %s%s; %" PRIu64 " address spaces of processes searched",
-				mappings, entries, roots, f->c->filter ? " before --filter" : "",
+				mappings, entries, roots, f->c->filter ? _(" before --filter") : "",
 				(uint64_t)f->spaces.n);
 	if (f->shared_by)
 		atw_output_note(f->out, "%" PRIu64 " of the address spaces %s several processes; the column processes lists them all",

@@ -4,6 +4,7 @@
 
 #include "common/config.h"
 #include "info.h"
+#include "base/message.h"
 
 struct info_opts {
 	struct space_opts space;
@@ -297,7 +298,7 @@ static int info_list_modes(const struct common *c)
 		union atw_value v[6] = {
 			{ .s = pg->name }, { .u = pg->nlevels },
 			{ .u = (uint64_t)1 << pg->page_shift }, { .u = pg->va_bits },
-			{ .u = pg->pa_bits }, { .s = pg->help },
+			{ .u = pg->pa_bits }, { .s = message(pg->help) },
 		};
 		const struct atw_row row = { v, 0x3f };
 
@@ -396,7 +397,7 @@ const struct command cmd_info = {
 	.about =
 		"Describes SOURCE: its format, machine, kernel release, paging mode and\n"
 		"root, CPUs and memory, where each was found, and what is missing.",
-	.common = OPT_COMMON_LISTING,
+	.common = OPT_COMMON_LISTING | OPT_COMMON_SENTENCES,
 	.options = options,
 	.opts_size = sizeof(struct info_opts),
 	.run = info_run,

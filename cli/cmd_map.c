@@ -2,6 +2,7 @@
 /* cmd_map.c - regions: what is mapped, merged while it agrees. */
 #include "map.h"
 #include "watch.h"
+#include "base/message.h"
 
 struct map_opts {
 	struct space_opts space;
@@ -358,23 +359,32 @@ static int map_take_look(void *arg, struct map_look *l, struct atw_err *err)
 
 static void map_summary(struct map_state *m)
 {
-	static const char is[] = "range is", are[] = "ranges are";
-
 	map_sizes_note(&m->sizes, m->rows, m->out);
 	node_sum_note(&m->node.sum, m->out);
-	note_number(m->out, m->repeats, "of them (state repeat) stands", "of them (state repeat) stand",
-		    "for recurring tables, which repeat the bytes just before them; --all lists every page");
-	note_number(m->out, m->mixed, "range merges", "ranges merge",
-		    "pages of different rights (n/a), which filters on rights do not match");
-	note_number(m->out, m->soft, "entry holds", "entries hold",
-		    "a value that the CPU ignores (swap, protnone, ...)");
-	note_number(m->out, m->lost, is, are, "lost: page tables are missing from the source");
-	note_number(m->out, m->excluded, is, are,
-		    "unknown: page tables were excluded from the dump");
-	note_number(m->out, m->damaged, is, are, "unknown: page tables are damaged");
-	note_number(m->out, m->unstable, is, are,
-		    "unstable: page tables kept changing while being read");
-	note_number(m->out, m->bad, "entry is", "entries are", "bad: reserved bits are set");
+	note_number(m->out, m->repeats,
+		    "%" PRIu64 " of them (state repeat) stands for recurring tables, which repeat the bytes just before them; --all lists every page",
+		    "%" PRIu64 " of them (state repeat) stand for recurring tables, which repeat the bytes just before them; --all lists every page");
+	note_number(m->out, m->mixed,
+		    "%" PRIu64 " range merges pages of different rights (n/a), which filters on rights do not match",
+		    "%" PRIu64 " ranges merge pages of different rights (n/a), which filters on rights do not match");
+	note_number(m->out, m->soft,
+		    "%" PRIu64 " entry holds a value that the CPU ignores (swap, protnone, ...)",
+		    "%" PRIu64 " entries hold a value that the CPU ignores (swap, protnone, ...)");
+	note_number(m->out, m->lost,
+		    "%" PRIu64 " range is lost: page tables are missing from the source",
+		    "%" PRIu64 " ranges are lost: page tables are missing from the source");
+	note_number(m->out, m->excluded,
+		    "%" PRIu64 " range is unknown: page tables were excluded from the dump",
+		    "%" PRIu64 " ranges are unknown: page tables were excluded from the dump");
+	note_number(m->out, m->damaged,
+		    "%" PRIu64 " range is unknown: page tables are damaged",
+		    "%" PRIu64 " ranges are unknown: page tables are damaged");
+	note_number(m->out, m->unstable,
+		    "%" PRIu64 " range is unstable: page tables kept changing while being read",
+		    "%" PRIu64 " ranges are unstable: page tables kept changing while being read");
+	note_number(m->out, m->bad,
+		    "%" PRIu64 " entry is bad: reserved bits are set",
+		    "%" PRIu64 " entries are bad: reserved bits are set");
 }
 
 static bool map_parse_split(const char *list, unsigned *ret, char *why, size_t len)
@@ -393,7 +403,7 @@ static bool map_parse_split(const char *list, unsigned *ret, char *why, size_t l
 			if (strlen(words[i].name) == n && !memcmp(words[i].name, p, n))
 				break;
 		if (i == sizeof(words) / sizeof(words[0])) {
-			snprintf(why, len, "--split: '%.*s' is not one of rights, page, physical, flags",
+			snprintf(why, len, _("--split: '%.*s' is not one of rights, page, physical, flags"),
 				 (int)(n < 64 ? n : 64), p);
 			return false;
 		}
@@ -413,9 +423,9 @@ static void map_print_holes(const struct map_state *m, const struct common *c,
 	if (c->group && *c->group)
 		shown = 0;
 	if (n && !shown)
-		snprintf(hidden, sizeof(hidden), ", which %s not listed", n == 1 ? "is" : "are");
+		snprintf(hidden, sizeof(hidden), _(", which %s not listed"), n == 1 ? "is" : "are");
 	else if (n > shown)
-		snprintf(hidden, sizeof(hidden), ", %" PRIu64 " of which %s not listed",
+		snprintf(hidden, sizeof(hidden), _(", %" PRIu64 " of which %s not listed"),
 			 n - shown, n - shown == 1 ? "is" : "are");
 	if (n)
 		print_incomplete("%s: cannot read %" PRIu64 " range%s%s", src->name, n,

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include "watch.h"
+#include "base/message.h"
 
 struct pages_opts {
 	struct space_opts space;
@@ -279,8 +280,6 @@ static int pages_sum_up(struct pages *p, bool one, struct atw_err *err)
 
 /* ---- all of it ---- */
 
-#define GIVEN_BACK "%" PRIu64 " frame%s freed during the listing: their page state is left out"
-
 static void pages_summary(struct pages *p)
 {
 	char mapped[16], swapped[16];
@@ -291,27 +290,35 @@ static void pages_summary(struct pages *p)
 	atw_output_note(p->out, "%" PRIu64 " process%s: %s mapped, %s on swap%s", p->processes,
 			p->processes == 1 ? "" : "es", num_human(p->mapped, mapped),
 			p->unswapped ? "n/a" : num_human(p->swapped, swapped),
-			p->c->filter ? " before --filter" : "");
+			p->c->filter ? _(" before --filter") : "");
 	pages_note_sums(p);
 	if (p->lost && !target_has(p->src->target, TARGET_TABLES))
-		note_number(p->out, p->lost, "range is", "ranges are",
-			    "unknown: not recorded in the capture");
+		note_number(p->out, p->lost,
+			    "%" PRIu64 " range is unknown: not recorded in the capture",
+			    "%" PRIu64 " ranges are unknown: not recorded in the capture");
 	else if (p->lost + p->excluded + p->damaged)
 		atw_output_note(p->out, "%" PRIu64 " table%s cannot be read: %" PRIu64 " not in the source, %" PRIu64 " excluded from the dump, %" PRIu64 " damaged",
 				p->lost + p->excluded + p->damaged,
 				p->lost + p->excluded + p->damaged == 1 ? "" : "s",
 				p->lost, p->excluded, p->damaged);
-	note_number(p->out, p->unstable, "table is", "tables are",
-		    "unstable: kept changing while being read");
+	note_number(p->out, p->unstable,
+		    "%" PRIu64 " table is unstable: kept changing while being read",
+		    "%" PRIu64 " tables are unstable: kept changing while being read");
 	if (p->stale)
-		atw_output_note(p->out, GIVEN_BACK, p->stale, p->stale == 1 ? " was" : "s were");
-	note_number(p->out, p->bad, "entry is", "entries are", "bad: reserved bits are set");
-	note_number(p->out, p->unread, "read error:", "read errors:", "see standard error");
-	note_number(p->out, p->unsplit, "large page is one row: it maps",
-		    "large pages are each one row: they map",
-		    "more than --all lists page by page");
-	note_number(p->out, p->pageless, "page has", "pages have",
-		    "no struct page: memory of devices, or not in the source");
+		atw_output_note(p->out, "%" PRIu64 " frame%s freed during the listing: their page state is left out",
+				p->stale, p->stale == 1 ? " was" : "s were");
+	note_number(p->out, p->bad,
+		    "%" PRIu64 " entry is bad: reserved bits are set",
+		    "%" PRIu64 " entries are bad: reserved bits are set");
+	note_number(p->out, p->unread,
+		    "%" PRIu64 " read error: see standard error",
+		    "%" PRIu64 " read errors: see standard error");
+	note_number(p->out, p->unsplit,
+		    "%" PRIu64 " large page is one row: it maps more than --all lists page by page",
+		    "%" PRIu64 " large pages are each one row: they map more than --all lists page by page");
+	note_number(p->out, p->pageless,
+		    "%" PRIu64 " page has no struct page: memory of devices, or not in the source",
+		    "%" PRIu64 " pages have no struct page: memory of devices, or not in the source");
 }
 
 /* Why the answer is one in part, in one sentence each. */
@@ -333,7 +340,8 @@ static void pages_print_incomplete(const struct pages *p)
 		print_incomplete("%s: %" PRIu64 " page table%s changed each time %s read", name, p->unstable,
 				 p->unstable == 1 ? "" : "s", p->unstable == 1 ? "it was" : "they were");
 	if (p->stale)
-		print_incomplete("%s: " GIVEN_BACK, name, p->stale, p->stale == 1 ? " was" : "s were");
+		print_incomplete("%s: %" PRIu64 " frame%s freed during the listing: their page state is left out",
+				 name, p->stale, p->stale == 1 ? " was" : "s were");
 	if (p->look.stepless)
 		print_incomplete("%s: cannot count the mappings of the parts of %s of large pages",
 				 name, num_human(p->look.stepless, size));
@@ -543,8 +551,8 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 		pages_summary(&p);
 	if (r == ATW_OK && status == EXIT_NO && !p.inside && (p.areas || p.nranges))
 		print_warning(c, "%s: there is no %s", src.name,
-			      !p.areas ? "area at these addresses" :
-			      p.nranges ? "area of such a name at these addresses" : "area of such a name");
+			      !p.areas ? _("area at these addresses") :
+			      p.nranges ? _("area of such a name at these addresses") : _("area of such a name"));
 	if (r == ATW_OK && status == EXIT_NO && pages_is_pid(&p, o, argc, argv))
 		print_warning(c, "%s: %s is an address; process %s is --pid %s", src.name, argv[1],
 			      argv[1], argv[1]);

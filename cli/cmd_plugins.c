@@ -2,6 +2,7 @@
 /* cmd_plugins.c - what others add to atwalk, and why one is not used. */
 #include "common/plugins.h"
 #include "programs.h"
+#include "base/message.h"
 
 enum { G_NAME, G_KIND, G_STATE, G_VERSION, G_HELP, G_PATH, G_WHY, G_COUNT };
 enum { STATE_USED, STATE_AVAILABLE, STATE_UNUSED };
@@ -89,7 +90,7 @@ static int plugins_file(void *arg, const char *path, const struct plugin_note *n
 	if (!name)
 		return atw_err_nomem(&g->err);
 	if (!text && plugins_is_second(g, name) && !plugins_is_named(g, "", path))
-		text = "another one of this name is in front of it";
+		text = _("another one of this name is in front of it");
 	if (text)
 		state = STATE_UNUSED;
 	else if (plugins_is_named(g, name, path))
@@ -130,7 +131,8 @@ const struct command cmd_plugins = {
 		"Lists programs atwalk-NAME in the folders of PATH: atwalk NAME runs them with\n"
 		"the words behind NAME. Lists shared objects NAME.so in the folders of plugins:\n"
 		"--plugin NAME uses what they add. None is started or loaded for this.",
-	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PLUGIN_FILES,
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_PLUGIN_FILES |
+		  OPT_COMMON_SENTENCES,
 	.opts_size = 1,
 	.run = plugins_run,
 };

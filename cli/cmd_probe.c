@@ -9,6 +9,7 @@
 #include "host/host.h"
 #include "host/references.h"
 #include "probe.h"
+#include "base/message.h"
 
 struct probe_opts {
 	struct opt_number pid, vm;
@@ -77,8 +78,10 @@ static bool probe_readable(const char *path, struct probe_answer *a, const char 
 	a->yes = fd >= 0;
 	if (!a->yes && why == ENOENT && !probe_is_there(host_check_proc_files, a))
 		return false;
-	snprintf(a->why, sizeof(a->why), "%s%s%s", path, a->yes ? "" : ": ",
-		 a->yes ? " can be read" : strerror(why));
+	if (a->yes)
+		snprintf(a->why, sizeof(a->why), _("%s can be read"), path);
+	else
+		snprintf(a->why, sizeof(a->why), "%s: %s", path, strerror(why));
 	if (!a->yes && (why == EACCES || why == EPERM))
 		probe_needs(a, caps);
 	return a->yes;
@@ -117,7 +120,7 @@ static void probe_one_process(struct probe_answer *a, uint64_t pid)
 		r = proc_allowed(st.thread, &err);
 	a->yes = r == ATW_OK;
 	if (r == ATW_OK)
-		snprintf(a->why, sizeof(a->why), "process %" PRIu64 " may be read", pid);
+		snprintf(a->why, sizeof(a->why), _("process %" PRIu64 " may be read"), pid);
 	else
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
 	if (r == ATW_E_PERM)
@@ -154,9 +157,13 @@ static void probe_others(struct probe_answer *a, const struct probe_opts *o)
 	}
 	hidden = host_hides_processes(how, sizeof(how));
 	a->yes = !no && !hidden;
-	snprintf(a->why, sizeof(a->why), "%zu of %zu processes may be read%s%s%s", yes, yes + no,
-		 hidden ? ", and /proc is mounted with " : "", hidden ? how : "",
-		 hidden ? ", which hides those of others" : "");
+	if (hidden)
+		snprintf(a->why, sizeof(a->why),
+			 _("%zu of %zu processes may be read, and /proc is mounted with %s, which hides those of others"),
+			 yes, yes + no, how);
+	else
+		snprintf(a->why, sizeof(a->why), _("%zu of %zu processes may be read"), yes,
+			 yes + no);
 	if (!a->yes)
 		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
@@ -170,8 +177,9 @@ static void probe_frame_numbers(struct probe_answer *a, const struct probe_opts 
 	if (!probe_is_there(host_check_proc, a))
 		return;
 	a->yes = !proc_hides_frames();
-	snprintf(a->why, sizeof(a->why), a->yes ? "/proc/self/pagemap shows them"
-						: "/proc/self/pagemap shows 0 instead: CAP_SYS_ADMIN is missing");
+	snprintf(a->why, sizeof(a->why), "%s",
+		 a->yes ? _("/proc/self/pagemap shows them")
+			: _("/proc/self/pagemap shows 0 instead: CAP_SYS_ADMIN is missing"));
 	if (!a->yes)
 		probe_needs(a, "cap_dac_read_search,cap_sys_admin");
 }
@@ -181,8 +189,9 @@ static void probe_holes(struct probe_answer *a, const struct probe_opts *o)
 	if (!probe_is_there(host_check_proc, a))
 		return;
 	a->yes = proc_scans();
-	snprintf(a->why, sizeof(a->why), a->yes ? "PAGEMAP_SCAN is supported"
-						: "this kernel has no PAGEMAP_SCAN (added in v6.7)");
+	snprintf(a->why, sizeof(a->why), "%s",
+		 a->yes ? _("PAGEMAP_SCAN is supported")
+			: _("this kernel has no PAGEMAP_SCAN (added in v6.7)"));
 }
 
 /* The line at *text, which goes on behind it. */
@@ -224,21 +233,21 @@ static const struct question {
 	const char *name, *gives, *source, *file;
 	void (*check)(struct probe_answer *a, const struct probe_opts *o);
 } questions[] = {
-	{ "kcore", "live, live:kcore: every command, the kernel's addresses, entries",
+	{ "kcore", N_("live, live:kcore: every command, the kernel's addresses, entries"),
 	  .source = "live:kcore" },
-	{ "bpf", "the same, and processes by the numbers of a PID namespace: live, live:bpf",
+	{ "bpf", N_("the same, and processes by the numbers of a PID namespace: live, live:bpf"),
 	  .source = "live:bpf" },
-	{ "own processes", "live:pagemap: present pages of your own processes",
+	{ "own processes", N_("live:pagemap: present pages of your own processes"),
 	  .file = "/proc/self/pagemap" },
-	{ "all processes", "live:pagemap: the same for all processes; with --pid, for that one",
+	{ "all processes", N_("live:pagemap: the same for all processes; with --pid, for that one"),
 	  .check = probe_others },
-	{ "frame numbers", "live:pagemap: physical, count", .check = probe_frame_numbers },
-	{ "frame flags", "live:pagemap: pageflags, head, order", .file = "/proc/kpageflags" },
-	{ "frame counts", "live:pagemap: kcount", .file = "/proc/kpagecount" },
-	{ "frame cgroups", "live:pagemap: cgroup", .file = "/proc/kpagecgroup" },
-	{ "holes", "live:pagemap: large pages, and large empty areas at once",
+	{ "frame numbers", N_("live:pagemap: physical, count"), .check = probe_frame_numbers },
+	{ "frame flags", N_("live:pagemap: pageflags, head, order"), .file = "/proc/kpageflags" },
+	{ "frame counts", N_("live:pagemap: kcount"), .file = "/proc/kpagecount" },
+	{ "frame cgroups", N_("live:pagemap: cgroup"), .file = "/proc/kpagecgroup" },
+	{ "holes", N_("live:pagemap: large pages, and large empty areas at once"),
 	  .check = probe_holes },
-	{ "breakpoints", "kmap record --live: accesses to kernel objects",
+	{ "breakpoints", N_("kmap record --live: accesses to kernel objects"),
 	  .check = probe_breakpoints },
 };
 
@@ -261,7 +270,7 @@ static void probe_recorder(const struct references_backend *b, struct probe_answ
 
 	a->yes = b->probe(&o, &err) == ATW_OK;
 	if (a->yes)
-		snprintf(a->why, sizeof(a->why), "%s", b->needs);
+		snprintf(a->why, sizeof(a->why), "%s", message(b->needs));
 	else
 		snprintf(a->why, sizeof(a->why), "%s", err.text);
 	probe_from_hint(&err, a);
@@ -273,7 +282,7 @@ int probe_put_row(struct atw_output *out, const char *name, const char *gives,
 {
 	union atw_value v[COLUMNS] = {
 		[C_CAPABILITY] = { .s = name }, [C_ALLOWED] = { .u = a->yes }, [C_WHY] = { .s = a->why },
-		[C_COMMAND] = { .s = a->command }, [C_GIVES] = { .s = gives },
+		[C_COMMAND] = { .s = a->command }, [C_GIVES] = { .s = message(gives) },
 	};
 	struct atw_row row = { v, (1u << COLUMNS) - 1 };
 
@@ -338,7 +347,7 @@ const struct command cmd_probe = {
 		"Tries each data source of the running machine and reports whether this process\n"
 		"may use it, the reason if not, and the command that would allow it. Nothing is\n"
 		"changed, and no data of other processes is read.",
-	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS,
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_SENTENCES,
 	.options = options,
 	.opts_size = sizeof(struct probe_opts),
 	.run = probe_run,

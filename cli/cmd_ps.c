@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_ps.c - tasks, and what they have in memory. */
 #include "ps.h"
+#include "base/message.h"
 
 static const struct opt options[] = {
 	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
@@ -244,7 +245,7 @@ static void ps_summary(struct ps *p)
 	atw_output_note(p->out, "%" PRIu64 " task%s, %" PRIu64 " address space%s: RSS %s, hugetlb %s%s%s",
 			p->tasks, p->tasks == 1 ? "" : "s", p->spaces,
 			p->spaces == 1 ? "" : "s", num_human(sums.all, size),
-			num_human(sums.hugetlb, more), *sums.sizes ? ", pages " : "", sums.sizes);
+			num_human(sums.hugetlb, more), *sums.sizes ? _(", pages ") : "", sums.sizes);
 	unreadable_note(&p->unreadable, p->out);
 }
 
@@ -254,7 +255,7 @@ static int ps_settle(struct ps *p)
 	print_defects(p->c, &p->src);
 	if (p->lost && !target_has(p->src.target, TARGET_TABLES))
 		print_incomplete("%s: the %s lacks parts of %" PRIu64 " address space%s; more may be mapped; the column lost counts the ranges",
-				 p->src.name, p->src.target->backend->noun, p->lost, p->lost == 1 ? "" : "s");
+				 p->src.name, message(p->src.target->backend->noun), p->lost, p->lost == 1 ? "" : "s");
 	else if (p->lost)
 		print_incomplete("%s: %" PRIu64 " address space%s: some page tables are not in the source; more may be mapped; the column lost counts them",
 				 p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");

@@ -6,6 +6,7 @@
 #include "report_head.h"
 #include "host/host.h"
 #include "watch.h"
+#include "base/message.h"
 
 static const struct opt_choice by_choices[] = {
 	{ "process", REPORT_BY_PROCESS }, { "user", REPORT_BY_USER },
@@ -125,7 +126,7 @@ static int report_pass_on(struct report *r, const char *source,
 		r->summary.unreadable = summary.unreadable;
 	if (summary.lost)
 		print_incomplete("%s: %" PRIu64 " read error%s%s", source, summary.lost,
-				 summary.lost == 1 ? "" : "s", r->c->verbose ? "" : ": -v lists them");
+				 summary.lost == 1 ? "" : "s", r->c->verbose ? "" : _(": -v lists them"));
 	if (!status && census_model_end(r->model, &err) < 0) {
 		atw_err_wrap(&err, "%s", source);
 		status = print_error(&err);

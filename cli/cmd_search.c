@@ -361,13 +361,13 @@ static bool search_names_symbols(const struct search_opts *o)
 
 static int search_scope(const struct search_state *s, int n)
 {
+	struct atw_err err = { 0 };
+
 	if (n || !s->physical || !target_has(s->src.target, TARGET_RUNNING))
 		return EXIT_COMPLETE;
-	return print_error(&(struct atw_err){
-		.status = ATW_E_USAGE,
-		.text = "refusing to search all memory of a running machine",
-		.hint = "name ranges of addresses, or a process with --pid",
-	});
+	atw_err_set(&err, ATW_E_USAGE, "refusing to search all memory of a running machine");
+	atw_err_hint(&err, "name ranges of addresses, or a process with --pid");
+	return print_error(&err);
 }
 
 static int search_run(const struct common *c, void *opts, int argc, char **argv)

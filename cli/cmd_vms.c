@@ -6,6 +6,7 @@
 #include "host/vmm_process.h"
 #include "linux/machine.h"
 #include "linux/tasks.h"
+#include "base/message.h"
 
 enum {
 	V_PID, V_NAME, V_VMM, V_ARCH, V_RAM, V_RESIDENT, V_SWAPPED, V_LARGE, V_TASKS,
@@ -185,7 +186,7 @@ static int vms_put(struct vms *x, struct vmm_process *p, struct atw_err *err)
 	vms_set_text(&r, V_PROGRAM, p->program);
 	if (p->why_cost.status < 0 &&
 	    (vms_wants(x->c, V_SWAPPED) || vms_wants(x->c, V_LARGE)))
-		vms_missing(x, p, "memory on swap and in large pages", &p->why_cost);
+		vms_missing(x, p, _("memory on swap and in large pages"), &p->why_cost);
 	/* The reason was printed, and the guest's would be the same. */
 	if (x->inside && !(x->allow && p->why_cost.status == ATW_E_PERM))
 		vms_look_inside(x, p, &r);

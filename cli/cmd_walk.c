@@ -262,6 +262,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 	struct walk_lines lines;
 	struct nested nested = { .lost = 0 };
 	_auto_free struct address_arg *t = NULL;
+	struct atw_err err = { 0 };
 	int status, n = argc - 1;
 
 	if (!argc)
@@ -272,10 +273,9 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 		if (status)
 			return status;
 		session_close(&src);
-		return print_error(&(struct atw_err){
-			.status = ATW_E_USAGE, .text = "an ADDRESS is missing",
-			.hint = "atwalk info SOURCE shows what it is, atwalk map SOURCE what it maps; see: atwalk --help",
-		});
+		atw_err_set(&err, ATW_E_USAGE, "an ADDRESS is missing");
+		atw_err_hint(&err, "atwalk info SOURCE shows what it is, atwalk map SOURCE what it maps; see: atwalk --help");
+		return print_error(&err);
 	}
 	if (o->depth.given && (!o->depth.u || o->depth.u > ATW_MAX_LEVELS))
 		return usage_error("walk", "--depth must be 1 to %d", ATW_MAX_LEVELS);

@@ -6,6 +6,7 @@
 #include "atwalk.h"
 #include "host/pace.h"
 #include "source/wrap.h"
+#include "base/message.h"
 
 static double started;
 
@@ -46,7 +47,7 @@ int cost_begin(const struct common *c, struct session *o)
 	}
 	if (c->rate && !live) {
 		atw_err_set(&err, ATW_E_USAGE, "--rate: %s is a %s, not a live source",
-			    o->name, o->target->backend->noun);
+			    o->name, message(o->target->backend->noun));
 		return print_error(&err);
 	}
 	if (!live || (!rate && !c->verbose))

@@ -7,6 +7,7 @@
 
 #include "atwalk.h"
 #include "base/io.h"
+#include "common/language.h"
 #include "host/host.h"
 
 const struct command cmd_kmap = {
@@ -104,6 +105,9 @@ int external_query(const struct command *cmd, const char *option, const char *wo
 		dup2(out[1], STDOUT_FILENO);
 		close(out[0]);
 		close(out[1]);
+		/* Its answer is a value here. */
+		if (language_is_plain())
+			setenv("LC_ALL", "C", 1);
 		execv(path, argv);
 		_exit(EXIT_SOURCE);
 	}

@@ -4,6 +4,7 @@
  * targets without page tables.
  */
 #include "find.h"
+#include "base/message.h"
 
 struct find_pages_search {
 	struct find *f;
@@ -190,7 +191,7 @@ static void find_pages_notes(const struct find_pages_search *s)
 	find_note_targets(f);
 	atw_output_note(f->out, "%" PRIu64 " mapping%s%s; %" PRIu64 " address space%s of processes searched",
 			f->mappings, f->mappings == 1 ? "" : "s",
-			f->c->filter ? " before --filter" : "", f->searched,
+			f->c->filter ? _(" before --filter") : "", f->searched,
 			f->searched == 1 ? "" : "s");
 	if (f->shared_by)
 		atw_output_note(f->out, "%" PRIu64 " of the address spaces %s several processes; the column processes lists them all",

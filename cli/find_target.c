@@ -6,11 +6,12 @@
 #include <ctype.h>
 
 #include "find.h"
+#include "base/message.h"
 #include "base/sorted.h"
 
 static int find_target_wrong(const char *text, const char *why)
 {
-	return usage_error("find", "'%s' %s", text, why);
+	return usage_error("find", "'%s' %s", text, message(why));
 }
 
 /* PHYS, PHYS-PHYS or PHYS+LENGTH; a single one stands for its page. */
@@ -242,7 +243,9 @@ static void find_target_note_looked(const struct find_target *ft,
 
 	if (!n)
 		return;
-	buf_printf(b, "%s%s is at physical ", b->len ? "\n" : "", ft->text);
+	if (b->len)
+		buf_char(b, '\n');
+	buf_printf(b, _("%s is at physical "), ft->text);
 	for (size_t i = 0; i < n && i < SHOWN; i++) {
 		if (!t->a->is_range)
 			buf_printf(b, "0x%" PRIx64, v[i].at);
@@ -251,9 +254,9 @@ static void find_target_note_looked(const struct find_target *ft,
 				   v[i].last + 1);
 	}
 	if (n > SHOWN)
-		buf_printf(b, " and %zu ranges more", n - SHOWN);
+		buf_printf(b, _(" and %zu ranges more"), n - SHOWN);
 	if (t->mapped <= t->a->last - t->a->first)
-		buf_printf(b, "; %" PRIu64 " bytes of it are mapped", t->mapped);
+		buf_printf(b, _("; %" PRIu64 " bytes of it are mapped"), t->mapped);
 }
 
 static int find_target_note_unmapped(const struct find_target *ft,
@@ -261,7 +264,7 @@ static int find_target_note_unmapped(const struct find_target *ft,
 {
 	struct find *f = t->f;
 	const char *process = f->src.subject.label[0] ? f->src.subject.label :
-			      f->src.subject.given ? "these page tables" : "the kernel";
+			      f->src.subject.given ? _("these page tables") : _("the kernel");
 	struct atw_err err = { 0 };
 
 	if (t->lost)

@@ -8,6 +8,7 @@
 #include "target/procfs.h"
 #include "host/freeze.h"
 #include "host/host.h"
+#include "base/message.h"
 
 static int cli_freeze_failed(const struct session *o, const char *option,
 			     struct atw_err *err)
@@ -95,7 +96,7 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 		return EXIT_COMPLETE;
 	if (!target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, not a live source", o->name,
-			    o->target->backend->noun);
+			    message(o->target->backend->noun));
 		return print_error(&err);
 	}
 	status = check_number(o, space, "--freeze");

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/line_stream.h"
+#include "base/message.h"
 #include "base/unpack.h"
 #include "common/progress.h"
 #include "trace/formats.h"
@@ -318,19 +319,19 @@ static void line_refs_describe(const struct line_refs *r, char *text, size_t len
 {
 	switch (r->how) {
 	case LINE_REFS_EXACT:
-		snprintf(text, len, "exact");
+		snprintf(text, len, _("exact"));
 		break;
 	case LINE_REFS_SAMPLED:
 		if (!r->rec.begun && !r->rec.backend[0])
-			snprintf(text, len, "sampled: each sample counts as its period");
+			snprintf(text, len, _("sampled: each sample counts as its period"));
 		else if (r->rec.scale)
-			snprintf(text, len, "sampled: each stands for %" PRIu64,
+			snprintf(text, len, _("sampled: each stands for %" PRIu64),
 				 r->rec.scale);
 		else
-			snprintf(text, len, "sampled, at an unknown rate");
+			snprintf(text, len, _("sampled, at an unknown rate"));
 		break;
 	case LINE_REFS_UNSTATED:
-		snprintf(text, len, "not stated whether exact or sampled");
+		snprintf(text, len, _("not stated whether exact or sampled"));
 		break;
 	}
 }
@@ -372,12 +373,12 @@ int line_refs_status(const struct line_refs *r, int status)
 		uint64_t n;
 		const char *what;
 	} missing[] = {
-		{r->rec.lost, "references that were lost when they were recorded"},
-		{s->left_out, "references to further lines, which do not fit into memory"},
-		{s->unlisted, "references in no member of their line, because there are too many"},
-		{s->unmasked, "references of further threads, which do not fit into memory"},
-		{s->implausible, "references that are not counted, because they are larger than 64 KiB"},
-		{r->bad, "lines that are not valid"},
+		{r->rec.lost, _("references that were lost when they were recorded")},
+		{s->left_out, _("references to further lines, which do not fit into memory")},
+		{s->unlisted, _("references in no member of their line, because there are too many")},
+		{s->unmasked, _("references of further threads, which do not fit into memory")},
+		{s->implausible, _("references that are not counted, because they are larger than 64 KiB")},
+		{r->bad, _("lines that are not valid")},
 	};
 	bool any = r->truncated || r->rec.cut[0] || s->overflow;
 
@@ -392,6 +393,6 @@ int line_refs_status(const struct line_refs *r, int status)
 				 r->name);
 	if (r->rec.cut[0])
 		print_incomplete("%s: recording ended before the program did: %s", r->name,
-				 r->rec.cut);
+				 message(r->rec.cut));
 	return any ? EXIT_PARTIAL : status;
 }

@@ -232,11 +232,10 @@ void warn_lacks(const struct common *c, const struct session *o, const struct pr
 	print_error(&e);
 }
 
-void note_number(struct atw_output *out, uint64_t n, const char *one, const char *many,
-		 const char *rest)
+void note_number(struct atw_output *out, uint64_t n, const char *one, const char *many)
 {
 	if (n)
-		atw_output_note(out, "%" PRIu64 " %s %s", n, n == 1 ? one : many, rest);
+		atw_output_note(out, n == 1 ? one : many, n);
 }
 
 void row_subject(const struct listing *l, struct row *r)

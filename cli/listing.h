@@ -134,9 +134,8 @@ struct provider;
 struct vma_cursor;
 void listing_areas(struct listing *l, struct vma_cursor *c);
 
-/* A note that begins with a number: "N ONE REST", "N MANY REST", or none if it is 0. */
-void note_number(struct atw_output *out, uint64_t n, const char *one, const char *many,
-		 const char *rest);
+/* A note about a number: the format is `one` or `many`; none if it is 0. */
+void note_number(struct atw_output *out, uint64_t n, const char *one, const char *many);
 /* Warns once about data that a provider lacks, with a hint. */
 void warn_lacks(const struct common *c, const struct session *o, const struct provider *p);
 

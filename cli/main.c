@@ -5,6 +5,7 @@
 #include "common/complete.h"
 #include "programs.h"
 #include "unknown.h"
+#include "base/message.h"
 
 static const struct command *const commands[] = {
 	&cmd_walk, &cmd_map, &cmd_info, &cmd_ps, &cmd_find, &cmd_lines, &cmd_rd, &cmd_search,
@@ -21,21 +22,22 @@ static void main_usage(FILE *out)
 {
 	struct opt_set common[COMMON_SETS];
 
-	fputs("usage: atwalk [options] SOURCE ADDRESS...     translate addresses\n"
+	fputs(_("usage: atwalk [options] SOURCE ADDRESS...     translate addresses\n"
 	      "       atwalk COMMAND [options] SOURCE [...]\n\n"
 	      "SOURCE: live (the running kernel), qemu:PID or kvm:PID (a running\n"
 	      "        guest), a dump (ELF core, kdump-compressed, LiME, AVML), a capture,\n"
 	      "        FORMAT:PATH, or raw:PATH@LOAD-ADDRESS.\n"
 	      "ADDRESS: hexadecimal, SYMBOL, A-B or A+LENGTH.\n\n"
-	      "commands:\n", out);
+	      "commands:\n"), out);
 	for (size_t i = 0; command_at(i); i++)
-		fprintf(out, "  %-8s %s\n", command_at(i)->name, command_at(i)->summary);
-	fputs("\ncommon options:\n", out);
+		fprintf(out, "  %-8s %s\n", command_at(i)->name,
+			message(command_at(i)->summary));
+	fputs(_("\ncommon options:\n"), out);
 	common_sets(UINT_MAX, NULL, common);
 	options_help(common, COMMON_SETS, out);
-	fputs("\n`atwalk COMMAND --help` lists the options of a command and the common ones it takes.\n"
+	fputs(_("\n`atwalk COMMAND --help` lists the options of a command and the common ones it takes.\n"
 	      "Exit status: 0 complete, 1 not mapped or none found, 2 wrong usage,\n"
-	      "3 source unusable, 4 result incomplete.\n",
+	      "3 source unusable, 4 result incomplete.\n"),
 	      out);
 }
 

@@ -2,6 +2,7 @@
 /* map_large_note.c - the sum of many areas, a line for each reason. */
 #include "map.h"
 #include "host/tlb.h"
+#include "base/message.h"
 
 const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[24])
 {
@@ -18,20 +19,20 @@ const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[
 static void map_large_note_disabled(uint64_t off, uint64_t block, char *buf, size_t len)
 {
 	static const struct { const char *name, *never, *advised; } knobs[THP_KNOBS] = {
-		[THP_BY_NONE] = { "the setting of the system", "never", "madvise" },
-		[THP_BY_CONFIG] = { "CONFIG_TRANSPARENT_HUGEPAGE", "not set", "" },
+		[THP_BY_NONE] = { N_("the setting of the system"), "never", "madvise" },
+		[THP_BY_CONFIG] = { "CONFIG_TRANSPARENT_HUGEPAGE", N_("not set"), "" },
 		[THP_BY_ENABLED] = { THP "enabled", "never", "madvise" },
 		[THP_BY_SIZE_ENABLED] = { THP "hugepages-%kB/enabled", "never", "madvise" },
 		[THP_BY_SHMEM] = { THP "shmem_enabled", "never", "advise" },
 		[THP_BY_SHMEM_DENY] = { THP "shmem_enabled", "deny", "" },
 		[THP_BY_SIZE_SHMEM] = { THP "hugepages-%kB/shmem_enabled", "never", "advise" },
-		[THP_BY_MOUNT] = { "huge= of the mounted tmpfs", "never", "advise" },
+		[THP_BY_MOUNT] = { N_("huge= of the mounted tmpfs"), "never", "advise" },
 	};
 	size_t n = 0;
 
 	buf[0] = '\0';
 	if (off & LARGE_OFF_PROCESS)
-		n = (size_t)snprintf(buf, len, "large pages are off for the process (prctl, PR_SET_THP_DISABLE)");
+		n = (size_t)snprintf(buf, len, _("large pages are off for the process (prctl, PR_SET_THP_DISABLE)"));
 	for (unsigned k = 0; k < THP_KNOBS && n < len; k++) {
 		const char *at = strchr(knobs[k].name, '%');
 		bool never = off & LARGE_OFF_NEVER_BY(k), advised = off & LARGE_OFF_UNADVISED_BY(k);
@@ -43,23 +44,23 @@ static void map_large_note_disabled(uint64_t off, uint64_t block, char *buf, siz
 			snprintf(name, sizeof(name), "%.*s%" PRIu64 "%s", (int)(at - knobs[k].name),
 				 knobs[k].name, block / 1024, at + 1);
 		else
-			snprintf(name, sizeof(name), "%s", knobs[k].name);
-		n += (size_t)snprintf(buf + n, len - n, "%s%s is %s%s", n ? "; " : "", name,
-				      never ? knobs[k].never : knobs[k].advised,
-				      never ? "" : ", and MADV_HUGEPAGE was not given");
+			snprintf(name, sizeof(name), "%s", message(knobs[k].name));
+		n += (size_t)snprintf(buf + n, len - n, _("%s%s is %s%s"), n ? "; " : "", name,
+				      message(never ? knobs[k].never : knobs[k].advised),
+				      never ? "" : _(", and MADV_HUGEPAGE was not given"));
 	}
 }
 
 static const char *const reasons[LARGE_WHYS] = {
-	[LARGE_NONE] = "unknown",
-	[LARGE_SMALL] = "the area is smaller than a large page",
-	[LARGE_UNALIGNED] = "outside of the aligned blocks of the area",
-	[LARGE_NOHUGEPAGE] = "large pages are disabled for the area (madvise, MADV_NOHUGEPAGE)",
-	[LARGE_FILE] = "a file or device: misaligned, or cached in small pages",
-	[LARGE_SPARSE] = "the block has holes (khugepaged/max_ptes_none limits them)",
-	[LARGE_RIGHTS] = "the block has pages of different rights, or inaccessible ones",
-	[LARGE_SWAPPED] = "some of the block is on swap (khugepaged/max_ptes_swap limits it)",
-	[LARGE_POSSIBLE] = "large pages are possible: khugepaged has not scanned the block yet (khugepaged/scan_sleep_millisecs), or memory was fragmented (defrag)",
+	[LARGE_NONE] = N_("unknown"),
+	[LARGE_SMALL] = N_("the area is smaller than a large page"),
+	[LARGE_UNALIGNED] = N_("outside of the aligned blocks of the area"),
+	[LARGE_NOHUGEPAGE] = N_("large pages are disabled for the area (madvise, MADV_NOHUGEPAGE)"),
+	[LARGE_FILE] = N_("a file or device: misaligned, or cached in small pages"),
+	[LARGE_SPARSE] = N_("the block has holes (khugepaged/max_ptes_none limits them)"),
+	[LARGE_RIGHTS] = N_("the block has pages of different rights, or inaccessible ones"),
+	[LARGE_SWAPPED] = N_("some of the block is on swap (khugepaged/max_ptes_swap limits it)"),
+	[LARGE_POSSIBLE] = N_("large pages are possible: khugepaged has not scanned the block yet (khugepaged/scan_sleep_millisecs), or memory was fragmented (defrag)"),
 };
 
 static void map_large_note_reason(const struct large_sum *s, enum large_why why,
@@ -73,19 +74,19 @@ static void map_large_note_reason(const struct large_sum *s, enum large_why why,
 		return;
 	/* What it would come to if they were allowed. */
 	if (why == LARGE_SPARSE || (marked && s->holes[why]))
-		snprintf(fill, sizeof(fill), "; to fill %s takes %s more",
-			 why == LARGE_SPARSE ? "it" : "the blocks",
+		snprintf(fill, sizeof(fill), _("; to fill %s takes %s more"),
+			 why == LARGE_SPARSE ? _("it") : _("the blocks"),
 			 large_amount(by, s->holes[why], buf));
 	if (why == LARGE_POSSIBLE && s->unknown)
-		snprintf(more, sizeof(more), "; the setting of the system is unknown");
+		snprintf(more, sizeof(more), _("; the setting of the system is unknown"));
 	else if (why != LARGE_POSSIBLE && s->in_full[why])
-		snprintf(more, sizeof(more), "; %s of it in full blocks",
+		snprintf(more, sizeof(more), _("; %s of it in full blocks"),
 			 large_amount(by, s->in_full[why], buf));
 	if (why == LARGE_DISABLED)
 		map_large_note_disabled(s->off, block, off, sizeof(off));
 	atw_output_note(out, "%10s %-10s %s%s%s", large_amount(by, s->small[why], size),
 			large_why_names[why],
-			why == LARGE_DISABLED ? off : reasons[why], more, fill);
+			why == LARGE_DISABLED ? off : message(reasons[why]), more, fill);
 }
 
 /* How much a TLB of that many entries reaches, as words. */
@@ -99,13 +100,13 @@ static void map_large_note_reach(const struct tlb_size *t, uint64_t page, uint64
 	num_human(t->small * page, small);
 	num_human(t->large * block, large);
 	if (t->small && t->large)
-		snprintf(buf, len, "%" PRIu32 " for pages of %s, which reach %s, %s%" PRIu32
-			 " for pages of %s, which reach %s", t->small, size, small,
-			 t->shared ? "the same " : "and ", t->large, sizes, large);
+		snprintf(buf, len, _("%" PRIu32 " for pages of %s, which reach %s, %s%" PRIu32
+			 " for pages of %s, which reach %s"), t->small, size, small,
+			 t->shared ? _("the same ") : _("and "), t->large, sizes, large);
 	else if (t->small)
-		snprintf(buf, len, "%" PRIu32 " for pages of %s, which reach %s", t->small, size, small);
+		snprintf(buf, len, _("%" PRIu32 " for pages of %s, which reach %s"), t->small, size, small);
 	else
-		snprintf(buf, len, "%" PRIu32 " for pages of %s, which reach %s", t->large, sizes, large);
+		snprintf(buf, len, _("%" PRIu32 " for pages of %s, which reach %s"), t->large, sizes, large);
 }
 
 /* CPUID is about pages of 4K and 2M. */
@@ -117,7 +118,7 @@ static void map_large_note_tlb(const struct large_sum *s, const struct large_uni
 	char text[160] = "", hidden[24];
 
 	if (s->hidden)
-		snprintf(text, sizeof(text), "; whether %s is mapped is unknown",
+		snprintf(text, sizeof(text), _("; whether %s is mapped is unknown"),
 			 large_amount(by, s->hidden, hidden));
 	if (s->unsized)
 		atw_output_note(out, "TLB entries: n/a, because page sizes are unknown");
@@ -142,12 +143,12 @@ void large_note(const struct large_sum *s, const struct large_units *by, uint64_
 	char page[16], in[24], rest[24], either[24], more[64] = "";
 
 	if (s->unsized)
-		snprintf(more, sizeof(more), "%s unknown, ",
+		snprintf(more, sizeof(more), _("%s unknown, "),
 			 large_amount(by, s->unsized, either));
 	atw_output_note(out, "large pages (%s): %s in them, %s%s in smaller ones%s",
 			num_human(block, page),
 			s->unsized && !s->large ? "n/a" : large_amount(by, s->large, in), more,
-			large_amount(by, smaller, rest), smaller ? ", because:" : "");
+			large_amount(by, smaller, rest), smaller ? _(", because:") : "");
 	for (unsigned i = 1; i < LARGE_WHYS; i++)
 		map_large_note_reason(s, (enum large_why)i, by, block, out);
 	map_large_note_reason(s, LARGE_NONE, by, block, out);

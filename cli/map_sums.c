@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* map_sums.c - sums of the rows of map, by node and by page size. */
 #include "map.h"
+#include "base/message.h"
 #include "base/sorted.h"
 
 /* ---- sums ---- */
@@ -33,7 +34,7 @@ void node_sum_note(struct node_sum *s, struct atw_output *out)
 
 		num_human(b->bytes, size);
 		n += (size_t)(b->node == NODE_NONE
-			? snprintf(text + n, sizeof(text) - n, "%s%s unknown", i ? ", " : "", size)
+			? snprintf(text + n, sizeof(text) - n, _("%s%s unknown"), i ? ", " : "", size)
 			: snprintf(text + n, sizeof(text) - n, "%s%s on %" PRIi64, i ? ", " : "",
 				   size, b->node));
 	}
@@ -164,13 +165,13 @@ void map_sizes_note(struct map_sizes *t, uint64_t rows, struct atw_output *out)
 				      i ? "," : ":", num_human(v->bytes, size));
 		if (n < sizeof(text) && v->page > SIZE_UNKNOWN)
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
-					      "%" PRIu64 " page%s of %s", v->pages,
+					      _("%" PRIu64 " page%s of %s"), v->pages,
 					      v->pages == 1 ? "" : "s",
 					      num_human(v->page, page));
 		else if (n < sizeof(text))
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
-					      v->page == SIZE_SEVERAL ? "pages of several sizes"
-					      : "pages of unknown size");
+					      v->page == SIZE_SEVERAL ? _("pages of several sizes")
+					      : _("pages of unknown size"));
 	}
 	atw_output_note(out, "%" PRIu64 " range%s, %s mapped%s", rows, rows == 1 ? "" : "s",
 			num_human(bytes, size), text);

@@ -3,6 +3,7 @@
 #include "atwalk.h"
 #include "common/progress.h"
 #include "host/host.h"
+#include "base/message.h"
 #include "output/annotate.h"
 
 static void cli_open_trace(void *arg, atw_pa pa, size_t len, ssize_t result)
@@ -78,7 +79,7 @@ static struct searching *open_searching_new(const struct common *c, const char *
 	if (!s)
 		return NULL;
 	s->c = c;
-	snprintf(s->what, sizeof(s->what), "%.120s: search for the kernel", name);
+	snprintf(s->what, sizeof(s->what), _("%.120s: search for the kernel"), name);
 	return s;
 }
 

@@ -3,6 +3,7 @@
 #include "policy.h"
 
 #include "host/host.h"
+#include "base/message.h"
 
 static const struct {
 	const char *key;
@@ -181,10 +182,10 @@ static int policy_set(struct policy *p, const struct config_entry *e)
 			return EXIT_COMPLETE;
 		}
 		snprintf(why, sizeof(why), "'%s' %s", e->key,
-			 *e->value ? "is given twice" : "has no value");
+			 *e->value ? _("is given twice") : _("has no value"));
 		return config_wrong(e, why, NULL);
 	}
-	snprintf(why, sizeof(why), "unknown key '%.64s'", e->key);
+	snprintf(why, sizeof(why), _("unknown key '%.64s'"), e->key);
 	return config_wrong(
 		e, why,
 		"over, forbid, require, at most, at least, overlap, track, needs, "
@@ -203,7 +204,7 @@ static int policy_of(struct policies *ps, const struct config_entry *e, size_t f
 		if (strcmp(ps->v[i].name, e->section))
 			continue;
 		if (i < first) {
-			snprintf(why, sizeof(why), "another file has a policy [%.64s]",
+			snprintf(why, sizeof(why), _("another file has a policy [%.64s]"),
 				 e->section);
 			return config_wrong(e, why, NULL);
 		}
@@ -233,10 +234,10 @@ static int policy_check(struct policy *p, const struct config_entry *first)
 		policy_widen(p);
 		return EXIT_COMPLETE;
 	}
-	snprintf(why, sizeof(why), "policy [%.64s] %s", p->name,
-		 !p->over   ? "has no key 'over'"
-		 : !p->rule ? "has no rule"
-			    : "has a tolerance, but no rule 'track', 'at most' or 'at least'");
+	snprintf(why, sizeof(why), _("policy [%.64s] %s"), p->name,
+		 !p->over   ? _("has no key 'over'")
+		 : !p->rule ? _("has no rule")
+			    : _("has a tolerance, but no rule 'track', 'at most' or 'at least'"));
 	return config_wrong(first, why, p->over && !p->rule ? policy_rule_keys : NULL);
 }
 

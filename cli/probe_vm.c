@@ -12,6 +12,7 @@
 #include "host/caps.h"
 #include "host/host_file.h"
 #include "host/vmm_process.h"
+#include "base/message.h"
 
 struct probe_vm {
 	uint32_t pid;
@@ -72,9 +73,9 @@ static void vm_check_user(struct probe_vm *m, struct probe_answer *a)
 	buf_deinit(&status);
 	a->yes = m->same_user || m->privileged;
 	snprintf(a->why, sizeof(a->why),
-		 "process %" PRIu32 " runs as user %" PRIu32 " and group %" PRIu32
-		 ", this one as %u and %u%s", m->pid, uid, gid, (unsigned)geteuid(),
-		 (unsigned)getegid(), m->privileged ? ", with the capabilities for others" : "");
+		 _("process %" PRIu32 " runs as user %" PRIu32 " and group %" PRIu32
+		 ", this one as %u and %u%s"), m->pid, uid, gid, (unsigned)geteuid(),
+		 (unsigned)getegid(), m->privileged ? _(", with the capabilities for others") : "");
 	if (!a->yes)
 		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
@@ -95,8 +96,8 @@ static void vm_check_dumpable(struct probe_vm *m, struct probe_answer *a)
 	}
 	a->yes = m->dumpable || m->privileged;
 	snprintf(a->why, sizeof(a->why), m->dumpable ?
-		 "%s belongs to the process's user" :
-		 "%s does not belong to the process's user: the process changed its user or its program is not readable",
+		 _("%s belongs to the process's user") :
+		 _("%s does not belong to the process's user: the process changed its user or its program is not readable"),
 		 path);
 	if (!a->yes)
 		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
@@ -115,8 +116,10 @@ static void vm_check_files(struct probe_vm *m, struct probe_answer *a)
 	}
 	vm_path(m, name, path);
 	a->yes = !m->files;
-	snprintf(a->why, sizeof(a->why), "%s%s%s", a->yes ? "maps and pagemap" : path,
-		 a->yes ? " can be read" : ": ", a->yes ? "" : strerror(m->files));
+	if (a->yes)
+		snprintf(a->why, sizeof(a->why), _("%s can be read"), _("maps and pagemap"));
+	else
+		snprintf(a->why, sizeof(a->why), "%s: %s", path, strerror(m->files));
 	if (!a->yes && !(m->same_user && m->dumpable) && !m->privileged)
 		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
@@ -129,8 +132,10 @@ static void vm_check_memory(struct probe_vm *m, struct probe_answer *a)
 	m->memory = vm_open_errno(m, "mem");
 	vm_path(m, "mem", path);
 	a->yes = !m->memory;
-	snprintf(a->why, sizeof(a->why), "%s%s%s", path, a->yes ? " can be read" : ": ",
-		 a->yes ? "" : strerror(m->memory));
+	if (a->yes)
+		snprintf(a->why, sizeof(a->why), _("%s can be read"), path);
+	else
+		snprintf(a->why, sizeof(a->why), "%s: %s", path, strerror(m->memory));
 	if (!a->yes && !m->privileged)
 		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
@@ -144,16 +149,16 @@ static void vm_check_yama(struct probe_vm *m, struct probe_answer *a)
 
 	if (!host_file_text(path, text, sizeof(text))) {
 		a->yes = true;
-		snprintf(a->why, sizeof(a->why), "this kernel has no yama");
+		snprintf(a->why, sizeof(a->why), _("this kernel has no yama"));
 		return;
 	}
 	sscanf(text, "%d", &scope);
 	/* A child may be traced in mode 1, too: what was tried decides. */
 	a->yes = !scope || (scope < 3 && m->privileged) || !m->memory;
 	snprintf(a->why, sizeof(a->why), "%s is %d%s", path, scope,
-		 a->yes ? "" : scope == 1 ? ": only a parent may trace, or CAP_SYS_PTRACE" :
-		 scope == 2 ? ": only CAP_SYS_PTRACE may trace" :
-		 ": no process may trace, until the machine is booted again");
+		 a->yes ? "" : scope == 1 ? _(": only a parent may trace, or CAP_SYS_PTRACE") :
+		 scope == 2 ? _(": only CAP_SYS_PTRACE may trace") :
+		 _(": no process may trace, until the machine is booted again"));
 	if (!a->yes && scope < 3)
 		probe_needs(a, "cap_dac_read_search,cap_sys_ptrace");
 }
@@ -175,7 +180,7 @@ static void vm_check_module(struct probe_vm *m, struct probe_answer *a)
 	vm_label(path, theirs, sizeof(theirs));
 	vm_label("/proc/self/attr/current", ours, sizeof(ours));
 	a->yes = (!m->files && !m->memory) || explained;
-	snprintf(a->why, sizeof(a->why), "label of process %" PRIu32 ": %s; of this one: %s",
+	snprintf(a->why, sizeof(a->why), _("label of process %" PRIu32 ": %s; of this one: %s"),
 		 m->pid, *theirs ? theirs : "none", *ours ? ours : "none");
 	if (a->yes)
 		return;
@@ -184,14 +189,14 @@ static void vm_check_module(struct probe_vm *m, struct probe_answer *a)
 		snprintf(a->command, sizeof(a->command), "setsebool deny_ptrace off");
 	else
 		snprintf(a->why + strlen(a->why), sizeof(a->why) - strlen(a->why),
-			 "; run atwalk unconfined, or allow 'ptrace (read, trace)' in its profile and '(readby, tracedby)' in the other");
+			 _("; run atwalk unconfined, or allow 'ptrace (read, trace)' in its profile and '(readby, tracedby)' in the other"));
 }
 
 static void vm_check_program(struct probe_vm *m, struct probe_answer *a)
 {
 	a->yes = m->process.kind == VMM_QEMU;
-	snprintf(a->why, sizeof(a->why), a->yes ? "process %" PRIu32 " runs %s" :
-		 "process %" PRIu32 " runs %s, so kvm:%" PRIu32 " reads its guest", m->pid,
+	snprintf(a->why, sizeof(a->why), a->yes ? _("process %" PRIu32 " runs %s") :
+		 _("process %" PRIu32 " runs %s, so kvm:%" PRIu32 " reads its guest"), m->pid,
 		 m->process.program, m->pid);
 }
 
@@ -199,13 +204,13 @@ static const struct vm_check {
 	const char *name, *gives;
 	void (*check)(struct probe_vm *m, struct probe_answer *a);
 } vm_checks[] = {
-	{ "program", "qemu: the layout of the guest's RAM", vm_check_program },
-	{ "user", "qemu: files and memory of the process", vm_check_user },
-	{ "dumpable", "qemu: the same", vm_check_dumpable },
-	{ "files", "qemu, vms: mappings and the state of pages", vm_check_files },
-	{ "memory", "qemu: the guest's RAM", vm_check_memory },
-	{ "yama", "qemu: the same", vm_check_yama },
-	{ "security module", "qemu: files and memory of the process", vm_check_module },
+	{ "program", N_("qemu: the layout of the guest's RAM"), vm_check_program },
+	{ "user", N_("qemu: files and memory of the process"), vm_check_user },
+	{ "dumpable", N_("qemu: the same"), vm_check_dumpable },
+	{ "files", N_("qemu, vms: mappings and the state of pages"), vm_check_files },
+	{ "memory", N_("qemu: the guest's RAM"), vm_check_memory },
+	{ "yama", N_("qemu: the same"), vm_check_yama },
+	{ "security module", N_("qemu: files and memory of the process"), vm_check_module },
 };
 
 int probe_machine(struct atw_output *out, uint64_t pid, struct atw_err *err)

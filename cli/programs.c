@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include "base/message.h"
 
 #define PREFIX "atwalk-"
 
@@ -36,15 +37,15 @@ static const char *programs_why(const struct programs_search *s, const char *nam
 	struct stat st;
 
 	if (programs_own(name))
-		return "atwalk has a command of this name";
+		return _("atwalk has a command of this name");
 	for (size_t i = 0; i < s->n; i++)
 		if (!strcmp(s->seen[i], name))
-			return "another one is in front of it in PATH";
+			return _("another one is in front of it in PATH");
 	if (stat(path, &st) < 0)
 		return strerror(errno);
 	if (!S_ISREG(st.st_mode))
-		return "it is no file";
-	return access(path, X_OK) < 0 ? "it may not be executed" : NULL;
+		return _("it is no file");
+	return access(path, X_OK) < 0 ? _("it may not be executed") : NULL;
 }
 
 static int programs_is_one(const struct dirent *e)

@@ -5,6 +5,7 @@
  */
 #include "target/smaps.h"
 #include "ps.h"
+#include "base/message.h"
 
 struct ps_pages {
 	struct ps *p;
@@ -140,7 +141,7 @@ uint64_t ps_pages_space(struct ps *p, const struct lnx_task *t)
 	for (size_t i = 0; i < l->prov->ntasks; i++)
 		if (l->prov->task[i].pid == t->tgid)
 			return l->prov->task[i].mm;
-	snprintf(what, sizeof(what), "process %" PRIu32, t->tgid);
+	snprintf(what, sizeof(what), _("process %" PRIu32), t->tgid);
 	if (l->denied.status) {
 		atw_err_set(&why, ATW_E_PERM, "this process may not read it");
 		atw_err_hint(&why, "%s", l->denied.hint);

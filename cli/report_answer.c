@@ -4,6 +4,7 @@
 
 #include "report.h"
 #include "report_head.h"
+#include "base/message.h"
 #include "output/annotate.h"
 
 /* Of one report. */
@@ -26,8 +27,8 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 	return status == ATW_OK && a->out ? atw_output_row(a->out, row, err) : status;
 }
 
-/* printf(3) into `to`. The output remembers a failure. */
-#define PASS_ON(to)                                                                      \
+/* printf(3) of `format` into `to`. The output remembers a failure. */
+#define PASS_ON(to, format)                                                              \
 	do {                                                                             \
 		const struct answer_sink *a = arg;                                    \
 		va_list ap;                                                              \
@@ -35,7 +36,7 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 		if (!a->out)                                                             \
 			return;                                                          \
 		va_start(ap, fmt);                                                       \
-		if (vasprintf(&text, fmt, ap) >= 0) {                                    \
+		if (vasprintf(&text, format, ap) >= 0) {                                 \
 			to(a->out, "%s", text);                                          \
 			free(text);                                                      \
 		}                                                                        \
@@ -44,12 +45,12 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 
 ATW_PRINTF(2, 3) static void answer_out_text(void *arg, const char *fmt, ...)
 {
-	PASS_ON(atw_output_text);
+	PASS_ON(atw_output_text, fmt);
 }
 
 ATW_PRINTF(2, 3) static void answer_out_note(void *arg, const char *fmt, ...)
 {
-	PASS_ON(atw_output_note);
+	PASS_ON(atw_output_note, message(fmt));
 }
 
 ATW_PRINTF(3, 4)
@@ -60,7 +61,7 @@ static void answer_out_left_out(void *arg, enum atw_param param, const char *fmt
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(text, sizeof(text), message(fmt), ap);
 	va_end(ap);
 	if (a->out)
 		atw_output_note(a->out, "%s; %s", text, param_remedy(param));
@@ -77,7 +78,7 @@ ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(text, sizeof(text), message(fmt), ap);
 	va_end(ap);
 	a->r->a.lacks = true;
 	if (a->out && (a->r->a.plain || a->r->a.page))

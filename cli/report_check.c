@@ -2,6 +2,7 @@
 /* report_check.c - check of options and sources against the selected reports. */
 
 #include "report.h"
+#include "base/message.h"
 
 /* An option about rows that was given, or NULL. */
 static const char *report_check_rows(const struct common *c)
@@ -67,7 +68,7 @@ static int check_sources(const struct report *r, int argc, char **argv)
 
 		if (!r->kind[i]->looks && !again && (argc > 1 || r->o->watch))
 			return usage_error("report", "%s takes only one %s", r->kind[i]->name,
-					   r->o->watch ? "snapshot" : "SOURCE");
+					   r->o->watch ? _("snapshot") : "SOURCE");
 		if (again && (r->n > 1 || r->a.page || r->a.format))
 			return usage_error("report", "%s must be the only report with --watch, and neither a page nor a picture",
 					   r->kind[i]->name);

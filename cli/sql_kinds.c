@@ -2,6 +2,7 @@
 /* sql_kinds.c - the tables of atwalk sql. */
 #include "atwalk.h"
 #include "sql_kinds.h"
+#include "base/message.h"
 
 #define REPORT(report, text) \
 	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .first = report, .pid = "--pid" }
@@ -19,11 +20,11 @@ static const struct sql_kind kinds[] = {
 	{ .name = "ranges", .about = "what the kernel maps, or with pid = N a process: map",
 	  .cmd = &cmd_map, .pid = "--pid", .alone = true },
 	{ .name = "walk", .about = "walk('ADDRESS'): page-table entries on the way: walk -p",
-	  .cmd = &cmd_walk, .last = "--path", .pid = "--pid", .target = "an ADDRESS" },
+	  .cmd = &cmd_walk, .last = "--path", .pid = "--pid", .target = N_("an ADDRESS") },
 	{ .name = "frames", .about = "frames('PHYS'): what maps a frame: find", .cmd = &cmd_find,
-	  .pid = "--pid", .target = "a physical address" },
+	  .pid = "--pid", .target = N_("a physical address") },
 	{ .name = "memory", .about = "memory('ADDRESS+LENGTH'): its words: rd", .cmd = &cmd_rd,
-	  .last = "--as=words", .pid = "--pid", .target = "an ADDRESS" },
+	  .last = "--as=words", .pid = "--pid", .target = N_("an ADDRESS") },
 	{ .name = "symbols", .about = "symbols of the kernel: info --symbols", .cmd = &cmd_info,
 	  .last = "--symbols" },
 	{ .name = "facts", .about = "what is known of the source: info", .cmd = &cmd_info },

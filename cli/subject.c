@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* subject.c - selected address space: --pid, --task, or the one that maps an address. */
 #include "atwalk.h"
+#include "base/message.h"
 
 static int subject_failed(const struct session *s, struct atw_err *err)
 {
@@ -42,9 +43,9 @@ const char *tables_hint(const struct session *s)
 
 	if (!target_has(s->target, TARGET_RUNNING) &&
 	    atw_fact_u64(s->target->source, "cpu0.cr3", &cr3) == ATW_OK)
-		return "specify --pid N (a process), --cpu N (the tables a CPU was using) "
-		       "or --root PHYS";
-	return "specify --pid N (a process) or --root PHYS";
+		return N_("specify --pid N (a process), --cpu N (the tables a CPU was using) "
+			  "or --root PHYS");
+	return N_("specify --pid N (a process) or --root PHYS");
 }
 
 const struct opt_choice pti_choices[] = {
@@ -89,7 +90,7 @@ static void cli_subject_check_unique(struct session *s, const struct space_opts 
 
 static const char *cli_subject_among(const struct subject_matches *found)
 {
-	return found->unread.status ? " of those that could be read: " : "";
+	return found->unread.status ? _(" of those that could be read: ") : "";
 }
 
 static const char *cli_subject_listed(const struct subject_matches *found)
@@ -156,7 +157,7 @@ int select_owner(const struct common *c, struct session *s,
 		atw_err_wrap(&err,
 			     "'%s' is a user-space address, and its process is not known",
 			     text);
-		atw_err_hint(&err, "%s", tables_hint(s));
+		atw_err_hint(&err, "%s", message(tables_hint(s)));
 		print_error(&err);
 		status = EXIT_USAGE;
 	} else if (!found.n) {
@@ -171,7 +172,7 @@ int select_owner(const struct common *c, struct session *s,
 	} else if (found.n > 1) {
 		atw_err_set(&err, ATW_E_USAGE, "%s: %s: %u processes map it: %s%s%.200s",
 			    s->name, text, found.n, cli_subject_listed(&found),
-			    found.unread.status ? "; not every process could be read: "
+			    found.unread.status ? _("; not every process could be read: ")
 						: "",
 			    found.unread.text);
 		atw_err_hint(&err, "use --pid N to select one of them");

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "base/message.h"
 #include "base/nearest.h"
 #include "census/model.h"
 
@@ -15,43 +16,43 @@ static const struct {
 	const char *words, *use;
 } others[] = {
 	{ "vtop v2p va2pa virt2phys translate pte pagewalk",
-	  "atwalk SOURCE ADDRESS translates an address; with -p through which page tables" },
+	  N_("atwalk SOURCE ADDRESS translates an address; with -p through which page tables") },
 	{ "ptov p2v pa2va phys2virt rmap",
-	  "atwalk find SOURCE PHYS lists the virtual addresses that map a physical one" },
+	  N_("atwalk find SOURCE PHYS lists the virtual addresses that map a physical one") },
 	{ "vm vma vmas vmmap pmap maps smaps",
-	  "atwalk pages SOURCE --pid N lists the memory areas of a process with their pages; --areas-only without" },
+	  N_("atwalk pages SOURCE --pid N lists the memory areas of a process with their pages; --areas-only without") },
 	{ "pagemap page-types pagetypes",
-	  "atwalk pages SOURCE --pid N lists the pages of a process with their flags; atwalk report machine SOURCE what all RAM is used for" },
+	  N_("atwalk pages SOURCE --pid N lists the pages of a process with their flags; atwalk report machine SOURCE what all RAM is used for") },
 	{ "kmem free meminfo vmstat slab slabinfo slabtop",
-	  "atwalk report machine SOURCE shows what RAM is used for; atwalk find SOURCE PHYS what maps a page" },
+	  N_("atwalk report machine SOURCE shows what RAM is used for; atwalk find SOURCE PHYS what maps a page") },
 	{ "smem ps_mem procrank smaps_rollup rss pss uss swap",
-	  "atwalk report use SOURCE shows RSS, PSS, USS and swap of each process" },
+	  N_("atwalk report use SOURCE shows RSS, PSS, USS and swap of each process") },
 	{ "top htop",
-	  "atwalk pages live --watch 2 shows every 2 seconds what processes have, and what changed" },
+	  N_("atwalk pages live --watch 2 shows every 2 seconds what processes have, and what changed") },
 	{ "numa numastat numa_maps numamaps",
-	  "atwalk map SOURCE --pid N --columns +node shows the NUMA node of each range" },
+	  N_("atwalk map SOURCE --pid N --columns +node shows the NUMA node of each range") },
 	{ "pt pgd pgtable pgtables pagetable pagetables ptdump tlb mem",
-	  "atwalk map SOURCE lists what the kernel's page tables map; with --pid N those of a process" },
+	  N_("atwalk map SOURCE lists what the kernel's page tables map; with --pid N those of a process") },
 	{ "task tasks pslist pstree foreach set",
-	  "atwalk ps SOURCE lists tasks; atwalk ps SOURCE N one of them" },
-	{ "version", "atwalk --version shows the version" },
-	{ "usage man list", "atwalk --help lists the commands, atwalk COMMAND --help the options of one" },
+	  N_("atwalk ps SOURCE lists tasks; atwalk ps SOURCE N one of them") },
+	{ "version", N_("atwalk --version shows the version") },
+	{ "usage man list", N_("atwalk --help lists the commands, atwalk COMMAND --help the options of one") },
 	{ "bt stack ustack",
-	  "atwalk ps SOURCE lists tasks and their state; stacks are read by crash and drgn" },
+	  N_("atwalk ps SOURCE lists tasks and their state; stacks are read by crash and drgn") },
 	{ "log dmesg",
-	  "atwalk info SOURCE shows the crash and the last lines of the kernel's log" },
+	  N_("atwalk info SOURCE shows the crash and the last lines of the kernel's log") },
 	{ "sys mach kaslr",
-	  "atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory" },
+	  N_("atwalk info SOURCE shows the kernel, its CPUs, KASLR and memory") },
 	{ "sym nm symbol",
-	  "atwalk SOURCE SYMBOL translates the address of a symbol, and SYMBOL+OFFSET that behind it" },
+	  N_("atwalk SOURCE SYMBOL translates the address of a symbol, and SYMBOL+OFFSET that behind it") },
 	{ "x xxd hexdump hd peek",
-	  "atwalk rd SOURCE ADDRESS shows memory; with --as words or --as string in other forms" },
+	  N_("atwalk rd SOURCE ADDRESS shows memory; with --as words or --as string in other forms") },
 	{ "strings grep memmem",
-	  "atwalk search SOURCE --text TEXT finds a text in memory, --bytes, --word and --pointers-to others" },
+	  N_("atwalk search SOURCE --text TEXT finds a text in memory, --bytes, --word and --pointers-to others") },
 	{ "cmp compare delta",
-	  "atwalk diff A B compares two sources; atwalk report growth captures of a machine; atwalk kmap diff two KMAPs" },
+	  N_("atwalk diff A B compares two sources; atwalk report growth captures of a machine; atwalk kmap diff two KMAPs") },
 	{ "dump save snapshot makedumpfile",
-	  "atwalk collect SOURCE -o FILE writes a capture; atwalk extract SOURCE -o FILE a dump of page tables alone" },
+	  N_("atwalk collect SOURCE -o FILE writes a capture; atwalk extract SOURCE -o FILE a dump of page tables alone") },
 };
 
 /* Is it one of the words in a list with blanks between? */
@@ -111,7 +112,7 @@ void suggest_command(struct atw_err *err, const char *word, const char *source)
 	else if (near.name && !source)
 		atw_err_hint(err, "did you mean the command '%s'?", near.name);
 	else if (!source && unknown_use_of(word))
-		atw_err_hint(err, "%s", unknown_use_of(word));
+		atw_err_hint(err, "%s", message(unknown_use_of(word)));
 }
 
 static bool unknown_is_directory(const char *word)
@@ -186,8 +187,8 @@ static void unknown_meant(const char *word, struct buf *ret)
 static const char *unknown_kind_of(const char *word)
 {
 	if (unknown_is_directory(word))
-		return "a directory, and not a command";
-	return is_source_word(word) ? "not a command" : "neither a command nor a file";
+		return _("a directory, and not a command");
+	return is_source_word(word) ? _("not a command") : _("neither a command nor a file");
 }
 
 int unknown_command(const char *word)
@@ -203,7 +204,7 @@ int unknown_command(const char *word)
 		atw_err_set(&err, ATW_E_USAGE, "the command '%s' must be the first word", word);
 		atw_err_hint(&err, "type atwalk %s [options] SOURCE", word);
 	} else if (unknown_use_of(word))
-		atw_err_hint(&err, "%s", unknown_use_of(word));
+		atw_err_hint(&err, "%s", message(unknown_use_of(word)));
 	else if (unknown_is_report(word))
 		atw_err_hint(&err, "atwalk report %s SOURCE shows the report of that name", word);
 	else if (unknown_is_of_kmap(word))
@@ -211,7 +212,7 @@ int unknown_command(const char *word)
 	else if (unknown_is_number(word))
 		atw_err_hint(&err, "SOURCE goes in front of an address: atwalk live %s", word);
 	else
-		atw_err_hint(&err, "%s%s%scommands: %s", near.len ? "did you mean " : "",
+		atw_err_hint(&err, "%s%s%scommands: %s", near.len ? _("did you mean ") : "",
 			     near.len ? near.data : "", near.len ? "? " : "",
 			     known.data ? known.data : "");
 	buf_deinit(&known);

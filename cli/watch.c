@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/message.h"
 #include "common/ending.h"
 
 enum { TRIES = 3 };
@@ -148,7 +149,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 
 	if (!watch_parse(text, &k) || !target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, not a live source", o->name,
-			    o->target->backend->noun);
+			    message(o->target->backend->noun));
 		return print_error(&err);
 	}
 	status = check_number(o, space, "--watch");

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "base/message.h"
 #include "base/nearest.h"
 #include "output/sink.h"
 #include "ending.h"
@@ -89,7 +90,7 @@ static int answers_unknown(const struct answers *a, const char *name, size_t len
 		nearest_try(&near, k.name);
 	}
 	status = usage_error(a->command, "there is no report '%.*s'%s%s%s; known: %s",
-			     (int)(len < 40 ? len : 40), name, near.name ? ", perhaps '" : "",
+			     (int)(len < 40 ? len : 40), name, near.name ? _(", perhaps '") : "",
 			     near.name ? near.name : "", near.name ? "'" : "",
 			     known.data ? known.data : "");
 	buf_deinit(&known);
@@ -287,7 +288,7 @@ static int answers_part(const struct answers *a, size_t i, struct atw_err *err)
 	if (i)
 		putchar('\n');
 	if (a->plain && !a->bare)
-		printf("%s: %s\n", a->v[i].name, a->v[i].title);
+		printf("%s: %s\n", a->v[i].name, message(a->v[i].title));
 	if (!fflush(stdout))
 		return ATW_OK;
 	return atw_err_set(err, ATW_E_IO, "standard output: cannot write: %m");

@@ -6,20 +6,22 @@
 #include <sys/stat.h>
 
 #include "config.h"
+#include "language.h"
 #include "plugins.h"
+#include "base/message.h"
 
 void command_help(const struct command *cmd)
 {
 	struct opt_set common[COMMON_SETS];
 
-	printf("usage: atwalk %s [options]%s%s\n\n%s\n\n", cmd->name,
-	       *cmd->args ? " " : "", cmd->args, cmd->about);
+	printf(_("usage: atwalk %s [options]%s%s"), cmd->name, *cmd->args ? " " : "", cmd->args);
+	printf("\n\n%s\n\n", message(cmd->about));
 	if (cmd->options) {
-		puts("options:");
+		puts(_("options:"));
 		options_help(&(struct opt_set){ .table = cmd->options }, 1, stdout);
 		putchar('\n');
 	}
-	puts("common options:");
+	puts(_("common options:"));
 	common_sets(cmd->common, NULL, common);
 	options_help(common, COMMON_SETS, stdout);
 }
@@ -44,21 +46,24 @@ int command_written(void)
  * A mapped file that shrinks loses its pages, and reading them raises SIGBUS. The program
  * cannot continue; report the reason.
  */
+static const char *command_shrunk;       /* no message can be looked up in a handler */
+
 static void command_on_sigbus(int sig)
 {
-	static const char text[] =
-		"atwalk: a file became shorter while it was being read, or its disk failed\n";
-
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+	if (write(STDERR_FILENO, "atwalk: ", 8) < 0 ||
+	    write(STDERR_FILENO, command_shrunk, strlen(command_shrunk)) < 0 ||
+	    write(STDERR_FILENO, "\n", 1) < 0)
 		_exit(EXIT_SOURCE);
 	_exit(EXIT_SOURCE);
 }
 
 void program_begin(void)
 {
+	hold_standard_files();
+	language_begin();
+	command_shrunk = _("a file became shorter while it was being read, or its disk failed");
 	signal(SIGBUS, command_on_sigbus);
 	signal(SIGXFSZ, SIG_IGN);        /* then it is an error text */
-	hold_standard_files();
 }
 
 /* The name of the option that reads what -o names, or NULL. check_output() is for sources. */
@@ -100,6 +105,26 @@ static int command_misused(const struct command *cmd, const char *late, const ch
 	return print_error(&err);
 }
 
+/*
+ * Is what the command says in English? Rows are the same in every language for programs,
+ * and pages and pictures, which are passed on to others, have one language.
+ */
+static bool command_in_english(const struct command *cmd, const struct common *c)
+{
+	switch (c->format) {
+	case FORMAT_PLAIN:
+		return false;
+	case FORMAT_HTML:
+	case FORMAT_SVG:
+	case FORMAT_PS:
+	case FORMAT_PDF:
+	case FORMAT_PNG:
+		return true;
+	default:
+		return cmd->common & OPT_COMMON_SENTENCES;
+	}
+}
+
 /* Options that mean something for what is written. */
 static int command_check_tap(const struct command *cmd, const struct common *c)
 {
@@ -130,6 +155,7 @@ int command_tap(const struct command *cmd, const struct atw_tap *tap, const char
 	struct common c = {.config = &none, .behind = -1};
 	void *opts = calloc(1, cmd->opts_size);
 	struct opt_set sets[1 + COMMON_SETS] = {{.table = cmd->options, .base = opts}};
+	bool plain = language_is_plain();
 	char why[256];
 	int status;
 
@@ -145,10 +171,12 @@ int command_tap(const struct command *cmd, const struct atw_tap *tap, const char
 	c.format = FORMAT_JSONL;
 	c.tap = tap;
 	c.asked = asked;
+	language_plain(plain || command_in_english(cmd, &c));
 	if (!status)
 		status = command_start(cmd, &c);
 	if (!status)
 		status = cmd->run(&c, opts, argc, argv);
+	language_plain(plain);
 	plugins_end(&c);
 	options_free(sets, ARRAY_SIZE(sets));
 	free(opts);
@@ -248,8 +276,11 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 	} else {
 		c.sum = c.expect ? &sum : NULL;
 		status = command_start(cmd, &c);
-		if (!status)
+		if (!status) {
+			language_plain(command_in_english(cmd, &c));
 			status = cmd->run(&c, opts, argc, argv);
+			language_plain(false);
+		}
 		if (c.expect)
 			status = command_expect(c.expect, &sum, status);
 		plugins_end(&c);
@@ -299,19 +330,21 @@ static bool command_names_file(const char *text, const struct stat *file)
 /* Never overwrite the source, even if -o names it. */
 int check_output(const struct common *c, const char *name)
 {
+	struct atw_err err = { 0 };
 	struct stat st;
 	bool same;
 
-	if (c->output && !*c->output)
-		return print_error(&(struct atw_err){
-			.status = ATW_E_USAGE, .text = "--output: the file name is empty",
-		});
+	if (c->output && !*c->output) {
+		atw_err_set(&err, ATW_E_USAGE, "--output: the file name is empty");
+		return print_error(&err);
+	}
 	if (!c->output || stat(c->output, &st) < 0 || !S_ISREG(st.st_mode))
 		return EXIT_COMPLETE;
 	same = command_names_file(name, &st);
 	for (size_t i = 0; i < c->parts.n && !same; i++)
 		same = command_names_file(c->parts.v[i], &st);
-	return same ? print_error(&(struct atw_err){
-		.status = ATW_E_USAGE, .text = "--output: this is the source itself",
-	}) : EXIT_COMPLETE;
+	if (!same)
+		return EXIT_COMPLETE;
+	atw_err_set(&err, ATW_E_USAGE, "--output: this is the source itself");
+	return print_error(&err);
 }

@@ -65,6 +65,7 @@ enum {
 	OPT_COMMON_PLUGINS = 256,        /* --plugin */
 	OPT_COMMON_PLUGIN_FILES = 512,   /* the same, but none is loaded */
 	OPT_COMMON_ADDRESSES = 128,      /* no option: rows have the columns of addresses */
+	OPT_COMMON_SENTENCES = 1024,     /* likewise: rows have sentences, in English for programs */
 	/* Of what lists something in a SOURCE. */
 	OPT_COMMON_LISTING = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS |
 			     OPT_COMMON_PLUGINS |

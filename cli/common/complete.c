@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 
+#include "base/message.h"
 #include "record/schema.h"
 
 /* A command line in front of the word that is completed. */
@@ -24,7 +25,7 @@ struct complete {
 static void complete_offer(const struct complete *k, const char *word, const char *help)
 {
 	if (!strncmp(word, k->cur, strlen(k->cur)))
-		printf("%.*s%s\t%s\n", k->before_len, k->before, word, help ? help : "");
+		printf("%.*s%s\t%s\n", k->before_len, k->before, word, help ? message(help) : "");
 }
 
 static void complete_offer_files(void)
@@ -225,7 +226,7 @@ static void complete_commands(const struct complete *k)
 	for (size_t i = 0; (cmd = k->program->at(i)); i++)
 		complete_offer(k, complete_own_name(cmd), cmd->summary);
 	if (k->program->usual)
-		complete_offer(k, "help", "show the options of a command");
+		complete_offer(k, "help", N_("show the options of a command"));
 }
 
 /*
@@ -281,7 +282,7 @@ static void complete_operand(struct complete *k)
 	}
 	at -= !strncmp(k->cmd->args, "NAME", 4);
 	for (size_t i = 0; source && at <= 0 && i < ARRAY_SIZE(live); i++)
-		complete_offer(k, live[i], "the running kernel");
+		complete_offer(k, live[i], N_("the running kernel"));
 	complete_offer_files();
 }
 

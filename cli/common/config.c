@@ -6,6 +6,7 @@
 
 #if HAVE_INIH
 #include <ini.h>
+#include "base/message.h"
 #endif
 
 /* ---- sections and keys ---- */
@@ -66,7 +67,7 @@ int config_wrong(const struct config_entry *e, const char *why, const char *know
 {
 	struct atw_err err = {0};
 
-	atw_err_set(&err, ATW_E_USAGE, "%s:%d: %s", e->file, e->line, why);
+	atw_err_set(&err, ATW_E_USAGE, "%s:%d: %s", e->file, e->line, message(why));
 	if (known)
 		atw_err_hint(&err, "known: %s", known);
 	return print_error(&err);
@@ -76,7 +77,7 @@ static int config_unknown_key(const struct config_entry *e, const char *known)
 {
 	char why[200];
 
-	snprintf(why, sizeof(why), "unknown key '%.64s' in section [%.64s]", e->key, e->section);
+	snprintf(why, sizeof(why), _("unknown key '%.64s' in section [%.64s]"), e->key, e->section);
 	return config_wrong(e, why, known);
 }
 
@@ -137,8 +138,8 @@ static char *config_on_line(char *buf, int len, void *stream)
 	if (!n)
 		return NULL;
 	r->line++;
-	r->unfit = !c ? "there is a zero byte in the line" :
-		   c != '\n' && n == len - 1 ? "the line is too long" : NULL;
+	r->unfit = !c ? N_("there is a zero byte in the line") :
+		   c != '\n' && n == len - 1 ? N_("the line is too long") : NULL;
 	buf[n] = '\0';
 	return r->unfit ? NULL : buf;
 }

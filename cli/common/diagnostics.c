@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "command.h"
+#include "base/message.h"
 #include "base/text.h"
 
 int exit_status(int status)
@@ -38,7 +39,7 @@ static void diagnostics_put_text(const char *s)
 	struct buf b = { 0 };
 
 	text_plain(&b, s);
-	diagnostics_put(b.failed ? "out of memory" : b.data);
+	diagnostics_put(b.failed ? _("out of memory") : b.data);
 	diagnostics_put("\n");
 	buf_deinit(&b);
 }
@@ -49,12 +50,12 @@ static const struct {
 	const char *remedy;      /* if giving it would help */
 } params[ATW_PARAMS] = {
 	[ATW_PARAM_ROOT] = {
-		"--root", "specify it with --root PHYS --paging MODE",
+		"--root", N_("specify it with --root PHYS --paging MODE"),
 	},
 	[ATW_PARAM_PAGING] = { "--paging", NULL },
 	[ATW_PARAM_PTE_EXT] = { "--pte-ext", NULL },
 	[ATW_PARAM_CPU] = { "--cpu", NULL },
-	[ATW_PARAM_KERNEL_FILE] = { "--kernel", "use --kernel System.map to add symbols" },
+	[ATW_PARAM_KERNEL_FILE] = { "--kernel", N_("use --kernel System.map to add symbols") },
 	[ATW_PARAM_FORMAT] = { "--format", NULL },
 	[ATW_PARAM_COLUMNS] = { "--columns", NULL },
 	[ATW_PARAM_FILTER] = { "--filter", NULL },
@@ -63,18 +64,18 @@ static const struct {
 	[ATW_PARAM_SYMBOLS] = { "--symbols", NULL },
 	[ATW_PARAM_LEVEL] = { "--level", NULL },
 	[ATW_PARAM_CUT] = { "--cut", NULL },
-	[ATW_PARAM_TOP] = { "--top", "--top N shows more" },
-	[ATW_PARAM_CALLS] = { "--calls", "record them with kmap record --calls" },
-	[ATW_PARAM_BARE] = { "--kernel-threads", "--kernel-threads lists them" },
-	[ATW_PARAM_HOST] = { "--host", "--host NAME names the machine" },
-	[ATW_PARAM_TIME] = { "--time", "--time SECONDS says when it was taken, in seconds since 1970" },
+	[ATW_PARAM_TOP] = { "--top", N_("--top N shows more") },
+	[ATW_PARAM_CALLS] = { "--calls", N_("record them with kmap record --calls") },
+	[ATW_PARAM_BARE] = { "--kernel-threads", N_("--kernel-threads lists them") },
+	[ATW_PARAM_HOST] = { "--host", N_("--host NAME names the machine") },
+	[ATW_PARAM_TIME] = { "--time", N_("--time SECONDS says when it was taken, in seconds since 1970") },
 };
 
 const char *param_remedy(int param)
 {
 	bool known = param > ATW_PARAM_NONE && param < ATW_PARAMS;
 
-	return known && params[param].remedy ? params[param].remedy : "";
+	return known && params[param].remedy ? message(params[param].remedy) : "";
 }
 
 const char *error_hint(const struct atw_err *err)
@@ -159,9 +160,12 @@ int print_nomem(void)
 
 static void diagnostics_put_help(const char *command)
 {
-	diagnostics_put("        see: atwalk ");
-	diagnostics_put(command);
-	diagnostics_put(" --help\n");
+	char text[256];
+
+	snprintf(text, sizeof(text), _("see: atwalk %s --help"), command);
+	diagnostics_put("        ");
+	diagnostics_put(text);
+	diagnostics_put("\n");
 }
 
 int usage_error_of(const char *command, const struct atw_err *err)
@@ -175,9 +179,11 @@ int usage_error_of(const char *command, const struct atw_err *err)
 /* One line, with what the program is called in front. */
 static void diagnostics_put_line(int status, const char *fmt, va_list ap)
 {
-	char text[512];
+	char text[sizeof(((struct atw_err *)0)->text)];
+	int n = vsnprintf(text, sizeof(text), message(fmt), ap);
 
-	vsnprintf(text, sizeof(text), fmt, ap);
+	if (n > 0 && (size_t)n >= sizeof(text))
+		text[text_whole(text, sizeof(text) - 1)] = '\0';
 	diagnostics_put_origin(status);
 	if (status != ATW_OK)
 		diagnostics_keep(text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/nearest.h"
 #include "base/num.h"
 
@@ -61,7 +62,7 @@ bool options_store(const struct opt *o, void *base, const char *v, char *why,
 	case OPT_CHOICE:
 		choice = options_find_choice(o, v);
 		if (!choice) {
-			snprintf(why, why_len, "--%s: '%.64s' is not one of %s", o->name,
+			snprintf(why, why_len, _("--%s: '%.64s' is not one of %s"), o->name,
 				 v, options_all_choices(o, known, sizeof(known)));
 			return false;
 		}
@@ -73,7 +74,7 @@ bool options_store(const struct opt *o, void *base, const char *v, char *why,
 	case OPT_LIST:
 		more = realloc(list->v, (list->n + 1) * sizeof(*more));
 		if (!more) {
-			snprintf(why, why_len, "out of memory");
+			snprintf(why, why_len, "%s", _("out of memory"));
 			return false;
 		}
 		more[list->n++] = v;
@@ -84,8 +85,10 @@ bool options_store(const struct opt *o, void *base, const char *v, char *why,
 		num->given = o->kind == OPT_HEX ? num_hex(v, strlen(v), &num->u)
 						: num_dec(v, strlen(v), &num->u);
 		if (!num->given)
-			snprintf(why, why_len, "--%s: '%.64s' is not a %s number", o->name,
-				 v, o->kind == OPT_HEX ? "hexadecimal" : "decimal");
+			snprintf(why, why_len,
+				 o->kind == OPT_HEX
+					 ? _("--%s: '%.64s' is not a hexadecimal number")
+					 : _("--%s: '%.64s' is not a decimal number"), o->name, v);
 		return num->given;
 	}
 	return false;
@@ -136,7 +139,7 @@ static bool options_refuses(const struct options_parser *p, const char *name, si
 		options_find(p->sets, p->nsets, true, name, len, letter, &base);
 
 	if (o)
-		snprintf(p->why, p->why_len, "--%s cannot be used with '%s'", o->name, p->command);
+		snprintf(p->why, p->why_len, _("--%s cannot be used with '%s'"), o->name, p->command);
 	return o;
 }
 
@@ -163,7 +166,7 @@ static void options_meant_letter(const struct options_parser *p, char letter, ch
 		for (const struct opt *o = s->refused ? NULL : s->table; o && o->name && at < len; o++)
 			if (o->name[0] == letter)
 				at += (size_t)snprintf(ret + at, len - at, "%s--%s",
-						       n++ ? ", " : "; did you mean ", o->name);
+						       n++ ? ", " : _("; did you mean "), o->name);
 	if (n && n < 7 && at + 1 < len)
 		snprintf(ret + at, len - at, "?");
 	else
@@ -191,7 +194,7 @@ static void options_meant(const struct options_parser *p, const char *name, size
 			if (!strncmp(o->name, name, len) && !nbegin++)
 				begins = o;
 			if (options_find_choice(o, word)) {
-				snprintf(ret, ret_len, "; did you mean --%s %s?", o->name, word);
+				snprintf(ret, ret_len, _("; did you mean --%s %s?"), o->name, word);
 				return;
 			}
 		}
@@ -202,7 +205,7 @@ static void options_meant(const struct options_parser *p, const char *name, size
 	if (nbegin == 1)
 		near.name = begins->name;
 	if (near.name)
-		snprintf(ret, ret_len, "; did you mean --%s?", near.name);
+		snprintf(ret, ret_len, _("; did you mean --%s?"), near.name);
 }
 
 static bool options_parse_long(struct options_parser *p)
@@ -218,18 +221,18 @@ static bool options_parse_long(struct options_parser *p)
 		char near[80];
 
 		options_meant(p, name, len, near, sizeof(near));
-		snprintf(p->why, p->why_len, "unknown option --%.*s%s", (int)(len < 64 ? len : 64),
+		snprintf(p->why, p->why_len, _("unknown option --%.*s%s"), (int)(len < 64 ? len : 64),
 			 name, near);
 		return false;
 	}
 	if (options_takes_arg(o)) {
 		v = eq ? eq + 1 : p->at + 1 < p->argc ? p->argv[++p->at] : NULL;
 		if (!v) {
-			snprintf(p->why, p->why_len, "--%s needs %s", o->name, o->arg);
+			snprintf(p->why, p->why_len, _("--%s needs %s"), o->name, o->arg);
 			return false;
 		}
 	} else if (eq) {
-		snprintf(p->why, p->why_len, "--%s takes no value", o->name);
+		snprintf(p->why, p->why_len, _("--%s takes no value"), o->name);
 		return false;
 	}
 	if (options_store(o, base, v, p->why, p->why_len))
@@ -237,7 +240,7 @@ static bool options_parse_long(struct options_parser *p)
 	if (!strcmp(o->name, "pid") && options_find_long(p, "task", 4, &base)) {
 		size_t at = strlen(p->why);
 
-		snprintf(p->why + at, p->why_len - at, "; --task takes a name");
+		snprintf(p->why + at, p->why_len - at, "%s", _("; --task takes a name"));
 	}
 	return false;
 }
@@ -261,18 +264,18 @@ static bool options_parse_letters(struct options_parser *p)
 			if (!is_name && options_refuses(p, NULL, 0, *s))
 				return false;
 			if (is_name)
-				snprintf(near, sizeof(near), "; did you mean --%.*s?", (int)len,
+				snprintf(near, sizeof(near), _("; did you mean --%.*s?"), (int)len,
 					 word);
 			else
 				options_meant_letter(p, word[1] ? '\0' : *s, near,
 						     sizeof(near));
-			snprintf(p->why, p->why_len, "unknown option -%c%s", *s, near);
+			snprintf(p->why, p->why_len, _("unknown option -%c%s"), *s, near);
 			return false;
 		}
 		if (options_takes_arg(o)) {
 			v = s[1] ? s + 1 : p->at + 1 < p->argc ? p->argv[++p->at] : NULL;
 			if (!v) {
-				snprintf(p->why, p->why_len, "-%c needs %s", *s, o->arg);
+				snprintf(p->why, p->why_len, _("-%c needs %s"), *s, o->arg);
 				return false;
 			}
 		}
@@ -328,7 +331,7 @@ static void options_help_one(const struct opt *o, FILE *out)
 		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name,
 		 options_takes_arg(o) ? " " : "", options_takes_arg(o) ? o->arg : "");
-	fprintf(out, "  %-26s %s%s%s%s%s\n", left, strlen(left) > 26 ? " " : "", o->help,
+	fprintf(out, "  %-26s %s%s%s%s%s\n", left, strlen(left) > 26 ? " " : "", message(o->help),
 		o->choices ? " (" : "", options_all_choices(o, known, sizeof(known)),
 		o->choices ? ")" : "");
 }

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 #include "config.h"
 #include "host/host.h"
 
@@ -185,6 +186,7 @@ static int plugins_load(struct plugins *g, const char *word, bool lenient, struc
 {
 	const char *colon = strchr(word, ':');
 	struct plugin_file f = { .fd = -1 };
+	char named[64];
 	struct plugin *p;
 	int r;
 
@@ -195,7 +197,8 @@ static int plugins_load(struct plugins *g, const char *word, bool lenient, struc
 		return r;
 	p = calloc(1, sizeof(*p));
 	r = p ? plugin_load(&f, &g->host, colon ? colon + 1 : NULL, p, err) : atw_err_nomem(err);
-	if (r < 0 && p && !text_begins(err->text, "plugin "))
+	snprintf(named, sizeof(named), _("plugin %s"), f.note.name);
+	if (r < 0 && p && !text_begins(err->text, named))
 		atw_err_wrap(err, "%s", f.path);
 	plugin_file_close(&f);
 	if (r < 0) {

@@ -3,6 +3,7 @@
 #include "sql.h"
 
 #include "base/io.h"
+#include "base/message.h"
 
 /* Does nothing but blanks and ";" follow? */
 static bool sql_is_end(const char *text)
@@ -29,7 +30,7 @@ static int sql_run_all(struct sql *s, const char *text)
 static void sql_list_tables(const struct sql *s)
 {
 	for (size_t i = 0; s->kind(i); i++)
-		printf("%-20s %s\n", s->kind(i)->name, s->kind(i)->about);
+		printf("%-20s %s\n", s->kind(i)->name, message(s->kind(i)->about));
 }
 
 /* Lines that are no SQL: ".tables", ".quit". Returns false to end. */
@@ -40,7 +41,7 @@ static bool sql_dot(const struct sql *s, const char *line)
 	if (!strcmp(line, ".tables\n"))
 		sql_list_tables(s);
 	else
-		puts(".tables   list the tables\n.quit     end");
+		puts(_(".tables   list the tables\n.quit     end"));
 	return true;
 }
 
@@ -52,7 +53,7 @@ static int sql_prompt(struct sql *s)
 	size_t room = 0;
 	int status = EXIT_COMPLETE;
 
-	puts("Statements end with \";\". .tables lists the tables, .quit ends.");
+	puts(_("Statements end with \";\". .tables lists the tables, .quit ends."));
 	for (;;) {
 		fputs(text.len ? "   ...> " : "atwalk> ", stdout);
 		fflush(stdout);

@@ -7,6 +7,7 @@
  * few of them all rows are read at once, and kept as long as the statement runs.
  */
 #include "sql.h"
+#include "base/message.h"
 
 #ifdef HAVE_SQLITE3
 
@@ -91,7 +92,7 @@ static int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv
 	n = sql_columns(m->s, m->kind, t->column);
 	if (n <= 0) {
 		m->s->status = -n;
-		*error = m->s->lib->mprintf("%s cannot be read", m->kind->name);
+		*error = m->s->lib->mprintf(_("%s cannot be read"), m->kind->name);
 		free(t);
 		return SQLITE_ERROR;
 	}
@@ -183,8 +184,8 @@ static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 	if (t->kind->target && target < 0) {
 		char text[128];
 
-		snprintf(text, sizeof(text), "%s needs %s: SELECT * FROM %s('...')", t->kind->name,
-			 t->kind->target, t->kind->name);
+		snprintf(text, sizeof(text), _("%s needs %s: SELECT * FROM %s('...')"), t->kind->name,
+			 message(t->kind->target), t->kind->name);
 		buf_deinit(&b);
 		return table_fail(t, text);
 	}
@@ -262,7 +263,7 @@ static int table_rows(struct sql_table *t, const struct sql_query *q, struct sql
 	/* That nothing is mapped, or that there is no such process, is no row. */
 	if (status > t->s->status && status != EXIT_NO)
 		t->s->status = status;
-	return (*ret)->rows ? SQLITE_OK : table_fail(t, "its listing failed");
+	return (*ret)->rows ? SQLITE_OK : table_fail(t, _("its listing failed"));
 }
 
 static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,

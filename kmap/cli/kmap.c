@@ -2,6 +2,7 @@
 /* kmap.c - reading of KMAPs for all commands: messages, progress, models. */
 #include "kmap.h"
 #include "base/bytes.h"
+#include "base/message.h"
 
 #include "cli/common/progress.h"
 
@@ -105,12 +106,12 @@ static void cli_model_describe(struct kmap_model_source *s)
 	size_t n = 0;
 
 	if (kmap_sampled(m) && m->scale)
-		n = (size_t)snprintf(s->about, sizeof(s->about), "%ssampled, scale %" PRIu64,
+		n = (size_t)snprintf(s->about, sizeof(s->about), _("%ssampled, scale %" PRIu64),
 				     kmap_accesses_sampled(m) ? "accesses " : "", m->scale);
 	else if (kmap_sampled(m))
-		n = (size_t)snprintf(s->about, sizeof(s->about), "accesses sampled, scale unknown");
+		n = (size_t)snprintf(s->about, sizeof(s->about), _("accesses sampled, scale unknown"));
 	if (s->summary.cut)
-		snprintf(s->about + n, sizeof(s->about) - n, "%sthe recording is cut off", n ? "; " : "");
+		snprintf(s->about + n, sizeof(s->about) - n, _("%sthe recording is cut off"), n ? "; " : "");
 }
 
 const struct opt_choice kmap_level_choices[] = {
@@ -233,7 +234,7 @@ int kmap_model_task_time(const char *name, const char *task, uint64_t *ret)
 	char missing[200];
 
 	snprintf(missing, sizeof(missing),
-		 "task '%s' allocated an object at a time that is recorded", task);
+		 _("task '%s' allocated an object at a time that is recorded"), task);
 	return cli_model_find_time(name, &sink, &first, missing, ret);
 }
 
@@ -243,7 +244,7 @@ int kmap_model_mark_time(const char *name, const char *mark, uint64_t *ret)
 	const struct kmap_sink sink = { cli_model_on_mark, &first };
 	char missing[200];
 
-	snprintf(missing, sizeof(missing), "mark '%s' is in this recording", mark);
+	snprintf(missing, sizeof(missing), _("mark '%s' is in this recording"), mark);
 	return cli_model_find_time(name, &sink, &first, missing, ret);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 
 #include "base/io.h"
+#include "base/message.h"
 #include "kmap.h"
 #include "kmap/lib/control.h"
 #include "output/outfile.h"
@@ -80,7 +81,7 @@ static int ctl_by_folder(const struct ctl *x, struct atw_err *err)
 		return ctl_list_folder(x, err);
 	len = snprintf(path, sizeof(path), "%s/%s", x->at, x->name);
 	if (strchr(x->name, '/') || (size_t)len >= sizeof(path))
-		return ctl_refused(x, ENOENT, "there is no such control", err);
+		return ctl_refused(x, ENOENT, _("there is no such control"), err);
 	fd = open(path, (x->value ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 	if (fd < 0)
 		return ctl_refused(x, errno, strerror(errno), err);
@@ -100,7 +101,7 @@ static int ctl_by_folder(const struct ctl *x, struct atw_err *err)
 
 static int ctl_cut(const struct ctl *x, struct atw_err *err)
 {
-	return ctl_refused(x, EIO, "the recording ended before all was read", err);
+	return ctl_refused(x, EIO, _("the recording ended before all was read"), err);
 }
 
 static int ctl_copy_data(const struct ctl *x, FILE *in, uint64_t n, struct atw_err *err)
@@ -134,7 +135,7 @@ static int ctl_copy_answer(const struct ctl *x, FILE *in, struct atw_err *err)
 		if (sscanf(line, "error %d %n", &number, &at) == 1 && at)
 			return ctl_refused(x, number, line + at, err);
 		if (sscanf(line, "data %llu", &n) != 1)
-			return ctl_refused(x, 0, "not the socket of a recording", err);
+			return ctl_refused(x, 0, _("not the socket of a recording"), err);
 		if (ctl_copy_data(x, in, n, err) < 0)
 			return err->status;
 	}
@@ -154,7 +155,7 @@ static int ctl_by_socket(const struct ctl *x, struct atw_err *err)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
 		atw_err_set(err, errno == EACCES ? ATW_E_PERM : ATW_E_IO, "%s: %s", x->at,
-			    errno == ECONNREFUSED ? "the recording has ended" : strerror(errno));
+			    errno == ECONNREFUSED ? _("the recording has ended") : strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return err->status;
@@ -169,7 +170,7 @@ static int ctl_by_socket(const struct ctl *x, struct atw_err *err)
 		       : snprintf(text, sizeof(text), "read %s\n", x->name);
 	r = (size_t)len < sizeof(text)
 		    ? ctl_write_all(x, fd, text, (size_t)len, err)
-		    : ctl_refused(x, ENOENT, "there is no such control", err);
+		    : ctl_refused(x, ENOENT, _("there is no such control"), err);
 	if (r == ATW_OK)
 		r = ctl_copy_answer(x, in, err);
 	fclose(in);

@@ -4,6 +4,7 @@
 #include "kmap/lib/diff.h"
 #include "report/report.h"
 #include "kmap.h"
+#include "base/message.h"
 
 struct kmap_diff_options {
 	struct opt_list symbols, kernel, since;
@@ -131,7 +132,7 @@ static int cli_diff_compare(struct comparing *x, struct atw_err *err)
 	if (r < 0)
 		return r;
 	atw_output_note(x->out, "%" PRIu64 " of %" PRIu64 " caches, sites and edges differ%s; code compared by %s",
-			x->rows, x->d.compared, x->count.least || x->count.ratio ? " enough" : "",
+			x->rows, x->d.compared, x->count.least || x->count.ratio ? _(" enough") : "",
 			kmap_level_words[level]);
 	for (unsigned i = 0; i < 2; i++)
 		if (x->since[i])

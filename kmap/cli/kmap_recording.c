@@ -14,6 +14,7 @@
 #include "kmap/lib/introduce.h"
 #include "source/raw.h"
 #include <sys/wait.h>
+#include "base/message.h"
 
 /* Pairs of caller and callee: booting a kernel takes some 60,000. */
 enum { CALLS = 1 << 18 };
@@ -452,10 +453,10 @@ int recording_summarize(struct recording *r, const char *cut)
 		atw_err_set(&err, ATW_E_IO, "%s did not load the recorder", r->machine.argv[0]);
 	else if (r->failed.status < 0)
 		atw_err_set(&err, ATW_E_IO, "%s: %s%s", recording_output(r), r->failed.text,
-			    r->mended ? "; the file ends there and is marked as cut off" : "");
+			    r->mended ? _("; the file ends there and is marked as cut off") : "");
 	else if (!r->running && !r->o->bare && !r->introduced)
 		atw_err_set(&err, ATW_E_MISSING, "no kernel was found in the guest: %s",
-			    r->no_kernel.status < 0 ? r->no_kernel.text : "none of its code ran");
+			    r->no_kernel.status < 0 ? r->no_kernel.text : _("none of its code ran"));
 	if (r->refused.status < 0)
 		return usage_error("kmap record", "%s", r->refused.text);
 	if (err.status < 0) {

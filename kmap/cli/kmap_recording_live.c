@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/message.h"
 #include "cli/common/ending.h"
 #include "format/btf.h"
 #include "linux/kernel.h"
@@ -282,7 +283,7 @@ int recording_live_summarize(struct recording *r)
 		print_incomplete("lost: %" PRIu64 " allocations and frees that came too fast, %" PRIu64 " hits, %" PRIu64 " objects and %" PRIu64 " accesses for want of room%s",
 				 s->lost_events, s->lost_hits, r->s->count.lost_objects,
 				 r->s->count.lost_accesses,
-				 r->s->count.lost_objects || r->s->count.lost_accesses ? "; use a larger --mem" : "");
+				 r->s->count.lost_objects || r->s->count.lost_accesses ? _("; use a larger --mem") : "");
 	return lost ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 

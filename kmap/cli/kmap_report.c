@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 #include "cli/common/answers.h"
 #include "kmap/lib/report.h"
 #include "kmap.h"
@@ -65,7 +66,7 @@ ATW_PRINTF(2, 3) static void kmap_cli_report_out_note(void *arg, const char *fmt
 	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) >= 0) {
+	if (vasprintf(&text, message(fmt), ap) >= 0) {
 		atw_output_note(arg, "%s", text);
 		free(text);
 	}
@@ -79,7 +80,7 @@ static void cli_report_out_left_out(void *arg, enum atw_param param, const char 
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(text, sizeof(text), message(fmt), ap);
 	va_end(ap);
 	atw_output_note(arg, "%s; %s", text, param_remedy(param));
 }
@@ -98,9 +99,9 @@ static void cli_report_note_source(const struct kmap_reporting *r, struct atw_ou
 				m->s.watched, m->s.objects);
 	if (kmap_sampled(m) && m->scale)
 		atw_output_note(out, "%ssampled, and not exact: scale %" PRIu64 "; multiply numbers of %s by it to estimate the total%s",
-				kmap_accesses_sampled(m) ? "accesses are " : "", m->scale,
-				kmap_accesses_sampled(m) ? "them" : "allocated objects and of accesses to them",
-				kmap_accesses_sampled(m) ? "" : "; GLOBAL and UFO are not sampled");
+				kmap_accesses_sampled(m) ? _("accesses are ") : "", m->scale,
+				kmap_accesses_sampled(m) ? _("them") : _("allocated objects and of accesses to them"),
+				kmap_accesses_sampled(m) ? "" : _("; GLOBAL and UFO are not sampled"));
 	else if (kmap_sampled(m))
 		atw_output_note(out, "accesses are sampled, and not exact; the recording has no scale");
 	if (r->s.summary.cut)
@@ -150,7 +151,7 @@ static void cli_report_head(void *arg, struct buf *ret)
 	const struct kmap_reporting *r = arg;
 	const struct kmap_model *m = r->s.m;
 
-	buf_printf(ret, "%s; %s%s, %s", strcmp(r->name, "-") ? r->name : "standard input",
+	buf_printf(ret, "%s; %s%s, %s", strcmp(r->name, "-") ? r->name : _("standard input"),
 		   m->release ? "Linux " : "release ", m->release ? m->release : "unknown",
 		   m->machine ? m->machine : "machine unknown");
 	if (*r->s.about)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_show.c - the objects of a KMAP and their accesses, as rows. */
 #include "base/bytes.h"
+#include "base/message.h"
 #include "kmap_functions.h"
 #include "kmap.h"
 
@@ -426,7 +427,7 @@ static void show_notes(struct show *s)
 
 	atw_output_note(s->out, "%" PRIu64 " object%s, %" PRIu64 " access%s: %s%s", t->objects,
 			t->objects == 1 ? "" : "s", t->accesses, t->accesses == 1 ? "" : "es",
-			kmap_version_name(t->version), t->ours ? ", of atwalk's own" : "");
+			kmap_version_name(t->version), t->ours ? _(", of atwalk's own") : "");
 	if (t->calls)
 		atw_output_note(s->out, "%" PRIu64 " call%s shown: calls have no rows", t->calls,
 				t->calls == 1 ? " is not" : "s are not");

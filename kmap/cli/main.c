@@ -7,6 +7,7 @@
 #include "cli/common/complete.h"
 #include "host/caps.h"
 #include "host/live_watch.h"
+#include "base/message.h"
 
 static const struct command *const commands[] = {
 	&kmap_record, &kmap_ctl, &kmap_show, &kmap_report, &kmap_diff, &kmap_convert,
@@ -41,13 +42,14 @@ static int main_show_help(const char *word)
 		command_help(cmd);
 		return command_written();
 	}
-	puts("usage: atwalk kmap COMMAND [options] FILE\n\n"
+	puts(_("usage: atwalk kmap COMMAND [options] FILE\n\n"
 	     "A KMAP (atwalk-kmap(5)) lists the objects that a kernel allocated, with the number\n"
 	     "of reads and writes of each by each instruction. The KMAPs of all versions of\n"
-	     "Memorizer can be read.\n");
+	     "Memorizer can be read.\n"));
 	for (size_t i = 0; commands[i]; i++)
-		printf("  %-8s %s\n", main_own_name(commands[i]), commands[i]->summary);
-	puts("\n`atwalk kmap COMMAND --help` lists the options of a command.");
+		printf("  %-8s %s\n", main_own_name(commands[i]),
+		       message(commands[i]->summary));
+	puts(_("\n`atwalk kmap COMMAND --help` lists the options of a command."));
 	return command_written();
 }
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/message.h"
 #include "base/num.h"
 
 /* Memorizer's names of 2016, of 2018 and of 2024. */
@@ -68,17 +69,17 @@ static void kmap_control_open_file(struct kmap_controls *c, const char *out)
 
 	c->fd = -1;
 	if (o->level) {
-		snprintf(c->why, sizeof(c->why), "cannot read back the recording: it is compressed");
+		snprintf(c->why, sizeof(c->why), _("cannot read back the recording: it is compressed"));
 		return;
 	}
 	if (fstat(o->fd, &st) < 0 || !S_ISREG(st.st_mode) || flags & O_APPEND) {
-		snprintf(c->why, sizeof(c->why), "cannot read back the recording: it is not written to a regular file");
+		snprintf(c->why, sizeof(c->why), _("cannot read back the recording: it is not written to a regular file"));
 		return;
 	}
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
 	c->fd = open(self, O_RDONLY | O_CLOEXEC);
 	if (c->fd < 0)
-		snprintf(c->why, sizeof(c->why), "cannot read back the recording: %s",
+		snprintf(c->why, sizeof(c->why), _("cannot read back the recording: %s"),
 			 strerror(errno));
 	snprintf(c->folder, sizeof(c->folder), "%s", out ? out : "");
 	slash = strrchr(c->folder, '/');
@@ -187,7 +188,7 @@ int control_refuse(struct atw_err *err, int error, int status, const char *fmt, 
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(text, sizeof(text), message(fmt), ap);
 	va_end(ap);
 	atw_err_set(err, status, "%s", text);
 	return error;

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/sorted.h"
 
 struct dwarf_places_part {
@@ -93,7 +94,7 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 		p->dw = dwarf_begin(p->fd, DWARF_C_READ);
 	if (!p->dw) {
 		atw_err_set(err, ATW_E_DAMAGED, "cannot read its DWARF: %s",
-			    p->fd < 0 ? "it cannot be opened" : dwarf_errmsg(-1));
+			    p->fd < 0 ? _("it cannot be opened") : dwarf_errmsg(-1));
 		dwarf_places_close(p);
 		return ATW_E_DAMAGED;
 	}

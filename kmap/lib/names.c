@@ -2,6 +2,7 @@
 #include "kmap/lib/names.h"
 
 #include "kmap/lib/dwarf_places.h"
+#include "base/message.h"
 
 struct kmap_names {
 	const struct kmap_model *m;
@@ -70,17 +71,17 @@ static int names_open_places(struct kmap_names *n, const char *path, struct atw_
 
 	if (!path) {
 		snprintf(n->why, sizeof(n->why),
-			 "files and folders are not known: that needs a vmlinux with debug information");
+			 _("files and folders are not known: that needs a vmlinux with debug information"));
 		return ATW_OK;
 	}
 	if (!kmap_symbols_dwarf(n->symbols)) {
 		snprintf(n->why, sizeof(n->why),
-			 "files and folders are not known: %.400s has no debug information (DWARF)", path);
+			 _("files and folders are not known: %.400s has no debug information (DWARF)"), path);
 		return ATW_OK;
 	}
 	r = dwarf_places_open(path, &n->places, &why);
 	if (r == ATW_E_UNSUPPORTED) {
-		snprintf(n->why, sizeof(n->why), "files and folders are not known: %s", why.text);
+		snprintf(n->why, sizeof(n->why), _("files and folders are not known: %s"), why.text);
 		return ATW_OK;
 	}
 	if (r < 0)

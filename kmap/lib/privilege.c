@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/privilege.h"
+#include "base/message.h"
 
 typedef unsigned __int128 wide;
 
@@ -27,8 +28,8 @@ unsigned kmap_ops_known(const struct kmap_model *m, const struct kmap_names *n,
 	if (sizes)
 		known |= 1 << KMAP_CALLS;
 	if (why)
-		*why = sizes ? NULL : !m->call.n ? "the recording has no calls" :
-		       "the sizes of all functions that are called are not known without symbols or a vmlinux";
+		*why = sizes ? NULL : !m->call.n ? N_("the recording has no calls") :
+		       N_("the sizes of all functions that are called are not known without symbols or a vmlinux");
 	return known;
 }
 

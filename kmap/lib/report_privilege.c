@@ -2,6 +2,7 @@
 /* report_privilege.c - privilege of code for each partition of the kernel. */
 #include "kmap/lib/privilege.h"
 #include "kmap/lib/report.h"
+#include "base/message.h"
 
 enum { P_CUT, P_BOUND, P_PARTS, P_OP, P_PS, P_PSR, P_PM, P_PMR1, P_PMR2, P_ECR, P_COUNT };
 enum { CUT_MONO = KMAP_LEVELS, CUT_CLUSTERS, CUTS = CUT_CLUSTERS + KMAP_CUTS };
@@ -201,8 +202,8 @@ static int privilege_rows(const struct kmap_query *a, const struct census_out *o
 	if (x.over)
 		out->note(out->arg, "numbers of more than 64 bits are n/a");
 	out->note(out->arg, "instructions are those that were seen to do it; objects weigh %s",
-		  kmap_timed(a->m) ? "what their site has allocated on the average"
-				   : "what their site allocated, for there are no times");
+		  kmap_timed(a->m) ? _("what their site has allocated on the average")
+				   : _("what their site allocated, for there are no times"));
 	if (kmap_timed(a->m))
 		kmap_note_timeless(a, "weigh nothing", out);
 	return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_time.c - lifetimes of objects, and live bytes of each site over time. */
 #include "kmap/lib/report.h"
+#include "base/message.h"
 
 static void time_note_clock(const struct kmap_query *a, const struct census_out *out)
 {
@@ -14,7 +15,7 @@ static void time_note_clock(const struct kmap_query *a, const struct census_out 
 		out->note(out->arg, "times are of the recording's clock: events, or jiffies in the first form");
 	else
 		out->note(out->arg, "this recording has no times%s",
-			  a->m->compressed ? ": it merged the objects of a site" : "");
+			  a->m->compressed ? _(": it merged the objects of a site") : "");
 }
 
 /* ---- lifetimes ---- */

@@ -10,6 +10,7 @@
 #include "census/model.h"
 #include "host/host.h"
 #include "record/intern.h"
+#include "base/message.h"
 
 struct atw_report {
 	const struct census_report *kind;
@@ -130,7 +131,7 @@ ATW_PRINTF(2, 3) static void report_lacks(void *arg, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why.text, sizeof(why.text), fmt, ap);
+	vsnprintf(why.text, sizeof(why.text), message(fmt), ap);
 	va_end(ap);
 	api_lost_add(&r->lost, NULL, &why);
 }

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
@@ -40,7 +41,7 @@ static __attribute__((unused)) int codec_damaged(struct atw_err *err, enum codec
 {
 	return atw_err_set(err, ATW_E_DAMAGED,
 			   "%zu bytes of %s data do not decompress: %s",
-			   io->inlen, codec_name(c), why);
+			   io->inlen, codec_name(c), message(why));
 }
 
 #ifdef HAVE_ZLIB
@@ -106,7 +107,7 @@ static const char *codec_lzo_why(int rc)
 	case LZO_E_OUTPUT_OVERRUN:
 		return "it is longer than it may be";
 	case LZO_E_LOOKBEHIND_OVERRUN:
-		return "it refers to bytes before its start";
+		return N_("it refers to bytes before its start");
 	case LZO_E_INPUT_NOT_CONSUMED:
 		return "other bytes follow its end";
 	default:

@@ -6,7 +6,18 @@
 
 #include <atwalk/base.h>
 
+#include "base/message.h"
+#include "base/text.h"
 #include "base/version.h"
+
+/* No character is cut in its middle. */
+static void err_print(char *ret, size_t size, const char *fmt, va_list ap)
+{
+	int n = vsnprintf(ret, size, message(fmt), ap);
+
+	if (n > 0 && (size_t)n >= size)
+		ret[text_whole(ret, size - 1)] = '\0';
+}
 
 static void err_begin(struct atw_err *err, int status, enum atw_param param,
 		      const char *fmt, va_list ap)
@@ -19,7 +30,7 @@ static void err_begin(struct atw_err *err, int status, enum atw_param param,
 	err->subject = 0;
 	err->command = 0;
 	err->hint[0] = '\0';
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	err_print(err->text, sizeof(err->text), fmt, ap);
 }
 
 int atw_err_set(struct atw_err *err, int status, const char *fmt, ...)
@@ -76,7 +87,7 @@ int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 	if (!err)
 		return ATW_E_IO;
 	va_start(ap, fmt);
-	vsnprintf(prefix, sizeof(prefix) - 2, fmt, ap);
+	err_print(prefix, sizeof(prefix) - 2, fmt, ap);
 	va_end(ap);
 	n = strlen(prefix);
 	memcpy(prefix + n, ": ", 3);
@@ -85,7 +96,7 @@ int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 	/* The innermost message is the cause, so the end is cut and never the start. */
 	keep = strlen(err->text);
 	if (keep > sizeof(err->text) - 1 - n)
-		keep = sizeof(err->text) - 1 - n;
+		keep = text_whole(err->text, sizeof(err->text) - 1 - n);
 	memmove(err->text + n, err->text, keep);
 	memcpy(err->text, prefix, n);
 	err->text[n + keep] = '\0';
@@ -117,7 +128,7 @@ void atw_err_hint(struct atw_err *err, const char *fmt, ...)
 		return;
 	err->command = 0;
 	va_start(ap, fmt);
-	vsnprintf(err->hint, sizeof(err->hint), fmt, ap);
+	err_print(err->hint, sizeof(err->hint), fmt, ap);
 	va_end(ap);
 }
 
@@ -128,7 +139,7 @@ void atw_err_hint_command(struct atw_err *err, const char *what, const char *fmt
 
 	if (!err)
 		return;
-	n = snprintf(err->hint, sizeof(err->hint), "%s: ", what);
+	n = snprintf(err->hint, sizeof(err->hint), "%s: ", message(what));
 	err->command = n > 0 && (size_t)n < sizeof(err->hint) ? (unsigned)n : 0;
 	if (!err->command)
 		return;

@@ -13,11 +13,12 @@
 #include "base/io.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/sorted.h"
 
 static int file_fail(struct atw_err *err, int status, const char *path, const char *why)
 {
-	atw_err_set(err, status, "%s", why);
+	atw_err_set(err, status, "%s", message(why));
 	atw_err_about(err, path);
 	return status;
 }

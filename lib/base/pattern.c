@@ -3,6 +3,7 @@
 #include "base/pattern.h"
 
 #include "base/digits.h"
+#include "base/message.h"
 #include "base/num.h"
 
 static int pattern_too_long(struct atw_err *err)
@@ -61,7 +62,7 @@ int pattern_hex(struct pattern *ret, const char *text, struct atw_err *err)
 	if (!any || digits & 1)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "invalid bytes '%.100s': %s", text,
-				   any ? "the number of digits is odd" : "there is no digit");
+				   any ? _("the number of digits is odd") : _("there is no digit"));
 	p.len = digits / 2;
 	pattern_anchors(&p);
 	*ret = p;

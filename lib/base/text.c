@@ -2,7 +2,9 @@
 /* text.c - escaping of untrusted texts for each output format. */
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/cleanup.h"
 
@@ -230,9 +232,36 @@ void text_xml(struct buf *b, const char *s)
 
 size_t text_width(const char *s, size_t len)
 {
+	bool known = MB_CUR_MAX > 1;
+	mbstate_t state = { 0 };
 	size_t n = 0;
+	wchar_t c;
+	int width;
 
-	for (size_t i = 0; i < len; i++)
-		n += (s[i] & 0xc0) != 0x80;
+	for (size_t i = 0; i < len; i++) {
+		if ((s[i] & 0xc0) == 0x80)
+			continue;
+		n++;
+		if (!known || (unsigned char)s[i] < 0x80)
+			continue;
+		if (mbrtowc(&c, s + i, len - i, &state) > len) {
+			memset(&state, 0, sizeof(state));
+			continue;
+		}
+		width = wcwidth(c);
+		n += width >= 0 ? (size_t)width - 1 : 0;
+	}
 	return n;
+}
+
+size_t text_whole(const char *s, size_t len)
+{
+	size_t at = len, more;
+
+	while (at && (s[at - 1] & 0xc0) == 0x80)
+		at--;
+	if (!at || (unsigned char)s[at - 1] < 0xc0)
+		return len;
+	more = (unsigned char)s[at - 1] < 0xe0 ? 1 : (unsigned char)s[at - 1] < 0xf0 ? 2 : 3;
+	return len - at < more ? at - 1 : len;
 }

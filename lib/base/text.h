@@ -34,7 +34,13 @@ void text_xml(struct buf *b, const char *s);
 /* Nothing is escaped: a byte that is not UTF-8 becomes a character as in JSON. */
 void text_utf8(struct buf *b, const char *s);
 
-/* Width in columns of a terminal, assuming one column per character. */
+/*
+ * Width in columns of a terminal. The locale says which characters are wide, if it is one
+ * of UTF-8; in others, and in that of C, one column per character is assumed.
+ */
 size_t text_width(const char *s, size_t len);
+
+/* Length of the first `len` bytes without a character at their end that is cut off. */
+size_t text_whole(const char *s, size_t len);
 
 #endif

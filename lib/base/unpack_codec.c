@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/unpack.h"
 
 #ifdef HAVE_ZSTD
@@ -140,8 +141,8 @@ static int unpack_xz_step(void *state, struct unpack_step *io)
 		return unpack_xz_init(z) ? 0 : -1;
 	if (r == LZMA_OK || r == LZMA_BUF_ERROR)
 		return 1;
-	io->why = r == LZMA_MEMLIMIT_ERROR ? "it needs more than 1 GiB of memory" :
-		  r == LZMA_OPTIONS_ERROR  ? "it has options that are not supported" :
+	io->why = r == LZMA_MEMLIMIT_ERROR ? _("it needs more than 1 GiB of memory") :
+		  r == LZMA_OPTIONS_ERROR  ? _("it has options that are not supported") :
 					     "corrupt";
 	return -1;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 
 #define STREAM_MAGIC "QEVM"
 
@@ -196,7 +197,7 @@ static int stream_configuration(struct stream_reader *r)
 static int stream_damaged(struct stream_reader *r, uint64_t at, const char *what)
 {
 	return atw_err_set(r->err, ATW_E_DAMAGED, "RAM record at 0x%" PRIx64 ": %s", at,
-			   what);
+			   message(what));
 }
 
 /* struct MappedRamHeader; the stream goes on behind the block's pages. */

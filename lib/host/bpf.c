@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "host/caps.h"
 #include "host/host_file.h"
 #include "host/host.h"
@@ -55,7 +56,7 @@ static int bpf_check_caps(struct atw_err *err)
 		return ATW_OK;
 	atw_err_set(err, ATW_E_PERM,
 		    "reading the running kernel needs %s%s%s, which this process does not have",
-		    bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ",
+		    bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : _(" and "),
 		    perfmon ? "" : "CAP_PERFMON");
 	bpf_hint_caps(err);
 	return ATW_E_PERM;
@@ -147,7 +148,7 @@ static int bpf_load_as(enum bpf_prog_type type, uint32_t flags,
 		return (int)fd;
 	/* The failure is not caused by the program. */
 	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-		return bpf_refused("loading a program", errno, err);
+		return bpf_refused(_("loading a program"), errno, err);
 	/* Load it again with a log: writing the log costs as much as the rest. */
 	a.log_buf = (uintptr_t)log;
 	a.log_size = sizeof(log);
@@ -162,7 +163,7 @@ static int bpf_load_as(enum bpf_prog_type type, uint32_t flags,
 	if (errno == EINVAL)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "this kernel cannot run BPF programs on request (Linux 5.14 can)");
-	return bpf_refused("loading a program", errno, err);
+	return bpf_refused(_("loading a program"), errno, err);
 }
 
 int bpf_load(const struct bpf_insn *insns, size_t n, struct atw_err *err)
@@ -194,7 +195,7 @@ int bpf_trace(const char *tracepoint, const struct bpf_insn *insns, size_t n,
 	if (e == ENOENT)
 		return atw_err_set(err, ATW_E_MISSING, "this kernel has no tracepoint %s",
 				   tracepoint);
-	return bpf_refused("attaching to a tracepoint", e, err);
+	return bpf_refused(_("attaching to a tracepoint"), e, err);
 }
 
 int bpf_run(int prog, struct atw_err *err)
@@ -204,7 +205,7 @@ int bpf_run(int prog, struct atw_err *err)
 	bpf_attr_init(&a);
 	a.test.prog_fd = (uint32_t)prog;
 	return bpf_sys(BPF_PROG_TEST_RUN, &a) < 0
-		       ? bpf_refused("running a program", errno, err)
+		       ? bpf_refused(_("running a program"), errno, err)
 		       : ATW_OK;
 }
 
@@ -254,7 +255,7 @@ static int bpf_no_map(int e, struct atw_err *err)
 
 	if (fd >= 0)
 		close(fd);
-	return fd == ATW_E_UNSUPPORTED ? fd : bpf_refused("making a map", e, err);
+	return fd == ATW_E_UNSUPPORTED ? fd : bpf_refused(_("making a map"), e, err);
 }
 
 int bpf_map(uint32_t type, uint32_t value_size, uint32_t n, int inner, struct atw_err *err)
@@ -285,7 +286,7 @@ int bpf_map_set(int map, uint32_t key, uint32_t value, struct atw_err *err)
 	a.key = (uintptr_t)&key;
 	a.value = (uintptr_t)&value;
 	return bpf_sys(BPF_MAP_UPDATE_ELEM, &a) < 0
-		       ? bpf_refused("filling a map", errno, err)
+		       ? bpf_refused(_("filling a map"), errno, err)
 		       : ATW_OK;
 }
 
@@ -301,7 +302,7 @@ int bpf_share(size_t size, void **ret, struct atw_err *err)
 	*ret = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
 	if (*ret != MAP_FAILED)
 		return map;
-	r = bpf_refused("sharing a map", errno, err);
+	r = bpf_refused(_("sharing a map"), errno, err);
 	close(map);
 	return r;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 #include "host/host_file.h"
 
 /* By number; capability.h of an old system may lack the last ones. */
@@ -143,7 +144,6 @@ bool host_has_capability(unsigned cap)
 	       c[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
 }
 
-#define SETCAP_WHAT "run it as root, or allow it once"
 #define SETCAP "sudo setcap %s %s"
 
 void host_hint_setcap(struct atw_err *err, const char *caps)
@@ -165,9 +165,9 @@ void host_hint_setcap(struct atw_err *err, const char *caps)
 		atw_err_hint(err, "root may, but this one lacks capabilities; in a container:%s",
 			     options);
 	} else if (known && caps_join(caps, &have, all, sizeof(all)) &&
-		   sizeof(SETCAP_WHAT ": " SETCAP) + strlen(all) + strlen(self) <
+		   strlen(_("run it as root, or allow it once")) + sizeof(": " SETCAP) + strlen(all) + strlen(self) <
 			   sizeof(err->hint)) {
-		atw_err_hint_command(err, SETCAP_WHAT, SETCAP, all, self);
+		atw_err_hint_command(err, "run it as root, or allow it once", SETCAP, all, self);
 	} else {                 /* a truncated command would not work */
 		atw_err_hint(err, "run it as root");
 	}

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/message.h"
 
 /* Reports of one plugin, and words that one reads from; more is a mistake. */
 enum { PLUGIN_REPORTS = 64, PLUGIN_WORDS = 16, PLUGIN_LONGEST = 4096 };
@@ -175,7 +176,7 @@ static const char *plugin_reason(const char *name)
 	const char *why = dlerror();
 
 	if (!why)
-		return "the C library gives no reason";
+		return _("the C library gives no reason");
 	if (text_begins(why, name) && text_begins(why + strlen(name), ": "))
 		why += strlen(name) + 2;
 	return why;

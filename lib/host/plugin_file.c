@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/message.h"
 #include "format/elf.h"
 #include "host/host.h"
 
@@ -25,10 +26,10 @@ static int file_check_owner(int fd, bool trusted, const char *what, struct stat 
 	if (ret->st_uid && (trusted || ret->st_uid != geteuid()))
 		return atw_err_set(err, ATW_E_PERM, "%s belongs to user %u, not to %s", what,
 				   (unsigned)ret->st_uid, trusted || !geteuid() ? "root" :
-				   "root or the user of this program");
+				   _("root or the user of this program"));
 	if (ret->st_mode & (S_IWGRP | S_IWOTH))
 		return atw_err_set(err, ATW_E_PERM, "%s may be written by %s (mode %03o)", what,
-				   ret->st_mode & S_IWOTH ? "everyone" : "its group",
+				   ret->st_mode & S_IWOTH ? _("everyone") : _("its group"),
 				   (unsigned)ret->st_mode & 07777);
 	return ATW_OK;
 }
@@ -48,16 +49,16 @@ static int file_open_checked(const char *path, bool trusted, struct stat *ret,
 	dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		atw_err_set(err, ATW_E_MISSING, "cannot open its folder: %s", strerror(errno));
-	else if (file_check_owner(dir, trusted, "its folder", ret, err) == ATW_OK) {
+	else if (file_check_owner(dir, trusted, _("its folder"), ret, err) == ATW_OK) {
 		/* A pipe would block. */
 		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		if (fd < 0)
 			atw_err_set(err, errno == EACCES ? ATW_E_PERM : ATW_E_MISSING, "%s",
-				    errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+				    errno == ELOOP ? _("it is a symbolic link") : strerror(errno));
 	}
 	if (dir >= 0)
 		close(dir);
-	if (fd >= 0 && file_check_owner(fd, trusted, "the file", ret, err) < 0) {
+	if (fd >= 0 && file_check_owner(fd, trusted, _("the file"), ret, err) < 0) {
 		close(fd);
 		return -1;
 	}

@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/io.h"
+#include "base/message.h"
 #include "format/elf.h"
 #include "host/live_exec.h"
 
@@ -173,7 +174,7 @@ int references_program_start(const struct references_program *p, char *const arg
 		;
 	if (!WIFSTOPPED(status))
 		return atw_err_set(err, ATW_E_IO, "cannot start %s: %s", p->path,
-				   error ? strerror(error) : "it ended at once");
+				   error ? strerror(error) : _("it ended at once"));
 	snprintf(rec->program, sizeof(rec->program), "%s", p->path);
 	rec->has_load = references_program_loaded(pid, p, &rec->load);
 	*ret = pid;
@@ -187,10 +188,10 @@ static void references_program_note(struct live_exec *exec, struct trace_recordi
 	rec->children = live_exec_children(exec);
 	if (live_exec_happened(exec))
 		snprintf(rec->cut, sizeof(rec->cut),
-			 "the program executed another one, which was not recorded");
+			 N_("the program executed another one, which was not recorded"));
 	else if (live_exec_lost(exec))
 		snprintf(rec->cut, sizeof(rec->cut),
-			 "the program may have executed another one, which was not recorded");
+			 N_("the program may have executed another one, which was not recorded"));
 }
 
 int references_program_follow(pid_t pid, struct live_exec *exec,

@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/digits.h"
+#include "base/message.h"
 #include "host/qemu_program.h"
 #include "host/references_backends.h"
 #include "host/references_program.h"
@@ -280,7 +281,7 @@ static void references_qemu_finish(struct trace_recording *rec, const struct ref
 	rec->children = atomic_load(&s->children);
 	if (!atomic_load(&s->ended) && WIFEXITED(status))
 		snprintf(rec->cut, sizeof(rec->cut),
-			 "the program executed another one, which was not recorded");
+			 N_("the program executed another one, which was not recorded"));
 }
 
 static int references_qemu_run(char *const argv[], const struct references_options *o,

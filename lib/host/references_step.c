@@ -24,6 +24,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "host/references_operands.h"
 #include "host/references_program.h"
 #include "trace/counts.h"
@@ -155,7 +156,7 @@ static void step_resume(struct step_run *s, struct step_thread *t, int sig)
 	t->injected = sig != 0;
 	if (!s->left && !s->detaching) {
 		s->detaching = true;
-		snprintf(s->rec->cut, sizeof(s->rec->cut), "the limit of instructions was reached");
+		snprintf(s->rec->cut, sizeof(s->rec->cut), N_("the limit of instructions was reached"));
 	}
 	if (s->detaching) {
 		ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)sig);
@@ -187,7 +188,7 @@ static int step_event(struct step_run *s, pid_t tid, int event, struct atw_err *
 	if (event == PTRACE_EVENT_EXEC && !s->detaching) {
 		s->detaching = true;
 		snprintf(s->rec->cut, sizeof(s->rec->cut),
-			 "the program executed another one, which was not recorded");
+			 N_("the program executed another one, which was not recorded"));
 		return ATW_OK;
 	}
 	if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &pid) < 0)

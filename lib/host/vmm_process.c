@@ -295,8 +295,9 @@ static int vmm_process_named(const char *name, bool any, uint32_t *ret, struct a
 	}
 	if (!found)
 		return atw_err_set(err, ATW_E_MISSING,
-				   "there is no process %swith a guest named '%.64s'",
-				   any ? "" : "of QEMU ", name);
+				   any ? "there is no process with a guest named '%.64s'"
+				       : "there is no process of QEMU with a guest named '%.64s'",
+				   name);
 	if (found > 1)
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%zu guests are named '%.64s': processes %s", found, name,
@@ -359,8 +360,8 @@ static int vmm_process_listening(const char *socket, bool any, uint32_t *ret,
 			return ATW_OK;
 		}
 	atw_err_set(err, ATW_E_MISSING,
-		    "no process %sthat may be examined listens at this socket",
-		    any ? "" : "of QEMU ");
+		    any ? "no process that may be examined listens at this socket"
+			: "no process of QEMU that may be examined listens at this socket");
 	host_hint_setcap(err, "cap_dac_read_search,cap_sys_ptrace");
 	return ATW_E_MISSING;
 }

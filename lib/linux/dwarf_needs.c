@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "linux/needs.h"
 
 enum { DEPTH = 16 };
@@ -388,7 +389,7 @@ int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 		h.dw = dwarf_begin(fd, DWARF_C_READ);
 	if (!h.dw)
 		return atw_err_set(err, ATW_E_DAMAGED, "its DWARF cannot be read: %s",
-				   fd < 0 ? "it cannot be opened" : dwarf_errmsg(-1));
+				   fd < 0 ? _("it cannot be opened") : dwarf_errmsg(-1));
 	r = dwarf_answer(n, &h, types, err);
 	wanted_deinit(&h.types);
 	wanted_deinit(&h.consts);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "format/elf.h"
 #include "linux/vmfile.h"
 
@@ -246,7 +247,7 @@ static int match_check_machine(const struct match *m, struct atw_err *err)
 	    (name && strlen(name) == b.len && !memcmp(name, b.data, b.len)))
 		return ATW_OK;
 	return atw_err_set(err, ATW_E_DAMAGED, "is for %s, and the source is of %.*s",
-			   name ? name : "another machine", (int)(b.len < 40 ? b.len : 40),
+			   name ? name : _("another machine"), (int)(b.len < 40 ? b.len : 40),
 			   (const char *)b.data);
 }
 

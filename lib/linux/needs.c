@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 
 /* ---- the list of requirements ---- */
 
@@ -37,24 +38,24 @@ static const struct needs_entry symbols[] = {
 const char *needs_for_name(enum need_for f)
 {
 	static const char *const names[FOR_COUNT] = {
-		[FOR_TASKS] = "the list of tasks",
-		[FOR_SPACES] = "page tables of processes",
-		[FOR_AREAS] = "memory areas",
-		[FOR_NAMES] = "names of areas",
-		[FOR_PAGES] = "what the kernel says of pages",
-		[FOR_SLAB] = "names of slab caches",
-		[FOR_SWAP] = "names of swap devices",
-		[FOR_LARGE] = "whether large pages are allowed",
-		[FOR_REGIONS] = "names of kernel regions",
-		[FOR_MODULES] = "types of modules",
-		[FOR_CPUS] = "page tables of a CPU",
-		[FOR_CGROUPS] = "memory cgroups of pages",
-		[FOR_ABOUT] = "what tasks are, and have used",
-		[FOR_MACHINE] = "how much RAM there is, and where",
-		[FOR_COUNTERS] = "what the kernel counts of its memory",
-		[FOR_LOG] = "the kernel's log",
-		[FOR_CRASH] = "where and when it crashed",
-		[FOR_GUESTS] = "virtual machines of KVM",
+		[FOR_TASKS] = N_("the list of tasks"),
+		[FOR_SPACES] = N_("page tables of processes"),
+		[FOR_AREAS] = N_("memory areas"),
+		[FOR_NAMES] = N_("names of areas"),
+		[FOR_PAGES] = N_("what the kernel says of pages"),
+		[FOR_SLAB] = N_("names of slab caches"),
+		[FOR_SWAP] = N_("names of swap devices"),
+		[FOR_LARGE] = N_("whether large pages are allowed"),
+		[FOR_REGIONS] = N_("names of kernel regions"),
+		[FOR_MODULES] = N_("types of modules"),
+		[FOR_CPUS] = N_("page tables of a CPU"),
+		[FOR_CGROUPS] = N_("memory cgroups of pages"),
+		[FOR_ABOUT] = N_("what tasks are, and have used"),
+		[FOR_MACHINE] = N_("how much RAM there is, and where"),
+		[FOR_COUNTERS] = N_("what the kernel counts of its memory"),
+		[FOR_LOG] = N_("the kernel's log"),
+		[FOR_CRASH] = N_("where and when it crashed"),
+		[FOR_GUESTS] = N_("virtual machines of KVM"),
 	};
 
 	return f < FOR_COUNT ? names[f] : "";
@@ -214,21 +215,21 @@ int needs_check(const struct needs *n, enum need_for f, struct atw_err *err)
 {
 	if (!n->types && n->why) {
 		atw_err_set(err, ATW_E_UNSUPPORTED, "%s cannot be found: %s",
-			    needs_for_name(f), n->why->text);
+			    message(needs_for_name(f)), n->why->text);
 		atw_err_hint(err, "%s", n->why->hint);
 		return ATW_E_UNSUPPORTED;
 	}
 	if (!n->types)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "%s cannot be found without the kernel's types (BTF)",
-				   needs_for_name(f));
+				   message(needs_for_name(f)));
 	for (size_t i = 0; i < needs_count(); i++) {
 		struct need_info info = needs_at(n, i);
 
 		if (info.serves == f && info.must && !info.have)
 			return atw_err_set(err, ATW_E_UNSUPPORTED,
 					   "%s cannot be found: this kernel has no %s %s",
-					   needs_for_name(f), info.kind, info.names);
+					   message(needs_for_name(f)), info.kind, info.names);
 	}
 	return ATW_OK;
 }

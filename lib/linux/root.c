@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "linux/root.h"
 #include "linux/search.h"
 #include "linux/vmfile.h"
@@ -347,11 +348,11 @@ static int root_no(const struct atw_err *note, uint64_t unreadable, struct atw_e
 	char pages[64] = "";
 
 	if (unreadable)
-		snprintf(pages, sizeof(pages), " (%" PRIu64 " pages could not be read)",
+		snprintf(pages, sizeof(pages), _(" (%" PRIu64 " pages could not be read)"),
 			 unreadable);
 	return atw_err_set(err, ATW_E_MISSING,
 			   "no page-table root was found: %s, no VMCOREINFO in memory that leads to a kernel%s, and no CPU's CR3",
-			   note->status < 0 ? note->text : "no VMCOREINFO note", pages);
+			   note->status < 0 ? note->text : _("no VMCOREINFO note"), pages);
 }
 
 int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 
 enum {
 	PID_MAX = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
@@ -283,7 +284,7 @@ static uint64_t tasks_of(const struct lnx_tasks *t, uint64_t link, enum need_mem
 static int tasks_turn(struct lnx_tasks *t, struct atw_err *err)
 {
 	atw_err_wrap(err, "the list of tasks is broken at %s0x%" PRIx64,
-		     t->link == t->head ? "init_task, " : "the task at ",
+		     t->link == t->head ? _("init_task, ") : _("the task at "),
 		     tasks_of(t, t->link, N_task_tasks));
 	if (t->way == PREV) {
 		t->phase = DONE;

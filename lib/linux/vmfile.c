@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 #include "format/elf.h"
 #include "host/host_file.h"
 
@@ -74,8 +75,8 @@ static int vmfile_open_elf(struct vmfile *f, struct atw_err *err)
 		return r;
 	if (f->elf.type == ELF_ET_CORE || f->elf.type == ET_REL)
 		return atw_err_set(err, ATW_E_FORMAT, "is %s, not a kernel's vmlinux",
-				   f->elf.type == ET_REL ? "an object file or a module"
-							 : "a core dump");
+				   f->elf.type == ET_REL ? _("an object file or a module")
+							 : _("a core dump"));
 	f->kind = VMFILE_ELF;
 	elfsec_build_id(&f->elf, &f->build_id);
 	r = elfsyms_init(&f->elfsyms, &f->elf, &why);

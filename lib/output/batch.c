@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
+
 enum { BATCH_BLOCK = 64 << 10 };
 
 int batch_init(struct row_batch *ret, size_t ncols, struct atw_err *err)
@@ -132,7 +134,7 @@ int batch_find_inputs(const struct plugin_columns *in, const struct atw_schema *
 		if (ret[i] < 0 && !(c->flags & ATW_INPUT_OPTIONAL))
 			return atw_err_set(err, ATW_E_USAGE,
 					   "it needs the column '%.40s', and rows of '%.40s' have none%s",
-					   c->name, sc->name, at < 0 ? "" : " of its type");
+					   c->name, sc->name, at < 0 ? "" : _(" of its type"));
 	}
 	return ATW_OK;
 }

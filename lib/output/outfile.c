@@ -12,13 +12,14 @@
 
 #include "base/io.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/num.h"
 
 #define TRIES 1000               /* names for a temporary file */
 
 const char *outfile_name(const struct outfile *t)
 {
-	return t->path ? t->path : "standard output";
+	return t->path ? t->path : _("standard output");
 }
 
 /* The error of the last system call, with the name of the target. */
@@ -26,7 +27,7 @@ static int outfile_failed(const struct outfile *t, const char *what, struct atw_
 {
 	int status = errno == EROFS ? ATW_E_PERM : io_status(errno);
 
-	return atw_err_set(err, status, "%s: %s: %m", outfile_name(t), what);
+	return atw_err_set(err, status, "%s: %s: %m", outfile_name(t), message(what));
 }
 
 /*
@@ -149,13 +150,13 @@ static int outfile_open_file(struct outfile *t, const struct stat *old,
 			     struct atw_err *err)
 {
 	if (old && faccessat(AT_FDCWD, t->final, W_OK, AT_EACCESS) < 0)
-		return outfile_failed(t, "cannot write", err);
+		return outfile_failed(t, N_("cannot write"), err);
 	t->owned = true;
 	t->fd = outfile_open_unnamed(t->final, t->mode);
 	if (t->fd < 0)
 		t->fd = outfile_make_beside(t, outfile_make_new);
 	if (t->fd < 0)
-		return outfile_failed(t, "cannot create a file beside it", err);
+		return outfile_failed(t, N_("cannot create a file beside it"), err);
 	/* Copies owner and mode if permitted: not being the owner is no failure. */
 	if (old && (fchown(t->fd, old->st_uid, old->st_gid) < 0 ||
 		    fchmod(t->fd, old->st_mode & 07777) < 0))
@@ -169,20 +170,20 @@ static int outfile_open_path(struct outfile *t, const char *path, struct atw_err
 	bool exists = !stat(path, &st);
 
 	if (!exists && errno != ENOENT)
-		return outfile_failed(t, "cannot write", err);
+		return outfile_failed(t, N_("cannot write"), err);
 	if (exists && S_ISDIR(st.st_mode)) {
 		errno = EISDIR;
-		return outfile_failed(t, "cannot write", err);
+		return outfile_failed(t, N_("cannot write"), err);
 	}
 	if (exists && !S_ISREG(st.st_mode)) {
 		t->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		t->owned = true;
-		return t->fd < 0 ? outfile_failed(t, "cannot write", err) : ATW_OK;
+		return t->fd < 0 ? outfile_failed(t, N_("cannot write"), err) : ATW_OK;
 	}
 	/* The target of a symbolic link is replaced. */
 	t->final = exists ? realpath(path, NULL) : strdup(path);
 	if (!t->final)
-		return outfile_failed(t, "cannot write", err);
+		return outfile_failed(t, N_("cannot write"), err);
 	return outfile_open_file(t, exists ? &st : NULL, err);
 }
 
@@ -200,7 +201,7 @@ static int outfile_target_open_mode(const char *path, mode_t mode, struct outfil
 	if (t->fd < 0) {
 		rc = outfile_open_path(t, path, err);
 	} else if (fcntl(t->fd, F_GETFL) < 0) {
-		rc = outfile_failed(t, "cannot write", err);
+		rc = outfile_failed(t, N_("cannot write"), err);
 		t->fd = -1;
 	}
 	if (rc < 0)
@@ -223,7 +224,7 @@ static int outfile_store(struct outfile *t, struct atw_err *err)
 {
 	if (t->final && fsync(t->fd) < 0 && errno != EINVAL && errno != ENOSYS &&
 	    errno != EOPNOTSUPP)
-		return outfile_failed(t, "cannot write", err);
+		return outfile_failed(t, N_("cannot write"), err);
 	return ATW_OK;
 }
 
@@ -233,16 +234,16 @@ static int outfile_stand_by(struct outfile *t, struct atw_err *err)
 	int rc;
 
 	if (t->final && !t->temp && outfile_make_beside(t, outfile_make_link) < 0)
-		return outfile_failed(t, "cannot create", err);
+		return outfile_failed(t, N_("cannot create"), err);
 	rc = close(t->fd);
 	t->fd = -1;
-	return rc < 0 && errno != EINTR ? outfile_failed(t, "cannot write", err) : ATW_OK;
+	return rc < 0 && errno != EINTR ? outfile_failed(t, N_("cannot write"), err) : ATW_OK;
 }
 
 static int outfile_place(struct outfile *t, struct atw_err *err)
 {
 	if (t->final && rename(t->temp, t->final) < 0)
-		return outfile_failed(t, "cannot create", err);
+		return outfile_failed(t, N_("cannot create"), err);
 	free(t->temp);
 	t->temp = NULL;
 	return ATW_OK;

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "output/stream.h"
 
 /* ---- sums ---- */
@@ -313,7 +314,7 @@ int atw_output_heading(struct atw_output *out, const char *fmt, ...)
 	if (!output_catch_up(out))
 		return out->failure.status;
 	va_start(ap, fmt);
-	text = output_formatted(fmt, ap);
+	text = output_formatted(message(fmt), ap);
 	va_end(ap);
 	if (!text)
 		return ATW_E_NOMEM;
@@ -360,7 +361,7 @@ int atw_output_note(struct atw_output *out, const char *fmt, ...)
 	if (!out->sink.notes)
 		return ATW_OK;
 	va_start(ap, fmt);
-	text = output_formatted(fmt, ap);
+	text = output_formatted(message(fmt), ap);
 	va_end(ap);
 	if (!text)
 		return ATW_E_NOMEM;
@@ -399,7 +400,8 @@ static int output_put_last(struct atw_output *out, struct atw_err *err)
 	else if (out->left_out && out->sink.notes) {
 		struct buf b = { 0 };
 
-		buf_printf(&b, "... and %" PRIu64 " more\n", out->left_out);
+		buf_printf(&b, _("... and %" PRIu64 " more"), out->left_out);
+		buf_char(&b, '\n');
 		writer_buf(&out->w, &b);
 		buf_deinit(&b);
 	}

@@ -91,12 +91,21 @@ static size_t plain_char_at(const struct buf *b, size_t n)
 	return i;
 }
 
+static size_t plain_chars(const struct buf *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->len; i++)
+		n += (b->data[i] & 0xc0) != 0x80;
+	return n;
+}
+
 /* Both ends of a path are significant, the last one more. */
 static void plain_leave_middle_out(struct buf *b)
 {
-	size_t width = text_width(b->data, b->len), head = (TEXT_MOST - 3) / 3;
+	size_t n = plain_chars(b), head = (TEXT_MOST - 3) / 3;
 	size_t from = plain_char_at(b, head),
-	       to = plain_char_at(b, width - (TEXT_MOST - 3 - head));
+	       to = plain_char_at(b, n - (TEXT_MOST - 3 - head));
 
 	memcpy(b->data + from, "...", 3);
 	memmove(b->data + from + 3, b->data + to, b->len - to + 1);
@@ -109,7 +118,7 @@ static void plain_text(const struct atw_sink *k, const struct cell *c, const cha
 {
 	text_plain(ret, *s ? s : "-");
 	if (k->ahead && !c->last && c->type == ATW_T_TEXT && ret->data && !ret->failed &&
-	    text_width(ret->data, ret->len) > TEXT_MOST)
+	    plain_chars(ret) > TEXT_MOST)
 		plain_leave_middle_out(ret);
 }
 

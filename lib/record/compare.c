@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/message.h"
 #include "base/nearest.h"
 #include "base/num.h"
 #include "record/schema.h"
@@ -26,13 +27,13 @@ static int compare_bad_value(const struct compare *c, const char *what,
 {
 	return lex_error(err, "'%.*s' at character %zu is not %s",
 			 (int)(c->len < 64 ? c->len : 64), c->value, c->value_at + 1,
-			 what);
+			 message(what));
 }
 
 static int compare_bad_op(const struct compare *c, const char *takes, struct atw_err *err)
 {
 	return lex_error(err, "'%s' takes %s, not '%s' at character %zu", c->col->key,
-			 takes, tok_text(c->op), c->op_at + 1);
+			 message(takes), tok_text(c->op), c->op_at + 1);
 }
 
 /* The empty interval: no value lies in it. */
@@ -73,8 +74,8 @@ static const char *compare_what_value(const struct compare *c)
 {
 	return c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT ||
 	       c->col->type == ATW_T_PAGES || c->col->type == ATW_T_LIST
-		? "a number (4096, 0x1000, 4K, 2M)" :
-		c->col->type == ATW_T_SECONDS ? "seconds (2, 0.25)" : "a hexadecimal number";
+		? N_("a number (4096, 0x1000, 4K, 2M)") :
+		c->col->type == ATW_T_SECONDS ? N_("seconds (2, 0.25)") : N_("a hexadecimal number");
 }
 
 /* lo..hi; an interval across 0 is the complement of the values outside of it. */

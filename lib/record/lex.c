@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 
 #define BLANKS " \t\n\r"
 
@@ -131,8 +132,8 @@ int lex_value(struct lex *lx, struct atw_err *err)
 int lex_expected(const struct lex *lx, const char *what, struct atw_err *err)
 {
 	if (!lx->expr[lx->at])
-		return lex_error(err, "expected %s at character %zu, not the end", what,
+		return lex_error(err, "expected %s at character %zu, not the end", message(what),
 				 lx->at + 1);
-	return lex_error(err, "expected %s at character %zu, not '%.*s'", what,
+	return lex_error(err, "expected %s at character %zu, not '%.*s'", message(what),
 			 lx->at + 1, (int)(lx->len < 64 ? lx->len : 64), lx->word);
 }

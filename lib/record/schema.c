@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/nearest.h"
 
 int schema_find(const struct atw_schema *sc, const char *key, size_t len)
@@ -142,7 +143,7 @@ int schema_unknown(const struct atw_schema *sc, enum atw_param param, const char
 	schema_keys(sc, &known);
 	rc = atw_err_set_param(
 		err, ATW_E_USAGE, param, "unknown column '%.*s'; known: %s",
-		(int)(len < 64 ? len : 64), word, known.data ? known.data : "none");
+		(int)(len < 64 ? len : 64), word, known.data ? known.data : _("none"));
 	for (size_t i = 0; i < sc->ncols; i++)
 		nearest_try(&near, sc->col[i].key);
 	known.len = 0;

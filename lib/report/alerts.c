@@ -7,6 +7,7 @@
  * the two: a private copy no longer belongs to a file.
  */
 #include "report/report.h"
+#include "base/message.h"
 
 enum cause { RELOCATIONS, WRITTEN, FORKED, ONE_USER, UNKNOWN, CAUSES };
 
@@ -19,15 +20,15 @@ static const struct atw_names cause_names = { CAUSES, causes, NULL };
 /* Explanations below the rows. */
 static const char *const meaning[CAUSES] = {
 	[RELOCATIONS] =
-		("code was written to, and each process that does so has a copy of its own: "
+		N_("code was written to, and each process that does so has a copy of its own: "
 		 "text relocations, for it was not built as position-independent code "
 		 "(-fPIC); or a debugger's breakpoints"),
-	[WRITTEN] = "data of a file were written to, as data are; the rest still is the file's",
-	[FORKED] = "memory of no file: shared since fork(2), until it is written to",
+	[WRITTEN] = N_("data of a file were written to, as data are; the rest still is the file's"),
+	[FORKED] = N_("memory of no file: shared since fork(2), until it is written to"),
 	[ONE_USER] =
-		("pages of a file that no other process has touched yet: "
+		N_("pages of a file that no other process has touched yet: "
 		 "nothing was copied"),
-	[UNKNOWN] = "copies cannot be distinguished from pages of one user",
+	[UNKNOWN] = N_("copies cannot be distinguished from pages of one user"),
 };
 
 enum {
@@ -216,7 +217,7 @@ static int alerts_finish(void *state, const struct census_out *out, struct atw_e
 	}
 	for (unsigned c = 0; c < CAUSES && r == ATW_OK && !out->paper; c++)
 		if (of[c] && out->whole)
-			out->note(out->arg, "%s (%" PRIu64 "): %s", causes[c], of[c], meaning[c]);
+			out->note(out->arg, "%s (%" PRIu64 "): %s", causes[c], of[c], message(meaning[c]));
 	if (s->uncounted)
 		out->note(out->arg, "n/a: pages of %" PRIu64 " areas have no recorded mapcount",
 			  s->uncounted);

@@ -6,6 +6,7 @@
  */
 #include "report/looks.h"
 #include "report/report.h"
+#include "base/message.h"
 
 enum {
 	C_PID, C_TASK, C_CLASS, C_LOOKS, C_FIRST, C_LAST, C_CHANGE, C_RATE, C_SUSPECT, C_COUNT,
@@ -327,7 +328,7 @@ static void growth_suspect(const struct grown *w, const struct census_out *out)
 	char rate[48] = "";
 
 	if (w->timed)
-		snprintf(rate, sizeof(rate), ", %" PRId64 " bytes a second", w->rate);
+		snprintf(rate, sizeof(rate), _(", %" PRId64 " bytes a second"), w->rate);
 	out->note(out->arg,
 		  "suspected leak: process %" PRIu64
 		  " (%s): %s grew from each of %" PRIu32 " looks to the next, by %" PRId64

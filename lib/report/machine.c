@@ -11,6 +11,7 @@
 #include "report/looks.h"
 #include "report/report.h"
 #include "format/capture_fields.h"
+#include "base/message.h"
 
 enum {
 	C_USE, C_NODE, C_PAGES, C_SIZE, C_SHARE, C_COUNTER, C_KERNEL, C_DIFFERENCE, C_COUNT,
@@ -437,7 +438,7 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 		return r;
 	if (!m->frames)
 		out->lacks(out->arg, "the use of frames is not recorded%s",
-			  *m->why ? m->why : ": there are no F: lines (frames were not collected)");
+			  *m->why ? m->why : _(": there are no F: lines (frames were not collected)"));
 	if (m->all.use[CAPTURE_UNKNOWN])
 		out->note(out->arg, "of %" PRIu64 " page%s of RAM nothing is known%s; what MemTotal has of that is unaccounted",
 			  m->all.use[CAPTURE_UNKNOWN],

@@ -58,8 +58,9 @@ static int page_sort_transfer(struct page_sort *s, struct page_rec *v, size_t n,
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return atw_err_set(err, ATW_E_IO, "pages: a temporary file cannot be "
-					   "%s: %m", out ? "written" : "read");
+			return atw_err_set(err, ATW_E_IO,
+					   out ? "pages: a temporary file cannot be written: %m"
+					       : "pages: a temporary file cannot be read: %m");
 		p += got;
 		off += got;
 		len -= (size_t)got;

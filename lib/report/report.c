@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report.c - names, texts and sums that reports share. */
+#include "base/message.h"
 #include "base/num.h"
 #include "format/capture_fields.h"
 #include "linux/kpf.h"
@@ -212,7 +213,7 @@ const char *picture_pages(uint64_t page, char buf[48])
 {
 	char size[16];
 
-	snprintf(buf, 48, "pages of %s", num_human(page, size));
+	snprintf(buf, 48, _("pages of %s"), num_human(page, size));
 	return buf;
 }
 

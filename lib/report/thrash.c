@@ -6,6 +6,7 @@
  */
 #include "report/looks.h"
 #include "report/report.h"
+#include "base/message.h"
 
 enum {
 	C_LOOK, C_SECONDS, C_PID, C_TASK, C_MINOR, C_MAJOR, C_MAJOR_RATE, C_REFAULTS,
@@ -347,8 +348,8 @@ static void thrash_judge_pressure(const struct thrash_state *t, size_t look,
 	all = full * MUCH_SOME >= some * MUCH_FULL;
 	part = all ? full : some;
 	much = all ? MUCH_FULL : MUCH_SOME;
-	snprintf(how, sizeof(how), "for %" PRIu64 ".%" PRIu64 "%% of the time %s waited for memory (%d%% is thrashing)",
-		 part / 10, part % 10, all ? "all tasks" : "some task", (int)much / 10);
+	snprintf(how, sizeof(how), _("for %" PRIu64 ".%" PRIu64 "%% of the time %s waited for memory (%d%% is thrashing)"),
+		 part / 10, part % 10, all ? _("all tasks") : _("some task"), (int)much / 10);
 	thrash_judge(v, look, part, much, how);
 }
 
@@ -377,10 +378,10 @@ static void thrash_judge_faults(const struct thrash_state *t, size_t look,
 		return;
 	rate /= 1000;
 	if (refaults)
-		snprintf(how, sizeof(how), "%" PRIu64 " times a second a task waited for a page that had been reclaimed shortly before (%d is thrashing)",
+		snprintf(how, sizeof(how), _("%" PRIu64 " times a second a task waited for a page that had been reclaimed shortly before (%d is thrashing)"),
 			 rate, MUCH_RATE);
 	else
-		snprintf(how, sizeof(how), "%" PRIu64 " major faults a second (%d is thrashing; refaults are not recorded)",
+		snprintf(how, sizeof(how), _("%" PRIu64 " major faults a second (%d is thrashing; refaults are not recorded)"),
 			 rate, MUCH_RATE);
 	thrash_judge(v, look, rate, MUCH_RATE, how);
 }
@@ -407,7 +408,7 @@ static void thrash_culprit(const struct thrash_state *t, size_t look,
 	p = &t->processes.v[s->process];
 	out->note(out->arg, "most major faults: process %" PRIu64 " (%s), %" PRIu64 " of %" PRIu64
 		  " that processes had%s", p->pid, p->name, s->major, all,
-		  look == 1 ? " since they began" : "");
+		  look == 1 ? _(" since they began") : "");
 }
 
 static void thrash_verdict(const struct thrash_state *t, const struct census_out *out)
@@ -434,8 +435,8 @@ static void thrash_verdict(const struct thrash_state *t, const struct census_out
 		out->note(out->arg, "cannot detect thrashing: vmstat counters or the times of the looks are missing");
 	else
 		out->note(out->arg, "%s: from look %zu to look %zu %s%s",
-			  v.times >= 1000 ? "thrashing" : "not thrashing", v.look - 1, v.look,
-			  v.how, t->looks.n > 2 && v.times ? ", which is the worst" : "");
+			  v.times >= 1000 ? _("thrashing") : _("not thrashing"), v.look - 1, v.look,
+			  v.how, t->looks.n > 2 && v.times ? _(", which is the worst") : "");
 	if (t->looks.n)
 		thrash_culprit(t, v.look ? v.look : t->looks.n, out);
 }

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/codec.h"
+#include "base/message.h"
 #include "base/sorted.h"
 #include "format/avml.h"
 #include "source/extents.h"
@@ -139,7 +140,7 @@ static int avml_index_file(struct avml *a, struct atw_err *err)
 			a->m.file.map.len);
 	if (a->short_file)
 		snprintf(a->m.truncated, sizeof(a->m.truncated),
-			 "ends in the middle of a range of memory (at 0x%zx); is it still being written?",
+			 _("ends in the middle of a range of memory (at 0x%zx); is it still being written?"),
 			 a->m.file.map.len);
 	return extents_build(&a->m.map, err);
 }

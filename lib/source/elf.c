@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "format/elf.h"
 #include "format/view.h"
 #include "source/cpu_notes.h"
@@ -100,7 +101,7 @@ static int elf_take_notes(struct elf_source *es, const struct elf *e,
 			return atw_err_nomem(err);
 	if (r < 0 && !es->damaged[0])
 		snprintf(es->damaged, sizeof(es->damaged),
-			 "%.180s; CPU registers and VMCOREINFO may be lost",
+			 _("%.180s; CPU registers and VMCOREINFO may be lost"),
 			 why.text);
 	return ATW_OK;
 }

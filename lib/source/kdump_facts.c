@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "format/elf.h"
 
 /* A set that lacks a part answers only for the frames of the others. */
@@ -43,18 +44,18 @@ static void facts_note_truncation(struct kdump_facts *facts, const struct kdump_
 		buf += n;
 		len -= (size_t)n;
 		if (missing)
-			snprintf(buf, len, "ends %" PRIu64
-				 " bytes short; is it still being written?", missing);
+			snprintf(buf, len, _("ends %" PRIu64
+				 " bytes short; is it still being written?"), missing);
 		else if (unended)
 			snprintf(buf, len,
-				 "lacks its end record; is it still being written?");
+				 _("lacks its end record; is it still being written?"));
 		else
 			snprintf(buf, len,
-				 "is marked incomplete: its writer ran out of space");
+				 _("is marked incomplete: its writer ran out of space"));
 	}
 	if (!*facts->truncated && facts_lacks_parts(s))
 		snprintf(facts->truncated, sizeof(facts->truncated),
-			 "is one part of a split dump, and others are missing: give them with -S");
+			 _("is one part of a split dump, and others are missing: give them with -S"));
 }
 
 static int facts_take_notes(struct kdump_facts *f)

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/sorted.h"
 #include "format/view.h"
 
@@ -162,16 +163,16 @@ static const char *kdump_difference(const struct kdump_file *a,
 				    const struct kdump_file *b)
 {
 	if (a->h.block_size != b->h.block_size || a->h.bits != b->h.bits)
-		return "block sizes differ";
+		return _("block sizes differ");
 	if (a->h.max_pfn != b->h.max_pfn)
-		return "amounts of memory differ";
+		return _("amounts of memory differ");
 	if (strcmp(a->h.release, b->h.release) || strcmp(a->h.kversion, b->h.kversion) ||
 	    strcmp(a->h.machine, b->h.machine))
-		return "kernel versions differ";
+		return _("kernel versions differ");
 	if (strcmp(a->h.nodename, b->h.nodename))
-		return "host names differ";
+		return _("host names differ");
 	if (!kdump_same_vmcoreinfo(a, b))
-		return "vmcoreinfo notes differ";
+		return _("vmcoreinfo notes differ");
 	return NULL;
 }
 

@@ -21,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "format/elf.h"
 #include "host/caps.h"
 #include "source/source.h"
@@ -76,7 +77,7 @@ static int kcore_no_permission(int e, struct atw_err *err)
 		return r;
 	atw_err_set(err, ATW_E_PERM,
 		    "reading /proc/kcore needs %sCAP_SYS_RAWIO, which this process does not have (%s)",
-		    geteuid() ? "root and " : "", strerror(e));
+		    geteuid() ? _("root and ") : "", strerror(e));
 	if (geteuid())
 		host_hint_setcap(err, "cap_dac_read_search,cap_sys_rawio");
 	else
@@ -357,7 +358,7 @@ static ssize_t kcore_read(struct atw_source *s, atw_pa pa, void *buf, size_t len
 		return atw_err_set(err, ATW_E_IO,
 				   "the kernel itself does not map physical 0x%" PRIx64, pa.u);
 	return atw_err_set(err, ATW_E_IO, "/proc/kcore: physical 0x%" PRIx64 ": %s", pa.u,
-			   n ? strerror(errno) : "the file ends before it");
+			   n ? strerror(errno) : _("the file ends before it"));
 }
 
 static int kcore_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)

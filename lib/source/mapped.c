@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "format/view.h"
 
 enum { MANY = 65536, PAGE = 4096 };
@@ -93,7 +94,7 @@ void mapped_truncated(struct mapped *m, uint64_t missing)
 {
 	if (missing)
 		snprintf(m->truncated, sizeof(m->truncated),
-			 "ends %" PRIu64 " bytes short; is it still being written?",
+			 _("ends %" PRIu64 " bytes short; is it still being written?"),
 			 missing);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 #include "format/qcow2.h"
 #include "source/qemu_saved.h"
 
@@ -63,7 +64,7 @@ static int qcow2_choose(const struct qcow2 *q, const char *want, struct qcow2_ch
 				   q->nsnapshots, q->nsnapshots == 1 ? "" : "s");
 	if (c->fit)
 		atw_err_set(err, ATW_E_USAGE, "has %zu snapshots of a guest%s%s", c->fit,
-			    want ? " of the name " : "", want ? want : "");
+			    want ? _(" of the name ") : "", want ? want : "");
 	else
 		atw_err_set(err, ATW_E_USAGE, "has no snapshot '%.64s' of a guest", want);
 	atw_err_hint(err, "choose one with qcow2:PATH@SNAPSHOT: %s", c->names);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 #include "base/num.h"
 #include "host/vmm.h"
 #include "host/vmm_process.h"
@@ -40,12 +41,12 @@ static void qemu_note(struct qemu *q)
 	q->machine = qemu_machine(q->vmm.arch);
 	q->ram = htole64(q->vmm.ram);
 	if (q->vmm.encrypted)
-		text = "the guest's memory is encrypted: only the guest can read it";
+		text = _("the guest's memory is encrypted: only the guest can read it");
 	else if (q->vmm.private)
-		text = "pages of the guest are private to it and not read (guest_memfd)";
+		text = _("pages of the guest are private to it and not read (guest_memfd)");
 	else if (q->vmm.extra)
-		text = "memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
-		       "virtio-pmem) is not read";
+		text = _("memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
+		       "virtio-pmem) is not read");
 	snprintf(q->truncated, sizeof(q->truncated), "%s", text);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/num.h"
 
 /* Kinds of extents besides ATW_DATA and ATW_ZERO, which only reads tell from data. */
@@ -93,7 +94,7 @@ static int saved_choose(struct qemu_saved *q, struct atw_err *err)
 	q->doubtful = backends > 1;
 	if (others)
 		snprintf(q->m.truncated, sizeof(q->m.truncated),
-			 "memory of devices of the guest (%zu backend%s) is not read: its address is not in the stream",
+			 _("memory of devices of the guest (%zu backend%s) is not read: its address is not in the stream"),
 			 others, others == 1 ? "" : "s");
 	q->chosen = true;
 	return ATW_OK;
@@ -241,7 +242,7 @@ static void saved_say(struct qemu_saved *q, const char *container)
 		 s->mapped ? ", mapped-ram" : "", q->packed ? ", compressed pages" : "");
 	if (!s->complete)
 		snprintf(q->m.truncated, sizeof(q->m.truncated),
-			 "ends before all of its RAM was saved; is it still being written?");
+			 _("ends before all of its RAM was saved; is it still being written?"));
 }
 
 int qemu_saved_index(struct atw_source *s, uint64_t start, const char *container,

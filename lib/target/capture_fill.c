@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/message.h"
 
 /* ---- what is not known ---- */
 
@@ -60,7 +61,7 @@ static void fill_lost(struct capture_pages *c, const struct capture_lost *l,
 	if (l->start > c->last || (has & CAPTURE_L_LAST && l->last < c->at))
 		return;
 	capture_why(&why, l->why);
-	snprintf(what, sizeof(what), "when it was taken: process %" PRIu64 ": %.*s at 0x%" PRIx64,
+	snprintf(what, sizeof(what), _("when it was taken: process %" PRIu64 ": %.*s at 0x%" PRIx64),
 		 l->pid, (int)(l->what.len < 300 ? l->what.len : 300),
 		 l->what.data ? (const char *)l->what.data : "", l->start);
 	provider_cannot(c->cur.p, what, &why);
@@ -148,7 +149,7 @@ static bool fill_run_of_text(struct capture_pages *c)
 		if (r == ATW_OK || r == ATW_END)
 			break;
 		c->lines.fault = true;
-		provider_cannot(c->cur.p, "a run is wrong", &why);
+		provider_cannot(c->cur.p, _("a run is wrong"), &why);
 		if (++c->lines.wrong >= CAPTURE_FAULTS)
 			fill_give_up(c);
 	}

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 #include "linux/vm_flags.h"
 #include "target/provider.h"
 #include "target/procfs_vmas.h"
@@ -122,10 +123,10 @@ static void capture_vmas_emit_lost(struct provider *p, bool all, uint64_t pid)
 		capture_why(&why, blob_of(c->words.data + l->why));
 		why.status = l->denied ? ATW_E_PERM : why.status;
 		if (l->pid)
-			snprintf(what, sizeof(what), "when it was taken: process %" PRIu64 ": %s",
+			snprintf(what, sizeof(what), _("when it was taken: process %" PRIu64 ": %s"),
 				 l->pid, c->words.data + l->what);
 		else
-			snprintf(what, sizeof(what), "when it was taken: %s",
+			snprintf(what, sizeof(what), _("when it was taken: %s"),
 				 c->words.data + l->what);
 		provider_cannot(p, what, &why);
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/message.h"
 #include "base/sorted.h"
 #include "linux/areas.h"
 #include "linux/tasks.h"
@@ -92,7 +93,7 @@ static int memory_tasks(struct provider *p, struct atw_err *err)
 		tasks_leaders(tasks);
 	while ((r = lnx_tasks_next(tasks, &t, &why)) != ATW_END && r != ATW_E_LIMIT) {
 		if (r < 0) {             /* there may be more behind it */
-			provider_cannot(p, "not every task could be read", &why);
+			provider_cannot(p, _("not every task could be read"), &why);
 			broken = true;
 			continue;
 		}
@@ -106,7 +107,7 @@ static int memory_tasks(struct provider *p, struct atw_err *err)
 	if (r == ATW_E_NOMEM)
 		return r;
 	if (r == ATW_E_LIMIT)
-		provider_cannot(p, "not every task could be read", &why);
+		provider_cannot(p, _("not every task could be read"), &why);
 	if (!p->ntasks && (broken || r == ATW_E_LIMIT))
 		return atw_err_set(err, ATW_E_DAMAGED, "no process with an address space was found");
 	for (size_t i = 0; i < p->ntasks; i++) {

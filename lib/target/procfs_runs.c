@@ -14,6 +14,7 @@
 
 #include "target/provider.h"
 #include "target/procfs.h"
+#include "base/message.h"
 
 #define FLAG_BITS (PAGEMAP_SOFT_DIRTY | PAGEMAP_EXCLUSIVE | PAGEMAP_UFFD_WP | PAGEMAP_FILE)
 
@@ -104,7 +105,7 @@ static int procfs_fill(struct procfs_pages *c, uint64_t first, uint64_t end,
 		if (got < 8)
 			return atw_err_set(err, got < 0 ? ATW_E_IO : ATW_E_MISSING,
 					   "/proc/%" PRIu32 "/pagemap: %s", c->proc->thread,
-					   got < 0 ? strerror(errno) : "the process has ended");
+					   got < 0 ? strerror(errno) : _("the process has ended"));
 		for (size_t i = 0; i < (size_t)got / 8; i++)
 			there += procfs_is_there(c->word[c->n + i]);
 	}

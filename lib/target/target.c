@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/message.h"
 
 /* Each is tried if none before it has the SOURCE. */
 static const struct target_backend *const target_backends[] = {
@@ -140,8 +141,8 @@ int target_need(const struct target *t, uint32_t caps, const char *what,
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "%s: %s is not to be had of it",
 				   t->name, what);
 	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "%s: %s; %s needs page tables or the kernel's memory", t->name, b->only, what);
-	atw_err_hint(err, "%s", b->instead);
+		    "%s: %s; %s needs page tables or the kernel's memory", t->name, message(b->only), what);
+	atw_err_hint(err, "%s", message(b->instead));
 	return ATW_E_UNSUPPORTED;
 }
 
@@ -152,9 +153,9 @@ int target_need_kernel(const struct target *t, struct atw_err *err)
 	if (!b->reports)
 		return ATW_OK;
 	atw_err_set(err, ATW_E_UNSUPPORTED,
-		    "is a kernel address, and %s those of processes only", b->reports);
+		    "is a kernel address, and %s those of processes only", message(b->reports));
 	if (target_has(t, TARGET_RUNNING))
-		atw_err_hint(err, "%s", b->instead);
+		atw_err_hint(err, "%s", message(b->instead));
 	return ATW_E_UNSUPPORTED;
 }
 

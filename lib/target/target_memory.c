@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "target/target.h"
+#include "base/message.h"
 
 /*
  * Where live memory may not be read, without the user having chosen how, the next backend
@@ -54,7 +55,7 @@ static int memory_use_cpu(struct target *t, struct atw_kernel_opts *ko,
 		t->kernel = NULL;
 		*err = first;
 		snprintf(err->text, sizeof(err->text),
-			 "%.200s, nor does its kernel: %.250s", first.text, why.text);
+			 _("%.200s, nor does its kernel: %.250s"), first.text, why.text);
 		return err->status;
 	}
 	t->space = c.tables.space;

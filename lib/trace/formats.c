@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/parsers.h"
+#include "base/message.h"
 
 const struct trace_format trace_formats[] = {
 	{ "lackey", "memory trace of the tool Lackey of Valgrind", lackey_detect, NULL,
@@ -59,7 +60,7 @@ int trace_parser_init(struct trace_parser *ret, const struct trace_format *forma
 	if (r == ATW_OK)
 		*ret = p;
 	else if (r == ATW_E_MISSING && opts->column_hint)
-		atw_err_hint(err, "%s", opts->column_hint);
+		atw_err_hint(err, "%s", message(opts->column_hint));
 	return r;
 }
 

@@ -19,10 +19,10 @@ struct trace_reader {
 	struct line_stream lines;
 };
 
-static int reader_failed(const struct trace_reader *r, const char *what, struct atw_err *err)
+/* `fmt` has room for the file and the reason. */
+static int reader_failed(const struct trace_reader *r, const char *fmt, struct atw_err *err)
 {
-	return atw_err_set(err, io_status(errno), "cannot %s '%s': %s", what, r->path,
-			   strerror(errno));
+	return atw_err_set(err, io_status(errno), fmt, r->path, strerror(errno));
 }
 
 static int reader_read(void *arg, void *buf, size_t len, size_t *ret, struct atw_err *err)
@@ -31,7 +31,7 @@ static int reader_read(void *arg, void *buf, size_t len, size_t *ret, struct atw
 	ssize_t n = io_read_some(r->fd, buf, len);
 
 	if (n < 0)
-		return reader_failed(r, "read", err);
+		return reader_failed(r, "cannot read '%s': %s", err);
 	*ret = (size_t)n;
 	return ATW_OK;
 }
@@ -76,7 +76,7 @@ int trace_reader_open(const char *path, const struct trace_format *format,
 	r->own = strcmp(path, "-") != 0;
 	r->path = r->own ? path : "standard input";
 	r->fd = r->own ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	rc = r->fd < 0 ? reader_failed(r, "open", err)
+	rc = r->fd < 0 ? reader_failed(r, "cannot open '%s': %s", err)
 		       : line_stream_init(&r->lines, reader_read, r, err);
 	if (rc == ATW_OK)
 		rc = reader_start(r, format, opts, err);

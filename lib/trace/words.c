@@ -3,6 +3,7 @@
 #include "trace/words.h"
 
 #include <inttypes.h>
+#include "base/message.h"
 
 int words_bad(const struct trace_parser *p, struct atw_blob text, const char *what,
 	      struct atw_err *err)
@@ -12,7 +13,7 @@ int words_bad(const struct trace_parser *p, struct atw_blob text, const char *wh
 
 	return atw_err_set(err, ATW_E_FORMAT, "line %" PRIu64 ": '%.*s%s' is not %s", p->line,
 			   shown, text.len ? (const char *)text.data : "",
-			   text.len > 60 ? "..." : "", what);
+			   text.len > 60 ? "..." : "", message(what));
 }
 
 int words_to_hex(const struct trace_parser *p, struct atw_blob text, const char *what,

@@ -5,6 +5,7 @@
 #include "walk/walk_live.h"
 #include "walk/memory.h"
 #include "walk/space.h"
+#include "base/message.h"
 
 uint64_t mmu_seen_word(const struct mmu_space *sp, const struct mmu_seen *s,
 		       uint32_t i)
@@ -116,7 +117,7 @@ static int translate_translate(const struct mmu_space *sp, atw_va va,
 	if (!root.have)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "no page tables are known for the %s half of the address space",
-				   va.u >> 63 ? "upper" : "lower");
+				   va.u >> 63 ? _("upper") : _("lower"));
 	for (pa = root.pa;; level--) {
 		unsigned index = atw_index(pg, level, va);
 		atw_pa at = ATW_PA(pa.u + index * pg->word_size);

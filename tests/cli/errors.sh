@@ -635,7 +635,7 @@ record:atwalk kmap record is the command of that name
 E
 
 t "every command in these hints exists"
-sed -n 's/^	  "\(atwalk .*\)" },$/\1/p' "$top/cli/unknown.c" | tr ';' '\n' |
+sed -n 's/^	  N_("\(atwalk .*\)") },$/\1/p' "$top/cli/unknown.c" | tr ';' '\n' |
 	grep -o 'atwalk [a-z][a-z]*' | sort -u >named
 yes [ "$(wc -l <named)" -gt 7 ]
 while read -r _ word; do

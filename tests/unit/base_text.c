@@ -2,6 +2,8 @@
 /*
  * Text is escaped for CSV, JSON, XML and terminals, byte for byte, whatever bytes it has.
  */
+#include <locale.h>
+
 #include "test.h"
 
 #include "base/cleanup.h"
@@ -197,6 +199,25 @@ TEST(width)
 {
 	CHECK_EQ(text_width("abc", 3), 3);
 	CHECK_EQ(text_width("stra\xc3\x9f" "e", 7), 6);
+	/* The locale of C knows no wide characters. */
+	CHECK_EQ(text_width("\xe9\xa1\xb5\xe8\xa1\xa8", 6), 2);
+	if (setlocale(LC_CTYPE, "C.UTF-8")) {
+		CHECK_EQ(text_width("\xe9\xa1\xb5\xe8\xa1\xa8", 6), 4);
+		CHECK_EQ(text_width("stra\xc3\x9f" "e\xff", 8), 7);
+		setlocale(LC_CTYPE, "C");
+	}
+}
+
+TEST(whole)
+{
+	CHECK_EQ(text_whole("abc", 3), 3);
+	CHECK_EQ(text_whole("stra\xc3\x9f", 6), 6);
+	CHECK_EQ(text_whole("stra\xc3\x9f", 5), 4);
+	CHECK_EQ(text_whole("a\xe9\xa1\xb5", 4), 4);
+	CHECK_EQ(text_whole("a\xe9\xa1\xb5", 3), 1);
+	CHECK_EQ(text_whole("a\xe9\xa1\xb5", 2), 1);
+	CHECK_EQ(text_whole("\xf0\x9f\x98\x80", 3), 0);
+	CHECK_EQ(text_whole("", 0), 0);
 }
 
 static const char *dec(uint64_t v)
