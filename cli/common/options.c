@@ -167,7 +167,7 @@ static void options_meant_letter(const struct options_parser *p, char letter, ch
 			if (o->name[0] == letter)
 				at += (size_t)snprintf(ret + at, len - at, "%s--%s",
 						       n++ ? ", " : _("; did you mean "), o->name);
-	if (n && n < 7 && at + 1 < len)
+	if (n && n < 8 && at + 1 < len)
 		snprintf(ret + at, len - at, "?");
 	else
 		*ret = '\0';

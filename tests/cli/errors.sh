@@ -108,7 +108,7 @@ map --top
 map --verb ; did you mean --verbose?
 map --co
 map -a ; did you mean --all, --allow-unreadable?
-map -p ; did you mean --pid, --pti, --paging, --pte-ext, --part, --progress?
+map -p ; did you mean --pid, --pti, --paging, --pte-ext, --plugin, --part, --progress?
 map -x
 E
 run atwalk map --pid init x86.elf
