@@ -6,7 +6,7 @@
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/../../../tests/cli/lib.sh"
 
-commands='record ctl show report diff convert'
+commands='record ctl show report diff convert sql'
 
 t "help by any of its names"
 run atwalk kmap --help
