@@ -192,7 +192,6 @@ sed 's/host=absent/host=gone/' guest.cap >bad.cap
 run atwalk report backing bad.cap
 status 4
 err_has 'bad.cap: line '
-said_out=1
 
 t "a capture without frames, and an LPMA capture: partial in every format"
 grep -v '^[FE]:' hand.cap >none.cap
