@@ -4,9 +4,10 @@
 
 #include <sys/stat.h>
 
+#include "base/message.h"
+
 #if HAVE_INIH
 #include <ini.h>
-#include "base/message.h"
 #endif
 
 /* ---- sections and keys ---- */
