@@ -6,7 +6,8 @@
 #include "base/pool.h"
 #include "output/stream.h"
 
-enum { BATCH_ROWS = 1024, BATCH_WORDS = 32 << 10 };
+/* So many that waking a thread for them is little beside formatting them. */
+enum { BATCH_ROWS = 8192, BATCH_WORDS = 256 << 10 };
 
 struct behind_batch {
 	struct pool_job job;     /* first, so that it leads to its batch */

@@ -16,7 +16,7 @@ static const struct atw_column cols[] = {
 };
 static const struct atw_schema schema = { "test", cols, NELEM(cols) };
 
-enum { ROWS = 9000 };
+enum { ROWS = 30000 };
 
 /* Texts are gone after the call: each row is written over the one before. */
 static int put_row(struct atw_output *out, uint64_t i, struct atw_err *err)
@@ -49,11 +49,11 @@ static char *all(struct atw_output_opts o, unsigned threads, struct atw_err *err
 	rc = atw_output_open(&o, &schema, &out, err);
 	for (uint64_t i = 0; rc == ATW_OK && i < ROWS; i++) {
 		rc = put_row(out, i, err);
-		if (rc == ATW_OK && i % 700 == 0)
+		if (rc == ATW_OK && i % 2300 == 0)
 			rc = atw_output_text(out, "below %d\n", (int)i);
-		if (rc == ATW_OK && o.sumless && i % 2500 == 0)
+		if (rc == ATW_OK && o.sumless && i % 9500 == 0)
 			rc = atw_output_flush(out, err);
-		if (i == 5000)
+		if (i == 20000)
 			atw_output_page(out, 16);
 	}
 	atw_output_note(out, "a note\n");
@@ -96,7 +96,7 @@ TEST(every_format_is_the_same)
 
 TEST(limits_flushes_and_orders_are_the_same)
 {
-	ALIKE(.limit = 3333);
+	ALIKE(.limit = 23333);
 	ALIKE(.limit = 1024, .format = "csv");
 	ALIKE(.limit = 700, .sumless = true);
 	ALIKE(.limit = 700, .sumless = true, .ahead = true);
@@ -127,7 +127,7 @@ TEST(an_output_may_be_given_up)
 
 	close(mkstemp(path));
 	CHECK_EQ(atw_output_open(&o, &schema, &out, NULL), ATW_OK);
-	for (uint64_t i = 0; i < 5000; i++)
+	for (uint64_t i = 0; i < 20000; i++)
 		CHECK_EQ(put_row(out, i, NULL), ATW_OK);
 	atw_output_close(out);
 	CHECK_EQ(stat(path, &st), 0);
