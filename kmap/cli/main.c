@@ -96,7 +96,7 @@ static int main_breakpoints(void)
 
 static int main_recognize_record(void *arg, const struct kmap_record *rec, struct atw_err *err)
 {
-	/* An object tells the version: there is no need to read on. */
+	/* An object suffices for the version: there is no need to read on. */
 	return rec->kind == KMAP_OBJECT ? ATW_E_LIMIT : ATW_OK;
 }
 

@@ -11,7 +11,7 @@
 
 struct behind;
 
-/* For an output whose schema has no lists. NULL: no memory, and it goes on without. */
+/* For an output whose schema has no lists. NULL: no memory; rows are then formatted when they are emitted. */
 struct behind *behind_open(struct atw_output *out);
 /* What was not formatted yet is dropped. NULL is accepted. */
 void behind_close(struct behind *b);
