@@ -174,13 +174,13 @@ static int kallsyms_find_anchor(struct kallsyms *k, struct atw_err *err)
 	/* Each check may visit every address, so the number of checks is limited. */
 	for (unsigned tries = 0; tries < 8; tries++) {
 		kallsyms_batch_run(k, &b);
-		if (b.left)
+		if (kallsyms_set_has(&b.left, 0))
 			break;
 		if (first == UINT32_MAX)
 			first = b.index[0];
 		if (kallsyms_prove(k, b.index[0], &disorder))
 			return ATW_OK;
-		b.left = 1;              /* the search stopped behind this one */
+		b.left.word[0] = 1;      /* the search stopped behind this one */
 	}
 	return kallsyms_refuse(k, first, disorder, err);
 }

@@ -66,7 +66,7 @@ int kallsyms_find(const struct kallsyms *k, const char *name, size_t len,
 		  uint64_t *ret);
 
 /*
- * The same for many names in one pass over the table per 64 names. Sets have[i] and, if
+ * The same for many names in one pass over the table per 128 names. Sets have[i] and, if
  * it is true, addr[i]; returns how many were found.
  */
 size_t kallsyms_find_many(const struct kallsyms *k, const char *const *names,

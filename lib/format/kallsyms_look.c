@@ -102,38 +102,62 @@ uint64_t kallsyms_size_max(char type)
 void kallsyms_batch_add(const struct kallsyms *k, struct kallsyms_batch *b, const char *name,
 			size_t len)
 {
-	uint64_t bit = (uint64_t)1 << b->n;
+	const size_t w = b->n / 64;
+	const uint64_t bit = (uint64_t)1 << b->n % 64;
 
 	for (unsigned i = 0; i < 256; i++) {
+		const char *text = k->token[i].text;
 		size_t n = k->token[i].len;
 
-		if (n && n - 1 <= len && !memcmp(k->token[i].text + 1, name, n - 1))
-			b->begins[i] |= bit;
-		if (!n || (n <= len && !memcmp(k->token[i].text, name, n)))
-			b->follows[i] |= bit;
+		if (n && n - 1 <= len && !memcmp(text + 1, name, n - 1))
+			b->begins[i].word[w] |= bit;
+		if (n <= len && !memcmp(text, name + (len - n), n))
+			b->ends[i].word[w] |= bit;
 	}
 	b->name[b->n] = name;
 	b->len[b->n++] = len;
-	b->left |= bit;
+	b->left.word[w] |= bit;
 }
 
-/* Most symbols can be skipped after their first token, without expanding it. */
+/* A symbol that begins and ends as some of the names do. */
+static void look_compare(const struct kallsyms *k, struct kallsyms_batch *b,
+			 const struct name *nm, size_t word, uint64_t may)
+{
+	for (; may; may &= may - 1) {
+		size_t i = word * 64 + (unsigned)__builtin_ctzll(may);
+
+		if (!look_is_named(k, nm, b->name[i], b->len[i]))
+			continue;
+		b->index[i] = b->at;
+		b->left.word[word] &= ~(may & -may);
+	}
+}
+
+static uint64_t look_left(const struct kallsyms_batch *b)
+{
+	uint64_t left = 0;
+
+	for (size_t w = 0; w < KALLSYMS_WORDS; w++)
+		left |= b->left.word[w];
+	return left;
+}
+
+/* Nearly all symbols are skipped after two of their tokens, without expanding these. */
 void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 {
 	struct name nm;
 
-	while (b->left && b->at < k->t.num && look_name_at(k, b->pos, &nm)) {
-		uint64_t may = b->begins[nm.token[0]] & b->left;
+	while (look_left(b) && b->at < k->t.num && look_name_at(k, b->pos, &nm)) {
+		const struct kallsyms_set *begins = &b->begins[nm.token[0]];
+		const struct kallsyms_set *ends = &b->ends[nm.token[nm.n - 1]];
 
-		if (may && nm.n > 1 && k->token[nm.token[0]].len == 1)
-			may &= b->follows[nm.token[1]];
-		for (; may; may &= may - 1) {
-			unsigned i = (unsigned)__builtin_ctzll(may);
+		for (size_t w = 0; w < KALLSYMS_WORDS; w++) {
+			uint64_t may = begins->word[w] & b->left.word[w];
 
-			if (!look_is_named(k, &nm, b->name[i], b->len[i]))
-				continue;
-			b->index[i] = b->at;
-			b->left &= ~((uint64_t)1 << i);
+			if (nm.n > 1)
+				may &= ends->word[w];
+			if (may)
+				look_compare(k, b, &nm, w, may);
 		}
 		b->pos = nm.next;
 		b->at++;
@@ -147,7 +171,7 @@ int kallsyms_find(const struct kallsyms *k, const char *name, size_t len,
 
 	kallsyms_batch_add(k, &b, name, len);
 	kallsyms_batch_run(k, &b);
-	if (b.left)
+	if (look_left(&b))
 		return ATW_E_MISSING;
 	*ret = kallsyms_address(k, b.index[0]);
 	return ATW_OK;
@@ -165,7 +189,7 @@ size_t kallsyms_find_many(const struct kallsyms *k, const char *const *names,
 			kallsyms_batch_add(k, &b, names[from + b.n], strlen(names[from + b.n]));
 		kallsyms_batch_run(k, &b);
 		for (size_t i = 0; i < b.n; i++) {
-			have[from + i] = !(b.left >> i & 1);
+			have[from + i] = !kallsyms_set_has(&b.left, i);
 			if (!have[from + i])
 				continue;
 			addr[from + i] = kallsyms_address(k, b.index[i]);

@@ -31,21 +31,31 @@ static inline uint64_t kallsyms_address(const struct kallsyms *k, uint32_t i)
 	return kallsyms_address_as(&k->t, k->form, i);
 }
 
-enum { KALLSYMS_BATCH = 64 };    /* names searched at once */
+/* Names searched at once: of all that a kernel is asked for, in one pass. */
+enum { KALLSYMS_WORDS = 2, KALLSYMS_BATCH = 64 * KALLSYMS_WORDS };
+
+/* A bit for each name of a batch. */
+struct kallsyms_set {
+	uint64_t word[KALLSYMS_WORDS];
+};
 
 struct kallsyms_batch {
 	size_t n;
 	const char *name[KALLSYMS_BATCH];
 	size_t len[KALLSYMS_BATCH];
-	uint64_t begins[256];    /* bit set of names that may begin with a token */
-	uint64_t follows[256];   /* the same for the second token, if the first is only
-				  * a type */
-	uint64_t left;           /* bit set of names not found yet */
+	struct kallsyms_set begins[256]; /* by token: names that may begin with it */
+	struct kallsyms_set ends[256];   /* and that may end with it, if it is not the first */
+	struct kallsyms_set left;        /* not found yet */
 	uint32_t index[KALLSYMS_BATCH];
 	/* Position of the search. */
 	uint32_t at;
 	size_t pos;
 };
+
+static inline bool kallsyms_set_has(const struct kallsyms_set *s, size_t i)
+{
+	return s->word[i / 64] >> i % 64 & 1;
+}
 
 /* A batch begins zeroed, and has room for KALLSYMS_BATCH names. */
 void kallsyms_batch_add(const struct kallsyms *k, struct kallsyms_batch *b, const char *name,
