@@ -181,24 +181,44 @@ static int mm_guard_by_task(const struct members *v, const struct lnx_task *t,
 	return r;
 }
 
-int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret,
-	      struct atw_err *err)
+/* Sets the guards of a running kernel's even where its page tables were not found. */
+static int mm_of_task(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret,
+		      int *opened, struct atw_err *err)
 {
 	struct members v = { 0 };
-	struct atw_mm n = { 0 };
-	struct atw_err why = { 0 };
-	int opened, r = kernel_given(k, err);
+	int r = kernel_given(k, err);
 
 	if (r < 0)
-		return r;
+		return *opened = r;
 	v.n = kernel_members(k);
-	n.space = k->own;
-	opened = mm_open(k, t->mm, t->pgd, &n, &why);
-	r = opened < 0 && !atw_source_is_live(k->mem) ? opened : kernel_kmem(k, &v.m, &why);
+	ret->space = k->own;
+	*opened = mm_open(k, t->mm, t->pgd, ret, err);
+	r = *opened < 0 && !atw_source_is_live(k->mem) ? *opened : kernel_kmem(k, &v.m, err);
 
 	/* Its threads may keep the mm: it is in use as long as one of them has it. */
 	if (r == ATW_OK && kmem_is_live(v.m) && !t->by_thread)
-		r = mm_guard_by_task(&v, t, &n.space, &why);
+		r = mm_guard_by_task(&v, t, &ret->space, err);
+	return r;
+}
+
+int mm_of_listed(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret,
+		 struct atw_err *err)
+{
+	struct atw_mm n = { 0 };
+	int opened, r = mm_of_task(k, t, &n, &opened, err);
+
+	if (r == ATW_OK && opened == ATW_OK)
+		*ret = n;
+	return r < 0 ? r : opened;
+}
+
+int atw_mm_of(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret,
+	      struct atw_err *err)
+{
+	struct atw_mm n = { 0 };
+	struct atw_err why = { 0 };
+	int opened, r = mm_of_task(k, t, &n, &opened, &why);
+
 	if (r == ATW_OK && !mmu_space_lives(&n.space))
 		return ATW_END;          /* the task may have ended before */
 	if (r < 0 || opened < 0)

@@ -68,7 +68,14 @@ int task_start(const struct members *v, uint64_t task, uint64_t *ret);
 /* The current task of a CPU: its TID, PID and name; 0 is idle. */
 int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct atw_err *err);
 
-/* ---- mm.c: detection of page-table isolation ---- */
+/* ---- mm.c: page tables of tasks, and detection of their isolation ---- */
+
+/*
+ * As atw_mm_of(), but whether they are still in use is not found out: mmu_spaces_live()
+ * does that for many tasks at once. An error may mean that the task has ended.
+ */
+int mm_of_listed(struct atw_kernel *k, const struct lnx_task *t, struct atw_mm *ret,
+		 struct atw_err *err);
 
 /*
  * For x86: is the page behind the root table `kernel` the root table of user mode? Both

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/message.h"
 #include "base/sorted.h"
 #include "linux/areas.h"
@@ -73,6 +74,47 @@ static bool memory_one_task(struct walk_provider *w)
 	return false;
 }
 
+static void memory_keep(struct walk_provider *w, size_t *kept, size_t task)
+{
+	w->p.task[*kept] = w->p.task[task];
+	w->space[*kept] = w->space[task];
+	++*kept;
+}
+
+/* Keeps the tasks whose page tables are in use. */
+static int memory_open_spaces(struct walk_provider *w, struct atw_err *err)
+{
+	struct provider *p = &w->p;
+	_auto_free const struct mmu_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
+	_auto_free bool *lives = calloc(p->ntasks + 1, sizeof(*lives));
+	struct atw_err why = { 0 };
+	size_t kept = 0;
+
+	if (!sp || !lives)
+		return atw_err_nomem(err);
+	for (size_t i = 0; i < p->ntasks; i++) {
+		struct space *s = &w->space[i];
+		int r = mm_of_listed(w->o.kernel, &s->task, &s->mm, NULL);
+
+		if (r < 0)               /* it may have ended */
+			r = atw_mm_of(w->o.kernel, &s->task, &s->mm, &why);
+		if (r < 0)
+			provider_cannot(p, p->task[i].name, &why);
+		if (r == ATW_OK)
+			memory_keep(w, &kept, i);
+	}
+	p->ntasks = kept;
+	for (size_t i = 0; i < p->ntasks; i++)
+		sp[i] = &w->space[i].mm.space;
+	mmu_spaces_live(sp, p->ntasks, lives);
+	kept = 0;
+	for (size_t i = 0; i < p->ntasks; i++)
+		if (lives[i])
+			memory_keep(w, &kept, i);
+	p->ntasks = kept;
+	return ATW_OK;
+}
+
 static int memory_tasks(struct provider *p, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
@@ -80,7 +122,6 @@ static int memory_tasks(struct provider *p, struct atw_err *err)
 	struct lnx_tasks *tasks;
 	struct lnx_task t;
 	bool broken = false;
-	size_t kept = 0;
 	int r;
 
 	if (memory_one_task(w))
@@ -110,19 +151,8 @@ static int memory_tasks(struct provider *p, struct atw_err *err)
 		provider_cannot(p, _("not every task could be read"), &why);
 	if (!p->ntasks && (broken || r == ATW_E_LIMIT))
 		return atw_err_set(err, ATW_E_DAMAGED, "no process with an address space was found");
-	for (size_t i = 0; i < p->ntasks; i++) {
-		struct space *s = &w->space[kept];
-
-		p->task[kept] = p->task[i];
-		*s = w->space[i];
-		r = atw_mm_of(w->o.kernel, &s->task, &s->mm, &why);
-		if (r == ATW_OK)
-			kept++;
-		else if (r < 0)
-			provider_cannot(p, p->task[kept].name, &why);
-	}
-	p->ntasks = kept;
-	return memory_mark_shared(w, err);
+	r = memory_open_spaces(w, err);
+	return r == ATW_OK ? memory_mark_shared(w, err) : r;
 }
 
 /* Of several processes with one address space, the one that was named. */

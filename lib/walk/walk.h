@@ -126,6 +126,8 @@ struct mmu_walk;
 
 /* Are its tables still in use? Always true for sources that do not change. */
 bool mmu_space_lives(const struct mmu_space *sp);
+/* The same of many spaces of one source, which are read together. */
+void mmu_spaces_live(const struct mmu_space *const *sp, size_t n, bool *lives);
 
 int mmu_walk_open(const struct mmu_space *sp,
 		  const struct mmu_walk_opts *o, struct mmu_walk **ret,

@@ -82,25 +82,51 @@ bool live_guarded(const struct mmu_guard *g, const void *word, ssize_t got)
 		((load_word(word, g->len, 0) & g->mask) == g->value) != g->differs);
 }
 
+/* Their guards, in one read: so many spaces at once. */
+enum { LIVE_AT_ONCE = 32 };
+
+static void live_check(const struct mmu_space *const *sp, size_t n, bool *lives)
+{
+	struct atw_piece piece[LIVE_AT_ONCE * GUARDS];
+	uint64_t word[LIVE_AT_ONCE * GUARDS] = { 0 };
+	size_t pieces = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (unsigned g = 0; g < GUARDS; g++)
+			if (sp[i]->guard[g].len) {
+				piece[pieces] = (struct atw_piece){
+					sp[i]->guard[g].at, &word[pieces], sp[i]->guard[g].len, 0 };
+				pieces++;
+			}
+	if (pieces)
+		atw_read_many(sp[0]->mem, piece, pieces, NULL);
+	pieces = 0;
+	for (size_t i = 0; i < n; i++) {
+		lives[i] = true;
+		for (unsigned g = 0; g < GUARDS; g++)
+			if (sp[i]->guard[g].len) {
+				lives[i] &= live_guarded(&sp[i]->guard[g], &word[pieces],
+							 piece[pieces].got);
+				pieces++;
+			}
+	}
+}
+
+void mmu_spaces_live(const struct mmu_space *const *sp, size_t n, bool *lives)
+{
+	for (size_t i = 0, some; i < n; i += some) {
+		some = n - i < LIVE_AT_ONCE ? n - i : LIVE_AT_ONCE;
+		live_check(sp + i, some, lives + i);
+	}
+}
+
 bool mmu_space_lives(const struct mmu_space *sp)
 {
-	struct atw_piece piece[GUARDS];
-	uint64_t word[GUARDS] = { 0 };
-	unsigned n = 0;
+	bool lives = false;
 
-	if (!sp || !sp->mem)
-		return false;
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (sp->guard[i].len)
-			piece[n++] = (struct atw_piece){ sp->guard[i].at, &word[i],
-							 sp->guard[i].len, 0 };
-	if (n)
-		atw_read_many(sp->mem, piece, n, NULL);
-	n = 0;
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (sp->guard[i].len && !live_guarded(&sp->guard[i], &word[i], piece[n++].got))
-			return false;
-	return true;
+	if (sp && sp->mem)
+		live_check(&sp, 1, &lives);
+	return lives;
 }
 
 /* ---- reading ---- */
