@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* open.c - from SOURCE and the options about it to an opened target. */
 #include "atwalk.h"
+
+#include <limits.h>
+
 #include "common/progress.h"
 #include "host/host.h"
+#include "host/runtime_folder.h"
 #include "base/message.h"
 #include "output/annotate.h"
 
@@ -207,11 +211,13 @@ int session_attach(const struct common *c, struct session *s, const struct space
 		   uint32_t caps)
 {
 	struct searching *searching = open_searching_new(c, s->name);
+	char folder[PATH_MAX];
 	const struct target_opts o = {
 		.paging = space->paging, .pte_ext = space->pte_ext,
 		.kernel_file = space->kernel, .has_root = space->root.given,
 		.root = ATW_PA(space->root.u), .has_cpu = space->cpu.given,
 		.cpu = space->cpu.u, .has_cbit = space->cbit.given, .cbit = space->cbit.u,
+		.remember = runtime_folder_path(folder, sizeof(folder)) ? folder : NULL,
 		.progress = searching ? open_searching_at : NULL, .arg = searching,
 	};
 	struct cli_open_reading x = {.session = s};

@@ -31,9 +31,13 @@ unsigned host_cpus_allowed(void)
 void host_info_init(struct host_info *ret)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	char id[48];
 
 	uname(&ret->uts);
 	ret->cpus = n > 0 ? (uint64_t)n : 1;
+	ret->instance[0] = '\0';
+	if (host_file_text("/proc/sys/kernel/random/boot_id", id, sizeof(id)) && *id)
+		snprintf(ret->instance, sizeof(ret->instance), "live-%s", id);
 }
 
 int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *ret)
@@ -44,6 +48,8 @@ int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *
 		*ret = (struct atw_blob){ h->uts.release, strlen(h->uts.release) };
 	else if (!strcmp(key, "cpus"))
 		*ret = (struct atw_blob){ &h->cpus, sizeof(h->cpus) };
+	else if (!strcmp(key, "instance") && h->instance[0])
+		*ret = (struct atw_blob){ h->instance, strlen(h->instance) };
 	else
 		return ATW_E_MISSING;
 	return ATW_OK;

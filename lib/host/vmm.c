@@ -407,3 +407,21 @@ void vmm_close(struct vmm *v)
 	free(v->piece);
 	*v = (struct vmm){0};
 }
+
+void vmm_instance(uint32_t pid, char *ret, size_t len)
+{
+	enum { STARTTIME = 22 - 2 };     /* proc(5): number of the field behind the name */
+	char path[32], text[1024], *at;
+	unsigned field = 0;
+
+	*ret = '\0';
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	if (!host_file_text(path, text, sizeof(text)))
+		return;
+	/* The name may have anything in it, but nothing behind it has a parenthesis. */
+	for (at = strrchr(text, ')'); at && field < STARTTIME; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		snprintf(ret, len, "guest-%" PRIu32 "-%.*s", pid,
+			 (int)strcspn(at + 1, " "), at + 1);
+}

@@ -52,6 +52,11 @@ int vmm_open(uint32_t pid, struct vmm *ret, struct atw_err *err);
  */
 int vmm_open_slots(uint32_t pid, const struct vmm_slot *slot, size_t n, struct vmm *ret,
 		   struct atw_err *err);
+/*
+ * "guest-PID-START": a process and when it began, so that no later one has the same name.
+ * Empty: it has ended.
+ */
+void vmm_instance(uint32_t pid, char *ret, size_t len);
 /* A zeroed struct is accepted. */
 void vmm_close(struct vmm *v);
 

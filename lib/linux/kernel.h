@@ -58,6 +58,7 @@ struct vmfile;
 struct kernel_types;
 struct kernel_regions;
 struct kernel_modules;
+struct remembered;
 
 struct atw_kernel {
 	struct atw_source *mem;
@@ -79,6 +80,8 @@ struct atw_kernel {
 	uint64_t stext;          /* start of the kernel's text; 0: not known */
 	char release[96];        /* empty: not known */
 	char *file;              /* --kernel, or NULL */
+	char *remember;          /* folder of what was found by earlier commands; or NULL */
+	struct remembered *remembered;   /* what they found; or NULL */
 	struct vmfile *vmfile;   /* that file, opened and verified to match */
 
 	struct sought sought_kmem, sought_symbols, sought_types, sought_init,
@@ -195,5 +198,16 @@ static inline void members_release(const struct members *v)
 {
 	kmem_release(v->m);
 }
+
+/* ---- remember.c: what earlier commands found of the same running kernel ---- */
+
+/* Reads k->remembered. */
+void kernel_recall(struct atw_kernel *k);
+/* VMCOREINFO as it was found in memory, borrowed. false: it is not known where. */
+bool kernel_recalled_text(const struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_pa *ret_at);
+/* false: nothing of this kernel, by its VMCOREINFO, is remembered. */
+bool kernel_recalled_needs(const struct atw_kernel *k, struct needs *ret);
+/* Writes what is not remembered yet. */
+void kernel_remember(struct atw_kernel *k);
 
 #endif

@@ -34,6 +34,11 @@ struct atw_kernel_opts {
 	const char *file;        /* --kernel: vmlinux, System.map or BTF that adds
 	                          * what the source lacks; NULL: none */
 	/*
+	 * A folder of the user's own, in which what is found of a running kernel is kept
+	 * for the next command (host/runtime_folder.h); NULL: nothing is kept.
+	 */
+	const char *remember;
+	/*
 	 * Progress of a search through all of memory, now or at the first use of symbols,
 	 * types or tasks. Each search begins with done = 0 and ends with done = all
 	 * (bytes; 0 if nothing is stored). NULL: no reports.

@@ -211,6 +211,13 @@ struct need_info needs_at(const struct needs *n, size_t i)
 	return (struct need_info){ kind, e->names, e->serves, e->must, have };
 }
 
+const char *needs_names(size_t i)
+{
+	static const struct needs none;
+
+	return needs_at(&none, i).names;
+}
+
 int needs_check(const struct needs *n, enum need_for f, struct atw_err *err)
 {
 	if (!n->types && n->why) {

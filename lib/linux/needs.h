@@ -66,7 +66,7 @@ struct needs {
 	int64_t constant[N_CONSTS];
 	bool have_const[N_CONSTS];
 	uint64_t symbol[N_SYMBOLS];      /* 0: none */
-	bool types, symbols;             /* types and symbols were available */
+	bool types, symbols;             /* the kernel's types and symbols were available */
 	const struct atw_err *why;       /* types: why not, if known; NULL */
 };
 
@@ -89,6 +89,8 @@ struct need_info needs_at(const struct needs *n, size_t i);
 const char *needs_for_name(enum need_for f);
 /* ATW_OK, or ATW_E_UNSUPPORTED with the name of the first missing `must`. */
 int needs_check(const struct needs *n, enum need_for f, struct atw_err *err);
+/* The names of requirement `i` in 0..needs_count() - 1. */
+const char *needs_names(size_t i);
 /* The names of symbol i, alternatives separated by |. */
 const char *needs_symbol_names(enum need_symbol i);
 

@@ -106,6 +106,20 @@ static int root_try_scanned(void *arg, const struct atw_vmcoreinfo *vi, atw_pa a
 	return 1;
 }
 
+/* The text that an earlier command found is still there, and leads to the kernel. */
+static bool root_recalled(struct atw_kernel *k)
+{
+	_auto_free char *text = NULL;
+	struct atw_vmcoreinfo vi;
+	atw_pa at;
+
+	if (!kernel_recalled_text(k, &vi, &at))
+		return false;
+	text = malloc(vi.len);
+	return text && atw_read(k->mem, at, text, vi.len, NULL) == (ssize_t)vi.len &&
+	       !memcmp(text, vi.text, vi.len) && root_try_scanned(k, &vi, at) > 0;
+}
+
 struct texts {
 	struct atw_source *mem;
 	atw_kernel_text_fn *fn;
@@ -373,11 +387,19 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	k->mem = mem;
 	k->meter = (struct meter){ .fn = o->progress, .arg = o->arg };
 	k->space.mem = mem;
+	k->file = o->file ? strdup(o->file) : NULL;
+	k->remember = o->remember ? strdup(o->remember) : NULL;
+	if ((o->file && !k->file) || (o->remember && !k->remember)) {
+		atw_kernel_close(k);
+		return atw_err_nomem(err);
+	}
+	kernel_recall(k);
 	found = root_from_note(k, &why);
 	/* The scan is skipped if the caller supplies both root and mode. */
 	if (!found && !(o->has_root && o->paging) &&
 	    !atw_source_is_live(mem))
-		found = scan_vmcoreinfo(mem, &k->meter, root_try_scanned, k,
+		found = root_recalled(k) ||
+			scan_vmcoreinfo(mem, &k->meter, root_try_scanned, k,
 					&unreadable) > 0 ||
 			root_from_task(k);
 	root_note_facts(k);
@@ -409,8 +431,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	 * --kernel is validated eagerly, so that a mismatch is reported even if the file
 	 * is not needed.
 	 */
-	k->file = o->file ? strdup(o->file) : NULL;
-	r = o->file && !k->file ? atw_err_nomem(err) : kernel_file_open(k, err);
+	r = kernel_file_open(k, err);
 	if (r < 0) {
 		atw_kernel_close(k);
 		return r;
@@ -430,6 +451,8 @@ int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
 	*n = *k;
 	n->mem = n->space.mem = n->own.mem = mem;
 	n->vmfile = NULL;
+	n->remember = NULL;
+	n->remembered = NULL;
 	n->file = k->file ? strdup(k->file) : NULL;
 	n->vi_copy = k->vi_copy ? malloc(k->vi.len) : NULL;
 	if ((k->file && !n->file) || (k->vi_copy && !n->vi_copy)) {
@@ -452,6 +475,7 @@ void atw_kernel_close(struct atw_kernel *k)
 {
 	if (!k)
 		return;
+	kernel_remember(k);
 	kernel_modules_close(k->modules);
 	kernel_regions_close(k->regions);
 	kernel_types_close(k->types);
@@ -459,6 +483,8 @@ void atw_kernel_close(struct atw_kernel *k)
 	kmem_close(k->kmem);
 	vmfile_close(k->vmfile);
 	free(k->file);
+	free(k->remember);
+	free(k->remembered);
 	free(k->vi_copy);
 	free(k);
 }

@@ -233,6 +233,7 @@ static void types_need_symbols(struct atw_kernel *k)
 			p = p[len] ? p + len + 1 : none;
 		}
 	kernel_symbols_many(k, name, at, have, n);
+	k->needs.symbols = k->sought_symbols.err.status == ATW_OK;
 	for (size_t i = n; i--;)
 		if (have[i])
 			k->needs.symbol[owner[i]] = at[i];
@@ -259,6 +260,10 @@ const struct needs *kernel_members(struct atw_kernel *k)
 
 	if (!k->needs_done) {
 		k->needs_done = true;
+		if (kernel_recalled_needs(k, &k->needs)) {
+			k->symbols_done = k->needs.symbols;
+			return &k->needs;
+		}
 		kernel_btf(k, &b, NULL);
 		needs_from_types(&k->needs, b);
 		if (!b && k->sought_types.err.status == ATW_E_DAMAGED)

@@ -24,6 +24,7 @@ struct qemu {
 	const char *machine; /* as uname -m has it */
 	uint64_t ram;        /* bytes, little-endian */
 	char truncated[160];
+	char instance[48];
 };
 
 static const char *qemu_machine(enum vmm_arch arch)
@@ -48,6 +49,7 @@ static void qemu_note(struct qemu *q)
 		text = _("memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
 		       "virtio-pmem) is not read");
 	snprintf(q->truncated, sizeof(q->truncated), "%s", text);
+	vmm_instance(q->vmm.pid, q->instance, sizeof(q->instance));
 }
 
 /* It names no file. */
@@ -195,6 +197,7 @@ static int qemu_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 		{"machine", q->machine, strlen(q->machine)},
 		{"ram", &q->ram, sizeof(q->ram)},
 		{"truncated", q->truncated, strlen(q->truncated)},
+		{"instance", q->instance, strlen(q->instance)},
 	};
 
 	return source_fact_of(facts, sizeof(facts) / sizeof(facts[0]), key, ret);

@@ -42,6 +42,7 @@ struct target_tasks;
 struct target_opts {
 	const char *paging, *pte_ext; /* a mode, and what the CPU adds to it */
 	const char *kernel_file;      /* vmlinux, System.map or BTF */
+	const char *remember;         /* folder for what is found; NULL: nothing is kept */
 	bool has_root, has_cpu, has_cbit;
 	atw_pa root;
 	uint64_t cpu, cbit;

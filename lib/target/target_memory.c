@@ -75,6 +75,7 @@ static int memory_attach(struct target *t, const struct target_opts *o,
 		.has_cpu = o->has_cpu,
 		.cpu = (unsigned)o->cpu,
 		.file = o->kernel_file,
+		.remember = o->remember,
 		.progress = o->progress,
 		.arg = o->arg,
 	};

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * remember.c - what was found of a running kernel, kept for the next command: where its
+ * VMCOREINFO lies in memory, and members, constants and symbols of needs.def.
+ *
+ * A file in the runtime folder belongs to one boot of the machine, or one process of a
+ * virtual machine. The kernel is the same one only if it has the same VMCOREINFO, whose
+ * text has the build, and where the kernel was loaded: so that is compared as a whole.
+ * Dumps are not remembered: a file is replaced more easily than memory.
+ */
+#include "linux/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "host/runtime_folder.h"
+
+enum { TEXT_MAX = 65536 };
+
+struct remembered {
+	uint64_t sum;            /* of all behind it, the text included */
+	uint64_t made_by;
+	uint64_t at;             /* of the text, where it was found in memory; else 0 */
+	uint64_t len;            /* of the text */
+	struct needs needs;      /* needs.symbols: symbols were looked up */
+	char text[];
+};
+
+/* FNV-1a: the same in each run, unlike base/hash.h. */
+static uint64_t remember_sum(uint64_t sum, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		sum = (sum ^ p[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+/* Versions of atwalk differ in what they require, and where that stands in the file. */
+static uint64_t remember_made_by(void)
+{
+	uint64_t sum = sizeof(struct remembered);
+
+	for (size_t i = 0; i < needs_count(); i++) {
+		const char *names = needs_names(i);
+
+		sum = remember_sum(sum, names, strlen(names) + 1);
+	}
+	return sum;
+}
+
+static uint64_t remember_check(const struct remembered *m)
+{
+	return remember_sum(0, &m->made_by, sizeof(*m) - sizeof(m->sum) + m->len);
+}
+
+/* The file's name; false: there is nothing to remember of this source. */
+static bool remember_name(const struct atw_kernel *k, char *ret, size_t len)
+{
+	struct atw_blob b;
+
+	return k->remember && !k->file && atw_fact(k->mem, "instance", &b) == ATW_OK &&
+	       b.len && (size_t)snprintf(ret, len, "%.*s", (int)b.len, (const char *)b.data) < len &&
+	       !strchr(ret, '/');
+}
+
+void kernel_recall(struct atw_kernel *k)
+{
+	const size_t most = sizeof(struct remembered) + TEXT_MAX;
+	_auto_free struct remembered *m = NULL;
+	char name[96];
+	size_t len;
+
+	if (!remember_name(k, name, sizeof(name)))
+		return;
+	m = runtime_folder_read(k->remember, name, most, &len);
+	if (!m || len < sizeof(*m) || m->len != len - sizeof(*m) ||
+	    m->made_by != remember_made_by() || m->sum != remember_check(m))
+		return;
+	k->remembered = m;
+	m = NULL;
+}
+
+bool kernel_recalled_text(const struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_pa *ret_at)
+{
+	const struct remembered *m = k->remembered;
+
+	if (!m || !m->at)
+		return false;
+	*ret = (struct atw_vmcoreinfo){ m->text, (size_t)m->len };
+	*ret_at = ATW_PA(m->at);
+	return true;
+}
+
+static bool remember_is_same(const struct atw_kernel *k)
+{
+	const struct remembered *m = k->remembered;
+
+	return m && k->have_vi && m->len == k->vi.len && !memcmp(m->text, k->vi.text, k->vi.len);
+}
+
+bool kernel_recalled_needs(const struct atw_kernel *k, struct needs *ret)
+{
+	if (!remember_is_same(k) || !k->remembered->needs.types)
+		return false;
+	*ret = k->remembered->needs;
+	return true;
+}
+
+/* Only what comes from the kernel itself, and no failure. */
+static bool remember_is_worth(const struct atw_kernel *k)
+{
+	bool same = remember_is_same(k);
+
+	if (!k->have_vi || k->vi.len > TEXT_MAX)
+		return false;
+	return !same || (k->vi_copy && !k->remembered->at) ||
+	       (k->needs.types && !k->remembered->needs.types) ||
+	       (k->needs.symbols && !k->remembered->needs.symbols);
+}
+
+void kernel_remember(struct atw_kernel *k)
+{
+	_auto_free struct remembered *m = NULL;
+	char name[96];
+
+	if (!remember_name(k, name, sizeof(name)) || !remember_is_worth(k))
+		return;
+	m = calloc(1, sizeof(*m) + k->vi.len);
+	if (!m)
+		return;
+	m->made_by = remember_made_by();
+	m->at = k->vi_copy ? k->vi_at.u : 0;
+	m->len = k->vi.len;
+	if (k->needs.types)
+		m->needs = k->needs;
+	m->needs.why = NULL;
+	memcpy(m->text, k->vi.text, k->vi.len);
+	m->sum = remember_check(m);
+	runtime_folder_write(k->remember, name, m, sizeof(*m) + k->vi.len);
+}
