@@ -13,7 +13,7 @@
  * update_vmcoreinfo_note): 12 bytes, the name "VMCOREINFO" padded to 12. So two places
  * per page suffice, and most pages cost one cache line.
  */
-enum { PAGE = 4096, NOTE_DESC = 24, TEXT_MAX = 65536 };
+enum { PAGE = 4096 };
 
 /* Real memory has a handful of texts; more are assumed to be an attack. */
 enum { CANDIDATES_MAX = 1000 };
@@ -23,10 +23,11 @@ enum { METER_PAGES = 256 };
 
 static const char first_key[] = "OSRELEASE=";
 
-static int scan_offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn,
-		      void *arg)
+_Static_assert(SCAN_HEAD == SCAN_NOTE + sizeof(first_key) - 1, "as search.h has it");
+
+int scan_offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn, void *arg)
 {
-	ssize_t got = atw_read(mem, ATW_PA(at), text, TEXT_MAX, NULL);
+	ssize_t got = atw_read(mem, ATW_PA(at), text, SCAN_TEXT_MAX, NULL);
 	struct atw_vmcoreinfo vi = { .text = text };
 
 	if (got <= 0)
@@ -35,10 +36,9 @@ static int scan_offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *
 	return vi.len ? fn(arg, &vi, ATW_PA(at)) : 0;
 }
 
-/* The offset of a text in its page, from the page's first bytes. */
-static bool scan_text_place(const char *head, unsigned *ret)
+bool scan_text_place(const char *head, unsigned *ret)
 {
-	static const unsigned places[] = { 0, NOTE_DESC };
+	static const unsigned places[] = { 0, SCAN_NOTE };
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (!memcmp(head + places[i], first_key, sizeof(first_key) - 1)) {
@@ -64,7 +64,7 @@ static int scan_memory(struct atw_source *mem, struct meter *meter, char *text,
 
 			/* In the very last page, rounding up wraps. */
 			for (; !r && p >= e.start.u && p < end && end - p >= PAGE; p += PAGE) {
-				char head[NOTE_DESC + sizeof(first_key) - 1];
+				char head[SCAN_HEAD];
 				ssize_t got = atw_read(mem, ATW_PA(p), head,
 						       sizeof(head), NULL);
 
@@ -90,7 +90,7 @@ static int scan_memory(struct atw_source *mem, struct meter *meter, char *text,
 int scan_vmcoreinfo(struct atw_source *mem, struct meter *meter, scan_fn *fn, void *arg,
 		    uint64_t *unreadable)
 {
-	_auto_free char *text = malloc(TEXT_MAX);
+	_auto_free char *text = malloc(SCAN_TEXT_MAX);
 	int r;
 
 	if (!text)

@@ -53,4 +53,22 @@ typedef int scan_fn(void *arg, const struct atw_vmcoreinfo *vi, atw_pa at);
 int scan_vmcoreinfo(struct atw_source *mem, struct meter *meter, scan_fn *fn, void *arg,
 		    uint64_t *unreadable);
 
+enum {
+	SCAN_TEXT_MAX = 65536,
+	SCAN_NOTE = 24,          /* the note's header, before its text */
+	SCAN_HEAD = SCAN_NOTE + 10,      /* and the text's first key */
+};
+/* The offset of a text in its page, from the page's first SCAN_HEAD bytes. */
+bool scan_text_place(const char *head, unsigned *ret);
+/* Passes what is there to fn, if it is such a text; `text` has room for SCAN_TEXT_MAX. */
+int scan_offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn, void *arg);
+
+/* ---- scan_image.c: the same by the kernel's pointers to it ---- */
+
+/*
+ * Passes texts to fn that the kernel's image points to, as long as fn returns 0: after some
+ * thousand reads, however large the memory is. 0: none was accepted.
+ */
+int scan_image(struct atw_source *mem, scan_fn *fn, void *arg);
+
 #endif

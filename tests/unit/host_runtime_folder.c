@@ -11,12 +11,15 @@
 
 static char root[64], folder[128];
 
+/* Valid until the next but one. */
 static const char *path_of(const char *name)
 {
-	static char path[256];
+	static char path[2][256];
+	static unsigned turn;
+	char *p = path[turn++ % 2];
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return path;
+	snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
+	return p;
 }
 
 static void begin(void)

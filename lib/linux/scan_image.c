@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * scan_image.c - VMCOREINFO by the kernel's pointers to it, without a search of all memory.
+ *
+ * kernel/crash_core.c (vmcore_info.c since 6.9) has its text, its note and their size in
+ * variables that stand side by side, in one order or the other, in the kernel's image. The
+ * image is contiguous and small. Where it lies:
+ *
+ *	x86_64          in the tables of the real-mode trampoline, a root table below 640
+ *	                KiB that maps the kernel as all others do (arch/x86/realmode)
+ *	arm64, riscv64  behind the header of the boot image, which stays in memory
+ *
+ * The pointers are of the direct map, whose offset differs from kernel to kernel and boot
+ * to boot, but is a multiple of 1 GiB. So their lower 30 bits are those of the physical
+ * address, and each GiB of memory is tried.
+ */
+#include "linux/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+
+enum {
+	PAGE = 4096, WORDS = PAGE / 8,
+	LOW_END = 640 << 10,
+	LARGE = 2 << 20,         /* the image begins at a multiple of it, and x86 maps it so */
+	IMAGE_MOST = 128 << 20,
+	HEADER = 64,             /* of the boot image */
+	HEADERS_MOST = 1 << 20,  /* places: of 2 TiB */
+	CHUNK = 64 << 10, TRIPLE = 3 * 8,
+	TRIPLES_MOST = 16, GIBS_MOST = 4096,
+	TEXT_LEAST = 256, TEXT_MOST = 65536,
+};
+
+struct image {
+	struct atw_source *mem;
+	scan_fn *fn;
+	void *arg;
+	char *text;              /* room for one */
+	unsigned triples;        /* that were tried */
+	uint64_t words[WORDS];
+	char chunk[CHUNK + TRIPLE];
+};
+
+static bool image_table(struct image *m, uint64_t entry)
+{
+	/* Present, writable, accessed, dirty (_KERNPG_TABLE) and not large. */
+	const uint64_t flags = 0x63, not = 0x80;
+
+	return (entry & (flags | not)) == flags &&
+	       atw_read(m->mem, ATW_PA(entry & UINT64_C(0x000ffffffffff000)), m->words,
+			PAGE, NULL) == PAGE;
+}
+
+/* The variables in the image of so many bytes, from its end. */
+static int image_search(struct image *m, uint64_t start, uint64_t bytes);
+
+/* ---- x86_64 ---- */
+
+/* The last GiB but one: the kernel's image. m->words: of its table of 2 MiB each. */
+static int image_of_pmd(struct image *m)
+{
+	const uint64_t address = UINT64_C(0x000fffffffe00000);
+	uint64_t start = 0, end = 0;
+
+	for (unsigned i = 0; i < WORDS; i++) {
+		uint64_t e = m->words[i], pa;
+
+		if (!(e & 1))
+			continue;
+		/* The rest may be in tables; the first entry is text, and large. */
+		if (!start && !(e & 0x80))
+			return 0;
+		pa = e & address;
+		if (!start)
+			start = pa;
+		if (e & 0x80 && pa >= start)
+			end = pa + LARGE;
+		else if (end)
+			end += LARGE;
+	}
+	return start && end - start <= IMAGE_MOST ? image_search(m, start, end - start) : 0;
+}
+
+static int image_x86(struct image *m)
+{
+	int r = 0;
+
+	for (uint64_t at = 0; !r && at < LOW_END; at += PAGE) {
+		uint64_t last, upper, image;
+
+		if (atw_read(m->mem, ATW_PA(at + PAGE - 8), &last, 8, NULL) != 8 ||
+		    !image_table(m, le64toh(last)))
+			continue;
+		/* With five levels there is a table more. */
+		upper = le64toh(m->words[WORDS - 1]);
+		image = le64toh(m->words[WORDS - 2]);
+		if (!image && image_table(m, upper))
+			image = le64toh(m->words[WORDS - 2]);
+		if (image_table(m, image))
+			r = image_of_pmd(m);
+	}
+	return r;
+}
+
+/* ---- arm64, riscv64 ---- */
+
+/* Documentation/arch/{arm64,riscv}: image_size is at 16, a magic number at 56. */
+static int image_headed(struct image *m)
+{
+	struct atw_extent e;
+	uint64_t at = 0;
+	int r = 0;
+
+	for (unsigned tries = 0; !r && tries < HEADERS_MOST &&
+	     atw_extent_at(m->mem, ATW_PA(at), &e) == ATW_OK; tries++) {
+		uint8_t head[HEADER];
+
+		if (e.kind == ATW_DATA && !(at % LARGE) &&
+		    atw_read(m->mem, ATW_PA(at), head, HEADER, NULL) == HEADER &&
+		    (!memcmp(head + 56, "ARM\x64", 4) || !memcmp(head + 56, "RSC\x05", 4)) &&
+		    get_le64(head + 16) <= IMAGE_MOST)
+			r = image_search(m, at, get_le64(head + 16));
+		if (e.kind != ATW_DATA && e.start.u + e.len > at + LARGE)
+			at = e.start.u + e.len;
+		else
+			at++;
+		if (at > UINT64_MAX - LARGE)
+			break;
+		at = (at + LARGE - 1) & ~(uint64_t)(LARGE - 1);
+	}
+	return r;
+}
+
+/* ---- the variables ---- */
+
+static bool image_is_pointer(uint64_t va)
+{
+	return va >> 63 && !(va % PAGE);
+}
+
+static int image_try_pointer(struct image *m, uint64_t va)
+{
+	const uint64_t gib = (uint64_t)1 << 30;
+	struct atw_extent e;
+	int r = 0;
+
+	for (uint64_t pa = va % gib, i = 0; !r && i < GIBS_MOST; pa += gib, i++) {
+		unsigned place;
+		char head[SCAN_HEAD];
+
+		if (atw_extent_at(m->mem, ATW_PA(pa), &e) != ATW_OK)
+			break;
+		if (e.kind == ATW_DATA &&
+		    atw_read(m->mem, ATW_PA(pa), head, sizeof(head), NULL) == sizeof(head) &&
+		    scan_text_place(head, &place))
+			r = scan_offer(m->mem, pa + place, m->text, m->fn, m->arg);
+	}
+	return r;
+}
+
+static int image_try_triple(struct image *m, const char *at)
+{
+	uint64_t one = get_le64(at), size = get_le64(at + 8), two = get_le64(at + 16);
+	int r;
+
+	if (size < TEXT_LEAST || size > TEXT_MOST || !image_is_pointer(one) ||
+	    !image_is_pointer(two) || m->triples == TRIPLES_MOST)
+		return 0;
+	m->triples++;
+	r = image_try_pointer(m, one);
+	return r ? r : image_try_pointer(m, two);
+}
+
+/* Bytes at..end of physical memory; what is missing of it is left out. */
+static int image_search_chunk(struct image *m, uint64_t at, uint64_t end)
+{
+	int r = 0;
+
+	while (!r && at < end) {
+		size_t len = (size_t)(end - at);
+		ssize_t got = atw_read(m->mem, ATW_PA(at), m->chunk, len + TRIPLE, NULL);
+
+		for (ssize_t i = 0; !r && i + TRIPLE <= got && (size_t)i < len; i += 8)
+			r = image_try_triple(m, m->chunk + i);
+		at = ((got > 0 ? at + (size_t)got : at) | (PAGE - 1)) + 1;
+	}
+	return r;
+}
+
+static int image_search(struct image *m, uint64_t start, uint64_t bytes)
+{
+	uint64_t end = (start + bytes) & ~(uint64_t)(PAGE - 1);
+	int r = 0;
+
+	while (!r && end > start) {
+		uint64_t at = end - start > CHUNK ? end - CHUNK : start;
+
+		r = image_search_chunk(m, at, end);
+		end = at;
+	}
+	return r;
+}
+
+int scan_image(struct atw_source *mem, scan_fn *fn, void *arg)
+{
+	_auto_free struct image *m = calloc(1, sizeof(*m));
+	_auto_free char *text = malloc(SCAN_TEXT_MAX);
+	struct atw_blob machine = { NULL, 0 };
+	int r = 0;
+
+	if (!m || !text)
+		return ATW_E_NOMEM;
+	m->mem = mem;
+	m->fn = fn;
+	m->arg = arg;
+	m->text = text;
+	atw_fact(mem, "machine", &machine);
+	if (!machine.len || blob_is(machine, "x86_64"))
+		r = image_x86(m);
+	return r || blob_is(machine, "x86_64") ? r : image_headed(m);
+}
