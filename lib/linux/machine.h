@@ -10,8 +10,9 @@
 #include "format/printk.h"
 
 /*
- * The ranges that /proc/iomem lists as System RAM, from the kernel's tree of resources.
- * ATW_E_MISSING: the tree cannot be found, or has no such range.
+ * The ranges that /proc/iomem lists as System RAM, from the kernel's tree of resources, or
+ * of a running guest without symbols for data all of its RAM. ATW_E_MISSING: the tree cannot
+ * be found, or has no such range.
  */
 int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err);
 /* MemTotal of /proc/meminfo, in pages. */

@@ -56,6 +56,31 @@ static int ram_all(struct atw_kernel *k, uint64_t root, struct extents *x,
 	return r;
 }
 
+/*
+ * RAM of a running guest, without the kernel's symbols for data: what the process of the
+ * virtual machine has for it, in memory or not.
+ */
+static int ram_of_guest(struct atw_source *mem, struct extents *x, struct atw_err *err)
+{
+	struct atw_extent e;
+	uint64_t at = 0, start = 0, end = 0, va;
+	uint32_t pid;
+	int r = ATW_OK;
+
+	while (r == ATW_OK && atw_extent_at(mem, ATW_PA(at), &e) == ATW_OK && e.len) {
+		at = e.start.u + e.len;
+		if (e.kind == ATW_NONE || atw_source_outside(mem, e.start, &pid, &va) != ATW_OK)
+			continue;
+		if (e.start.u != end) {
+			r = end > start ? extents_add(x, start, end - start, 0, ATW_DATA, err) : r;
+			start = e.start.u;
+		}
+		end = at;
+	}
+	return r == ATW_OK && end > start ? extents_add(x, start, end - start, 0, ATW_DATA, err)
+					  : r;
+}
+
 int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err)
 {
 	uint64_t root = kernel_needs(k)->symbol[Y_iomem];
@@ -63,10 +88,11 @@ int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err)
 	struct kmem *m;
 	int r;
 
-	if (!root)
-		return atw_err_set(err, ATW_E_MISSING, "no symbol iomem_resource");
-	r = kernel_kmem(k, &m, err) ?: ram_all(k, root, &x, err);
-	if (r == ATW_OK && !x.n)
+	r = root ? kernel_kmem(k, &m, err) ?: ram_all(k, root, &x, err)
+		 : ram_of_guest(k->mem, &x, err);
+	if (r == ATW_OK && !x.n && !root)
+		r = atw_err_set(err, ATW_E_MISSING, "no symbol iomem_resource");
+	else if (r == ATW_OK && !x.n)
 		r = atw_err_set(err, ATW_E_MISSING, "iomem_resource at 0x%" PRIx64
 				" leads to no System RAM", root);
 	if (r == ATW_OK)
