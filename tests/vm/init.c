@@ -15,6 +15,7 @@
 #include "init.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -132,6 +133,26 @@ static void wait_for(const char *path)
 		usleep(20000);
 }
 
+/*
+ * The kernel marks locked pages as unevictable some at a time, from a list of each CPU,
+ * which another call that locks memory on that CPU empties (lru_add_drain()).
+ */
+static void lock_memory(void)
+{
+	cpu_set_t all, one;
+	void *page;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mlockall(MCL_CURRENT) || page == MAP_FAILED || munlock(page, page_size))
+		warn("mlockall failed");
+	munmap(page, page_size);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
 int main(void)
 {
 	char word[16];
@@ -180,8 +201,7 @@ int main(void)
 	 */
 	truth_prepare();
 	write_file("/proc/sys/vm/drop_caches", "1");
-	if (mlockall(MCL_CURRENT))
-		warn("mlockall failed");
+	lock_memory();
 	if (cmdline_has("atwalk.live")) {
 		live_run();
 		stage("live");
