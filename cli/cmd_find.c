@@ -5,7 +5,7 @@
 
 struct find_opts {
 	struct space_opts space;
-	bool all, virtual;
+	bool all, virtual, guests;
 };
 
 static const struct opt options[] = {
@@ -13,6 +13,8 @@ static const struct opt options[] = {
 	  "list every entry in a row of its own", NULL },
 	{ 0, "virtual", OPT_FLAG, offsetof(struct find_opts, virtual), NULL,
 	  "take numbers as virtual addresses, of the kernel or of a process", NULL },
+	{ 0, "guests", OPT_FLAG, offsetof(struct find_opts, guests), NULL,
+	  "search the virtual machines that have it as their RAM, too", NULL },
 	OPT_FREEZE(struct find_opts, space),
 	OPT_SUBJECT(struct find_opts, space),
 	{ 0 }
@@ -30,7 +32,8 @@ static const struct { enum col is; bool hidden; } shared[] = {
 enum {
 	SHARED = sizeof(shared) / sizeof(shared[0]),
 	F_PHYSICAL = 5, F_PROPERTIES = 14, /* of these */
-	F_TIMES = SHARED, F_STRIDE, F_PROCESSES, F_PAGEFLAGS, F_FLAGS, F_COUNT
+	F_TIMES = SHARED, F_STRIDE, F_PROCESSES, F_PAGEFLAGS, F_GUEST, F_FLAGS,
+	F_COUNT
 };
 _Static_assert((int)F_COUNT == (int)FIND_COLUMNS, "struct find has room for them");
 
@@ -45,11 +48,13 @@ static const struct atw_column extra[] = {
 		      "all that share the address space, with commas between"),
 	HIDDEN_COLUMN("pageflags", FLAGS, 0,
 		      "flags of the frame at physical, as in /proc/kpageflags"),
+	HIDDEN_COLUMN("guest", TEXT, 10,
+		      "with --guests: name or process of the virtual machine that the row is of"),
 };
 
 /* ---- rows ---- */
 
-static void find_init_columns(struct find *f)
+void find_init_columns(struct find *f)
 {
 	listing_init(&f->list, "find", &f->src, 0);
 	for (size_t i = 0; i < SHARED; i++) {
@@ -63,6 +68,7 @@ static void find_init_columns(struct find *f)
 	f->col[F_PAGEFLAGS].names = &f->frame_flags;
 	f->col[F_FLAGS] = f->list.col[C_FLAGS];
 	f->col[F_FLAGS].hidden = false;
+	f->col[F_GUEST].hidden = !f->guests;
 	f->schema = (struct atw_schema){ "find", f->col, F_COUNT };
 }
 
@@ -149,8 +155,10 @@ static int find_put(struct find *f, const struct find_owner *w, const struct rma
 			row.have |= (uint64_t)1 << i;
 	}
 	v[F_FLAGS] = r->v[C_FLAGS];
-	if (r->have & COL(C_FLAGS))
+	if (r->have & COL(C_FLAGS) && !f->foreign)
 		row.have |= 1u << F_FLAGS;
+	v[F_GUEST].s = f->in_guest;
+	row.have |= f->in_guest ? 1u << F_GUEST : 0;
 	v[F_TIMES].u = times;
 	v[F_STRIDE].u = stride;
 	row.have |= 1u << F_TIMES | (times > 1 ? 1u << F_STRIDE : 0);
@@ -281,6 +289,8 @@ int find_put_hit(struct find *f, const struct find_owner *w, const char *area,
 	}
 	if (area)
 		row_text(&r, C_AREA, area);
+	if (find_guests_note(f, w, h, err) < 0)
+		return ATW_E_NOMEM;
 	if (h->kind == ATW_TABLE)
 		f->entries += h->times;
 	else
@@ -368,6 +378,11 @@ static void find_summary(struct find *f)
 	find_tally(roots, sizeof(roots), f->roots, N_("%" PRIu64 " root table"),
 		   N_("%" PRIu64 " root tables"));
 	find_note_targets(f);
+	if (f->guests)
+		atw_output_note(f->out, f->guests_searched == 1
+				? _("%" PRIu64 " virtual machine has that as its RAM, and was searched")
+				: _("%" PRIu64 " virtual machines have that as their RAM, and were searched"),
+				f->guests_searched);
 	if (f->src.subject.given)
 		atw_output_note(f->out, "%s, %s, %s%s", mappings, entries, roots,
 				f->c->filter ? _(" before --filter") : "");
@@ -388,7 +403,7 @@ void find_print_untranslated(const struct find *f)
 }
 
 /* What was not looked at, in one sentence each. */
-static bool find_settle(struct find *f)
+bool find_settle(struct find *f)
 {
 	const struct rmap *n = &f->finder;
 	const struct spaces *s = &f->spaces;
@@ -418,7 +433,7 @@ static bool find_settle(struct find *f)
 static int find_list(struct find *f)
 {
 	struct atw_err err = { 0 }, why = { 0 };
-	bool tasks, part;
+	bool tasks, part = false;
 	int r;
 
 	f->finder.kept = soft_kept;
@@ -431,13 +446,15 @@ static int find_list(struct find *f)
 	if (f->want.n)
 		r = f->src.subject.given ? find_in_one(f, &err) : find_in_all(f, &err);
 	thaw(&f->src);
+	if (r == ATW_OK)
+		r = find_in_guests(f, &part, &err);
 	if (r == ATW_OK) {
 		find_summary(f);
 		r = atw_output_commit(f->out, &err);
 	}
 	if (r < 0)
 		return print_error(&err);
-	part = find_settle(f);
+	part |= find_settle(f);
 	if (!tasks && !f->src.subject.given) {
 		print_incomplete("%s: cannot search the page tables of processes: %s", f->src.name,
 				 why.text);
@@ -445,6 +462,19 @@ static int find_list(struct find *f)
 	}
 	return part ? EXIT_PARTIAL : f->unmapped ? EXIT_NO :
 	       f->mappings || f->entries || f->roots ? EXIT_COMPLETE : EXIT_NO;
+}
+
+void find_deinit(struct find *f)
+{
+	atw_memmap_close(f->memmap);
+	spaces_deinit(&f->spaces);
+	buf_deinit(&f->pids);
+	buf_deinit(&f->looked);
+	free(f->target);
+	free(f->finder.hit);
+	rmap_ranges_deinit(&f->want);
+	free(f->want.v);
+	find_guests_deinit(f);
 }
 
 static int find_run_command(const struct common *c, void *opts, int argc, char **argv)
@@ -465,6 +495,7 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 		return print_nomem();
 	}
 	f->c = c;
+	f->guests = o->guests;
 	f->finder = (struct rmap){.want = &f->want, .all = o->all};
 	/* Nonsense is reported before a large dump is opened. */
 	for (int i = 1; i < argc && !status; i++)
@@ -472,6 +503,8 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 	if (!status)
 		status = open_frozen(c, argv[0], &o->space, TARGET_RMAP, &f->src);
 	opened = !status;
+	if (opened && o->guests && !target_has(f->src.target, TARGET_RUNNING))
+		status = usage_error("find", "--guests: only the running kernel has them, by its page tables: live");
 	for (int i = 1; i < argc && !status; i++)
 		status = find_parse(f, argv[i], o->virtual);
 	if (!status)
@@ -480,16 +513,9 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 		status = target_has(f->src.target, TARGET_TABLES) ? find_list(f)
 								  : find_by_pages(f);
 	atw_output_close(f->out);
-	atw_memmap_close(f->memmap);
+	find_deinit(f);
 	if (opened)
 		session_close(&f->src);
-	spaces_deinit(&f->spaces);
-	buf_deinit(&f->pids);
-	buf_deinit(&f->looked);
-	free(f->target);
-	free(f->finder.hit);
-	rmap_ranges_deinit(&f->want);
-	free(f->want.v);
 	free(f);
 	return status;
 }

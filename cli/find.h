@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * find.h - parts of `atwalk find`: options and output (cmd_find.c), search of page tables
- * (find_spaces.c), and search without page tables (find_pages.c).
+ * (find_spaces.c), without page tables (find_pages.c), and in guests (find_guests.c).
  */
 #ifndef CLI_FIND_H
 #define CLI_FIND_H
@@ -12,7 +12,7 @@
 #include "walk/rmap.h"
 
 /* Rows that the schema has; the order is in cmd_find.c. */
-enum { FIND_COLUMNS = 22 };
+enum { FIND_COLUMNS = 23 };
 
 /* An argument: PHYS or ADDRESS. */
 struct find_target {
@@ -57,6 +57,12 @@ struct find {
 	struct atw_memmap *memmap;       /* NULL: flags of frames are not wanted, or not known */
 	struct atw_names frame_flags;
 	const char *frame_flag[64];
+	bool guests;             /* --guests: search those that have the frame, too */
+	struct find_guest *guest;        /* processes of mappings: find_guests.c */
+	size_t nguests, guests_cap;
+	uint64_t guests_searched;
+	const char *in_guest;    /* rows are of this guest; NULL: of the source itself */
+	bool foreign;            /* and its flags are not those of the source */
 	uint64_t nameless;       /* areas or area names that could not be read */
 	struct atw_err nameless_why;     /* of the first one */
 };
@@ -97,6 +103,18 @@ int find_translate_by_pages(struct find *f, const struct address *a,
 			    int (*fn)(void *arg, uint64_t va, uint64_t pa, uint64_t len,
 				      struct atw_err *err),
 			    void *arg, uint64_t *lost, struct atw_err *err);
+/*
+ * find_guests.c: notes a mapping of a process that runs a virtual machine; then searches
+ * these guests, into the same output. *part: something of them could not be read.
+ */
+int find_guests_note(struct find *f, const struct find_owner *w, const struct rmap_entry *h,
+		     struct atw_err *err);
+int find_in_guests(struct find *f, bool *part, struct atw_err *err);
+void find_guests_deinit(struct find *f);
+/* For those: the columns of f; what was not looked at, printed; everything but f itself. */
+void find_init_columns(struct find *f);
+bool find_settle(struct find *f);
+void find_deinit(struct find *f);
 /* Opens the output; flags are named by `from` if it is not NULL. */
 int find_open(struct find *f, const struct provider *from, struct atw_err *err);
 

@@ -34,7 +34,7 @@ enum {
 	TEXT_LEAST = 256, TEXT_MOST = 65536,
 };
 
-struct image {
+struct image_scan {
 	struct atw_source *mem;
 	scan_fn *fn;
 	void *arg;
@@ -44,7 +44,7 @@ struct image {
 	char chunk[CHUNK + TRIPLE];
 };
 
-static bool image_table(struct image *m, uint64_t entry)
+static bool image_table(struct image_scan *m, uint64_t entry)
 {
 	/* Present, writable, accessed, dirty (_KERNPG_TABLE) and not large. */
 	const uint64_t flags = 0x63, not = 0x80;
@@ -55,12 +55,12 @@ static bool image_table(struct image *m, uint64_t entry)
 }
 
 /* The variables in the image of so many bytes, from its end. */
-static int image_search(struct image *m, uint64_t start, uint64_t bytes);
+static int image_search(struct image_scan *m, uint64_t start, uint64_t bytes);
 
 /* ---- x86_64 ---- */
 
 /* The last GiB but one: the kernel's image. m->words: of its table of 2 MiB each. */
-static int image_of_pmd(struct image *m)
+static int image_of_pmd(struct image_scan *m)
 {
 	const uint64_t address = UINT64_C(0x000fffffffe00000);
 	uint64_t start = 0, end = 0;
@@ -84,7 +84,7 @@ static int image_of_pmd(struct image *m)
 	return start && end - start <= IMAGE_MOST ? image_search(m, start, end - start) : 0;
 }
 
-static int image_x86(struct image *m)
+static int image_x86(struct image_scan *m)
 {
 	int r = 0;
 
@@ -108,7 +108,7 @@ static int image_x86(struct image *m)
 /* ---- arm64, riscv64 ---- */
 
 /* Documentation/arch/{arm64,riscv}: image_size is at 16, a magic number at 56. */
-static int image_headed(struct image *m)
+static int image_headed(struct image_scan *m)
 {
 	struct atw_extent e;
 	uint64_t at = 0;
@@ -141,7 +141,7 @@ static bool image_is_pointer(uint64_t va)
 	return va >> 63 && !(va % PAGE);
 }
 
-static int image_try_pointer(struct image *m, uint64_t va)
+static int image_try_pointer(struct image_scan *m, uint64_t va)
 {
 	const uint64_t gib = (uint64_t)1 << 30;
 	struct atw_extent e;
@@ -161,7 +161,7 @@ static int image_try_pointer(struct image *m, uint64_t va)
 	return r;
 }
 
-static int image_try_triple(struct image *m, const char *at)
+static int image_try_triple(struct image_scan *m, const char *at)
 {
 	uint64_t one = get_le64(at), size = get_le64(at + 8), two = get_le64(at + 16);
 	int r;
@@ -175,7 +175,7 @@ static int image_try_triple(struct image *m, const char *at)
 }
 
 /* Bytes at..end of physical memory; what is missing of it is left out. */
-static int image_search_chunk(struct image *m, uint64_t at, uint64_t end)
+static int image_search_chunk(struct image_scan *m, uint64_t at, uint64_t end)
 {
 	int r = 0;
 
@@ -190,7 +190,7 @@ static int image_search_chunk(struct image *m, uint64_t at, uint64_t end)
 	return r;
 }
 
-static int image_search(struct image *m, uint64_t start, uint64_t bytes)
+static int image_search(struct image_scan *m, uint64_t start, uint64_t bytes)
 {
 	uint64_t end = (start + bytes) & ~(uint64_t)(PAGE - 1);
 	int r = 0;
@@ -206,7 +206,7 @@ static int image_search(struct image *m, uint64_t start, uint64_t bytes)
 
 int scan_image(struct atw_source *mem, scan_fn *fn, void *arg)
 {
-	_auto_free struct image *m = calloc(1, sizeof(*m));
+	_auto_free struct image_scan *m = calloc(1, sizeof(*m));
 	_auto_free char *text = malloc(SCAN_TEXT_MAX);
 	struct atw_blob machine = { NULL, 0 };
 	int r = 0;

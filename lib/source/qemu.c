@@ -190,6 +190,23 @@ static int qemu_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t
 	return ATW_OK;
 }
 
+static int qemu_inside(struct atw_source *s, uint64_t va, atw_pa *ret, uint64_t *ret_len)
+{
+	const struct qemu *q = s->impl;
+
+	/* A block may be the guest's at several addresses: the lowest one. */
+	for (size_t i = 0; i < q->vmm.npieces; i++) {
+		const struct vmm_piece *p = &q->vmm.piece[i];
+
+		if (va < p->start || va - p->start >= p->len)
+			continue;
+		*ret = ATW_PA(p->gpa + (va - p->start));
+		*ret_len = p->len - (va - p->start);
+		return ATW_OK;
+	}
+	return ATW_E_MISSING;
+}
+
 static int qemu_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
 	const struct qemu *q = s->impl;
@@ -229,6 +246,7 @@ const struct atw_source_ops source_qemu = {
 	.extent = qemu_extent,
 	.fact = qemu_fact,
 	.outside = qemu_outside,
+	.inside = qemu_inside,
 	.describe = qemu_describe,
 };
 
@@ -251,6 +269,7 @@ const struct atw_source_ops source_kvm = {
 	.extent = qemu_extent,
 	.fact = qemu_fact,
 	.outside = qemu_outside,
+	.inside = qemu_inside,
 	.describe = qemu_describe,
 };
 

@@ -139,6 +139,13 @@ int atw_source_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t 
 	return s->ops->outside ? s->ops->outside(s, pa, pid, va) : ATW_E_UNSUPPORTED;
 }
 
+int atw_source_inside(struct atw_source *s, uint64_t va, atw_pa *ret, uint64_t *ret_len)
+{
+	while (s->below)
+		s = s->below;
+	return s->ops->inside ? s->ops->inside(s, va, ret, ret_len) : ATW_E_UNSUPPORTED;
+}
+
 void atw_source_threads(struct atw_source *s, unsigned n)
 {
 	if (s->ops->threads)

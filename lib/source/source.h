@@ -154,6 +154,12 @@ struct atw_source_ops {
 	 */
 	int (*outside)(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va);
 	/*
+	 * Optional, the reverse: the guest's physical address of the byte that the process
+	 * has at `va`, and for how many bytes from there on it holds. ATW_E_MISSING: it is
+	 * not RAM of the guest.
+	 */
+	int (*inside)(struct atw_source *s, uint64_t va, atw_pa *ret, uint64_t *ret_len);
+	/*
 	 * Optional, of a running kernel: the range of its direct map that `va` is in, and
 	 * the physical address of its start. false: it is not in the direct map.
 	 */
@@ -224,6 +230,8 @@ int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		     struct atw_err *err);
 /* The op `outside`, also of a source that is wrapped; ATW_E_UNSUPPORTED if it has none. */
 int atw_source_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va);
+/* The op `inside`, likewise. */
+int atw_source_inside(struct atw_source *s, uint64_t va, atw_pa *ret, uint64_t *ret_len);
 /* The ops `direct` and `list`, where the source has them. */
 bool atw_source_direct(struct atw_source *s, uint64_t va, struct atw_direct *ret);
 size_t atw_source_list(struct atw_source *s, const struct atw_chain *l);

@@ -104,6 +104,35 @@ out <<'E'
 True True
 E
 
+t "find live --guests: from a frame of this host to the processes of the guest"
+columns=pid,task,address,end,physical,level,entry_at,area,flags
+python3 - rows >frames <<'E'
+import csv, sys
+rows = [row for row in csv.DictReader(open(sys.argv[1])) if row['hpa'] not in ('', 'hpa')]
+for row in rows[::len(rows) // 5 or 1]:
+    print(row['physical'], row['hpa'], row['hva'])
+E
+yes test "$(wc -l <frames)" -ge 5
+while read -r physical frame address; do
+	atwalk find tasks.kdump "$physical" --columns "$columns" --format csv |
+		sed -n '2,$s/^/web,/p' | sort >wanted
+	run atwalk find live "$frame" --guests --columns "guest,$columns" --format csv
+	said_status=1 said_err=1
+	yes test -s wanted
+	same <(grep '^web,' "$work/log/out" | sort) wanted
+	# The process that runs it has the frame as well.
+	yes grep -q "^,$first,firecracker,$address," "$work/log/out"
+done <frames
+
+t "--guests: a frame that no guest has, and sources without guests"
+run atwalk find live 0 --guests
+said_status=1 said_err=1
+yes grep -q '^0 virtual machines have that as their RAM, and were searched$' "$work/log/out"
+run atwalk find x86.elf 0 --guests
+status 2
+no_out
+err_has 'atwalk: --guests: only the running kernel has them, by its page tables: live'
+
 t "--nested: of a running guest alone, and without cache lines"
 run atwalk walk x86.elf 0 --nested
 status 2
