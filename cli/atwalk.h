@@ -61,7 +61,7 @@ int external_query(const struct command *cmd, const char *option, const char *wo
 	  "read missing symbols and types from FILE (vmlinux, System.map or BTF)", NULL }
 #define OPT_FREEZE(s, m) \
 	{ 0, "freeze", OPT_FLAG, offsetof(s, m.freeze), NULL, \
-	  "stop the process while it is being read (live only)", NULL }
+	  "stop the process, or the guest, while it is being read", NULL }
 #define OPT_SUBJECT(s, m) \
 	{ 0, "pid", OPT_NUMBER, offsetof(s, m.pid), "N", \
 	  "use the page tables of process N", NULL }, \
@@ -104,6 +104,11 @@ int session_attach(const struct common *c, struct session *s, const struct space
 		   uint32_t caps);
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
 		uint32_t caps, struct session *ret);
+/*
+ * For a command that resolves its arguments before it calls freeze(): a guest is stopped here.
+ */
+int open_to_freeze(const struct common *c, const char *name, const struct space_opts *space,
+		   uint32_t caps, struct session *ret);
 /* Opens and attaches, for a command that requires `caps`. */
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
 		 uint32_t caps, struct session *ret);
@@ -125,6 +130,8 @@ bool session_has_gaps(const struct session *s);
  */
 int freeze(const struct common *c, struct session *s, const struct space_opts *space);
 void thaw(const struct session *s);
+/* The process that runs the guest, if the source is one; else 0. */
+uint32_t freeze_process(const struct session *s);
 /* Is the subject's PID the same in this PID namespace? Prints an error for `option`. */
 int check_number(const struct session *s, const struct space_opts *space, const char *option);
 /* Selects the process again: it may have called execve(2) meanwhile. */
@@ -144,7 +151,7 @@ int select_process(struct session *s, const struct space_opts *space);
 int select_owner(const struct common *c, struct session *s, const struct space_opts *space,
 		 const char *text, uint64_t first, uint64_t last, bool *unmapped);
 /* At most one option may select the page tables. */
-int check_subject(const struct space_opts *space, struct atw_err *err);
+int check_subject(const struct space_opts *space, bool guest, struct atw_err *err);
 /* Which option selects the page tables, as a hint. */
 const char *tables_hint(const struct session *s);
 /* Describes where the root comes from. */

@@ -456,7 +456,7 @@ static int annotate_run(const struct common *c, void *opts, int argc, char **arg
 	a->o = o;
 	a->unreadable.allow = o->space.allow;
 	a->file = argc > 1 ? argv[1] : "-";
-	status = open_session(c, argv[0], &o->space, TARGET_PAGES, &a->src);
+	status = open_to_freeze(c, argv[0], &o->space, TARGET_PAGES, &a->src);
 	if (!status) {
 		listing_init(&a->list, "annotate", &a->src, 0);
 		annotate_columns(&a->rows, &a->list, c->format == FORMAT_PLAIN);

@@ -482,7 +482,7 @@ static int lines_of_source(struct lines_state *s, uint32_t line, int argc, char 
 	if (!a)
 		return print_nomem();
 	if (argc) {
-		status = open_session(s->c, argv[0], &s->o->space, TARGET_LOOKUP, &s->src);
+		status = open_to_freeze(s->c, argv[0], &s->o->space, TARGET_LOOKUP, &s->src);
 		s->has_src = !status;
 	}
 	if (s->has_src)

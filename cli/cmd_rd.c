@@ -358,8 +358,8 @@ static int rd_run(const struct common *c, void *opts, int argc, char **argv)
 		return print_nomem();
 	/* Physical memory needs no kernel. */
 	status = o->physical ? session_open(c, argv[0], &src)
-			     : open_session(c, argv[0], &o->space,
-					    TARGET_MEMORY | TARGET_TABLES, &src);
+			     : open_to_freeze(c, argv[0], &o->space,
+					      TARGET_MEMORY | TARGET_TABLES, &src);
 	if (!status) {
 		if (o->physical)
 			status = session_need(&src, TARGET_MEMORY, "rd");

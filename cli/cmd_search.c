@@ -391,9 +391,9 @@ static int search_run(const struct common *c, void *opts, int argc, char **argv)
 	/* Physical memory needs no kernel, but symbols do. */
 	status = s.physical && !search_names_symbols(o)
 			 ? session_open(c, argv[0], &s.src)
-			 : open_session(c, argv[0], &o->space,
-					TARGET_MEMORY | (s.physical ? 0 : TARGET_TABLES),
-					&s.src);
+			 : open_to_freeze(c, argv[0], &o->space,
+					  TARGET_MEMORY | (s.physical ? 0 : TARGET_TABLES),
+					  &s.src);
 	if (!status) {
 		status = session_need(&s.src, TARGET_MEMORY, "search");
 		if (!status)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* freeze.c - --freeze: the selected process is stopped while it is being read. */
+/*
+ * freeze.c - --freeze: the selected process is stopped while it is being read, or that which
+ * runs the guest.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,6 +11,8 @@
 #include "target/procfs.h"
 #include "host/freeze.h"
 #include "host/host.h"
+#include "source/source.h"
+#include "target/guest.h"
 #include "base/message.h"
 
 static int cli_freeze_failed(const struct session *o, const char *option,
@@ -55,7 +60,7 @@ static bool cli_freeze_is_open(int dir, const char *n, const char *pipe)
 }
 
 /* A stopped process cannot read our output, and the pipe would fill up. */
-static int cli_freeze_check_reader(const struct session *o)
+static int cli_freeze_check_reader(const struct session *o, uint32_t pid, const char *task)
 {
 	char path[48], pipe[256];
 	struct atw_err err = { 0 };
@@ -73,7 +78,7 @@ static int cli_freeze_check_reader(const struct session *o)
 		return EXIT_COMPLETE;
 	pipe[len] = '\0';
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/fd",
-		 proc_stat((uint32_t)o->subject.pid, &proc, NULL) == ATW_OK ? proc.thread : 0);
+		 proc_stat(pid, &proc, NULL) == ATW_OK ? proc.thread : 0);
 	d = opendir(path);
 	while (d && !reads && (e = readdir(d)))
 		reads = cli_freeze_is_open(dirfd(d), e->d_name, pipe);
@@ -81,10 +86,32 @@ static int cli_freeze_check_reader(const struct session *o)
 		closedir(d);
 	if (!reads)
 		return EXIT_COMPLETE;
-	atw_err_set(&err, ATW_E_USAGE, "cannot stop process %" PRIu64 " (%s): it has the pipe open that atwalk writes to",
-		    o->subject.pid, o->subject.task);
+	atw_err_set(&err, ATW_E_USAGE, "cannot stop process %" PRIu32 " (%s): it has the pipe open that atwalk writes to",
+		    pid, task);
 	atw_err_hint(&err, "use -o FILE to write elsewhere");
 	return cli_freeze_failed(o, "--freeze", &err);
+}
+
+uint32_t freeze_process(const struct session *o)
+{
+	uint32_t pid = 0;
+	uint64_t va;
+
+	if (target_has(o->target, TARGET_MEMORY))
+		atw_source_outside(o->target->source, ATW_PA(0), &pid, &va);
+	return pid;
+}
+
+static int cli_freeze_stop_vmm(const struct common *c, const struct session *o,
+			       struct freeze *f)
+{
+	uint32_t pid = freeze_process(o);
+	struct atw_err err = { 0 };
+	int status = c->output ? EXIT_COMPLETE : cli_freeze_check_reader(o, pid, o->name);
+
+	if (!status && freeze_stop(f, pid, &err) < 0)
+		status = cli_freeze_failed(o, "--freeze", &err);
+	return status;
 }
 
 int freeze(const struct common *c, struct session *o, const struct space_opts *space)
@@ -92,24 +119,30 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	struct atw_err err = { 0 };
 	int status;
 
-	if (!space->freeze)
+	/* A guest is stopped when it is opened. */
+	if (!space->freeze || (o->frozen && o->frozen->n))
 		return EXIT_COMPLETE;
-	if (!target_has(o->target, TARGET_RUNNING)) {
+	if (!target_has(o->target, TARGET_RUNNING) && !freeze_process(o)) {
 		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, not a live source", o->name,
 			    message(o->target->backend->noun));
 		return print_error(&err);
 	}
-	status = check_number(o, space, "--freeze");
-	if (!status && !c->output)
-		status = cli_freeze_check_reader(o);
-	if (status)
-		return status;
 	if (!o->frozen)
 		o->frozen = calloc(1, sizeof(*o->frozen));
 	if (!o->frozen) {
 		atw_err_nomem(&err);
 		return cli_freeze_failed(o, "--freeze", &err);
 	}
+	/* Without its kernel, for physical memory. */
+	if (freeze_process(o)) {
+		o->print_frozen = c->verbose && !c->quiet;
+		return cli_freeze_stop_vmm(c, o, o->frozen);
+	}
+	status = check_number(o, space, "--freeze");
+	if (!status && !c->output)
+		status = cli_freeze_check_reader(o, (uint32_t)o->subject.pid, o->subject.task);
+	if (status)
+		return status;
 	/*
 	 * Find the kernel first: that is slow and does not require the process to be
 	 * stopped.
@@ -139,10 +172,66 @@ void thaw(const struct session *o)
 			      f->threads == 1 ? "" : "s");
 }
 
+/* ---- guests ---- */
+
+static bool cli_freeze_is_guest(const char *name)
+{
+	return !strncmp(name, "qemu:", 5) || guest_word(name);
+}
+
+/*
+ * Stops the process that runs the guest. What is found of the kernel before that is kept
+ * for the session that reads (lib/linux/remember.c): a search takes longer than most reads.
+ */
+static int cli_freeze_guest(const struct common *c, const char *name,
+			    const struct space_opts *space, uint32_t caps, struct freeze *f)
+{
+	struct common quiet = *c;
+	struct session s = { 0 };
+	int status;
+
+	quiet.verbose = 0;
+	quiet.quiet = true;
+	status = open_session(&quiet, name, space, caps, &s);
+	if (status)
+		return status;
+	target_soft(s.target);
+	status = cli_freeze_stop_vmm(c, &s, f);
+	session_close(&s);
+	return status;
+}
+
+static int cli_freeze_open_guest(const struct common *c, const char *name,
+				 const struct space_opts *space, uint32_t caps,
+				 struct session *ret)
+{
+	struct freeze *f = calloc(1, sizeof(*f));
+	int status = f ? cli_freeze_guest(c, name, space, caps, f) : print_nomem();
+
+	if (!status)
+		status = open_session(c, name, space, caps, ret);
+	if (status) {
+		freeze_thaw(f);
+		free(f);
+		return status;
+	}
+	ret->frozen = f;
+	ret->print_frozen = c->verbose && !c->quiet;
+	return EXIT_COMPLETE;
+}
+
+int open_to_freeze(const struct common *c, const char *name, const struct space_opts *space,
+		   uint32_t caps, struct session *ret)
+{
+	return space->freeze && cli_freeze_is_guest(name)
+		       ? cli_freeze_open_guest(c, name, space, caps, ret)
+		       : open_session(c, name, space, caps, ret);
+}
+
 int open_frozen(const struct common *c, const char *name, const struct space_opts *space,
 		uint32_t caps, struct session *ret)
 {
-	int status = open_session(c, name, space, caps, ret);
+	int status = open_to_freeze(c, name, space, caps, ret);
 
 	if (status)
 		return status;

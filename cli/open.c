@@ -233,7 +233,7 @@ int session_attach(const struct common *c, struct session *s, const struct space
 			 : cli_open_check_table_options(s, space);
 	if (status)
 		return status;
-	if (check_subject(space, &err) < 0)
+	if (check_subject(space, freeze_process(s) != 0, &err) < 0)
 		return print_error(&err);
 	if (space->cpu.u > UINT32_MAX) {
 		atw_err_set(&err, ATW_E_USAGE, "--cpu: there is no CPU %" PRIu64, space->cpu.u);

@@ -9,7 +9,7 @@ static int subject_failed(const struct session *s, struct atw_err *err)
 	return print_error(err);
 }
 
-int check_subject(const struct space_opts *space, struct atw_err *err)
+int check_subject(const struct space_opts *space, bool guest, struct atw_err *err)
 {
 	const struct {
 		bool given;
@@ -30,7 +30,7 @@ int check_subject(const struct space_opts *space, struct atw_err *err)
 		if (selectors[i].given)
 			first = selectors[i].name;
 	}
-	if (space->freeze && !space->pid.given && !space->task)
+	if (space->freeze && !guest && !space->pid.given && !space->task)
 		return atw_err_set(err, ATW_E_USAGE, "--freeze needs --pid or --task");
 	if (space->pti && !space->pid.given && !space->task)
 		return atw_err_set(err, ATW_E_USAGE, "--pti needs --pid or --task");
