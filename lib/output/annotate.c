@@ -25,7 +25,6 @@ struct annotation {
 	const struct atw_plugin_column *added[SCHEMA_MAX];       /* NULL: not by a plugin */
 	size_t own;                      /* columns of the listing */
 	uint64_t texts;                  /* those of them that are texts */
-	struct annotate_part *part;
 	size_t nparts;
 	struct row_batch batch;
 	uint8_t column[SCHEMA_MAX];      /* 1 + column of the batch; 0: it is not in it */
@@ -36,6 +35,7 @@ struct annotation {
 	const char *last[SCHEMA_MAX];    /* the last copy of a text; NULL: none */
 	size_t most;                     /* rows at a time */
 	size_t next;                     /* row to be returned */
+	struct annotate_part part[];
 };
 
 static int annotate_add_columns(struct annotation *a, const struct annotator *an,
@@ -102,7 +102,7 @@ static int annotate_init_batch(struct annotation *a, struct atw_err *err)
 		}
 	for (size_t i = a->own; i < a->schema.ncols; i++)
 		a->column[i] = (uint8_t)++n;
-	a->v = calloc(a->most * a->schema.ncols, sizeof(*a->v));
+	a->v = calloc(a->most * (a->schema.ncols + 1), sizeof(*a->v));
 	a->have = calloc(a->most, sizeof(*a->have));
 	return a->v && a->have ? batch_init(&a->batch, n, err) : atw_err_nomem(err);
 }
@@ -110,15 +110,11 @@ static int annotate_init_batch(struct annotation *a, struct atw_err *err)
 int annotate_open(const struct annotator *v, size_t n, const struct atw_schema *sc,
 		  uint32_t flags, struct annotation **ret, struct atw_err *err)
 {
-	struct annotation *a = calloc(1, sizeof(*a));
+	struct annotation *a = calloc(1, sizeof(*a) + n * sizeof(a->part[0]));
 	int r = ATW_OK;
 
-	if (a)
-		a->part = calloc(n + 1, sizeof(*a->part));
-	if (!a || !a->part) {
-		annotate_close(a);
+	if (!a)
 		return atw_err_nomem(err);
-	}
 	a->schema = (struct atw_schema){ .name = sc->name, .col = a->col, .ncols = sc->ncols };
 	a->own = sc->ncols;
 	a->most = ROW_BATCH_ROWS;
@@ -252,6 +248,5 @@ void annotate_close(struct annotation *a)
 	batch_deinit(&a->batch);
 	free(a->v);
 	free(a->have);
-	free(a->part);
 	free(a);
 }
