@@ -4,6 +4,7 @@
  * pages suffice; the area says whether a large one is hugetlbfs's.
  */
 #include "base/sorted.h"
+#include "linux/areas.h"
 #include "linux/memmap.h"
 #include "linux/soft.h"
 #include "linux/vm_flags.h"
@@ -34,7 +35,7 @@ static int usage_read_areas(struct usage_tally *t)
 	int r = ATW_OK;
 
 	t->areas_tried = true;
-	if (a && atw_areas_open(t->p->src.target->kernel, t->u->mm, &areas, NULL) == ATW_OK)
+	if (a && areas_open_unnamed(t->p->src.target->kernel, t->u->mm, &areas, NULL) == ATW_OK)
 		while ((r = atw_areas_next(areas, a, NULL)) != ATW_END && r != ATW_E_LIMIT) {
 			if (r < 0 || !(a->flags & (VM_HUGETLB | VM_PFNMAP)))
 				continue;

@@ -63,6 +63,7 @@ struct atw_areas {
 	unsigned depth, nodes;
 	uint64_t next;           /* LIST: the vm_area_struct */
 	struct atw_err unread;
+	bool unnamed;            /* neither names nor files are read */
 	bool live, again;        /* again: reading must restart */
 	bool ahead;              /* VMAs are read ahead, because they have not changed
 				  * so far */
@@ -161,7 +162,8 @@ static int areas_push(struct atw_areas *a, uint64_t entry, uint64_t first, uint6
 	a->depth++;
 	/* Leaves below the same node were read together. */
 	if (a->ahead && (type != MAPLE_LEAF || a->depth == 1) &&
-	    !areas_ahead(&a->v, &a->layout, entry, l->bytes, first, last, a->ended))
+	    !areas_ahead(&a->v, &a->layout, entry, l->bytes, first, last, a->ended,
+			 !a->unnamed))
 		areas_one_by_one(a);
 	return ATW_OK;
 }
@@ -292,6 +294,16 @@ int atw_areas_open(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
 				     ret, err);
 }
 
+int areas_open_unnamed(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
+		       struct atw_err *err)
+{
+	int r = atw_areas_open(k, mm, ret, err);
+
+	if (r == ATW_OK)
+		(*ret)->unnamed = true;
+	return r;
+}
+
 void atw_areas_close(struct atw_areas *a)
 {
 	if (!a)
@@ -330,7 +342,7 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 	ret->exec = ret->flags & VM_EXEC;
 	ret->shared = ret->flags & VM_MAYSHARE;
 	ret->rights_unknown = false;
-	a->unread.status = names_fill(&a->names, ret, &a->unread);
+	a->unread.status = a->unnamed ? ATW_OK : names_fill(&a->names, ret, &a->unread);
 	ret->unread = a->unread.status < 0;
 	return ATW_OK;
 }

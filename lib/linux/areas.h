@@ -70,6 +70,10 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *files,
 		     struct atw_areas **ret, struct atw_err *err);
 
+/* atw_areas_open() for addresses, flags and rights alone: nothing is read of files. */
+int areas_open_unnamed(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret,
+		       struct atw_err *err);
+
 /*
  * Total size of all VMAs of an mm (total_vm), which the kernel counts. ATW_E_UNSUPPORTED:
  * the member is not known.
@@ -85,13 +89,13 @@ int areas_size(struct atw_kernel *k, uint64_t mm, uint64_t *ret);
 
 /*
  * Read the leaves below the node that `entry` points to, or that node if it is a leaf,
- * and the members of their VMAs and files that the iterator needs. The node has `bytes`
- * and covers first..last. VMAs that end before `from` are skipped, and everything that
- * was read ahead before is discarded. false: a leaf changed meanwhile, so nothing is
- * valid.
+ * and the members of their VMAs that the iterator needs; `named`: and of their files. The
+ * node has `bytes` and covers first..last. VMAs that end before `from` are skipped, and
+ * everything that was read ahead before is discarded. false: a leaf changed meanwhile, so
+ * nothing is valid.
  */
 bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t entry,
-		 const void *bytes, uint64_t first, uint64_t last, uint64_t from);
+		 const void *bytes, uint64_t first, uint64_t last, uint64_t from, bool named);
 /* members_hold() of the members of a vm_area_struct. */
 void area_hold(const struct members *v, uint64_t vma);
 

@@ -100,7 +100,7 @@ static void areas_ahead_leaves_announce(struct leaves *t, enum maple_type type,
 }
 
 bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t entry,
-		 const void *bytes, uint64_t first, uint64_t last, uint64_t from)
+		 const void *bytes, uint64_t first, uint64_t last, uint64_t from, bool named)
 {
 	struct leaves t = { .v = v, .l = l, .from = from };
 	enum maple_type type = maple_type_of(l, entry);
@@ -116,8 +116,10 @@ bool areas_ahead(const struct members *v, const struct maple_layout *l, uint64_t
 		return true;
 	kmem_ahead_read(v->ahead);
 	areas_ahead_leaves_read(&t, ahead_area);
-	areas_ahead_leaves_read(&t, ahead_file);
-	areas_ahead_leaves_read(&t, ahead_dentry);
+	if (named) {
+		areas_ahead_leaves_read(&t, ahead_file);
+		areas_ahead_leaves_read(&t, ahead_dentry);
+	}
 	/* The stamp of older kernels does not reflect each change. */
 	return kmem_ahead_same(v->ahead, t.n);
 }
