@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 		if (cmd && !cmd->run)
 			return external_help(cmd, argc > 3 ? argv[3] : NULL);
 		if (cmd)
-			command_help(cmd);
+			command_help(cmd, NULL);
 		else
 			main_usage(stdout);
 		return command_written();

@@ -26,7 +26,7 @@ static int check_paper(const struct report *r)
 		return EXIT_COMPLETE;
 	if (!r->a.plain)
 		return usage_error("report", "--paper cannot be used with "
-				   "--format %s", format_word(r->c->format));
+				   "--format %s", format_word(r->c));
 	if (rows)
 		return usage_error("report", "--paper cannot be used with %s", rows);
 	if (r->c->units)

@@ -245,7 +245,7 @@ bool report_plugin_run(struct report *r, int argc, char **argv, int *ret)
 		*ret = usage_error("report", "%s cannot be used with report %s", refused, argv[0]);
 	else if (r->c->format >= FORMAT_SVG)
 		*ret = usage_error("report", "--format %s: report %s has no picture",
-				   format_word(r->c->format), argv[0]);
+				   format_word(r->c), argv[0]);
 	else
 		*ret = check_output(r->c, argv[1]) ?: plugin_make(&x, r);
 	return true;

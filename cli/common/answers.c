@@ -158,7 +158,7 @@ void answers_order(const struct answers *a, int argc, char **argv)
 int answers_choose(struct answers *a, const char *list)
 {
 	a->plain = a->c->format == FORMAT_PLAIN;
-	a->format = picture_find(format_word(a->c->format));
+	a->format = picture_find(format_word(a->c));
 	a->page = a->c->format == FORMAT_HTML;
 	for (size_t i = 0; i < ANSWERS; i++)
 		a->drawn[i].fd = -1;
@@ -189,9 +189,10 @@ int answers_check(const struct answers *a)
 	if (a->page && a->c->output && stat(a->c->output, &st) == 0 && S_ISDIR(st.st_mode))
 		return usage_error(a->command, "--format html writes one page, and %s is a folder",
 				   a->c->output);
-	if (a->n > 1 && a->c->format == FORMAT_PARQUET && !a->c->output)
-		return usage_error(a->command, "a parquet file has one table: name one report, or "
-				   "a folder by --output");
+	if (a->n > 1 && !a->c->output &&
+	    (a->c->format == FORMAT_PARQUET || (a->c->sink && a->c->sink->binary)))
+		return usage_error(a->command, "a %s file has one table: name one report, or "
+				   "a folder by --output", format_word(a->c));
 	return a->format ? answers_check_picture(a) : EXIT_COMPLETE;
 }
 
@@ -243,8 +244,7 @@ int answers_open(struct answers *a, struct atw_err *err)
 		return status;
 	status = answers_folder(a, err);
 	for (size_t i = 0; i < a->n && status == ATW_OK; i++) {
-		if (!answers_path(a, i, a->plain ? "txt" : format_word(a->c->format),
-				  path))
+		if (!answers_path(a, i, a->plain ? "txt" : format_word(a->c), path))
 			return atw_err_set(err, ATW_E_USAGE, "--output: the name is too long");
 		status = answers_open_one(a, i, path, err);
 	}

@@ -10,7 +10,7 @@
 #include "plugins.h"
 #include "base/message.h"
 
-void command_help(const struct command *cmd)
+void command_help(const struct command *cmd, const struct common *c)
 {
 	struct opt_set common[COMMON_SETS];
 
@@ -24,6 +24,8 @@ void command_help(const struct command *cmd)
 	puts(_("common options:"));
 	common_sets(cmd->common, NULL, common);
 	options_help(common, COMMON_SETS, stdout);
+	if (c)
+		plugins_help(c);
 }
 
 bool is_help_word(const char *word)
@@ -142,10 +144,12 @@ static int command_check_tap(const struct command *cmd, const struct common *c)
 	return usage_error(cmd->name, "%s cannot be used here: no rows are shown", given);
 }
 
-/* Loads what --plugin names. Prints errors. */
+/* Loads what --plugin names, and finds the format that one of them has. Prints errors. */
 static int command_start(const struct command *cmd, struct common *c)
 {
-	return cmd->common & OPT_COMMON_PLUGINS ? plugins_begin(c) : EXIT_COMPLETE;
+	int status = cmd->common & OPT_COMMON_PLUGINS ? plugins_begin(c) : EXIT_COMPLETE;
+
+	return status ? status : plugins_choose_format(c, cmd);
 }
 
 int command_tap(const struct command *cmd, const struct atw_tap *tap, const char *asked,
@@ -264,8 +268,11 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		printf("atwalk %s\n", atw_version());
 		status = command_written();
 	} else if (c.help) {
-		command_help(cmd);
-		status = command_written();
+		/* Formats of plugins are listed, where these can be loaded. */
+		status = command_start(cmd, &c);
+		command_help(cmd, &c);
+		status = command_written() ?: status;
+		plugins_end(&c);
 	} else if (words->check && argc && (status = words->check(argv[0]))) {
 		/* It complained. */
 	} else if (c.expect && !command_is_expected(c.expect, 0, &expected)) {

@@ -44,6 +44,7 @@ typedef void suggest_fn(struct atw_err *err, const char *word, const char *sourc
 
 enum format {
 	FORMAT_PLAIN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL, FORMAT_HTML, FORMAT_PARQUET,
+	FORMAT_SINK,             /* that of a plugin */
 	FORMAT_SVG, FORMAT_PS, FORMAT_PDF, FORMAT_PNG, FORMAT_PPROF,
 };
 enum size_units { UNITS_USUAL, UNITS_HUMAN, UNITS_BYTES, UNITS_PAGES };
@@ -79,7 +80,12 @@ struct plugins;
 struct common {
 	suggest_fn *suggest;     /* NULL: no command is suggested */
 	const char *output, *columns, *filter, *sort, *group, *rate, *jobs, *expect;
-	enum format format;
+	/* As struct opt_choice_or. FORMAT_SINK: `other_format` was typed. */
+	struct {
+		enum format format;
+		const char *other_format;
+	};
+	const struct atw_sink_ops *sink; /* of the plugin that has it; else NULL */
 	enum size_units units;
 	enum color color;
 	struct opt_list parts;
@@ -138,7 +144,8 @@ int command_run(const struct command *cmd, const struct command_words *words, in
  */
 int command_tap(const struct command *cmd, const struct atw_tap *tap, const char *asked,
 		int argc, char **argv);
-void command_help(const struct command *cmd);
+/* `c`: NULL, or that of its plugins. */
+void command_help(const struct command *cmd, const struct common *c);
 
 /* ---- tapped.c: command lines for command_tap() ---- */
 
@@ -218,8 +225,16 @@ int check_output(const struct common *c, const char *name);
 
 /* Does anything the user typed name the column? Nothing typed is the usual ones. */
 bool asks_for(const struct common *c, const char *column);
-/* The word of a format, as --format has it. */
-const char *format_word(enum format f);
+/* The word of the format, as --format has it. */
+const char *format_word(const struct common *c);
+/* Is it a format of the program, of rows or of pictures? */
+bool format_is_own(const char *word);
+/*
+ * Why the word is no format, of a command that takes these OPT_COMMON groups; `more`: what
+ * follows the list of its formats.
+ */
+void format_unknown(unsigned taken, const char *word, const char *more, char *why,
+		    size_t why_len);
 /* Threads to use beside this one. false: --jobs is not a number of CPUs. */
 bool threads_to_use(const struct common *c, unsigned *ret, struct atw_err *err);
 /* The options about rows; pages are of 4 KiB. */

@@ -8,6 +8,7 @@
 #include <dirent.h>
 
 #include "base/message.h"
+#include "plugins.h"
 #include "record/schema.h"
 
 /* A command line in front of the word that is completed. */
@@ -168,6 +169,34 @@ static void complete_modes(const struct complete *k)
 		complete_offer(k, m->name, NULL);
 }
 
+static void complete_on_format(void *arg, const char *word)
+{
+	complete_offer(arg, word, NULL);
+}
+
+/* Formats of plugins that stand in front of the word. */
+static void complete_formats(struct complete *k)
+{
+	const struct opt *o = complete_find(k, "plugin", 6, 0);
+	struct opt_list words = { 0 };
+	struct opt_set set = { .table = o, .base = &words };
+	struct opt list[2] = { { 0 } };
+	char why[100];
+
+	if (!o)
+		return;
+	list[0] = *o;
+	list[0].at = 0;
+	set.table = list;
+	for (int i = 0; i < k->argc; i++)
+		if (!strncmp(k->argv[i], "--plugin=", 9))
+			options_store(list, &words, k->argv[i] + 9, why, sizeof(why));
+		else if (!strcmp(k->argv[i], "--plugin") && i + 1 < k->argc)
+			options_store(list, &words, k->argv[i + 1], why, sizeof(why));
+	plugins_each_format(&words, complete_on_format, k);
+	options_free(&set, 1);
+}
+
 /* Behind the last character of `ends` in the word. */
 static void complete_element(struct complete *k, const char *ends)
 {
@@ -197,6 +226,8 @@ static void complete_value(struct complete *k, const struct opt *o)
 	}
 	for (; choices && choices->word; choices++)
 		complete_offer(k, choices->word, NULL);
+	if (!strcmp(o->name, "format"))
+		complete_formats(k);
 	if (list || filter || !strcmp(o->name, "group")) {
 		complete_element(k, filter ? " ()" : list ? ",+-" : "");
 		complete_schema(k, filter);

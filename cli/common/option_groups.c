@@ -8,10 +8,11 @@
 	{ "plain", FORMAT_PLAIN }, { "csv", FORMAT_CSV }, { "json", FORMAT_JSON }, \
 	{ "jsonl", FORMAT_JSONL }, { "html", FORMAT_HTML }, { "parquet", FORMAT_PARQUET }
 
-static const struct opt_choice row_formats[] = { ROW_FORMATS, { 0 } };
+/* Other words are formats of plugins. */
+static const struct opt_choice row_formats[] = { ROW_FORMATS, { NULL, FORMAT_SINK } };
 static const struct opt_choice picture_formats[] = {
 	ROW_FORMATS, { "svg", FORMAT_SVG }, { "ps", FORMAT_PS }, { "pdf", FORMAT_PDF },
-	{ "png", FORMAT_PNG }, { "pprof", FORMAT_PPROF }, { 0 }
+	{ "png", FORMAT_PNG }, { "pprof", FORMAT_PPROF }, { NULL, FORMAT_SINK }
 };
 static const struct opt_choice units_choices[] = {
 	{ "human", UNITS_HUMAN }, { "bytes", UNITS_BYTES }, { "pages", UNITS_PAGES }, { 0 }
@@ -26,12 +27,12 @@ static const struct opt output_options[] = {
 	{ 0 }
 };
 static const struct opt picture_options[] = {
-	{ 0, "format", OPT_CHOICE, AT(format), "FORMAT",
+	{ 0, "format", OPT_CHOICE_OR, AT(format), "FORMAT",
 	  "select the output format of rows or of pictures", picture_formats },
 	{ 0 }
 };
 static const struct opt format_options[] = {
-	{ 0, "format", OPT_CHOICE, AT(format), "FORMAT", "select the output format", row_formats },
+	{ 0, "format", OPT_CHOICE_OR, AT(format), "FORMAT", "select the output format", row_formats },
 	{ 0 }
 };
 static const struct opt row_options[] = {
@@ -120,7 +121,22 @@ void common_sets(unsigned taken, struct common *c, struct opt_set ret[COMMON_SET
 	}
 }
 
-const char *format_word(enum format f)
+const char *format_word(const struct common *c)
 {
-	return options_word(picture_formats, f);
+	return c->sink ? c->sink->name : options_word(picture_formats, c->format);
+}
+
+bool format_is_own(const char *word)
+{
+	for (const struct opt_choice *f = picture_formats; f->word; f++)
+		if (!strcmp(f->word, word))
+			return true;
+	return false;
+}
+
+void format_unknown(unsigned taken, const char *word, const char *more, char *why,
+		    size_t why_len)
+{
+	options_no_choice(taken & OPT_COMMON_PICTURES ? picture_options : format_options, word,
+			  more, why, why_len);
 }

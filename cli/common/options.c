@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/num.h"
 
-enum { CHOICES = 128 };          /* bytes of all words of one */
+enum { CHOICES = 256 };          /* bytes of all words of one */
 
 static bool options_takes_arg(const struct opt *o)
 {
@@ -42,14 +42,32 @@ static const char *options_all_choices(const struct opt *o, char *buf, size_t le
 	return buf;
 }
 
+void options_no_choice(const struct opt *o, const char *word, const char *more, char *why,
+		       size_t why_len)
+{
+	char known[CHOICES];
+
+	snprintf(why, why_len, _("--%s: '%.64s' is not one of %s%s"), o->name, word,
+		 options_all_choices(o, known, sizeof(known)), more);
+}
+
+static const struct opt_choice *options_last_choice(const struct opt *o)
+{
+	const struct opt_choice *c = o->choices;
+
+	while (c->word)
+		c++;
+	return c;
+}
+
 bool options_store(const struct opt *o, void *base, const char *v, char *why,
 		   size_t why_len)
 {
 	void *at = (char *)base + o->at;
 	struct opt_number *num = at;
 	struct opt_list *list = at;
+	struct opt_choice_or *either = at;
 	const struct opt_choice *choice;
-	char known[CHOICES];
 	const char **more;
 
 	switch (o->kind) {
@@ -62,11 +80,15 @@ bool options_store(const struct opt *o, void *base, const char *v, char *why,
 	case OPT_CHOICE:
 		choice = options_find_choice(o, v);
 		if (!choice) {
-			snprintf(why, why_len, _("--%s: '%.64s' is not one of %s"), o->name,
-				 v, options_all_choices(o, known, sizeof(known)));
+			options_no_choice(o, v, "", why, why_len);
 			return false;
 		}
 		*(unsigned *)at = choice->value;
+		return true;
+	case OPT_CHOICE_OR:
+		choice = options_find_choice(o, v);
+		either->other = choice ? NULL : v;
+		either->value = (choice ? choice : options_last_choice(o))->value;
 		return true;
 	case OPT_TEXT:
 		*(const char **)at = v;

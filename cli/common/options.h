@@ -19,12 +19,21 @@ enum opt_kind {
 	OPT_NUMBER,              /* struct opt_number, decimal */
 	OPT_HEX,                 /* struct opt_number, hexadecimal */
 	OPT_CHOICE,              /* an enum: the value of one of `choices` */
+	OPT_CHOICE_OR,           /* struct opt_choice_or: other words are checked later */
 };
 
-/* A word that an OPT_CHOICE takes. The list ends with NULL. */
+/*
+ * A word that an OPT_CHOICE takes. The list ends with NULL, whose value an OPT_CHOICE_OR has
+ * for other words.
+ */
 struct opt_choice {
 	const char *word;
 	unsigned value;
+};
+
+struct opt_choice_or {
+	unsigned value;          /* an enum */
+	const char *other;       /* a word that is none of `choices`; else NULL */
 };
 
 struct opt_number {
@@ -44,7 +53,7 @@ struct opt {
 	size_t at;               /* offsetof in the command's own struct */
 	const char *arg;         /* "FILE", for those that take one */
 	const char *help;
-	const struct opt_choice *choices;        /* OPT_CHOICE */
+	const struct opt_choice *choices;        /* OPT_CHOICE and OPT_CHOICE_OR */
 };
 
 /* One table and the struct its offsets are in. */
@@ -63,6 +72,9 @@ bool options_parse(const char *command, const struct opt_set *sets, size_t nsets
 		   char **argv, int *ret_n, char *why, size_t why_len);
 /* Sets one option, whose struct is at `base`. false: `why` holds a sentence. */
 bool options_store(const struct opt *o, void *base, const char *v, char *why, size_t why_len);
+/* Why a word is none of the choices of an option, which has those of `more` as well. */
+void options_no_choice(const struct opt *o, const char *word, const char *more, char *why,
+		       size_t why_len);
 /* Those that are not refused. */
 void options_help(const struct opt_set *sets, size_t nsets, FILE *out);
 /* The first word that stands for a value; NULL: none does. */

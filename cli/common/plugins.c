@@ -197,6 +197,11 @@ static int plugins_load(struct plugins *g, const char *word, bool lenient, struc
 		return r;
 	p = calloc(1, sizeof(*p));
 	r = p ? plugin_load(&f, &g->host, colon ? colon + 1 : NULL, p, err) : atw_err_nomem(err);
+	if (r == ATW_OK) {
+		r = plugins_check_sinks(g, p, err);
+		if (r < 0)
+			plugin_stop(p);
+	}
 	snprintf(named, sizeof(named), _("plugin %s"), f.note.name);
 	if (r < 0 && p && !text_begins(err->text, named))
 		atw_err_wrap(err, "%s", f.path);
@@ -248,6 +253,7 @@ int plugins_begin(struct common *c)
 		.size = sizeof(g->host), .abi = ATW_PLUGIN_ABI, .version = atw_version(),
 		.error = plugins_error, .warn = plugins_warn, .row = plugins_row,
 		.note = plugins_note, .incomplete = plugins_incomplete,
+		.write = plugin_stream_write,
 	};
 	c->plugins = g;
 	if (plugins_begin_all(g, &err) < 0)

@@ -37,6 +37,18 @@ static inline size_t plugins_word_len(const char *word)
 const struct plugin_report *plugins_report(const struct common *c, const char *name,
 					   const struct plugin **plugin);
 
+/* ---- plugins_formats.c ---- */
+
+/* The format of a plugin that --format names. Prints errors: none of those loaded has it. */
+int plugins_choose_format(struct common *c, const struct command *cmd);
+/* Formats of a plugin must be of names that neither the program nor those loaded have. */
+int plugins_check_sinks(const struct plugins *g, const struct plugin *p, struct atw_err *err);
+/* Prints the formats of plugins. */
+void plugins_help(const struct common *c);
+/* Formats of those that `words` of --plugin name; none is loaded. */
+typedef void plugins_word_fn(void *arg, const char *word);
+void plugins_each_format(const struct opt_list *words, plugins_word_fn *fn, void *arg);
+
 /* ---- files, none of which is loaded ---- */
 
 typedef int plugins_file_fn(void *arg, const char *path, const struct plugin_note *note,

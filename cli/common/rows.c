@@ -72,7 +72,8 @@ void rows_opts(const struct common *c, struct atw_output_opts *ret)
 
 	threads_to_use(c, &threads, &unknown);
 	*ret = (struct atw_output_opts){
-		.format = format_word(c->format),
+		.format = format_word(c),
+		.sink = c->sink,
 		.path = c->output,
 		.columns = c->columns,
 		.filter = c->filter,

@@ -23,6 +23,7 @@ enum atw_column_type {
 	ATW_COLUMN_CHANGE = 10,  /* i: change of a count */
 	ATW_COLUMN_CHANGE_BYTES = 11,    /* i: change of a size */
 	ATW_COLUMN_LETTERS = 12,         /* u: a set of letters, bit 0 is the first */
+	ATW_COLUMN_TIME = 13,    /* u: microseconds since 1970 */
 };
 
 /* A value. Its size of eight bytes never changes. */

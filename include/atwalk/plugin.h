@@ -8,7 +8,11 @@
  *	ATW_PLUGIN("my", "1.0", ATW_PLUGIN_ANNOTATOR, "what it is for",
  *		   .start = my_start, .annotator = my_annotator);
  *
- * A plugin needs no library of atwalk: it gets what it may call as struct atw_host.
+ * A plugin needs no library of atwalk: it gets what it may call as struct atw_host. One with
+ * a format or a source names these in its note:
+ *
+ *	ATW_PLUGIN_WITH("my", "1.0", ATW_PLUGIN_SINK, "what it is for",
+ *			(.formats = "mine"), .start = my_start, .sink = my_sink);
  *
  * Compatibility:
  *
@@ -53,11 +57,13 @@ extern "C" {
 enum atw_plugin_kind {
 	ATW_PLUGIN_ANNOTATOR = 1,
 	ATW_PLUGIN_REPORT = 2,
+	ATW_PLUGIN_SINK = 4,         /* formats of output */
 };
 
 enum atw_plugin_limit {
 	ATW_BATCH_ROWS = 4096,       /* the most rows of a batch */
 	ATW_PLUGIN_COLUMNS = 32,     /* the most inputs, and the most columns, of one plugin */
+	ATW_LISTING_COLUMNS = 64,    /* the most columns of the rows that a sink gets */
 };
 
 enum atw_input_flag {
@@ -74,9 +80,15 @@ enum atw_listing_flag {
 #define ATW_HAS_MEMBER(p, member) \
 	((p)->size >= offsetof(__typeof__(*(p)), member) + sizeof((p)->member))
 
+enum atw_sink_flag {
+	ATW_SINK_BINARY = 1,         /* not for a terminal, and a file has one table */
+};
+
 struct atw_host;
 /* Where rows and remarks of a report go. */
 struct atw_plugin_output;
+/* Where the bytes of a sink go. */
+struct atw_plugin_stream;
 
 typedef int atw_host_error_fn(struct atw_err *err, int status, const char *fmt, ...)
 	ATW_PRINTF(3, 4);
@@ -86,6 +98,8 @@ typedef int atw_host_row_fn(struct atw_plugin_output *out, const union atw_cell 
 			    uint64_t known, struct atw_err *err);
 typedef void atw_host_note_fn(struct atw_plugin_output *out, const char *fmt, ...)
 	ATW_PRINTF(2, 3);
+typedef int atw_host_write_fn(struct atw_plugin_stream *to, const void *data, size_t len,
+			      struct atw_err *err);
 
 /**
  * struct atw_host - what a plugin may call
@@ -101,6 +115,8 @@ typedef void atw_host_note_fn(struct atw_plugin_output *out, const char *fmt, ..
  * @note: text for people below the table of a report, a line a call
  * @incomplete: the same, for what is missing in the report: it is printed on standard error
  *	as well, and the exit status of the program is then 4
+ * @write: write bytes of a sink; they are copied. After a failure, which the program reports
+ *	itself, everything else is discarded; the sink may return the result or go on
  */
 struct atw_host {
 	size_t size;
@@ -112,6 +128,7 @@ struct atw_host {
 	atw_host_row_fn *row;
 	atw_host_note_fn *note;
 	atw_host_note_fn *incomplete;
+	atw_host_write_fn *write;
 };
 
 /**
@@ -124,6 +141,10 @@ struct atw_host {
  * @names: names of the values for ENUM and FLAGS, @nnames of them; else NULL
  * @nnames: number of elements in @names; at most 64 for FLAGS
  * @hidden: if not 0, the column is shown only if it is asked for by name
+ * @unit: of the values in a listing: "bytes", "pages", "ms", "us"; with "/s" behind it, or
+ *	"/s" alone, if they are rates; NULL: numbers, words or texts. Ignored in a column that the plugin describes
+ * @letters: of FLAGS in a listing that tables show as letters, such as "rwxu": that of bit 0
+ *	is the first, and a bit that is clear is shown as '-'; else NULL. Ignored likewise
  */
 struct atw_plugin_column {
 	size_t size;
@@ -134,6 +155,8 @@ struct atw_plugin_column {
 	const char *const *names;
 	uint32_t nnames;
 	uint32_t hidden;
+	const char *unit;
+	const char *letters;
 };
 
 /**
@@ -141,9 +164,11 @@ struct atw_plugin_column {
  * @size: size of the struct in the program
  * @name: name of their kind, such as "map" or "pages"
  * @flags: enum atw_listing_flag
- * @ninputs: number of columns that the plugin reads; 0 in a report that reads no rows
+ * @ninputs: number of columns that the plugin reads; 0 in a report that reads no rows. For a
+ *	sink: the number of all columns
  * @inputs: for each of them, in the order of the plugin, the column of these rows, with its
- *	type and names; NULL if they do not have it. Valid until `end`
+ *	type and names; NULL if they do not have it. For a sink: all columns, in the order in
+ *	which they are shown. Valid until `end`
  */
 struct atw_listing {
 	size_t size;
@@ -162,7 +187,8 @@ struct atw_listing {
  *	that these rows do not have
  * @in_known: for each of these columns, a set of bits: bit r % 64 of element r / 64 is set if
  *	the value of row r is known; other values are not initialized
- * @out: room for @nrows values of each column that the plugin adds; NULL in a report
+ * @out: room for @nrows values of each column that the plugin adds; NULL in a report and in
+ *	a sink
  * @out_known: room for the bits of these columns, all clear at first
  *
  * Sizes are in bytes, addresses are those of the listing, and numbers of pages are of its
@@ -234,11 +260,49 @@ struct atw_plugin_report {
 	atw_plugin_end_fn *end;
 };
 
+typedef int atw_plugin_sink_begin_fn(void *instance, const struct atw_listing *listing,
+				     struct atw_plugin_stream *to, void **ret,
+				     struct atw_err *err);
+typedef int atw_plugin_sink_finish_fn(void *state, struct atw_err *err);
+
+/**
+ * struct atw_plugin_sink - a format of output: --format NAME
+ * @size: sizeof(struct atw_plugin_sink)
+ * @name: its name, as in the note: letters a-z, digits, _ and -. The program's own formats
+ *	cannot be replaced
+ * @help: description, one line
+ * @flags: enum atw_sink_flag
+ * @reserved: 0
+ * @begin: the beginning of a table: all of its columns, and where its bytes go, which is
+ *	valid until `end`. Several tables may be in progress
+ * @rows: a batch of rows, with the columns of the listing. Any value may be unknown. Names of
+ *	ENUM and FLAGS may be NULL, and values may have no name: they are shown as numbers
+ * @finish: behind the last row; optional
+ * @end: releases the state, after a failure as well; optional. It is called once for each
+ *	@begin that succeeded
+ *
+ * A sink keeps no rows: it writes those of a batch by host->write() before it returns. What
+ * is written goes to standard output or to a file, which gets its name when all of it is
+ * complete.
+ */
+struct atw_plugin_sink {
+	size_t size;
+	const char *name;
+	const char *help;
+	uint32_t flags;
+	uint32_t reserved;
+	atw_plugin_sink_begin_fn *begin;
+	atw_plugin_rows_fn *rows;
+	atw_plugin_sink_finish_fn *finish;
+	atw_plugin_end_fn *end;
+};
+
 typedef int atw_plugin_start_fn(const struct atw_host *host, const char *options, void **ret,
 				struct atw_err *err);
 typedef void atw_plugin_stop_fn(void *instance);
 typedef const struct atw_annotator *atw_plugin_annotator_fn(void *instance);
 typedef const struct atw_plugin_report *atw_plugin_report_fn(void *instance, uint32_t i);
+typedef const struct atw_plugin_sink *atw_plugin_sink_fn(void *instance, uint32_t i);
 
 /**
  * struct atw_plugin - a plugin
@@ -251,7 +315,10 @@ typedef const struct atw_plugin_report *atw_plugin_report_fn(void *instance, uin
  * @annotator: the annotator; NULL, or the function returns NULL: there is none
  * @report: report number i, from 0; NULL, or the function returns NULL: there are no more
  *
- * @annotator and @report may depend on the options. They must return the same each time.
+ * @sink: format number i, likewise
+ *
+ * @annotator, @report and @sink may depend on the options. They must return the same each
+ * time.
  */
 struct atw_plugin {
 	size_t size;
@@ -261,6 +328,7 @@ struct atw_plugin {
 	atw_plugin_stop_fn *stop;
 	atw_plugin_annotator_fn *annotator;
 	atw_plugin_report_fn *report;
+	atw_plugin_sink_fn *sink;
 };
 
 /**
@@ -272,9 +340,11 @@ struct atw_plugin {
  * @name: name of the plugin: letters a-z, digits, _ and -, with a NUL behind it
  * @version: its version, with a NUL behind it
  * @help: what it is for, one line, with a NUL behind it
+ * @formats: names of all formats that its sinks may have, separated by commas, with a NUL
+ *	behind them
  *
  * Numbers are little-endian. The owner of the note is "atwalk", its type ATW_PLUGIN_NOTE.
- * Members may be appended.
+ * Members may be appended; the texts that an older note lacks are empty.
  */
 struct atw_plugin_note {
 	uint32_t abi;
@@ -284,6 +354,7 @@ struct atw_plugin_note {
 	char name[32];
 	char version[32];
 	char help[112];
+	char formats[96];
 };
 
 #define ATW_PLUGIN_NOTE 3
@@ -294,6 +365,12 @@ struct atw_plugin_note {
  * initialized with the others. To be used once, in one file.
  */
 #define ATW_PLUGIN(plugin_name, plugin_version, plugin_kinds, plugin_help, ...)             \
+	ATW_PLUGIN_WITH(plugin_name, plugin_version, plugin_kinds, plugin_help, (),         \
+			__VA_ARGS__)
+
+/* The same with further members of the note, in parentheses: (.formats = "a,b"). */
+#define ATW_PLUGIN_WITH(plugin_name, plugin_version, plugin_kinds, plugin_help,             \
+			plugin_more, ...)                                                   \
 	_Static_assert(sizeof(plugin_name) <= 32 && sizeof(plugin_version) <= 32 &&         \
 		       sizeof(plugin_help) <= 112, "a text of ATW_PLUGIN() is too long");   \
 	extern ATW_API const struct atw_plugin atwalk_plugin;                               \
@@ -307,9 +384,11 @@ struct atw_plugin_note {
 	} atwalk_plugin_note __attribute__((section(".note.atwalk"), used, aligned(4))) = { \
 		sizeof(ATW_PLUGIN_OWNER), sizeof(struct atw_plugin_note), ATW_PLUGIN_NOTE,  \
 		ATW_PLUGIN_OWNER,                                                           \
-		{ ATW_PLUGIN_ABI, sizeof(struct atw_plugin), plugin_kinds, 0, plugin_name,  \
-		  plugin_version, plugin_help },                                            \
+		{ .abi = ATW_PLUGIN_ABI, .size = sizeof(struct atw_plugin),                 \
+		  .kinds = plugin_kinds, .name = plugin_name, .version = plugin_version,    \
+		  .help = plugin_help, ATW_PLUGIN_MEMBERS plugin_more },                    \
 	}
+#define ATW_PLUGIN_MEMBERS(...) __VA_ARGS__
 
 #ifdef __cplusplus
 }

@@ -39,7 +39,7 @@ static int main_show_help(const char *word)
 	const struct command *cmd = word ? kmap_cli_main_find_command(word) : NULL;
 
 	if (cmd) {
-		command_help(cmd);
+		command_help(cmd, NULL);
 		return command_written();
 	}
 	puts(_("usage: atwalk kmap COMMAND [options] FILE\n\n"

@@ -3,9 +3,11 @@
 #include "format/plugin_note.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "format/elf.h"
 #include "format/elfsec.h"
 
@@ -18,9 +20,17 @@ enum {
 	/* struct atw_plugin of the first release. */
 	NOTE_OLDEST = offsetof(struct atw_plugin, stop) + sizeof(atw_plugin_stop_fn *),
 	NOTE_LONGEST = 4096,
+	/* The note of the first release. */
+	NOTE_LEAST = offsetof(struct atw_plugin_note, formats),
 };
 
-static const uint32_t note_known_kinds = ATW_PLUGIN_ANNOTATOR | ATW_PLUGIN_REPORT;
+static const struct {
+	uint32_t kind;
+	const char *text;
+} note_kinds[] = {
+	{ ATW_PLUGIN_ANNOTATOR, "annotator" }, { ATW_PLUGIN_REPORT, "report" },
+	{ ATW_PLUGIN_SINK, "sink" },
+};
 
 bool plugin_name_is_valid(const char *name)
 {
@@ -28,11 +38,58 @@ bool plugin_name_is_valid(const char *name)
 	       name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
 }
 
-const char *plugin_kinds_text(uint32_t kinds)
+static uint32_t note_known_kinds(void)
 {
-	static const char *const text[] = { "", "annotator", "report", "annotator,report" };
+	uint32_t all = 0;
 
-	return text[kinds & note_known_kinds];
+	for (size_t i = 0; i < ARRAY_SIZE(note_kinds); i++)
+		all |= note_kinds[i].kind;
+	return all;
+}
+
+void plugin_kinds_text(uint32_t kinds, char ret[64])
+{
+	size_t at = 0;
+
+	*ret = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(note_kinds); i++)
+		if (kinds & note_kinds[i].kind)
+			at += (size_t)snprintf(ret + at, 64 - at, "%s%s", at ? "," : "",
+					       note_kinds[i].text);
+}
+
+bool plugin_list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = list; *s; s += *s == ',') {
+		size_t len = strcspn(s, ",");
+
+		if (len == n && !memcmp(s, word, n))
+			return true;
+		s += len;
+	}
+	return false;
+}
+
+/* Names separated by commas, or none. */
+static bool note_list_is_valid(const char *list)
+{
+	char name[32];
+
+	for (const char *s = list; *s;) {
+		size_t len = strcspn(s, ",");
+
+		if (len >= sizeof(name))
+			return false;
+		memcpy(name, s, len);
+		name[len] = '\0';
+		s += len;
+		if (!plugin_name_is_valid(name) || (*s && !s[1]))
+			return false;
+		s += *s == ',';
+	}
+	return true;
 }
 
 static bool note_find(const struct elf *e, struct elf_note *ret)
@@ -97,7 +154,7 @@ static int note_check(const struct plugin_note *n, struct atw_blob file, struct 
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "it was built for version %" PRIu32 " of the plugin interface, and this program has version %d",
 				   n->abi, ATW_PLUGIN_ABI);
-	if (!(n->kinds & note_known_kinds))
+	if (!(n->kinds & note_known_kinds()))
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "it is of no known kind (0x%" PRIx32 "): it needs a newer atwalk", n->kinds);
 	if (n->size < NOTE_OLDEST || n->size > NOTE_LONGEST)
@@ -112,6 +169,20 @@ static int note_check(const struct plugin_note *n, struct atw_blob file, struct 
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "its note gives %" PRIu32 " bytes as the size of its atwalk_plugin, which has %" PRIu64,
 				   n->size, size);
+	return ATW_OK;
+}
+
+/* What was appended since the first release; an older note lacks it. */
+static int note_read_lists(struct atw_blob desc, struct plugin_note *ret, struct atw_err *err)
+{
+	enum { FORMATS = offsetof(struct atw_plugin_note, formats) };
+	const uint8_t *p = blob_at(desc, FORMATS, sizeof(ret->formats));
+
+	if (p && (!note_text(p, sizeof(ret->formats), ret->formats) ||
+		  !note_list_is_valid(ret->formats))) {
+		ret->formats[0] = '\0';
+		return atw_err_set(err, ATW_E_DAMAGED, "its note has no valid list of formats");
+	}
 	return ATW_OK;
 }
 
@@ -136,10 +207,10 @@ int plugin_note_read(struct atw_blob file, struct plugin_note *ret, struct atw_e
 	if (!note_find(&e, &note))
 		return atw_err_set(err, ATW_E_MISSING,
 				   "it is not a plugin: it has no ELF note of atwalk");
-	p = blob_at(note.desc, 0, sizeof(struct atw_plugin_note));
+	p = blob_at(note.desc, 0, NOTE_LEAST);
 	if (!p)
 		return atw_err_set(err, ATW_E_DAMAGED, "its note has %zu bytes, and needs %zu",
-				   note.desc.len, sizeof(struct atw_plugin_note));
+				   note.desc.len, (size_t)NOTE_LEAST);
 	ret->abi = get_le32(p);
 	ret->size = get_le32(p + 4);
 	ret->kinds = get_le32(p + 8);
@@ -156,5 +227,6 @@ int plugin_note_read(struct atw_blob file, struct plugin_note *ret, struct atw_e
 		ret->help[0] = '\0';
 		return atw_err_set(err, ATW_E_DAMAGED, "its note does not say what it is for");
 	}
-	return note_check(ret, file, err);
+	r = note_read_lists(note.desc, ret, err);
+	return r < 0 ? r : note_check(ret, file, err);
 }

@@ -17,6 +17,7 @@ struct plugin_note {
 	char name[32];           /* "" if the file has no valid note */
 	char version[32];
 	char help[112];
+	char formats[96];        /* separated by commas */
 };
 
 /* Letters a-z, digits, _ and -; not empty. */
@@ -28,6 +29,8 @@ bool plugin_name_is_valid(const char *name);
  */
 int plugin_note_read(struct atw_blob file, struct plugin_note *ret, struct atw_err *err);
 /* "annotator,report" */
-const char *plugin_kinds_text(uint32_t kinds);
+void plugin_kinds_text(uint32_t kinds, char ret[64]);
+/* Is the word one of those that are separated by commas? */
+bool plugin_list_has(const char *list, const char *word);
 
 #endif

@@ -11,8 +11,8 @@
 #include "base/bytes.h"
 #include "base/message.h"
 
-/* Reports of one plugin, and words that one reads from; more is a mistake. */
-enum { PLUGIN_REPORTS = 64, PLUGIN_WORDS = 16, PLUGIN_LONGEST = 4096 };
+/* Reports and formats of one plugin, and words that a report reads from; more is a mistake. */
+enum { PLUGIN_REPORTS = 64, PLUGIN_SINKS = 16, PLUGIN_WORDS = 16, PLUGIN_LONGEST = 4096 };
 
 /*
  * A struct of the plugin, which states its size and may be older or newer: what it lacks is
@@ -166,6 +166,49 @@ static int plugin_get_reports(struct plugin *p, struct atw_err *err)
 	return r;
 }
 
+static int plugin_check_sink(const struct plugin_sink *s, const char *formats,
+			     struct atw_err *err)
+{
+	if (!s->of.name || !plugin_name_is_valid(s->of.name))
+		return atw_err_set(err, ATW_E_DAMAGED, "'%.40s' is not a name of a format",
+				   s->of.name ? s->of.name : "");
+	if (s->of.flags & ~(uint32_t)ATW_SINK_BINARY || s->of.reserved)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "format '%.40s' has an unknown flag (0x%x): it needs a newer atwalk",
+				   s->of.name, s->of.flags);
+	if (!s->of.begin || !s->of.rows)
+		return plugin_lacks("atw_plugin_sink", s->of.begin ? "rows" : "begin", err);
+	if (!plugin_list_has(formats, s->of.name))
+		return atw_err_set(err, ATW_E_DAMAGED, "its note does not have the format '%.40s'",
+				   s->of.name);
+	return ATW_OK;
+}
+
+static int plugin_get_sinks(struct plugin *p, const char *formats, struct atw_err *err)
+{
+	const struct atw_plugin_sink *from;
+	int r = ATW_OK;
+
+	while (r == ATW_OK && p->of.sink &&
+	       (from = p->of.sink(p->instance, (uint32_t)p->nsinks))) {
+		struct plugin_sink *s;
+
+		if (p->nsinks == PLUGIN_SINKS)
+			return atw_err_set(err, ATW_E_DAMAGED, "it has more than %d formats",
+					   PLUGIN_SINKS);
+		if (!ARRAY_ROOM(p->sink, p->nsinks, p->sinks_cap))
+			return atw_err_nomem(err);
+		s = &p->sink[p->nsinks];
+		*s = (struct plugin_sink){ .plugin = p->name, .instance = p->instance };
+		r = COPY(from, atw_plugin_sink, end, &s->of, err) ?:
+		    plugin_check_sink(s, formats, err);
+		if (r == ATW_OK)
+			plugin_sink_init(s);
+		p->nsinks += r == ATW_OK;
+	}
+	return r;
+}
+
 /* ---- loading ---- */
 
 #if HAVE_PLUGINS
@@ -243,8 +286,9 @@ int plugin_load(struct plugin_file *f, const struct atw_host *host, const char *
 		if (r != ATW_OK)
 			return atw_err_give(err, batch_result(r, ret->name, &why), &why);
 	}
-	r = r ?: plugin_get_annotator(ret, &why) ?: plugin_get_reports(ret, &why);
-	if (r == ATW_OK && !ret->annotates && !ret->nreports)
+	r = r ?: plugin_get_annotator(ret, &why) ?: plugin_get_reports(ret, &why) ?:
+	    plugin_get_sinks(ret, f->note.formats, &why);
+	if (r == ATW_OK && !ret->annotates && !ret->nreports && !ret->nsinks)
 		r = atw_err_set(&why, ATW_E_DAMAGED, "it has nothing to use");
 	if (r < 0)
 		plugin_stop(ret);
@@ -256,5 +300,6 @@ void plugin_stop(struct plugin *p)
 	if (p->started && p->of.stop)
 		p->of.stop(p->instance);
 	free(p->report);
+	free(p->sink);
 	*p = (struct plugin){ 0 };
 }

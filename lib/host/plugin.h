@@ -8,6 +8,7 @@
 
 #include "format/plugin_note.h"
 #include "output/annotate.h"
+#include "output/plugin_sink.h"
 
 /* The file of a plugin. Zeroed, with fd -1: none. */
 struct plugin_file {
@@ -42,6 +43,8 @@ struct plugin {
 	struct annotator annotator;
 	struct plugin_report *report;
 	size_t nreports, reports_cap;
+	struct plugin_sink *sink;
+	size_t nsinks, sinks_cap;
 };
 
 /*

@@ -2,6 +2,7 @@
 /* batch.c - rows kept column by column, as plugins get them. */
 #include "output/batch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,13 +140,53 @@ int batch_find_inputs(const struct plugin_columns *in, const struct atw_schema *
 	return ATW_OK;
 }
 
-/* The inverse of batch_types; addresses are one type. */
+/* The inverse of batch_types; addresses are one type, and a list is its length. */
 static uint32_t batch_type_of(enum atw_type type)
 {
+	if (type == ATW_T_LIST)
+		return ATW_COLUMN_COUNT;
+	if (type == ATW_T_TIME)
+		return ATW_COLUMN_TIME;
 	for (uint32_t i = 1; i < sizeof(batch_types); i++)
 		if (batch_fits(i, type))
 			return i;
 	return 0;
+}
+
+/* NULL: numbers, words or texts. */
+static const char *batch_unit(enum atw_type type)
+{
+	switch (type) {
+	case ATW_T_BYTES:
+	case ATW_T_CHANGE_BYTES:
+		return "bytes";
+	case ATW_T_PAGES:
+		return "pages";
+	case ATW_T_SECONDS:
+		return "ms";
+	case ATW_T_TIME:
+		return "us";
+	default:
+		return NULL;
+	}
+}
+
+void batch_describe(const struct atw_column *c, struct atw_plugin_column *ret, char unit[16])
+{
+	const char *of = batch_unit(c->type);
+
+	*ret = (struct atw_plugin_column){
+		.size = sizeof(*ret), .name = c->key, .help = c->help,
+		.type = batch_type_of(c->type), .hidden = c->hidden,
+		.names = c->names ? c->names->name : NULL,
+		.nnames = c->names && c->names->name ? (uint32_t)c->names->n : 0,
+		.unit = of,
+		.letters = c->type == ATW_T_LETTERS && c->names ? c->names->letters : NULL,
+	};
+	if (c->rate) {
+		snprintf(unit, 16, "%s/s", of ? of : "");
+		ret->unit = unit;
+	}
 }
 
 void batch_describe_inputs(const struct plugin_columns *in, const struct atw_schema *sc,
@@ -155,14 +196,8 @@ void batch_describe_inputs(const struct plugin_columns *in, const struct atw_sch
 		const struct atw_column *c = at[i] < 0 ? NULL : &sc->col[at[i]];
 
 		ret->at[i] = c ? &ret->v[i] : NULL;
-		if (!c)
-			continue;
-		ret->v[i] = (struct atw_plugin_column){
-			.size = sizeof(ret->v[i]), .name = c->key, .help = c->help,
-			.type = batch_type_of(c->type), .hidden = c->hidden,
-			.names = c->names ? c->names->name : NULL,
-			.nnames = c->names && c->names->name ? (uint32_t)c->names->n : 0,
-		};
+		if (c)
+			batch_describe(c, &ret->v[i], ret->unit[i]);
 	}
 }
 

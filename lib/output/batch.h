@@ -73,10 +73,13 @@ int batch_find_inputs(const struct plugin_columns *in, const struct atw_schema *
 /* What a plugin learns of them. */
 struct plugin_inputs {
 	struct atw_plugin_column v[ATW_PLUGIN_COLUMNS];
+	char unit[ATW_PLUGIN_COLUMNS][16];
 	const struct atw_plugin_column *at[ATW_PLUGIN_COLUMNS];
 };
 void batch_describe_inputs(const struct plugin_columns *in, const struct atw_schema *sc,
 			   const int at[ATW_PLUGIN_COLUMNS], struct plugin_inputs *ret);
+/* What a plugin learns of one; `unit` has its unit, if that is no constant. */
+void batch_describe(const struct atw_column *c, struct atw_plugin_column *ret, char unit[16]);
 /* A column of a schema; *names is what it points to. */
 struct atw_column batch_column(const struct atw_plugin_column *c, struct atw_names *names);
 /* Does a plugin's value need to be checked, because it leads somewhere? */

@@ -108,8 +108,12 @@ static int open_check(struct atw_output *out, const struct atw_output_opts *o,
 		      const struct atw_schema *sc, const struct atw_sink_ops **ops,
 		      struct atw_err *err)
 {
-	int rc = *ops ? ATW_OK : sink_find(o->format, ops, err);
+	int rc = ATW_OK;
 
+	if (!*ops && o->sink)
+		*ops = o->sink;
+	else if (!*ops)
+		rc = sink_find(o->format, ops, err);
 	if (rc == ATW_OK && (!sc || !sc->col || !sc->ncols))
 		rc = atw_err_set(err, ATW_E_USAGE, "a schema without columns");
 	if (rc == ATW_OK && (unsigned)o->units > ATW_UNITS_PAGES)
@@ -203,13 +207,14 @@ static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 	out->sink.color = o->color;
 	out->sink.bare = o->bare;
 	out->sink.page_units = o->page_units;
+	out->sink.listing = o->listing;
 	out->limit = o->limit;
 	out->sum = o->sum;
 	out->sumless = o->sumless;
 	lists = open_has_list(&out->schema);
 	out->waits = o->ahead && ops->measure && !lists;
 	/* On a terminal a row is seen when it is emitted. */
-	if (o->threads && !lists && !out->w.prompt)
+	if (o->threads && !lists && !out->w.prompt && !ops->here)
 		out->behind = behind_open(out);
 	if (!out->waits)
 		return output_begin(out, err);

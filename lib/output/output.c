@@ -179,7 +179,11 @@ static int output_emit(struct atw_output *out, const struct atw_row *row,
 /* Every row that was emitted has been formatted. */
 static int output_wait(struct atw_output *out, struct atw_err *err)
 {
-	return output_settle(out, err) ?: (out->behind ? behind_wait(out->behind, err) : ATW_OK);
+	const struct atw_sink_ops *ops = out->sink.ops;
+
+	return output_settle(out, err) ?:
+	       (out->behind ? behind_wait(out->behind, err) : ATW_OK) ?:
+	       (ops->flush ? ops->flush(&out->sink, err) : ATW_OK);
 }
 
 /* The first failure is kept, and prevents the commit. */

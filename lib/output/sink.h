@@ -51,6 +51,7 @@ struct atw_sink {
 	unsigned page_shift;
 	bool color, bare;
 	bool page_units, ahead;          /* see struct atw_output_opts */
+	uint32_t listing;                /* enum atw_listing_flag */
 	bool notes;                      /* set by begin: text may follow */
 	void *own;               /* of the format: set by begin, freed by drop */
 	/* Set by begin: the place of notes before the end; NULL: behind it. */

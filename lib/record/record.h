@@ -89,11 +89,14 @@ struct annotator;
 struct atw_sink_ops {
 	const char *name, *help;
 	bool binary;             /* not for a terminal, and one table for each file */
+	bool here;               /* rows are to be formatted by the thread that emits them */
 	int (*begin)(struct atw_sink *k, const struct atw_schema *sc,
 		     struct atw_err *err);
 	int (*row)(struct atw_sink *k, const struct atw_row *row,
 		   struct atw_err *err);
 	int (*end)(struct atw_sink *k, struct atw_err *err);     /* NULL: nothing follows */
+	/* NULL: no rows are kept. Writes those that are. */
+	int (*flush)(struct atw_sink *k, struct atw_err *err);
 	/*
 	 * NULL: not in this format. Called before begin() with facts about the rows that
 	 * follow.
@@ -121,6 +124,7 @@ enum atw_units { ATW_UNITS_HUMAN, ATW_UNITS_BYTES, ATW_UNITS_PAGES };
 /* Output options; a zeroed struct is the default. */
 struct atw_output_opts {
 	const char *format;      /* NULL: plain */
+	const struct atw_sink_ops *sink; /* a sink that is not in the list of formats; or NULL */
 	const char *path;        /* NULL: standard output */
 	const char *columns;     /* NULL: those not hidden; "+a,b" adds to them,
 	                          * where the schema has its place */
