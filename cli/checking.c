@@ -405,7 +405,7 @@ static int checking_run_words(struct checking_listing *l, const struct command *
 	checking_pass(l, cmd, word, n, &args);
 	status = args.failed || asked.failed
 			 ? print_nomem()
-			 : command_tap(cmd, &tap, asked.data, args.n, args.v);
+			 : command_tap(cmd, l->k->c, &tap, asked.data, args.n, args.v);
 	buf_deinit(&asked);
 	command_args_deinit(&args);
 	return status;

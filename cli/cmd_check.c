@@ -402,7 +402,7 @@ const struct command cmd_check = {
 		"COMMAND, that program is run, and checked when it is about to end.\n"
 		"Exit status 1: a policy is violated; 4: one cannot be decided, and none is violated.",
 	.common = (OPT_COMMON_LISTING & ~(unsigned)(OPT_COMMON_UNITS | OPT_COMMON_PLUGINS)) |
-		  OPT_COMMON_SENTENCES,
+		  OPT_COMMON_PLUGIN_SOURCES | OPT_COMMON_SENTENCES,
 	.options = options,
 	.opts_size = sizeof(struct check_opts),
 	.run = check_run,
@@ -417,7 +417,7 @@ const struct command cmd_audit = {
 		"kernel memory that user mode can access, protections of the CPU that are off.\n"
 		"Exit status 1: a policy is violated; 4: one cannot be decided, and none is violated.",
 	.common = (OPT_COMMON_LISTING & ~(unsigned)(OPT_COMMON_UNITS | OPT_COMMON_PLUGINS)) |
-		  OPT_COMMON_SENTENCES,
+		  OPT_COMMON_PLUGIN_SOURCES | OPT_COMMON_SENTENCES,
 	.options = check_audit_options,
 	.opts_size = sizeof(struct check_opts),
 	.run = check_audit,

@@ -196,7 +196,8 @@ const struct command cmd_collect = {
 		"and their pages with the number of mappings of each; files, swap and RAM; and\n"
 		"read errors. If SOURCE is a capture, it is rewritten in the current format.\n"
 		"With --tables, the tables of atwalk-export(1) are made in the same pass.",
-	.common = OPT_COMMON_OUTPUT | OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
+	.common = OPT_COMMON_OUTPUT | OPT_COMMON_PLUGIN_SOURCES | OPT_COMMON_SOURCE |
+		  OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
 	.options = options,
 	.opts_size = sizeof(struct collect_opts),
 	.run = collect_run,

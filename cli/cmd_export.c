@@ -79,7 +79,8 @@ const struct command cmd_export = {
 		"\n"
 		"Many captures may be written to one FOLDER. Query engines read all of it at\n"
 		"once: see docs/fleet.md.",
-	.common = OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
+	.common = OPT_COMMON_PLUGIN_SOURCES | OPT_COMMON_SOURCE | OPT_COMMON_PROGRESS |
+		  OPT_COMMON_VERBOSE,
 	.options = options,
 	.opts_size = sizeof(struct export_opts),
 	.run = export_run,

@@ -4,7 +4,7 @@
 #include "programs.h"
 #include "base/message.h"
 
-enum { G_NAME, G_KIND, G_STATE, G_VERSION, G_HELP, G_FORMATS, G_PATH, G_WHY, G_COUNT };
+enum { G_NAME, G_KIND, G_STATE, G_VERSION, G_HELP, G_FORMATS, G_SOURCES, G_PATH, G_WHY, G_COUNT };
 enum { STATE_USED, STATE_AVAILABLE, STATE_UNUSED };
 
 static const char *const states[] = { "used", "available", "unused" };
@@ -12,12 +12,13 @@ static const struct atw_names state_names = { 3, states, NULL };
 
 static const struct atw_column columns[G_COUNT] = {
 	[G_NAME] = COLUMN("name", TEXT, 15, "its name: atwalk NAME, or --plugin NAME"),
-	[G_KIND] = COLUMN("kind", TEXT, 16, "command: a program atwalk-NAME in PATH; annotator, report, sink: what a shared object has"),
+	[G_KIND] = COLUMN("kind", TEXT, 16, "command: a program atwalk-NAME in PATH; annotator, report, sink, source: what a shared object has"),
 	[G_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 9, .names = &state_names,
 		      .help = "used; available: by --plugin; or unused" },
 	[G_VERSION] = COLUMN("version", TEXT, 7, "of a shared object", .hidden = true),
 	[G_HELP] = COLUMN("help", TEXT, 40, "what a shared object is for", .hidden = true),
 	[G_FORMATS] = COLUMN("formats", TEXT, 16, "formats that a shared object has: --format", .hidden = true),
+	[G_SOURCES] = COLUMN("sources", TEXT, 16, "sources that a shared object has: SOURCE is NAME:TEXT", .hidden = true),
 	[G_PATH] = COLUMN("path", TEXT, 40, "its file"),
 	[G_WHY] = COLUMN("why", TEXT, 0, "why it is not used"),
 };
@@ -38,13 +39,15 @@ static int plugins_put(struct plugins_list *g, const char *name, const char *kin
 		[G_NAME].s = name, [G_KIND].s = kind, [G_STATE].u = state,
 		[G_VERSION].s = note ? note->version : NULL,
 		[G_HELP].s = note ? note->help : NULL,
-		[G_FORMATS].s = note ? note->formats : NULL, [G_PATH].s = path, [G_WHY].s = why,
+		[G_FORMATS].s = note ? note->formats : NULL,
+		[G_SOURCES].s = note ? note->sources : NULL, [G_PATH].s = path, [G_WHY].s = why,
 	};
 	struct atw_row row = { v, 1 << G_STATE | 1 << G_PATH | 1 << G_NAME };
 
 	row.have |= (kind && *kind ? 1 << G_KIND : 0) | (note && *note->version ? 1 << G_VERSION : 0) |
 		    (note && *note->help ? 1 << G_HELP : 0) |
 		    (note && *note->formats ? 1 << G_FORMATS : 0) |
+		    (note && *note->sources ? 1 << G_SOURCES : 0) |
 		    (why ? 1 << G_WHY : 0);
 	return atw_output_row(g->out, &row, &g->err);
 }

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "common/plugins.h"
 #include "common/progress.h"
 #include "host/host.h"
 #include "host/runtime_folder.h"
@@ -119,8 +120,9 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 		return status;
 	if (!threads_to_use(c, &threads, &err))
 		return print_error(&err);
-	if (target_open(name, c->parts.v, c->parts.n, &s.target, &err) < 0) {
+	if (target_open(name, c->parts.v, c->parts.n, c->sources, &s.target, &err) < 0) {
 		cli_open_hint_meant(c, &err, name);
+		plugins_hint_source(c, name, &err);
 		return print_error(&err);
 	}
 	if (target_has(s.target, TARGET_MEMORY))

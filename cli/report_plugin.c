@@ -148,7 +148,7 @@ static int plugin_read(struct plugin_run *x, const struct report *r)
 	if (a.failed || asked.failed)
 		status = print_nomem();
 	else
-		status = command_tap(cmd, &tap, asked.data ? asked.data : "", a.n, a.v);
+		status = command_tap(cmd, r->c, &tap, asked.data ? asked.data : "", a.n, a.v);
 	command_args_deinit(&a);
 	buf_deinit(&asked);
 	return status;

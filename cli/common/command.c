@@ -147,16 +147,19 @@ static int command_check_tap(const struct command *cmd, const struct common *c)
 /* Loads what --plugin names, and finds the format that one of them has. Prints errors. */
 static int command_start(const struct command *cmd, struct common *c)
 {
-	int status = cmd->common & OPT_COMMON_PLUGINS ? plugins_begin(c) : EXIT_COMPLETE;
+	bool loads = cmd->common & (OPT_COMMON_PLUGINS | OPT_COMMON_PLUGIN_SOURCES);
+	int status = loads ? plugins_begin(c, cmd) : EXIT_COMPLETE;
 
 	return status ? status : plugins_choose_format(c, cmd);
 }
 
-int command_tap(const struct command *cmd, const struct atw_tap *tap, const char *asked,
-		int argc, char **argv)
+int command_tap(const struct command *cmd, const struct common *of, const struct atw_tap *tap,
+		const char *asked, int argc, char **argv)
 {
 	struct config none = {0};
-	struct common c = {.config = &none, .behind = -1};
+	struct common c = {
+		.config = &none, .behind = -1, .sources = of ? of->sources : NULL,
+	};
 	void *opts = calloc(1, cmd->opts_size);
 	struct opt_set sets[1 + COMMON_SETS] = {{.table = cmd->options, .base = opts}};
 	bool plain = language_is_plain();
@@ -185,6 +188,17 @@ int command_tap(const struct command *cmd, const struct atw_tap *tap, const char
 	options_free(sets, ARRAY_SIZE(sets));
 	free(opts);
 	return status;
+}
+
+/* Formats of plugins are listed, where these can be loaded. */
+static int command_help_with(const struct command *cmd, struct common *c)
+{
+	int loaded = command_start(cmd, c), written;
+
+	command_help(cmd, c);
+	written = command_written();
+	plugins_end(c);
+	return written ? written : loaded;
 }
 
 /* A value of an option is not looked at: none of them is "--". */
@@ -268,11 +282,7 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		printf("atwalk %s\n", atw_version());
 		status = command_written();
 	} else if (c.help) {
-		/* Formats of plugins are listed, where these can be loaded. */
-		status = command_start(cmd, &c);
-		command_help(cmd, &c);
-		status = command_written() ?: status;
-		plugins_end(&c);
+		status = command_help_with(cmd, &c);
 	} else if (words->check && argc && (status = words->check(argv[0]))) {
 		/* It complained. */
 	} else if (c.expect && !command_is_expected(c.expect, 0, &expected)) {

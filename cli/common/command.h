@@ -65,6 +65,7 @@ enum {
 	OPT_COMMON_VERBOSE = 64,         /* --verbose */
 	OPT_COMMON_PLUGINS = 256,        /* --plugin */
 	OPT_COMMON_PLUGIN_FILES = 512,   /* the same, but none is loaded */
+	OPT_COMMON_PLUGIN_SOURCES = 2048,        /* the same, for sources and formats alone */
 	OPT_COMMON_ADDRESSES = 128,      /* no option: rows have the columns of addresses */
 	OPT_COMMON_SENTENCES = 1024,     /* likewise: rows have sentences, in English for programs */
 	/* Of what lists something in a SOURCE. */
@@ -75,6 +76,7 @@ enum {
 
 struct config;
 struct plugins;
+struct added_sources;
 
 /* Values of the common options. */
 struct common {
@@ -101,6 +103,8 @@ struct common {
 	struct opt_list plugin;
 	size_t plugins_of_config;
 	struct plugins *plugins;
+	const struct added_sources *sources;     /* theirs, or those of the command for whose
+						  * sake this one runs; NULL: none */
 	const char *inputs;      /* columns that they need; NULL: none */
 	/* For help alone: config_read() takes these options out of the command line. */
 	const char *config_file;
@@ -140,10 +144,11 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		char **argv);
 /*
  * Runs it for its rows: they go to `tap`, nothing is written, no file of defaults is read.
- * `asked` names the columns that are wanted.
+ * `asked` names the columns that are wanted. `of`: that of the command that it runs
+ * for, whose plugins may have the source; NULL: none.
  */
-int command_tap(const struct command *cmd, const struct atw_tap *tap, const char *asked,
-		int argc, char **argv);
+int command_tap(const struct command *cmd, const struct common *of, const struct atw_tap *tap,
+		const char *asked, int argc, char **argv);
 /* `c`: NULL, or that of its plugins. */
 void command_help(const struct command *cmd, const struct common *c);
 
@@ -171,8 +176,8 @@ typedef void command_columns_fn(void *arg, const struct atw_schema *sc);
  * The columns of the first listing that this command line leads to; rows are not read.
  * Nothing is printed. false: it leads to none.
  */
-bool command_columns(const struct command *cmd, command_columns_fn *fn, void *arg, int argc,
-		     char **argv);
+bool command_columns(const struct command *cmd, const struct common *of, command_columns_fn *fn,
+		     void *arg, int argc, char **argv);
 
 /* Is it --help or -h? */
 bool is_help_word(const char *word);

@@ -143,7 +143,7 @@ static void complete_schema(const struct complete *k, bool words)
 		i += o != NULL;
 	}
 	if (argv)
-		command_columns(k->cmd, complete_on_schema, &x, n, argv);
+		command_columns(k->cmd, NULL, complete_on_schema, &x, n, argv);
 	free(argv);
 }
 

@@ -195,10 +195,18 @@ static int plugins_load(struct plugins *g, const char *word, bool lenient, struc
 	r = plugins_open(g->c, word, &f, err);
 	if (r < 0)
 		return r;
+	if (!(f.note.kinds & g->kinds)) {
+		/* A default of a file is for other commands, then. */
+		if (!lenient)
+			r = atw_err_set(err, ATW_E_USAGE, "%s: it has nothing that '%s' uses",
+					f.path, g->cmd->name);
+		plugin_file_close(&f);
+		return r;
+	}
 	p = calloc(1, sizeof(*p));
 	r = p ? plugin_load(&f, &g->host, colon ? colon + 1 : NULL, p, err) : atw_err_nomem(err);
 	if (r == ATW_OK) {
-		r = plugins_check_sinks(g, p, err);
+		r = plugins_check_sinks(g, p, err) ?: plugins_check_sources(g, p, err);
 		if (r < 0)
 			plugin_stop(p);
 	}
@@ -228,17 +236,18 @@ static int plugins_begin_all(struct plugins *g, struct atw_err *err)
 		if (!*words->v[i])
 			continue;
 		r = plugins_load(g, words->v[i], i < g->c->plugins_of_config, err);
-		if (r == ATW_OK && g->v[g->n - 1]->annotates) {
-			g->annotators[g->nannotators++] = g->v[g->n - 1]->annotator;
-			plugins_add_inputs(&g->inputs, &g->v[g->n - 1]->annotator.in);
-		}
 	}
+	for (size_t i = 0; i < g->n && r == ATW_OK; i++)
+		if (g->v[i]->annotates && g->kinds & ATW_PLUGIN_ANNOTATOR) {
+			g->annotators[g->nannotators++] = g->v[i]->annotator;
+			plugins_add_inputs(&g->inputs, &g->v[i]->annotator.in);
+		}
 	if (r == ATW_OK && g->inputs.failed)
 		r = atw_err_nomem(err);
-	return r;
+	return r < 0 ? r : plugins_take_sources(g, err);
 }
 
-int plugins_begin(struct common *c)
+int plugins_begin(struct common *c, const struct command *cmd)
 {
 	struct atw_err err = { 0 };
 	struct plugins *g;
@@ -249,6 +258,9 @@ int plugins_begin(struct common *c)
 	if (!g)
 		return print_nomem();
 	g->c = c;
+	g->cmd = cmd;
+	g->kinds = cmd->common & OPT_COMMON_PLUGINS ? UINT32_MAX :
+		   ATW_PLUGIN_SOURCE | (cmd->common & OPT_COMMON_ROWS ? ATW_PLUGIN_SINK : 0);
 	g->host = (struct atw_host){
 		.size = sizeof(g->host), .abi = ATW_PLUGIN_ABI, .version = atw_version(),
 		.error = plugins_error, .warn = plugins_warn, .row = plugins_row,
@@ -259,6 +271,8 @@ int plugins_begin(struct common *c)
 	if (plugins_begin_all(g, &err) < 0)
 		return print_error(&err);
 	c->inputs = g->inputs.data;
+	if (g->sources.n)
+		c->sources = &g->sources;
 	return EXIT_COMPLETE;
 }
 
@@ -273,11 +287,13 @@ void plugins_end(struct common *c)
 	if (g) {
 		buf_deinit(&g->inputs);
 		free(g->annotators);
+		free(g->source);
 		free(g->v);
 		free(g);
 	}
 	c->plugins = NULL;
 	c->inputs = NULL;
+	c->sources = NULL;
 }
 
 const struct plugin_report *plugins_report(const struct common *c, const char *name,

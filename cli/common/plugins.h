@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "host/plugin.h"
+#include "source/plugged.h"
 
 struct plugins {
 	struct atw_host host;    /* first: what plugins get */
@@ -13,6 +14,10 @@ struct plugins {
 	size_t n, cap;
 	struct annotator *annotators;    /* of those that have one */
 	size_t nannotators;
+	struct plugin_source *source;    /* of all of them */
+	struct added_sources sources;
+	const struct command *cmd;
+	uint32_t kinds;          /* enum atw_plugin_kind: what the command uses of them */
 	struct buf inputs;       /* the columns that annotators need, separated by commas */
 };
 
@@ -24,8 +29,11 @@ struct atw_plugin_output {
 	bool incomplete;
 };
 
-/* Loads what c->plugin has, into c->plugins. Prints errors; 0 or an exit status. */
-int plugins_begin(struct common *c);
+/*
+ * Loads what c->plugin has, into c->plugins, and sets what the command uses of it. Prints
+ * errors; 0 or an exit status.
+ */
+int plugins_begin(struct common *c, const struct command *cmd);
 void plugins_end(struct common *c);
 /* What --plugin is given: does the word name a file, and how long is it without options? */
 bool plugins_is_path(const char *word);
@@ -48,6 +56,15 @@ void plugins_help(const struct common *c);
 /* Formats of those that `words` of --plugin name; none is loaded. */
 typedef void plugins_word_fn(void *arg, const char *word);
 void plugins_each_format(const struct opt_list *words, plugins_word_fn *fn, void *arg);
+
+/* ---- plugins_sources.c ---- */
+
+/* Sources of a plugin must be of names that neither the program nor those loaded have. */
+int plugins_check_sources(const struct plugins *g, const struct plugin *p, struct atw_err *err);
+/* Collects those of all that are loaded. */
+int plugins_take_sources(struct plugins *g, struct atw_err *err);
+/* A SOURCE that cannot be opened may be one of a plugin that is not loaded: a hint says so. */
+void plugins_hint_source(const struct common *c, const char *name, struct atw_err *err);
 
 /* ---- files, none of which is loaded ---- */
 

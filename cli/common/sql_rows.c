@@ -250,7 +250,7 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 	diagnostics_silence(q->any_pid);
 	status = asked.failed || line.args.failed
 			 ? print_nomem()
-			 : command_tap(k->cmd, &tap, asked.data, line.args.n, line.args.v);
+			 : command_tap(k->cmd, s->c, &tap, asked.data, line.args.n, line.args.v);
 	diagnostics_silence(false);
 	command_args_deinit(&line.args);
 	buf_deinit(&asked);
@@ -286,7 +286,7 @@ int sql_columns(struct sql *s, const struct sql_kind *k, struct sql_text ret[SQL
 
 	sql_build(s, k, &q, &line);
 	if (!line.args.failed)
-		command_columns(k->cmd, sql_take_columns, &d, line.args.n, line.args.v);
+		command_columns(k->cmd, s->c, sql_take_columns, &d, line.args.n, line.args.v);
 	command_args_deinit(&line.args);
 	if (d.n)
 		return d.n;

@@ -69,14 +69,14 @@ static int tapped_row(void *arg, const struct atw_row *row, struct atw_err *err)
 	return ATW_OK;
 }
 
-bool command_columns(const struct command *cmd, command_columns_fn *fn, void *arg, int argc,
-		     char **argv)
+bool command_columns(const struct command *cmd, const struct common *of, command_columns_fn *fn,
+		     void *arg, int argc, char **argv)
 {
 	struct tapped_columns t = { .fn = fn, .arg = arg };
 	const struct atw_tap tap = { tapped_open, tapped_row, &t };
 
 	diagnostics_silence(true);
-	command_tap(cmd, &tap, "", argc, argv);
+	command_tap(cmd, of, &tap, "", argc, argv);
 	diagnostics_silence(false);
 	return t.known;
 }

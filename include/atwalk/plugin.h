@@ -9,10 +9,10 @@
  *		   .start = my_start, .annotator = my_annotator);
  *
  * A plugin needs no library of atwalk: it gets what it may call as struct atw_host. One with
- * a format or a source names these in its note:
+ * a format or a source names it in its note:
  *
- *	ATW_PLUGIN_WITH("my", "1.0", ATW_PLUGIN_SINK, "what it is for",
- *			(.formats = "mine"), .start = my_start, .sink = my_sink);
+ *	ATW_PLUGIN_WITH("my", "1.0", ATW_PLUGIN_SINK, "what it is for", "mine", "", "",
+ *			.start = my_start, .sink = my_sink);
  *
  * Compatibility:
  *
@@ -32,7 +32,7 @@
  *   another one on the next call. The plugin must not call the program from a thread of its
  *   own.
  * - Everything that the program passes is valid until the call returns, except the struct
- *   atw_host, which is valid until `stop` has returned.
+ *   atw_host, which is valid until `stop` has returned, and what is documented otherwise.
  * - Everything that the plugin returns belongs to it. Structs, names and columns stay valid
  *   and unchanged until `stop`. Texts in cells stay valid until the next call with the same
  *   state, and until its `end`.
@@ -58,6 +58,7 @@ enum atw_plugin_kind {
 	ATW_PLUGIN_ANNOTATOR = 1,
 	ATW_PLUGIN_REPORT = 2,
 	ATW_PLUGIN_SINK = 4,         /* formats of output */
+	ATW_PLUGIN_SOURCE = 8,       /* sources of physical memory */
 };
 
 enum atw_plugin_limit {
@@ -82,6 +83,18 @@ enum atw_listing_flag {
 
 enum atw_sink_flag {
 	ATW_SINK_BINARY = 1,         /* not for a terminal, and a file has one table */
+};
+
+enum atw_source_flag {
+	ATW_SOURCE_FILE = 1,         /* what follows the colon is a file */
+};
+
+/* Memory of an extent. */
+enum atw_plugin_memory {
+	ATW_MEMORY_ABSENT = 0,       /* there is none */
+	ATW_MEMORY_DATA = 1,         /* the source has these bytes */
+	ATW_MEMORY_ZERO = 2,         /* they are known to be zero; they are not read */
+	ATW_MEMORY_EXCLUDED = 3,     /* there was memory, and the source has left it out */
 };
 
 struct atw_host;
@@ -297,12 +310,102 @@ struct atw_plugin_sink {
 	atw_plugin_end_fn *end;
 };
 
+/**
+ * struct atw_plugin_input - what a source is opened from
+ * @size: size of the struct in the program
+ * @text: what the user typed behind the name and the colon; with ATW_SOURCE_FILE a path, which
+ *	may be that of a copy
+ * @data: with ATW_SOURCE_FILE the bytes of the file, unpacked if it was packed, else NULL.
+ *	Valid until `close`
+ * @len: number of bytes at @data
+ */
+struct atw_plugin_input {
+	size_t size;
+	const char *text;
+	const void *data;
+	uint64_t len;
+};
+
+/**
+ * struct atw_plugin_extent - a range of physical memory
+ * @size: size of the struct in the program
+ * @start: physical address of its first byte
+ * @len: number of bytes, not 0
+ * @kind: enum atw_plugin_memory
+ * @reserved: 0
+ */
+struct atw_plugin_extent {
+	size_t size;
+	uint64_t start;
+	uint64_t len;
+	uint32_t kind;
+	uint32_t reserved;
+};
+
+typedef int atw_plugin_open_fn(void *instance, const struct atw_plugin_input *input, void **ret,
+			       struct atw_err *err);
+typedef int atw_plugin_extent_fn(void *state, uint64_t i, struct atw_plugin_extent *ret,
+				 struct atw_err *err);
+typedef int64_t atw_plugin_read_fn(void *state, uint64_t pa, void *buf, uint64_t len,
+				   struct atw_err *err);
+typedef int atw_plugin_fact_fn(void *state, const char *key, const void **ret, uint64_t *ret_len);
+typedef const char *atw_plugin_describe_fn(void *state);
+typedef void atw_plugin_close_fn(void *state);
+
+/**
+ * struct atw_plugin_source - a source of physical memory: SOURCE is NAME:TEXT
+ * @size: sizeof(struct atw_plugin_source)
+ * @name: its name, as in the note: letters a-z, digits, _ and -. The program's own sources
+ *	cannot be replaced
+ * @help: description, one line
+ * @flags: enum atw_source_flag
+ * @reserved: 0
+ * @open: opens it, for reading alone
+ * @extent: extent number i, from 0, in ascending order and without overlaps; ATW_END behind
+ *	the last. Memory between two of them is absent. All are read once, after @open
+ * @read: reads up to @len bytes of one extent with data, and returns how many, at least 1; the
+ *	program calls again for the rest. Less than 0: an enum atw_status; the program reports
+ *	that these bytes cannot be read
+ * @fact: a fact by its key, valid until @close; ATW_E_MISSING: it has none. Optional
+ * @describe: what it is, one line for `atwalk info`; optional
+ * @close: releases the state; optional. It is called once for each @open that succeeded
+ *
+ * Facts, all of them optional. Numbers are little-endian, texts need no end:
+ *
+ *	vmcoreinfo         the text of the note VMCOREINFO
+ *	machine, release   "x86_64", and that of the kernel
+ *	cpus               8 bytes: the number of CPUs
+ *	cpu0.cr3           8 bytes; cr0, cr2 and cr4 likewise, and of other CPUs
+ *	cpu0.prstatus      the bytes of the note PRSTATUS of CPU 0
+ *	stored             8 bytes: number of bytes in the file, unless ATW_SOURCE_FILE is set
+ *	truncated          a sentence: memory is missing because the source ends early
+ *	damaged            a sentence: something else is wrong with the source
+ *	root, paging       8 bytes: the kernel's page table, and its mode, as in `info`
+ *	ignore             8 bytes: bits of entries that are no address
+ *	init_task          8 bytes: virtual address of the first task
+ *	btf                types of the kernel
+ */
+struct atw_plugin_source {
+	size_t size;
+	const char *name;
+	const char *help;
+	uint32_t flags;
+	uint32_t reserved;
+	atw_plugin_open_fn *open;
+	atw_plugin_extent_fn *extent;
+	atw_plugin_read_fn *read;
+	atw_plugin_fact_fn *fact;
+	atw_plugin_describe_fn *describe;
+	atw_plugin_close_fn *close;
+};
+
 typedef int atw_plugin_start_fn(const struct atw_host *host, const char *options, void **ret,
 				struct atw_err *err);
 typedef void atw_plugin_stop_fn(void *instance);
 typedef const struct atw_annotator *atw_plugin_annotator_fn(void *instance);
 typedef const struct atw_plugin_report *atw_plugin_report_fn(void *instance, uint32_t i);
 typedef const struct atw_plugin_sink *atw_plugin_sink_fn(void *instance, uint32_t i);
+typedef const struct atw_plugin_source *atw_plugin_source_fn(void *instance, uint32_t i);
 
 /**
  * struct atw_plugin - a plugin
@@ -316,9 +419,10 @@ typedef const struct atw_plugin_sink *atw_plugin_sink_fn(void *instance, uint32_
  * @report: report number i, from 0; NULL, or the function returns NULL: there are no more
  *
  * @sink: format number i, likewise
+ * @source: source number i, likewise
  *
- * @annotator, @report and @sink may depend on the options. They must return the same each
- * time.
+ * @annotator, @report, @sink and @source may depend on the options. They must return the same
+ * each time.
  */
 struct atw_plugin {
 	size_t size;
@@ -329,6 +433,7 @@ struct atw_plugin {
 	atw_plugin_annotator_fn *annotator;
 	atw_plugin_report_fn *report;
 	atw_plugin_sink_fn *sink;
+	atw_plugin_source_fn *source;
 };
 
 /**
@@ -342,6 +447,11 @@ struct atw_plugin {
  * @help: what it is for, one line, with a NUL behind it
  * @formats: names of all formats that its sinks may have, separated by commas, with a NUL
  *	behind them
+ * @sources: names of all sources that it may have, likewise
+ * @magic: how files of these sources are recognized, separated by blanks: NAME@OFFSET=BYTES.
+ *	OFFSET is decimal and less than 65536, BYTES are up to 32 in hexadecimal, where ? is
+ *	any digit. A file that is of a format of the program is never one of a plugin. No
+ *	plugin is loaded, and none is called, to recognize a file
  *
  * Numbers are little-endian. The owner of the note is "atwalk", its type ATW_PLUGIN_NOTE.
  * Members may be appended; the texts that an older note lacks are empty.
@@ -355,40 +465,43 @@ struct atw_plugin_note {
 	char version[32];
 	char help[112];
 	char formats[96];
+	char sources[96];
+	char magic[256];
 };
 
 #define ATW_PLUGIN_NOTE 3
 #define ATW_PLUGIN_OWNER "atwalk"
 
 /*
- * Defines the plugin: its note, which has the first four arguments, and its struct, which is
- * initialized with the others. To be used once, in one file.
+ * Defines the plugin: its note, which has the first arguments, and its struct, which is
+ * initialized with the others. To be used once, in one file. ATW_PLUGIN_WITH() is for one with
+ * formats or sources, which are in its note.
  */
-#define ATW_PLUGIN(plugin_name, plugin_version, plugin_kinds, plugin_help, ...)             \
-	ATW_PLUGIN_WITH(plugin_name, plugin_version, plugin_kinds, plugin_help, (),         \
+#define ATW_PLUGIN(plugin_name, plugin_version, plugin_kinds, plugin_help, ...)         \
+	ATW_PLUGIN_WITH(plugin_name, plugin_version, plugin_kinds, plugin_help, "", "", "", \
 			__VA_ARGS__)
 
-/* The same with further members of the note, in parentheses: (.formats = "a,b"). */
-#define ATW_PLUGIN_WITH(plugin_name, plugin_version, plugin_kinds, plugin_help,             \
-			plugin_more, ...)                                                   \
-	_Static_assert(sizeof(plugin_name) <= 32 && sizeof(plugin_version) <= 32 &&         \
-		       sizeof(plugin_help) <= 112, "a text of ATW_PLUGIN() is too long");   \
-	extern ATW_API const struct atw_plugin atwalk_plugin;                               \
-	const struct atw_plugin atwalk_plugin = {                                           \
-		.size = sizeof(struct atw_plugin), .abi = ATW_PLUGIN_ABI, __VA_ARGS__       \
-	};                                                                                  \
-	static const struct {                                                               \
-		uint32_t owner_size, size, type;                                            \
-		char owner[8];                                                              \
-		struct atw_plugin_note note;                                                \
+#define ATW_PLUGIN_WITH(plugin_name, plugin_version, plugin_kinds, plugin_help,         \
+			plugin_formats, plugin_sources, plugin_magic, ...)              \
+	_Static_assert(sizeof(plugin_name) <= 32 && sizeof(plugin_version) <= 32 &&     \
+		       sizeof(plugin_help) <= 112 && sizeof(plugin_formats) <= 96 &&    \
+		       sizeof(plugin_sources) <= 96 && sizeof(plugin_magic) <= 256,     \
+		       "a text of ATW_PLUGIN() is too long");                           \
+	extern ATW_API const struct atw_plugin atwalk_plugin;                           \
+	const struct atw_plugin atwalk_plugin = {                                       \
+		.size = sizeof(struct atw_plugin), .abi = ATW_PLUGIN_ABI, __VA_ARGS__   \
+	};                                                                              \
+	static const struct {                                                           \
+		uint32_t owner_size, size, type;                                        \
+		char owner[8];                                                          \
+		struct atw_plugin_note note;                                            \
 	} atwalk_plugin_note __attribute__((section(".note.atwalk"), used, aligned(4))) = { \
-		sizeof(ATW_PLUGIN_OWNER), sizeof(struct atw_plugin_note), ATW_PLUGIN_NOTE,  \
-		ATW_PLUGIN_OWNER,                                                           \
-		{ .abi = ATW_PLUGIN_ABI, .size = sizeof(struct atw_plugin),                 \
-		  .kinds = plugin_kinds, .name = plugin_name, .version = plugin_version,    \
-		  .help = plugin_help, ATW_PLUGIN_MEMBERS plugin_more },                    \
+		sizeof(ATW_PLUGIN_OWNER), sizeof(struct atw_plugin_note), ATW_PLUGIN_NOTE, \
+		ATW_PLUGIN_OWNER,                                                       \
+		{ ATW_PLUGIN_ABI, sizeof(struct atw_plugin), plugin_kinds, 0, plugin_name, \
+		  plugin_version, plugin_help, plugin_formats, plugin_sources,          \
+		  plugin_magic },                                                       \
 	}
-#define ATW_PLUGIN_MEMBERS(...) __VA_ARGS__
 
 #ifdef __cplusplus
 }

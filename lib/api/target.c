@@ -152,7 +152,7 @@ static int target_open_with(struct atw_target *t, const struct atw_open_opts *o,
 
 	while (o->parts && o->parts[nparts])
 		nparts++;
-	r = target_open(t->source, o->parts, nparts, &t->t, err) ?:
+	r = target_open(t->source, o->parts, nparts, NULL, &t->t, err) ?:
 	    target_check_opts(t, o, err) ?:
 	    target_limit_rate(t, o->max_rate, err);
 	return r == ATW_OK ? target_attach(t->t, &to, NULL, err) : r;

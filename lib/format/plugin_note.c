@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "format/elf.h"
 #include "format/elfsec.h"
+#include "format/plugin_magic.h"
 
 enum {
 	NOTE_ET_DYN = 3,
@@ -29,7 +30,7 @@ static const struct {
 	const char *text;
 } note_kinds[] = {
 	{ ATW_PLUGIN_ANNOTATOR, "annotator" }, { ATW_PLUGIN_REPORT, "report" },
-	{ ATW_PLUGIN_SINK, "sink" },
+	{ ATW_PLUGIN_SINK, "sink" }, { ATW_PLUGIN_SOURCE, "source" },
 };
 
 bool plugin_name_is_valid(const char *name)
@@ -175,13 +176,28 @@ static int note_check(const struct plugin_note *n, struct atw_blob file, struct 
 /* What was appended since the first release; an older note lacks it. */
 static int note_read_lists(struct atw_blob desc, struct plugin_note *ret, struct atw_err *err)
 {
-	enum { FORMATS = offsetof(struct atw_plugin_note, formats) };
+	enum { FORMATS = offsetof(struct atw_plugin_note, formats),
+	       SOURCES = offsetof(struct atw_plugin_note, sources),
+	       MAGIC = offsetof(struct atw_plugin_note, magic) };
 	const uint8_t *p = blob_at(desc, FORMATS, sizeof(ret->formats));
 
 	if (p && (!note_text(p, sizeof(ret->formats), ret->formats) ||
 		  !note_list_is_valid(ret->formats))) {
 		ret->formats[0] = '\0';
 		return atw_err_set(err, ATW_E_DAMAGED, "its note has no valid list of formats");
+	}
+	p = blob_at(desc, SOURCES, sizeof(ret->sources));
+	if (p && (!note_text(p, sizeof(ret->sources), ret->sources) ||
+		  !note_list_is_valid(ret->sources))) {
+		ret->sources[0] = '\0';
+		return atw_err_set(err, ATW_E_DAMAGED, "its note has no valid list of sources");
+	}
+	p = blob_at(desc, MAGIC, sizeof(ret->magic));
+	if (p && (!note_text(p, sizeof(ret->magic), ret->magic) ||
+		  !plugin_magic_is_valid(ret->magic, ret->sources))) {
+		ret->magic[0] = '\0';
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   "its note does not say in a valid way how files are recognized");
 	}
 	return ATW_OK;
 }

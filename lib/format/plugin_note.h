@@ -18,6 +18,8 @@ struct plugin_note {
 	char version[32];
 	char help[112];
 	char formats[96];        /* separated by commas */
+	char sources[96];        /* likewise */
+	char magic[256];         /* see plugin_magic.h */
 };
 
 /* Letters a-z, digits, _ and -; not empty. */

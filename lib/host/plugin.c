@@ -11,8 +11,14 @@
 #include "base/bytes.h"
 #include "base/message.h"
 
-/* Reports and formats of one plugin, and words that a report reads from; more is a mistake. */
-enum { PLUGIN_REPORTS = 64, PLUGIN_SINKS = 16, PLUGIN_WORDS = 16, PLUGIN_LONGEST = 4096 };
+/*
+ * Reports, formats and sources of one plugin, and words that a report reads from; more is a
+ * mistake.
+ */
+enum {
+	PLUGIN_REPORTS = 64, PLUGIN_SINKS = 16, PLUGIN_SOURCES = 16, PLUGIN_WORDS = 16,
+	PLUGIN_LONGEST = 4096,
+};
 
 /*
  * A struct of the plugin, which states its size and may be older or newer: what it lacks is
@@ -209,6 +215,51 @@ static int plugin_get_sinks(struct plugin *p, const char *formats, struct atw_er
 	return r;
 }
 
+static int plugin_check_source(const struct plugin_device *d, const char *sources,
+			       struct atw_err *err)
+{
+	const struct atw_plugin_source *s = &d->of;
+
+	if (!s->name || !plugin_name_is_valid(s->name))
+		return atw_err_set(err, ATW_E_DAMAGED, "'%.40s' is not a name of a source",
+				   s->name ? s->name : "");
+	if (s->flags & ~(uint32_t)ATW_SOURCE_FILE || s->reserved)
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "source '%.40s' has an unknown flag (0x%x): it needs a newer atwalk",
+				   s->name, s->flags);
+	if (!s->open || !s->extent || !s->read)
+		return plugin_lacks("atw_plugin_source", !s->open ? "open" :
+				    !s->extent ? "extent" : "read", err);
+	if (!plugin_list_has(sources, s->name))
+		return atw_err_set(err, ATW_E_DAMAGED, "its note does not have the source '%.40s'",
+				   s->name);
+	return ATW_OK;
+}
+
+static int plugin_get_sources(struct plugin *p, const char *sources, struct atw_err *err)
+{
+	const struct atw_plugin_source *from;
+	int r = ATW_OK;
+
+	while (r == ATW_OK && p->of.source &&
+	       (from = p->of.source(p->instance, (uint32_t)p->ndevices))) {
+		struct plugin_device *d;
+
+		if (p->ndevices == PLUGIN_SOURCES)
+			return atw_err_set(err, ATW_E_DAMAGED, "it has more than %d sources",
+					   PLUGIN_SOURCES);
+		if (!ARRAY_ROOM(p->device, p->ndevices, p->devices_cap))
+			return atw_err_nomem(err);
+		d = &p->device[p->ndevices];
+		*d = (struct plugin_device){ .plugin = p->name, .instance = p->instance,
+					     .magic = p->magic };
+		r = COPY(from, atw_plugin_source, read, &d->of, err) ?:
+		    plugin_check_source(d, sources, err);
+		p->ndevices += r == ATW_OK;
+	}
+	return r;
+}
+
 /* ---- loading ---- */
 
 #if HAVE_PLUGINS
@@ -261,6 +312,7 @@ static int plugin_open(struct plugin_file *f, const struct atw_host *host, struc
 		return atw_err_set(err, ATW_E_DAMAGED, "cannot load it: %s", plugin_reason(path));
 	p->host = host;
 	snprintf(p->name, sizeof(p->name), "%s", f->note.name);
+	snprintf(p->magic, sizeof(p->magic), "%s", f->note.magic);
 	return plugin_check(symbol, &f->note, p, err);
 }
 #else
@@ -287,8 +339,9 @@ int plugin_load(struct plugin_file *f, const struct atw_host *host, const char *
 			return atw_err_give(err, batch_result(r, ret->name, &why), &why);
 	}
 	r = r ?: plugin_get_annotator(ret, &why) ?: plugin_get_reports(ret, &why) ?:
-	    plugin_get_sinks(ret, f->note.formats, &why);
-	if (r == ATW_OK && !ret->annotates && !ret->nreports && !ret->nsinks)
+	    plugin_get_sinks(ret, f->note.formats, &why) ?:
+	    plugin_get_sources(ret, f->note.sources, &why);
+	if (r == ATW_OK && !ret->annotates && !ret->nreports && !ret->nsinks && !ret->ndevices)
 		r = atw_err_set(&why, ATW_E_DAMAGED, "it has nothing to use");
 	if (r < 0)
 		plugin_stop(ret);
@@ -301,5 +354,6 @@ void plugin_stop(struct plugin *p)
 		p->of.stop(p->instance);
 	free(p->report);
 	free(p->sink);
+	free(p->device);
 	*p = (struct plugin){ 0 };
 }

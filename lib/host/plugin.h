@@ -33,8 +33,17 @@ struct plugin_report {
 	struct plugin_columns in, out;
 };
 
+/* A source of a plugin, checked. */
+struct plugin_device {
+	struct atw_plugin_source of;
+	const char *plugin;      /* its name */
+	void *instance;
+	const char *magic;       /* of the note: of all its sources */
+};
+
 struct plugin {
 	char name[32];           /* that of its note */
+	char magic[256];         /* likewise */
 	const struct atw_host *host;
 	struct atw_plugin of;    /* what it does not have is zero */
 	void *instance;
@@ -45,6 +54,8 @@ struct plugin {
 	size_t nreports, reports_cap;
 	struct plugin_sink *sink;
 	size_t nsinks, sinks_cap;
+	struct plugin_device *device;
+	size_t ndevices, devices_cap;
 };
 
 /*

@@ -19,6 +19,7 @@
 #include "base/spool.h"
 #include "base/unpack.h"
 #include "source/open.h"
+#include "source/plugged.h"
 
 enum { HEAD = 64 * 1024 };       /* as much of a file as probes see */
 #define STDIN_NAME "standard input"
@@ -44,6 +45,17 @@ static bool open_begins_with(const char *text, const char *format, const char **
 	return true;
 }
 
+/* A source of a plugin before the colon, of files or not; NULL: none. */
+static const struct atw_source_ops *open_added(const struct source_input *in, const char *text,
+					       bool file, const char **rest)
+{
+	for (size_t i = 0; in->added && i < in->added->n; i++)
+		if (plugin_source_is_file(&in->added->v[i]) == file &&
+		    open_begins_with(text, in->added->v[i].ops.name, rest))
+			return &in->added->v[i].ops;
+	return NULL;
+}
+
 /* Is there a format before the path? in->kind stays NULL if it is `other`. */
 static bool open_is_forced(const char *text, const struct source_format *other,
 			   struct source_input *in, const char **rest)
@@ -54,7 +66,10 @@ static bool open_is_forced(const char *text, const struct source_format *other,
 			in->kind = kinds[i];
 			return true;
 		}
-	return other && open_begins_with(text, other->name, rest);
+	if (other && open_begins_with(text, other->name, rest))
+		return true;
+	in->kind = open_added(in, text, true, rest);
+	return in->kind;
 }
 
 /* "live" and "live:WAY" name no file; ./live does. */
@@ -111,12 +126,12 @@ static void open_split_snapshot(char *path, struct atw_source_spec *spec)
 }
 
 /*
- * The kind that is surest of these first bytes; NULL in *ret: it is the other format.
- * False: neither.
+ * The kind that is surest of these first bytes, before those of plugins; NULL in *ret: it is
+ * the other format. False: neither.
  */
 static bool open_surest(struct atw_blob head, const char *path,
 			const struct source_format *other,
-			const struct atw_source_ops **ret)
+			const struct added_sources *added, const struct atw_source_ops **ret)
 {
 	int most = 0;
 
@@ -132,6 +147,11 @@ static bool open_surest(struct atw_blob head, const char *path,
 		most = 1;
 		*ret = NULL;
 	}
+	for (size_t i = 0; !most && added && i < added->n; i++)
+		if (plugin_source_knows(&added->v[i], head)) {
+			most = 1;
+			*ret = &added->v[i].ops;
+		}
 	return most;
 }
 
@@ -162,7 +182,7 @@ static int open_spool(int fd, bool forced, const struct source_format *other,
 		return atw_err_nomem(err);
 	while (mem >= 0 && (n = io_read(fd, buf, HEAD)) > 0) {
 		if (first && !forced && !unpack_name((struct atw_blob){buf, (size_t)n}) &&
-		    !open_surest((struct atw_blob){buf, (size_t)n}, in->name, other,
+		    !open_surest((struct atw_blob){buf, (size_t)n}, in->name, other, in->added,
 				 &kind))
 			return open_no_format(in->name, err);
 		first = false;
@@ -199,7 +219,7 @@ static int open_spool_pipe(bool forced, const struct source_format *other,
 }
 
 /* Is what `head` unpacks to of a known source? Some captures are packed, too. */
-static bool open_packed_source(int fd, const char *path)
+static bool open_packed_source(int fd, const char *path, const struct added_sources *added)
 {
 	_auto_free char *buf = malloc(HEAD);
 	const struct atw_source_ops *kind;
@@ -211,7 +231,7 @@ static bool open_packed_source(int fd, const char *path)
 		       unpack_read(u, buf + len, HEAD - len, &n, NULL) == ATW_OK)
 			len += n;
 	unpack_close(u);
-	return len && open_surest((struct atw_blob){buf, len}, path, NULL, &kind);
+	return len && open_surest((struct atw_blob){buf, len}, path, NULL, added, &kind);
 }
 
 /*
@@ -228,7 +248,7 @@ static int open_unpack(bool forced, struct source_input *in, struct atw_err *err
 
 	if (!name || (forced && !in->kind))
 		return ATW_OK;
-	if (!forced && !open_packed_source(fd, in->spec.path))
+	if (!forced && !open_packed_source(fd, in->spec.path, in->added))
 		return ATW_OK;
 	r = spool_unpacked(fd, 0, &copy, err);
 	if (r < 0)
@@ -259,7 +279,7 @@ static int open_probe_kind(const struct source_format *other,
 	head = f.map;
 	if (head.len > HEAD)
 		head.len = HEAD;
-	known = open_surest(head, in->spec.path, other, &in->kind);
+	known = open_surest(head, in->spec.path, other, in->added, &in->kind);
 	file_close(&f);
 	return known ? ATW_OK : open_no_format(in->name, err);
 }
@@ -363,13 +383,14 @@ static void open_hint_kcore(const struct source_input *in, struct atw_err *err)
 }
 
 int source_input_open(const char *text, const char *const *parts, size_t nparts,
-		      const struct source_format *other, struct source_input *ret,
-		      struct atw_err *err)
+		      const struct source_format *other, const struct added_sources *added,
+		      struct source_input *ret, struct atw_err *err)
 {
 	int r;
 
 	*ret = (struct source_input){
-		.spec = {.parts = parts, .nparts = nparts}, .name = text, .copy = -1,
+		.spec = {.parts = parts, .nparts = nparts}, .added = added, .name = text,
+		.copy = -1,
 	};
 	if (!text || (nparts && !parts))
 		return atw_err_set(err, ATW_E_USAGE, "no source is named");
@@ -382,6 +403,9 @@ int source_input_open(const char *text, const char *const *parts, size_t nparts,
 		return ATW_OK;
 	}
 	if (open_names_guest(text, ret))
+		return ATW_OK;
+	ret->kind = open_added(ret, text, false, &ret->spec.path);
+	if (ret->kind)
 		return ATW_OK;
 	r = open_file(text, other, ret, err);
 	if (r < 0) {
@@ -406,7 +430,7 @@ int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 		    struct atw_source **ret, struct atw_err *err)
 {
 	struct source_input in;
-	int r = source_input_open(text, parts, nparts, NULL, &in, err);
+	int r = source_input_open(text, parts, nparts, NULL, NULL, &in, err);
 
 	if (r < 0)
 		return r;

@@ -8,6 +8,8 @@
 
 #include "source/source.h"
 
+struct added_sources;            /* plugged.h */
+
 /* A format of files without memory. */
 struct source_format {
 	const char *name;        /* as in FORMAT:PATH */
@@ -17,6 +19,7 @@ struct source_format {
 struct source_input {
 	const struct atw_source_ops *kind;   /* NULL: it is of the other format */
 	struct atw_source_spec spec; /* path: the file, WAY of live:, PID of qemu: */
+	const struct added_sources *added;   /* NULL: none */
 	const char *name;        /* for messages */
 	char *file;              /* PATH */
 	int copy;                /* of a pipe, which can be read once; -1: none */
@@ -24,12 +27,13 @@ struct source_input {
 };
 
 /*
- * Finds the format of what is named. `other`, which may be NULL, is recognised besides
- * the sources' formats. Texts and `ret` have to stay in place until it is closed.
+ * Finds the format of what is named. `other` and `added`, which may be NULL, are recognised
+ * besides the sources' formats. Texts and `ret` have to stay in place until it is closed, and
+ * `added` as long as the source.
  */
 int source_input_open(const char *text, const char *const *parts, size_t nparts,
-		      const struct source_format *other, struct source_input *ret,
-		      struct atw_err *err);
+		      const struct source_format *other, const struct added_sources *added,
+		      struct source_input *ret, struct atw_err *err);
 /* Opens it as a source, which does not need `in` afterwards. */
 int source_open_input(const struct source_input *in, struct atw_source **ret,
 		      struct atw_err *err);

@@ -65,10 +65,10 @@ static int target_open_input(struct target *t, const struct source_input *in,
 }
 
 static int target_open_named(struct target *t, const char *const *parts, size_t nparts,
-			     struct atw_err *err)
+			     const struct added_sources *added, struct atw_err *err)
 {
 	struct source_input in;
-	int r = source_input_open(t->name, parts, nparts, &target_capture_format, &in, err);
+	int r = source_input_open(t->name, parts, nparts, &target_capture_format, added, &in, err);
 
 	if (r < 0)
 		return r;
@@ -78,7 +78,7 @@ static int target_open_named(struct target *t, const char *const *parts, size_t 
 }
 
 int target_open(const char *name, const char *const *parts, size_t nparts,
-		struct target **ret, struct atw_err *err)
+		const struct added_sources *added, struct target **ret, struct atw_err *err)
 {
 	struct target *t = calloc(1, sizeof(*t));
 	struct atw_blob text;
@@ -92,7 +92,7 @@ int target_open(const char *name, const char *const *parts, size_t nparts,
 		t->caps = t->backend->caps;
 		r = guest_open(name, nparts, &t->source, err);
 	} else {
-		r = target_open_named(t, parts, nparts, err);
+		r = target_open_named(t, parts, nparts, added, err);
 	}
 	if (r < 0) {
 		target_close(t);

@@ -154,9 +154,12 @@ struct target {
 	bool soft_known;
 };
 
-/* Opens the source and chooses the backend. `name` has to live as long. */
+/*
+ * Opens the source and chooses the backend. `name` has to live as long, and so has `added`:
+ * NULL, or sources of plugins.
+ */
 int target_open(const char *name, const char *const *parts, size_t nparts,
-		struct target **ret, struct atw_err *err);
+		const struct added_sources *added, struct target **ret, struct atw_err *err);
 /* Finds the kernel, or reads what stands for it. May be left out: info does without. */
 int target_attach(struct target *t, const struct target_opts *o,
 		  const struct target_reading *rd, struct atw_err *err);

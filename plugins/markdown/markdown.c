@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* markdown.c - a format: tables in Markdown, as GitHub and most wikis read them. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,18 +69,18 @@ static void markdown_words(struct markdown *m, const struct atw_plugin_column *c
 		}
 	if (!u)
 		return;
-	snprintf(number, sizeof(number), "0x%" PRIx64, u);
+	snprintf(number, sizeof(number), "0x%llx", (unsigned long long)u);
 	markdown_add(m, ",", any);
 	markdown_text(m, number);
 }
 
 static void markdown_letters(struct markdown *m, const char *letters, uint64_t u)
 {
-	for (uint32_t i = 0; letters[i] && i < 64; i++)
+	for (uint32_t i = 0; i < 64 && letters[i]; i++)
 		markdown_text(m, (char[]){ u >> i & 1 ? letters[i] : '-', 0 });
 }
 
-static void markdown_number(struct markdown *m, const char *fmt, uint64_t u)
+static void markdown_number(struct markdown *m, const char *fmt, unsigned long long u)
 {
 	char number[32];
 
@@ -105,22 +104,22 @@ static void markdown_cell(struct markdown *m, const struct atw_plugin_column *c,
 		if (cell.u < c->nnames && c->names[cell.u])
 			markdown_text(m, c->names[cell.u]);
 		else
-			markdown_number(m, "0x%" PRIx64, cell.u);
+			markdown_number(m, "0x%llx", cell.u);
 		break;
 	case ATW_COLUMN_ADDRESS:
 	case ATW_COLUMN_HEX:
-		markdown_number(m, "0x%016" PRIx64, cell.u);
+		markdown_number(m, "0x%016llx", cell.u);
 		break;
 	case ATW_COLUMN_CHANGE:
 	case ATW_COLUMN_CHANGE_BYTES:
-		markdown_number(m, "%" PRId64, cell.u);
+		markdown_number(m, "%lld", cell.u);
 		break;
 	case ATW_COLUMN_MILLISECONDS:
-		markdown_number(m, "%" PRIu64 ".", cell.u / 1000);
-		markdown_number(m, "%03" PRIu64, cell.u % 1000);
+		markdown_number(m, "%llu.", cell.u / 1000);
+		markdown_number(m, "%03llu", cell.u % 1000);
 		break;
 	default:
-		markdown_number(m, "%" PRIu64, cell.u);
+		markdown_number(m, "%llu", cell.u);
 		break;
 	}
 }
@@ -224,5 +223,5 @@ static int markdown_start(const struct atw_host *h, const char *options, void **
 }
 
 ATW_PLUGIN_WITH("markdown", "1", ATW_PLUGIN_SINK, "tables in Markdown: --format markdown",
-		(.formats = "markdown"),
+		"markdown", "", "",
 		.start = markdown_start, .sink = markdown_sink);

@@ -8,7 +8,11 @@
 cc=$(cut -d' ' -f1 "$built/flags")
 umask 022
 mkdir so
-grep -q STATIC=1 "$built/flags" && { t "formats of plugins"; skip "a static program loads none"; finish; exit; }
+if grep -q STATIC=1 "$built/flags"; then
+	t "formats of plugins"
+	skip "a static program loads none"
+	finish
+fi
 
 # Builds sink.c as so/NAME.so with -D for each further word.
 build() {                        # NAME [DEFINE...]

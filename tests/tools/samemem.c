@@ -22,7 +22,7 @@ static struct target *open_or_die(char **argv, int n)
 	struct target *t;
 	struct atw_err err = { 0 };
 
-	if (target_open(argv[0], (const char *const *)argv + 1, (size_t)n, &t, &err) < 0) {
+	if (target_open(argv[0], (const char *const *)argv + 1, (size_t)n, NULL, &t, &err) < 0) {
 		fprintf(stderr, "samemem: %s\n", err.text);
 		exit(2);
 	}

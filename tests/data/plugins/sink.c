@@ -133,5 +133,5 @@ static int start(const struct atw_host *h, const char *options, void **ret, stru
 #define NOTED FORMAT
 #endif
 
-ATW_PLUGIN_WITH("lines", "1", ATW_PLUGIN_SINK, "for tests", (.formats = NOTED),
+ATW_PLUGIN_WITH("lines", "1", ATW_PLUGIN_SINK, "for tests", NOTED, "", "",
 		.start = start, .sink = sink);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugged.h - sources of plugins, as kinds of source. */
+#ifndef SOURCE_PLUGGED_H
+#define SOURCE_PLUGGED_H
+
+#include "host/plugin.h"
+#include "source/source.h"
+
+struct plugin_source {
+	struct atw_source_ops ops;       /* first, so that it leads to the rest */
+	const struct plugin_device *of;
+};
+
+/* Kinds of source besides those of the program. */
+struct added_sources {
+	const struct plugin_source *v;
+	size_t n;
+};
+
+void plugin_source_init(struct plugin_source *ret, const struct plugin_device *of);
+/* Does its note recognize the file by these first bytes? The plugin is not called. */
+bool plugin_source_knows(const struct plugin_source *s, struct atw_blob head);
+static inline bool plugin_source_is_file(const struct plugin_source *s)
+{
+	return s->of->of.flags & ATW_SOURCE_FILE;
+}
+
+#endif
