@@ -56,105 +56,39 @@ static const struct atw_property_rule properties[] = {
 	{ 0 }
 };
 
-#define ARM64(shift) \
-	.family = ATW_ARM64, .halves = ATW_SPLIT, .page_shift = shift, \
-	.word_size = 8, .rights = rights, .properties = properties
-#define ARM64_4K \
-	ARM64(12), .pa_bits = 48, .addr = ADDR_4K, \
-	.rules = rules_4k, .flags = flags, .spans = spans_4k
-#define ARM64_4K_LPA2 \
-	ARM64(12), .pa_bits = 52, .addr = ADDR_4K_LPA2, \
-	.rules = rules_4k_lpa2, .flags = flags_lpa2, .spans = spans_4k
-#define ARM64_16K \
-	ARM64(14), .pa_bits = 48, .addr = ADDR_16K, \
-	.rules = rules_16k, .flags = flags, .spans = spans_16k
-#define ARM64_16K_LPA2 \
-	ARM64(14), .pa_bits = 52, .addr = ADDR_16K_LPA2, \
-	.rules = rules_16k_lpa2, .flags = flags_lpa2, .spans = spans_16k
-#define ARM64_64K \
-	ARM64(16), .pa_bits = 52, .addr = ADDR_64K, \
-	.rules = rules_64k, .flags = flags, .spans = spans_64k
+#define STAGE .halves = ATW_SPLIT
 
 /* ---- 4K ---- */
 
-const struct atw_paging atw_mode_arm64_4k_39 = {
-	.name = "arm64-4k-39", .help = "arm64, 4K pages, 512 GiB a half",
-	ARM64_4K, .va_bits = 39, .nlevels = 3,
-	.level = { LEVELS_4K_2, { "PGD", 30, 9 } },
-};
-
-const struct atw_paging atw_mode_arm64_4k_42 = {
-	.name = "arm64-4k-42", .help = "arm64, 4K pages, 4 TiB a half",
-	ARM64_4K, .va_bits = 42, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 3 } },
-};
-
-const struct atw_paging atw_mode_arm64_4k_48 = {
-	.name = "arm64-4k-48", .help = "arm64, 4K pages, 256 TiB a half",
-	ARM64_4K, .va_bits = 48, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 9 } },
-};
-
-const struct atw_paging atw_mode_arm64_4k_52 = {
-	.name = "arm64-4k-52", .help = "arm64, 4K pages, LPA2, 4 PiB a half",
-	ARM64_4K_LPA2, .va_bits = 52, .nlevels = 5,
-	.level = { LEVELS_4K_4, { "PGD", 48, 4 } },
-};
+PAGING_MODE(arm64_4k_39, "arm64-4k-39", "arm64, 4K pages, 512 GiB a half",
+	    GRANULE_4K, 39, 3, LEVELS_4K_2, { "PGD", 30, 9 });
+PAGING_MODE(arm64_4k_42, "arm64-4k-42", "arm64, 4K pages, 4 TiB a half",
+	    GRANULE_4K, 42, 4, LEVELS_4K_3, { "PGD", 39, 3 });
+PAGING_MODE(arm64_4k_48, "arm64-4k-48", "arm64, 4K pages, 256 TiB a half",
+	    GRANULE_4K, 48, 4, LEVELS_4K_3, { "PGD", 39, 9 });
+PAGING_MODE(arm64_4k_52, "arm64-4k-52", "arm64, 4K pages, LPA2, 4 PiB a half",
+	    GRANULE_4K_LPA2, 52, 5, LEVELS_4K_4, { "PGD", 48, 4 });
 
 /* ---- 16K ---- */
 
 #define LEVELS_16K_3 { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 }
 
-const struct atw_paging atw_mode_arm64_16k_36 = {
-	.name = "arm64-16k-36", .help = "arm64, 16K pages, 64 GiB a half",
-	ARM64_16K, .va_bits = 36, .nlevels = 2,
-	.level = { { "PTE", 14, 11 }, { "PGD", 25, 11 } },
-};
-
-const struct atw_paging atw_mode_arm64_16k_47 = {
-	.name = "arm64-16k-47", .help = "arm64, 16K pages, 128 TiB a half",
-	ARM64_16K, .va_bits = 47, .nlevels = 3,
-	.level = { { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PGD", 36, 11 } },
-};
-
-const struct atw_paging atw_mode_arm64_16k_48 = {
-	.name = "arm64-16k-48", .help = "arm64, 16K pages, 256 TiB a half",
-	ARM64_16K, .va_bits = 48, .nlevels = 4,
-	.level = { LEVELS_16K_3, { "PGD", 47, 1 } },
-};
-
-const struct atw_paging atw_mode_arm64_16k_52 = {
-	.name = "arm64-16k-52", .help = "arm64, 16K pages, LPA2, 4 PiB a half",
-	ARM64_16K_LPA2, .va_bits = 52, .nlevels = 4,
-	.level = { LEVELS_16K_3, { "PGD", 47, 5 } },
-};
+PAGING_MODE(arm64_16k_36, "arm64-16k-36", "arm64, 16K pages, 64 GiB a half",
+	    GRANULE_16K, 36, 2, { "PTE", 14, 11 }, { "PGD", 25, 11 });
+PAGING_MODE(arm64_16k_47, "arm64-16k-47", "arm64, 16K pages, 128 TiB a half",
+	    GRANULE_16K, 47, 3, { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PGD", 36, 11 });
+PAGING_MODE(arm64_16k_48, "arm64-16k-48", "arm64, 16K pages, 256 TiB a half",
+	    GRANULE_16K, 48, 4, LEVELS_16K_3, { "PGD", 47, 1 });
+PAGING_MODE(arm64_16k_52, "arm64-16k-52", "arm64, 16K pages, LPA2, 4 PiB a half",
+	    GRANULE_16K_LPA2, 52, 4, LEVELS_16K_3, { "PGD", 47, 5 });
 
 /* ---- 64K ---- */
 
-const struct atw_paging atw_mode_arm64_64k_42 = {
-	.name = "arm64-64k-42", .help = "arm64, 64K pages, 4 TiB a half",
-	ARM64_64K, .va_bits = 42, .nlevels = 2,
-	.level = { { "PTE", 16, 13 }, { "PGD", 29, 13 } },
-};
+PAGING_MODE(arm64_64k_42, "arm64-64k-42", "arm64, 64K pages, 4 TiB a half",
+	    GRANULE_64K, 42, 2, { "PTE", 16, 13 }, { "PGD", 29, 13 });
+PAGING_MODE(arm64_64k_48, "arm64-64k-48", "arm64, 64K pages, 256 TiB a half",
+	    GRANULE_64K, 48, 3, { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 6 });
+PAGING_MODE(arm64_64k_52, "arm64-64k-52", "arm64, 64K pages, LVA, 4 PiB a half",
+	    GRANULE_64K, 52, 3, { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 10 });
 
-const struct atw_paging atw_mode_arm64_64k_48 = {
-	.name = "arm64-64k-48", .help = "arm64, 64K pages, 256 TiB a half",
-	ARM64_64K, .va_bits = 48, .nlevels = 3,
-	.level = { { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 6 } },
-};
-
-const struct atw_paging atw_mode_arm64_64k_52 = {
-	.name = "arm64-64k-52", .help = "arm64, 64K pages, LVA, 4 PiB a half",
-	ARM64_64K, .va_bits = 52, .nlevels = 3,
-	.level = { { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 10 } },
-};
-
-/* ---- "lpa2": TCR.DS with fewer than 52 bits of virtual address ---- */
-
-const struct atw_extension atw_extensions_arm64[] = {
-	{ "lpa2", ATW_ARM64, 12, 8, 52, ADDR_4K_LPA2,
-	  rules_4k_lpa2, flags_lpa2, spans_4k, false },
-	{ "lpa2", ATW_ARM64, 14, 8, 52, ADDR_16K_LPA2,
-	  rules_16k_lpa2, flags_lpa2, spans_16k, false },
-	{ 0 }
-};
+const struct atw_extension atw_extensions_arm64[] = EXTENSIONS_LPA2(false);

@@ -11,14 +11,13 @@
 /* ---- kinds: which levels know blocks ---- */
 
 /* 2M, 1G; with LPA2 also 512G */
-static const struct atw_rule rules_4k[] = AL_RULES(ATW_L(1) | ATW_L(2));
-static const struct atw_rule rules_4k_lpa2[] =
-	AL_RULES(ATW_L(1) | ATW_L(2) | ATW_L(3));
+static const struct atw_rule rules_4K[] = AL_RULES(ATW_L(1) | ATW_L(2));
+static const struct atw_rule rules_4K_LPA2[] = AL_RULES(ATW_L(1) | ATW_L(2) | ATW_L(3));
 /* 32M; with LPA2 also 64G */
-static const struct atw_rule rules_16k[] = AL_RULES(ATW_L(1));
-static const struct atw_rule rules_16k_lpa2[] = AL_RULES(ATW_L(1) | ATW_L(2));
+static const struct atw_rule rules_16K[] = AL_RULES(ATW_L(1));
+static const struct atw_rule rules_16K_LPA2[] = AL_RULES(ATW_L(1) | ATW_L(2));
 /* 512M, with LPA 4T */
-static const struct atw_rule rules_64k[] = AL_RULES(ATW_L(1) | ATW_L(2));
+static const struct atw_rule rules_64K[] = AL_RULES(ATW_L(1) | ATW_L(2));
 
 /* ---- contiguous runs: each entry still carries its own address ---- */
 
@@ -53,5 +52,26 @@ static const struct atw_span_rule spans_64k[] = {
  * mode can always read them.
  */
 #define ADDR_64K      { { 47, 16, 16, 0, 0 }, { 15, 12, 48, 0, 0 } }
+
+/* ---- what a granule decides; STAGE and the tables without a size are the stage's ---- */
+
+#define GRANULE(shift, bits, size, flag_table, span_table) \
+	STAGE, .family = ATW_ARM64, .word_size = 8, .page_shift = shift, .pa_bits = bits, \
+	.addr = ADDR_##size, .rules = rules_##size, .rights = rights, \
+	.properties = properties, .flags = flag_table, .spans = span_table
+#define GRANULE_4K       GRANULE(12, 48, 4K, flags, spans_4k)
+#define GRANULE_4K_LPA2  GRANULE(12, 52, 4K_LPA2, flags_lpa2, spans_4k)
+#define GRANULE_16K      GRANULE(14, 48, 16K, flags, spans_16k)
+#define GRANULE_16K_LPA2 GRANULE(14, 52, 16K_LPA2, flags_lpa2, spans_16k)
+#define GRANULE_64K      GRANULE(16, 52, 64K, flags, spans_64k)
+
+/* "lpa2": TCR.DS with fewer than 52 bits of address. */
+#define EXTENSIONS_LPA2(is_stage2) { \
+	{ "lpa2", ATW_ARM64, 12, 8, 52, ADDR_4K_LPA2, \
+	  rules_4K_LPA2, flags_lpa2, spans_4k, is_stage2 }, \
+	{ "lpa2", ATW_ARM64, 14, 8, 52, ADDR_16K_LPA2, \
+	  rules_16K_LPA2, flags_lpa2, spans_16k, is_stage2 }, \
+	{ 0 } \
+}
 
 #endif

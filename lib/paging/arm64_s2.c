@@ -59,120 +59,40 @@ static const struct atw_property_rule properties[] = {
 	{ 0 }
 };
 
-#define S2(shift) \
-	.family = ATW_ARM64, .halves = ATW_FLAT, .stage2 = true, .page_shift = shift, \
-	.word_size = 8, .rights = rights, .properties = properties
-#define S2_4K \
-	S2(12), .pa_bits = 48, .addr = ADDR_4K, \
-	.rules = rules_4k, .flags = flags, .spans = spans_4k
-#define S2_4K_LPA2 \
-	S2(12), .pa_bits = 52, .addr = ADDR_4K_LPA2, \
-	.rules = rules_4k_lpa2, .flags = flags_lpa2, .spans = spans_4k
-#define S2_16K \
-	S2(14), .pa_bits = 48, .addr = ADDR_16K, \
-	.rules = rules_16k, .flags = flags, .spans = spans_16k
-#define S2_16K_LPA2 \
-	S2(14), .pa_bits = 52, .addr = ADDR_16K_LPA2, \
-	.rules = rules_16k_lpa2, .flags = flags_lpa2, .spans = spans_16k
-#define S2_64K \
-	S2(16), .pa_bits = 52, .addr = ADDR_64K, \
-	.rules = rules_64k, .flags = flags, .spans = spans_64k
+#define STAGE .halves = ATW_FLAT, .stage2 = true
 
-const struct atw_paging atw_mode_arm64_s2_4k_32 = {
-	.name = "arm64-s2-4k-32",
-	.help = "arm64 stage 2, 4K pages, 4 GiB, 4 root tables",
-	S2_4K, .va_bits = 32, .nlevels = 2,
-	.level = { { "PTE", 12, 9 }, { "PGD", 21, 11 } },
-};
+PAGING_MODE(arm64_s2_4k_32, "arm64-s2-4k-32",
+	    "arm64 stage 2, 4K pages, 4 GiB, 4 root tables",
+	    GRANULE_4K, 32, 2, { "PTE", 12, 9 }, { "PGD", 21, 11 });
+PAGING_MODE(arm64_s2_4k_36, "arm64-s2-4k-36", "arm64 stage 2, 4K pages, 64 GiB",
+	    GRANULE_4K, 36, 3, LEVELS_4K_2, { "PGD", 30, 6 });
+PAGING_MODE(arm64_s2_4k_40, "arm64-s2-4k-40",
+	    "arm64 stage 2, 4K pages, 1 TiB, 2 root tables",
+	    GRANULE_4K, 40, 3, LEVELS_4K_2, { "PGD", 30, 10 });
+PAGING_MODE(arm64_s2_4k_42, "arm64-s2-4k-42",
+	    "arm64 stage 2, 4K pages, 4 TiB, 8 root tables",
+	    GRANULE_4K, 42, 3, LEVELS_4K_2, { "PGD", 30, 12 });
+PAGING_MODE(arm64_s2_4k_44, "arm64-s2-4k-44", "arm64 stage 2, 4K pages, 16 TiB",
+	    GRANULE_4K, 44, 4, LEVELS_4K_3, { "PGD", 39, 5 });
+PAGING_MODE(arm64_s2_4k_48, "arm64-s2-4k-48", "arm64 stage 2, 4K pages, 256 TiB",
+	    GRANULE_4K, 48, 4, LEVELS_4K_3, { "PGD", 39, 9 });
+PAGING_MODE(arm64_s2_4k_52, "arm64-s2-4k-52",
+	    "arm64 stage 2, 4K pages, LPA2, 4 PiB, 16 root tables",
+	    GRANULE_4K_LPA2, 52, 4, LEVELS_4K_3, { "PGD", 39, 13 });
+PAGING_MODE(arm64_s2_16k_40, "arm64-s2-16k-40",
+	    "arm64 stage 2, 16K pages, 1 TiB, 16 root tables",
+	    GRANULE_16K, 40, 2, { "PTE", 14, 11 }, { "PGD", 25, 15 });
+PAGING_MODE(arm64_s2_16k_48, "arm64-s2-16k-48",
+	    "arm64 stage 2, 16K pages, 256 TiB, 2 root tables",
+	    GRANULE_16K, 48, 3, { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PGD", 36, 12 });
+PAGING_MODE(arm64_s2_16k_52, "arm64-s2-16k-52", "arm64 stage 2, 16K pages, LPA2, 4 PiB",
+	    GRANULE_16K_LPA2, 52, 4, { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 },
+	    { "PGD", 47, 5 });
+PAGING_MODE(arm64_s2_64k_40, "arm64-s2-64k-40", "arm64 stage 2, 64K pages, 1 TiB",
+	    GRANULE_64K, 40, 2, { "PTE", 16, 13 }, { "PGD", 29, 11 });
+PAGING_MODE(arm64_s2_64k_48, "arm64-s2-64k-48", "arm64 stage 2, 64K pages, 256 TiB",
+	    GRANULE_64K, 48, 3, { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 6 });
+PAGING_MODE(arm64_s2_64k_52, "arm64-s2-64k-52", "arm64 stage 2, 64K pages, 4 PiB",
+	    GRANULE_64K, 52, 3, { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 10 });
 
-const struct atw_paging atw_mode_arm64_s2_4k_36 = {
-	.name = "arm64-s2-4k-36",
-	.help = "arm64 stage 2, 4K pages, 64 GiB",
-	S2_4K, .va_bits = 36, .nlevels = 3,
-	.level = { LEVELS_4K_2, { "PGD", 30, 6 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_4k_40 = {
-	.name = "arm64-s2-4k-40",
-	.help = "arm64 stage 2, 4K pages, 1 TiB, 2 root tables",
-	S2_4K, .va_bits = 40, .nlevels = 3,
-	.level = { LEVELS_4K_2, { "PGD", 30, 10 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_4k_42 = {
-	.name = "arm64-s2-4k-42",
-	.help = "arm64 stage 2, 4K pages, 4 TiB, 8 root tables",
-	S2_4K, .va_bits = 42, .nlevels = 3,
-	.level = { LEVELS_4K_2, { "PGD", 30, 12 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_4k_44 = {
-	.name = "arm64-s2-4k-44",
-	.help = "arm64 stage 2, 4K pages, 16 TiB",
-	S2_4K, .va_bits = 44, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 5 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_4k_48 = {
-	.name = "arm64-s2-4k-48",
-	.help = "arm64 stage 2, 4K pages, 256 TiB",
-	S2_4K, .va_bits = 48, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 9 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_4k_52 = {
-	.name = "arm64-s2-4k-52",
-	.help = "arm64 stage 2, 4K pages, LPA2, 4 PiB, 16 root tables",
-	S2_4K_LPA2, .va_bits = 52, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 13 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_16k_40 = {
-	.name = "arm64-s2-16k-40",
-	.help = "arm64 stage 2, 16K pages, 1 TiB, 16 root tables",
-	S2_16K, .va_bits = 40, .nlevels = 2,
-	.level = { { "PTE", 14, 11 }, { "PGD", 25, 15 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_16k_48 = {
-	.name = "arm64-s2-16k-48",
-	.help = "arm64 stage 2, 16K pages, 256 TiB, 2 root tables",
-	S2_16K, .va_bits = 48, .nlevels = 3,
-	.level = { { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PGD", 36, 12 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_16k_52 = {
-	.name = "arm64-s2-16k-52",
-	.help = "arm64 stage 2, 16K pages, LPA2, 4 PiB",
-	S2_16K_LPA2, .va_bits = 52, .nlevels = 4,
-	.level = { { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 }, { "PGD", 47, 5 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_64k_40 = {
-	.name = "arm64-s2-64k-40",
-	.help = "arm64 stage 2, 64K pages, 1 TiB",
-	S2_64K, .va_bits = 40, .nlevels = 2,
-	.level = { { "PTE", 16, 13 }, { "PGD", 29, 11 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_64k_48 = {
-	.name = "arm64-s2-64k-48",
-	.help = "arm64 stage 2, 64K pages, 256 TiB",
-	S2_64K, .va_bits = 48, .nlevels = 3,
-	.level = { { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 6 } },
-};
-
-const struct atw_paging atw_mode_arm64_s2_64k_52 = {
-	.name = "arm64-s2-64k-52",
-	.help = "arm64 stage 2, 64K pages, 4 PiB",
-	S2_64K, .va_bits = 52, .nlevels = 3,
-	.level = { { "PTE", 16, 13 }, { "PMD", 29, 13 }, { "PGD", 42, 10 } },
-};
-
-const struct atw_extension atw_extensions_arm64_s2[] = {
-	{ "lpa2", ATW_ARM64, 12, 8, 52, ADDR_4K_LPA2,
-	  rules_4k_lpa2, flags_lpa2, spans_4k, true },
-	{ "lpa2", ATW_ARM64, 14, 8, 52, ADDR_16K_LPA2,
-	  rules_16k_lpa2, flags_lpa2, spans_16k, true },
-	{ 0 }
-};
+const struct atw_extension atw_extensions_arm64_s2[] = EXTENSIONS_LPA2(true);

@@ -75,14 +75,7 @@ static const struct atw_property_rule properties[] = {
 	.pa_bits = 52, .word_size = 8, .addr = { { 51, 12, 12, 0, 0 } }, \
 	.rules = rules, .rights = rights, .flags = flags, .properties = properties
 
-const struct atw_paging atw_mode_ept_4 = {
-	.name = "ept-4", .help = "Intel EPT, 4 levels, 256 TiB",
-	EPT, .va_bits = 48, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 9 } },
-};
-
-const struct atw_paging atw_mode_ept_5 = {
-	.name = "ept-5", .help = "Intel EPT, 5 levels, 128 PiB",
-	EPT, .va_bits = 57, .nlevels = 5,
-	.level = { LEVELS_4K_4, { "PGD", 48, 9 } },
-};
+PAGING_MODE(ept_4, "ept-4", "Intel EPT, 4 levels, 256 TiB",
+	    EPT, 48, 4, LEVELS_4K_3, { "PGD", 39, 9 });
+PAGING_MODE(ept_5, "ept-5", "Intel EPT, 5 levels, 128 PiB",
+	    EPT, 57, 5, LEVELS_4K_4, { "PGD", 48, 9 });

@@ -51,11 +51,9 @@ int atw_paging_extend(struct atw_paging *pg, const char *ext,
 	if (!strncmp(ext, "cbit=", 5))
 		return extend_set_cbit(pg, ext + 5, err);
 
-	x = extend_find_in(atw_extensions_arm64, pg, ext);
-	if (!x)
-		x = extend_find_in(atw_extensions_arm64_s2, pg, ext);
-	if (!x)
-		x = extend_find_in(atw_extensions_riscv, pg, ext);
+	x = extend_find_in(atw_extensions_arm64, pg, ext) ?:
+	    extend_find_in(atw_extensions_arm64_s2, pg, ext) ?:
+	    extend_find_in(atw_extensions_riscv, pg, ext);
 	if (!x) {
 		atw_err_set(err, ATW_E_USAGE, "%s has no extension \"%.64s\"",
 			    pg->name, ext);

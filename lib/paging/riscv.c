@@ -155,54 +155,27 @@ static const struct atw_span_rule spans[] = {
 
 #define ADDR_RV64 { { 53, 10, 12, 0, 0 } }
 
-#define RV64 \
-	.family = ATW_RISCV, .halves = ATW_SIGNED, .page_shift = 12, \
-	.pa_bits = 56, .word_size = 8, .addr = ADDR_RV64, \
-	.rules = rules, .rights = rights, .flags = flags, .spans = spans, \
+#define RV64_ANY \
+	.family = ATW_RISCV, .page_shift = 12, .pa_bits = 56, .word_size = 8, \
+	.addr = ADDR_RV64, .rules = rules, .flags = flags, .spans = spans, \
 	.properties = properties
-
-const struct atw_paging atw_mode_riscv64_sv39 = {
-	.name = "riscv64-sv39", .help = "RISC-V Sv39, 512 GiB",
-	RV64, .va_bits = 39, .nlevels = 3,
-	.level = { LEVELS_4K_2, { "PGD", 30, 9 } },
-};
-
-const struct atw_paging atw_mode_riscv64_sv48 = {
-	.name = "riscv64-sv48", .help = "RISC-V Sv48, 256 TiB",
-	RV64, .va_bits = 48, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 9 } },
-};
-
-const struct atw_paging atw_mode_riscv64_sv57 = {
-	.name = "riscv64-sv57", .help = "RISC-V Sv57, 128 PiB",
-	RV64, .va_bits = 57, .nlevels = 5,
-	.level = { LEVELS_4K_4, { "PGD", 48, 9 } },
-};
-
+#define RV64 RV64_ANY, .halves = ATW_SIGNED, .rights = rights
 /* The root has four times the size: it translates two more bits. */
-#define RV64_X4 \
-	.family = ATW_RISCV, .halves = ATW_FLAT, .stage2 = true, .page_shift = 12, \
-	.pa_bits = 56, .word_size = 8, .addr = ADDR_RV64, \
-	.rules = rules, .rights = rights_x4, .flags = flags, .spans = spans, \
-	.properties = properties
+#define RV64_X4 RV64_ANY, .halves = ATW_FLAT, .stage2 = true, .rights = rights_x4
 
-const struct atw_paging atw_mode_riscv64_sv39x4 = {
-	.name = "riscv64-sv39x4", .help = "RISC-V Sv39x4 of a guest, 2 TiB",
-	RV64_X4, .va_bits = 41, .nlevels = 3,
-	.level = { LEVELS_4K_2, { "PGD", 30, 11 } },
-};
+PAGING_MODE(riscv64_sv39, "riscv64-sv39", "RISC-V Sv39, 512 GiB",
+	    RV64, 39, 3, LEVELS_4K_2, { "PGD", 30, 9 });
+PAGING_MODE(riscv64_sv48, "riscv64-sv48", "RISC-V Sv48, 256 TiB",
+	    RV64, 48, 4, LEVELS_4K_3, { "PGD", 39, 9 });
+PAGING_MODE(riscv64_sv57, "riscv64-sv57", "RISC-V Sv57, 128 PiB",
+	    RV64, 57, 5, LEVELS_4K_4, { "PGD", 48, 9 });
 
-const struct atw_paging atw_mode_riscv64_sv48x4 = {
-	.name = "riscv64-sv48x4", .help = "RISC-V Sv48x4 of a guest, 1 PiB",
-	RV64_X4, .va_bits = 50, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 11 } },
-};
-
-const struct atw_paging atw_mode_riscv64_sv57x4 = {
-	.name = "riscv64-sv57x4", .help = "RISC-V Sv57x4 of a guest, 512 PiB",
-	RV64_X4, .va_bits = 59, .nlevels = 5,
-	.level = { LEVELS_4K_4, { "PGD", 48, 11 } },
-};
+PAGING_MODE(riscv64_sv39x4, "riscv64-sv39x4", "RISC-V Sv39x4 of a guest, 2 TiB",
+	    RV64_X4, 41, 3, LEVELS_4K_2, { "PGD", 30, 11 });
+PAGING_MODE(riscv64_sv48x4, "riscv64-sv48x4", "RISC-V Sv48x4 of a guest, 1 PiB",
+	    RV64_X4, 50, 4, LEVELS_4K_3, { "PGD", 39, 11 });
+PAGING_MODE(riscv64_sv57x4, "riscv64-sv57x4", "RISC-V Sv57x4 of a guest, 512 PiB",
+	    RV64_X4, 59, 5, LEVELS_4K_4, { "PGD", 48, 11 });
 
 const struct atw_paging atw_mode_riscv32_sv32 = {
 	.name = "riscv32-sv32", .help = "RISC-V Sv32, 4 GiB",
@@ -214,14 +187,12 @@ const struct atw_paging atw_mode_riscv32_sv32 = {
 	.properties = properties,
 };
 
+#define EXTENSIONS(is_stage2) \
+	{ "thead", ATW_RISCV, 12, 8, 56, ADDR_RV64, \
+	  rules_thead, flags_thead, NULL, is_stage2 }, \
+	{ "svrsw60t59b", ATW_RISCV, 12, 8, 56, ADDR_RV64, \
+	  rules_rsw, flags_rsw, spans, is_stage2 }
+
 const struct atw_extension atw_extensions_riscv[] = {
-	{ "thead", ATW_RISCV, 12, 8, 56, ADDR_RV64,
-	  rules_thead, flags_thead, NULL, false },
-	{ "thead", ATW_RISCV, 12, 8, 56, ADDR_RV64,
-	  rules_thead, flags_thead, NULL, true },
-	{ "svrsw60t59b", ATW_RISCV, 12, 8, 56, ADDR_RV64,
-	  rules_rsw, flags_rsw, spans, false },
-	{ "svrsw60t59b", ATW_RISCV, 12, 8, 56, ADDR_RV64,
-	  rules_rsw, flags_rsw, spans, true },
-	{ 0 }
+	EXTENSIONS(false), EXTENSIONS(true), { 0 }
 };

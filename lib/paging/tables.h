@@ -3,7 +3,7 @@
  * tables.h - macros for the tables of paging modes.
  *
  * To add a mode: write its tables in a file of this folder, define one `const struct
- * atw_paging atw_mode_NAME`, and add MODE(NAME) to modes.def. tests/unit/paging_tables.c
+ * atw_paging atw_mode_NAME` or PAGING_MODE(NAME, ...), and add MODE(NAME) to modes.def. tests/unit/paging_tables.c
  * then checks the tables.
  *
  * Three conventions in addition to paging/paging.h are used by entry.c only:
@@ -47,6 +47,13 @@
 /* One bit that is set, and one that is clear. */
 #define HAS(bit, levels, kinds, what) { BIT(bit), BIT(bit), levels, kinds, what }
 #define LACKS(bit, levels, kinds, what) { BIT(bit), 0, levels, kinds, what }
+
+/* A mode, but for what `common` sets. The levels are from the pages up to the root. */
+#define PAGING_MODE(id, mode_name, text, common, bits, levels, ...) \
+	const struct atw_paging atw_mode_##id = { \
+		.name = mode_name, .help = text, common, .va_bits = bits, \
+		.nlevels = levels, .level = { __VA_ARGS__ }, \
+	}
 
 /* What an extension substitutes for a mode's own tables. */
 struct atw_extension {

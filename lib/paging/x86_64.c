@@ -56,14 +56,7 @@ static const struct atw_property_rule properties[] = { X86_PROPERTIES(ATW_L_ALL)
 	.pa_bits = 52, .word_size = 8, .addr = { { 51, 12, 12, 0, 0 } }, \
 	.rules = rules, .rights = rights, .flags = flags, .properties = properties
 
-const struct atw_paging atw_mode_x86_64_4 = {
-	.name = "x86_64-4", .help = "x86 4-level paging, 256 TiB",
-	X86_64, .va_bits = 48, .nlevels = 4,
-	.level = { LEVELS_4K_3, { "PGD", 39, 9 } },
-};
-
-const struct atw_paging atw_mode_x86_64_5 = {
-	.name = "x86_64-5", .help = "x86 5-level paging (LA57), 128 PiB",
-	X86_64, .va_bits = 57, .nlevels = 5,
-	.level = { LEVELS_4K_4, { "PGD", 48, 9 } },
-};
+PAGING_MODE(x86_64_4, "x86_64-4", "x86 4-level paging, 256 TiB",
+	    X86_64, 48, 4, LEVELS_4K_3, { "PGD", 39, 9 });
+PAGING_MODE(x86_64_5, "x86_64-5", "x86 5-level paging (LA57), 128 PiB",
+	    X86_64, 57, 5, LEVELS_4K_4, { "PGD", 48, 9 });
