@@ -302,8 +302,7 @@ static int probe_run(const struct common *c, void *opts, int argc, char **argv)
 	int r;
 
 	if (argc)
-		return usage_error("probe", "'%.64s': probe takes no SOURCE",
-				   argv[0]);
+		return usage_error("probe", "'%.64s': probe takes no SOURCE", argv[0]);
 	if (o->vm.given && o->pid.given)
 		return usage_error("probe", "--pid and --vm cannot be combined");
 	output_opts(c, NULL, &oo);

@@ -304,8 +304,7 @@ static int record_begin(struct recording *r, int argc, char **argv, struct atw_e
 			  mem > UINT64_C(64) << 30))
 		return atw_err_set(err, ATW_E_USAGE, "--mem %s: expected 16M to 64G", r->o->mem);
 	if (r->o->sample.given && record_is_older(r->o))
-		return atw_err_set(err, ATW_E_USAGE,
-				   "--sample requires --to v4");
+		return atw_err_set(err, ATW_E_USAGE, "--sample requires --to v4");
 	if (r->o->watch.given && r->o->watch.u > 10000)
 		return atw_err_set(err, ATW_E_USAGE, "--watch %" PRIu64 ": expected at most 10000 ms", r->o->watch.u);
 	if (r->o->sample.given && !r->o->sample.u)

@@ -217,8 +217,7 @@ static uint32_t format_write_object_loses(const struct kmap_object *b,
 	if ((v == KMAP_V1 || v == KMAP_V2) && b->has & KMAP_HAS_CACHE)
 		lost |= KMAP_LOSES_CACHE;
 	/* "NONE" is that there is none. */
-	if (v != KMAP_V4 && b->has & KMAP_HAS_NEW_TYPE &&
-	    !blob_is(b->new_type, "NONE"))
+	if (v != KMAP_V4 && b->has & KMAP_HAS_NEW_TYPE && !blob_is(b->new_type, "NONE"))
 		lost |= KMAP_LOSES_NEW_TYPE;
 	if (v != KMAP_COMPRESSED && b->has & KMAP_HAS_NAME)
 		lost |= KMAP_LOSES_NAME;

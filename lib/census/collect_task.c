@@ -298,8 +298,7 @@ static struct told_file *collect_file_find(struct told_files *f, uint64_t dev,
 	while ((s = table_next(&f->table, key, s)))
 		if (f->v[s->value - 1].dev == dev && f->v[s->value - 1].inode == inode)
 			return &f->v[s->value - 1];
-	if (!ARRAY_ROOM(f->v, f->n, f->cap) ||
-	    !table_add(&f->table, key, f->n + 1))
+	if (!ARRAY_ROOM(f->v, f->n, f->cap) || !table_add(&f->table, key, f->n + 1))
 		return NULL;
 	f->v[f->n] = (struct told_file){ .dev = dev, .inode = inode };
 	return &f->v[f->n++];

@@ -13,8 +13,7 @@
  * QEMU's note (target/i386/arch_dump.c): the control registers are the last member but
  * one.
  */
-bool core_qemu_note(struct atw_source *mem, uint64_t cpu,
-		    uint8_t note[CORE_QEMU_NOTE])
+bool core_qemu_note(struct atw_source *mem, uint64_t cpu, uint8_t note[CORE_QEMU_NOTE])
 {
 	const uint32_t head[2] = { 1, CORE_QEMU_NOTE };
 	bool any = false;

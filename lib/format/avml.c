@@ -75,8 +75,7 @@ int avml_chunk(struct atw_blob file, uint64_t off, struct avml_chunk *ret,
 			return ATW_END;
 		len = get_le32(p) >> 8;
 		body = blob_at(file, off + CHUNK_HEADER, len);
-		if (p[0] != CHUNK_PACKED && p[0] != CHUNK_PLAIN &&
-		    p[0] < CHUNK_SKIPPABLE)
+		if (p[0] != CHUNK_PACKED && p[0] != CHUNK_PLAIN && p[0] < CHUNK_SKIPPABLE)
 			return atw_err_set(err, ATW_E_DAMAGED,
 				"snappy chunk at 0x%" PRIx64 ": type 0x%02x is not defined",
 				off, p[0]);

@@ -222,8 +222,7 @@ const char *btf_name(const struct btf *b, uint32_t id)
 	return id && id < b->n ? btf_string_at(b, btf_type_of(b, id).name) : "";
 }
 
-int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
-	     uint32_t *ret)
+int btf_find(const struct btf *b, enum btf_kind kind, const char *name, uint32_t *ret)
 {
 	struct btf_wanted w = { .kind = kind, .name = name };
 
@@ -270,8 +269,7 @@ void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n)
 	}
 }
 
-void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn,
-		     void *arg)
+void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn, void *arg)
 {
 	struct type t = btf_type_of(b, id);
 
@@ -390,8 +388,7 @@ static int btf_find_member(struct btf_search *s, uint32_t id, unsigned depth,
 	return ATW_E_MISSING;
 }
 
-int btf_member(const struct btf *b, uint32_t id, const char *path,
-	       struct btf_member *ret)
+int btf_member(const struct btf *b, uint32_t id, const char *path, struct btf_member *ret)
 {
 	struct btf_member m = { .type = id };
 

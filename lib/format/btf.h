@@ -64,8 +64,7 @@ uint32_t btf_next(const struct btf *b, uint32_t id, uint32_t kinds);
  * The first type of this kind and name: a struct, or a BTF_FUNC, whose id BPF programs
  * use to call a kernel function. ATW_E_MISSING: there is none.
  */
-int btf_find(const struct btf *b, enum btf_kind kind, const char *name,
-	     uint32_t *ret);
+int btf_find(const struct btf *b, enum btf_kind kind, const char *name, uint32_t *ret);
 
 /* The same for several names in one pass over all types; id 0: not found. */
 struct btf_wanted {
@@ -80,8 +79,7 @@ void btf_find_all(const struct btf *b, struct btf_wanted *w, size_t n);
  * unsigned as declared. Other kinds have none.
  */
 typedef void btf_enumerator_fn(void *arg, const char *name, int64_t value);
-void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn,
-		     void *arg);
+void btf_enumerators(const struct btf *b, uint32_t id, btf_enumerator_fn *fn, void *arg);
 
 /* Bytes of a type, through typedefs, qualifiers and arrays; pointers are 8. */
 int btf_size(const struct btf *b, uint32_t id, uint64_t *ret);

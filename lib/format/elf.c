@@ -147,8 +147,7 @@ static uint64_t elf_pad4(uint64_t n)
 	return (n + 3) & ~(uint64_t)3;
 }
 
-int elf_notes_next(struct elf_notes *it, struct elf_note *ret,
-		   struct atw_err *err)
+int elf_notes_next(struct elf_notes *it, struct elf_note *ret, struct atw_err *err)
 {
 	const uint8_t *p;
 	struct elf_note n;

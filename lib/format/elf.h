@@ -62,8 +62,7 @@ struct elf_notes {
 
 struct elf_notes elf_notes(const struct elf *e, const struct elf_phdr *ph);
 /* ATW_OK, ATW_END, or ATW_E_DAMAGED if a note exceeds its segment. */
-int elf_notes_next(struct elf_notes *it, struct elf_note *ret,
-		   struct atw_err *err);
+int elf_notes_next(struct elf_notes *it, struct elf_note *ret, struct atw_err *err);
 bool elf_note_is(const struct elf_note *n, const char *name, uint32_t type);
 
 /*

@@ -62,8 +62,7 @@ int kallsyms_init(struct kallsyms *ret, const struct kallsyms_tables *t,
 void kallsyms_deinit(struct kallsyms *k);
 
 /* The first symbol of that name. ATW_E_MISSING: there is none. */
-int kallsyms_find(const struct kallsyms *k, const char *name, size_t len,
-		  uint64_t *ret);
+int kallsyms_find(const struct kallsyms *k, const char *name, size_t len, uint64_t *ret);
 
 /*
  * The same for many names in one pass over the table per 128 names. Sets have[i] and, if

@@ -164,8 +164,7 @@ void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 	}
 }
 
-int kallsyms_find(const struct kallsyms *k, const char *name, size_t len,
-		  uint64_t *ret)
+int kallsyms_find(const struct kallsyms *k, const char *name, size_t len, uint64_t *ret)
 {
 	struct kallsyms_batch b = { 0 };
 
@@ -210,8 +209,7 @@ static uint64_t look_size_of(const struct kallsyms *k, const struct name *nm,
 	return above && above - address < most ? above - address : most;
 }
 
-int kallsyms_near(const struct kallsyms *k, uint64_t address,
-		  struct kallsyms_symbol *ret)
+int kallsyms_near(const struct kallsyms *k, uint64_t address, struct kallsyms_symbol *ret)
 {
 	uint64_t best = 0, size;
 	uint32_t at = 0;

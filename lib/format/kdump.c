@@ -243,8 +243,7 @@ static int kdump_try_layout(const struct view *v, const char *main,
 	return kdump_place(v, sub_blocks, bitmap_blocks, h, err);
 }
 
-int kdump_parse(const struct view *v, struct kdump_header *ret,
-		struct atw_err *err)
+int kdump_parse(const struct view *v, struct kdump_header *ret, struct atw_err *err)
 {
 	struct kdump_header base = { 0 }, h;
 	struct atw_err why, best = { 0 };
@@ -329,8 +328,7 @@ int kdump_desc_parse(const void *bytes, const struct kdump_header *h,
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "its flags, 0x%" PRIx32 ", name no compression",
 				   d.flags);
-	if (d.flags ? !d.size || d.size > 2 * h->block_size
-		    : d.size != h->block_size)
+	if (d.flags ? !d.size || d.size > 2 * h->block_size : d.size != h->block_size)
 		return atw_err_set(err, ATW_E_DAMAGED,
 				   "its size, %" PRIu32 " bytes, is not that of a%s page",
 				   d.size, d.flags ? " compressed" : "n uncompressed");

@@ -80,8 +80,7 @@ int kdump_probe(struct atw_blob head);
  * sub header, notes, vmcoreinfo and bitmaps lie inside the file. Descriptors and pages
  * may lie outside: a dump that is truncated there is still useful.
  */
-int kdump_parse(const struct view *v, struct kdump_header *ret,
-		struct atw_err *err);
+int kdump_parse(const struct view *v, struct kdump_header *ret, struct atw_err *err);
 
 /*
  * The descriptor of one page. ATW_E_DAMAGED: it is invalid, with the reason. *codec is

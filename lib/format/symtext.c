@@ -317,8 +317,7 @@ static void symtext_describe(const struct symtext *s, const struct symtext_line 
 	symtext_copy(ret->module, sizeof(ret->module), f.module);
 }
 
-int symtext_near(const struct symtext *s, uint64_t address,
-		 struct symtext_symbol *ret)
+int symtext_near(const struct symtext *s, uint64_t address, struct symtext_symbol *ret)
 {
 	uint32_t above = symtext_up_to(s, address), first;
 	uint64_t a;

@@ -59,8 +59,7 @@ struct symtext_symbol {
 };
 
 /* The symbol that contains this address; ATW_E_MISSING: there is none. */
-int symtext_near(const struct symtext *s, uint64_t address,
-		 struct symtext_symbol *ret);
+int symtext_near(const struct symtext *s, uint64_t address, struct symtext_symbol *ret);
 
 /* All symbols in the order of the text; *it begins as 0. ATW_END: no more. */
 int symtext_next(const struct symtext *s, uint32_t *it, struct symtext_symbol *ret);

@@ -76,8 +76,7 @@ int atw_vmcoreinfo_text(const struct atw_vmcoreinfo *vi, const char *key,
 	return ATW_E_MISSING;
 }
 
-int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi, const char *key,
-		       uint64_t *ret)
+int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi, const char *key, uint64_t *ret)
 {
 	struct atw_blob value;
 	uint64_t v = 0;

@@ -25,8 +25,7 @@ int atw_vmcoreinfo_text(const struct atw_vmcoreinfo *vi,
  * SYMBOL, OFFSET, SIZE and KERNELOFFSET are hexadecimal or decimal, as the kernel prints
  * them; NUMBER is 0x hexadecimal or signed decimal.
  */
-int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi,
-		       const char *key, uint64_t *ret);
+int atw_vmcoreinfo_u64(const struct atw_vmcoreinfo *vi, const char *key, uint64_t *ret);
 
 /* One KEY=VALUE line of the text. */
 struct vmcoreinfo_line {

@@ -345,8 +345,7 @@ int bpf_read(struct host_bpf *b, size_t n, struct atw_err *err)
 	return bpf_run(b->prog, err);
 }
 
-int bpf_copy(struct host_bpf *b, uint64_t va, void *buf, size_t len,
-		  struct atw_err *err)
+int bpf_copy(struct host_bpf *b, uint64_t va, void *buf, size_t len, struct atw_err *err)
 {
 	int r;
 

@@ -58,8 +58,7 @@ void bpf_close(struct host_bpf *b);
 /* Read the first `n` of area->piece into their places of area->data. */
 int bpf_read(struct host_bpf *b, size_t n, struct atw_err *err);
 /* A single piece, complete or ATW_E_IO. */
-int bpf_copy(struct host_bpf *b, uint64_t va, void *buf, size_t len,
-		  struct atw_err *err);
+int bpf_copy(struct host_bpf *b, uint64_t va, void *buf, size_t len, struct atw_err *err);
 
 /*
  * Load another program that uses the area through b->map. Returns its descriptor;

@@ -357,8 +357,7 @@ static int bpf_task_settle_way(struct bpf_tasks *t, struct atw_err *err)
 	return ATW_OK;
 }
 
-int bpf_task_mm(struct bpf_tasks *t, uint64_t pid, uint64_t *ret,
-		  struct atw_err *err)
+int bpf_task_mm(struct bpf_tasks *t, uint64_t pid, uint64_t *ret, struct atw_err *err)
 {
 	struct bpf_task_state k = {0};
 	int r = bpf_task_settle_way(t, err);

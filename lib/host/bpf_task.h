@@ -35,8 +35,7 @@ void bpf_tasks_close(struct bpf_tasks *t);
  * Virtual address of the mm_struct of process `pid`, a number in our PID namespace.
  * ATW_E_MISSING: no such process, or it has no address space of its own.
  */
-int bpf_task_mm(struct bpf_tasks *t, uint64_t pid, uint64_t *ret,
-		 struct atw_err *err);
+int bpf_task_mm(struct bpf_tasks *t, uint64_t pid, uint64_t *ret, struct atw_err *err);
 /* Virtual address of the first task, the one that is its own parent. */
 int bpf_init_task(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err);
 /* mm_struct of the calling process, found without a search; and its root table. */

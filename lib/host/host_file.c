@@ -66,8 +66,7 @@ int host_file_paced(const char *path, size_t max, struct pace *pace, struct buf 
 	return !chunk || ret->failed ? atw_err_nomem(err) : ATW_OK;
 }
 
-int host_file_all(const char *path, size_t max, struct buf *ret,
-		  struct atw_err *err)
+int host_file_all(const char *path, size_t max, struct buf *ret, struct atw_err *err)
 {
 	return host_file_paced(path, max, NULL, ret, err);
 }

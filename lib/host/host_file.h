@@ -12,8 +12,7 @@
 /* The beginning of a file as text, without the final newline; false: see errno. */
 bool host_file_text(const char *path, char *buf, size_t len);
 /* The contents of a file of unknown size, up to `max` bytes. */
-int host_file_all(const char *path, size_t max, struct buf *ret,
-		  struct atw_err *err);
+int host_file_all(const char *path, size_t max, struct buf *ret, struct atw_err *err);
 /* The same with a rate limit; NULL: none, and not counted. */
 int host_file_paced(const char *path, size_t max, struct pace *pace, struct buf *ret,
 		    struct atw_err *err);

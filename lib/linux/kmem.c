@@ -320,8 +320,7 @@ static const char *kmem_held(struct kmem *m, uint64_t va, size_t len)
 	return m->held + off;
 }
 
-size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
-		 struct atw_err *err)
+size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len, struct atw_err *err)
 {
 	const char *copy = kmem_held(m, va, len);
 	size_t done = 0;
@@ -349,8 +348,7 @@ size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
 	return done;
 }
 
-int kmem_read(struct kmem *m, uint64_t va, void *buf, size_t len,
-	      struct atw_err *err)
+int kmem_read(struct kmem *m, uint64_t va, void *buf, size_t len, struct atw_err *err)
 {
 	struct atw_err why = { .status = ATW_E_MISSING };
 
@@ -497,8 +495,7 @@ static int kmem_text_part(struct kmem *m, uint64_t va, char *buf, size_t len, bo
 	return ATW_OK;
 }
 
-int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len,
-	      struct atw_err *err)
+int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len, struct atw_err *err)
 {
 	struct atw_err why = { .status = ATW_E_MISSING };
 	size_t n = 0, part;

@@ -25,11 +25,9 @@ void kmem_on_touch(struct kmem *m, kmem_touched_fn *fn, void *arg);
 void kmem_touch(struct kmem *m, atw_pa pa, size_t len);
 
 /* All of the bytes, or ATW_E_MISSING (not mapped, not in the dump), _DAMAGED, _IO, ... */
-int kmem_read(struct kmem *m, uint64_t va, void *buf, size_t len,
-	      struct atw_err *err);
+int kmem_read(struct kmem *m, uint64_t va, void *buf, size_t len, struct atw_err *err);
 /* The number of leading bytes that are readable; 0 with the reason if there are none. */
-size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len,
-		 struct atw_err *err);
+size_t kmem_upto(struct kmem *m, uint64_t va, void *buf, size_t len, struct atw_err *err);
 /*
  * Contiguous bytes, valid until kmem_close(): borrowed from the source if they are
  * contiguous there, else a copy. kmem_blob_upto(): as many as are readable.
@@ -47,8 +45,7 @@ const void *kmem_peek(struct kmem *m, uint64_t va, size_t len, struct atw_err *e
  * A text of at most len - 1 bytes, terminated; longer ones are truncated. Bytes behind
  * its end need not be readable.
  */
-int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len,
-	      struct atw_err *err);
+int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len, struct atw_err *err);
 /* The physical address of a kernel address; ATW_E_MISSING: it is not mapped. */
 int kmem_physical(struct kmem *m, uint64_t va, atw_pa *ret, struct atw_err *err);
 

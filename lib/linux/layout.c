@@ -89,8 +89,7 @@ static int layout_arm64(const struct atw_vmcoreinfo *vi, struct layout_guess *g,
 	bits = built;
 	if (atw_vmcoreinfo_u64(vi, "NUMBER(TCR_EL1_T1SZ)", &t1sz) == ATW_OK)
 		bits = 64 - (t1sz & 63);
-	snprintf(name, sizeof(name), "arm64-%" PRIu64 "k-%" PRIu64,
-		 page / 1024, bits);
+	snprintf(name, sizeof(name), "arm64-%" PRIu64 "k-%" PRIu64, page / 1024, bits);
 	r = layout_mode(name, g, err) ?: layout_image(vi, voffset, g, err);
 	if (r == ATW_OK && page == 65536 && built == 52 && bits == 48)
 		g->root.u += ((1u << (52 - 42)) - (1u << (48 - 42))) * 8;

@@ -98,8 +98,7 @@ int atw_kernel_symbols_each(struct atw_kernel *k, atw_kernel_symbol_fn *fn, void
 /* ---- attributes of a kernel ---- */
 
 /* "Linux version 6.1.0 ...", one line. */
-int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len,
-		      struct atw_err *err);
+int atw_kernel_banner(struct atw_kernel *k, char *buf, size_t len, struct atw_err *err);
 int atw_kernel_command_line(struct atw_kernel *k, char *buf, size_t len,
 			    struct atw_err *err);
 /* The offset of per-CPU symbols for this CPU; ATW_END: no such CPU. */
@@ -163,8 +162,7 @@ struct atw_region {
  * Region i in ascending order, disjoint; ATW_END past the last. The known regions depend
  * on the sources of their borders: see lib/linux/regions.c.
  */
-int atw_kernel_region(struct atw_kernel *k, size_t i,
-		      struct atw_region *ret);
+int atw_kernel_region(struct atw_kernel *k, size_t i, struct atw_region *ret);
 
 /* ---- non-present entries ---- */
 
@@ -203,8 +201,7 @@ struct atw_soft_word {
 };
 
 /* `release`: "6.1.0-56-amd64", or NULL. */
-struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
-				     const char *release);
+struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg, const char *release);
 /* The same, with build options derived from the kernel's symbols. */
 struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
 					const struct atw_paging *pg);

@@ -133,8 +133,7 @@ static int memmap_sparse(struct atw_kernel *k, struct kmem *m, struct memmap_whe
 			   size);
 }
 
-int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
-		      struct atw_err *err)
+int memmap_where_init(struct atw_kernel *k, struct memmap_where *w, struct atw_err *err)
 {
 	const struct needs *n = kernel_needs(k);
 	uint64_t size = n->size[S_page], symbol;

@@ -98,8 +98,7 @@ struct memmap_where {
 	size_t last;             /* index of the last lookup */
 };
 
-int memmap_where_init(struct atw_kernel *k, struct memmap_where *w,
-		      struct atw_err *err);
+int memmap_where_init(struct atw_kernel *k, struct memmap_where *w, struct atw_err *err);
 void memmap_where_deinit(struct memmap_where *w);
 /*
  * The bytes of a frame's struct page: borrowed, or in `buf`. Of a running machine they

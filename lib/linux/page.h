@@ -27,8 +27,7 @@ struct lnx_page {
 
 struct atw_memmap;
 /* ATW_E_UNSUPPORTED names the information that the kernel lacks. */
-int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret,
-		    struct atw_err *err);
+int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret, struct atw_err *err);
 /*
  * ATW_E_MISSING: there is no struct page, or the source lacks it; the error states which.
  * ATW_E_DAMAGED: the struct page is invalid.

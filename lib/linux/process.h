@@ -34,10 +34,8 @@ struct lnx_tasks;
  * Every task, threads after their leader, in the kernel's order, except for PID 0. Behind
  * a break in the list, from its end backwards.
  */
-int lnx_tasks_open(struct atw_kernel *k, struct lnx_tasks **ret,
-		   struct atw_err *err);
-int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret,
-		   struct atw_err *err);
+int lnx_tasks_open(struct atw_kernel *k, struct lnx_tasks **ret, struct atw_err *err);
+int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *err);
 void lnx_tasks_close(struct lnx_tasks *t);
 /* By PID or TID. ATW_E_NONE: there is none. */
 int lnx_task_by_pid(struct atw_kernel *k, uint32_t pid,
@@ -100,8 +98,7 @@ struct atw_area {
 struct atw_areas;
 int atw_areas_open(struct atw_kernel *k, uint64_t mm,
 		   struct atw_areas **ret, struct atw_err *err);
-int atw_areas_next(struct atw_areas *a, struct atw_area *ret,
-		   struct atw_err *err);
+int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *err);
 /* The reason for `unread` of the last VMA. */
 const struct atw_err *atw_areas_error(const struct atw_areas *a);
 void atw_areas_close(struct atw_areas *a);

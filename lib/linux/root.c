@@ -396,8 +396,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	kernel_recall(k);
 	found = root_from_note(k, &why);
 	/* The scan is skipped if the caller supplies both root and mode. */
-	if (!found && !(o->has_root && o->paging) &&
-	    !atw_source_is_live(mem))
+	if (!found && !(o->has_root && o->paging) && !atw_source_is_live(mem))
 		found = root_recalled(k) || scan_image(mem, root_try_scanned, k) > 0 ||
 			scan_vmcoreinfo(mem, &k->meter, root_try_scanned, k,
 					&unreadable) > 0 ||

@@ -111,8 +111,7 @@ static int slab_caches_one(const struct members *v, uint64_t cache, unsigned nod
 	return ATW_OK;
 }
 
-int slab_caches(struct atw_kernel *k, slab_cache_fn *emit, void *arg,
-		struct atw_err *err)
+int slab_caches(struct atw_kernel *k, slab_cache_fn *emit, void *arg, struct atw_err *err)
 {
 	struct members v = { .n = kernel_needs(k) };
 	uint64_t head = v.n->symbol[Y_slab_caches], link = head, n = 0;

@@ -184,8 +184,7 @@ static struct atw_soft_abi soft_abi_for(const struct atw_paging *pg, const char 
 	return abi;
 }
 
-struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
-				     const char *release)
+struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg, const char *release)
 {
 	unsigned version;
 	struct atw_soft_abi abi = soft_abi_for(pg, release, &version);
@@ -194,8 +193,7 @@ struct atw_soft_abi atw_soft_abi_for(const struct atw_paging *pg,
 	return abi;
 }
 
-struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k,
-					const struct atw_paging *pg)
+struct atw_soft_abi atw_kernel_soft_abi(struct atw_kernel *k, const struct atw_paging *pg)
 {
 	uint64_t at[ARRAY_SIZE(configured)];
 	bool have[ARRAY_SIZE(configured)];

@@ -37,8 +37,7 @@ static bool spaces_add_task(struct spaces *s, struct atw_kernel *k,
 
 	if (i)
 		return spaces_add_owner(&s->v[i - 1], t->tgid);
-	if (!table_add(&s->by_mm, t->mm, s->n + 1) ||
-	    !ARRAY_ROOM(s->v, s->n, s->cap))
+	if (!table_add(&s->by_mm, t->mm, s->n + 1) || !ARRAY_ROOM(s->v, s->n, s->cap))
 		return false;
 	o = &s->v[s->n++];
 	*o = (struct owned_space){ .at = t->mm };

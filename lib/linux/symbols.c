@@ -287,8 +287,7 @@ static int symbols_find(struct atw_kernel *k, struct atw_err *err)
 	return r;
 }
 
-static int symbols(struct atw_kernel *k, const struct kallsyms **ret,
-		   struct atw_err *err)
+static int symbols(struct atw_kernel *k, const struct kallsyms **ret, struct atw_err *err)
 {
 	int r = sought_once(&k->sought_symbols, k, symbols_find, err);
 

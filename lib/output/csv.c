@@ -2,8 +2,7 @@
 /* csv.c - CSV sink: RFC 4180 with a head line, and lines that end in LF. */
 #include "output/sink.h"
 
-static int csv_begin(struct atw_sink *k, const struct atw_schema *sc,
-		     struct atw_err *err)
+static int csv_begin(struct atw_sink *k, const struct atw_schema *sc, struct atw_err *err)
 {
 	(void)err;
 	for (size_t i = 0; i < sc->ncols; i++) {

@@ -127,8 +127,7 @@ static void json_put_object(struct atw_sink *k, const struct atw_row *row)
 		struct cell *c = &k->cell[i];
 
 		writer_buf(k->w, &c->lead);
-		if (!row_has(row, i) ||
-		    (c->col->type == ATW_T_TEXT && !row->v[i].s))
+		if (!row_has(row, i) || (c->col->type == ATW_T_TEXT && !row->v[i].s))
 			writer_put(k->w, "null", 4);
 		else
 			json_put_value(k, c, &row->v[i]);

@@ -16,8 +16,7 @@ const struct atw_sink_ops *atw_sink_kind(size_t i)
 	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
 }
 
-int sink_find(const char *format, const struct atw_sink_ops **ret,
-	      struct atw_err *err)
+int sink_find(const char *format, const struct atw_sink_ops **ret, struct atw_err *err)
 {
 	struct buf known = { 0 };
 	int rc;

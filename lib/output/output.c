@@ -257,8 +257,7 @@ static int output_keep(struct atw_output *out, const struct atw_row *row)
 	return rc == ATW_OK && full ? output_annotate(out) : rc;
 }
 
-int atw_output_row(struct atw_output *out, const struct atw_row *row,
-		   struct atw_err *err)
+int atw_output_row(struct atw_output *out, const struct atw_row *row, struct atw_err *err)
 {
 	int rc;
 

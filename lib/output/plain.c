@@ -351,8 +351,7 @@ static inline void plain_put_value(struct atw_sink *k, struct plain_line *l, siz
 			c->form->text.len);
 }
 
-static int plain_row(struct atw_sink *k, const struct atw_row *row,
-		     struct atw_err *err)
+static int plain_row(struct atw_sink *k, const struct atw_row *row, struct atw_err *err)
 {
 	const size_t n = k->sc->ncols;
 	const uint64_t have = row->have;

@@ -37,8 +37,7 @@ bool entry_may_replace(const struct atw_paging *pg, unsigned level)
 	return false;
 }
 
-unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
-			uint64_t word)
+unsigned atw_entry_span(const struct atw_paging *pg, unsigned level, uint64_t word)
 {
 	const struct atw_span_rule *s = entry_span_rule(pg, level, word);
 

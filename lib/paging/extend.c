@@ -43,8 +43,7 @@ static const struct atw_extension *extend_find_in(const struct atw_extension *x,
 	return NULL;
 }
 
-int atw_paging_extend(struct atw_paging *pg, const char *ext,
-		      struct atw_err *err)
+int atw_paging_extend(struct atw_paging *pg, const char *ext, struct atw_err *err)
 {
 	const struct atw_extension *x;
 

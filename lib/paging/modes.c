@@ -34,8 +34,7 @@ const struct atw_paging *atw_paging_find(const char *name)
 
 /* ---- canonical virtual addresses ---- */
 
-atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
-			bool high_half)
+atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low, bool high_half)
 {
 	uint64_t above;
 	bool ones = false;

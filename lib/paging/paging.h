@@ -155,12 +155,10 @@ const struct atw_paging *atw_paging_find(const char *name);
  * address width), "cbit=47" (mask an encryption bit). ATW_E_USAGE when the
  * mode has no such extension.
  */
-int atw_paging_extend(struct atw_paging *pg, const char *ext,
-		      struct atw_err *err);
+int atw_paging_extend(struct atw_paging *pg, const char *ext, struct atw_err *err);
 
 /* log2 of the bytes this leaf is one translation for; at least the slot's. */
-unsigned atw_entry_span(const struct atw_paging *pg, unsigned level,
-			uint64_t word);
+unsigned atw_entry_span(const struct atw_paging *pg, unsigned level, uint64_t word);
 /* Bit i is set if pg->flags[i] matches. */
 uint64_t atw_entry_flags(const struct atw_paging *pg, unsigned level,
 			 enum atw_kind kind, uint64_t word);
@@ -179,15 +177,13 @@ uint64_t atw_leaf_attrs(const struct atw_paging *pg, unsigned level);
 void atw_rights_letters(unsigned rights, char ret[5]);
 
 /* Slot of an address in a table of that level, and its size in bytes. */
-static inline unsigned atw_index(const struct atw_paging *pg, unsigned level,
-				 atw_va va)
+static inline unsigned atw_index(const struct atw_paging *pg, unsigned level, atw_va va)
 {
 	return (va.u >> pg->level[level].shift) &
 	       ((1u << pg->level[level].bits) - 1);
 }
 
-static inline size_t atw_table_bytes(const struct atw_paging *pg,
-				     unsigned level)
+static inline size_t atw_table_bytes(const struct atw_paging *pg, unsigned level)
 {
 	return (size_t)pg->word_size << pg->level[level].bits;
 }
@@ -195,7 +191,6 @@ static inline size_t atw_table_bytes(const struct atw_paging *pg,
 /* Is `va` canonical: can the mode translate it at all? */
 bool atw_va_valid(const struct atw_paging *pg, atw_va va);
 /* The canonical form: with the copies of the top bit (or of the half) filled in. */
-atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low,
-			bool high_half);
+atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low, bool high_half);
 
 #endif

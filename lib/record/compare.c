@@ -293,8 +293,7 @@ static int compare_words(const struct compare *c, struct program *p, struct atw_
 		return ATW_OK;
 	switch (c->col->type) {
 	case ATW_T_ENUM:
-		if (c->len < 3 || c->value[0] != '0' ||
-		    !num_any(c->value, c->len, &v))
+		if (c->len < 3 || c->value[0] != '0' || !num_any(c->value, c->len, &v))
 			return compare_unknown_word(c, err);
 		program_add(p, compare_range(c->index, v, v, want));
 		break;
@@ -317,8 +316,7 @@ static int compare_words(const struct compare *c, struct program *p, struct atw_
 	return ATW_OK;
 }
 
-int compare_compile(const struct compare *c, struct program *p,
-		    struct atw_err *err)
+int compare_compile(const struct compare *c, struct program *p, struct atw_err *err)
 {
 	switch (c->col->type) {
 	case ATW_T_TEXT:

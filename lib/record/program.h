@@ -109,8 +109,7 @@ struct compare {
 	size_t len, value_at;
 };
 
-int compare_compile(const struct compare *c, struct program *p,
-		    struct atw_err *err);
+int compare_compile(const struct compare *c, struct program *p, struct atw_err *err);
 
 /*
  * Test whether the column has that word; `want` false: whether it has another value.

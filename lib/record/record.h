@@ -92,8 +92,7 @@ struct atw_sink_ops {
 	bool here;               /* rows are to be formatted by the thread that emits them */
 	int (*begin)(struct atw_sink *k, const struct atw_schema *sc,
 		     struct atw_err *err);
-	int (*row)(struct atw_sink *k, const struct atw_row *row,
-		   struct atw_err *err);
+	int (*row)(struct atw_sink *k, const struct atw_row *row, struct atw_err *err);
 	int (*end)(struct atw_sink *k, struct atw_err *err);     /* NULL: nothing follows */
 	/* NULL: no rows are kept. Writes those that are. */
 	int (*flush)(struct atw_sink *k, struct atw_err *err);

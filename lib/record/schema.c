@@ -11,8 +11,7 @@
 int schema_find(const struct atw_schema *sc, const char *key, size_t len)
 {
 	for (size_t i = 0; i < sc->ncols; i++)
-		if (strlen(sc->col[i].key) == len &&
-		    !memcmp(sc->col[i].key, key, len))
+		if (strlen(sc->col[i].key) == len && !memcmp(sc->col[i].key, key, len))
 			return (int)i;
 	return -1;
 }
@@ -87,8 +86,7 @@ bool column_is_signed(const struct atw_column *c)
 	return c->type == ATW_T_CHANGE || c->type == ATW_T_CHANGE_BYTES;
 }
 
-bool names_is(const struct atw_names *nm, size_t i, const char *word,
-	      size_t len)
+bool names_is(const struct atw_names *nm, size_t i, const char *word, size_t len)
 {
 	/* A LETTERS column may have no words. */
 	const char *name = nm->name && i < nm->n ? nm->name[i] : NULL;

@@ -44,8 +44,7 @@ void schema_keys(const struct atw_schema *sc, struct buf *ret);
 bool column_has_words(const struct atw_column *c);
 bool column_is_signed(const struct atw_column *c);
 /* Does entry i of the names table exist, and is it this word? */
-bool names_is(const struct atw_names *nm, size_t i, const char *word,
-	      size_t len);
+bool names_is(const struct atw_names *nm, size_t i, const char *word, size_t len);
 /* Is entry i the first one with its word? */
 bool names_first(const struct atw_names *nm, size_t i);
 

@@ -185,8 +185,7 @@ int sorter_add(struct sorter *s, const struct atw_row *row, struct atw_err *err)
 		} else if (s->sc->col[col].type != ATW_T_TEXT) {
 			w[1 + i] = v->u;
 		} else if (v->s) {
-			const char *kept = intern_text(&s->texts, v->s,
-						       strlen(v->s));
+			const char *kept = intern_text(&s->texts, v->s, strlen(v->s));
 
 			if (!kept)
 				goto nomem;

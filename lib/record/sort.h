@@ -34,8 +34,7 @@ int sorter_create(const struct atw_schema *sc, const struct sort_keys *keys,
 		  const struct columns *keep, struct sorter **ret,
 		  struct atw_err *err);
 void sorter_destroy(struct sorter *s);
-int sorter_add(struct sorter *s, const struct atw_row *row,
-	       struct atw_err *err);
+int sorter_add(struct sorter *s, const struct atw_row *row, struct atw_err *err);
 /* No more rows. */
 int sorter_finish(struct sorter *s, struct atw_err *err);
 /* The next row, valid until the next call. Columns that are not kept are n/a. */

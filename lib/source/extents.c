@@ -31,8 +31,7 @@ int extents_add(struct extents *x, uint64_t start, uint64_t len, uint64_t off,
 			"memory at 0x%" PRIx64 ": 0x%" PRIx64 " bytes reach past the last 64-bit address",
 			start, len);
 	if (x->n >= UINT32_MAX)
-		return atw_err_set(err, ATW_E_LIMIT,
-				   "more than 2^32 ranges of memory");
+		return atw_err_set(err, ATW_E_LIMIT, "more than 2^32 ranges of memory");
 	if (!ARRAY_ROOM(x->v, x->n, x->cap))
 		return atw_err_nomem(err);
 	x->v[x->n] = (struct extent){

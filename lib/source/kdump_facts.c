@@ -127,8 +127,7 @@ static const char *facts_machine(const struct kdump_facts *f)
 	return "";
 }
 
-int kdump_facts_get(const struct kdump_facts *f, const char *key,
-		    struct atw_blob *ret)
+int kdump_facts_get(const struct kdump_facts *f, const char *key, struct atw_blob *ret)
 {
 	const char *machine = facts_machine(f), *release = f->h->release;
 	const struct atw_vmcoreinfo vi = { f->vmcoreinfo.data, f->vmcoreinfo.len };

@@ -146,8 +146,7 @@ void kdump_facts_deinit(struct kdump_facts *f);
  * "vmcoreinfo", "release", "machine" (as uname -m), "cpus", "cpuN.prstatus",
  * "cpuN.cr0" .cr2 .cr3 .cr4 (x86 under QEMU), "truncated".
  */
-int kdump_facts_get(const struct kdump_facts *f, const char *key,
-		    struct atw_blob *ret);
+int kdump_facts_get(const struct kdump_facts *f, const char *key, struct atw_blob *ret);
 
 /* "kdump-compressed v6, zlib, flattened, split, all 3 parts" */
 void kdump_set_describe(const struct kdump_set *s, char *buf, size_t len);

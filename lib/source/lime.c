@@ -31,8 +31,7 @@ static int lime_open(struct atw_source *s, const struct atw_source_spec *spec,
 		return r;
 	m = s->impl;
 	while (off < m->file.map.len) {
-		r = lime_header(m->file.map, off, LIME_MAGIC, LIME_VERSION,
-				&range, err);
+		r = lime_header(m->file.map, off, LIME_MAGIC, LIME_VERSION, &range, err);
 		if (r < 0)
 			return r;
 		if (r == ATW_END) {

@@ -219,10 +219,8 @@ void atw_read_many(struct atw_source *s, struct atw_piece *piece, size_t n,
 void *atw_buffer_open(struct atw_source *s, size_t len);
 void atw_buffer_close(struct atw_source *s, void *buf);
 void atw_source_mapped(struct atw_source *s, atw_pa pa, atw_va va, uint64_t len);
-int atw_extent_at(struct atw_source *s, atw_pa pa,
-		  struct atw_extent *ret);
-int atw_fact(struct atw_source *s, const char *key,
-	     struct atw_blob *ret);
+int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret);
+int atw_fact(struct atw_source *s, const char *key, struct atw_blob *ret);
 /* Is it a running machine's memory, wrapped or not? */
 bool atw_source_is_live(const struct atw_source *s);
 /* The op `mm_of`; ATW_END if the source has none. */

@@ -46,8 +46,7 @@ void capture_drop_holes(struct capture_pages *c, uint64_t upto)
 	c->nholes = n;
 }
 
-static void fill_lost(struct capture_pages *c, const struct capture_lost *l,
-		      uint32_t has)
+static void fill_lost(struct capture_pages *c, const struct capture_lost *l, uint32_t has)
 {
 	struct atw_err why = { 0 };
 	char what[400];

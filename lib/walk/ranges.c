@@ -182,8 +182,7 @@ static bool ranges_agree(const struct mmu_ranges *r, const struct mmu_range *a,
 		return false;
 	if (r->split & MMU_SPLIT_RIGHTS && a->rights != b->rights)
 		return false;
-	if (r->split & MMU_SPLIT_LEVEL &&
-	    (a->level != b->level || a->page != b->page))
+	if (r->split & MMU_SPLIT_LEVEL && (a->level != b->level || a->page != b->page))
 		return false;
 	if (r->split & MMU_SPLIT_FLAGS && a->flags != b->flags)
 		return false;

@@ -357,8 +357,7 @@ static int rmap_table(struct rmap_at *a)
 		       : ATW_OK;
 }
 
-static void rmap_lost(struct rmap *f, const struct mmu_seen *s,
-			const struct mmu_walk *w)
+static void rmap_lost(struct rmap *f, const struct mmu_seen *s, const struct mmu_walk *w)
 {
 	if (s->loss == ATW_LOST_EXCLUDED)
 		f->excluded++;

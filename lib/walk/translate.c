@@ -7,14 +7,12 @@
 #include "walk/space.h"
 #include "base/message.h"
 
-uint64_t mmu_seen_word(const struct mmu_space *sp, const struct mmu_seen *s,
-		       uint32_t i)
+uint64_t mmu_seen_word(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t i)
 {
 	return s->words ? load_word(s->words, sp->paging.word_size, i) : 0;
 }
 
-atw_pa mmu_seen_pa(const struct mmu_space *sp, const struct mmu_seen *s,
-		   uint32_t i)
+atw_pa mmu_seen_pa(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t i)
 {
 	uint64_t va = s->va.u + ((uint64_t)i << sp->paging.level[s->level].shift);
 

@@ -189,8 +189,7 @@ static void walk_push(struct mmu_walk *w, atw_pa table, uint64_t va, unsigned ri
 	if (got < bytes) {
 		w->stats.lost++;
 		if (!f->loss)
-			f->loss = memory_loss(w->sp.mem,
-					      ATW_PA(table.u + got), 0);
+			f->loss = memory_loss(w->sp.mem, ATW_PA(table.u + got), 0);
 	}
 	w->top++;
 }
@@ -206,8 +205,7 @@ static struct mmu_seen *walk_piece(struct mmu_walk *w, uint32_t index, uint32_t 
 	unsigned shift = w->sp.paging.level[level].shift;
 	struct mmu_seen *s = &w->seen;
 
-	s->va = ATW_VA((f->va + ((uint64_t)index << shift)) |
-		       w->half[w->at_half].upper);
+	s->va = ATW_VA((f->va + ((uint64_t)index << shift)) | w->half[w->at_half].upper);
 	s->size = (uint64_t)count << shift;
 	s->count = count;
 	s->level = (uint8_t)level;
@@ -410,8 +408,7 @@ static void walk_emit_fold(struct mmu_walk *w)
 	w->stats.folded += s->count;
 }
 
-int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret,
-		  struct atw_err *err)
+int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret, struct atw_err *err)
 {
 	bool emit = false;
 

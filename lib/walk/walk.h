@@ -137,8 +137,7 @@ int mmu_walk_open(const struct mmu_space *sp,
  * in use: the rest is unknown then. `*ret` belongs to the walk and changes with the next
  * call.
  */
-int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret,
-		  struct atw_err *err);
+int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret, struct atw_err *err);
 /* Skip the table that was just returned. */
 void mmu_walk_prune(struct mmu_walk *w);
 /* Unfold the repeats that were just returned: each is walked. */
@@ -149,10 +148,8 @@ const struct atw_err *mmu_walk_error(const struct mmu_walk *w);
 void mmu_walk_close(struct mmu_walk *w);
 
 /* Entry i of a LEAF piece: its raw word, and the physical address of its slot. */
-uint64_t mmu_seen_word(const struct mmu_space *sp,
-		       const struct mmu_seen *s, uint32_t i);
-atw_pa mmu_seen_pa(const struct mmu_space *sp,
-		   const struct mmu_seen *s, uint32_t i);
+uint64_t mmu_seen_word(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t i);
+atw_pa mmu_seen_pa(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t i);
 /* The same of the `n` entries from `from` on, at the cost of reading their words. */
 void mmu_seen_pas(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t from,
 		  uint32_t n, atw_pa *ret);
@@ -233,8 +230,7 @@ struct mmu_ranges;
 int mmu_ranges_open(const struct mmu_space *sp,
 		    const struct mmu_walk_opts *o, unsigned split,
 		    struct mmu_ranges **ret, struct atw_err *err);
-int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret,
-		    struct atw_err *err);
+int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret, struct atw_err *err);
 const struct mmu_walk *mmu_ranges_walk(const struct mmu_ranges *r);
 void mmu_ranges_close(struct mmu_ranges *r);
 
