@@ -318,9 +318,7 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 	if (!threads_to_use(c, &ro.threads, &err))
 		return print_error(&err);
 	progress_begin(&e->progress, c, name, "tasks");
-	r = census_read(path, &ro, &sink, &err);
-	if (r == ATW_OK)
-		r = cli_census_emit_damage(e, &err);
+	r = census_read(path, &ro, &sink, &err) ?: cli_census_emit_damage(e, &err);
 	/* With several snapshots, the process need not be in each of them. */
 	if (r == ATW_OK && e->one && !e->found && o->looks)
 		print_warning(c, "%s: there is no process %" PRIu64, name, e->only);
@@ -415,9 +413,8 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	q.pid = (uint32_t)src->subject.pid;
 	q.mm = src->subject.mm;
 	q.pace = src->pace;
-	r = target_provider(src->target, &q, NULL, NULL, &p, &err);
-	if (r == ATW_OK)
-		r = census_collect(p, &co, &sink, &err);
+	r = target_provider(src->target, &q, NULL, NULL, &p, &err) ?:
+	    census_collect(p, &co, &sink, &err);
 	progress_end(&e->progress);
 	thaw(src);
 	if (r < 0 && (!e->failed || o->into))

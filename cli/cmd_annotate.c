@@ -392,12 +392,10 @@ static int annotate_all(struct annotate *a)
 	int r, status;
 
 	output_opts(a->c, &a->src, &oo);
-	r = placer_open(a->src.target, &po, &a->placer, &err);
-	if (r == ATW_OK)
-		r = atw_output_open(&oo, a->o->summary ? &annotate_sums_schema : &a->rows.schema,
-				    &a->out, &err);
-	if (r == ATW_OK)
-		r = annotate_read(a, &err);
+	r = placer_open(a->src.target, &po, &a->placer, &err) ?:
+	    atw_output_open(&oo, a->o->summary ? &annotate_sums_schema : &a->rows.schema,
+			    &a->out, &err) ?:
+	    annotate_read(a, &err);
 	thaw(&a->src);
 	if (r == ATW_OK && a->o->summary && a->refs) {
 		a->sums.smallest = placer_page(a->placer);

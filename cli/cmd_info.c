@@ -266,9 +266,8 @@ static int info_config(const struct common *c)
 	int r;
 
 	rows_opts(c, &oo);
-	r = atw_output_open(&oo, &config_schema, &out, &err);
-	if (r == ATW_OK)
-		r = info_config_all(out, c->config, &err);
+	r = atw_output_open(&oo, &config_schema, &out, &err) ?:
+	    info_config_all(out, c->config, &err);
 	return output_end(out, r, EXIT_COMPLETE, &err);
 }
 

@@ -332,8 +332,7 @@ static int lines_open_rows(struct lines_state *s, const struct address_arg *a, i
 	s->col[L_TOUCHED].width = (uint8_t)(s->places.line / LINES_MARK > 60
 						    ? 60
 						    : s->places.line / LINES_MARK);
-	if (s->col[L_TOUCHED].width < 7)
-		s->col[L_TOUCHED].width = 7;
+	s->col[L_TOUCHED].width = MAX(s->col[L_TOUCHED].width, 7);
 	s->schema = (struct atw_schema){"lines", s->col, L_COUNT};
 	if (s->has_src)
 		output_opts(s->c, &s->src, &oo);

@@ -72,9 +72,7 @@ static void map_count_rows(struct map_state *m, const struct mmu_range *g)
 		return;
 	}
 	/* A clipped page is still one page, and so is one with a border in it. */
-	first = g->va.u & ~(g->page - 1);
-	if (first < m->paged)
-		first = m->paged;
+	first = MAX(g->va.u & ~(g->page - 1), m->paged);
 	m->paged = (g->va.u + (g->size - 1)) / g->page * g->page + g->page;
 	map_sizes_add(&m->sizes, g->page, g->size, (m->paged - first) / g->page);
 }
@@ -128,8 +126,7 @@ static void map_clip(struct mmu_range *g, const struct address *a)
 
 	if (a->first > g->va.u)
 		skip = a->first - g->va.u;
-	if (a->last < last)
-		last = a->last;
+	last = MIN(last, a->last);
 	g->va.u += skip;
 	if (g->kind == ATW_LEAF && !g->loss && !g->same_pa)
 		g->pa.u += skip;
@@ -311,9 +308,8 @@ static int map_list_args(struct map_state *m, struct atw_err *err)
 	int r = m->argc == 1 ? map_list_all(m, &a, err) : ATW_OK;
 
 	for (int i = 1; i < m->argc && r == ATW_OK; i++) {
-		r = parse_owned(m->list.src, m->argv[i], &a, err);
-		if (r == ATW_OK)
-			r = map_list_all(m, &a, err);
+		r = parse_owned(m->list.src, m->argv[i], &a, err) ?:
+		    map_list_all(m, &a, err);
 	}
 	return r;
 }

@@ -124,8 +124,7 @@ static int pages_deal_out(struct pages *p, const struct page_task *t,
 		bool inside = r->now && r->now->start.u <= first;
 
 		end = inside ? r->now->end.u - 1 : r->now ? r->now->start.u - 1 : UINT64_MAX;
-		if (end > last)
-			end = last;
+		end = MIN(end, last);
 		if (a->open && (a->area != (inside ? r->now : NULL) || first != a->last + 1)) {
 			rc = area_end(p, a, err);
 			if (rc < 0)

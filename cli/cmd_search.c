@@ -83,8 +83,7 @@ struct search_state {
 static int search_add(struct search_state *s, const struct pattern *p, const char *text)
 {
 	s->pattern[s->n++] = (struct search_pattern){*p, text};
-	if (p->len > s->longest)
-		s->longest = p->len;
+	s->longest = MAX(s->longest, p->len);
 	s->zero |= pattern_is_zero(p);
 	return EXIT_COMPLETE;
 }
@@ -140,8 +139,7 @@ static int search_put(struct search_state *s, const struct search_pattern *p, ui
 					 1u << S_TEXT |
 					 (s->physical ? 0 : 1u << S_ADDRESS)};
 
-	if (len > SEARCH_SHOWN)
-		len = SEARCH_SHOWN;
+	len = MIN(len, SEARCH_SHOWN);
 	content_hex(data, len, hex);
 	content_ascii(data, len, ascii);
 	if (!s->physical && listing_area(&s->list, at, at, &area)) {
@@ -189,8 +187,7 @@ static int search_bridge(struct search_state *s, const uint8_t *data, size_t len
 
 	if (!had)
 		return ATW_OK;
-	if (more > len)
-		more = len;
+	more = MIN(more, len);
 	memcpy(s->tail + had, data, more);
 	return search_in(s, s->tail_at, s->tail_pa, s->tail, had + more, had, had, err);
 }
@@ -216,9 +213,8 @@ static int search_bytes(struct search_state *s, uint64_t at, uint64_t pa,
 
 	if (s->tail_at + s->tail_len != at)
 		s->tail_len = 0;
-	r = search_bridge(s, data, len, err);
-	if (r == ATW_OK)
-		r = search_in(s, at, pa, data, len, len, 0, err);
+	r = search_bridge(s, data, len, err) ?:
+	    search_in(s, at, pa, data, len, len, 0, err);
 	if (r == ATW_OK)
 		search_keep_tail(s, at, pa, data, len);
 	return r;

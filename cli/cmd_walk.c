@@ -231,9 +231,8 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 	int r, status;
 
 	output_opts(c, src, &oo);
-	r = atw_output_open(&oo, &w->list.schema, &w->out, &err);
-	if (r == ATW_OK)
-		r = address_args_each(src, t, n, walk_arg, w, &err);
+	r = atw_output_open(&oo, &w->list.schema, &w->out, &err) ?:
+	    address_args_each(src, t, n, walk_arg, w, &err);
 	thaw(src);
 	status = w->lost || src->doubtful ? EXIT_PARTIAL :
 		 w->unmapped ? EXIT_NO : EXIT_COMPLETE;

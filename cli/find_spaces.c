@@ -156,9 +156,8 @@ static int find_spaces_search_kernel(struct find *f, struct atw_err *err)
 		return r;
 	/* The kernel's entry code as mapped while user mode runs. */
 	copy = find_spaces_with_root(sp, ATW_PA(sp->low.pa.u + page));
-	r = find_put_root(f, &user, sp, copy.low.pa, err);
-	if (r == ATW_OK)
-		r = find_spaces_walk(f, &copy, UPPER, UINT64_MAX, 0, err);
+	r = find_put_root(f, &user, sp, copy.low.pa, err) ?:
+	    find_spaces_walk(f, &copy, UPPER, UINT64_MAX, 0, err);
 	return r == ATW_OK ? find_flush(f, &user, err) : r;
 }
 

@@ -216,9 +216,8 @@ static int line_refs_open(const struct common *c, const struct line_refs_opts *o
 	if (r < 0)
 		return r;
 	progress_begin(&f.progress, c, o->from, "MiB");
-	r = line_stream_init(&f.lines, line_refs_piece, &f, err);
-	if (r == ATW_OK)
-		r = line_refs_file(&f, err);
+	r = line_stream_init(&f.lines, line_refs_piece, &f, err) ?:
+	    line_refs_file(&f, err);
 	line_stream_deinit(&f.lines);
 	progress_end(&f.progress);
 	unpack_close(f.in);

@@ -192,8 +192,7 @@ static int map_large_deal_out(struct map_large_view *v, size_t *at,
 			continue;
 		}
 		end = inside ? a->end - 1 : a ? a->start - 1 : last;
-		if (end > last)
-			end = last;
+		end = MIN(end, last);
 		if (inside)
 			large_add(&v->scan, first, end, run);
 		else if (run->state == PAGE_PRESENT && run->have & RUN_SIZE_HIDDEN)
@@ -273,9 +272,7 @@ void map_large_notes(const struct common *c, const struct session *src, struct a
 	if (c->quiet || c->filter || c->format != FORMAT_PLAIN ||
 	    !src->subject.pid || !target_has(src->target, TARGET_ELIGIBLE))
 		return;
-	r = map_large_open_view(&v, &err);
-	if (r == ATW_OK)
-		r = map_large_read_areas(&v, NULL, 0, &err);
+	r = map_large_open_view(&v, &err) ?: map_large_read_areas(&v, NULL, 0, &err);
 	if (r == ATW_OK)
 		r = map_large_read_pages(&v, true, &err);
 	if (r == ATW_OK)

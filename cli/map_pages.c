@@ -314,9 +314,7 @@ static int map_pages_list_arg(void *arg, const struct address_arg *t, struct atw
 	o->unmapped += t->unmapped;
 	if (t->unmapped)
 		return o->is_map ? ATW_OK : address_arg_put_unmapped(t, o->out, err);
-	r = map_pages_enter(o, err);
-	if (r == ATW_OK)
-		r = map_pages_list(o, &t->a, err);
+	r = map_pages_enter(o, err) ?: map_pages_list(o, &t->a, err);
 	return r == ATW_OK && o->lines ? walk_lines_put(o->lines, t, o->out, err) : r;
 }
 
@@ -455,9 +453,8 @@ static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 	if (r == ATW_OK && k->argc == 1)
 		r = map_pages_list(&o, &all, err);
 	for (int i = 1; i < k->argc && r == ATW_OK; i++) {
-		r = address_arg_parse(k->src, k->argv[i], &a, err);
-		if (r == ATW_OK)
-			r = map_pages_list(&o, &a, err);
+		r = address_arg_parse(k->src, k->argv[i], &a, err) ?:
+		    map_pages_list(&o, &a, err);
 	}
 	listing_deinit(&areas);
 	map_pages_close(&o);

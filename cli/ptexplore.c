@@ -428,13 +428,10 @@ int ptexplore_main(int argc, char **argv)
 		.only = (uint32_t)e.o.pid, .flags = !e.o.quiet, .counts = !e.o.quiet,
 	};
 
-	r = pagemap_provider_open(&po, NULL, NULL, &e.prov, &err);
-	if (r == ATW_OK)
-		r = e.prov->ops->tasks(e.prov, &err);
-	if (r == ATW_OK)
-		r = ptexplore_read_areas(&e, &err);
-	if (r == ATW_OK)
-		r = ptexplore_put_areas(&e, &err);
+	r = pagemap_provider_open(&po, NULL, NULL, &e.prov, &err) ?:
+	    e.prov->ops->tasks(e.prov, &err) ?:
+	    ptexplore_read_areas(&e, &err) ?:
+	    ptexplore_put_areas(&e, &err);
 	if (r == ATW_OK && e.prov->lacks.status && !e.o.quiet)
 		print_error(&e.prov->lacks);
 	if (r < 0)

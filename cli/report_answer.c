@@ -177,9 +177,8 @@ int report_emit_snapshot(struct report *r, struct atw_err *err)
 	for (size_t i = 0; i < r->n && status == ATW_OK; i++) {
 		if (!r->kind[i]->step || !r->a.out[i])
 			continue;
-		status = answer_emit(r, i, r->kind[i]->step, r->a.out[i], err);
-		if (status == ATW_OK)
-			status = atw_output_flush(r->a.out[i], err);
+		status = answer_emit(r, i, r->kind[i]->step, r->a.out[i], err) ?:
+			 atw_output_flush(r->a.out[i], err);
 	}
 	return status;
 }

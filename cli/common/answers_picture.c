@@ -99,11 +99,9 @@ static int answers_picture_write(struct answers *a, size_t i, struct atw_err *er
 	if (status < 0)
 		return status;
 	answers_path(a, i, a->format->name, path);
-	status = answers_picture_draw(a, i, &s, err);
-	if (status == ATW_OK)
-		status = outfile_open(a->c->output ? path : NULL, &a->drawn[i], err);
-	if (status == ATW_OK)
-		status = picture_put(&s, a->format, &a->drawn[i], err);
+	status = answers_picture_draw(a, i, &s, err) ?:
+		 outfile_open(a->c->output ? path : NULL, &a->drawn[i], err) ?:
+		 picture_put(&s, a->format, &a->drawn[i], err);
 	if (status == ATW_OK)
 		a->target[i] = &a->drawn[i];
 	scene_deinit(&s);
@@ -134,11 +132,9 @@ static int answers_picture_put_section(struct answers *a, size_t i, struct atw_e
 
 	answers_rows(a, i, &oo);
 	html_section(a->html, a->v[i].name, a->v[i].title, a->v[i].help);
-	status = html_table(a->html, &oo, a->v[i].schema, &a->out[i], err);
-	if (status == ATW_OK)
-		status = a->finish(a->arg, i, a->out[i], err);
-	if (status == ATW_OK)
-		status = atw_output_commit(a->out[i], err);
+	status = html_table(a->html, &oo, a->v[i].schema, &a->out[i], err) ?:
+		 a->finish(a->arg, i, a->out[i], err) ?:
+		 atw_output_commit(a->out[i], err);
 	atw_output_close(a->out[i]);
 	a->out[i] = NULL;
 	return status == ATW_OK && a->v[i].picture ? answers_picture_put(a, i, err)

@@ -238,9 +238,8 @@ static int record_open_drain(struct recording *r, struct atw_err *err)
 	if (r->o->to)
 		d.version = r->o->to;
 	d.level = kmap_is_packed(r->c, r->o->zstd) ? 1 : 0;
-	ret = kmap_drain_open(r->s, &d, &r->drain, err);
-	if (ret == ATW_OK)
-		ret = kmap_drain_begin(r->drain, err);
+	ret = kmap_drain_open(r->s, &d, &r->drain, err) ?:
+	      kmap_drain_begin(r->drain, err);
 	/* For the running kernel the mode is known later. */
 	if (ret == ATW_OK && !r->o->live)
 		ret = recording_write_mode(r, false, err);

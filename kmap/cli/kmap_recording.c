@@ -238,9 +238,8 @@ static int recording_find_site(struct recording *r, struct atw_kernel *k,
 		ret->end = ret->start + 1;
 		return ATW_OK;
 	}
-	status = atw_kernel_symbol(k, text, &ret->start, err);
-	if (status == ATW_OK)
-		status = atw_kernel_symbol_at(k, ret->start, &sym, err);
+	status = atw_kernel_symbol(k, text, &ret->start, err) ?:
+		 atw_kernel_symbol_at(k, ret->start, &sym, err);
 	if (status != ATW_OK)
 		return atw_err_wrap(err, "--site %s", text);
 	ret->end = sym.address + sym.size;
@@ -354,8 +353,7 @@ static void recording_check_room(struct recording *r)
 
 	if (objects <= r->s->at.max_objects && names <= r->s->at.max_names)
 		return;
-	if (bytes < NAMES_PART * names)
-		bytes = NAMES_PART * names;
+	bytes = MAX(bytes, NAMES_PART * names);
 	atw_err_set(&r->refused, ATW_E_USAGE,
 		    "--mem %s: the kernel has %" PRIu32 " variables, which leave no room for objects; use at least --mem %" PRIu64 "M",
 		    r->o->mem ? r->o->mem : "512M", k->variables, (bytes >> 20) + 1);

@@ -479,9 +479,7 @@ static int show_show(struct show *s, const struct common *c, const char *name)
 	}
 	if (s->functions.wanted && s->summary.objects && !kmap_functions_any(&s->functions))
 		kmap_warn_no_symbols(c, name);
-	r = show_end_object(s, &err);
-	if (r == ATW_OK)
-		r = kmap_functions_ready(&s->functions, true, &err);
+	r = show_end_object(s, &err) ?: kmap_functions_ready(&s->functions, true, &err);
 	show_notes(s);
 	left_out = atw_output_left_out(s->out);
 	status = output_end(s->out, r, status, &err);

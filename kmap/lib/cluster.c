@@ -338,13 +338,10 @@ int kmap_clusters_init(struct kmap_clusters *c, const struct kmap_model *m,
 	int r;
 
 	*c = (struct kmap_clusters){ 0 };
-	r = kmap_units_init(&c->functions, m, n, KMAP_FUNCTION, err);
-	if (r == ATW_OK)
-		r = cluster_check(m, &c->functions, err);
-	if (r == ATW_OK)
-		r = kmap_cluster(m, &c->functions, cut, &c->to, &c->units.n, err);
-	if (r == ATW_OK)
-		r = cluster_fill(c, m, err);
+	r = kmap_units_init(&c->functions, m, n, KMAP_FUNCTION, err) ?:
+	    cluster_check(m, &c->functions, err) ?:
+	    kmap_cluster(m, &c->functions, cut, &c->to, &c->units.n, err) ?:
+	    cluster_fill(c, m, err);
 	if (r < 0) {
 		kmap_clusters_deinit(c);
 		atw_err_wrap(err, "%s:%s", kmap_cut_words[cut->by], cut->text);

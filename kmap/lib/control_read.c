@@ -241,8 +241,7 @@ static ssize_t control_stream_last_line(struct kmap_reading *r, char *buf, size_
 		rec.u.end.lost = kshare_lost(n);
 		s->end_len = kmap_write(&rec, KMAP_V4, s->end, sizeof(s->end));
 	}
-	if (len > s->end_len - s->end_at)
-		len = s->end_len - s->end_at;
+	len = MIN(len, s->end_len - s->end_at);
 	memcpy(buf, s->end + s->end_at, len);
 	s->end_at += len;
 	return (ssize_t)len;

@@ -303,9 +303,8 @@ int kmap_next(struct kmap_reader *k, struct atw_blob buf, bool last, size_t *pos
 	int r;
 
 	do {
-		r = format_take_line(k, buf, last, pos, &line, err);
-		if (r == ATW_OK)
-			r = format_one(k, line, ret, err);
+		r = format_take_line(k, buf, last, pos, &line, err) ?:
+		    format_one(k, line, ret, err);
 		if (r == ATW_END)
 			return r;
 		if (r != ATW_OK) {

@@ -58,8 +58,7 @@ static int introduce_calls_add_thunk(void *arg, const struct kallsyms_symbol *sy
 	if (!ret->end || sym->address < ret->start)
 		ret->start = sym->address;
 	/* The symbol of all of them has no size of its own. */
-	if (sym->address + 32 > ret->end)
-		ret->end = sym->address + 32;
+	ret->end = MAX(ret->end, sym->address + 32);
 	return ATW_OK;
 }
 

@@ -275,9 +275,8 @@ int live_sample_work(struct live_sample *x, uint64_t time, uint64_t known, bool 
 		struct live_sample_slot *s = &x->slot[i];
 
 		if (s->id && !s->stopped && (s->freed || !on || time - s->start >= x->period)) {
-			r = live_sample_disarm(x, i, time, err);
-			if (r == ATW_OK)
-				r = live_sample_collect(x, err);
+			r = live_sample_disarm(x, i, time, err) ?:
+			    live_sample_collect(x, err);
 		}
 		if (s->id && s->stopped && (s->freed || known >= s->end) && r == ATW_OK)
 			live_sample_finish(x, i);

@@ -141,10 +141,8 @@ static void kmap_model_clocked(struct kmap_model *m, uint64_t time)
 {
 	if (!time)
 		return;
-	if (time < m->first)
-		m->first = time;
-	if (time > m->last)
-		m->last = time;
+	m->first = MIN(m->first, time);
+	m->last = MAX(m->last, time);
 }
 
 static int kmap_model_on_object(struct kmap_model *m, const struct kmap_object *o,

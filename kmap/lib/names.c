@@ -121,13 +121,10 @@ int kmap_names_open(const struct kmap_symbols_opts *o, const struct kmap_model *
 	if (!n)
 		return atw_err_nomem(err);
 	n->m = m;
-	r = kmap_symbols_open(o, &n->symbols, err);
-	if (r == ATW_OK)
-		r = kmap_symbols_of(n->symbols, o, &m->symbols, err);
-	if (r == ATW_OK)
-		r = names_open_places(n, o->kernel, err);
-	if (r == ATW_OK)
-		r = names_resolve(n, err);
+	r = kmap_symbols_open(o, &n->symbols, err) ?:
+	    kmap_symbols_of(n->symbols, o, &m->symbols, err) ?:
+	    names_open_places(n, o->kernel, err) ?:
+	    names_resolve(n, err);
 	if (r < 0)
 		kmap_names_close(n);
 	else

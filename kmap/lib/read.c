@@ -204,9 +204,7 @@ int kmap_read(const char *path, const struct kmap_read_opts *o, const struct kma
 	x->theirs = false;
 	x->e = (struct atw_err){ 0 };
 	kmap_init(&x->rd);
-	r = unpack_open_path(path, &u, err);
-	if (r == ATW_OK)
-		r = kmap_read_all(x, u, err);
+	r = unpack_open_path(path, &u, err) ?: kmap_read_all(x, u, err);
 	kmap_read_note(x);
 	unpack_close(u);
 	/* A failure to write is not about what is read. */

@@ -259,9 +259,7 @@ static int flows_draw(const struct kmap_query *a, struct scene *s, struct atw_er
 	if (r < 0)
 		return r;
 	kmap_table_init(&t, sizeof(struct report_flows_sum));
-	r = flows_each(&f, flows_add, &t, err);
-	if (r == ATW_OK)
-		r = flows_put(a, &f, &t, s, err);
+	r = flows_each(&f, flows_add, &t, err) ?: flows_put(a, &f, &t, s, err);
 	kmap_table_deinit(&t);
 	flows_deinit(&f);
 	return r;

@@ -24,5 +24,8 @@ static inline void cleanup_fd(int *fd)
 #define take_ptr(p) ({ __typeof__(p) take_tmp_ = (p); (p) = NULL; take_tmp_; })
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+/* Both are evaluated twice. */
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 #endif

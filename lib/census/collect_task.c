@@ -53,9 +53,8 @@ static int collect_task_pass(struct collect *c, struct collect_task_reader *r,
 		if (!c->open)
 			collect_area_begin(c, &r->area, r->area.start.u);
 		c->blind |= blind;
-		rc = collect_area_end(c, r->area.end.u - 1, err);
-		if (rc == ATW_OK)
-			rc = collect_task_step(c, r, err);
+		rc = collect_area_end(c, r->area.end.u - 1, err) ?:
+		     collect_task_step(c, r, err);
 	}
 	return rc;
 }
@@ -75,8 +74,7 @@ static int collect_task_deal_out(struct collect *c, struct collect_task_reader *
 		rc = first ? collect_task_pass(c, r, first - 1, false, err) : ATW_OK;
 		inside = r->now && r->area.start.u <= first;
 		end = inside ? r->area.end.u - 1 : r->now ? r->area.start.u - 1 : UINT64_MAX;
-		if (end > last)
-			end = last;
+		end = MIN(end, last);
 		if (rc == ATW_OK && (inside || nothing || first != c->last + 1))
 			rc = collect_task_end_outside(c, err);
 		if (rc == ATW_OK && !c->open && (inside || !nothing))
@@ -159,11 +157,9 @@ static int collect_task_memory(struct collect *c, size_t task, bool areas,
 	if (!r)
 		return atw_err_nomem(err);
 	r->opened = r->more = areas;
-	rc = collect_task_step(c, r, err);
-	if (rc == ATW_OK)
-		rc = collect_task_part(c, task, r, 0, c->p->user_last, err);
-	if (rc == ATW_OK)
-		rc = collect_task_upper_areas(c, task, r, err);
+	rc = collect_task_step(c, r, err) ?:
+	     collect_task_part(c, task, r, 0, c->p->user_last, err) ?:
+	     collect_task_upper_areas(c, task, r, err);
 	c->open = false;
 	if (rc != ATW_END)
 		return rc;

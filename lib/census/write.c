@@ -167,9 +167,7 @@ int census_writer_end(struct census_writer *w, struct atw_err *err)
 
 	write_close_line(w);
 	rec.e = w->end;
-	r = write_put(w, &rec, err);
-	if (r == ATW_OK)
-		r = pack_write(w->out, w->buf, w->len, err);
+	r = write_put(w, &rec, err) ?: pack_write(w->out, w->buf, w->len, err);
 	w->len = 0;
 	if (r == ATW_OK)
 		r = pack_end(w->out, err);

@@ -69,8 +69,7 @@ static void core_put_extent(struct core_plan *p, const struct byte_marks *m, siz
 		uint64_t end = first | (MARK_PAGE - 1);
 
 		if (end >= at) {
-			if (first < at)
-				first = at;
+			first = MAX(first, at);
 			core_put(p, at, first - at, false);
 			if (end >= last) {       /* the page may continue behind it */
 				core_put(p, first, last - first + 1, true);

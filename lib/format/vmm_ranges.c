@@ -36,8 +36,7 @@ size_t firecracker_ranges(enum vmm_arch arch, uint64_t ram, struct vmm_range v[V
 	for (size_t i = 0; i < ARRAY_SIZE(ranges_firecracker); i++)
 		for (size_t k = 0; k < 3 && ranges_firecracker[i].arch == arch && ram; k++) {
 			v[n] = ranges_firecracker[i].at[k];
-			if (v[n].len > ram)
-				v[n].len = ram;
+			v[n].len = MIN(v[n].len, ram);
 			ram -= v[n++].len;
 		}
 	return n;

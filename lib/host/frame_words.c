@@ -50,8 +50,7 @@ int frames_read(struct frames *f, int fd, const char *name, uint64_t none, uint6
 			if (frame_words_first_of(k[end]) > last + GAP ||
 			    its_last - first >= ARRAY_SIZE(f->buf))
 				break;
-			if (its_last > last)
-				last = its_last;
+			last = MAX(last, its_last);
 		}
 		n = pace_pread(f->pace, fd, f->buf, (last - first + 1) * 8, (off_t)(first * 8));
 		/* Beyond the last frame the file ends, or even the offset is invalid. */

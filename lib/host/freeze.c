@@ -270,9 +270,8 @@ int freeze_stop(struct freeze *f, uint32_t pid, struct atw_err *err)
 	*f = (struct freeze){ .pid = st.tgid, .from = now() };
 	/* Repeat until a pass finds no running thread: running threads start others. */
 	while (moved && r == ATW_OK) {
-		r = freeze_query_all(&u, &moved, err);
-		if (r == ATW_OK)
-			r = freeze_wait_for_all(f, until, err);
+		r = freeze_query_all(&u, &moved, err) ?:
+		    freeze_wait_for_all(f, until, err);
 		if (r == ATW_OK && moved && now() > until)
 			r = atw_err_set(err, ATW_E_LIMIT,
 					"process %" PRIu32 " cannot be stopped: it starts threads faster than they are stopped",

@@ -95,9 +95,7 @@ static int file_read_note(int fd, const struct stat *st, struct plugin_note *ret
 	if (map == MAP_FAILED)
 		return atw_err_set(err, ATW_E_IO, "cannot map the file: %s", strerror(errno));
 	b.data = map;
-	r = plugin_note_read(b, ret, err);
-	if (r == ATW_OK)
-		r = file_check_machine(ret, err);
+	r = plugin_note_read(b, ret, err) ?: file_check_machine(ret, err);
 	munmap(map, b.len);
 	return r;
 }

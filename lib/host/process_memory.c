@@ -227,8 +227,7 @@ int process_memory_look(struct process_memory *pm, const struct process_area *a,
 	while (k < WINDOW_WORDS && memory_state(w->word[k], a->file) == state)
 		k++;
 	end = (nr - i + k) * pm->page;
-	if (end - at < left)
-		left = end - at;
+	left = MIN(left, end - at);
 	if (state == PROCESS_STORED)
 		state = memory_look_file(a, at, &left);
 	*ret = state;
@@ -298,8 +297,7 @@ ssize_t process_memory_read(struct process_memory *pm, const struct process_area
 
 		if (n < 0)
 			return n;
-		if (run > len - done)
-			run = len - done;
+		run = MIN(run, len - done);
 		n = memory_read_run(pm, a, state, at + done, (char *)buf + done, run,
 				    err);
 		if (n < 0)

@@ -303,9 +303,8 @@ static int references_qemu_run(char *const argv[], const struct references_optio
 	if (!qemu)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "cannot record %s: it is for a machine that is not supported", p.path);
-	r = references_qemu_find(qemu, o, &files, err);
-	if (r == ATW_OK)
-		r = references_qemu_share_open(&share, o, p.code, err);
+	r = references_qemu_find(qemu, o, &files, err) ?:
+	    references_qemu_share_open(&share, o, p.code, err);
 	if (r != ATW_OK)
 		return r;
 	*rec = (struct trace_recording){ .backend = "qemu", .scale = 1 };

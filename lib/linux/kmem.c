@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/huge.h"
 #include "walk/memory.h"
 
@@ -503,9 +504,7 @@ int kmem_text(struct kmem *m, uint64_t va, char *buf, size_t len, struct atw_err
 
 	/* In parts: the memory behind a short text may be unmapped. */
 	while (n + 1 < len) {
-		part = 64 - (size_t)((va + n) & 63);
-		if (part > len - 1 - n)
-			part = len - 1 - n;
+		part = MIN(64 - (size_t)((va + n) & 63), len - 1 - n);
 		if (kmem_text_part(m, va + n, buf + n, part, &end, &why) < 0)
 			return atw_err_set(err, why.status, "%s", why.text);
 		if (end)

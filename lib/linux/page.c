@@ -45,9 +45,7 @@ int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret, struct atw_er
 	if (!m)
 		return atw_err_nomem(err);
 	m->k = k;
-	r = kernel_kmem(k, &m->kmem, err);
-	if (r == ATW_OK)
-		r = page_abi_init(k, &m->abi, err);
+	r = kernel_kmem(k, &m->kmem, err) ?: page_abi_init(k, &m->abi, err);
 	if (r == ATW_OK)
 		r = memmap_where_init(k, &m->where, err);
 	if (r == ATW_OK)

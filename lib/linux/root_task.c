@@ -124,8 +124,7 @@ static void task_read_release(struct root_task_hunt *h, uint64_t task, uint64_t 
 		return;
 	got = atw_read(h->mem, ATW_PA(uts - shift + h->off[UTS_NAME] + h->off[RELEASE]), text,
 		       sizeof(h->found.release) - 1, NULL);
-	if (got < 0)
-		got = 0;
+	got = MAX(got, 0);
 	text[got] = 0;
 	if (text[0] < '1' || text[0] > '9')
 		text[0] = 0;

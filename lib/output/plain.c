@@ -7,6 +7,7 @@
  * to the right and is never cut. If the first rows are buffered, they are measured, and
  * columns are as wide as these need.
  */
+#include "base/cleanup.h"
 #include "output/sink.h"
 
 /* ---- widths of columns ---- */
@@ -74,10 +75,8 @@ static void plain_choose_width(const struct atw_sink *k, struct cell *c)
 	/* The width of a column is that of its usual format. */
 	if (!c->width || pages || (bytes && k->units != ATW_UNITS_HUMAN))
 		c->width = plain_type_width(k, c->col);
-	if (c->width < head)
-		c->width = head;
-	if (c->width < c->widest)
-		c->width = c->widest;
+	c->width = MAX(c->width, head);
+	c->width = MAX(c->width, c->widest);
 }
 
 /* The offset of character `n`. */
@@ -141,8 +140,7 @@ static void plain_measure(struct atw_sink *k, const struct atw_row *row)
 			writer_check(k->w, &clean);
 			buf_deinit(&clean);
 		}
-		if (n > c->widest)
-			c->widest = n;
+		c->widest = MAX(c->widest, n);
 	}
 }
 

@@ -85,10 +85,8 @@ static uint64_t bars_reach(const struct bars_row *row, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (row[i].n > 1 && n > 1)
 			continue;
-		if (row[i].sum > most)
-			most = row[i].sum;
-		if (row[i].wide_sum > wide)
-			wide = row[i].wide_sum;
+		most = MAX(most, row[i].sum);
+		wide = MAX(wide, row[i].wide_sum);
 	}
 	if (!most)
 		return wide;
@@ -183,8 +181,7 @@ static void bars_put_row(const struct bars_plan *p, const struct bars_row *r, si
 	if (p->pairs) {
 		double other = bars_put(p, r->wide, y + h + 1, h * 0.6, true);
 
-		if (other > end)
-			end = other;
+		end = MAX(end, other);
 		snprintf(sum, sizeof(sum), "%s of %s", a,
 			 axis_number(p->axis.unit, r->wide_sum, b));
 	} else {
@@ -244,8 +241,7 @@ static double bars_names_width(const struct bars_row *row, size_t n)
 		/* An escaped byte is as wide as four letters. */
 		text_plain(&shown, row[i].name);
 		w = font_width(shown.data ? shown.data : "", shown.len, 11, 0);
-		if (w > most)
-			most = w;
+		most = MAX(most, w);
 		buf_deinit(&shown);
 	}
 	return most > NAMES_MAX ? NAMES_MAX : most;

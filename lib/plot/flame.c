@@ -188,8 +188,7 @@ static void flame_put_frame(struct drawing *d, const struct pile *p, uint32_t de
 	scene_rect(d->s, x, y, w > 2 ? w - 0.6 : w, PITCH - 1, color);
 	scene_fit(d->s, x + 4, y + 13, SCENE_START, 11, 0, palette_on(color), w - 8, name);
 	scene_end(d->s);
-	if (depth > d->highest)
-		d->highest = depth;
+	d->highest = MAX(d->highest, depth);
 }
 
 /* The children of these frames, grouped by name. */

@@ -233,8 +233,7 @@ static void heat_put_all(struct heat_plan *p, const char *below)
 
 	p->x = NAMES;
 	p->cell = p->col.shown ? room / (double)p->col.shown : room;
-	if (p->cell > COLUMN_MAX)
-		p->cell = COLUMN_MAX;
+	p->cell = MIN(p->cell, COLUMN_MAX);
 	p->y = (p->y > 0 ? chart_subtitle(p->s, p->y, c->head.title, below)
 			 : chart_title(p->s, c->head.title, below)) + 12;
 	p->y = heat_put_scale(p, p->y) + 6;

@@ -64,12 +64,9 @@ static void lines_measure(struct lines_plan *p)
 		const struct chart_line *l = &p->c->line[i];
 
 		for (size_t k = 0; k < l->n; k++) {
-			if (l->point[k].x < first)
-				first = l->point[k].x;
-			if (l->point[k].x > last)
-				last = l->point[k].x;
-			if (l->point[k].y > most)
-				most = l->point[k].y;
+			first = MIN(first, l->point[k].x);
+			last = MAX(last, l->point[k].x);
+			most = MAX(most, l->point[k].y);
 		}
 	}
 	p->from = first == UINT64_MAX ? 0 : first;
@@ -122,10 +119,8 @@ static void lines_put(const struct lines_plan *p, const struct chart_line *l,
 		low = high = last = lines_at_y(p, pt[i].y);
 		for (i++; i < l->n && lines_at_x(p, pt[i].x) < column + 0.5; i++) {
 			last = lines_at_y(p, pt[i].y);
-			if (last < low)
-				low = last;
-			if (last > high)
-				high = last;
+			low = MIN(low, last);
+			high = MAX(high, last);
 		}
 		if (from)
 			scene_line(p->s, x, y, column, lines_at_y(p, pt[from].y), wide,
@@ -146,14 +141,12 @@ static void lines_push_apart(struct label *label, size_t n, double top, double b
 	for (size_t i = 0; i < n; i++) {
 		double least = i ? label[i - 1].y + NAME_PITCH : top;
 
-		if (label[i].y < least)
-			label[i].y = least;
+		label[i].y = MAX(label[i].y, least);
 	}
 	for (size_t i = n; i-- > 0;) {
 		double most = i + 1 < n ? label[i + 1].y - NAME_PITCH : bottom;
 
-		if (label[i].y > most)
-			label[i].y = most;
+		label[i].y = MIN(label[i].y, most);
 	}
 }
 
@@ -241,8 +234,7 @@ int chart_lines(const struct chart_lines *c, struct scene *s, struct atw_err *er
 
 	if (!order || !label)
 		return atw_err_nomem(err);
-	if (most > c->n)
-		most = c->n;
+	most = MIN(most, c->n);
 	for (size_t i = 0; i < c->n; i++)
 		order[i] = (struct chart_order){ c->line[i].weight, i };
 	qsort(order, c->n, sizeof(*order), chart_heavier);

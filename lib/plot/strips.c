@@ -142,8 +142,7 @@ static int strips_draw(const struct chart_strips *c, struct scene *s, struct atw
 	for (size_t i = 0; i < c->n; i++)
 		order[i] = (struct chart_order){ c->strip[i].weight, i };
 	qsort(order, c->n, sizeof(*order), chart_heavier);
-	if (most > c->n)
-		most = c->n;
+	most = MIN(most, c->n);
 	/* The strips that are shown keep their order. */
 	qsort(order, most, sizeof(*order), strips_earlier);
 	scene_size(s, NAMES + LINE * CELL + 90, 100);

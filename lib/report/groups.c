@@ -110,8 +110,7 @@ static void groups_add(struct page_group *to, const struct page_group *g)
 	to->uncounted |= g->uncounted;
 	to->paper |= g->paper;
 	to->incomplete |= g->incomplete;
-	if (g->processes > to->processes)
-		to->processes = g->processes;
+	to->processes = MAX(to->processes, g->processes);
 }
 
 static bool groups_call_deleted(struct page_group *g)

@@ -37,8 +37,7 @@ static int machine_picture_feed(void *state, const struct census_event *ev,
 	case CENSUS_ON_RAM:
 		if (!m->ram || ev->ram->start < m->start)
 			m->start = ev->ram->start;
-		if (ev->ram->last > m->last)
-			m->last = ev->ram->last;
+		m->last = MAX(m->last, ev->ram->last);
 		m->ram = true;
 		return ATW_OK;
 	case CENSUS_ON_FRAMES:

@@ -62,8 +62,7 @@ void part_add(struct part *g, const struct census_area *a, uint64_t page)
 	g->incomplete |= a->incomplete;
 	g->used++;
 	g->mapped += pages;
-	if (pages > g->pages)
-		g->pages = pages;
+	g->pages = MAX(g->pages, pages);
 }
 
 static int parts_compare(const void *a, const void *b)
@@ -102,8 +101,7 @@ size_t parts_sort(struct parts *g)
 		t->guess |= v[i]->guess;
 		t->used += v[i]->used;
 		t->mapped += v[i]->mapped;
-		if (v[i]->pages > t->pages)
-			t->pages = v[i]->pages;
+		t->pages = MAX(t->pages, v[i]->pages);
 		v[i]->next = t->next;
 		t->next = v[i];
 	}

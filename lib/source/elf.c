@@ -195,10 +195,8 @@ static int elf_headers(struct elf_source *es, struct atw_blob *ret, struct atw_e
 		*ret = es->m.file.map;
 		return ATW_OK;
 	}
-	if (len > es->m.file.map.len)
-		len = es->m.file.map.len;
-	if (len > HEADERS_MAX)
-		len = HEADERS_MAX;
+	len = MIN(len, es->m.file.map.len);
+	len = MIN(len, HEADERS_MAX);
 	return view_blob(&es->m.view, 0, len, &es->head, ret) < 0
 		? atw_err_set(err, ATW_E_DAMAGED, "its beginning is not in the flattened file")
 		: ATW_OK;

@@ -222,8 +222,7 @@ static ssize_t kdump_read_pages(struct atw_source *s, atw_pa pa, void *buf, size
 	const void *page = NULL;
 	int rc;
 
-	if (len > SSIZE_MAX)
-		len = SSIZE_MAX;
+	len = MIN(len, SSIZE_MAX);
 	for (; done < len && pfn < k->set.max_pfn; pfn++, off = 0, done += n) {
 		if (k->ahead && len - done > 2 * size && pages++ % (KDUMP_WINDOW / 2) == 0)
 			kdump_announce(s, pfn, (len - done) / size);

@@ -2,6 +2,7 @@
 /* live_image.c - mapping of the kernel's image, beside the map of all RAM. */
 #include "source/live_image.h"
 
+#include "base/cleanup.h"
 #include "format/vmcoreinfo.h"
 
 void live_image_find(struct live_image *i, const char *vmcoreinfo, size_t len)
@@ -20,10 +21,8 @@ void live_image_add(struct live_image *i, uint64_t pa, uint64_t va, uint64_t len
 		i->first = pa;
 		i->end = pa + len;
 	}
-	if (pa < i->first)
-		i->first = pa;
-	if (pa + len > i->end)
-		i->end = pa + len;
+	i->first = MIN(i->first, pa);
+	i->end = MAX(i->end, pa + len);
 }
 
 bool live_image_at(const struct live_image *i, uint64_t pa, uint64_t *ret)

@@ -123,8 +123,7 @@ static uint64_t kcore_notes_end(const struct elf *e)
 			continue;
 		if (!add_u64(ph.offset, ph.filesz, &end))
 			end = UINT64_MAX;
-		if (end > last)
-			last = end;
+		last = MAX(last, end);
 	}
 	return last;
 }
@@ -344,8 +343,7 @@ static ssize_t kcore_read(struct atw_source *s, atw_pa pa, void *buf, size_t len
 	left = e->len - (pa.u - e->start);
 	if (len > left)
 		len = (size_t)left;
-	if (len > READ_MAX)
-		len = READ_MAX;
+	len = MIN(len, READ_MAX);
 	n = kcore_pread_full(k->fd, buf, len, at);
 	if (n < 0 && errno == EFAULT && len > piece)
 		n = kcore_pread_full(k->fd, buf, piece, at);

@@ -69,8 +69,7 @@ int mapped_add(struct mapped *m, uint64_t start, uint64_t len, uint64_t off,
 		uint64_t n = view_run(&m->view, off, &p);
 		int r = ATW_OK;
 
-		if (n > end - off)
-			n = end - off;
+		n = MIN(n, end - off);
 		/* Segments that lie on each other, times pieces, is a lot. */
 		if (view_flattened(&m->view) && m->map.n > 4 * m->view.npieces + MANY)
 			return atw_err_set(err, ATW_E_DAMAGED,

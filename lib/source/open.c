@@ -277,8 +277,7 @@ static int open_probe_kind(const struct source_format *other,
 	if (r < 0)
 		return r;
 	head = f.map;
-	if (head.len > HEAD)
-		head.len = HEAD;
+	head.len = MIN(head.len, HEAD);
 	known = open_surest(head, in->spec.path, other, in->added, &in->kind);
 	file_close(&f);
 	return known ? ATW_OK : open_no_format(in->name, err);

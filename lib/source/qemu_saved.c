@@ -311,9 +311,7 @@ static const struct extent *saved_find(struct qemu_saved *q, uint64_t pa, uint64
 	e = extents_find(&q->m.map, *ret_at);
 	if (!e)
 		return NULL;
-	*ret_len = e->len - (*ret_at - e->start);
-	if (*ret_len > p->len - in)
-		*ret_len = p->len - in;
+	*ret_len = MIN(e->len - (*ret_at - e->start), p->len - in);
 	return e;
 }
 
@@ -376,8 +374,7 @@ static ssize_t saved_read_parts(struct atw_source *s, atw_pa pa, void *buf, size
 
 		if (!e || e->kind == ATW_EXCLUDED)
 			break;
-		if (n > len - done)
-			n = len - done;
+		n = MIN(n, len - done);
 		if (e->kind == ATW_ZERO) {
 			memset(to, 0, (size_t)n);
 		} else if (e->kind == SAVED_FILL) {

@@ -334,9 +334,8 @@ static int sweep_batch(struct sweep *s, size_t from, size_t to, struct atw_err *
 	sweep_compare(s, first, last, n);
 	for (size_t i = 0; i < n && r == ATW_OK; i++) {
 		s->seen[s->leaf[from + i].space] = true;
-		r = sweep_finish(s, s->leaf[from + i].space, err);
-		if (r == ATW_OK)
-			r = sweep_emit(s, &s->leaf[from + i], words + i * bytes, err);
+		r = sweep_finish(s, s->leaf[from + i].space, err) ?:
+		    sweep_emit(s, &s->leaf[from + i], words + i * bytes, err);
 	}
 	return r;
 }
@@ -380,8 +379,7 @@ int sweep_spaces(const struct mmu_space *const *sp, size_t n, const struct sweep
 
 		if (!i || !sure_find(s.pg, i, ATW_TABLE, &s.table[i]))
 			s.table[i] = SURE_NONE;
-		if (bytes > s.stride)
-			s.stride = bytes;
+		s.stride = MAX(s.stride, bytes);
 	}
 	s.leaves = atw_buffer_open(s.mem, LEAVES * atw_table_bytes(s.pg, 0));
 	if (!s.leaves)

@@ -220,8 +220,7 @@ static void walk_live_set_back(struct mmu_walk *w, int depth)
 	w->live->n = 0;
 	w->live->tries++;
 	if (depth < w->top) {
-		if (at > h->lo)
-			h->lo = at;
+		h->lo = MAX(h->lo, at);
 		w->resume = h->lo;
 	}
 	w->top = depth;
