@@ -53,7 +53,8 @@ void ps_fault(struct ps *p, struct atw_err *err)
 	}
 }
 
-struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
+/* The address space of that number, for the first time if *fresh; NULL: no memory. */
+static struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
 {
 	struct table_slot *s = table_get(&p->usages, mm);
 	struct usage *u = s ? table_ptr(s->value) : NULL;
@@ -132,8 +133,12 @@ static void ps_add_up(const uint64_t bytes[64], const uint64_t hugetlb[64],
 	}
 }
 
-int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *u, bool fresh,
-	   struct atw_err *err)
+/*
+ * The row of a task, what it maps added to `have` and the sums: `u` may be NULL, and
+ * is `fresh` if no task before had it. v[] has room for all columns.
+ */
+static int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *u,
+		  bool fresh, struct atw_err *err)
 {
 	struct atw_row row = { v, have };
 	uint64_t before = atw_output_rows(p->out);

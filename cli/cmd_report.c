@@ -176,7 +176,7 @@ static const char *report_user_name(void *arg, uint64_t uid)
 	return p ? p->pw_name : NULL;
 }
 
-bool report_is_live(const char *source)
+static bool report_is_live(const char *source)
 {
 	return !strcmp(source, "live") || !strncmp(source, "live:", 5);
 }

@@ -52,14 +52,6 @@ struct ps {
 
 /* Prints an error, unless many were printed before. */
 void ps_fault(struct ps *p, struct atw_err *err);
-/*
- * The row of a task, what it maps added to `have` and the sums: `u` may be NULL, and
- * is `fresh` if no task before had it. v[] has room for all columns.
- */
-int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct usage *u, bool fresh,
-	   struct atw_err *err);
-/* The address space of that number, for the first time if *fresh; NULL: no memory. */
-struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh);
 
 /* ps_usage.c: what the page tables of an address space map, added to *u. */
 int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,

@@ -41,7 +41,6 @@ struct report {
 	struct census_model *model;
 };
 
-bool report_is_live(const char *source);
 /* Are the SOURCEs of running processes, with the PIDs of this PID namespace? */
 bool report_has_own_pids(char *const *source, size_t n);
 /*

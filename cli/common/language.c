@@ -112,7 +112,6 @@ void language_begin(void)
 
 void language_plain(bool plain)
 {
-	(void)plain;
 }
 
 bool language_is_plain(void)

@@ -256,7 +256,7 @@ int kmap_cluster(const struct kmap_model *m, const struct kmap_units *functions,
 
 /* ---- partition of the kernel into clusters of functions ---- */
 
-const char *const kmap_cut_words[KMAP_CUTS] = { "size", "ratio" };
+static const char *const cluster_cut_words[KMAP_CUTS] = { "size", "ratio" };
 
 /* Without sizes the code of a cluster, or what it may call, cannot be measured. */
 static int cluster_check(const struct kmap_model *m, const struct kmap_units *u,
@@ -344,7 +344,7 @@ int kmap_clusters_init(struct kmap_clusters *c, const struct kmap_model *m,
 	    cluster_fill(c, m, err);
 	if (r < 0) {
 		kmap_clusters_deinit(c);
-		atw_err_wrap(err, "%s:%s", kmap_cut_words[cut->by], cut->text);
+		atw_err_wrap(err, "%s:%s", cluster_cut_words[cut->by], cut->text);
 		atw_err_param(err, ATW_PARAM_CUT);
 		return r;
 	}

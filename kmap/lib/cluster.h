@@ -10,7 +10,6 @@
 #include "kmap/lib/names.h"
 
 enum kmap_cut_by { KMAP_CUT_SIZE, KMAP_CUT_RATIO, KMAP_CUTS };
-extern const char *const kmap_cut_words[KMAP_CUTS];
 
 struct kmap_cut {
 	enum kmap_cut_by by;

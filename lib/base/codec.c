@@ -121,7 +121,6 @@ static int codec_lzo_decompress(struct codec_ctx *ctx, struct codec_io *io,
 	lzo_uint n = io->outcap;
 	int rc;
 
-	(void)ctx;
 	/* It only checks that header and library agree on sizes; it keeps no state. */
 	if (lzo_init() != LZO_E_OK)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,

@@ -13,12 +13,18 @@
 
 enum { SPOOL_PAGE = 4096, SPOOL_CHUNK = 1 << 20 };
 
+/* What was unpacked, with holes for pages of zeroes. */
+struct spool {
+	int fd;
+	uint64_t len;
+};
+
 static int spool_failed(struct atw_err *err)
 {
 	return atw_err_set(err, ATW_E_IO, "cannot be unpacked into memory: %s", strerror(errno));
 }
 
-int spool_open(struct spool *ret, struct atw_err *err)
+static int spool_open(struct spool *ret, struct atw_err *err)
 {
 	*ret = (struct spool){.fd = memfd_create("atwalk", MFD_CLOEXEC)};
 	return ret->fd < 0 ? spool_failed(err) : ATW_OK;
@@ -30,7 +36,7 @@ static bool spool_is_zero(const char *p, size_t len)
 }
 
 /* Pages that are not aligned in the file would be no holes. */
-int spool_add(struct spool *s, const void *data, size_t len, struct atw_err *err)
+static int spool_add(struct spool *s, const void *data, size_t len, struct atw_err *err)
 {
 	const char *p = data;
 
@@ -54,7 +60,8 @@ int spool_add(struct spool *s, const void *data, size_t len, struct atw_err *err
 	return ATW_OK;
 }
 
-int spool_end(struct spool *s, int *ret, struct atw_err *err)
+/* The file has all of it now; the descriptor is the caller's. */
+static int spool_end(struct spool *s, int *ret, struct atw_err *err)
 {
 	if (s->len > INT64_MAX || ftruncate(s->fd, (off_t)s->len) < 0)
 		return spool_failed(err);
@@ -63,7 +70,8 @@ int spool_end(struct spool *s, int *ret, struct atw_err *err)
 	return ATW_OK;
 }
 
-void spool_close(struct spool *s)
+/* After a failure; fine after spool_end(). */
+static void spool_close(struct spool *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);

@@ -219,7 +219,6 @@ static int vmm_option_device(struct vmm_words *w, struct atw_blob value,
 	struct vmm_cursor c = vmm_cursor_of(value);
 	struct vmm_pair p;
 
-	(void)err;
 	while (vmm_next(&c, &p))
 		for (size_t i = 0; i < ARRAY_SIZE(adding); i++)
 			w->extra |= (!p.key.len || blob_is(p.key, "driver")) &&
@@ -233,7 +232,6 @@ static int vmm_option_name(struct vmm_words *w, struct atw_blob value,
 	struct vmm_cursor c = vmm_cursor_of(value);
 	struct vmm_pair p;
 
-	(void)err;
 	while (vmm_next(&c, &p))
 		if (!p.key.len || blob_is(p.key, "guest"))
 			w->name = p.value;
@@ -243,7 +241,6 @@ static int vmm_option_name(struct vmm_words *w, struct atw_blob value,
 /* Proxmox names its guests by numbers, and -name by what is shown. */
 static int vmm_option_id(struct vmm_words *w, struct atw_blob value, struct atw_err *err)
 {
-	(void)err;
 	if (!w->name.len)
 		w->name = value;
 	return ATW_OK;

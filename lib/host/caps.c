@@ -48,7 +48,11 @@ bool caps_parse(const void *data, size_t size, struct caps *ret)
 	return true;
 }
 
-struct caps caps_of_program(void)
+/*
+ * The capabilities of the running program that setcap(8) would remove: all that its file
+ * has, and as inheritable the ambient set, which execve(2) clears if the file has any.
+ */
+static struct caps caps_of_program(void)
 {
 	unsigned char data[64];
 	struct caps have = { 0 };

@@ -20,11 +20,6 @@ struct caps {
  */
 bool caps_parse(const void *data, size_t size, struct caps *ret);
 /*
- * The capabilities of the running program that setcap(8) would remove: all that its file
- * has, and as inheritable the ambient set, which execve(2) clears if the file has any.
- */
-struct caps caps_of_program(void);
-/*
  * "cap_bpf,cap_perfmon" and the other capabilities of `have` in the syntax of setcap(8):
  * with +ep, and in quotes those that are only inheritable with +ei. false: it does not
  * fit.

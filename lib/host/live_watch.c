@@ -285,11 +285,6 @@ bool live_watch_next(struct live_watch *w, struct live_hit *ret)
 	return false;
 }
 
-unsigned live_watch_cpus(const struct live_watch *w)
-{
-	return w->ncpus;
-}
-
 uint64_t live_watch_lost(const struct live_watch *w)
 {
 	return w->lost;

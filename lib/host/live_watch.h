@@ -43,7 +43,6 @@ int live_watch_set(struct live_watch *w, unsigned word, uint64_t va, unsigned si
 int live_watch_stop(struct live_watch *w, unsigned word, struct atw_err *err);
 /* The next hit there is, of each CPU in the order of time. */
 bool live_watch_next(struct live_watch *w, struct live_hit *ret);
-unsigned live_watch_cpus(const struct live_watch *w);
 uint64_t live_watch_lost(const struct live_watch *w);
 
 #endif

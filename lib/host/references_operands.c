@@ -190,24 +190,17 @@ int operands_of(const struct operands *o, const void *code, size_t len,
 
 int operands_open(struct operands **ret, struct atw_err *err)
 {
-	(void)ret;
 	return atw_err_set(err, ATW_E_UNSUPPORTED,
 			   "cannot decode instructions: atwalk was built without Zydis");
 }
 
 void operands_close(struct operands *o)
 {
-	(void)o;
 }
 
 int operands_of(const struct operands *o, const void *code, size_t len,
 		const struct operands_regs *regs, struct operands_ref ret[OPERANDS_MAX])
 {
-	(void)o;
-	(void)code;
-	(void)len;
-	(void)regs;
-	(void)ret;
 	return -1;
 }
 

@@ -58,7 +58,6 @@ static int step_probe(const struct references_options *o, struct atw_err *err)
 	struct operands *operands = NULL;
 	int r = operands_open(&operands, err);
 
-	(void)o;
 	if (r == ATW_OK)
 		operands_close(operands);
 	return r;
@@ -357,7 +356,6 @@ static int step_run(char *const argv[], const struct references_options *o,
 
 static int step_probe(const struct references_options *o, struct atw_err *err)
 {
-	(void)o;
 	return atw_err_set(err, ATW_E_UNSUPPORTED, "only programs for x86_64 can be stepped");
 }
 
@@ -365,10 +363,6 @@ static int step_run(char *const argv[], const struct references_options *o,
 		    const struct references_sink *sink, struct trace_recording *rec, int *status,
 		    struct atw_err *err)
 {
-	(void)argv;
-	(void)sink;
-	(void)rec;
-	(void)status;
 	return step_probe(o, err);
 }
 

@@ -29,7 +29,6 @@ static int watch_probe(const struct references_options *o, struct atw_err *err)
 	unsigned words;
 	int r = live_watch_open(&w, getpid(), &words, err);
 
-	(void)o;
 	live_watch_close(w);
 	return r;
 }

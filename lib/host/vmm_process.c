@@ -42,7 +42,8 @@ static const char *vmm_base_name(const char *path)
 	return s ? s + 1 : path;
 }
 
-enum vmm_kind vmm_kind_of(const char *path)
+/* By the name of the program's file, of which the folder is ignored. */
+static enum vmm_kind vmm_kind_of(const char *path)
 {
 	struct atw_blob name = blob_of(vmm_base_name(path));
 

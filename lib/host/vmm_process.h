@@ -42,8 +42,6 @@ struct vmm_process {
 
 /* "qemu" */
 const char *vmm_kind_name(enum vmm_kind kind);
-/* By the name of the program's file, of which the folder is ignored. */
-enum vmm_kind vmm_kind_of(const char *path);
 /*
  * Kind, program, architecture and name. ATW_END: it is no process of a virtual machine;
  * ATW_E_MISSING: it has ended.

@@ -4,7 +4,6 @@
 
 static int csv_begin(struct atw_sink *k, const struct atw_schema *sc, struct atw_err *err)
 {
-	(void)err;
 	for (size_t i = 0; i < sc->ncols; i++) {
 		if (i)
 			writer_char(k->w, ',');
@@ -73,7 +72,6 @@ static int csv_row(struct atw_sink *k, const struct atw_row *row, struct atw_err
 {
 	struct writer *w = k->w;
 
-	(void)err;
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];
 		char *p = writer_room(w, 1 + NUMBER_MAX), *end = p + (i != 0);

@@ -145,7 +145,6 @@ static int html_table_begin(struct atw_sink *k, const struct atw_schema *sc,
 {
 	struct buf b = { 0 };
 
-	(void)err;
 	k->notes = true;
 	k->put_notes = html_put_notes;
 	buf_str(&b, "<div class=\"scroll\"><table>\n<thead><tr>");
@@ -224,7 +223,6 @@ static int html_table_row(struct atw_sink *k, const struct atw_row *row,
 {
 	bool first = k->rows < HTML_FIRST;
 
-	(void)err;
 	if (k->rows >= HTML_ROWS)
 		return ATW_OK;
 	if (k->rows && k->rows % HTML_BLOCK == 0)
@@ -250,7 +248,6 @@ static int html_table_row(struct atw_sink *k, const struct atw_row *row,
 
 static int html_table_end(struct atw_sink *k, struct atw_err *err)
 {
-	(void)err;
 	if (k->put_notes)
 		html_end_rows(k);
 	return ATW_OK;

@@ -147,7 +147,6 @@ static int json_array_begin(struct atw_sink *k, const struct atw_schema *sc,
 static int json_array_row(struct atw_sink *k, const struct atw_row *row,
 			  struct atw_err *err)
 {
-	(void)err;
 	if (k->rows)
 		writer_char(k->w, ',');
 	writer_char(k->w, '\n');
@@ -157,7 +156,6 @@ static int json_array_row(struct atw_sink *k, const struct atw_row *row,
 
 static int json_array_end(struct atw_sink *k, struct atw_err *err)
 {
-	(void)err;
 	if (k->rows)
 		writer_char(k->w, '\n');
 	writer_put(k->w, "]\n", 2);
@@ -177,7 +175,6 @@ const struct atw_sink_ops sink_json = {
 static int json_lines_row(struct atw_sink *k, const struct atw_row *row,
 			  struct atw_err *err)
 {
-	(void)err;
 	json_put_object(k, row);
 	writer_char(k->w, '\n');
 	return ATW_OK;

@@ -355,7 +355,6 @@ static int plain_row(struct atw_sink *k, const struct atw_row *row, struct atw_e
 	const uint64_t have = row->have;
 	struct plain_line l;
 
-	(void)err;
 	plain_line_begin(&l, k->w);
 	for (size_t i = 0; i < n; i++) {
 		struct cell *c = &k->cell[i];
@@ -376,7 +375,6 @@ static int plain_sum(struct atw_sink *k, const struct atw_row *row, uint64_t bla
 {
 	struct plain_line l;
 
-	(void)err;
 	plain_line_begin(&l, k->w);
 	for (size_t i = 0; i < k->sc->ncols; i++) {
 		struct cell *c = &k->cell[i];

@@ -81,8 +81,6 @@ int output_open_part(const struct atw_output_opts *o, const struct atw_schema *s
  */
 struct outfile;
 int output_ready(struct atw_output *out, struct outfile **ret, struct atw_err *err);
-/* By its name; fails with the list of existing ones. */
-int sink_find(const char *format, const struct atw_sink_ops **ret, struct atw_err *err);
 
 /*
  * Is the formatted value in the cache? If not, its entry is cleared for the new one. In

@@ -254,8 +254,6 @@ int cairo_is_there(struct atw_err *err)
 
 int cairo_write_ps(const struct scene *s, struct writer *w, struct atw_err *err)
 {
-	(void)s;
-	(void)w;
 	return cairo_is_there(err);
 }
 

@@ -10,7 +10,6 @@
 
 static int draw_write_svg(const struct scene *s, struct writer *w, struct atw_err *err)
 {
-	(void)err;
 	svg_write(s, w, false);
 	return ATW_OK;
 }

@@ -14,7 +14,6 @@ struct stacks_picture_stacks {
 static int stacks_picture_init(void *state, const struct census_report_opts *o,
 			       struct atw_err *err)
 {
-	(void)o;
 	return flame_open(&((struct stacks_picture_stacks *)state)->flame, err);
 }
 
@@ -23,7 +22,6 @@ static int stacks_picture_feed(void *state, const struct census_event *ev,
 {
 	struct stacks_picture_stacks *s = state;
 
-	(void)err;
 	s->page = ev->page;
 	return ATW_OK;
 }

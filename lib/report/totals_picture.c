@@ -24,7 +24,6 @@ static int totals_picture_feed(void *state, const struct census_event *ev,
 {
 	struct totals_picture_totals *t = state;
 
-	(void)err;
 	t->page = ev->page;
 	return ATW_OK;
 }

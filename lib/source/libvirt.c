@@ -12,7 +12,6 @@
 
 static int libvirt_probe(struct atw_blob head, const char *path)
 {
-	(void)path;
 	return libvirt_save_probe(head) ? 100 : 0;
 }
 

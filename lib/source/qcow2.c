@@ -14,7 +14,6 @@ enum { QCOW2_LISTED = 200 };
 
 static int qcow2_probe_image(struct atw_blob head, const char *path)
 {
-	(void)path;
 	return qcow2_probe(head) ? 100 : 0;
 }
 

@@ -55,8 +55,6 @@ static void qemu_note(struct qemu *q)
 /* It names no file. */
 static int qemu_probe(struct atw_blob head, const char *path)
 {
-	(void)head;
-	(void)path;
 	return 0;
 }
 
@@ -253,8 +251,6 @@ const struct atw_source_ops source_qemu = {
 /* Which memory it has is read from the kernel that runs it, which is above a source. */
 static int qemu_open_kvm(struct atw_source *s, const struct atw_source_spec *spec, struct atw_err *err)
 {
-	(void)s;
-	(void)spec;
 	return atw_err_set(err, ATW_E_UNSUPPORTED,
 			   "a guest of KVM is not opened as a source of its own");
 }

@@ -409,7 +409,6 @@ ssize_t qemu_saved_peek(struct atw_source *s, atw_pa pa, size_t len, const void 
 	uint64_t at, n, run;
 	const struct extent *e = saved_find(q, pa.u, &at, &n);
 
-	(void)err;
 	if (!e)
 		return 0;
 	if (e->kind == ATW_ZERO) {

@@ -4,7 +4,6 @@
 
 static int stream_probe(struct atw_blob head, const char *path)
 {
-	(void)path;
 	return qemu_stream_probe(head) ? 100 : 0;
 }
 

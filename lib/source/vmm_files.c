@@ -38,7 +38,6 @@ static int files_add(struct mapped *m, const struct vmm_range *v, size_t n, cons
 /* The memory file has no magic: only the state file is recognised, to point to the other. */
 static int files_probe_firecracker(struct atw_blob head, const char *path)
 {
-	(void)path;
 	return firecracker_state_arch(head) == VMM_ARCH_UNKNOWN ? 0 : 100;
 }
 
@@ -96,7 +95,6 @@ static bool files_is_state(struct atw_blob b)
 /* Its state may begin with much else. */
 static int files_probe_cloud(struct atw_blob head, const char *path)
 {
-	(void)path;
 	return files_is_state(head) ? 90 : blob_begins(head, "{\"snapshots\":") ? 80 : 0;
 }
 

@@ -24,7 +24,6 @@ struct vmware {
 
 static int vmware_probe_state(struct atw_blob head, const char *path)
 {
-	(void)path;
 	return vmware_probe(head) ? 100 : 0;
 }
 

@@ -22,7 +22,6 @@ static int xen_probe(struct atw_blob head, const char *path)
 {
 	const char *p = blob_at(head, 0, 64);
 
-	(void)path;
 	return p && !memcmp(p, "\177ELF\2\1", 6) && get_le16(p + ELF_TYPE) == ELF_CORE &&
 		       !get_le16(p + ELF_PHNUM) && get_le16(p + ELF_SHNUM) ? 100 : 0;
 }

@@ -180,7 +180,8 @@ static int capture_find(struct provider *p, uint32_t pid, size_t *ret, struct at
 
 /* ---- areas ---- */
 
-bool capture_is_outside(const struct captured *c, const struct capture_record *rec)
+/* Pages that no area has stand in an area without anything. */
+static bool capture_is_outside(const struct captured *c, const struct capture_record *rec)
 {
 	return !c->paper && !rec->v.name.data &&
 	       !(rec->has & (CAPTURE_V_FLAGS | CAPTURE_V_PROT));

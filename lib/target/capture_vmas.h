@@ -102,8 +102,6 @@ bool capture_area_rights(const struct captured *c, const struct capture_record *
 			 uint8_t *ret);
 /* What an L: line gives as its reason. */
 void capture_why(struct atw_err *ret, struct atw_blob text);
-/* Pages that no area has stand in an area without anything. */
-bool capture_is_outside(const struct captured *c, const struct capture_record *rec);
 
 /* ---- capture_fill.c ---- */
 

@@ -239,7 +239,8 @@ static bool large_may_starts(const char *name, const char *with)
 	return !strncmp(name, with, strlen(with));
 }
 
-bool large_is_shmem(const char *name)
+/* By its name: is it shared memory of the kernel's own tmpfs, not of a mounted one? */
+static bool large_is_shmem(const char *name)
 {
 	/* memfd_create(), MAP_SHARED without a file, shmget(), and a name given. */
 	return large_may_starts(name, "/memfd:") ||

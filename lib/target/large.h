@@ -104,8 +104,6 @@ enum large_why large_main(const struct large_sum *s);
 
 /* Flags of an area, and of what kind its memory is, as far as these tell. */
 void large_may_of_area(const struct atw_area *a, uint64_t vm_flags, struct large_may *ret);
-/* By its name: is it shared memory of the kernel's own tmpfs, not of a mounted one? */
-bool large_is_shmem(const char *name);
 /*
  * Pure: text of /proc/PID/mountinfo. What its tmpfs at that device was mounted
  * with; false: no tmpfs is there.

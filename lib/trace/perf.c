@@ -305,8 +305,6 @@ int perf_init(struct trace_parser *p, const struct trace_options *opts,
 {
 	const char *s = opts->fields;
 
-	(void)line;
-	(void)n;
 	if (opts->address && !strcmp(opts->address, "ip"))
 		p->code = true;
 	else if (opts->address && strcmp(opts->address, "addr"))
