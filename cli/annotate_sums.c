@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/message.h"
 #include "base/num.h"
+#include "base/sorted.h"
 
 /* Groups that are kept: an area has few, and hostile input any number. */
 enum { ANNOTATE_GROUPS = 1 << 16, ANNOTATE_SIZES = 8 };
@@ -209,11 +210,7 @@ static int annotate_by_events(const void *a, const void *b)
 	/* The beginning of a region is a hash: another one in each run. */
 	if (x->have_area && y->have_area && x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	if (x->page != y->page)
-		return x->page < y->page ? -1 : 1;
-	if (x->state != y->state)
-		return x->state < y->state ? -1 : 1;
-	return x->why < y->why ? -1 : x->why > y->why;
+	return ORDER(x->page, y->page) ?: ORDER(x->state, y->state) ?: ORDER(x->why, y->why);
 }
 
 static uint64_t annotate_thousandths(uint64_t part, uint64_t all)

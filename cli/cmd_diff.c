@@ -4,6 +4,7 @@
 
 #include "diff.h"
 #include "base/message.h"
+#include "base/sorted.h"
 
 static const struct opt_choice by_choices[] = {
 	{"process", DIFF_BY_PROCESS},
@@ -76,9 +77,7 @@ static int diff_by_pid(const void *a, const void *b)
 {
 	const struct diff_process *x = a, *y = b;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->task < y->task ? -1 : x->task > y->task;
+	return ORDER(x->pid, y->pid) ?: ORDER(x->task, y->task);
 }
 
 /* What atwalk itself does while it reads is left out. */

@@ -360,12 +360,6 @@ static bool find_target_is_excluded(const struct find *f, const struct rmap_rang
 	return false;
 }
 
-/* Search all processes for other mappings of the frames of one. */
-static void find_target_search_all(struct find *f)
-{
-	subject_default(f->src.target, &f->src.subject);
-}
-
 int find_resolve(struct find *f, const struct space_opts *space)
 {
 	bool mapped, any = false;
@@ -391,8 +385,9 @@ int find_resolve(struct find *f, const struct space_opts *space)
 		if (find_target_add_wanted(f, &t->phys, &err) < 0)
 			status = print_error(&err);
 	}
+	/* Search all processes for other mappings of the frames of one. */
 	if (any && f->src.subject.pid)
-		find_target_search_all(f);
+		subject_default(f->src.target, &f->src.subject);
 	/* Skip the search if no target is mapped. */
 	if (f->want.n)
 		rmap_sort(&f->want);

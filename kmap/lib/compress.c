@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "kmap/lib/compress.h"
 
 #include "kmap/lib/table.h"
@@ -222,9 +223,7 @@ static int compress_by_key(const void *x, const void *y)
 {
 	const struct kmap_key *a = x, *b = y;
 
-	if (a->a != b->a)
-		return a->a < b->a ? -1 : 1;
-	return a->b < b->b ? -1 : a->b > b->b;
+	return ORDER(a->a, b->a) ?: ORDER(a->b, b->b);
 }
 
 static int compress_comment(const struct kmap_sink *to, const char *s,

@@ -2,6 +2,7 @@
 #include "kmap/lib/live_sample.h"
 
 #include "base/cleanup.h"
+#include "base/sorted.h"
 #include "host/live_watch.h"
 
 enum {
@@ -186,9 +187,7 @@ static int live_sample_order(const void *a, const void *b)
 {
 	const struct live_hit *x = a, *y = b;
 
-	if (x->ip != y->ip)
-		return x->ip < y->ip ? -1 : 1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	return ORDER(x->ip, y->ip) ?: ORDER(x->pid, y->pid);
 }
 
 static void live_sample_finish(struct live_sample *x, unsigned i)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kmap/lib/objects.h"
 
+#include "base/sorted.h"
+
 #define SIZE_MAX_SANE (UINT64_C(1) << 48)    /* larger ones say nothing about memory */
 
 int kmap_objects_init(struct kmap_model *m)
@@ -28,9 +30,7 @@ static int objects_hotter(const void *a, const void *b)
 {
 	const struct kmap_hot *x = a, *y = b;
 
-	if (objects_heat(x) != objects_heat(y))
-		return objects_heat(x) > objects_heat(y) ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return ORDER(objects_heat(y), objects_heat(x)) ?: ORDER(x->number, y->number);
 }
 
 /* A heap with the least hot on top. */

@@ -44,11 +44,6 @@ static uint64_t time_life_from(unsigned k)
 	return k ? (uint64_t)1 << (k - 1) : 0;
 }
 
-static uint64_t time_life_to(unsigned k)
-{
-	return k == 64 ? UINT64_MAX : ((uint64_t)1 << k) - 1;
-}
-
 static uint64_t time_lives(const void *of, size_t i)
 {
 	return kmap_cache(of, i)->lives;
@@ -66,7 +61,7 @@ static int time_life_row(const struct kmap_query *a, size_t cache, unsigned k,
 
 	kmap_row_cache(&row, L_CACHE, c);
 	row_u(&row, L_FROM, time_life_from(k));
-	row_u(&row, L_TO, time_life_to(k));
+	row_u(&row, L_TO, k == 64 ? UINT64_MAX : ((uint64_t)1 << k) - 1);
 	row_u(&row, L_OBJECTS, t->life);
 	row_u(&row, L_BYTES, t->life_bytes);
 	row_u(&row, L_UNTOUCHED, t->life_untouched);

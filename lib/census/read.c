@@ -29,11 +29,6 @@ struct unlisted {
 	uint64_t resident, listed;       /* pages */
 };
 
-static bool read_unlisted_is_reported(const struct unlisted *u)
-{
-	return u->lost[0] <= u->start && u->lost[1] >= u->last;
-}
-
 /* Emits the L: record of the VMA that ends here, if pages are missing. */
 static int read_unlisted_end_area(struct unlisted *u, struct atw_err *err)
 {
@@ -54,7 +49,7 @@ static int read_unlisted_end_area(struct unlisted *u, struct atw_err *err)
 		return u->to->record(u->to->arg, &none, err);
 	/* /proc has no pagemap words for [vsyscall], so none are missing. */
 	if ((known && !missing) || (!missing && u->start > INT64_MAX) ||
-	    read_unlisted_is_reported(u))
+	    (u->lost[0] <= u->start && u->lost[1] >= u->last))
 		return ATW_OK;
 	if (missing)
 		snprintf(why, sizeof(why), "%" PRIu64 " of %" PRIu64

@@ -83,11 +83,6 @@ static uint64_t unit_hash_key(const struct unit_key *k)
 	return hash_bytes(0, k->recorded.data, k->recorded.len);
 }
 
-static char *unit_text_of(struct atw_blob b)
-{
-	return b.len ? strndup(b.data, b.len) : strdup("");
-}
-
 static struct unit *unit_make(struct units *us, const struct unit_key *k,
 			      struct atw_blob shown, bool gone)
 {
@@ -98,7 +93,7 @@ static struct unit *unit_make(struct units *us, const struct unit_key *k,
 		goto fail;
 	copy = malloc(k->recorded.len + 1);
 	u->recorded = copy;
-	u->shown = unit_text_of(shown);
+	u->shown = shown.len ? strndup(shown.data, shown.len) : strdup("");
 	if (!copy || !u->shown)
 		goto fail;
 	if (k->recorded.len)                 /* data may be NULL then */

@@ -9,16 +9,6 @@
 
 enum { EHDR = 64, SHDR = 64, XINDEX = 0xffff, NT_GNU_BUILD_ID = 3 };
 
-static const uint8_t *elfsec_header(const struct elfsec *e, uint32_t i)
-{
-	return (const uint8_t *)e->file.data + e->shoff + (uint64_t)i * e->entsize;
-}
-
-static uint64_t elfsec_table_size(const struct elfsec *e)
-{
-	return (uint64_t)e->n * e->entsize;
-}
-
 /*
  * Names up to the last NUL; a name behind it would not be terminated. A damaged name
  * table does not prevent access to the rest of the file.
@@ -76,7 +66,7 @@ int elfsec_parse(struct atw_blob file, struct elfsec *ret, struct atw_err *err)
 		if (names == XINDEX)
 			names = get_le32(p + 40);
 	}
-	if (!blob_at(file, e.shoff, elfsec_table_size(&e)))
+	if (!blob_at(file, e.shoff, (uint64_t)e.n * e.entsize))
 		return atw_err_set(err, ATW_E_DAMAGED,
 			"section headers at 0x%" PRIx64 " (%u of %u bytes) run past the end of the file (0x%zx bytes)",
 			e.shoff, e.n, e.entsize, file.len);
@@ -92,7 +82,7 @@ struct elfsec_section elfsec_at(const struct elfsec *e, uint32_t i)
 
 	if (i >= e->n)
 		return s;
-	p = elfsec_header(e, i);
+	p = (const uint8_t *)e->file.data + e->shoff + (uint64_t)i * e->entsize;
 	if (get_le32(p) < e->names.len)
 		s.name = (const char *)e->names.data + get_le32(p);
 	s.type = get_le32(p + 4);

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/num.h"
+#include "base/sorted.h"
 #include "format/vmm_maps.h"
 #include "host/caps.h"
 #include "host/host.h"
@@ -339,13 +340,6 @@ static size_t vmm_slot_pieces(const struct vmm_slot *slot, size_t n,
 	return pieces;
 }
 
-static int vmm_compare_pieces(const void *a, const void *b)
-{
-	const struct vmm_piece *x = a, *y = b;
-
-	return x->gpa < y->gpa ? -1 : x->gpa > y->gpa;
-}
-
 static int vmm_map_slots(struct vmm *v, struct atw_blob maps, const struct vmm_slot *slot,
 			 size_t n, struct atw_err *err)
 {
@@ -372,7 +366,7 @@ static int vmm_map_slots(struct vmm *v, struct atw_blob maps, const struct vmm_s
 		v->npieces += vmm_slot_pieces(slot, n, &map, &v->area[v->nareas++],
 					      v->piece + v->npieces);
 	}
-	qsort(v->piece, v->npieces, sizeof(*v->piece), vmm_compare_pieces);
+	qsort(v->piece, v->npieces, sizeof(*v->piece), sorted_by_u64);
 	return ATW_OK;
 }
 

@@ -189,11 +189,6 @@ static bool dwarf_is_early(const char *name)
 	return false;
 }
 
-static bool dwarf_enough(const struct dwarf_needs_hunt *h)
-{
-	return !h->types_left && !h->consts_left;
-}
-
 static int dwarf_look_at_all(struct dwarf_needs_hunt *h, struct atw_err *err)
 {
 	_auto_free Dwarf_Off *rest = NULL;
@@ -213,7 +208,7 @@ static int dwarf_look_at_all(struct dwarf_needs_hunt *h, struct atw_err *err)
 			return atw_err_nomem(err);
 		rest[n++] = at + header;
 	}
-	for (size_t i = 0; i < n && !dwarf_enough(h); i++)
+	for (size_t i = 0; i < n && (h->types_left || h->consts_left); i++)
 		dwarf_look_at_unit(h, rest[i]);
 	return ATW_OK;
 }

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/sorted.h"
 #include "linux/kernel.h"
 #include "linux/process.h"
 #include "linux/vm_flags.h"
@@ -202,18 +203,11 @@ static int kvm_read_slots(const struct members *v, uint64_t machine, struct kvm_
 			   "its memory slots changed each time they were read");
 }
 
-static int kvm_compare(const void *a, const void *b)
-{
-	const struct vmm_slot *x = a, *y = b;
-
-	return x->gpa < y->gpa ? -1 : x->gpa > y->gpa;
-}
-
 static int kvm_sort(struct kvm_list *l, struct atw_err *err)
 {
 	if (!l->n)
 		return atw_err_set(err, ATW_E_MISSING, "its virtual machine has no memory yet");
-	qsort(l->v, l->n, sizeof(*l->v), kvm_compare);
+	qsort(l->v, l->n, sizeof(*l->v), sorted_by_u64);
 	for (size_t i = 1; i < l->n; i++)
 		if (l->v[i].gpa - l->v[i - 1].gpa < l->v[i - 1].len)
 			return atw_err_set(err, ATW_E_DAMAGED,

@@ -51,6 +51,13 @@ struct optional optional_agreed(struct optional a, struct optional b);
 void region_put(struct plan *p, uint64_t first, uint64_t last, const char *name);
 /* The same for [start, end); nothing if end is not above start. */
 void region_put_to(struct plan *p, uint64_t start, uint64_t end, const char *name);
+/* The same if both are known. */
+static inline void region_put_between(struct plan *p, struct optional start,
+				      struct optional end, const char *name)
+{
+	if (start.have && end.have)
+		region_put_to(p, start.u, end.u, name);
+}
 
 /* "NUMBER(x)", "SYMBOL(x)", ... of VMCOREINFO. */
 struct optional plan_fact(const struct plan *p, const char *key);

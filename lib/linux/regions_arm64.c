@@ -216,13 +216,6 @@ static void regions_arm64_image(struct plan *p)
 	region_image_parts(p, start, end);
 }
 
-static void regions_arm64_put_between(struct plan *p, struct optional start,
-				      struct optional end, const char *name)
-{
-	if (start.have && end.have)
-		region_put_to(p, start.u, end.u, name);
-}
-
 void regions_arm64(struct plan *p)
 {
 	struct optional ram = plan_fact(p, "NUMBER(PHYS_OFFSET)"), distance;
@@ -240,11 +233,11 @@ void regions_arm64(struct plan *p)
 	kasan = regions_arm64_kasan_start(p, &b, distance);
 	region_direct_map(p, distance, b.direct, kasan - 1, false);
 	region_put_to(p, kasan, b.page_end, "KASAN shadow");
-	regions_arm64_put_between(p, b.bpf, b.modules, "BPF JIT");
-	regions_arm64_put_between(p, b.modules, b.modules_end, "modules");
-	regions_arm64_put_between(p, b.vmalloc, b.vmalloc_end, "vmalloc");
-	regions_arm64_put_between(p, b.vmemmap, b.vmemmap_end, "vmemmap");
-	regions_arm64_put_between(p, b.fixmap, b.fixmap_end, "fixmap");
+	region_put_between(p, b.bpf, b.modules, "BPF JIT");
+	region_put_between(p, b.modules, b.modules_end, "modules");
+	region_put_between(p, b.vmalloc, b.vmalloc_end, "vmalloc");
+	region_put_between(p, b.vmemmap, b.vmemmap_end, "vmemmap");
+	region_put_between(p, b.fixmap, b.fixmap_end, "fixmap");
 	if (b.pci.have)
 		region_put_to(p, b.pci.u, b.pci.u + SZ_16M, "PCI I/O");
 	regions_arm64_image(p);

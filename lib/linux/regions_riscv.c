@@ -34,11 +34,9 @@ void regions_riscv(struct plan *p)
 	if (vmemmap.have) {
 		region_put_to(p, vmemmap.u - SZ_16M - FIXMAP_SIZE, vmemmap.u - SZ_16M, "fixmap");
 		region_put_to(p, vmemmap.u - SZ_16M, vmemmap.u, "PCI I/O");
-		if (vmemmap_end.have)
-			region_put_to(p, vmemmap.u, vmemmap_end.u, "vmemmap");
 	}
-	if (start.have && end.have)
-		region_put_to(p, start.u, end.u, "vmalloc");
+	region_put_between(p, vmemmap, vmemmap_end, "vmemmap");
+	region_put_between(p, start, end, "vmalloc");
 	if (direct.have) {
 		distance = plan_pointer_distance(p, direct.u, kasan - 1);
 		if (!distance.have && ram.have)
@@ -53,6 +51,5 @@ void regions_riscv(struct plan *p)
 	} else {
 		region_image(p);
 	}
-	if (modules.have && modules_end.have)
-		region_put_to(p, modules.u, modules_end.u, "modules");
+	region_put_between(p, modules, modules_end, "modules");
 }

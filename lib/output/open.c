@@ -16,7 +16,9 @@ const struct atw_sink_ops *atw_sink_kind(size_t i)
 	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
 }
 
-int sink_find(const char *format, const struct atw_sink_ops **ret, struct atw_err *err)
+/* By its name; fails with the list of existing ones. */
+static int open_find_sink(const char *format, const struct atw_sink_ops **ret,
+			  struct atw_err *err)
 {
 	struct buf known = { 0 };
 	int rc;
@@ -112,7 +114,7 @@ static int open_check(struct atw_output *out, const struct atw_output_opts *o,
 	if (!*ops && o->sink)
 		*ops = o->sink;
 	else if (!*ops)
-		rc = sink_find(o->format, ops, err);
+		rc = open_find_sink(o->format, ops, err);
 	if (rc == ATW_OK && (!sc || !sc->col || !sc->ncols))
 		rc = atw_err_set(err, ATW_E_USAGE, "a schema without columns");
 	if (rc == ATW_OK && (unsigned)o->units > ATW_UNITS_PAGES)

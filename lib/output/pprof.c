@@ -283,11 +283,6 @@ static int pprof_row(struct atw_sink *k, const struct atw_row *row, struct atw_e
 
 /* ---- the file ---- */
 
-static bool pprof_has(const struct pprof *p, unsigned kind)
-{
-	return p->kind[kind] >= 0 && !p->unknown[kind];
-}
-
 static void pprof_add_samples(const struct pprof *p, struct buf *to)
 {
 	struct buf m = { 0 }, values = { 0 };
@@ -298,7 +293,7 @@ static void pprof_add_samples(const struct pprof *p, struct buf *to)
 		m.len = values.len = 0;
 		pprof_bytes(&m, SAMPLE_LOCATION, p->rows.data + r->locations, r->labels - r->locations);
 		for (unsigned k = 0; k < KINDS; k++)
-			if (pprof_has(p, k))
+			if (p->kind[k] >= 0 && !p->unknown[k])
 				put_varint(&values, r->value[k]);
 		pprof_message(&m, SAMPLE_VALUE, &values);
 		buf_add(&m, p->rows.data + r->labels, r->end - r->labels);

@@ -79,17 +79,12 @@ bool program_run(const struct program *p, const struct atw_row *row)
 	return truth;
 }
 
-static bool program_is_test(const struct insn *in)
-{
-	return in->op != OP_JUMP && in->op != OP_NOT;
-}
-
 uint64_t program_columns(const struct program *p)
 {
 	uint64_t columns = 0;
 
 	for (size_t i = 0; i < p->n; i++)
-		if (program_is_test(&p->insn[i]))
+		if (p->insn[i].op != OP_JUMP && p->insn[i].op != OP_NOT)
 			columns |= UINT64_C(1) << p->insn[i].col;
 	return columns;
 }

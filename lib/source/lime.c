@@ -63,7 +63,5 @@ const struct atw_source_ops source_lime = {
 	.help = "LiME ranges",
 	.probe = lime_probe,
 	.open = lime_open,
-	.close = mapped_close,
-	MAPPED_OPS,
-	.fact = mapped_fact,
+	MAPPED_ONLY_OPS,
 };

@@ -71,9 +71,10 @@ int mapped_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret);
 int mapped_fact(struct atw_source *s, const char *key, struct atw_blob *ret);
 void mapped_describe(struct atw_source *s, char *buf, size_t len);
 
-/* The operations of such a source. */
+/* The operations of such a source; MAPPED_ONLY_OPS: of one that has nothing else. */
 #define MAPPED_OPS \
 	.read = mapped_read, .peek = mapped_peek, .extent = mapped_extent, \
 	.describe = mapped_describe
+#define MAPPED_ONLY_OPS MAPPED_OPS, .close = mapped_close, .fact = mapped_fact
 
 #endif

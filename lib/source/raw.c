@@ -41,9 +41,7 @@ const struct atw_source_ops source_raw = {
 	.help = "plain image of memory; raw:PATH@ADDRESS says where it starts",
 	.probe = raw_probe,
 	.open = raw_open,
-	.close = mapped_close,
-	MAPPED_OPS,
-	.fact = mapped_fact,
+	MAPPED_ONLY_OPS,
 };
 
 int raw_set_pieces(struct atw_source *s, const struct raw_piece *v, size_t n,

@@ -80,9 +80,7 @@ const struct atw_source_ops source_firecracker = {
 	.help = "memory file of Firecracker (by specification)",
 	.probe = files_probe_firecracker,
 	.open = files_open_firecracker,
-	.close = mapped_close,
-	MAPPED_OPS,
-	.fact = mapped_fact,
+	MAPPED_ONLY_OPS,
 };
 
 /* ---- cloud-hypervisor ---- */
@@ -145,7 +143,5 @@ const struct atw_source_ops source_cloud_hypervisor = {
 	.help = "snapshot of cloud-hypervisor: state.json or memory-ranges (by specification)",
 	.probe = files_probe_cloud,
 	.open = files_open_cloud,
-	.close = mapped_close,
-	MAPPED_OPS,
-	.fact = mapped_fact,
+	MAPPED_ONLY_OPS,
 };

@@ -84,7 +84,5 @@ const struct atw_source_ops source_xen = {
 	.help = "xl dump-core of a guest of Xen (by specification)",
 	.probe = xen_probe,
 	.open = xen_open,
-	.close = mapped_close,
-	MAPPED_OPS,
-	.fact = mapped_fact,
+	MAPPED_ONLY_OPS,
 };

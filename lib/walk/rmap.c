@@ -16,9 +16,7 @@ static int rmap_by_first(const void *a, const void *b)
 {
 	const struct rmap_range *x = a, *y = b;
 
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return ORDER(x->first, y->first) ?: ORDER(x->at, y->at);
 }
 
 static void rmap_index_init(struct rmap_index *x, const struct rmap_ranges *w)
