@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* annotate_rows.c - rows of annotate: a reference, and where its address lies. */
-#include <string.h>
-
 #include "annotate.h"
 #include "format/capture_fields.h"
 #include "target/frame_use.h"

@@ -3,16 +3,11 @@
  * annotate_sums.c - annotate --summary: samples and misses by area and page size, and how
  * many of them large pages would avoid.
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "annotate.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/message.h"
-#include "base/num.h"
 #include "base/sorted.h"
 
 /* Groups that are kept: an area has few, and hostile input any number. */

@@ -2,14 +2,9 @@
 /* check_baseline.c - counts of an earlier run, which rules 'track' are compared with. */
 #include "check_baseline.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/io.h"
-#include "base/num.h"
 #include "base/table.h"
 #include "output/outfile.h"
 

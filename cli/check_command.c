@@ -2,13 +2,10 @@
 /* check_command.c - a program that runs traced, and the moments of a look at it. */
 #include "check_command.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "check_memory.h"
 #include "check_tracees.h"

@@ -3,11 +3,8 @@
 #include "check_looks.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "atwalk.h"
-#include "base/cleanup.h"
 #include "host/host_file.h"
 
 int check_looks_moments(const char *list, unsigned *ret)

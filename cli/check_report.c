@@ -3,10 +3,6 @@
  */
 #include "check_report.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/io.h"
 #include "output/outfile.h"
 

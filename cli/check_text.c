@@ -2,10 +2,6 @@
 /* check_text.c - a row as one line of text. */
 #include "checking.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "output/sink.h"
 
 /* Columns that say which one a row is. */

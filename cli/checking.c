@@ -2,16 +2,11 @@
 /* checking.c - listings that run for their rows, and policies over these. */
 #include "checking.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "atwalk.h"
 #include "base/bytes.h"
-#include "base/cleanup.h"
 #include "base/message.h"
-#include "base/num.h"
 #include "record/schema.h"
 #include "unknown.h"
 

@@ -3,7 +3,6 @@
 #ifndef CLI_CHECKING_H
 #define CLI_CHECKING_H
 
-#include "base/buf.h"
 #include "check_overlap.h"
 #include "policy.h"
 #include "record/filter.h"

@@ -3,11 +3,7 @@
  * cmd_annotate.c - addresses of a profile or a trace, each with its physical address, page
  * size, node, memory area and frame.
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "annotate.h"
 #include "base/clock.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_check.c - policies over a source: those of files, or those that are installed. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "atwalk.h"
-#include "base/cleanup.h"
 #include "check_baseline.h"
 #include "check_looks.h"
 #include "check_report.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_lines.c - cache lines: where they lie, references to them, how they are shared. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "content_rows.h"
 #include "line_places.h"

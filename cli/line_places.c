@@ -2,9 +2,6 @@
 /* line_places.c - cache lines of a range: where each lies, and its sets in the caches. */
 #include "line_places.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 enum {
 	LINE_FAULTS = 8,         /* reasons that are printed */
 	LINE_MOST_SETS = 1 << 20,

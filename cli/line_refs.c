@@ -2,13 +2,9 @@
 /* line_refs.c - memory references from a file or of a command, added up by cache line. */
 #include "line_refs.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "base/bytes.h"
-#include "base/cleanup.h"
 #include "base/line_stream.h"
 #include "base/message.h"
 #include "base/unpack.h"

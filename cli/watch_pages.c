@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* watch_pages.c - rows of `pages --watch`, one for each process that changed. */
-#include "base/buf.h"
 #include "base/sorted.h"
 #include "watch.h"
 

@@ -3,7 +3,6 @@
 
 #include "command.h"
 #include "plugins.h"
-#include "base/num.h"
 #include "host/host.h"
 #include "record/schema.h"
 

@@ -31,13 +31,11 @@ int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, str
 #define FUSE_USE_VERSION 31
 
 #include <dirent.h>
-#include <errno.h>
 #include <fuse.h>
 #include <fuse_log.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
 #include <time.h>
-#include <unistd.h>
 
 struct kmap_folder {
 	const struct common *common;

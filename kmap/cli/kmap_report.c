@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
-#include "base/bytes.h"
 #include "base/message.h"
 #include "cli/common/answers.h"
 #include "kmap/lib/report.h"

@@ -17,7 +17,6 @@
 
 #include "base/cleanup.h"
 #include "host/host.h"
-#include "host/bpf.h"
 
 enum {
 	PF_KTHREAD = 0x00200000,         /* include/linux/sched.h */

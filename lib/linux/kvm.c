@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "base/sorted.h"
 #include "linux/kernel.h"
-#include "linux/process.h"
 #include "linux/vm_flags.h"
 
 enum {

@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/overlay.h"
 #include "base/sorted.h"
 
 /* What `hot` points to before the first hit: an extent that holds nothing. */

@@ -10,7 +10,6 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "format/view.h"
 
 enum { MANY = 65536, PAGE = 4096 };
 /* Smaller holes are data. */

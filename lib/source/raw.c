@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "source/source.h"
 #include "source/mapped.h"
 
 static int raw_probe(struct atw_blob head, const char *path)

@@ -14,7 +14,6 @@
 #include "base/bytes.h"
 #include "base/message.h"
 #include "linux/vm_flags.h"
-#include "target/provider.h"
 #include "target/procfs_vmas.h"
 
 /* ---- lines of one task ---- */

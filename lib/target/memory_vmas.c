@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/sorted.h"
-#include "linux/areas.h"
 #include "linux/tasks.h"
 #include "linux/memmap.h"
 #include "target/procfs.h"
