@@ -3,8 +3,7 @@
  * live_copy.h - the bounds of all that reads struct pages: to copy those of a process, or
  * of all frames, through BPF, and to do nothing with them.
  */
-#ifndef BENCH_LIVE_COPY_H
-#define BENCH_LIVE_COPY_H
+#pragma once
 
 #include <err.h>
 #include <stdlib.h>
@@ -90,5 +89,3 @@ static inline void copy_drop(struct copy_plan *c)
 	free(c->room);
 	*c = (struct copy_plan){ 0 };
 }
-
-#endif

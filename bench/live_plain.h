@@ -3,8 +3,7 @@
  * live_plain.h - what /proc has of a process's pages, read without the library:
  * as others do it, and as fast as it goes.
  */
-#ifndef BENCH_LIVE_PLAIN_H
-#define BENCH_LIVE_PLAIN_H
+#pragma once
 
 #include "live_process.h"
 #include "measure.h"
@@ -337,5 +336,3 @@ static inline void look_away(struct looked_at *l)
 	free(l->plan.counts);
 	free(l->buf);
 }
-
-#endif

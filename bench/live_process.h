@@ -3,8 +3,7 @@
  * live_process.h - processes to look at: children that map memory of a shape,
  * touch it, and hold still.
  */
-#ifndef BENCH_LIVE_PROCESS_H
-#define BENCH_LIVE_PROCESS_H
+#pragma once
 
 #include <inttypes.h>
 #include <signal.h>
@@ -118,5 +117,3 @@ static inline void process_stop(struct process *p)
 	kill(p->pid, SIGKILL);
 	waitpid(p->pid, NULL, 0);
 }
-
-#endif

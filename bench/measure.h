@@ -9,8 +9,7 @@
  * the rounds that follow, for each unit of work, and the ratio of medians to
  * the first way, the floor. Targets are held against medians.
  */
-#ifndef BENCH_MEASURE_H
-#define BENCH_MEASURE_H
+#pragma once
 
 #include <err.h>
 #include <inttypes.h>
@@ -166,5 +165,3 @@ static inline void contest(const struct way *ways, size_t n, void *arg, uint64_t
 
 	contest_medians(ways, n, arg, units, mid);
 }
-
-#endif

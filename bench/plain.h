@@ -4,8 +4,7 @@
  * one writes it for this one purpose. It knows one mode, trusts every byte and
  * says nothing of rights, holes or why.
  */
-#ifndef BENCH_PLAIN_H
-#define BENCH_PLAIN_H
+#pragma once
 
 #include <elf.h>
 #include <fcntl.h>
@@ -131,5 +130,3 @@ static inline uint64_t plain_list(const struct plain *p, uint64_t pa,
 	*count += leaves;
 	return sum;
 }
-
-#endif

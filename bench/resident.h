@@ -5,8 +5,7 @@
  * That is VmHWM less what of the file is resident: pages of the file once
  * touched stay where they are, and they could be dropped at any time.
  */
-#ifndef BENCH_RESIDENT_H
-#define BENCH_RESIDENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,5 +55,3 @@ static inline bool resident(pid_t pid, const char *file, struct resident *ret)
 	ret->file = resident_field(path, "Rss:", file);
 	return ret->peak > 0 && ret->file >= 0;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * users have it, and over memory lent in whole segments, where nothing but its
  * own walk is left to measure. Without the libraries, xlat_open() says so.
  */
-#ifndef BENCH_XLAT_H
-#define BENCH_XLAT_H
+#pragma once
 
 #include "plain.h"
 
@@ -115,5 +114,4 @@ static inline void xlat_close(struct xlat *x)
 {
 }
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* annotate.h - parts of the command annotate: rows, and sums of them. */
-#ifndef CLI_ANNOTATE_H
-#define CLI_ANNOTATE_H
+#pragma once
 
 #include "base/table.h"
 #include "listing.h"
@@ -87,5 +86,3 @@ int annotate_sums_add(struct annotate_sums *s, const struct annotate_ref *a,
 /* Emits the rows, and lines below them. */
 int annotate_sums_put(struct annotate_sums *s, struct atw_output *out, struct atw_err *err);
 void annotate_sums_deinit(struct annotate_sums *s);
-
-#endif

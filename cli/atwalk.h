@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* atwalk.h - declarations shared by the commands of atwalk(1). */
-#ifndef CLI_ATWALK_H
-#define CLI_ATWALK_H
+#pragma once
 
 #include "common/command.h"
 #include "target/target.h"
@@ -222,5 +221,3 @@ int address_args_each(struct session *s, const struct address_arg *t, int n,
 /* A row for an address that no process maps. */
 int address_arg_put_unmapped(const struct address_arg *t, struct atw_output *out,
 			     struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * census.h - stream of records from a SOURCE. The running kernel, a dump and a capture
  * produce the same stream.
  */
-#ifndef CLI_CENSUS_H
-#define CLI_CENSUS_H
+#pragma once
 
 #include "atwalk.h"
 #include "census/census.h"
@@ -74,5 +73,3 @@ int census_incomplete(const char *name, const struct census_summary *s, const ch
 /* cmd_export.c: the tables of a source. Prints errors; returns an exit status. */
 int export_tables(const struct common *c, const char *name, const struct census_source_opts *o,
 		  const struct fleet_opts *tables);
-
-#endif

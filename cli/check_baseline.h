@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_baseline.h - counts of an earlier run, which rules 'track' are compared with. */
-#ifndef CLI_CHECK_BASELINE_H
-#define CLI_CHECK_BASELINE_H
+#pragma once
 
 #include "checking.h"
 
@@ -9,5 +8,3 @@
 int check_baseline_read(struct config *ret, const char *path, bool update);
 /* The counts that are known now, and those in k->baseline of other policies. */
 int check_baseline_write(struct checking *k, const char *path);
-
-#endif

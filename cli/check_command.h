@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_command.h - a program that runs traced, and the moments of a look at it. */
-#ifndef CLI_CHECK_COMMAND_H
-#define CLI_CHECK_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -37,5 +36,3 @@ struct check_command {
 int check_command_run(struct check_command *x, char **argv);
 /* `status`, unless the program failed: then EXIT_NO, and its end is reported. */
 int check_command_end(const struct check_command *x, int status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_looks.h - looks at a program while it runs: the worst result of each policy. */
-#ifndef CLI_CHECK_LOOKS_H
-#define CLI_CHECK_LOOKS_H
+#pragma once
 
 #include "check_command.h"
 #include "checking.h"
@@ -13,5 +12,3 @@ int check_looks_moments(const char *list, unsigned *ret);
  * afterwards, or none where there was no look. Prints errors; 0 or an exit status.
  */
 int check_looks_run(struct checking *k, struct check_command *x, char **argv);
-
-#endif

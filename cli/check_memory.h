@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_memory.h - whether a traced process has more memory than at its last look. */
-#ifndef CLI_CHECK_MEMORY_H
-#define CLI_CHECK_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ bool check_memory_shrinks(pid_t tid);
 uint64_t check_memory_of(pid_t tgid);
 /* Does it have clearly more than that? */
 bool check_memory_rises(pid_t tgid, uint64_t most);
-
-#endif

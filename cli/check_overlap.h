@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_overlap.h - physical memory that rows of two kinds have in common. */
-#ifndef CLI_CHECK_OVERLAP_H
-#define CLI_CHECK_OVERLAP_H
+#pragma once
 
 #include "base/buf.h"
 #include "record/record.h"
@@ -34,5 +33,3 @@ int check_overlap_add(struct check_ranges *r, const struct check_overlap_columns
  */
 uint64_t check_overlap(struct check_ranges side[2], unsigned shown, struct buf *what,
 		       uint64_t *more);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_report.h - results of policies for CI systems: JUnit XML, annotations of GitHub.
  */
-#ifndef CLI_CHECK_REPORT_H
-#define CLI_CHECK_REPORT_H
+#pragma once
 
 #include "checking.h"
 
@@ -13,5 +12,3 @@ void check_rule(struct buf *ret, const struct policy *p);
 /* Writes to --output. Prints errors; 0 or an exit status. */
 int check_report_write(const struct checking *k, const char *command,
 		       enum check_report as);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_tracees.h - the threads that are traced while a program is checked. */
-#ifndef CLI_CHECK_TRACEES_H
-#define CLI_CHECK_TRACEES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void check_tracees_let_go(struct check_tracees *x, pid_t tid);
  * another. What is reported meanwhile is kept for check_tracees_wait().
  */
 void check_tracees_stop(struct check_tracees *x);
-
-#endif

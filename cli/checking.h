@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* checking.h - policies evaluated over the rows of listings. */
-#ifndef CLI_CHECKING_H
-#define CLI_CHECKING_H
+#pragma once
 
 #include "check_overlap.h"
 #include "policy.h"
@@ -65,5 +64,3 @@ void checking_release(struct checking *k);
  * it is. */
 void check_text(struct buf *ret, const struct atw_schema *sc, const struct atw_row *row,
 		uint64_t columns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* content_rows.h - parts of rows about the content of memory: rd and search. */
-#ifndef CLI_CONTENT_ROWS_H
-#define CLI_CONTENT_ROWS_H
+#pragma once
 
 #include "target/content.h"
 
@@ -31,5 +30,3 @@ void content_gaps_print(const struct content_gaps *g, const char *name);
 
 /* Words that are physical addresses and ranges. Prints errors; 0 or an exit status. */
 int content_args_physical(const struct session *s, char **argv, struct address_arg *ret, int n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* diff.h - the parts of `atwalk diff`: its options and its rows. */
-#ifndef CLI_DIFF_H
-#define CLI_DIFF_H
+#pragma once
 
 #include "atwalk.h"
 #include "target/snapshot.h"
@@ -45,5 +44,3 @@ int diff_rows_kernel(struct diff_rows *d, struct snapshot s[2], struct atw_err *
 /* After the last process. */
 int diff_rows_end(struct diff_rows *d, struct atw_err *err);
 void diff_rows_close(struct diff_rows *d);
-
-#endif

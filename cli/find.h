@@ -3,8 +3,7 @@
  * find.h - parts of `atwalk find`: options and output (cmd_find.c), search of page tables
  * (find_spaces.c), without page tables (find_pages.c), and in guests (find_guests.c).
  */
-#ifndef CLI_FIND_H
-#define CLI_FIND_H
+#pragma once
 
 #include "listing.h"
 #include "linux/soft.h"
@@ -117,5 +116,3 @@ bool find_settle(struct find *f);
 void find_deinit(struct find *f);
 /* Opens the output; flags are named by `from` if it is not NULL. */
 int find_open(struct find *f, const struct provider *from, struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* info.h - facts, a row each: what the files of `atwalk info` share. */
-#ifndef CLI_INFO_H
-#define CLI_INFO_H
+#pragma once
 
 #include "atwalk.h"
 
@@ -22,5 +21,3 @@ int info_symbols(const struct common *c, const struct space_opts *o, const char 
 /* info_crash.c: the machine, its crash and the last lines of its log. */
 enum { INFO_LOG_LINES = 8 };
 void crash_facts(struct facts *f, struct atw_kernel *k, const struct opt_number *lines);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* line_places.h - cache lines of a range: where each lies, and its sets in the caches. */
-#ifndef CLI_LINE_PLACES_H
-#define CLI_LINE_PLACES_H
+#pragma once
 
 #include "host/caches.h"
 #include "host/nodes.h"
@@ -73,5 +72,3 @@ void line_places_range(const struct line_places *p, const struct address *a,
 void line_places_note(const struct line_places *p, struct atw_output *out);
 /* Prints why the exit status is EXIT_PARTIAL; returns it, or `status`. */
 int line_places_status(const struct line_places *p, int status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* line_program.h - symbols of a program that is recorded. */
-#ifndef CLI_LINE_PROGRAM_H
-#define CLI_LINE_PROGRAM_H
+#pragma once
 
 #include "base/file.h"
 #include "format/elfsyms.h"
@@ -23,5 +22,3 @@ int line_program_range(const struct line_program *p, const char *word,
 /* "lines+0x40". false: it lies in no symbol. */
 bool line_program_symbol(const struct line_program *p, uint64_t address, char *text,
 			 size_t len);
-
-#endif

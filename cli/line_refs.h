@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* line_refs.h - memory references from a file or of a command, added up by cache line. */
-#ifndef CLI_LINE_REFS_H
-#define CLI_LINE_REFS_H
+#pragma once
 
 #include "trace/lines.h"
 #include "trace/recording.h"
@@ -45,5 +44,3 @@ void line_refs_deinit(struct line_refs *r);
 void line_refs_note(const struct line_refs *r, struct atw_output *out);
 /* Prints why the exit status is EXIT_PARTIAL; returns it, or `status`. */
 int line_refs_status(const struct line_refs *r, int status);
-
-#endif

@@ -3,8 +3,7 @@
  * listing.h - rows about ranges of an address space. All listings share these columns,
  * and each shows a subset by default.
  */
-#ifndef CLI_LISTING_H
-#define CLI_LISTING_H
+#pragma once
 
 #include "atwalk.h"
 #include "target/provider.h"
@@ -150,5 +149,3 @@ void row_area(struct listing *l, struct row *r, uint64_t first, uint64_t last);
 /* The same, and all of first..last is in it. */
 bool listing_area(struct listing *l, uint64_t first, uint64_t last,
 		  struct atw_region *ret);
-
-#endif

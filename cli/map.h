@@ -3,8 +3,7 @@
  * map.h - parts of `atwalk map`: sums and the column `node` (map_sums.c), large pages
  * (map_large.c), and targets without page tables (map_pages.c, for walk as well).
  */
-#ifndef CLI_MAP_H
-#define CLI_MAP_H
+#pragma once
 
 #include "listing.h"
 #include "target/large.h"
@@ -95,5 +94,3 @@ int watch_by_pages(const struct common *c, struct session *src, const struct spa
 struct walk_lines;
 int walk_by_pages(const struct common *c, struct session *src, struct listing *l,
 		  const struct address_arg *t, int n, struct walk_lines *lines);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nested.h - --nested: where the process of a guest has its memory, and where the host does. */
-#ifndef CLI_NESTED_H
-#define CLI_NESTED_H
+#pragma once
 
 #include "listing.h"
 
@@ -18,5 +17,3 @@ int nested_open(const struct common *c, struct session *guest, struct nested *re
 void nested_close(struct nested *n);
 /* The columns of the host for what is at `physical` of the row. */
 int nested_fill(struct nested *n, struct row *r, struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pages.h - state of `atwalk pages`, shared by its files: what to list, and its rows. */
-#ifndef CLI_PAGES_H
-#define CLI_PAGES_H
+#pragma once
 
 #include "listing.h"
 #include "target/smaps.h"
@@ -104,5 +103,3 @@ void pages_join_sums(struct page_sum *to, const struct page_sum *s);
 void pages_note_sums(const struct pages *p);
 /* --totals: emits the row of a process after its last area. */
 int process_end(struct pages *p, const struct page_task *task, struct atw_err *err);
-
-#endif

@@ -12,8 +12,7 @@
  *	because = TEXT
  *	severity = error|warning
  */
-#ifndef CLI_POLICY_H
-#define CLI_POLICY_H
+#pragma once
 
 #include "common/config.h"
 
@@ -59,5 +58,3 @@ int policies_read_installed(struct policies *ret, const char *name);
 /* How far a count may be from this value. */
 uint64_t policy_tolerated(const struct policy *p, uint64_t value);
 void policies_release(struct policies *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probe.h - answers of `atwalk probe`. */
-#ifndef CLI_PROBE_H
-#define CLI_PROBE_H
+#pragma once
 
 #include "atwalk.h"
 
@@ -20,5 +19,3 @@ int probe_put_row(struct atw_output *out, const char *name, const char *gives,
 
 /* What stands in the way of reading the guest of this process: a row for each check. */
 int probe_machine(struct atw_output *out, uint64_t pid, struct atw_err *err);
-
-#endif

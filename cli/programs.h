@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* programs.h - commands of others: programs atwalk-NAME in the folders of PATH. */
-#ifndef CLI_PROGRAMS_H
-#define CLI_PROGRAMS_H
+#pragma once
 
 #include "atwalk.h"
 
@@ -24,5 +23,3 @@ typedef int programs_fn(void *arg, const struct plugin_program *p);
 int programs_each(programs_fn *fn, void *arg, struct atw_err *err);
 /* The path of the one that is run as a command; false: there is none. */
 bool programs_find(const char *name, char *ret, size_t len);
-
-#endif

@@ -3,8 +3,7 @@
  * ps.h - parts of `atwalk ps`: rows (cmd_ps.c), memory use from page tables (ps_usage.c),
  * and memory use from pages without page tables (ps_pages.c).
  */
-#ifndef CLI_PS_H
-#define CLI_PS_H
+#pragma once
 
 #include "atwalk.h"
 #include "base/table.h"
@@ -68,5 +67,3 @@ int ps_pages_sum(struct ps *p, uint64_t mm, struct usage *u, struct atw_err *err
  */
 uint64_t ps_pages_space(struct ps *p, const struct lnx_task *t);
 void ps_pages_close(struct ps *p);
-
-#endif

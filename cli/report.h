@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report.h - state of atwalk report while it reads records and prints reports. */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#pragma once
 
 #include "common/answers.h"
 #include "census.h"
@@ -58,5 +57,3 @@ void report_rows(void *arg, size_t i, struct atw_output_opts *oo);
 void report_head_of(void *arg, struct buf *ret);
 /* Emits the rows that are final, between two snapshots. */
 int report_emit_snapshot(struct report *r, struct atw_err *err);
-
-#endif

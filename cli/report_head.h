@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_head.h - head of an HTML page, from H: lines: source, machine and time. */
-#ifndef CLI_REPORT_HEAD_H
-#define CLI_REPORT_HEAD_H
+#pragma once
 
 #include "base/buf.h"
 #include "census/model.h"
@@ -10,5 +9,3 @@
 extern const struct census_report report_head;
 /* "capture.cap; host vm; Linux 6.1.0, x86_64; 2026-11-20 23:01:02 UTC", to `b`. */
 void report_head_text(const void *state, char *const *source, size_t n, struct buf *b);
-
-#endif

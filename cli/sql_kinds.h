@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sql_kinds.h - the tables of atwalk sql. */
-#ifndef CLI_SQL_KINDS_H
-#define CLI_SQL_KINDS_H
+#pragma once
 
 #include "common/sql.h"
 
 /* All of them by number; NULL past the end. */
 const struct sql_kind *sql_kind(size_t i);
-
-#endif

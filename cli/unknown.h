@@ -3,8 +3,7 @@
  * unknown.h - first words that are neither a command nor a SOURCE, and suggestions for
  * them.
  */
-#ifndef CLI_UNKNOWN_H
-#define CLI_UNKNOWN_H
+#pragma once
 
 #include "atwalk.h"
 
@@ -21,5 +20,3 @@ const char *unknown_late(int argc, char **argv);
  */
 int unknown_command(const char *word);
 suggest_fn suggest_command;
-
-#endif

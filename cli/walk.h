@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* walk.h - rows of `atwalk walk` (cmd_walk.c), and the tree of a range (walk_tree.c). */
-#ifndef CLI_WALK_H
-#define CLI_WALK_H
+#pragma once
 
 #include "listing.h"
 
@@ -33,5 +32,3 @@ void walk_fill_table(struct walk_out *w, struct row *r, const struct mmu_step *p
  */
 int walk_tree(struct walk_out *w, struct mmu_walk *walk, const struct address *a, bool *any,
 	      struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* walk_lines.h - walk --cache-line: rows of cache lines below those of each address. */
-#ifndef CLI_WALK_LINES_H
-#define CLI_WALK_LINES_H
+#pragma once
 
 #include "line_places.h"
 #include "line_refs.h"
@@ -30,5 +29,3 @@ int walk_lines_put(struct walk_lines *w, const struct address_arg *a, struct atw
 void walk_lines_note(const struct walk_lines *w, struct atw_output *out);
 /* Prints why the exit status is EXIT_PARTIAL; returns it, or `status`. */
 int walk_lines_status(const struct walk_lines *w, int status);
-
-#endif

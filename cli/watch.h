@@ -3,8 +3,7 @@
  * watch.h - --watch: repeated snapshots and their changes. watch.c has the timing,
  * watch_map.c and watch_pages.c the rows.
  */
-#ifndef CLI_WATCH_H
-#define CLI_WATCH_H
+#pragma once
 
 #include "pages.h"
 
@@ -61,5 +60,3 @@ int watch_map(const struct common *c, struct session *o, const struct space_opts
 /* `look` hands each process to p->taken(). */
 int watch_pages(struct pages *p, struct session *o, const struct space_opts *space,
 		const char *text, int (*look)(void *arg, struct atw_err *err), void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* budget.h - memory limit of the collector, and its cost. */
-#ifndef COLLECTOR_BUDGET_H
-#define COLLECTOR_BUDGET_H
+#pragma once
 
 #include "host/pace.h"
 
@@ -17,5 +16,3 @@ struct budget {
  */
 int budget_begin(const char *mem, struct budget *ret, struct atw_err *err);
 void budget_print(const struct budget *c, const struct pace *pace);
-
-#endif

@@ -7,8 +7,7 @@
  * call. An exception ends the wait within 80 ms: a call that has not stopped by then owns what
  * it uses, and releases it when it ends.
  */
-#ifndef PYTHON_CALL_H
-#define PYTHON_CALL_H
+#pragma once
 
 #include "source.h"
 
@@ -71,5 +70,3 @@ bool call_progress(void *arg, uint64_t done, uint64_t all);
 
 /* Before Python ends: threads that are still there no longer touch its objects. */
 PyObject *call_exit(PyObject *self, PyObject *args);
-
-#endif

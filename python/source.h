@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* source.h - a source that Python has opened. */
-#ifndef PYTHON_SOURCE_H
-#define PYTHON_SOURCE_H
+#pragma once
 
 #include "table.h"
 
@@ -41,5 +40,3 @@ PyObject *source_translate_many(PyObject *self, PyObject *args);
 
 /* Names of enum atw_state, as the column state has them. */
 const char *source_state(uint32_t state);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* table.h - tables of typed columns, which Python, NumPy and Arrow read in place. */
-#ifndef PYTHON_TABLE_H
-#define PYTHON_TABLE_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #ifndef Py_LIMITED_API
@@ -115,5 +114,3 @@ PyObject *table_arrow_stream(PyObject *self, PyObject *args);
 PyObject *table_arrow_schema(PyObject *self, PyObject *args);
 
 extern PyType_Spec table_spec, column_spec, source_spec;
-
-#endif

@@ -6,8 +6,7 @@
  * QEMU loads a plugin if it knows its qemu_plugin_version. Versions 1 (QEMU 6.0 to 8.2)
  * and 2 to 6 (9.0 on) are alike in all of this; 7 is not, and has no build yet.
  */
-#ifndef QEMU_API_H
-#define QEMU_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,6 +96,4 @@ GArray *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_plugin_register *reg, GByteArray *to);
 /* From version 4 on: memory by its address, as the CPU that runs sees it. */
 typedef bool qemu_plugin_read_memory_vaddr_fn(uint64_t va, GByteArray *to, size_t len);
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* references.h - state of the plugin that counts references, and its tables. */
-#ifndef QEMU_REFERENCES_H
-#define QEMU_REFERENCES_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ struct refs_key {
 
 /* Adds one to the count of the address; its entry becomes that of refs_last(). */
 void refs_count(struct refs_thread *t, const struct refs_key *key);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* census_text.h - captures in memory, and the counts of what is read from them. */
-#ifndef TESTS_CENSUS_TEXT_H
-#define TESTS_CENSUS_TEXT_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -130,5 +129,3 @@ static inline int read_text(const void *data, size_t len, struct totals *h,
 	close(fd);
 	return r;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * fault.h - source that wraps another one and makes chosen memory vanish or fail.
  */
-#ifndef TESTS_FAULT_H
-#define TESTS_FAULT_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -184,5 +183,3 @@ static inline int atw_source_faults(struct atw_source *below, const struct atw_f
 	*ret = s;
 	return ATW_OK;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * one large page, in which a test lays out structs with members at any
  * offset. The memory behind them is missing.
  */
-#ifndef TESTS_KERNEL_MEMORY_H
-#define TESTS_KERNEL_MEMORY_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -189,5 +188,3 @@ static inline void karea_layout(struct kmemory *k, bool tree)
 	kset(k, N_arange64_pivot, 8, 0);
 	kset(k, N_arange64_slot, 80, 0);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * memory.h - a source made of pages in memory, for tests that build their own
  * page tables. Pages that were never written to are a hole.
  */
-#ifndef TESTS_MEMORY_H
-#define TESTS_MEMORY_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,5 +137,3 @@ static inline void mem_free(struct memory *m)
 	mem_close(&m->s);
 	free(m);
 }
-
-#endif

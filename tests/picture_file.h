@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* picture_file.h - a scene written to a file, as the program does. */
-#ifndef TESTS_PICTURE_FILE_H
-#define TESTS_PICTURE_FILE_H
+#pragma once
 
 #include "output/outfile.h"
 #include "plot/draw.h"
@@ -22,5 +21,3 @@ static inline int picture_write(const struct scene *s, const struct picture_form
 	outfile_close(&t);
 	return rc;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* printk_image.h - a kernel's log as it lies in memory, from address 0 on. */
-#ifndef TESTS_PRINTK_IMAGE_H
-#define TESTS_PRINTK_IMAGE_H
+#pragma once
 
 #include <string.h>
 
@@ -67,5 +66,3 @@ static inline uint64_t printk_line(struct printk_image *m, uint64_t id, unsigned
 	memcpy(m->b + at + 8, text, len);
 	return next;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* random.h - the same numbers on every machine (splitmix64). */
-#ifndef TESTS_RANDOM_H
-#define TESTS_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ static inline uint64_t random_below(uint64_t *state, uint64_t n)
 {
 	return (uint64_t)((unsigned __int128)random_next(state) * n >> 64);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * The header brings main(): it runs every TEST of the file, prints one line
  * each, and closes with "N passed, N failed, N skipped".
  */
-#ifndef TESTS_TEST_H
-#define TESTS_TEST_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -96,5 +95,3 @@ int main(int argc, char **argv)
 	printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
 	return failed != 0;
 }
-
-#endif

@@ -9,8 +9,7 @@
  *	answers_print(&a, &err);                 after it
  *	answers_close(&a, status);
  */
-#ifndef CLI_ANSWERS_H
-#define CLI_ANSWERS_H
+#pragma once
 
 #include "command.h"
 #include "plot/html_report.h"
@@ -87,5 +86,3 @@ int answers_print_pictures(struct answers *a, struct atw_err *err);
 bool answers_path(const struct answers *a, size_t i, const char *ending, char path[4096]);
 /* The folder for several, if -o names one. A signal that ends all of it takes it along. */
 int answers_folder(struct answers *a, struct atw_err *err);
-
-#endif

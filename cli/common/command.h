@@ -3,8 +3,7 @@
  * command.h - commands, and what every program with commands shares. It includes what
  * nearly every command uses.
  */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#pragma once
 
 #include <errno.h>
 #include <inttypes.h>
@@ -257,5 +256,3 @@ enum { COMMON_SETS = 10 };
 
 /* Sets for a command that takes these OPT_COMMON groups; the other sets are refused. */
 void common_sets(unsigned taken, struct common *c, struct opt_set ret[COMMON_SETS]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* complete.h - words that a shell offers, from the option tables and from the columns. */
-#ifndef CLI_COMPLETE_H
-#define CLI_COMPLETE_H
+#pragma once
 
 #include "command.h"
 
@@ -20,5 +19,3 @@ struct complete_program {
  * files fit as well. Returns the exit status.
  */
 int complete_run(const struct complete_program *p, int argc, char **argv);
-
-#endif

@@ -3,8 +3,7 @@
  * config.h - defaults of options from configuration files: ~/.config/atwalk/config.ini,
  * then the file that $ATWALK_CONFIG names; or the one of --config alone.
  */
-#ifndef CLI_CONFIG_H
-#define CLI_CONFIG_H
+#pragma once
 
 #include "command.h"
 
@@ -51,5 +50,3 @@ bool config_key(size_t i, const char **section, char key[32]);
 /* The entry that is in effect for a key: the last one; NULL: none. */
 const struct config_entry *config_find(const struct config *f, const char *section,
 				       const char *key);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ending.h - cleanup on signals that end the program. */
-#ifndef CLI_ENDING_H
-#define CLI_ENDING_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -26,5 +25,3 @@ void ending_notify(void (*notify)(void));
 int pidfd_hold(uint64_t pid);
 /* Readable when it has ended; -1 never does. */
 bool pidfd_has_ended(int fd);
-
-#endif

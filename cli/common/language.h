@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* language.h - the language of messages: that of the locale, if there is a catalogue. */
-#ifndef CLI_LANGUAGE_H
-#define CLI_LANGUAGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ void language_begin(void);
  */
 void language_plain(bool plain);
 bool language_is_plain(void);
-
-#endif

@@ -3,8 +3,7 @@
  * options.h - option tables. A command's table is the only place that knows
  * its options: --help, the completions and the man page's list come from it.
  */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ void options_help(const struct opt_set *sets, size_t nsets, FILE *out);
 /* The first word that stands for a value; NULL: none does. */
 const char *options_word(const struct opt_choice *choices, unsigned value);
 void options_free(const struct opt_set *sets, size_t nsets);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugins.h - plugins that --plugin and [output] plugin name: found, loaded, started. */
-#ifndef CLI_PLUGINS_H
-#define CLI_PLUGINS_H
+#pragma once
 
 #include "command.h"
 #include "host/plugin.h"
@@ -75,5 +74,3 @@ typedef int plugins_file_fn(void *arg, const char *path, const struct plugin_not
  * `why` is the reason why it is refused, or NULL.
  */
 int plugins_each(const struct common *c, plugins_file_fn *fn, void *arg, struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * progress.h - progress of long work: on a terminal, one line of standard error that
  * changes; elsewhere, with --progress, a line every few seconds.
  */
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#pragma once
 
 #include "command.h"
 
@@ -24,5 +23,3 @@ void progress_begin(struct progress *p, const struct common *c, const char *name
 void progress_at(void *arg, uint64_t done, uint64_t all);
 /* The line is taken away, for others to write there. */
 void progress_end(struct progress *p);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * The program has the command, and a list of its tables.
  */
-#ifndef CLI_SQL_H
-#define CLI_SQL_H
+#pragma once
 
 #include "command.h"
 
@@ -159,6 +158,4 @@ enum atw_type sql_declared(const char *decl);
 /* Runs a statement that has columns, and writes its rows. */
 int sql_result(struct sql *s, sqlite3_stmt *statement);
 int sql_wrong(const struct sql *s);
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap.h - what the commands of `atwalk kmap` share. */
-#ifndef KMAP_CLI_KMAP_H
-#define KMAP_CLI_KMAP_H
+#pragma once
 
 #include "cli/common/command.h"
 #include "kmap/lib/read.h"
@@ -56,5 +55,3 @@ int kmap_model_mark_time(const char *name, const char *mark, uint64_t *ret);
 /* Warns if there are no symbols, or if they name few of the file's instructions. */
 void kmap_warn_names(const struct common *c, const char *name, const struct kmap_names *n);
 void kmap_warn_no_symbols(const struct common *c, const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_functions.h - names of functions while a KMAP is being read. */
-#ifndef KMAP_CLI_FUNCTIONS_H
-#define KMAP_CLI_FUNCTIONS_H
+#pragma once
 
 #include "kmap/lib/format.h"
 #include "kmap/lib/symbols.h"
@@ -40,5 +39,3 @@ int kmap_functions_ready(struct kmap_functions *f, bool last, struct atw_err *er
 bool kmap_functions_any(const struct kmap_functions *f);
 /* NULL: unknown, not an address of code, or names are not wanted. Valid until deinit. */
 const char *kmap_functions_name(struct kmap_functions *f, uint64_t ip);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_recording.h - state of a running recording, shared by its files. */
-#ifndef KMAP_CLI_RECORDING_H
-#define KMAP_CLI_RECORDING_H
+#pragma once
 
 #include <pthread.h>
 
@@ -143,5 +142,3 @@ void kmap_socket_close(struct kmap_socket *s);
 
 /* Threads of ours take no signals, but `but` if it is not 0. */
 int kmap_thread(pthread_t *ret, int but, void *(*run)(void *arg), void *arg, struct atw_err *err);
-
-#endif

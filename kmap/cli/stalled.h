@@ -3,8 +3,7 @@
  * stalled.h - output to a socket or a pipe with a reader that reads nothing. Such a write
  * has no end, so a program that catches signals to end in order must give the reader up.
  */
-#ifndef KMAP_CLI_STALLED_H
-#define KMAP_CLI_STALLED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ void stalled_watch(int fd);
 void stalled_begin_end(void);
 /* Was the reader given up? */
 bool stalled_gave_up(void);
-
-#endif

@@ -4,8 +4,7 @@
  * other are put together for as long as a bound holds, after uSCOPE's CLUSTER_SIZE and
  * CLUSTER_RATIO (see privilege.h).
  */
-#ifndef KMAP_CLUSTER_H
-#define KMAP_CLUSTER_H
+#pragma once
 
 #include "kmap/lib/names.h"
 
@@ -41,5 +40,3 @@ int kmap_clusters_init(struct kmap_clusters *c, const struct kmap_model *m,
 		       struct atw_err *err);
 /* Fine on a zeroed struct. */
 void kmap_clusters_deinit(struct kmap_clusters *c);
-
-#endif

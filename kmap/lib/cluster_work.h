@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cluster_work.h - state of the clustering, private to cluster.c and cluster_pays.c. */
-#ifndef KMAP_CLUSTER_WORK_H
-#define KMAP_CLUSTER_WORK_H
+#pragma once
 
 #include "kmap/lib/cluster.h"
 #include "kmap/lib/privilege.h"
@@ -61,5 +60,3 @@ static inline struct pair *pair(const struct work *w, size_t i)
 void cluster_weigh(struct work *w, uint32_t c);
 /* Of the heap, if it is in it. */
 void cluster_take_out(struct work *w, uint32_t i);
-
-#endif

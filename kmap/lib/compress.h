@@ -4,8 +4,7 @@
  * allocates, each global, and each kind of memory that has neither; what touched any of
  * them touched that one. Memory grows with places, not with objects.
  */
-#ifndef KMAP_COMPRESS_H
-#define KMAP_COMPRESS_H
+#pragma once
 
 #include "kmap/lib/read.h"
 
@@ -23,5 +22,3 @@ int kmap_compress_end(struct kmap_compress *c, const struct kmap_sink *to, uint6
 const uint64_t *kmap_compress_losses(const struct kmap_compress *c);
 /* NULL is fine. */
 void kmap_compress_close(struct kmap_compress *c);
-
-#endif

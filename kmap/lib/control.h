@@ -10,8 +10,7 @@
  *
  * All functions may be called by several threads at once.
  */
-#ifndef KMAP_CONTROL_H
-#define KMAP_CONTROL_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -60,5 +59,3 @@ int kmap_reading_open(struct kmap_controls *c, const struct kmap_control *f,
 ssize_t kmap_reading_read(struct kmap_reading *r, char *buf, size_t len, uint64_t at,
 			  bool (*stop)(void *arg), void *arg);
 void kmap_reading_close(struct kmap_reading *r);
-
-#endif

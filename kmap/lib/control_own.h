@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* control_own.h - state shared by the files that implement control.h. */
-#ifndef KMAP_CONTROL_OWN_H
-#define KMAP_CONTROL_OWN_H
+#pragma once
 
 #include <pthread.h>
 
@@ -111,5 +110,3 @@ int control_rows_open(bool accesses, uint64_t freed, control_source source, void
 ssize_t control_rows_read(struct control_rows *t, char *buf, size_t len, uint64_t at);
 /* NULL is fine. */
 void control_rows_close(struct control_rows *t);
-
-#endif

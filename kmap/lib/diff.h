@@ -3,8 +3,7 @@
  * diff.h - differences between two KMAPs. Caches and code are compared by name, so that
  * recordings of different kernels can be compared.
  */
-#ifndef KMAP_DIFF_H
-#define KMAP_DIFF_H
+#pragma once
 
 #include "kmap/lib/names.h"
 
@@ -50,5 +49,3 @@ struct kmap_diff_opts {
 int kmap_diff_each(const struct kmap_diff *d, const struct kmap_diff_opts *o,
 		   int (*row)(void *arg, const struct kmap_diff_row *r, struct atw_err *err),
 		   void *arg, struct atw_err *err);
-
-#endif

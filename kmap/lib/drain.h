@@ -5,8 +5,7 @@
  * The file can be read at any moment up to where it is: an object is one piece of text
  * with all of its accesses, and packed ones end a frame often.
  */
-#ifndef KMAP_DRAIN_H
-#define KMAP_DRAIN_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -84,5 +83,3 @@ void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o
 		       struct kmap_drained *sum);
 struct kmap_drained kmap_drain_sums(const struct kmap_drain *d);
 const char *kmap_type_name(enum kshare_type type);
-
-#endif

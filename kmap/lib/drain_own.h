@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* drain_own.h - state shared by the files that implement drain.h. */
-#ifndef KMAP_DRAIN_OWN_H
-#define KMAP_DRAIN_OWN_H
+#pragma once
 
 #include "base/pack.h"
 #include "kmap/lib/drain.h"
@@ -66,5 +65,3 @@ struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE]);
 int drain_name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err);
 /* Writes the name of a thread before its accesses, whenever it has changed. */
 int drain_put_task(struct kmap_drain *d, int32_t task_id, struct atw_err *err);
-
-#endif

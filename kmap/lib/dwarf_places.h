@@ -3,8 +3,7 @@
  * dwarf_places.h - source file of a code address, from a vmlinux' DWARF. It is
  * read by libdw; a build without libdw reports that.
  */
-#ifndef KMAP_DWARF_PLACES_H
-#define KMAP_DWARF_PLACES_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -20,5 +19,3 @@ int dwarf_places_open(const char *path, struct dwarf_places **ret, struct atw_er
 const char *dwarf_places_file(struct dwarf_places *p, uint64_t address);
 /* NULL is fine. */
 void dwarf_places_close(struct dwarf_places *p);
-
-#endif

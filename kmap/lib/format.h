@@ -18,8 +18,7 @@
  *
  * All of kmap/lib reads or writes this format: what nearly all of it uses is included here.
  */
-#ifndef KMAP_FORMAT_H
-#define KMAP_FORMAT_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -184,5 +183,3 @@ enum {
 };
 uint32_t kmap_loses(const struct kmap_record *rec, enum kmap_version version);
 const char *kmap_loss_name(unsigned bit);
-
-#endif

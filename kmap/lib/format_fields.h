@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_fields.h - parsers for the fields of atwalk-kmap(5) lines. */
-#ifndef KMAP_FORMAT_FIELDS_H
-#define KMAP_FORMAT_FIELDS_H
+#pragma once
 
 #include "base/bytes.h"
 #include "kmap/lib/format.h"
@@ -88,5 +87,3 @@ int kmap_number(const char *what, struct atw_blob b, int64_t *ret, struct atw_er
  */
 int kmap_parse_object(struct atw_blob line, enum kmap_version v, bool declared,
 		      struct kmap_object *ret, struct atw_err *err);
-
-#endif

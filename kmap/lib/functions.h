@@ -3,8 +3,7 @@
  * functions.h - the functions of the kernel that is recorded, for the lines that name
  * them: each before the first object that has code of it, and the rest behind all objects.
  */
-#ifndef KMAP_FUNCTIONS_H
-#define KMAP_FUNCTIONS_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -54,5 +53,3 @@ bool kmap_named_site(struct kmap_named *n, size_t site);
 size_t kmap_named_take(struct kmap_named *n, uint64_t ip, size_t *first);
 /* Function i; false: it was. */
 bool kmap_named_one(struct kmap_named *n, size_t i);
-
-#endif

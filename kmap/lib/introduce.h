@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* introduce.h - kernel discovery: describes a kernel for the recorder. */
-#ifndef KMAP_INTRODUCE_H
-#define KMAP_INTRODUCE_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -28,5 +27,3 @@ int kmap_introduce_memory(struct kshare *s, struct atw_kernel *k, struct atw_err
  * slab cache is, where it counts what it is inside of.
  */
 int kmap_introduce_running(struct kshare *s, struct atw_kernel *k, struct atw_err *err);
-
-#endif

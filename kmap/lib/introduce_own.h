@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* introduce_own.h - functions shared by the files of the kernel discovery. */
-#ifndef KMAP_INTRODUCE_OWN_H
-#define KMAP_INTRODUCE_OWN_H
+#pragma once
 
 #include "kmap/lib/introduce.h"
 
@@ -16,5 +15,3 @@ void introduce_depth(const struct btf *types, struct kshare_kernel *ret);
 void introduce_depth_of_cpus(struct atw_kernel *k, struct kshare_kernel *ret);
 /* Functions of allocators without a tracepoint, as far as this kernel has them. */
 void introduce_calls(struct atw_kernel *k, struct kshare_kernel *ret);
-
-#endif

@@ -7,8 +7,7 @@
  * process. Events that do not fit are counted. The programs select the processes with
  * allocations to report; frees of other objects are dropped there as well.
  */
-#ifndef KMAP_LIVE_EVENTS_H
-#define KMAP_LIVE_EVENTS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -64,5 +63,3 @@ void live_events_switch(struct live_events *e, bool on);
 const struct live_event *live_events_next(struct live_events *e, uint64_t until);
 /* What found no room. */
 uint64_t live_events_lost(const struct live_events *e);
-
-#endif

@@ -5,8 +5,7 @@
  * They are attached to tracepoints, read no more than what a record has, write nothing
  * of the kernel's, and return at once for processes that are not followed.
  */
-#ifndef KMAP_LIVE_PROGRAM_H
-#define KMAP_LIVE_PROGRAM_H
+#pragma once
 
 #include "kmap/lib/live_events.h"
 #include "host/bpf.h"
@@ -54,5 +53,3 @@ void live_program_fork(struct live_program *p, const struct live_program_opts *o
 void live_program_exit(struct live_program *p, const struct live_program_opts *o);
 /* Run in the process to follow; or with `everyone`, in the one to exclude. */
 void live_program_enlist(struct live_program *p, const struct live_program_opts *o);
-
-#endif

@@ -7,8 +7,7 @@
  * scale. Otherwise a few words of randomly selected objects are watched at a time, each
  * for a short while; the ratio of watched to live word time is counted for the scale.
  */
-#ifndef KMAP_LIVE_RECORD_H
-#define KMAP_LIVE_RECORD_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -57,5 +56,3 @@ struct live_sums {
 struct live_sums live_recorder_sums(const struct live_recorder *r);
 /* What each access stands for, if one of `sample` objects is recorded; 0: none was to be seen. */
 uint64_t live_sums_scale(const struct live_sums *s, uint64_t sample);
-
-#endif

@@ -6,8 +6,7 @@
  * Of some objects picked by chance, the one of the least watched kind is taken, so that
  * the many pages of RAM do not hide everything else; and of it any word.
  */
-#ifndef KMAP_LIVE_SAMPLE_H
-#define KMAP_LIVE_SAMPLE_H
+#pragma once
 
 #include "base/table.h"
 #include "kmap/lib/live_record.h"
@@ -46,5 +45,3 @@ int live_sample_work(struct live_sample *x, uint64_t time, uint64_t known, bool 
 int live_sample_stop(struct live_sample *x, uint64_t time, struct atw_err *err);
 int live_sample_end(struct live_sample *x, struct atw_err *err);
 void live_sample_sums(const struct live_sample *x, struct live_sums *sums);
-
-#endif

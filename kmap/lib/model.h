@@ -12,8 +12,7 @@
  * the same one may come in several parts, and the hottest. So memory grows with the
  * kernel's code and with what lives at one time, not with the length of a recording.
  */
-#ifndef KMAP_MODEL_H
-#define KMAP_MODEL_H
+#pragma once
 
 #include "kmap/lib/format.h"
 #include "kmap/lib/series.h"
@@ -240,5 +239,3 @@ static inline void kmap_add(uint64_t *to, uint64_t v)
 {
 	*to = *to + v < v ? UINT64_MAX : *to + v;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * names.h - function, file and folder of an instruction, and aggregation of instructions
  * by one of these.
  */
-#ifndef KMAP_NAMES_H
-#define KMAP_NAMES_H
+#pragma once
 
 #include "kmap/lib/model.h"
 
@@ -66,5 +65,3 @@ int kmap_units_init(struct kmap_units *u, const struct kmap_model *m,
 		    const struct kmap_names *n, enum kmap_level level, struct atw_err *err);
 /* Fine on a zeroed struct. */
 void kmap_units_deinit(struct kmap_units *u);
-
-#endif

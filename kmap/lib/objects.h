@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* objects.h - objects that may still get further parts, and threads; for model.c. */
-#ifndef KMAP_OBJECTS_H
-#define KMAP_OBJECTS_H
+#pragma once
 
 #include "kmap/lib/model.h"
 
@@ -31,5 +30,3 @@ int kmap_processes_name(struct kmap_model *m, int64_t pid, const char *task);
 int kmap_processes_access(struct kmap_model *m, const struct kmap_access *a, uint64_t site);
 /* What a thread did before it had a name is its own, if it had one name only. */
 int kmap_processes_end(struct kmap_model *m);
-
-#endif

@@ -8,8 +8,7 @@
  * puts code into compartments; what one instruction of a compartment was seen to do,
  * all of its instructions for that operation may do.
  */
-#ifndef KMAP_PRIVILEGE_H
-#define KMAP_PRIVILEGE_H
+#pragma once
 
 #include "kmap/lib/names.h"
 
@@ -53,5 +52,3 @@ void kmap_ps_cut(const struct kmap_compartment *c, size_t n, unsigned known,
 bool kmap_ps_total(const struct kmap_privilege *p, unsigned known, uint64_t *ret);
 /* a / b in millionths, rounded; false: b is 0. */
 bool kmap_ppm(uint64_t a, uint64_t b, uint64_t *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * read.h - a KMAP's text as a stream of records, from a file or a pipe. It is seen once
  * and never kept: memory does not grow with what comes.
  */
-#ifndef KMAP_READ_H
-#define KMAP_READ_H
+#pragma once
 
 #include "kmap/lib/format.h"
 
@@ -48,5 +47,3 @@ struct kmap_summary {
  */
 int kmap_read(const char *path, const struct kmap_read_opts *o, const struct kmap_sink *to,
 	      struct kmap_summary *ret, struct atw_err *err);
-
-#endif

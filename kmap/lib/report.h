@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report.h - the analyses of a KMAP: each reads a model that is whole. */
-#ifndef KMAP_REPORT_H
-#define KMAP_REPORT_H
+#pragma once
 
 #include "report/report.h"
 #include "kmap/lib/cluster.h"
@@ -132,5 +131,3 @@ struct kmap_bars {
 };
 int kmap_draw_bars(const struct kmap_query *a, const struct kmap_bars *b, struct scene *s,
 		   struct atw_err *err);
-
-#endif

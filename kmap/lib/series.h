@@ -3,8 +3,7 @@
  * series.h - live bytes over time, of many things at once, in steps that become as
  * long as the recording needs: memory is that of the steps, whatever the times are.
  */
-#ifndef KMAP_SERIES_H
-#define KMAP_SERIES_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -32,5 +31,3 @@ static inline uint64_t kmap_series_time(const struct kmap_series *s, unsigned k)
 {
 	return (s->from + k) << s->shift;
 }
-
-#endif

@@ -10,8 +10,7 @@
  *
  * All numbers are of this machine; both sides are built of one source.
  */
-#ifndef KMAP_SHARE_H
-#define KMAP_SHARE_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -370,5 +369,3 @@ static inline uint32_t kshare_take(struct kshare_queue *q)
 	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
 	return id;
 }
-
-#endif

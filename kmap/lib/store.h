@@ -6,8 +6,7 @@
  * An object that has ended waits in the queue until it is written down; then its place
  * is free again. Nothing is dropped without a count. Nothing here locks.
  */
-#ifndef KMAP_STORE_H
-#define KMAP_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ struct kshare_edge *kstore_edge_for(struct kstore *k, uint32_t object, uint32_t 
 /* What bytes of an object got by lines, where lines are asked for. */
 void kstore_line(struct kstore *k, uint32_t object, uint64_t va, uint32_t writes, uint32_t reads);
 void kstore_edge_free(struct kstore *k, uint32_t table, unsigned bits);
-
-#endif

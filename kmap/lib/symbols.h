@@ -3,8 +3,7 @@
  * symbols.h - functions by address: those that a recording brings along, or those of a
  * file of its kernel.
  */
-#ifndef KMAP_SYMBOLS_H
-#define KMAP_SYMBOLS_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -46,5 +45,3 @@ bool kmap_symbols_any(const struct kmap_symbols *s);
 bool kmap_symbols_dwarf(const struct kmap_symbols *s);
 /* The function that an instruction is in; its size is 0 where it is not known. */
 bool kmap_symbols_near(const struct kmap_symbols *s, uint64_t ip, struct lnx_symbol *ret);
-
-#endif

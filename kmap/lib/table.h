@@ -6,8 +6,7 @@
  * and of value in each slot, took 10% more time and 100 MB more for the reports about
  * 2 million edges, and 25% more time to compress them.
  */
-#ifndef KMAP_TABLE_H
-#define KMAP_TABLE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -40,5 +39,3 @@ void *kmap_table_elem(struct kmap_table *t, struct kmap_key k, bool *fresh);
 int64_t kmap_table_find(const struct kmap_table *t, struct kmap_key k);
 /* The last one takes its number. */
 void kmap_table_remove(struct kmap_table *t, size_t i);
-
-#endif

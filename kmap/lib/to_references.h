@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* to_references.h - memory references, as trace/recording.h has them, from a KMAP. */
-#ifndef KMAP_TO_REFERENCES_H
-#define KMAP_TO_REFERENCES_H
+#pragma once
 
 #include "kmap/lib/read.h"
 
@@ -22,5 +21,3 @@ int kmap_references_end(struct kmap_references *k, const struct kmap_summary *of
 			struct atw_err *err);
 /* NULL is fine. */
 void kmap_references_close(struct kmap_references *k);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* write.h - writer of KMAP records as text, in any format. */
-#ifndef KMAP_WRITE_H
-#define KMAP_WRITE_H
+#pragma once
 
 #include "kmap/lib/read.h"
 
@@ -35,5 +34,3 @@ const struct kmap_losses *kmap_writer_losses(const struct kmap_writer *w);
 int kmap_writer_end(struct kmap_writer *w, const struct kmap_summary *of, struct atw_err *err);
 /* NULL is fine. */
 void kmap_writer_close(struct kmap_writer *w);
-
-#endif

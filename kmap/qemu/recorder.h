@@ -21,8 +21,7 @@
  * code that is not run in parallel for code of the CPU that had it translated, and passes
  * that one's number. There each CPU has a thread (thread=multi), and takes the lock.
  */
-#ifndef QEMU_RECORDER_H
-#define QEMU_RECORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -311,5 +310,3 @@ void give_up(const char *why);
 void learn_memory(void);
 /* A moment for the program; false: it is gone. */
 bool wait_for_program(void *unused);
-
-#endif

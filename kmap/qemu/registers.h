@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* registers.h - registers of the CPU that runs the callback; see registers.c. */
-#ifndef QEMU_REGISTERS_H
-#define QEMU_REGISTERS_H
+#pragma once
 
 #include "recorder.h"
 
@@ -15,5 +14,3 @@ bool register_read(unsigned reg, uint64_t *ret);
 bool memory_read(uint64_t va, void *ret, uint64_t len);
 /* At the first instruction of a function: where it returns to; 0: not known. */
 uint64_t return_address(uint64_t sp);
-
-#endif

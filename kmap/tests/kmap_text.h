@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_text.h - a model of lines that stand in a test. */
-#ifndef TESTS_KMAP_TEXT_H
-#define TESTS_KMAP_TEXT_H
+#pragma once
 
 #include <string.h>
 
@@ -41,5 +40,3 @@ static inline void kmap_text_close(struct kmap_model **m)
 #define MODEL(m, text) \
 	_auto_model struct kmap_model *m = kmap_of_text(text); \
 	CHECK(m)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* api.h - what the parts of the public API share. */
-#ifndef API_API_H
-#define API_API_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -111,5 +110,3 @@ struct api_progress {
 int api_census(struct atw_target *t, const struct census_collect_opts *o,
 	       const struct census_sink *to, const struct api_progress *progress,
 	       struct api_lost *lost, struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * buf.h - a growing byte buffer. A failed allocation is remembered, so that a
  * sequence of appends needs one check at its end.
  */
-#ifndef BASE_BUF_H
-#define BASE_BUF_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -30,5 +29,3 @@ bool array_reserve(void **array, size_t *cap, size_t need, size_t elem);
 /* The same for one more element than `n`. */
 #define ARRAY_ROOM(array, n, cap) \
 	array_reserve((void **)&(array), &(cap), (n) + 1, sizeof(*(array)))
-
-#endif

@@ -6,8 +6,7 @@
  * unaligned, either byte order is supported, and nothing past the end of the blob is
  * read.
  */
-#ifndef BASE_BYTES_H
-#define BASE_BYTES_H
+#pragma once
 
 #include <string.h>
 
@@ -104,5 +103,3 @@ static inline bool mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
 {
 	return !__builtin_mul_overflow(a, b, ret);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cleanup.h - release at the end of scope, also on error paths. */
-#ifndef BASE_CLEANUP_H
-#define BASE_CLEANUP_H
+#pragma once
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,5 +26,3 @@ static inline void cleanup_fd(int *fd)
 /* Both are evaluated twice. */
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
-
-#endif

@@ -5,8 +5,7 @@
  * The input is not trusted: output is bounded by `outcap`, and input that cannot be
  * decompressed is an error, never a short or zero-filled result.
  */
-#ifndef BASE_CODEC_H
-#define BASE_CODEC_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -50,5 +49,3 @@ int codec_decompress_ctx(struct codec_ctx *ctx, enum codec codec,
 int codec_decompress(enum codec codec, const void *in, size_t inlen,
 		     void *out, size_t outcap, size_t *ret,
 		     struct atw_err *err);
-
-#endif

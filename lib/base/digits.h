@@ -5,8 +5,7 @@
  * Readers stop behind the last digit that they accept; they return false if there is
  * none. Pure.
  */
-#ifndef BASE_DIGITS_H
-#define BASE_DIGITS_H
+#pragma once
 
 #include "base/bytes.h"
 
@@ -172,5 +171,3 @@ static inline void line_hex(struct line *l, uint64_t v, int width, char ten)
 	else
 		l->s += n;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* file.h - a whole file, mapped read-only. */
-#ifndef BASE_FILE_H
-#define BASE_FILE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -41,5 +40,3 @@ void file_holes_deinit(struct file_holes *h);
 size_t file_holes_from(const struct file_holes *h, uint64_t at);
 /* Total size of the holes in bytes. */
 uint64_t file_holes_total(const struct file_holes *h);
-
-#endif

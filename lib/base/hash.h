@@ -6,8 +6,7 @@
  * prepared to make all keys collide. The result of a lookup does not depend on them, but
  * the order of slots in a table does: no output may be in that order.
  */
-#ifndef BASE_HASH_H
-#define BASE_HASH_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -42,5 +41,3 @@ static inline uint64_t hash_two(uint64_t a, uint64_t b)
 
 /* SipHash-1-3. `more`: a second part of the key. */
 uint64_t hash_bytes(uint64_t more, const void *data, size_t len);
-
-#endif

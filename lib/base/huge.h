@@ -3,8 +3,7 @@
  * huge.h - large arrays that are filled fast or read in random order, in huge pages if
  * the kernel provides them (madvise(2)): this saves page faults and TLB misses.
  */
-#ifndef BASE_HUGE_H
-#define BASE_HUGE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -15,5 +14,3 @@ void huge_free(void *p, size_t bytes);
 
 /* As array_reserve(); the array must be freed by huge_free(). */
 bool huge_reserve(void **array, size_t *cap, size_t need, size_t elem, bool huge);
-
-#endif

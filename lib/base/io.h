@@ -5,8 +5,7 @@
  * The process at the other end may be slow and may have made the pipe non-blocking, so
  * these functions wait for it. Signals do not end a transfer.
  */
-#ifndef BASE_IO_H
-#define BASE_IO_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -19,5 +18,3 @@ ssize_t io_read_some(int fd, void *buf, size_t len);
 ssize_t io_read(int fd, void *buf, size_t len);
 /* Write all of it. A return value below `len` is a failure: see errno. */
 size_t io_write(int fd, const void *buf, size_t len);
-
-#endif

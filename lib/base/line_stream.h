@@ -4,8 +4,7 @@
  *
  * Lines end with a line feed, which is not part of them; the last one may lack it.
  */
-#ifndef BASE_LINE_STREAM_H
-#define BASE_LINE_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ int line_stream_ahead(struct line_stream *s, struct atw_blob *line, size_t max, 
  * longer than LINE_STREAM_ROOM only the length is valid.
  */
 int line_stream_next(struct line_stream *s, struct atw_blob *ret, struct atw_err *err);
-
-#endif

@@ -10,8 +10,7 @@
  * The program selects the language (cli/common/language.h). The library only looks a
  * message up; until a program has called setlocale(3), each is returned as it is.
  */
-#ifndef BASE_MESSAGE_H
-#define BASE_MESSAGE_H
+#pragma once
 
 #if HAVE_GETTEXT
 #include <libintl.h>
@@ -34,5 +33,3 @@ __attribute__((format_arg(1))) static inline const char *message(const char *id)
 #define _(id) message(id)
 /* A text that is translated where it is used. */
 #define N_(id) id
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nearest.h - the known name that is most similar to a mistyped word. */
-#ifndef BASE_NEAREST_H
-#define BASE_NEAREST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ struct nearest {
 };
 
 void nearest_try(struct nearest *n, const char *name);
-
-#endif

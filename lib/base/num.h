@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* num.h - numbers and sizes as users type them. Pure. */
-#ifndef BASE_NUM_H
-#define BASE_NUM_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -21,5 +20,3 @@ bool num_list_next(const char **at, const char *end, uint64_t *first, uint64_t *
 
 /* Formats a size for plain output: 1.5K, 2.0M, 12G. `buf` needs 16 bytes. Returns buf. */
 char *num_human(uint64_t bytes, char buf[16]);
-
-#endif

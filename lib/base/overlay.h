@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* overlay.h - ranges that may overlap, cut so that each address is in one of them. */
-#ifndef BASE_OVERLAY_H
-#define BASE_OVERLAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ struct extent {
  * its place. false: no memory; it is only sorted then.
  */
 bool overlay(struct extent **v, size_t *n, size_t *cap);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pack.h - output stream to a file, a pipe or a socket, optionally compressed by zstd. */
-#ifndef BASE_PACK_H
-#define BASE_PACK_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -32,5 +31,3 @@ int pack_block(int level, const void *data, size_t len, struct buf *ret, struct 
 bool pack_have_gzip(void);
 /* Adds `data` to ret, compressed by gzip. ATW_E_UNSUPPORTED: this build has no zlib. */
 int pack_gzip(const void *data, size_t len, struct buf *ret, struct atw_err *err);
-
-#endif

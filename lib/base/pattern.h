@@ -3,8 +3,7 @@
  * pattern.h - search of memory for bytes, and for words that have a value or lie in a
  * range. Pure. Words are little-endian and lie at multiples of their width.
  */
-#ifndef BASE_PATTERN_H
-#define BASE_PATTERN_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -39,5 +38,3 @@ size_t pattern_find(const struct pattern *p, uint64_t at, const void *data, size
 		    size_t from);
 /* Do zeroes match? */
 bool pattern_is_zero(const struct pattern *p);
-
-#endif

@@ -7,8 +7,7 @@
  * at it, the owner does another. So what depends on the order of the work, such as
  * errors, need not depend on threads.
  */
-#ifndef BASE_POOL_H
-#define BASE_POOL_H
+#pragma once
 
 #include <sys/queue.h>
 
@@ -44,5 +43,3 @@ void pool_add(struct pool *p, struct pool_job *const *job, size_t n);
 bool pool_take(struct pool *p, struct pool_job *job);
 /* Is it the owner's? Without waiting: a job under way is not. */
 bool pool_has(struct pool *p, const struct pool_job *job);
-
-#endif

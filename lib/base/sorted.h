@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sorted.h - sorting by a first member that is a number, and binary searches for one. */
-#ifndef BASE_SORTED_H
-#define BASE_SORTED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ static inline size_t sorted_below(const void *v, size_t n, size_t stride, size_t
  * the one that holds the result is returned.
  */
 uint64_t *radix_sort(uint64_t *v, uint64_t *other, size_t n, unsigned shift);
-
-#endif

@@ -6,8 +6,7 @@
  * slots may have one key, and the caller compares what their values lead to. Slots are
  * in no order that may be shown; callers with an order keep an array and its indices.
  */
-#ifndef BASE_TABLE_H
-#define BASE_TABLE_H
+#pragma once
 
 #include "base/hash.h"
 
@@ -71,5 +70,3 @@ static inline void *table_ptr(uint64_t value)
 {
 	return (void *)(uintptr_t)value;
 }
-
-#endif

@@ -14,8 +14,7 @@
  *	       character of that number, \u0080 to \u00ff
  *	XML    as plain, and & < > and quotes as entities; HTML takes it, too
  */
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -42,5 +41,3 @@ size_t text_width(const char *s, size_t len);
 
 /* Length of the first `len` bytes without a character at their end that is cut off. */
 size_t text_whole(const char *s, size_t len);
-
-#endif

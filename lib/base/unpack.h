@@ -8,8 +8,7 @@
  * that have hardly any pages of their own to an 800th. Above UNPACK_FREE bytes, a ratio
  * of more than UNPACK_RATIO is an error.
  */
-#ifndef BASE_UNPACK_H
-#define BASE_UNPACK_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -41,5 +40,3 @@ void unpack_progress(const struct unpack *u, uint64_t *done, uint64_t *all);
 const char *unpack_name(struct atw_blob head);
 /* NULL is accepted. */
 void unpack_close(struct unpack *u);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* unpack_codec.h - streams of optional decompression libraries, for unpack.c. */
-#ifndef BASE_UNPACK_CODEC_H
-#define BASE_UNPACK_CODEC_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -35,5 +34,3 @@ struct unpack_codec {
 /* By the first bytes; NULL: none of them. */
 const struct unpack_codec *unpack_codec_of(struct atw_blob head);
 int unpack_codec_absent(const struct unpack_codec *c, struct atw_err *err);
-
-#endif

@@ -10,8 +10,7 @@
  * distinguish a live system, a dump and a capture of either. It is seen once and never
  * kept: a terabyte of memory is 100 million runs.
  */
-#ifndef CENSUS_CENSUS_H
-#define CENSUS_CENSUS_H
+#pragma once
 
 #include "base/buf.h"
 #include "format/capture.h"
@@ -111,5 +110,3 @@ struct census_sink census_writer_sink(struct census_writer *w);
 int census_writer_end(struct census_writer *w, struct atw_err *err);
 /* NULL is accepted. */
 void census_writer_close(struct census_writer *w);
-
-#endif

@@ -3,8 +3,7 @@
  * class.h - classification of a VMA by the fields of its V: line, the program headers of
  * its file, and the preceding VMAs of the process.
  */
-#ifndef CENSUS_CLASS_H
-#define CENSUS_CLASS_H
+#pragma once
 
 #include "census/unit.h"
 
@@ -35,5 +34,3 @@ void classifier_begin(struct classifier *c, const struct capture_task *task, uin
  */
 void classify(struct classifier *c, const struct capture_area *v, uint32_t has,
 	      struct unit *u, struct census_area *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* collect.h - internal interface of census_collect(). */
-#ifndef CENSUS_COLLECT_H
-#define CENSUS_COLLECT_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -101,5 +100,3 @@ int collect_piece(struct collect *c, const struct page_run *r, uint64_t first, u
 		  struct atw_err *err);
 /* Ends the current VMA, or its part up to `last`, and emits it. */
 int collect_area_end(struct collect *c, uint64_t last, struct atw_err *err);
-
-#endif

@@ -7,8 +7,7 @@
  * the parts of one VMA are merged, and runs have the number of mappings, counted by
  * atwalk or by the kernel.
  */
-#ifndef CENSUS_MODEL_H
-#define CENSUS_MODEL_H
+#pragma once
 
 #include "census/census.h"
 
@@ -245,5 +244,3 @@ int census_model_end(struct census_model *m, struct atw_err *err);
 /* Bytes; as known so far. */
 uint64_t census_model_page(const struct census_model *m);
 void census_model_close(struct census_model *m);
-
-#endif

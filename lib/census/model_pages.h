@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* model_pages.h - properties of the pages of a run, for model.c only. */
-#ifndef CENSUS_MODEL_PAGES_H
-#define CENSUS_MODEL_PAGES_H
+#pragma once
 
 #include "census/model.h"
 
@@ -13,5 +12,3 @@ struct census_pages model_pages(const struct census_area *a, const struct captur
  * the head of a large folio, and its tails follow it.
  */
 void model_backing(struct census_pages *p, const struct census_pages *before, uint64_t page);
-
-#endif

@@ -6,8 +6,7 @@
  * of one file (a container's layers, btrfs) have other inodes and the same memory: they
  * are joined if their build IDs, or their first frames, are equal.
  */
-#ifndef CENSUS_UNIT_H
-#define CENSUS_UNIT_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -88,5 +87,3 @@ const struct capture_load *loads_place(struct unit *u, uint64_t page,
 bool loads_relro(struct unit *u, uint64_t page, uint64_t start);
 /* Are start..last in the zero-filled end of a segment (.bss)? */
 bool loads_bss(struct unit *u, uint64_t page, uint64_t start, uint64_t last);
-
-#endif

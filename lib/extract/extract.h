@@ -6,8 +6,7 @@
  * The result is an ELF core. Queries about translations, tasks and VMAs have the same
  * results as with the whole dump.
  */
-#ifndef EXTRACT_EXTRACT_H
-#define EXTRACT_EXTRACT_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -37,5 +36,3 @@ typedef int atw_extract_write(void *arg, const void *data, size_t len,
  */
 int atw_extract(struct atw_kernel *k, bool pages, atw_extract_write *fn, void *arg,
 		struct atw_extract_stats *ret, struct atw_err *err);
-
-#endif

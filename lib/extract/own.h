@@ -3,8 +3,7 @@
  * own.h - what the parts of an extract share: processes, page tables, struct pages, and
  * what a running kernel had.
  */
-#ifndef EXTRACT_OWN_H
-#define EXTRACT_OWN_H
+#pragma once
 
 #include "extract/extract.h"
 #include "base/buf.h"
@@ -186,5 +185,3 @@ uint16_t core_machine(const struct atw_paging *pg);
 int core_write(struct atw_source *mem, const struct byte_marks *marks, uint16_t machine,
 	       const struct buf *notes, atw_extract_write *fn, void *arg,
 	       struct atw_extract_stats *stats, struct atw_err *err);
-
-#endif

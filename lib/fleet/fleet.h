@@ -6,8 +6,7 @@
  * Each table is a file FOLDER/TABLE/date=YYYY-MM-DD/host=HOST/HHMMSS.FORMAT, where query
  * engines read `date` and `host` as columns (Hive partitions). Times are UTC.
  */
-#ifndef FLEET_FLEET_H
-#define FLEET_FLEET_H
+#pragma once
 
 #include "census/census.h"
 
@@ -30,5 +29,3 @@ struct census_sink fleet_sink(struct fleet *f);
 int fleet_write(struct fleet *f, struct atw_err *err);
 /* NULL is accepted. */
 void fleet_close(struct fleet *f);
-
-#endif

@@ -4,8 +4,7 @@
  * columns. New columns are added at the end: queries run over files of all
  * versions.
  */
-#ifndef FLEET_TABLE_H
-#define FLEET_TABLE_H
+#pragma once
 
 #include "fleet/fleet.h"
 #include "report/node_ranges.h"
@@ -39,4 +38,3 @@ struct fleet_column {
 /* Sets the columns of a row from one of a report; `column` ends with a NULL `from`. */
 void fleet_take_row(struct report_row *to, const struct fleet_column *column,
 		    const struct atw_schema *sc, const struct atw_row *from, uint64_t page);
-#endif

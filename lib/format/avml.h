@@ -7,8 +7,7 @@
  * AVML omits blocks of up to 16 MiB that are all zeroes; they cannot be distinguished
  * from addresses without memory.
  */
-#ifndef FORMAT_AVML_H
-#define FORMAT_AVML_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -70,5 +69,3 @@ struct lime_range {
  */
 int lime_header(struct atw_blob file, uint64_t off, uint32_t magic,
 		uint32_t version, struct lime_range *ret, struct atw_err *err);
-
-#endif

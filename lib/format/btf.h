@@ -7,8 +7,7 @@
  * Pure: the blob is borrowed, and every offset, count and type id in it is checked before
  * it is used. A lookup in types that contain themselves ends with ATW_E_DAMAGED.
  */
-#ifndef FORMAT_BTF_H
-#define FORMAT_BTF_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -109,5 +108,3 @@ int btf_offset(const struct btf *b, const char *name, const char *path,
 /* The same by the id of the struct; id 0: it was not found. */
 int btf_offset_in(const struct btf *b, const struct btf_wanted *w, const char *path,
 		  uint32_t *ret, struct atw_err *err);
-
-#endif

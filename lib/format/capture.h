@@ -9,8 +9,7 @@
  * A file that begins with "H: atwalk-capture, 1" is in our format. All others are parsed
  * as LPMA: 32 bits, pages of 4 KiB, names without escapes, long M: lines wrapped.
  */
-#ifndef FORMAT_CAPTURE_H
-#define FORMAT_CAPTURE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -360,5 +359,3 @@ size_t capture_write_paper(const struct capture_record *rec, char *buf, size_t l
 size_t capture_write_paper_run(const struct capture_run *run, char *buf, size_t len);
 /* One of `loads`, preceded by a bar unless it is the `first`. */
 size_t capture_write_load(const struct capture_load *load, bool first, char *buf, size_t len);
-
-#endif

@@ -3,8 +3,7 @@
  * capture_fields.h - the fields of each line of a capture: one table for the parser and
  * the writer, which therefore agree. Pure.
  */
-#ifndef FORMAT_CAPTURE_FIELDS_H
-#define FORMAT_CAPTURE_FIELDS_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,5 +64,3 @@ const struct capture_form *capture_form(char letter);
 bool capture_parse_usual(struct atw_blob *text, struct capture_run *run);
 /* The same if it is among those that were parsed before their turn. */
 bool capture_take_parsed(struct capture_parsed *p, struct atw_blob *text, struct capture_run *ret);
-
-#endif

@@ -6,8 +6,7 @@
  * A dump may be truncated, so program headers that point past the end of the file are
  * returned unchanged; only the headers themselves must be complete.
  */
-#ifndef FORMAT_ELF_H
-#define FORMAT_ELF_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -73,5 +72,3 @@ const void *elf_qemu_cr(const struct elf_note *n, unsigned cr);
 
 /* "x86_64", "aarch64": the machine as in uname -m; NULL for unknown ones. */
 const char *elf_machine_name(const struct elf *e);
-
-#endif

@@ -6,8 +6,7 @@
  * contents of a section are checked on access, because a debug file lists many sections
  * without their contents.
  */
-#ifndef FORMAT_ELFSEC_H
-#define FORMAT_ELFSEC_H
+#pragma once
 
 #include "format/capture.h"
 
@@ -80,5 +79,3 @@ struct elfunit {
 int elfunit_parse(struct atw_blob head, struct elfunit *ret);
 /* Reads the build ID from these notes, if it is not known yet. */
 void elfunit_notes(struct atw_blob notes, struct elfunit *u);
-
-#endif

@@ -6,8 +6,7 @@
  * mapping symbols of assemblers ($x, .L...). Addresses are those of the file, without the
  * offset of KASLR. The file is borrowed.
  */
-#ifndef FORMAT_ELFSYMS_H
-#define FORMAT_ELFSYMS_H
+#pragma once
 
 #include "format/elfsec.h"
 
@@ -46,5 +45,3 @@ int elfsyms_near(const struct elfsyms *s, uint64_t address, struct elfsyms_symbo
  * more.
  */
 int elfsyms_next(const struct elfsyms *s, uint32_t *it, struct elfsyms_symbol *ret);
-
-#endif

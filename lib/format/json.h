@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* json.h - members of JSON objects and elements of arrays, without a copy. Pure. */
-#ifndef FORMAT_JSON_H
-#define FORMAT_JSON_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -22,5 +21,3 @@ bool json_next(struct json_cursor *c, struct atw_blob *key, struct atw_blob *val
 bool json_member(struct atw_blob object, const char *key, struct atw_blob *ret);
 /* A member that is a number of 64 bits; `other` if there is none. */
 uint64_t json_number(struct atw_blob object, const char *key, uint64_t other);
-
-#endif

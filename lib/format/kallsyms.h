@@ -10,8 +10,7 @@
  *
  * Names are the kernel's bytes: a caller that prints one must not trust them.
  */
-#ifndef FORMAT_KALLSYMS_H
-#define FORMAT_KALLSYMS_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -131,5 +130,3 @@ static inline size_t kallsyms_length(struct atw_blob names, size_t pos,
 	*ret = used;
 	return n <= left - used ? n : 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kallsyms_look.h - internal declarations of kallsyms.c and kallsyms_look.c. */
-#ifndef FORMAT_KALLSYMS_LOOK_H
-#define FORMAT_KALLSYMS_LOOK_H
+#pragma once
 
 #include "base/bytes.h"
 #include "format/kallsyms.h"
@@ -65,5 +64,3 @@ void kallsyms_batch_add(const struct kallsyms *k, struct kallsyms_batch *b, cons
  * was not found. If a bit is set again, the search continues behind the last symbol.
  */
 void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b);
-
-#endif

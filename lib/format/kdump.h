@@ -13,8 +13,7 @@
  * A frame is block_size bytes, which need not be the kernel's page size: QEMU writes
  * arm64 dumps in units of 64 KiB for any page size of the guest.
  */
-#ifndef FORMAT_KDUMP_H
-#define FORMAT_KDUMP_H
+#pragma once
 
 #include "base/codec.h"
 #include "format/view.h"
@@ -89,5 +88,3 @@ int kdump_parse(const struct view *v, struct kdump_header *ret, struct atw_err *
 int kdump_desc_parse(const void *bytes, const struct kdump_header *h,
 		     struct kdump_desc *ret, bool *compressed,
 		     enum codec *codec, struct atw_err *err);
-
-#endif

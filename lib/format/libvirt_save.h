@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* libvirt_save.h - the header that libvirt puts before a migration stream. Pure. */
-#ifndef FORMAT_LIBVIRT_SAVE_H
-#define FORMAT_LIBVIRT_SAVE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -18,5 +17,3 @@ struct libvirt_save {
 
 bool libvirt_save_probe(struct atw_blob head);
 int libvirt_save_parse(struct atw_blob file, struct libvirt_save *ret, struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * pagemap.h - words of /proc/PID/pagemap and results of PAGEMAP_SCAN: Linux,
  * Documentation/admin-guide/mm/pagemap.rst. Pure.
  */
-#ifndef FORMAT_PAGEMAP_H
-#define FORMAT_PAGEMAP_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -62,5 +61,3 @@ enum { PAGESCAN_REGIONS = 512 };
  */
 size_t pagescan_check(const struct pagescan_arg *a, struct pagescan_region *v, size_t n,
 		      uint64_t page, uint64_t *next);
-
-#endif

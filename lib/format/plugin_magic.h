@@ -3,8 +3,7 @@
  * plugin_magic.h - how files of a plugin's sources are recognized: "NAME@OFFSET=BYTES", a
  * text of its note; see struct atw_plugin_note. Pure.
  */
-#ifndef FORMAT_PLUGIN_MAGIC_H
-#define FORMAT_PLUGIN_MAGIC_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -12,5 +11,3 @@
 bool plugin_magic_is_valid(const char *magic, const char *sources);
 /* Do these first bytes of a file fit an element about the source? */
 bool plugin_magic_matches(const char *magic, const char *source, struct atw_blob head);
-
-#endif

@@ -3,8 +3,7 @@
  * plugin_note.h - identity of a plugin, from the file of a shared object that is not
  * loaded. Pure: the file is borrowed, and nothing in it is trusted.
  */
-#ifndef FORMAT_PLUGIN_NOTE_H
-#define FORMAT_PLUGIN_NOTE_H
+#pragma once
 
 #include <atwalk/plugin.h>
 
@@ -34,5 +33,3 @@ int plugin_note_read(struct atw_blob file, struct plugin_note *ret, struct atw_e
 void plugin_kinds_text(uint32_t kinds, char ret[64]);
 /* Is the word one of those that are separated by commas? */
 bool plugin_list_has(const char *list, const char *word);
-
-#endif

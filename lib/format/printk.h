@@ -6,8 +6,7 @@
  * Pure: memory is read through a callback, as much as one record needs. The amount of
  * memory used does not depend on the contents of the log.
  */
-#ifndef FORMAT_PRINTK_H
-#define FORMAT_PRINTK_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -55,5 +54,3 @@ int printk_open(const struct printk_layout *l, uint64_t at, printk_read_fn *read
  */
 int printk_record(const struct printk_ring *r, uint64_t i, struct printk_record *ret,
 		  struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* procmaps.h - parser of lines of /proc/PID/maps. Pure. */
-#ifndef FORMAT_PROCMAPS_H
-#define FORMAT_PROCMAPS_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -22,5 +21,3 @@ int procmaps_next(struct atw_blob text, size_t *pos, struct procmaps_area *ret);
  * The unescaped name: the kernel writes a newline in it as \012. Truncated to the buffer.
  */
 void procmaps_name(struct atw_blob name, char *buf, size_t len);
-
-#endif

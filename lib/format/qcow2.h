@@ -3,8 +3,7 @@
  * qcow2.h - the state of a guest that savevm, or virt-manager's internal snapshots, put into
  * a disk image. Pure.
  */
-#ifndef FORMAT_QCOW2_H
-#define FORMAT_QCOW2_H
+#pragma once
 
 #include "format/view.h"
 
@@ -34,5 +33,3 @@ int qcow2_snapshot_at(const struct qcow2 *q, uint64_t off, struct qcow2_snapshot
 /* The bytes of its state. Freed by view_deinit(). */
 int qcow2_state(const struct qcow2 *q, const struct qcow2_snapshot *s, struct view *ret,
 		struct atw_err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * of devices, and a description of them in JSON (VMDESCRIPTION), without which their
  * fields have no places. Pure.
  */
-#ifndef FORMAT_QEMU_CPUS_H
-#define FORMAT_QEMU_CPUS_H
+#pragma once
 
 #include "format/vmm_words.h"
 
@@ -35,5 +34,3 @@ struct qemu_cpus {
  * not fit the sections, has no CPUs. ATW_E_NOMEM.
  */
 int qemu_cpus_parse(struct atw_blob devices, struct qemu_cpus *ret);
-
-#endif

@@ -7,8 +7,7 @@
  * are sent again, and the last copy counts. With mapped-ram each page has a place of its
  * own in the file, and a bitmap says which are stored.
  */
-#ifndef FORMAT_QEMU_STREAM_H
-#define FORMAT_QEMU_STREAM_H
+#pragma once
 
 #include "format/view.h"
 
@@ -65,5 +64,3 @@ bool qemu_stream_probe(struct atw_blob head);
  */
 int qemu_stream_parse(const struct view *v, uint64_t start, qemu_page_fn *fn, void *arg,
 		      struct qemu_stream *ret, struct atw_err *err);
-
-#endif

@@ -9,8 +9,7 @@
  * skipped, unless they are the majority. Addresses are those of the text: System.map does
  * not include the offset of KASLR.
  */
-#ifndef FORMAT_SYMTEXT_H
-#define FORMAT_SYMTEXT_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -63,5 +62,3 @@ int symtext_near(const struct symtext *s, uint64_t address, struct symtext_symbo
 
 /* All symbols in the order of the text; *it begins as 0. ATW_END: no more. */
 int symtext_next(const struct symtext *s, uint32_t *it, struct symtext_symbol *ret);
-
-#endif

@@ -6,8 +6,7 @@
  * offsets of the file; in a flattened one (see below) the bytes are stored as pieces in
  * another order, each with its offset. A view maps between the two without copying.
  */
-#ifndef FORMAT_VIEW_H
-#define FORMAT_VIEW_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -99,5 +98,3 @@ int flattened_open(struct atw_blob file, struct view *ret, struct atw_err *err);
 
 /* view_direct() or flattened_open(), by the magic of the file. */
 int view_open(struct atw_blob file, struct view *ret, struct atw_err *err);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * vm_layout.h - where the machines of QEMU place the guest's RAM, by their rules. Pure.
  */
-#ifndef FORMAT_VM_LAYOUT_H
-#define FORMAT_VM_LAYOUT_H
+#pragma once
 
 #include "format/vmm_words.h"
 
@@ -24,5 +23,3 @@ struct vm_layout {
  */
 int vm_layout_of(enum vmm_arch arch, const struct vmm_words *w, struct vm_layout *ret,
 		 struct atw_err *err);
-
-#endif

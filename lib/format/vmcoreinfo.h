@@ -3,8 +3,7 @@
  * vmcoreinfo.h - the VMCOREINFO text, in which a kernel describes itself to dump tools
  * (kernel/vmcore_info.c; kernel/crash_core.c before 6.9). Pure.
  */
-#ifndef FORMAT_VMCOREINFO_H
-#define FORMAT_VMCOREINFO_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -38,5 +37,3 @@ struct vmcoreinfo_line {
  */
 int vmcoreinfo_next(const struct atw_vmcoreinfo *vi, size_t *pos,
 		    struct vmcoreinfo_line *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* vmm_maps.h - RAM of a guest among the mappings of its QEMU process. Pure. */
-#ifndef FORMAT_VMM_MAPS_H
-#define FORMAT_VMM_MAPS_H
+#pragma once
 
 #include "format/procmaps.h"
 
@@ -15,5 +14,3 @@ size_t vmm_maps_find(struct atw_blob maps, bool smaps, uint64_t size,
 		     struct procmaps_area *v, size_t max);
 /* The largest mapping that may be one; false: there is none. */
 bool vmm_maps_largest(struct atw_blob maps, struct procmaps_area *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * vmm_ranges.h - which memory is in the files of Firecracker and cloud-hypervisor, which hold
  * ranges of it one behind the other. Pure.
  */
-#ifndef FORMAT_VMM_RANGES_H
-#define FORMAT_VMM_RANGES_H
+#pragma once
 
 #include "format/vmm_words.h"
 
@@ -22,5 +21,3 @@ size_t firecracker_ranges(enum vmm_arch arch, uint64_t ram, struct vmm_range v[V
 /* cloud-hypervisor's state.json: "memory_ranges". */
 int cloud_hypervisor_ranges(struct atw_blob json, struct vmm_range v[VMM_RANGES], size_t *ret,
 			    struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * vmm_words.h - what the command line of a QEMU process says of the guest's memory:
  * qemu-system(1), -m, -machine, -object, -numa. Pure.
  */
-#ifndef FORMAT_VMM_WORDS_H
-#define FORMAT_VMM_WORDS_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -51,5 +50,3 @@ int vmm_words_parse(struct atw_blob cmdline, struct vmm_words *ret, struct atw_e
 /* The backend with this id, or NULL. */
 const struct vmm_backend *vmm_words_backend(const struct vmm_words *w,
 					    struct atw_blob id);
-
-#endif

@@ -3,8 +3,7 @@
  * vmware.h - the state of a suspended VMware guest (.vmss) or of a snapshot (.vmsn): groups
  * of named values. Pure.
  */
-#ifndef FORMAT_VMWARE_H
-#define FORMAT_VMWARE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -28,5 +27,3 @@ struct vmware_state {
 
 bool vmware_probe(struct atw_blob head);
 int vmware_parse(struct atw_blob file, struct vmware_state *ret, struct atw_err *err);
-
-#endif

@@ -6,8 +6,7 @@
  * memory that is shared with this process. It runs only when it is triggered from here,
  * is not attached to anything, writes no kernel memory, and is freed with the descriptor.
  */
-#ifndef HOST_BPF_H
-#define HOST_BPF_H
+#pragma once
 
 #include <atwalk/base.h>
 #include <linux/bpf.h>
@@ -156,5 +155,3 @@ enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };
 #define IF_SET(a, by)          INSN(BPF_JMP | BPF_JNE | BPF_K, a, 0, by, 0)
 #define IF_ANY(a, bits, by)    INSN(BPF_JMP | BPF_JSET | BPF_K, a, 0, by, bits)
 #define EXIT()           INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
-
-#endif

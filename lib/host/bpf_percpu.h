@@ -4,8 +4,7 @@
  *
  * __per_cpu_offset is data, which many kernels leave out of kallsyms.
  */
-#ifndef HOST_BPF_PERCPU_H
-#define HOST_BPF_PERCPU_H
+#pragma once
 
 #include "host/bpf.h"
 
@@ -15,5 +14,3 @@
  */
 int bpf_percpu(struct host_bpf *b, uint32_t pptrs, uint64_t *ret, size_t most, size_t *ret_n,
 	       struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bpf_task.h - lookup of page tables by PID. */
-#ifndef HOST_BPF_TASK_H
-#define HOST_BPF_TASK_H
+#pragma once
 
 #include "format/btf.h"
 #include "host/bpf.h"
@@ -41,5 +40,3 @@ int bpf_init_task(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err);
 /* mm_struct of the calling process, found without a search; and its root table. */
 int bpf_own_mm(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err);
 int bpf_own_pgd(struct bpf_tasks *t, uint64_t *ret, struct atw_err *err);
-
-#endif

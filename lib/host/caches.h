@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* caches.h - geometry of the CPU caches from /sys of the running kernel. */
-#ifndef HOST_CACHES_H
-#define HOST_CACHES_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -29,5 +28,3 @@ bool sys_caches_read(const char *root, struct sys_caches *ret);
  */
 bool sys_caches_set(const struct sys_caches *c, unsigned level, const uint64_t *pa,
 		    uint64_t va, uint64_t page, uint64_t *ret);
-
-#endif

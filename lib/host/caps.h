@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* caps.h - capabilities of this process and of its program file. */
-#ifndef HOST_CAPS_H
-#define HOST_CAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ bool host_has_capability(unsigned cap);
  * options of a container. The command keeps the capabilities that the file has.
  */
 void host_hint_setcap(struct atw_err *err, const char *caps);
-
-#endif

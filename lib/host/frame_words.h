@@ -3,8 +3,7 @@
  * frame_words.h - words of /proc/kpageflags and similar files for very many frames at
  * once.
  */
-#ifndef HOST_FRAME_WORDS_H
-#define HOST_FRAME_WORDS_H
+#pragma once
 
 #include "host/pace.h"
 
@@ -55,5 +54,3 @@ void frames_sort(struct frames *f);
  */
 int frames_read(struct frames *f, int fd, const char *name, uint64_t none,
 		uint64_t *ret, struct atw_err *err);
-
-#endif

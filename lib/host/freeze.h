@@ -6,8 +6,7 @@
  * resumes the process; a process that is already stopped remains so; and its parent is
  * not notified.
  */
-#ifndef HOST_FREEZE_H
-#define HOST_FREEZE_H
+#pragma once
 
 #include <atwalk/base.h>
 #include <sys/types.h>
@@ -58,5 +57,3 @@ int freeze_no_process(uint32_t pid, struct atw_err *err);
 int freeze_check_kin(uint32_t pid, const struct freeze_status *st, struct atw_err *err);
 /* `e`: errno of PTRACE_SEIZE of one of its threads; 0: another call failed. */
 int freeze_refused(uint32_t pid, pid_t tid, int e, struct atw_err *err);
-
-#endif

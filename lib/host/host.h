@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* host.h - attributes of the running kernel, the same for all backends. */
-#ifndef HOST_HOST_H
-#define HOST_HOST_H
+#pragma once
 
 #include <sys/utsname.h>
 
@@ -43,5 +42,3 @@ bool host_hides_processes(char *how, size_t len);
  * ATW_OK otherwise.
  */
 int host_check_lockdown(struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* host_file.h - small files of /proc and /sys of the running kernel. */
-#ifndef HOST_HOST_FILE_H
-#define HOST_HOST_FILE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -38,5 +37,3 @@ struct host_btf {
 int host_btf_read(struct host_btf *ret, struct atw_err *err);
 /* A zeroed struct is accepted. */
 void host_btf_close(struct host_btf *b);
-
-#endif

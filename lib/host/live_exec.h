@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live_exec.h - execve(2) and new processes of a process, by perf_event_open(2). */
-#ifndef HOST_LIVE_EXEC_H
-#define HOST_LIVE_EXEC_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -19,5 +18,3 @@ void live_exec_read(struct live_exec *x);
 bool live_exec_happened(const struct live_exec *x);
 uint64_t live_exec_children(const struct live_exec *x);
 uint64_t live_exec_lost(const struct live_exec *x);
-
-#endif

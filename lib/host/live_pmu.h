@@ -3,8 +3,7 @@
  * live_pmu.h - what the kernel or a process touches, as the CPU itself samples it: PEBS (Intel) and
  * IBS (AMD), by perf_event_open(2). Virtual machines mostly have neither.
  */
-#ifndef HOST_LIVE_PMU_H
-#define HOST_LIVE_PMU_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -32,5 +31,3 @@ const struct live_touch *live_pmu_next(struct live_pmu *p, uint64_t until);
 /* References of one sample; 0: unknown. */
 uint64_t live_pmu_scale(const struct live_pmu *p);
 uint64_t live_pmu_lost(const struct live_pmu *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live_ring.h - records of perf_event_open(2), out of the memory that the kernel shares. */
-#ifndef HOST_LIVE_RING_H
-#define HOST_LIVE_RING_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -20,5 +19,3 @@ int live_ring_open(struct live_ring *r, int fd, unsigned pages, struct atw_err *
 void live_ring_close(struct live_ring *r);
 /* The next record, as much as there is room for, zeroes behind it. false: there is none. */
 bool live_ring_next(struct live_ring *r, void *buf, size_t len);
-
-#endif

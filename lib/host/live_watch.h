@@ -8,8 +8,7 @@
  * or the process is slowed by each hit, and by nothing else; a word that is hit too often is left alone
  * for the rest of its time.
  */
-#ifndef HOST_LIVE_WATCH_H
-#define HOST_LIVE_WATCH_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -44,5 +43,3 @@ int live_watch_stop(struct live_watch *w, unsigned word, struct atw_err *err);
 /* The next hit there is, of each CPU in the order of time. */
 bool live_watch_next(struct live_watch *w, struct live_hit *ret);
 uint64_t live_watch_lost(const struct live_watch *w);
-
-#endif

@@ -3,8 +3,7 @@
  * nodes.h - NUMA node of physical memory from /sys of the running kernel: of each memory
  * block, or the only node.
  */
-#ifndef HOST_NODES_H
-#define HOST_NODES_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -67,5 +66,3 @@ struct sys_late {
 void sys_late_read(const char *root, uint64_t page, struct sys_late *ret);
 void sys_late_deinit(struct sys_late *l);
 bool sys_late_has(const struct sys_late *l, uint64_t pfn);
-
-#endif

@@ -3,8 +3,7 @@
  * pace.h - I/O statistics and rate limit for reads of a running machine, shared by all
  * readers of one command.
  */
-#ifndef HOST_PACE_H
-#define HOST_PACE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -37,5 +36,3 @@ void pace_done(struct pace *p, struct pace_count *c, uint64_t bytes);
 
 /* pread(2) of a file in /proc in slices; short only at the end of the file. */
 ssize_t pace_pread(struct pace *p, int fd, void *buf, size_t len, off_t at);
-
-#endif

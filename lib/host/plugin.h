@@ -3,8 +3,7 @@
  * plugin.h - shared objects that add to the program: their files, checked before anything is
  * loaded, and what they have, checked before it is used. Of the program alone.
  */
-#ifndef HOST_PLUGIN_H
-#define HOST_PLUGIN_H
+#pragma once
 
 #include "format/plugin_note.h"
 #include "output/annotate.h"
@@ -66,5 +65,3 @@ int plugin_load(struct plugin_file *f, const struct atw_host *host, const char *
 		struct plugin *ret, struct atw_err *err);
 /* Zeroed is accepted. Its code stays in memory. */
 void plugin_stop(struct plugin *p);
-
-#endif

@@ -4,8 +4,7 @@
  * numbers that perf_event_open(2) takes. Linux, Documentation/ABI/testing/
  * sysfs-bus-event_source-devices-{events,format}. Pure.
  */
-#ifndef HOST_PMU_EVENT_H
-#define HOST_PMU_EVENT_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -27,5 +26,3 @@ int pmu_term_next(struct atw_blob events, size_t *pos, struct pmu_term *ret, str
  */
 int pmu_term_put(struct pmu_event *e, const struct pmu_term *t, struct atw_blob format,
 		 struct atw_err *err);
-
-#endif

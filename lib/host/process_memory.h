@@ -6,8 +6,7 @@
  * for anonymous memory, and memory itself for a memfd. So pagemap is read first, and only
  * pages that are present are read from the process.
  */
-#ifndef HOST_PROCESS_MEMORY_H
-#define HOST_PROCESS_MEMORY_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -53,5 +52,3 @@ ssize_t process_memory_read(struct process_memory *pm, const struct process_area
 			    uint64_t at, void *buf, size_t len, struct atw_err *err);
 /* How many bytes of swapped pages were read. */
 uint64_t process_memory_swapped(const struct process_memory *pm);
-
-#endif

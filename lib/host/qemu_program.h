@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* qemu_program.h - installed QEMU programs, and atwalk's plugins for them. */
-#ifndef HOST_QEMU_PROGRAM_H
-#define HOST_QEMU_PROGRAM_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -15,5 +14,3 @@ int qemu_program_version(const char *qemu, unsigned *major, unsigned *minor,
  */
 int qemu_program_plugin(const char *name, unsigned major, char *ret, size_t len,
 			struct atw_err *err);
-
-#endif

@@ -6,8 +6,7 @@
  * exact and what is sampled is never mixed: each backend is one of them, and says so in
  * the head of the recording.
  */
-#ifndef HOST_REFERENCES_H
-#define HOST_REFERENCES_H
+#pragma once
 
 #include "trace/recording.h"
 
@@ -67,5 +66,3 @@ int references_find(const char *name, const struct references_backend **ret,
 /* The first that is available here and works without a range, or else with one. */
 int references_choose(const struct references_options *o,
 		      const struct references_backend **ret, struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * references_operands.h - addresses of memory that an x86-64 instruction accesses, from its
  * bytes and the registers before it runs. Decoded by Zydis, which is loaded when needed.
  */
-#ifndef HOST_REFERENCES_OPERANDS_H
-#define HOST_REFERENCES_OPERANDS_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -37,5 +36,3 @@ void operands_close(struct operands *o);
  */
 int operands_of(const struct operands *o, const void *code, size_t len,
 		const struct operands_regs *regs, struct operands_ref ret[OPERANDS_MAX]);
-
-#endif

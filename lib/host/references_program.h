@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* references_program.h - the program under a recorder of references. */
-#ifndef HOST_REFERENCES_PROGRAM_H
-#define HOST_REFERENCES_PROGRAM_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -43,5 +42,3 @@ int references_ranges(const struct references_options *o, const struct trace_rec
 /* Does any of n ranges have a byte of it? No ranges: yes. */
 bool references_in_ranges(const struct references_range *v, size_t n, uint64_t address,
 			  uint64_t size);
-
-#endif

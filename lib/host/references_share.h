@@ -8,8 +8,7 @@
  * fits into the CPU's caches; each 256 references are added to a wide count, in an entry
  * of its own. Entries are in chunks that one thread fills; unused ones have no counts.
  */
-#ifndef HOST_REFERENCES_SHARE_H
-#define HOST_REFERENCES_SHARE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ struct references_share {
 	uint32_t tid[REFERENCES_THREADS];
 	struct references_entry entry[] __attribute__((aligned(64)));
 };
-
-#endif

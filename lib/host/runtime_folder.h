@@ -6,8 +6,7 @@
  * What lies there is only taken from files that this user alone could have written, and a
  * failure is never an error: it is searched again.
  */
-#ifndef HOST_RUNTIME_FOLDER_H
-#define HOST_RUNTIME_FOLDER_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -28,5 +27,3 @@ void *runtime_folder_read(const char *folder, const char *name, size_t most, siz
  * are "guest-PID-" and more. The folder is made.
  */
 void runtime_folder_write(const char *folder, const char *name, const void *data, size_t len);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tlb.h - number of data TLB entries, as reported by the CPU. */
-#ifndef HOST_TLB_H
-#define HOST_TLB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ typedef void tlb_cpuid_fn(void *arg, uint32_t leaf, uint32_t sub, uint32_t ret[4
 bool tlb_of_cpuid(tlb_cpuid_fn *cpuid, void *arg, struct tlb_size *ret);
 /* Of this machine; false: not known (other architectures do not report it). */
 bool tlb_of_host(struct tlb_size *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * vmm.h - the RAM of a guest in the process that runs it: of QEMU by /proc alone, of any
  * other by the memory slots that KVM has of it.
  */
-#ifndef HOST_VMM_H
-#define HOST_VMM_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -59,5 +58,3 @@ int vmm_open_slots(uint32_t pid, const struct vmm_slot *slot, size_t n, struct v
 void vmm_instance(uint32_t pid, char *ret, size_t len);
 /* A zeroed struct is accepted. */
 void vmm_close(struct vmm *v);
-
-#endif

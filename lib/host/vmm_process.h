@@ -3,8 +3,7 @@
  * vmm_process.h - processes that run virtual machines, and their cost, by /proc alone:
  * command line and status are readable by all, the rest by those that may trace.
  */
-#ifndef HOST_VMM_PROCESS_H
-#define HOST_VMM_PROCESS_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -57,5 +56,3 @@ void vmm_process_measure(struct vmm_process *p);
  * ATW_E_USAGE: it is no such word, or there are several, which the sentence lists.
  */
 int vmm_process_find(const char *word, bool any, uint32_t *ret, struct atw_err *err);
-
-#endif

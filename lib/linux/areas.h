@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* areas.h - iterator over the VMAs of an mm_struct. */
-#ifndef LINUX_AREAS_H
-#define LINUX_AREAS_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -166,5 +165,3 @@ int path_read(const struct members *v, uint64_t mnt, uint64_t dentry,
 /* For very many paths: each component decrements *steps; ATW_E_LIMIT at 0. */
 int path_read_within(const struct members *v, uint64_t mnt, uint64_t dentry,
 		     uint32_t *steps, char *ret, size_t len, struct atw_err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * Each of the calls below searches once and caches the result, including a failure with
  * its reason. Nothing is parsed before the first call that needs it.
  */
-#ifndef LINUX_KERNEL_H
-#define LINUX_KERNEL_H
+#pragma once
 
 #include <pthread.h>
 
@@ -209,5 +208,3 @@ bool kernel_recalled_text(const struct atw_kernel *k, struct atw_vmcoreinfo *ret
 bool kernel_recalled_needs(const struct atw_kernel *k, struct needs *ret);
 /* Writes what is not remembered yet. */
 void kernel_remember(struct atw_kernel *k);
-
-#endif

@@ -5,8 +5,7 @@
  * All code that follows kernel pointers reads through these functions. An error contains
  * the address and one of five reasons.
  */
-#ifndef LINUX_KMEM_H
-#define LINUX_KMEM_H
+#pragma once
 
 #include "walk/walk.h"
 #include "base/bytes.h"
@@ -162,5 +161,3 @@ bool kmem_ahead_hold(const struct kmem_ahead *a, uint64_t va, size_t len);
 /* Re-read the first `n` items: are they unchanged? */
 bool kmem_ahead_same(struct kmem_ahead *a, unsigned n);
 void kmem_ahead_forget(struct kmem_ahead *a);
-
-#endif

@@ -3,8 +3,7 @@
  * kpf.h - bits of /proc/kpageflags, by the names they have in
  * include/uapi/linux/kernel-page-flags.h and include/linux/kernel-page-flags.h.
  */
-#ifndef LINUX_KPF_H
-#define LINUX_KPF_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ static inline uint64_t kpf(enum kpf bit)
 {
 	return (uint64_t)1 << bit;
 }
-
-#endif

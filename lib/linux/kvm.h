@@ -3,8 +3,7 @@
  * kvm.h - virtual machines of KVM in the kernel that runs them: where the guest's RAM lies in
  * its process. No interface of Linux has it.
  */
-#ifndef LINUX_KVM_H
-#define LINUX_KVM_H
+#pragma once
 
 #include "host/vmm.h"
 #include "linux/process.h"
@@ -18,5 +17,3 @@
  */
 int kvm_slots(struct atw_kernel *k, const struct lnx_task *t, struct vmm_slot **ret, size_t *n,
 	      struct atw_err *err);
-
-#endif

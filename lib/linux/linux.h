@@ -8,8 +8,7 @@
  * use and cached. Concurrent threads open a source and a kernel each. A thread that calls
  * while another one is in a lookup gets ATW_E_USAGE.
  */
-#ifndef LINUX_LINUX_H
-#define LINUX_LINUX_H
+#pragma once
 
 #include "format/vmcoreinfo.h"
 #include "walk/walk.h"
@@ -218,5 +217,3 @@ struct atw_soft_word atw_soft_decode_at(const struct atw_soft_abi *abi,
 					const struct atw_paging *pg, atw_va va,
 					unsigned level, uint64_t word);
 const char *atw_soft_name(enum atw_soft what);
-
-#endif

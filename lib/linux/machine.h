@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* machine.h - the machine as its kernel knows it: RAM, memory counters, slab caches, log. */
-#ifndef LINUX_MACHINE_H
-#define LINUX_MACHINE_H
+#pragma once
 
 #include "linux/kernel.h"
 #include "source/extents.h"
@@ -73,5 +72,3 @@ struct kernel_clock {
 	uint64_t up, now;
 };
 int kernel_clock(struct atw_kernel *k, struct kernel_clock *ret, struct atw_err *err);
-
-#endif

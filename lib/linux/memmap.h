@@ -7,8 +7,7 @@
  * slab.c and node.c find its slab cache and NUMA node, page.c is the interface to other
  * files.
  */
-#ifndef LINUX_MEMMAP_H
-#define LINUX_MEMMAP_H
+#pragma once
 
 #include "linux/page.h"
 #include "base/table.h"
@@ -320,5 +319,3 @@ static inline bool page_origin_same(const struct page_origin *a, const struct pa
 /* `pfn` ascends. Frames without information have a result as well. */
 int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct page_origin *ret,
 		   struct atw_err *err);
-
-#endif

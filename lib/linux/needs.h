@@ -6,8 +6,7 @@
  *
  * Use: off = needs->member[N_task_mm]; if (off == NEED_NONE) ...
  */
-#ifndef LINUX_NEEDS_H
-#define LINUX_NEEDS_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -142,5 +141,3 @@ void wanted_deinit(struct name_index *l);
  */
 int needs_from_dwarf(struct needs *n, const char *path, uint32_t *types,
 		     struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* page.h - state of a physical page, from its struct page and folio. */
-#ifndef LINUX_PAGE_H
-#define LINUX_PAGE_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -87,5 +86,3 @@ struct atw_swap {
 };
 int atw_swap_device(struct atw_kernel *k, unsigned type,
 		    struct atw_swap *ret, struct atw_err *err);
-
-#endif

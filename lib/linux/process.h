@@ -8,8 +8,7 @@
  * returns what is still reachable, and finally ATW_END. Results before an error are
  * valid. ATW_E_LIMIT is final.
  */
-#ifndef LINUX_PROCESS_H
-#define LINUX_PROCESS_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -102,5 +101,3 @@ int atw_areas_next(struct atw_areas *a, struct atw_area *ret, struct atw_err *er
 /* The reason for `unread` of the last VMA. */
 const struct atw_err *atw_areas_error(const struct atw_areas *a);
 void atw_areas_close(struct atw_areas *a);
-
-#endif

@@ -6,8 +6,7 @@
  * image is added on top of vmalloc, which contains it on arm64. Regions with unknown
  * borders are omitted, so no address gets a wrong name.
  */
-#ifndef LINUX_REGIONS_H
-#define LINUX_REGIONS_H
+#pragma once
 
 #include "linux/kernel.h"
 
@@ -102,5 +101,3 @@ struct optional plan_sections_vmemmap(const struct plan *p);
 void regions_x86(struct plan *p);
 void regions_arm64(struct plan *p);
 void regions_riscv(struct plan *p);
-
-#endif

@@ -3,8 +3,7 @@
  * root.h - paging mode and root table of a kernel, from VMCOREINFO or from its first task.
  * root.c verifies the result by a walk.
  */
-#ifndef LINUX_ROOT_H
-#define LINUX_ROOT_H
+#pragma once
 
 #include "linux/linux.h"
 #include "walk/walk.h"
@@ -48,5 +47,3 @@ enum { ROOT_TASK_AROUND = 8192 };
  */
 int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *ret,
 		 struct atw_err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * Since 6.2 each is a percpu_counter, and its sum is exact. Pages of hugetlbfs, zero
  * pages and pages that are mapped by PFN are not counted.
  */
-#ifndef LINUX_RSS_H
-#define LINUX_RSS_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -23,5 +22,3 @@ struct rss {
  */
 int rss_read(struct atw_kernel *k, const uint64_t *mm, size_t n, struct rss *ret,
 	     struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * search.h - search for bytes in physical memory: in the kernel image first, which is
  * contiguous, then in all other memory. The last resort if no pointer leads to the data.
  */
-#ifndef LINUX_SEARCH_H
-#define LINUX_SEARCH_H
+#pragma once
 
 #include "linux/kernel.h"
 #include "linux/linux.h"
@@ -70,5 +69,3 @@ int scan_offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn, voi
  * thousand reads, however large the memory is. 0: none was accepted.
  */
 int scan_image(struct atw_source *mem, scan_fn *fn, void *arg);
-
-#endif

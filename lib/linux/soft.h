@@ -3,8 +3,7 @@
  * soft.h - swap types and offsets as in /proc/PID/pagemap, and software bits of present
  * entries.
  */
-#ifndef LINUX_SOFT_H
-#define LINUX_SOFT_H
+#pragma once
 
 #include "linux/linux.h"
 
@@ -24,5 +23,3 @@ uint8_t soft_kept(const void *abi, const struct mmu_space *sp, const struct mmu_
 		  uint64_t *ret_pa);
 struct atw_soft_word soft_swap(const struct atw_soft_abi *abi, const struct atw_paging *pg,
 			       unsigned type, uint64_t offset);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * spaces.h - every address space, each once, with all the processes that share it.
  */
-#ifndef LINUX_SPACES_H
-#define LINUX_SPACES_H
+#pragma once
 
 #include "base/table.h"
 #include "linux/process.h"
@@ -30,5 +29,3 @@ struct spaces {
 /* Fails only if no task at all can be found; other failures are counted. */
 int spaces_collect(struct atw_kernel *k, struct spaces *ret, struct atw_err *err);
 void spaces_deinit(struct spaces *s);
-
-#endif

@@ -3,8 +3,7 @@
  * task_info.h - attributes of a task besides its memory: user, start and resource usage,
  * as in a T: line of a capture, from any source.
  */
-#ifndef LINUX_TASK_INFO_H
-#define LINUX_TASK_INFO_H
+#pragma once
 
 #include "linux/process.h"
 
@@ -30,5 +29,3 @@ void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_fil
 		struct task_about *ret);
 /* Sets a text of `t` to a copy of at most `len` bytes. */
 void about_text(struct atw_blob *t, char *buf, size_t len);
-
-#endif

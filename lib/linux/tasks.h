@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tasks.h - iterator over the list of tasks. */
-#ifndef LINUX_TASKS_H
-#define LINUX_TASKS_H
+#pragma once
 
 #include "linux/process.h"
 #include "linux/kernel.h"
@@ -88,5 +87,3 @@ bool mm_is_user_copy(const void *kernel, const void *user, const void *swapper);
  * tables are missing, or it is another architecture.
  */
 int mm_kernel_isolated(const struct atw_kernel *k);
-
-#endif

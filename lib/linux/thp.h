@@ -2,8 +2,7 @@
 /*
  * thp.h - THP settings: of the system, and of a process by prctl(PR_SET_THP_DISABLE).
  */
-#ifndef LINUX_THP_H
-#define LINUX_THP_H
+#pragma once
 
 #include "linux/process.h"
 
@@ -47,5 +46,3 @@ void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret);
 enum thp_when thp_of_mm(struct atw_kernel *k, uint64_t mm);
 /* Pure: mm->flags; `advised`: this kernel has PR_THP_DISABLE_EXCEPT_ADVISED. */
 enum thp_when thp_of_mm_flags(uint64_t flags, bool advised);
-
-#endif

@@ -5,8 +5,7 @@
  * A bit without a remark has had its meaning since 2.4. Kernels reuse some of them: a
  * remark gives the first release with the meaning that the name says.
  */
-#ifndef LINUX_VM_FLAGS_H
-#define LINUX_VM_FLAGS_H
+#pragma once
 
 enum vm_flags {
 	VM_READ = 0x1, VM_WRITE = 0x2, VM_EXEC = 0x4, VM_SHARED = 0x8,
@@ -28,5 +27,3 @@ enum vm_flags {
 	/* As mm.h has it: never merged, and no folio of them can be large. */
 	VM_SPECIAL = VM_IO | VM_DONTEXPAND | VM_PFNMAP | VM_MIXEDMAP,
 };
-
-#endif

@@ -3,8 +3,7 @@
  * vmfile.h - the file of --kernel: its format and contents. file_match.c checks that it
  * belongs to the dump, and finds the offset that KASLR added.
  */
-#ifndef LINUX_VMFILE_H
-#define LINUX_VMFILE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -61,5 +60,3 @@ int vmfile_next(const struct vmfile *f, uint32_t *it, struct lnx_symbol *ret);
  * error includes its name.
  */
 int kernel_file_open(struct atw_kernel *k, struct atw_err *err);
-
-#endif

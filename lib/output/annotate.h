@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* annotate.h - columns that plugins add to the rows of an output, a batch at a time. */
-#ifndef OUTPUT_ANNOTATE_H
-#define OUTPUT_ANNOTATE_H
+#pragma once
 
 #include "output/batch.h"
 
@@ -33,5 +32,3 @@ int annotate_run(struct annotation *a, struct atw_err *err);
 bool annotate_next(struct annotation *a, struct atw_row *ret);
 /* NULL is accepted. */
 void annotate_close(struct annotation *a);
-
-#endif

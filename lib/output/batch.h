@@ -3,8 +3,7 @@
  * batch.h - rows kept column by column, as plugins get them, and the columns of plugins as
  * columns of a schema.
  */
-#ifndef OUTPUT_BATCH_H
-#define OUTPUT_BATCH_H
+#pragma once
 
 #include <atwalk/plugin.h>
 #include "record/schema.h"
@@ -86,5 +85,3 @@ struct atw_column batch_column(const struct atw_plugin_column *c, struct atw_nam
 bool batch_value_is_valid(const struct atw_plugin_column *c, const union atw_cell *cell);
 /* What a plugin returned: 0, or an error with a sentence. `plugin`: its name. */
 int batch_result(int r, const char *plugin, struct atw_err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * are copied in batches, of which one is filled while the one before is formatted. What is
  * less than a batch costs no thread.
  */
-#ifndef OUTPUT_BEHIND_H
-#define OUTPUT_BEHIND_H
+#pragma once
 
 #include "record/record.h"
 
@@ -24,5 +23,3 @@ int behind_row(struct behind *b, const struct atw_row *row, struct atw_err *err)
 int behind_text(struct behind *b, const char *text, size_t len, struct atw_err *err);
 /* All of them have been formatted: sink and writer are the caller's again. */
 int behind_wait(struct behind *b, struct atw_err *err);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * It is also well-formed XML, as is all code that is written into it.
  */
-#ifndef OUTPUT_HTML_PAGE_H
-#define OUTPUT_HTML_PAGE_H
+#pragma once
 
 #include "output/sink.h"
 
@@ -23,5 +22,3 @@ extern const char html_script_table[];
 
 /* A table as part of a page; the sink "html" is a page with one table. */
 extern const struct atw_sink_ops sink_html_table;
-
-#endif

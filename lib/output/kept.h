@@ -3,8 +3,7 @@
  * kept.h - rows of a table and the texts between them, copied to be formatted later: the
  * first ones until the widths of columns are known, and those that another thread formats.
  */
-#ifndef OUTPUT_KEPT_H
-#define OUTPUT_KEPT_H
+#pragma once
 
 #include "record/record.h"
 #include "record/schema.h"
@@ -44,5 +43,3 @@ struct kept_item {
 };
 bool kept_next(struct kept_rows *k, const struct atw_schema *sc, union atw_value *v,
 	       struct kept_item *ret);
-
-#endif

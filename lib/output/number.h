@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* number.h - formatting of numbers without printf(). */
-#ifndef OUTPUT_NUMBER_H
-#define OUTPUT_NUMBER_H
+#pragma once
 
 #include "base/digits.h"
 
@@ -28,5 +27,3 @@ char *put_seconds(char *p, uint64_t v);
 char *put_time(char *p, uint64_t us);
 /* The number of characters that put_dec() writes. */
 unsigned dec_digits(uint64_t v);
-
-#endif

@@ -3,8 +3,7 @@
  * outfile.h - output files: standard output, a device or pipe, or a regular file that is
  * renamed to its name when it is complete.
  */
-#ifndef OUTPUT_OUTFILE_H
-#define OUTPUT_OUTFILE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -40,5 +39,3 @@ int outfile_commit(struct outfile *t, struct atw_err *err);
 int outfile_commit_all(struct outfile *const *t, size_t n, struct atw_err *err);
 /* Without a commit, no file is left behind. fd -1 is accepted. */
 void outfile_close(struct outfile *t);
-
-#endif

@@ -4,8 +4,7 @@
  * Host names are not resolved: a static program would need the system's libraries for it,
  * which may be missing.
  */
-#ifndef OUTPUT_PEER_H
-#define OUTPUT_PEER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ enum { PEER_STALLED_MS = 5 * 60 * 1000 };
 int peer_connect(const char *where, int *ret, struct atw_err *err);
 /* Ends the stream; ATW_OK: the receiver has all data. */
 int peer_deliver(int fd, struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugin_sink.h - formats of output that plugins have, as sinks of the pipeline. */
-#ifndef OUTPUT_PLUGIN_SINK_H
-#define OUTPUT_PLUGIN_SINK_H
+#pragma once
 
 #include <atwalk/plugin.h>
 #include "output/sink.h"
@@ -19,5 +18,3 @@ void plugin_sink_init(struct plugin_sink *s);
 /* What a plugin calls to write: see struct atw_host. */
 int plugin_stream_write(struct atw_plugin_stream *to, const void *data, size_t len,
 			struct atw_err *err);
-
-#endif

@@ -6,8 +6,7 @@
  * sinks.def. A sink writes to k->w and returns ATW_OK; its caller checks whether writing
  * succeeded.
  */
-#ifndef OUTPUT_SINK_H
-#define OUTPUT_SINK_H
+#pragma once
 
 #include "base/text.h"
 #include "output/number.h"
@@ -164,5 +163,3 @@ const char *cell_words(struct cell *c, uint64_t u);
 /* The words of a set one by one, lowest bit first; false: no more. */
 bool words_next(const struct atw_column *c, uint64_t *left, char number[24],
 		const char **ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stream.h - internal state of an output: the pipeline that rows pass through. */
-#ifndef OUTPUT_STREAM_H
-#define OUTPUT_STREAM_H
+#pragma once
 
 #include "output/annotate.h"
 #include "output/behind.h"
@@ -66,5 +65,3 @@ int output_write_failed(struct atw_output *out, struct atw_err *err);
 /* output.c: formats what was kept, with values in `v`. */
 int output_show_kept(struct atw_output *out, struct kept_rows *k, union atw_value *v,
 		     struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * thrift.h - structs in Thrift's compact protocol, as far as Parquet's metadata need it
  * (doc/specs/thrift-compact-protocol.md of Apache Thrift).
  */
-#ifndef OUTPUT_THRIFT_H
-#define OUTPUT_THRIFT_H
+#pragma once
 
 #include <string.h>
 
@@ -88,5 +87,3 @@ static inline void thrift_stop(struct thrift *t)
 {
 	buf_char(t->b, 0);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* varint.h - numbers of 7 bits a byte, the lowest first: Thrift's and those of protobuf. */
-#ifndef OUTPUT_VARINT_H
-#define OUTPUT_VARINT_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -11,5 +10,3 @@ static inline void put_varint(struct buf *b, uint64_t v)
 		buf_char(b, (char)(v | 0x80));
 	buf_char(b, (char)v);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * in the middle of a row is not visible. An error is remembered; after it, output is
  * discarded, and one check per row is enough.
  */
-#ifndef OUTPUT_WRITER_H
-#define OUTPUT_WRITER_H
+#pragma once
 
 #include <string.h>
 
@@ -68,5 +67,3 @@ static inline void writer_row_end(struct writer *w)
 	if (w->prompt)
 		writer_flush(w);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * arm64.h - what stage 1 and stage 2 of VMSAv8-64 share: kinds of descriptors, contiguous
  * runs and addresses. The sections of the manual are named in arm64.c.
  */
-#ifndef LIB_PAGING_ARM64_H
-#define LIB_PAGING_ARM64_H
+#pragma once
 
 #include "paging/arm_long.h"
 
@@ -73,5 +72,3 @@ static const struct atw_span_rule spans_64k[] = {
 	  rules_16K_LPA2, flags_lpa2, spans_16k, is_stage2 }, \
 	{ 0 } \
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Arm ARM DDI 0487 D8.3.1 (descriptor formats), D8.3.2 (attribute fields);
  * DDI 0406 B3.6.1, B3.6.2 (Long-descriptor format).
  */
-#ifndef LIB_PAGING_ARM_LONG_H
-#define LIB_PAGING_ARM_LONG_H
+#pragma once
 
 #include "paging/tables.h"
 
@@ -76,5 +75,3 @@
 	FLAG(61, ATW_L_ALL, K_TABLE, 'N', "aptable-nouser", "no user access below"), \
 	FLAG(62, ATW_L_ALL, K_TABLE, 'R', "aptable-ro", "no writes below"), \
 	FLAG(63, ATW_L_ALL, K_TABLE, 'S', "nstable", "non-secure below")
-
-#endif

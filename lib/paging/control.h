@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* control.h - named fields of the control registers for paging and protection. */
-#ifndef PAGING_CONTROL_H
-#define PAGING_CONTROL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ static inline uint64_t control_get(const struct control_field *f, uint64_t value
  * bits without a field follow as one number. Truncated to `len`.
  */
 const char *control_text(const struct control_register *r, uint64_t value, char *buf, size_t len);
-
-#endif

@@ -6,8 +6,7 @@
  * level of every translation, so it is inline for callers that decode every entry, and
  * the tables list frequent words first.
  */
-#ifndef LIB_PAGING_ENTRY_H
-#define LIB_PAGING_ENTRY_H
+#pragma once
 
 #include "paging/tables.h"
 
@@ -113,5 +112,3 @@ static inline unsigned entry_rights(const struct atw_paging *pg, unsigned level,
 	}
 	return above;
 }
-
-#endif

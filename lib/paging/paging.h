@@ -9,8 +9,7 @@
  * D8 and DDI 0406 ch. B3 (Arm), RISC-V Privileged ISA ch. "Supervisor" with Svnapot,
  * Svpbmt and Svadu, and ch. "Hypervisor"; Intel SDM vol. 3C ch. 29 (EPT).
  */
-#ifndef PAGING_PAGING_H
-#define PAGING_PAGING_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -192,5 +191,3 @@ static inline size_t atw_table_bytes(const struct atw_paging *pg, unsigned level
 bool atw_va_valid(const struct atw_paging *pg, atw_va va);
 /* The canonical form: with the copies of the top bit (or of the half) filled in. */
 atw_va atw_va_canonical(const struct atw_paging *pg, uint64_t low, bool high_half);
-
-#endif

@@ -16,8 +16,7 @@
  * - LEAVES_FROM_HERE in the kinds of a right rule: this rule and the later ones do not
  *   match tables, so a walk skips them there.
  */
-#ifndef LIB_PAGING_TABLES_H
-#define LIB_PAGING_TABLES_H
+#pragma once
 
 #include "paging/paging.h"
 
@@ -75,5 +74,3 @@ extern const struct atw_extension atw_extensions_riscv[];
 #define MODE(id) extern const struct atw_paging atw_mode_##id;
 #include "paging/modes.def"
 #undef MODE
-
-#endif

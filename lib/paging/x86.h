@@ -5,8 +5,7 @@
  * Intel SDM vol. 3A: 4.3 (32-bit), 4.4 (PAE), 4.5 (4- and 5-level paging), 4.6
  * (access rights), 4.9 (memory types); AMD APM vol. 2: 5.3, 5.4, 5.6, 7.8.
  */
-#ifndef LIB_PAGING_X86_H
-#define LIB_PAGING_X86_H
+#pragma once
 
 #include "paging/tables.h"
 
@@ -69,5 +68,3 @@
 #define X86_RIGHTS(lv) \
 	{ X86_RW, 0, lv, K_ANY, ALL_W }, \
 	{ X86_US, 0, lv, K_ANY, USER_ALL }
-
-#endif

@@ -6,8 +6,7 @@
  * Elements that would be too small to be legible are merged, and the picture states how
  * many.
  */
-#ifndef PLOT_CHART_H
-#define PLOT_CHART_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -273,5 +272,3 @@ uint64_t hilbert_at(unsigned order, unsigned x, unsigned y);
 /* One key per use; a cell has the colour of the use that at least half of it has. */
 int hilbert_draw(const struct hilbert *h, const char *title, const struct chart_key *use,
 		 struct scene *s, struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* draw.h - output of a scene: SVG always; PostScript, PDF and PNG through cairo. */
-#ifndef PLOT_DRAW_H
-#define PLOT_DRAW_H
+#pragma once
 
 #include "output/writer.h"
 #include "plot/scene.h"
@@ -41,5 +40,3 @@ enum { PICTURE_PNG_SCALE = 2 };          /* pixels per point, unless the picture
 
 /* `inside`: within HTML: without the XML head, and with a class for the page's script. */
 void svg_write(const struct scene *s, struct writer *w, bool inside);
-
-#endif

@@ -11,8 +11,7 @@
  *	html_commit(h, err);
  *	html_close(h);
  */
-#ifndef PLOT_HTML_REPORT_H
-#define PLOT_HTML_REPORT_H
+#pragma once
 
 #include "record/record.h"
 
@@ -35,5 +34,3 @@ int html_table(struct html *h, const struct atw_output_opts *o, const struct atw
 int html_commit(struct html *h, struct atw_err *err);
 /* Without a commit no file is left behind. NULL is accepted. */
 void html_close(struct html *h);
-
-#endif

@@ -6,8 +6,7 @@
  * with any kind of colour vision. They are reordered so that neighbours in a bar also
  * differ in grey.
  */
-#ifndef PLOT_PALETTE_H
-#define PLOT_PALETTE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ uint32_t palette_pale(uint32_t color, double part);
 uint32_t palette_on(uint32_t color);
 /* Relative luminance as WCAG 2 defines it, 0 to 1. */
 double palette_light(uint32_t color);
-
-#endif

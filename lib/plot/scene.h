@@ -13,8 +13,7 @@
  * Lengths are points, x to the right and y down. What fails is remembered, so
  * that a drawing needs one check at its end.
  */
-#ifndef PLOT_SCENE_H
-#define PLOT_SCENE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -105,5 +104,3 @@ double font_width(const char *text, size_t len, double size, unsigned style);
  * shortened: both ends of a path are significant. false: too few letters fit.
  */
 bool font_fit(struct buf *b, const char *text, double size, unsigned style, double width);
-
-#endif

@@ -14,8 +14,7 @@
  * A comparison with a value that is n/a is false, also for !=; `not` makes it true. The
  * text of a cell may be typed behind `=`.
  */
-#ifndef RECORD_FILTER_H
-#define RECORD_FILTER_H
+#pragma once
 
 #include "record/record.h"
 
@@ -33,5 +32,3 @@ enum filter_verdict { FILTER_NO = 1, FILTER_YES, FILTER_UNDECIDED };
 enum filter_verdict filter_decide(const struct filter *f, const struct atw_row *row);
 /* Bit i: the expression is about column i. */
 uint64_t filter_columns(const struct filter *f);
-
-#endif

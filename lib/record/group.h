@@ -11,8 +11,7 @@
  * If `size` itself is the grouped column, the sum is called `total`; if `count` is, the
  * number of rows is called `rows`, because keys are unique.
  */
-#ifndef RECORD_GROUP_H
-#define RECORD_GROUP_H
+#pragma once
 
 #include "record/record.h"
 
@@ -26,5 +25,3 @@ const struct atw_schema *group_schema(const struct group *g);
 int group_add(struct group *g, const struct atw_row *row, struct atw_err *err);
 /* The next group in order of first appearance, valid until the next call. */
 bool group_next(struct group *g, struct atw_row *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * intern.h - one copy of each text. Ten million rows name a few hundred tasks and VMAs;
  * equal texts are equal pointers, which stay valid.
  */
-#ifndef RECORD_INTERN_H
-#define RECORD_INTERN_H
+#pragma once
 
 #include "base/table.h"
 
@@ -18,5 +17,3 @@ struct intern {
 void intern_deinit(struct intern *in);
 /* NULL: no memory. */
 const char *intern_text(struct intern *in, const char *s, size_t len);
-
-#endif

@@ -3,8 +3,7 @@
  * program.h - compiled filter expression: tests that set one truth value, and forward
  * jumps over tests that can no longer change it.
  */
-#ifndef RECORD_PROGRAM_H
-#define RECORD_PROGRAM_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -117,5 +116,3 @@ int compare_compile(const struct compare *c, struct program *p, struct atw_err *
  */
 bool compare_word(struct program *p, const struct atw_column *col,
 		  uint8_t index, const char *word, size_t len, bool want);
-
-#endif

@@ -5,8 +5,7 @@
  * A command describes its columns once and emits rows of values; a sink writes them as a
  * table, CSV or JSON. Rows are streamed: a sink keeps none.
  */
-#ifndef RECORD_RECORD_H
-#define RECORD_RECORD_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -222,5 +221,3 @@ void atw_output_close(struct atw_output *out);
 
 /* The formats of this build by number; NULL past the end. */
 const struct atw_sink_ops *atw_sink_kind(size_t i);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* schema.h - columns and words of a schema by the names that users type. */
-#ifndef RECORD_SCHEMA_H
-#define RECORD_SCHEMA_H
+#pragma once
 
 #include "record/record.h"
 
@@ -53,5 +52,3 @@ void list_add(struct buf *b, size_t start, const char *word);
 
 /* The next element of a comma-separated list; false at its end. */
 bool list_next(const char **list, const char **word, size_t *len);
-
-#endif

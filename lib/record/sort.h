@@ -6,8 +6,7 @@
  * columns that are used later. The sort is stable. Values that are n/a come last in both
  * directions.
  */
-#ifndef RECORD_SORT_H
-#define RECORD_SORT_H
+#pragma once
 
 #include "record/record.h"
 
@@ -39,5 +38,3 @@ int sorter_add(struct sorter *s, const struct atw_row *row, struct atw_err *err)
 int sorter_finish(struct sorter *s, struct atw_err *err);
 /* The next row, valid until the next call. Columns that are not kept are n/a. */
 bool sorter_next(struct sorter *s, struct atw_row *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* frame_set.h - sets of page frames: a bit each, 32 MiB for a terabyte; their owners. */
-#ifndef REPORT_FRAME_SET_H
-#define REPORT_FRAME_SET_H
+#pragma once
 
 #include "base/table.h"
 #include "census/model.h"
@@ -61,5 +60,3 @@ void owners_deinit(struct owners *o);
  */
 int owners_add(struct owners *o, uint64_t pfn, uint64_t refs, uint64_t times, uint32_t group,
 	       unsigned *ret, struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* groups.h - groups of pages for sums: by process, user, cgroup or unit. */
-#ifndef REPORT_GROUPS_H
-#define REPORT_GROUPS_H
+#pragma once
 
 #include "base/table.h"
 #include "census/model.h"
@@ -50,5 +49,3 @@ struct page_group *groups_of_process(struct groups *g, enum group_by by,
  * files are marked. false: no memory.
  */
 bool groups_join(struct groups *g);
-
-#endif

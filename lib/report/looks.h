@@ -3,8 +3,7 @@
  * looks.h - several captures of one machine, in order of time ("looks" of the contract):
  * the time of each, and the processes that occur in more than one.
  */
-#ifndef REPORT_LOOKS_H
-#define REPORT_LOOKS_H
+#pragma once
 
 #include "base/table.h"
 #include "census/model.h"
@@ -55,5 +54,3 @@ void look_processes_deinit(struct look_processes *p);
 int look_processes_find(struct look_processes *p, uint64_t pid, bool has_start,
 			uint64_t start, struct atw_blob name, size_t *ret,
 			struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* node_ranges.h - NUMA node of a frame, by the R: line that contains it. */
-#ifndef REPORT_NODE_RANGES_H
-#define REPORT_NODE_RANGES_H
+#pragma once
 
 #include "census/model.h"
 
@@ -26,5 +25,3 @@ int node_ranges_add(struct node_ranges *r, const struct census_event *ev, struct
  */
 uint64_t node_ranges_next(struct node_ranges *r, const struct census_pages *p, uint64_t page,
 			  uint64_t *at, uint32_t *node);
-
-#endif

@@ -3,8 +3,7 @@
  * page_map.h - the map of a VMA as in Figure 4 of Movall et al.: a mark per page, 64
  * pages per line.
  */
-#ifndef REPORT_PAGE_MAP_H
-#define REPORT_PAGE_MAP_H
+#pragma once
 
 #include "base/buf.h"
 #include "census/model.h"
@@ -56,5 +55,3 @@ struct map_text {
 };
 void map_text_add(struct map_text *t, enum map_mark mark, uint64_t pages);
 void map_text_end(struct map_text *t);
-
-#endif

@@ -3,8 +3,7 @@
  * page_sort.h - external sort of page runs by physical address: sorted parts go to an
  * unnamed temporary file and are merged from there.
  */
-#ifndef REPORT_PAGE_SORT_H
-#define REPORT_PAGE_SORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -38,5 +37,3 @@ int page_sort_add(struct page_sort *s, const struct page_rec *rec, struct atw_er
 int page_sort_finish(struct page_sort *s, struct atw_err *err);
 /* By pa, then by VMA. ATW_END: no more. */
 int page_sort_next(struct page_sort *s, struct page_rec *ret, struct atw_err *err);
-
-#endif

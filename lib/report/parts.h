@@ -6,8 +6,7 @@
  * the maximum counts. If files are only known by name, sizes must be equal, too, because
  * names in the LPMA format are truncated.
  */
-#ifndef REPORT_PARTS_H
-#define REPORT_PARTS_H
+#pragma once
 
 #include "base/table.h"
 #include "report/page_map.h"
@@ -99,5 +98,3 @@ int pieces_gather(const struct pieces *t, const struct part *g, struct part_piec
  */
 void pieces_marks(const struct part_pieces *p, uint64_t pages, bool incomplete,
 		  struct map *map, struct map_text *text);
-
-#endif

@@ -5,8 +5,7 @@
  * A picture receives the stream as a report does, or the report's rows, or both, and
  * draws what it kept; reports do not depend on pictures. Listed in pictures.def.
  */
-#ifndef REPORT_PICTURE_H
-#define REPORT_PICTURE_H
+#pragma once
 
 #include "census/model.h"
 #include "plot/chart.h"
@@ -40,5 +39,3 @@ static inline bool picture_has(const struct atw_row *row, unsigned column)
 const char *picture_pages(uint64_t page, char buf[48]);
 /* "nginx, 812": names are not unique. A name too long for `buf` ends in an ellipsis. */
 const char *picture_process(const char *name, uint64_t pid, char buf[64]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report.h - internal interface of the analyses. */
-#ifndef REPORT_REPORT_H
-#define REPORT_REPORT_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -137,5 +136,3 @@ int report_rows_of(const struct census_report *from, void *state,
 		   struct atw_err *err);
 /* Is it a word of enum capture_use? */
 bool is_frame_use(const char *word);
-
-#endif

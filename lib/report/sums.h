@@ -7,8 +7,7 @@
  * the libraries' .text. "Heap" includes the program's .bss (2.2.1). Shared memory, mapped
  * files and other memory that the paper lacks are `other`.
  */
-#ifndef REPORT_SUMS_H
-#define REPORT_SUMS_H
+#pragma once
 
 #include "base/buf.h"
 #include "census/model.h"
@@ -72,5 +71,3 @@ static inline const char *processes_name(const struct processes *p, size_t i)
 {
 	return p->names.data + p->v[i].name;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * write_paper.h - writer of captures in the LPMA format (Movall et al.), if all fields
  * fit.
  */
-#ifndef REPORT_WRITE_PAPER_H
-#define REPORT_WRITE_PAPER_H
+#pragma once
 
 #include "census/census.h"
 
@@ -20,5 +19,3 @@ struct census_sink paper_writer_sink(struct paper_writer *w);
 int paper_writer_end(struct paper_writer *w, struct atw_err *err);
 /* NULL is accepted. */
 void paper_writer_close(struct paper_writer *w);
-
-#endif

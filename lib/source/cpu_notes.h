@@ -3,8 +3,7 @@
  * cpu_notes.h - CPU registers in the ELF notes of a dump. The n-th note of a kind is the
  * n-th CPU's.
  */
-#ifndef SOURCE_CPU_NOTES_H
-#define SOURCE_CPU_NOTES_H
+#pragma once
 
 #include "format/elf.h"
 
@@ -22,5 +21,3 @@ void cpu_notes_deinit(struct cpu_notes *c);
 int cpu_notes_take(struct cpu_notes *c, const struct elf_note *n);
 /* "cpuN.prstatus", "cpuN.cr0" .cr2 .cr3 .cr4 (x86 under QEMU). */
 int cpu_notes_fact(const struct cpu_notes *c, const char *key, struct atw_blob *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * Built once from ranges in any order, which may overlap; then asked for every
  * table of every walk, so the last answer is tried first.
  */
-#ifndef SOURCE_EXTENTS_H
-#define SOURCE_EXTENTS_H
+#pragma once
 
 #include "base/overlay.h"
 #include "source/source.h"
@@ -47,5 +46,3 @@ static inline const struct extent *extents_find(struct extents *x, uint64_t pa)
 int extents_extent(struct extents *x, atw_pa pa, struct atw_extent *ret);
 /* How many bytes of this kind there are. */
 uint64_t extents_total(const struct extents *x, enum atw_extent_kind kind);
-
-#endif

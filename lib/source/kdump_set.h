@@ -3,8 +3,7 @@
  * kdump_set.h - the files of one kdump-compressed dump: one, or the parts that
  * makedumpfile --split wrote. Which frames there are, and where each one is.
  */
-#ifndef SOURCE_KDUMP_SET_H
-#define SOURCE_KDUMP_SET_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -150,5 +149,3 @@ int kdump_facts_get(const struct kdump_facts *f, const char *key, struct atw_blo
 
 /* "kdump-compressed v6, zlib, flattened, split, all 3 parts" */
 void kdump_set_describe(const struct kdump_set *s, char *buf, size_t len);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live_bpf.h - the running kernel's memory through BPF and its direct map. */
-#ifndef SOURCE_LIVE_BPF_H
-#define SOURCE_LIVE_BPF_H
+#pragma once
 
 #include "source/source.h"
 
@@ -10,5 +9,3 @@
  * `s` is as it was. ATW_E_PERM says what would allow it.
  */
 int live_bpf_open(struct atw_source *s, struct atw_err *err);
-
-#endif

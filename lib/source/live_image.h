@@ -7,8 +7,7 @@
  * the kernel's page tables, because other addresses at that distance need not belong to
  * it. Pure.
  */
-#ifndef SOURCE_LIVE_IMAGE_H
-#define SOURCE_LIVE_IMAGE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -23,5 +22,3 @@ void live_image_find(struct live_image *i, const char *vmcoreinfo, size_t len);
 void live_image_add(struct live_image *i, uint64_t pa, uint64_t va, uint64_t len);
 /* What lies between two addresses of the image is the image's, or not mapped at all. */
 bool live_image_at(const struct live_image *i, uint64_t pa, uint64_t *ret);
-
-#endif

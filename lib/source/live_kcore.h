@@ -6,8 +6,7 @@
  * address space, and of those that are RAM the physical address as well. No
  * type of the kernel's is needed to read it, and nothing has to be searched.
  */
-#ifndef SOURCE_LIVE_KCORE_H
-#define SOURCE_LIVE_KCORE_H
+#pragma once
 
 #include "source/extents.h"
 
@@ -20,5 +19,3 @@ int live_kcore_open(struct atw_source *s, struct atw_err *err);
 /* The same of a file like it. Only `ram` of it is read; NULL: all it has. */
 int live_kcore_open_file(struct atw_source *s, const char *path,
 			 const struct extents *ram, struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* live_ram.h - ranges of RAM of the running kernel, and the place of its VMCOREINFO. */
-#ifndef SOURCE_LIVE_RAM_H
-#define SOURCE_LIVE_RAM_H
+#pragma once
 
 #include "source/extents.h"
 
@@ -14,5 +13,3 @@ int live_ram(struct extents *ret, struct atw_err *err);
 
 /* Where VMCOREINFO's note lies: /sys/kernel/vmcoreinfo. */
 int live_note_place(uint64_t *ret_pa, uint64_t *ret_len, struct atw_err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * ELF cores, LiME and raw images differ only in how their ranges are found: each parses,
  * adds extents and uses the operations below.
  */
-#ifndef SOURCE_MAPPED_H
-#define SOURCE_MAPPED_H
+#pragma once
 
 #include "source/source.h"
 
@@ -76,5 +75,3 @@ void mapped_describe(struct atw_source *s, char *buf, size_t len);
 	.read = mapped_read, .peek = mapped_peek, .extent = mapped_extent, \
 	.describe = mapped_describe
 #define MAPPED_ONLY_OPS MAPPED_OPS, .close = mapped_close, .fact = mapped_fact
-
-#endif

@@ -3,8 +3,7 @@
  * open.h - a SOURCE as a user types it, before it is opened: the running kernel, or a
  * file of a known format.
  */
-#ifndef SOURCE_OPEN_H
-#define SOURCE_OPEN_H
+#pragma once
 
 #include "source/source.h"
 
@@ -41,5 +40,3 @@ int source_open_input(const struct source_input *in, struct atw_source **ret,
 int source_input_failed(const struct source_input *in, int status, struct atw_err *err);
 bool source_input_is_live(const struct source_input *in);
 void source_input_close(struct source_input *in);
-
-#endif

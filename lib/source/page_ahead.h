@@ -7,8 +7,7 @@
  * under way the reader unpacks another. So the order in which pages are read, and every
  * error, are those of a single thread.
  */
-#ifndef SOURCE_PAGE_AHEAD_H
-#define SOURCE_PAGE_AHEAD_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -41,5 +40,3 @@ void page_ahead_close(struct page_ahead *u);
 void page_ahead_want(struct page_ahead *u, const uint64_t *key, size_t n);
 /* Copies the page to `to` if it was wanted and could be unpacked. It is forgotten then. */
 bool page_ahead_take(struct page_ahead *u, uint64_t key, void *to);
-
-#endif

@@ -6,8 +6,7 @@
  * ever. Sets of two, of which the one used longer ago goes, keep the former
  * without lists, and without an allocation once the cache exists.
  */
-#ifndef SOURCE_PAGE_CACHE_H
-#define SOURCE_PAGE_CACHE_H
+#pragma once
 
 #include "source/source.h"
 
@@ -46,5 +45,3 @@ void *page_cache_claim(struct page_cache *c, uint64_t key);
 void page_cache_commit(struct page_cache *c, uint64_t key);
 /* All of them: what they are copies of may have changed. */
 void page_cache_forget(struct page_cache *c);
-
-#endif

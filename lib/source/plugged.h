@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plugged.h - sources of plugins, as kinds of source. */
-#ifndef SOURCE_PLUGGED_H
-#define SOURCE_PLUGGED_H
+#pragma once
 
 #include "host/plugin.h"
 #include "source/source.h"
@@ -24,5 +23,3 @@ static inline bool plugin_source_is_file(const struct plugin_source *s)
 {
 	return s->of->of.flags & ATW_SOURCE_FILE;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * qemu_saved.h - sources of guests that QEMU saved, whatever file has the migration
  * stream.
  */
-#ifndef SOURCE_QEMU_SAVED_H
-#define SOURCE_QEMU_SAVED_H
+#pragma once
 
 #include "base/codec.h"
 #include "format/qemu_cpus.h"
@@ -51,5 +50,3 @@ int qemu_saved_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 #define QEMU_SAVED_OPS \
 	.close = qemu_saved_close, .read = qemu_saved_read, .peek = qemu_saved_peek, \
 	.extent = qemu_saved_extent, .fact = qemu_saved_fact, .describe = mapped_describe
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* raw.h - a plain image that is memory in several places, as an emulator keeps it. */
-#ifndef SOURCE_RAW_H
-#define SOURCE_RAW_H
+#pragma once
 
 #include "source/source.h"
 
@@ -19,5 +18,3 @@ int raw_open_pieces(const char *path, const struct raw_piece *v, size_t n,
  */
 int raw_set_pieces(struct atw_source *s, const struct raw_piece *v, size_t n,
 		   struct atw_err *err);
-
-#endif

@@ -11,8 +11,7 @@
  * of one source, the second gets ATW_E_USAGE. Any number of kernels and spaces may
  * be read from one source by the same thread.
  */
-#ifndef SOURCE_SOURCE_H
-#define SOURCE_SOURCE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -255,5 +254,3 @@ int source_of_guest(struct vmm *v, struct atw_source **ret, struct atw_err *err)
 #define SOURCE(name) extern const struct atw_source_ops source_##name;
 #include "source/sources.def"
 #undef SOURCE
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* wrap.h - operations that a wrapper passes on unchanged to the source below it. */
-#ifndef SOURCE_WRAP_H
-#define SOURCE_WRAP_H
+#pragma once
 
 #include "source/source.h"
 #include "host/pace.h"
@@ -42,5 +41,3 @@ bool wrap_ahead(struct atw_source *s, const uint64_t *pa, size_t n);
  */
 int paced_source(struct atw_source *below, struct pace *p, struct atw_source **ret,
 		 struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * capture_ahead.h - blocks of whole lines of a capture, read before they are asked for, so
  * that threads parse their runs meanwhile.
  */
-#ifndef TARGET_CAPTURE_AHEAD_H
-#define TARGET_CAPTURE_AHEAD_H
+#pragma once
 
 #include "target/captured.h"
 
@@ -17,5 +16,3 @@ void capture_ahead_close(struct capture_ahead *a);
  * read as if it had been read now.
  */
 int capture_ahead_more(struct capture_ahead *a, struct capture_stream *s);
-
-#endif

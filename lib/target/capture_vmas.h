@@ -4,8 +4,7 @@
  * atwalk-capture(5). Areas and pages of a task are read side by side, each by its own
  * cursor, because they are in one file and nothing is kept.
  */
-#ifndef TARGET_CAPTURE_VMAS_H
-#define TARGET_CAPTURE_VMAS_H
+#pragma once
 
 #include "target/captured.h"
 #include "target/provider.h"
@@ -123,5 +122,3 @@ void capture_pages_close(struct page_cursor *c);
 int capture_facts(struct page_cursor *c, const struct page_run *r, uint32_t i,
 		  uint64_t off, uint64_t mapped, struct frame_facts *ret,
 		  struct atw_err *err);
-
-#endif

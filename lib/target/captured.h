@@ -4,8 +4,7 @@
  * read once from end to end without its pages, which are read later of the tasks that
  * need them. So memory use grows with the number of tasks only.
  */
-#ifndef TARGET_CAPTURED_H
-#define TARGET_CAPTURED_H
+#pragma once
 
 #include "base/buf.h"
 #include "target/target.h"
@@ -156,5 +155,3 @@ size_t captured_find(const struct captured *c, uint64_t pid);
 /* ---- captured_facts.c: facts about a capture for `info` ---- */
 
 void captured_facts(const struct captured *c, const struct target_facts *to);
-
-#endif

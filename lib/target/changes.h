@@ -3,8 +3,7 @@
  * changes.h - comparison of two states of an address space: VMAs and runs of pages in,
  * changes out. No target is needed; snapshot.h reads the states from one.
  */
-#ifndef TARGET_CHANGES_H
-#define TARGET_CHANGES_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -98,5 +97,3 @@ struct changes_opts {
 int changes_find(struct changes_side side[2], const struct changes_opts *o,
 		 changes_fn *fn, void *arg, struct changes_unknown *unknown,
 		 struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * content.h - bytes of a range of virtual or physical addresses, in order, with the places
  * where there are none.
  */
-#ifndef TARGET_CONTENT_H
-#define TARGET_CONTENT_H
+#pragma once
 
 #include "target/provider.h"
 #include "target/target.h"
@@ -36,5 +35,3 @@ int content_next(struct content *c, struct content_piece *ret, struct atw_err *e
 /* Why the last PAGE_DAMAGED piece cannot be read. */
 const struct atw_err *content_error(const struct content *c);
 void content_close(struct content *c);
-
-#endif

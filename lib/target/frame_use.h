@@ -3,8 +3,7 @@
  * frame_use.h - use of frames of RAM, from their flags; and runs of frames with the same use.
  * Pure.
  */
-#ifndef TARGET_FRAME_USE_H
-#define TARGET_FRAME_USE_H
+#pragma once
 
 #include "linux/kpf.h"
 #include "target/provider.h"
@@ -94,5 +93,3 @@ static inline unsigned kinds_get(struct kinds *k, uint64_t pfn)
 		return k->last[pfn % KINDS_BLOCK];
 	return kinds_find(k, pfn);
 }
-
-#endif

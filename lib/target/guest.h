@@ -3,8 +3,7 @@
  * guest.h - running guests with memory that only the kernel of this machine can find: kvm:PID,
  * kvm:NAME, kvm:SOCKET.
  */
-#ifndef TARGET_GUEST_H
-#define TARGET_GUEST_H
+#pragma once
 
 #include "source/source.h"
 
@@ -12,5 +11,3 @@
 const char *guest_word(const char *name);
 /* Reads this kernel for that; it is closed again. Errors name the source. */
 int guest_open(const char *name, size_t nparts, struct atw_source **ret, struct atw_err *err);
-
-#endif

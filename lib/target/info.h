@@ -3,8 +3,7 @@
  * info.h - records of tasks, files and the host: the lines of a capture that do not
  * describe the memory of a task. Shared by the providers.
  */
-#ifndef TARGET_INFO_H
-#define TARGET_INFO_H
+#pragma once
 
 #include "linux/page.h"
 
@@ -93,5 +92,3 @@ int about_others(struct atw_kernel *k, const struct others_opts *o, const struct
 const char *about_way(struct atw_source *s);
 /* The same of the page that the area begins with, where it is the file's first. */
 int about_memory(const struct mmu_space *sp, const struct atw_area *a, struct elfunit *ret);
-
-#endif

@@ -7,8 +7,7 @@
  * small page belongs to one block or to none, and a block has one reason, the
  * first that applies; so the bytes of all reasons are those of all small pages.
  */
-#ifndef TARGET_LARGE_H
-#define TARGET_LARGE_H
+#pragma once
 
 #include "linux/thp.h"
 #include "target/provider.h"
@@ -144,5 +143,3 @@ void large_live_may(struct large_live *l, uint32_t pid, uint64_t block,
 bool large_live_is_pfnmap(struct large_live *l, uint32_t pid, uint64_t start);
 /* What was read of a process is of a moment; settings last. */
 void large_live_forget(struct large_live *l);
-
-#endif

@@ -6,8 +6,7 @@
  * Sums such as RSS, PSS and USS need no more. Tables are read once; the runs are kept
  * because a share is only known when all mappings are counted.
  */
-#ifndef TARGET_LOOK_H
-#define TARGET_LOOK_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -248,5 +247,3 @@ typedef uint32_t look_list_fn(const struct look_small *s, const void *words, uin
 look_list_fn look_list_plain;
 /* The fastest that this CPU can run. */
 look_list_fn *look_list_best(void);
-
-#endif

@@ -3,8 +3,7 @@
  * memory_vmas.h - declarations shared by the parts of the provider walk, which reads page tables
  * and kernel structures of all sources with readable physical memory.
  */
-#ifndef TARGET_MEMORY_VMAS_H
-#define TARGET_MEMORY_VMAS_H
+#pragma once
 
 #include "target/frame_use.h"
 #include "target/large.h"
@@ -191,5 +190,3 @@ int memory_rss(struct walk_provider *w, struct atw_err *err);
 void memory_rss_drop(struct walk_provider *w);
 /* Returns the new number, up to RSS_KINDS more; *left has as many small pages as v[]. */
 size_t memory_rss_divide(struct provider_sum *v, size_t n, struct rss left);
-
-#endif

@@ -6,8 +6,7 @@
  * Memory use does not depend on the number of addresses: the processes used last are kept
  * open, and so are the results for the pages used last.
  */
-#ifndef TARGET_PLACE_H
-#define TARGET_PLACE_H
+#pragma once
 
 #include "target/large.h"
 #include "target/target.h"
@@ -96,5 +95,3 @@ void placer_close(struct placer *p);
 
 /* Why a page at this address of the area is not a large one. */
 enum large_why place_why_small(const struct place_area *a, uint64_t address);
-
-#endif

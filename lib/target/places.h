@@ -3,8 +3,7 @@
  * places.h - where the addresses of a range lie: physical addresses, or why there are
  * none, from page tables or from a provider.
  */
-#ifndef TARGET_PLACES_H
-#define TARGET_PLACES_H
+#pragma once
 
 #include "target/provider.h"
 #include "target/target.h"
@@ -40,5 +39,3 @@ int places_open_pages(struct provider *p, size_t task, uint64_t first, uint64_t 
  */
 int places_next(struct places *p, struct place_range *ret, struct atw_err *err);
 void places_close(struct places *p);
-
-#endif

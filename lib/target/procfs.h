@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* procfs.h - processes and swap, read from /proc of the running kernel. */
-#ifndef TARGET_PROCFS_H
-#define TARGET_PROCFS_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -83,5 +82,3 @@ void proc_hint(struct atw_err *err);
  * Of those that we may not compare nothing is known, and each is itself.
  */
 int share_find(const uint32_t *pid, size_t n, size_t *ret, struct atw_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* procfs_tasks.h - cursor over the tasks that /proc lists. */
-#ifndef TARGET_PROCFS_TASKS_H
-#define TARGET_PROCFS_TASKS_H
+#pragma once
 
 #include "target/target.h"
 
@@ -21,5 +20,3 @@ void procfs_tasks_close(struct procfs_tasks *l);
  */
 int procfs_tasks_parse(struct atw_blob text, uint32_t tgid, uint64_t hz,
 		       struct target_task *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * procfs_vmas.h - declarations shared by the parts of the provider pagemap, which reads /proc
  * of the running kernel, a process at a time, a window of its words at a time.
  */
-#ifndef TARGET_PROCFS_VMAS_H
-#define TARGET_PROCFS_VMAS_H
+#pragma once
 
 #include "base/buf.h"
 #include "format/pagemap.h"
@@ -163,5 +162,3 @@ int pagemap_facts(struct page_cursor *c, const struct page_run *r, uint32_t i, u
 /* The op `frames`. */
 int pagemap_ram_frames(struct provider *p, uint64_t first, uint64_t last,
 		       provider_frames_fn *tell, void *arg, struct atw_err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * structures (walk), from /proc of the running kernel (pagemap), or from a capture made
  * by one of these (capture). Its callers do not depend on which one it is.
  */
-#ifndef TARGET_PROVIDER_H
-#define TARGET_PROVIDER_H
+#pragma once
 
 #include "linux/page.h"
 #include "linux/process.h"
@@ -419,5 +418,3 @@ uint64_t marks_of_soft(const struct atw_soft_word *s);
 uint64_t marks_of_word(uint64_t word);
 /* What struct page says. */
 uint64_t marks_of_page(const struct lnx_page *page);
-
-#endif

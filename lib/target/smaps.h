@@ -17,8 +17,7 @@
  * Two things differ: shared memory on swap is in no page table, so Swap lacks it; and
  * entries of pages with a memory failure, which later kernels have in Rss, are no memory.
  */
-#ifndef TARGET_SMAPS_H
-#define TARGET_SMAPS_H
+#pragma once
 
 #include "target/provider.h"
 
@@ -99,5 +98,3 @@ void smaps_look_area(struct smaps_look *l, const struct atw_area *a);
 /* The part first..last of a run is added to *s. */
 void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t first,
 		   uint64_t last, struct smaps *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* snapshot.h - a process's VMAs and pages, read at once through a provider. */
-#ifndef TARGET_SNAPSHOT_H
-#define TARGET_SNAPSHOT_H
+#pragma once
 
 #include "linux/linux.h"
 #include "target/changes.h"
@@ -31,5 +30,3 @@ int snapshot_read_kernel(struct atw_kernel *k, struct snapshot *ret, struct atw_
 void snapshot_deinit(struct snapshot *s);
 /* Bytes of all areas. */
 uint64_t snapshot_size(const struct snapshot *s);
-
-#endif

@@ -6,8 +6,7 @@
  * for a capability and never for the backend: what is missing is ATW_E_UNSUPPORTED (or
  * ATW_E_PERM) with the reason.
  */
-#ifndef TARGET_TARGET_H
-#define TARGET_TARGET_H
+#pragma once
 
 #include "linux/linux.h"
 #include "linux/process.h"
@@ -277,5 +276,3 @@ int subject_owners(struct target *t, uint64_t first, uint64_t last,
 
 /* For backends: a process of which no page tables are known. */
 void subject_set_process(struct subject *s, uint64_t pid, const char *name);
-
-#endif

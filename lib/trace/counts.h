@@ -3,8 +3,7 @@
  * counts.h - sums of references that are equal in address, size, kind, thread and
  * instruction. Pure.
  */
-#ifndef TRACE_COUNTS_H
-#define TRACE_COUNTS_H
+#pragma once
 
 #include "base/table.h"
 #include "trace/trace.h"
@@ -30,5 +29,3 @@ bool trace_counts_add(struct trace_counts *c, const struct trace_ref *ref);
 uint64_t trace_counts_of(const struct trace_counts *c, const struct trace_ref *ref);
 /* i < c->n */
 struct trace_ref trace_counts_get(const struct trace_counts *c, size_t i);
-
-#endif

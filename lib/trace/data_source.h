@@ -3,8 +3,7 @@
  * data_source.h - what a profiler says about the source of data: union perf_mem_data_src,
  * include/uapi/linux/perf_event.h. Pure.
  */
-#ifndef TRACE_DATA_SOURCE_H
-#define TRACE_DATA_SOURCE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -33,5 +32,3 @@ enum trace_level trace_source_level(uint64_t source);
 enum trace_tlb trace_source_tlb(uint64_t source);
 /* No cache of this CPU had it. */
 bool trace_level_missed(enum trace_level level);
-
-#endif

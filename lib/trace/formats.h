@@ -10,8 +10,7 @@
  * Pure. A parser gets one line at a time and keeps nothing of it. Its state is what a head
  * or an earlier line said about later ones: columns, the process, the CPU of a thread.
  */
-#ifndef TRACE_FORMATS_H
-#define TRACE_FORMATS_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -90,5 +89,3 @@ int trace_parser_init(struct trace_parser *ret, const struct trace_format *forma
  */
 int trace_parse(struct trace_parser *p, struct atw_blob line, struct trace_ref *ret,
 		struct atw_err *err);
-
-#endif

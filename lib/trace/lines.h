@@ -11,8 +11,7 @@
  *
  * Pure. Memory is bounded by the options; what did not fit is counted in struct lines_sum.
  */
-#ifndef TRACE_LINES_H
-#define TRACE_LINES_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -119,5 +118,3 @@ bool lines_part(struct lines *l, size_t i, struct lines_part *ret);
 /* The index of the first line of a process at or above an address. */
 size_t lines_find(const struct lines *l, uint32_t pid, uint64_t address);
 void lines_close(struct lines *l);
-
-#endif

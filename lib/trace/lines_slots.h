@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lines_slots.h - state of struct lines: lines, their threads, and the places in them. */
-#ifndef TRACE_LINES_SLOTS_H
-#define TRACE_LINES_SLOTS_H
+#pragma once
 
 #include "base/table.h"
 #include "trace/lines.h"
@@ -69,5 +68,3 @@ static inline uint64_t *lines_mask(const struct lines *l, uint32_t thread, unsig
 {
 	return l->mask + ((size_t)thread * LINES_KINDS + kind) * l->words;
 }
-
-#endif

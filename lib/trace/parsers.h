@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* parsers.h - the functions of the formats in the table; see struct trace_format. */
-#ifndef TRACE_PARSERS_H
-#define TRACE_PARSERS_H
+#pragma once
 
 #include "trace/formats.h"
 
@@ -19,5 +18,3 @@ TRACE_PARSER(columns);
 TRACE_PARSER_INIT(columns);
 TRACE_PARSER(perf);
 TRACE_PARSER_INIT(perf);
-
-#endif

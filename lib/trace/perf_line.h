@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perf_line.h - words and fields of a line of perf script. Pure. */
-#ifndef TRACE_PERF_LINE_H
-#define TRACE_PERF_LINE_H
+#pragma once
 
 #include "trace/words.h"
 
@@ -50,5 +49,3 @@ static inline char perf_last(struct atw_blob w)
  */
 int perf_tail(const struct trace_parser *p, const struct perf_line *l, unsigned first,
 	      struct trace_ref *ret, struct atw_err *err);
-
-#endif

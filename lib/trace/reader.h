@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reader.h - references of a trace in a file or a pipe, in memory that does not grow. */
-#ifndef TRACE_READER_H
-#define TRACE_READER_H
+#pragma once
 
 #include "trace/formats.h"
 
@@ -25,5 +24,3 @@ const struct trace_format *trace_reader_format(const struct trace_reader *r);
 /* Lines so far; of these, the number of the last one. */
 uint64_t trace_reader_lines(const struct trace_reader *r);
 void trace_reader_close(struct trace_reader *r);
-
-#endif

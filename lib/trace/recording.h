@@ -16,8 +16,7 @@
  * backend does not have. Comments that are not listed in recording.c are ignored. The
  * last line has the number of rows: without it the recording is truncated. Pure.
  */
-#ifndef TRACE_RECORDING_H
-#define TRACE_RECORDING_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -68,5 +67,3 @@ int recording_read(struct trace_recording *rec, struct atw_blob line, struct tra
 		   struct atw_err *err);
 /* At the end of the file. ATW_E_DAMAGED: it is truncated. */
 int recording_finish(const struct trace_recording *rec, struct atw_err *err);
-
-#endif

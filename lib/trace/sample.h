@@ -3,8 +3,7 @@
  * sample.h - decoder of PERF_RECORD_SAMPLE, as perf_event_open(2) describes it, of events
  * that sample memory references. Pure.
  */
-#ifndef TRACE_SAMPLE_H
-#define TRACE_SAMPLE_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -15,5 +14,3 @@
  */
 int trace_sample_decode(uint64_t sample_type, struct atw_blob record, struct trace_ref *ret,
 			struct atw_err *err);
-
-#endif

@@ -6,8 +6,7 @@
  * a pipe and keep nothing. A line gives one reference, or none (heads, comments, records of
  * other kinds).
  */
-#ifndef TRACE_TRACE_H
-#define TRACE_TRACE_H
+#pragma once
 
 #include <atwalk/base.h>
 
@@ -49,5 +48,3 @@ struct trace_ref {
 	struct atw_blob task;    /* name, in the line; empty: none */
 	struct atw_blob symbol;  /* of the address or the instruction, in the line */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* words.h - words and numbers of one line, for the parsers of this folder. Pure. */
-#ifndef TRACE_WORDS_H
-#define TRACE_WORDS_H
+#pragma once
 
 #include <string.h>
 
@@ -89,5 +88,3 @@ int words_to_u32(const struct trace_parser *p, struct atw_blob text, const char 
 /* Seconds with up to nine decimals, in ns. */
 int words_to_time(const struct trace_parser *p, struct atw_blob text, uint64_t *ret,
 		  struct atw_err *err);
-
-#endif

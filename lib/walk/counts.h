@@ -6,8 +6,7 @@
  * Frames are counted in chunks; translations that cover whole chunks, as huge pages do,
  * have one entry each, so 1 GiB costs as much as 4 KiB.
  */
-#ifndef WALK_COUNTS_H
-#define WALK_COUNTS_H
+#pragma once
 
 #include "base/hash.h"
 
@@ -143,5 +142,3 @@ static inline void counts_soon(const struct counts *c, uint64_t pfn)
 
 /* Frames in random order are prefetched so many ahead. */
 enum { COUNTS_SOON = 12 };
-
-#endif

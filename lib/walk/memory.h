@@ -3,8 +3,7 @@
  * memory.h - words of a page table, borrowed from the source without a copy if it
  * supports that; otherwise the reason why they are missing.
  */
-#ifndef WALK_MEMORY_H
-#define WALK_MEMORY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -138,5 +137,3 @@ static inline bool words_blank(const void *words, unsigned word_size, size_t i, 
 		any |= get_le64(at + 4 * (size_t)k);
 	return !any;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * One walk over the space serves any number of requests, because the mappings of a page
  * may be anywhere. Repeated tables are walked once, and their results are multiplied.
  */
-#ifndef WALK_RMAP_H
-#define WALK_RMAP_H
+#pragma once
 
 #include "walk/walk.h"
 
@@ -107,5 +106,3 @@ enum rmap_now {
  * table before a call that returns RMAP_HOLDS was about a table.
  */
 enum rmap_now rmap_look(const struct mmu_space *sp, struct rmap_entry *h);
-
-#endif

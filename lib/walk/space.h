@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* space.h - validation and decoding helpers for an address space. */
-#ifndef WALK_SPACE_H
-#define WALK_SPACE_H
+#pragma once
 
 #include "walk/walk.h"
 
@@ -33,5 +32,3 @@ static inline atw_pa space_leaf_pa(const struct mmu_space *sp, unsigned level,
 		pa.u |= va & (((uint64_t)1 << s->shift) - 1) & ~(slot - 1);
 	return pa;
 }
-
-#endif

@@ -11,8 +11,7 @@
  * it, as walk/walk_live.h explains. A space for which one of them changed is reported as
  * moved: the caller discards its tables and walks it.
  */
-#ifndef WALK_SWEEP_H
-#define WALK_SWEEP_H
+#pragma once
 
 #include "walk/walk.h"
 
@@ -46,5 +45,3 @@ struct sweep_to {
  */
 int sweep_spaces(const struct mmu_space *const *sp, size_t n, const struct sweep_to *to,
 		 struct atw_err *err);
-
-#endif

@@ -6,8 +6,7 @@
  * entries that decided it. Translation, listings, merging and reverse maps are built on
  * it.
  */
-#ifndef WALK_WALK_H
-#define WALK_WALK_H
+#pragma once
 
 #include "paging/paging.h"
 #include "source/source.h"
@@ -233,5 +232,3 @@ int mmu_ranges_open(const struct mmu_space *sp,
 int mmu_ranges_next(struct mmu_ranges *r, struct mmu_range *ret, struct atw_err *err);
 const struct mmu_walk *mmu_ranges_walk(const struct mmu_ranges *r);
 void mmu_ranges_close(struct mmu_ranges *r);
-
-#endif

@@ -12,8 +12,7 @@
  * returned again: `resume` is the address to continue at, and if it is inside of what is
  * now a single entry, the remainder of that entry is the next piece.
  */
-#ifndef WALK_WALK_LIVE_H
-#define WALK_WALK_LIVE_H
+#pragma once
 
 #include "walk/walk.h"
 
@@ -90,5 +89,3 @@ static inline unsigned level_of(const struct mmu_walk *w, int depth)
 {
 	return w->sp.paging.nlevels - 1u - (unsigned)depth;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* drm.h - memory of GPUs and other devices, from /proc and /sys. */
-#ifndef PLUGINS_DRM_DRM_H
-#define PLUGINS_DRM_DRM_H
+#pragma once
 
 #include <inttypes.h>
 
@@ -78,5 +77,3 @@ extern const struct atw_plugin_report drm_report_clients, drm_report_devices, dr
 void drm_note_denied(const struct drm *d, struct atw_plugin_output *out, uint64_t denied);
 /* Common to the reports: the running machine, or its files. */
 int drm_need_machine(struct drm *d, const struct atw_listing *l, struct atw_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * records.h - records of Intel HEX (Intel, Hexadecimal Object File Format Specification,
  * revision A, 1988). Pure: a text in, pieces of memory out, and nothing in it is trusted.
  */
-#ifndef PLUGINS_IHEX_RECORDS_H
-#define PLUGINS_IHEX_RECORDS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ struct records {
 };
 
 enum record_result records_next(struct records *r);
-
-#endif

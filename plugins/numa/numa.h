@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* numa.h - nodes, tiers, tasks and policies of a machine, from its /proc and /sys. */
-#ifndef PLUGINS_NUMA_NUMA_H
-#define PLUGINS_NUMA_NUMA_H
+#pragma once
 
 #include <atwalk/plugin.h>
 
@@ -119,5 +118,3 @@ static inline bool numa_known(const uint64_t *bits, uint32_t row)
 {
 	return bits && bits[row / 64] >> row % 64 & 1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* script.h - annotators and reports that are classes of a script in Python. */
-#ifndef PLUGINS_PYTHON_SCRIPT_H
-#define PLUGINS_PYTHON_SCRIPT_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -60,5 +59,3 @@ bool values_cell(PyObject *value, const struct atw_plugin_column *col, PyObject 
 
 extern const struct atw_annotator script_annotator;
 extern const struct atw_plugin_report script_report;
-
-#endif

@@ -3,8 +3,7 @@
  * capture_copy.h - for targets that write captures: a sink that counts what passes through
  * it, and whether two files are equal.
  */
-#ifndef FUZZ_CAPTURE_COPY_H
-#define FUZZ_CAPTURE_COPY_H
+#pragma once
 
 #include "census/census.h"
 #include "fuzz.h"
@@ -72,5 +71,3 @@ static bool copy_same(int a, int b)
 	} while (n);
 	return true;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * fed with mutations (`make fuzz`), in replay.c with files that are kept
  * (`make test`). A broken promise ends the process: FUZZ_CHECK says which.
  */
-#ifndef TESTS_FUZZ_H
-#define TESTS_FUZZ_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -109,5 +108,3 @@ static inline int memory_file(const void *data, size_t len, char path[64])
 	snprintf(path, 64, "/proc/self/fd/%d", fd);
 	return fd;
 }
-
-#endif

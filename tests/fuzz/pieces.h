@@ -3,8 +3,7 @@
  * pieces.h - a text that comes in pieces, for readers that take one so: in whatever
  * pieces, they must say the same. A digest is what they said.
  */
-#ifndef TESTS_FUZZ_PIECES_H
-#define TESTS_FUZZ_PIECES_H
+#pragma once
 
 #include "fuzz.h"
 
@@ -80,5 +79,3 @@ static inline void check_pieces(const struct pieces *p, struct input text, size_
 	FUZZ_CHECK(read_in_pieces(p, text, step) == read_in_pieces(p, text, text.len + 1),
 		   "in pieces of %zu it is something else", step);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * source.h - every operation of a source, with checks of its contract.
  */
-#ifndef TESTS_FUZZ_SOURCE_H
-#define TESTS_FUZZ_SOURCE_H
+#pragma once
 
 #include "fuzz.h"
 
@@ -124,5 +123,3 @@ static inline void check_file(const char *kind, const uint8_t *data, size_t len)
 	}
 	close(fd);
 }
-
-#endif

@@ -9,8 +9,7 @@
  * Target 0 leaves the word as it is; another one puts the address of a page
  * into it, so that most of what mutations make are tables that lead somewhere.
  */
-#ifndef TESTS_FUZZ_TABLES_H
-#define TESTS_FUZZ_TABLES_H
+#pragma once
 
 #include "fuzz.h"
 
@@ -161,5 +160,3 @@ static inline struct machine *machine_new(struct input *in)
 	machine_entries(&m, in);
 	return &m;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * shares nothing with them but the public names of kinds and rights. It is
  * meant to be compared with a manual page line by line: one `if` a sentence.
  */
-#ifndef REFDECODE_H
-#define REFDECODE_H
+#pragma once
 
 #include "paging/paging.h"
 
@@ -271,5 +270,3 @@ static inline bool ref_valid(enum ref_mode m, uint64_t va)
 	 */
 	return ref_bit(va, bits - 1) ? ones == 64 - bits : ones == 0;
 }
-
-#endif

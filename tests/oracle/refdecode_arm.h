@@ -4,8 +4,7 @@
  * for VMSAv8-64, chapter G5 for the two AArch32 formats (DDI 0406C chapter B3
  * has the same two for ARMv7).
  */
-#ifndef REFDECODE_ARM_H
-#define REFDECODE_ARM_H
+#pragma once
 
 #include "refdecode.h"
 
@@ -280,5 +279,3 @@ static inline struct ref_entry ref_arm_short(unsigned level, uint64_t w)
 	e.replaces = true;
 	return e;
 }
-
-#endif

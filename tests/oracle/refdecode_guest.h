@@ -5,8 +5,7 @@
  * RISC-V Privileged ISA, chapter "Hypervisor Extension", "Guest Physical Address
  * Translation".
  */
-#ifndef REFDECODE_GUEST_H
-#define REFDECODE_GUEST_H
+#pragma once
 
 #include "refdecode_arm.h"
 #include "refdecode_riscv.h"
@@ -104,5 +103,3 @@ static inline struct ref_entry ref_riscv64_x4(unsigned level, uint64_t w)
 		e.lost = ATW_RIGHTS_ALL;
 	return e;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * refdecode_riscv.h - RISC-V entries, from the Privileged ISA, chapter
  * "Supervisor-Level ISA": sections Sv32, Sv39, Sv48, Sv57, Svnapot, Svpbmt.
  */
-#ifndef REFDECODE_RISCV_H
-#define REFDECODE_RISCV_H
+#pragma once
 
 #include "refdecode.h"
 
@@ -119,5 +118,3 @@ static inline struct ref_entry ref_riscv32(unsigned level, uint64_t w)
 		return ref_bad();
 	return ref_leaf(ppn << 12, ref_riscv_lost(w), level ? 22 : 12);
 }
-
-#endif

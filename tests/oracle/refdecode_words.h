@@ -2,8 +2,7 @@
 /*
  * refdecode_words.h - the words to try: random, plausible, in between.
  */
-#ifndef REFDECODE_WORDS_H
-#define REFDECODE_WORDS_H
+#pragma once
 
 #include "refdecode.h"
 
@@ -95,5 +94,3 @@ static inline uint64_t random_word(enum ref_mode m, unsigned level)
 	}
 	return word & mask(8 * ref_word_size(m));
 }
-
-#endif

@@ -3,8 +3,7 @@
  * refdecode_x86.h - x86 entries, from the Intel SDM vol. 3A chapter 4.
  * "Ignored" bits are ignored; MAXPHYADDR is taken as 52, the most there is.
  */
-#ifndef REFDECODE_X86_H
-#define REFDECODE_X86_H
+#pragma once
 
 #include "refdecode.h"
 
@@ -114,5 +113,3 @@ static inline struct ref_entry ref_i386_pae(unsigned level, uint64_t w)
 		return ref_bad();
 	return ref_leaf(ref_keep(w, 51, 21), lost, 21);
 }
-
-#endif

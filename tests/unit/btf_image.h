@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* btf_image.h - types made by hand: a BTF blob, element by element. */
-#ifndef TESTS_UNIT_BTF_IMAGE_H
-#define TESTS_UNIT_BTF_IMAGE_H
+#pragma once
 
 #include <string.h>
 
@@ -67,5 +66,3 @@ static inline void maker_free(struct maker *m)
 	image_free(&m->strings);
 	image_free(&m->blob);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * image.h - dump files made by hand, byte by byte, for tests of parsers and
  * sources. An image grows with zeroes to wherever something is put.
  */
-#ifndef TESTS_UNIT_IMAGE_H
-#define TESTS_UNIT_IMAGE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -157,5 +156,3 @@ static inline void lime_put(struct image *im, size_t at, uint32_t magic,
 	put_le(im, at + 16, 8, last);
 	put_le(im, at + 24, 8, 0);
 }
-
-#endif

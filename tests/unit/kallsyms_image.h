@@ -3,8 +3,7 @@
  * kallsyms_image.h - a kernel's tables of symbols, written as the kernels of
  * several times wrote them, for tests and for fuzzers to begin with.
  */
-#ifndef TESTS_UNIT_KALLSYMS_IMAGE_H
-#define TESTS_UNIT_KALLSYMS_IMAGE_H
+#pragma once
 
 #include "format/kallsyms.h"
 #include "unit/image.h"
@@ -180,5 +179,3 @@ static inline struct kallsyms_tables made_tables(const struct made *m)
 		.anchor = 0xffffffff81000000,
 	};
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Frames are given as letters: 'd' stored as it is, 'c' stored compressed with
  * zlib, 'e' excluded, '.' no memory.
  */
-#ifndef TESTS_KDUMP_IMAGE_H
-#define TESTS_KDUMP_IMAGE_H
+#pragma once
 
 #include "test.h"
 
@@ -195,5 +194,3 @@ static inline uint8_t *image_flatten(const struct image *m, size_t piece,
 	*len = (size_t)(at + 16 - p);
 	return p;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* output_capture.h - rows in, the exact bytes of a format out. */
-#ifndef TESTS_OUTPUT_CAPTURE_H
-#define TESTS_OUTPUT_CAPTURE_H
+#pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,5 +68,3 @@ static inline const char *capture(struct atw_output_opts o,
 {
 	return capture_note(o, sc, rows, n, NULL);
 }
-
-#endif

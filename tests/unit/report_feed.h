@@ -3,8 +3,7 @@
  * report_feed.h - a report that is fed events by hand, and what comes out: rows as
  * "key=value key=value", a line each, and notes as "# text".
  */
-#ifndef TESTS_REPORT_FEED_H
-#define TESTS_REPORT_FEED_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -146,5 +145,3 @@ static inline void feed_close(struct feed *f)
 {
 	buf_deinit(&f->said);
 }
-
-#endif

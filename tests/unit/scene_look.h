@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* scene_look.h - what a scene looks like, as numbers. */
-#ifndef TESTS_SCENE_LOOK_H
-#define TESTS_SCENE_LOOK_H
+#pragma once
 
 #include "test.h"
 
@@ -99,5 +98,3 @@ static inline double look_area(const struct scene *s, uint32_t color)
 			sum += (double)s->item[i].w * s->item[i].h;
 	return sum;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stream_image.h - migration streams of QEMU, written record by record. */
-#ifndef TESTS_UNIT_STREAM_IMAGE_H
-#define TESTS_UNIT_STREAM_IMAGE_H
+#pragma once
 
 #include "unit/image.h"
 
@@ -260,5 +259,3 @@ static inline void qcow2_wrap(struct image *im, const struct image *stream)
 	first = __builtin_bswap64(qcow2_snapshot_put(im, "boot", l1, (unsigned)l1_len, stream->len));
 	put(im, 64, &first, 8);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* vmlinux_image.h - small ELF files with sections and symbols, made by hand. */
-#ifndef TESTS_UNIT_VMLINUX_IMAGE_H
-#define TESTS_UNIT_VMLINUX_IMAGE_H
+#pragma once
 
 #include "unit/image.h"
 
@@ -139,5 +138,3 @@ static inline struct atw_blob vmlinux_sample(struct vmlinux_image *v)
 	vmlinux_symbol(v, "constant", 0x1000000, 0xfff1, 0x10);
 	return vmlinux_finish(v);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * records the kernel's information about each of their pages, and goes idle so
  * that the machine can be stopped and dumped.
  */
-#ifndef ATWALK_VM_INIT_H
-#define ATWALK_VM_INIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -125,5 +124,3 @@ void live_run(void);
 void vmcore_copy(void) __attribute__((noreturn));
 void crash_prepare(void);
 void crash(void) __attribute__((noreturn));
-
-#endif
