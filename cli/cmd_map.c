@@ -307,10 +307,9 @@ static int map_list_args(struct map_state *m, struct atw_err *err)
 	struct address a = map_everything(m->list.src);
 	int r = m->argc == 1 ? map_list_all(m, &a, err) : ATW_OK;
 
-	for (int i = 1; i < m->argc && r == ATW_OK; i++) {
+	for (int i = 1; i < m->argc && r == ATW_OK; i++)
 		r = parse_owned(m->list.src, m->argv[i], &a, err) ?:
 		    map_list_all(m, &a, err);
-	}
 	return r;
 }
 

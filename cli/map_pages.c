@@ -452,10 +452,9 @@ static int map_pages_look(void *arg, struct map_look *l, struct atw_err *err)
 
 	if (r == ATW_OK && k->argc == 1)
 		r = map_pages_list(&o, &all, err);
-	for (int i = 1; i < k->argc && r == ATW_OK; i++) {
+	for (int i = 1; i < k->argc && r == ATW_OK; i++)
 		r = address_arg_parse(k->src, k->argv[i], &a, err) ?:
 		    map_pages_list(&o, &a, err);
-	}
 	listing_deinit(&areas);
 	map_pages_close(&o);
 	return r;

@@ -215,8 +215,7 @@ static const struct vm_check {
 
 int probe_machine(struct atw_output *out, uint64_t pid, struct atw_err *err)
 {
-	struct probe_vm m = { .pid = (uint32_t)pid,
-			      .privileged = vm_may_all() };
+	struct probe_vm m = { .pid = (uint32_t)pid, .privileged = vm_may_all() };
 	struct atw_err why = { 0 };
 	int r = pid > INT32_MAX ? ATW_E_MISSING : vmm_process_identify(m.pid, &m.process, &why);
 

@@ -301,9 +301,8 @@ int answers_print(struct answers *a, struct atw_err *err)
 	answers_catch(a);
 	if (answers_drawn(a))
 		status = answers_print_pictures(a, err);
-	for (size_t i = 0; i < a->n && status == ATW_OK && !answers_drawn(a); i++) {
+	for (size_t i = 0; i < a->n && status == ATW_OK && !answers_drawn(a); i++)
 		status = answers_part(a, i, err) ?: answers_emit_one(a, i, err);
-	}
 	return status == ATW_OK ? answers_name(a, err) : status;
 }
 

@@ -323,8 +323,7 @@ static bool command_is_file(const char *path, const struct stat *file)
 {
 	struct stat st;
 
-	return !stat(path, &st) && st.st_dev == file->st_dev &&
-	       st.st_ino == file->st_ino;
+	return !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
 /* PATH, FORMAT:PATH and raw:PATH@ADDRESS name PATH. */

@@ -229,8 +229,7 @@ static int compress_by_key(const void *x, const void *y)
 static int compress_comment(const struct kmap_sink *to, const char *s,
 			    struct atw_err *err)
 {
-	const struct kmap_record rec = {.kind = KMAP_COMMENT,
-					.u.comment = blob_of(s)};
+	const struct kmap_record rec = {.kind = KMAP_COMMENT, .u.comment = blob_of(s)};
 
 	return to->record(to->arg, &rec, err);
 }

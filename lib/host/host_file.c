@@ -5,29 +5,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/num.h"
 #include "base/sorted.h"
 #include "host/host.h"
 
-static ssize_t host_file_read_some(int fd, void *buf, size_t len)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, buf, len);
-	while (n < 0 && errno == EINTR);
-	return n;
-}
-
 bool host_file_text(const char *path, char *buf, size_t len)
 {
 	_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : host_file_read_some(fd, buf, len - 1);
+	ssize_t n = fd < 0 ? -1 : io_read_some(fd, buf, len - 1);
 
 	if (n < 0)
 		return false;
@@ -51,7 +43,7 @@ int host_file_paced(const char *path, size_t max, struct pace *pace, struct buf 
 				   "%s: %s", path, strerror(errno));
 	while (chunk) {
 		pace_wait(pace);
-		n = host_file_read_some(fd, chunk, len);
+		n = io_read_some(fd, chunk, len);
 		if (!n)
 			break;
 		if (n < 0)
@@ -69,6 +61,28 @@ int host_file_paced(const char *path, size_t max, struct pace *pace, struct buf 
 int host_file_all(const char *path, size_t max, struct buf *ret, struct atw_err *err)
 {
 	return host_file_paced(path, max, NULL, ret, err);
+}
+
+int host_proc_all(uint32_t pid, const char *name, size_t max, struct buf *ret,
+		  struct atw_err *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
+	return host_file_all(path, max, ret, err);
+}
+
+bool host_proc_exe(uint32_t pid, char *ret, size_t len)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", pid);
+	n = readlink(path, ret, len - 1);
+	if (n < 0)
+		return false;
+	ret[n] = '\0';
+	return true;
 }
 
 /* ---- folders of /proc ---- */

@@ -12,6 +12,11 @@
 bool host_file_text(const char *path, char *buf, size_t len);
 /* The contents of a file of unknown size, up to `max` bytes. */
 int host_file_all(const char *path, size_t max, struct buf *ret, struct atw_err *err);
+/* The same of /proc/PID/NAME. */
+int host_proc_all(uint32_t pid, const char *name, size_t max, struct buf *ret,
+		  struct atw_err *err);
+/* The program of a process: where /proc/PID/exe leads, cut to `len`; false: see errno. */
+bool host_proc_exe(uint32_t pid, char *ret, size_t len);
 /* The same with a rate limit; NULL: none, and not counted. */
 int host_file_paced(const char *path, size_t max, struct pace *pace, struct buf *ret,
 		    struct atw_err *err);

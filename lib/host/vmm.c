@@ -20,19 +20,11 @@
 #include "host/caps.h"
 #include "host/host.h"
 #include "host/host_file.h"
+#include "host/vmm_process.h"
 
 enum { CMDLINE_MAX = 4 << 20, MAPS_MAX = 64 << 20, PROBES = 1024 };
 
 /* ---- the process ---- */
-
-static int vmm_file(uint32_t pid, const char *name, size_t max, struct buf *ret,
-		    struct atw_err *err)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
-	return host_file_all(path, max, ret, err);
-}
 
 static int vmm_no_process(uint32_t pid, int e, struct atw_err *err)
 {
@@ -54,27 +46,13 @@ static int vmm_no_process(uint32_t pid, int e, struct atw_err *err)
 	return io_status(e);
 }
 
-static enum vmm_arch vmm_host_arch(void)
-{
-	struct host_info h;
-	char name[32 + sizeof(h.uts.machine)];
-
-	host_info_init(&h);
-	snprintf(name, sizeof(name), "qemu-system-%s", h.uts.machine);
-	return vmm_arch_of(name);
-}
-
 static int vmm_find_arch(struct vmm *v, struct atw_err *err)
 {
-	char path[64], exe[4096];
+	char exe[4096];
 	const char *name;
-	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", v->pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
-	if (n < 0)
+	if (!host_proc_exe(v->pid, exe, sizeof(exe)))
 		return vmm_no_process(v->pid, errno, err);
-	exe[n] = '\0';
 	name = strrchr(exe, '/');
 	name = name ? name + 1 : exe;
 	v->arch = vmm_arch_of(exe);
@@ -145,7 +123,7 @@ static int vmm_find_block(const struct vmm *v, struct atw_blob maps, uint64_t si
 
 	/* smaps costs a walk of all page tables, so it is read only if it decides. */
 	if (n > total) {
-		r = vmm_file(v->pid, "smaps", MAPS_MAX, &smaps, err);
+		r = host_proc_all(v->pid, "smaps", MAPS_MAX, &smaps, err);
 		if (r == ATW_OK)
 			n = vmm_maps_find((struct atw_blob){smaps.data, smaps.len}, true,
 					  size, found, VMM_BACKENDS);
@@ -274,7 +252,7 @@ static int vmm_open_ram(struct vmm *v, const struct vmm_words *w, struct atw_err
 	struct vm_layout l;
 	int r = vm_layout_of(v->arch, w, &l, err) ?:
 		process_memory_open(v->pid, &v->memory, err) ?:
-		vmm_file(v->pid, "maps", MAPS_MAX, &maps, err);
+		host_proc_all(v->pid, "maps", MAPS_MAX, &maps, err);
 
 	if (r == ATW_OK) {
 		snprintf(v->machine, sizeof(v->machine), "%s", l.machine);
@@ -297,8 +275,8 @@ int vmm_open(uint32_t pid, struct vmm *ret, struct atw_err *err)
 
 	if (!w)
 		return atw_err_nomem(err);
-	r = vmm_find_arch(&v, err)
-		    ?: vmm_file(pid, "cmdline", CMDLINE_MAX, &cmdline, err);
+	r = vmm_find_arch(&v, err) ?:
+	    host_proc_all(pid, "cmdline", CMDLINE_MAX, &cmdline, err);
 	if (r == ATW_OK) {
 		r = vmm_words_parse((struct atw_blob){cmdline.data, cmdline.len}, w, err);
 		if (r < 0)
@@ -376,7 +354,7 @@ int vmm_open_slots(uint32_t pid, const struct vmm_slot *slot, size_t n, struct v
 	struct vmm v = { .pid = pid, .arch = vmm_host_arch() };
 	struct buf maps = { 0 };
 	int r = process_memory_open(pid, &v.memory, err) ?:
-		vmm_file(pid, "maps", MAPS_MAX, &maps, err) ?:
+		host_proc_all(pid, "maps", MAPS_MAX, &maps, err) ?:
 		vmm_map_slots(&v, (struct atw_blob){ maps.data, maps.len }, slot, n, err) ?:
 		vmm_probe(&v, err);
 

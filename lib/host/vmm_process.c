@@ -62,20 +62,6 @@ static enum vmm_kind vmm_kind_of(const char *path)
 
 /* ---- what a process is ---- */
 
-/* Needs the permission to trace it; without that, its own name for itself decides. */
-static bool vmm_program_file(uint32_t pid, char *ret, size_t len)
-{
-	char path[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", pid);
-	n = readlink(path, ret, len - 1);
-	if (n < 0)
-		return false;
-	ret[n] = '\0';
-	return true;
-}
-
 /* Has it a descriptor that leads to `want`? Only those that may trace it can see. */
 static bool vmm_holds(uint32_t pid, const char *want)
 {
@@ -159,25 +145,14 @@ static int vmm_read_words(struct vmm_process *p, struct atw_blob cmdline)
 	return ATW_OK;
 }
 
-static void vmm_set_arch(struct vmm_process *p, const char *program)
+enum vmm_arch vmm_host_arch(void)
 {
 	struct host_info h;
 	char name[32 + sizeof(h.uts.machine)];
 
-	p->arch = vmm_arch_of(program);
-	if (p->kind == VMM_QEMU && p->arch != VMM_ARCH_HOST)
-		return;
 	host_info_init(&h);
 	snprintf(name, sizeof(name), "qemu-system-%s", h.uts.machine);
-	p->arch = vmm_arch_of(name);
-}
-
-static int vmm_read_cmdline(uint32_t pid, struct buf *ret, struct atw_err *err)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cmdline", pid);
-	return host_file_all(path, VMM_CMDLINE_MAX, ret, err);
+	return vmm_arch_of(name);
 }
 
 int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *err)
@@ -185,7 +160,7 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
 	struct vmm_process p = {.pid = pid};
 	struct buf cmdline = {0};
 	char program[4096];
-	int r = vmm_read_cmdline(pid, &cmdline, err);
+	int r = host_proc_all(pid, "cmdline", VMM_CMDLINE_MAX, &cmdline, err);
 
 	/* Kernel threads have none. */
 	if (r == ATW_OK && !cmdline.len)
@@ -194,7 +169,8 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
 		buf_deinit(&cmdline);
 		return r;
 	}
-	if (!vmm_program_file(pid, program, sizeof(program)))
+	/* Needs the permission to trace it; without that, its own name for itself decides. */
+	if (!host_proc_exe(pid, program, sizeof(program)))
 		snprintf(program, sizeof(program), "%.*s",
 			 (int)strnlen(cmdline.data, cmdline.len), cmdline.data);
 	p.kind = vmm_kind_of(program);
@@ -202,7 +178,9 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
 		p.kind = VMM_KVM;
 	if (p.kind != VMM_NONE) {
 		snprintf(p.program, sizeof(p.program), "%.63s", vmm_base_name(program));
-		vmm_set_arch(&p, program);
+		p.arch = vmm_arch_of(program);
+		if (p.kind != VMM_QEMU || p.arch == VMM_ARCH_HOST)
+			p.arch = vmm_host_arch();
 		vmm_read_words(&p, (struct atw_blob){cmdline.data, cmdline.len});
 	}
 	buf_deinit(&cmdline);

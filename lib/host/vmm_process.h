@@ -39,6 +39,8 @@ struct vmm_process {
 	struct atw_err why_ram, why_cost; /* status < 0: why these are not known */
 };
 
+/* That of this machine, which the guests of KVM have. */
+enum vmm_arch vmm_host_arch(void);
 /* "qemu" */
 const char *vmm_kind_name(enum vmm_kind kind);
 /*

@@ -93,11 +93,10 @@ int atw_cpu_of(struct atw_kernel *k, unsigned cpu, struct atw_cpu *ret, struct a
 	int r = kernel_access(k, FOR_CPUS, &v, err) ?:
 		cpus_find_queue(k, &v, cpu, &queue, err);
 
-	if (r == ATW_OK && cpus_loaded(k, &v, queue, &c) < 0) {
+	if (r == ATW_OK && cpus_loaded(k, &v, queue, &c) < 0)
 		r = member_get(&v, queue, N_rq_curr, &task, err) ?:
 		    member_get(&v, task, N_task_active_mm, &c.mm, err) ?:
 		    atw_mm_open(k, c.mm, &c.tables, err);
-	}
 	if (r == ATW_OK)
 		*ret = c;
 	return r;

@@ -148,10 +148,9 @@ static int mm_open(struct atw_kernel *k, uint64_t mm, uint64_t pgd, struct atw_m
 	 * exit_mmap() frees the tables when the last user is gone; the root and the
 	 * mm_struct itself can be reused after that.
 	 */
-	if (r == ATW_OK && kmem_is_live(v.m) && member_have(&v, N_mm_users)) {
+	if (r == ATW_OK && kmem_is_live(v.m) && member_have(&v, N_mm_users))
 		r = mm_set_guard(&v, mm, N_mm_users, 4, 0, &n.space.guard[0], err) ?:
 		    mm_set_guard(&v, mm, N_mm_pgd, 8, pgd, &n.space.guard[1], err);
-	}
 	if (r < 0)
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
 	n.isolated = mm_is_isolated(k, n.root.u);

@@ -318,8 +318,7 @@ static int root_given(struct atw_kernel *k, const struct atw_kernel_opts *o, boo
 	if (!found && !(pg && o->has_root))
 		return root_half_given(o, err);
 	if (pg) {
-		struct mmu_root root = k->space.high.have ? k->space.high
-							  : k->space.low;
+		struct mmu_root root = k->space.high.have ? k->space.high : k->space.low;
 
 		if (!k->space.paging.name || strcmp(k->space.paging.name, pg->name)) {
 			k->proved = false;

@@ -55,8 +55,7 @@ static size_t plain_type_width(const struct atw_sink *k, const struct atw_column
 	case ATW_T_FLAGS:
 		return WIDTH_FLAGS;
 	case ATW_T_LETTERS:
-		return c->names && c->names->letters ?
-		       strlen(c->names->letters) : 0;
+		return c->names && c->names->letters ? strlen(c->names->letters) : 0;
 	case ATW_T_TEXT:
 		return WIDTH_TEXT;
 	}

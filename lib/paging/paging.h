@@ -178,8 +178,7 @@ void atw_rights_letters(unsigned rights, char ret[5]);
 /* Slot of an address in a table of that level, and its size in bytes. */
 static inline unsigned atw_index(const struct atw_paging *pg, unsigned level, atw_va va)
 {
-	return (va.u >> pg->level[level].shift) &
-	       ((1u << pg->level[level].bits) - 1);
+	return (va.u >> pg->level[level].shift) & ((1u << pg->level[level].bits) - 1);
 }
 
 static inline size_t atw_table_bytes(const struct atw_paging *pg, unsigned level)

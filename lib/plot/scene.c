@@ -83,24 +83,16 @@ void scene_rect(struct scene *s, double x, double y, double w, double h, uint32_
 {
 	if (w <= 0 || h <= 0)
 		return;
-	scene_add(s, (struct scene_item){.kind = SCENE_RECT,
-					 .x = (float)x,
-					 .y = (float)y,
-					 .w = (float)w,
-					 .h = (float)h,
-					 .color = color});
+	scene_add(s, (struct scene_item){ .kind = SCENE_RECT, .x = (float)x, .y = (float)y,
+					  .w = (float)w, .h = (float)h, .color = color });
 }
 
 void scene_line(struct scene *s, double x0, double y0, double x1, double y1, double wide,
 		uint32_t color)
 {
-	scene_add(s, (struct scene_item){.kind = SCENE_LINE,
-					 .x = (float)x0,
-					 .y = (float)y0,
-					 .w = (float)x1,
-					 .h = (float)y1,
-					 .size = (float)wide,
-					 .color = color});
+	scene_add(s, (struct scene_item){ .kind = SCENE_LINE, .x = (float)x0, .y = (float)y0,
+					  .w = (float)x1, .h = (float)y1,
+					  .size = (float)wide, .color = color });
 }
 
 void scene_frame(struct scene *s, double x, double y, double w, double h, double wide,
@@ -121,14 +113,11 @@ static void scene_put_text(struct scene *s, double x, double y, enum scene_ancho
 			   double size, unsigned style, uint32_t color, uint32_t text)
 {
 	if (text)
-		scene_add(s, (struct scene_item){.kind = SCENE_TEXT,
-						 .x = (float)x,
-						 .y = (float)y,
-						 .anchor = (uint8_t)anchor,
-						 .size = (float)size,
-						 .style = (uint8_t)style,
-						 .color = color,
-						 .text = text});
+		scene_add(s, (struct scene_item){
+			.kind = SCENE_TEXT, .x = (float)x, .y = (float)y,
+			.anchor = (uint8_t)anchor, .size = (float)size,
+			.style = (uint8_t)style, .color = color, .text = text,
+		});
 }
 
 void scene_text(struct scene *s, double x, double y, enum scene_anchor anchor,

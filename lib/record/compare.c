@@ -11,14 +11,12 @@
 
 static struct insn compare_range(uint8_t col, uint64_t a, uint64_t b, bool want)
 {
-	return (struct insn){ .op = OP_RANGE, .col = col, .want = want,
-			      .a = a, .b = b };
+	return (struct insn){ .op = OP_RANGE, .col = col, .want = want, .a = a, .b = b };
 }
 
 static struct insn compare_any(uint8_t col, uint64_t mask, bool want)
 {
-	return (struct insn){ .op = OP_ANY, .col = col, .want = want,
-			      .a = mask };
+	return (struct insn){ .op = OP_ANY, .col = col, .want = want, .a = mask };
 }
 
 /* "'foo' at character 7": the prefix of every message about a value. */

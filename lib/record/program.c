@@ -26,8 +26,7 @@ void program_add(struct program *p, struct insn in)
 
 void program_jump(struct program *p, bool want)
 {
-	program_add(p, (struct insn){ .op = OP_JUMP, .want = want,
-				      .to = JUMP_OPEN });
+	program_add(p, (struct insn){ .op = OP_JUMP, .want = want, .to = JUMP_OPEN });
 }
 
 void program_close(struct program *p, size_t start)

@@ -305,8 +305,7 @@ static int kdump_source_probe(struct atw_blob head, const char *path)
 	 * but a kdump is still ours to refuse, in words that help. */
 	if (flattened_open(head, &v, NULL) < 0)
 		return 1;
-	sure = view_run(&v, 0, &p) >= 8 ?
-	       kdump_probe((struct atw_blob){ p, 8 }) : 0;
+	sure = view_run(&v, 0, &p) >= 8 ? kdump_probe((struct atw_blob){ p, 8 }) : 0;
 	view_deinit(&v);
 	return sure ? sure : 1;
 }

@@ -112,8 +112,7 @@ int about_swap(const struct about_to *to, int (*swap)(void *arg, unsigned type,
 
 		if (swap(arg, i, &s) < 0)
 			continue;
-		rec.s = (struct capture_swap){i, s.pages, s.used,
-					      blob_of(s.name)};
+		rec.s = (struct capture_swap){i, s.pages, s.used, blob_of(s.name)};
 		r = to->tell(to->arg, &rec, err);
 	}
 	return r;

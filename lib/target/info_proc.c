@@ -114,21 +114,15 @@ static void info_proc_uid_of(uint32_t pid, struct task_about *a)
 
 static void info_proc_names_of(uint32_t pid, struct task_about *a)
 {
-	char path[48];
 	struct buf text = { 0 };
-	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cgroup", pid);
-	if (host_file_all(path, 1 << 16, &text, NULL) == ATW_OK && text.len &&
+	if (host_proc_all(pid, "cgroup", 1 << 16, &text, NULL) == ATW_OK && text.len &&
 	    about_cgroup((struct atw_blob){ text.data, text.len }, a->cgroup, sizeof(a->cgroup))) {
 		about_text(&a->t.cgroup, a->cgroup, sizeof(a->cgroup));
 		a->has |= CAPTURE_T_CGROUP;
 	}
 	buf_deinit(&text);
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", pid);
-	n = readlink(path, a->exe, sizeof(a->exe) - 1);
-	if (n > 0) {
-		a->exe[n] = '\0';
+	if (host_proc_exe(pid, a->exe, sizeof(a->exe)) && a->exe[0]) {
 		about_text(&a->t.exe, a->exe, sizeof(a->exe));
 		a->has |= CAPTURE_T_EXE;
 	}

@@ -37,10 +37,7 @@ static void large_live_enter(struct large_live *l, uint32_t pid, uint64_t block)
 static void large_live_read_all(uint32_t pid, const char *file, size_t max,
 				struct buf *ret)
 {
-	char path[48];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, file);
-	if (host_file_all(path, max, ret, NULL) < 0) {
+	if (host_proc_all(pid, file, max, ret, NULL) < 0) {
 		buf_deinit(ret);
 		*ret = (struct buf){ 0 };
 	}

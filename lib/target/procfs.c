@@ -349,14 +349,6 @@ const struct atw_paging *proc_paging(void)
 
 /* ---- VMAs ---- */
 
-static int procfs_read_maps(uint32_t thread, struct buf *ret, struct atw_err *err)
-{
-	char path[48];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", thread);
-	return host_file_all(path, 1 << 30, ret, err);
-}
-
 int proc_maps(uint32_t pid, uint64_t first, uint64_t last, struct atw_err *err)
 {
 	struct procmaps_area a;
@@ -364,11 +356,11 @@ int proc_maps(uint32_t pid, uint64_t first, uint64_t last, struct atw_err *err)
 	struct buf text = { 0 };
 	size_t pos = 0;
 	bool yes = false;
-	int r = procfs_read_maps(pid, &text, err);
+	int r = host_proc_all(pid, "maps", 1 << 30, &text, err);
 
 	/* Its main thread may be gone, and others not. */
 	if (r == ATW_OK && !text.len && proc_stat(pid, &st, NULL) == ATW_OK && st.thread != pid)
-		r = procfs_read_maps(st.thread, &text, err);
+		r = host_proc_all(st.thread, "maps", 1 << 30, &text, err);
 	while (r == ATW_OK && !yes &&
 	       (r = procmaps_next((struct atw_blob){ text.data, text.len }, &pos, &a)) != ATW_END) {
 		yes = r == ATW_OK && a.start <= last && a.end > first;

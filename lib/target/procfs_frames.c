@@ -170,9 +170,8 @@ static int procfs_load_facts(struct procfs_pages *c, struct atw_err *err)
 	procfs_gather(c, false);
 	r = procfs_load_file(c, KFLAGS, err) ?:
 	    procfs_load_file(c, KCGROUPS, err);
-	if (r == ATW_OK && c->m->file[KFLAGS] >= 0 && c->m->file[KCOUNTS] >= 0) {
+	if (r == ATW_OK && c->m->file[KFLAGS] >= 0 && c->m->file[KCOUNTS] >= 0)
 		procfs_gather(c, true);
-	}
 	if (r == ATW_OK)
 		r = procfs_load_file(c, KCOUNTS, err);
 	c->facts = r == ATW_OK;
