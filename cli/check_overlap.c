@@ -36,8 +36,7 @@ int check_overlap_add(struct check_ranges *r, const struct check_overlap_columns
 		return ATW_E_NOMEM;
 	range = &r->v[r->n++];
 	*range = (struct check_range){
-		.first = row->v[c->physical].u,
-		.size = size,
+		.first = row->v[c->physical].u, .size = size,
 		.has_address = check_overlap_has(row, c->address),
 		.has_pid = check_overlap_has(row, c->pid),
 	};

@@ -162,9 +162,7 @@ static int info_source(const struct common *c, const struct info_opts *o,
 	struct atw_err err = { 0 };
 	struct facts f = { .err = &err };
 	struct target_facts to = {
-		.fact = info_put_fact,
-		.arg = &f,
-		.every = c->verbose > 0,
+		.fact = info_put_fact, .arg = &f, .every = c->verbose > 0,
 		.tables = "walk --path, --depth, --root, --cpu, --pti",
 	};
 	bool described = false;

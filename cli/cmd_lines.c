@@ -455,14 +455,9 @@ static int lines_read_refs(struct lines_state *s, char **range, int nranges, cha
 {
 	const struct subject *subject = &s->src.subject;
 	const struct line_refs_opts o = {
-		.from = s->o->from,
-		.form = s->o->form,
-		.command = command,
-		.range = range,
-		.nranges = (size_t)nranges,
-		.by = s->o->by,
-		.line = s->places.line,
-		.one = s->has_src && subject->pid,
+		.from = s->o->from, .form = s->o->form, .command = command,
+		.range = range, .nranges = (size_t)nranges, .by = s->o->by,
+		.line = s->places.line, .one = s->has_src && subject->pid,
 		.pid = (uint32_t)subject->pid,
 	};
 

@@ -504,8 +504,7 @@ static int map_run(const struct common *c, void *opts, int argc, char **argv)
 	_auto_session struct session src = { 0 };
 	struct map_state m = {
 		.split = MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL | MMU_SPLIT_PHYSICAL,
-		.argc = argc,
-		.argv = argv,
+		.argc = argc, .argv = argv,
 	};
 	_auto_free struct address_arg *t = NULL;
 	char why[256];

@@ -402,8 +402,7 @@ static int pages_open_provider(struct pages *p, bool one, struct atw_err *err)
 {
 	const struct target_query q = {
 		.pid = (uint32_t)p->src->subject.pid,
-		.mm = p->src->subject.mm,
-		.frames = !p->areas_only || p->sums,
+		.mm = p->src->subject.mm, .frames = !p->areas_only || p->sums,
 		.flags = p->areas_only ? p->sums : pages_needs_flags(p->c),
 		.counts = p->areas_only ? p->shares : pages_needs(p->c, "kcount"),
 		.cgroups = !p->areas_only && asks_for(p->c, "cgroup"),

@@ -240,8 +240,7 @@ static int report_emit(struct report *r, char **source, size_t n)
 static int report_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	struct report r = {
-		.c = c,
-		.o = opts,
+		.c = c, .o = opts,
 		.a = {.c = c,
 		      .command = "report",
 		      .title = "Use of physical memory",

@@ -49,15 +49,11 @@ static int find_pages_look(struct find_pages_search *s, const struct page_run *r
 		unsigned properties = 0;
 		const bool known = run_properties(s->prov, r, &properties);
 		const struct rmap_entry like = {
-			.va = r->va + i * r->slot,
-			.pa = r->pa[i],
-			.rights = r->rights,
+			.va = r->va + i * r->slot, .pa = r->pa[i], .rights = r->rights,
 			.kind = present ? ATW_LEAF : ATW_ABSENT,
 			.span = (uint8_t)(63 - __builtin_clzll(r->slot)),
-			.flags = r->flags,
-			.flagless = !(r->have & RUN_FLAGS),
-			.properties = (uint8_t)properties,
-			.opaque = !known,
+			.flags = r->flags, .flagless = !(r->have & RUN_FLAGS),
+			.properties = (uint8_t)properties, .opaque = !known,
 		};
 
 		rc = rmap_add(&s->f->finder, &like, r->slot, err);

@@ -14,6 +14,14 @@ static int find_target_wrong(const char *text, const char *why)
 	return usage_error("find", "'%s' %s", text, message(why));
 }
 
+/* A single address stands for its page. */
+static struct rmap_range find_target_page(uint64_t at, uint64_t page)
+{
+	return (struct rmap_range){
+		.first = at & -page, .last = at | (page - 1), .byte = true, .at = at,
+	};
+}
+
 /* PHYS, PHYS-PHYS or PHYS+LENGTH; a single one stands for its page. */
 static int find_target_parse_physical(const char *text, uint64_t page,
 				      struct rmap_range *ret)
@@ -26,10 +34,7 @@ static int find_target_parse_physical(const char *text, uint64_t page,
 		return find_target_wrong(
 			text, "is neither a hexadecimal address nor a symbol");
 	if (!sep) {
-		*ret = (struct rmap_range){.first = first & -page,
-					   .last = first | (page - 1),
-					   .byte = true,
-					   .at = first};
+		*ret = find_target_page(first, page);
 		return EXIT_COMPLETE;
 	}
 	if (dash) {
@@ -148,10 +153,7 @@ static int find_target_add_frames(void *arg, uint64_t va, uint64_t pa, uint64_t 
 	if (!t->a->is_range) {
 		uint64_t page = (uint64_t)1 << t->f->src.subject.space.paging.page_shift;
 
-		w = (struct rmap_range){.first = w.at & -page,
-					.last = w.at | (page - 1),
-					.byte = true,
-					.at = w.at};
+		w = find_target_page(w.at, page);
 	} else if (before && before->last + 1 == w.first) {
 		before->last = w.last;
 		return ATW_OK;

@@ -24,8 +24,7 @@ void line_places_init(struct line_places *p, const struct common *c, struct sess
 		if (k->sets && k->sets <= LINE_MOST_SETS)
 			p->set[i] = (struct line_sets){
 				.used = calloc(k->sets, sizeof(*p->set[i].used)),
-				.sets = k->sets,
-				.ways = k->ways,
+				.sets = k->sets, .ways = k->ways,
 			};
 	}
 	if (!src || !asks_for(c, "node"))
@@ -73,8 +72,7 @@ static int line_places_enter(struct line_places *p, struct atw_err *err)
 {
 	const struct session *src = p->src;
 	const struct target_query q = {
-		.pid = (uint32_t)src->subject.pid,
-		.mm = src->subject.mm,
+		.pid = (uint32_t)src->subject.pid, .mm = src->subject.mm,
 		.pace = src->pace,
 	};
 	int r;
@@ -150,9 +148,7 @@ static struct line_place line_places_make(struct line_places *p, const struct pl
 					  uint64_t off)
 {
 	struct line_place l = {
-		.address = at->at + off,
-		.size = p->line,
-		.have_state = !at->hidden,
+		.address = at->at + off, .size = p->line, .have_state = !at->hidden,
 		.state = at->repeat ? STATE_REPEAT : state_shown(at->state),
 		.have_pa = at->have_pa && !at->repeat,
 	};

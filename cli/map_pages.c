@@ -174,10 +174,7 @@ static int map_pages_take(struct map_pages_out *o, const struct page_run *r,
 	for (; rc == ATW_OK && i < r->count; i++) {
 		uint64_t va = r->va + i * r->slot, skip = va < first ? first - va : 0;
 		struct map_pages_piece p = {
-			.va = va + skip,
-			.run = r,
-			.pages = 1,
-			.has_pa = r->pa != NULL,
+			.va = va + skip, .run = r, .pages = 1, .has_pa = r->pa != NULL,
 			.pa = r->pa ? r->pa[i] + skip : 0,
 			.offset = r->swap_offset + i,
 			.node = map_pages_node_of(o, r, (uint32_t)i),
@@ -409,10 +406,7 @@ int map_by_pages(const struct common *c, struct session *src, struct listing *l,
 		 const struct address_arg *t, int n)
 {
 	struct map_pages_out o = {
-		.src = src,
-		.list = l,
-		.is_map = true,
-		.split = split,
+		.src = src, .list = l, .is_map = true, .split = split,
 		.nodes.wanted = asks_for(c, "node"),
 	};
 
@@ -423,10 +417,7 @@ int walk_by_pages(const struct common *c, struct session *src, struct listing *l
 		  const struct address_arg *t, int n, struct walk_lines *lines)
 {
 	struct map_pages_out o = {
-		.src = src,
-		.list = l,
-		.split = MMU_SPLIT_EACH,
-		.lines = lines,
+		.src = src, .list = l, .split = MMU_SPLIT_EACH, .lines = lines,
 	};
 
 	return map_pages_answer(&o, c, src, t, n);

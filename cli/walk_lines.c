@@ -19,9 +19,7 @@ int walk_lines_init(struct walk_lines *w, const struct common *c, struct session
 		    const struct walk_lines_opts *o, struct listing *list)
 {
 	const struct line_refs_opts ro = {
-		.from = o->from,
-		.line = (uint32_t)o->line.u,
-		.one = src->subject.pid,
+		.from = o->from, .line = (uint32_t)o->line.u, .one = src->subject.pid,
 		.pid = (uint32_t)src->subject.pid,
 	};
 

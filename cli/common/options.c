@@ -313,13 +313,8 @@ bool options_parse(const char *command, const struct opt_set *sets, size_t nsets
 		   char **argv, int *ret_n, char *why, size_t why_len)
 {
 	struct options_parser p = {
-		.command = command,
-		.sets = sets,
-		.nsets = nsets,
-		.argv = argv,
-		.argc = argc,
-		.why = why,
-		.why_len = why_len,
+		.command = command, .sets = sets, .nsets = nsets, .argv = argv,
+		.argc = argc, .why = why, .why_len = why_len,
 	};
 	bool ended = false;
 	int kept = 0;

@@ -87,11 +87,8 @@ static int recording_live_open_recorder(struct recording *r, struct running *x,
 					bool everyone, struct atw_err *err)
 {
 	struct live_recorder_opts o = {
-		.s = r->s,
-		.wait = recording_live_make_room,
-		.arg = r,
-		.everyone = everyone,
-		.ring = recording_live_ring_size(r),
+		.s = r->s, .wait = recording_live_make_room, .arg = r,
+		.everyone = everyone, .ring = recording_live_ring_size(r),
 		.accesses = !r->o->watch.given || r->o->watch.u,
 		.rate = r->o->watch.given ? 0 : RATE,
 		.period = r->o->watch.given ? (unsigned)r->o->watch.u : WATCH,

@@ -257,11 +257,8 @@ static int compress_put_object(const struct object *o, const struct kmap_sink *t
 		.kind = KMAP_OBJECT,
 		.u.object =
 			{
-				.alloc_ip = o->alloc_ip,
-				.va = o->va,
-				.size = o->size,
-				.type = blob_of(o->type),
-				.cache = blob_of(o->cache),
+				.alloc_ip = o->alloc_ip, .va = o->va, .size = o->size,
+				.type = blob_of(o->type), .cache = blob_of(o->cache),
 				.name = blob_of(o->word),
 				.has = (o->type ? KMAP_HAS_TYPE : 0) |
 				       (o->cache ? KMAP_HAS_CACHE : 0) |

@@ -371,8 +371,7 @@ static int drain_write_object(struct kmap_drain *d, uint32_t id, struct atw_err 
 		return r;
 	rec.u.object = (struct kmap_object){
 		.alloc_ip = kmap_drain_unmoved(d, o->alloc_ip),
-		.va = kmap_drain_unmoved(d, o->va),
-		.size = o->size,
+		.va = kmap_drain_unmoved(d, o->va), .size = o->size,
 		.alloc_time = o->alloc_time,
 		.free_time = o->flags & KSHARE_PART ? 0 : o->free_time,
 		.free_ip = o->flags & KSHARE_PART ? 0 : kmap_drain_unmoved(d, o->free_ip),

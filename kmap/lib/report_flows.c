@@ -234,13 +234,9 @@ static int flows_put(const struct kmap_query *a, const struct flows *f,
 					   "writes",
 				 of),
 			 kmap_level_many[v->units.level], AXIS_COUNT},
-		.row = name,
-		.rows = v->units.n,
-		.col = name,
-		.cols = v->units.n,
+		.row = name, .rows = v->units.n, .col = name, .cols = v->units.n,
 		.columns = "readers",
-		.spot = spot,
-		.n = t->n,
+		.spot = spot, .n = t->n,
 	};
 
 	if (!spot || !name)

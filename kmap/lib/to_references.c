@@ -40,8 +40,7 @@ int kmap_references_open(int fd, struct kmap_references **ret, struct atw_err *e
 	k->fd = fd;
 	k->rec = (struct trace_recording){
 		.backend = "kmap",
-		.scale = 1,
-		.line = TO_REFERENCES_LINE,
+		.scale = 1, .line = TO_REFERENCES_LINE,
 	};
 	*ret = k;
 	return ATW_OK;
@@ -153,9 +152,7 @@ static int to_references_access(struct kmap_references *k, const struct kmap_acc
 {
 	struct trace_ref ref = {
 		.has = TRACE_HAS_ADDRESS | TRACE_HAS_SIZE,
-		.address = k->object.va,
-		.size = (uint32_t)k->object.size,
-		.ip = a->ip,
+		.address = k->object.va, .size = (uint32_t)k->object.size, .ip = a->ip,
 	};
 
 	k->accesses += a->reads + a->writes;
@@ -178,8 +175,7 @@ static int to_references_line(struct kmap_references *k, const struct kmap_acces
 			      : k->object.size;
 	struct trace_ref ref = {
 		.has = TRACE_HAS_ADDRESS | TRACE_HAS_SIZE,
-		.address = k->object.va + at,
-		.size = TO_REFERENCES_LINE,
+		.address = k->object.va + at, .size = TO_REFERENCES_LINE,
 	};
 
 	/* A line behind the end of the object is none. */

@@ -42,8 +42,7 @@ static void collect_cannot(void *arg, const char *what, const struct atw_err *wh
 {
 	struct collect *c = arg;
 	const struct capture_record rec = {
-		.letter = 'L',
-		.has = CAPTURE_L_DENIED,
+		.letter = 'L', .has = CAPTURE_L_DENIED,
 		.l = { 0, blob_of(what), blob_of(why->text), .denied = c->p->denied },
 	};
 

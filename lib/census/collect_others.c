@@ -48,8 +48,7 @@ static int others_on(void *arg, const struct capture_record *rec, struct atw_err
 {
 	struct others *o = arg;
 	const struct other v = {
-		.has = rec->has,
-		.t = rec->t,
+		.has = rec->has, .t = rec->t,
 		.texts = census_texts_keep(&o->words, &rec->t),
 	};
 

@@ -127,8 +127,7 @@ static struct unit *unit_find(struct units *us, const struct capture_pair *dev,
 	struct atw_blob shown = name;
 	bool gone = unit_deleted(&shown);
 	struct unit_key k = {
-		.by_inode = dev && inode,
-		.kind = unit_kind_of(shown, gone),
+		.by_inode = dev && inode, .kind = unit_kind_of(shown, gone),
 		.recorded = name,
 	};
 	struct unit *u;

@@ -30,11 +30,8 @@ static struct elfsyms_entry elfsyms_entry_at(const struct elfsyms *s, uint32_t i
 
 	return (struct elfsyms_entry){
 		.name = name < s->strings.len ? (const char *)s->strings.data + name : "",
-		.value = get_le64(p + 8),
-		.size = get_le64(p + 16),
-		.section = get_le16(p + 6),
-		.kind = p[4] & 15,
-		.binding = p[4] >> 4,
+		.value = get_le64(p + 8), .size = get_le64(p + 16),
+		.section = get_le16(p + 6), .kind = p[4] & 15, .binding = p[4] >> 4,
 	};
 }
 

@@ -251,12 +251,9 @@ static bool locate_try_addresses(const struct image *im, const struct locate_par
 		.tokens = locate_part(im, p->tokens, p->index - p->tokens),
 		.index = locate_part(im, p->index, INDEX),
 		.offsets = locate_part(im, off, (uint64_t)p->n * (absolute ? 8 : 4)),
-		.absolute = absolute,
-		.num = p->n,
-		.has_base = base != NULL,
+		.absolute = absolute, .num = p->n, .has_base = base != NULL,
 		.base = base ? get_le64(base) : 0,
-		.offsets_va = im->va + off,
-		.anchor = im->anchor,
+		.offsets_va = im->va + off, .anchor = im->anchor,
 	};
 	struct kallsyms k;
 

@@ -79,11 +79,9 @@ static struct vmm_cursor vmm_cursor_of(struct atw_blob value)
 	const char *s = value.data;
 
 	return (struct vmm_cursor){
-		.s = s,
-		.end = s + value.len,
+		.s = s, .end = s + value.len,
 		.json = blob_begins(value, "{"),
-		.first = true,
-		.members = json_open(value),
+		.first = true, .members = json_open(value),
 	};
 }
 

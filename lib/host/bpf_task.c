@@ -200,11 +200,8 @@ static int bpf_task_by_kfunc(struct bpf_tasks *t, uint64_t pid,
 	r = bpf_run(t->prog, err);
 	if (r == ATW_OK)
 		*ret = (struct bpf_task_state){
-			.found = out[OUT_FOUND],
-			.flags = (uint32_t)out[OUT_FLAGS],
-			.mm = out[OUT_MM],
-			.pgd = out[OUT_PGD],
-			.leader = out[OUT_LEADER],
+			.found = out[OUT_FOUND], .flags = (uint32_t)out[OUT_FLAGS],
+			.mm = out[OUT_MM], .pgd = out[OUT_PGD], .leader = out[OUT_LEADER],
 			.torn = out[OUT_MM] != out[OUT_MM_AGAIN] ||
 				(out[OUT_MM] && !out[OUT_PGD]),
 		};

@@ -130,11 +130,8 @@ void process_area_open(uint32_t pid, const struct procmaps_area *map,
 	char path[96];
 
 	*ret = (struct process_area){
-		.start = map->start,
-		.len = map->end - map->start,
-		.file = map->inode != 0,
-		.fd = -1,
-		.offset = map->offset,
+		.start = map->start, .len = map->end - map->start,
+		.file = map->inode != 0, .fd = -1, .offset = map->offset,
 	};
 	if (!ret->file)
 		return;

@@ -216,8 +216,7 @@ static int vmm_make_pieces(struct vmm *v, const struct vm_layout *l, struct atw_
 			if (from < end)
 				v->piece[v->npieces++] = (struct vmm_piece){
 					.gpa = e->gpa + (from - e->offset),
-					.len = end - from,
-					.area = a,
+					.len = end - from, .area = a,
 					.start = a->start + (from - at),
 				};
 		}

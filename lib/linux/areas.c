@@ -101,8 +101,7 @@ static struct maple_layout areas_layout_of(const struct needs *n)
 		.number[MAPLE_LEAF] = areas_number(n, C_maple_leaf_64, 1),
 		.number[MAPLE_RANGE] = areas_number(n, C_maple_range_64, 2),
 		.number[MAPLE_ARANGE] = areas_number(n, C_maple_arange_64, 3),
-		.shape[MAPLE_LEAF] = range,
-		.shape[MAPLE_RANGE] = range,
+		.shape[MAPLE_LEAF] = range, .shape[MAPLE_RANGE] = range,
 		.shape[MAPLE_ARANGE] = areas_shape(n, N_arange64_pivot, N_arange64_slot),
 	};
 }

@@ -333,10 +333,7 @@ void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_fil
 		struct task_about *ret)
 {
 	struct task_info_looker l = {
-		.v.n = kernel_needs(k),
-		.t = t,
-		.a = ret,
-		.files = files,
+		.v.n = kernel_needs(k), .t = t, .a = ret, .files = files,
 		.page = (uint64_t)1 << atw_kernel_space(k)->paging.page_shift,
 	};
 

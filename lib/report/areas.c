@@ -71,10 +71,7 @@ static int areas_on_process(struct report_areas_state *s,
 	if (!name || !ARRAY_ROOM(s->process, s->nprocesses, s->processes_cap))
 		return atw_err_nomem(err);
 	s->process[s->nprocesses++] = (struct report_areas_process){
-		.pid = p->pid,
-		.name = name,
-		.areas = s->n,
-		.paper = p->paper,
+		.pid = p->pid, .name = name, .areas = s->n, .paper = p->paper,
 	};
 	return ATW_OK;
 }
@@ -87,13 +84,9 @@ static int areas_on(struct report_areas_state *s, const struct census_area *a,
 	if (!name || !ARRAY_ROOM(s->area, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->area[s->n++] = (struct report_areas_area){
-		.first = a->first,
-		.at = a->first,
-		.marks = s->marks.len,
+		.first = a->first, .at = a->first, .marks = s->marks.len,
 		.name = a->v->name.data ? name : NULL,
-		.flags = (uint8_t)census_flags(a),
-		.class = a->class,
-		.guess = a->guess,
+		.flags = (uint8_t)census_flags(a), .class = a->class, .guess = a->guess,
 	};
 	return ATW_OK;
 }

@@ -50,10 +50,7 @@ static int areas_picture_on_area(struct areas_picture_areas *s,
 	if (!ARRAY_ROOM(s->v, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->v[s->n++] = (struct areas_picture_area){
-		.head = s->head,
-		.marks = s->marks.len,
-		.first = a->first,
-		.at = a->first,
+		.head = s->head, .marks = s->marks.len, .first = a->first, .at = a->first,
 		.name = areas_picture_keep(
 			s, "%s", *a->name ? a->name : census_class_names.name[a->class]),
 	};

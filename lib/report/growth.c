@@ -148,9 +148,7 @@ static int growth_new_line(struct growth_state *g, struct growth_process *p,
 	if (g->lines >= UINT32_MAX - 1 || !ARRAY_ROOM(g->line, g->lines, g->lines_cap))
 		return atw_err_nomem(err);
 	g->line[g->lines] = (struct growth_line){
-		.class = class,
-		.next = p->lines,
-		.fell = p->looks > 1,
+		.class = class, .next = p->lines, .fell = p->looks > 1,
 		.first = p->looks ? 0 : g->bytes[class],
 	};
 	p->lines = (uint32_t)++g->lines;

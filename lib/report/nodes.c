@@ -153,8 +153,7 @@ static int nodes_on_process_end(struct report_nodes_state *n,
 	q = &n->process[n->n++];
 	*q = (struct nodes_process){
 		.pid = p->pid, .name = buf_keep(&n->names, p->name, strlen(p->name)),
-		.incomplete = p->incomplete,
-		.home = nodes_home(n, p),
+		.incomplete = p->incomplete, .home = nodes_home(n, p),
 	};
 	if (n->names.failed)
 		return atw_err_nomem(err);

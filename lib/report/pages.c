@@ -82,11 +82,8 @@ static int pages_on_area(struct pages_report *s, const struct census_area *a,
 	if (!name || s->n == UINT32_MAX || !ARRAY_ROOM(s->area, s->n, s->cap))
 		return atw_err_nomem(err);
 	s->area[s->n++] = (struct report_pages_area){
-		.owner = name,
-		.unit = unit,
-		.pid = a->process->pid,
-		.vm_flags = a->v->flags,
-		.flags = (uint8_t)census_flags(a),
+		.owner = name, .unit = unit, .pid = a->process->pid,
+		.vm_flags = a->v->flags, .flags = (uint8_t)census_flags(a),
 		.class = a->class,
 		.has_flags = a->v_has & CAPTURE_V_FLAGS,
 	};

@@ -243,11 +243,8 @@ static int write_area(struct paper_writer *w, const struct census_area *a, struc
 	if (a->incomplete && !a->rest.user)
 		return paper_misfit(CAPTURE_UNKNOWN_FIELD, 'V', "resident", err);
 	v.v = (struct capture_area){
-		.start = a->first,
-		.last = a->last,
-		.size = a->last - a->first + 1,
-		.resident = resident * PAGE,
-		.name = a->v->name,
+		.start = a->first, .last = a->last, .size = a->last - a->first + 1,
+		.resident = resident * PAGE, .name = a->v->name,
 		.flags = paper ? a->v->flags : paper_old_flags(a),
 	};
 	v.v.prot = paper ? a->v->prot : paper_old_prot(v.v.flags);

@@ -266,8 +266,7 @@ static void bpf_read_many(struct atw_source *s, struct atw_piece *piece, size_t 
 				.len = (uint32_t)part, .got = &p->got,
 			};
 			l->bpf.area->piece[b.n] = (struct bpf_piece){
-				.va = l->base + p->pa.u + put,
-				.len = (uint32_t)part,
+				.va = l->base + p->pa.u + put, .len = (uint32_t)part,
 				.result = -EFAULT,
 				.place = bpf_place_for(l, b.part[b.n].to, (uint32_t)b.n),
 			};

@@ -253,9 +253,7 @@ static int runs_give_other(struct capture_pages *c, const struct page_run **ret)
 	uint64_t n;
 
 	*g = (struct page_run){
-		.va = run->va,
-		.slot = c->m->page,
-		.state = states[run->state],
+		.va = run->va, .slot = c->m->page, .state = states[run->state],
 		.have = run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0,
 		.flags = runs_flags_of(c, run),
 	};

@@ -186,9 +186,7 @@ static int changes_area_rights(struct changes *c, uint64_t first, uint64_t last,
 			       struct changes_area *const area[2], struct atw_err *err)
 {
 	const struct changes_row row = {
-		.what = CHANGES_AREA_RIGHTS,
-		.first = first,
-		.last = last,
+		.what = CHANGES_AREA_RIGHTS, .first = first, .last = last,
 		.area = {area[0], area[1]},
 	};
 	struct changes_row *held = &c->held[HELD_AREA_RIGHTS];

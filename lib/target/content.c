@@ -41,11 +41,8 @@ int content_open(struct target *t, const struct mmu_space *space, uint64_t first
 	if (r == ATW_OK && !space) {
 		c->have = true;
 		c->now = (struct content_piece){
-			.at = first,
-			.pa = first,
-			.have_pa = true,
-			.len = last - first + 1,
-			.state = PAGE_PRESENT,
+			.at = first, .pa = first, .have_pa = true,
+			.len = last - first + 1, .state = PAGE_PRESENT,
 		};
 	}
 	if (r < 0) {
@@ -78,12 +75,8 @@ static int content_next_range(struct content *c, struct atw_err *err)
 	if (r != ATW_OK)
 		return r;
 	c->now = (struct content_piece){
-		.at = p.at,
-		.len = p.len,
-		.state = p.state,
-		.repeat = p.repeat,
-		.pa = p.pa,
-		.have_pa = p.have_pa,
+		.at = p.at, .len = p.len, .state = p.state, .repeat = p.repeat,
+		.pa = p.pa, .have_pa = p.have_pa,
 	};
 	/* Access faults, but the page is there. */
 	if (p.state == PAGE_PROTNONE)
@@ -184,9 +177,7 @@ int content_next(struct content *c, struct content_piece *ret, struct atw_err *e
 		return ATW_END;
 	if (!c->have && c->repeats) {
 		*ret = (struct content_piece){
-			.at = c->now.at,
-			.len = c->repeats,
-			.state = PAGE_PRESENT,
+			.at = c->now.at, .len = c->repeats, .state = PAGE_PRESENT,
 			.repeat = true,
 		};
 		c->repeats = 0;

@@ -229,8 +229,7 @@ int walk_count(struct provider *p, struct atw_err *err)
 	for (size_t i = 0; i < p->ntasks; i++) {
 		const struct mmu_space *sp = &w->space[i].mm.space;
 		const struct mmu_walk_opts wo = {
-			.last = ATW_VA(p->user_last),
-			.flags = MMU_WALK_SOFT,
+			.last = ATW_VA(p->user_last), .flags = MMU_WALK_SOFT,
 		};
 		const struct mmu_seen *s;
 		struct mmu_walk *walk;

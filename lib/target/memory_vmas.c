@@ -385,11 +385,8 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 	if (!w)
 		return atw_err_nomem(err);
 	w->p = (struct provider){
-		.ops = &walk_ops,
-		.page_shift = pg->page_shift,
-		.user_last = memory_user_last(pg),
-		.cannot = cannot,
-		.arg = arg,
+		.ops = &walk_ops, .page_shift = pg->page_shift,
+		.user_last = memory_user_last(pg), .cannot = cannot, .arg = arg,
 	};
 	w->o = *o;
 	w->p.running = w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);

@@ -21,8 +21,7 @@ int places_open_tables(struct target *t, const struct mmu_space *space, uint64_t
 		       struct atw_err *err)
 {
 	const struct mmu_walk_opts o = {
-		.first = ATW_VA(first),
-		.last = ATW_VA(last),
+		.first = ATW_VA(first), .last = ATW_VA(last),
 		.want = ATW_K(ATW_LEAF) | ATW_K(ATW_ABSENT),
 		.flags = absent ? 0 : MMU_WALK_SOFT,
 	};
@@ -46,9 +45,7 @@ int places_open_pages(struct provider *prov, size_t task, uint64_t first, uint64
 {
 	const uint64_t page = ((uint64_t)1 << prov->page_shift) - 1;
 	const struct page_query q = {
-		.task = task,
-		.first = first & ~page,
-		.last = last | page,
+		.task = task, .first = first & ~page, .last = last | page,
 	};
 	struct places *p = calloc(1, sizeof(*p));
 	int r;

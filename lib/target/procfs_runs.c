@@ -171,9 +171,7 @@ static int procfs_give_wordless(struct procfs_pages *c, const struct page_run **
 				uint64_t end)
 {
 	c->run = (struct page_run){
-		.va = c->at,
-		.count = 1,
-		.state = PAGE_ABSENT,
+		.va = c->at, .count = 1, .state = PAGE_ABSENT,
 		.have = procfs_is_pfnmap(c, &c->proc->area[c->now]) ? RUN_STATE_HIDDEN : 0,
 	};
 	return procfs_give(c, ret, end);
@@ -232,12 +230,9 @@ static int procfs_give_words(struct procfs_pages *c, const struct page_run **ret
 		return procfs_give_wordless(
 			c, ret, c->base + pagemap_there(c, i, stop) * c->page);
 	*r = (struct page_run){
-		.va = c->at,
-		.slot = c->page,
-		.flags = marks_of_word(word),
+		.va = c->at, .slot = c->page, .flags = marks_of_word(word),
 		.have = RUN_FLAGS | RUN_RIGHTS | RUN_MAP,
-		.rights = a->rights,
-		.map = (uint16_t)(word >> 55),
+		.rights = a->rights, .map = (uint16_t)(word >> 55),
 	};
 	if (!(word & PAGEMAP_PRESENT)) {
 		r->have = RUN_FLAGS | RUN_MAP;

@@ -153,8 +153,7 @@ void smaps_add_run(struct smaps_look *l, const struct page_run *run, uint64_t fi
 	struct smaps_slot s = {
 		.as.bytes = last - first + 1,
 		.as.sizeless = run->have & RUN_SIZE_HIDDEN,
-		.as.large = large,
-		.as.moving = !smaps_is_mapped(run),
+		.as.large = large, .as.moving = !smaps_is_mapped(run),
 		.hugetlb = l->hugetlb,
 		.special = l->pfnmap || (run->have & RUN_SPECIAL && run->special),
 	};

@@ -58,8 +58,7 @@ static int snapshot_add_area(struct snapshot *s, const struct atw_area *a,
 				    (a->write ? CHANGES_WRITE : 0) |
 				    (a->exec ? CHANGES_EXEC : 0) |
 				    (a->shared ? CHANGES_SHARED : 0)),
-		.rights_known = rights_known,
-		.name_known = !a->unread,
+		.rights_known = rights_known, .name_known = !a->unread,
 	}, a->name, err);
 }
 
@@ -149,8 +148,7 @@ static uint8_t snapshot_rights(unsigned rights)
 static struct changes_run snapshot_run(const struct provider *p, const struct page_run *r)
 {
 	struct changes_run run = {
-		.first = r->va,
-		.last = r->va + (r->size - 1),
+		.first = r->va, .last = r->va + (r->size - 1),
 		.state = r->have & RUN_STATE_HIDDEN ? PAGE_LOST : r->state,
 	};
 
@@ -203,9 +201,7 @@ static int snapshot_lose_rest(struct provider *p, struct snapshot *s, struct atw
 {
 	uint64_t first = s->side.nruns ? s->run[s->side.nruns - 1].last + 1 : 0;
 	const struct changes_run run = {
-		.first = first,
-		.last = snapshot_last(p),
-		.state = PAGE_LOST,
+		.first = first, .last = snapshot_last(p), .state = PAGE_LOST,
 	};
 
 	return first <= snapshot_last(p) ? snapshot_add_run(s, &run, 1, err) : ATW_OK;
@@ -277,9 +273,7 @@ static int snapshot_add_range(struct snapshot *s, const struct mmu_range *g,
 			      uint64_t page, struct atw_err *err)
 {
 	struct changes_run run = {
-		.first = g->va.u,
-		.last = g->va.u + (g->size - 1),
-		.state = PAGE_LOST,
+		.first = g->va.u, .last = g->va.u + (g->size - 1), .state = PAGE_LOST,
 	};
 
 	/* What repeats has its place in another unit: nothing is known of single pages.

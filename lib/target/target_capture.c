@@ -206,9 +206,7 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 	t = &k->task[c->at++];
 	has_tgid = t->has & CAPTURE_T_TGID;
 	*ret = (struct target_task){
-		.task.mm = t->mm,
-		.task.pid = t->pid,
-		.task.tgid = captured_process(t),
+		.task.mm = t->mm, .task.pid = t->pid, .task.tgid = captured_process(t),
 		.task.ppid = t->ppid,
 		.task.leader = captured_process(t) == t->pid,
 		.task.kernel = !captured_has_memory(t),

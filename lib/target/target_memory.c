@@ -68,15 +68,9 @@ static int memory_attach(struct target *t, const struct target_opts *o,
 {
 	char ext[128];
 	struct atw_kernel_opts ko = {
-		.paging = o->paging,
-		.has_root = o->has_root,
-		.root = o->root,
-		.ext = o->pte_ext,
-		.has_cpu = o->has_cpu,
-		.cpu = (unsigned)o->cpu,
-		.file = o->kernel_file,
-		.remember = o->remember,
-		.progress = o->progress,
+		.paging = o->paging, .has_root = o->has_root, .root = o->root,
+		.ext = o->pte_ext, .has_cpu = o->has_cpu, .cpu = (unsigned)o->cpu,
+		.file = o->kernel_file, .remember = o->remember, .progress = o->progress,
 		.arg = o->arg,
 	};
 	struct atw_err why = { 0 };
@@ -108,12 +102,9 @@ static int memory_provider(struct target *t, const struct target_query *q,
 			   struct atw_err *err)
 {
 	const struct walk_provider_opts o = {
-		.kernel = t->kernel,
-		.mm = q->mm,
+		.kernel = t->kernel, .mm = q->mm,
 		.alone = q->alone ? q->pid : 0,
-		.soft = memory_soft,
-		.soft_arg = t,
-		.frames = q->frames,
+		.soft = memory_soft, .soft_arg = t, .frames = q->frames,
 		.cgroups = q->cgroups,
 	};
 
@@ -246,8 +237,7 @@ static int memory_maps(struct target *t, const struct lnx_task *task, uint64_t f
 		       uint64_t last, struct atw_err *err)
 {
 	const struct mmu_walk_opts wo = {
-		.first = ATW_VA(first),
-		.last = ATW_VA(last),
+		.first = ATW_VA(first), .last = ATW_VA(last),
 		.flags = MMU_WALK_SOFT | MMU_WALK_FOLD,
 	};
 	const struct mmu_seen *s;

@@ -61,11 +61,8 @@ static int procfs_provider(struct target *t, const struct target_query *q,
 			   struct atw_err *err)
 {
 	const struct pagemap_provider_opts o = {
-		.only = q->pid,
-		.flags = q->flags,
-		.counts = q->counts,
-		.cgroups = q->cgroups,
-		.pace = q->pace,
+		.only = q->pid, .flags = q->flags, .counts = q->counts,
+		.cgroups = q->cgroups, .pace = q->pace,
 	};
 
 	return pagemap_provider_open(&o, cannot, arg, ret, err);
@@ -188,10 +185,7 @@ static void procfs_limits(const struct target *t, const struct target_facts *to)
 static bool procfs_describe(struct target *t, struct target_facts *to, uint32_t pid)
 {
 	const struct pagemap_provider_opts o = {
-		.only = pid,
-		.flags = true,
-		.counts = true,
-		.cgroups = true,
+		.only = pid, .flags = true, .counts = true, .cgroups = true,
 	};
 	struct provider *p = NULL;
 	int r = pagemap_provider_open(&o, NULL, NULL, &p, &to->why);

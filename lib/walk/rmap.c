@@ -274,15 +274,10 @@ static int rmap_match(struct rmap_at *a, uint32_t i, uint64_t pa, uint64_t word,
 	if (k == w->n || w->v[k].first > pa + (a->slot - 1))
 		return ATW_OK;
 	h = (struct rmap_entry){
-		.va = s->va.u + i * a->slot,
-		.pa = pa,
-		.word = word,
+		.va = s->va.u + i * a->slot, .pa = pa, .word = word,
 		.index = (uint16_t)(p->index + i),
 		.entry_at = p->at.u + (uint64_t)i * pg->word_size,
-		.level = s->level,
-		.kind = s->kind,
-		.rights = s->rights,
-		.what = what,
+		.level = s->level, .kind = s->kind, .rights = s->rights, .what = what,
 	};
 
 	if (s->kind == ATW_LEAF) {
@@ -332,19 +327,10 @@ static int rmap_table(struct rmap_at *a)
 	const struct mmu_seen *s = a->s;
 	const struct mmu_step *p = &s->path[s->depth - 1];
 	const struct rmap_entry h = {
-		.va = s->va.u,
-		.pa = s->pa.u,
-		.bytes = a->slot,
-		.times = 1,
-		.stride = a->slot,
-		.end = s->va.u + a->slot,
-		.word = p->word,
-		.index = p->index,
-		.count = 1,
-		.entry_at = p->at.u,
-		.level = s->level,
-		.kind = ATW_TABLE,
-		.rights = s->rights,
+		.va = s->va.u, .pa = s->pa.u, .bytes = a->slot, .times = 1,
+		.stride = a->slot, .end = s->va.u + a->slot, .word = p->word,
+		.index = p->index, .count = 1, .entry_at = p->at.u, .level = s->level,
+		.kind = ATW_TABLE, .rights = s->rights,
 		.flags = atw_entry_flags(&a->sp->paging, s->level, ATW_TABLE, p->word),
 		.properties = (uint8_t)atw_entry_properties(&a->sp->paging, s->level, ATW_TABLE,
 							    p->word),
