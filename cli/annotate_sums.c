@@ -205,7 +205,8 @@ static int annotate_by_events(const void *a, const void *b)
 	/* The beginning of a region is a hash: another one in each run. */
 	if (x->have_area && y->have_area && x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	return ORDER(x->page, y->page) ?: ORDER(x->state, y->state) ?: ORDER(x->why, y->why);
+	return ORDER(x->page, y->page) ?: ORDER(x->state, y->state) ?:
+	       ORDER(x->why, y->why);
 }
 
 static uint64_t annotate_thousandths(uint64_t part, uint64_t all)

@@ -164,16 +164,9 @@ static enum state listing_state_of(unsigned kind, unsigned loss, enum atw_soft s
 	if (loss)
 		return loss == ATW_LOST_EXCLUDED ? STATE_EXCLUDED :
 		       loss == ATW_LOST_UNSTABLE ? STATE_UNSTABLE : STATE_LOST;
-	switch (kind) {
-	case ATW_LEAF:
-		return STATE_PRESENT;
-	case ATW_TABLE:
-		return STATE_TABLE;
-	case ATW_BAD:
-		return STATE_BAD;
-	default:
-		return of_soft[soft];
-	}
+	return kind == ATW_LEAF  ? STATE_PRESENT :
+	       kind == ATW_TABLE ? STATE_TABLE :
+	       kind == ATW_BAD   ? STATE_BAD : of_soft[soft];
 }
 
 enum state state_shown(unsigned page_state)

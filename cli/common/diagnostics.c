@@ -8,16 +8,9 @@
 
 int exit_status(int status)
 {
-	switch (status) {
-	case ATW_E_USAGE:
-		return EXIT_USAGE;
-	case ATW_E_LIMIT:
-		return EXIT_PARTIAL;
-	case ATW_E_NONE:
-		return EXIT_NO;
-	default:
-		return EXIT_SOURCE;
-	}
+	return status == ATW_E_USAGE ? EXIT_USAGE :
+	       status == ATW_E_LIMIT ? EXIT_PARTIAL :
+	       status == ATW_E_NONE  ? EXIT_NO : EXIT_SOURCE;
 }
 
 static bool diagnostics_silent;

@@ -324,12 +324,10 @@ static int cli_report_emit(struct kmap_reporting *r, struct atw_err *err)
 	if (s < 0)
 		return s;
 	kmap_warn_names(r->a.c, r->name, r->n);
-	r->ask = (struct kmap_query){.m = r->s.m,
-				     .n = r->n,
-				     .level = cli_report_level_of(r->o),
-				     .about = r->s.about,
-				     .cut = r->cut,
-				     .cuts = r->cuts};
+	r->ask = (struct kmap_query){
+		.m = r->s.m, .n = r->n, .level = cli_report_level_of(r->o),
+		.about = r->s.about, .cut = r->cut, .cuts = r->cuts,
+	};
 	return answers_print(&r->a, err);
 }
 

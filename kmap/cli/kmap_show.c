@@ -259,16 +259,9 @@ static void show_keep_name(struct show *s, enum kmap_col c, bool known, struct a
 
 static enum fate show_fate_of(const struct kmap_object *o)
 {
-	switch (o->free_ip) {
-	case KMAP_FREE_LOST:
-		return FATE_MISSED;
-	case KMAP_FREE_NESTED:
-		return FATE_NESTED;
-	case KMAP_FREE_NEVER:
-		return o->free_time ? FATE_FREED : FATE_LIVE;
-	default:
-		return FATE_FREED;
-	}
+	return o->free_ip == KMAP_FREE_LOST   ? FATE_MISSED :
+	       o->free_ip == KMAP_FREE_NESTED ? FATE_NESTED :
+	       o->free_ip == KMAP_FREE_NEVER && !o->free_time ? FATE_LIVE : FATE_FREED;
 }
 
 static int show_on_object(struct show *s, const struct kmap_object *o,

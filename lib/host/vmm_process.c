@@ -169,7 +169,7 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
 		buf_deinit(&cmdline);
 		return r;
 	}
-	/* Needs the permission to trace it; without that, its own name for itself decides. */
+	/* Needs the permission to trace it; otherwise its own name for itself decides. */
 	if (!host_proc_exe(pid, program, sizeof(program)))
 		snprintf(program, sizeof(program), "%.*s",
 			 (int)strnlen(cmdline.data, cmdline.len), cmdline.data);

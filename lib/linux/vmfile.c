@@ -29,10 +29,7 @@ static bool vmfile_is_packed(struct atw_blob b)
 {
 	return vmfile_has(b, 0x202, "HdrS", 4) || vmfile_has(b, 0x38, "ARM\x64", 4) ||
 	       vmfile_has(b, 0x38, "RSC\x05", 4) || vmfile_has(b, 0, "\x1f\x8b", 2) ||
-	       vmfile_has(b, 0,
-			  "\xfd"
-			  "7zXZ",
-			  5) ||
+	       vmfile_has(b, 0, "\xfd" "7zXZ", 5) ||
 	       vmfile_has(b, 0, "\x28\xb5\x2f\xfd", 4);
 }
 
@@ -218,18 +215,12 @@ static uint64_t vmfile_moved(const struct vmfile *f, uint64_t address)
 	return address + (vmfile_in_image(f, address) ? f->shift : 0);
 }
 
-static void vmfile_give_elf(const struct elfsyms_symbol *e, uint64_t address,
-			    struct lnx_symbol *ret)
+static int vmfile_give(const char *name, uint64_t address, uint64_t size, char type,
+		       struct lnx_symbol *ret)
 {
-	*ret = (struct lnx_symbol){ .address = address, .size = e->size, .type = e->type };
-	snprintf(ret->name, sizeof(ret->name), "%s", e->name);
-}
-
-static void vmfile_give_text(const struct symtext_symbol *t, uint64_t address,
-			     struct lnx_symbol *ret)
-{
-	*ret = (struct lnx_symbol){ .address = address, .size = t->size, .type = t->type };
-	memcpy(ret->name, t->name, sizeof(ret->name));
+	*ret = (struct lnx_symbol){ .address = address, .size = size, .type = type };
+	snprintf(ret->name, sizeof(ret->name), "%s", name);
+	return ATW_OK;
 }
 
 int vmfile_symbol(const struct vmfile *f, const char *name, uint64_t *ret)
@@ -262,13 +253,12 @@ int vmfile_next(const struct vmfile *f, uint32_t *it, struct lnx_symbol *ret)
 	if (f->kind == VMFILE_ELF) {
 		if (elfsyms_next(&f->elfsyms, it, &e) != ATW_OK)
 			return ATW_END;
-		vmfile_give_elf(&e, vmfile_moved(f, e.address), ret);
-		return ATW_OK;
+		return vmfile_give(e.name, vmfile_moved(f, e.address), e.size, e.type,
+				   ret);
 	}
 	if (symtext_next(&f->text, it, &t) != ATW_OK)
 		return ATW_END;
-	vmfile_give_text(&t, vmfile_moved(f, t.address), ret);
-	return ATW_OK;
+	return vmfile_give(t.name, vmfile_moved(f, t.address), t.size, t.type, ret);
 }
 
 int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret)
@@ -283,11 +273,9 @@ int vmfile_near(const struct vmfile *f, uint64_t address, struct lnx_symbol *ret
 	if (f->kind == VMFILE_ELF) {
 		if (elfsyms_near(&f->elfsyms, address - shift, &e) < 0)
 			return ATW_E_MISSING;
-		vmfile_give_elf(&e, e.address + shift, ret);
-		return ATW_OK;
+		return vmfile_give(e.name, e.address + shift, e.size, e.type, ret);
 	}
 	if (symtext_near(&f->text, address - shift, &t) < 0)
 		return ATW_E_MISSING;
-	vmfile_give_text(&t, t.address + shift, ret);
-	return ATW_OK;
+	return vmfile_give(t.name, t.address + shift, t.size, t.type, ret);
 }

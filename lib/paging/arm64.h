@@ -52,11 +52,11 @@ static const struct atw_span_rule spans_64k[] = {
  */
 #define ADDR_64K      { { 47, 16, 16, 0, 0 }, { 15, 12, 48, 0, 0 } }
 
-/* ---- what a granule decides; STAGE and the tables without a size are the stage's ---- */
+/* ---- granules; STAGE and the tables without a size are those of the stage ---- */
 
 #define GRANULE(shift, bits, size, flag_table, span_table) \
-	STAGE, .family = ATW_ARM64, .word_size = 8, .page_shift = shift, .pa_bits = bits, \
-	.addr = ADDR_##size, .rules = rules_##size, .rights = rights, \
+	STAGE, .family = ATW_ARM64, .word_size = 8, .page_shift = shift, \
+	.pa_bits = bits, .addr = ADDR_##size, .rules = rules_##size, .rights = rights, \
 	.properties = properties, .flags = flag_table, .spans = span_table
 #define GRANULE_4K       GRANULE(12, 48, 4K, flags, spans_4k)
 #define GRANULE_4K_LPA2  GRANULE(12, 52, 4K_LPA2, flags_lpa2, spans_4k)

@@ -86,8 +86,8 @@ PAGING_MODE(arm64_s2_16k_48, "arm64-s2-16k-48",
 	    "arm64 stage 2, 16K pages, 256 TiB, 2 root tables",
 	    GRANULE_16K, 48, 3, { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PGD", 36, 12 });
 PAGING_MODE(arm64_s2_16k_52, "arm64-s2-16k-52", "arm64 stage 2, 16K pages, LPA2, 4 PiB",
-	    GRANULE_16K_LPA2, 52, 4, { "PTE", 14, 11 }, { "PMD", 25, 11 }, { "PUD", 36, 11 },
-	    { "PGD", 47, 5 });
+	    GRANULE_16K_LPA2, 52, 4, { "PTE", 14, 11 }, { "PMD", 25, 11 },
+	    { "PUD", 36, 11 }, { "PGD", 47, 5 });
 PAGING_MODE(arm64_s2_64k_40, "arm64-s2-64k-40", "arm64 stage 2, 64K pages, 1 TiB",
 	    GRANULE_64K, 40, 2, { "PTE", 16, 13 }, { "PGD", 29, 11 });
 PAGING_MODE(arm64_s2_64k_48, "arm64-s2-64k-48", "arm64 stage 2, 64K pages, 256 TiB",

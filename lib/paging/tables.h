@@ -3,8 +3,8 @@
  * tables.h - macros for the tables of paging modes.
  *
  * To add a mode: write its tables in a file of this folder, define one `const struct
- * atw_paging atw_mode_NAME` or PAGING_MODE(NAME, ...), and add MODE(NAME) to modes.def. tests/unit/paging_tables.c
- * then checks the tables.
+ * atw_paging atw_mode_NAME` or PAGING_MODE(NAME, ...), and add MODE(NAME) to modes.def.
+ * tests/unit/paging_tables.c then checks the tables.
  *
  * Three conventions in addition to paging/paging.h are used by entry.c only:
  *

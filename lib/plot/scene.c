@@ -83,16 +83,19 @@ void scene_rect(struct scene *s, double x, double y, double w, double h, uint32_
 {
 	if (w <= 0 || h <= 0)
 		return;
-	scene_add(s, (struct scene_item){ .kind = SCENE_RECT, .x = (float)x, .y = (float)y,
-					  .w = (float)w, .h = (float)h, .color = color });
+	scene_add(s, (struct scene_item){
+		.kind = SCENE_RECT, .x = (float)x, .y = (float)y, .w = (float)w,
+		.h = (float)h, .color = color,
+	});
 }
 
 void scene_line(struct scene *s, double x0, double y0, double x1, double y1, double wide,
 		uint32_t color)
 {
-	scene_add(s, (struct scene_item){ .kind = SCENE_LINE, .x = (float)x0, .y = (float)y0,
-					  .w = (float)x1, .h = (float)y1,
-					  .size = (float)wide, .color = color });
+	scene_add(s, (struct scene_item){
+		.kind = SCENE_LINE, .x = (float)x0, .y = (float)y0, .w = (float)x1,
+		.h = (float)y1, .size = (float)wide, .color = color,
+	});
 }
 
 void scene_frame(struct scene *s, double x, double y, double w, double h, double wide,

@@ -109,27 +109,13 @@ static int areas_picture_feed(void *state, const struct census_event *ev,
 enum { K_ONE, K_TWO, K_THREE, K_NINE, K_MANY, K_SWAPPED, K_ZERO, K_UNKNOWN, K_DEVICE, K_ODD,
        KEYS };
 
-static uint8_t areas_picture_key_of(enum map_mark mark)
-{
-	switch (mark) {
-	case MAP_ABSENT:
-		return CHART_NONE;
-	case MAP_MANY:
-		return K_MANY;
-	case MAP_SWAPPED:
-		return K_SWAPPED;
-	case MAP_ZERO:
-		return K_ZERO;
-	case MAP_UNKNOWN:
-		return K_UNKNOWN;
-	case MAP_DEVICE:
-		return K_DEVICE;
-	case MAP_ODD:
-		return K_ODD;
-	default:
-		return mark < 4 ? (uint8_t)(K_ONE + mark - 1) : K_NINE;
-	}
-}
+/* By enum map_mark, of which numbers below MAP_MANY are counts. */
+static const uint8_t keys[] = {
+	[MAP_ABSENT] = CHART_NONE, [1] = K_ONE, [2] = K_TWO, [3] = K_THREE,
+	[4 ... 9] = K_NINE, [MAP_MANY] = K_MANY, [MAP_SWAPPED] = K_SWAPPED,
+	[MAP_ZERO] = K_ZERO, [MAP_UNKNOWN] = K_UNKNOWN, [MAP_DEVICE] = K_DEVICE,
+	[MAP_ODD] = K_ODD,
+};
 
 static int areas_picture_larger(const void *a, const void *b)
 {
@@ -171,8 +157,7 @@ static int areas_picture_spread(const struct areas_picture_areas *s,
 		       map_kept(&s->marks, &at, a->end, &mark, &pages)) {
 			if (!array_reserve((void **)run, &cap, n + 1, sizeof(**run)))
 				return atw_err_nomem(err);
-			(*run)[n++] =
-				(struct chart_run){pages, areas_picture_key_of(mark)};
+			(*run)[n++] = (struct chart_run){pages, keys[mark]};
 		}
 		strip[i] = (struct chart_strip){
 			.head = a->head ? s->texts.data + a->head : NULL,

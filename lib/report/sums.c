@@ -5,23 +5,19 @@
 
 enum sum sums_column(const struct census_area *a)
 {
-	switch (a->class) {
-	case CENSUS_STACK:
-		return SUM_STACK;
-	case CENSUS_TEXT:
-	case CENSUS_RODATA:
-		return a->own ? SUM_TEXT : SUM_LIB_TEXT;
-	case CENSUS_DATA:
-	case CENSUS_RELRO:
-		return a->own ? SUM_DATA : SUM_LIB_DATA;
-	case CENSUS_BSS:
-		return a->own ? SUM_HEAP : SUM_LIB_BSS;
-	case CENSUS_HEAP:
-	case CENSUS_ANON:
-		return SUM_HEAP;
-	default:
-		return SUM_OTHER;
-	}
+	/* Of a library, and of the program; the sums of other classes are SUM_OTHER. */
+	static const uint8_t columns[][2] = {
+		[CENSUS_TEXT] = { SUM_LIB_TEXT, SUM_TEXT },
+		[CENSUS_RODATA] = { SUM_LIB_TEXT, SUM_TEXT },
+		[CENSUS_DATA] = { SUM_LIB_DATA, SUM_DATA },
+		[CENSUS_RELRO] = { SUM_LIB_DATA, SUM_DATA },
+		[CENSUS_BSS] = { SUM_LIB_BSS, SUM_HEAP },
+		[CENSUS_HEAP] = { SUM_HEAP, SUM_HEAP },
+		[CENSUS_STACK] = { SUM_STACK, SUM_STACK },
+		[CENSUS_ANON] = { SUM_HEAP, SUM_HEAP },
+	};
+
+	return a->class < ARRAY_SIZE(columns) ? columns[a->class][a->own] : SUM_OTHER;
 }
 
 /* 0: none, because no part is SUM_RW. */
