@@ -309,10 +309,8 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 	const struct census_sink sink = {cli_census_on_capture, cli_census_on_capture_run,
 					 cli_census_on_frames, e};
 	struct atw_err err = { 0 };
-	int status = cli_census_check_capture(name, c, o), r;
+	int status = cli_census_check_capture(name, c, o) ?: check_output(c, path), r;
 
-	if (!status)
-		status = check_output(c, path);
 	if (status)
 		return status;
 	if (!threads_to_use(c, &ro.threads, &err))

@@ -52,11 +52,9 @@ int check_baseline_read(struct config *ret, const char *path, bool update)
 	if (update && access(path, F_OK) < 0 && errno == ENOENT)
 		return EXIT_COMPLETE;
 	status = config_load(ret, path);
-	for (size_t i = 0; i < ret->n && !status; i++) {
-		status = check_baseline_entry(&ret->v[i]);
-		if (!status)
-			status = check_baseline_once(ret, &seen, i);
-	}
+	for (size_t i = 0; i < ret->n && !status; i++)
+		status = check_baseline_entry(&ret->v[i]) ?:
+			 check_baseline_once(ret, &seen, i);
 	table_deinit(&seen);
 	if (!status && !config_find(ret, "", "version"))
 		status = config_wrong(&none, "that is no baseline: it has no version",

@@ -456,9 +456,7 @@ static int annotate_run(const struct common *c, void *opts, int argc, char **arg
 		annotate_columns(&a->rows, &a->list, c->format == FORMAT_PLAIN);
 		a->sums.eligible = target_has(a->src.target, TARGET_ELIGIBLE);
 		a->sums.smallest = 4096;
-		status = annotate_open_input(a);
-		if (!status)
-			status = freeze(c, &a->src, &o->space);
+		status = annotate_open_input(a) ?: freeze(c, &a->src, &o->space);
 		if (!status)
 			status = annotate_all(a);
 		trace_reader_close(a->in);

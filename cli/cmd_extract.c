@@ -37,14 +37,11 @@ static int extract_put(struct atw_output *out, const char *part, bool have_count
 static int extract_report(struct atw_output *out, const struct atw_extract_stats *st,
 			  struct atw_err *err)
 {
-	int r = extract_put(out, "page tables", true, st->tables, st->table_bytes, err);
+	int r = extract_put(out, "page tables", true, st->tables, st->table_bytes, err) ?:
+		extract_put(out, "facts", false, 0, st->fact_bytes, err) ?:
+		extract_put(out, "pages", true, st->pages, st->pages << 12, err) ?:
+		extract_put(out, "file", true, 1, st->bytes, err);
 
-	if (r == ATW_OK)
-		r = extract_put(out, "facts", false, 0, st->fact_bytes, err);
-	if (r == ATW_OK)
-		r = extract_put(out, "pages", true, st->pages, st->pages << 12, err);
-	if (r == ATW_OK)
-		r = extract_put(out, "file", true, 1, st->bytes, err);
 	if (r == ATW_OK)
 		r = atw_output_note(out, "%" PRIu64 " address space%s; pages are of 4 KiB, in %" PRIu64 " run%s; bytes that are neither page table nor metadata are zero",
 				    st->spaces, st->spaces == 1 ? "" : "s", st->runs,

@@ -485,9 +485,7 @@ static int lines_of_source(struct lines_state *s, uint32_t line, int argc, char 
 			listing_init(&s->list, "lines", &s->src, 0);
 		line_places_init(&s->places, s->c, s->has_src ? &s->src : NULL, &s->list, line,
 				 false);
-		status = lines_read_refs(s, NULL, 0, NULL);
-		if (!status)
-			status = lines_all(s, a, n);
+		status = lines_read_refs(s, NULL, 0, NULL) ?: lines_all(s, a, n);
 	}
 	free(a);
 	return status;

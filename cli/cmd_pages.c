@@ -478,10 +478,9 @@ struct pages_looker {
 static int pages_look(void *arg, struct atw_err *err)
 {
 	struct pages_looker *l = arg;
-	int r = pages_open_provider(l->p, pages_is_one(l->o), err);
+	int r = pages_open_provider(l->p, pages_is_one(l->o), err) ?:
+		pages_list_all(l->p, l->o, err);
 
-	if (r == ATW_OK)
-		r = pages_list_all(l->p, l->o, err);
 	pages_close_provider(l->p);
 	/* What may not be read is said once. */
 	if (l->p->unread)

@@ -391,11 +391,9 @@ static int search_run(const struct common *c, void *opts, int argc, char **argv)
 					  TARGET_MEMORY | (s.physical ? 0 : TARGET_TABLES),
 					  &s.src);
 	if (!status) {
-		status = session_need(&s.src, TARGET_MEMORY, "search");
-		if (!status)
-			status = search_scope(&s, n);
-		if (!status)
-			status = search_add_all(&s);
+		status = session_need(&s.src, TARGET_MEMORY, "search") ?:
+			 search_scope(&s, n) ?:
+			 search_add_all(&s);
 		if (!status)
 			status = s.physical
 					 ? content_args_physical(&s.src, argv + 1, a, n)

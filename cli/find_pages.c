@@ -150,11 +150,10 @@ int find_translate_by_pages(struct find *f, const struct address *a,
 	struct find_pages_search s = {.f = f};
 	struct page_query pq = {.first = a->first & -page, .last = a->last | (page - 1)};
 	const struct page_run *run;
-	int r = target_process(f->src.target, &q, find_pages_cannot, &s, &s.prov, &pq.task,
-			       err);
+	int r = target_process(f->src.target, &q, find_pages_cannot, &s, &s.prov,
+			       &pq.task, err) ?:
+		page_cursor_open(s.prov, &pq, &s.pages, err);
 
-	if (r == ATW_OK)
-		r = page_cursor_open(s.prov, &pq, &s.pages, err);
 	while (r == ATW_OK && (r = page_cursor_next(s.pages, &run, err)) == ATW_OK) {
 		bool present = run->state == PAGE_PRESENT || run->state == PAGE_PROTNONE;
 

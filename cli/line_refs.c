@@ -190,10 +190,8 @@ static int line_refs_finish(struct line_refs *r, struct atw_err *err)
 
 static int line_refs_file(struct line_refs_input *f, struct atw_err *err)
 {
-	int r = line_refs_detect(f, err);
+	int r = line_refs_detect(f, err) ?: line_refs_lines(f, err);
 
-	if (r == ATW_OK)
-		r = line_refs_lines(f, err);
 	if (r == ATW_OK && f->r->bad && !lines_sum(f->r->lines)->refs)
 		return atw_err_set(err, ATW_E_FORMAT,
 				   "no line of it is a reference in the format '%s'",

@@ -151,10 +151,8 @@ static int check_use(const struct report *r, const char *option, bool given,
 
 int report_check(const struct report *r, int argc, char **argv)
 {
-	int status = check_paper(r);
+	int status = check_paper(r) ?: check_text(r);
 
-	if (!status)
-		status = check_text(r);
 	if (!status)
 		status = check_virtual(r);
 	if (!status)

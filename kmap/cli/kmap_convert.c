@@ -160,10 +160,8 @@ static int convert_run(const struct common *c, void *opts, int argc, char **argv
 	const struct convert_opts *o = opts;
 	struct outfile t = { .fd = -1 };
 	struct atw_err err = { 0 };
-	int status = convert_check(o, argc);
+	int status = convert_check(o, argc) ?: check_output(c, argv[0]);
 
-	if (!status)
-		status = check_output(c, argv[0]);
 	if (status)
 		return status;
 	if (outfile_open_private(c->output, &t, &err) < 0)

@@ -125,10 +125,9 @@ static int cli_diff_compare(struct comparing *x, struct atw_err *err)
 	const struct kmap_side side[2] = {
 		{ x->s[0].m, x->n[0], level }, { x->s[1].m, x->n[1], level },
 	};
-	int r = kmap_diff_init(&x->d, side, err);
+	int r = kmap_diff_init(&x->d, side, err) ?:
+		kmap_diff_each(&x->d, &x->count, cli_diff_put, x, err);
 
-	if (r == ATW_OK)
-		r = kmap_diff_each(&x->d, &x->count, cli_diff_put, x, err);
 	if (r < 0)
 		return r;
 	atw_output_note(x->out, "%" PRIu64 " of %" PRIu64 " caches, sites and edges differ%s; code compared by %s",

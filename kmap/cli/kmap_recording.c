@@ -365,10 +365,8 @@ void recording_answer(struct recording *r)
 	struct atw_kernel_opts ko = { 0 };
 	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };
-	int ret = recording_open_ram(r, &err);
+	int ret = recording_open_ram(r, &err) ?: atw_kernel_open(r->ram, &ko, &k, &err);
 
-	if (ret == ATW_OK)
-		ret = atw_kernel_open(r->ram, &ko, &k, &err);
 	if (ret == ATW_OK && r->introduced) {
 		kmap_introduce_memory(r->s, k, &err);
 	} else if (ret == ATW_OK) {

@@ -40,16 +40,12 @@ static int recording_live_find_kernel(struct recording *r, struct running *x,
 {
 	struct atw_kernel_opts ko = { 0 };
 	const struct btf *types;
-	int ret = atw_source_open("live:bpf", NULL, 0, &x->source, err);
+	int ret = atw_source_open("live:bpf", NULL, 0, &x->source, err) ?:
+		  atw_kernel_open(x->source, &ko, &x->kernel, err) ?:
+		  kmap_introduce_running(r->s, x->kernel, err) ?:
+		  kernel_btf(x->kernel, &types, err) ?:
+		  btf_offset(types, "task_struct", "tgid", task_tgid, err);
 
-	if (ret == ATW_OK)
-		ret = atw_kernel_open(x->source, &ko, &x->kernel, err);
-	if (ret == ATW_OK)
-		ret = kmap_introduce_running(r->s, x->kernel, err);
-	if (ret == ATW_OK)
-		ret = kernel_btf(x->kernel, &types, err);
-	if (ret == ATW_OK)
-		ret = btf_offset(types, "task_struct", "tgid", task_tgid, err);
 	if (ret < 0)
 		return ret;
 	r->machine.family = x->kernel->own.paging.family;

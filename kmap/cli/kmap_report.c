@@ -303,10 +303,8 @@ static int cli_report_check_files(const struct kmap_reporting *r)
 	struct kmap_names *n = NULL;
 	struct atw_err err = { 0 };
 	const char *why;
-	int s = kmap_model_open(0, &m, &err);
+	int s = kmap_model_open(0, &m, &err) ?: kmap_names_open(&no, m, &n, &err);
 
-	if (s == ATW_OK)
-		s = kmap_names_open(&no, m, &n, &err);
 	if (s == ATW_OK && r->o->level && cli_report_level_of(r->o) >= KMAP_FILE &&
 	    !kmap_names_files(n, &why))
 		s = atw_err_set(&err, ATW_E_USAGE, "--level %s: %s",
@@ -374,9 +372,7 @@ static int cli_report_run(const struct common *c, void *opts, int argc, char **a
 	answers_order(&r.a, argc, argv);
 	r.name = argv[1];
 	r.a.limit = r.o->limit;
-	status = answers_choose(&r.a, argv[0]);
-	if (!status)
-		status = answers_check(&r.a);
+	status = answers_choose(&r.a, argv[0]) ?: answers_check(&r.a);
 	if (!status)
 		status = cli_report_check_top(&r);
 	if (!status)

@@ -105,10 +105,8 @@ static int control_read_copy_kmap(struct kmap_reading *r, struct atw_err *err)
 	struct kmap_controls *c = r->c;
 	struct control_mark from;
 	off_t headers = 0;
-	int ret = control_drain_all(c, err);
+	int ret = control_drain_all(c, err) ?: control_here(c, &r->end, &headers, err);
 
-	if (ret == 0)
-		ret = control_here(c, &r->end, &headers, err);
 	if (ret < 0)
 		return ret;
 	/* A caller that has read this may clear it. */

@@ -206,10 +206,9 @@ static int compartments_emit(const struct kmap_query *a, const struct kmap_units
 			     const struct census_out *out, struct atw_err *err)
 {
 	struct compartments_parts p;
-	int r = compartments_parts_init(&p, a, u, err);
+	int r = compartments_parts_init(&p, a, u, err) ?:
+		compartments_part_all(&p, out, err);
 
-	if (r == ATW_OK)
-		r = compartments_part_all(&p, out, err);
 	if (kmap_timed(a->m))
 		kmap_note_timeless(a, "weigh nothing", out);
 	compartments_parts_deinit(&p);

@@ -106,10 +106,9 @@ static int collect_say_bits(struct collect *c, const struct about_to *to,
 	unsigned bits = CAPTURE_PRESENT | CAPTURE_USER | CAPTURE_EXEC |
 			(p->area_rights ? 0 : CAPTURE_WRITE | CAPTURE_UNREADABLE) |
 			(p->used ? CAPTURE_DIRTY | CAPTURE_ACCESSED : 0);
-	int r = about_say(to, err, "bits", "%03X", bits);
+	int r = about_say(to, err, "bits", "%03X", bits) ?:
+		about_say(to, err, "pageflags", "%" PRIX64, collect_flags(c));
 
-	if (r == ATW_OK)
-		r = about_say(to, err, "pageflags", "%" PRIX64, collect_flags(c));
 	if (r == ATW_OK && p->area_rights)
 		r = about_say(to, err, "areaflags", "%X", COLLECT_AREA_FLAGS);
 	return r;
@@ -118,10 +117,9 @@ static int collect_say_bits(struct collect *c, const struct about_to *to,
 static int collect_machine(struct collect *c, struct atw_err *err)
 {
 	const struct about_to to = {collect_on_machine, c, NULL};
-	int r = about_say(&to, err, "page", "%" PRIu64, c->page);
+	int r = about_say(&to, err, "page", "%" PRIu64, c->page) ?:
+		about_say(&to, err, "way", "%s", c->p->way);
 
-	if (r == ATW_OK)
-		r = about_say(&to, err, "way", "%s", c->p->way);
 	if (r == ATW_OK && c->p->running)
 		r = collect_say_time(&to, "begun", err);
 	if (r == ATW_OK && c->p->running)

@@ -268,11 +268,10 @@ static int bpf_task_by_list(struct bpf_tasks *t, uint64_t pid, struct bpf_task_s
 	uint64_t first, at;
 	struct bpf_task_state k = {0};
 	struct bpf_task_entry e;
-	int r = bpf_read(t->bpf, 0, err);
+	int r = bpf_read(t->bpf, 0, err) ?:
+	        bpf_task_live_u64(t, t->bpf->area->current + t->types.task_leader, &first,
+				  err);
 
-	if (r == ATW_OK)
-		r = bpf_task_live_u64(t, t->bpf->area->current + t->types.task_leader,
-				      &first, err);
 	if (r != ATW_OK)
 		return r;
 	at = first;

@@ -51,12 +51,10 @@ static int pmu_drain(void *arg, struct atw_err *err)
 static int pmu_record(struct pmu_run *x, pid_t pid, const struct references_options *o,
 		      struct trace_recording *rec, int *status, struct atw_err *err)
 {
-	int r = references_ranges(o, rec, x->range, err);
+	int r = references_ranges(o, rec, x->range, err) ?:
+		live_exec_open(&x->exec, pid, err) ?:
+		live_pmu_open(pmu_devices, pid, pmu_period(o), &x->p, err);
 
-	if (r == ATW_OK)
-		r = live_exec_open(&x->exec, pid, err);
-	if (r == ATW_OK)
-		r = live_pmu_open(pmu_devices, pid, pmu_period(o), &x->p, err);
 	if (r == ATW_OK) {
 		rec->scale = live_pmu_scale(x->p);
 		r = x->sink->head(x->sink->arg, rec, err);

@@ -98,12 +98,10 @@ int references_program_find(const char *name, struct references_program *ret,
 {
 	struct references_program p = { .machine = 0 };
 	struct file file = { 0 };
-	int r = references_program_path(name, p.path, sizeof(p.path), err);
+	int r = references_program_path(name, p.path, sizeof(p.path), err) ?:
+		file_open(p.path, &file, err) ?:
+		references_program_read(&p, file.map, err);
 
-	if (r == ATW_OK)
-		r = file_open(p.path, &file, err);
-	if (r == ATW_OK)
-		r = references_program_read(&p, file.map, err);
 	file_close(&file);
 	if (r == ATW_OK)
 		*ret = p;

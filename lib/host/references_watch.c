@@ -109,16 +109,12 @@ static int watch_record(struct watch_run *x, pid_t pid, const struct references_
 			struct references_range *range, struct trace_recording *rec, int *status,
 			struct atw_err *err)
 {
-	int r = references_ranges(o, rec, range, err);
+	int r = references_ranges(o, rec, range, err) ?:
+		live_exec_open(&x->exec, pid, err) ?:
+		live_watch_open(&x->w, pid, &x->words, err) ?:
+		watch_place(x, range, o->nranges, err) ?:
+		references_program_follow(pid, x->exec, watch_drain, x, rec, status, err);
 
-	if (r == ATW_OK)
-		r = live_exec_open(&x->exec, pid, err);
-	if (r == ATW_OK)
-		r = live_watch_open(&x->w, pid, &x->words, err);
-	if (r == ATW_OK)
-		r = watch_place(x, range, o->nranges, err);
-	if (r == ATW_OK)
-		r = references_program_follow(pid, x->exec, watch_drain, x, rec, status, err);
 	if (r < 0)
 		references_program_kill(pid, status);
 	else

@@ -320,9 +320,8 @@ static int kdump_open(struct atw_source *s, const struct atw_source_spec *spec,
 	if (!k)
 		return atw_err_nomem(err);
 	s->impl = k;
-	rc = kdump_set_open(&k->set, spec, err);
-	if (rc == 0)
-		rc = kdump_facts_init(&k->facts, &k->set, err);
+	rc = kdump_set_open(&k->set, spec, err) ?:
+	     kdump_facts_init(&k->facts, &k->set, err);
 	if (rc < 0)
 		return rc;
 	block = (size_t)1 << k->set.shift;

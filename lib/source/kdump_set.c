@@ -58,10 +58,9 @@ static int kdump_get_bitmaps(struct kdump_file *f, struct atw_err *err)
 	enum { HOLE_MIN = 1 << 16 };
 	bool one = f->h.bitmap2 == f->h.bitmap1;
 	struct file_holes holes = { 0 };
-	int rc = file_holes_find(&f->file, 0, f->file.map.len, HOLE_MIN, &holes, err);
+	int rc = file_holes_find(&f->file, 0, f->file.map.len, HOLE_MIN, &holes, err) ?:
+		 kdump_get_bitmap(f, f->h.bitmap1, 0, &holes, &f->had, err);
 
-	if (rc == 0)
-		rc = kdump_get_bitmap(f, f->h.bitmap1, 0, &holes, &f->had, err);
 	if (rc == 0 && !one)
 		rc = kdump_get_bitmap(f, f->h.bitmap2, 1, &holes, &f->stored, err);
 	file_holes_deinit(&holes);

@@ -181,10 +181,8 @@ int target_process(struct target *t, const struct target_query *q,
 		   size_t *task, struct atw_err *err)
 {
 	struct provider *p = NULL;
-	int r = target_provider(t, q, cannot, arg, &p, err);
+	int r = target_provider(t, q, cannot, arg, &p, err) ?: p->ops->tasks(p, err);
 
-	if (r == ATW_OK)
-		r = p->ops->tasks(p, err);
 	if (r == ATW_OK)
 		r = p->ops->find(p, q->pid, task, err);
 	if (r == ATW_OK)
