@@ -151,9 +151,7 @@ static int extract_extract(const struct common *c, const struct extract_opts *o,
 			atw_err_wrap(&err, "%s", src->name);
 	}
 	if (r == ATW_OK)
-		r = extract_check(&t, src, &st, &err);
-	if (r == ATW_OK)
-		r = outfile_commit(&t, &err);
+		r = extract_check(&t, src, &st, &err) ?: outfile_commit(&t, &err);
 	if (r == ATW_OK && out)
 		r = extract_report(out, &st, &err);
 	status = r < 0                         ? print_error(&err)

@@ -533,11 +533,9 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 	pages_columns(&p);
 	output_opts(c, &src, &oo);
 	if (r == ATW_OK)
-		r = pages_ranges(&p, o, argc, argv, &err);
-	if (r == ATW_OK)
-		r = atw_output_open(&oo, &p.schema, &p.out, &err);
-	if (r == ATW_OK)
-		r = pages_list_all(&p, o, &err);
+		r = pages_ranges(&p, o, argc, argv, &err) ?:
+		    atw_output_open(&oo, &p.schema, &p.out, &err) ?:
+		    pages_list_all(&p, o, &err);
 	thaw(&src);
 	p.stale += p.look.stale;
 	p.pageless += p.look.pageless;

@@ -115,9 +115,7 @@ static void probe_one_process(struct probe_answer *a, uint64_t pid)
 		: proc_tgid((uint32_t)pid, &tgid, &err);
 
 	if (r == ATW_OK)
-		r = proc_stat(tgid, &st, &err);
-	if (r == ATW_OK)
-		r = proc_allowed(st.thread, &err);
+		r = proc_stat(tgid, &st, &err) ?: proc_allowed(st.thread, &err);
 	a->yes = r == ATW_OK;
 	if (r == ATW_OK)
 		snprintf(a->why, sizeof(a->why), _("process %" PRIu64 " may be read"), pid);

@@ -124,9 +124,8 @@ static int find_spaces_search_process(struct find *f, const struct find_owner *w
 	if (r == ATW_OK && isolated)
 		r = find_put_root(f, w, sp, kernel.low.pa, err);
 	if (r == ATW_OK)
-		r = find_spaces_walk(f, &user, 0, last, 0, err);
-	if (r == ATW_OK)
-		r = find_spaces_upper_half(f, &user, isolated ? f->user_top : f->top,
+		r = find_spaces_walk(f, &user, 0, last, 0, err) ?:
+		    find_spaces_upper_half(f, &user, isolated ? f->user_top : f->top,
 					   err);
 	if (r == ATW_OK && isolated)
 		r = find_spaces_walk(f, &kernel, 0, last, 1, err);
@@ -149,9 +148,8 @@ static int find_spaces_search_kernel(struct find *f, struct atw_err *err)
 	if (r == ATW_OK && sp->low.have)
 		r = find_put_root(f, &kernel, sp, sp->low.pa, err);
 	if (r == ATW_OK)
-		r = find_spaces_walk(f, sp, 0, UINT64_MAX, 0, err);
-	if (r == ATW_OK)
-		r = find_flush(f, &kernel, err);
+		r = find_spaces_walk(f, sp, 0, UINT64_MAX, 0, err) ?:
+		    find_flush(f, &kernel, err);
 	if (r < 0 || !f->user_half)
 		return r;
 	/* The kernel's entry code as mapped while user mode runs. */

@@ -129,9 +129,8 @@ int kmap_machine_read(struct kmap_machine *ret, int argc, char **argv, struct at
 	for (int i = 0; i < argc && r == ATW_OK; i++)
 		r = machine_append(&m, strdup(argv[i]), err);
 	if (r == ATW_OK)
-		r = machine_family_of(argv[0], &m.family, err);
-	if (r == ATW_OK)
-		r = machine_read_size(machine_value_of(&m, "m"), &m.ram, err);
+		r = machine_family_of(argv[0], &m.family, err) ?:
+		    machine_read_size(machine_value_of(&m, "m"), &m.ram, err);
 	accel = machine_value_of(&m, "accel");
 	machine = machine_value_of(&m, "M");
 	machine = machine ? machine : machine_value_of(&m, "machine");

@@ -341,9 +341,7 @@ static int record_begin(struct recording *r, int argc, char **argv, struct atw_e
 		ret = r->o->live ? recording_run_live(r, argc ? argv : NULL, err)
 				 : recording_run_qemu(r, err);
 	if (ret == ATW_OK)
-		ret = record_start_controls(r, err);
-	if (ret == ATW_OK)
-		ret = record_show_file(r, err);
+		ret = record_start_controls(r, err) ?: record_show_file(r, err);
 	if (ret < 0 && r->child)
 		kill(r->child, SIGTERM);
 	return ret;

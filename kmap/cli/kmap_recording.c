@@ -279,13 +279,10 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 		ret = kmap_drain_header(r->drain, err, "kernel", "%s", release);
 	if (ret == ATW_OK)
 		ret = kmap_drain_header(r->drain, err, "machine", "%s",
-					machines[r->machine.family]);
-	if (ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, err, "slide", "%" PRIx64, to.slide);
-	if (ret == ATW_OK)
-		ret = kmap_drain_header(r->drain, err, "clock", "serial");
-	if (ret == ATW_OK)
-		ret = recording_write_filters(r, err);
+					machines[r->machine.family]) ?:
+		      kmap_drain_header(r->drain, err, "slide", "%" PRIx64, to.slide) ?:
+		      kmap_drain_header(r->drain, err, "clock", "serial") ?:
+		      recording_write_filters(r, err);
 	if (ret < 0 || r->o->no_symbols)
 		return ret;
 	ret = kernel_symbols_each(k, recording_add_function, &to, err);

@@ -90,9 +90,7 @@ static int control_read_copy_live(struct kmap_reading *r, const struct control_m
 	if (ret == ATW_OK && c->live)
 		ret = kmap_drain_rest(d, err);
 	if (ret == ATW_OK)
-		ret = kmap_drain_unnamed(d, err);
-	if (ret == ATW_OK)
-		ret = kmap_drain_end(d, NULL, err);
+		ret = kmap_drain_unnamed(d, err) ?: kmap_drain_end(d, NULL, err);
 	if (ret == ATW_OK)
 		r->piece[2] =
 			(struct control_piece){r->copy, 0, kmap_drain_sums(d).bytes};

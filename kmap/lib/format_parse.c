@@ -71,9 +71,8 @@ static int format_parse_plain(struct atw_blob b, enum kmap_version v,
 	if (r == ATW_OK && v == KMAP_V1)
 		r = kmap_number("pid", f[1], &a->pid, err);
 	if (r == ATW_OK)
-		r = kmap_count("writes", f[v == KMAP_V1 ? 2 : 1], &a->writes, err);
-	if (r == ATW_OK)
-		r = kmap_count("reads", f[v == KMAP_V1 ? 3 : 2], &a->reads, err);
+		r = kmap_count("writes", f[v == KMAP_V1 ? 2 : 1], &a->writes, err) ?:
+		    kmap_count("reads", f[v == KMAP_V1 ? 3 : 2], &a->reads, err);
 	if (r == ATW_OK && v == KMAP_V4)
 		r = kmap_number("pid", f[3], &a->pid, err);
 	if (r == ATW_OK && v == KMAP_COMPRESSED)

@@ -196,9 +196,8 @@ int kmap_introduce(struct kshare *s, struct atw_kernel *k, struct atw_err *err)
 
 	memset(&s->kernel, 0, sizeof(s->kernel));
 	if (r == ATW_OK)
-		r = introduce_code(k, &s->kernel, err);
-	if (r == ATW_OK)
-		r = introduce_image(k, m, &s->kernel, err);
+		r = introduce_code(k, &s->kernel, err) ?:
+		    introduce_image(k, m, &s->kernel, err);
 	if (r < 0)
 		return r;
 	s->kernel.page_shift = k->own.paging.page_shift;
@@ -241,15 +240,11 @@ int kmap_introduce_running(struct kshare *s, struct atw_kernel *k, struct atw_er
 
 	memset(ret, 0, sizeof(*ret));
 	if (r == ATW_OK)
-		r = kernel_btf(k, &types, err);
+		r = kernel_btf(k, &types, err) ?: introduce_image(k, m, ret, err);
 	if (r == ATW_OK)
-		r = introduce_image(k, m, ret, err);
-	if (r == ATW_OK)
-		r = introduce_direct_map(k, m, &ret->direct, err);
-	if (r == ATW_OK)
-		r = btf_offset(types, "kmem_cache", "name", &ret->cache_name, err);
-	if (r == ATW_OK)
-		r = btf_offset(types, "kmem_cache", "object_size", &ret->cache_size, err);
+		r = introduce_direct_map(k, m, &ret->direct, err) ?:
+		    btf_offset(types, "kmem_cache", "name", &ret->cache_name, err) ?:
+		    btf_offset(types, "kmem_cache", "object_size", &ret->cache_size, err);
 	if (r == ATW_OK)
 		r = memmap_where_init(k, &w, err);
 	if (r != ATW_OK)

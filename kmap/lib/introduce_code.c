@@ -109,9 +109,8 @@ static int introduce_code_change(struct atw_kernel *k, const struct btf *types,
 			       ways[family].older ? ways[family].older : ways[family].member,
 			       &ret->thread, err);
 	if (r == ATW_OK)
-		r = btf_offset(types, "task_struct", "pid", &ret->pid, err);
-	if (r == ATW_OK)
-		r = btf_offset(types, "task_struct", "comm", &ret->comm, err);
+		r = btf_offset(types, "task_struct", "pid", &ret->pid, err) ?:
+		    btf_offset(types, "task_struct", "comm", &ret->comm, err);
 	return r;
 }
 
@@ -155,9 +154,8 @@ int introduce_code(struct atw_kernel *k, struct kshare_kernel *ret, struct atw_e
 		r = atw_kernel_symbol(k, "trace_event_buffer_commit", &ret->commit, err);
 	if (r == ATW_OK)
 		r = introduce_code_member(types, "trace_entry", "pid", &ret->rec_pid,
-					  err);
-	if (r == ATW_OK)
-		r = introduce_code_change(k, types, ret, err);
+					  err) ?:
+		    introduce_code_change(k, types, ret, err);
 	if (r < 0)
 		return r;
 	introduce_calls(k, ret);

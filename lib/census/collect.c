@@ -125,9 +125,7 @@ static int collect_machine(struct collect *c, struct atw_err *err)
 	if (r == ATW_OK && c->p->running)
 		r = collect_say_collector(c, &to, err);
 	if (r == ATW_OK)
-		r = collect_say_bits(c, &to, err);
-	if (r == ATW_OK)
-		r = c->p->ops->machine(c->p, &to, err);
+		r = collect_say_bits(c, &to, err) ?: c->p->ops->machine(c->p, &to, err);
 	return r == ATW_OK ? extents_build(&c->ram, err) : r;
 }
 

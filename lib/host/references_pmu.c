@@ -81,9 +81,8 @@ static int pmu_run(char *const argv[], const struct references_options *o,
 	x.range = calloc(o->nranges + 1, sizeof(*x.range));
 	r = p && x.range ? references_program_find(argv[0], p, err) : atw_err_nomem(err);
 	if (r == ATW_OK)
-		r = references_program_start(p, argv, rec, &pid, err);
-	if (r == ATW_OK)
-		r = pmu_record(&x, pid, o, rec, status, err);
+		r = references_program_start(p, argv, rec, &pid, err) ?:
+		    pmu_record(&x, pid, o, rec, status, err);
 	live_pmu_close(x.p);
 	live_exec_close(x.exec);
 	free(x.range);

@@ -341,9 +341,7 @@ static int step_run(char *const argv[], const struct references_options *o,
 		r = s.range ? references_program_start(p, argv, rec, &s.pid, err) : atw_err_nomem(err);
 	}
 	if (r == ATW_OK)
-		r = step_trace(&s, o, status, err);
-	if (r == ATW_OK)
-		r = step_emit(&s, sink, err);
+		r = step_trace(&s, o, status, err) ?: step_emit(&s, sink, err);
 	trace_counts_deinit(&s.counts);
 	operands_close(s.operands);
 	free(s.thread);

@@ -136,13 +136,10 @@ static int watch_run(char *const argv[], const struct references_options *o,
 	if (r == ATW_OK && !o->nranges)
 		r = atw_err_set(err, ATW_E_USAGE, "cannot watch all of memory: a range is missing");
 	if (r == ATW_OK)
-		r = references_program_find(argv[0], p, err);
-	if (r == ATW_OK)
-		r = references_program_start(p, argv, rec, &pid, err);
-	if (r == ATW_OK)
-		r = watch_record(&x, pid, o, range, rec, status, err);
-	if (r == ATW_OK)
-		r = watch_emit(&x, sink, rec, err);
+		r = references_program_find(argv[0], p, err) ?:
+		    references_program_start(p, argv, rec, &pid, err) ?:
+		    watch_record(&x, pid, o, range, rec, status, err) ?:
+		    watch_emit(&x, sink, rec, err);
 	live_watch_close(x.w);
 	live_exec_close(x.exec);
 	trace_counts_deinit(&x.counts);

@@ -47,9 +47,8 @@ int atw_memmap_open(struct atw_kernel *k, struct atw_memmap **ret, struct atw_er
 	m->k = k;
 	r = kernel_kmem(k, &m->kmem, err) ?: page_abi_init(k, &m->abi, err);
 	if (r == ATW_OK)
-		r = memmap_where_init(k, &m->where, err);
-	if (r == ATW_OK)
-		r = nodes_init(k, m->kmem, &m->nodes);
+		r = memmap_where_init(k, &m->where, err) ?:
+		    nodes_init(k, m->kmem, &m->nodes);
 	if (r < 0) {
 		atw_memmap_close(m);
 		return r;
