@@ -264,10 +264,8 @@ static int record_open_controls(struct recording *r, struct atw_err *err)
 /* Start the threads of the controls, once QEMU runs. */
 static int record_start_controls(struct recording *r, struct atw_err *err)
 {
-	int ret = kmap_folder_start(r->folder, r->c, r->controls, err) ?:
-		  kmap_socket_start(r->socket, r->controls, err);
-
-	return ret;
+	return kmap_folder_start(r->folder, r->c, r->controls, err) ?:
+	       kmap_socket_start(r->socket, r->controls, err);
 }
 
 /*

@@ -128,9 +128,7 @@ static int live_record_begin(struct live_recorder *r, const struct live_event *e
 	uint32_t id = (uint32_t)table_find(&r->objects, e->ptr);
 	struct kstore_birth b;
 
-	if (!live_record_birth_of(r, e, &b))
-		return ATW_OK;
-	if (kstore_is_repeated(&r->store, id, &b))
+	if (!live_record_birth_of(r, e, &b) || kstore_is_repeated(&r->store, id, &b))
 		return ATW_OK;
 	if (id) {
 		r->o.s->count.overlaps++;

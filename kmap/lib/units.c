@@ -50,13 +50,11 @@ static int64_t kmap_units_of(struct kmap_units *u, const struct kmap_names *n,
 	char buf[600];
 	size_t len = 0;
 	const char *name = kmap_units_name(n, code, u->level, buf, &len);
-	bool fresh;
-	int64_t i;
 
 	if (name && !(name = intern_text(&u->texts, name, len)))
 		return -1;
-	i = kmap_table_get(&u->by_name, (struct kmap_key){ (uintptr_t)name, 0, 0 }, &fresh);
-	return i;
+	return kmap_table_get(&u->by_name, (struct kmap_key){ (uintptr_t)name, 0, 0 },
+			      NULL);
 }
 
 static int kmap_units_no(struct kmap_units *u, struct atw_err *err)

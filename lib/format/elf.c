@@ -202,9 +202,8 @@ const void *elf_qemu_cr(const struct elf_note *n, unsigned cr)
 	enum { VERSION = 1, CR = 8 + 18 * 8 + 10 * 24, END = CR + 5 * 8 };
 	const uint8_t *p = blob_at(n->desc, 0, END);
 
-	if (!p || !elf_note_is(n, "QEMU", 0) || cr > 4 || cr == 1)
-		return NULL;
-	if (get_le32(p) != VERSION || get_le32(p + 4) < END)
+	if (!p || !elf_note_is(n, "QEMU", 0) || cr > 4 || cr == 1 ||
+	    get_le32(p) != VERSION || get_le32(p + 4) < END)
 		return NULL;
 	return p + CR + 8 * cr;
 }

@@ -104,9 +104,7 @@ bool sys_caches_set(const struct sys_caches *c, unsigned level, const uint64_t *
 		return false;
 	l = &c->level[level - 1];
 	way = (uint64_t)l->line * l->sets;
-	if (!way || way & (way - 1))
-		return false;
-	if (!pa && way > page)
+	if (!way || way & (way - 1) || (!pa && way > page))
 		return false;
 	*ret = (pa ? *pa : va) / l->line % l->sets;
 	return true;

@@ -29,9 +29,7 @@ static int init_task_on_name(void *arg, atw_pa at, struct search *s)
 	uint64_t next, prev, back, task;
 	atw_pa pa;
 
-	if (at.u < comm)
-		return 0;
-	if (search_read(s, ATW_PA(at.u - comm + tasks), links, 16) != 16)
+	if (at.u < comm || search_read(s, ATW_PA(at.u - comm + tasks), links, 16) != 16)
 		return 0;
 	next = get_le64(links);
 	prev = get_le64(links + 8);
@@ -40,9 +38,8 @@ static int init_task_on_name(void *arg, atw_pa at, struct search *s)
 	/*
 	 * The first and the last link of the list point to the same address: this task's.
 	 */
-	if (kmem_u64(h->m, prev, &task, NULL) < 0 || task != back)
-		return 0;
-	if (kmem_physical(h->m, back, &pa, NULL) < 0 || pa.u != at.u - comm + tasks)
+	if (kmem_u64(h->m, prev, &task, NULL) < 0 || task != back ||
+	    kmem_physical(h->m, back, &pa, NULL) < 0 || pa.u != at.u - comm + tasks)
 		return 0;
 	h->found = back - tasks;
 	return 1;

@@ -99,9 +99,7 @@ static bool mm_is_isolated(struct atw_kernel *k, uint64_t root)
 	bool live = atw_source_is_live(k->mem);
 
 	k->single_roots |= live && k->own.paging.family == ATW_X86 && root & PAGE;
-	if (k->single_roots)
-		return false;
-	if (!k->paired_roots && mm_isolation(k, root) <= 0)
+	if (k->single_roots || (!k->paired_roots && mm_isolation(k, root) <= 0))
 		return false;
 	k->paired_roots = live;
 	return true;

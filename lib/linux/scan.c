@@ -71,9 +71,8 @@ static int scan_memory(struct atw_source *mem, struct meter *meter, char *text,
 				if (!(++pages % METER_PAGES))
 					meter_add(meter, METER_PAGES * PAGE);
 				*unreadable += got < 0;
-				if (got != (ssize_t)sizeof(head))
-					continue;
-				if (!scan_text_place(head, &place))
+				if (got != (ssize_t)sizeof(head) ||
+				    !scan_text_place(head, &place))
 					continue;
 				if (candidates++ == CANDIDATES_MAX)
 					return 0;

@@ -440,9 +440,7 @@ int atw_output_flush(struct atw_output *out, struct atw_err *err)
 {
 	int rc = ATW_OK;
 
-	if (!out || out->state != TAKING)
-		return output_not_taking(out, err);
-	if (!output_catch_up(out))
+	if (!out || out->state != TAKING || !output_catch_up(out))
 		return output_not_taking(out, err);
 	if (out->tap)
 		return ATW_OK;

@@ -214,9 +214,8 @@ int about_memory(const struct mmu_space *sp, const struct atw_area *a, struct el
 	struct mmu_seen s;
 	ssize_t n;
 
-	if (a->offset || a->end.u - a->start.u < HEAD)
-		return ATW_E_MISSING;
-	if (mmu_translate(sp, a->start, &s, NULL) < 0 || s.kind != ATW_LEAF || s.loss)
+	if (a->offset || a->end.u - a->start.u < HEAD ||
+	    mmu_translate(sp, a->start, &s, NULL) < 0 || s.kind != ATW_LEAF || s.loss)
 		return ATW_E_MISSING;
 	/* A large page may begin before it. */
 	n = atw_read(sp->mem, ATW_PA(s.pa.u + (a->start.u - s.va.u)), head, sizeof(head), NULL);

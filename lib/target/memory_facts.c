@@ -48,9 +48,8 @@ static void memory_facts_look_ahead(struct memory_pages *c, const struct page_ru
 		memory_facts_look_ahead_each(c, r, i, off);
 		return;
 	}
-	if (memory_classes_look_ahead(c, r, i))
-		return;
-	if (c->soon.end && walk_soon(c, r->pa[i] >> shift))
+	if (memory_classes_look_ahead(c, r, i) ||
+	    (c->soon.end && walk_soon(c, r->pa[i] >> shift)))
 		return;
 	if (c->ahead < i)
 		c->ahead = i;

@@ -122,7 +122,7 @@ static inline uint32_t ranges_cut_leaves(const struct mmu_ranges *r, uint64_t sl
 					 struct mmu_range *g)
 {
 	const struct mmu_seen *s = r->seen;
-	uint32_t left = s->count - r->at, n;
+	uint32_t left = s->count - r->at;
 	uint64_t pa = ranges_pa(r, s, r->at), next;
 
 	g->word = load_word(s->words, r->sp.paging.word_size, r->at);
@@ -137,8 +137,7 @@ static inline uint32_t ranges_cut_leaves(const struct mmu_ranges *r, uint64_t sl
 	if (next != pa && next != pa + slot)
 		return 1;
 	g->same_pa = next == pa;
-	n = ranges_end(r, s, r->at, pa, next - pa) - r->at;
-	return n;
+	return ranges_end(r, s, r->at, pa, next - pa) - r->at;
 }
 
 /* The next part of the partly consumed piece, as a range of its own. */
