@@ -3,7 +3,7 @@
 #
 # --freeze stops the process that runs a guest while the guest is read, and the guest goes on
 # however atwalk ends.
-# shellcheck source=tests/cli/lib.sh disable=SC2154
+# shellcheck source=tests/cli/lib.sh disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 
 # shellcheck source=tests/cli/vmram.sh
