@@ -94,6 +94,7 @@ static bool sums_add(struct page_sums *s, uint64_t key, uint64_t pages)
 /* ---- what the frames are ---- */
 
 enum { ALONE_MANY = 4096 };      /* struct pages that a read brings */
+enum { LARGE_AT_ONCE = 256 };    /* in all of memory: each in a page of its own */
 
 struct alone {
 	uint64_t pfn[ALONE_MANY];
@@ -132,14 +133,45 @@ static int sums_query(struct walk_provider *w, look_run run, struct atw_err *err
 	/* sums_kinds_small() has them all. */
 	if (!look_class(run) && !w->sums.only && soles_have(&w->look.soles, pfn, look_times(run)))
 		return ATW_OK;
-	for (uint32_t t = 0; t < look_times(run); t++, pfn += step) {
+	for (uint32_t t = 0; t < look_times(run); t++, pfn += step)
 		if (!kinds_ask(&w->kinds, pfn))
 			return atw_err_nomem(err);
-		/* Which page of zeroes is the large one it may have to find out. */
-		if (step > 1)
-			atw_memmap_mapped(w->memmap, pfn, step);
-	}
 	return ATW_OK;
+}
+
+/* Large pages whose first struct pages are read together. */
+struct large {
+	size_t n;
+	uint64_t pa[LARGE_AT_ONCE];
+	uint64_t pages[LARGE_AT_ONCE];
+};
+
+static void sums_zero_among(struct walk_provider *w, struct large *l)
+{
+	memmap_anew(w->memmap);
+	memmap_soon_frames(w->memmap, l->pa, (uint32_t)l->n);
+	for (size_t i = 0; i < l->n; i++)
+		atw_memmap_mapped(w->memmap, l->pa[i] >> w->p.page_shift, l->pages[i]);
+	l->n = 0;
+}
+
+/* Which page of zeroes is the large one may have to be found out among all that are mapped. */
+static void sums_find_zero(struct walk_provider *w)
+{
+	struct large l = { .n = 0 };
+
+	for (size_t i = 0; i < w->look.n; i++) {
+		uint64_t pfn = look_pfn(w->look.run[i]);
+		uint64_t step = (uint64_t)1 << look_order(w->look.run[i]);
+
+		for (uint32_t t = 0; step > 1 && t < look_times(w->look.run[i]); t++, pfn += step) {
+			l.pa[l.n] = pfn << w->p.page_shift;
+			l.pages[l.n++] = step;
+			if (l.n == LARGE_AT_ONCE)
+				sums_zero_among(w, &l);
+		}
+	}
+	sums_zero_among(w, &l);
 }
 
 /* One that a space has alone is added up at once; of the others it is kept. */
@@ -229,6 +261,8 @@ static int sums_kinds(struct walk_provider *w, struct atw_err *err)
 	any |= small && w->look.soles.frames;
 	if (any && !w->memmap)
 		r = atw_memmap_open(w->o.kernel, &w->memmap, err);
+	if (r == ATW_OK && any)
+		sums_find_zero(w);
 	for (size_t i = 0; i < w->look.nspaces && r == ATW_OK && any; i++)
 		if (!w->look.space[i].shared)
 			r = sums_query_space(w, i, err);
