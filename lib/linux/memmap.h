@@ -144,6 +144,8 @@ uint64_t memmap_missing(struct kmem *m, struct memmap_where *w, uint64_t pfn);
  * is not needed.
  */
 bool memmap_is_zero(const struct atw_memmap *m, uint64_t pfn);
+/* Would atw_memmap_mapped() look at a page of so many frames? Not once it is known. */
+bool memmap_seeks_zero(const struct atw_memmap *m, uint64_t pages);
 /* For how many frames from it on is there no struct page? 0: there is one. */
 uint64_t memmap_none(struct atw_memmap *m, uint64_t pfn);
 /* ---- decoding: page_flags.c ---- */

@@ -169,6 +169,13 @@ static bool page_is_zero(struct atw_memmap *m, uint64_t pfn)
 	return true;
 }
 
+bool memmap_seeks_zero(const struct atw_memmap *m, uint64_t pages)
+{
+	const struct zero_pages *z = &m->zero;
+
+	return pages == z->huge_pages ? !z->huge_known : pages == 1 && !z->known;
+}
+
 void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages)
 {
 	struct zero_pages *z;
@@ -181,7 +188,7 @@ void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages)
 		return;
 	z = &m->zero;
 	huge = pages == z->huge_pages;
-	if ((huge ? z->huge_known : z->known || pages != 1) || pfn == z->tried)
+	if (!memmap_seeks_zero(m, pages) || pfn == z->tried)
 		return;
 	p = memmap_bytes(m->kmem, &m->where, pfn, buf, NULL);
 	if (!p)

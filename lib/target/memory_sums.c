@@ -164,7 +164,9 @@ static void sums_find_zero(struct walk_provider *w)
 		uint64_t pfn = look_pfn(w->look.run[i]);
 		uint64_t step = (uint64_t)1 << look_order(w->look.run[i]);
 
-		for (uint32_t t = 0; step > 1 && t < look_times(w->look.run[i]); t++, pfn += step) {
+		if (step == 1 || !memmap_seeks_zero(w->memmap, step))
+			continue;
+		for (uint32_t t = 0; t < look_times(w->look.run[i]); t++, pfn += step) {
 			l.pa[l.n] = pfn << w->p.page_shift;
 			l.pages[l.n++] = step;
 			if (l.n == LARGE_AT_ONCE)
