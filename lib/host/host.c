@@ -31,16 +31,25 @@ unsigned host_cpus_allowed(void)
 void host_info_init(struct host_info *ret)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
-	char id[48];
 
 	uname(&ret->uts);
 	ret->cpus = n > 0 ? (uint64_t)n : 1;
 	ret->instance[0] = '\0';
-	if (host_file_text("/proc/sys/kernel/random/boot_id", id, sizeof(id)) && *id)
-		snprintf(ret->instance, sizeof(ret->instance), "live-%s", id);
 }
 
-int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *ret)
+/* Read when it is asked for, which few that have a struct host_info do. */
+static int host_instance(struct host_info *h, struct atw_blob *ret)
+{
+	char id[48];
+
+	if (!h->instance[0] &&
+	    host_file_text("/proc/sys/kernel/random/boot_id", id, sizeof(id)) && *id)
+		snprintf(h->instance, sizeof(h->instance), "live-%s", id);
+	*ret = (struct atw_blob){ h->instance, strlen(h->instance) };
+	return ret->len ? ATW_OK : ATW_E_MISSING;
+}
+
+int host_info_fact(struct host_info *h, const char *key, struct atw_blob *ret)
 {
 	if (!strcmp(key, "machine"))
 		*ret = (struct atw_blob){ h->uts.machine, strlen(h->uts.machine) };
@@ -48,10 +57,8 @@ int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *
 		*ret = (struct atw_blob){ h->uts.release, strlen(h->uts.release) };
 	else if (!strcmp(key, "cpus"))
 		*ret = (struct atw_blob){ &h->cpus, sizeof(h->cpus) };
-	else if (!strcmp(key, "instance") && h->instance[0])
-		*ret = (struct atw_blob){ h->instance, strlen(h->instance) };
 	else
-		return ATW_E_MISSING;
+		return strcmp(key, "instance") ? ATW_E_MISSING : host_instance(h, ret);
 	return ATW_OK;
 }
 

@@ -9,14 +9,14 @@
 struct host_info {
 	struct utsname uts;
 	uint64_t cpus;
-	char instance[64];       /* "live-" and the ID of this boot; empty: not known */
+	char instance[64];       /* "live-" and the ID of this boot, once asked for; or empty */
 };
 
 void host_info_init(struct host_info *ret);
 /* The number of CPUs that this thread may use. */
 unsigned host_cpus_allowed(void);
 /* "machine", "release", "cpus", "instance"; borrowed from `h`. */
-int host_info_fact(const struct host_info *h, const char *key, struct atw_blob *ret);
+int host_info_fact(struct host_info *h, const char *key, struct atw_blob *ret);
 
 /* Folder of the file of the running program. false: unknown, and *ret is empty. */
 bool host_program_folder(char *ret, size_t len);

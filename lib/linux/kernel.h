@@ -80,7 +80,8 @@ struct atw_kernel {
 	char release[96];        /* empty: not known */
 	char *file;              /* --kernel, or NULL */
 	char *remember;          /* folder of what was found by earlier commands; or NULL */
-	struct remembered *remembered;   /* what they found; or NULL */
+	struct remembered *remembered;   /* what they found, once `recalled`; or NULL */
+	bool recalled;
 	struct vmfile *vmfile;   /* that file, opened and verified to match */
 
 	struct sought sought_kmem, sought_symbols, sought_types, sought_init,
@@ -200,11 +201,9 @@ static inline void members_release(const struct members *v)
 
 /* ---- remember.c: what earlier commands found of the same running kernel ---- */
 
-/* Reads k->remembered. */
-void kernel_recall(struct atw_kernel *k);
 /* VMCOREINFO as it was found in memory, borrowed. false: it is not known where. */
-bool kernel_recalled_text(const struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_pa *ret_at);
+bool kernel_recalled_text(struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_pa *ret_at);
 /* false: nothing of this kernel, by its VMCOREINFO, is remembered. */
-bool kernel_recalled_needs(const struct atw_kernel *k, struct needs *ret);
+bool kernel_recalled_needs(struct atw_kernel *k, struct needs *ret);
 /* Writes what is not remembered yet. */
 void kernel_remember(struct atw_kernel *k);

@@ -4,8 +4,8 @@
  * VMCOREINFO lies in memory, and members, constants and symbols of needs.def.
  *
  * A file in the runtime folder belongs to one boot of the machine, or one process of a
- * virtual machine. The kernel is the same one only if it has the same VMCOREINFO, whose
- * text has the build, and where the kernel was loaded: so that is compared as a whole.
+ * virtual machine. The kernel is the same one only if it has the same VMCOREINFO: that text
+ * has the build, and where the kernel was loaded, so it is compared as a whole.
  * Dumps are not remembered: a file is replaced more easily than memory.
  */
 #include "linux/kernel.h"
@@ -66,26 +66,31 @@ static bool remember_name(const struct atw_kernel *k, char *ret, size_t len)
 	       !strchr(ret, '/');
 }
 
-void kernel_recall(struct atw_kernel *k)
+/* Read when it is first asked for; NULL: there is nothing of use. */
+static const struct remembered *remember_of(struct atw_kernel *k)
 {
 	const size_t most = sizeof(struct remembered) + TEXT_MAX;
 	_auto_free struct remembered *m = NULL;
 	char name[96];
 	size_t len;
 
+	if (k->recalled)
+		return k->remembered;
+	k->recalled = true;
 	if (!remember_name(k, name, sizeof(name)))
-		return;
+		return NULL;
 	m = runtime_folder_read(k->remember, name, most, &len);
 	if (!m || len < sizeof(*m) || m->len != len - sizeof(*m) ||
 	    m->made_by != remember_made_by() || m->sum != remember_check(m))
-		return;
+		return NULL;
 	k->remembered = m;
 	m = NULL;
+	return k->remembered;
 }
 
-bool kernel_recalled_text(const struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_pa *ret_at)
+bool kernel_recalled_text(struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_pa *ret_at)
 {
-	const struct remembered *m = k->remembered;
+	const struct remembered *m = remember_of(k);
 
 	if (!m || !m->at)
 		return false;
@@ -94,31 +99,34 @@ bool kernel_recalled_text(const struct atw_kernel *k, struct atw_vmcoreinfo *ret
 	return true;
 }
 
-static bool remember_is_same(const struct atw_kernel *k)
+/* What is remembered of this very kernel; NULL: nothing. */
+static const struct remembered *remember_same(struct atw_kernel *k)
 {
-	const struct remembered *m = k->remembered;
+	const struct remembered *m = k->have_vi ? remember_of(k) : NULL;
 
-	return m && k->have_vi && m->len == k->vi.len && !memcmp(m->text, k->vi.text, k->vi.len);
+	return m && m->len == k->vi.len && !memcmp(m->text, k->vi.text, k->vi.len) ? m : NULL;
 }
 
-bool kernel_recalled_needs(const struct atw_kernel *k, struct needs *ret)
+bool kernel_recalled_needs(struct atw_kernel *k, struct needs *ret)
 {
-	if (!remember_is_same(k) || !k->remembered->needs.types)
+	const struct remembered *m = remember_same(k);
+
+	if (!m || !m->needs.types)
 		return false;
-	*ret = k->remembered->needs;
+	*ret = m->needs;
 	return true;
 }
 
-/* Only what comes from the kernel itself, and no failure. */
-static bool remember_is_worth(const struct atw_kernel *k)
+/* Was something found that is not remembered? Only of the kernel itself, and no failure. */
+static bool remember_is_worth(struct atw_kernel *k)
 {
-	bool same = remember_is_same(k);
+	const struct remembered *m;
 
-	if (!k->have_vi || k->vi.len > TEXT_MAX)
+	if (!k->have_vi || k->vi.len > TEXT_MAX || !(k->vi_copy || k->needs.types))
 		return false;
-	return !same || (k->vi_copy && !k->remembered->at) ||
-	       (k->needs.types && !k->remembered->needs.types) ||
-	       (k->needs.symbols && !k->remembered->needs.symbols);
+	m = remember_same(k);
+	return !m || (k->vi_copy && !m->at) || (k->needs.types && !m->needs.types) ||
+	       (k->needs.symbols && !m->needs.symbols);
 }
 
 void kernel_remember(struct atw_kernel *k)

@@ -392,7 +392,6 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 		atw_kernel_close(k);
 		return atw_err_nomem(err);
 	}
-	kernel_recall(k);
 	found = root_from_note(k, &why);
 	/* The scan is skipped if the caller supplies both root and mode. */
 	if (!found && !(o->has_root && o->paging) && !atw_source_is_live(mem))
