@@ -102,12 +102,11 @@ uint32_t freeze_process(const struct session *o)
 	return pid;
 }
 
-static int cli_freeze_stop_vmm(const struct common *c, const struct session *o,
-			       struct freeze *f)
+static int cli_freeze_stop(const struct common *c, const struct session *o, struct freeze *f,
+			   uint32_t pid, const char *task)
 {
-	uint32_t pid = freeze_process(o);
 	struct atw_err err = { 0 };
-	int status = c->output ? EXIT_COMPLETE : cli_freeze_check_reader(o, pid, o->name);
+	int status = c->output ? EXIT_COMPLETE : cli_freeze_check_reader(o, pid, task);
 
 	if (!status && freeze_stop(f, pid, &err) < 0)
 		status = cli_freeze_failed(o, "--freeze", &err);
@@ -117,12 +116,14 @@ static int cli_freeze_stop_vmm(const struct common *c, const struct session *o,
 int freeze(const struct common *c, struct session *o, const struct space_opts *space)
 {
 	struct atw_err err = { 0 };
+	uint32_t vmm;
 	int status;
 
 	/* A guest is stopped when it is opened. */
 	if (!space->freeze || (o->frozen && o->frozen->n))
 		return EXIT_COMPLETE;
-	if (!target_has(o->target, TARGET_RUNNING) && !freeze_process(o)) {
+	vmm = freeze_process(o);
+	if (!target_has(o->target, TARGET_RUNNING) && !vmm) {
 		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, not a live source", o->name,
 			    message(o->target->backend->noun));
 		return print_error(&err);
@@ -133,25 +134,22 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 		atw_err_nomem(&err);
 		return cli_freeze_failed(o, "--freeze", &err);
 	}
-	/* Without its kernel, for physical memory. */
-	if (freeze_process(o)) {
-		o->print_frozen = c->verbose && !c->quiet;
-		return cli_freeze_stop_vmm(c, o, o->frozen);
-	}
+	o->print_frozen = c->verbose && !c->quiet;
+	/* For physical memory alone, which was opened without its kernel. */
+	if (vmm)
+		return cli_freeze_stop(c, o, o->frozen, vmm, o->name);
 	status = check_number(o, space, "--freeze");
-	if (!status && !c->output)
-		status = cli_freeze_check_reader(o, (uint32_t)o->subject.pid, o->subject.task);
-	if (status)
-		return status;
 	/*
 	 * Find the kernel first: that is slow and does not require the process to be
 	 * stopped.
 	 */
-	if (target_has(o->target, TARGET_TABLES))
+	if (!status && target_has(o->target, TARGET_TABLES))
 		target_soft(o->target);
-	o->print_frozen = c->verbose && !c->quiet;
-	if (freeze_stop(o->frozen, (uint32_t)o->subject.pid, &err) < 0)
-		return cli_freeze_failed(o, "--freeze", &err);
+	if (!status)
+		status = cli_freeze_stop(c, o, o->frozen, (uint32_t)o->subject.pid,
+					 o->subject.task);
+	if (status)
+		return status;
 	status = choose_again(o, space);
 	if (status)
 		thaw(o);
@@ -196,7 +194,7 @@ static int cli_freeze_guest(const struct common *c, const char *name,
 	if (status)
 		return status;
 	target_soft(s.target);
-	status = cli_freeze_stop_vmm(c, &s, f);
+	status = cli_freeze_stop(c, &s, f, freeze_process(&s), name);
 	session_close(&s);
 	return status;
 }
