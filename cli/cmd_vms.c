@@ -147,7 +147,7 @@ static void vms_look_inside(struct vms *x, const struct vmm_process *p, struct v
 	char source[32];
 	uint64_t ram;
 
-	snprintf(source, sizeof(source), "%s:%" PRIu32, p->kind == VMM_QEMU ? "qemu" : "kvm", p->pid);
+	vmm_process_source(p, source);
 	if (open_session(x->c, source, &usual, TARGET_TASKS, &s)) {
 		x->incomplete++;
 		return;

@@ -12,7 +12,7 @@
 struct find_guest {
 	uint32_t pid;
 	bool is;                 /* of a virtual machine; others are kept to ask once */
-	enum vmm_kind kind;
+	char source[32];         /* "qemu:PID" */
 	char name[128];
 	struct find_va { uint64_t va, bytes; bool byte; } *v;
 	size_t n, cap;
@@ -33,7 +33,7 @@ static struct find_guest *find_guest_of(struct find *f, uint32_t pid)
 	g->is = vmm_process_identify(pid, &p, NULL) == ATW_OK;
 	if (!g->is)
 		return g;
-	g->kind = p.kind;
+	vmm_process_source(&p, g->source);
 	if (p.name[0])
 		snprintf(g->name, sizeof(g->name), "%s", p.name);
 	else
@@ -119,16 +119,13 @@ static int find_in_guest(struct find *f, const struct find_guest *g, bool *part,
 {
 	static const struct space_opts usual = { .task = NULL };
 	struct find *in = calloc(1, sizeof(*in));
-	char source[32];
 	int r = ATW_OK;
 
 	if (!in)
 		return atw_err_nomem(err);
 	in->c = f->c;
 	in->finder = (struct rmap){ .want = &in->want, .all = f->finder.all };
-	snprintf(source, sizeof(source), "%s:%" PRIu32, g->kind == VMM_QEMU ? "qemu" : "kvm",
-		 g->pid);
-	if (open_session(f->c, source, &usual, TARGET_RMAP, &in->src)) {
+	if (open_session(f->c, g->source, &usual, TARGET_RMAP, &in->src)) {
 		*part = true;
 	} else {
 		r = find_guest_list(in, f, g, err);

@@ -155,6 +155,11 @@ enum vmm_arch vmm_host_arch(void)
 	return vmm_arch_of(name);
 }
 
+void vmm_process_source(const struct vmm_process *p, char ret[32])
+{
+	snprintf(ret, 32, "%s:%" PRIu32, p->kind == VMM_QEMU ? "qemu" : "kvm", p->pid);
+}
+
 int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *err)
 {
 	struct vmm_process p = {.pid = pid};

@@ -43,6 +43,8 @@ struct vmm_process {
 enum vmm_arch vmm_host_arch(void);
 /* "qemu" */
 const char *vmm_kind_name(enum vmm_kind kind);
+/* "qemu:PID", else "kvm:PID": the SOURCE that is its guest. */
+void vmm_process_source(const struct vmm_process *p, char ret[32]);
 /*
  * Kind, program, architecture and name. ATW_END: it is no process of a virtual machine;
  * ATW_E_MISSING: it has ended.
