@@ -10,8 +10,8 @@
  *	                KiB that maps the kernel as all others do (arch/x86/realmode)
  *	arm64, riscv64  behind the header of the boot image, which stays in memory
  *
- * The pointers are of the direct map, whose offset differs from kernel to kernel and boot
- * to boot, but is a multiple of 1 GiB. So their lower 30 bits are those of the physical
+ * The pointers are of the direct map. Its offset differs from kernel to kernel and boot to
+ * boot, but is a multiple of 1 GiB. So their lower 30 bits are those of the physical
  * address, and each GiB of memory is tried.
  */
 #include "linux/search.h"
@@ -44,6 +44,79 @@ struct image_scan {
 	char chunk[CHUNK + TRIPLE];
 };
 
+/* ---- the variables ---- */
+
+static bool image_is_pointer(uint64_t va)
+{
+	return va >> 63 && !(va % PAGE);
+}
+
+static int image_try_pointer(struct image_scan *m, uint64_t va)
+{
+	const uint64_t gib = (uint64_t)1 << 30;
+	struct atw_extent e;
+	int r = 0;
+
+	for (uint64_t pa = va % gib, i = 0; !r && i < GIBS_MOST; pa += gib, i++) {
+		unsigned place;
+		char head[SCAN_HEAD];
+
+		if (atw_extent_at(m->mem, ATW_PA(pa), &e) != ATW_OK)
+			break;
+		if (e.kind == ATW_DATA &&
+		    atw_read(m->mem, ATW_PA(pa), head, sizeof(head), NULL) == sizeof(head) &&
+		    scan_text_place(head, &place))
+			r = scan_offer(m->mem, pa + place, m->text, m->fn, m->arg);
+	}
+	return r;
+}
+
+static int image_try_triple(struct image_scan *m, const char *at)
+{
+	uint64_t one = get_le64(at), size = get_le64(at + 8), two = get_le64(at + 16);
+	int r;
+
+	if (size < TEXT_LEAST || size > TEXT_MOST || !image_is_pointer(one) ||
+	    !image_is_pointer(two) || m->triples == TRIPLES_MOST)
+		return 0;
+	m->triples++;
+	r = image_try_pointer(m, one);
+	return r ? r : image_try_pointer(m, two);
+}
+
+/* Bytes at..end of physical memory; what is missing of it is left out. */
+static int image_search_chunk(struct image_scan *m, uint64_t at, uint64_t end)
+{
+	int r = 0;
+
+	while (!r && at < end) {
+		size_t len = (size_t)(end - at);
+		ssize_t got = atw_read(m->mem, ATW_PA(at), m->chunk, len + TRIPLE, NULL);
+
+		for (ssize_t i = 0; !r && i + TRIPLE <= got && (size_t)i < len; i += 8)
+			r = image_try_triple(m, m->chunk + i);
+		at = ((got > 0 ? at + (size_t)got : at) | (PAGE - 1)) + 1;
+	}
+	return r;
+}
+
+/* In the image of so many bytes, from its end. */
+static int image_search(struct image_scan *m, uint64_t start, uint64_t bytes)
+{
+	uint64_t end = (start + bytes) & ~(uint64_t)(PAGE - 1);
+	int r = 0;
+
+	while (!r && end > start) {
+		uint64_t at = end - start > CHUNK ? end - CHUNK : start;
+
+		r = image_search_chunk(m, at, end);
+		end = at;
+	}
+	return r;
+}
+
+/* ---- x86_64 ---- */
+
 static bool image_table(struct image_scan *m, uint64_t entry)
 {
 	/* Present, writable, accessed, dirty (_KERNPG_TABLE) and not large. */
@@ -53,11 +126,6 @@ static bool image_table(struct image_scan *m, uint64_t entry)
 	       atw_read(m->mem, ATW_PA(entry & UINT64_C(0x000ffffffffff000)), m->words,
 			PAGE, NULL) == PAGE;
 }
-
-/* The variables in the image of so many bytes, from its end. */
-static int image_search(struct image_scan *m, uint64_t start, uint64_t bytes);
-
-/* ---- x86_64 ---- */
 
 /* The last GiB but one: the kernel's image. m->words: of its table of 2 MiB each. */
 static int image_of_pmd(struct image_scan *m)
@@ -130,76 +198,6 @@ static int image_headed(struct image_scan *m)
 		if (at > UINT64_MAX - LARGE)
 			break;
 		at = (at + LARGE - 1) & ~(uint64_t)(LARGE - 1);
-	}
-	return r;
-}
-
-/* ---- the variables ---- */
-
-static bool image_is_pointer(uint64_t va)
-{
-	return va >> 63 && !(va % PAGE);
-}
-
-static int image_try_pointer(struct image_scan *m, uint64_t va)
-{
-	const uint64_t gib = (uint64_t)1 << 30;
-	struct atw_extent e;
-	int r = 0;
-
-	for (uint64_t pa = va % gib, i = 0; !r && i < GIBS_MOST; pa += gib, i++) {
-		unsigned place;
-		char head[SCAN_HEAD];
-
-		if (atw_extent_at(m->mem, ATW_PA(pa), &e) != ATW_OK)
-			break;
-		if (e.kind == ATW_DATA &&
-		    atw_read(m->mem, ATW_PA(pa), head, sizeof(head), NULL) == sizeof(head) &&
-		    scan_text_place(head, &place))
-			r = scan_offer(m->mem, pa + place, m->text, m->fn, m->arg);
-	}
-	return r;
-}
-
-static int image_try_triple(struct image_scan *m, const char *at)
-{
-	uint64_t one = get_le64(at), size = get_le64(at + 8), two = get_le64(at + 16);
-	int r;
-
-	if (size < TEXT_LEAST || size > TEXT_MOST || !image_is_pointer(one) ||
-	    !image_is_pointer(two) || m->triples == TRIPLES_MOST)
-		return 0;
-	m->triples++;
-	r = image_try_pointer(m, one);
-	return r ? r : image_try_pointer(m, two);
-}
-
-/* Bytes at..end of physical memory; what is missing of it is left out. */
-static int image_search_chunk(struct image_scan *m, uint64_t at, uint64_t end)
-{
-	int r = 0;
-
-	while (!r && at < end) {
-		size_t len = (size_t)(end - at);
-		ssize_t got = atw_read(m->mem, ATW_PA(at), m->chunk, len + TRIPLE, NULL);
-
-		for (ssize_t i = 0; !r && i + TRIPLE <= got && (size_t)i < len; i += 8)
-			r = image_try_triple(m, m->chunk + i);
-		at = ((got > 0 ? at + (size_t)got : at) | (PAGE - 1)) + 1;
-	}
-	return r;
-}
-
-static int image_search(struct image_scan *m, uint64_t start, uint64_t bytes)
-{
-	uint64_t end = (start + bytes) & ~(uint64_t)(PAGE - 1);
-	int r = 0;
-
-	while (!r && end > start) {
-		uint64_t at = end - start > CHUNK ? end - CHUNK : start;
-
-		r = image_search_chunk(m, at, end);
-		end = at;
 	}
 	return r;
 }
