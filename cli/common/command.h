@@ -102,8 +102,8 @@ struct common {
 	struct opt_list plugin;
 	size_t plugins_of_config;
 	struct plugins *plugins;
-	const struct added_sources *sources;     /* theirs, or those of the command for whose
-						  * sake this one runs; NULL: none */
+	const struct added_sources *sources;     /* theirs, or those of the command that runs
+						  * this one; NULL: none */
 	const char *inputs;      /* columns that they need; NULL: none */
 	/* For help alone: config_read() takes these options out of the command line. */
 	const char *config_file;
@@ -144,7 +144,7 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 /*
  * Runs it for its rows: they go to `tap`, nothing is written, no file of defaults is read.
  * `asked` names the columns that are wanted. `of`: that of the command that it runs
- * for, whose plugins may have the source; NULL: none.
+ * for: its plugins may have the source; NULL: none.
  */
 int command_tap(const struct command *cmd, const struct common *of, const struct atw_tap *tap,
 		const char *asked, int argc, char **argv);

@@ -22,8 +22,8 @@ enum opt_kind {
 };
 
 /*
- * A word that an OPT_CHOICE takes. The list ends with NULL, whose value an OPT_CHOICE_OR has
- * for other words.
+ * A word that an OPT_CHOICE takes. The list ends with NULL; the value there is that of an
+ * OPT_CHOICE_OR for other words.
  */
 struct opt_choice {
 	const char *word;

@@ -34,7 +34,7 @@ int plugins_check_sinks(const struct plugins *g, const struct plugin *p, struct 
 	return ATW_OK;
 }
 
-/* A plugin that is not loaded, and whose note has what was looked for. */
+/* A plugin that is not loaded and has what was looked for in its note. */
 struct plugins_wanted {
 	const char *word;
 	char name[32];           /* empty: there is none */

@@ -10,7 +10,10 @@
 
 struct behind;
 
-/* For an output whose schema has no lists. NULL: no memory; rows are then formatted when they are emitted. */
+/*
+ * For an output of a schema without lists. NULL: no memory; rows are then formatted when they
+ * are emitted.
+ */
 struct behind *behind_open(struct atw_output *out);
 /* What was not formatted yet is dropped. NULL is accepted. */
 void behind_close(struct behind *b);
