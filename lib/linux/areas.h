@@ -109,11 +109,29 @@ struct named_file {
 	char *name;
 };
 
+/* Name of a special mapping: [vdso], [vvar]. */
+struct named_special {
+	uint64_t ops, special;   /* addresses of the VMA's operations and private data */
+	char name[64];
+};
+
+/* Path of the cgroup that memory of the tasks of a css_set is charged to. */
+struct named_set {
+	uint64_t at;
+	char *path;              /* NULL: nothing is kept here */
+};
+enum { NAMED_SETS = 64 };
+
 /*
- * Cache of file names of all processes for one snapshot: a file that is renamed meanwhile
- * keeps its old name.
+ * Cache of names of all processes for one snapshot of a running machine: a file that is
+ * renamed meanwhile keeps its old name.
  */
+
 struct named_files {
+	struct kmem_ahead *ahead;        /* of task_info.c; NULL: none so far */
+	struct named_set set[NAMED_SETS];
+	struct named_special special[8];
+	unsigned nspecial;
 	struct named_file *v;
 	size_t n, cap;
 	struct table table;      /* 1 + index, by dentry and mount */

@@ -5,9 +5,12 @@
  */
 #include "linux/task_info.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "linux/kernel.h"
 #include "linux/areas.h"
 
@@ -46,14 +49,15 @@ static bool info_follow(const struct task_info_looker *l, uint64_t base,
 	return info_get(l, base, id, ret) && *ret;
 }
 
+static const enum need_member of_pointers[] = {
+	N_task_signal, N_task_cred, N_task_cgroups, N_task_boot, N_task_cpu,
+};
+
 static void info_look_at_task(struct task_info_looker *l)
 {
-	static const enum need_member id[] = {
-		N_task_signal, N_task_cred, N_task_cgroups, N_task_boot, N_task_cpu,
-	};
 	uint64_t at = l->t->at;
 
-	members_hold(&l->v, at, id, ARRAY_SIZE(id));
+	members_hold(&l->v, at, of_pointers, ARRAY_SIZE(of_pointers));
 	info_get(l, at, N_task_signal, &l->signal);
 	info_get(l, at, N_task_cred, &l->cred);
 	info_get(l, at, N_task_cgroups, &l->cgroups);
@@ -78,6 +82,59 @@ static const enum need_member of_signal[] = {
 	N_signal_minor, N_signal_major, N_signal_utime, N_signal_stime, N_signal_runtime,
 	N_signal_threads, N_signal_child_minor, N_signal_child_major, N_signal_thread_head,
 };
+
+static const enum need_member of_cred[] = { N_cred_uid };
+static const enum need_member of_mm[] = {
+	N_mm_start_code, N_mm_end_code, N_mm_start_data, N_mm_end_data,
+	N_mm_start_brk, N_mm_brk, N_mm_start_stack, N_mm_exe,
+};
+
+/* ---- read-ahead: of a running kernel, each read is a system call ---- */
+
+/* What the task leads to at once. */
+static void info_ahead(struct task_info_looker *l)
+{
+	const struct lnx_task *t = l->t;
+
+	if (!l->files || !kmem_is_live(l->v.m))
+		return;
+	if (!l->files->ahead)
+		l->files->ahead = kmem_ahead_create(l->v.m);
+	l->v.ahead = l->files->ahead;
+	if (!l->v.ahead)
+		return;
+	kmem_ahead_forget(l->v.ahead);
+	members_soon(&l->v, t->at, of_pointers, ARRAY_SIZE(of_pointers));
+	members_soon(&l->v, t->at, of_task, ARRAY_SIZE(of_task));
+	if (t->mm && !t->kernel)
+		members_soon(&l->v, t->mm, of_mm, ARRAY_SIZE(of_mm));
+	kmem_ahead_read(l->v.ahead);
+}
+
+/* What that leads to. */
+static void info_ahead_more(struct task_info_looker *l)
+{
+	const struct lnx_task *t = l->t;
+	uint64_t file = 0;
+
+	if (!l->v.ahead)
+		return;
+	if (t->mm && !t->kernel) {
+		members_hold(&l->v, t->mm, of_mm, ARRAY_SIZE(of_mm));
+		info_get(l, t->mm, N_mm_exe, &file);
+		members_release(&l->v);
+	}
+	if (l->signal)
+		members_soon(&l->v, l->signal, of_signal, ARRAY_SIZE(of_signal));
+	if (l->cred)
+		members_soon(&l->v, l->cred, of_cred, ARRAY_SIZE(of_cred));
+	if (file)
+		names_soon_file(&l->v, file);
+	kmem_ahead_read(l->v.ahead);
+	if (file)
+		names_soon_dentry(&l->v, file);
+	kmem_ahead_read(l->v.ahead);
+}
 
 static void info_add(const struct task_info_looker *l, uint64_t at,
 		     const enum need_member id[5], struct used *u)
@@ -259,15 +316,45 @@ static bool info_path_of(const struct task_info_looker *l, uint64_t node, char *
 	return false;
 }
 
-static void info_whose(const struct task_info_looker *l)
+static bool info_look_up_cgroup(const struct task_info_looker *l)
 {
 	struct task_about *a = l->a;
 	uint64_t cgroup, node;
 
+	return info_cgroup_of(l, &cgroup) && info_follow(l, cgroup, N_cgroup_kn, &node) &&
+	       info_path_of(l, node, a->cgroup, sizeof(a->cgroup));
+}
+
+/* Most tasks share their css_set with others. */
+static bool info_find_cgroup(const struct task_info_looker *l)
+{
+	struct task_about *a = l->a;
+	struct named_set *s = l->files && l->cgroups
+				      ? &l->files->set[hash_u64(l->cgroups) % NAMED_SETS] : NULL;
+
+	if (s && s->path && s->at == l->cgroups) {
+		snprintf(a->cgroup, sizeof(a->cgroup), "%s", s->path);
+		return true;
+	}
+	if (!info_look_up_cgroup(l))
+		return false;
+	if (s) {
+		free(s->path);
+		*s = (struct named_set){ l->cgroups, strdup(a->cgroup) };
+	}
+	return true;
+}
+
+static void info_whose(const struct task_info_looker *l)
+{
+	struct task_about *a = l->a;
+
+	if (l->cred)
+		members_hold(&l->v, l->cred, of_cred, ARRAY_SIZE(of_cred));
 	if (info_get(l, l->cred, N_cred_uid, &a->t.uid))
 		a->has |= CAPTURE_T_UID;
-	if (info_cgroup_of(l, &cgroup) && info_follow(l, cgroup, N_cgroup_kn, &node) &&
-	    info_path_of(l, node, a->cgroup, sizeof(a->cgroup))) {
+	members_release(&l->v);
+	if (info_find_cgroup(l)) {
 		about_text(&a->t.cgroup, a->cgroup, sizeof(a->cgroup));
 		a->has |= CAPTURE_T_CGROUP;
 	}
@@ -303,14 +390,10 @@ static void info_run_from(const struct task_info_looker *l, uint64_t file)
 
 static void info_program(const struct task_info_looker *l)
 {
-	static const enum need_member id[] = {
-		N_mm_start_code, N_mm_end_code, N_mm_start_data, N_mm_end_data,
-		N_mm_start_brk, N_mm_brk, N_mm_start_stack, N_mm_exe,
-	};
 	struct task_about *a = l->a;
 	uint64_t file = 0;
 
-	members_hold(&l->v, l->t->mm, id, ARRAY_SIZE(id));
+	members_hold(&l->v, l->t->mm, of_mm, ARRAY_SIZE(of_mm));
 	if (info_pair(l, N_mm_start_code, N_mm_end_code, &a->t.code))
 		a->has |= CAPTURE_T_CODE;
 	if (info_pair(l, N_mm_start_data, N_mm_end_data, &a->t.data))
@@ -346,7 +429,9 @@ void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_fil
 	ret->t.mm = t->kernel ? 0 : t->mm;
 	if (kernel_kmem(k, &l.v.m, NULL) < 0)
 		return;
+	info_ahead(&l);
 	info_look_at_task(&l);
+	info_ahead_more(&l);
 	info_used(&l);
 	info_whose(&l);
 	if (ret->t.mm && t->leader)

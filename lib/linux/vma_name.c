@@ -71,6 +71,9 @@ void named_files_deinit(struct named_files *f)
 {
 	for (size_t i = 0; i < f->n; i++)
 		free(f->v[i].name);
+	for (size_t i = 0; i < NAMED_SETS; i++)
+		free(f->set[i].path);
+	kmem_ahead_destroy(f->ahead);
 	free(f->v);
 	table_deinit(&f->table);
 	*f = (struct named_files){ 0 };
@@ -282,22 +285,45 @@ static int name_given(const struct members *v, struct atw_area *a, struct atw_er
  * operations are those of special mappings would need a symbol; but a VMA without a file
  * and with operations that can name it is always one.
  */
-static bool name_special(const struct members *v, struct atw_area *a)
+static bool name_look_up_special(const struct members *v, struct named_special *ret)
 {
-	uint64_t ops, fn, special, name;
-	char text[64];
+	uint64_t fn, name;
 	size_t len;
 
-	if (member_get(v, a->at, N_vma_ops, &ops, NULL) < 0 || !ops ||
-	    member_get(v, ops, N_vops_name, &fn, NULL) < 0 || !fn ||
-	    member_get(v, a->at, N_vma_private, &special, NULL) < 0 || !special ||
-	    member_get(v, special, N_special_name, &name, NULL) < 0 || !name ||
-	    kmem_text(v->m, name, text, sizeof(text), NULL) < 0)
+	if (member_get(v, ret->ops, N_vops_name, &fn, NULL) < 0 || !fn ||
+	    member_get(v, ret->special, N_special_name, &name, NULL) < 0 || !name ||
+	    kmem_text(v->m, name, ret->name, sizeof(ret->name), NULL) < 0)
 		return false;
-	len = strlen(text);
-	if (len < 3 || text[0] != '[' || text[len - 1] != ']')
+	len = strlen(ret->name);
+	return len >= 3 && ret->name[0] == '[' && ret->name[len - 1] == ']';
+}
+
+/* Every process has the same few. */
+static const struct named_special *name_special_before(const struct named_files *f,
+						       const struct named_special *key)
+{
+	for (unsigned i = 0; f && i < f->nspecial; i++)
+		if (f->special[i].ops == key->ops && f->special[i].special == key->special)
+			return &f->special[i];
+	return NULL;
+}
+
+static bool name_special(const struct names *n, struct atw_area *a)
+{
+	const struct members *v = &n->v;
+	struct named_files *f = n->files;
+	struct named_special s = { .name = "" };
+	const struct named_special *before;
+
+	if (member_get(v, a->at, N_vma_ops, &s.ops, NULL) < 0 || !s.ops ||
+	    member_get(v, a->at, N_vma_private, &s.special, NULL) < 0 || !s.special)
 		return false;
-	snprintf(a->name, sizeof(a->name), "%s", text);
+	before = name_special_before(f, &s);
+	if (!before && !name_look_up_special(v, &s))
+		return false;
+	snprintf(a->name, sizeof(a->name), "%s", before ? before->name : s.name);
+	if (f && !before && f->nspecial < ARRAY_SIZE(f->special))
+		f->special[f->nspecial++] = s;
 	return true;
 }
 
@@ -337,7 +363,7 @@ int names_fill(struct names *n, struct atw_area *a, struct atw_err *err)
 		r = name_fill_file(n, file, a, err);
 		return r < 0 ? r : named;
 	}
-	if (name_special(v, a))
+	if (name_special(n, a))
 		return ATW_OK;
 	mark = name_marked(n, a);
 	if (!mark)
