@@ -7,9 +7,11 @@
 #include "common/plugins.h"
 #include "common/progress.h"
 #include "host/host.h"
+#include "host/pace.h"
 #include "host/runtime_folder.h"
 #include "base/message.h"
 #include "output/annotate.h"
+#include "source/wrap.h"
 
 static void cli_open_trace(void *arg, atw_pa pa, size_t len, ssize_t result)
 {
@@ -209,19 +211,24 @@ static void cli_open_warn_root(const struct common *c, const struct session *s,
 			      root_from(s));
 }
 
+/* `folder`: PATH_MAX bytes. */
+static struct target_opts cli_open_target_opts(const struct space_opts *space, char *folder)
+{
+	return (struct target_opts){
+		.paging = space->paging, .pte_ext = space->pte_ext,
+		.kernel_file = space->kernel, .has_root = space->root.given,
+		.root = ATW_PA(space->root.u), .has_cpu = space->cpu.given,
+		.cpu = space->cpu.u, .has_cbit = space->cbit.given, .cbit = space->cbit.u,
+		.remember = runtime_folder_path(folder, PATH_MAX) ? folder : NULL,
+	};
+}
+
 int session_attach(const struct common *c, struct session *s, const struct space_opts *space,
 		   uint32_t caps)
 {
 	struct searching *searching = open_searching_new(c, s->name);
 	char folder[PATH_MAX];
-	const struct target_opts o = {
-		.paging = space->paging, .pte_ext = space->pte_ext,
-		.kernel_file = space->kernel, .has_root = space->root.given,
-		.root = ATW_PA(space->root.u), .has_cpu = space->cpu.given,
-		.cpu = space->cpu.u, .has_cbit = space->cbit.given, .cbit = space->cbit.u,
-		.remember = runtime_folder_path(folder, sizeof(folder)) ? folder : NULL,
-		.progress = searching ? open_searching_at : NULL, .arg = searching,
-	};
+	struct target_opts o = cli_open_target_opts(space, folder);
 	struct cli_open_reading x = {.session = s};
 	const struct target_reading rd = {cli_open_reading_damaged,
 					  cli_open_reading_progress, &x};
@@ -229,6 +236,8 @@ int session_attach(const struct common *c, struct session *s, const struct space
 	struct atw_err err = { 0 };
 	int status, r;
 
+	o.progress = searching ? open_searching_at : NULL;
+	o.arg = searching;
 	s->searching = searching;
 	status = target_need(t, caps, "this", &err) < 0
 			 ? print_error(&err)
@@ -268,6 +277,32 @@ int open_session(const struct common *c, const char *name, const struct space_op
 	if (status)
 		session_close(ret);
 	return status;
+}
+
+int session_open_again(const struct common *c, const struct session *s,
+		       const struct space_opts *space, struct session *ret, struct atw_err *err)
+{
+	const struct target_reading rd = { .arg = NULL };
+	struct session x = { .name = s->name };
+	struct atw_source *paced;
+	char folder[PATH_MAX];
+	const struct target_opts o = cli_open_target_opts(space, folder);
+	int r = target_open(s->name, c->parts.v, c->parts.n, c->sources, &x.target, err);
+
+	/* It is counted, and not limited. */
+	if (r == ATW_OK && s->pace) {
+		x.pace = calloc(1, sizeof(*x.pace));
+		r = x.pace ? paced_source(x.target->source, x.pace, &paced, err) : atw_err_nomem(err);
+		if (r == ATW_OK)
+			x.target->source = paced;
+	}
+	if (r == ATW_OK)
+		r = target_attach(x.target, &o, &rd, err);
+	if (r == ATW_OK)
+		*ret = x;
+	else
+		session_close(&x);
+	return r;
 }
 
 void session_close(struct session *s)

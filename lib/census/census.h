@@ -92,6 +92,13 @@ struct census_collect_opts {
 	/* Progress, in steps of about the same size. NULL: not reported. */
 	void (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
+	/*
+	 * Threads beside the caller's that collect processes, if `another` opens a further
+	 * provider of the same source for each of them. These are closed by census_collect().
+	 */
+	unsigned jobs;
+	int (*another)(void *arg, struct provider **ret, struct atw_err *err);
+	void *another_arg;
 };
 /* collect.c: reads a provider. */
 int census_collect(struct provider *p, const struct census_collect_opts *o,

@@ -135,12 +135,12 @@ static int collect_how_it_went(struct collect *c, struct atw_err *err)
 	const struct about_to to = {collect_on_machine, c, NULL};
 	int r = ATW_OK;
 
-	if (c->vanished)
-		r = about_say(&to, err, "vanished", "%" PRIu64, c->vanished);
-	if (r == ATW_OK && c->stale)
-		r = about_say(&to, err, "stale", "%" PRIu64, c->stale);
-	if (r == ATW_OK && c->unsized)
-		r = about_say(&to, err, "unsized", "%" PRIu64, c->unsized);
+	if (c->missed.vanished)
+		r = about_say(&to, err, "vanished", "%" PRIu64, c->missed.vanished);
+	if (r == ATW_OK && c->missed.stale)
+		r = about_say(&to, err, "stale", "%" PRIu64, c->missed.stale);
+	if (r == ATW_OK && c->missed.unsized)
+		r = about_say(&to, err, "unsized", "%" PRIu64, c->missed.unsized);
 	return r == ATW_OK && c->p->running ? collect_say_time(&to, "ended", err) : r;
 }
 
@@ -152,7 +152,7 @@ static bool collect_counts(const struct collect *c)
 }
 
 /* If mappings are counted, that is the first half of the work. */
-static void collect_progress(const struct collect *c, uint64_t done, uint64_t all)
+void collect_progress(const struct collect *c, uint64_t done, uint64_t all)
 {
 	uint64_t before = collect_counts(c) ? all : 0;
 
@@ -183,36 +183,55 @@ static int collect_count(struct collect *c, struct atw_err *err)
 	return r == ATW_E_UNSUPPORTED ? ATW_OK : r;
 }
 
+int collect_one(struct collect *c, size_t i, struct atw_err *err)
+{
+	return collect_settle(c, collect_task(c, i, err), err);
+}
+
+int collect_in_turn(struct collect *c, struct others *others, size_t i, struct atw_err *err)
+{
+	int r = others ? others_emit_before(c, others, c->p->task[i].pid, err) : ATW_OK;
+
+	return r == ATW_OK ? collect_one(c, i, err) : r;
+}
+
+static int collect_each_task(struct collect *c, struct others *others, struct atw_err *err)
+{
+	int r = collect_by_jobs(c, others, err);
+
+	if (r != ATW_E_UNSUPPORTED)
+		return r;
+	r = ATW_OK;
+	for (size_t i = 0; i < c->p->ntasks && r == ATW_OK; i++) {
+		collect_progress(c, i, c->p->ntasks);
+		r = collect_in_turn(c, others, i, err);
+	}
+	return r;
+}
+
 static int collect_tasks(struct collect *c, struct atw_err *err)
 {
-	_auto_free struct task_about *about = malloc(sizeof(*about));
-	struct provider *p = c->p;
 	struct others *others = NULL;
 	size_t only = 0;
 	int r = ATW_OK;
 
-	if (!about)
-		return atw_err_nomem(err);
 	if (c->o->pid)
-		r = p->ops->find(p, c->o->pid, &only, err);
+		r = c->p->ops->find(c->p, c->o->pid, &only, err);
 	if (r == ATW_OK && collect_counts(c))
 		r = collect_count(c, err);
 	if (r == ATW_OK && !c->summed && (!c->o->pid || c->o->threads))
 		r = collect_others(c, &others, err);
-	for (size_t i = 0; i < p->ntasks && r == ATW_OK; i++) {
-		if (c->o->pid && i != only)
-			continue;
-		collect_progress(c, c->o->pid ? 0 : i, c->o->pid ? 1 : p->ntasks);
-		if (others)
-			r = others_emit_before(c, others, p->task[i].pid, err);
-		if (r == ATW_OK)
-			r = collect_settle(c, collect_task(c, i, about, err), err);
+	if (r == ATW_OK && c->o->pid) {
+		collect_progress(c, 0, 1);
+		r = collect_in_turn(c, others, only, err);
+	} else if (r == ATW_OK) {
+		r = collect_each_task(c, others, err);
 	}
 	if (r == ATW_OK && others)
 		r = others_emit_before(c, others, UINT64_MAX, err);
 	others_drop(others);
 	c->pid = 0;
-	if (r == ATW_OK && c->o->pid && c->vanished)
+	if (r == ATW_OK && c->o->pid && c->missed.vanished)
 		return atw_err_set(err, ATW_E_NONE, "process %" PRIu32 " has ended", c->o->pid);
 	return r;
 }
@@ -245,22 +264,38 @@ static int collect_frames(struct collect *c, struct atw_err *err)
 	return collect_lost(c, "frames", &why, err);
 }
 
+bool collect_begin(struct collect *c)
+{
+	c->page = (uint64_t)1 << c->p->page_shift;
+	c->p->cannot = collect_cannot;
+	c->p->arg = c;
+	if (!c->about)
+		c->about = malloc(sizeof(*c->about));
+	return c->about;
+}
+
+void collect_deinit(struct collect *c)
+{
+	told_files_deinit(&c->files);
+	vma_cursor_close(c->vmas);
+	page_cursor_close(c->pages);
+	free(c->about);
+	free(c->run);
+}
+
 int census_collect(struct provider *p, const struct census_collect_opts *o,
 		   const struct census_sink *to, struct atw_err *err)
 {
-	struct collect c = {
-		.p = p, .o = o, .to = to, .page = (uint64_t)1 << p->page_shift,
-	};
+	struct collect c = { .p = p, .o = o, .to = to };
 	provider_cannot_fn *was = p->cannot;
 	void *its = p->arg;
 	int r;
 
-	p->cannot = collect_cannot;
-	p->arg = &c;
 	p->slabs = o->slabs;
 	p->threads = o->threads;
 	p->every = !o->pid;
-	r = collect_machine(&c, err);
+	p->brief = true;
+	r = collect_begin(&c) ? collect_machine(&c, err) : atw_err_nomem(err);
 	if (r == ATW_OK && !o->no_tasks)
 		r = collect_settle(&c, p->ops->tasks(p, err), err);
 	if (r == ATW_OK && !o->no_tasks)
@@ -272,9 +307,6 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 	p->cannot = was;
 	p->arg = its;
 	extents_deinit(&c.ram);
-	told_files_deinit(&c.files);
-	vma_cursor_close(c.vmas);
-	page_cursor_close(c.pages);
-	free(c.run);
+	collect_deinit(&c);
 	return r;
 }

@@ -23,6 +23,13 @@ struct told_files {
 	struct table table;          /* 1 + index, by both */
 };
 
+struct collect_missed {
+	uint64_t unsized;            /* pages for which it is not known whether large
+				      * ones map them */
+	uint64_t stale;              /* frames that were reused before they were read */
+	uint64_t vanished;           /* tasks that ended before they were emitted */
+};
+
 struct collect {
 	struct provider *p;
 	struct vma_cursor *vmas;     /* of the task under way, */
@@ -32,6 +39,7 @@ struct collect {
 	uint64_t page;               /* bytes */
 	struct extents ram;          /* of R: lines */
 	struct told_files files;
+	struct task_about *about;    /* attributes of the current task */
 	uint64_t pid;                /* of the current task; 0: none */
 	/* The sink's status for records that the provider's callback emitted. */
 	int failed;
@@ -53,11 +61,9 @@ struct collect {
 				      * occurred */
 
 	bool summed;                 /* the provider has sums */
-	uint64_t unsized;            /* pages for which it is not known whether large
-				      * ones map them */
-	uint64_t stale;              /* frames that were reused before they were read */
-	uint64_t vanished;           /* tasks that ended before they were emitted */
-	uint64_t gone;               /* the last of these; 0: none */
+	struct collect_missed missed;
+	uint64_t gone;               /* the last task that ended before it was emitted; 0:
+				      * none */
 };
 
 /* All that /proc/PID/maps shows of vm_flags. */
@@ -69,18 +75,30 @@ int collect_lost(struct collect *c, const char *what, const struct atw_err *why,
 int collect_lost_range(struct collect *c, const char *what, const char *why, uint64_t start,
 		       uint64_t last, struct atw_err *err);
 
+struct others;
+
+/* Has the provider report failures to this collector. false: no memory. */
+bool collect_begin(struct collect *c);
+void collect_deinit(struct collect *c);
+/* Task `i` of the provider's list, with failures that its callback met. */
+int collect_one(struct collect *c, size_t i, struct atw_err *err);
+/* The same behind tasks without memory that precede it. `others`: NULL: there are none. */
+int collect_in_turn(struct collect *c, struct others *others, size_t i, struct atw_err *err);
+void collect_progress(const struct collect *c, uint64_t done, uint64_t all);
+
 /* ---- collect_task.c ---- */
 
-/* Reads task `i` of the provider's list; `about` holds its attributes. */
-int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err);
+/* Reads task `i` of the provider's list. */
+int collect_task(struct collect *c, size_t i, struct atw_err *err);
 
 /* Emits the U: line of the current VMA's file, if that was not emitted yet. */
 int collect_file(struct collect *c, struct atw_err *err);
+/* Does a U: line say more than those that were emitted? It is taken for emitted. */
+bool collect_file_is_new(struct collect *c, const struct capture_record *rec);
 void told_files_deinit(struct told_files *f);
 
 /* ---- collect_others.c ---- */
 
-struct others;
 /* Lists all tasks without memory, which others_emit_before() emits in parts. */
 int collect_others(struct collect *c, struct others **ret, struct atw_err *err);
 /* Emits those before process `pid`, which is the next one; UINT64_MAX: the rest. */
@@ -88,6 +106,11 @@ int others_emit_before(struct collect *c, struct others *o, uint64_t pid,
 		       struct atw_err *err);
 /* NULL is accepted. */
 void others_drop(struct others *o);
+
+/* ---- collect_jobs.c ---- */
+
+/* ATW_E_UNSUPPORTED: not by several threads. `others`: see collect_others(); may be NULL. */
+int collect_by_jobs(struct collect *c, struct others *others, struct atw_err *err);
 
 /* ---- collect_area.c ---- */
 

@@ -262,6 +262,7 @@ struct area_known {
 	struct capture_run page;
 	uint32_t more;
 	bool stale;
+	bool refs;                   /* the facts have the number of mappings */
 	struct atw_err why;
 };
 
@@ -271,10 +272,15 @@ static int area_look_up(struct collect *c, const struct page_run *r, uint32_t i,
 			struct atw_err *err)
 {
 	struct frame_facts f;
-	int rc = page_cursor_facts(c->pages, r, i, off, off ? 0 : r->slot, &f, &k->why);
+	int rc;
 
+	f.have = 0;
+	rc = page_cursor_facts(c->pages, r, i, off, off ? 0 : r->slot, &f, &k->why);
 	k->page = *one;
 	k->more = rc == ATW_OK ? f.alike : 0;
+	k->refs = c->p->counted && f.have & FACT_MAPPED;
+	if (k->refs)
+		k->page.refs = f.mapped;
 	k->stale = rc == ATW_OK && c->p->running && provider_is_stale(&f);
 	if (rc == ATW_E_DAMAGED)
 		return collect_lost(c, "struct pages", &k->why, err);
@@ -312,11 +318,12 @@ static int area_mapped_page(struct collect *c, const struct page_run *r, uint32_
 	}
 	if (ram && c->p->counted) {
 		page->has |= CAPTURE_M_REFS;
-		page->refs = counts_get(&c->p->counts, pa >> c->p->page_shift);
+		if (!k->refs)
+			page->refs = counts_get(&c->p->counts, pa >> c->p->page_shift);
 		/* Mapped after mappings were counted. */
 		page->refs += !page->refs;
 	}
-	c->stale += ram && k->stale;
+	c->missed.stale += ram && k->stale;
 	return area_add(c, page, err);
 }
 
@@ -349,6 +356,8 @@ static void area_place_soon(const struct collect *c, const struct page_run *r,
 {
 	const uint32_t end = r->count - at->i > COUNTS_SOON ? at->i + COUNTS_SOON : r->count;
 
+	if (at->soon < at->i)
+		at->soon = at->i;
 	for (; at->soon < end; at->soon++)
 		counts_soon(&c->p->counts, r->pa[at->soon] >> c->p->page_shift);
 }
@@ -378,7 +387,8 @@ static int area_mapped_alike(struct collect *c, const struct page_run *r,
 	int rc = ATW_OK;
 
 	for (; most && rc == ATW_OK; most -= n) {
-		area_place_soon(c, r, at);
+		if (!k->refs)
+			area_place_soon(c, r, at);
 		pa = r->pa[at->i] + at->off;
 		n = area_ram_pages(c, pa, area_neighbours(c, r, at, most));
 		/* Repetitions of the same frame are a run of another kind. */
@@ -386,7 +396,7 @@ static int area_mapped_alike(struct collect *c, const struct page_run *r,
 			break;
 		page->va = r->va + at->i * r->slot + at->off;
 		page->entry = (page->entry & CAPTURE_ENTRY_BITS) | pa;
-		if (c->p->counted) {
+		if (c->p->counted && !k->refs) {
 			page->refs = counts_run(&c->p->counts, pa >> c->p->page_shift, n, &n);
 			page->refs += !page->refs;
 		}
@@ -420,7 +430,7 @@ static int area_mapped(struct collect *c, const struct page_run *r,
 		one.entry |= (r->accessed ? CAPTURE_ACCESSED : 0u) |
 			     (r->dirty ? CAPTURE_DIRTY : 0u);
 	if (r->have & RUN_SIZE_HIDDEN)
-		c->unsized += one.pages;
+		c->missed.unsized += one.pages;
 	if (r->slot > c->page) {
 		one.has |= CAPTURE_M_ORDER;
 		one.order = (uint64_t)__builtin_ctzll(r->slot / c->page);
@@ -432,9 +442,11 @@ static int area_mapped(struct collect *c, const struct page_run *r,
 	}
 	one.pages = 1;
 	k.more = 0;
+	k.refs = false;
 	at.soon = c->p->counted ? at.i : UINT32_MAX;
 	while (at.left && rc == ATW_OK) {
-		area_place_soon(c, r, &at);
+		if (!k.refs)
+			area_place_soon(c, r, &at);
 		rc = area_mapped_page(c, r, at.i, at.off, &one, &k, err);
 		area_place_pass(c, r, &at, 1);
 		if (rc == ATW_OK && k.more && !k.stale && !(c->o->raw && r->word))

@@ -93,7 +93,7 @@ static int collect_task_part(struct collect *c, size_t task,
 			     struct atw_err *err)
 {
 	const struct page_query q = {
-		.task = task, .first = first, .last = last, .each = true, .brief = true,
+		.task = task, .first = first, .last = last, .each = true,
 		.vmas = r->opened ? c->vmas : NULL,
 	};
 	struct provider *p = c->p;
@@ -163,7 +163,7 @@ static int collect_task_memory(struct collect *c, size_t task, bool areas,
 	c->open = false;
 	if (rc != ATW_END)
 		return rc;
-	c->vanished++;
+	c->missed.vanished++;
 	return ATW_OK;
 }
 
@@ -205,8 +205,7 @@ static int collect_task_emit_sums(struct collect *c, const struct provider_sums 
 }
 
 /* ATW_E_UNSUPPORTED: the provider has no sums for it, so VMAs and pages are needed. */
-static int collect_task_summed(struct collect *c, size_t i, struct task_about *about,
-			       struct atw_err *err)
+static int collect_task_summed(struct collect *c, size_t i, struct atw_err *err)
 {
 	const struct page_task *t = &c->p->task[i];
 	const struct about_to to = { c->to->record, c->to->arg, NULL };
@@ -214,19 +213,19 @@ static int collect_task_summed(struct collect *c, size_t i, struct task_about *a
 	int r = t->shared && !c->o->pid ? ATW_OK : c->p->ops->sums(c->p, i, &s, err);
 
 	if (r == ATW_END) {
-		c->vanished++;
+		c->missed.vanished++;
 		return ATW_OK;
 	}
 	if (r != ATW_OK)
 		return r;
-	about_nothing(about, t->pid, t->name, t->mm);
-	r = about_tell(&to, about, err);
+	about_nothing(c->about, t->pid, t->name, t->mm);
+	r = about_tell(&to, c->about, err);
 	return r == ATW_OK && (!t->shared || c->o->pid)
 		       ? collect_task_emit_sums(c, &s, err)
 		       : r;
 }
 
-int collect_task(struct collect *c, size_t i, struct task_about *about, struct atw_err *err)
+int collect_task(struct collect *c, size_t i, struct atw_err *err)
 {
 	const struct page_task *t = &c->p->task[i];
 	const struct about_to to = { c->to->record, c->to->arg, NULL };
@@ -236,28 +235,28 @@ int collect_task(struct collect *c, size_t i, struct task_about *about, struct a
 
 	c->pid = t->pid;
 	if (c->summed) {
-		rc = collect_task_summed(c, i, about, err);
+		rc = collect_task_summed(c, i, err);
 		if (rc != ATW_E_UNSUPPORTED)
 			return rc;
 	}
 	areas = vma_cursor_open(c->p, i, &c->vmas, &unread);
 	vmas = areas == ATW_OK ? c->vmas : NULL;
-	rc = areas == ATW_END ? ATW_END : c->p->ops->about(c->p, i, vmas, about, &why);
+	rc = areas == ATW_END ? ATW_END : c->p->ops->about(c->p, i, vmas, c->about, &why);
 	if (areas == ATW_E_NOMEM || rc == ATW_E_NOMEM) {
 		*err = areas == ATW_E_NOMEM ? unread : why;
 		return ATW_E_NOMEM;
 	}
 	if (rc == ATW_END) {             /* it has ended since it was listed */
-		c->vanished++;
+		c->missed.vanished++;
 		c->gone = t->pid;
 		return ATW_OK;
 	}
 	/* Its PID and name are known nevertheless. */
 	if (rc < 0)
-		about_nothing(about, t->pid, t->name, t->mm);
+		about_nothing(c->about, t->pid, t->name, t->mm);
 	rc = rc < 0 ? collect_lost(c, "task", &why, err) : ATW_OK;
 	if (rc == ATW_OK)
-		rc = about_tell(&to, about, err);
+		rc = about_tell(&to, c->about, err);
 	if (rc == ATW_OK && areas < 0)
 		rc = collect_lost(c, "areas", &unread, err);
 	/*
@@ -298,6 +297,21 @@ static struct told_file *collect_file_find(struct told_files *f, uint64_t dev,
 		return NULL;
 	f->v[f->n] = (struct told_file){ .dev = dev, .inode = inode };
 	return &f->v[f->n++];
+}
+
+bool collect_file_is_new(struct collect *c, const struct capture_record *rec)
+{
+	const struct capture_file *u = &rec->u;
+	bool known = rec->has & (CAPTURE_U_BUILD | CAPTURE_U_LOADS), is_new;
+	struct told_file *t = collect_file_find(&c->files, u->dev.a << 32 | u->dev.b, u->inode);
+
+	/* Without memory to know: a second line does no harm. */
+	if (!t)
+		return true;
+	is_new = !t->tries || (known && !t->known);
+	t->tries++;
+	t->known |= known;
+	return is_new;
 }
 
 static size_t collect_file_write_loads(const struct elfunit *u, char *buf, size_t len)

@@ -61,6 +61,14 @@ void pace_done(struct pace *p, struct pace_count *c, uint64_t bytes)
 	}
 }
 
+void pace_add(struct pace *p, const struct pace *other)
+{
+	p->memory.bytes += other->memory.bytes;
+	p->memory.calls += other->memory.calls;
+	p->proc.bytes += other->proc.bytes;
+	p->proc.calls += other->proc.calls;
+}
+
 ssize_t pace_pread(struct pace *p, int fd, void *buf, size_t len, off_t at)
 {
 	size_t done = 0;

@@ -34,5 +34,8 @@ void pace_wait(struct pace *p);
 /* After the read, which was one call. `c` is one of the counts of `p`. */
 void pace_done(struct pace *p, struct pace_count *c, uint64_t bytes);
 
+/* Adds the totals of another one. */
+void pace_add(struct pace *p, const struct pace *other);
+
 /* pread(2) of a file in /proc in slices; short only at the end of the file. */
 ssize_t pace_pread(struct pace *p, int fd, void *buf, size_t len, off_t at);

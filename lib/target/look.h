@@ -62,10 +62,16 @@ struct soles {
 bool soles_init(struct soles *s, uint64_t end, size_t spaces);
 void soles_deinit(struct soles *s);
 
-/* What is noted of a frame of a block at that place. */
+/* The index of a frame of a block at that place. */
+static inline size_t soles_index(uint32_t place, uint64_t pfn)
+{
+	return (size_t)(place - 1) << SOLES_BLOCK_BITS | (pfn & (SOLES_BLOCK - 1));
+}
+
+/* What is noted of it. */
 static inline uint16_t *soles_in(const struct soles *s, uint32_t place, uint64_t pfn)
 {
-	return &s->space[(size_t)(place - 1) << SOLES_BLOCK_BITS | (pfn & (SOLES_BLOCK - 1))];
+	return &s->space[soles_index(place, pfn)];
 }
 
 /* What is noted of a frame below s->frames, which may not have been met before. */
@@ -140,11 +146,12 @@ bool soles_count(const struct soles *s, struct counts *c);
 
 /*
  * Frames from *at on that are not in struct counts, in their order, up to `most` of them,
- * and what soles.space has of each. Returns how many; 0: there are no more. `only`: by
- * space, whether frames that it has alone are wanted; others are not. NULL: all are.
+ * and what soles.space has of each. Returns how many; 0: there are no more before `end`,
+ * which is that of a block. `only`: by space, whether frames that it has alone are wanted;
+ * others are not. NULL: all are.
  */
-size_t soles_next(const struct soles *s, const bool *only, uint64_t *at, uint64_t *pfn,
-		  uint16_t *space, size_t most);
+size_t soles_next(const struct soles *s, const bool *only, uint64_t *at, uint64_t end,
+		  uint64_t *pfn, uint16_t *space, size_t most);
 /* Are none of these frames in struct counts? Only if that is so of all around them. */
 bool soles_have(const struct soles *s, uint64_t pfn, uint64_t pages);
 

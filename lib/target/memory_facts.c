@@ -146,18 +146,19 @@ static int memory_facts_look_up(struct memory_pages *c, const struct page_run *r
 	return ATW_E_MISSING;
 }
 
-int walk_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i, uint64_t off,
-	       uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
+static int memory_facts_of(struct page_cursor *cur, const struct page_run *r, uint32_t i,
+			   uint64_t off, uint64_t mapped, struct frame_facts *ret,
+			   struct atw_err *err)
 {
 	struct memory_pages *c = memory_pages_of(cur);
 	struct walk_provider *w = c->w;
 	int rc;
 
-	if (!w->memmap)
-		return ATW_E_UNSUPPORTED;
 	ret->alike = 0;
 	ret->have = 0;
-	if (c->cur.q.brief && !w->o.cgroups && memory_classes_facts(c, r, i, ret))
+	if (!w->memmap)
+		return ATW_E_UNSUPPORTED;
+	if (w->p.brief && !w->o.cgroups && memory_classes_facts(c, r, i, ret))
 		return ATW_OK;
 	if (!memmap_recall(w->memmap, (r->pa[i] + off) >> w->p.page_shift, &ret->page)) {
 		rc = memory_facts_look_up(c, r, i, off, mapped, ret, err);
@@ -172,10 +173,44 @@ int walk_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i, ui
 	if (w->o.cgroups &&
 	    atw_memmap_cgroup(w->memmap, ret->page.head, &ret->cgroup) == ATW_OK)
 		ret->have |= FACT_CGROUP;
+	/* What is mapped by its frame number has no mapcount. */
 	if (w->running && provider_doubts(r, ret))
-		provider_settle(ret, memory_facts_still_there(c, i, r->va + i * r->slot + off,
+		provider_settle(ret, (r->have & RUN_SPECIAL && r->special) ||
+				     memory_facts_still_there(c, i, r->va + i * r->slot + off,
 							      r->pa[i] + off));
 	else if (!(ret->have & FACT_CGROUP))
 		ret->alike = memory_facts_alike(c, r, i, off, &ret->page);
 	return ATW_OK;
+}
+
+/* How often tasks map it. Pages are alike as long as that is the same. */
+static void memory_facts_count(struct walk_provider *w, const struct page_run *r, uint32_t i,
+			       uint64_t off, struct frame_facts *ret)
+{
+	const struct soles *s = &w->look.soles;
+	unsigned shift = w->p.page_shift;
+	uint64_t pfn = (r->pa[i] + off) >> shift, same = 1;
+
+	ret->have |= FACT_MAPPED;
+	if (r->slot >> shift > 1) {
+		ret->mapped = soles_run(s, &w->p.counts, pfn, ret->alike + (uint64_t)1, &same);
+		ret->alike = (uint32_t)(same - 1);
+		return;
+	}
+	ret->mapped = soles_get(s, &w->p.counts, pfn);
+	while (same <= ret->alike &&
+	       soles_get(s, &w->p.counts, r->pa[i + same] >> shift) == ret->mapped)
+		same++;
+	ret->alike = (uint32_t)(same - 1);
+}
+
+int walk_facts(struct page_cursor *cur, const struct page_run *r, uint32_t i, uint64_t off,
+	       uint64_t mapped, struct frame_facts *ret, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(cur->p);
+	int rc = memory_facts_of(cur, r, i, off, mapped, ret, err);
+
+	if (w->p.brief && w->look.soles.frames && !(ret->have & FACT_MAPPED))
+		memory_facts_count(w, r, i, off, ret);
+	return rc;
 }

@@ -128,6 +128,8 @@ static void memory_runs_leaves(struct memory_pages *c, const struct mmu_seen *s,
 	if (c->cur.q.areas_only)
 		return;
 	memory_runs_leaf_places(c, s);
+	if (!s->level)
+		memory_classes_soon(w, c->pa, s->count);
 	r->pa = c->pa;
 	r->word = c->word;
 	c->ahead = 0;

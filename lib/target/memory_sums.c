@@ -43,15 +43,18 @@ static struct atw_soft_abi sums_soft(const struct walk_provider *w)
 				atw_kernel_release(w->o.kernel));
 }
 
-/* `sums`: frames that a space has alone need not be known one by one. */
-static int sums_look(struct walk_provider *w, bool sums, struct atw_err *err)
+/*
+ * `soles`: how often a frame is mapped is in look.soles, for walk_mapped(); else all of it is
+ * in p.counts. `runs` are kept.
+ */
+static int sums_look(struct walk_provider *w, bool soles, bool runs, struct atw_err *err)
 {
 	struct provider *p = &w->p;
 	_auto_free const struct mmu_space **sp = calloc(p->ntasks + 1, sizeof(*sp));
 	const struct atw_soft_abi soft = sums_soft(w);
 	const uint64_t end = sums_frames_end(w), dense = end <= DENSE_MOST ? end : 0;
 	const struct look_opts o = {
-		.space = sp, .n = p->ntasks, .most = KEPT_MOST, .soles = sums ? dense : 0,
+		.space = sp, .n = p->ntasks, .most = runs ? KEPT_MOST : 0, .soles = soles ? dense : 0,
 		.soft = &soft, .sure = w->o.soft, .sure_arg = w->o.soft_arg,
 		.special = soft_page_bits(&soft).special,
 		.progress = p->counting, .arg = p->counting_arg,
@@ -64,7 +67,7 @@ static int sums_look(struct walk_provider *w, bool sums, struct atw_err *err)
 		sp[i] = p->task[i].shared ? NULL : &w->space[i].mm.space;
 	memory_classes_drop(w);
 	/* With soles, what is counted is what several spaces have: few frames. */
-	counts_make_dense(&p->counts, dense, !sums);
+	counts_make_dense(&p->counts, dense, !soles);
 	r = look_at_spaces(&w->look, &o, &p->counts, err);
 	if (r == ATW_E_LIMIT) {
 		look_deinit(&w->look);
@@ -76,8 +79,10 @@ static int sums_look(struct walk_provider *w, bool sums, struct atw_err *err)
 
 int walk_count_live(struct walk_provider *w, struct atw_err *err)
 {
-	/* Later listings use the runs for read-ahead. */
-	return sums_look(w, false, err);
+	/* Classes of frames make read-ahead unnecessary, for which listings use the runs. */
+	bool classes = w->p.brief && w->p.every;
+
+	return sums_look(w, classes, !classes, err);
 }
 
 /* ---- pages by a key ---- */
@@ -198,6 +203,7 @@ static int sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 {
 	_auto_free struct alone *a = malloc(sizeof(*a));
 	struct page_sums *alone = &w->sums.alone;
+	const struct soles *s = &w->look.soles;
 	uint64_t at = 0;
 	int r = a ? ATW_OK : ATW_E_NOMEM;
 	size_t n;
@@ -206,8 +212,7 @@ static int sums_kinds_small(struct walk_provider *w, struct atw_err *err)
 	table_clear(&alone->table);
 	alone->last = NULL;
 	while (r == ATW_OK &&
-	       (n = soles_next(&w->look.soles, w->sums.only, &at, a->pfn, a->space,
-			       ALONE_MANY))) {
+	       (n = soles_next(s, w->sums.only, &at, s->frames, a->pfn, a->space, ALONE_MANY))) {
 		uint16_t kind = 0;
 
 		r = memmap_origins(w->memmap, a->pfn, n, a->origin, err);
@@ -295,8 +300,8 @@ int walk_sum_up(struct provider *p, bool kinds, struct atw_err *err)
 
 	if (!w->running || !soft_page_bits(&soft).special)
 		return ATW_E_UNSUPPORTED;
-	r = sums_look(w, true, err);
-	if (r == ATW_OK && sums_will_list(w) && !soles_count(&w->look.soles, &p->counts))
+	r = sums_look(w, true, true, err);
+	if (r == ATW_OK && !p->brief && sums_will_list(w) && !soles_count(&w->look.soles, &p->counts))
 		r = atw_err_nomem(err);
 	if (r < 0 || !p->counted || !w->look.keep)
 		return r < 0 ? r : ATW_E_UNSUPPORTED;

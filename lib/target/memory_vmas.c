@@ -328,6 +328,7 @@ static void memory_close_provider(struct provider *p)
 {
 	struct walk_provider *w = walk_of(p);
 
+	walk_unfollow(w);
 	named_files_deinit(&w->files);
 	atw_memmap_close(w->memmap);
 	large_live_forget(&w->live);
@@ -340,6 +341,8 @@ static const struct provider_ops walk_ops = {
 	.name = "walk",
 	.tasks = memory_tasks,
 	.find = memory_find,
+	.follow = walk_follow,
+	.prepare = walk_prepare,
 	.vma_cursor_size = sizeof(struct memory_vmas),
 	.page_cursor_size = sizeof(struct memory_pages),
 	.vmas_open = memory_vmas_open,

@@ -67,8 +67,12 @@ struct frame_class {
 
 /* memory_classes.c: all frames that are mapped as small pages. */
 struct frame_classes {
-	uint16_t *of;            /* index in class[] by frame; 0: not known */
-	uint64_t frames;
+	/*
+	 * Of each frame, at its place in struct soles: index in class[], mappings << 16;
+	 * 0: not known. NULL: nothing is known of any.
+	 */
+	uint32_t *of;
+	size_t words;
 	struct frame_class *class;       /* a hash table */
 	bool tried;
 };
@@ -164,7 +168,35 @@ bool memory_classes_facts(struct memory_pages *c, const struct page_run *r, uint
  * Announces the frames of slots from i on that have no class. false: no frame has one.
  */
 bool memory_classes_look_ahead(struct memory_pages *c, const struct page_run *r, uint32_t i);
+/* true: all parts of them are to be read; false: that was tried, or is of no use. */
+bool memory_classes_begin(struct walk_provider *w);
+/* A part of all frames; `parts`: 16 at most. Parts may be read by several threads. */
+void memory_classes_read_part(struct walk_provider *w, unsigned part, unsigned parts);
 void memory_classes_drop(struct walk_provider *w);
+
+/* NULL: nothing is known of the frame. */
+static inline uint32_t *memory_classes_word(const struct walk_provider *w, uint64_t pfn)
+{
+	const struct soles *s = &w->look.soles;
+	uint32_t place = w->classes.of && pfn < s->frames ? s->block[pfn >> SOLES_BLOCK_BITS].place : 0;
+
+	return place ? &w->classes.of[soles_index(place, pfn)] : NULL;
+}
+
+/* Prefetch of the words of frames that will be looked up. */
+static inline void memory_classes_soon(const struct walk_provider *w, const uint64_t *pa, uint32_t n)
+{
+	for (uint32_t i = 0; w->classes.of && i < n; i++)
+		__builtin_prefetch(memory_classes_word(w, pa[i] >> w->p.page_shift));
+}
+
+/* ---- memory_follow.c: a provider for another thread ---- */
+
+/* The ops of these names. */
+int walk_follow(struct provider *p, struct provider *lead, struct atw_err *err);
+void walk_prepare(struct provider *p, unsigned part, unsigned parts);
+/* Before the provider is closed. */
+void walk_unfollow(struct walk_provider *w);
 
 /* ---- memory_sums.c: all spaces in one look ---- */
 

@@ -93,7 +93,8 @@ void provider_close(struct provider *p)
 {
 	if (!p)
 		return;
-	counts_deinit(&p->counts);
+	if (!p->follows)
+		counts_deinit(&p->counts);
 	free(p->task);
 	p->ops->close(p);
 }

@@ -90,7 +90,7 @@ struct frame_facts {
 	uint32_t have;           /* FACT_...: which members of `page` are known */
 	struct lnx_page page;
 	uint64_t cgroup;         /* inode of the memory cgroup that pays for it */
-	uint64_t mapped;         /* how often all tasks map it, if p->counts has it not */
+	uint64_t mapped;         /* how often all tasks map it, as in p->counts or instead */
 	uint64_t marks;          /* flags that are only known from the frame: marks.h */
 	/*
 	 * Of so many pages behind it in the run, at least, the same is known but for
@@ -147,11 +147,6 @@ struct page_query {
 	bool whole;              /* runs may be RUN_WHOLE: only their sums are needed */
 	bool each;               /* facts of every page of a large one will be needed */
 	/*
-	 * Only FACT_FLAGS, FACT_COUNT and FACT_ORDER are. They may be of the moment when
-	 * mappings were counted.
-	 */
-	bool brief;
-	/*
 	 * Is any of these frames? Runs of others may come all at once, RUN_ELSEWHERE.
 	 * NULL: all are.
 	 */
@@ -177,6 +172,17 @@ struct provider_ops {
 	 * number: index in p->task.
 	 */
 	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
+	/*
+	 * Instead of tasks() and count(): takes the tasks and the counts of `lead`, a provider
+	 * of the same source that outlives this one, so that another thread lists pages of
+	 * these tasks. `lead` may be used by its own thread meanwhile. NULL: not supported.
+	 */
+	int (*follow)(struct provider *p, struct provider *lead, struct atw_err *err);
+	/*
+	 * Reads a part of what listings of all tasks need, before the first of them: of
+	 * `parts`, 16 at most, each once, by any of `lead` and its followers.
+	 */
+	void (*prepare)(struct provider *p, unsigned part, unsigned parts);
 	/*
 	 * As atw_areas_next(); ATW_END from vmas_open: the task has ended meanwhile. What
 	 * an area's `unread` is about is reported to p->cannot. Cursors are opened again
@@ -278,6 +284,7 @@ struct provider {
 	size_t denied;           /* processes that are none of these, for they may not be read */
 	struct counts counts;
 	bool counted;            /* all tasks that could be read were */
+	bool follows;            /* counts are those of another provider: see op `follow` */
 	bool told_counts;        /* not counted: FACT_MAPPED says it, of what it knows */
 	/* What this listing lacks and why, with what to do about it; or status 0. */
 	struct atw_err lacks;
@@ -286,6 +293,12 @@ struct provider {
 	/* Set by the caller. */
 	bool sizes;              /* sums() have the size of all areas */
 	bool every;              /* all tasks are listed: one that ends has no more */
+	/*
+	 * Of facts, only FACT_FLAGS, FACT_COUNT and FACT_ORDER are needed. They may be of the
+	 * moment when mappings were counted. If they have FACT_MAPPED, even where nothing
+	 * else is known, p->counts need not have it, and pages that are `alike` have it.
+	 */
+	bool brief;
 	bool slabs;              /* slab caches are listed with the machine */
 	bool threads;            /* others() lists threads of processes, too */
 	provider_cannot_fn *cannot;

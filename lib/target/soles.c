@@ -188,18 +188,18 @@ static size_t soles_next_of(const struct soles *s, const bool *only, uint64_t *a
 	return n;
 }
 
-size_t soles_next(const struct soles *s, const bool *only, uint64_t *at, uint64_t *pfn,
-		  uint16_t *space, size_t most)
+size_t soles_next(const struct soles *s, const bool *only, uint64_t *at, uint64_t end,
+		  uint64_t *pfn, uint16_t *space, size_t most)
 {
 	size_t n = 0;
 
-	while (*at < s->frames && n + 4 <= most) {
-		uint64_t end = (*at | (SOLES_BLOCK - 1)) + 1;
+	while (*at < end && n + 4 <= most) {
+		uint64_t next = (*at | (SOLES_BLOCK - 1)) + 1;
 
 		if (s->block[*at >> SOLES_BLOCK_BITS].place)
-			n += soles_next_of(s, only, at, end, pfn + n, space + n, most - n);
+			n += soles_next_of(s, only, at, next, pfn + n, space + n, most - n);
 		else
-			*at = end;
+			*at = next;
 	}
 	return n;
 }

@@ -74,6 +74,49 @@ $crowd
 END
 fi
 
+# What a capture has of these processes: areas, and the frame of each page. How others map and
+# use it depends on when it is read, and so do the lengths of runs.
+cat >pages.py <<'END'
+import sys
+
+mine = False
+with open(sys.argv[1], encoding='ascii') as capture:
+    for line in capture:
+        if line.startswith('T:'):
+            fields = line[3:].split(', ')
+            mine = fields[0] == sys.argv[2]
+            if mine:
+                print(fields[1])
+        elif mine and line.startswith('V:'):
+            print(line, end='')
+        elif mine and line.startswith('M:'):
+            for run in line[2:].rstrip(' |\n').split(' | '):
+                place, entry = run.split(',')[0].split('=')
+                address, _, pages = place.partition('*')
+                if int(address, 16) == int(sys.argv[3], 16):
+                    print('shared by', run.partition('refs=')[2])
+                for i in range(int(pages or 1)):
+                    print(hex(int(address, 16) + i * 4096), hex((int(entry, 16) >> 12) + i))
+END
+
+t "collect by several threads: the same tasks, in the same order, with the same pages"
+if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"; else
+	for jobs in 1 3; do
+		atwalk collect live:bpf --jobs $jobs -o cap$jobs 2>>err
+		python3 pages.py cap$jobs $name_of_all "$shared" >crowd$jobs
+	done
+	run cmp crowd1 crowd3
+	status 0
+	run grep -c '^[0-9]*$' crowd3
+	out <<END
+$crowd
+END
+	run grep -c "^shared by $crowd$" crowd3
+	out <<END
+$crowd
+END
+fi
+
 t "find: all processes that share a page, while others start and end"
 if [ "$crowd" = 0 ] || ! grep -q 0x "$work/log/own"; then skip "as above"; else
 	(while :; do (:); done) &

@@ -72,9 +72,20 @@ void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n)
 	highest = pfn + n;
 }
 
-static look_run run(uint64_t pfn, uint64_t n, uint64_t class)
+/* Mappings, as a look counts them. */
+struct run {
+	uint64_t pfn, n;
+	unsigned order;
+};
+
+static bool meet(struct soles *s, struct counts *c, uint64_t pfn)
 {
-	return pfn | (n - 1) << LOOK_PFN_BITS | class << LOOK_ORDER_AT;
+	uint16_t *note = soles_meet(s, pfn);
+
+	if (*note)
+		return soles_add(s, c, pfn, note);
+	*note = 1;
+	return true;
 }
 
 struct listing {
@@ -84,18 +95,24 @@ struct listing {
 	uint64_t pa[16];
 };
 
-static struct listing *begin(look_run *v, size_t n)
+static struct listing *begin(const struct run *v, size_t n)
 {
 	struct listing *l = calloc(1, sizeof(*l));
+	struct counts *counts = l ? &l->w.p.counts : NULL;
+	struct soles *s = l ? &l->w.look.soles : NULL;
 
-	if (!l)
+	if (!l || !counts_make_dense(counts, FRAMES, false) || !soles_init(s, FRAMES, 1))
 		abort();
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].order && !counts_add(counts, v[i].pfn, 1u << v[i].order))
+			abort();
+		for (uint64_t k = 0; !v[i].order && k < v[i].n; k++)
+			if (!meet(s, counts, v[i].pfn + k))
+				abort();
+	}
 	l->c.w = &l->w;
-	l->w.running = l->w.p.every = l->w.p.counted = l->w.look.keep = true;
+	l->w.running = l->w.p.every = l->w.p.counted = true;
 	l->w.p.page_shift = 12;
-	l->w.p.counts.dense = FRAMES;
-	l->w.look.run = v;
-	l->w.look.n = n;
 	l->r = (struct page_run){ .slot = 4096, .pa = l->pa };
 	memset(pages_read, 0, sizeof(pages_read));
 	highest = 0;
@@ -105,6 +122,8 @@ static struct listing *begin(look_run *v, size_t n)
 static void end(struct listing *l)
 {
 	memory_classes_drop(&l->w);
+	soles_deinit(&l->w.look.soles);
+	counts_deinit(&l->w.p.counts);
 	free(l);
 }
 
@@ -119,23 +138,26 @@ static void list(struct listing *l, const uint64_t *pfn, uint32_t n)
 
 TEST(each_frame_is_read_once)
 {
-	look_run v[] = {
-		run(FRAMES - 3000, 2999, 0), run(8, 4, 0), run(100, 1, 0), run(8, 4, 0),
-		run(FRAMES - 1, 9, 0), run(200, 1, 9), run(4, 500, 0),
+	const struct run v[] = {
+		{ FRAMES - 3000, 2999, 0 }, { 8, 4, 0 }, { 100, 1, 0 }, { 8, 3, 0 },
+		{ FRAMES - 1, 1, 0 }, { 512, 1, 9 }, { 4, 500, 0 },
 	};
 	const uint64_t pfn[] = { 100, 9, 8, 11, FRAMES - 1, 3, FRAMES + 5 };
+	const uint64_t refs[] = { 2, 3, 3, 2, 1 };
 	struct listing *l = begin(v, sizeof(v) / sizeof(v[0]));
 	struct frame_facts f = { 0 };
 
 	list(l, pfn, 7);
 	for (uint32_t i = 0; i < 5; i++) {
 		CHECK(memory_classes_facts(&l->c, &l->r, i, &f));
-		CHECK_EQ(f.have, FACT_FLAGS | FACT_COUNT | FACT_ORDER);
+		CHECK_EQ(f.have, FACT_FLAGS | FACT_COUNT | FACT_ORDER | FACT_MAPPED);
+		CHECK_EQ(f.mapped, refs[i]);
 		CHECK_EQ(f.page.flags, kpf(KPF_ANON));
 		CHECK_EQ(f.page.count, count_of(pfn[i]));
 		CHECK_EQ(f.page.order, pfn[i] / 4 % 2);
 		CHECK_EQ(f.page.pfn, pfn[i]);
-		CHECK_EQ(f.alike, i == 1 ? 2 : i == 2 ? 1 : 0);
+		/* Frame 11 is mapped less often than the three before it. */
+		CHECK_EQ(f.alike, i == 1 ? 1 : 0);
 	}
 	/* Not mapped when mappings were counted, or beyond all memory. */
 	CHECK(!memory_classes_facts(&l->c, &l->r, 5, &f));
@@ -148,9 +170,27 @@ TEST(each_frame_is_read_once)
 	end(l);
 }
 
+TEST(a_frame_that_is_mapped_too_often_for_a_word_is_looked_up)
+{
+	const struct run v[] = { { 50, 2, 0 } };
+	const uint64_t pfn[] = { 50, 51 };
+	struct listing *l = begin(v, 1);
+	struct frame_facts f;
+
+	for (unsigned i = 0; i < 2 * UINT16_MAX; i++)
+		CHECK(meet(&l->w.look.soles, &l->w.p.counts, 50));
+	for (unsigned i = 1; i < 5000; i++)
+		CHECK(meet(&l->w.look.soles, &l->w.p.counts, 51));
+	list(l, pfn, 2);
+	CHECK(!memory_classes_facts(&l->c, &l->r, 0, &f));
+	CHECK(memory_classes_facts(&l->c, &l->r, 1, &f));
+	CHECK_EQ(f.mapped, 5000);
+	end(l);
+}
+
 TEST(what_has_no_class_is_looked_up)
 {
-	look_run v[] = { run(36, 12, 0) };
+	const struct run v[] = { { 36, 12, 0 } };
 	const uint64_t pfn[] = { 39, FREE, ALONE, LOST, UNUSED, 44 };
 	struct listing *l = begin(v, 1);
 	struct frame_facts f;
@@ -160,7 +200,7 @@ TEST(what_has_no_class_is_looked_up)
 		CHECK_EQ(memory_classes_facts(&l->c, &l->r, i, &f), i == 0 || i == 2 || i == 5);
 	/* Those in a row are announced together, once. */
 	CHECK(!memory_classes_look_ahead(&l->c, &l->r, 3));
-	l->c.cur.q.brief = true;
+	l->w.p.brief = true;
 	CHECK(memory_classes_look_ahead(&l->c, &l->r, 3));
 	CHECK_EQ(soon, 2);
 	CHECK_EQ(announced, LOST);

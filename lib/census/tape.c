@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tape.c - a stretch of the census stream as bytes: a letter, and what it announces.
+ *
+ *	A..Z  a record: `has`, the struct of its letter, the texts that point out of it
+ *	r     a run
+ *	l     a run that differs from the one before in its address, length and entry
+ *	n, g  marks: a PID
+ */
+#include "census/tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/capture_fields.h"
+
+/* A process can have any number of runs, and a few tapes exist at a time. */
+enum { TAPE_MOST = 32 << 20 };
+
+/* What differs between most neighbouring runs. */
+struct tape_step {
+	uint64_t va, pages, entry;
+};
+
+static char *tape_room(struct tape *t, size_t bytes, struct atw_err *err)
+{
+	char *at;
+
+	if (t->full || bytes > TAPE_MOST - t->len ||
+	    !array_reserve((void **)&t->data, &t->cap, t->len + bytes, 1)) {
+		t->full = true;
+		atw_err_nomem(err);
+		return NULL;
+	}
+	at = t->data + t->len;
+	t->len += bytes;
+	return at;
+}
+
+/* ---- records ---- */
+
+static size_t tape_size_of(char letter)
+{
+	switch (letter) {
+	case 'T': return sizeof(struct capture_task);
+	case 'V': return sizeof(struct capture_area);
+	case 'P': return sizeof(struct capture_sums);
+	default: return sizeof(struct capture_record) - offsetof(struct capture_record, h);
+	}
+}
+
+/* The text that a field of a record has; NULL: none. */
+static const struct atw_blob *tape_text(const struct capture_field *f, uint32_t has,
+					const char *part)
+{
+	const struct atw_blob *b = (const void *)(part + f->at);
+
+	if ((f->type != CAPTURE_NAME && f->type != CAPTURE_LOADS) || (f->has && !(has & f->has)))
+		return NULL;
+	return b->data ? b : NULL;
+}
+
+/* The bytes of all texts of a record. */
+static size_t tape_texts(const struct capture_form *form, uint32_t has, const char *part)
+{
+	const struct atw_blob *b;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < form->all; i++) {
+		b = tape_text(&form->field[i], has, part);
+		n += b ? b->len : 0;
+	}
+	return n;
+}
+
+static int tape_on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	const struct capture_form *form = capture_form(rec->letter);
+	const char *part = (const char *)&rec->h;
+	size_t size = tape_size_of(rec->letter);
+	size_t texts = tape_texts(form, rec->has, part);
+	char *to = tape_room(arg, 1 + sizeof(rec->has) + size + texts, err);
+
+	if (!to)
+		return ATW_E_NOMEM;
+	*to++ = rec->letter;
+	to = mempcpy(to, &rec->has, sizeof(rec->has));
+	to = mempcpy(to, part, size);
+	for (unsigned i = 0; i < form->all; i++) {
+		const struct atw_blob *b = tape_text(&form->field[i], rec->has, part);
+
+		if (b)
+			to = mempcpy(to, b->data, b->len);
+	}
+	return ATW_OK;
+}
+
+/* Returns the position behind it. */
+static const char *tape_get_record(const char *at, struct capture_record *ret)
+{
+	const struct capture_form *form = capture_form(*at);
+	char *part = (char *)&ret->h;
+	size_t size = tape_size_of(*at);
+
+	ret->letter = *at++;
+	memcpy(&ret->has, at, sizeof(ret->has));
+	at += sizeof(ret->has);
+	memcpy(part, at, size);
+	at += size;
+	for (unsigned i = 0; i < form->all; i++) {
+		struct atw_blob *b = (void *)(part + form->field[i].at);
+
+		if (!tape_text(&form->field[i], ret->has, part))
+			continue;
+		b->data = at;
+		at += b->len;
+	}
+	return at;
+}
+
+/* ---- runs ---- */
+
+static bool tape_is_like(const struct tape *t, const struct capture_run *run)
+{
+	const size_t from = offsetof(struct capture_run, count);
+
+	return t->like && t->last.has == run->has &&
+	       !memcmp((const char *)&t->last + from, (const char *)run + from,
+		       sizeof(*run) - from);
+}
+
+static int tape_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	const struct tape_step step = { run->va, run->pages, run->entry };
+	struct tape *t = arg;
+	bool like = tape_is_like(t, run);
+	char *to = tape_room(t, 1 + (like ? sizeof(step) : sizeof(*run)), err);
+
+	if (!to)
+		return ATW_E_NOMEM;
+	if (like) {
+		*to = 'l';
+		memcpy(to + 1, &step, sizeof(step));
+		return ATW_OK;
+	}
+	*to = 'r';
+	memcpy(to + 1, run, sizeof(*run));
+	t->last = *run;
+	t->like = true;
+	return ATW_OK;
+}
+
+static const char *tape_get_run(const char *at, struct capture_run *run)
+{
+	struct tape_step step;
+
+	if (*at++ == 'r') {
+		memcpy(run, at, sizeof(*run));
+		return at + sizeof(*run);
+	}
+	memcpy(&step, at, sizeof(step));
+	run->va = step.va;
+	run->pages = step.pages;
+	run->entry = step.entry;
+	return at + sizeof(step);
+}
+
+/* ---- marks ---- */
+
+static const char letters[] = { [TAPE_NEXT] = 'n', [TAPE_GONE] = 'g' };
+
+int tape_add_mark(struct tape *t, enum tape_mark mark, uint64_t pid, struct atw_err *err)
+{
+	char *to = tape_room(t, 1 + sizeof(pid), err);
+
+	if (!to)
+		return ATW_E_NOMEM;
+	*to = letters[mark];
+	memcpy(to + 1, &pid, sizeof(pid));
+	return ATW_OK;
+}
+
+/* ---- the whole tape ---- */
+
+struct census_sink tape_sink(struct tape *t)
+{
+	return (struct census_sink){ .record = tape_on_record, .run = tape_on_run, .arg = t };
+}
+
+void tape_cut(struct tape *t, size_t len)
+{
+	t->len = len;
+	t->like = t->full = false;
+}
+
+int tape_play(const struct tape *t, const struct tape_to *to, struct atw_err *err)
+{
+	const char *at = t->data, *end = t->data + t->len;
+	struct capture_record rec;
+	struct capture_run run;
+	int r = ATW_OK;
+
+	while (at < end && r == ATW_OK) {
+		uint64_t pid;
+
+		switch (*at) {
+		case 'r':
+		case 'l':
+			at = tape_get_run(at, &run);
+			r = to->sink->run(to->sink->arg, &run, err);
+			break;
+		case 'n':
+		case 'g':
+			memcpy(&pid, at + 1, sizeof(pid));
+			r = to->mark(to->arg, *at == 'n' ? TAPE_NEXT : TAPE_GONE, pid, err);
+			at += 1 + sizeof(pid);
+			break;
+		default:
+			at = tape_get_record(at, &rec);
+			r = to->sink->record(to->sink->arg, &rec, err);
+			break;
+		}
+	}
+	return r;
+}
+
+void tape_deinit(struct tape *t)
+{
+	free(t->data);
+	*t = (struct tape){ .len = 0 };
+}
