@@ -458,6 +458,13 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 		status = cli_census_find_jobs(c, o, src, &co);
 	if (status)
 		return status;
+	/* What a plugin returned is kept as a capture. */
+	if (target_capture_path(src->target)) {
+		status = cli_census_from_capture(c, name, target_capture_path(src->target), o, e);
+		if (!o->session)
+			session_close(src);
+		return status;
+	}
 	co.another = cli_census_another;
 	co.another_arg = &others;
 	e->summary.defective = src->target->defective;

@@ -160,7 +160,7 @@ static int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct 
 		v[P_LOST].u = u->lost;
 		row.have |= 1 << P_LOST;
 		if (!u->nothing)
-			row.have |= 1 << P_RESIDENT | 1 << P_HUGETLB;
+			row.have |= 1 << P_RESIDENT | (u->kindless ? 0 : 1 << P_HUGETLB);
 		if (!u->nothing && !u->sizeless)
 			row.have |= 1 << P_SMALL | 1 << P_LARGE | 1 << P_SIZES;
 	}
@@ -170,6 +170,8 @@ static int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct 
 	p->tasks++;
 	if (u && fresh && u->known) {
 		p->spaces++;
+		p->sizeless |= u->sizeless;
+		p->kindless |= u->kindless;
 		for (unsigned s = 0; s < 64; s++) {
 			p->bytes[s] += u->bytes[s];
 			p->hugetlb[s] += u->hugetlb[s];
@@ -247,10 +249,17 @@ static void ps_summary(struct ps *p)
 	char size[16], more[16];
 
 	ps_add_up(p->bytes, p->hugetlb, &sums);
+	/* n/a is not 0, and what seems small may be part of a large page. */
+	if (p->kindless)
+		snprintf(more, sizeof(more), "n/a");
+	else
+		num_human(sums.hugetlb, more);
+	if (p->sizeless)
+		*sums.sizes = '\0';
 	atw_output_note(p->out, "%" PRIu64 " task%s, %" PRIu64 " address space%s: RSS %s, hugetlb %s%s%s",
 			p->tasks, p->tasks == 1 ? "" : "s", p->spaces,
 			p->spaces == 1 ? "" : "s", num_human(sums.all, size),
-			num_human(sums.hugetlb, more), *sums.sizes ? _(", pages ") : "", sums.sizes);
+			more, *sums.sizes ? _(", pages ") : "", sums.sizes);
 	unreadable_note(&p->unreadable, p->out);
 }
 

@@ -65,7 +65,7 @@ void pages_set_sums(struct pages *p, struct row *r, const struct page_sum *sum)
 	row_set_if(r, !s->unswapped, P_SWAPPED, s->swap);
 	if (sums) {
 		row_set(r, P_RSS, s->rss);
-		row_set(r, P_HUGETLB, s->hugetlb);
+		row_set_if(r, !p->prov->no_kinds, P_HUGETLB, s->hugetlb);
 	}
 	if (sums && p->shares && !s->uncounted) {
 		row_set(r, P_PSS, smaps_pss(s));

@@ -26,6 +26,7 @@ struct usage {
 	bool known, have_root, isolated;
 	bool nothing;            /* the root table is missing, or states of pages are */
 	bool sizeless;           /* the sizes of some pages are not known */
+	bool kindless;           /* nor whether these are pages of hugetlbfs */
 	uint64_t lost;
 	uint64_t bytes[64], hugetlb[64];         /* by log2 of the page's size; bytes: RSS */
 };
@@ -41,6 +42,7 @@ struct ps {
 	int npids;
 	/* Of rows that passed the filter, each address space once. */
 	uint64_t tasks, spaces, bytes[64], hugetlb[64];
+	bool sizeless, kindless;     /* of any usage */
 	struct atw_memmap *memmap;       /* NULL: not needed so far, or not to be had */
 	bool memmap_tried;
 	struct ps_pages *pages;  /* without page tables */

@@ -53,8 +53,8 @@ static void ps_pages_to_area(struct ps_pages *l, struct ps_pages_areas *a,
 }
 
 /* What of a run is in which sum. */
-static void ps_pages_add_run(struct smaps_look *look, const struct page_run *run,
-			     struct usage *u)
+static void ps_pages_add_run(const struct ps_pages *l, struct smaps_look *look,
+			     const struct page_run *run, struct usage *u)
 {
 	unsigned size = run->slot ? 63 - (unsigned)__builtin_clzll(run->slot) : 0;
 	struct smaps sum = { .rss = 0 };
@@ -63,6 +63,7 @@ static void ps_pages_add_run(struct smaps_look *look, const struct page_run *run
 	u->sizeless |= run->have & RUN_SIZE_HIDDEN;
 	if (run->state != PAGE_PRESENT && run->state != PAGE_PROTNONE)
 		return;
+	u->kindless |= run->have & RUN_SIZE_HIDDEN && l->prov->no_kinds;
 	smaps_add_run(look, run, run->va, run->va + (run->size - 1), &sum);
 	u->nothing |= sum.stateless != 0;
 	u->bytes[size] += sum.rss;
@@ -86,7 +87,7 @@ static int ps_pages_add_up(struct ps_pages *l, size_t task, struct usage *u)
 	look.pages = l->pages;
 	while (r == ATW_OK && (r = page_cursor_next(l->pages, &run, &why)) == ATW_OK) {
 		ps_pages_to_area(l, areas, &look, run->va);
-		ps_pages_add_run(&look, run, u);
+		ps_pages_add_run(l, &look, run, u);
 	}
 	u->known = r == ATW_END;
 	l->p->unread += r < 0;

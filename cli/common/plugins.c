@@ -260,7 +260,8 @@ int plugins_begin(struct common *c, const struct command *cmd)
 	g->c = c;
 	g->cmd = cmd;
 	g->kinds = cmd->common & OPT_COMMON_PLUGINS ? UINT32_MAX :
-		   ATW_PLUGIN_SOURCE | (cmd->common & OPT_COMMON_ROWS ? ATW_PLUGIN_SINK : 0);
+		   ATW_PLUGIN_SOURCE | ATW_PLUGIN_TARGET |
+		   (cmd->common & OPT_COMMON_ROWS ? ATW_PLUGIN_SINK : 0);
 	g->host = (struct atw_host){
 		.size = sizeof(g->host), .abi = ATW_PLUGIN_ABI, .version = atw_version(),
 		.error = plugins_error, .warn = plugins_warn, .row = plugins_row,

@@ -9,7 +9,7 @@
  *		   .start = my_start, .annotator = my_annotator);
  *
  * A plugin needs no library of atwalk: it gets what it may call as struct atw_host. One with
- * a format or a source names it in its note:
+ * a format, a source or a target names it in its note:
  *
  *	ATW_PLUGIN_WITH("my", "1.0", ATW_PLUGIN_SINK, "what it is for", "mine", "", "",
  *			.start = my_start, .sink = my_sink);
@@ -59,12 +59,14 @@ enum atw_plugin_kind {
 	ATW_PLUGIN_REPORT = 2,
 	ATW_PLUGIN_SINK = 4,         /* formats of output */
 	ATW_PLUGIN_SOURCE = 8,       /* sources of physical memory */
+	ATW_PLUGIN_TARGET = 16,      /* saved processes, without physical memory */
 };
 
 enum atw_plugin_limit {
 	ATW_BATCH_ROWS = 4096,       /* the most rows of a batch */
 	ATW_PLUGIN_COLUMNS = 32,     /* the most inputs, and the most columns, of one plugin */
 	ATW_LISTING_COLUMNS = 64,    /* the most columns of the rows that a sink gets */
+	ATW_BATCH_RUNS = 4096,       /* the most runs of pages of a batch */
 };
 
 enum atw_input_flag {
@@ -96,6 +98,29 @@ enum atw_plugin_memory {
 	ATW_MEMORY_ZERO = 2,         /* they are known to be zero; they are not read */
 	ATW_MEMORY_EXCLUDED = 3,     /* there was memory, and the source has left it out */
 };
+
+enum atw_task_flag {
+	ATW_TASK_PARENT = 1,         /* `ppid` is known */
+};
+
+enum atw_area_flag {
+	ATW_AREA_READ = 1,
+	ATW_AREA_WRITE = 2,
+	ATW_AREA_EXEC = 4,
+	ATW_AREA_RIGHTS = 8,         /* the three above are known */
+	ATW_AREA_SHARED = 16,        /* MAP_SHARED */
+	ATW_AREA_PAGES = 32,         /* its pages are known: what no run has is not mapped */
+};
+
+/* State of the pages of a run. */
+enum atw_plugin_page {
+	ATW_PAGE_PRESENT = 1,        /* they are in memory */
+	ATW_PAGE_SWAPPED = 2,        /* on swap */
+	ATW_PAGE_UNKNOWN = 3,        /* they could not be read */
+};
+
+/* A physical address that is not known. */
+#define ATW_FRAME_UNKNOWN UINT64_MAX
 
 struct atw_host;
 /* Where rows and remarks of a report go. */
@@ -399,6 +424,145 @@ struct atw_plugin_source {
 	atw_plugin_close_fn *close;
 };
 
+/**
+ * struct atw_plugin_task - a task of a target
+ * @size: size of the struct in the program
+ * @pid: its number, not 0
+ * @tgid: number of its process; 0: it is @pid
+ * @ppid: number of the parent of its process, with ATW_TASK_PARENT
+ * @flags: enum atw_task_flag
+ * @space: number of its address space, which has no other meaning: tasks that share one have the
+ *	same; 0: it has none, as a process that has ended
+ * @name: its name; NULL: not known, which is shown as an empty text
+ * @exe: name of the program's file; NULL: not known
+ *
+ * Texts stay valid until the next call with the same state.
+ */
+struct atw_plugin_task {
+	size_t size;
+	uint32_t pid;
+	uint32_t tgid;
+	uint32_t ppid;
+	uint32_t flags;
+	uint64_t space;
+	const char *name;
+	const char *exe;
+};
+
+/**
+ * struct atw_plugin_area - a memory area (VMA) of a task
+ * @size: size of the struct in the program
+ * @start: address of its first byte
+ * @end: address behind its last byte; both are multiples of the page size
+ * @flags: enum atw_area_flag
+ * @reserved: 0
+ * @offset: of @start in the file, in bytes, if @file is set
+ * @inode: inode number of the file; 0: not known, or no file
+ * @file: 1: it maps the file @name
+ * @reserved2: 0
+ * @name: name of the file, or a word such as "[heap]"; NULL: none. It stays valid until the next
+ *	call with the same state
+ */
+struct atw_plugin_area {
+	size_t size;
+	uint64_t start;
+	uint64_t end;
+	uint32_t flags;
+	uint32_t reserved;
+	uint64_t offset;
+	uint64_t inode;
+	uint32_t file;
+	uint32_t reserved2;
+	const char *name;
+};
+
+/**
+ * struct atw_plugin_pages - runs of pages of an area
+ * @size: size of the struct in the program
+ * @n: number of runs, 1 to ATW_BATCH_RUNS
+ * @reserved: 0
+ * @address: virtual address of the first page of each, in ascending order
+ * @count: number of pages of each
+ * @state: enum atw_plugin_page of each
+ * @frame: of present pages, the physical address of the first, which the others follow, or
+ *	ATW_FRAME_UNKNOWN; NULL: no address is known
+ *
+ * Runs lie in the area and do not overlap. The arrays belong to the plugin and stay valid until
+ * the next call with the same state.
+ */
+struct atw_plugin_pages {
+	size_t size;
+	uint32_t n;
+	uint32_t reserved;
+	const uint64_t *address;
+	const uint64_t *count;
+	const uint64_t *state;
+	const uint64_t *frame;
+};
+
+/**
+ * struct atw_plugin_lost - what is missing in a target
+ * @size: size of the struct in the program
+ * @pid: number of the process; 0: it is about no process
+ * @reserved: 0
+ * @what: what could not be read, in a word or a few: "pages", "areas"
+ * @why: the reason
+ */
+struct atw_plugin_lost {
+	size_t size;
+	uint32_t pid;
+	uint32_t reserved;
+	const char *what;
+	const char *why;
+};
+
+typedef int atw_plugin_task_fn(void *state, struct atw_plugin_task *ret, struct atw_err *err);
+typedef int atw_plugin_area_fn(void *state, struct atw_plugin_area *ret, struct atw_err *err);
+typedef int atw_plugin_pages_fn(void *state, struct atw_plugin_pages *ret, struct atw_err *err);
+typedef int atw_plugin_lost_fn(void *state, struct atw_plugin_lost *ret, struct atw_err *err);
+
+/**
+ * struct atw_plugin_target - processes and their pages, where no physical memory can be read:
+ *	SOURCE is NAME:TEXT
+ * @size: sizeof(struct atw_plugin_target)
+ * @name: its name, as among the sources of the note. The program's own cannot be replaced, and a
+ *	source and a target cannot have the same
+ * @help: description, one line
+ * @flags: enum atw_source_flag
+ * @reserved: 0
+ * @open: opens it, as a source
+ * @task: the next task, in the order of `atwalk ps`; ATW_END behind the last
+ * @area: the next area of this task, in ascending order, or ATW_END. It is called if the task has
+ *	an address space that no task before it has
+ * @pages: the next runs of this area, or ATW_END. It is called if the area has ATW_AREA_PAGES
+ * @lost: behind the last task, the next thing that is missing, or ATW_END; optional. It is shown
+ *	on standard error, and the exit status is then 4
+ * @fact: a fact by its key, as of a source: `page`, 8 bytes, the size of a page, else 4096;
+ *	`machine`, `release`; optional
+ * @describe: what it is, one line for `atwalk info`; optional
+ * @close: releases the state; optional. It is called once for each @open that succeeded, after
+ *	everything was read
+ *
+ * Structs are zeroed before each call, but for their size, and zero means that nothing is known.
+ * The program reads all of it once, after @open, and keeps it as a capture; all commands that
+ * read captures can use it. A failure of any function is one of all: nothing is shown then.
+ */
+struct atw_plugin_target {
+	size_t size;
+	const char *name;
+	const char *help;
+	uint32_t flags;
+	uint32_t reserved;
+	atw_plugin_open_fn *open;
+	atw_plugin_task_fn *task;
+	atw_plugin_area_fn *area;
+	atw_plugin_pages_fn *pages;
+	atw_plugin_lost_fn *lost;
+	atw_plugin_fact_fn *fact;
+	atw_plugin_describe_fn *describe;
+	atw_plugin_close_fn *close;
+};
+
 typedef int atw_plugin_start_fn(const struct atw_host *host, const char *options, void **ret,
 				struct atw_err *err);
 typedef void atw_plugin_stop_fn(void *instance);
@@ -406,6 +570,7 @@ typedef const struct atw_annotator *atw_plugin_annotator_fn(void *instance);
 typedef const struct atw_plugin_report *atw_plugin_report_fn(void *instance, uint32_t i);
 typedef const struct atw_plugin_sink *atw_plugin_sink_fn(void *instance, uint32_t i);
 typedef const struct atw_plugin_source *atw_plugin_source_fn(void *instance, uint32_t i);
+typedef const struct atw_plugin_target *atw_plugin_target_fn(void *instance, uint32_t i);
 
 /**
  * struct atw_plugin - a plugin
@@ -420,8 +585,9 @@ typedef const struct atw_plugin_source *atw_plugin_source_fn(void *instance, uin
  *
  * @sink: format number i, likewise
  * @source: source number i, likewise
+ * @target: target number i, likewise
  *
- * @annotator, @report, @sink and @source may depend on the options. They must return the same
+ * @annotator, @report, @sink, @source and @target may depend on the options. They must return the same
  * each time.
  */
 struct atw_plugin {
@@ -434,6 +600,7 @@ struct atw_plugin {
 	atw_plugin_report_fn *report;
 	atw_plugin_sink_fn *sink;
 	atw_plugin_source_fn *source;
+	atw_plugin_target_fn *target;
 };
 
 /**
@@ -447,7 +614,7 @@ struct atw_plugin {
  * @help: what it is for, one line, with a NUL behind it
  * @formats: names of all formats that its sinks may have, separated by commas, with a NUL
  *	behind them
- * @sources: names of all sources that it may have, likewise
+ * @sources: names of all sources and targets that it may have, likewise
  * @magic: how files of these sources are recognized, separated by blanks: NAME@OFFSET=BYTES.
  *	OFFSET is decimal and less than 65536, BYTES are up to 32 in hexadecimal, where ? is
  *	any digit. A file that is of a format of the program is never one of a plugin. No
@@ -475,7 +642,7 @@ struct atw_plugin_note {
 /*
  * Defines the plugin: its note, which has the first arguments, and its struct, which is
  * initialized with the others. To be used once, in one file. ATW_PLUGIN_WITH() is for one with
- * formats or sources, which are in its note.
+ * formats, sources or targets, which are in its note.
  */
 #define ATW_PLUGIN(plugin_name, plugin_version, plugin_kinds, plugin_help, ...)         \
 	ATW_PLUGIN_WITH(plugin_name, plugin_version, plugin_kinds, plugin_help, "", "", "", \

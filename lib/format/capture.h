@@ -20,6 +20,7 @@ enum {
 	CAPTURE_PA_BITS = 56,        /* maximum of all supported CPUs */
 	CAPTURE_TASKS = 4 << 20,     /* PID_MAX_LIMIT */
 	CAPTURE_RAMS = 1024,         /* R: ranges that frames are compared with */
+	CAPTURE_SWAP_UNKNOWN = 0x100,    /* type of a swap device that is not known */
 };
 
 struct capture_pair {

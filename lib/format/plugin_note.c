@@ -31,6 +31,7 @@ static const struct {
 } note_kinds[] = {
 	{ ATW_PLUGIN_ANNOTATOR, "annotator" }, { ATW_PLUGIN_REPORT, "report" },
 	{ ATW_PLUGIN_SINK, "sink" }, { ATW_PLUGIN_SOURCE, "source" },
+	{ ATW_PLUGIN_TARGET, "target" },
 };
 
 bool plugin_name_is_valid(const char *name)

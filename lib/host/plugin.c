@@ -16,7 +16,7 @@
  * mistake.
  */
 enum {
-	PLUGIN_REPORTS = 64, PLUGIN_SINKS = 16, PLUGIN_SOURCES = 16, PLUGIN_WORDS = 16,
+	PLUGIN_REPORTS = 64, PLUGIN_SINKS = 16, PLUGIN_SOURCES = 32, PLUGIN_WORDS = 16,
 	PLUGIN_LONGEST = 4096,
 };
 
@@ -215,46 +215,87 @@ static int plugin_get_sinks(struct plugin *p, const char *formats, struct atw_er
 	return r;
 }
 
-static int plugin_check_source(const struct plugin_device *d, const char *sources,
+static int plugin_check_device(const struct plugin_device *d, const char *sources, bool target,
 			       struct atw_err *err)
 {
 	const struct atw_plugin_source *s = &d->of;
 
 	if (!s->name || !plugin_name_is_valid(s->name))
-		return atw_err_set(err, ATW_E_DAMAGED, "'%.40s' is not a name of a source",
-				   s->name ? s->name : "");
+		return atw_err_set(err, ATW_E_DAMAGED, target ? "'%.40s' is not a name of a target"
+				   : "'%.40s' is not a name of a source", s->name ? s->name : "");
 	if (s->flags & ~(uint32_t)ATW_SOURCE_FILE || s->reserved)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "source '%.40s' has an unknown flag (0x%x): it needs a newer atwalk",
+				   target ? "target '%.40s' has an unknown flag (0x%x): it needs a newer atwalk"
+				   : "source '%.40s' has an unknown flag (0x%x): it needs a newer atwalk",
 				   s->name, s->flags);
-	if (!s->open || !s->extent || !s->read)
-		return plugin_lacks("atw_plugin_source", !s->open ? "open" :
-				    !s->extent ? "extent" : "read", err);
 	if (!plugin_list_has(sources, s->name))
-		return atw_err_set(err, ATW_E_DAMAGED, "its note does not have the source '%.40s'",
-				   s->name);
+		return atw_err_set(err, ATW_E_DAMAGED,
+				   target ? "its note does not have the target '%.40s'"
+				   : "its note does not have the source '%.40s'", s->name);
 	return ATW_OK;
 }
 
-static int plugin_get_sources(struct plugin *p, const char *sources, struct atw_err *err)
+static int plugin_take_source(struct plugin_device *d, const void *from, const char *sources,
+			      struct atw_err *err)
 {
-	const struct atw_plugin_source *from;
+	const struct atw_plugin_source *s = &d->of;
+	int r = COPY(from, atw_plugin_source, read, &d->of, err);
+
+	if (r == ATW_OK && (!s->open || !s->extent || !s->read))
+		r = plugin_lacks("atw_plugin_source", !s->open ? "open" :
+				 !s->extent ? "extent" : "read", err);
+	return r ?: plugin_check_device(d, sources, false, err);
+}
+
+static int plugin_take_target(struct plugin_device *d, const void *from, const char *sources,
+			      struct atw_err *err)
+{
+	const struct atw_plugin_target *t = &d->target;
+	int r = COPY(from, atw_plugin_target, pages, &d->target, err);
+
+	if (r == ATW_OK && (!t->open || !t->task || !t->area || !t->pages))
+		r = plugin_lacks("atw_plugin_target", !t->open ? "open" : !t->task ? "task" :
+				 !t->area ? "area" : "pages", err);
+	d->of = (struct atw_plugin_source){
+		.size = sizeof(d->of), .name = t->name, .help = t->help, .flags = t->flags,
+		.reserved = t->reserved,
+	};
+	return r ?: plugin_check_device(d, sources, true, err);
+}
+
+typedef const void *plugin_device_fn(const struct plugin *p, uint32_t i);
+typedef int plugin_take_fn(struct plugin_device *d, const void *from, const char *sources,
+			   struct atw_err *err);
+
+static const void *plugin_source_at(const struct plugin *p, uint32_t i)
+{
+	return p->of.source ? p->of.source(p->instance, i) : NULL;
+}
+
+static const void *plugin_target_at(const struct plugin *p, uint32_t i)
+{
+	return p->of.target ? p->of.target(p->instance, i) : NULL;
+}
+
+/* Appends them. */
+static int plugin_get_devices(struct plugin *p, plugin_device_fn *at, plugin_take_fn *take,
+			      const char *sources, struct atw_err *err)
+{
+	const void *from;
 	int r = ATW_OK;
 
-	while (r == ATW_OK && p->of.source &&
-	       (from = p->of.source(p->instance, (uint32_t)p->ndevices))) {
+	for (uint32_t i = 0; r == ATW_OK && (from = at(p, i)); i++) {
 		struct plugin_device *d;
 
 		if (p->ndevices == PLUGIN_SOURCES)
-			return atw_err_set(err, ATW_E_DAMAGED, "it has more than %d sources",
-					   PLUGIN_SOURCES);
+			return atw_err_set(err, ATW_E_DAMAGED,
+					   "it has more than %d sources and targets", PLUGIN_SOURCES);
 		if (!ARRAY_ROOM(p->device, p->ndevices, p->devices_cap))
 			return atw_err_nomem(err);
 		d = &p->device[p->ndevices];
 		*d = (struct plugin_device){ .plugin = p->name, .instance = p->instance,
 					     .magic = p->magic };
-		r = COPY(from, atw_plugin_source, read, &d->of, err) ?:
-		    plugin_check_source(d, sources, err);
+		r = take(d, from, sources, err);
 		p->ndevices += r == ATW_OK;
 	}
 	return r;
@@ -340,7 +381,8 @@ int plugin_load(struct plugin_file *f, const struct atw_host *host, const char *
 	}
 	r = r ?: plugin_get_annotator(ret, &why) ?: plugin_get_reports(ret, &why) ?:
 	    plugin_get_sinks(ret, f->note.formats, &why) ?:
-	    plugin_get_sources(ret, f->note.sources, &why);
+	    plugin_get_devices(ret, plugin_source_at, plugin_take_source, f->note.sources, &why) ?:
+	    plugin_get_devices(ret, plugin_target_at, plugin_take_target, f->note.sources, &why);
 	if (r == ATW_OK && !ret->annotates && !ret->nreports && !ret->nsinks && !ret->ndevices)
 		r = atw_err_set(&why, ATW_E_DAMAGED, "it has nothing to use");
 	if (r < 0)

@@ -32,9 +32,10 @@ struct plugin_report {
 	struct plugin_columns in, out;
 };
 
-/* A source of a plugin, checked. */
+/* A source or a target of a plugin, checked. */
 struct plugin_device {
-	struct atw_plugin_source of;
+	struct atw_plugin_source of;     /* of a target: name, help and flags alone */
+	struct atw_plugin_target target; /* of a source: zero */
 	const char *plugin;      /* its name */
 	void *instance;
 	const char *magic;       /* of the note: of all its sources */

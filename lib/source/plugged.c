@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plugged.c - sources of plugins. What a plugin returns is checked before it is used: its
+ * plugged.c - sources of plugins, and targets as far as they are kinds of source. What a plugin returns is checked before it is used: its
  * extents once, when it is opened, and the length of each read.
  */
 #include "source/plugged.h"
@@ -269,14 +269,26 @@ static void plugged_describe(struct atw_source *s, char *buf, size_t len)
 
 /* ---- the kind ---- */
 
+static int plugged_open_target(struct atw_source *s, const struct atw_source_spec *spec,
+			       struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_UNSUPPORTED, "has processes, and no physical memory");
+}
+
+static void plugged_close_target(struct atw_source *s)
+{
+}
+
 void plugin_source_init(struct plugin_source *ret, const struct plugin_device *of)
 {
+	bool target = of->target.open;
+
 	*ret = (struct plugin_source){
 		.ops = {
 			.name = of->of.name,
 			.help = of->of.help ? of->of.help : "",
-			.open = plugged_open,
-			.close = plugged_close,
+			.open = target ? plugged_open_target : plugged_open,
+			.close = target ? plugged_close_target : plugged_close,
 			.read = plugged_read,
 			.extent = plugged_extent,
 			.fact = plugged_fact,
@@ -284,6 +296,12 @@ void plugin_source_init(struct plugin_source *ret, const struct plugin_device *o
 		},
 		.of = of,
 	};
+}
+
+const struct plugin_device *plugin_source_target(const struct atw_source_ops *kind)
+{
+	return kind && kind->open == plugged_open_target
+		? ((const struct plugin_source *)kind)->of : NULL;
 }
 
 bool plugin_source_knows(const struct plugin_source *s, struct atw_blob head)

@@ -112,11 +112,12 @@ static void runs_describe(struct capture_pages *c, const struct capture_run *run
 	/* The paper has no such pages; it may have some that user mode may not see. */
 	bool user = run->entry & CAPTURE_USER || c->m->c->old;
 	bool special = run->state == CAPTURE_ZERO || run->state == CAPTURE_DEVICE;
+	bool rights = c->m->c->bits & CAPTURE_WRITE || c->area.rights_known;
 
 	*g = (struct page_run){
 		.va = run->va,
 		.state = user ? PAGE_PRESENT : PAGE_PROTNONE,
-		.have = (user ? RUN_RIGHTS : 0u) |
+		.have = (user && rights ? RUN_RIGHTS : 0u) |
 			(c->m->table || run->has & CAPTURE_M_MAP ? RUN_FLAGS : 0u) |
 			(special ? RUN_SPECIAL : 0u),
 		.special = special,

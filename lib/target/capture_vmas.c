@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/message.h"
+#include "linux/kpf.h"
 #include "linux/vm_flags.h"
 #include "target/procfs_vmas.h"
 
@@ -349,6 +350,7 @@ int capture_provider_open(const struct captured *c, provider_cannot_fn *cannot, 
 		.unknown = m->table ? MARKS_ALL : 0, .user_last = UINT64_MAX,
 		.page_shift = (unsigned)__builtin_ctzll(c->page),
 		.area_rights = !(c->bits & CAPTURE_WRITE),
+		.no_kinds = !(c->areaflags & VM_HUGETLB) && !(c->pageflags >> KPF_HUGE & 1),
 	};
 	*ret = &m->p;
 	return ATW_OK;

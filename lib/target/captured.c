@@ -299,6 +299,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 		return atw_err_nomem(err);
 	c->path = path;
 	c->whole = true;
+	c->made = o->made;
 	c->upto = UINT64_MAX;
 	c->bits = c->pageflags = c->areaflags = UINT64_MAX;
 	x.c = c;

@@ -109,6 +109,7 @@ struct captured {
 	bool paper;                  /* its form */
 	bool old;                    /* counts and flags are those of the paper's kernel */
 	bool whole;                  /* all of it was there, and read */
+	bool made;                   /* of what a plugin returned, and no file */
 	uint64_t upto;               /* bytes, unpacked, behind which nothing was read */
 	uint64_t bits, pageflags, areaflags;    /* those that are known */
 	bool unsized;                    /* what seems small may be part of a large page */
@@ -132,6 +133,7 @@ struct captured_opts {
 	void (*damaged)(void *arg, const struct atw_err *err);
 	void (*progress)(void *arg, uint64_t tasks, uint64_t all);   /* or NULL */
 	void *arg;
+	bool made;                   /* of what a plugin returned, and no file */
 	bool *defective;             /* set with the first of these lines; or NULL */
 };
 /* `path` must lead to the same file as long as it is open. */

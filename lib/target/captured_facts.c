@@ -46,7 +46,7 @@ static void captured_time(const struct target_facts *to, const char *name,
 
 static void captured_origin(const struct target_facts *to, const struct captured *c)
 {
-	if (*c->way)
+	if (*c->way && !c->made)
 		target_fact(to, "taken by", "%s", c->way);
 	captured_time(to, "begun", c->begun);
 	captured_time(to, "ended", c->ended);
@@ -54,7 +54,7 @@ static void captured_origin(const struct target_facts *to, const struct captured
 		target_fact(to, "complete", "no: see standard error");
 	else if (c->paper)
 		target_fact(to, "complete", "not known: this form has no last line");
-	else
+	else if (!c->made)
 		target_fact(to, "complete", "yes, %" PRIu64 " lines", c->lines);
 	if (*c->vanished)
 		target_fact(to, "vanished", "%s processes ended before they were recorded",
@@ -99,7 +99,9 @@ static void captured_contents(const struct target_facts *to, const struct captur
 				    (CAPTURE_ACCESSED | CAPTURE_DIRTY)
 			    ? "which pages were accessed, written to"
 			    : "not recorded");
-	if (c->old) {
+	if (c->made) {
+		target_fact(to, "page flags", "not recorded");
+	} else if (c->old) {
 		target_fact(to, "page flags",
 			    "of the paper's kernel, with other numbers: not shown");
 	} else if (c->pageflags != UINT64_MAX) {

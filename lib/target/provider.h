@@ -279,6 +279,7 @@ struct provider {
 	bool running;            /* it changes while it is read */
 	bool our_pids;           /* PIDs are those of this PID namespace */
 	bool no_swap;            /* there is none: what is hidden is not on it */
+	bool no_kinds;           /* neither areas nor frames say what is hugetlbfs's */
 	struct page_task *task;
 	size_t ntasks, tasks_cap;
 	size_t denied;           /* processes that are none of these, for they may not be read */

@@ -13,7 +13,7 @@
 
 /* Each is tried if none before it has the SOURCE. */
 static const struct target_backend *const target_backends[] = {
-	&target_capture, &target_memory, &target_procfs,
+	&target_capture, &target_plugin, &target_memory, &target_procfs,
 };
 
 enum { TARGET_BACKENDS = sizeof(target_backends) / sizeof(target_backends[0]) };
@@ -248,7 +248,7 @@ const char *target_format(const struct target *t)
 	/* Not that of what limits the rate. */
 	while (s && s->below)
 		s = s->below;
-	return s ? s->ops->name : t->backend->format;
+	return s ? s->ops->name : t->format ? t->format : t->backend->format;
 }
 
 void target_describe_format(const struct target *t, char *buf, size_t len)

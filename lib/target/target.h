@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * target.h - what a SOURCE names: a dump, the running kernel or a capture.
+ * target.h - what a SOURCE names: a dump, the running kernel, a capture, or processes that a
+ * plugin has.
  *
  * A target has capabilities and a backend, a const table of functions. A caller asks
  * for a capability and never for the backend: what is missing is ATW_E_UNSUPPORTED (or
@@ -129,12 +130,13 @@ struct target_backend {
 	bool (*describe)(struct target *t, struct target_facts *to, uint32_t pid);
 };
 
-extern const struct target_backend target_memory, target_procfs, target_capture;
+extern const struct target_backend target_memory, target_procfs, target_capture, target_plugin;
 extern const struct source_format target_capture_format;
 
 struct target {
 	const struct target_backend *backend;
 	const char *name; /* SOURCE as it was typed, borrowed */
+	const char *format; /* of a plugin's target; else NULL */
 	struct atw_source *source; /* TARGET_MEMORY, else NULL */
 	struct atw_err why;        /* without a source that was wanted: the reason */
 	uint32_t caps;             /* enum target_cap */
@@ -155,7 +157,7 @@ struct target {
 
 /*
  * Opens the source and chooses the backend. `name` has to live as long, and so has `added`:
- * NULL, or sources of plugins.
+ * NULL, or sources and targets of plugins.
  */
 int target_open(const char *name, const char *const *parts, size_t nparts,
 		const struct added_sources *added, struct target **ret, struct atw_err *err);

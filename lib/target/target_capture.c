@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * target_capture.c - captures of `atwalk collect`: processes, VMAs and pages, without
- * the content of memory.
+ * the content of memory. What a plugin's target has is kept as one (plugin_tasks.h), and is a
+ * backend of its own for what is said about it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include "base/io.h"
 #include "base/unpack.h"
 #include "target/captured.h"
+#include "target/plugin_tasks.h"
 #include "target/target.h"
 
 /* No mode: nothing is known of entries but what the capture says of them. */
@@ -33,6 +35,7 @@ struct capture_input {
 	bool paper;
 	const char *packed;          /* by what; or NULL */
 	char path[32];               /* leads to fd, whatever the file is called now */
+	char about[160];             /* a plugin's line about it; empty: it is a file */
 };
 
 /* ---- opening ---- */
@@ -80,16 +83,22 @@ static int capture_read_head(struct target *t, struct atw_err *err)
 	return r;
 }
 
+static struct capture_input *capture_input_new(struct target *t)
+{
+	t->file = calloc(1, sizeof(*t->file));
+	if (t->file)
+		t->file->fd = -1;
+	return t->file;
+}
+
 static int capture_open_file(struct target *t, const struct source_input *in,
 			     struct atw_err *err)
 {
-	struct capture_input *f = calloc(1, sizeof(*f));
+	struct capture_input *f = capture_input_new(t);
 	uint8_t magic[16] = { 0 };
 
 	if (!f)
 		return atw_err_nomem(err);
-	t->file = f;
-	f->fd = -1;
 	if (in->spec.nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a capture is one file");
 	f->fd = open(in->spec.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -109,6 +118,28 @@ static int capture_open(struct target *t, const struct source_input *in,
 	return r < 0 ? source_input_failed(in, r, err) : r;
 }
 
+static int capture_open_plugin(struct target *t, const struct source_input *in,
+			       struct atw_err *err)
+{
+	const struct plugin_device *of = plugin_source_target(in->kind);
+	struct capture_input *f = of ? capture_input_new(t) : NULL;
+	struct plugin_tasks got = { .fd = -1 };
+	int r;
+
+	if (!f)
+		return of ? atw_err_nomem(err) : ATW_END;
+	r = plugin_tasks_read(of, &in->spec, &got, err);
+	f->fd = got.fd;
+	if (r < 0)
+		return source_input_failed(in, r, err);
+	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
+	memcpy(f->about, got.about, sizeof(f->about));
+	t->format = of->of.name;
+	t->caps |= got.frames ? TARGET_RMAP : 0;
+	r = capture_read_head(t, err);
+	return r < 0 ? source_input_failed(in, r, err) : r;
+}
+
 static void capture_close(struct target *t)
 {
 	captured_close(t->captured);
@@ -119,6 +150,10 @@ static void capture_close(struct target *t)
 
 static void capture_describe_format(const struct target *t, char *buf, size_t len)
 {
+	if (t->file->about[0]) {
+		snprintf(buf, len, "%s", t->file->about);
+		return;
+	}
 	snprintf(buf, len, "capture%s%s%s", t->file->paper ? " in the paper's form" : ", version 1",
 		 t->file->packed ? ", packed by " : "", t->file->packed ? t->file->packed : "");
 }
@@ -128,7 +163,7 @@ static void capture_describe_format(const struct target *t, char *buf, size_t le
 static int capture_attach(struct target *t, const struct target_opts *o,
 			  const struct target_reading *rd, struct atw_err *err)
 {
-	struct captured_opts co = { .defective = &t->defective };
+	struct captured_opts co = { .defective = &t->defective, .made = t->file->about[0] };
 	int r;
 
 	if (rd) {
@@ -206,7 +241,8 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 	t = &k->task[c->at++];
 	has_tgid = t->has & CAPTURE_T_TGID;
 	*ret = (struct target_task){
-		.task.mm = t->mm, .task.pid = t->pid, .task.tgid = captured_process(t),
+		/* A plugin's number of an address space is none of the kernel's addresses. */
+		.task.mm = k->made ? 0 : t->mm, .task.pid = t->pid, .task.tgid = captured_process(t),
 		.task.ppid = t->ppid,
 		.task.leader = captured_process(t) == t->pid,
 		.task.kernel = !captured_has_memory(t),
@@ -249,6 +285,24 @@ const struct target_backend target_capture = {
 	.attach = capture_attach,
 	.only = "is a capture: it records only which pages processes had",
 	.reports = "a capture records",
+	.instead = "a dump, or live on that machine, has them",
+	.provider = capture_provider,
+	.by_pid = capture_by_pid,
+	.each = capture_each,
+	.tasks_next = capture_tasks_next,
+	.is_ram = capture_is_ram,
+	.describe_format = capture_describe_format,
+	.describe = target_capture_describe,
+};
+
+const struct target_backend target_plugin = {
+	.noun = "saved state",
+	.caps = TARGET_TASKS | TARGET_PAGES,
+	.open = capture_open_plugin,
+	.close = capture_close,
+	.attach = capture_attach,
+	.only = "has processes and their pages, and no physical memory",
+	.reports = "a saved state has",
 	.instead = "a dump, or live on that machine, has them",
 	.provider = capture_provider,
 	.by_pid = capture_by_pid,

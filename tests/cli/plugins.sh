@@ -257,7 +257,7 @@ refused other "the file belongs to user 12345, not to root"
 t "an old plugin, with shorter structs, and the newer program"
 [ -z "$why" ] || skip "$why"
 need_zstd
-header '/^struct atw_plugin {/,/^}/{/report;/d;/sink;/d;/source;/d}; /^struct atw_plugin_note {/,/^}/{/formats/d;/sources/d;/magic/d}; s/plugin_version, plugin_help, plugin_formats, plugin_sources,/plugin_version, plugin_help }, }/; /^\t\t  plugin_magic },/d; /^\t}$/d; /^struct atw_plugin_column {/,/^}/{/unit;/d;/letters;/d}; /^struct atw_annotator {/,/^}/{/end;/d}; /^struct atw_plugin_column {/,/^}/{/hidden;/d}'
+header '/^struct atw_plugin {/,/^}/{/report;/d;/sink;/d;/source;/d;/target;/d}; /^struct atw_plugin_note {/,/^}/{/formats/d;/sources/d;/magic/d}; s/plugin_version, plugin_help, plugin_formats, plugin_sources,/plugin_version, plugin_help }, }/; /^\t\t  plugin_magic },/d; /^\t}$/d; /^struct atw_plugin_column {/,/^}/{/unit;/d;/letters;/d}; /^struct atw_annotator {/,/^}/{/end;/d}; /^struct atw_plugin_column {/,/^}/{/hidden;/d}'
 build old OLD
 ps old --columns pid,twice,parity --filter 'pid>0 and pid<3'
 out <<<$'pid,twice,parity\n1,2,\n2,4,even'
@@ -265,7 +265,7 @@ out <<<$'pid,twice,parity\n1,2,\n2,4,even'
 t "a newer plugin: refused only if it uses what this program does not know"
 [ -z "$why" ] || skip "$why"
 need_zstd
-header 's/^\tatw_plugin_source_fn \*source;/&\n\tconst void *more;/'
+header 's/^\tatw_plugin_target_fn \*target;/&\n\tconst void *more;/'
 build newer
 ps newer --columns twice --filter pid=2
 out <<<$'twice\n4'
@@ -274,9 +274,9 @@ fails newest "./so/newest.so: it uses byte * of struct atw_plugin: it needs a ne
 header 's/define ATW_PLUGIN_ABI 1/define ATW_PLUGIN_ABI 2/'
 build abi
 refused abi "it was built for version 2 of the plugin interface, and this program has version 1"
-header 's/{ ATW_PLUGIN_ABI, sizeof(struct atw_plugin), plugin_kinds/{ ATW_PLUGIN_ABI, sizeof(struct atw_plugin), 16/'
+header 's/{ ATW_PLUGIN_ABI, sizeof(struct atw_plugin), plugin_kinds/{ ATW_PLUGIN_ABI, sizeof(struct atw_plugin), 32/'
 build kinds
-refused kinds "it is of no known kind (0x10): it needs a newer atwalk"
+refused kinds "it is of no known kind (0x20): it needs a newer atwalk"
 
 t "one that lies about its size"
 [ -z "$why" ] || skip "$why"
