@@ -11,7 +11,7 @@ EMBED_CFLAGS := $(if $(STATIC)$(filter 0,$(WITH_python))$(if $(OWN),,cross),,$(s
 HAVE_embed  := $(if $(EMBED_CFLAGS),$(call links,Python.h,$(EMBED_CFLAGS) $(shell $(PKGCONF) --libs python3-embed)))
 LIBS_plugin_python := $(if $(HAVE_embed),$(shell $(PKGCONF) --libs python3-embed))
 
-PLUGIN_NAMES := $(if $(STATIC)$(filter 0,$(WITH_plugins)),,example ihex markdown numa drm $(if $(HAVE_embed),python))
+PLUGIN_NAMES := $(if $(STATIC)$(filter 0,$(WITH_plugins)),,example ihex markdown criu numa drm $(if $(HAVE_embed),python))
 PLUGINS     := $(PLUGIN_NAMES:%=$(O)/plugins/%.so)
 PLUGINDIR   ?= $(LIBDIR)/atwalk/plugins
 # The program looks for them from where it lies.

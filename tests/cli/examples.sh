@@ -41,7 +41,7 @@ t "the installed program finds the plugins that are installed"
 [ -e "$built/plugins/numa.so" ] || skip "this build has no plugins"
 run "$root/opt/bin/atwalk" plugins --format csv --columns name,state --filter kind!=command
 sed -i '/^python,/d' "$work/log/out"
-out <<<$'name,state\ndrm,available\nihex,available\nmarkdown,available\nnuma,available'
+out <<<$'name,state\ncriu,available\ndrm,available\nihex,available\nmarkdown,available\nnuma,available'
 
 export PKG_CONFIG_PATH=$root$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 export LD_LIBRARY_PATH=$root$libdir
