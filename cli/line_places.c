@@ -84,7 +84,7 @@ static int line_places_enter(struct line_places *p, struct atw_err *err)
 		r = atw_err_set(err, ATW_E_USAGE,
 				"%s: specify a process: the kernel's own pages are not known",
 				src->name);
-		atw_err_hint(err, "use --pid N to select a process");
+		atw_err_remedy(err, ATW_PARAM_PROCESS);
 		return r;
 	}
 	r = target_process(src->target, &q, line_places_cannot, p, &p->prov, &p->task, err);

@@ -271,7 +271,7 @@ static int map_pages_open_task(struct map_pages_out *o, struct atw_err *err)
 	if (!src->subject.pid) {
 		r = atw_err_set(err, ATW_E_USAGE, "%s: specify a process: the kernel's own pages are not known",
 				src->name);
-		atw_err_hint(err, "use --pid N to select a process");
+		atw_err_remedy(err, ATW_PARAM_PROCESS);
 		return r;
 	}
 	r = target_process(src->target, &q, map_pages_cannot, o, &o->prov, &o->task, err);

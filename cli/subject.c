@@ -175,7 +175,7 @@ int select_owner(const struct common *c, struct session *s,
 			    found.unread.status ? _("; not every process could be read: ")
 						: "",
 			    found.unread.text);
-		atw_err_hint(&err, "use --pid N to select one of them");
+		atw_err_remedy(&err, ATW_PARAM_PROCESS);
 		print_error(&err);
 	} else {
 		status = cli_subject_use_task(s, space, &found.first);

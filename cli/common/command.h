@@ -215,6 +215,8 @@ bool diagnostics_misused(void);
 const char *diagnostics_first(void);
 /* Until (false), nothing is printed: for a command that is run for its columns alone. */
 void diagnostics_silence(bool silent);
+/* A query is answered: what an option would do is a constraint of it. */
+void diagnostics_of_query(bool query);
 /* Prints a warning, or other information, unless -q is given. */
 void print_warning(const struct common *c, const char *fmt, ...) ATW_PRINTF(2, 3);
 

@@ -41,6 +41,7 @@ static void diagnostics_put_text(const char *s)
 static const struct {
 	const char *option;
 	const char *remedy;      /* if giving it would help */
+	const char *query;       /* the same in a query, if that is not by an option */
 } params[ATW_PARAMS] = {
 	[ATW_PARAM_ROOT] = {
 		"--root", N_("specify it with --root PHYS --paging MODE"),
@@ -62,12 +63,24 @@ static const struct {
 	[ATW_PARAM_BARE] = { "--kernel-threads", N_("--kernel-threads lists them") },
 	[ATW_PARAM_HOST] = { "--host", N_("--host NAME names the machine") },
 	[ATW_PARAM_TIME] = { "--time", N_("--time SECONDS says when it was taken, in seconds since 1970") },
+	[ATW_PARAM_PROCESS] = {
+		"--pid", N_("use --pid N to select a process"), N_("add WHERE pid = N to the query"),
+	},
 };
+
+static bool diagnostics_queried;
+
+void diagnostics_of_query(bool query)
+{
+	diagnostics_queried = query;
+}
 
 const char *param_remedy(int param)
 {
 	bool known = param > ATW_PARAM_NONE && param < ATW_PARAMS;
 
+	if (known && diagnostics_queried && params[param].query)
+		return message(params[param].query);
 	return known && params[param].remedy ? message(params[param].remedy) : "";
 }
 

@@ -248,9 +248,11 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 	buf_printf(&asked, " %s ", q->filter);
 	sql_build(s, k, q, &line);
 	diagnostics_silence(q->any_pid);
+	diagnostics_of_query(true);
 	status = asked.failed || line.args.failed
 			 ? print_nomem()
 			 : command_tap(k->cmd, s->c, &tap, asked.data, line.args.n, line.args.v);
+	diagnostics_of_query(false);
 	diagnostics_silence(false);
 	command_args_deinit(&line.args);
 	buf_deinit(&asked);

@@ -111,6 +111,7 @@ enum atw_param {
 	ATW_PARAM_BARE,          /* for a report: tasks without memory are rows as well */
 	ATW_PARAM_HOST,          /* for tables of captures: name of the machine */
 	ATW_PARAM_TIME,          /* likewise: when the capture began */
+	ATW_PARAM_PROCESS,       /* the process that an answer is about */
 	ATW_PARAMS,
 };
 

@@ -21,6 +21,8 @@
 #	skip WHY                this test cannot run here
 #	paravirtual             does the kernel run in user mode, under PVM?
 #	no_zero_page            does it give pages that are only read frames of their own?
+#	sql SOURCE QUERY        run it with its result as CSV
+#	bare                    its texts as in the listing: cells without quotes that SQL adds
 #	finish                  the closing count; the last line of every file
 #
 # The first failure prints "not ok" and the difference; later failures of the same
@@ -313,6 +315,15 @@ waits_in() {
 	[ $# -gt 0 ] || return 0
 	read -r call _ 2>"$work/log/stat" <"/proc/$pid/syscall" || return
 	[[ " $* " == *" $call "* ]]
+}
+
+sql() {
+	run atwalk sql "$@" --format csv
+}
+
+# Sets and letters are texts there: those are kept from being formulas, and quoted if empty.
+bare() {
+	sed -E "s/\"'([^\",]*)\"/\\1/g; s/\"\"//g"
 }
 
 finish() {

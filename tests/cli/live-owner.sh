@@ -208,12 +208,12 @@ END
 	for _ in walk map; do
 		cat <<'END'
 atwalk: live: 2f9a00000000+4K: 2 processes map it: N (owner), N (other); not every process could be read: 1 of 4 processes: this process may not read them
-        use --pid N to select one of them
+        use --pid N to select a process
 END
 	done >want
 	cat >>want <<'END'
 atwalk: live:pagemap: 2f9a00000000: 2 processes map it: N (owner), N (other)
-        use --pid N to select one of them
+        use --pid N to select a process
 END
 	same said want
 fi

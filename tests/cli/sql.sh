@@ -14,16 +14,6 @@ if ! grep -q '^  found:.* sqlite3' "$built/found.txt"; then
 	finish
 fi
 
-# What a query prints as CSV.
-sql() {
-	run atwalk sql "$@" --format csv
-}
-
-# Sets and letters are texts here: those are kept from being formulas, and quoted if empty.
-bare() {
-	sed -E "s/\"'([^\",]*)\"/\\1/g; s/\"\"//g"
-}
-
 # A table is its listing, with all columns.
 equal() {                         # TABLE COMMAND...
 	local table=$1 code
@@ -244,6 +234,14 @@ for query in query*.sql; do
 	*) yes [ "$rc" = 0 ] ;;
 	esac
 done
+
+t "a hint about a process is a constraint of the query"
+sql "$data/captures/server.cap" "SELECT * FROM ranges"
+status 2
+err_has "specify a process: the kernel's own pages are not known"
+err_has "        add WHERE pid = N to the query"
+sql tasks.kdump "SELECT * FROM walk('401000')"
+err_has "        add WHERE pid = N to the query"
 
 t "a query of the running kernel is one look at one process"
 if ! atwalk info -q live:bpf >/dev/null 2>why; then skip "$(head -n 1 why)"; else

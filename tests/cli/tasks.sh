@@ -199,7 +199,7 @@ status 1
 no_out
 err <<'X'
 atwalk: tasks.kdump: 401000: 22 processes map it: 1 (init), 86 (file-writer), 87 (file-reader), 88 (cow-parent), 89 (cow-child), 90 (shared-parent), 91 (shared-child), 92 (threads), 96 (odd) (name), 98 (sparse), 99 (thp), 100 (folios), ...
-        use --pid N to select one of them
+        use --pid N to select a process
 X
 
 t "a user address that no process maps"
@@ -269,7 +269,7 @@ run atwalk find tasks.kdump --virtual 401000
 status 1
 no_out
 err_has '401000: 22 processes map it: 1 (init), '
-err_has '        use --pid N to select one of them'
+err_has '        use --pid N to select a process'
 
 t "find: a number that the process does not map is a physical address"
 run atwalk find tasks.kdump --pid 92 841a000 --format csv --columns pid

@@ -13,15 +13,6 @@ if ! grep -q '^  found:.* sqlite3' "$built/found.txt"; then
 	finish
 fi
 
-sql() {
-	run atwalk sql "$@" --format csv
-}
-
-# Words are texts here: those are kept from being formulas, and quoted if empty.
-bare() {
-	sed -E "s/\"'([^\",]*)\"/\\1/g; s/\"\"//g"
-}
-
 # A table is its listing, with all columns.
 equal() {                         # FILE TABLE COMMAND...
 	local file=$1 table=$2 code
