@@ -15,6 +15,8 @@ _atwalk()
 			COMPREPLY+=("${line%%$'\t'*}")
 		fi
 	done < <("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+	# What follows a colon is typed next.
+	[[ ${COMPREPLY[*]} != *: ]] || compopt -o nospace 2>/dev/null
 	[ -n "$files" ] || return 0
 	[ "$cur" != = ] || cur=
 	compopt -o filenames 2>/dev/null

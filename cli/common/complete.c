@@ -174,8 +174,16 @@ static void complete_on_format(void *arg, const char *word)
 	complete_offer(arg, word, NULL);
 }
 
-/* Formats of plugins that stand in front of the word. */
-static void complete_formats(struct complete *k)
+static void complete_on_source(void *arg, const char *word)
+{
+	char with_colon[40];
+
+	snprintf(with_colon, sizeof(with_colon), "%s:", word);
+	complete_offer(arg, with_colon, N_("a source of a plugin"));
+}
+
+/* Names that the notes of plugins have, of those that stand in front of the word. */
+static void complete_plugins(struct complete *k, enum plugins_which which, plugins_word_fn *fn)
 {
 	const struct opt *o = complete_find(k, "plugin", 6, 0);
 	struct opt_list words = { 0 };
@@ -193,7 +201,7 @@ static void complete_formats(struct complete *k)
 			options_store(list, &words, k->argv[i] + 9, why, sizeof(why));
 		else if (!strcmp(k->argv[i], "--plugin") && i + 1 < k->argc)
 			options_store(list, &words, k->argv[i + 1], why, sizeof(why));
-	plugins_each_format(&words, complete_on_format, k);
+	plugins_each_name(&words, which, fn, k);
 	options_free(&set, 1);
 }
 
@@ -227,7 +235,7 @@ static void complete_value(struct complete *k, const struct opt *o)
 	for (; choices && choices->word; choices++)
 		complete_offer(k, choices->word, NULL);
 	if (!strcmp(o->name, "format"))
-		complete_formats(k);
+		complete_plugins(k, PLUGINS_FORMATS, complete_on_format);
 	if (list || filter || !strcmp(o->name, "group")) {
 		complete_element(k, filter ? " ()" : list ? ",+-" : "");
 		complete_schema(k, filter);
@@ -314,6 +322,8 @@ static void complete_operand(struct complete *k)
 	at -= !strncmp(k->cmd->args, "NAME", 4);
 	for (size_t i = 0; source && at <= 0 && i < ARRAY_SIZE(live); i++)
 		complete_offer(k, live[i], N_("the running kernel"));
+	if (source && at <= 0)
+		complete_plugins(k, PLUGINS_SOURCES, complete_on_source);
 	complete_offer_files();
 }
 

@@ -175,6 +175,26 @@ static int plugins_open(const struct common *c, const char *word, struct plugin_
 
 /* ---- loading ---- */
 
+const char *plugins_clash(const struct plugins *g, const struct plugin *p,
+			  const struct plugins_names *names, const struct plugin **ret)
+{
+	const char *name, *other;
+
+	for (size_t i = 0; (name = names->at(p, i)); i++) {
+		*ret = NULL;
+		if (names->own(name))
+			return name;
+		for (size_t k = 0; k <= g->n; k++) {
+			*ret = k < g->n ? g->v[k] : p;
+			/* Of itself, those before this one. */
+			for (size_t at = 0; (other = names->at(*ret, at)) && (*ret != p || at < i); at++)
+				if (!strcmp(name, other))
+					return name;
+		}
+	}
+	return NULL;
+}
+
 static void plugins_add_inputs(struct buf *b, const struct plugin_columns *in)
 {
 	for (size_t i = 0; i < in->n; i++)
@@ -369,4 +389,54 @@ int plugins_each(const struct common *c, plugins_file_fn *fn, void *arg, struct 
 		r = path ? plugins_look(path, getauxval(AT_SECURE), fn, arg) : atw_err_nomem(err);
 	}
 	return r;
+}
+
+/* ---- for shells ---- */
+
+struct plugins_offer {
+	const struct opt_list *words;
+	enum plugins_which which;
+	plugins_word_fn *fn;
+	void *arg;
+};
+
+/* Is it one of those that are named, by name or by path? */
+static bool plugins_offers(const struct plugins_offer *o, const char *name, const char *path)
+{
+	for (size_t i = 0; i < o->words->n; i++) {
+		const char *word = o->words->v[i], *what = plugins_is_path(word) ? path : name;
+		size_t len = plugins_word_len(word);
+
+		if (strlen(what) == len && !memcmp(what, word, len))
+			return true;
+	}
+	return false;
+}
+
+static int plugins_offer_file(void *arg, const char *path, const struct plugin_note *note,
+			      const struct atw_err *why)
+{
+	const struct plugins_offer *o = arg;
+	const char *list = o->which == PLUGINS_FORMATS ? note->formats : note->sources;
+	char word[sizeof(note->formats)];
+	size_t len;
+
+	if (why || !plugins_offers(o, note->name, path))
+		return ATW_OK;
+	for (const char *s = list; *s; s += len + (s[len] == ',')) {
+		len = strcspn(s, ",");
+		snprintf(word, sizeof(word), "%.*s", (int)len, s);
+		o->fn(o->arg, word);
+	}
+	return ATW_OK;
+}
+
+void plugins_each_name(const struct opt_list *words, enum plugins_which which, plugins_word_fn *fn,
+		       void *arg)
+{
+	struct plugins_offer o = { words, which, fn, arg };
+	const struct common c = { .plugin = *words };
+	struct atw_err err = { 0 };
+
+	plugins_each(&c, plugins_offer_file, &o, &err);
 }

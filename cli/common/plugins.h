@@ -44,21 +44,28 @@ static inline size_t plugins_word_len(const char *word)
 const struct plugin_report *plugins_report(const struct common *c, const char *name,
 					   const struct plugin **plugin);
 
+/* Names of one kind that a plugin has: of its formats, or of its sources and targets. */
+struct plugins_names {
+	const char *(*at)(const struct plugin *p, size_t i);    /* NULL past the end */
+	bool (*own)(const char *name);                          /* does the program have it? */
+};
+/*
+ * The first name of the plugin that the program or one that is loaded has, or that it has twice;
+ * NULL: none. *ret is the plugin that has it, or NULL: the program.
+ */
+const char *plugins_clash(const struct plugins *g, const struct plugin *p,
+			  const struct plugins_names *names, const struct plugin **ret);
+
 /* ---- plugins_formats.c ---- */
 
 /* The format of a plugin that --format names. Prints errors: none of those loaded has it. */
 int plugins_choose_format(struct common *c, const struct command *cmd);
-/* Formats of a plugin must be of names that neither the program nor those loaded have. */
 int plugins_check_sinks(const struct plugins *g, const struct plugin *p, struct atw_err *err);
 /* Prints the formats of plugins. */
 void plugins_help(const struct common *c);
-/* Formats of those that `words` of --plugin name; none is loaded. */
-typedef void plugins_word_fn(void *arg, const char *word);
-void plugins_each_format(const struct opt_list *words, plugins_word_fn *fn, void *arg);
 
 /* ---- plugins_sources.c ---- */
 
-/* Sources of a plugin must be of names that neither the program nor those loaded have. */
 int plugins_check_sources(const struct plugins *g, const struct plugin *p, struct atw_err *err);
 /* Collects those of all that are loaded. */
 int plugins_take_sources(struct plugins *g, struct atw_err *err);
@@ -66,6 +73,12 @@ int plugins_take_sources(struct plugins *g, struct atw_err *err);
 void plugins_hint_source(const struct common *c, const char *name, struct atw_err *err);
 
 /* ---- files, none of which is loaded ---- */
+
+enum plugins_which { PLUGINS_FORMATS, PLUGINS_SOURCES };
+typedef void plugins_word_fn(void *arg, const char *word);
+/* Names in the notes of those that `words` of --plugin name. */
+void plugins_each_name(const struct opt_list *words, enum plugins_which which, plugins_word_fn *fn,
+		       void *arg);
 
 typedef int plugins_file_fn(void *arg, const char *path, const struct plugin_note *note,
 			    const struct atw_err *why);

@@ -14,24 +14,23 @@ static const struct plugin_sink *plugins_find_sink(const struct plugins *g, cons
 	return NULL;
 }
 
+static const char *plugins_sink_name(const struct plugin *p, size_t i)
+{
+	return i < p->nsinks ? p->sink[i].of.name : NULL;
+}
+
 int plugins_check_sinks(const struct plugins *g, const struct plugin *p, struct atw_err *err)
 {
-	for (size_t i = 0; i < p->nsinks; i++) {
-		const char *name = p->sink[i].of.name;
-		const struct plugin_sink *other = plugins_find_sink(g, name);
+	static const struct plugins_names sinks = { plugins_sink_name, format_is_own };
+	const struct plugin *other;
+	const char *name = plugins_clash(g, p, &sinks, &other);
 
-		for (size_t k = 0; k < i && !other; k++)
-			if (!strcmp(p->sink[k].of.name, name))
-				other = &p->sink[k];
-		if (format_is_own(name))
-			return atw_err_set(err, ATW_E_UNSUPPORTED,
-					   "it has the format '%.40s', which atwalk has itself", name);
-		if (other)
-			return atw_err_set(err, ATW_E_UNSUPPORTED,
-					   "it has the format '%.40s', which plugin %s has", name,
-					   other->plugin);
-	}
-	return ATW_OK;
+	if (!name)
+		return ATW_OK;
+	return other ? atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "it has the format '%.40s', which plugin %s has", name, other->name)
+		     : atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "it has the format '%.40s', which atwalk has itself", name);
 }
 
 /* A plugin that is not loaded and has what was looked for in its note. */
@@ -92,53 +91,6 @@ int plugins_choose_format(struct common *c, const struct command *cmd)
 		return plugins_no_format(c, cmd);
 	c->sink = &s->ops;
 	return EXIT_COMPLETE;
-}
-
-/* ---- for shells ---- */
-
-struct plugins_offer {
-	const struct opt_list *words;
-	plugins_word_fn *fn;
-	void *arg;
-};
-
-/* Is it one of those that are named, by name or by path? */
-static bool plugins_offers(const struct plugins_offer *o, const char *name, const char *path)
-{
-	for (size_t i = 0; i < o->words->n; i++) {
-		const char *word = o->words->v[i], *what = plugins_is_path(word) ? path : name;
-		size_t len = plugins_word_len(word);
-
-		if (strlen(what) == len && !memcmp(what, word, len))
-			return true;
-	}
-	return false;
-}
-
-static int plugins_offer_file(void *arg, const char *path, const struct plugin_note *note,
-			      const struct atw_err *why)
-{
-	const struct plugins_offer *o = arg;
-	char word[sizeof(note->formats)];
-	size_t len;
-
-	if (why || !plugins_offers(o, note->name, path))
-		return ATW_OK;
-	for (const char *s = note->formats; *s; s += len + (s[len] == ',')) {
-		len = strcspn(s, ",");
-		snprintf(word, sizeof(word), "%.*s", (int)len, s);
-		o->fn(o->arg, word);
-	}
-	return ATW_OK;
-}
-
-void plugins_each_format(const struct opt_list *words, plugins_word_fn *fn, void *arg)
-{
-	struct plugins_offer o = { words, fn, arg };
-	const struct common c = { .plugin = *words };
-	struct atw_err err = { 0 };
-
-	plugins_each(&c, plugins_offer_file, &o, &err);
 }
 
 void plugins_help(const struct common *c)

@@ -27,24 +27,23 @@ static const struct plugin *plugins_source_owner(const struct plugins *g, const 
 	return NULL;
 }
 
+static const char *plugins_source_name(const struct plugin *p, size_t i)
+{
+	return i < p->ndevices ? p->device[i].of.name : NULL;
+}
+
 int plugins_check_sources(const struct plugins *g, const struct plugin *p, struct atw_err *err)
 {
-	for (size_t i = 0; i < p->ndevices; i++) {
-		const char *name = p->device[i].of.name;
-		const struct plugin *other = plugins_source_owner(g, name);
+	static const struct plugins_names sources = { plugins_source_name, plugins_source_is_own };
+	const struct plugin *other;
+	const char *name = plugins_clash(g, p, &sources, &other);
 
-		for (size_t k = 0; k < i && !other; k++)
-			if (!strcmp(p->device[k].of.name, name))
-				other = p;
-		if (plugins_source_is_own(name))
-			return atw_err_set(err, ATW_E_UNSUPPORTED,
-					   "it has the source '%.40s', which atwalk has itself", name);
-		if (other)
-			return atw_err_set(err, ATW_E_UNSUPPORTED,
-					   "it has the source '%.40s', which plugin %s has", name,
-					   other->name);
-	}
-	return ATW_OK;
+	if (!name)
+		return ATW_OK;
+	return other ? atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "it has the source '%.40s', which plugin %s has", name, other->name)
+		     : atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "it has the source '%.40s', which atwalk has itself", name);
 }
 
 int plugins_take_sources(struct plugins *g, struct atw_err *err)

@@ -74,6 +74,26 @@ EOT
 run offered pages tasks.kdump --task no-such-task --columns kc
 out </dev/null
 
+t "formats and sources of plugins that are named, by their notes"
+if [ -e "$built/plugins/ihex.so" ]; then
+	run offered map x86.elf --plugin markdown --format ma
+	out <<<markdown
+	run atwalk __complete map --plugin ihex --plugin=criu ''
+	out <<'EOT'
+live	the running kernel
+live:kcore	the running kernel
+live:bpf	the running kernel
+live:pagemap	the running kernel
+criu:	a source of a plugin
+ihex:	a source of a plugin
+:files
+EOT
+	run offered map --plugin ihex x86.elf i
+	out <<<:files
+	run offered map i
+	out <<<:files
+fi
+
 t "words of filters"
 run offered map x86.elf --filter 'present and exec'
 out <<'EOT'
