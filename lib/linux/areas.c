@@ -4,8 +4,7 @@
  *
  * Since d4af56c5c7c6 (6.1) VMAs are in a maple tree, before in a list. Both must be in
  * ascending order: a VMA that begins before the previous one ended is an error, so a
- * circular list ends. A tree has a limit of nodes and of depth, and each node must point
- * to its parent.
+ * circular list ends. areas_tree.c has the tree.
  *
  * A running process changes them while they are read. What was read is valid if nothing
  * had changed by then, or nothing on the path to it; else reading restarts behind the
@@ -15,7 +14,7 @@
  * valid if nothing had changed when all of them were read. Otherwise none of them is
  * used, and the rest is read one by one.
  */
-#include "linux/areas.h"
+#include "linux/areas_tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,8 +25,6 @@
 #include "linux/vm_flags.h"
 
 enum {
-	DEPTH = 31,              /* MAPLE_HEIGHT_MAX */
-	NODES = 1 << 20,         /* ten slots each; vm.max_map_count is 65530 */
 	AREAS = 1 << 24,
 	TRIES = 64,              /* for one VMA of a running process */
 	SKIPS = 1000,            /* limit of VMAs that changed on every attempt */
@@ -41,16 +38,6 @@ struct stamp {
 
 enum areas_phase { TREE, LIST, GATE, DONE };
 
-/* A node on the path from the root. */
-struct level {
-	uint64_t at;
-	uint64_t first, last;
-	enum maple_type type;
-	unsigned next;
-	struct maple_slot slot;  /* the one before next */
-	unsigned char bytes[MAPLE_NODE_MAX];
-};
-
 struct atw_areas {
 	struct members v;
 	struct names names;
@@ -59,135 +46,27 @@ struct atw_areas {
 	uint64_t ended;          /* end of the last VMA */
 	uint32_t count;
 
-	struct maple_layout layout;
-	unsigned depth, nodes;
+	struct areas_tree tree;  /* TREE */
 	uint64_t next;           /* LIST: the vm_area_struct */
 	struct atw_err unread;
-	bool unnamed;            /* neither names nor files are read */
 	bool live, again;        /* again: reading must restart */
-	bool ahead;              /* VMAs are read ahead, because they have not changed
-				  * so far */
 	bool unproved;           /* something was read after the last check of the
 				  * stamp */
 	unsigned skipped;
 	struct stamp stamp;      /* value when this pass began */
-	uint64_t root;           /* root entry of the tree */
-	struct level level[DEPTH];
 };
 
 /* ---- opening ---- */
 
-static struct maple_shape areas_shape(const struct needs *n, enum need_member pivot,
-				      enum need_member slot)
-{
-	uint32_t p = n->member[pivot], s = n->member[slot];
-
-	if (p == NEED_NONE || s == NEED_NONE || s < p || s > UINT16_MAX)
-		return (struct maple_shape){ 0 };
-	return (struct maple_shape){ (uint16_t)p, (uint16_t)s, (uint16_t)((s - p) / 8 + 1) };
-}
-
-static uint8_t areas_number(const struct needs *n, enum need_const c, uint8_t usual)
-{
-	return n->have_const[c] ? (uint8_t)n->constant[c] : usual;
-}
-
-static struct maple_layout areas_layout_of(const struct needs *n)
-{
-	struct maple_shape range = areas_shape(n, N_range64_pivot, N_range64_slot);
-
-	return (struct maple_layout){
-		.size = n->size[S_maple_node],
-		.number[MAPLE_LEAF] = areas_number(n, C_maple_leaf_64, 1),
-		.number[MAPLE_RANGE] = areas_number(n, C_maple_range_64, 2),
-		.number[MAPLE_ARANGE] = areas_number(n, C_maple_arange_64, 3),
-		.shape[MAPLE_LEAF] = range, .shape[MAPLE_RANGE] = range,
-		.shape[MAPLE_ARANGE] = areas_shape(n, N_arange64_pivot, N_arange64_slot),
-	};
-}
-
-/* Restart from here; discard everything that was read ahead. */
-static void areas_one_by_one(struct atw_areas *a)
-{
-	a->ahead = false;
-	if (a->v.ahead)
-		kmem_ahead_forget(a->v.ahead);
-}
-
-static int areas_read_node(struct atw_areas *a, uint64_t at,
-			   unsigned char bytes[MAPLE_NODE_MAX], struct atw_err *err)
-{
-	const void *copy = a->ahead ? kmem_ahead_find(a->v.ahead, at, MAPLE_NODE_MAX) : NULL;
-
-	if (!copy)
-		return kmem_read(a->v.m, at, bytes, MAPLE_NODE_MAX, err);
-	memcpy(bytes, copy, MAPLE_NODE_MAX);
-	return ATW_OK;
-}
-
-/* Push the node that an entry points to. */
-static int areas_push(struct atw_areas *a, uint64_t entry, uint64_t first, uint64_t last,
-		      struct atw_err *err)
-{
-	struct level *l = &a->level[a->depth];
-	uint64_t at = maple_node(entry), parent;
-	enum maple_type type = maple_type_of(&a->layout, entry);
-	int r;
-
-	if (a->nodes++ >= NODES) {
-		a->phase = DONE;
-		return atw_err_set(err, ATW_E_LIMIT, "its tree has more than %d nodes", NODES);
-	}
-	if (type == MAPLE_TYPES)
-		return atw_err_set(err, ATW_E_DAMAGED,
-				   "node at 0x%" PRIx64 " of its tree is of no known type", at);
-	if (a->depth == DEPTH)
-		return atw_err_set(err, ATW_E_DAMAGED,
-				   "node at 0x%" PRIx64 " of its tree lies too deep", at);
-	r = areas_read_node(a, at, l->bytes, err);
-	if (r < 0)
-		return atw_err_wrap(err, "a node of its tree");
-	/* The parent pointer of the root node points to the tree. */
-	parent = maple_node(get_le64(l->bytes));
-	if (a->depth && parent != l[-1].at)
-		return atw_err_set(err, ATW_E_DAMAGED,
-				   "node at 0x%" PRIx64 " of its tree: its parent is 0x%" PRIx64
-				   ", not 0x%" PRIx64, at, parent, l[-1].at);
-	l->at = at;
-	l->type = type;
-	l->first = first;
-	l->last = last;
-	l->next = 0;
-	a->depth++;
-	/* Leaves below the same node were read together. */
-	if (a->ahead && (type != MAPLE_LEAF || a->depth == 1) &&
-	    !areas_ahead(&a->v, &a->layout, entry, l->bytes, first, last, a->ended,
-			 !a->unnamed))
-		areas_one_by_one(a);
-	return ATW_OK;
-}
-
 static int areas_start_tree(struct atw_areas *a, struct atw_err *err)
 {
-	uint64_t root;
-	int r = member_get(&a->v, a->mm, N_mm_ma_root, &root, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	a->root = root;
 	a->phase = TREE;
-	a->layout = areas_layout_of(a->v.n);
-	if (!maple_layout_good(&a->layout))
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "this kernel's trees of areas are not of a kind that is known");
-	if (maple_is_root(root))
-		return areas_push(a, root, 0, UINT64_MAX, err);
-	/*
-	 * A VMA covers many addresses, while a tree without nodes only has an entry for
-	 * 0.
-	 */
-	return !maple_is_pointer(root) ? ATW_OK :
-		atw_err_set(err, ATW_E_DAMAGED, "0x%" PRIx64 " is not the root of a tree", root);
+	r = areas_tree_start(&a->tree, &a->v, a->mm, a->ended, err);
+	if (r == ATW_E_LIMIT)
+		a->phase = DONE;
+	return r;
 }
 
 /* One read: these members of mm_struct are in its first few hundred bytes. */
@@ -219,7 +98,6 @@ static int areas_start(struct atw_areas *a, struct atw_err *err)
 	if (a->live)
 		areas_take_stamp(a, &a->stamp);
 	a->unproved = true;
-	a->depth = a->nodes = 0;
 	if (member_have(&a->v, N_mm_ma_root))
 		return areas_start_tree(a, err);
 	a->phase = LIST;
@@ -245,7 +123,7 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 	a->live = kmem_is_live(v.m);
 	if (a->live)
 		a->v.ahead = kmem_ahead_create(v.m);
-	a->ahead = a->v.ahead;
+	a->tree.ahead = a->v.ahead;
 	r = areas_start(a, err);
 	/* An unreadable entry may have been freed meanwhile. */
 	a->again = r < 0 && r != ATW_E_UNSUPPORTED && a->live;
@@ -299,7 +177,7 @@ int areas_open_unnamed(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret
 	int r = atw_areas_open(k, mm, ret, err);
 
 	if (r == ATW_OK)
-		(*ret)->unnamed = true;
+		(*ret)->tree.unnamed = true;
 	return r;
 }
 
@@ -341,7 +219,7 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 	ret->exec = ret->flags & VM_EXEC;
 	ret->shared = ret->flags & VM_MAYSHARE;
 	ret->rights_unknown = false;
-	a->unread.status = a->unnamed ? ATW_OK : names_fill(&a->names, ret, &a->unread);
+	a->unread.status = a->tree.unnamed ? ATW_OK : names_fill(&a->names, ret, &a->unread);
 	ret->unread = a->unread.status < 0;
 	return ATW_OK;
 }
@@ -379,36 +257,16 @@ static int areas_fill_slot(struct atw_areas *a, const struct maple_slot *s,
 static int areas_next_of_tree(struct atw_areas *a, struct atw_area *ret,
 			      struct atw_err *err)
 {
-	while (a->depth) {
-		struct level *l = &a->level[a->depth - 1];
-		struct maple_slot prev = l->slot;
-		int r = maple_slot(&a->layout, l->type, l->bytes, l->first, l->last,
-				   l->next, &prev, &l->slot);
+	/* What was returned before the restart is passed. */
+	uint64_t from = a->live ? a->ended : 0;
+	struct maple_slot s;
+	int r = areas_tree_next(&a->tree, &a->v, a->ended, from, &s, err);
 
-		if (r == ATW_END) {
-			a->depth--;
-			continue;
-		}
-		if (r < 0) {
-			a->depth--;
-			return atw_err_set(err, r, "node at 0x%" PRIx64
-					   " of its tree: slot %u answers for addresses that it cannot",
-					   l->at, l->next);
-		}
-		l->next++;
-		if (a->live && l->slot.last < a->ended)
-			continue;        /* returned before the restart */
-		if (l->type != MAPLE_LEAF) {
-			r = areas_push(a, l->slot.entry, l->slot.first, l->slot.last,
-				       err);
-			if (r < 0)
-				return r;
-		} else if (maple_is_pointer(l->slot.entry)) {
-			return areas_fill_slot(a, &l->slot, ret, err);
-		}
-	}
-	a->phase = GATE;
-	return ATW_END;
+	if (r == ATW_OK)
+		return areas_fill_slot(a, &s, ret, err);
+	if (r == ATW_END || r == ATW_E_LIMIT)
+		a->phase = r == ATW_END ? GATE : DONE;
+	return r;
 }
 
 /* Was it returned before the restart? */
@@ -476,32 +334,6 @@ static int areas_next_of(struct atw_areas *a, struct atw_area *ret, struct atw_e
 				  : areas_next_of_gate(a, ret, err);
 }
 
-/*
- * Does the tree still lead to the VMA that was read, and is each slot's range unchanged?
- * The lowest node is checked first.
- */
-static bool areas_path_holds(const struct atw_areas *a)
-{
-	unsigned char bytes[MAPLE_NODE_MAX];
-	uint64_t root;
-
-	for (unsigned d = a->depth; d-- > 0;) {
-		const struct level *l = &a->level[d];
-		const struct maple_shape *s = &a->layout.shape[l->type];
-		struct maple_slot prev = { .last = l->slot.first - 1 }, is;
-		unsigned i = l->next - 1;
-
-		if (kmem_read(a->v.m, l->at, bytes, sizeof(bytes), NULL) < 0 ||
-		    get_le64(bytes) != get_le64(l->bytes) ||
-		    (i && get_le64(bytes + s->pivot + 8 * (i - 1)) != prev.last) ||
-		    maple_slot(&a->layout, l->type, bytes, l->first, l->last, i, &prev,
-			       &is) < 0 ||
-		    is.last != l->slot.last || is.entry != l->slot.entry)
-			return false;
-	}
-	return member_get(&a->v, a->mm, N_mm_ma_root, &root, NULL) == ATW_OK && root == a->root;
-}
-
 /* The same for a running process. */
 static int areas_next_moving(struct atw_areas *a, struct atw_area *ret,
 			     struct atw_err *err)
@@ -535,14 +367,15 @@ static int areas_next_moving(struct atw_areas *a, struct atw_area *ret,
 		same = !memcmp(&now, &a->stamp, sizeof(now)) && !(now.seq & 1);
 		a->unproved = !same;
 		if (phase == GATE || (same && r >= 0) || (same && ++faults == FAULTS) ||
-		    (r == ATW_OK && phase == TREE && !a->ahead && areas_path_holds(a)) ||
+		    (r == ATW_OK && phase == TREE && !a->tree.ahead &&
+		     areas_tree_holds(&a->tree, &a->v, a->mm)) ||
 		    (r == ATW_END && ++ends == 2))
 			return r;
 		if (r == ATW_OK)
 			reached = a->ended;
 		a->ended = from;
 		a->again = true;
-		areas_one_by_one(a);
+		areas_tree_one_by_one(&a->tree, &a->v);
 	}
 	if (!reached)
 		reached = from + ((uint64_t)1 << a->names.page_shift);
