@@ -49,6 +49,14 @@ True
 True
 EOT
 
+t "it has every library that this build found"
+sed -n 's/^  found:  //p' "$built/found.txt" | head -n 1 | tr ' ' '\n' | sed 's/^lzma$/xz/; s/^libdw$/elfutils/' |
+	grep -vx gettext | sort >wanted
+python3 -c 'import json, sys
+print("\n".join(sorted(p["name"] for p in json.load(sys.stdin)["packages"])))' \
+	<"one/out/dist/atwalk-$version.spdx.json" >names
+yes [ -z "$(comm -23 wanted names)" ]
+
 t "every file has a licence"
 if command -v reuse >/dev/null; then
 	(cd "atwalk-$version" && reuse lint) >"$work/reuse" 2>&1
