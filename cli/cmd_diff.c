@@ -431,10 +431,10 @@ static int diff_check(const struct common *c, const struct diff_opts *o, int arg
 		return usage_error("diff",
 				      "--interval: '%.40s' is no number of seconds",
 				      o->interval);
-	if (c->parts.n)
+	if (c->parts.n || (c->layout && argc == 2))
 		return usage_error(
-			"diff",
-			"--part: it is not known which of the sources it belongs to");
+			"diff", "%s: it is not known which of the sources it belongs to",
+			c->parts.n ? "--part" : "--layout");
 	return EXIT_COMPLETE;
 }
 

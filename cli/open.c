@@ -112,6 +112,9 @@ static void open_searching_at(void *arg, uint64_t done, uint64_t all)
 
 int session_open(const struct common *c, const char *name, struct session *ret)
 {
+	const struct atw_source_spec given = {
+		.parts = c->parts.v, .nparts = c->parts.n, .layout = c->layout,
+	};
 	struct session s = { .name = name, .suggest = c->suggest };
 	struct atw_source *traced;
 	struct atw_err err = { 0 };
@@ -122,7 +125,7 @@ int session_open(const struct common *c, const char *name, struct session *ret)
 		return status;
 	if (!threads_to_use(c, &threads, &err))
 		return print_error(&err);
-	if (target_open(name, c->parts.v, c->parts.n, c->sources, &s.target, &err) < 0) {
+	if (target_open(name, &given, c->sources, &s.target, &err) < 0) {
 		cli_open_hint_meant(c, &err, name);
 		plugins_hint_source(c, name, &err);
 		return print_error(&err);
@@ -282,12 +285,15 @@ int open_session(const struct common *c, const char *name, const struct space_op
 int session_open_again(const struct common *c, const struct session *s,
 		       const struct space_opts *space, struct session *ret, struct atw_err *err)
 {
+	const struct atw_source_spec given = {
+		.parts = c->parts.v, .nparts = c->parts.n, .layout = c->layout,
+	};
 	const struct target_reading rd = { .arg = NULL };
 	struct session x = { .name = s->name };
 	struct atw_source *paced;
 	char folder[PATH_MAX];
 	const struct target_opts o = cli_open_target_opts(space, folder);
-	int r = target_open(s->name, c->parts.v, c->parts.n, c->sources, &x.target, err);
+	int r = target_open(s->name, &given, c->sources, &x.target, err);
 
 	/* It is counted, and not limited. */
 	if (r == ATW_OK && s->pace) {

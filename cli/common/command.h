@@ -59,7 +59,7 @@ enum {
 	OPT_COMMON_ROWS = 4,             /* --format, --columns, --filter, --sort, --group,
 					  * --expect, --color */
 	OPT_COMMON_UNITS = 8,            /* --units: there are columns of sizes */
-	OPT_COMMON_SOURCE = 16,          /* --part, --rate, --jobs */
+	OPT_COMMON_SOURCE = 16,          /* --part, --layout, --rate, --jobs */
 	OPT_COMMON_PROGRESS = 32,        /* --progress */
 	OPT_COMMON_VERBOSE = 64,         /* --verbose */
 	OPT_COMMON_PLUGINS = 256,        /* --plugin */
@@ -80,7 +80,7 @@ struct added_sources;
 /* Values of the common options. */
 struct common {
 	suggest_fn *suggest;     /* NULL: no command is suggested */
-	const char *output, *columns, *filter, *sort, *group, *rate, *jobs, *expect;
+	const char *output, *columns, *filter, *sort, *group, *rate, *jobs, *expect, *layout;
 	/* As struct opt_choice_or. FORMAT_SINK: `other_format` was typed. */
 	struct {
 		enum format format;
@@ -166,7 +166,7 @@ struct command_args {
 void command_arg(struct command_args *a, const char *word);
 /* The option and its value, unless that is NULL. */
 void command_arg_option(struct command_args *a, const char *option, const char *value);
-/* What `c` says of any source: --part, --rate, --progress, and how much is reported. */
+/* What `c` says of any source: --part, --layout, --rate, --progress, and how much is reported. */
 void command_arg_common(struct command_args *a, const struct common *c);
 void command_args_deinit(struct command_args *a);
 

@@ -16,7 +16,7 @@
 static const char *const config_refused[] = {
 	"output", "part",   "help", "version", "quiet", "verbose", "pid", "task",
 	"cpu",    "config", "root", "cbit",    "no-config", "expect", "interval",
-	"from",   "form",   "fail-on",
+	"from",   "form",   "fail-on", "layout",
 };
 
 /* Sections of common options. Keys of a command's section are its long options. */

@@ -66,6 +66,9 @@ static const struct {
 	[ATW_PARAM_PROCESS] = {
 		"--pid", N_("use --pid N to select a process"), N_("add WHERE pid = N to the query"),
 	},
+	[ATW_PARAM_LAYOUT] = {
+		"--layout", N_("specify it with --layout GPA:HVA:LEN,..."),
+	},
 };
 
 static bool diagnostics_queried;

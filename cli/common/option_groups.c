@@ -63,6 +63,8 @@ static const struct opt plugin_options[] = {
 static const struct opt source_options[] = {
 	{ 'S', "part", OPT_LIST, AT(parts), "FILE",
 	  "read FILE as a further part of a split dump; may be repeated", NULL },
+	{ 0, "layout", OPT_TEXT, AT(layout), "PIECES",
+	  "take PIECES, GPA:HVA:LEN,..., for the layout of a guest's RAM", NULL },
 	{ 0, "rate", OPT_TEXT, AT(rate), "BYTES",
 	  "read at most BYTES per second (K, M, G) from a live source", NULL },
 	{ 0, "jobs", OPT_TEXT, AT(jobs), "N",

@@ -33,6 +33,7 @@ void command_arg_common(struct command_args *a, const struct common *c)
 {
 	for (size_t i = 0; i < c->parts.n; i++)
 		command_arg_option(a, "--part", c->parts.v[i]);
+	command_arg_option(a, "--layout", c->layout);
 	command_arg_option(a, "--rate", c->rate);
 	command_arg_option(a, "--jobs", c->jobs);
 	if (c->progress)

@@ -112,6 +112,7 @@ enum atw_param {
 	ATW_PARAM_HOST,          /* for tables of captures: name of the machine */
 	ATW_PARAM_TIME,          /* likewise: when the capture began */
 	ATW_PARAM_PROCESS,       /* the process that an answer is about */
+	ATW_PARAM_LAYOUT,        /* of a guest's RAM in the process that runs it */
 	ATW_PARAMS,
 };
 

@@ -147,12 +147,12 @@ static int target_open_with(struct atw_target *t, const struct atw_open_opts *o,
 		.has_cpu = o->cpu_plus_one,
 		.cpu = o->cpu_plus_one - (uint64_t)1,
 	};
-	size_t nparts = 0;
+	struct atw_source_spec given = { .parts = o->parts };
 	int r;
 
-	while (o->parts && o->parts[nparts])
-		nparts++;
-	r = target_open(t->source, o->parts, nparts, NULL, &t->t, err) ?:
+	while (o->parts && o->parts[given.nparts])
+		given.nparts++;
+	r = target_open(t->source, &given, NULL, &t->t, err) ?:
 	    target_check_opts(t, o, err) ?:
 	    target_limit_rate(t, o->max_rate, err);
 	return r == ATW_OK ? target_attach(t->t, &to, NULL, err) : r;

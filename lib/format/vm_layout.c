@@ -71,6 +71,14 @@ static struct atw_blob vm_default_type(enum vmm_arch arch)
 	return (struct atw_blob){type, strlen(type)};
 }
 
+uint64_t vm_usual_base(enum vmm_arch arch)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(vm_machines); i++)
+		if (vm_machines[i].arch == arch)
+			return vm_machines[i].base;
+	return 0;
+}
+
 /* The end of the part below 4G. */
 static uint64_t vm_low_end(const struct vm_machine *m, const struct vmm_words *w)
 {

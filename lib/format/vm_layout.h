@@ -23,3 +23,5 @@ struct vm_layout {
  */
 int vm_layout_of(enum vmm_arch arch, const struct vmm_words *w, struct vm_layout *ret,
 		 struct atw_err *err);
+/* Where most machines of it have their RAM begin. */
+uint64_t vm_usual_base(enum vmm_arch arch);

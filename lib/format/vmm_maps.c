@@ -100,16 +100,19 @@ size_t vmm_maps_find(struct atw_blob maps, bool smaps, uint64_t size,
 	}
 }
 
-bool vmm_maps_largest(struct atw_blob maps, struct procmaps_area *ret)
+size_t vmm_maps_largest(struct atw_blob maps, struct procmaps_area *v, size_t max)
 {
 	struct vmm_maps_cursor c = {maps, 0, false};
 	struct procmaps_area a;
-	bool found = false;
+	size_t n = 0, at;
 
-	while (vmm_maps_next(&c, &a))
-		if (!found || a.end - a.start > ret->end - ret->start) {
-			*ret = a;
-			found = true;
-		}
-	return found;
+	while (vmm_maps_next(&c, &a)) {
+		for (at = n; at && v[at - 1].end - v[at - 1].start < a.end - a.start; at--)
+			if (at < max)
+				v[at] = v[at - 1];
+		if (at < max)
+			v[at] = a;
+		n += n < max;
+	}
+	return n;
 }

@@ -12,5 +12,5 @@
  */
 size_t vmm_maps_find(struct atw_blob maps, bool smaps, uint64_t size,
 		     struct procmaps_area *v, size_t max);
-/* The largest mapping that may be one; false: there is none. */
-bool vmm_maps_largest(struct atw_blob maps, struct procmaps_area *ret);
+/* The `max` largest mappings that may be one, in descending order of size; how many. */
+size_t vmm_maps_largest(struct atw_blob maps, struct procmaps_area *v, size_t max);

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/message.h"
 #include "base/num.h"
 #include "base/sorted.h"
 #include "format/vmm_maps.h"
@@ -22,7 +23,7 @@
 #include "host/host_file.h"
 #include "host/vmm_process.h"
 
-enum { CMDLINE_MAX = 4 << 20, MAPS_MAX = 64 << 20, PROBES = 1024 };
+enum { CMDLINE_MAX = 4 << 20, MAPS_MAX = 64 << 20, PROBES = 1024, GUESSES = 3 };
 
 /* ---- the process ---- */
 
@@ -100,7 +101,7 @@ static int vmm_not_found(const struct vmm *v, struct atw_blob maps, uint64_t siz
 				   "the RAM of the guest was not found: process %" PRIu32
 				   " has %zu mappings of %s instead of %zu",
 				   v->pid, found, text, want);
-	if (!vmm_maps_largest(maps, &a))
+	if (!vmm_maps_largest(maps, &a, 1))
 		return atw_err_set(err, ATW_E_MISSING,
 				   "the RAM of the guest was not found: process %" PRIu32
 				   " has no memory of its own",
@@ -196,6 +197,15 @@ static int vmm_find_areas(struct vmm *v, const struct vmm_words *w, struct atw_b
 
 /* ---- pieces ---- */
 
+static int vmm_opened(struct vmm *v, int r, struct vmm *ret)
+{
+	if (r < 0)
+		vmm_close(v);
+	else
+		*ret = *v;
+	return r;
+}
+
 static int vmm_make_pieces(struct vmm *v, const struct vm_layout *l, struct atw_err *err)
 {
 	/* Each extent and each area begins one. */
@@ -245,50 +255,68 @@ static int vmm_probe(struct vmm *v, struct atw_err *err)
 	return ATW_OK;
 }
 
+/* Appends to the sentence what the largest mappings would be, where RAM usually begins. */
+static void vmm_add_guesses(const struct vmm *v, struct atw_blob maps, struct atw_err *err)
+{
+	struct procmaps_area a[GUESSES];
+	size_t n = vmm_maps_largest(maps, a, GUESSES), at;
+
+	if (!err || !n)
+		return;
+	at = strlen(err->text);
+	snprintf(err->text + at, sizeof(err->text) - at, "%s", _("; perhaps "));
+	for (size_t i = 0; i < n; i++) {
+		at = strlen(err->text);
+		snprintf(err->text + at, sizeof(err->text) - at,
+			 "%s%" PRIx64 ":%" PRIx64 ":0x%" PRIx64, i ? ", " : "",
+			 vm_usual_base(v->arch), a[i].start, a[i].end - a[i].start);
+	}
+	atw_err_remedy(err, ATW_PARAM_LAYOUT);
+}
+
+static int vmm_by_rule(struct vmm *v, const struct vmm_words *w, struct atw_blob maps,
+		       struct atw_err *err)
+{
+	struct vm_layout l;
+	int r = vm_layout_of(v->arch, w, &l, err) ?: vmm_find_areas(v, w, maps, err);
+
+	if (r < 0) {
+		if (r != ATW_E_NOMEM)
+			vmm_add_guesses(v, maps, err);
+		return r;
+	}
+	snprintf(v->machine, sizeof(v->machine), "%s", l.machine);
+	v->ram = w->ram;
+	v->extra = w->extra;
+	return vmm_make_pieces(v, &l, err);
+}
+
 static int vmm_open_ram(struct vmm *v, const struct vmm_words *w, struct atw_err *err)
 {
-	struct buf maps = {0};
-	struct vm_layout l;
-	int r = vm_layout_of(v->arch, w, &l, err) ?:
-		process_memory_open(v->pid, &v->memory, err) ?:
+	struct buf maps = { 0 };
+	int r = process_memory_open(v->pid, &v->memory, err) ?:
 		host_proc_all(v->pid, "maps", MAPS_MAX, &maps, err);
 
-	if (r == ATW_OK) {
-		snprintf(v->machine, sizeof(v->machine), "%s", l.machine);
-		v->ram = w->ram;
-		v->extra = w->extra;
-		v->encrypted = w->encrypted;
-		r = vmm_find_areas(v, w, (struct atw_blob){ maps.data, maps.len }, err) ?:
-		    vmm_make_pieces(v, &l, err) ?: vmm_probe(v, err);
-	}
+	if (r == ATW_OK)
+		r = vmm_by_rule(v, w, (struct atw_blob){ maps.data, maps.len }, err) ?:
+		    vmm_probe(v, err);
 	buf_deinit(&maps);
 	return r;
 }
 
-int vmm_open(uint32_t pid, struct vmm *ret, struct atw_err *err)
+/* Texts of *w lie in `cmdline`. */
+static int vmm_read_command_line(struct vmm *v, struct buf *cmdline, struct vmm_words *w,
+			  struct atw_err *err)
 {
-	_auto_free struct vmm_words *w = malloc(sizeof(*w));
-	struct vmm v = {.pid = pid};
-	struct buf cmdline = {0};
-	int r;
+	int r = host_proc_all(v->pid, "cmdline", CMDLINE_MAX, cmdline, err);
 
-	if (!w)
-		return atw_err_nomem(err);
-	r = vmm_find_arch(&v, err) ?:
-	    host_proc_all(pid, "cmdline", CMDLINE_MAX, &cmdline, err);
-	if (r == ATW_OK) {
-		r = vmm_words_parse((struct atw_blob){cmdline.data, cmdline.len}, w, err);
-		if (r < 0)
-			atw_err_wrap(err, "process %" PRIu32, pid);
-		else
-			r = vmm_open_ram(&v, w, err);
-	}
-	buf_deinit(&cmdline);
 	if (r < 0)
-		vmm_close(&v);
-	else
-		*ret = v;
-	return r;
+		return r;
+	r = vmm_words_parse((struct atw_blob){ cmdline->data, cmdline->len }, w, err);
+	if (r < 0)
+		return atw_err_wrap(err, "process %" PRIu32, v->pid);
+	v->encrypted = w->encrypted;
+	return ATW_OK;
 }
 
 /* ---- by slots ---- */
@@ -350,7 +378,7 @@ static int vmm_map_slots(struct vmm *v, struct atw_blob maps, const struct vmm_s
 int vmm_open_slots(uint32_t pid, const struct vmm_slot *slot, size_t n, struct vmm *ret,
 		   struct atw_err *err)
 {
-	struct vmm v = { .pid = pid, .arch = vmm_host_arch() };
+	struct vmm v = { .pid = pid, .arch = vmm_host_arch(), .way = VMM_BY_SLOTS };
 	struct buf maps = { 0 };
 	int r = process_memory_open(pid, &v.memory, err) ?:
 		host_proc_all(pid, "maps", MAPS_MAX, &maps, err) ?:
@@ -362,11 +390,56 @@ int vmm_open_slots(uint32_t pid, const struct vmm_slot *slot, size_t n, struct v
 		v.private |= slot[i].guest_memfd;
 	}
 	buf_deinit(&maps);
-	if (r < 0)
-		vmm_close(&v);
-	else
-		*ret = v;
+	return vmm_opened(&v, r, ret);
+}
+
+/* ---- by the user's word ---- */
+
+static int vmm_open_typed(struct vmm *v, const char *layout, struct atw_err *err)
+{
+	struct vmm_slot *slot = NULL;
+	struct buf maps = { 0 };
+	struct atw_blob text;
+	size_t n = 0;
+	int r = vmm_slots_parse(layout, &slot, &n, err) ?:
+		process_memory_open(v->pid, &v->memory, err) ?:
+		host_proc_all(v->pid, "maps", MAPS_MAX, &maps, err);
+
+	text = (struct atw_blob){ maps.data, maps.len };
+	if (r == ATW_OK)
+		r = vmm_slots_check(slot, n, text, err) ?:
+		    vmm_map_slots(v, text, slot, n, err) ?: vmm_probe(v, err);
+	for (size_t i = 0; i < n; i++)
+		v->ram += slot[i].len;
+	v->way = VMM_BY_LAYOUT;
+	buf_deinit(&maps);
+	free(slot);
 	return r;
+}
+
+int vmm_open_layout(uint32_t pid, const char *layout, struct vmm *ret, struct atw_err *err)
+{
+	struct vmm v = { .pid = pid, .arch = vmm_host_arch() };
+
+	return vmm_opened(&v, vmm_open_typed(&v, layout, err), ret);
+}
+
+int vmm_open(uint32_t pid, const char *layout, struct vmm *ret, struct atw_err *err)
+{
+	_auto_free struct vmm_words *w = malloc(sizeof(*w));
+	struct vmm v = { .pid = pid };
+	struct buf cmdline = { 0 };
+	int r = w ? vmm_find_arch(&v, err) : atw_err_nomem(err);
+
+	if (r == ATW_OK && layout) {
+		/* What is on the command line is no condition then. */
+		vmm_read_command_line(&v, &cmdline, w, NULL);
+		r = vmm_open_typed(&v, layout, err);
+	} else if (r == ATW_OK) {
+		r = vmm_read_command_line(&v, &cmdline, w, err) ?: vmm_open_ram(&v, w, err);
+	}
+	buf_deinit(&cmdline);
+	return vmm_opened(&v, r, ret);
 }
 
 void vmm_close(struct vmm *v)

@@ -8,16 +8,8 @@
 #include <atwalk/base.h>
 
 #include "format/vm_layout.h"
+#include "format/vmm_slots.h"
 #include "host/process_memory.h"
-
-/* A range of guest-physical memory that KVM finds in the process. */
-struct vmm_slot {
-	uint64_t gpa, len;
-	uint64_t address; /* in the process */
-	bool read_only;   /* a ROM */
-	bool guest_memfd; /* private pages are not in the process */
-	bool late;        /* what is absent was not filled in yet, and is not zero */
-};
 
 struct vmm_piece {
 	uint64_t gpa, len; /* guest-physical */
@@ -26,10 +18,18 @@ struct vmm_piece {
 	bool late;      /* as of a slot */
 };
 
+/* How the guest's RAM was found in the process. */
+enum vmm_way {
+	VMM_BY_RULE,   /* of QEMU's machine */
+	VMM_BY_SLOTS,  /* memory slots of KVM */
+	VMM_BY_LAYOUT, /* as the user typed it */
+};
+
 struct vmm {
 	uint32_t pid;
 	enum vmm_arch arch; /* X86_64, ARM64 or RISCV64 */
-	char machine[32];   /* "q35"; empty: by slots */
+	enum vmm_way way;
+	char machine[32];   /* "q35"; empty: not known */
 	uint64_t ram;
 	bool extra, encrypted; /* as in vmm_words.h */
 	bool private;       /* a slot has private pages, which are not read */
@@ -41,10 +41,13 @@ struct vmm {
 };
 
 /*
+ * A guest of QEMU. `layout`: as vmm_slots_parse() takes it; NULL: it is to be found.
  * ATW_E_FORMAT: it is not QEMU; ATW_E_MISSING: there is no such process, or its RAM was
  * not found.
  */
-int vmm_open(uint32_t pid, struct vmm *ret, struct atw_err *err);
+int vmm_open(uint32_t pid, const char *layout, struct vmm *ret, struct atw_err *err);
+/* A guest of this machine's architecture and of any program, by such a layout. */
+int vmm_open_layout(uint32_t pid, const char *layout, struct vmm *ret, struct atw_err *err);
 /*
  * A guest of this machine's architecture, by its slots, ascending by gpa. Parts of them that
  * the process does not map are no memory.

@@ -322,7 +322,9 @@ static int open_source_new(const struct atw_source_ops *ops,
 
 int source_input_failed(const struct source_input *in, int status, struct atw_err *err)
 {
-	atw_err_about(err, in->name);
+	/* What is wrong with a parameter is not the source's fault. */
+	if (!err || err->param == ATW_PARAM_NONE)
+		atw_err_about(err, in->name);
 	return status;
 }
 
@@ -381,28 +383,35 @@ static void open_hint_kcore(const struct source_input *in, struct atw_err *err)
 		atw_err_hint(err, "live:kcore reads the running kernel through it");
 }
 
-int source_input_open(const char *text, const char *const *parts, size_t nparts,
+static int open_no_layout(const char *text, struct atw_err *err)
+{
+	return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_LAYOUT,
+				 "'%.64s' is not a running guest (qemu:PID, kvm:PID)", text);
+}
+
+int source_input_open(const char *text, const struct atw_source_spec *given,
 		      const struct source_format *other, const struct added_sources *added,
 		      struct source_input *ret, struct atw_err *err)
 {
 	int r;
 
-	*ret = (struct source_input){
-		.spec = {.parts = parts, .nparts = nparts}, .added = added, .name = text,
-		.copy = -1,
-	};
-	if (!text || (nparts && !parts))
+	*ret = (struct source_input){ .added = added, .name = text, .copy = -1 };
+	if (given)
+		ret->spec = *given;
+	if (!text || (ret->spec.nparts && !ret->spec.parts))
 		return atw_err_set(err, ATW_E_USAGE, "no source is named");
-	for (size_t i = 0; i < nparts; i++)
-		if (!parts[i])
+	for (size_t i = 0; i < ret->spec.nparts; i++)
+		if (!ret->spec.parts[i])
 			return atw_err_set(err, ATW_E_USAGE, "part %zu of the source is not named", i);
+	if (open_names_guest(text, ret))
+		return ATW_OK;
+	if (ret->spec.layout)
+		return open_no_layout(text, err);
 	if (open_names_live(text, &ret->spec.path)) {
 		ret->kind = &source_live;
 		ret->name = source_live.name;
 		return ATW_OK;
 	}
-	if (open_names_guest(text, ret))
-		return ATW_OK;
 	ret->kind = open_added(ret, text, false, &ret->spec.path);
 	if (ret->kind)
 		return ATW_OK;
@@ -428,8 +437,9 @@ int source_open_input(const struct source_input *in, struct atw_source **ret,
 int atw_source_open(const char *text, const char *const *parts, size_t nparts,
 		    struct atw_source **ret, struct atw_err *err)
 {
+	const struct atw_source_spec given = { .parts = parts, .nparts = nparts };
 	struct source_input in;
-	int r = source_input_open(text, parts, nparts, NULL, NULL, &in, err);
+	int r = source_input_open(text, &given, NULL, NULL, &in, err);
 
 	if (r < 0)
 		return r;

@@ -26,11 +26,12 @@ struct source_input {
 };
 
 /*
- * Finds the format of what is named. `other` and `added`, which may be NULL, are recognised
+ * Finds the format of what is named. `given`: parts and a layout that were named besides; NULL:
+ * none. `other` and `added`, which may be NULL, are recognised
  * besides the sources' formats. Texts and `ret` have to stay in place until it is closed, and
  * `added` as long as the source.
  */
-int source_input_open(const char *text, const char *const *parts, size_t nparts,
+int source_input_open(const char *text, const struct atw_source_spec *given,
 		      const struct source_format *other, const struct added_sources *added,
 		      struct source_input *ret, struct atw_err *err);
 /* Opens it as a source, which does not need `in` afterwards. */

@@ -70,7 +70,8 @@ static int qemu_open(struct atw_source *s, const struct atw_source_spec *spec,
 	s->impl = q;
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a process has no further parts");
-	r = vmm_process_find(spec->path, false, &pid, err) ?: vmm_open(pid, &q->vmm, err);
+	r = vmm_process_find(spec->path, false, &pid, err) ?:
+	    vmm_open(pid, spec->layout, &q->vmm, err);
 	if (r < 0)
 		return r;
 	qemu_note(q);
@@ -220,18 +221,17 @@ static int qemu_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 
 static void qemu_describe(struct atw_source *s, char *buf, size_t len)
 {
+	static const char *const how[] = {
+		[VMM_BY_RULE] = "", [VMM_BY_SLOTS] = " by KVM's memory slots",
+		[VMM_BY_LAYOUT] = " by the layout that was given",
+	};
 	const struct qemu *q = s->impl;
 	char size[16];
 
 	num_human(q->vmm.ram, size);
-	if (*q->vmm.machine)
-		snprintf(buf, len,
-			 "running guest of QEMU process %" PRIu32 ", machine %s, %s of RAM",
-			 q->vmm.pid, q->vmm.machine, size);
-	else
-		snprintf(buf, len,
-			 "running guest of process %" PRIu32 ", %s of RAM by KVM's memory slots",
-			 q->vmm.pid, size);
+	snprintf(buf, len, "running guest of %sprocess %" PRIu32 "%s%s, %s of RAM%s",
+		 q->vmm.way == VMM_BY_RULE ? "QEMU " : "", q->vmm.pid,
+		 *q->vmm.machine ? ", machine " : "", q->vmm.machine, size, how[q->vmm.way]);
 }
 
 const struct atw_source_ops source_qemu = {

@@ -36,6 +36,7 @@ struct atw_source_spec {
 	bool has_load;
 	uint64_t load;           /* raw: physical address of the first byte */
 	const char *snapshot;    /* qcow2: name or number of one; or NULL */
+	const char *layout;      /* qemu, kvm: where the process has the RAM; or NULL */
 };
 
 /* One of several places to read. */

@@ -53,21 +53,29 @@ static int guest_slots(uint32_t pid, struct vmm_slot **ret, size_t *n, struct at
 	return r;
 }
 
-int guest_open(const char *name, size_t nparts, struct atw_source **ret, struct atw_err *err)
+static int guest_by_slots(uint32_t pid, struct vmm *ret, struct atw_err *err)
 {
 	struct vmm_slot *slot = NULL;
+	size_t n = 0;
+	int r = guest_slots(pid, &slot, &n, err) ?: vmm_open_slots(pid, slot, n, ret, err);
+
+	free(slot);
+	return r;
+}
+
+int guest_open(const char *name, const struct atw_source_spec *given, struct atw_source **ret,
+	       struct atw_err *err)
+{
 	struct vmm guest;
 	uint32_t pid = 0;
-	size_t n = 0;
-	int r = nparts ? atw_err_set(err, ATW_E_USAGE, "a process has no further parts")
-		       : vmm_process_find(guest_word(name), true, &pid, err);
+	int r = given->nparts ? atw_err_set(err, ATW_E_USAGE, "a process has no further parts")
+			      : vmm_process_find(guest_word(name), true, &pid, err);
 
 	if (r == ATW_OK)
-		r = guest_slots(pid, &slot, &n, err) ?:
-		    vmm_open_slots(pid, slot, n, &guest, err) ?:
+		r = (given->layout ? vmm_open_layout(pid, given->layout, &guest, err)
+				   : guest_by_slots(pid, &guest, err)) ?:
 		    source_of_guest(&guest, ret, err);
-	free(slot);
-	if (r < 0)
+	if (r < 0 && (!err || err->param == ATW_PARAM_NONE))
 		atw_err_about(err, name);
 	return r;
 }

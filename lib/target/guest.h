@@ -9,5 +9,9 @@
 
 /* What follows "kvm:"; NULL: the SOURCE does not begin so. */
 const char *guest_word(const char *name);
-/* Reads this kernel for that; it is closed again. Errors name the source. */
-int guest_open(const char *name, size_t nparts, struct atw_source **ret, struct atw_err *err);
+/*
+ * Reads this kernel for that, unless a layout was given; it is closed again. Errors name the
+ * source.
+ */
+int guest_open(const char *name, const struct atw_source_spec *given, struct atw_source **ret,
+	       struct atw_err *err);

@@ -64,11 +64,11 @@ static int target_open_input(struct target *t, const struct source_input *in,
 	return r;
 }
 
-static int target_open_named(struct target *t, const char *const *parts, size_t nparts,
+static int target_open_named(struct target *t, const struct atw_source_spec *given,
 			     const struct added_sources *added, struct atw_err *err)
 {
 	struct source_input in;
-	int r = source_input_open(t->name, parts, nparts, &target_capture_format, added, &in, err);
+	int r = source_input_open(t->name, given, &target_capture_format, added, &in, err);
 
 	if (r < 0)
 		return r;
@@ -77,9 +77,10 @@ static int target_open_named(struct target *t, const char *const *parts, size_t 
 	return r;
 }
 
-int target_open(const char *name, const char *const *parts, size_t nparts,
+int target_open(const char *name, const struct atw_source_spec *given,
 		const struct added_sources *added, struct target **ret, struct atw_err *err)
 {
+	static const struct atw_source_spec nothing;
 	struct target *t = calloc(1, sizeof(*t));
 	struct atw_blob text;
 	int r;
@@ -87,12 +88,13 @@ int target_open(const char *name, const char *const *parts, size_t nparts,
 	if (!t)
 		return atw_err_nomem(err);
 	t->name = name;
+	given = given ? given : &nothing;
 	if (guest_word(name)) {
 		t->backend = &target_memory;
 		t->caps = t->backend->caps;
-		r = guest_open(name, nparts, &t->source, err);
+		r = guest_open(name, given, &t->source, err);
 	} else {
-		r = target_open_named(t, parts, nparts, added, err);
+		r = target_open_named(t, given, added, err);
 	}
 	if (r < 0) {
 		target_close(t);

@@ -156,10 +156,11 @@ struct target {
 };
 
 /*
- * Opens the source and chooses the backend. `name` has to live as long, and so has `added`:
- * NULL, or sources and targets of plugins.
+ * Opens the source and chooses the backend. `given`: what source_input_open() takes besides
+ * the name; NULL: nothing. `name` has to live as long, and so has `added`: NULL, or sources and
+ * targets of plugins.
  */
-int target_open(const char *name, const char *const *parts, size_t nparts,
+int target_open(const char *name, const struct atw_source_spec *given,
 		const struct added_sources *added, struct target **ret, struct atw_err *err);
 /* Finds the kernel, or reads what stands for it. May be left out: info does without. */
 int target_attach(struct target *t, const struct target_opts *o,

@@ -2,6 +2,7 @@
 /* The command line of a process, and the layout that follows from it. */
 #include "format/vm_layout.h"
 #include "format/vmm_maps.h"
+#include "format/vmm_slots.h"
 #include "fuzz.h"
 
 static void lay_out(enum vmm_arch arch, const struct vmm_words *w)
@@ -36,8 +37,34 @@ static void find_ram(struct atw_blob text, bool smaps)
 	}
 	FUZZ_CHECK(vmm_maps_find(text, smaps, size, all, 1) == n, "another number");
 	FUZZ_CHECK(!n || all[0].start == v[0].start, "another first one");
-	if (vmm_maps_largest(text, v))
-		FUZZ_CHECK(v[0].start < v[0].end, "an empty mapping");
+	n = vmm_maps_largest(text, v, 4);
+	for (size_t i = 0; i < n; i++)
+		FUZZ_CHECK(v[i].start < v[i].end && (!i || v[i].end - v[i].start <= v[i - 1].end - v[i - 1].start),
+			   "an empty mapping, or out of order");
+	for (size_t i = 0; i < n; i++)
+		touch(v[i].name.data, v[i].name.len);
+}
+
+/* A layout up to the first newline, and the maps of its process. */
+static void type_layout(const uint8_t *data, size_t len)
+{
+	const uint8_t *line = memchr(data, '\n', len);
+	struct atw_blob maps = {line ? line : data, line ? (size_t)(data + len - line) : 0};
+	char *text = strndup((const char *)data, line ? (size_t)(line - data) : len);
+	struct vmm_slot *v = NULL;
+	size_t n = 0;
+
+	if (text && vmm_slots_parse(text, &v, &n, NULL) == ATW_OK) {
+		FUZZ_CHECK(n && n <= VMM_SLOTS, "no pieces, or too many");
+		for (size_t i = 0; i < n; i++)
+			FUZZ_CHECK(v[i].len && v[i].gpa + v[i].len >= v[i].len &&
+					   v[i].address + v[i].len >= v[i].len &&
+					   (!i || v[i].gpa - v[i - 1].gpa >= v[i - 1].len),
+				   "pieces overlap, or past the last address");
+		vmm_slots_check(v, n, maps, NULL);
+	}
+	free(v);
+	free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -47,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	find_ram((struct atw_blob){data, len}, false);
 	find_ram((struct atw_blob){data, len}, true);
+	type_layout(data, len);
 	if (vmm_words_parse((struct atw_blob){data, len}, &w, &err) != ATW_OK) {
 		FUZZ_CHECK(memchr(err.text, '\0', sizeof(err.text)),
 			   "a sentence without end");

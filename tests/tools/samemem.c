@@ -19,10 +19,13 @@
 
 static struct target *open_or_die(char **argv, int n)
 {
+	const struct atw_source_spec given = {
+		.parts = (const char *const *)argv + 1, .nparts = (size_t)n,
+	};
 	struct target *t;
 	struct atw_err err = { 0 };
 
-	if (target_open(argv[0], (const char *const *)argv + 1, (size_t)n, NULL, &t, &err) < 0) {
+	if (target_open(argv[0], &given, NULL, &t, &err) < 0) {
 		fprintf(stderr, "samemem: %s\n", err.text);
 		exit(2);
 	}

@@ -2,6 +2,7 @@
 /* Command lines of QEMU, and where its machines place RAM: as `info mtree -f` has it. */
 #include "format/vm_layout.h"
 #include "format/vmm_maps.h"
+#include "format/vmm_slots.h"
 #include "test.h"
 
 #define GIB UINT64_C(0x40000000)
@@ -250,9 +251,14 @@ TEST(mappings)
 	CHECK_EQ(find(maps, false, 0x10000000, NULL, 0), 3);
 	CHECK_EQ(find(maps, false, 0x20000000, v, 8), 0);
 	CHECK_EQ(find("", false, 0x20000000, v, 8), 0);
-	CHECK(vmm_maps_largest((struct atw_blob){maps, strlen(maps)}, v));
-	CHECK_EQ(v[0].end - v[0].start, 0x10000000);
-	CHECK(!vmm_maps_largest((struct atw_blob){maps, 40}, v));
+	CHECK_EQ(vmm_maps_largest((struct atw_blob){maps, strlen(maps)}, v, 8), 6);
+	CHECK_EQ(v[0].start, 0x7f0000000000);
+	CHECK_EQ(v[1].start, 0x7f0040000000);
+	CHECK_EQ(v[2].start, 0x7f0020000000);
+	CHECK_EQ(v[5].start, 0x7f0088000000);
+	CHECK_EQ(vmm_maps_largest((struct atw_blob){maps, strlen(maps)}, v, 1), 1);
+	CHECK_EQ(v[0].start, 0x7f0000000000);
+	CHECK_EQ(vmm_maps_largest((struct atw_blob){maps, 40}, v, 8), 0);
 }
 
 TEST(mappings_that_forks_do_not_get)
@@ -269,4 +275,91 @@ TEST(mappings_that_forks_do_not_get)
 	CHECK_EQ(find(smaps, false, 0x100000, v, 4), 3);
 	CHECK_EQ(find(smaps, true, 0x100000, v, 4), 1);
 	CHECK_EQ(v[0].start, 0x7f0000200000);
+}
+
+TEST(typed_layouts)
+{
+	static const struct {
+		const char *text, *why;
+	} wrong[] = {
+		{"", "'' is not GPA:HVA:LEN, as in 0:7f0000000000:4G"},
+		{"0:7f0000000000", "'0:7f0000000000' is not GPA:HVA:LEN, as in 0:7f0000000000:4G"},
+		{"0:7f0000000000:1G,", "'' is not GPA:HVA:LEN, as in 0:7f0000000000:4G"},
+		{"0::1G", "'0::1G' is not GPA:HVA:LEN, as in 0:7f0000000000:4G"},
+		{"0:7f0000000000:1G:1", "'0:7f0000000000:1G:1' is not GPA:HVA:LEN, as in 0:7f0000000000:4G"},
+		{"-1:7f0000000000:1G", "'-1:7f0000000000:1G' is not GPA:HVA:LEN, as in 0:7f0000000000:4G"},
+		{"0:10000000000000000:1G", "'0:10000000000000000:1G' is not GPA:HVA:LEN, as in 0:7f0000000000:4G"},
+		{"0:7f0000000000:99999999E", "'0:7f0000000000:99999999E' is not GPA:HVA:LEN, as in 0:7f0000000000:4G"},
+		{"0:7f0000000000:0", "'0:7f0000000000:0' does not consist of whole pages of 4096 bytes"},
+		{"0:7f0000000800:1G", "'0:7f0000000800:1G' does not consist of whole pages of 4096 bytes"},
+		{"1:7f0000000000:1G", "'1:7f0000000000:1G' does not consist of whole pages of 4096 bytes"},
+		{"0:7f0000000000:4095", "'0:7f0000000000:4095' does not consist of whole pages of 4096 bytes"},
+		{"0:fffffffffffff000:8K", "'0:fffffffffffff000:8K' ends behind the last address"},
+		{"fffffffffffff000:1000:8K", "'fffffffffffff000:1000:8K' ends behind the last address"},
+		{"1000:1000:8K,0:9000:8K", "two pieces have the address 0x1000 of the guest"},
+		{"0:1000:4K,0:1000:4K", "two pieces have the address 0x0 of the guest"},
+	};
+	struct vmm_slot *v = NULL;
+	struct atw_err err = {0};
+	char many[VMM_SLOTS * 16 + 32];
+	size_t n = 0, len = 0;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		CHECK_EQ(vmm_slots_parse(wrong[i].text, &v, &n, &err), ATW_E_USAGE);
+		CHECK_EQ(err.param, ATW_PARAM_LAYOUT);
+		CHECK_STR(err.text, wrong[i].why);
+	}
+	CHECK(!v && !n);
+	CHECK_EQ(vmm_slots_parse("100000000:0x7f0080000000:1G,0x0:7f0000000000:0x80000000", &v, &n, NULL),
+		 ATW_OK);
+	CHECK_EQ(n, 2);
+	CHECK_EQ(v[0].gpa, 0);
+	CHECK_EQ(v[0].address, UINT64_C(0x7f0000000000));
+	CHECK_EQ(v[0].len, UINT64_C(0x80000000));
+	CHECK_EQ(v[1].gpa, UINT64_C(0x100000000));
+	CHECK_EQ(v[1].len, GIB);
+	free(v);
+	for (int i = 0; i <= VMM_SLOTS; i++)
+		len += (size_t)snprintf(many + len, sizeof(many) - len, "%s%x:1000:4K", i ? "," : "",
+					i * 4096);
+	CHECK_EQ(vmm_slots_parse(many, &v, &n, &err), ATW_E_LIMIT);
+	CHECK_STR(err.text, "more than 512 pieces");
+	*strrchr(many, ',') = '\0';
+	CHECK_EQ(vmm_slots_parse(many, &v, &n, &err), ATW_OK);
+	CHECK_EQ(n, VMM_SLOTS);
+	free(v);
+}
+
+/* Of two mappings that touch, of which the second may be read only in part. */
+TEST(layouts_in_a_process)
+{
+	static const char maps[] = "1000-3000 rw-p 00000000 00:00 0 \n"
+				   "3000-5000 r--s 00000000 00:01 7 /a\n"
+				   "5000-6000 ---p 00000000 00:00 0 \n"
+				   "7000-8000 rw-p 00000000 00:00 0 \n";
+	static const struct {
+		uint64_t address, len, missing;
+	} cases[] = {
+		{0x1000, 0x2000, 0}, {0x1000, 0x4000, 0}, {0x2000, 0x2000, 0}, {0x4000, 0x1000, 0},
+		{0x7000, 0x1000, 0}, {0x1000, 0x5000, 0x5000}, {0x5000, 0x1000, 0x5000},
+		{0x6000, 0x1000, 0x6000}, {0x7000, 0x2000, 0x8000}, {0, 0x2000, 0x0},
+		{0x4000, UINT64_C(0xffffffffffff0000), 0x5000},
+	};
+	struct vmm_slot v[] = {{.gpa = 0, .address = 0x1000, .len = 0x1000}, {.gpa = 0x10000}};
+	struct atw_err err = {0};
+	char want[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool good = !cases[i].missing && cases[i].address;
+
+		v[1].address = cases[i].address;
+		v[1].len = cases[i].len;
+		CHECK_EQ(vmm_slots_check(v, 2, (struct atw_blob){maps, strlen(maps)}, &err),
+			 good ? ATW_OK : ATW_E_MISSING);
+		snprintf(want, sizeof(want), "the process has no readable memory at 0x%" PRIx64 ",",
+			 cases[i].missing);
+		CHECK(good || !strncmp(err.text, want, strlen(want)));
+	}
+	CHECK_EQ(vmm_slots_check(v, 0, (struct atw_blob){maps, strlen(maps)}, &err), ATW_OK);
+	CHECK_EQ(vmm_slots_check(v, 1, (struct atw_blob){"", 0}, &err), ATW_E_MISSING);
 }

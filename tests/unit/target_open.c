@@ -11,6 +11,7 @@
 #define DUMP "tests/data/x86_64-tasks.kdump"
 
 static const char *const part[] = { "x" };
+static const struct atw_source_spec given = { .parts = part, .nparts = 1 };
 
 static const char text[] =
 	"H: atwalk-capture, 1\nH: release, 6.1.0-test\nH: machine, riscv64\n"
@@ -25,7 +26,7 @@ static void check_capture(const char *name)
 	struct atw_err err = { 0 };
 	struct target *t = NULL;
 
-	CHECK_EQ(target_open(name, NULL, 0, NULL, &t, &err), ATW_OK);
+	CHECK_EQ(target_open(name, NULL, NULL, &t, &err), ATW_OK);
 	CHECK(!t->source);
 	CHECK_STR(target_format(t), "capture");
 	target_describe_format(t, line, sizeof(line));
@@ -54,7 +55,7 @@ TEST(captures_of_files_and_pipes)
 	snprintf(forced, sizeof(forced), "capture:%s", name);
 	check_capture(name);
 	check_capture(forced);
-	CHECK_EQ(target_open(name, part, 1, NULL, &t, &err), ATW_E_USAGE);
+	CHECK_EQ(target_open(name, &given, NULL, &t, &err), ATW_E_USAGE);
 	CHECK(strstr(err.text, ": a capture is one file"));
 	close(fd);
 	CHECK_EQ(pipe(ends), 0);
@@ -70,12 +71,12 @@ TEST(a_dump_is_none)
 	struct atw_err err = { 0 };
 	struct target *t = NULL;
 
-	CHECK_EQ(target_open("capture:" DUMP, NULL, 0, NULL, &t, &err), ATW_E_FORMAT);
+	CHECK_EQ(target_open("capture:" DUMP, NULL, NULL, &t, &err), ATW_E_FORMAT);
 	CHECK(!strncmp(err.text, DUMP ": not a capture: ", sizeof(DUMP) + 16));
-	CHECK_EQ(target_open("capture:/nonexistent/x", NULL, 0, NULL, &t, &err), ATW_E_MISSING);
+	CHECK_EQ(target_open("capture:/nonexistent/x", NULL, NULL, &t, &err), ATW_E_MISSING);
 	CHECK_STR(err.text, "/nonexistent/x: No such file or directory");
 	CHECK(!t);
-	CHECK_EQ(target_open(DUMP, NULL, 0, NULL, &t, &err), ATW_OK);
+	CHECK_EQ(target_open(DUMP, NULL, NULL, &t, &err), ATW_OK);
 	CHECK(t->source);
 	CHECK(!target_capture_path(t));
 	CHECK_STR(target_format(t), "kdump");
@@ -91,9 +92,9 @@ TEST(proc_needs_no_memory)
 	struct utsname u;
 
 	uname(&u);
-	CHECK_EQ(target_open("live:pagemap", part, 1, NULL, &t, &err), ATW_E_USAGE);
+	CHECK_EQ(target_open("live:pagemap", &given, NULL, &t, &err), ATW_E_USAGE);
 	CHECK_STR(err.text, "live: a running kernel has no further parts");
-	CHECK_EQ(target_open("live:pagemap", NULL, 0, NULL, &t, &err), ATW_OK);
+	CHECK_EQ(target_open("live:pagemap", NULL, NULL, &t, &err), ATW_OK);
 	CHECK(!t->source);
 	CHECK(!target_fell_back(t, &err));
 	CHECK_STR(target_format(t), "live");
@@ -110,7 +111,7 @@ TEST(live_falls_back_with_a_reason)
 	struct atw_err err = { 0 };
 	struct target *t = NULL;
 
-	CHECK_EQ(target_open("live", NULL, 0, NULL, &t, &err), ATW_OK);
+	CHECK_EQ(target_open("live", NULL, NULL, &t, &err), ATW_OK);
 	if (t->source) {
 		CHECK(target_has(t, TARGET_RUNNING | TARGET_MEMORY));
 		CHECK(!target_fell_back(t, &err));
@@ -121,6 +122,6 @@ TEST(live_falls_back_with_a_reason)
 		CHECK_EQ(target_need(t, TARGET_MEMORY, "this", &err), ATW_E_PERM);
 	}
 	target_close(t);
-	CHECK_EQ(target_open("live:magic", NULL, 0, NULL, &t, &err), ATW_E_USAGE);
+	CHECK_EQ(target_open("live:magic", NULL, NULL, &t, &err), ATW_E_USAGE);
 	CHECK_STR(err.text, "live: 'magic' is no way to read the running kernel");
 }
