@@ -89,6 +89,7 @@ struct session {
 	struct pace *pace;       /* rate limit and I/O statistics, or NULL */
 	bool print_cost;         /* print them at the end */
 	struct freeze *frozen;      /* --freeze, or NULL */
+	struct common *known;       /* --freeze of a guest: options it was opened with, or NULL */
 	bool print_frozen;
 };
 

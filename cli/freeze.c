@@ -180,12 +180,16 @@ static bool cli_freeze_is_guest(const char *name)
 /*
  * Stops the process that runs the guest. What is found of the kernel before that is kept
  * for the session that reads (lib/linux/remember.c): a search takes longer than most reads.
+ * So is the layout of its RAM in *layout, to be freed, if it is known by its monitor, which
+ * does not answer while the process is stopped.
  */
 static int cli_freeze_guest(const struct common *c, const char *name,
-			    const struct space_opts *space, uint32_t caps, struct freeze *f)
+			    const struct space_opts *space, uint32_t caps, struct freeze *f,
+			    char **layout)
 {
 	struct common quiet = *c;
 	struct session s = { 0 };
+	struct atw_blob text;
 	int status;
 
 	quiet.verbose = 0;
@@ -194,6 +198,13 @@ static int cli_freeze_guest(const struct common *c, const char *name,
 	if (status)
 		return status;
 	target_soft(s.target);
+	if (atw_fact(s.target->source, "layout", &text) == ATW_OK) {
+		*layout = strndup(text.data, text.len);
+		if (!*layout) {
+			session_close(&s);
+			return print_nomem();
+		}
+	}
 	status = cli_freeze_stop(c, &s, f, freeze_process(&s), name);
 	session_close(&s);
 	return status;
@@ -204,16 +215,24 @@ static int cli_freeze_open_guest(const struct common *c, const char *name,
 				 struct session *ret)
 {
 	struct freeze *f = calloc(1, sizeof(*f));
-	int status = f ? cli_freeze_guest(c, name, space, caps, f) : print_nomem();
+	struct common *known = malloc(sizeof(*known));
+	_auto_free char *layout = NULL;
+	int status = f && known ? cli_freeze_guest(c, name, space, caps, f, &layout) : print_nomem();
 
-	if (!status)
-		status = open_session(c, name, space, caps, ret);
+	if (!status) {
+		*known = *c;
+		known->layout = layout ? layout : c->layout;
+		status = open_session(known, name, space, caps, ret);
+		known->layout = c->layout;
+	}
 	if (status) {
 		freeze_thaw(f);
 		free(f);
+		free(known);
 		return status;
 	}
 	ret->frozen = f;
+	ret->known = known;
 	ret->print_frozen = c->verbose && !c->quiet;
 	return EXIT_COMPLETE;
 }

@@ -44,6 +44,8 @@ static void cli_open_warn_defects(const struct common *c, const struct session *
 
 	for (size_t i = 0; target_defect(s->target, i, &text); i++)
 		print_warning(c, "%s: %.*s", s->name, (int)text.len, (const char *)text.data);
+	if (atw_fact(s->target->source, "remark", &text) == ATW_OK)
+		print_warning(c, "%s: %.*s", s->name, (int)text.len, (const char *)text.data);
 }
 
 void print_defects(const struct common *c, const struct session *s)
@@ -319,6 +321,7 @@ void session_close(struct session *s)
 	free(s->pace);
 	free(s->frozen);
 	free(s->searching);
+	free(s->known);
 	*s = (struct session){ 0 };
 }
 

@@ -38,21 +38,21 @@ static int slots_parse_one(const char *s, size_t len, struct vmm_slot *ret, stru
 	return ATW_OK;
 }
 
-static int slots_order(struct vmm_slot *v, size_t n, struct atw_err *err)
+bool vmm_slots_sort(struct vmm_slot *v, size_t n, size_t *ret)
 {
 	SORT(v, n, sorted_by_u64);
 	for (size_t i = 1; i < n; i++)
-		if (v[i].gpa - v[i - 1].gpa < v[i - 1].len)
-			return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_LAYOUT,
-						 "two pieces have the address 0x%" PRIx64
-						 " of the guest", v[i].gpa);
-	return ATW_OK;
+		if (v[i].gpa - v[i - 1].gpa < v[i - 1].len) {
+			*ret = i;
+			return false;
+		}
+	return true;
 }
 
 int vmm_slots_parse(const char *text, struct vmm_slot **ret, size_t *ret_n, struct atw_err *err)
 {
 	struct vmm_slot *v = NULL;
-	size_t n = 0, cap = 0;
+	size_t n = 0, cap = 0, twice;
 	int r = ATW_OK;
 
 	for (const char *s = text, *e; r == ATW_OK; s = e + 1) {
@@ -68,7 +68,10 @@ int vmm_slots_parse(const char *text, struct vmm_slot **ret, size_t *ret_n, stru
 		if (!*e)
 			break;
 	}
-	r = r == ATW_OK ? slots_order(v, n, err) : r;
+	if (r == ATW_OK && !vmm_slots_sort(v, n, &twice))
+		r = atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_LAYOUT,
+				      "two pieces have the address 0x%" PRIx64 " of the guest",
+				      v[twice].gpa);
 	if (r < 0) {
 		free(v);
 		return r;

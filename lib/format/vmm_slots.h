@@ -23,6 +23,8 @@ enum { VMM_SLOTS = 512 };
  * ATW_PARAM_LAYOUT.
  */
 int vmm_slots_parse(const char *text, struct vmm_slot **ret, size_t *n, struct atw_err *err);
+/* Sorts them by gpa. false: *ret of them begins in the one before it. */
+bool vmm_slots_sort(struct vmm_slot *v, size_t n, size_t *ret);
 /*
  * ATW_OK: every byte of them lies in readable memory of the process. `maps`: its
  * /proc/PID/maps. None of them may end past the last address.

@@ -244,6 +244,106 @@ static int vmm_option_id(struct vmm_words *w, struct atw_blob value, struct atw_
 	return ATW_OK;
 }
 
+/* "server=on,wait=off", "server,nowait": clients may connect at any time. */
+struct vmm_socket {
+	struct atw_blob type, id, path;
+	bool server, nowait;
+};
+
+static struct vmm_socket vmm_socket_of(struct atw_blob value)
+{
+	struct vmm_cursor c = vmm_cursor_of(value);
+	struct vmm_socket s = {.server = false};
+	struct vmm_pair p;
+
+	while (vmm_next(&c, &p)) {
+		bool on = blob_is(p.value, "on") || blob_is(p.value, "server");
+
+		if (!p.key.len)
+			s.type = p.value;
+		else if (blob_is(p.key, "id"))
+			s.id = p.value;
+		else if (blob_is(p.key, "path"))
+			s.path = p.value;
+		else if (blob_is(p.key, "server"))
+			s.server = on;
+		else if (blob_is(p.key, "nowait"))
+			s.nowait = true;
+		else if (blob_is(p.key, "wait"))
+			s.nowait = blob_is(p.value, "off");
+	}
+	return s;
+}
+
+static bool vmm_may_connect(const struct vmm_socket *s)
+{
+	return s->server && s->nowait && s->path.len &&
+	       !memmem(s->path.data, s->path.len, ",,", 2);
+}
+
+/* More than there is room for are ignored: one is enough. */
+static void vmm_add_monitor(struct vmm_words *w, struct atw_blob path)
+{
+	if (w->nmonitors < VMM_CHARDEVS)
+		w->monitors[w->nmonitors++] = path;
+}
+
+static int vmm_option_qmp(struct vmm_words *w, struct atw_blob value, struct atw_err *err)
+{
+	static const char unix_socket[] = "unix:";
+	struct vmm_socket s = vmm_socket_of(value);
+	size_t n = sizeof(unix_socket) - 1;
+
+	if (!blob_begins(s.type, unix_socket))
+		return ATW_OK;
+	s.path = (struct atw_blob){(const char *)s.type.data + n, s.type.len - n};
+	if (vmm_may_connect(&s))
+		vmm_add_monitor(w, s.path);
+	return ATW_OK;
+}
+
+static int vmm_option_chardev(struct vmm_words *w, struct atw_blob value, struct atw_err *err)
+{
+	struct vmm_socket s = vmm_socket_of(value);
+
+	if (blob_is(s.type, "socket") && vmm_may_connect(&s) && w->nchardevs < VMM_CHARDEVS)
+		w->chardevs[w->nchardevs++] = (struct vmm_chardev){s.id, s.path};
+	return ATW_OK;
+}
+
+static int vmm_option_mon(struct vmm_words *w, struct atw_blob value, struct atw_err *err)
+{
+	struct vmm_cursor c = vmm_cursor_of(value);
+	struct atw_blob chardev = {0};
+	bool control = false, pretty = false;
+	struct vmm_pair p;
+
+	while (vmm_next(&c, &p)) {
+		if (!p.key.len || blob_is(p.key, "chardev"))
+			chardev = p.value;
+		control |= blob_is(p.key, "mode") && blob_is(p.value, "control");
+		/* Its replies are not lines. */
+		pretty |= blob_is(p.key, "pretty") && !blob_is(p.value, "off");
+	}
+	if (control && !pretty && chardev.len && w->ncontrols < VMM_CHARDEVS)
+		w->controls[w->ncontrols++] = chardev;
+	return ATW_OK;
+}
+
+static bool vmm_same(struct atw_blob a, struct atw_blob b)
+{
+	return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
+}
+
+/* -mon and its -chardev stand in any order. */
+static void vmm_find_monitors(struct vmm_words *w)
+{
+	for (size_t i = 0; i < w->ncontrols; i++)
+		for (size_t k = 0; k < w->nchardevs; k++)
+			if (vmm_same(w->chardevs[k].id, w->controls[i]))
+				vmm_add_monitor(w, w->chardevs[k].path);
+}
+
 static const struct vmm_option {
 	const char *name;
 	int (*take)(struct vmm_words *w, struct atw_blob value, struct atw_err *err);
@@ -252,6 +352,8 @@ static const struct vmm_option {
 	{"M", vmm_option_machine}, {"object", vmm_option_object},
 	{"numa", vmm_option_numa}, {"device", vmm_option_device},
 	{"name", vmm_option_name}, {"id", vmm_option_id},
+	{"qmp", vmm_option_qmp},   {"chardev", vmm_option_chardev},
+	{"mon", vmm_option_mon},
 };
 
 static const struct vmm_option *vmm_find_option(struct atw_blob word)
@@ -299,6 +401,7 @@ int vmm_words_parse(struct atw_blob cmdline, struct vmm_words *ret, struct atw_e
 		sized |= option->take == vmm_option_m;
 		r = option->take(&w, value, err);
 	}
+	vmm_find_monitors(&w);
 	/* Without -m, the size is that of the backend. */
 	if (!sized && w.backend.len && vmm_words_backend(&w, w.backend) &&
 	    vmm_words_backend(&w, w.backend)->size)
@@ -311,10 +414,29 @@ int vmm_words_parse(struct atw_blob cmdline, struct vmm_words *ret, struct atw_e
 const struct vmm_backend *vmm_words_backend(const struct vmm_words *w, struct atw_blob id)
 {
 	for (size_t i = 0; i < w->nbackends; i++)
-		if (w->backends[i].id.len == id.len && id.len &&
-		    !memcmp(w->backends[i].id.data, id.data, id.len))
+		if (id.len && vmm_same(w->backends[i].id, id))
 			return &w->backends[i];
 	return NULL;
+}
+
+bool vmm_words_is_monitor(const struct vmm_words *w, struct atw_blob cmdline, const char *path)
+{
+	for (size_t i = 0; i < w->nmonitors; i++)
+		if (blob_is(w->monitors[i], path))
+			return true;
+	return !memmem(cmdline.data, cmdline.len, path, strlen(path));
+}
+
+bool vmm_words_are_ambiguous(const struct vmm_words *w)
+{
+	for (size_t i = 0; i < w->nnodes; i++) {
+		const struct vmm_backend *b = vmm_words_backend(w, w->nodes[i]);
+
+		for (size_t k = 0; b && k < w->nbackends; k++)
+			if (&w->backends[k] != b && w->backends[k].size == b->size)
+				return true;
+	}
+	return false;
 }
 
 enum vmm_arch vmm_arch_of(const char *path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vmm_words.h - what the command line of a QEMU process says of the guest's memory:
- * qemu-system(1), -m, -machine, -object, -numa. Pure.
+ * qemu-system(1), -m, -machine, -object, -numa; and where its monitor is. Pure.
  */
 #pragma once
 
@@ -22,7 +22,12 @@ struct vmm_backend {
 	uint64_t size; /* bytes; 0: not given */
 };
 
-enum { VMM_BACKENDS = 128 };
+/* A Unix socket that QEMU listens at without waiting there for a client. */
+struct vmm_chardev {
+	struct atw_blob id, path;
+};
+
+enum { VMM_BACKENDS = 128, VMM_CHARDEVS = 16 };
 
 /* Texts lie in the command line. */
 struct vmm_words {
@@ -40,6 +45,13 @@ struct vmm_words {
 	struct atw_blob nodes[VMM_BACKENDS];
 	uint64_t node_ids[VMM_BACKENDS];
 	size_t nnodes;
+	/* Paths of sockets of QMP monitors that clients may connect to. */
+	struct atw_blob monitors[VMM_CHARDEVS];
+	size_t nmonitors;
+	struct vmm_chardev chardevs[VMM_CHARDEVS];
+	size_t nchardevs;
+	struct atw_blob controls[VMM_CHARDEVS]; /* chardevs that are QMP monitors */
+	size_t ncontrols;
 };
 
 /* By the name of the program's file, of which the folder is ignored. */
@@ -47,6 +59,13 @@ enum vmm_arch vmm_arch_of(const char *path);
 
 /* /proc/PID/cmdline: words that end with NUL. ATW_E_FORMAT, ATW_E_LIMIT. */
 int vmm_words_parse(struct atw_blob cmdline, struct vmm_words *ret, struct atw_err *err);
+/*
+ * May clients connect to this path because it is that of a QMP monitor? Also true if the command
+ * line does not have the path, since QEMU may have got the socket in another way.
+ */
+bool vmm_words_is_monitor(const struct vmm_words *w, struct atw_blob cmdline, const char *path);
+/* Can the order of the NUMA nodes' memory not be derived from sizes alone? */
+bool vmm_words_are_ambiguous(const struct vmm_words *w);
 /* The backend with this id, or NULL. */
 const struct vmm_backend *vmm_words_backend(const struct vmm_words *w,
 					    struct atw_blob id);

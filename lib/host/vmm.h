@@ -23,6 +23,7 @@ enum vmm_way {
 	VMM_BY_RULE,   /* of QEMU's machine */
 	VMM_BY_SLOTS,  /* memory slots of KVM */
 	VMM_BY_LAYOUT, /* as the user typed it */
+	VMM_BY_MONITOR,
 };
 
 struct vmm {
@@ -33,6 +34,7 @@ struct vmm {
 	uint64_t ram;
 	bool extra, encrypted; /* as in vmm_words.h */
 	bool private;       /* a slot has private pages, which are not read */
+	char remark[320];   /* why its monitor was of no use; empty: it was, or not needed */
 	struct process_memory *memory;
 	struct process_area *area;
 	size_t nareas;
@@ -40,12 +42,19 @@ struct vmm {
 	size_t npieces;
 };
 
+/* How to find the RAM. */
+struct vmm_how {
+	const char *layout; /* as vmm_slots_parse() takes it; NULL: none */
+	const char *socket; /* that the user named; NULL: none */
+};
+
 /*
- * A guest of QEMU. `layout`: as vmm_slots_parse() takes it; NULL: it is to be found.
+ * A guest of QEMU. Without a layout its RAM is found by the rule of its machine; where the user
+ * named the socket of a monitor, or where the rule does not suffice, by its monitor.
  * ATW_E_FORMAT: it is not QEMU; ATW_E_MISSING: there is no such process, or its RAM was
  * not found.
  */
-int vmm_open(uint32_t pid, const char *layout, struct vmm *ret, struct atw_err *err);
+int vmm_open(uint32_t pid, const struct vmm_how *how, struct vmm *ret, struct atw_err *err);
 /* A guest of this machine's architecture and of any program, by such a layout. */
 int vmm_open_layout(uint32_t pid, const char *layout, struct vmm *ret, struct atw_err *err);
 /*

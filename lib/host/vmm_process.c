@@ -17,7 +17,8 @@
 #include "host/host.h"
 #include "host/host_file.h"
 
-enum { VMM_CMDLINE_MAX = 4 << 20, VMM_ROLLUP_MAX = 1 << 16, VMM_SOCKETS_MAX = 64 << 20 };
+enum { VMM_CMDLINE_MAX = 4 << 20, VMM_ROLLUP_MAX = 1 << 16, VMM_SOCKETS_MAX = 64 << 20,
+       VMM_LISTENS = 1 << 16 /* __SO_ACCEPTCON */ };
 
 static const struct {
 	const char *name, *program;
@@ -292,18 +293,23 @@ static int vmm_process_named(const char *name, bool any, uint32_t *ret, struct a
 
 /* ---- by socket ---- */
 
-/* "0000: 00000002 00000000 00010000 0001 01 8765 /run/qemu.sock" */
+/*
+ * "0000: 00000002 00000000 00010000 0001 01 8765 /run/qemu.sock", with the flag of a listener:
+ * its connections have the same path, those that it has not accepted without an inode.
+ */
 static bool vmm_socket_inode(const struct buf *table, const char *socket, uint64_t *ret)
 {
 	for (const char *s = table->data; s && *s; s = strchr(s, '\n')) {
 		const char *end;
 		uint64_t inode;
+		unsigned flags;
 		int at = 0;
 
 		s += *s == '\n';
 		end = strchrnul(s, '\n');
-		if (sscanf(s, "%*[0-9a-f]: %*x %*x %*x %*x %*x %" SCNu64 " %n", &inode, &at) != 1 ||
-		    !at || s + at >= end)
+		if (sscanf(s, "%*[0-9a-f]: %*x %*x %x %*x %*x %" SCNu64 " %n", &flags, &inode,
+			   &at) != 2 ||
+		    !at || s + at >= end || !(flags & VMM_LISTENS))
 			continue;
 		if ((size_t)(end - s - at) == strlen(socket) &&
 		    !memcmp(s + at, socket, strlen(socket))) {

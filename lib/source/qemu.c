@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/message.h"
 #include "base/num.h"
@@ -25,6 +26,7 @@ struct qemu {
 	uint64_t ram;        /* bytes, little-endian */
 	char truncated[160];
 	char instance[48];
+	struct buf layout;   /* by its monitor, as vmm_slots_parse() takes it */
 };
 
 static const char *qemu_machine(enum vmm_arch arch)
@@ -50,6 +52,9 @@ static void qemu_note(struct qemu *q)
 		       "virtio-pmem) is not read");
 	snprintf(q->truncated, sizeof(q->truncated), "%s", text);
 	vmm_instance(q->vmm.pid, q->instance, sizeof(q->instance));
+	for (size_t i = 0; i < q->vmm.npieces && q->vmm.way == VMM_BY_MONITOR; i++)
+		buf_printf(&q->layout, "%s%" PRIx64 ":%" PRIx64 ":0x%" PRIx64, i ? "," : "",
+			   q->vmm.piece[i].gpa, q->vmm.piece[i].start, q->vmm.piece[i].len);
 }
 
 /* It names no file. */
@@ -61,6 +66,9 @@ static int qemu_probe(struct atw_blob head, const char *path)
 static int qemu_open(struct atw_source *s, const struct atw_source_spec *spec,
 		     struct atw_err *err)
 {
+	const struct vmm_how how = {
+		.layout = spec->layout, .socket = strchr(spec->path, '/') ? spec->path : NULL,
+	};
 	struct qemu *q = calloc(1, sizeof(*q));
 	uint32_t pid = 0;
 	int r;
@@ -70,8 +78,7 @@ static int qemu_open(struct atw_source *s, const struct atw_source_spec *spec,
 	s->impl = q;
 	if (spec->nparts)
 		return atw_err_set(err, ATW_E_USAGE, "a process has no further parts");
-	r = vmm_process_find(spec->path, false, &pid, err) ?:
-	    vmm_open(pid, spec->layout, &q->vmm, err);
+	r = vmm_process_find(spec->path, false, &pid, err) ?: vmm_open(pid, &how, &q->vmm, err);
 	if (r < 0)
 		return r;
 	qemu_note(q);
@@ -82,8 +89,10 @@ static void qemu_close(struct atw_source *s)
 {
 	struct qemu *q = s->impl;
 
-	if (q)
+	if (q) {
 		vmm_close(&q->vmm);
+		buf_deinit(&q->layout);
+	}
 	free(q);
 }
 
@@ -214,6 +223,8 @@ static int qemu_fact(struct atw_source *s, const char *key, struct atw_blob *ret
 		{"ram", &q->ram, sizeof(q->ram)},
 		{"truncated", q->truncated, strlen(q->truncated)},
 		{"instance", q->instance, strlen(q->instance)},
+		{"remark", q->vmm.remark, strlen(q->vmm.remark)},
+		{"layout", q->layout.data, q->layout.failed ? 0 : q->layout.len},
 	};
 
 	return source_fact_of(facts, sizeof(facts) / sizeof(facts[0]), key, ret);
@@ -224,13 +235,14 @@ static void qemu_describe(struct atw_source *s, char *buf, size_t len)
 	static const char *const how[] = {
 		[VMM_BY_RULE] = "", [VMM_BY_SLOTS] = " by KVM's memory slots",
 		[VMM_BY_LAYOUT] = " by the layout that was given",
+		[VMM_BY_MONITOR] = " by its monitor",
 	};
 	const struct qemu *q = s->impl;
 	char size[16];
 
 	num_human(q->vmm.ram, size);
 	snprintf(buf, len, "running guest of %sprocess %" PRIu32 "%s%s, %s of RAM%s",
-		 q->vmm.way == VMM_BY_RULE ? "QEMU " : "", q->vmm.pid,
+		 q->vmm.way == VMM_BY_RULE || q->vmm.way == VMM_BY_MONITOR ? "QEMU " : "", q->vmm.pid,
 		 *q->vmm.machine ? ", machine " : "", q->vmm.machine, size, how[q->vmm.way]);
 }
 

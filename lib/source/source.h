@@ -111,6 +111,8 @@ struct atw_source_ops {
 	 *   "root", "ignore", "paging"        of the kernel's page tables: where, bits
 	 *                             that are no address, the mode (extracts)
 	 *   "way"                     "kcore", "bpf" (live)
+	 *   "layout"                  of a guest, by its monitor: see atw_source_spec
+	 *   "remark"                  a sentence about how it was opened, no defect
 	 */
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
 	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */

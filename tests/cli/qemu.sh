@@ -77,8 +77,8 @@ status 2
 no_out
 err_is "atwalk: qemu:w$$: 2 guests are named 'w$$': processes [0-9]*, [0-9]*"
 
-t "by the socket of its monitor, which is not connected to"
-guest qemu-system-x86_64 -m 256 -M q35 -x found 0 tasks.kdump -qmp "unix:$PWD/qmp,server,nowait"
+t "by a socket that is not that of a monitor, which is not connected to"
+guest qemu-system-x86_64 -m 256 -M q35 -x found 0 tasks.kdump -qmp "unix:$PWD/qmp,server"
 run atwalk ps "qemu:$PWD/qmp" --format csv
 status 0
 same "$work/log/out" want

@@ -7,8 +7,8 @@
  * the same size, which is not RAM; "found" has VMCOREINFO in its last page, which in DUMP
  * is a note), copies into it what DUMP has from the physical address BASE on, prints
  * "ready" and sleeps. Options of QEMU that follow are for readers of its command line, but "-qmp
- * unix:PATH,..." makes it listen there, and "-runas USER" makes it not dumpable, as a
- * change of its user does. "-accel kvm:GPA" has a virtual machine of KVM with that memory from
+ * unix:PATH,..." makes it listen there, where "-says FILE" has each client get what FILE has
+ * then, and "-runas USER" makes it not dumpable, as a change of its user does. "-accel kvm:GPA" has a virtual machine of KVM with that memory from
  * GPA on, in three slots, and a ROM of a page below 4 GiB; "-accel kvm2" two of them.
  */
 #include <fcntl.h>
@@ -68,8 +68,8 @@ static void copy(struct atw_source *s, uint64_t base, char *ram, size_t len)
 	}
 }
 
-/* Nothing accepts a connection. */
-static void listen_at(const char *text)
+/* Nothing accepts a connection, unless there is something to say. */
+static int listen_at(const char *text)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -77,6 +77,29 @@ static void listen_at(const char *text)
 	if (fd < 0 || sscanf(text, "unix:%107[^,]", to.sun_path) != 1 ||
 	    bind(fd, (struct sockaddr *)&to, sizeof(to)) < 0 || listen(fd, 1) < 0)
 		die("no socket");
+	return fd;
+}
+
+/* All of the file at once, and then what the client sends is ignored until it ends. */
+static void answer(int listener, const char *path)
+{
+	char text[65536];
+
+	for (;;) {
+		int fd = accept(listener, NULL, NULL);
+		FILE *f = fopen(path, "r");
+		size_t n;
+
+		if (fd < 0 || !f)
+			die("no client, or nothing to say");
+		while ((n = fread(text, 1, sizeof(text), f)))
+			if (send(fd, text, n, MSG_NOSIGNAL) != (ssize_t)n)
+				break;
+		fclose(f);
+		while (read(fd, text, sizeof(text)) > 0)
+			;
+		close(fd);
+	}
 }
 
 static void add_slot(int vm, unsigned slot, uint64_t gpa, void *at, size_t len, unsigned flags)
@@ -113,6 +136,8 @@ int main(int argc, char **argv)
 {
 	struct atw_source *s;
 	struct atw_err err = {0};
+	const char *says = NULL;
+	int listener = -1;
 	size_t len;
 	char *ram;
 
@@ -140,13 +165,17 @@ int main(int argc, char **argv)
 	atw_source_close(s);
 	for (int i = 9; i + 1 < argc; i++)
 		if (!strcmp(argv[i], "-qmp"))
-			listen_at(argv[i + 1]);
+			listener = listen_at(argv[i + 1]);
+		else if (!strcmp(argv[i], "-says"))
+			says = argv[i + 1];
 		else if (!strcmp(argv[i], "-runas"))
 			prctl(PR_SET_DUMPABLE, 0);
 		else if (!strcmp(argv[i], "-accel"))
 			virtual_machine(argv[i + 1], ram, len);
 	puts("ready");
 	fflush(stdout);
+	if (says)
+		answer(listener, says);
 	pause();
 	return 0;
 }

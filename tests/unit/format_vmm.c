@@ -115,6 +115,50 @@ TEST(machines_and_backends)
 	CHECK(!w.machine.len && !vmm_words_backend(&w, w.backend));
 }
 
+/* Only sockets at which QEMU does not wait for a first client, and only of QMP. */
+TEST(monitors)
+{
+	static const struct {
+		const char *line, *path;
+	} cases[] = {
+		{"qemu -qmp unix:/run/q,server=on,wait=off", "/run/q"},
+		{"qemu -qmp unix:/run/q,server,nowait", "/run/q"},
+		{"qemu -qmp unix:q,server,nowait", "q"},
+		{"qemu -qmp unix:/run/q,server=on,wait=on", ""},
+		{"qemu -qmp unix:/run/q,server", ""},
+		{"qemu -qmp unix:/run/q", ""},
+		{"qemu -qmp unix:/run/q,server=off,wait=off", ""},
+		{"qemu -qmp unix:/run/a,,b,server,nowait", ""},
+		{"qemu -qmp unix:,server,nowait", ""},
+		{"qemu -qmp tcp:localhost:4444,server,nowait", ""},
+		{"qemu -monitor unix:/run/h,server,nowait", ""},
+		{"qemu -mon chardev=c,mode=control -chardev "
+		 "socket,id=c,path=/run/c,server=on,wait=off", "/run/c"},
+		{"qemu -chardev socket,path=/run/c,server=on,wait=off,id=c -mon c,mode=control",
+		 "/run/c"},
+		{"qemu -chardev socket,id=c,fd=31,server=on,wait=off -mon chardev=c,mode=control", ""},
+		{"qemu -chardev socket,id=c,path=/run/c,server=on,wait=off -mon "
+		 "chardev=c,mode=readline", ""},
+		{"qemu -chardev socket,id=c,path=/run/c,server=on,wait=off -mon "
+		 "chardev=c,mode=control,pretty=on", ""},
+		{"qemu -chardev socket,id=c,path=/run/c,server=on,wait=off -mon "
+		 "chardev=d,mode=control", ""},
+	};
+	static const char text[] = "qemu\0-qmp\0unix:/run/q,server,nowait\0-serial\0unix:/run/s\0";
+	const struct atw_blob line = {text, sizeof(text) - 1};
+	struct vmm_words w;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_EQ(parse(cases[i].line, &w, NULL), ATW_OK);
+		CHECK_EQ(w.nmonitors, *cases[i].path != 0);
+		CHECK(!w.nmonitors || is(w.monitors[0], cases[i].path));
+	}
+	CHECK_EQ(vmm_words_parse(line, &w, NULL), ATW_OK);
+	CHECK(vmm_words_is_monitor(&w, line, "/run/q"));
+	CHECK(!vmm_words_is_monitor(&w, line, "/run/s"));
+	CHECK(vmm_words_is_monitor(&w, line, "/run/another"));
+}
+
 TEST(nodes)
 {
 	struct vmm_words w;
@@ -129,6 +173,13 @@ TEST(nodes)
 	CHECK_EQ(w.nnodes, 2);
 	CHECK(is(w.nodes[0], "b") && is(w.nodes[1], "a"));
 	CHECK_EQ(vmm_words_backend(&w, w.nodes[1])->size, 3 * GIB);
+	CHECK(!vmm_words_are_ambiguous(&w));
+	CHECK_EQ(parse("qemu -m 4G -object memory-backend-ram,size=2G,id=a "
+		       "-object memory-backend-ram,size=2G,id=b "
+		       "-numa node,memdev=a -numa node,memdev=b",
+		       &w, NULL),
+		 ATW_OK);
+	CHECK(vmm_words_are_ambiguous(&w));
 }
 
 TEST(programs)
