@@ -215,9 +215,14 @@ enum capture_use {
 /* Of a guest's frames, what the host has: words of F: lines, with names in capture_hosts[]. */
 enum capture_host {
 	CAPTURE_HOST_UNKNOWN,        /* no guest, or not known; not written */
-	CAPTURE_HOST_BACKED,         /* in memory */
+	CAPTURE_HOST_BACKED,         /* in memory, and no more is known; or a zero page */
 	CAPTURE_HOST_SWAPPED,
 	CAPTURE_HOST_ABSENT,         /* nothing: the guest never wrote it, or returned it */
+	CAPTURE_HOST_LARGE,          /* in memory, part of a large page */
+	CAPTURE_HOST_SMALL,          /* in memory, no large page; or merged by KSM */
+	CAPTURE_HOST_UNMERGED,       /* the same, and not merged */
+	CAPTURE_HOST_KSM,            /* merged by KSM: others may have the page as well */
+	CAPTURE_HOST_ZERO,           /* a zero page, which is no memory of the guest's */
 	CAPTURE_HOSTS,
 };
 
@@ -226,7 +231,11 @@ struct capture_frames {
 	uint64_t pa, pages;
 	enum capture_use use;
 	enum capture_host host;
+	uint32_t has;                /* CAPTURE_F_NODE, CAPTURE_F_CLEAN */
+	uint32_t node;               /* of the host */
+	bool clean;                  /* of a page of a file: as on disk */
 };
+enum { CAPTURE_F_HOST = 1, CAPTURE_F_NODE = 2, CAPTURE_F_CLEAN = 4 };
 
 /* Runs of a text that were parsed before their turn, packed: see capture_parse_ahead(). */
 struct capture_parsed {

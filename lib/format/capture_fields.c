@@ -128,6 +128,8 @@ const struct capture_form capture_run_form = FORM('M', 3, run);
 static const struct capture_field frames[] = {
 	{ "use", CAPTURE_USE, offsetof(struct capture_frames_fields, use), 0 },
 	{ "host", CAPTURE_HOST, offsetof(struct capture_frames_fields, host), CAPTURE_F_HOST },
+	{ "node", CAPTURE_DEC, offsetof(struct capture_frames_fields, node), CAPTURE_F_NODE },
+	{ "clean", CAPTURE_DEC, offsetof(struct capture_frames_fields, clean), CAPTURE_F_CLEAN },
 };
 const struct capture_form capture_frames_form = FORM('F', 1, frames);
 
@@ -141,6 +143,9 @@ const char *const capture_states[CAPTURE_STATES] = {
 const char *const capture_hosts[CAPTURE_HOSTS] = {
 	[CAPTURE_HOST_UNKNOWN] = "unknown", [CAPTURE_HOST_BACKED] = "backed",
 	[CAPTURE_HOST_SWAPPED] = "swapped", [CAPTURE_HOST_ABSENT] = "absent",
+	[CAPTURE_HOST_LARGE] = "large", [CAPTURE_HOST_SMALL] = "small",
+	[CAPTURE_HOST_UNMERGED] = "unmerged", [CAPTURE_HOST_KSM] = "ksm",
+	[CAPTURE_HOST_ZERO] = "zero",
 };
 
 const char *const capture_uses[CAPTURE_USES] = {

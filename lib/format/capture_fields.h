@@ -46,8 +46,8 @@ extern const struct capture_form capture_run_form;
 /* Of frames: struct capture_frames_fields. */
 struct capture_frames_fields {
 	uint64_t use, host;          /* enum capture_use, enum capture_host */
+	uint64_t node, clean;
 };
-enum { CAPTURE_F_HOST = 1 };
 extern const struct capture_form capture_frames_form;
 extern const char *const capture_states[CAPTURE_STATES];
 extern const char *const capture_uses[CAPTURE_USES];

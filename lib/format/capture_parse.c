@@ -433,7 +433,7 @@ int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 {
 	struct parse_text t = {text.data, (const char *)text.data + text.len};
 	struct parse_parser p = {.form = &capture_frames_form, .err = err};
-	struct capture_frames run;
+	struct capture_frames run = { .pages = 0 };
 	struct capture_frames_fields f = { 0 };
 	uint32_t has;
 	int r;
@@ -445,6 +445,10 @@ int capture_parse_frames(struct atw_blob text, struct capture_frames *ret,
 		return r;
 	run.use = (enum capture_use)f.use;
 	run.host = (enum capture_host)f.host;
+	/* A number that no node can have is not known. */
+	run.has = has & (CAPTURE_F_CLEAN | (f.node <= UINT32_MAX ? CAPTURE_F_NODE : 0));
+	run.node = run.has & CAPTURE_F_NODE ? (uint32_t)f.node : 0;
+	run.clean = f.clean;
 	*ret = run;
 	return ATW_OK;
 }

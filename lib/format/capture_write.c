@@ -197,10 +197,11 @@ size_t capture_write_run(const struct capture_run *run, char *buf, size_t len)
 size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t len)
 {
 	struct line l = { buf, buf + len, false };
-	const struct capture_frames_fields f = { run->use, run->host };
+	const struct capture_frames_fields f = { run->use, run->host, run->node, run->clean };
 
 	capture_write_begin(&l, run->pa, run->pages);
-	capture_write_fields(&l, &capture_frames_form, 0, run->host ? CAPTURE_F_HOST : 0, &f);
+	capture_write_fields(&l, &capture_frames_form, 0,
+			     run->has | (run->host ? CAPTURE_F_HOST : 0), &f);
 	line_text(&l, " |");
 	return l.full ? 0 : (size_t)(l.s - buf);
 }

@@ -30,6 +30,7 @@ static inline uint64_t pagemap_swap_offset(uint64_t word)
 /* PAGE_IS_...: linux/fs.h of 6.7 and later; older headers lack them. */
 #define PAGESCAN_PRESENT ((uint64_t)1 << 3)
 #define PAGESCAN_SWAPPED ((uint64_t)1 << 4)
+#define PAGESCAN_PFNZERO ((uint64_t)1 << 5)
 #define PAGESCAN_HUGE ((uint64_t)1 << 6)
 
 /* struct page_region */

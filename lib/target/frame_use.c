@@ -41,7 +41,7 @@ int use_runs_add(struct use_runs *u, uint64_t pfn, uint64_t n, enum capture_use 
 	struct capture_frames *run = &u->run;
 	int r;
 
-	if (run->pages && run->use == use && (run->pa >> u->page_shift) + run->pages == pfn) {
+	if (run->pages && run->use == use && (!run->has || run->clean == u->clean) && (run->pa >> u->page_shift) + run->pages == pfn) {
 		run->pages += n;
 		return ATW_OK;
 	}
@@ -51,6 +51,10 @@ int use_runs_add(struct use_runs *u, uint64_t pfn, uint64_t n, enum capture_use 
 			return r;
 	}
 	*run = (struct capture_frames){ .pa = pfn << u->page_shift, .pages = n, .use = use };
+	if (u->have_clean && use == CAPTURE_FILE) {
+		run->has = CAPTURE_F_CLEAN;
+		run->clean = u->clean;
+	}
 	return ATW_OK;
 }
 

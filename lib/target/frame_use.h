@@ -38,6 +38,7 @@ struct use_runs {
 	struct capture_frames run;       /* pages 0: none waits */
 	bool in_folio;                   /* tails may follow */
 	enum capture_use head;           /* what the folio is used for */
+	bool have_clean, clean;          /* of frames that are added: may they be dropped? */
 };
 
 int use_runs_add(struct use_runs *u, uint64_t pfn, uint64_t n, enum capture_use use,

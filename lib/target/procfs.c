@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* procfs.c - processes and swap, read from /proc of the running kernel. */
 #include "target/procfs.h"
+#include "target/frame_use.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,6 +215,24 @@ bool proc_ksm_is_broken(int kpageflags)
 	uint64_t word, flags;
 
 	return !procfs_own_word(&word, kpageflags, &flags) || flags & kpf(KPF_KSM);
+}
+
+bool proc_ksm_is_unused(void)
+{
+	char text[64];
+
+	return host_file_text("/sys/kernel/mm/ksm/pages_shared", text, sizeof(text)) &&
+	       !strcmp(text, "0");
+}
+
+uint64_t proc_true_flags(bool ksm_broken, bool ksm_unused, uint64_t word)
+{
+	if (word & frame_types())
+		word &= ~(kpf(KPF_ANON) | kpf(KPF_KSM) | kpf(KPF_MMAP));
+	/* A page that only one may write was not merged. */
+	if (ksm_broken && (ksm_unused || word & kpf(KPF_OWNER_2) || !(word & kpf(KPF_ANON))))
+		word &= ~kpf(KPF_KSM);
+	return word;
 }
 
 bool proc_scans(void)

@@ -55,6 +55,10 @@ bool proc_hides_frames(void);
  * yet?
  */
 bool proc_ksm_is_broken(int kpageflags);
+/* Has KSM merged nothing? */
+bool proc_ksm_is_unused(void);
+/* A word of that file without flags that it sets by accident. */
+uint64_t proc_true_flags(bool ksm_broken, bool ksm_unused, uint64_t word);
 /* Does this kernel have PAGEMAP_SCAN? */
 bool proc_scans(void);
 /* The swap device of a type; they are listed in that order. */

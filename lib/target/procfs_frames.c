@@ -22,13 +22,6 @@ static const char *const frame_files[KFILES] = {
 
 /* ---- opening ---- */
 
-static bool procfs_says(const char *path, const char *what)
-{
-	char text[64];
-
-	return host_file_text(path, text, sizeof(text)) && !strcmp(text, what);
-}
-
 void pagemap_frames_open(struct pagemap *m)
 {
 	const char *lacking = NULL;
@@ -58,7 +51,7 @@ void pagemap_frames_open(struct pagemap *m)
 		atw_err_wrap(&m->p.lacks, "kpageflags, kpagecount and kpagecgroup are not there, and what they say is n/a");
 	if (m->file[KFLAGS] >= 0)
 		m->ksm_broken = proc_ksm_is_broken(m->file[KFLAGS]);
-	m->ksm_none = procfs_says("/sys/kernel/mm/ksm/pages_shared", "0");
+	m->ksm_unused = proc_ksm_is_unused();
 	sys_nodes_read("", &m->nodes);
 }
 
@@ -182,12 +175,7 @@ static int procfs_load_facts(struct procfs_pages *c, struct atw_err *err)
 
 uint64_t pagemap_true_flags(const struct pagemap *m, uint64_t u)
 {
-	if (u & frame_types())
-		u &= ~(kpf(KPF_ANON) | kpf(KPF_KSM) | kpf(KPF_MMAP));
-	/* A page that only one may write was not merged. */
-	if (m->ksm_broken && (m->ksm_none || u & kpf(KPF_OWNER_2) || !(u & kpf(KPF_ANON))))
-		u &= ~kpf(KPF_KSM);
-	return u;
+	return proc_true_flags(m->ksm_broken, m->ksm_unused, u);
 }
 
 /* Is what was read for word `at` of this frame? */

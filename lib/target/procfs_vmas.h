@@ -33,7 +33,7 @@ struct pagemap {
 	bool soft_known, has_swap;
 	bool hidden;                     /* frame numbers read as 0 */
 	int file[KFILES];
-	bool ksm_broken, ksm_none, no_scan;
+	bool ksm_broken, ksm_unused, no_scan;
 	struct sys_nodes nodes;
 	struct extents ram;
 	bool ram_tried;

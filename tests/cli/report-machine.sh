@@ -167,23 +167,36 @@ t "backing: what the host of a guest has of each use"
 sed -e 's/^F: 1000\*2=reserved.*/F: 1000*2=reserved, host=backed | 3000*5=free, host=absent | 8000=free, host=swapped |/' \
 	-e 's/^F: 10000.*/F: 10000*2=free, host=backed | 12000*3=anon, host=backed | 15000=anon | 1F000*5=kernel, host=absent |/' \
 	-e '/^F: 24000/d' -e 's/^E: .*/E: 13, 1, 0, 0/' hand.cap >guest.cap
-run atwalk report backing guest.cap --units bytes
+run atwalk report backing guest.cap --format csv
 out <<'END'
-USE                     SIZE           BACKED          SWAPPED           ABSENT
-free                   32768             8192             4096            20480
-anon                   16384              n/a              n/a              n/a
-kernel                 20480                0                0            20480
-reserved                8192             8192                0                0
-(sum)                  77824              n/a              n/a              n/a
+use,node,host_node,size,backed,large,ksm,swapped,zero,absent,clean,unused
+free,,,32768,8192,,,4096,,20480,0,12288
+anon,,,16384,,,,,,,,0
+kernel,,,20480,0,0,0,0,0,20480,0,0
+reserved,,,8192,8192,,,0,,0,0,0
+all,,,77824,,,,,,,,12288
+all,0,,32768,8192,,,4096,,20480,0,4096
+all,1,,45056,,,,,,,,8192
+END
+run atwalk report backing guest.cap --columns use,unused
+out <<'END'
+USE       UNUSED
+free         12K
+anon          0B
+kernel        0B
+reserved      0B
+all          12K
+all           4K
+all           8K
 
-free in the guest, and in the host's memory: 8K; on the host's swap: 4K
+the guest would give back at most 12K: free in it and in the host's memory 8K, on the host's swap 4K
 END
 run atwalk collect guest.cap
 yes grep -qx 'F: 00001000\*2=reserved, host=backed | 00003000\*5=free, host=absent | 00008000=free, host=swapped | .*' "$work/log/out"
 run atwalk report backing hand.cap
 status 4
 out <<'END'
-USE                SIZE      BACKED     SWAPPED      ABSENT
+USE       NODE  HOST_NODE    SIZE  BACKED   LARGE     KSM  SWAPPED    ZERO  ABSENT   CLEAN  UNUSED
 
 what the host has of this machine's memory is not recorded: it is known of running guests (qemu:PID, kvm:PID)
 END
@@ -192,6 +205,49 @@ sed 's/host=absent/host=gone/' guest.cap >bad.cap
 run atwalk report backing bad.cap
 status 4
 err_has 'bad.cap: line '
+
+t "backing: pages of all kinds, nodes of the guest and of the host, two swaps"
+cat >kinds.cap <<'END'
+H: atwalk-capture, 1
+H: page, 4096
+H: way, qemu
+R: 00000000, 0000FFFF, System RAM, node=0
+R: 00010000, 0001FFFF, System RAM, node=1
+S: 0, 100, 7, /dev/sda
+T: swapper, 0, 0, 0, 0, 0, 0, 0, 0, 0
+F: 0*4=free, host=large, node=0 | 4000=free, host=unmerged, node=1 | 5000=free, host=ksm, node=0 |
+F: 6000*2=free, host=swapped | 8000=free, host=zero | 9000*2=free, host=absent | B000=offline, host=unmerged, node=1 |
+F: C000*2=file, host=unmerged, node=0, clean=1 | E000=file, host=unmerged, node=0, clean=0 | F000=file, host=swapped, clean=1 |
+F: 10000*8=anon, host=large, node=1 | 18000*4=anon, host=small | 1C000*4=file, host=small |
+E: 11, 1, 0, 0
+END
+run atwalk report backing kinds.cap --format csv
+out <<'END'
+use,node,host_node,size,backed,large,ksm,swapped,zero,absent,clean,unused
+free,,,45056,24576,16384,4096,8192,4096,8192,0,28672
+anon,,,49152,49152,32768,,0,0,0,0,0
+file,,,32768,28672,0,,4096,0,0,,0
+offline,,,4096,4096,0,0,0,0,0,0,4096
+all,,,131072,106496,49152,,12288,4096,8192,,32768
+all,0,,24576,0,0,0,12288,4096,8192,0,8192
+all,0,0,32768,32768,16384,4096,0,0,0,8192,16384
+all,0,1,8192,8192,0,0,0,0,0,0,8192
+all,1,,32768,32768,0,,0,0,0,,0
+all,1,1,32768,32768,32768,0,0,0,0,0,0
+END
+run atwalk report backing kinds.cap --columns use --filter 'use=offline'
+out <<'END'
+USE
+offline
+
+the guest would give back 32K: free in it and in the host's memory 24K, on the host's swap 8K
+double paging: the guest has 28K on its swap, and the host 12K of the guest on its own
+END
+run atwalk report backing kinds.cap
+fits
+run atwalk collect kinds.cap -o again.cap
+yes test "$(grep '^F:' again.cap | tr -d '\n' | sed 's/F://g')" = "$(grep '^F:' kinds.cap | tr -d '\n' |
+	sed -E 's/F://g; s/\b(0|[1-9A-F][0-9A-F]*000)(\*|=)/0000000\1\2/g; s/0*([0-9A-F]{8})(\*|=)/\1\2/g')"
 
 t "a capture without frames, and an LPMA capture: partial in every format"
 grep -v '^[FE]:' hand.cap >none.cap

@@ -49,7 +49,9 @@ static void frames_again(const struct capture_frames *run)
 
 	FUZZ_CHECK(n > 3, "frames that have no text");
 	FUZZ_CHECK(capture_parse_frames((struct atw_blob){ text, n - 1 }, &got, NULL) == ATW_OK &&
-		   got.pa == run->pa && got.pages == run->pages && got.use == run->use,
+		   got.pa == run->pa && got.pages == run->pages && got.use == run->use &&
+		   got.host == run->host && got.has == run->has && got.node == run->node &&
+		   got.clean == run->clean,
 		   "%.*s is another run", (int)n, text);
 }
 

@@ -204,7 +204,9 @@ static int fake_file(struct vma_cursor *c, const struct atw_area *a, struct elfu
 static int fake_frames(struct provider *p, uint64_t first, uint64_t last,
 		       provider_frames_fn *tell, void *arg, struct atw_err *err)
 {
-	const struct capture_frames run = { first, (last - first + 1) / K, CAPTURE_UNKNOWN };
+	const struct capture_frames run = {
+		.pa = first, .pages = (last - first + 1) / K, .use = CAPTURE_UNKNOWN,
+	};
 
 	(void)p;
 	return tell(arg, &run, err);

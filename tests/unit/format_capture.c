@@ -517,21 +517,29 @@ TEST(frames_there_and_back)
 {
 	for (unsigned use = 0; use < CAPTURE_USES; use++) {
 		unsigned host = use % CAPTURE_HOSTS;
-		struct capture_frames run = { use * 0x1000, use + 1, (enum capture_use)use,
-					      (enum capture_host)host }, got;
-		char text[100], want[100];
+		struct capture_frames run = {
+			.pa = use * 0x1000, .pages = use + 1, .use = (enum capture_use)use,
+			.host = (enum capture_host)host,
+			.has = host & (CAPTURE_F_NODE | CAPTURE_F_CLEAN),
+			.node = host & CAPTURE_F_NODE ? use : 0, .clean = host == 7,
+		}, got;
+		char text[120], want[120], node[16] = "";
 		size_t n = capture_write_frames(&run, text, sizeof(text) - 1);
 
 		text[n] = '\0';
+		if (run.has & CAPTURE_F_NODE)
+			snprintf(node, sizeof(node), ", node=%u", use);
 		if (use)
-			snprintf(want, sizeof(want), " %08X*%u=%s%s%s |", use * 0x1000, use + 1,
+			snprintf(want, sizeof(want), " %08X*%u=%s%s%s%s%s |", use * 0x1000, use + 1,
 				 capture_uses[use], host ? ", host=" : "",
-				 host ? capture_hosts[host] : "");
+				 host ? capture_hosts[host] : "", node,
+				 !(run.has & CAPTURE_F_CLEAN) ? "" : run.clean ? ", clean=1" : ", clean=0");
 		CHECK_STR(text, use ? want : " 00000000=free |");
 		CHECK_EQ(capture_parse_frames((struct atw_blob){ text, n - 1 }, &got, NULL),
 			 ATW_OK);
 		CHECK(got.pa == run.pa && got.pages == run.pages && got.use == run.use &&
-		      got.host == run.host);
+		      got.host == run.host && got.has == run.has && got.node == run.node &&
+		      got.clean == run.clean);
 		CHECK_EQ(capture_write_frames(&run, text, n - 1), 0);
 	}
 }

@@ -467,10 +467,13 @@ static int add_run(void *arg, const struct capture_frames *run, struct atw_err *
 TEST(all_frames_by_use)
 {
 	static const struct capture_frames want[] = {
-		{ 0x1000, 3, CAPTURE_KERNEL }, { 0x4000, 5, CAPTURE_FREE },
-		{ 0x9000, 2, CAPTURE_KERNEL }, { 0xb000, 1, CAPTURE_UNKNOWN },
-		{ 0xc000, 4, CAPTURE_SLAB },
-		{ 0x10000, 944, CAPTURE_KERNEL }, { 0x3c0000, 1000, CAPTURE_UNKNOWN },
+		{ .pa = 0x1000, .pages = 3, .use = CAPTURE_KERNEL },
+		{ .pa = 0x4000, .pages = 5, .use = CAPTURE_FREE },
+		{ .pa = 0x9000, .pages = 2, .use = CAPTURE_KERNEL },
+		{ .pa = 0xb000, .pages = 1, .use = CAPTURE_UNKNOWN },
+		{ .pa = 0xc000, .pages = 4, .use = CAPTURE_SLAB },
+		{ .pa = 0x10000, .pages = 944, .use = CAPTURE_KERNEL },
+		{ .pa = 0x3c0000, .pages = 1000, .use = CAPTURE_UNKNOWN },
 	};
 	struct runs t = { .n = 0 };
 	struct fixture f;

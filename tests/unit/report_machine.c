@@ -13,7 +13,7 @@ static void ram(struct feed *f, uint64_t start, uint64_t last, int node)
 
 static void frames(struct feed *f, uint64_t pfn, uint64_t pages, enum capture_use use)
 {
-	const struct capture_frames r = { pfn << 12, pages, use };
+	const struct capture_frames r = { .pa = pfn << 12, .pages = pages, .use = use };
 
 	feed_event(f, (struct census_event){ .what = CENSUS_ON_FRAMES, .frames = &r });
 }

@@ -25,14 +25,33 @@ def cost(pid):
                      if line.split(':')[0] in COST) + '\n'
 
 
-def states(pid):
-    """The pages of its largest private mapping that it has in memory: FIRST*NUMBER."""
+def largest(pid):
+    """Its largest private mapping: size and start."""
     areas = []
     for line in pathlib.Path(f'/proc/{pid}/maps').read_text(encoding='utf-8').splitlines():
         start, end = (int(word, 16) for word in line.split()[0].split('-'))
         if line.split()[1].startswith('rw'):
             areas.append((end - start, start))
-    size, start = max(areas)
+    return max(areas)
+
+
+def smaps(pid):
+    """KiB of that mapping, as smaps has them."""
+    start = f'{largest(pid)[1]:x}-'
+    keys, inside = {'Rss', 'AnonHugePages', 'Swap', 'KSM'}, False
+    lines = []
+    for line in pathlib.Path(f'/proc/{pid}/smaps').read_text(encoding='utf-8').splitlines():
+        words = line.split()
+        if '-' in words[0]:
+            inside = words[0].startswith(start)
+        elif inside and words[0][:-1] in keys:
+            lines.append(f'{words[0][:-1]} {words[1]}\n')
+    return ''.join(lines)
+
+
+def states(pid):
+    """The pages of its largest private mapping that it has in memory: FIRST*NUMBER."""
+    size, start = largest(pid)
     words = array.array('Q')
     with open(f'/proc/{pid}/pagemap', 'rb') as file:
         file.seek(start >> 12 << 3)
@@ -66,5 +85,6 @@ def write(folder, pid, title, commands):
             ask(out, title, pid, words)
         if title == 'stopped':
             out.write(f'##### {title} states\n{states(pid)}')
+            out.write(f'##### {title} smaps\n{smaps(pid)}')
             ask(out, title, pid, BACKING)
         out.write(f'##### {title} after\n{cost(pid)}')
