@@ -7,6 +7,7 @@
 
 #include "listing.h"
 #include "target/large.h"
+#include "target/large_guest.h"
 
 enum { NODE_NONE = -1 };                 /* not known */
 
@@ -78,6 +79,10 @@ const char *large_amount(const struct large_units *by, uint64_t bytes, char buf[
 /* The lines themselves; `here`: it is this machine's memory. */
 void large_note(const struct large_sum *s, const struct large_units *by, uint64_t block,
 		bool here, struct atw_output *out);
+
+/* The same of a guest, with what the host has below its pages. */
+void large_guest_note(const struct large_guest_sum *s, const struct large_units *by,
+		      uint64_t block, struct atw_output *out);
 
 /* ---- map_pages.c ---- */
 

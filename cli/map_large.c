@@ -7,8 +7,10 @@
 
 enum large_col {
 	L_ADDRESS, L_END, L_SIZE, L_MAPPED, L_LARGE, L_SMALLER, L_BLOCKS, L_FULL, L_HOLES,
-	L_WHY, L_PID, L_TASK, L_AREA, L_COLS,
+	L_HOST_LARGE, L_BOTH, L_MISALIGNED, L_WHY, L_PID, L_TASK, L_AREA, L_COLS,
 };
+/* Of guests that are read from their host. */
+enum { L_OF_GUEST = 1 << L_HOST_LARGE | 1 << L_BOTH | 1 << L_MISALIGNED };
 
 static const struct atw_names whys = { LARGE_WHYS, large_why_names, NULL };
 
@@ -25,6 +27,13 @@ static const struct atw_column columns[L_COLS] = {
 			  "blocks that small pages map from end to end"),
 	[L_HOLES] = HIDDEN_COLUMN("holes", BYTES, 6,
 				  "bytes that blocks with small pages lack"),
+	[L_HOST_LARGE] = HIDDEN_COLUMN("host_large", BYTES, 10,
+				       "of a guest: bytes mapped that are in large pages of the host"),
+	[L_BOTH] = HIDDEN_COLUMN("both", BYTES, 6,
+				 "of a guest: bytes in large pages of guest and host"),
+	[L_MISALIGNED] = HIDDEN_COLUMN("misaligned", BYTES, 10,
+				       "of a guest: bytes whose addresses in it and in its "
+				       "process differ modulo a large page"),
 	[L_WHY] = { .key = "why", .type = ATW_T_ENUM, .width = 10, .names = &whys,
 		    .help = "why most of what smaller pages map is not mapped by large ones" },
 	[L_PID] = HIDDEN_COLUMN("pid", COUNT, 0, "process"),
@@ -53,6 +62,9 @@ struct map_large_view {
 	struct large_scan scan;
 	struct large_sum sum;            /* of the areas that are shown */
 	struct large_sum outside;        /* of what is in no area */
+	bool is_guest;
+	struct large_guest guest;        /* of the area under way */
+	struct large_guest_sum guest_sum;        /* of the areas that are shown */
 	uint64_t areas, lost, unread;
 };
 
@@ -81,6 +93,8 @@ static int map_large_open_view(struct map_large_view *v, struct atw_err *err)
 	if (pg->nlevels < 2)
 		return atw_err_set(err, ATW_E_UNSUPPORTED, "mode %s has no large pages", pg->name);
 	v->block = (uint64_t)1 << pg->level[1].shift;
+	v->is_guest = target_has(src->target, TARGET_MEMORY) &&
+		      large_guest_init(&v->guest, src->target->source);
 	return target_process(src->target, &q, map_large_cannot, v, &v->prov, &v->task, err);
 }
 
@@ -131,6 +145,7 @@ static void map_large_close_view(struct map_large_view *v)
 	for (size_t i = 0; i < v->n; i++)
 		free(v->area[i].name);
 	free(v->area);
+	large_guest_deinit(&v->guest);
 	vma_cursor_close(v->vmas);
 	provider_close(v->prov);
 }
@@ -141,19 +156,25 @@ static int map_large_put(struct map_large_view *v, const struct map_large_area *
 			 struct atw_err *err)
 {
 	const struct large_sum *s = &v->scan.sum;
+	const struct large_guest_sum host = v->guest.sum;
 	uint64_t smaller = large_smaller(s), holes = 0, before;
 	union atw_value val[L_COLS] = {
 		[L_ADDRESS].u = a->start, [L_END].u = a->end, [L_SIZE].u = a->end - a->start,
 		[L_MAPPED].u = large_mapped(s), [L_LARGE].u = s->large,
 		[L_SMALLER].u = smaller, [L_BLOCKS].u = s->blocks, [L_FULL].u = s->full,
-		[L_WHY].u = large_main(s), [L_PID].u = v->src->subject.pid,
+		[L_HOST_LARGE].u = host.on_large, [L_BOTH].u = host.both,
+		[L_MISALIGNED].u = host.misaligned, [L_WHY].u = large_main(s), [L_PID].u = v->src->subject.pid,
 		[L_TASK].s = v->src->subject.task,
 		[L_AREA].s = a->name ? a->name : "",
 	};
 	const uint64_t by_size = 1 << L_LARGE | 1 << L_SMALLER | 1 << L_FULL | 1 << L_HOLES | 1 << L_WHY;
-	const struct atw_row row = { val, (((uint64_t)1 << L_COLS) - 1) &
+	const uint64_t of_guest = !v->is_guest ? L_OF_GUEST :
+				  host.unknown ? 1 << L_HOST_LARGE | 1 << L_BOTH : 0;
+	const struct atw_row row = { val, (((uint64_t)1 << L_COLS) - 1) & ~of_guest &
 		~(s->hidden ? by_size | 1 << L_MAPPED : s->unsized ? by_size : 0) };
 	int r = ATW_OK;
+
+	v->guest.sum = (struct large_guest_sum){ 0 };
 
 	for (unsigned i = 0; i < LARGE_WHYS; i++)
 		holes += s->holes[i];
@@ -166,10 +187,28 @@ static int map_large_put(struct map_large_view *v, const struct map_large_area *
 	}
 	v->areas++;
 	large_sum_add(&v->sum, s);
+	large_guest_sum_add(&v->guest_sum, &host);
 	return r;
 }
 
 /* ---- pages ---- */
+
+/* The same part of a run, page by page, by what the host has of it. */
+static void map_large_add_guest(struct map_large_view *v, const struct page_run *run, uint64_t first,
+				uint64_t last)
+{
+	if (!v->is_guest || run->state != PAGE_PRESENT || !run->pa || run->have & RUN_SIZE_HIDDEN)
+		return;
+	for (uint64_t at = first, n; at - first <= last - first; at += n) {
+		uint64_t in = (at - run->va) % run->slot, left = last - at + 1;
+
+		n = MIN(run->slot - in, left);
+		large_guest_add(&v->guest, ATW_PA(run->pa[(at - run->va) / run->slot] + in), n,
+				run->slot >= v->block);
+		if (n == left)
+			break;
+	}
+}
 
 /* A run, cut where areas begin and end; `at` is the area it may be in. */
 static int map_large_deal_out(struct map_large_view *v, size_t *at,
@@ -193,12 +232,14 @@ static int map_large_deal_out(struct map_large_view *v, size_t *at,
 		}
 		end = inside ? a->end - 1 : a ? a->start - 1 : last;
 		end = MIN(end, last);
-		if (inside)
+		if (inside) {
 			large_add(&v->scan, first, end, run);
-		else if (run->state == PAGE_PRESENT && run->have & RUN_SIZE_HIDDEN)
+			map_large_add_guest(v, run, first, end);
+		} else if (run->state == PAGE_PRESENT && run->have & RUN_SIZE_HIDDEN) {
 			v->outside.unsized += end - first + 1;
-		else if (run->state == PAGE_PRESENT)
+		} else if (run->state == PAGE_PRESENT) {
 			large_sum_outside(&v->outside, end - first + 1, run->slot, v->block);
+		}
 		if (end == last)
 			break;
 	}
@@ -212,7 +253,8 @@ static int map_large_read_pages(struct map_large_view *v, bool whole, struct atw
 	uint64_t last = whole ? v->prov->user_last : v->area[v->n - 1].end - 1;
 	const struct page_query q = {
 		.task = v->task, .first = first, .last = last, .vmas = v->vmas,
-		.areas_only = true,
+		/* What the host has depends on where each page lies. */
+		.areas_only = !v->is_guest,
 	};
 	struct page_cursor *pages = NULL;
 	const struct page_run *run;
@@ -275,10 +317,13 @@ void map_large_notes(const struct common *c, const struct session *src, struct a
 	r = map_large_open_view(&v, &err) ?: map_large_read_areas(&v, NULL, 0, &err);
 	if (r == ATW_OK)
 		r = map_large_read_pages(&v, true, &err);
-	if (r == ATW_OK)
+	if (r == ATW_OK) {
 		large_note(&v.sum, &by, v.block, map_large_is_running(src), out);
-	else
+		if (v.is_guest)
+			large_guest_note(&v.guest_sum, &by, v.guest.block, out);
+	} else {
 		atw_output_note(out, "large pages: %s", err.text);
+	}
 	map_large_close_view(&v);
 }
 
@@ -332,6 +377,8 @@ int map_large(const struct common *c, const struct session *src, int argc, char 
 				v.areas == 1 ? "" : "s",
 				large_amount(&by, large_mapped(&v.sum), mapped));
 		large_note(&v.sum, &by, v.block, map_large_is_running(src), v.out);
+		if (v.is_guest)
+			large_guest_note(&v.guest_sum, &by, v.guest.block, v.out);
 	}
 	status = output_end(v.out, r, status, &err);
 	if (r == ATW_OK && v.lost)

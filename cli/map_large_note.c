@@ -154,3 +154,28 @@ void large_note(const struct large_sum *s, const struct large_units *by, uint64_
 	map_large_note_reason(s, LARGE_NONE, by, block, out);
 	map_large_note_tlb(s, by, block, here, out);
 }
+
+void large_guest_note(const struct large_guest_sum *s, const struct large_units *by,
+		      uint64_t block, struct atw_output *out)
+{
+	const struct { uint64_t bytes; const char *what; } parts[] = {
+		{ s->both, N_("in large pages of both: stage 2 can have large pages, at best") },
+		{ s->guest, N_("in large pages of the guest, on small ones of the host") },
+		{ s->apart, N_("in large pages of the guest, at other addresses of the host") },
+		{ s->host, N_("in small pages of the guest, on large ones of the host") },
+		{ s->neither, N_("in small pages of both") },
+		{ s->out, N_("not in the host's memory") },
+		{ s->unknown, N_("unknown") },
+	};
+	char size[24], page[16];
+
+	atw_output_note(out, "of the guest's pages and those of the host (%s) below them:",
+			num_human(block, page));
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i].bytes)
+			atw_output_note(out, "%10s %s", large_amount(by, parts[i].bytes, size),
+					message(parts[i].what));
+	if (s->misaligned)
+		atw_output_note(out, "%s lies at addresses of the guest and of its process that differ modulo %s, so stage 2 cannot have large pages there: align the guest's memory (align=%s of QEMU's memory backend), or use hugetlb pages",
+				large_amount(by, s->misaligned, size), page, page);
+}

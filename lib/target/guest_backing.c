@@ -199,3 +199,40 @@ uint64_t guest_backing_look(struct guest_backing *g, uint64_t va, uint64_t len,
 	*ret = first;
 	return MIN(up, len);
 }
+
+/* ---- a guest's memory ---- */
+
+void guest_memory_deinit(struct guest_memory *m)
+{
+	guest_backing_close(m->backing);
+	m->backing = NULL;
+}
+
+/* As lib/source/qemu.c has them: what was never written, or is on swap. */
+static enum capture_host guest_memory_host(const struct atw_extent *e)
+{
+	return e->kind == ATW_DATA       ? CAPTURE_HOST_BACKED
+	       : e->kind == ATW_ZERO     ? CAPTURE_HOST_ABSENT
+	       : e->kind == ATW_EXCLUDED ? CAPTURE_HOST_SWAPPED
+					 : CAPTURE_HOST_UNKNOWN;
+}
+
+uint64_t guest_memory_look(struct guest_memory *m, atw_pa pa, uint64_t len,
+			   struct guest_page *ret)
+{
+	struct atw_extent e;
+	uint64_t va;
+	uint32_t pid;
+
+	*ret = (struct guest_page){ .host = CAPTURE_HOST_UNKNOWN };
+	if (atw_extent_at(m->source, pa, &e) != ATW_OK)
+		return len;
+	len = MIN(len, e.len);
+	ret->host = guest_memory_host(&e);
+	if (ret->host != CAPTURE_HOST_BACKED ||
+	    atw_source_outside(m->source, pa, &pid, &va) != ATW_OK)
+		return len;
+	if (!m->backing)
+		m->backing = guest_backing_open(pid);
+	return m->backing ? guest_backing_look(m->backing, va, len, ret) : len;
+}

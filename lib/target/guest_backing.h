@@ -8,6 +8,7 @@
 #include <atwalk/base.h>
 
 #include "format/capture.h"
+#include "source/source.h"
 
 /*
  * Of a page that is in memory. `scanned`: the categories of PAGEMAP_SCAN are known; `flags`: its
@@ -31,3 +32,15 @@ struct guest_page {
 /* For how many bytes from `va` on, `len` at most, it holds. */
 uint64_t guest_backing_look(struct guest_backing *g, uint64_t va, uint64_t len,
 			    struct guest_page *ret);
+
+/* ---- a guest's memory, by its own addresses ---- */
+
+struct guest_memory {
+	struct atw_source *source;       /* of the op `outside` */
+	struct guest_backing *backing;   /* opened when it is needed */
+};
+/* Closes the backing alone. */
+void guest_memory_deinit(struct guest_memory *m);
+/* What the host has of the byte at `pa`, and for how many of `len` bytes it holds. */
+uint64_t guest_memory_look(struct guest_memory *m, atw_pa pa, uint64_t len,
+			   struct guest_page *ret);

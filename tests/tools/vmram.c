@@ -5,7 +5,8 @@
  * Copied to a file of QEMU's name, it looks to a reader of /proc like QEMU: it maps MIB
  * of memory as QEMU does (KIND: anon or memfd; "less" maps half of it, "two" another of
  * the same size, which is not RAM; "found" has VMCOREINFO in its last page, which in DUMP
- * is a note), copies into it what DUMP has from the physical address BASE on, prints
+ * is a note; "large" is aligned, and in large pages where the kernel gives them; several words
+ * may be given, as in "found,memfd"), copies into it what DUMP has from the physical address BASE on, prints
  * "ready" and sleeps. Options of QEMU that follow are for readers of its command line, but "-qmp
  * unix:PATH,..." makes it listen there, where "-says FILE" has each client get what FILE has
  * then, and "-runas USER" makes it not dumpable, as a change of its user does. "-accel kvm:GPA" has a virtual machine of KVM with that memory from
@@ -32,21 +33,30 @@ static void die(const char *why)
 	exit(2);
 }
 
+#define LARGE ((size_t)2 << 20)
+
 static char *map_ram(const char *kind, size_t len)
 {
 	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	bool large = strstr(kind, "large") != NULL;
 	char *guard, *p;
 
-	if (!strcmp(kind, "memfd")) {
+	if (strstr(kind, "memfd")) {
 		fd = memfd_create("memory-backend-memfd", MFD_CLOEXEC);
 		if (fd < 0 || ftruncate(fd, (off_t)len) < 0)
 			die("no memfd");
 		flags = MAP_SHARED;
 	}
 	/* Without a gap, it would be one mapping with what is beside it. */
-	guard = mmap(NULL, len + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	guard = mmap(NULL, len + 8192 + LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
 	if (guard == MAP_FAILED)
 		die("no addresses");
+	/* As QEMU maps files, those of 4096 bytes are the only alignment. */
+	if (large)
+		guard += (-(uintptr_t)guard - 4096) & (LARGE - 1);
+	else if (!(((uintptr_t)guard + 4096) & (LARGE - 1)))
+		guard += 4096;
 	p = mmap(guard + 4096, len, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0);
 	if (p == MAP_FAILED)
 		die("no memory");
@@ -149,13 +159,13 @@ int main(int argc, char **argv)
 	ram = map_ram(argv[6], len);
 	madvise(ram, len, MADV_DONTFORK);
 	/* Else one written page would bring its neighbours. */
-	madvise(ram, len, MADV_NOHUGEPAGE);
+	madvise(ram, len, strstr(argv[6], "large") ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	if (!strcmp(argv[6], "two"))
 		map_ram(argv[6], len);
 	if (atw_source_open(argv[8], NULL, 0, &s, &err) < 0)
 		die(err.text);
 	copy(s, strtoull(argv[7], NULL, 16), ram, len);
-	if (!strcmp(argv[6], "found")) {
+	if (strstr(argv[6], "found")) {
 		struct atw_blob note;
 
 		if (atw_fact(s, "vmcoreinfo", &note) < 0 || note.len > 4096 || len < 4096)
