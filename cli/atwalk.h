@@ -53,7 +53,7 @@ int external_query(const struct command *cmd, const char *option, const char *wo
 	{ 0, "paging", OPT_TEXT, offsetof(s, m.paging), "MODE", \
 	  "use paging mode MODE; `atwalk info --paging-modes` lists them", NULL }, \
 	{ 0, "pte-ext", OPT_TEXT, offsetof(s, m.pte_ext), "LIST", \
-	  "enable extensions of the paging mode: lpa2, thead, svrsw60t59b", NULL }, \
+	  "enable extensions of the paging mode: lpa2, thead, svrsw60t59b, ipa=N", NULL }, \
 	{ 0, "cbit", OPT_NUMBER, offsetof(s, m.cbit), "BIT", \
 	  "mask entry bit BIT, which marks encrypted memory (SME, SEV, TDX)", NULL }, \
 	{ 0, "kernel", OPT_TEXT, offsetof(s, m.kernel), "FILE", \

@@ -44,7 +44,7 @@ static const struct opt_choice check_reports[] = {
 		CHECK_PASS("paging", CHECK_PAGING, "MODE",                               \
 			   "use paging mode MODE; `atwalk info --paging-modes` lists them"),  \
 		CHECK_PASS("pte-ext", CHECK_PTE_EXT, "LIST",                             \
-			   "enable extensions of the paging mode: lpa2, thead, svrsw60t59b"),   \
+			   "enable extensions of the paging mode: lpa2, thead, svrsw60t59b, ipa=N"),   \
 		CHECK_PASS("cbit", CHECK_CBIT, "BIT",                                    \
 			   "mask entry bit BIT, which marks encrypted memory (SME, SEV, TDX)")
 

@@ -24,7 +24,7 @@ static const struct opt options[] = {
 	PASSED(2, "paging", "MODE",
 	       "use paging mode MODE; `atwalk info --paging-modes` lists them"),
 	PASSED(3, "pte-ext", "LIST",
-	       "enable extensions of the paging mode: lpa2, thead, svrsw60t59b"),
+	       "enable extensions of the paging mode: lpa2, thead, svrsw60t59b, ipa=N"),
 	PASSED(4, "cbit", "BIT", "mask entry bit BIT, which marks encrypted memory (SME, SEV, TDX)"),
 	{ 0, "symbols", OPT_TEXT, offsetof(struct sql_opts, symbols), "FILE",
 	  "of a recording of kmap: read function names from FILE", NULL },

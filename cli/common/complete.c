@@ -222,7 +222,7 @@ static void complete_value(struct complete *k, const struct opt *o)
 		{ "rights", 0 }, { "page", 0 }, { "physical", 0 }, { "flags", 0 }, { 0 }
 	};
 	static const struct opt_choice extensions[] = {
-		{ "thead", 0 }, { "svrsw60t59b", 0 }, { "lpa2", 0 }, { 0 }
+		{ "thead", 0 }, { "svrsw60t59b", 0 }, { "lpa2", 0 }, { "ipa=", 0 }, { 0 }
 	};
 	const struct opt_choice *choices = o->choices;
 	bool list = !strcmp(o->name, "columns") || !strcmp(o->name, "sort");

@@ -151,8 +151,8 @@ const struct atw_paging *atw_paging_find(const char *name);
 /*
  * Change a copy of a mode for a CPU extension: "thead" (RISC-V C9xx memory
  * type bits 59..63), "svrsw60t59b" (RISC-V software bits 60, 59), "lpa2" (4K/16K arm64 tables in the LPA2 layout at any
- * address width), "cbit=47" (mask an encryption bit). ATW_E_USAGE when the
- * mode has no such extension.
+ * address width), "ipa=39" (arm64 stage 2: width of guest-physical addresses), "cbit=47"
+ * (mask an encryption bit). ATW_E_USAGE when the mode has no such extension.
  */
 int atw_paging_extend(struct atw_paging *pg, const char *ext, struct atw_err *err);
 

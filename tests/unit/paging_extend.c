@@ -25,12 +25,13 @@ TEST(who_takes_what)
 		{ "thead", "riscv64" },
 		{ "svrsw60t59b", "riscv64" },
 		{ "cbit=47", "x86_64 i386-pae" },
+		{ "ipa=39", "arm64-s2" },
 	};
 	const struct atw_paging *pg;
 	struct atw_paging copy;
 
 	for (size_t i = 0; (pg = atw_paging_at(i)); i++)
-		for (unsigned k = 0; k < 4; k++) {
+		for (unsigned k = 0; k < 5; k++) {
 			char list[64], *save = NULL;
 			bool takes = false;
 
@@ -58,6 +59,74 @@ TEST(bad_words)
 	CHECK_EQ(extend("x86_64-4", "cbit=51", &pg), ATW_OK);
 	CHECK_EQ(pg.ignore, 1ull << 51);
 	CHECK_EQ(atw_paging_extend(&pg, "nonsense", NULL), ATW_E_USAGE);
+}
+
+/* Every mode of stage 2 comes out of each other one of its page size. */
+TEST(ipa_equals_the_mode_of_that_width)
+{
+	static const struct { const char *granule; unsigned width[8]; } row[] = {
+		{ "arm64-s2-4k", { 32, 36, 40, 42, 44, 48, 52 } },
+		{ "arm64-s2-16k", { 40, 48, 52 } },
+		{ "arm64-s2-64k", { 40, 48, 52 } },
+	};
+
+	for (size_t i = 0; i < 3; i++)
+		for (const unsigned *from = row[i].width; *from; from++)
+			for (const unsigned *to = row[i].width; *to; to++) {
+				char name[32], ext[16];
+				const struct atw_paging *want;
+				struct atw_paging pg;
+
+				snprintf(name, sizeof(name), "%s-%u", row[i].granule, *to);
+				want = atw_paging_find(name);
+				snprintf(name, sizeof(name), "%s-%u", row[i].granule, *from);
+				snprintf(ext, sizeof(ext), "ipa=%u", *to);
+				/* Wider than the entries of that mode can hold */
+				if (*to > atw_paging_find(name)->pa_bits) {
+					CHECK_EQ(extend(name, ext, &pg), ATW_E_USAGE);
+					continue;
+				}
+				CHECK_EQ(extend(name, ext, &pg), ATW_OK);
+				CHECK_EQ(pg.va_bits, *to);
+				CHECK_EQ(pg.nlevels, want->nlevels);
+				for (unsigned k = 0; k < ATW_MAX_LEVELS; k++) {
+					CHECK_EQ(pg.level[k].shift, want->level[k].shift);
+					CHECK_EQ(pg.level[k].bits, want->level[k].bits);
+				}
+				for (unsigned k = 0; k < want->nlevels; k++)
+					CHECK_STR(pg.level[k].name, want->level[k].name);
+			}
+}
+
+/* Widths between those of the modes: the root has 16 tables at most, and a bit at least. */
+TEST(ipa_of_any_width)
+{
+	static const char *const modes[] = { "arm64-s2-4k-52", "arm64-s2-16k-52", "arm64-s2-64k-52" };
+	static const char *const bad[] = { "ipa=", "ipa=x", "ipa=31", "ipa=53", "ipa=039", "ipa=39 ",
+					   "ipa=-40", "ipa" };
+	struct atw_paging pg;
+	char ext[16];
+
+	for (size_t i = 0; i < 3; i++)
+		for (unsigned n = 32; n <= 52; n++) {
+			unsigned sum;
+
+			snprintf(ext, sizeof(ext), "ipa=%u", n);
+			CHECK_EQ(extend(modes[i], ext, &pg), ATW_OK);
+			sum = pg.page_shift;
+			for (unsigned k = 0; k < pg.nlevels; k++) {
+				CHECK_EQ(pg.level[k].shift, sum);
+				sum += pg.level[k].bits;
+			}
+			CHECK_EQ(sum, n);
+			CHECK(pg.level[pg.nlevels - 1].bits <= pg.page_shift - 3u + 4);
+		}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_EQ(extend("arm64-s2-4k-52", bad[i], &pg), ATW_E_USAGE);
+	CHECK_EQ(extend("arm64-s2-4k-40", "ipa=49", &pg), ATW_E_USAGE);
+	CHECK_EQ(extend("arm64-s2-4k-40", "lpa2", &pg), ATW_OK);
+	CHECK_EQ(atw_paging_extend(&pg, "ipa=49", NULL), ATW_OK);
+	CHECK_EQ(pg.va_bits, 49);
 }
 
 TEST(bits_add_up)
