@@ -271,7 +271,8 @@ struct atw_soft_word atw_soft_decode(const struct atw_soft_abi *abi,
 	const struct soft_layout *l;
 	uint64_t there;
 
-	if (!word)
+	/* Words of a second stage are the hypervisor's, and none of them keeps a page. */
+	if (!word || pg->stage2)
 		return s;
 	if (!abi || abi->generation >= ARRAY_SIZE(layouts)) {
 		s.what = ATW_SOFT_UNKNOWN;

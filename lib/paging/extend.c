@@ -28,7 +28,8 @@ static int extend_set_cbit(struct atw_paging *pg, const char *number, struct atw
 {
 	unsigned n;
 
-	if (pg->family != ATW_X86 || pg->word_size != 8 || pg->stage2)
+	/* EPT has none: a key is part of the physical address. */
+	if (pg->family != ATW_X86 || pg->word_size != 8 || !strncmp(pg->name, "ept-", 4))
 		return atw_err_set(err, ATW_E_USAGE,
 				   "%s has no encryption bit", pg->name);
 	if (!extend_number(number, &n))

@@ -24,7 +24,7 @@ void marks_find(struct page_marks *m, const struct atw_paging *pg, const char *r
 	struct soft_bits bits = soft_page_bits(&abi);
 
 	*m = (struct page_marks){.unknown = MARK(MARK_EXCLUSIVE) | MARK(MARK_FILE)};
-	if (!abi.known) {
+	if (!abi.known || pg->stage2) {
 		m->unknown = MARKS_ALL;
 		return;
 	}

@@ -110,6 +110,9 @@ int mmu_walk_open(const struct mmu_space *sp, const struct mmu_walk_opts *o,
 		return atw_err_nomem(err);
 	w->sp = *sp;
 	w->o = *o;
+	/* They are the hypervisor's, and stand for no page. */
+	if (sp->paging.stage2)
+		w->o.flags &= ~(uint32_t)MMU_WALK_SOFT;
 	if (!w->o.want)
 		w->o.want = ATW_K(ATW_LEAF);
 	w->bottom = o->depth && o->depth < levels ? levels - o->depth : 0;

@@ -100,7 +100,8 @@ struct mmu_seen {
 enum mmu_walk_flags {
 	MMU_WALK_EACH = 1,       /* never more than one entry a piece */
 	MMU_WALK_FOLD = 2,       /* repeated tables as one piece, see repeat_of */
-	MMU_WALK_SOFT = 4,       /* ABSENT pieces too, but only non-zero words */
+	MMU_WALK_SOFT = 4,       /* ABSENT pieces too, but only non-zero words; of a
+				  * second stage none */
 };
 
 struct mmu_walk_opts {

@@ -108,7 +108,7 @@ t "every mode of the manual is there"
 for mode in x86_64-4 x86_64-5 arm64-4k-39 arm64-4k-42 arm64-4k-48 arm64-4k-52 \
 	    arm64-16k-36 arm64-16k-47 arm64-16k-48 arm64-16k-52 arm64-64k-42 \
 	    arm64-64k-48 arm64-64k-52 riscv64-sv39 riscv64-sv48 riscv64-sv57 \
-	    i386 i386-pae arm arm-lpae riscv32-sv32 ept-4 ept-5 \
+	    i386 i386-pae arm arm-lpae riscv32-sv32 {ept,npt}-{4,5} \
 	    arm64-s2-4k-{32,36,40,42,44,48,52} arm64-s2-16k-{40,48,52} \
 	    arm64-s2-64k-{40,48,52} riscv64-sv{39,48,57}x4; do
 	yes grep -q "^$mode " "$cli/golden/info-modes.txt"

@@ -61,6 +61,9 @@ static struct ref_entry ref_decode(enum ref_mode m, unsigned level, uint64_t w)
 	case EPT_4:
 	case EPT_5:
 		return ref_ept(level, w);
+	case NPT_4:
+	case NPT_5:
+		return ref_npt(level, w);
 	case ARM64_S2_4K_32:
 	case ARM64_S2_4K_36:
 	case ARM64_S2_4K_40:

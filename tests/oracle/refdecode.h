@@ -18,7 +18,7 @@ enum ref_mode {
 	ARM64_64K_42, ARM64_64K_48, ARM64_64K_52,
 	RISCV64_SV39, RISCV64_SV48, RISCV64_SV57,
 	I386, I386_PAE, ARM_SHORT, ARM_LPAE, RISCV32_SV32,
-	EPT_4, EPT_5,
+	EPT_4, EPT_5, NPT_4, NPT_5,
 	ARM64_S2_4K_32, ARM64_S2_4K_36, ARM64_S2_4K_40, ARM64_S2_4K_42,
 	ARM64_S2_4K_44, ARM64_S2_4K_48, ARM64_S2_4K_52,
 	ARM64_S2_16K_40, ARM64_S2_16K_48, ARM64_S2_16K_52,
@@ -54,6 +54,8 @@ static inline const char *mode_name(enum ref_mode m)
 	case RISCV32_SV32: return "riscv32-sv32";
 	case EPT_4:           return "ept-4";
 	case EPT_5:           return "ept-5";
+	case NPT_4:           return "npt-4";
+	case NPT_5:           return "npt-5";
 	case ARM64_S2_4K_32:  return "arm64-s2-4k-32";
 	case ARM64_S2_4K_36:  return "arm64-s2-4k-36";
 	case ARM64_S2_4K_40:  return "arm64-s2-4k-40";
@@ -167,6 +169,8 @@ static inline unsigned ref_va_bits(enum ref_mode m)
 	case RISCV64_SV57: return 57;
 	case EPT_4:        return 48;    /* SDM 3C 29.3.2 */
 	case EPT_5:        return 57;
+	case NPT_4:        return 48;    /* APM vol. 2, 15.25 */
+	case NPT_5:        return 57;
 	case ARM64_S2_4K_32: return 32;  /* 64 - VTCR_EL2.T0SZ */
 	case ARM64_S2_4K_36: return 36;
 	case ARM64_S2_4K_40: case ARM64_S2_16K_40: case ARM64_S2_64K_40: return 40;

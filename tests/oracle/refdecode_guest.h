@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * refdecode_guest.h - entries of the second stage, which translates guest-physical
- * addresses: Intel SDM vol. 3C 29.3 (EPT), DDI 0487 D8.3 and D8.4.2 (arm64 stage 2),
+ * addresses: Intel SDM vol. 3C 29.3 (EPT), AMD APM vol. 2 15.25 (NPT), DDI 0487 D8.3 and D8.4.2 (arm64 stage 2),
  * RISC-V Privileged ISA, chapter "Hypervisor Extension", "Guest Physical Address
  * Translation".
  */
@@ -9,6 +9,7 @@
 
 #include "refdecode_arm.h"
 #include "refdecode_riscv.h"
+#include "refdecode_x86.h"
 
 /* 29.3.2 with tables 29-1 to 29-7; 29.3.3.1 "EPT Misconfigurations". */
 static inline struct ref_entry ref_ept(unsigned level, uint64_t w)
@@ -47,6 +48,19 @@ static inline struct ref_entry ref_ept(unsigned level, uint64_t w)
 	if (level == 1 && ref_field(w, 20, 12))
 		return ref_bad();
 	return ref_leaf(ref_keep(w, 51, 12 + 9 * level), lost, 12 + 9 * level);
+}
+
+/*
+ * AMD APM vol. 2, 15.25: nested tables have the format of the host's, and a guest's accesses
+ * are "treated as user accesses".
+ */
+static inline struct ref_entry ref_npt(unsigned level, uint64_t w)
+{
+	struct ref_entry e = ref_x86_64(level, w);
+
+	if (e.lost & ATW_UR)
+		e.lost |= REF_KERNEL;
+	return e;
 }
 
 /*

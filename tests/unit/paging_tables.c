@@ -78,7 +78,7 @@ TEST(modes_are_those_of_the_interface)
 		"arm64-64k-42", "arm64-64k-48", "arm64-64k-52",
 		"riscv64-sv39", "riscv64-sv48", "riscv64-sv57",
 		"i386", "i386-pae", "arm", "arm-lpae", "riscv32-sv32",
-		"ept-4", "ept-5",
+		"ept-4", "ept-5", "npt-4", "npt-5",
 		"arm64-s2-4k-32", "arm64-s2-4k-36", "arm64-s2-4k-40",
 		"arm64-s2-4k-42", "arm64-s2-4k-44", "arm64-s2-4k-48",
 		"arm64-s2-4k-52",
