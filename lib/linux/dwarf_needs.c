@@ -223,30 +223,40 @@ static bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *ret)
 	       !dwarf_peel_type(ret, ret);
 }
 
-static bool dwarf_place_of(Dwarf_Die *member, uint64_t *ret)
+/* In bits; `bits`: of a bit field its width, else 0. */
+static bool dwarf_place_of(Dwarf_Die *member, uint64_t *ret, unsigned *bits)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word u;
 	Dwarf_Op *op;
 	size_t n;
 
-	if (dwarf_hasattr(member, DW_AT_bit_size))
-		return false;
-	*ret = 0;
+	*ret = *bits = 0;
+	if (dwarf_attr(member, DW_AT_bit_size, &a)) {
+		if (dwarf_formudata(&a, &u) || !u || u > 64)
+			return false;
+		*bits = (unsigned)u;
+		/* Before DWARF 4, they were counted from the other end. */
+		if (dwarf_hasattr(member, DW_AT_bit_offset) ||
+		    (dwarf_attr(member, DW_AT_data_bit_offset, &a) && dwarf_formudata(&a, &u)))
+			return false;
+		*ret = dwarf_hasattr(member, DW_AT_data_bit_offset) ? u : 0;
+		return true;
+	}
 	if (!dwarf_attr(member, DW_AT_data_member_location, &a))
 		return true;             /* of a union */
 	if (!dwarf_formudata(&a, &u))
-		*ret = u;
+		*ret = 8 * u;
 	else if (!dwarf_getlocation(&a, &op, &n) && n == 1 && op->atom == DW_OP_plus_uconst)
-		*ret = op->number;
+		*ret = 8 * op->number;
 	else
 		return false;
 	return true;
 }
 
-/* By path, in the type itself or in anonymous members. */
+/* By path, in the type itself or in anonymous members; `off` and `bits` as above. */
 static bool dwarf_find_member(Dwarf_Die *type, const char *path, unsigned depth,
-			      uint64_t *off, Dwarf_Die *ret)
+			      uint64_t *off, unsigned *bits, Dwarf_Die *ret)
 {
 	size_t len = strcspn(path, ".");
 	Dwarf_Die m, inner;
@@ -258,7 +268,7 @@ static bool dwarf_find_member(Dwarf_Die *type, const char *path, unsigned depth,
 
 		if (dwarf_tag(&m) != DW_TAG_member || (name && (strncmp(name, path, len) || name[len])))
 			continue;
-		if (!dwarf_place_of(&m, &at) || !dwarf_type_of(&m, &inner)) {
+		if (!dwarf_place_of(&m, &at, bits) || !dwarf_type_of(&m, &inner)) {
 			if (name)
 				return false;
 			continue;
@@ -273,7 +283,7 @@ static bool dwarf_find_member(Dwarf_Die *type, const char *path, unsigned depth,
 			continue;
 		*off += at;
 		if (dwarf_find_member(&inner, name ? path + len + 1 : path,
-				      depth + 1, off, ret))
+				      depth + 1, off, bits, ret))
 			return true;
 		*off -= at;
 	}
@@ -296,6 +306,7 @@ static void dwarf_set_member(struct needs *n, const struct dwarf_needs_hunt *h, 
 	for (const char *p = needs_at(n, i).names; (p = wanted_alternative(p, path, sizeof(path)));) {
 		char *dot = strchr(path, '.');
 		Dwarf_Die type, m;
+		unsigned bits = 0;
 		uint64_t off = 0;
 		Dwarf_Word size;
 
@@ -303,9 +314,13 @@ static void dwarf_set_member(struct needs *n, const struct dwarf_needs_hunt *h, 
 			continue;
 		*dot = 0;
 		if (!dwarf_wanted_type(h, path, &type) ||
-		    !dwarf_find_member(&type, dot + 1, 0, &off, &m) || off >= NEED_NONE)
+		    !dwarf_find_member(&type, dot + 1, 0, &off, &bits, &m))
 			continue;
-		n->member[i] = (uint32_t)off;
+		if (bits && needs_set_bits(n, i, off, bits))
+			return;
+		if (bits || off % 8 || off / 8 >= NEED_NONE)
+			continue;
+		n->member[i] = (uint32_t)(off / 8);
 		n->width[i] = !dwarf_aggregate_size(&m, &size) &&
 			(size == 1 || size == 2 || size == 4 || size == 8) ? (uint8_t)size : 0;
 		return;

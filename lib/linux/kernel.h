@@ -85,7 +85,7 @@ struct atw_kernel {
 	struct vmfile *vmfile;   /* that file, opened and verified to match */
 
 	struct sought sought_kmem, sought_symbols, sought_types, sought_init,
-		sought_modules;
+		sought_modules, sought_kvm;
 	struct kmem *kmem;
 	struct kernel_symbols *symbols;
 	struct kernel_types *types;
@@ -93,6 +93,7 @@ struct atw_kernel {
 	struct kernel_modules *modules;
 	struct needs needs;
 	bool needs_done, symbols_done;
+	struct needs *kvm_needs; /* with the types of the module kvm; NULL: not needed */
 	bool paired_roots;       /* x86: of a running kernel: a root was isolated */
 	bool single_roots;       /* x86: of a running kernel: roots do not come in
 				  * pairs */
@@ -138,6 +139,12 @@ const struct needs *kernel_needs(struct atw_kernel *k);
 const struct needs *kernel_members(struct atw_kernel *k);
 /* The kernel's types; ATW_E_MISSING with the reason if there are none. */
 int kernel_btf(struct atw_kernel *k, const struct btf **ret, struct atw_err *err);
+/*
+ * The types of a loaded module, valid as long as the kernel; to be closed by btf_deinit().
+ * ATW_E_MISSING: there is no such module, or it has none.
+ */
+int kernel_module_btf(struct atw_kernel *k, const char *name, struct btf *ret,
+		      struct atw_err *err);
 /* A symbol from VMCOREINFO's SYMBOL(), kallsyms or another source of symbols. */
 int kernel_symbol(struct atw_kernel *k, const char *name, uint64_t *ret,
 		  struct atw_err *err);
@@ -178,8 +185,8 @@ static inline bool member_have(const struct members *v, enum need_member id)
 int member_at(const struct members *v, uint64_t base, enum need_member id,
 	    uint64_t *ret, struct atw_err *err);
 /*
- * The value of a member: of 1, 2, 4 or 8 bytes, zero-extended; of any other size the
- * first 8 bytes, which for a list are the link to the next element.
+ * The value of a member: of 1, 2, 4 or 8 bytes, or a bit field, zero-extended; of any other
+ * size the first 8 bytes, which for a list are the link to the next element.
  */
 int member_get(const struct members *v, uint64_t base, enum need_member id,
 	     uint64_t *ret, struct atw_err *err);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * kvm.c - from a process to its virtual machine and that one's memory slots: the files that it
- * has open, and virt/kvm/kvm_main.c.
- */
+/* kvm.c - the memory slots of a virtual machine: virt/kvm/kvm_main.c. */
 #include "linux/kvm.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -16,82 +12,18 @@
 #include "linux/vm_flags.h"
 
 enum {
-	FILES = 1 << 20,         /* of a process; the kernel's default limit of all of them */
-	AT_ONCE = 512,           /* pointers to files in one read */
 	SLOTS = 32767,           /* KVM_USER_MEM_SLOTS */
 	DEPTH = 64,              /* of a red-black tree: twice the logarithm of SLOTS, and more */
 	TRIES = 8,
-	GFN_SHIFT = 12,          /* of KVM's frame numbers, whatever the size of pages */
-	GFN_BITS = 52,
+	GFN_BITS = 48,
 	READ_ONLY = 2, GUEST_MEMFD = 4,  /* KVM_MEM_... of slots */
 };
 
 struct kvm_list {
 	struct vmm_slot *v;
 	size_t n, cap;
+	unsigned page_shift;     /* of the host, whose pages KVM's frame numbers count */
 };
-
-/* ---- the virtual machine of a process ---- */
-
-/* Files without a folder: fs/anon_inodes.c gives the dentry this name. */
-static bool kvm_is_machine(const struct members *v, uint64_t file)
-{
-	uint64_t dentry, name;
-	char text[8];
-
-	return member_get(v, file, N_file_dentry, &dentry, NULL) == ATW_OK && dentry &&
-	       member_get(v, dentry, N_dentry_name, &name, NULL) == ATW_OK && name &&
-	       kmem_text(v->m, name, text, sizeof(text), NULL) == ATW_OK &&
-	       !strcmp(text, "kvm-vm");
-}
-
-static int kvm_take_file(const struct members *v, uint64_t file, uint64_t *machine,
-			 struct atw_err *err)
-{
-	uint64_t found;
-	int r;
-
-	if (!file || !kvm_is_machine(v, file))
-		return ATW_OK;
-	r = member_get(v, file, N_file_private, &found, err);
-	/* It may have the same one open twice. */
-	if (r < 0 || !found || found == *machine)
-		return r;
-	if (*machine)
-		return atw_err_set(err, ATW_E_UNSUPPORTED,
-				   "the process has more than one virtual machine");
-	*machine = found;
-	return ATW_OK;
-}
-
-/* The struct kvm. */
-static int kvm_machine_of(const struct members *v, const struct lnx_task *t, uint64_t *ret,
-			  struct atw_err *err)
-{
-	uint64_t file[AT_ONCE], files = 0, fdt = 0, max = 0, at = 0;
-	int r = member_get(v, t->at, N_task_files, &files, err);
-
-	*ret = 0;
-	if (r == ATW_OK && files)
-		r = member_get(v, files, N_files_fdt, &fdt, err) ?:
-		    member_get(v, fdt, N_fdt_max, &max, err) ?:
-		    member_get(v, fdt, N_fdt_fd, &at, err);
-	if (r == ATW_OK && max > FILES)
-		r = atw_err_set(err, ATW_E_DAMAGED, "a table of %" PRIu64 " open files", max);
-	for (uint64_t i = 0; r == ATW_OK && i < max; i += AT_ONCE) {
-		size_t n = max - i < AT_ONCE ? (size_t)(max - i) : AT_ONCE;
-
-		r = kmem_read(v->m, at + 8 * i, file, 8 * n, err);
-		for (size_t k = 0; r == ATW_OK && k < n; k++)
-			r = kvm_take_file(v, get_le64(&file[k]), ret, err);
-	}
-	if (r == ATW_OK && !*ret)
-		r = atw_err_set(err, ATW_E_MISSING,
-				"the process has no virtual machine of KVM");
-	return r;
-}
-
-/* ---- its slots ---- */
 
 static int kvm_add_slot(const struct members *v, uint64_t at, struct kvm_list *l,
 			struct atw_err *err)
@@ -110,7 +42,7 @@ static int kvm_add_slot(const struct members *v, uint64_t at, struct kvm_list *l
 	if (r < 0)
 		return r;
 	if (!pages || gfn >> GFN_BITS || pages >> GFN_BITS || (address & 4095) ||
-	    __builtin_add_overflow(address, pages << GFN_SHIFT, &end))
+	    __builtin_add_overflow(address, pages << l->page_shift, &end))
 		return atw_err_set(err, ATW_E_DAMAGED, "memory slot at 0x%" PRIx64
 				   ": %" PRIu64 " pages from frame 0x%" PRIx64
 				   " at 0x%" PRIx64, at, pages, gfn, address);
@@ -119,7 +51,7 @@ static int kvm_add_slot(const struct members *v, uint64_t at, struct kvm_list *l
 	if (!ARRAY_ROOM(l->v, l->n, l->cap))
 		return atw_err_nomem(err);
 	l->v[l->n++] = (struct vmm_slot){
-		.gpa = gfn << GFN_SHIFT, .len = pages << GFN_SHIFT, .address = address,
+		.gpa = gfn << l->page_shift, .len = pages << l->page_shift, .address = address,
 		.read_only = flags & READ_ONLY, .guest_memfd = flags & GUEST_MEMFD,
 	};
 	return ATW_OK;
@@ -235,11 +167,11 @@ static int kvm_mark_late(struct atw_kernel *k, uint64_t mm, struct kvm_list *l,
 int kvm_slots(struct atw_kernel *k, const struct lnx_task *t, struct vmm_slot **ret, size_t *n,
 	      struct atw_err *err)
 {
-	struct kvm_list l = { .v = NULL };
+	struct kvm_list l = { .v = NULL, .page_shift = k->own.paging.page_shift };
 	struct members v;
 	uint64_t machine = 0;
-	int r = kernel_access_types(k, FOR_GUESTS, &v, err) ?:
-		kvm_machine_of(&v, t, &machine, err) ?:
+	int r = kvm_access(k, FOR_GUESTS, &v, err) ?:
+		kvm_machine(k, t, &machine, err) ?:
 		kvm_read_slots(&v, machine, &l, err) ?:
 		kvm_sort(&l, err) ?:
 		kvm_mark_late(k, t->mm, &l, err);

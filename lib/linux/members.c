@@ -70,5 +70,7 @@ int member_get(const struct members *v, uint64_t base, enum need_member id,
 		return members_not_there(v, at, width, err);
 	*ret = width == 1 ? *(const unsigned char *)p : width == 2 ? get_le16(p) :
 	       width == 4 ? get_le32(p) : get_le64(p);
+	if (v->n->bits[id])
+		*ret = *ret >> v->n->low[id] & (~UINT64_C(0) >> (64 - v->n->bits[id]));
 	return ATW_OK;
 }

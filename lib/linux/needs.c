@@ -14,24 +14,25 @@ enum needs_kind { KIND_MEMBER, KIND_SIZE, KIND_CONST, KIND_SYMBOL };
 struct needs_entry {
 	const char *names;
 	uint8_t serves;
-	bool must;
+	bool must, bits;         /* bits: it may be a bit field */
 };
 
 static const struct needs_entry members[] = {
-#define MEMBER(id, paths, serves, must) { paths, serves, must },
+#define MEMBER(id, paths, serves, must) { paths, serves, must, false },
+#define BITFIELD(id, paths, serves, must) { paths, serves, must, true },
 #include "linux/needs.def"
 };
 static const struct needs_entry sizes[] = {
-#define SIZE(id, types, serves, must) { types, serves, must },
+#define SIZE(id, types, serves, must) { types, serves, must, false },
 #include "linux/needs.def"
 };
 static const struct needs_entry consts[] = {
-#define CONST(id, names, serves, must) { names, serves, must },
+#define CONST(id, names, serves, must) { names, serves, must, false },
 #include "linux/needs.def"
-	{NULL, 0, false},
+	{NULL, 0, false, false},
 };
 static const struct needs_entry symbols[] = {
-#define SYMBOL(id, names, serves, must) { names, serves, must },
+#define SYMBOL(id, names, serves, must) { names, serves, must, false },
 #include "linux/needs.def"
 };
 
@@ -56,6 +57,7 @@ const char *needs_for_name(enum need_for f)
 		[FOR_LOG] = N_("the kernel's log"),
 		[FOR_CRASH] = N_("where and when it crashed"),
 		[FOR_GUESTS] = N_("virtual machines of KVM"),
+		[FOR_STAGE2] = N_("page tables of virtual machines (stage 2)"),
 	};
 
 	return f < FOR_COUNT ? names[f] : "";
@@ -69,6 +71,25 @@ static bool needs_want(struct name_index *l, const struct needs_entry *e, size_t
 		if (!wanted_add(l, e[i].names, (uint16_t)i))
 			return false;
 	return true;
+}
+
+bool needs_set_bits(struct needs *n, size_t i, uint64_t bit, unsigned bits)
+{
+	if (!members[i].bits)
+		return false;
+	/* The smallest aligned number that has all of it. */
+	for (unsigned width = 1; width <= 8; width *= 2) {
+		uint64_t at = bit / (8 * width) * width;
+
+		if (bit - 8 * at + bits > 8 * width || at >= NEED_NONE)
+			continue;
+		n->member[i] = (uint32_t)at;
+		n->width[i] = (uint8_t)width;
+		n->bits[i] = (uint8_t)bits;
+		n->low[i] = (uint8_t)(bit - 8 * at);
+		return true;
+	}
+	return false;
 }
 
 static void needs_find_member(struct needs *n, const struct btf *b,
@@ -86,8 +107,11 @@ static void needs_find_member(struct needs *n, const struct btf *b,
 			continue;
 		*dot = 0;
 		w = wanted_find(l, path);
-		if (!w || !w->id || btf_member(b, (uint32_t)w->id, dot + 1, &m) < 0 || m.width ||
-		    m.bit % 8 || m.bit / 8 >= NEED_NONE)
+		if (!w || !w->id || btf_member(b, (uint32_t)w->id, dot + 1, &m) < 0)
+			continue;
+		if (m.width && needs_set_bits(n, i, m.bit, m.width))
+			return;
+		if (m.width || m.bit % 8 || m.bit / 8 >= NEED_NONE)
 			continue;
 		n->member[i] = (uint32_t)(m.bit / 8);
 		n->width[i] = btf_size(b, m.type, &size) == ATW_OK &&
@@ -174,6 +198,25 @@ void needs_from_types(struct needs *n, const struct btf *b)
 	}
 	wanted_deinit(&types);
 	wanted_deinit(&cs.names);
+}
+
+void needs_add(struct needs *n, const struct needs *more, enum need_for f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+		if (members[i].serves == f && n->member[i] == NEED_NONE) {
+			n->member[i] = more->member[i];
+			n->width[i] = more->width[i];
+			n->bits[i] = more->bits[i];
+			n->low[i] = more->low[i];
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (sizes[i].serves == f && !n->size[i])
+			n->size[i] = more->size[i];
+	for (size_t i = 0; i < N_CONSTS; i++)
+		if (consts[i].serves == f && !n->have_const[i]) {
+			n->constant[i] = more->constant[i];
+			n->have_const[i] = more->have_const[i];
+		}
 }
 
 /* ---- results ---- */

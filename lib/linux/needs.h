@@ -32,6 +32,7 @@ enum need_for {
 	FOR_LOG,                 /* the kernel's log */
 	FOR_CRASH,               /* CPU and time of a crash, host name */
 	FOR_GUESTS,              /* where KVM has the RAM of virtual machines */
+	FOR_STAGE2,              /* page tables of virtual machines */
 	FOR_COUNT
 };
 
@@ -61,6 +62,8 @@ enum need_symbol {
 struct needs {
 	uint32_t member[N_MEMBERS];      /* bytes from the struct's start */
 	uint8_t width[N_MEMBERS];        /* its bytes: 1, 2, 4, 8; 0: other */
+	/* Of a bit field, which these bytes contain: its bits, from bit `low` on; else 0. */
+	uint8_t bits[N_MEMBERS], low[N_MEMBERS];
 	uint32_t size[N_SIZES];          /* bytes */
 	int64_t constant[N_CONSTS];
 	bool have_const[N_CONSTS];
@@ -74,6 +77,10 @@ struct needs {
  * marked as such. One pass over the types.
  */
 void needs_from_types(struct needs *n, const struct btf *b);
+/* Fill in those of this feature that are missing, from `more`. */
+void needs_add(struct needs *n, const struct needs *more, enum need_for f);
+/* Member i is a bit field from that bit of the struct on. false: it must not be one. */
+bool needs_set_bits(struct needs *n, size_t i, uint64_t bit, unsigned bits);
 /* Requirement `i` in 0..needs_count() - 1: to list them all. */
 struct need_info {
 	const char *kind;        /* "member", "size", "constant", "symbol" */

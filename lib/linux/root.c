@@ -474,6 +474,7 @@ void atw_kernel_close(struct atw_kernel *k)
 		return;
 	kernel_remember(k);
 	kernel_modules_close(k->modules);
+	free(k->kvm_needs);
 	kernel_regions_close(k->regions);
 	kernel_types_close(k->types);
 	kernel_symbols_close(k->symbols);

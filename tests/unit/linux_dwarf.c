@@ -54,7 +54,16 @@ typedef struct {
 
 enum maple_type { maple_dense, maple_leaf_64 = 200, maple_range_64 = 70000, maple_arange_64 = -5 };
 
+struct kvm_mmu {
+	struct {
+		unsigned int before : 12;
+		unsigned int direct : 1;
+		unsigned int level : 9;
+	} root_role;
+};
+
 struct task_struct test_task;
+struct kvm_mmu test_mmu;
 struct mm_struct test_mm;
 page test_page;
 enum maple_type test_type;
@@ -98,7 +107,17 @@ TEST(members_sizes_and_enumerators)
 	CHECK_EQ(n.member[N_task_mm], offsetof(struct task_struct, mm));
 	CHECK_EQ(n.width[N_task_mm], 8);
 	CHECK_EQ(n.member[N_task_signal], offsetof(struct task_struct, signal));
-	/* Bit fields have no offset, and what is not there stays missing. */
+	/* The number that has all bits of a field, and where they begin in it. */
+	CHECK_EQ(n.member[N_mmu_direct], 1);
+	CHECK_EQ(n.width[N_mmu_direct], 1);
+	CHECK_EQ(n.low[N_mmu_direct], 4);
+	CHECK_EQ(n.bits[N_mmu_direct], 1);
+	CHECK_EQ(n.member[N_mmu_level], 0);
+	CHECK_EQ(n.width[N_mmu_level], 4);
+	CHECK_EQ(n.low[N_mmu_level], 13);
+	CHECK_EQ(n.bits[N_mmu_level], 9);
+	CHECK_EQ(n.bits[N_task_pid], 0);
+	/* Other bit fields have no offset, and what is not there stays missing. */
 	CHECK_EQ(n.member[N_task_exit_state], NEED_NONE);
 	CHECK_EQ(n.member[N_mm_map_count], NEED_NONE);
 	CHECK_EQ(n.member[N_task_real_parent], NEED_NONE);
