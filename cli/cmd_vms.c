@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_vms.c - virtual machines of this host: their cost, and what runs in them. */
-#include "atwalk.h"
+#include "vms.h"
 #include "host/host.h"
 #include "host/host_file.h"
-#include "host/vmm_process.h"
 #include "linux/machine.h"
 #include "linux/tasks.h"
 #include "base/message.h"
 
-enum {
-	V_PID, V_NAME, V_VMM, V_ARCH, V_RAM, V_RESIDENT, V_SWAPPED, V_LARGE, V_TASKS,
-	V_UPTIME, V_HOSTNAME, V_RELEASE, V_PROGRAM, V_COUNT,
-};
 #define V_BIT(c) (UINT64_C(1) << (c))
 
 static const struct atw_column columns[V_COUNT] = {
@@ -31,6 +26,9 @@ static const struct atw_column columns[V_COUNT] = {
 	[V_HOSTNAME] = COLUMN("hostname", TEXT, 15, "uname -n of the guest"),
 	[V_RELEASE] = COLUMN("release", TEXT, 18, "release of the guest's kernel"),
 	[V_PROGRAM] = HIDDEN_COLUMN("program", TEXT, 18, "name of the process's program"),
+	[V_STAGE2] = HIDDEN_COLUMN("stage2", TEXT, 16,
+				   "paging mode of stage 2; or none, empty, shadow"),
+	[V_S2_ROOT] = HIDDEN_COLUMN("s2_root", PA, 0, "physical address of its root in the host"),
 };
 static const struct atw_schema schema = { "vms", columns, V_COUNT };
 /* Those that need the guest's memory. */
@@ -43,14 +41,6 @@ struct vms_opts {
 static const struct opt options[] = {
 	OPT_ALLOW(struct vms_opts, allow),
 	{ 0 }
-};
-
-struct vms {
-	const struct common *c;
-	bool allow;              /* --allow-unreadable */
-	struct atw_output *out;
-	bool inside;             /* columns about the guest are wanted */
-	uint64_t machines, incomplete;
 };
 
 struct vms_row {
@@ -72,17 +62,15 @@ static void vms_set_text(struct vms_row *r, unsigned col, const char *s)
 		r->have |= V_BIT(col);
 }
 
-/* Columns that are not hidden are shown unless others are chosen. */
-static bool vms_wants(const struct common *c, unsigned col)
+bool vms_wants(const struct common *c, unsigned col)
 {
 	bool usual = !c->columns || c->columns[0] == '+';
 
 	return (usual && !columns[col].hidden) || asks_for(c, columns[col].key);
 }
 
-/* Why something about this machine is not known. Printed as an error, with its hint. */
-static void vms_missing(struct vms *x, const struct vmm_process *p, const char *what,
-			const struct atw_err *why)
+void vms_missing(struct vms *x, const struct vmm_process *p, const char *what,
+		 const struct atw_err *why)
 {
 	struct atw_err e = *why;
 
@@ -140,21 +128,19 @@ static void vms_ask_guest(struct vms *x, const struct vmm_process *p, struct ses
 		vms_missing(x, p, "hostname", &err);
 }
 
-static void vms_look_inside(struct vms *x, const struct vmm_process *p, struct vms_row *row)
+static void vms_look_inside(struct vms *x, const struct vms_machine *m, struct vms_row *row)
 {
 	static const struct space_opts usual = { .task = NULL };
 	struct session s = { 0 };
-	char source[32];
 	uint64_t ram;
 
-	vmm_process_source(p, source);
-	if (open_session(x->c, source, &usual, TARGET_TASKS, &s)) {
+	if (open_session(x->c, m->source, &usual, TARGET_TASKS, &s)) {
 		x->incomplete++;
 		return;
 	}
-	if (atw_fact_u64(s.target->source, "ram", &ram) == ATW_OK)
+	if (!(row->have & V_BIT(V_RAM)) && atw_fact_u64(s.target->source, "ram", &ram) == ATW_OK)
 		vms_set(row, V_RAM, ram);
-	vms_ask_guest(x, p, &s, row);
+	vms_ask_guest(x, &m->p, &s, row);
 	session_close(&s);
 }
 
@@ -168,8 +154,9 @@ static const char *vms_arch(enum vmm_arch arch)
 					  : "";
 }
 
-static int vms_put(struct vms *x, struct vmm_process *p, struct atw_err *err)
+int vms_put(struct vms *x, const struct vms_machine *m, struct atw_err *err)
 {
+	const struct vmm_process *p = &m->p;
 	struct vms_row r = { .have = 0 };
 	const struct { uint32_t has; unsigned column; uint64_t u; } known[] = {
 		{ VMM_HAS_RAM, V_RAM, p->ram }, { VMM_HAS_RESIDENT, V_RESIDENT, p->resident },
@@ -189,7 +176,13 @@ static int vms_put(struct vms *x, struct vmm_process *p, struct atw_err *err)
 		vms_missing(x, p, _("memory on swap and in large pages"), &p->why_cost);
 	/* The reason was printed, and the guest's would be the same. */
 	if (x->inside && !(x->allow && p->why_cost.status == ATW_E_PERM))
-		vms_look_inside(x, p, &r);
+		vms_look_inside(x, m, &r);
+	if (m->has_stage2)
+		vms_set_text(&r, V_STAGE2, kvm_stage2_word(&m->stage2));
+	if (m->has_stage2 && m->stage2.kind == KVM_STAGE2_TABLES)
+		vms_set(&r, V_S2_ROOT, m->stage2.space.low.pa.u);
+	if (x->stage2 && m->why_stage2.status < 0)
+		vms_missing(x, p, _("stage 2"), &m->why_stage2);
 	if (p->why_ram.status < 0 && !(r.have & V_BIT(V_RAM)) && vms_wants(x->c, V_RAM))
 		vms_missing(x, p, "RAM", &p->why_ram);
 	x->machines++;
@@ -198,13 +191,18 @@ static int vms_put(struct vms *x, struct vmm_process *p, struct atw_err *err)
 
 static int vms_put_one(struct vms *x, uint32_t pid, bool asked, struct atw_err *err)
 {
+	struct vms_machine m = { .has_stage2 = false };
 	struct atw_err why = { 0 };
-	struct vmm_process p;
-	int r = vmm_process_identify(pid, &p, &why);
+	struct lnx_task t;
+	int r = vmm_process_identify(pid, &m.p, &why);
 
 	if (r == ATW_OK) {
-		vmm_process_measure(&p);
-		return vms_put(x, &p, err);
+		vmm_process_measure(&m.p);
+		vmm_process_source(&m.p, m.source);
+		if (x->stage2 &&
+		    guest_process(x->host.target->kernel, pid, &t, &m.why_stage2) == ATW_OK)
+			vms_read_stage2(x, &t, &m);
+		return vms_put(x, &m, err);
 	}
 	if (!asked)
 		return ATW_OK;
@@ -231,44 +229,80 @@ static int vms_put_all(struct vms *x, char **argv, int argc, struct atw_err *err
 	return r;
 }
 
-static int vms_run(const struct common *c, void *opts, int argc, char **argv)
+static bool vms_is_pid(const char *word)
 {
-	struct vms x = { .c = c, .allow = ((const struct vms_opts *)opts)->allow };
+	uint64_t n;
+
+	return num_dec(word, strlen(word), &n) && n && n <= INT32_MAX;
+}
+
+/* The memory of a host that is given, or of this one for what only its kernel has. */
+static int vms_open_host(struct vms *x, const char *name)
+{
+	static const struct space_opts usual = { .task = NULL };
+
+	if (!name && !x->stage2)
+		return EXIT_COMPLETE;
+	return open_session(x->c, name ? name : "live", &usual,
+			    TARGET_MEMORY | TARGET_SYMBOLS | TARGET_TASKS, &x->host);
+}
+
+static int vms_list(struct vms *x, const char *host, int argc, char **argv)
+{
 	struct atw_output_opts oo;
 	struct atw_err err = { 0 };
 	int status = EXIT_COMPLETE, r;
 	char how[32];
-	uint64_t n;
 
-	for (int i = 0; i < argc; i++)
-		if (!num_dec(argv[i], strlen(argv[i]), &n) || !n || n > INT32_MAX)
-			return usage_error("vms", "'%.64s' is not a process number", argv[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(inside); i++)
-		x.inside |= vms_wants(c, inside[i]);
-	output_opts(c, NULL, &oo);
-	r = atw_output_open(&oo, &schema, &x.out, &err) ?:
-	    vms_put_all(&x, argv, argc, &err);
+	output_opts(x->c, host ? &x->host : NULL, &oo);
+	r = atw_output_open(&oo, &schema, &x->out, &err);
 	if (r == ATW_OK)
-		atw_output_note(x.out, "%" PRIu64 " virtual machine%s", x.machines,
-				x.machines == 1 ? "" : "s");
-	if (r == ATW_OK && !argc && host_hides_processes(how, sizeof(how))) {
+		r = host ? vms_put_hosted(x, argv, argc, &err) : vms_put_all(x, argv, argc, &err);
+	if (r == ATW_OK)
+		atw_output_note(x->out, "%" PRIu64 " virtual machine%s", x->machines,
+				x->machines == 1 ? "" : "s");
+	if (r == ATW_OK && !argc && !host && host_hides_processes(how, sizeof(how))) {
 		print_incomplete("processes of other users are hidden: /proc is mounted with %s",
 				 how);
 		status = EXIT_PARTIAL;
 	}
-	if (x.incomplete)
+	if (x->incomplete)
 		status = EXIT_PARTIAL;
-	return output_end(x.out, r, status, &err);
+	return output_end(x->out, r, status, &err);
+}
+
+static int vms_run(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct vms x = { .c = c, .allow = ((const struct vms_opts *)opts)->allow };
+	const char *host = argc && argv[0][strspn(argv[0], "0123456789")] ? argv[0] : NULL;
+	int status;
+
+	for (int i = host ? 1 : 0; i < argc; i++)
+		if (!vms_is_pid(argv[i]))
+			return usage_error("vms", "'%.64s' is not a process number", argv[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(inside); i++)
+		x.inside |= vms_wants(c, inside[i]);
+	x.stage2 = vms_wants(c, V_STAGE2) || vms_wants(c, V_S2_ROOT);
+	if (host && !strcmp(host, "live")) {
+		argv++;
+		argc--;
+		host = NULL;
+	}
+	status = vms_open_host(&x, host);
+	if (!status)
+		status = vms_list(&x, host, argc - (host ? 1 : 0), argv + (host ? 1 : 0));
+	session_close(&x.host);
+	return status;
 }
 
 const struct command cmd_vms = {
 	.name = "vms",
-	.args = "[PID...]",
-	.summary = "list virtual machines of this host",
+	.args = "[SOURCE] [PID...]",
+	.summary = "list virtual machines of this host, or of the host in SOURCE",
 	.about =
 		"Lists the processes that run virtual machines, or those given by PID: memory of\n"
 		"each on the host, and kernel, tasks and uptime of the guest, which is neither\n"
-		"stopped nor changed.",
+		"stopped nor changed. With SOURCE, such as a dump, the machines of KVM in it.",
 	.common = OPT_COMMON_OUTPUT | OPT_COMMON_ROWS | OPT_COMMON_UNITS | OPT_COMMON_PLUGINS | OPT_COMMON_VERBOSE |
 		  OPT_COMMON_PROGRESS,
 	.options = options,

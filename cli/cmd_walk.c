@@ -19,7 +19,7 @@ static const struct opt options[] = {
 	{ 's', "depth", OPT_NUMBER, offsetof(struct walk_opts, depth), "N",
 	  "follow N levels of tables and stop", NULL },
 	{ 0, "nested", OPT_FLAG, offsetof(struct walk_opts, nested), NULL,
-	  "of a running guest: show as well where the host has it (hpa, host_page)", NULL },
+	  "of a guest: show as well where its host has it (hpa, host_page), and stage 2 (s2_page)", NULL },
 	{ 'c', "cache-line", OPT_NUMBER, offsetof(struct walk_opts, lines.line), "BYTES",
 	  "list the cache lines of BYTES as well, each with its sets", NULL },
 	{ 0, "from", OPT_TEXT, offsetof(struct walk_opts, lines.from), "FILE",
@@ -240,6 +240,8 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 		walk_lines_note(w->lines, w->out);
 		status = walk_lines_status(w->lines, status);
 	}
+	if (r == ATW_OK && w->nested)
+		nested_note(w->nested, w->out);
 	if (r == ATW_OK)
 		unread_note(c, src, w->out);
 	status = output_end(w->out, r, status, &err);
@@ -247,7 +249,8 @@ static int walk_all(struct walk_out *w, struct session *src, const struct addres
 		print_incomplete("%s: %" PRIu64 " table%s on the way cannot be read from it",
 				 src->name, w->lost, w->lost == 1 ? "" : "s");
 	if (w->nested && w->nested->lost) {
-		print_incomplete("live: %" PRIu64 " tables of the host cannot be read", w->nested->lost);
+		print_incomplete("%s: %" PRIu64 " tables of the host cannot be read",
+				 w->nested->host_name, w->nested->lost);
 		status = status < EXIT_PARTIAL ? EXIT_PARTIAL : status;
 	}
 	return status;
@@ -306,7 +309,7 @@ static int walk_run(const struct common *c, void *opts, int argc, char **argv)
 			w.list.col[k].hidden &= !(OF_TREE & COL(k));
 	}
 	if (!status && o->nested)
-		listing_add_host(&w.list);
+		listing_add_host(&w.list, nested.stage2 && nested.tables.kind != KVM_STAGE2_SHADOW);
 	if (!status && o->lines.line.given) {
 		w.lines = &lines;
 		status = walk_lines_init(&lines, c, &src, &o->lines, &w.list);

@@ -23,6 +23,15 @@ static const char *const rights[] = {
 };
 static const struct atw_names rights_names = { 4, rights, "rwxu" };
 
+static const struct atw_names s2_rights_names = { 3, rights, "rwx" };
+
+static const char *const differs[DIFFERS_WORDS] = {
+	[DIFFERS_UNMAPPED] = "unmapped", [DIFFERS_EXTRA] = "extra",
+	[DIFFERS_SMALLER] = "smaller", [DIFFERS_LARGER] = "larger", [DIFFERS_MOVED] = "moved",
+	[DIFFERS_PROTECTED] = "protected", [DIFFERS_ROM] = "read-only",
+};
+static const struct atw_names differs_names = { DIFFERS_WORDS, differs, NULL };
+
 static const struct atw_names verdict_names = { LINES_VERDICTS, lines_verdicts, NULL };
 
 static const struct atw_column columns[C_ALL] = {
@@ -63,6 +72,16 @@ static const struct atw_column columns[C_ALL] = {
 	[C_HOST_PAGE] = COLUMN("host_page", BYTES, 9, "--nested: bytes of the host's translation"),
 	[C_HOST_STATE] = { .key = "host_state", .type = ATW_T_ENUM, .width = 10,
 			   .names = &listing_states, .help = "--nested: what the host's entry is" },
+	[C_S2_HPA] = COLUMN("s2_hpa", PA, 0,
+			    "--nested: physical address in the host, by the tables of stage 2"),
+	[C_S2_PAGE] = COLUMN("s2_page", BYTES, 7, "--nested: bytes of the translation of stage 2"),
+	[C_S2_RIGHTS] = { .key = "s2_rights", .type = ATW_T_LETTERS, .width = 9,
+			  .names = &s2_rights_names, .help = "--nested: rights that stage 2 leaves" },
+	[C_S2_STATE] = { .key = "s2_state", .type = ATW_T_ENUM, .width = 8,
+			 .names = &listing_states, .help = "--nested: what the entry of stage 2 is" },
+	[C_S2_DIFFERS] = COLUMN("s2_differs", FLAGS, 10,
+				"--nested: how stage 2 differs from the host's tables",
+				.names = &differs_names),
 	[C_SET1] = COLUMN("l1_set", COUNT, 6,
 			  "set of the level 1 data cache that the line falls into"),
 	[C_SET2] = COLUMN("l2_set", COUNT, 6,
@@ -118,11 +137,13 @@ void listing_init(struct listing *l, const char *name, const struct session *src
 	l->schema = (struct atw_schema){ name, l->col, C_COUNT };
 }
 
-void listing_add_host(struct listing *l)
+void listing_add_host(struct listing *l, bool stage2)
 {
-	static const uint64_t hide = COL(C_SIZE) | COL(C_RIGHTS) | COL(C_FLAGS) | COL(C_INDEX) |
-				     COL(C_ENTRY_AT) | COL(C_ENTRY) | COL(C_STEP);
-	static const uint64_t show = COL(C_HPA) | COL(C_HOST_PAGE) | COL(C_HOST_STATE);
+	const uint64_t hide = COL(C_SIZE) | COL(C_RIGHTS) | COL(C_FLAGS) | COL(C_INDEX) |
+			      COL(C_ENTRY_AT) | COL(C_ENTRY) | COL(C_STEP) |
+			      (stage2 ? COL(C_STATE) : 0);
+	const uint64_t show = COL(C_HPA) | COL(C_HOST_PAGE) |
+			      (stage2 ? COL(C_S2_PAGE) | COL(C_S2_DIFFERS) : COL(C_HOST_STATE));
 
 	l->schema.ncols = C_HOSTS;
 	for (unsigned i = 0; i < C_HOSTS; i++)

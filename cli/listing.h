@@ -13,7 +13,8 @@ enum col {
 	C_ENTRY_AT, C_ENTRY, C_REPEAT, C_RIGHTS, C_STATE, C_AREA, C_FLAGS, C_PROPERTIES,
 	C_NODE, C_PID, C_TASK, C_COUNT,
 	/* Only with listing_add_host(): */
-	C_HVA = C_COUNT, C_HPA, C_HOST_PAGE, C_HOST_STATE, C_HOSTS,
+	C_HVA = C_COUNT, C_HPA, C_HOST_PAGE, C_HOST_STATE, C_S2_HPA, C_S2_PAGE, C_S2_RIGHTS,
+	C_S2_STATE, C_S2_DIFFERS, C_HOSTS,
 	/* Only with listing_add_lines(): */
 	C_SET1 = C_HOSTS, C_SET2, C_REFS, C_READS, C_WRITES, C_THREADS, C_VERDICT, C_ALL,
 };
@@ -47,8 +48,16 @@ struct listing {
 void listing_init(struct listing *l, const char *name, const struct session *src,
 		  uint64_t shown);
 
-/* Columns of the host of a guest, instead of those for which there is no room then. */
-void listing_add_host(struct listing *l);
+/* Bits of s2_differs. */
+enum listing_differs {
+	DIFFERS_UNMAPPED, DIFFERS_EXTRA, DIFFERS_SMALLER, DIFFERS_LARGER, DIFFERS_MOVED,
+	DIFFERS_PROTECTED, DIFFERS_ROM, DIFFERS_WORDS,
+};
+/*
+ * Columns of the host of a guest, instead of those for which there is no room then; `stage2`:
+ * with those of stage 2.
+ */
+void listing_add_host(struct listing *l, bool stage2);
 /*
  * Columns of cache lines. Those of sets are shown if there is a number of sets, those of
  * references if there are any.
@@ -66,7 +75,7 @@ void listing_deinit(struct listing *l);
 /* Another look: areas are read again when they are next asked for. */
 void listing_renew(struct listing *l);
 
-enum { ROW_MOST = 36 };                  /* columns; pages has some of its own */
+enum { ROW_MOST = 48 };                  /* columns; pages has some of its own */
 struct row {
 	union atw_value v[ROW_MOST];
 	uint64_t have;

@@ -161,6 +161,19 @@ void vmm_process_source(const struct vmm_process *p, char ret[32])
 	snprintf(ret, 32, "%s:%" PRIu32, p->kind == VMM_QEMU ? "qemu" : "kvm", p->pid);
 }
 
+void vmm_process_set(struct vmm_process *p, const char *program, enum vmm_arch host,
+		     struct atw_blob cmdline)
+{
+	p->kind = vmm_kind_of(program);
+	if (p->kind == VMM_NONE)
+		p->kind = VMM_KVM;
+	snprintf(p->program, sizeof(p->program), "%.63s", vmm_base_name(program));
+	p->arch = vmm_arch_of(program);
+	if (p->kind != VMM_QEMU || p->arch == VMM_ARCH_HOST)
+		p->arch = host;
+	vmm_read_words(p, cmdline);
+}
+
 int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *err)
 {
 	struct vmm_process p = {.pid = pid};
@@ -179,16 +192,9 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
 	if (!host_proc_exe(pid, program, sizeof(program)))
 		snprintf(program, sizeof(program), "%.*s",
 			 (int)strnlen(cmdline.data, cmdline.len), cmdline.data);
-	p.kind = vmm_kind_of(program);
-	if (p.kind == VMM_NONE && vmm_holds(pid, "anon_inode:kvm-vm"))
-		p.kind = VMM_KVM;
-	if (p.kind != VMM_NONE) {
-		snprintf(p.program, sizeof(p.program), "%.63s", vmm_base_name(program));
-		p.arch = vmm_arch_of(program);
-		if (p.kind != VMM_QEMU || p.arch == VMM_ARCH_HOST)
-			p.arch = vmm_host_arch();
-		vmm_read_words(&p, (struct atw_blob){cmdline.data, cmdline.len});
-	}
+	if (vmm_kind_of(program) != VMM_NONE || vmm_holds(pid, "anon_inode:kvm-vm"))
+		vmm_process_set(&p, program, vmm_host_arch(),
+				(struct atw_blob){cmdline.data, cmdline.len});
 	buf_deinit(&cmdline);
 	*ret = p;
 	return p.kind == VMM_NONE ? ATW_END : ATW_OK;

@@ -50,6 +50,12 @@ void vmm_process_source(const struct vmm_process *p, char ret[32]);
  * ATW_E_MISSING: it has ended.
  */
 int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *err);
+/*
+ * The same of a process that runs a virtual machine, by the path of its program and its command
+ * line as /proc has it; `host`: the architecture of its host.
+ */
+void vmm_process_set(struct vmm_process *p, const char *program, enum vmm_arch host,
+		     struct atw_blob cmdline);
 /* Fills in what is known of its memory. */
 void vmm_process_measure(struct vmm_process *p);
 

@@ -113,6 +113,8 @@ struct atw_source_ops {
 	 *   "way"                     "kcore", "bpf" (live)
 	 *   "layout"                  of a guest, by its monitor: see atw_source_spec
 	 *   "remark"                  a sentence about how it was opened, no defect
+	 *   "host"                    text: SOURCE of the machine that a guest runs on, if
+	 *                             that is not this one
 	 */
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
 	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */

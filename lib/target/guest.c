@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "host/vmm_process.h"
 #include "linux/kernel.h"
-#include "linux/kvm.h"
 
 const char *guest_word(const char *name)
 {
@@ -17,15 +17,32 @@ const char *guest_word(const char *name)
 										: NULL;
 }
 
-/* By its number in this PID namespace. */
-static int guest_process(struct atw_source *live, struct atw_kernel *k, uint32_t pid,
-			 struct lnx_task *ret, struct atw_err *err)
+/* A name of a guest may have a '@' in it, but a number has none. */
+static bool guest_in_host(const char *name, uint64_t *pid, const char **host)
+{
+	const char *word = guest_word(name), *at = word ? strchr(word, '@') : NULL;
+
+	if (!at || !num_dec(word, (size_t)(at - word), pid))
+		return false;
+	*host = at + 1;
+	return true;
+}
+
+const char *guest_host(const char *name)
+{
+	const char *host = NULL;
+	uint64_t pid;
+
+	return guest_in_host(name, &pid, &host) ? host : NULL;
+}
+
+int guest_process(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret, struct atw_err *err)
 {
 	struct lnx_tasks *tasks = NULL;
 	uint64_t mm;
-	int r = atw_source_mm_of(live, pid, &mm, err);
+	int r = atw_source_mm_of(atw_kernel_space(k)->mem, pid, &mm, err);
 
-	/* By /proc/kcore: not in such a namespace, then. */
+	/* By /proc/kcore or in a dump: not in such a namespace, then. */
 	if (r == ATW_END)
 		r = lnx_task_by_pid(k, pid, ret, err);
 	else if (r == ATW_OK && (r = lnx_tasks_open(k, &tasks, err)) == ATW_OK)
@@ -45,7 +62,7 @@ static int guest_slots(uint32_t pid, struct vmm_slot **ret, size_t *n, struct at
 	struct lnx_task t;
 	int r = atw_source_open("live", NULL, 0, &live, err) ?:
 		atw_kernel_open(live, NULL, &k, err) ?:
-		guest_process(live, k, pid, &t, err) ?:
+		guest_process(k, pid, &t, err) ?:
 		kvm_slots(k, &t, ret, n, err);
 
 	atw_kernel_close(k);
@@ -63,8 +80,9 @@ static int guest_by_slots(uint32_t pid, struct vmm *ret, struct atw_err *err)
 	return r;
 }
 
-int guest_open(const char *name, const struct atw_source_spec *given, struct atw_source **ret,
-	       struct atw_err *err)
+/* Of this machine. */
+static int guest_open_here(const char *name, const struct atw_source_spec *given,
+			   struct atw_source **ret, struct atw_err *err)
 {
 	struct vmm guest;
 	uint32_t pid = 0;
@@ -75,6 +93,38 @@ int guest_open(const char *name, const struct atw_source_spec *given, struct atw
 		r = (given->layout ? vmm_open_layout(pid, given->layout, &guest, err)
 				   : guest_by_slots(pid, &guest, err)) ?:
 		    source_of_guest(&guest, ret, err);
+	return r;
+}
+
+static int guest_open_in_host(uint64_t pid, const char *name, const struct atw_source_spec *given,
+			      struct atw_source **ret, struct atw_err *err)
+{
+	struct atw_source *host = NULL;
+	int r;
+
+	if (!pid || pid > INT32_MAX)
+		return atw_err_set(err, ATW_E_USAGE, "'%" PRIu64 "' is not a PID", pid);
+	if (!*name)
+		return atw_err_set(err, ATW_E_USAGE, "the SOURCE of the host is missing");
+	if (given->layout)
+		return atw_err_set(err, ATW_E_USAGE, "--layout: the layout is known from the host's kernel");
+	r = atw_source_open(name, given->parts, given->nparts, &host, err);
+	if (r < 0)
+		return r;
+	r = guest_hosted_open(host, (uint32_t)pid, name, ret, err);
+	if (r < 0)
+		atw_source_close(host);
+	return r;
+}
+
+int guest_open(const char *name, const struct atw_source_spec *given, struct atw_source **ret,
+	       struct atw_err *err)
+{
+	const char *host = NULL;
+	uint64_t pid = 0;
+	int r = guest_in_host(name, &pid, &host) ? guest_open_in_host(pid, host, given, ret, err)
+						 : guest_open_here(name, given, ret, err);
+
 	if (r < 0 && (!err || err->param == ATW_PARAM_NONE))
 		atw_err_about(err, name);
 	return r;

@@ -137,11 +137,56 @@ t "--nested: of a running guest alone, and without cache lines"
 run atwalk walk x86.elf 0 --nested
 status 2
 no_out
-err_has "atwalk: --nested: 'x86.elf' is not a running guest (qemu:PID, kvm:PID)"
+err_has "atwalk: --nested: 'x86.elf' is not a guest (qemu:PID, kvm:PID, kvm:PID@SOURCE)"
 run atwalk walk "kvm:$first" 0 --nested -c 64
 status 2
 no_out
 err_has "--nested and --cache-line cannot be combined"
+
+t "stage 2 of a machine without a CPU: none, so each page that the host has is not mapped there"
+run atwalk vms "$first" --format csv --columns pid,stage2,s2_root
+out <<END
+pid,stage2,s2_root
+$first,none,
+END
+run atwalk walk "kvm:$first" init_task -p --nested --format csv --columns host_state,s2_hpa,s2_page,s2_rights,s2_state,s2_differs
+out <<'END'
+host_state,s2_hpa,s2_page,s2_rights,s2_state,s2_differs
+present,,,,absent,unmapped
+present,,,,absent,unmapped
+absent,,,,absent,
+END
+run atwalk walk "kvm:$first" init_task --nested
+said_status=1
+yes grep -qx 'no CPU of the guest has tables of stage 2: it has not run' "$work/log/out"
+yes test "$(head -n 1 "$work/log/out" | tr -s ' ')" = \
+	'ADDRESS PHYSICAL LEVEL HPA HOST_PAGE S2_PAGE S2_DIFFERS'
+yes test "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' "$work/log/out")" -le 100
+
+t "stage 2 of a machine that has run: of the page that its CPU wrote"
+guest firecracker -m 256 -M q35 -x found 0 tasks.kdump -accel kvm-run:0
+if grep -q 'cannot run' ready; then
+	skip "a virtual machine does not run here: $(cat ready)"
+else
+	atwalk vms "$guest" --format csv --columns stage2 >mode
+	mode=$(sed -n 2p mode)
+	at=$(atwalk find "kvm:$guest" 5000 --format csv --columns address | sed -n 2p)
+	run atwalk walk "kvm:$guest" "$at" --nested --format csv --columns physical,hpa,s2_hpa,s2_page,s2_state,s2_differs
+	said_status=1 said_err=1
+	IFS=, read -r physical hpa s2_hpa s2_page s2_state differs < <(tail -n 1 "$work/log/out")
+	case $mode in
+	shadow)
+		yes test "$physical,$s2_hpa,$s2_page,$s2_state,$differs" = 0x0000000000005000,,,,
+		run atwalk walk "kvm:$guest" "$at" --nested
+		said_status=1 said_err=1
+		yes grep -qx "KVM shadows the guest's page tables, so there are none of stage 2" "$work/log/out" ;;
+	npt-4 | npt-5 | ept-4 | ept-5)
+		yes test "$physical,$s2_hpa,$s2_page,$s2_state,$differs" = \
+			"0x0000000000005000,$hpa,4096,present," ;;
+	*)
+		yes test "$mode" = "a mode" ;;
+	esac
+fi
 
 t "no virtual machine, none with memory, two"
 guest qemu-system-x86_64 -m 16 -M q35 -x anon 0 x86.elf

@@ -136,13 +136,58 @@ status 1
 no_out
 err_is 'atwalk: there is no process 4194305'
 
-for word in 0 web 99999999999; do
+for word in 0 99999999999; do
 	t "not a process number: $word"
 	run atwalk vms $word
 	status 2
 	no_out
 	err_has "'$word' is not a process number"
 done
+
+t "a SOURCE that is none, and one without machines"
+run atwalk vms web
+status 3
+no_out
+err_is 'atwalk: web: No such file or directory'
+run atwalk vms tasks.kdump
+status 0
+out <<'END'
+    PID  NAME             VMM     ARCH        RAM  RESIDENT  SWAPPED   LARGE  TASKS      UPTIME  HOSTNAME         RELEASE
+
+0 virtual machines
+END
+run atwalk vms tasks.kdump 1
+status 1
+no_out
+err_is 'atwalk: process 1 does not run a virtual machine'
+run atwalk vms tasks.kdump 70000
+status 1
+no_out
+err_is 'atwalk: there is no process 70000'
+run atwalk vms tasks.kdump x
+status 2
+no_out
+err_has "'x' is not a process number"
+run atwalk ps kvm:1@tasks.kdump
+status 3
+no_out
+err_is 'atwalk: kvm:1@tasks.kdump: the process has no virtual machine of KVM'
+run atwalk ps kvm:70000@tasks.kdump
+status 3
+no_out
+err_is 'atwalk: kvm:70000@tasks.kdump: there is no process 70000'
+run atwalk ps kvm:1@
+status 2
+no_out
+err_is 'atwalk: kvm:1@: the SOURCE of the host is missing'
+run atwalk ps kvm:0@tasks.kdump
+status 2
+no_out
+err_is "atwalk: kvm:0@tasks.kdump: '0' is not a PID"
+run atwalk ps kvm:1@none.elf
+status 3
+no_out
+err_is 'atwalk: kvm:1@none.elf: none.elf: No such file or directory'
 
 t "without privilege: command line and resident memory, and why not more"
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$work/log/setpriv"; then

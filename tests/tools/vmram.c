@@ -10,7 +10,9 @@
  * "ready" and sleeps. Options of QEMU that follow are for readers of its command line, but "-qmp
  * unix:PATH,..." makes it listen there, where "-says FILE" has each client get what FILE has
  * then, and "-runas USER" makes it not dumpable, as a change of its user does. "-accel kvm:GPA" has a virtual machine of KVM with that memory from
- * GPA on, in three slots, and a ROM of a page below 4 GiB; "-accel kvm2" two of them.
+ * GPA on, in three slots, and a ROM of a page below 4 GiB; "-accel kvm-run:GPA" the same on
+ * x86, with a CPU that writes the byte at 0x5000 and halts, or prints "cannot run";
+ * "-accel kvm2" two of them.
  */
 #include <fcntl.h>
 #include <linux/kvm.h>
@@ -123,23 +125,45 @@ static void add_slot(int vm, unsigned slot, uint64_t gpa, void *at, size_t len, 
 		die("no memory slot");
 }
 
-/* Without a CPU. Descriptors stay open. */
+/* In real mode, from the last 16 bytes of the ROM on. */
+static void run_machine(int kvm, int vm, char *rom)
+{
+	static const char program[] = {
+		(char)0xa2, 0x00, 0x50, (char)0xf4,      /* mov [0x5000], al; hlt */
+	};
+	int cpu = ioctl(vm, KVM_CREATE_VCPU, 0);
+	long size = ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, 0);
+	struct kvm_run *run;
+
+	memcpy(rom + 4096 - 16, program, sizeof(program));
+	run = cpu < 0 || size < 0 ? MAP_FAILED :
+	      mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, cpu, 0);
+	if (run == MAP_FAILED || ioctl(cpu, KVM_RUN, 0) < 0 || run->exit_reason != KVM_EXIT_HLT)
+		puts("cannot run");
+}
+
+/* Without a CPU, unless it is to run. Descriptors stay open. */
 static void virtual_machine(const char *word, char *ram, size_t len)
 {
 	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC), vm = ioctl(kvm, KVM_CREATE_VM, 0);
+	bool runs = !strncmp(word, "kvm-run:", 8);
 	uint64_t gpa = 0;
 	size_t quarter = len / 4;
+	char *rom;
 
 	if (kvm < 0 || vm < 0)
 		die("no KVM");
 	if (!strcmp(word, "kvm2") && ioctl(kvm, KVM_CREATE_VM, 0) < 0)
 		die("no second KVM");
-	if (sscanf(word, "kvm:%" SCNx64, &gpa) != 1)
+	if (sscanf(word, runs ? "kvm-run:%" SCNx64 : "kvm:%" SCNx64, &gpa) != 1)
 		return;
 	add_slot(vm, 3, gpa + quarter, ram + quarter, quarter, 0);
 	add_slot(vm, 1, gpa, ram, quarter, 0);
 	add_slot(vm, 2, gpa + 2 * quarter, ram + 2 * quarter, len - 2 * quarter, 0);
-	add_slot(vm, 7, 0xfffff000, map_ram("anon", 4096), 4096, KVM_MEM_READONLY);
+	rom = map_ram("anon", 4096);
+	add_slot(vm, 7, 0xfffff000, rom, 4096, KVM_MEM_READONLY);
+	if (runs)
+		run_machine(kvm, vm, rom);
 }
 
 int main(int argc, char **argv)
