@@ -110,6 +110,7 @@ void info_write(void)
 	write_hugepages(&info);
 	write_numa(&info);
 	write_log(&info);
+	machines_write(&info);
 	port_flush(&info);
 
 	copy_file(&kallsyms, "/proc/kallsyms");

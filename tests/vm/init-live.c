@@ -36,6 +36,10 @@ static const char *const collects[] = {
 	"collect live:kcore --frames", "collect live:bpf --frames",
 	"collect live:pagemap --frames",
 };
+/* Of the first virtual machine, if this kernel runs some: see machines.py. */
+static const char of_machines[] = "vms --columns pid,ram,stage2,s2_root --format csv";
+static const char nested[] =
+	"--nested --format csv --columns physical,hva,hpa,host_page,host_state,s2_hpa,s2_page,s2_rights,s2_state,s2_differs";
 static const char *const ways[] = { "live:kcore", "live:bpf" };
 
 static const char errors[] = "/live.err";
@@ -138,6 +142,27 @@ static unsigned long long physical(const void *p)
 	return (word & ((1ULL << 55) - 1)) * page_size;
 }
 
+static void ask_of_machines(void)
+{
+	char command[512];
+	unsigned int i;
+	int len;
+
+	if (!registry->slots)
+		return;
+	answer(of_machines, of_machines, AS_ROOT);
+	len = snprintf(command, sizeof(command), "walk kvm:%d --root %lx --paging %s",
+		       registry->slot[0].pid, registry->tables, registry->paging);
+	for (i = 0; i < registry->slots && registry->slot[i].pid == registry->slot[0].pid; i++) {
+		const struct machine_slot *s = &registry->slot[i];
+
+		len += snprintf(command + len, sizeof(command) - len, " %lx-%lx", s->gpa,
+				s->gpa + s->size - 1);
+	}
+	snprintf(command + len, sizeof(command) - len, " %s", nested);
+	answer(command, command, AS_ROOT);
+}
+
 void live_run(void)
 {
 	unsigned long at = (unsigned long)registry;
@@ -171,6 +196,7 @@ void live_run(void)
 		}
 	snprintf(command, sizeof(command), commands[2], "live:pagemap");
 	answer(command, command, AS_ROOT);
+	ask_of_machines();
 	answer("unprivileged live:kcore", "info live:kcore", 0);
 	answer("capable live:kcore", "ps live:kcore --threads --format csv",
 	       1 << CAP_DAC_READ_SEARCH | 1 << CAP_SYS_RAWIO);

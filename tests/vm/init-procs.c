@@ -307,6 +307,8 @@ void start_processes(void)
 	start_memory_processes();
 	if (cmdline_has("atwalk.changes"))
 		spawn("changes", proc_changes);
+	if (cmdline_has("atwalk.kvm"))
+		start_machines();
 	/* Last, for it takes a CPU away from the others. */
 	spawn("spin", proc_spin);
 }

@@ -96,7 +96,7 @@ void load_modules(void)
 	static const char *const modules[] = {
 		"virtio", "virtio_ring", "virtio_pci_legacy_dev",
 		"virtio_pci_modern_dev", "virtio_pci", "virtio_console",
-		"virtio_blk", "qemu_fw_cfg",
+		"virtio_blk", "qemu_fw_cfg", "irqbypass", "ccp", "kvm", "kvm-amd",
 	};
 	char path[64];
 	size_t i;

@@ -7,6 +7,7 @@
  *			crash into a kernel loaded before (see init-vmcore.c)
  *	atwalk.changes	once idle, wait for a word likewise, have a process change and
  *			list its changes (see init-changes.c)
+ *	atwalk.kvm	start processes that run virtual machines (see init-kvm.c)
  *	atwalk.live	run atwalk on this kernel, before the truth is taken
  *	atwalk.many	start many pages instead of the test processes, and write
  *			no truth: something to measure with

@@ -44,6 +44,17 @@ struct change {
 	uint64_t start, size;
 };
 
+/*
+ * A memory slot of a virtual machine, and the pages of it that its CPU accessed: from
+ * `first` on.
+ */
+struct machine_slot {
+	pid_t pid;
+	unsigned int flags;
+	uint64_t gpa, start, size;
+	uint64_t first, pages;
+};
+
 /* Shared between pid 1 and its children, which fill it in. */
 struct registry {
 	unsigned int ready;		/* test processes that are set up */
@@ -54,6 +65,11 @@ struct registry {
 	bool go_on, born, changed;
 	unsigned int changes;
 	struct change change[16];
+	/* init-kvm.c */
+	unsigned int slots;
+	struct machine_slot slot[8];
+	uint64_t tables;		/* guest-physical: root of tables of the first */
+	char paging[20];		/* and their mode, for --paging */
 };
 
 extern struct registry *registry;
@@ -105,6 +121,10 @@ void start_processes(void);
 /* init-changes.c: a process that changes on request, and the list of its changes. */
 void proc_changes(void);
 void changes_write(struct port *p);
+
+/* init-kvm.c: processes that run virtual machines, and the list of their memory slots. */
+void start_machines(void);
+void machines_write(struct port *p);
 
 /* init-many.c: for measuring. */
 void start_many_processes(void);

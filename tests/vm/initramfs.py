@@ -78,6 +78,7 @@ def cpio(entries):
     return bytes(out)
 
 
+OF_KVM = ('irqbypass', 'ccp', 'kvm', 'kvm-amd')
 FOLDER, PROGRAM, FILE = 0o040755, 0o100755, 0o100644
 
 
@@ -87,6 +88,8 @@ def small_image(guest, init):
                ('modules', FOLDER, b'')]
     modules = cache_dir() / guest.kernel / 'modules'
     for module in sorted(modules.glob('*.ko')):
+        if module.stem in OF_KVM and 'kvm' not in guest.extras:
+            continue
         entries.append(('modules/' + module.name, FILE, module.read_bytes()))
     return entries
 

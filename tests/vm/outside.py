@@ -8,6 +8,8 @@ import pathlib
 import subprocess
 import time
 
+import machines
+
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = pathlib.Path(os.environ.get('O', HERE.parents[1] / 'build')) / 'atwalk'
 COST = ('VmRSS', 'RssAnon', 'RssFile', 'RssShmem', 'VmPTE', 'VmSwap')
@@ -68,14 +70,23 @@ def states(pid):
 def ask(out, title, pid, words):
     """One command and its answer, as in live.txt."""
     start = time.monotonic()
-    done = subprocess.run([PROGRAM, words[0], *words[1:], f'qemu:{pid}', '--format', 'csv'],
+    words = words if words[0] == 'walk' else (*words, f'qemu:{pid}')
+    done = subprocess.run([PROGRAM, *words, '--format', 'csv'],
                           capture_output=True, text=True, check=False, timeout=LIMIT)
     took = round((time.monotonic() - start) * 1000)
     out.write(f'##### {title} {" ".join(words)}\n{done.stdout}'
               f'##### exit {done.returncode} {took}\n{done.stderr}')
 
 
-def write(folder, pid, title, commands):
+def of_machines(arch, folder, pid):
+    """Commands about the virtual machines that the guest runs, if it does."""
+    root, slots = machines.read_slots(folder)
+    if slots:
+        yield machines.VMS
+        yield machines.walk(arch, root, slots, f'@qemu:{pid}')
+
+
+def write(folder, arch, pid, title, commands):
     """Append the answers about the guest of process `pid`, and what it costs that."""
     if not PROGRAM.exists():
         return
@@ -87,4 +98,6 @@ def write(folder, pid, title, commands):
             out.write(f'##### {title} states\n{states(pid)}')
             out.write(f'##### {title} smaps\n{smaps(pid)}')
             ask(out, title, pid, BACKING)
+            for words in of_machines(arch, folder, pid):
+                ask(out, title, pid, words)
         out.write(f'##### {title} after\n{cost(pid)}')
