@@ -22,10 +22,10 @@ static int nested_read_stage2(struct nested *n, uint32_t pid, struct atw_err *er
 static void nested_find_stage2(const struct common *c, struct nested *n, uint32_t pid)
 {
 	struct atw_err err = { 0 };
-	int r = n->host.target->kernel ? nested_read_stage2(n, pid, &err) : ATW_E_MISSING;
+	int r = n->host.target->kernel ? nested_read_stage2(n, pid, &err) : ATW_E_NONE;
 
 	n->stage2 = r == ATW_OK;
-	if (r < 0 && r != ATW_E_MISSING)
+	if (r < 0 && r != ATW_E_NONE)
 		print_warning(c, "%s: stage 2 of the guest cannot be read: %s", n->host.name, err.text);
 }
 

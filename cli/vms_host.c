@@ -136,7 +136,7 @@ void vms_read_stage2(struct vms *x, const struct lnx_task *t, struct vms_machine
 	int r = kvm_machine(k, t, &machine, &m->why_stage2);
 
 	/* Not of KVM. */
-	if (r == ATW_E_MISSING) {
+	if (r == ATW_E_NONE) {
 		m->why_stage2 = (struct atw_err){ 0 };
 		return;
 	}
@@ -172,40 +172,55 @@ static int vms_host_put(struct vms *x, const struct lnx_task *t, struct atw_err 
 	return vms_put(x, &m, err);
 }
 
-/* ATW_END: it has no machine. */
-static int vms_host_look(struct vms *x, const struct lnx_task *t, struct atw_err *err)
+/* ATW_E_NONE: it has no machine. ATW_END: that cannot be read, for the reason in *why. */
+static int vms_host_look(struct vms *x, const struct lnx_task *t, struct atw_err *why,
+			 struct atw_err *err)
 {
-	struct vmm_process p = { .pid = t->pid };
-	struct atw_err why = { 0 };
 	uint64_t machine;
-	int r = kvm_machine(x->host.target->kernel, t, &machine, &why);
+	int r = kvm_machine(x->host.target->kernel, t, &machine, why);
 
-	if (r == ATW_OK)
-		return vms_host_put(x, t, err);
-	if (r == ATW_E_MISSING)
-		return ATW_END;
-	snprintf(p.program, sizeof(p.program), "%s", t->name);
-	vms_missing(x, &p, _("virtual machine"), &why);
-	return ATW_OK;
+	return r == ATW_OK ? vms_host_put(x, t, err) : r == ATW_E_NONE ? r : ATW_END;
 }
 
 static int vms_host_one(struct vms *x, const char *word, struct atw_err *err)
 {
 	uint32_t pid = (uint32_t)strtoul(word, NULL, 10);
+	struct atw_err why = { 0 };
 	struct lnx_task t;
 	int r = guest_process(x->host.target->kernel, pid, &t, err);
 
-	if (r == ATW_OK)
-		r = t.mm ? vms_host_look(x, &t, err) : ATW_END;
 	if (r == ATW_E_MISSING)
 		return atw_err_set(err, ATW_E_NONE, "there is no process %" PRIu32, pid);
-	return r == ATW_END ? atw_err_set(err, ATW_E_NONE,
-					  "process %" PRIu32 " does not run a virtual machine", pid)
-			    : r;
+	if (r == ATW_OK)
+		r = t.mm ? vms_host_look(x, &t, &why, err) : ATW_E_NONE;
+	if (r == ATW_E_NONE)
+		return atw_err_set(err, r, "process %" PRIu32 " does not run a virtual machine", pid);
+	if (r != ATW_END)
+		return r;
+	atw_err_give(err, why.status, &why);
+	return atw_err_wrap(err, "process %" PRIu32, pid);
+}
+
+/* What keeps us from a process mostly keeps us from all of them. */
+struct vms_unread {
+	uint64_t n;
+	struct atw_err first;
+};
+
+static int vms_host_task(struct vms *x, const struct lnx_task *t, struct vms_unread *unread,
+			 struct atw_err *err)
+{
+	struct atw_err why = { 0 };
+	int r = t->leader && t->mm ? vms_host_look(x, t, &why, err) : ATW_OK;
+
+	if (r == ATW_END && !unread->n++)
+		unread->first = why;
+	return r == ATW_END || r == ATW_E_NONE ? ATW_OK : r;
 }
 
 static int vms_host_all(struct vms *x, struct atw_err *err)
 {
+	struct vms_unread unread = { .n = 0 };
 	struct target_tasks tasks;
 	struct atw_err why = { 0 };
 	struct target_task t;
@@ -213,9 +228,9 @@ static int vms_host_all(struct vms *x, struct atw_err *err)
 
 	if (r < 0)
 		return r;
-	while ((end = target_tasks_next(&tasks, &t, &why)) != ATW_END && r >= 0) {
+	while (r == ATW_OK && (end = target_tasks_next(&tasks, &t, &why)) != ATW_END) {
 		if (end == ATW_OK) {
-			r = t.task.leader && t.task.mm ? vms_host_look(x, &t.task, err) : ATW_OK;
+			r = vms_host_task(x, &t.task, &unread, err);
 			continue;
 		}
 		/* The list goes on behind what cannot be read. */
@@ -227,16 +242,18 @@ static int vms_host_all(struct vms *x, struct atw_err *err)
 		why = (struct atw_err){ 0 };
 	}
 	target_tasks_close(&tasks);
-	return r < 0 ? r : ATW_OK;
+	if (r == ATW_OK && unread.n) {
+		print_incomplete("%s: whether %" PRIu64 " processes run virtual machines cannot be read: %s",
+				 x->host.name, unread.n, unread.first.text);
+		x->incomplete++;
+	}
+	return r;
 }
 
 int vms_put_hosted(struct vms *x, char **argv, int argc, struct atw_err *err)
 {
-	struct members v;
-	int r = kvm_access(x->host.target->kernel, FOR_GUESTS, &v, err);
+	int r = ATW_OK;
 
-	if (r < 0)
-		return atw_err_wrap(err, "%s", x->host.name);
 	for (int i = 0; r == ATW_OK && i < argc; i++)
 		r = vms_host_one(x, argv[i], err);
 	return r < 0 || argc ? r : vms_host_all(x, err);

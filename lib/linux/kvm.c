@@ -170,8 +170,8 @@ int kvm_slots(struct atw_kernel *k, const struct lnx_task *t, struct vmm_slot **
 	struct kvm_list l = { .v = NULL, .page_shift = k->own.paging.page_shift };
 	struct members v;
 	uint64_t machine = 0;
-	int r = kvm_access(k, FOR_GUESTS, &v, err) ?:
-		kvm_machine(k, t, &machine, err) ?:
+	int r = kvm_machine(k, t, &machine, err) ?:
+		kvm_access(k, FOR_GUESTS, &v, err) ?:
 		kvm_read_slots(&v, machine, &l, err) ?:
 		kvm_sort(&l, err) ?:
 		kvm_mark_late(k, t->mm, &l, err);

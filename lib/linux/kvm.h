@@ -12,7 +12,7 @@
 /* ---- kvm_machine.c ---- */
 
 /*
- * The struct kvm of the virtual machine that a process has. ATW_E_MISSING: it has none.
+ * The struct kvm of the virtual machine that a process has. ATW_E_NONE: it has none.
  * ATW_E_UNSUPPORTED: it has several, or the kernel's types do not describe KVM.
  */
 int kvm_machine(struct atw_kernel *k, const struct lnx_task *t, uint64_t *ret,

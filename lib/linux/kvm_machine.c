@@ -64,11 +64,13 @@ static int kvm_machine_find_types(struct atw_kernel *k, struct atw_err *err)
 int kvm_access(struct atw_kernel *k, enum need_for f, struct members *ret, struct atw_err *err)
 {
 	struct members v = { .n = kernel_members(k) };
+	struct atw_err why = { 0 };
 	int r = v.n->types && kvm_machine_lacks(k, v.n, f) ?
-			sought_once(&k->sought_kvm, k, kvm_machine_find_types, err) : ATW_OK;
+			sought_once(&k->sought_kvm, k, kvm_machine_find_types, &why) : ATW_OK;
 
 	if (r < 0)
-		return atw_err_wrap(err, "the kernel's types do not describe KVM");
+		return atw_err_set(err, ATW_E_UNSUPPORTED,
+				   "the kernel's types do not describe KVM: %s", why.text);
 	if (k->kvm_needs)
 		v.n = k->kvm_needs;
 	r = needs_check(v.n, FOR_GUESTS, err) ?: kernel_kmem(k, &v.m, err);
@@ -82,6 +84,13 @@ int kvm_access(struct atw_kernel *k, enum need_for f, struct members *ret, struc
 
 /* ---- the files of a process ---- */
 
+struct kvm_search {
+	struct atw_kernel *k;
+	const struct lnx_task *t;
+	struct members files, kvm;       /* kvm: once there is a machine */
+	uint64_t machine;
+};
+
 /* Files without a folder: fs/anon_inodes.c gives the dentry this name. */
 static bool kvm_machine_is(const struct members *v, uint64_t file)
 {
@@ -94,38 +103,40 @@ static bool kvm_machine_is(const struct members *v, uint64_t file)
 	       !strcmp(text, "kvm-vm");
 }
 
-static int kvm_machine_take(const struct members *v, const struct lnx_task *t, uint64_t file,
-			    uint64_t *machine, struct atw_err *err)
+static int kvm_machine_take(struct kvm_search *s, uint64_t file, struct atw_err *err)
 {
-	uint64_t found, mm;
+	uint64_t found = 0, mm = 0;
 	int r;
 
-	if (!file || !kvm_machine_is(v, file))
+	if (!file || !kvm_machine_is(&s->files, file))
 		return ATW_OK;
-	r = member_get(v, file, N_file_private, &found, err);
+	r = member_get(&s->files, file, N_file_private, &found, err);
 	/* It may have the same one open twice. */
-	if (r < 0 || !found || found == *machine)
+	if (r < 0 || !found || found == s->machine)
 		return r;
+	r = s->kvm.n ? ATW_OK : kvm_access(s->k, FOR_GUESTS, &s->kvm, err);
 	/* A child has the files of its parent, and the machine has the parent's memory. */
-	r = member_get(v, found, N_kvm_mm, &mm, err);
-	if (r < 0 || mm != t->mm)
+	if (r == ATW_OK)
+		r = member_get(&s->kvm, found, N_kvm_mm, &mm, err);
+	if (r < 0 || mm != s->t->mm)
 		return r;
-	if (*machine)
+	if (s->machine)
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "the process has more than one virtual machine");
-	*machine = found;
+	s->machine = found;
 	return ATW_OK;
 }
 
-/* The struct kvm. */
-static int kvm_machine_find(const struct members *v, const struct lnx_task *t, uint64_t *ret,
-			    struct atw_err *err)
+static int kvm_machine_find(struct kvm_search *s, struct atw_err *err)
 {
+	const struct members *v = &s->files;
 	uint64_t file[AT_ONCE], files = 0, fdt = 0, max = 0, at = 0;
-	int r = member_get(v, t->at, N_task_files, &files, err);
+	int r = member_get(v, s->t->at, N_task_files, &files, err);
 
-	*ret = 0;
-	if (r == ATW_OK && files)
+	/* A process with memory has files until it has none (do_exit()); an extract lacks them. */
+	if (r == ATW_OK && !files)
+		r = atw_err_set(err, ATW_E_MISSING, "the source lacks the files of the process");
+	if (r == ATW_OK)
 		r = member_get(v, files, N_files_fdt, &fdt, err) ?:
 		    member_get(v, fdt, N_fdt_max, &max, err) ?:
 		    member_get(v, fdt, N_fdt_fd, &at, err);
@@ -136,17 +147,22 @@ static int kvm_machine_find(const struct members *v, const struct lnx_task *t, u
 
 		r = kmem_read(v->m, at + 8 * i, file, 8 * n, err);
 		for (size_t k = 0; r == ATW_OK && k < n; k++)
-			r = kvm_machine_take(v, t, get_le64(&file[k]), ret, err);
+			r = kvm_machine_take(s, get_le64(&file[k]), err);
 	}
-	if (r == ATW_OK && !*ret)
-		r = atw_err_set(err, ATW_E_MISSING,
-				"the process has no virtual machine of KVM");
 	return r;
 }
 
 int kvm_machine(struct atw_kernel *k, const struct lnx_task *t, uint64_t *ret, struct atw_err *err)
 {
-	struct members v;
+	struct kvm_search s = { .k = k, .t = t, .files.n = kernel_members(k) };
+	/* Processes without a machine need no types of KVM, which may not be loaded. */
+	int r = s.files.n->types ? ATW_OK : needs_check(s.files.n, FOR_GUESTS, err);
 
-	return kvm_access(k, FOR_GUESTS, &v, err) ?: kvm_machine_find(&v, t, ret, err);
+	r = r ?: kernel_kmem(k, &s.files.m, err) ?: kvm_machine_find(&s, err);
+	if (r == ATW_OK && !s.machine)
+		r = atw_err_set(err, ATW_E_NONE,
+				"the process has no virtual machine of KVM");
+	if (r == ATW_OK)
+		*ret = s.machine;
+	return r;
 }

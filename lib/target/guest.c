@@ -125,6 +125,9 @@ int guest_open(const char *name, const struct atw_source_spec *given, struct atw
 	int r = guest_in_host(name, &pid, &host) ? guest_open_in_host(pid, host, given, ret, err)
 						 : guest_open_here(name, given, ret, err);
 
+	/* The source cannot be used: that is more than an answer of no. */
+	if (r == ATW_E_NONE)
+		r = err ? (err->status = ATW_E_MISSING) : ATW_E_MISSING;
 	if (r < 0 && (!err || err->param == ATW_PARAM_NONE))
 		atw_err_about(err, name);
 	return r;

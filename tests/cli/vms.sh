@@ -144,22 +144,21 @@ for word in 0 99999999999; do
 	err_has "'$word' is not a process number"
 done
 
-t "a SOURCE that is none, and one without machines"
+t "a SOURCE that is none, and one that lacks the files of processes"
 run atwalk vms web
 status 3
 no_out
 err_is 'atwalk: web: No such file or directory'
-run atwalk vms tasks.kdump
-status 0
+run atwalk vms tasks.kdump --format csv --columns pid
+status 4
 out <<'END'
-    PID  NAME             VMM     ARCH        RAM  RESIDENT  SWAPPED   LARGE  TASKS      UPTIME  HOSTNAME         RELEASE
-
-0 virtual machines
+pid
 END
+err_is 'atwalk: tasks.kdump: whether 22 processes run virtual machines cannot be read: the source lacks the files of the process'
 run atwalk vms tasks.kdump 1
-status 1
+status 3
 no_out
-err_is 'atwalk: process 1 does not run a virtual machine'
+err_is 'atwalk: process 1: the source lacks the files of the process'
 run atwalk vms tasks.kdump 70000
 status 1
 no_out
@@ -171,7 +170,7 @@ err_has "'x' is not a process number"
 run atwalk ps kvm:1@tasks.kdump
 status 3
 no_out
-err_is 'atwalk: kvm:1@tasks.kdump: the process has no virtual machine of KVM'
+err_is 'atwalk: kvm:1@tasks.kdump: the source lacks the files of the process'
 run atwalk ps kvm:70000@tasks.kdump
 status 3
 no_out

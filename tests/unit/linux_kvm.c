@@ -165,9 +165,13 @@ TEST(files_that_cannot_be)
 	kput64(k, FDT + 8, 0x123);
 	CHECK(find(k, &at, &err) < 0);
 	kpoint(k, FDT + 8, FDS);
+	kput64(k, TASK + T_FILES, 0);
+	CHECK_EQ(find(k, &at, &err), ATW_E_MISSING);
+	CHECK_STR(err.text, "the source lacks the files of the process");
+	kpoint(k, TASK + T_FILES, FILES);
 	/* So do files and names: they are none of a machine. */
 	kput64(k, FILE_A + FILE_SPACE + F_DENTRY, 0x123);
-	CHECK_EQ(find(k, &at, &err), ATW_E_MISSING);
+	CHECK_EQ(find(k, &at, &err), ATW_E_NONE);
 	CHECK_STR(err.text, "the process has no virtual machine of KVM");
 	kmemory_free(k);
 }
@@ -179,9 +183,16 @@ TEST(types_that_lack_KVM)
 	uint64_t at = 0;
 
 	k->n.member[N_kvm_memslots] = UINT32_MAX;
-	CHECK_EQ(find(k, &at, &err), ATW_E_MISSING);
+	CHECK_EQ(find(k, &at, &err), ATW_E_UNSUPPORTED);
 	CHECK_STR(err.text, "the kernel's types do not describe KVM: "
 		  "this kernel has no list of modules with types (btf_modules)");
+	/* A process without one needs no types of KVM. */
+	kput64(k, FDS + 8 * 5, 0);
+	CHECK_EQ(find(k, &at, &err), ATW_E_NONE);
+	CHECK_STR(err.text, "the process has no virtual machine of KVM");
+	k->n.types = false;
+	CHECK_EQ(find(k, &at, &err), ATW_E_UNSUPPORTED);
+	CHECK_STR(err.text, "virtual machines of KVM cannot be found without the kernel's types (BTF)");
 	kmemory_free(k);
 }
 
