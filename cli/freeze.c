@@ -122,6 +122,12 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	/* A guest is stopped when it is opened. */
 	if (!space->freeze || (o->frozen && o->frozen->n))
 		return EXIT_COMPLETE;
+	/* PIDs of another host are those of other processes here. */
+	if (guest_host(o->name)) {
+		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s runs in no process of this machine",
+			    o->name);
+		return print_error(&err);
+	}
 	vmm = freeze_process(o);
 	if (!target_has(o->target, TARGET_RUNNING) && !vmm) {
 		atw_err_set(&err, ATW_E_USAGE, "--freeze: %s is a %s, not a live source", o->name,
@@ -174,7 +180,7 @@ void thaw(const struct session *o)
 
 static bool cli_freeze_is_guest(const char *name)
 {
-	return !strncmp(name, "qemu:", 5) || guest_word(name);
+	return !strncmp(name, "qemu:", 5) || (guest_word(name) && !guest_host(name));
 }
 
 /*

@@ -183,6 +183,10 @@ run atwalk ps kvm:0@tasks.kdump
 status 2
 no_out
 err_is "atwalk: kvm:0@tasks.kdump: '0' is not a PID"
+run atwalk map kvm:1@tasks.kdump --pid 1 --freeze
+status 3
+no_out
+err_is 'atwalk: kvm:1@tasks.kdump: the source lacks the files of the process'
 run atwalk ps kvm:1@none.elf
 status 3
 no_out
