@@ -83,6 +83,74 @@ TEST(what_a_cache_has_on_each_node)
 	}
 }
 
+/* Strings of a module's types go on behind those of the kernel. */
+static void type_of_module(struct maker *m, uint32_t strings, const char *name, uint32_t info,
+			   uint32_t size)
+{
+	word(m, strings + text(m, name));
+	word(m, info);
+	word(m, size);
+	m->last++;
+}
+
+static void member_of_module(struct maker *m, uint32_t strings, const char *name, uint32_t type_id,
+			     uint32_t bit)
+{
+	word(m, strings + text(m, name));
+	word(m, type_id);
+	word(m, bit);
+}
+
+/* What the kernel lacks of a feature is added from its module, and nothing else. */
+TEST(types_of_a_module)
+{
+	enum { KIND_FLAG = 1u << 31, STRUCT = BTF_STRUCT << 24 };
+	struct maker m = { 0 }, own = { 0 };
+	struct needs n = { 0 }, more = { 0 };
+	struct btf b = { 0 }, module = { 0 };
+	uint32_t s;
+
+	old_task(&m);
+	CHECK_EQ(btf_init(&b, finish(&m), NULL), ATW_OK);
+	s = (uint32_t)b.strings.len;
+	/* Bits 4 to 7 of a byte, and 20 bits that only 4 bytes hold; the pid is elsewhere. */
+	type_of_module(&own, s, "kvm_mmu", KIND_FLAG | STRUCT | 3, 24);
+	member_of_module(&own, s, "root_hpa", LONG, 64);
+	member_of_module(&own, s, "direct_map", INT, UINT32_C(4) << 24 | (128 + 4));
+	member_of_module(&own, s, "shadow_root_level", INT, UINT32_C(20) << 24 | (160 + 7));
+	type_of_module(&own, s, "kvm", STRUCT | 1, 64);
+	member_of_module(&own, s, "mm", LONG, 320);
+	type_of_module(&own, s, "mm_struct", STRUCT | 1, 64);
+	member_of_module(&own, s, "pgd", LONG, 64);
+	CHECK_EQ(btf_init_split(&module, &b, finish(&own), NULL), ATW_OK);
+	needs_from_types(&n, &b);
+	CHECK_EQ(n.member[N_mmu_root], NEED_NONE);
+	needs_from_types(&more, &module);
+	needs_add(&n, &more, FOR_STAGE2);
+	CHECK_EQ(n.member[N_mmu_root], 8);
+	CHECK_EQ(n.width[N_mmu_root], 8);
+	CHECK_EQ(n.bits[N_mmu_root], 0);
+	CHECK_EQ(n.member[N_mmu_direct], 16);
+	CHECK_EQ(n.width[N_mmu_direct], 1);
+	CHECK_EQ(n.low[N_mmu_direct], 4);
+	CHECK_EQ(n.bits[N_mmu_direct], 4);
+	CHECK_EQ(n.member[N_mmu_level], 20);
+	CHECK_EQ(n.width[N_mmu_level], 4);
+	CHECK_EQ(n.low[N_mmu_level], 7);
+	CHECK_EQ(n.bits[N_mmu_level], 20);
+	CHECK_EQ(n.member[N_task_pid], 16);
+	/* Other features take nothing from it. */
+	CHECK_EQ(n.member[N_kvm_mm], NEED_NONE);
+	needs_add(&n, &more, FOR_GUESTS);
+	CHECK_EQ(n.member[N_kvm_mm], 40);
+	CHECK_EQ(more.member[N_mm_pgd], 8);
+	CHECK_EQ(n.member[N_mm_pgd], NEED_NONE);
+	btf_deinit(&module);
+	btf_deinit(&b);
+	maker_free(&own);
+	maker_free(&m);
+}
+
 TEST(what_is_missing_is_named)
 {
 	struct maker m = { 0 };
