@@ -56,6 +56,21 @@ run "$built/tests/tools/samemem" tasks.kdump "kvm:$guest"
 said_status=1
 yes grep -q ' same, 0 differ, 0 unreadable, 0 only in A ' "$work/log/out"
 
+t "the same guest by the page tables of its process: kvm:PID@SOURCE"
+atwalk ps tasks.kdump --format csv >wanted
+run atwalk ps "kvm:$guest@live" --format csv
+out <wanted
+atwalk pages --totals tasks.kdump --format csv >wanted
+run atwalk pages --totals "kvm:$guest@live" --format csv
+out <wanted
+run "$built/tests/tools/samemem" tasks.kdump "kvm:$guest@live"
+said_status=1
+yes grep -q ' same, 0 differ, 0 unreadable, 0 only in A ' "$work/log/out"
+run atwalk map "kvm:$guest@live" --pid 1 --freeze
+status 2
+no_out
+err_is "atwalk: --freeze: kvm:$guest@live runs in no process of this machine"
+
 t "what it is"
 run atwalk info "kvm:$guest" --format csv
 yes grep -qx "format,\"running guest of process $guest, 256M of RAM by KVM's memory slots\"" "$work/log/out"
