@@ -201,7 +201,7 @@ static int vms_put_one(struct vms *x, uint32_t pid, bool asked, struct atw_err *
 		vmm_process_source(&m.p, m.source);
 		if (x->stage2 &&
 		    guest_process(x->host.target->kernel, pid, &t, &m.why_stage2) == ATW_OK)
-			vms_read_stage2(x, &t, &m);
+			vms_read_kvm(x, &t, &m);
 		return vms_put(x, &m, err);
 	}
 	if (!asked)

@@ -42,7 +42,7 @@ int vms_put(struct vms *x, const struct vms_machine *m, struct atw_err *err);
 
 /* ---- vms_host.c ---- */
 
-/* Stage 2 of a machine whose process is in x->host. */
-void vms_read_stage2(struct vms *x, const struct lnx_task *t, struct vms_machine *m);
+/* What KVM has of a machine, if it is one of KVM; its process is in x->host. */
+void vms_read_kvm(struct vms *x, const struct lnx_task *t, struct vms_machine *m);
 /* Those of x->host with these PIDs; none: all. */
 int vms_put_hosted(struct vms *x, char **argv, int argc, struct atw_err *err);

@@ -111,39 +111,29 @@ static void vms_host_measure(struct vms *x, const struct lnx_task *t, const stru
 	atw_memmap_close(ps->memmap);
 }
 
-static void vms_host_ram(struct vms *x, const struct lnx_task *t, struct vmm_process *p)
-{
-	struct vmm_slot *slot = NULL;
-	size_t n = 0;
-
-	if (p->have & VMM_HAS_RAM)
-		return;
-	p->why_ram = (struct atw_err){ 0 };
-	if (kvm_slots(x->host.target->kernel, t, &slot, &n, &p->why_ram) < 0)
-		return;
-	for (size_t i = 0; i < n; i++)
-		p->ram += slot[i].read_only ? 0 : slot[i].len;
-	p->have |= VMM_HAS_RAM;
-	free(slot);
-}
-
-void vms_read_stage2(struct vms *x, const struct lnx_task *t, struct vms_machine *m)
+/* Its RAM by memory slots, where no command line has it, and stage 2. */
+void vms_read_kvm(struct vms *x, const struct lnx_task *t, struct vms_machine *m)
 {
 	struct atw_kernel *k = x->host.target->kernel;
 	struct vmm_slot *slot = NULL;
+	struct atw_err why = { 0 };
 	uint64_t machine;
 	size_t n = 0;
-	int r = kvm_machine(k, t, &machine, &m->why_stage2);
+	int r = kvm_machine(k, t, &machine, &why) ?: kvm_slots(k, t, &slot, &n, &why);
 
 	/* Not of KVM. */
-	if (r == ATW_E_NONE) {
-		m->why_stage2 = (struct atw_err){ 0 };
+	if (r == ATW_E_NONE)
 		return;
+	if (!(m->p.have & VMM_HAS_RAM)) {
+		m->p.why_ram = why;
+		for (size_t i = 0; i < n; i++)
+			m->p.ram += slot[i].read_only ? 0 : slot[i].len;
+		m->p.have |= r == ATW_OK ? VMM_HAS_RAM : 0;
 	}
-	if (r == ATW_OK)
-		r = kvm_slots(k, t, &slot, &n, &m->why_stage2) ?:
-		    kvm_stage2(k, machine, slot, n, &m->stage2, &m->why_stage2);
-	m->has_stage2 = r == ATW_OK;
+	if (r == ATW_OK && x->stage2)
+		r = kvm_stage2(k, machine, slot, n, &m->stage2, &why);
+	m->has_stage2 = r == ATW_OK && x->stage2;
+	m->why_stage2 = why;
 	free(slot);
 }
 
@@ -165,9 +155,7 @@ static int vms_host_put(struct vms *x, const struct lnx_task *t, struct atw_err 
 	}
 	vms_host_identify(x, t, &mm.space, &m.p);
 	vms_host_measure(x, t, &mm.space, &m.p);
-	vms_host_ram(x, t, &m.p);
-	if (x->stage2)
-		vms_read_stage2(x, t, &m);
+	vms_read_kvm(x, t, &m);
 	snprintf(m.source, sizeof(m.source), "kvm:%" PRIu32 "@%s", t->pid, x->host.name);
 	return vms_put(x, &m, err);
 }

@@ -175,6 +175,8 @@ void live_run(void)
 	/* The hint of atwalk where the kernel does not interpret its program. */
 	if (answer("first live:bpf", "info live:bpf", AS_ROOT))
 		write_file("/proc/sys/net/core/bpf_jit_enable", "1");
+	/* Reads memory of processes, which marks pages as accessed some time later. */
+	ask_of_machines();
 	/* First, because reading the headers of files changes page flags. */
 	for (w = 0; w < ARRAY_SIZE(collects); w++)
 		answer(collects[w], collects[w], AS_ROOT);
@@ -196,7 +198,6 @@ void live_run(void)
 		}
 	snprintf(command, sizeof(command), commands[2], "live:pagemap");
 	answer(command, command, AS_ROOT);
-	ask_of_machines();
 	answer("unprivileged live:kcore", "info live:kcore", 0);
 	answer("capable live:kcore", "ps live:kcore --threads --format csv",
 	       1 << CAP_DAC_READ_SEARCH | 1 << CAP_SYS_RAWIO);

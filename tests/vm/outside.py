@@ -70,8 +70,8 @@ def states(pid):
 def ask(out, title, pid, words):
     """One command and its answer, as in live.txt."""
     start = time.monotonic()
-    words = words if words[0] == 'walk' else (*words, f'qemu:{pid}')
-    done = subprocess.run([PROGRAM, *words, '--format', 'csv'],
+    source = () if words[0] == 'walk' else (f'qemu:{pid}',)
+    done = subprocess.run([PROGRAM, *words, *source, '--format', 'csv'],
                           capture_output=True, text=True, check=False, timeout=LIMIT)
     took = round((time.monotonic() - start) * 1000)
     out.write(f'##### {title} {" ".join(words)}\n{done.stdout}'
