@@ -119,6 +119,13 @@ static struct atw_kernel *kernel_of(struct kmemory *k)
 	return ret;
 }
 
+static void kernel_end(struct atw_kernel *kernel)
+{
+	kernel_modules_close(kernel->modules);
+	free(kernel->kvm_needs);
+	free(kernel);
+}
+
 static const struct lnx_task task = { .at = KBASE + TASK, .mm = KBASE + MM };
 
 /* ---- the machine ---- */
@@ -128,7 +135,7 @@ static int find(struct kmemory *k, uint64_t *ret, struct atw_err *err)
 	struct atw_kernel *kernel = kernel_of(k);
 	int r = kvm_machine(kernel, &task, ret, err);
 
-	free(kernel);
+	kernel_end(kernel);
 	return r;
 }
 
@@ -203,7 +210,7 @@ static int slots(struct kmemory *k, struct vmm_slot **ret, size_t *n, struct atw
 	struct atw_kernel *kernel = kernel_of(k);
 	int r = kvm_slots(kernel, &task, ret, n, err);
 
-	free(kernel);
+	kernel_end(kernel);
 	return r;
 }
 
@@ -303,7 +310,7 @@ static int stage2(struct kmemory *k, enum atw_family family, struct kvm_stage2 *
 
 	kernel->own.paging = *atw_paging_find(own[family]);
 	r = kvm_stage2(kernel, KBASE + MACHINE, &slot, 1, ret, err);
-	free(kernel);
+	kernel_end(kernel);
 	return r;
 }
 
