@@ -107,7 +107,8 @@ static int guest_open_in_host(uint64_t pid, const char *name, const struct atw_s
 	if (!*name)
 		return atw_err_set(err, ATW_E_USAGE, "the SOURCE of the host is missing");
 	if (given->layout)
-		return atw_err_set(err, ATW_E_USAGE, "--layout: the layout is known from the host's kernel");
+		return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_LAYOUT,
+					 "it is read from the kernel of the host");
 	r = atw_source_open(name, given->parts, given->nparts, &host, err);
 	if (r < 0)
 		return r;
