@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "census.h"
+#include "census_jobs.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -383,56 +384,6 @@ static int cli_census_open(const struct common *c, const char *name,
 	return status;
 }
 
-/* Further sessions of the source, one for each thread. */
-struct cli_census_others {
-	const struct common *c;
-	const struct census_source_opts *o;
-	const struct session *first;
-	struct target_query q;
-	struct session *v;
-	size_t n, cap;
-};
-
-static int cli_census_another(void *arg, struct provider **ret, struct atw_err *err)
-{
-	struct cli_census_others *x = arg;
-	struct session *s;
-	int r;
-
-	if (!ARRAY_ROOM(x->v, x->n, x->cap))
-		return atw_err_nomem(err);
-	s = &x->v[x->n];
-	r = session_open_again(x->c, x->first, &x->o->space, s, err);
-	if (r < 0)
-		return r;
-	x->n++;
-	x->q.pace = s->pace;
-	return target_provider(s->target, &x->q, NULL, NULL, ret, err);
-}
-
-static void cli_census_close_others(struct cli_census_others *x, struct session *first)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		if (first->pace)
-			pace_add(first->pace, x->v[i].pace);
-		session_close(&x->v[i]);
-	}
-	free(x->v);
-}
-
-/* A stopped process or guest, a limited rate and one process leave nothing to threads. */
-static int cli_census_find_jobs(const struct common *c, const struct census_source_opts *o,
-				const struct session *src, struct census_collect_opts *co)
-{
-	struct atw_err err = { 0 };
-
-	if (!threads_to_use(c, &co->jobs, &err))
-		return print_error(&err);
-	if (!target_has(src->target, TARGET_RUNNING | TARGET_MEMORY) || o->space.freeze || c->rate)
-		co->jobs = 0;
-	return EXIT_COMPLETE;
-}
-
 static int cli_census_from_memory(const struct common *c, const char *name,
 				  const struct census_source_opts *o,
 				  struct cli_census_tee *e)
@@ -450,12 +401,12 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	struct target_query q = { .frames = true, .flags = true, .counts = true };
 	struct provider *p = NULL;
 	struct session own = { 0 }, *src = o->session ? o->session : &own;
-	struct cli_census_others others = { .c = c, .o = o, .first = src };
+	struct census_jobs jobs = { .c = c, .space = &o->space, .first = src };
 	struct atw_err err = { 0 };
 	int status = cli_census_open(c, name, o, src), r;
 
 	if (!status)
-		status = cli_census_find_jobs(c, o, src, &co);
+		status = census_jobs_find(&jobs, &co);
 	if (status)
 		return status;
 	/* What a plugin returned is kept as a capture. */
@@ -465,15 +416,13 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 			session_close(src);
 		return status;
 	}
-	co.another = cli_census_another;
-	co.another_arg = &others;
 	e->summary.defective = src->target->defective;
 	co.pid = o->space.pid.given || o->space.task ? (uint32_t)src->subject.pid : 0;
 	progress_begin(&e->progress, c, name, "processes");
 	q.pid = (uint32_t)src->subject.pid;
 	q.mm = src->subject.mm;
 	q.pace = src->pace;
-	others.q = q;
+	jobs.q = q;
 	r = target_provider(src->target, &q, NULL, NULL, &p, &err) ?:
 	    census_collect(p, &co, &sink, &err);
 	progress_end(&e->progress);
@@ -484,7 +433,7 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	if (r == ATW_OK && p->lacks.status)
 		warn_lacks(c, src, p);
 	provider_close(p);
-	cli_census_close_others(&others, src);
+	census_jobs_close(&jobs);
 	if (!o->session)
 		session_close(src);
 	return status;
