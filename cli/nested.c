@@ -37,7 +37,8 @@ int nested_open(const struct common *c, struct session *guest, struct nested *re
 	uint32_t pid;
 	int status;
 
-	*ret = (struct nested){ .guest = guest->target->source, .host_name = "live" };
+	*ret = (struct nested){ .guest = guest->target->source, .host_name = "live",
+				.of_host = *c };
 	if (!target_has(guest->target, TARGET_MEMORY) ||
 	    atw_source_outside(ret->guest, ATW_PA(0), &pid, &hva) == ATW_E_UNSUPPORTED)
 		return usage_error("walk",
@@ -46,7 +47,9 @@ int nested_open(const struct common *c, struct session *guest, struct nested *re
 	if (atw_fact(ret->guest, "host", &name) == ATW_OK)
 		blob_text(name, ret->host_name, sizeof(ret->host_name));
 	space.pid = (struct opt_number){ .given = true, .u = pid };
-	status = open_session(c, ret->host_name, &space, TARGET_TABLES, &ret->host);
+	/* A layout is the guest's. Parts are the host's, because a process has none. */
+	ret->of_host.layout = NULL;
+	status = open_session(&ret->of_host, ret->host_name, &space, TARGET_TABLES, &ret->host);
 	if (status)
 		return status;
 	listing_init(&ret->list, "host", &ret->host, 0);

@@ -11,6 +11,7 @@
 struct nested {
 	struct atw_source *guest;
 	char host_name[512];
+	struct common of_host;           /* without what only the guest has; for the session */
 	struct session host;             /* the guest's host, with the process of the guest */
 	struct listing list;
 	uint64_t lost;                   /* tables of the host that cannot be read */

@@ -71,6 +71,17 @@ status 2
 no_out
 err_is "atwalk: --freeze: kvm:$guest@live runs in no process of this machine"
 
+t "a layout of the guest's RAM is not one of its host"
+hva=$(atwalk walk "kvm:$guest" init_task --nested --format csv --columns physical,hva | sed -n 2p)
+layout=0:$(printf %x $((${hva#*,} - ${hva%,*}))):256M
+atwalk walk "kvm:$guest" init_task -p --nested --format csv >wanted
+run atwalk walk "kvm:$guest" init_task -p --nested --layout "$layout" --format csv
+out <wanted
+run atwalk ps "kvm:$guest@live" --layout "$layout"
+status 2
+no_out
+err_is "atwalk: --layout: it is read from the kernel of the host"
+
 t "what it is"
 run atwalk info "kvm:$guest" --format csv
 yes grep -qx "format,\"running guest of process $guest, 256M of RAM by KVM's memory slots\"" "$work/log/out"
