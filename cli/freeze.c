@@ -223,8 +223,14 @@ static int cli_freeze_open_guest(const struct common *c, const char *name,
 	struct freeze *f = calloc(1, sizeof(*f));
 	struct common *known = malloc(sizeof(*known));
 	_auto_free char *layout = NULL;
-	int status = f && known ? cli_freeze_guest(c, name, space, caps, f, &layout) : print_nomem();
+	int status;
 
+	if (!f || !known) {
+		free(f);
+		free(known);
+		return print_nomem();
+	}
+	status = cli_freeze_guest(c, name, space, caps, f, &layout);
 	if (!status) {
 		*known = *c;
 		known->layout = layout ? layout : c->layout;

@@ -143,7 +143,7 @@ static int monitor_line(struct monitor *m, const char *path, struct atw_blob *re
 static int monitor_answer(struct monitor *m, const char *path, enum qmp_kind want,
 			  struct atw_blob *ret, struct atw_err *err)
 {
-	struct atw_blob line;
+	struct atw_blob line = { 0 };
 	enum qmp_kind kind;
 	int r;
 
@@ -182,7 +182,7 @@ static int monitor_ask(struct monitor *m, const char *path, const char *command,
 static int monitor_ask_human(struct monitor *m, const char *path, const char *command,
 			     struct buf *text, struct atw_err *err)
 {
-	struct atw_blob value;
+	struct atw_blob value = { 0 };
 	char json[160];
 	int r;
 
