@@ -14,7 +14,7 @@ columns=address,mapped,large,host_large,both,misaligned
 # KiB of large pages that the kernel gave the process.
 large() { awk '$1 == "AnonHugePages:" { n += $2 } END { print n + 0 }' "/proc/$guest/smaps"; }
 # The lines about both translations, and their amounts in bytes.
-below() {
+both_translations() {
 	run atwalk map "qemu:$guest" --task thp --large --units bytes
 	sed -n '/^of the guest/,$p' "$work/log/out"
 }
@@ -37,7 +37,7 @@ for kind in found found,memfd; do
 	same got want
 	yes test -z "$(awk -F, 'NR > 1 && ($4 || $5 || $6 != $2)' "$work/log/out")"
 	mapped=$(awk -F, 'NR > 1 { n += $2 } END { print n }' "$work/log/out")
-	below >below
+	both_translations >below
 	yes test "$(bytes 'in large pages of the guest, at other')" = 2097152
 	yes test "$(awk '$1 ~ /^[0-9]+$/ && !/modulo/ { n += $1 } END { print n }' below)" = "$mapped"
 	yes grep -qx "$mapped lies at addresses of the guest and of its process that differ modulo 2M, so stage 2 cannot have large pages there: align the guest's memory (align=2M of QEMU's memory backend), or use hugetlb pages" below
@@ -56,7 +56,7 @@ if [ "$(large)" -lt 4096 ]; then skip "the kernel gave no large pages"; else
 	yes test -z "$(awk -F, 'NR > 1 && ($6 || $4 > $2 || $5 > $4)' "$work/log/out")"
 	host=$(awk -F, 'NR > 1 { n += $4 } END { print n }' "$work/log/out")
 	mapped=$(awk -F, 'NR > 1 { n += $2 } END { print n }' "$work/log/out")
-	below >below
+	both_translations >below
 	yes test "$(bytes 'in large pages of both')" = 2097152
 	yes test "$(bytes 'in small pages of the guest, on large')" = $((host - 2097152))
 	yes test "$(awk '$1 ~ /^[0-9]+$/ { n += $1 } END { print n }' below)" = "$mapped"
