@@ -24,7 +24,7 @@ TEST(who_takes_what)
 		{ "lpa2", "arm64-4k arm64-16k arm64-s2-4k arm64-s2-16k" },
 		{ "thead", "riscv64" },
 		{ "svrsw60t59b", "riscv64" },
-		{ "cbit=47", "x86_64 i386-pae" },
+		{ "cbit=47", "x86_64 i386-pae npt" },
 		{ "ipa=39", "arm64-s2" },
 	};
 	const struct atw_paging *pg;
