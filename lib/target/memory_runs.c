@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "target/memory_vmas.h"
 #include "walk/memory.h"
 
@@ -50,6 +51,7 @@ int walk_pages_open(struct page_cursor *cur, struct atw_err *err)
 	c->w = walk_of(cur->p);
 	memory_find_memmap(c->w);
 	walk_soon_begin(c);
+	c->soon_table = 0;
 	c->sp = &c->w->space[cur->q.task].mm.space;
 	memory_runs_learn_leaves(c, &c->sp->paging);
 	/* An area beyond all that the mode can translate has no pages. */
@@ -110,6 +112,29 @@ static void memory_runs_leaf_places(struct memory_pages *c, const struct mmu_see
 	}
 }
 
+/* Runs are short, and frames of a process scattered: those behind this one, too. */
+static void memory_runs_soon(struct memory_pages *c, const struct mmu_seen *s)
+{
+	enum { WORDS = 64 };
+	const struct mmu_step *step = &s->path[s->depth - 1];
+	const uint64_t table = step->at.u - (uint64_t)step->index * 8;
+	const uint32_t end = step->index + s->count + MIN(s->behind, (uint32_t)WORDS);
+	uint32_t i = step->index;
+
+	if (!c->w->classes.of || s->level || !s->words || c->sp->paging.word_size != 8)
+		return;
+	if (c->soon_table == table && c->soon_end > i)
+		i = c->soon_end;
+	for (; i < end; i++) {
+		uint64_t word = load_word(s->words, 8, i - step->index);
+
+		if (sure_is(&c->leaf, word))
+			memory_classes_soon(c->w, sure_address(&c->leaf, word));
+	}
+	c->soon_table = table;
+	c->soon_end = end;
+}
+
 static void memory_runs_leaves(struct memory_pages *c, const struct mmu_seen *s,
 			       struct page_run *r)
 {
@@ -128,8 +153,7 @@ static void memory_runs_leaves(struct memory_pages *c, const struct mmu_seen *s,
 	if (c->cur.q.areas_only)
 		return;
 	memory_runs_leaf_places(c, s);
-	if (!s->level)
-		memory_classes_soon(w, c->pa, s->count);
+	memory_runs_soon(c, s);
 	r->pa = c->pa;
 	r->word = c->word;
 	c->ahead = 0;

@@ -111,6 +111,9 @@ struct memory_pages {
 	const struct mmu_seen *seen;     /* what `run` is of; NULL: nothing */
 	struct page_run run;
 	uint32_t ahead;                  /* struct pages that were announced */
+	/* The lowest table at hand, and the entry up to which classes were prefetched. */
+	uint64_t soon_table;
+	uint32_t soon_end;
 	/* Pages, counted from the run's first: those from the one on are as the first. */
 	uint64_t alike, alike_end;
 	uint64_t each_end;               /* q.each: those before it were announced */
@@ -183,11 +186,10 @@ static inline uint32_t *memory_classes_word(const struct walk_provider *w, uint6
 	return place ? &w->classes.of[soles_index(place, pfn)] : NULL;
 }
 
-/* Prefetch of the words of frames that will be looked up. */
-static inline void memory_classes_soon(const struct walk_provider *w, const uint64_t *pa, uint32_t n)
+/* Prefetch of the word of a frame that will be looked up. */
+static inline void memory_classes_soon(const struct walk_provider *w, uint64_t pa)
 {
-	for (uint32_t i = 0; w->classes.of && i < n; i++)
-		__builtin_prefetch(memory_classes_word(w, pa[i] >> w->p.page_shift));
+	__builtin_prefetch(memory_classes_word(w, pa >> w->p.page_shift));
 }
 
 /* ---- memory_follow.c: a provider for another thread ---- */

@@ -218,6 +218,7 @@ static struct mmu_seen *walk_piece(struct mmu_walk *w, uint32_t index, uint32_t 
 	s->repeat_of = 0;
 	s->words = f->words ? (const char *)f->words +
 		   (size_t)index * w->sp.paging.word_size : NULL;
+	s->behind = f->avail > index + count ? f->avail - (index + count) : 0;
 	f->next = index + count;
 	return s;
 }
