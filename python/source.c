@@ -111,21 +111,22 @@ static const char *source_word(PyObject *words, Py_ssize_t i)
 static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
 	static const char *const known[] = { "path", "kernel", "paging", "paging_ext",
-					     "root", "cpu", "rate", NULL };
+					     "root", "cpu", "rate", "layout", NULL };
 	allocfunc alloc = PyType_GetSlot(type, Py_tp_alloc);
 	PyObject *path = NULL, *kernel = NULL, *words;
-	const char *paging = NULL, *ext = NULL;
+	const char *paging = NULL, *ext = NULL, *layout = NULL;
 	unsigned long long root = 0, rate = 0;
 	struct source *source;
 	struct open_call *c;
 	int cpu = -1;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O&zzKiK", (char **)known,
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O&zzKiKz", (char **)known,
 					 PyUnicode_FSConverter, &path, PyUnicode_FSConverter,
-					 &kernel, &paging, &ext, &root, &cpu, &rate))
+					 &kernel, &paging, &ext, &root, &cpu, &rate, &layout))
 		goto fail;
 	/* The words of the call outlive its arguments. */
-	words = Py_BuildValue("(OOzz)", path, kernel ? kernel : Py_None, paging, ext);
+	words = Py_BuildValue("(OOzzz)", path, kernel ? kernel : Py_None, paging, ext,
+			      layout);
 	if (!words)
 		goto fail;
 	c = call_create(PyType_GetModuleState(type), NULL, sizeof(*c), open_run);
@@ -141,6 +142,7 @@ static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 		.kernel_file = kernel ? PyBytes_AsString(kernel) : NULL,
 		.paging = source_word(words, 2), .paging_ext = source_word(words, 3),
 		.root = root, .max_rate = rate, .cpu_plus_one = (uint32_t)(cpu + 1),
+		.layout = source_word(words, 4),
 	};
 	Py_DECREF(path);
 	Py_XDECREF(kernel);

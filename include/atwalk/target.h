@@ -38,6 +38,8 @@ enum atw_cap {
  * @cpu_plus_one: number of a CPU plus 1, to use its page tables; 0: do not select a
  *	CPU
  * @reserved: must be 0
+ * @layout: of a running guest, where its process has its RAM: GPA:HVA:LEN,... as in
+ *	atwalk(1); NULL: detect it
  */
 struct atw_open_opts {
 	size_t size;
@@ -49,6 +51,7 @@ struct atw_open_opts {
 	uint64_t max_rate;
 	uint32_t cpu_plus_one;
 	uint32_t reserved;
+	const char *layout;
 };
 
 /**

@@ -147,7 +147,7 @@ static int target_open_with(struct atw_target *t, const struct atw_open_opts *o,
 		.has_cpu = o->cpu_plus_one,
 		.cpu = o->cpu_plus_one - (uint64_t)1,
 	};
-	struct atw_source_spec given = { .parts = o->parts };
+	struct atw_source_spec given = { .parts = o->parts, .layout = o->layout };
 	int r;
 
 	while (o->parts && o->parts[given.nparts])

@@ -44,7 +44,7 @@ static struct atw_soft_abi sums_soft(const struct walk_provider *w)
 }
 
 /*
- * `soles`: how often a frame is mapped is in look.soles, for walk_mapped(); else all of it is
+ * `soles`: how often a frame is mapped is in look.soles, which facts() ask; else all of it is
  * in p.counts. `runs` are kept.
  */
 static int sums_look(struct walk_provider *w, bool soles, bool runs, struct atw_err *err)

@@ -397,7 +397,7 @@ def kmap(path, *, symbols=None, kernel=None):
 def open(source, **options):
     """Open "live", a dump or a capture as atwalk(1) does.
 
-    Options: kernel, paging, paging_ext, root, cpu, rate.
+    Options: kernel, paging, paging_ext, root, cpu, rate, layout.
     """
     return Source(source, **options)
 

@@ -67,17 +67,17 @@ grep -qE -- '-fsanitize|--coverage' "$built/flags" && why="the library is instru
 
 t "a program with older, shorter options"
 [ -z "$why" ] || skip "$why"
-run build '/paging_ext/,/reserved/d'
+run build '/paging_ext/,/layout/d'
 run ./program x86.elf
 out <<<"32 x86_64-4"
 
 t "a program with newer, longer options: refused only if it sets an unknown member"
 [ -z "$why" ] || skip "$why"
-run build 's/uint32_t reserved;/&\n\tuint64_t more;/'
+run build 's/const char \*layout;/&\n\tuint64_t more;/'
 run ./program x86.elf
-out <<<"72 x86_64-4"
+out <<<"80 x86_64-4"
 run ./program x86.elf use
 status 3
-err <<<"options: byte 64 is set, which libatwalk $(sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' "$top/lib/base/version.h") does not know"
+err <<<"options: byte 72 is set, which libatwalk $(sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' "$top/lib/base/version.h") does not know"
 
 finish

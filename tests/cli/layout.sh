@@ -83,6 +83,34 @@ for layout in "0:$at:0x10001000" "0:$end:4K" "0:1000:4K" "0:$at:256M,10000000:10
 	err_is "atwalk: kvm:$guest: the process has no readable memory at 0x[0-9a-f]*, which is in the piece 0x[0-9a-f]*:0x[0-9a-f]*:0x[0-9a-f]*"
 done
 
+t "by the library and its Python module"
+python=/usr/bin/python3          # the module was built for its headers
+if ! [ -e "$built/python/atwalk/_atwalk.abi3.so" ]; then
+	skip "it was built without python3-dev"
+elif grep -qE -- '-fsanitize|--coverage' "$built/flags" || [ -n "${WRAP:-}" ]; then
+	skip "the module is instrumented, and python3 is not"
+else
+	cat >open.py <<'END'
+import sys
+
+import atwalk
+
+root = int(sys.argv[3], 16)
+with atwalk.open(sys.argv[1], layout=sys.argv[2], paging='x86_64-4', root=root) as guest:
+    print(guest.read(root, 4096).hex())
+END
+	PYTHONPATH=$built/python "$python" -c 'import atwalk, sys
+print(atwalk.open("tasks.kdump").read(int(sys.argv[1], 16), 4096).hex())' "$root" >want
+	PYTHONPATH=$built/python run "$python" open.py "kvm:$guest" "0:$at:256M" "$root"
+	status 0
+	same "$work/log/out" want
+	PYTHONPATH=$built/python run "$python" open.py "kvm:$guest" "0:1000:4K" "$root"
+	said_status=1
+	no_out
+	yes grep -q 'atwalk.*Error: ' "$work/log/err"
+	said_err=1
+fi
+
 t "no layout"
 # shellcheck disable=SC2043 # others are in tests/unit/format_vmm.c
 for layout in '' x 0:1000 "0:$at:1" "0:$at:256M,0:$at:4K" "0:$at:256M,"; do
