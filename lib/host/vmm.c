@@ -332,3 +332,37 @@ void vmm_instance(uint32_t pid, char *ret, size_t len)
 		snprintf(ret, len, "guest-%" PRIu32 "-%.*s", pid,
 			 (int)strcspn(at + 1, " "), at + 1);
 }
+
+/* ---- pieces ---- */
+
+const struct vmm_piece *vmm_piece_from(const struct vmm_piece *v, size_t n, uint64_t gpa)
+{
+	for (size_t i = 0; i < n; i++)
+		if (gpa < v[i].gpa || gpa - v[i].gpa < v[i].len)
+			return &v[i];
+	return NULL;
+}
+
+int vmm_piece_outside(const struct vmm_piece *v, size_t n, uint64_t gpa, uint64_t *ret)
+{
+	const struct vmm_piece *p = vmm_piece_from(v, n, gpa);
+
+	if (!p || gpa < p->gpa)
+		return ATW_E_MISSING;
+	*ret = p->start + (gpa - p->gpa);
+	return ATW_OK;
+}
+
+int vmm_piece_inside(const struct vmm_piece *v, size_t n, uint64_t va, atw_pa *ret,
+		     uint64_t *ret_len)
+{
+	/* A block may be the guest's at several addresses: the lowest one. */
+	for (size_t i = 0; i < n; i++) {
+		if (va < v[i].start || va - v[i].start >= v[i].len)
+			continue;
+		*ret = ATW_PA(v[i].gpa + (va - v[i].start));
+		*ret_len = v[i].len - (va - v[i].start);
+		return ATW_OK;
+	}
+	return ATW_E_MISSING;
+}

@@ -15,8 +15,15 @@ struct vmm_piece {
 	uint64_t gpa, len; /* guest-physical */
 	const struct process_area *area;
 	uint64_t start; /* of the piece in the process */
-	bool late;      /* as of a slot */
+	bool late;      /* what is absent is not zero: it comes later, or others have it */
 };
+
+/* Of pieces in ascending order: the one with that address, or the first behind it, or NULL. */
+const struct vmm_piece *vmm_piece_from(const struct vmm_piece *v, size_t n, uint64_t gpa);
+/* The address in the process, and back. ATW_E_MISSING: no piece has it. */
+int vmm_piece_outside(const struct vmm_piece *v, size_t n, uint64_t gpa, uint64_t *ret);
+int vmm_piece_inside(const struct vmm_piece *v, size_t n, uint64_t va, atw_pa *ret,
+		     uint64_t *ret_len);
 
 /* How the guest's RAM was found in the process. */
 enum vmm_way {

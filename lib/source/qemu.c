@@ -96,14 +96,9 @@ static void qemu_close(struct atw_source *s)
 	free(q);
 }
 
-/* The piece that holds pa, or else the first one behind it; NULL: neither. */
 static const struct vmm_piece *qemu_piece(const struct qemu *q, uint64_t pa)
 {
-	for (size_t i = 0; i < q->vmm.npieces; i++)
-		if (pa < q->vmm.piece[i].gpa ||
-		    pa - q->vmm.piece[i].gpa < q->vmm.piece[i].len)
-			return &q->vmm.piece[i];
-	return NULL;
+	return vmm_piece_from(q->vmm.piece, q->vmm.npieces, pa);
 }
 
 /* So many bytes before the first page that was not filled in yet. */
@@ -189,30 +184,16 @@ static int qemu_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 static int qemu_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va)
 {
 	const struct qemu *q = s->impl;
-	const struct vmm_piece *p = qemu_piece(q, pa.u);
 
 	*pid = q->vmm.pid;
-	if (!p || pa.u < p->gpa)
-		return ATW_E_MISSING;
-	*va = p->start + (pa.u - p->gpa);
-	return ATW_OK;
+	return vmm_piece_outside(q->vmm.piece, q->vmm.npieces, pa.u, va);
 }
 
 static int qemu_inside(struct atw_source *s, uint64_t va, atw_pa *ret, uint64_t *ret_len)
 {
 	const struct qemu *q = s->impl;
 
-	/* A block may be the guest's at several addresses: the lowest one. */
-	for (size_t i = 0; i < q->vmm.npieces; i++) {
-		const struct vmm_piece *p = &q->vmm.piece[i];
-
-		if (va < p->start || va - p->start >= p->len)
-			continue;
-		*ret = ATW_PA(p->gpa + (va - p->start));
-		*ret_len = p->len - (va - p->start);
-		return ATW_OK;
-	}
-	return ATW_E_MISSING;
+	return vmm_piece_inside(q->vmm.piece, q->vmm.npieces, va, ret, ret_len);
 }
 
 static int qemu_fact(struct atw_source *s, const char *key, struct atw_blob *ret)

@@ -19,17 +19,12 @@
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/num.h"
+#include "base/sorted.h"
 #include "linux/kernel.h"
 #include "paging/entry.h"
 
 /* An extent is merged up to this many parts: some callers need its beginning only. */
 enum { HOSTED_PARTS = 64 };
-
-struct hosted_piece {
-	uint64_t gpa, len;
-	uint64_t start;          /* in the process */
-	bool zero;               /* what is absent reads as zeroes */
-};
 
 struct hosted {
 	struct atw_source *host;
@@ -37,7 +32,7 @@ struct hosted {
 	struct atw_soft_abi soft;
 	struct atw_mm mm;                /* of the process */
 	struct mmu_lookup *lookup;
-	struct hosted_piece *piece;      /* ascending */
+	struct vmm_piece *piece;         /* ascending; no areas */
 	size_t n, cap;
 	uint64_t ram;                    /* bytes, little-endian */
 	uint32_t pid;
@@ -59,18 +54,11 @@ static int hosted_add(struct hosted *h, const struct vmm_slot *s, const struct a
 		return ATW_OK;
 	if (!ARRAY_ROOM(h->piece, h->n, h->cap))
 		return atw_err_nomem(err);
-	h->piece[h->n++] = (struct hosted_piece){
+	h->piece[h->n++] = (struct vmm_piece){
 		.gpa = s->gpa + (from - s->address), .len = end - from, .start = from,
-		.zero = !a->file && !s->late && !s->guest_memfd,
+		.late = a->file || s->late || s->guest_memfd,
 	};
 	return ATW_OK;
-}
-
-static int hosted_compare(const void *a, const void *b)
-{
-	const struct hosted_piece *x = a, *y = b;
-
-	return x->gpa < y->gpa ? -1 : x->gpa > y->gpa;
 }
 
 static int hosted_make_pieces(struct hosted *h, uint64_t mm, const struct vmm_slot *slot, size_t n,
@@ -89,7 +77,7 @@ static int hosted_make_pieces(struct hosted *h, uint64_t mm, const struct vmm_sl
 	if (!h->n)
 		return atw_err_set(err, ATW_E_MISSING,
 				   "process %" PRIu32 " maps nothing of its guest's memory", h->pid);
-	qsort(h->piece, h->n, sizeof(*h->piece), hosted_compare);
+	qsort(h->piece, h->n, sizeof(*h->piece), sorted_by_u64);
 	return ATW_OK;
 }
 
@@ -117,13 +105,9 @@ static int hosted_find(struct hosted *h, struct atw_err *err)
 	return r == ATW_END ? atw_err_set(err, ATW_E_MISSING, "process %" PRIu32 " has ended", h->pid) : r;
 }
 
-/* The piece that holds pa, or else the first one behind it; NULL: neither. */
-static const struct hosted_piece *hosted_piece(const struct hosted *h, uint64_t pa)
+static const struct vmm_piece *hosted_piece(const struct hosted *h, uint64_t pa)
 {
-	for (size_t i = 0; i < h->n; i++)
-		if (pa < h->piece[i].gpa || pa - h->piece[i].gpa < h->piece[i].len)
-			return &h->piece[i];
-	return NULL;
+	return vmm_piece_from(h->piece, h->n, pa);
 }
 
 /* ---- pages ---- */
@@ -137,7 +121,7 @@ struct hosted_page {
 };
 
 /* One that is not mapped: its entry may still know where it lies. */
-static void hosted_absent(struct hosted *h, const struct hosted_piece *p, uint64_t va,
+static void hosted_absent(struct hosted *h, const struct vmm_piece *p, uint64_t va,
 			  struct hosted_page *ret)
 {
 	struct atw_soft_word soft = { .what = ATW_SOFT_NONE };
@@ -148,7 +132,7 @@ static void hosted_absent(struct hosted *h, const struct hosted_piece *p, uint64
 		return;
 	word = s.path[s.depth - 1].word;
 	if (!word) {
-		ret->kind = p->zero ? ATW_ZERO : ATW_EXCLUDED;
+		ret->kind = p->late ? ATW_EXCLUDED : ATW_ZERO;
 		return;
 	}
 	soft = atw_soft_decode_at(&h->soft, &h->mm.space.paging, ATW_VA(va), s.level, word);
@@ -157,7 +141,7 @@ static void hosted_absent(struct hosted *h, const struct hosted_piece *p, uint64
 	ret->kind = soft.what == ATW_SOFT_SWAP ? ATW_EXCLUDED : ATW_NONE;
 }
 
-static void hosted_look(struct hosted *h, const struct hosted_piece *p, uint64_t va,
+static void hosted_look(struct hosted *h, const struct vmm_piece *p, uint64_t va,
 			struct hosted_page *ret)
 {
 	struct mmu_place at;
@@ -189,7 +173,7 @@ static ssize_t hosted_read(struct atw_source *s, atw_pa pa, void *buf, size_t le
 			   struct atw_err *err)
 {
 	struct hosted *h = s->impl;
-	const struct hosted_piece *p = hosted_piece(h, pa.u);
+	const struct vmm_piece *p = hosted_piece(h, pa.u);
 	size_t done = 0;
 
 	if (!p || pa.u < p->gpa)
@@ -225,7 +209,7 @@ static ssize_t hosted_peek(struct atw_source *s, atw_pa pa, size_t len, const vo
 			   struct atw_err *err)
 {
 	struct hosted *h = s->impl;
-	const struct hosted_piece *p = hosted_piece(h, pa.u);
+	const struct vmm_piece *p = hosted_piece(h, pa.u);
 	struct hosted_page page;
 
 	if (!p || pa.u < p->gpa || !h->host->ops->peek)
@@ -241,7 +225,7 @@ static ssize_t hosted_peek(struct atw_source *s, atw_pa pa, size_t len, const vo
 static int hosted_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret)
 {
 	struct hosted *h = s->impl;
-	const struct hosted_piece *p = hosted_piece(h, pa.u);
+	const struct vmm_piece *p = hosted_piece(h, pa.u);
 	struct atw_extent e = { .start = pa };
 	struct hosted_page page;
 	uint64_t at, end;
@@ -272,29 +256,16 @@ static int hosted_extent(struct atw_source *s, atw_pa pa, struct atw_extent *ret
 static int hosted_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va)
 {
 	const struct hosted *h = s->impl;
-	const struct hosted_piece *p = hosted_piece(h, pa.u);
 
 	*pid = h->pid;
-	if (!p || pa.u < p->gpa)
-		return ATW_E_MISSING;
-	*va = p->start + (pa.u - p->gpa);
-	return ATW_OK;
+	return vmm_piece_outside(h->piece, h->n, pa.u, va);
 }
 
 static int hosted_inside(struct atw_source *s, uint64_t va, atw_pa *ret, uint64_t *ret_len)
 {
 	const struct hosted *h = s->impl;
 
-	for (size_t i = 0; i < h->n; i++) {
-		const struct hosted_piece *p = &h->piece[i];
-
-		if (va < p->start || va - p->start >= p->len)
-			continue;
-		*ret = ATW_PA(p->gpa + (va - p->start));
-		*ret_len = p->len - (va - p->start);
-		return ATW_OK;
-	}
-	return ATW_E_MISSING;
+	return vmm_piece_inside(h->piece, h->n, va, ret, ret_len);
 }
 
 static int hosted_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
