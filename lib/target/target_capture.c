@@ -276,39 +276,28 @@ static bool target_capture_describe(struct target *t, struct target_facts *to,
 	return true;
 }
 
+#define CAPTURE_OPS \
+	.close = capture_close, .attach = capture_attach, .provider = capture_provider, \
+	.by_pid = capture_by_pid, .each = capture_each, .tasks_next = capture_tasks_next, \
+	.is_ram = capture_is_ram, .describe_format = capture_describe_format, \
+	.describe = target_capture_describe, \
+	.instead = "a dump, or live on that machine, has them"
+
 const struct target_backend target_capture = {
 	.noun = "capture",
 	.format = "capture",
 	.caps = TARGET_TASKS | TARGET_PAGES | TARGET_RMAP,
 	.open = capture_open,
-	.close = capture_close,
-	.attach = capture_attach,
 	.only = "is a capture: it records only which pages processes had",
 	.reports = "a capture records",
-	.instead = "a dump, or live on that machine, has them",
-	.provider = capture_provider,
-	.by_pid = capture_by_pid,
-	.each = capture_each,
-	.tasks_next = capture_tasks_next,
-	.is_ram = capture_is_ram,
-	.describe_format = capture_describe_format,
-	.describe = target_capture_describe,
+	CAPTURE_OPS,
 };
 
 const struct target_backend target_plugin = {
 	.noun = "saved state",
 	.caps = TARGET_TASKS | TARGET_PAGES,
 	.open = capture_open_plugin,
-	.close = capture_close,
-	.attach = capture_attach,
 	.only = "has processes and their pages, and no physical memory",
 	.reports = "a saved state has",
-	.instead = "a dump, or live on that machine, has them",
-	.provider = capture_provider,
-	.by_pid = capture_by_pid,
-	.each = capture_each,
-	.tasks_next = capture_tasks_next,
-	.is_ram = capture_is_ram,
-	.describe_format = capture_describe_format,
-	.describe = target_capture_describe,
+	CAPTURE_OPS,
 };
