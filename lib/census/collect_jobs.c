@@ -264,7 +264,8 @@ int collect_by_jobs(struct collect *c, struct others *others, struct atw_err *er
 	size_t nparts = 0;
 	int r = ATW_E_UNSUPPORTED;
 
-	if (!c->o->jobs || !c->o->another || c->summed || !c->p->ops->follow ||
+	/* Tasks alone, and sums, are too little work for another provider. */
+	if (!c->o->jobs || !c->o->another || c->summed || c->o->no_areas || !c->p->ops->follow ||
 	    c->p->ntasks < TASKS_MIN)
 		return r;
 	jobs_open_followers(&j);
