@@ -27,13 +27,13 @@ qemu() {
 		-qmp "unix:$PWD/qmp,server=on,wait=off" 2>"$work/log/qemu" &
 	guest=$!
 	others+=("$guest")
-	await grep -q "$PWD/qmp" /proc/net/unix
-	# It serves clients, so it is complete, and the files are in its memory.
-	run python3 -c '
+	# It serves clients, so it is complete, and the files are in its memory. The machines
+	# before it still listen at what had that name.
+	await python3 -c '
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
-s.makefile().readline()' "$PWD/qmp"
+s.makefile().readline()' "$PWD/qmp" 2>"$work/log/connect"
 }
 
 arch=x86_64
