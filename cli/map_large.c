@@ -32,8 +32,8 @@ static const struct atw_column columns[L_COLS] = {
 	[L_BOTH] = HIDDEN_COLUMN("both", BYTES, 6,
 				 "of a guest: bytes in large pages of guest and host"),
 	[L_MISALIGNED] = HIDDEN_COLUMN("misaligned", BYTES, 10,
-				       "of a guest: bytes whose addresses in it and in its "
-				       "process differ modulo a large page"),
+				       "of a guest: bytes at other offsets in a large page than "
+				       "in its process"),
 	[L_WHY] = { .key = "why", .type = ATW_T_ENUM, .width = 10, .names = &whys,
 		    .help = "why most of what smaller pages map is not mapped by large ones" },
 	[L_PID] = HIDDEN_COLUMN("pid", COUNT, 0, "process"),

@@ -22,7 +22,7 @@ enum {
 struct kvm_list {
 	struct vmm_slot *v;
 	size_t n, cap;
-	unsigned page_shift;     /* of the host, whose pages KVM's frame numbers count */
+	unsigned page_shift;     /* of the host: KVM's frame numbers are in its pages */
 };
 
 static int kvm_add_slot(const struct members *v, uint64_t at, struct kvm_list *l,

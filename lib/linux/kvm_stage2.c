@@ -55,7 +55,7 @@ static int kvm_stage2_set(struct atw_kernel *k, struct kmem *m, const struct atw
 
 /* ---- x86: a root for each CPU ---- */
 
-/* An element of the XArray whose xa_head is `entry`; 0: there is none. */
+/* An element of the XArray with xa_head `entry`; 0: there is none. */
 static int kvm_stage2_element(const struct members *v, uint64_t entry, uint64_t index,
 			      uint64_t *ret, struct atw_err *err)
 {

@@ -5,8 +5,8 @@
  *
  * Processes map frames in any order, and many map the same. In their own order the
  * struct pages are read together. Few combinations of facts occur: a word for each frame
- * holds the number of its combination, and how often all tasks map it. Frames whose words
- * are equal have the same facts.
+ * holds the number of its combination and its number of mappings. Frames with equal words
+ * have the same facts.
  */
 #include <stdlib.h>
 

@@ -144,7 +144,7 @@ static int sums_query(struct walk_provider *w, look_run run, struct atw_err *err
 	return ATW_OK;
 }
 
-/* Large pages whose first struct pages are read together. */
+/* Large pages with first struct pages that are read together. */
 struct large {
 	size_t n;
 	uint64_t pa[LARGE_AT_ONCE];

@@ -94,7 +94,7 @@ struct mmu_seen {
 	uint64_t repeat_of;
 	const void *words;       /* the raw entries, unaligned, word_size each; valid
 				  * until the next call */
-	uint32_t behind;         /* entries of the same table whose words follow these */
+	uint32_t behind;         /* entries of the same table, with words behind these */
 	struct mmu_step path[ATW_MAX_LEVELS];  /* last one: the first entry */
 };
 

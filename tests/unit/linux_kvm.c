@@ -477,7 +477,7 @@ TEST(depth_of_riscv)
 	kput64(k, TABLE, (TABLE + 0x1000) >> 2 | 1);
 	kput64(k, TABLE + 0x1000, 0x5000 >> 2 | 0xdf);
 	stage2_is(k, ATW_RISCV, "riscv64-sv39x4");
-	/* A page that no slot has leaves nothing that tells the depth. */
+	/* With a page in no slot the depth cannot be determined. */
 	kput64(k, TABLE + 0x1000, 0);
 	kput64(k, TABLE + 8 * 5, (TABLE + 0x1000) >> 2 | 1);
 	kput64(k, TABLE, 0);

@@ -285,7 +285,7 @@ static void proc_vmm(void)
 	struct machine m;
 
 	create(&m);
-	/* Of the first, pages that nobody has written stay absent. */
+	/* Unwritten pages of the first slot stay absent. */
 	small = memory(MIB);
 	madvise(small, MIB, MADV_NOHUGEPAGE);
 	fill(small, MIB / 4 * 3);
