@@ -129,6 +129,16 @@ static int collect_machine(struct collect *c, struct atw_err *err)
 	return r == ATW_OK ? extents_build(&c->ram, err) : r;
 }
 
+static int collect_slabs(struct collect *c, struct atw_err *err)
+{
+	const struct about_to to = {collect_on_machine, c, NULL};
+	int r = ATW_OK;
+
+	if (c->o->slabs && c->p->ops->slabs)
+		r = collect_jobs_slabs(c, err);
+	return r == ATW_E_UNSUPPORTED ? c->p->ops->slabs(c->p, &to, err) : r;
+}
+
 /* Emitted last, when it is known. */
 static int collect_how_it_went(struct collect *c, struct atw_err *err)
 {
@@ -291,19 +301,21 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 	void *its = p->arg;
 	int r;
 
-	p->slabs = o->slabs;
 	p->threads = o->threads;
 	p->every = !o->pid;
 	p->brief = true;
 	r = collect_begin(&c) ? collect_machine(&c, err) : atw_err_nomem(err);
 	if (r == ATW_OK && !o->no_tasks)
 		r = collect_settle(&c, p->ops->tasks(p, err), err);
-	if (r == ATW_OK && !o->no_tasks)
+	if (r == ATW_OK && !o->no_tasks) {
+		collect_jobs_ahead(&c);
 		r = collect_tasks(&c, err);
+	}
 	if (r == ATW_OK && o->frames)
 		r = collect_frames(&c, err);
 	if (r == ATW_OK)
-		r = collect_settle(&c, collect_how_it_went(&c, err), err);
+		r = collect_settle(&c, collect_slabs(&c, err) ?: collect_how_it_went(&c, err), err);
+	collect_jobs_end(&c);
 	p->cannot = was;
 	p->arg = its;
 	extents_deinit(&c.ram);

@@ -30,6 +30,8 @@ struct collect_missed {
 	uint64_t vanished;           /* tasks that ended before they were emitted */
 };
 
+struct jobs;
+
 struct collect {
 	struct provider *p;
 	struct vma_cursor *vmas;     /* of the task under way, */
@@ -61,6 +63,7 @@ struct collect {
 				      * occurred */
 
 	bool summed;                 /* the provider has sums */
+	struct jobs *jobs;           /* NULL: there are no threads */
 	struct collect_missed missed;
 	uint64_t gone;               /* the last task that ended before it was emitted; 0:
 				      * none */
@@ -109,6 +112,14 @@ void others_drop(struct others *o);
 
 /* ---- collect_jobs.c ---- */
 
+/*
+ * Tasks are listed. Threads begin with what is needed behind the count of mappings;
+ * collect_jobs_end() ends them.
+ */
+void collect_jobs_ahead(struct collect *c);
+void collect_jobs_end(struct collect *c);
+/* Emits the slab caches; ATW_E_UNSUPPORTED: no thread has listed them. */
+int collect_jobs_slabs(struct collect *c, struct atw_err *err);
 /* ATW_E_UNSUPPORTED: not by several threads. `others`: see collect_others(); may be NULL. */
 int collect_by_jobs(struct collect *c, struct others *others, struct atw_err *err);
 

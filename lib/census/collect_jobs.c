@@ -7,6 +7,9 @@
  * what only it knows: tasks without memory between the others, and files that were
  * emitted before. What no thread has begun, or could not finish, is collected by the
  * caller itself, so failures do not depend on threads.
+ *
+ * While the caller counts mappings, the threads have nothing to collect yet: providers are
+ * opened meanwhile, and slab caches are listed.
  */
 #include "census/collect.h"
 
@@ -25,10 +28,13 @@ enum {
 	JOBS_MOST = 64,
 };
 
+enum jobs_kind { JOBS_TASKS, JOBS_SHARE, JOBS_OPEN, JOBS_SLABS };
+
 struct jobs_part {
 	struct pool_job job;         /* first, so that it leads to its part */
-	unsigned share, shares;      /* of what is read before; 0 shares: it is of tasks */
-	size_t first, end;           /* their indexes */
+	enum jobs_kind kind;
+	unsigned share, shares;      /* of what is read before */
+	size_t first, end;           /* indexes of tasks */
 	size_t done;                 /* those before it are on the tape */
 	struct collect_missed missed;
 	struct tape tape;
@@ -38,9 +44,12 @@ struct jobs {
 	struct collect *c;           /* the caller's */
 	struct others *others;
 	pthread_t owner;
+	struct pool *pool;
+	struct jobs_part open, slabs;
+	bool slabs_listed;           /* on their tape */
 	struct provider *follower[JOBS_MOST];
 	unsigned n;
-	atomic_uint taken;
+	atomic_uint taken;           /* by threads, which may be more */
 };
 
 /* State of a thread. */
@@ -50,21 +59,28 @@ struct jobs_state {
 
 /* ---- in a thread ---- */
 
+/* NULL: there are fewer than threads. */
 static struct provider *jobs_provider(struct jobs *j)
 {
-	return pthread_equal(pthread_self(), j->owner) ? j->c->p
-						       : j->follower[atomic_fetch_add(&j->taken, 1)];
+	unsigned i;
+
+	if (pthread_equal(pthread_self(), j->owner))
+		return j->c->p;
+	i = atomic_fetch_add(&j->taken, 1);
+	return i < j->n ? j->follower[i] : NULL;
 }
 
-/* NULL: no memory. */
+/* NULL: no memory, or no provider. */
 static struct collect *jobs_context(struct jobs *j, struct jobs_state *s)
 {
-	if (s->c)
+	struct provider *p = s->c ? NULL : jobs_provider(j);
+
+	if (s->c || !p)
 		return s->c;
 	s->c = calloc(1, sizeof(*s->c));
 	if (!s->c)
 		return NULL;
-	s->c->p = jobs_provider(j);
+	s->c->p = p;
 	s->c->o = j->c->o;
 	s->c->ram = j->c->ram;
 	return s->c;
@@ -108,18 +124,29 @@ static void jobs_collect(struct collect *c, struct jobs_part *part)
 	}
 }
 
-static void jobs_work(void *arg, void *state, struct pool_job *job)
+static void jobs_open_followers(struct jobs *j)
 {
-	struct jobs_part *part = (struct jobs_part *)job;
+	const struct census_collect_opts *o = j->c->o;
+	const unsigned most = MIN(o->jobs, (unsigned)JOBS_MOST);
+
+	while (j->n < most && o->another(o->another_arg, &j->follower[j->n], NULL) == ATW_OK)
+		j->n++;
+}
+
+static void jobs_list_slabs(struct jobs *j)
+{
+	const struct census_sink sink = tape_sink(&j->slabs.tape);
+	const struct about_to to = { sink.record, sink.arg, NULL };
+
+	j->slabs_listed = j->c->p->ops->slabs(j->c->p, &to, NULL) == ATW_OK;
+}
+
+static void jobs_collect_tasks(struct collect *c, struct jobs_part *part)
+{
 	const struct census_sink sink = tape_sink(&part->tape);
-	struct collect *c = jobs_context(arg, state);
 	provider_cannot_fn *was;
 	void *its;
 
-	if (c && part->shares) {
-		c->p->ops->prepare(c->p, part->share, part->shares);
-		return;
-	}
 	part->done = part->first;
 	part->missed = (struct collect_missed){ 0 };
 	tape_cut(&part->tape, 0);
@@ -136,6 +163,26 @@ static void jobs_work(void *arg, void *state, struct pool_job *job)
 	part->missed = c->missed;
 	c->p->cannot = was;
 	c->p->arg = its;
+}
+
+static void jobs_work(void *arg, void *state, struct pool_job *job)
+{
+	struct jobs_part *part = (struct jobs_part *)job;
+	struct collect *c;
+
+	if (part->kind == JOBS_OPEN) {
+		jobs_open_followers(arg);
+		return;
+	}
+	if (part->kind == JOBS_SLABS) {
+		jobs_list_slabs(arg);
+		return;
+	}
+	c = jobs_context(arg, state);
+	if (part->kind == JOBS_TASKS)
+		jobs_collect_tasks(c, part);
+	else if (c)
+		c->p->ops->prepare(c->p, part->share, part->shares);
 }
 
 static const struct pool_ops ops = { jobs_work, sizeof(struct jobs_state), jobs_drop };
@@ -182,23 +229,23 @@ static int jobs_emit(struct jobs *j, const struct jobs_part *part, struct atw_er
 }
 
 /* What all need is read by all. */
-static void jobs_prepare(struct jobs *j, struct pool *pool, struct jobs_part *part, unsigned n)
+static void jobs_prepare(struct jobs *j, struct jobs_part *part, unsigned n)
 {
 	struct pool_job *job[SHARES];
 
 	for (unsigned i = 0; i < n; i++) {
-		part[i] = (struct jobs_part){ .share = i, .shares = n };
+		part[i] = (struct jobs_part){ .kind = JOBS_SHARE, .share = i, .shares = n };
 		job[i] = &part[i].job;
 	}
-	pool_add(pool, job, n);
+	pool_add(j->pool, job, n);
 	for (unsigned i = 0; i < n; i++) {
-		if (!pool_take(pool, job[i]))
+		if (!pool_take(j->pool, job[i]))
 			j->c->p->ops->prepare(j->c->p, i, n);
-		part[i].shares = 0;
+		part[i].kind = JOBS_TASKS;
 	}
 }
 
-static void jobs_add(struct pool *pool, struct jobs_part *part, size_t *next, size_t ntasks)
+static void jobs_add(struct jobs *j, struct jobs_part *part, size_t *next, size_t ntasks)
 {
 	struct pool_job *job = &part->job;
 
@@ -206,24 +253,23 @@ static void jobs_add(struct pool *pool, struct jobs_part *part, size_t *next, si
 	part->end = MIN(part->first + PART_MOST, ntasks);
 	*next = part->end;
 	if (part->first < part->end)
-		pool_add(pool, &job, 1);
+		pool_add(j->pool, &job, 1);
 }
 
-static int jobs_all(struct jobs *j, struct pool *pool, struct jobs_part *part, size_t nparts,
-		    struct atw_err *err)
+static int jobs_all(struct jobs *j, struct jobs_part *part, size_t nparts, struct atw_err *err)
 {
 	const size_t ntasks = j->c->p->ntasks;
 	size_t next = 0, at = 0;
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < nparts; i++)
-		jobs_add(pool, &part[i], &next, ntasks);
+		jobs_add(j, &part[i], &next, ntasks);
 	while (r == ATW_OK && part[at].first < part[at].end) {
 		struct jobs_part *p = &part[at];
 		size_t rest = p->first;
 
 		collect_progress(j->c, p->first, ntasks);
-		if (pool_take(pool, &p->job)) {
+		if (pool_take(j->pool, &p->job)) {
 			r = jobs_emit(j, p, err);
 			rest = p->done;
 		}
@@ -231,56 +277,121 @@ static int jobs_all(struct jobs *j, struct pool *pool, struct jobs_part *part, s
 		for (; rest < p->end && r == ATW_OK; rest++)
 			r = collect_in_turn(j->c, j->others, rest, err);
 		if (r == ATW_OK)
-			jobs_add(pool, p, &next, ntasks);
+			jobs_add(j, p, &next, ntasks);
 		at = (at + 1) % nparts;
 	}
 	return r;
 }
 
-/* ---- providers of threads ---- */
+/* ---- for the collector ---- */
 
-static void jobs_open_followers(struct jobs *j)
+static bool jobs_can(const struct collect *c)
 {
-	const struct census_collect_opts *o = j->c->o;
-	const unsigned most = MIN(o->jobs, (unsigned)JOBS_MOST);
+	const struct census_collect_opts *o = c->o;
 
-	for (; j->n < most; j->n++) {
-		struct provider **p = &j->follower[j->n];
+	/* Tasks alone are too little work for another provider. */
+	return o->jobs && o->another && !o->pid && !o->no_areas && c->p->ops->follow &&
+	       c->p->ntasks >= TASKS_MIN;
+}
 
-		if (o->another(o->another_arg, p, NULL) != ATW_OK)
-			return;
-		if (j->c->p->ops->follow(*p, j->c->p, NULL) != ATW_OK) {
-			provider_close(*p);
-			return;
-		}
-	}
+static void jobs_begin(struct collect *c)
+{
+	struct jobs *j;
+	struct pool_job *job;
+
+	if (c->jobs || !jobs_can(c))
+		return;
+	j = calloc(1, sizeof(*j));
+	if (!j)
+		return;
+	c->jobs = j;
+	j->c = c;
+	j->owner = pthread_self();
+	j->open.kind = JOBS_OPEN;
+	j->slabs.kind = JOBS_SLABS;
+	j->pool = pool_open(&ops, j, MIN(c->o->jobs, (unsigned)JOBS_MOST));
+	job = &j->open.job;
+	if (j->pool)
+		pool_add(j->pool, &job, 1);
+}
+
+void collect_jobs_ahead(struct collect *c)
+{
+	struct pool_job *job;
+
+	/* Sums are too little work as well. */
+	if (c->o->sums && c->p->ops->sum_up)
+		return;
+	jobs_begin(c);
+	if (!c->jobs || !c->jobs->pool || !c->o->slabs || !c->p->ops->slabs || !c->p->running)
+		return;
+	job = &c->jobs->slabs.job;
+	pool_add(c->jobs->pool, &job, 1);
+}
+
+int collect_jobs_slabs(struct collect *c, struct atw_err *err)
+{
+	struct jobs *j = c->jobs;
+	const struct tape_to to = { c->to, NULL, NULL };
+
+	if (!j || !j->pool || !pool_take(j->pool, &j->slabs.job) || !j->slabs_listed)
+		return ATW_E_UNSUPPORTED;
+	return tape_play(&j->slabs.tape, &to, err);
+}
+
+/* Those that cannot follow, and all behind them, are of no use. */
+static void jobs_follow(struct jobs *j)
+{
+	unsigned good = 0;
+
+	if (!pool_take(j->pool, &j->open.job))
+		jobs_open_followers(j);
+	while (good < j->n && j->c->p->ops->follow(j->follower[good], j->c->p, NULL) == ATW_OK)
+		good++;
+	for (unsigned i = good; i < j->n; i++)
+		provider_close(j->follower[i]);
+	j->n = good;
 }
 
 int collect_by_jobs(struct collect *c, struct others *others, struct atw_err *err)
 {
-	struct jobs j = { .c = c, .others = others, .owner = pthread_self() };
 	struct jobs_part *part = NULL;
-	struct pool *pool = NULL;
 	size_t nparts = 0;
+	struct jobs *j;
 	int r = ATW_E_UNSUPPORTED;
 
-	/* Tasks alone, and sums, are too little work for another provider. */
-	if (!c->o->jobs || !c->o->another || c->summed || c->o->no_areas || !c->p->ops->follow ||
-	    c->p->ntasks < TASKS_MIN)
+	if (c->summed)
 		return r;
-	jobs_open_followers(&j);
-	nparts = MAX((size_t)(j.n + 1) * PARTS_EACH, (size_t)SHARES);
-	part = calloc(nparts, sizeof(*part));
-	pool = j.n && part ? pool_open(&ops, &j, j.n) : NULL;
-	if (pool) {
-		jobs_prepare(&j, pool, part, MIN((j.n + 1) * 4, (unsigned)SHARES));
-		r = jobs_all(&j, pool, part, (size_t)(j.n + 1) * PARTS_EACH, err);
+	jobs_begin(c);
+	j = c->jobs;
+	if (!j || !j->pool)
+		return r;
+	j->others = others;
+	jobs_follow(j);
+	nparts = MAX((size_t)(j->n + 1) * PARTS_EACH, (size_t)SHARES);
+	part = j->n ? calloc(nparts, sizeof(*part)) : NULL;
+	if (part) {
+		jobs_prepare(j, part, MIN((j->n + 1) * 4, (unsigned)SHARES));
+		r = jobs_all(j, part, (size_t)(j->n + 1) * PARTS_EACH, err);
+		for (size_t i = 0; i < nparts; i++)
+			pool_take(j->pool, &part[i].job);
 	}
-	pool_close(pool);
 	for (size_t i = 0; part && i < nparts; i++)
 		tape_deinit(&part[i].tape);
 	free(part);
-	for (unsigned i = 0; i < j.n; i++)
-		provider_close(j.follower[i]);
 	return r;
+}
+
+void collect_jobs_end(struct collect *c)
+{
+	struct jobs *j = c->jobs;
+
+	if (!j)
+		return;
+	pool_close(j->pool);
+	for (unsigned i = 0; i < j->n; i++)
+		provider_close(j->follower[i]);
+	tape_deinit(&j->slabs.tape);
+	free(j);
+	c->jobs = NULL;
 }

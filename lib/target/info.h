@@ -49,8 +49,8 @@ int about_swap(const struct about_to *to, int (*swap)(void *arg, unsigned type,
 
 /* ---- about_host.c: the machine this runs on ---- */
 
-/* `slabs`: of each slab cache, too, which takes the kernel a while. */
-int about_host(const struct about_to *to, bool slabs, struct atw_err *err);
+int about_host(const struct about_to *to, struct atw_err *err);
+int about_host_slabs(const struct about_to *to, struct atw_err *err);
 
 /* ---- about_proc.c: as /proc has it ---- */
 
@@ -79,8 +79,8 @@ int about_proc_file(uint32_t pid, const struct atw_area *a, struct elfunit *ret)
 
 /* ---- about_kernel.c: as the kernel's structures have it ---- */
 
-int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
-		 struct atw_err *err);
+int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err *err);
+int about_kernel_slabs(struct atw_kernel *k, const struct about_to *to, struct atw_err *err);
 struct others_opts {
 	bool threads;            /* of processes, too */
 	uint64_t mm;             /* those of this address space alone; 0: all */

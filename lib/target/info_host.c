@@ -159,7 +159,7 @@ static int info_host_swap_of(void *arg, unsigned type, struct atw_swap *ret)
 	return proc_swap(type, ret);
 }
 
-int about_host(const struct about_to *to, bool slabs, struct atw_err *err)
+int about_host(const struct about_to *to, struct atw_err *err)
 {
 	struct host_info h;
 	int r;
@@ -178,9 +178,12 @@ int about_host(const struct about_to *to, bool slabs, struct atw_err *err)
 		    info_host_each_line("/proc/vmstat", to, info_host_vmstat, err) ?:
 		    info_host_each_line("/proc/pressure/memory", to, info_host_pressure,
 					err);
-	if (r == ATW_OK && slabs)
-		r = info_host_each_line("/proc/slabinfo", to, info_host_slab, err);
 	if (r == ATW_OK)
 		r = info_host_ram(to, err);
 	return r == ATW_OK ? about_swap(to, info_host_swap_of, NULL, err) : r;
+}
+
+int about_host_slabs(const struct about_to *to, struct atw_err *err)
+{
+	return info_host_each_line("/proc/slabinfo", to, info_host_slab, err);
 }

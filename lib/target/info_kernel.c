@@ -126,11 +126,17 @@ static int info_kernel_on_slab_cache(void *arg, const struct slab_cache *c,
 	return x->status;
 }
 
-int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
-		 struct atw_err *err)
+int about_kernel_slabs(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
 {
 	struct about_slabs slab = { to, ATW_OK };
 	struct atw_err why;
+
+	slab_caches(k, info_kernel_on_slab_cache, &slab, &why);
+	return atw_err_give(err, slab.status, &why);
+}
+
+int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err *err)
+{
 	const char *release = atw_kernel_release(k);
 	struct atw_source *mem = atw_kernel_space(k)->mem;
 	struct extents x = { 0 };
@@ -142,10 +148,6 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, bool slabs,
 		r = info_kernel_fact(to, mem, "release", err);
 	if (r == ATW_OK)
 		r = info_kernel_numbers(k, to, err);
-	if (r == ATW_OK && slabs) {
-		slab_caches(k, info_kernel_on_slab_cache, &slab, &why);
-		r = atw_err_give(err, slab.status, &why);
-	}
 	if (r == ATW_OK && kernel_ram(k, &x, NULL) == ATW_OK) {
 		r = about_ram(to, &x, info_kernel_node_of, k, err);
 		extents_deinit(&x);

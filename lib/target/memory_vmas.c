@@ -287,8 +287,15 @@ static int memory_machine(struct provider *p, const struct about_to *to,
 {
 	struct walk_provider *w = walk_of(p);
 
-	return w->running ? about_host(to, p->slabs, err)
-			  : about_kernel(w->o.kernel, to, p->slabs, err);
+	return w->running ? about_host(to, err) : about_kernel(w->o.kernel, to, err);
+}
+
+static int memory_slabs(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+
+	return w->running ? about_host_slabs(to, err)
+			  : about_kernel_slabs(w->o.kernel, to, err);
 }
 
 static int memory_others(struct provider *p, const struct about_to *to,
@@ -359,6 +366,7 @@ static const struct provider_ops walk_ops = {
 	.sums = walk_sums,
 	.swap = memory_swap,
 	.machine = memory_machine,
+	.slabs = memory_slabs,
 	.others = memory_others,
 	.about = memory_about,
 	.file = memory_file,

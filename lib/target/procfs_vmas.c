@@ -290,7 +290,12 @@ static int procfs_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 static int procfs_machine(struct provider *p, const struct about_to *to,
 			  struct atw_err *err)
 {
-	return about_host(to, p->slabs, err);
+	return about_host(to, err);
+}
+
+static int procfs_slabs(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	return about_host_slabs(to, err);
 }
 
 /* The address space of a process, as its T: line has it; 0: it is not in the list. */
@@ -411,6 +416,7 @@ static const struct provider_ops pagemap_ops = {
 	.count = procfs_count,
 	.swap = procfs_swap,
 	.machine = procfs_machine,
+	.slabs = procfs_slabs,
 	.others = procfs_others,
 	.about = procfs_about,
 	.file = procfs_file,

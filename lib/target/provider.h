@@ -254,6 +254,11 @@ struct provider_ops {
 	 */
 	int (*machine)(struct provider *p, const struct about_to *to, struct atw_err *err);
 	/*
+	 * H: lines of slab caches, which take the kernel a while. If p->running, another
+	 * thread may do it while the caller uses the provider. NULL: none are known.
+	 */
+	int (*slabs)(struct provider *p, const struct about_to *to, struct atw_err *err);
+	/*
 	 * T: lines of tasks without memory: threads of the kernel, those that end. Of one
 	 * process alone, if that is all that was asked for, only its threads.
 	 */
@@ -300,7 +305,6 @@ struct provider {
 	 * else is known, p->counts need not have it, and pages that are `alike` have it.
 	 */
 	bool brief;
-	bool slabs;              /* slab caches are listed with the machine */
 	bool threads;            /* others() lists threads of processes, too */
 	provider_cannot_fn *cannot;
 	void *arg;
