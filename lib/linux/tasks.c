@@ -439,32 +439,49 @@ int lnx_tasks_next(struct lnx_tasks *t, struct lnx_task *ret, struct atw_err *er
 	return r;
 }
 
-int lnx_task_by_pid(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret,
-		    struct atw_err *err)
+/* One pass over the list; `first`: why an entry of it could not be read. */
+static int tasks_find(struct atw_kernel *k, uint32_t pid, bool leaders, struct lnx_task *ret,
+		      uint32_t *ret_n, struct atw_err *first, struct atw_err *err)
 {
-	struct atw_err why = { 0 }, first = { 0 };
 	struct lnx_tasks *tasks = NULL;
 	struct lnx_task t = { 0 };
-	uint32_t n = 0;
+	struct atw_err why = { 0 };
 	int r = lnx_tasks_open(k, &tasks, err);
 
 	if (r < 0)
 		return r;
+	if (leaders)
+		tasks_leaders(tasks);
+	*ret_n = 0;
+	first->status = ATW_OK;
 	while ((r = lnx_tasks_next(tasks, &t, &why)) != ATW_END) {
-		n += r == ATW_OK;
+		*ret_n += r == ATW_OK;
 		if (r == ATW_OK && t.pid == pid)
 			break;
-		if (r < 0 && !first.status)
-			first = why;
+		if (r < 0 && !first->status)
+			*first = why;
 	}
 	lnx_tasks_close(tasks);
 	if (r == ATW_OK)
 		*ret = t;
-	else if (first.status)
+	return r;
+}
+
+int lnx_task_by_pid(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret,
+		    struct atw_err *err)
+{
+	struct atw_err first = { 0 };
+	uint32_t n = 0;
+	int r = tasks_find(k, pid, true, ret, &n, &first, err);
+
+	/* Few ask for a thread, and there are many. */
+	if (r == ATW_END)
+		r = tasks_find(k, pid, false, ret, &n, &first, err);
+	if (r == ATW_END && first.status)
 		r = atw_err_set(err, first.status,
 				"task %" PRIu32 " is not among the %" PRIu32 " that were found: %.400s",
 				pid, n, first.text);
-	else
+	else if (r == ATW_END)
 		r = atw_err_set(err, ATW_E_NONE,
 				"there is no process or thread %" PRIu32 " among %" PRIu32 " tasks",
 				pid, n);
