@@ -41,6 +41,7 @@ enum areas_phase { TREE, LIST, GATE, DONE };
 struct atw_areas {
 	struct members v;
 	struct names names;
+	struct named_files files;        /* of a running process */
 	uint64_t mm;
 	enum areas_phase phase;
 	uint64_t ended;          /* end of the last VMA */
@@ -107,6 +108,12 @@ static int areas_start(struct atw_areas *a, struct atw_err *err)
 			   "memory areas cannot be found: this kernel has neither a tree nor a list of them");
 }
 
+static void areas_use_files(struct atw_areas *a, struct named_files *files)
+{
+	a->names.files = files;
+	files->backing = a->names.backing;
+}
+
 int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 		  unsigned release, struct atw_areas **ret, struct atw_err *err)
 {
@@ -132,6 +139,9 @@ int areas_open_at(struct members v, uint64_t mm, unsigned page_shift,
 		return atw_err_wrap(err, "mm at 0x%" PRIx64, mm);
 	}
 	names_init(&a->names, a->v, mm, page_shift, release);
+	/* Each read of a running kernel is a system call, and several areas have one file. */
+	if (a->live)
+		areas_use_files(a, &a->files);
 	*ret = a;
 	return ATW_OK;
 }
@@ -153,10 +163,8 @@ int areas_open_named(struct atw_kernel *k, uint64_t mm, struct named_files *file
 {
 	int r = atw_areas_open(k, mm, ret, err);
 
-	if (r == ATW_OK && files) {
-		(*ret)->names.files = files;
-		files->backing = (*ret)->names.backing;
-	}
+	if (r == ATW_OK && files)
+		areas_use_files(*ret, files);
 	return r;
 }
 
@@ -186,6 +194,7 @@ void atw_areas_close(struct atw_areas *a)
 	if (!a)
 		return;
 	kmem_ahead_destroy(a->v.ahead);
+	named_files_deinit(&a->files);
 	free(a);
 }
 

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 enum {
 	NAME = 4096,             /* bytes of one name; NAME_MAX is 255 */
 	STEPS = 8192,            /* limit for one path: names and mounts */
@@ -120,14 +122,32 @@ static int dentry_pseudo(const struct members *v, uint64_t dentry, char *ret,
 
 /* ---- files in directories ---- */
 
+static const enum need_member of_step[] = { N_dentry_parent, N_dentry_name, N_dentry_len };
+
+/* The name of a dentry, before those below it; and its parent. */
+static int dentry_step(const struct members *v, uint64_t dentry, struct dentry_text *t,
+		       uint64_t *parent, struct atw_err *err)
+{
+	char name[NAME];
+	size_t len = 0;
+	int r;
+
+	members_hold(v, dentry, of_step, ARRAY_SIZE(of_step));
+	r = member_get(v, dentry, N_dentry_parent, parent, err);
+	if (r == ATW_OK && *parent != dentry)
+		r = dentry_get_name(v, dentry, name, &len, err) ?:
+		    dentry_put(t, name, len, err) ?:
+		    dentry_put(t, "/", 1, err);
+	members_release(v);
+	return r;
+}
+
 /* prepend_path(). The last directory need not be the real root. */
 static int dentry_walk_up(const struct members *v, uint64_t mnt, uint64_t dentry,
 			  uint32_t *steps, struct dentry_text *t, struct atw_err *err)
 {
 	uint64_t mount = mnt - v->n->member[N_mount_mnt], root = 0, parent = 0;
-	char name[NAME];
-	size_t len = 0;
-	int r = ATW_OK;
+	int r = member_get(v, mnt, N_vfsmount_root, &root, err);
 
 	for (unsigned step = 0; r == ATW_OK; step++) {
 		if (step == STEPS)
@@ -135,25 +155,19 @@ static int dentry_walk_up(const struct members *v, uint64_t mnt, uint64_t dentry
 		if (!*steps)
 			return atw_err_set(err, ATW_E_LIMIT, "too many long paths");
 		--*steps;
-		r = member_get(v, mount + v->n->member[N_mount_mnt], N_vfsmount_root,
-			       &root, err);
-		if (r == ATW_OK && dentry == root) {
+		if (dentry == root) {
 			r = member_get(v, mount, N_mount_parent, &parent, err);
-			if (r == ATW_OK && parent == mount)
+			if (r < 0 || parent == mount)
 				break;
-			if (r == ATW_OK)
-				r = member_get(v, mount, N_mount_mountpoint, &dentry, err);
+			r = member_get(v, mount, N_mount_mountpoint, &dentry, err) ?:
+			    member_get(v, parent + v->n->member[N_mount_mnt], N_vfsmount_root,
+				       &root, err);
 			mount = parent;
 			continue;
 		}
-		if (r == ATW_OK)
-			r = member_get(v, dentry, N_dentry_parent, &parent, err);
-		if (r == ATW_OK && parent == dentry)
+		r = dentry_step(v, dentry, t, &parent, err);
+		if (parent == dentry)
 			break;           /* outside of the mount */
-		if (r == ATW_OK)
-			r = dentry_get_name(v, dentry, name, &len, err) ?:
-			    dentry_put(t, name, len, err) ?:
-			    dentry_put(t, "/", 1, err);
 		dentry = parent;
 	}
 	return r;
