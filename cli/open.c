@@ -112,11 +112,24 @@ static void open_searching_at(void *arg, uint64_t done, uint64_t all)
 
 /* ---- opening ---- */
 
+/* What is found of a running kernel is kept there; NULL: nowhere. `buf`: PATH_MAX bytes. */
+static const char *cli_open_folder(char *buf)
+{
+	return runtime_folder_path(buf, PATH_MAX) ? buf : NULL;
+}
+
+static struct atw_source_spec cli_open_spec(const struct common *c, char *folder)
+{
+	return (struct atw_source_spec){
+		.parts = c->parts.v, .nparts = c->parts.n, .layout = c->layout,
+		.remember = cli_open_folder(folder),
+	};
+}
+
 int session_open(const struct common *c, const char *name, struct session *ret)
 {
-	const struct atw_source_spec given = {
-		.parts = c->parts.v, .nparts = c->parts.n, .layout = c->layout,
-	};
+	char folder[PATH_MAX];
+	const struct atw_source_spec given = cli_open_spec(c, folder);
 	struct session s = { .name = name, .suggest = c->suggest };
 	struct atw_source *traced;
 	struct atw_err err = { 0 };
@@ -224,7 +237,7 @@ static struct target_opts cli_open_target_opts(const struct space_opts *space, c
 		.kernel_file = space->kernel, .has_root = space->root.given,
 		.root = ATW_PA(space->root.u), .has_cpu = space->cpu.given,
 		.cpu = space->cpu.u, .has_cbit = space->cbit.given, .cbit = space->cbit.u,
-		.remember = runtime_folder_path(folder, PATH_MAX) ? folder : NULL,
+		.remember = cli_open_folder(folder),
 	};
 }
 
@@ -287,13 +300,11 @@ int open_session(const struct common *c, const char *name, const struct space_op
 int session_open_again(const struct common *c, const struct session *s,
 		       const struct space_opts *space, struct session *ret, struct atw_err *err)
 {
-	const struct atw_source_spec given = {
-		.parts = c->parts.v, .nparts = c->parts.n, .layout = c->layout,
-	};
+	char folder[PATH_MAX];
+	const struct atw_source_spec given = cli_open_spec(c, folder);
 	const struct target_reading rd = { .arg = NULL };
 	struct session x = { .name = s->name };
 	struct atw_source *paced;
-	char folder[PATH_MAX];
 	const struct target_opts o = cli_open_target_opts(space, folder);
 	int r = target_open(s->name, &given, c->sources, &x.target, err);
 

@@ -26,9 +26,30 @@ enum {
 
 /* ---- types ---- */
 
+enum { TASK, MM, SIGNAL, RELEASE, FROM_VPID, FROM_PID, TYPES };
+
+/* X(type, member, where it is kept) */
+#define BPF_MEMBERS(X)                            \
+	X(TASK, mm, task_mm)                      \
+	X(TASK, flags, task_flags)                \
+	X(TASK, tasks, task_tasks)                \
+	X(TASK, tgid, task_tgid)                  \
+	X(TASK, group_leader, task_leader)        \
+	X(MM, pgd, mm_pgd)                        \
+	X(TASK, real_parent, task_real_parent)    \
+	X(TASK, signal, task_signal)              \
+	X(TASK, thread_node, task_thread_node)    \
+	X(SIGNAL, thread_head, signal_thread_head)
+
+const char *bpf_types_names(void)
+{
+#define BPF_NAME(type, member, to) #type "." #member " "
+	return BPF_MEMBERS(BPF_NAME) "release from_vpid from_pid";
+#undef BPF_NAME
+}
+
 int bpf_types_find(const struct btf *b, struct bpf_types *ret, struct atw_err *err)
 {
-	enum { TASK, MM, SIGNAL, RELEASE, FROM_VPID, FROM_PID, TYPES };
 	struct btf_wanted w[TYPES] = {
 		[TASK] = { BTF_STRUCT, "task_struct", 0 }, [MM] = { BTF_STRUCT, "mm_struct", 0 },
 		[SIGNAL] = { BTF_STRUCT, "signal_struct", 0 },
@@ -37,22 +58,13 @@ int bpf_types_find(const struct btf *b, struct bpf_types *ret, struct atw_err *e
 		[FROM_PID] = { BTF_FUNC, "bpf_task_from_pid", 0 },
 	};
 	struct bpf_types t = { 0 };
+#define BPF_MEMBER(type, member, to) { type, #member, &t.to },
 	const struct {
 		unsigned type;
 		const char *member;
 		uint32_t *at;
-	} need[] = {
-		{ TASK, "mm", &t.task_mm },
-		{ TASK, "flags", &t.task_flags },
-		{ TASK, "tasks", &t.task_tasks },
-		{ TASK, "tgid", &t.task_tgid },
-		{ TASK, "group_leader", &t.task_leader },
-		{ MM, "pgd", &t.mm_pgd },
-		{ TASK, "real_parent", &t.task_real_parent },
-		{ TASK, "signal", &t.task_signal },
-		{ TASK, "thread_node", &t.task_thread_node },
-		{ SIGNAL, "thread_head", &t.signal_thread_head },
-	};
+	} need[] = { BPF_MEMBERS(BPF_MEMBER) };
+#undef BPF_MEMBER
 
 	btf_find_all(b, w, TYPES);
 	for (size_t i = 0; i < ARRAY_SIZE(need); i++) {

@@ -16,6 +16,8 @@ struct bpf_types {
 };
 
 int bpf_types_find(const struct btf *b, struct bpf_types *ret, struct atw_err *err);
+/* What that looks for, as one text. */
+const char *bpf_types_names(void);
 
 /* Method of finding tasks; LIVE_TASK_AUTO is replaced at the first use. */
 enum bpf_task_way { LIVE_TASK_AUTO, LIVE_TASK_KFUNC, LIVE_TASK_LIST };

@@ -47,18 +47,30 @@ static int folder_open(const char *path)
 	return -1;
 }
 
+uint64_t runtime_folder_sum(uint64_t sum, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		sum = (sum ^ p[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+/* The sum of what is behind it comes first. */
 static void *folder_read(int fd, size_t most, size_t *ret_len)
 {
+	uint64_t sum;
 	struct stat st;
 	size_t len;
 	void *data;
 
-	if (!folder_is_ours(fd, S_IFREG) || fstat(fd, &st) < 0 || !st.st_size ||
-	    (uint64_t)st.st_size > most)
+	if (!folder_is_ours(fd, S_IFREG) || fstat(fd, &st) < 0 ||
+	    (uint64_t)st.st_size <= sizeof(sum) || (uint64_t)st.st_size - sizeof(sum) > most)
 		return NULL;
-	len = (size_t)st.st_size;
+	len = (size_t)st.st_size - sizeof(sum);
 	data = malloc(len);
-	if (data && read(fd, data, len) == (ssize_t)len) {
+	if (data && read(fd, &sum, sizeof(sum)) == sizeof(sum) &&
+	    read(fd, data, len) == (ssize_t)len && sum == runtime_folder_sum(0, data, len)) {
 		*ret_len = len;
 		return data;
 	}
@@ -113,7 +125,9 @@ void runtime_folder_write(const char *folder, const char *name, const void *data
 	unlinkat(at, beside, 0);
 	fd = openat(at, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0) {
-		bool whole = write(fd, data, len) == (ssize_t)len;
+		uint64_t sum = runtime_folder_sum(0, data, len);
+		bool whole = write(fd, &sum, sizeof(sum)) == sizeof(sum) &&
+			     write(fd, data, len) == (ssize_t)len;
 
 		if (close(fd) < 0 || !whole || renameat(at, beside, at, name) < 0)
 			unlinkat(at, beside, 0);

@@ -17,8 +17,8 @@
 bool runtime_folder_path(char *ret, size_t len);
 
 /*
- * A file of the folder, all of it if it is not longer than `most`; to be freed. NULL: it is
- * not there, is longer, or is or lies in what others may write to.
+ * What was written to a file of the folder, if it is not longer than `most`; to be freed.
+ * NULL: it is not there, is longer, is damaged, or is or lies in what others may write to.
  */
 void *runtime_folder_read(const char *folder, const char *name, size_t most, size_t *ret_len);
 
@@ -27,3 +27,6 @@ void *runtime_folder_read(const char *folder, const char *name, size_t most, siz
  * are "guest-PID-" and more. The folder is made.
  */
 void runtime_folder_write(const char *folder, const char *name, const void *data, size_t len);
+
+/* FNV-1a: the same in each run, unlike base/hash.h. Continues `sum`; 0 at first. */
+uint64_t runtime_folder_sum(uint64_t sum, const void *data, size_t len);

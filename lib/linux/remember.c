@@ -20,23 +20,12 @@
 enum { TEXT_MAX = 65536 };
 
 struct remembered {
-	uint64_t sum;            /* of all behind it, the text included */
 	uint64_t made_by;
 	uint64_t at;             /* of the text, where it was found in memory; else 0 */
 	uint64_t len;            /* of the text */
 	struct needs needs;      /* needs.symbols: symbols were looked up */
 	char text[];
 };
-
-/* FNV-1a: the same in each run, unlike base/hash.h. */
-static uint64_t remember_sum(uint64_t sum, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	for (size_t i = 0; i < len; i++)
-		sum = (sum ^ p[i]) * UINT64_C(0x100000001b3);
-	return sum;
-}
 
 /* Versions of atwalk differ in what they require, and where that stands in the file. */
 static uint64_t remember_made_by(void)
@@ -46,14 +35,9 @@ static uint64_t remember_made_by(void)
 	for (size_t i = 0; i < needs_count(); i++) {
 		const char *names = needs_names(i);
 
-		sum = remember_sum(sum, names, strlen(names) + 1);
+		sum = runtime_folder_sum(sum, names, strlen(names) + 1);
 	}
 	return sum;
-}
-
-static uint64_t remember_check(const struct remembered *m)
-{
-	return remember_sum(0, &m->made_by, sizeof(*m) - sizeof(m->sum) + m->len);
 }
 
 /* The file's name; false: there is nothing to remember of this source. */
@@ -81,7 +65,7 @@ static const struct remembered *remember_of(struct atw_kernel *k)
 		return NULL;
 	m = runtime_folder_read(k->remember, name, most, &len);
 	if (!m || len < sizeof(*m) || m->len != len - sizeof(*m) ||
-	    m->made_by != remember_made_by() || m->sum != remember_check(m))
+	    m->made_by != remember_made_by())
 		return NULL;
 	k->remembered = m;
 	m = NULL;
@@ -146,6 +130,5 @@ void kernel_remember(struct atw_kernel *k)
 		m->needs = k->needs;
 	m->needs.why = NULL;
 	memcpy(m->text, k->vi.text, k->vi.len);
-	m->sum = remember_check(m);
 	runtime_folder_write(k->remember, name, m, sizeof(*m) + k->vi.len);
 }

@@ -36,7 +36,7 @@ static int live_open_kcore(struct atw_source *s, struct atw_err *err)
  * /proc/kcore first. But in a PID namespace only BPF knows processes by the
  * numbers they have there.
  */
-static int live_open_best(struct atw_source *s, struct atw_err *err)
+static int live_open_best(struct atw_source *s, const char *remember, struct atw_err *err)
 {
 	bool inside = !host_first_pid_namespace();
 	struct atw_err kcore = { 0 }, bpf = { 0 };
@@ -45,7 +45,7 @@ static int live_open_best(struct atw_source *s, struct atw_err *err)
 
 	if (!inside && live_open_kcore(s, &kcore) == ATW_OK)
 		return ATW_OK;
-	r = live_bpf_open(s, &bpf);
+	r = live_bpf_open(s, remember, &bpf);
 	if (r == ATW_OK || (inside && live_open_kcore(s, &kcore) == ATW_OK))
 		return ATW_OK;
 	if (r == ATW_E_NOMEM)
@@ -71,8 +71,9 @@ static int live_open(struct atw_source *s, const struct atw_source_spec *spec,
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "/proc/PID/pagemap leads to no memory that can be read");
 	if (*way)
-		return *way == 'k' ? live_open_kcore(s, err) : live_bpf_open(s, err);
-	return live_open_best(s, err);
+		return *way == 'k' ? live_open_kcore(s, err)
+				   : live_bpf_open(s, spec->remember, err);
+	return live_open_best(s, spec->remember, err);
 }
 
 /* Each way has operations of its own, which replace these. */

@@ -21,6 +21,7 @@
 #include "host/bpf_percpu.h"
 #include "host/bpf_task.h"
 #include "source/live_ram.h"
+#include "source/live_types.h"
 
 enum {
 	NOTE_DESC = 24,          /* ELF note: 12 bytes, "VMCOREINFO\0", padding */
@@ -38,8 +39,7 @@ struct direct {
 	size_t vmcoreinfo_len;
 	void *lent;              /* places of the area that are lent to a caller */
 	struct host_info host;
-	struct host_btf btf;
-	struct btf types;        /* of it */
+	struct live_types types;
 	uint64_t init_task;      /* 0: not looked for yet */
 	uint64_t *percpu;        /* offsets of per-CPU data; NULL: likewise */
 	size_t cpus;
@@ -111,37 +111,51 @@ static int bpf_read_vmcoreinfo(struct direct *l, struct atw_source *s, uint64_t 
 
 /* ---- opening ---- */
 
-/* They stay: the kernel's own structs are found by them as well. */
-static int bpf_read_types(struct direct *l, struct atw_err *err)
+/* The file that members are kept in, of this boot alone; false: it cannot be told. */
+static bool bpf_kept_name(struct direct *l, char *ret, size_t len)
 {
-	int r = host_btf_read(&l->btf, err);
+	struct atw_blob b;
 
-	if (r < 0)
-		return r;
-	r = btf_init(&l->types, l->btf.bytes, err) ?:
-	    bpf_types_find(&l->types, &l->tasks.types, err);
-	if (r < 0)
-		atw_err_wrap(err, "the kernel's types");
-	return r;
+	return host_info_fact(&l->host, "instance", &b) == ATW_OK &&
+	       (size_t)snprintf(ret, len, "%.*s-members", (int)b.len, (const char *)b.data) < len;
 }
 
-static int bpf_attach(struct direct *l, struct atw_source *s, struct atw_err *err)
+/* The distance of the direct map proves that the members are where they are read. */
+static int bpf_find_direct(struct direct *l, uint64_t note, struct atw_err *err)
 {
-	uint64_t pgd, note, len;
-	int r = bpf_open(&l->bpf, err) ?:
-		bpf_read_types(l, err) ?:
-		live_ram(&l->ram, err) ?:
-		live_note_place(&note, &len, err);
+	uint64_t pgd;
 
+	l->tasks = (struct bpf_tasks){ .bpf = &l->bpf, .types = l->types.of_tasks };
+	return bpf_own_pgd(&l->tasks, &pgd, err) ?: bpf_find_base(l, pgd, note, err);
+}
+
+static int bpf_attach(struct direct *l, struct atw_source *s, const char *folder,
+		      struct atw_err *err)
+{
+	uint64_t note, len;
+	char name[80];
+	int r = bpf_open(&l->bpf, err);
+
+	if (r == ATW_OK && !bpf_kept_name(l, name, sizeof(name)))
+		folder = NULL;
+	if (r == ATW_OK)
+		r = live_types_find(&l->types, folder, name, err) ?:
+		    live_ram(&l->ram, err) ?:
+		    live_note_place(&note, &len, err);
 	if (r != ATW_OK)
 		return r;
 	if (len <= NOTE_DESC || len > NOTE_MAX || !extents_find(&l->ram, note))
 		return atw_err_set(err, ATW_E_UNSUPPORTED,
 				   "VMCOREINFO is said to be at 0x%" PRIx64 ", which is not RAM",
 				   note);
-	l->tasks.bpf = &l->bpf;
-	r = bpf_own_pgd(&l->tasks, &pgd, err) ?: bpf_find_base(l, pgd, note, err);
-	return r < 0 ? r : bpf_read_vmcoreinfo(l, s, note, len, err);
+	r = bpf_find_direct(l, note, err);
+	if (r < 0 && l->types.recalled)
+		r = live_types_find_again(&l->types, err) ?: bpf_find_direct(l, note, err);
+	if (r == ATW_OK)
+		r = bpf_read_vmcoreinfo(l, s, note, len, err);
+	if (r == ATW_OK)
+		live_types_keep(&l->types, folder, name);
+	return r;
 }
 
 static void live_bpf_close(struct atw_source *s)
@@ -152,8 +166,7 @@ static void live_bpf_close(struct atw_source *s)
 		return;
 	bpf_tasks_close(&l->tasks);
 	bpf_close(&l->bpf);
-	btf_deinit(&l->types);
-	host_btf_close(&l->btf);
+	live_types_close(&l->types);
 	extents_deinit(&l->ram);
 	free(l->vmcoreinfo);
 	free(l->percpu);
@@ -374,16 +387,26 @@ static int bpf_init_fact(struct direct *l, struct atw_blob *ret)
 
 static int bpf_percpu_fact(struct direct *l, struct atw_blob *ret)
 {
-	uint32_t pptrs;
-
 	if (!l->percpu) {
 		l->percpu = calloc(CPUS_MAX, sizeof(*l->percpu));
-		if (l->percpu && btf_offset(&l->types, "bpf_array", "pptrs", &pptrs, NULL) == ATW_OK &&
-		    bpf_percpu(&l->bpf, pptrs, l->percpu, CPUS_MAX, &l->cpus, NULL) < 0)
+		if (l->percpu && l->types.pptrs &&
+		    bpf_percpu(&l->bpf, l->types.pptrs, l->percpu, CPUS_MAX, &l->cpus, NULL) < 0)
 			l->cpus = 0;
 	}
 	*ret = (struct atw_blob){ l->percpu, l->cpus * sizeof(*l->percpu) };
 	return l->cpus ? ATW_OK : ATW_E_MISSING;
+}
+
+/* The kernel's own structs are found by them; symbols name their place in few kernels. */
+static int bpf_types_fact(struct direct *l, const char *key, struct atw_blob *ret)
+{
+	struct btf *b = &l->types.btf;
+
+	if (live_types_read(&l->types, NULL) < 0)
+		return ATW_E_MISSING;
+	*ret = !strcmp(key, "btf") ? l->types.file.bytes
+				   : (struct atw_blob){ b->at, b->n * sizeof(*b->at) };
+	return ATW_OK;
 }
 
 static int bpf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
@@ -396,10 +419,8 @@ static int bpf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 		return bpf_init_fact(l, ret);
 	else if (!strcmp(key, "percpu"))
 		return bpf_percpu_fact(l, ret);
-	else if (!strcmp(key, "btf"))     /* symbols name its place in few kernels, too */
-		*ret = l->btf.bytes;
-	else if (!strcmp(key, "btf.index"))
-		*ret = (struct atw_blob){ l->types.at, l->types.n * sizeof(*l->types.at) };
+	else if (!strcmp(key, "btf") || !strcmp(key, "btf.index"))
+		return bpf_types_fact(l, key, ret);
 	else if (!strcmp(key, "vmcoreinfo") && l->vmcoreinfo)
 		*ret = (struct atw_blob){ (char *)l->vmcoreinfo + NOTE_DESC,
 					  l->vmcoreinfo_len };
@@ -434,7 +455,7 @@ static const struct atw_source_ops direct_ops = {
 	.list = bpf_read_list,
 };
 
-int live_bpf_open(struct atw_source *s, struct atw_err *err)
+int live_bpf_open(struct atw_source *s, const char *remember, struct atw_err *err)
 {
 	const struct atw_source_ops *ops = s->ops;
 	struct direct *l = calloc(1, sizeof(*l));
@@ -445,7 +466,7 @@ int live_bpf_open(struct atw_source *s, struct atw_err *err)
 	host_info_init(&l->host);
 	s->impl = l;
 	s->ops = &direct_ops;
-	r = bpf_attach(l, s, err);
+	r = bpf_attach(l, s, remember, err);
 	if (r < 0) {
 		live_bpf_close(s);
 		s->ops = ops;

@@ -6,6 +6,7 @@
 
 /*
  * Make `s` read so: its operations become those of this way. After a failure
- * `s` is as it was. ATW_E_PERM says what would allow it.
+ * `s` is as it was. ATW_E_PERM says what would allow it. `remember`: as in
+ * struct atw_source_spec.
  */
-int live_bpf_open(struct atw_source *s, struct atw_err *err);
+int live_bpf_open(struct atw_source *s, const char *remember, struct atw_err *err);

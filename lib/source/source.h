@@ -37,6 +37,8 @@ struct atw_source_spec {
 	uint64_t load;           /* raw: physical address of the first byte */
 	const char *snapshot;    /* qcow2: name or number of one; or NULL */
 	const char *layout;      /* qemu, kvm: where the process has the RAM; or NULL */
+	const char *remember;    /* folder for what is found of a running kernel: see
+				  * host/runtime_folder.h; NULL: nothing is kept */
 };
 
 /* One of several places to read. */

@@ -83,10 +83,25 @@ else
 	run atwalk info live
 	cp "$work/log/out" first
 	run atwalk report use live --columns pid
-	yes [ -f "$kept/live-$(cat /proc/sys/kernel/random/boot_id)" ]
+	file=$kept/live-$(cat /proc/sys/kernel/random/boot_id)
+	yes [ -f "$file" ]
 	run atwalk info live
 	# Free memory and the time differ.
 	same <(grep -c . first) <(grep -c . "$work/log/out")
+fi
+
+t "the running kernel through BPF: damaged members are found again"
+if [ -f "${file:-}-members" ]; then
+	cp "$file-members" whole
+	for at in 0 8 16 20 24 $(($(stat -c %s whole) - 1)); do
+		cp whole "$file-members"
+		printf '\377' | dd of="$file-members" bs=1 seek="$at" conv=notrunc 2>>"$work/log/dd"
+		run atwalk info live:bpf
+		status 0
+		yes cmp -s whole "$file-members"
+	done
+else
+	skip "the kernel is not read through BPF"
 fi
 
 t "what a file of the user's adds is not kept"
