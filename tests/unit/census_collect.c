@@ -8,6 +8,7 @@
 #include "linux/kpf.h"
 #include "target/provider.h"
 #include "test.h"
+#include "unit/census_heard.h"
 
 enum { K = 4096 };
 
@@ -224,44 +225,6 @@ static const struct provider_ops fake_ops = {
 
 /* ---- emitted records ---- */
 
-struct heard {
-	struct buf text;
-	size_t left;                 /* records until it has had enough; 0: never */
-};
-
-static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
-{
-	struct heard *h = arg;
-	char line[1024];
-
-	if (h->left && !--h->left)
-		return atw_err_set(err, ATW_E_IO, "full");
-	buf_add(&h->text, line, capture_write(rec, line, sizeof(line)));
-	return ATW_OK;
-}
-
-static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
-{
-	struct heard *h = arg;
-	char line[1024];
-
-	(void)err;
-	buf_add(&h->text, line, capture_write_run(run, line, sizeof(line)));
-	buf_char(&h->text, '\n');
-	return ATW_OK;
-}
-
-static int on_frames(void *arg, const struct capture_frames *run, struct atw_err *err)
-{
-	struct heard *h = arg;
-	char line[1024];
-
-	(void)err;
-	buf_add(&h->text, line, capture_write_frames(run, line, sizeof(line)));
-	buf_char(&h->text, '\n');
-	return ATW_OK;
-}
-
 #define AREA(s, e, ...) { .start = { s }, .end = { e }, .read = true, __VA_ARGS__ }
 #define RUN(v, pages, st, ...) { .va = v, .size = (pages) * (uint64_t)K, .slot = K, \
 	.count = pages, .state = st, __VA_ARGS__ }
@@ -270,7 +233,7 @@ static int on_frames(void *arg, const struct capture_frames *run, struct atw_err
 static int collect(struct fake *f, const struct census_collect_opts *o, struct heard *h,
 		   struct atw_err *err)
 {
-	const struct census_sink to = { on_record, on_run, on_frames, h };
+	const struct census_sink to = heard_sink(h);
 	int r;
 
 	f->p.ops = &fake_ops;

@@ -11,6 +11,7 @@
 #include "linux/kpf.h"
 #include "target/provider.h"
 #include "test.h"
+#include "unit/census_heard.h"
 
 enum {
 	K = 4096, FIRST = 100, TASKS = 97,
@@ -260,11 +261,6 @@ static int another(void *arg, struct provider **ret, struct atw_err *err)
 
 /* ---- the stream ---- */
 
-struct heard {
-	struct buf text;
-	size_t left;             /* records until it has had enough; 0: never */
-};
-
 /* Of the moment or the process. */
 static bool is_passing(const struct capture_record *rec)
 {
@@ -274,25 +270,7 @@ static bool is_passing(const struct capture_record *rec)
 
 static int on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
 {
-	struct heard *h = arg;
-	char line[1024];
-
-	if (is_passing(rec))
-		return ATW_OK;
-	if (h->left && !--h->left)
-		return atw_err_set(err, ATW_E_IO, "full");
-	buf_add(&h->text, line, capture_write(rec, line, sizeof(line)));
-	return ATW_OK;
-}
-
-static int on_run(void *arg, const struct capture_run *run, struct atw_err *err)
-{
-	struct heard *h = arg;
-	char line[1024];
-
-	(void)err;
-	buf_add(&h->text, line, capture_write_run(run, line, sizeof(line)));
-	return ATW_OK;
+	return is_passing(rec) ? ATW_OK : heard_on_record(arg, rec, err);
 }
 
 struct ended {
@@ -306,9 +284,10 @@ static struct ended collect(unsigned jobs, size_t left, bool fails)
 	const struct census_collect_opts o = { .refs = true, .slabs = true, .jobs = jobs,
 						 .another = another };
 	struct ended e = { .h.left = left };
-	const struct census_sink to = { .record = on_record, .run = on_run, .arg = &e.h };
+	struct census_sink to = heard_sink(&e.h);
 	struct fake *f = fake_open();
 
+	to.record = on_record;
 	opened = closed = 0;
 	atomic_store(&shares, 0);
 	atomic_store(&listings, 0);
@@ -394,7 +373,7 @@ TEST(what_is_cut_from_a_tape_is_not_played)
 	const struct census_sink sink = tape_sink(&t);
 	const struct capture_run run = { .va = K, .pages = 1, .entry = 2 };
 	struct heard h = { .left = 0 };
-	const struct census_sink to = { .record = on_record, .run = on_run, .arg = &h };
+	const struct census_sink to = heard_sink(&h);
 	const struct tape_to play = { .sink = &to };
 	struct capture_run other = run;
 	struct atw_err err = { 0 };
@@ -410,7 +389,7 @@ TEST(what_is_cut_from_a_tape_is_not_played)
 	other.va = 3 * K;
 	CHECK_EQ(sink.run(sink.arg, &other, &err), ATW_OK);
 	CHECK_EQ(tape_play(&t, &play, &err), ATW_OK);
-	CHECK_STR(h.text.data, " 00001000=00000002, -, - | 00003000=00000002, -, - |");
+	CHECK_STR(h.text.data, " 00001000=00000002, -, - |\n 00003000=00000002, -, - |\n");
 	buf_deinit(&h.text);
 	tape_deinit(&t);
 }
