@@ -21,7 +21,7 @@ guest() {
 	# The last one wrote to that file, too.
 	rm -f "$program" ready
 	: >ready
-	cp "$built/tests/tools/vmram" "$program"
+	cp "$built/tests/tools/vmram" "$program" || { bad "vmram is not built"; return; }
 	"./$program" "$@" >ready 2>"$work/log/guest" &
 	guest=$!
 	others+=("$guest")
