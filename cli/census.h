@@ -13,6 +13,7 @@ struct census_source_opts {
 	struct space_opts space;     /* pid or task: only that process */
 	bool frames;                 /* records for all frames of RAM as well */
 	bool threads;                /* records for threads as well */
+	bool cached;                 /* records for all frames and files in the page cache */
 	/* What the receiver does not use and what it requires; not options. */
 	bool no_areas, no_tasks, no_count, need_frames, need_slabs;
 	bool need_threads;

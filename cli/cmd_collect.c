@@ -21,6 +21,8 @@ static const struct opt_choice form_choices[] = {
 static const struct opt options[] = {
 	{ 0, "frames", OPT_FLAG, offsetof(struct collect_opts, source.frames), NULL,
 	  "record the use of every frame of RAM as well", NULL },
+	{ 0, "cached", OPT_FLAG, offsetof(struct collect_opts, source.cached), NULL,
+	  "record the files in the page cache and the use of every frame as well", NULL },
 	{ 0, "raw", OPT_FLAG, offsetof(struct collect_opts, source.raw), NULL,
 	  "record raw page-table entries and all page flags", NULL },
 	{ 0, "form", OPT_CHOICE, offsetof(struct collect_opts, form), "FORM",
@@ -48,6 +50,8 @@ static int collect_check(const struct collect_opts *o, int argc)
 {
 	if (collect_is_paper(o) && o->source.frames)
 		return usage_error("collect", "--frames cannot be used with --form 2005, which has no F: lines");
+	if (collect_is_paper(o) && o->source.cached)
+		return usage_error("collect", "--cached cannot be used with --form 2005, which has no C: lines");
 	if (collect_is_paper(o) && o->source.raw)
 		return usage_error("collect", "--raw cannot be used with --form 2005, which has no raw entries");
 	if (o->tables.folder && collect_is_paper(o))

@@ -23,7 +23,7 @@ struct provider;
 /*
  * Records in the order of a capture: H: R: S: before all others, except for H: lines
  * that are known only at the end; U: before the first V: of the file, and once more if
- * more is known of it later; T:, then V: P: and runs of each area; then F:, E:. L:
+ * more is known of it later; T:, then V: P: and runs of each area; then F:, C:, E:. L:
  * lines stand where the failure occurred, but never between a V: and its runs. Texts
  * belong to the producer and are valid until the call returns. A failure ends the
  * stream.
@@ -75,6 +75,7 @@ struct census_collect_opts {
 	bool frames;             /* all frames of RAM as well: F: */
 	bool threads;            /* threads of processes as well: T: */
 	bool slabs;              /* slab caches as well: H: slab.NAME */
+	bool cached;             /* with frames: files in the page cache as well: C: */
 	bool no_areas;           /* tasks only: no V: P: M: */
 	bool no_tasks;           /* nor tasks */
 	/*

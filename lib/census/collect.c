@@ -274,6 +274,19 @@ static int collect_frames(struct collect *c, struct atw_err *err)
 	return collect_lost(c, "frames", &why, err);
 }
 
+static int collect_cached(struct collect *c, struct atw_err *err)
+{
+	const struct about_to to = { collect_on_machine, c, NULL };
+	struct atw_err why = { 0 };
+	int r = c->p->ops->cached ? c->p->ops->cached(c->p, &to, &why)
+				  : atw_err_set(&why, ATW_E_UNSUPPORTED,
+						"what files the page cache holds is not known: /proc does not list them");
+
+	if (r == ATW_OK || r == ATW_E_NOMEM || r == ATW_E_IO)
+		return atw_err_give(err, r, &why);
+	return collect_lost(c, "cached", &why, err);
+}
+
 bool collect_begin(struct collect *c)
 {
 	c->page = (uint64_t)1 << c->p->page_shift;
@@ -301,6 +314,7 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 	void *its = p->arg;
 	int r;
 
+	p->cached = o->cached && o->frames;
 	p->threads = o->threads;
 	p->every = !o->pid;
 	p->brief = true;
@@ -313,6 +327,8 @@ int census_collect(struct provider *p, const struct census_collect_opts *o,
 	}
 	if (r == ATW_OK && o->frames)
 		r = collect_frames(&c, err);
+	if (r == ATW_OK && p->cached)
+		r = collect_settle(&c, collect_cached(&c, err), err);
 	if (r == ATW_OK)
 		r = collect_settle(&c, collect_slabs(&c, err) ?: collect_how_it_went(&c, err), err);
 	collect_jobs_end(&c);

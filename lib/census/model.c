@@ -389,6 +389,11 @@ static int model_on_record(void *arg, const struct capture_record *rec,
 	case 'P':
 		model_sums(m, &rec->p);
 		return ATW_OK;
+	case 'C':
+		ev.what = CENSUS_ON_CACHED;
+		ev.cached = &rec->c;
+		ev.cached_has = rec->has;
+		return model_emit(m, &ev, err);
 	case 'L':
 		return model_lost(m, &rec->l, rec->has, err);
 	default:

@@ -120,7 +120,7 @@ enum census_what {
 	CENSUS_ON_PROCESS,               /* an address space begins */
 	CENSUS_ON_AREA, CENSUS_ON_PAGES, CENSUS_ON_AREA_END,
 	CENSUS_ON_PROCESS_END,
-	CENSUS_ON_FRAMES, CENSUS_ON_LOST, CENSUS_ON_END,
+	CENSUS_ON_FRAMES, CENSUS_ON_CACHED, CENSUS_ON_LOST, CENSUS_ON_END,
 };
 #define CENSUS_ON(what) (1u << CENSUS_ON_##what)
 
@@ -130,6 +130,7 @@ struct census_event {
 	bool again;                              /* TASK: its address space occurred
 						  * before */
 	uint32_t ram_has;                        /* RAM: CAPTURE_R_... */
+	uint32_t cached_has;                     /* CACHED: CAPTURE_C_... */
 	uint64_t page;                           /* bytes */
 	union {
 		const struct capture_header *header;
@@ -140,6 +141,7 @@ struct census_event {
 		const struct census_area *area;          /* AREA, AREA_END */
 		const struct census_pages *pages;
 		const struct capture_frames *frames;
+		const struct capture_cached *cached;
 		const struct capture_lost *lost;
 	};
 };

@@ -210,6 +210,8 @@ static int capture_order(struct capture_reader *c, char letter, struct atw_err *
 		return atw_err_set(err, ATW_E_FORMAT, "%c: behind a T: line", letter);
 	if (c->frames && strchr("UTVPM", letter))
 		return atw_err_set(err, ATW_E_FORMAT, "%c: behind an F: line", letter);
+	if (c->cached && strchr("UTVPMF", letter))
+		return atw_err_set(err, ATW_E_FORMAT, "%c: behind a C: line", letter);
 	if (!c->in_area && (letter == 'P' || letter == 'M'))
 		return atw_err_set(err, ATW_E_FORMAT, "%c: of no area, for no V: line "
 				   "that could be read is before it", letter);
@@ -253,6 +255,12 @@ static int capture_check(struct capture_reader *c, const struct capture_record *
 			c->any_run = false;
 		c->frames = true;
 		return ATW_OK;
+	case 'C':
+		c->cached = true;
+		if (rec->c.pages >> CAPTURE_PA_BITS || rec->c.dirty > rec->c.pages)
+			return atw_err_set(err, ATW_E_DAMAGED, "C: %" PRIu64 " pages, %" PRIu64
+					   " dirty", rec->c.pages, rec->c.dirty);
+		return ATW_OK;
 	case 'L':
 		c->lost++;
 		return ATW_OK;
@@ -269,7 +277,7 @@ static int capture_check(struct capture_reader *c, const struct capture_record *
  */
 static void capture_leave(struct capture_reader *c, char letter)
 {
-	if (strchr("HRSPMLE", letter))
+	if (strchr("HRSPMCLE", letter))
 		return;
 	c->in_area = false;
 	if (letter == 'U' || letter == 'V')

@@ -44,8 +44,9 @@ struct capture_ram {
 	uint64_t start, last;
 	struct atw_blob name;
 	uint64_t node;
+	struct atw_blob zone;        /* "DMA32", "Normal" */
 };
-enum { CAPTURE_R_NODE = 1 };
+enum { CAPTURE_R_NODE = 1, CAPTURE_R_ZONE = 2 };
 
 struct capture_swap {
 	uint64_t type, pages, used;
@@ -124,6 +125,16 @@ enum {
 	CAPTURE_P_SWAP = 1, CAPTURE_P_ANON = 2, CAPTURE_P_FILE = 4, CAPTURE_P_HUGE = 8,
 };
 
+/* C: A file in the page cache, whether it is mapped or not; its pages on one NUMA node. */
+struct capture_cached {
+	struct capture_pair dev;     /* major, minor */
+	uint64_t inode;
+	uint64_t pages, dirty;
+	struct atw_blob name;
+	uint64_t node;
+};
+enum { CAPTURE_C_NODE = 1 };
+
 struct capture_lost {
 	uint64_t pid;                /* 0: of no process */
 	struct atw_blob what, why;
@@ -151,6 +162,7 @@ struct capture_record {
 		struct capture_sums p;
 		struct atw_blob m;   /* for capture_run() */
 		struct atw_blob f;   /* for capture_frames_run() */
+		struct capture_cached c;
 		struct capture_lost l;
 		struct capture_end e;
 	};
@@ -254,6 +266,7 @@ struct capture_reader {
 	bool body;                   /* a line other than H: was seen */
 	bool in_task, in_area;
 	bool frames;                 /* an F: line was seen: no more tasks */
+	bool cached;                 /* a C: line was seen: nor frames */
 	uint64_t tasks, areas, lost, pid;
 	uint64_t area_start, area_last;
 	bool any_area, any_sums, any_run;

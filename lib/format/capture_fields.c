@@ -16,6 +16,7 @@ static const struct capture_field ram[] = {
 	{ "last", CAPTURE_HEX8, AT(ram, last), 0 },
 	{ "name", CAPTURE_NAME, AT(ram, name), 0 },
 	{ "node", CAPTURE_DEC, AT(ram, node), CAPTURE_R_NODE },
+	{ "zone", CAPTURE_NAME, AT(ram, zone), CAPTURE_R_ZONE },
 };
 
 static const struct capture_field swap[] = {
@@ -86,6 +87,15 @@ static const struct capture_field sums[] = {
 	{ "huge", CAPTURE_DEC, AT(sums, huge), CAPTURE_P_HUGE },
 };
 
+static const struct capture_field cached[] = {
+	{ "dev", CAPTURE_PAIR, AT(cached, dev), 0 },
+	{ "inode", CAPTURE_DEC, AT(cached, inode), 0 },
+	{ "pages", CAPTURE_DEC, AT(cached, pages), 0 },
+	{ "dirty", CAPTURE_DEC, AT(cached, dirty), 0 },
+	{ "name", CAPTURE_NAME, AT(cached, name), 0 },
+	{ "node", CAPTURE_DEC, AT(cached, node), CAPTURE_C_NODE },
+};
+
 static const struct capture_field lost[] = {
 	{ "pid", CAPTURE_DEC, AT(lost, pid), 0 },
 	{ "what", CAPTURE_NAME, AT(lost, what), 0 },
@@ -120,7 +130,7 @@ static const struct capture_field run[] = {
 const struct capture_form capture_forms[] = {
 	FORM('H', 2, header), FORM('R', 3, ram), FORM('S', 4, swap), FORM('U', 3, file),
 	FORM('T', 10, task), FORM('V', 7, area), FORM('P', 5, sums), { 'M', 0, 0, NULL },
-	{ 'F', 0, 0, NULL }, FORM('L', 3, lost), FORM('E', 4, end), { 0 },
+	{ 'F', 0, 0, NULL }, FORM('C', 5, cached), FORM('L', 3, lost), FORM('E', 4, end), { 0 },
 };
 
 const struct capture_form capture_run_form = FORM('M', 3, run);

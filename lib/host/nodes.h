@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * nodes.h - NUMA node of physical memory from /sys of the running kernel: of each memory
- * block, or the only node.
+ * block, or the only node; and its zones.
  */
 #pragma once
 
@@ -66,3 +66,30 @@ struct sys_late {
 void sys_late_read(const char *root, uint64_t page, struct sys_late *ret);
 void sys_late_deinit(struct sys_late *l);
 bool sys_late_has(const struct sys_late *l, uint64_t pfn);
+
+/*
+ * Zones of each node, by the frames that they span, holes included. Spans can overlap:
+ * memory that was plugged in may lie in the middle of another zone.
+ */
+struct zone_span {
+	uint64_t first, end;     /* frames */
+	uint32_t node;
+	char name[16];           /* "DMA32", "Normal" */
+};
+
+struct zone_spans {
+	struct zone_span *v;
+	size_t n, cap;
+};
+
+/* From /proc/zoneinfo; n is 0 if it cannot be read. `root` is "" except in tests. */
+void sys_zones_read(const char *root, struct zone_spans *ret);
+/* false: no memory. */
+bool zone_spans_add(struct zone_spans *z, const struct zone_span *span);
+void zone_spans_deinit(struct zone_spans *z);
+/*
+ * The zone of a frame; NULL: none spans it, or several do. `node`: NULL: not known.
+ * *last becomes the last frame for which this is valid, if that is before it.
+ */
+const char *zone_spans_find(const struct zone_spans *z, uint64_t pfn, const uint32_t *node,
+			    uint64_t *last);

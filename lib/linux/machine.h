@@ -2,6 +2,7 @@
 /* machine.h - the machine as its kernel knows it: RAM, memory counters, slab caches, log. */
 #pragma once
 
+#include "host/nodes.h"
 #include "linux/kernel.h"
 #include "source/extents.h"
 #include "linux/process.h"
@@ -16,6 +17,11 @@
 int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err);
 /* MemTotal of /proc/meminfo, in pages. */
 int kernel_ram_pages(struct atw_kernel *k, uint64_t *ret, struct atw_err *err);
+
+/* ---- node.c ---- */
+
+/* The zones of all nodes, from their pglist_data; n is 0 if they are not known. */
+void kernel_zones(struct atw_kernel *k, struct zone_spans *ret);
 
 /* ---- counters.c ---- */
 

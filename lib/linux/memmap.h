@@ -192,6 +192,7 @@ struct zero_pages {
 struct node_span {
 	uint64_t start, end;     /* frames */
 	uint32_t id;
+	uint64_t at;             /* its pglist_data */
 };
 struct nodes {
 	struct node_span *v;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node.c - NUMA node of a frame.
+ * node.c - NUMA node of a frame; zones.
  *
  * page->flags contains it, but its bits depend on the configuration and are not recorded
  * anywhere. The pglist_data of each node has its range of frames. If that array cannot be
@@ -9,9 +9,11 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
+#include "linux/machine.h"
 #include "linux/memmap.h"
 
-enum { NODES_MAX = 1024 };
+enum { NODES_MAX = 1024, ZONES_MAX = 16 };
 
 static uint32_t node_member(const struct atw_kernel *k, uint32_t from_types,
 			    const char *key)
@@ -47,7 +49,7 @@ static int node_one(struct kmem *m, const uint32_t at[3], uint64_t pgdat, uint32
 	if (at[2] != NEED_NONE &&
 	    (kmem_u32(m, pgdat + at[2], &number, NULL) < 0 || number != id))
 		return ATW_OK;
-	return node_add(n, cap, (struct node_span){start, start + pages, id});
+	return node_add(n, cap, (struct node_span){start, start + pages, id, pgdat});
 }
 
 /* Is its bit known to be clear in node_online_map? */
@@ -103,7 +105,7 @@ static int node_spans_init(struct atw_kernel *k, struct kmem *m, struct nodes *r
 	if (at[0] == NEED_NONE || at[1] == NEED_NONE)
 		return ATW_OK;
 	if (!data && n->symbol[Y_contig_page_data])
-		return node_add(ret, &cap, (struct node_span){0, UINT64_MAX, 0});
+		return node_add(ret, &cap, (struct node_span){0, UINT64_MAX, 0, n->symbol[Y_contig_page_data]});
 	/* Bytes behind a shorter array do not look like a valid pointer. */
 	for (uint32_t i = 0; data && i < len && r == ATW_OK; i++) {
 		if (kmem_u64(m, data + i * 8, &pgdat, NULL) < 0)
@@ -121,7 +123,7 @@ int nodes_init(struct atw_kernel *k, struct kmem *m, struct nodes *ret)
 
 	*ret = (struct nodes){ 0 };
 	if (node_only(k, m, kernel_needs(k)->symbol[Y_node_online_map], &id))
-		return node_add(ret, &cap, (struct node_span){0, UINT64_MAX, id});
+		return node_add(ret, &cap, (struct node_span){0, UINT64_MAX, id, 0});
 	return node_spans_init(k, m, ret);
 }
 
@@ -142,6 +144,48 @@ int atw_kernel_node(struct atw_kernel *k, size_t i, struct atw_node *ret,
 	free(n.v);
 	return r;
 }
+
+/* ---- zones ---- */
+
+static int node_add_zone(const struct members *v, uint64_t zone, uint32_t node,
+			 struct zone_spans *ret)
+{
+	struct zone_span s = { .node = node };
+	uint64_t pages, name;
+
+	if (member_get(v, zone, N_zone_start, &s.first, NULL) < 0 ||
+	    member_get(v, zone, N_zone_spanned, &pages, NULL) < 0 || !pages ||
+	    __builtin_add_overflow(s.first, pages, &s.end) ||
+	    member_get(v, zone, N_zone_name, &name, NULL) < 0 ||
+	    kmem_text(v->m, name, s.name, sizeof(s.name), NULL) < 0 || !*s.name)
+		return ATW_OK;
+	return zone_spans_add(ret, &s) ? ATW_OK : ATW_E_NOMEM;
+}
+
+void kernel_zones(struct atw_kernel *k, struct zone_spans *ret)
+{
+	const struct needs *n = kernel_needs(k);
+	struct members v = { .n = n };
+	struct nodes nodes = { 0 };
+	uint64_t zones = 0;
+	int r = kernel_kmem(k, &v.m, NULL) ?: node_spans_init(k, v.m, &nodes);
+
+	*ret = (struct zone_spans){ 0 };
+	if (!n->size[S_zone] || !member_have(&v, N_node_zones))
+		nodes.n = 0;
+	for (size_t i = 0; i < nodes.n && r == ATW_OK; i++) {
+		if (member_get(&v, nodes.v[i].at, N_node_nzones, &zones, NULL) < 0)
+			continue;
+		for (uint64_t z = 0; z < MIN(zones, (uint64_t)ZONES_MAX) && r == ATW_OK; z++)
+			r = node_add_zone(&v, nodes.v[i].at + n->member[N_node_zones] +
+					  z * n->size[S_zone], nodes.v[i].id, ret);
+	}
+	if (r < 0)
+		zone_spans_deinit(ret);
+	free(nodes.v);
+}
+
+/* ---- frames ---- */
 
 bool nodes_find(struct nodes *n, uint64_t pfn, uint32_t *ret)
 {

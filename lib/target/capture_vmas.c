@@ -75,7 +75,7 @@ int capture_cursor_next(struct capture_cursor *k, struct capture_record *ret,
 			k->cut = true;
 			break;
 		}
-		if (r == ATW_OK && !strchr("TFE", ret->letter))
+		if (r == ATW_OK && !strchr("TFCE", ret->letter))
 			return ATW_OK;
 		if (r < 0 && k->s->fatal) {
 			k->open = false;

@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
+#include "host/nodes.h"
 
 enum { SWAPS = 32 };             /* MAX_SWAPFILES is at most that */
 
@@ -50,44 +52,62 @@ int about_tell(const struct about_to *to, const struct task_about *a, struct atw
 }
 
 static int target_info_ram(const struct about_to *to, uint64_t first, uint64_t last,
-			   bool known, uint32_t node, struct atw_err *err)
+			   const struct about_place *p, struct atw_err *err)
 {
 	const struct capture_record rec = {
 		.letter = 'R',
-		.has = known ? CAPTURE_R_NODE : 0,
-		.r = {first, last, blob_of("System RAM"), node},
+		.has = (p->has_node ? CAPTURE_R_NODE : 0) | (p->zone ? CAPTURE_R_ZONE : 0),
+		.r = { first, last, blob_of("System RAM"), p->node,
+		       p->zone ? blob_of(p->zone) : (struct atw_blob){ NULL, 0 } },
 	};
 
 	return to->tell(to->arg, &rec, err);
 }
 
+static bool target_info_same_place(const struct about_place *a, const struct about_place *b)
+{
+	return a->has_node == b->has_node && (!a->has_node || a->node == b->node) &&
+	       !a->zone == !b->zone && (!a->zone || !strcmp(a->zone, b->zone));
+}
+
 int about_ram(const struct about_to *to, const struct extents *x,
-	      bool (*node)(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last), void *arg,
-	      struct atw_err *err)
+	      void (*place)(void *arg, uint64_t pa, struct about_place *ret, uint64_t *last),
+	      void *arg, struct atw_err *err)
 {
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < x->n && r == ATW_OK; i++) {
 		uint64_t at = x->v[i].start, end = at + (x->v[i].len - 1), last = end;
-		uint32_t now = 0, next = 0;
-		bool known = node(arg, at, &now, &last), more;
+		struct about_place now = { 0 };
 
+		place(arg, at, &now, &last);
 		while (last < end && r == ATW_OK) {
+			struct about_place next = { 0 };
 			uint64_t border = last + 1;
 
 			last = end;
-			more = node(arg, border, &next, &last);
-			if (more == known && (!known || next == now))
+			place(arg, border, &next, &last);
+			if (target_info_same_place(&now, &next))
 				continue;
-			r = target_info_ram(to, at, border - 1, known, now, err);
+			r = target_info_ram(to, at, border - 1, &now, err);
 			at = border;
-			known = more;
 			now = next;
 		}
 		if (r == ATW_OK)
-			r = target_info_ram(to, at, end, known, now, err);
+			r = target_info_ram(to, at, end, &now, err);
 	}
 	return r;
+}
+
+void about_zone(const struct zone_spans *z, unsigned page_shift, uint64_t pa,
+		struct about_place *ret, uint64_t *last)
+{
+	const uint64_t page = ((uint64_t)1 << page_shift) - 1;
+	uint64_t frame = *last >> page_shift;
+
+	ret->zone = zone_spans_find(z, pa >> page_shift, ret->has_node ? &ret->node : NULL, &frame);
+	if (frame < *last >> page_shift)
+		*last = frame << page_shift | page;
 }
 
 int about_slab(const struct about_to *to, struct atw_blob name, const struct capture_slab *s,

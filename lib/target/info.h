@@ -30,13 +30,25 @@ int about_say(const struct about_to *to, struct atw_err *err, const char *key,
 void about_nothing(struct task_about *a, uint32_t pid, const char *name, uint64_t mm);
 /* The T: line of a task. */
 int about_tell(const struct about_to *to, const struct task_about *a, struct atw_err *err);
+/* Where physical memory belongs to. */
+struct about_place {
+	bool has_node;
+	uint32_t node;
+	const char *zone;        /* NULL: not known */
+};
 /*
- * R: lines, cut where another NUMA node begins. `node`: that of memory at `pa`, and
- * in *last up to where; false: not known up to there.
+ * R: lines, cut where another NUMA node or zone begins. `place`: of memory at `pa`, and
+ * in *last up to where, which begins as the end of the range.
  */
 int about_ram(const struct about_to *to, const struct extents *x,
-	      bool (*node)(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last), void *arg,
-	      struct atw_err *err);
+	      void (*place)(void *arg, uint64_t pa, struct about_place *ret, uint64_t *last),
+	      void *arg, struct atw_err *err);
+/*
+ * The zone of a place with the node that is known, as zone_spans_find().
+ */
+struct zone_spans;
+void about_zone(const struct zone_spans *z, unsigned page_shift, uint64_t pa,
+		struct about_place *ret, uint64_t *last);
 /* An H: line: CPUs first..last are of this NUMA node. */
 int about_cpus(const struct about_to *to, uint32_t node, uint64_t first, uint64_t last,
 	       struct atw_err *err);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/num.h"
 #include "source/live_ram.h"
@@ -123,26 +124,35 @@ static int info_host_slab(const struct about_to *to, char *line, struct atw_err 
 	       about_slab(to, name, &s, err) : ATW_OK;
 }
 
-static bool info_host_node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
-{
-	const struct sys_nodes *n = arg;
-	bool known = sys_nodes_find(n, pa, ret);
+struct info_host_places {
+	struct sys_nodes nodes;
+	struct zone_spans zones;
+	unsigned page_shift;
+};
 
+static void info_host_place(void *arg, uint64_t pa, struct about_place *ret, uint64_t *last)
+{
+	const struct info_host_places *p = arg;
+	const struct sys_nodes *n = &p->nodes;
+
+	ret->has_node = sys_nodes_find(n, pa, &ret->node);
 	if (!n->one && n->block && (pa | (n->block - 1)) < *last)
 		*last = pa | (n->block - 1);
-	return known;
+	about_zone(&p->zones, p->page_shift, pa, ret, last);
 }
 
 static int info_host_ram(const struct about_to *to, struct atw_err *err)
 {
-	struct sys_nodes nodes = { 0 };
+	struct info_host_places p = { .page_shift = (unsigned)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)) };
 	struct extents x = { 0 };
 	int r = ATW_OK;
 
 	if (live_ram(&x, NULL) == ATW_OK) {
-		sys_nodes_read("", &nodes);
-		r = about_ram(to, &x, info_host_node_of, &nodes, err);
-		sys_nodes_deinit(&nodes);
+		sys_nodes_read("", &p.nodes);
+		sys_zones_read("", &p.zones);
+		r = about_ram(to, &x, info_host_place, &p, err);
+		sys_nodes_deinit(&p.nodes);
+		zone_spans_deinit(&p.zones);
 	}
 	extents_deinit(&x);
 	return r;

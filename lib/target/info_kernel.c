@@ -11,14 +11,19 @@
 
 enum { HEAD = 4096, NODES = 1024 };
 
+struct info_kernel_places {
+	struct atw_kernel *k;
+	struct zone_spans zones;
+};
+
 /* The spans of nodes can overlap: the node of an address in several spans is unknown. */
-static bool info_kernel_node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
+static void info_kernel_place(void *arg, uint64_t pa, struct about_place *ret, uint64_t *last)
 {
-	struct atw_kernel *k = arg;
-	unsigned shift = atw_kernel_space(k)->paging.page_shift, found = 0;
+	const struct info_kernel_places *p = arg;
+	unsigned shift = atw_kernel_space(p->k)->paging.page_shift, found = 0;
 	struct atw_node n;
 
-	for (size_t i = 0; i < NODES && atw_kernel_node(k, i, &n, NULL) == ATW_OK; i++) {
+	for (size_t i = 0; i < NODES && atw_kernel_node(p->k, i, &n, NULL) == ATW_OK; i++) {
 		uint64_t first = n.first << shift, end;
 
 		if (__builtin_add_overflow(n.first, n.pages, &end) || end > UINT64_MAX >> shift)
@@ -26,7 +31,7 @@ static bool info_kernel_node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t 
 		else
 			end <<= shift;
 		if (pa >= first && pa < end) {
-			*ret = n.id;
+			ret->node = n.id;
 			found++;
 		}
 		if (first > pa && first - 1 < *last)
@@ -34,7 +39,8 @@ static bool info_kernel_node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t 
 		if (end > pa && end - 1 < *last)
 			*last = end - 1;
 	}
-	return found == 1;
+	ret->has_node = found == 1;
+	about_zone(&p->zones, shift, pa, ret, last);
 }
 
 static int info_kernel_swap_of(void *arg, unsigned type, struct atw_swap *ret)
@@ -139,6 +145,7 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err
 {
 	const char *release = atw_kernel_release(k);
 	struct atw_source *mem = atw_kernel_space(k)->mem;
+	struct info_kernel_places places = { .k = k };
 	struct extents x = { 0 };
 	int r = info_kernel_fact(to, mem, "machine", err);
 
@@ -149,7 +156,9 @@ int about_kernel(struct atw_kernel *k, const struct about_to *to, struct atw_err
 	if (r == ATW_OK)
 		r = info_kernel_numbers(k, to, err);
 	if (r == ATW_OK && kernel_ram(k, &x, NULL) == ATW_OK) {
-		r = about_ram(to, &x, info_kernel_node_of, k, err);
+		kernel_zones(k, &places.zones);
+		r = about_ram(to, &x, info_kernel_place, &places, err);
+		zone_spans_deinit(&places.zones);
 		extents_deinit(&x);
 	}
 	return r == ATW_OK ? about_swap(to, info_kernel_swap_of, k, err) : r;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memory_frames.c - use of frames of RAM, from their struct pages. */
+/*
+ * memory_frames.c - use of frames of RAM, from their struct pages; and what files the page
+ * cache holds in them.
+ */
 #include "target/memory_vmas.h"
 
+#include <inttypes.h>
+
+#include "base/bytes.h"
 #include "target/frame_use.h"
 #include "target/guest_backing.h"
 
@@ -42,7 +48,7 @@ static int frames_split(void *arg, const struct capture_frames *run, struct atw_
 }
 
 static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t first, uint64_t last,
-			 struct atw_err *err)
+			 struct cached_files *cached, struct atw_err *err)
 {
 	uint64_t pfn, end;
 	int r = ATW_OK;
@@ -52,21 +58,27 @@ static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t fi
 		struct lnx_page_kind k = { .same = 1 };
 		int known = atw_memmap_kind(map, pfn, &k, NULL);
 		uint64_t n = k.same < end - pfn ? k.same : end - pfn;
+		enum capture_use use;
 
 		if (known == ATW_E_NOMEM)
 			return atw_err_set(err, known, "out of memory");
 		u->clean = !(k.flags & (kpf(KPF_DIRTY) | kpf(KPF_WRITEBACK)));
-		r = use_runs_add(u, pfn, n, known < 0 ? CAPTURE_UNKNOWN :
-				 k.waits ? CAPTURE_FREE : k.kmalloc ? CAPTURE_SLAB :
-				 frame_use(k.flags), err);
+		use = known < 0 ? CAPTURE_UNKNOWN : k.waits ? CAPTURE_FREE :
+		      k.kmalloc ? CAPTURE_SLAB : frame_use(k.flags);
+		/* Shared memory has no other place that it could be written to. */
+		if (cached && (use == CAPTURE_FILE || use == CAPTURE_SHMEM))
+			r = cached_add(cached, map, pfn, n,
+				       use == CAPTURE_FILE && k.flags & kpf(KPF_DIRTY), err);
+		if (r == ATW_OK)
+			r = use_runs_add(u, pfn, n, use, err);
 		pfn += n;
 	}
 	return r == ATW_OK ? use_runs_end(u, err) : r;
 }
 
 int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned page_shift,
-		      uint64_t first, uint64_t last, provider_frames_fn *tell, void *arg,
-		      struct atw_err *err)
+		      uint64_t first, uint64_t last, struct cached_files *cached,
+		      provider_frames_fn *tell, void *arg, struct atw_err *err)
 {
 	struct frames_of_guest g = {
 		.memory.source = mem, .page_shift = page_shift, .tell = tell, .arg = arg,
@@ -78,17 +90,50 @@ int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned p
 	int r;
 
 	if (atw_source_outside(mem, ATW_PA(first), &pid, &va) == ATW_E_UNSUPPORTED)
-		return walk_ram_frames(map, page_shift, first, last, tell, arg, err);
-	r = frames_of_ram(map, &u, first, last, err);
+		return walk_ram_frames(map, page_shift, first, last, cached, tell, arg, err);
+	r = frames_of_ram(map, &u, first, last, cached, err);
 	guest_memory_deinit(&g.memory);
 	return r;
 }
 
 int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
-		    uint64_t last, provider_frames_fn *tell, void *arg,
-		    struct atw_err *err)
+		    uint64_t last, struct cached_files *cached, provider_frames_fn *tell,
+		    void *arg, struct atw_err *err)
 {
 	struct use_runs u = { .tell = tell, .arg = arg, .page_shift = page_shift };
 
-	return frames_of_ram(map, &u, first, last, err);
+	return frames_of_ram(map, &u, first, last, cached, err);
+}
+
+/* ---- files ---- */
+
+static int frames_on_file(void *arg, const struct cached_file *f, struct atw_err *err)
+{
+	const struct about_to *to = arg;
+	const struct capture_record rec = {
+		.letter = 'C', .has = f->has_node ? CAPTURE_C_NODE : 0,
+		.c = { { f->major, f->minor }, f->inode, f->pages, f->dirty,
+		       f->name ? blob_of(f->name) : (struct atw_blob){ NULL, 0 }, f->node },
+	};
+
+	return to->tell(to->arg, &rec, err);
+}
+
+int walk_cached(struct provider *p, const struct about_to *to, struct atw_err *err)
+{
+	struct walk_provider *w = walk_of(p);
+	struct atw_err why = { 0 };
+	struct about_to copy = *to;
+	uint64_t lost = 0;
+	int r = w->cached ? cached_each(w->cached, w->o.kernel, frames_on_file, &copy, &lost, err)
+			  : ATW_OK;
+
+	cached_destroy(w->cached);
+	w->cached = NULL;
+	/* Of a running machine: files that were evicted meanwhile. */
+	if (r == ATW_OK && lost && !w->running) {
+		atw_err_set(&why, ATW_E_MISSING, "the file of %" PRIu64 " pages cannot be read", lost);
+		provider_cannot(p, "cached", &why);
+	}
+	return r;
 }

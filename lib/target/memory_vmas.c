@@ -263,8 +263,10 @@ static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
 	struct walk_provider *w = walk_of(p);
 	int r = w->memmap ? ATW_OK : atw_memmap_open(w->o.kernel, &w->memmap, err);
 
+	if (r == ATW_OK && p->cached && !w->cached && !(w->cached = cached_create()))
+		r = atw_err_nomem(err);
 	return r < 0 ? r : walk_guest_frames(w->memmap, atw_kernel_space(w->o.kernel)->mem,
-					     p->page_shift, first, last, tell, arg, err);
+					     p->page_shift, first, last, w->cached, tell, arg, err);
 }
 
 static int memory_swap(struct provider *p, unsigned type, struct atw_swap *ret,
@@ -337,6 +339,7 @@ static void memory_close_provider(struct provider *p)
 
 	walk_unfollow(w);
 	named_files_deinit(&w->files);
+	cached_destroy(w->cached);
 	atw_memmap_close(w->memmap);
 	large_live_forget(&w->live);
 	walk_sums_close(w);
@@ -361,6 +364,7 @@ static const struct provider_ops walk_ops = {
 	.pages_close = walk_pages_close,
 	.facts = walk_facts,
 	.frames = memory_vmas_frames,
+	.cached = walk_cached,
 	.count = walk_count,
 	.sum_up = walk_sum_up,
 	.sums = walk_sums,

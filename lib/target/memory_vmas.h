@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "linux/cached.h"
 #include "target/frame_use.h"
 #include "target/large.h"
 #include "target/look.h"
@@ -89,6 +90,7 @@ struct walk_provider {
 	bool thp_tried;
 	struct page_marks marks;
 	bool running;
+	struct cached_files *cached;     /* of the frames so far; NULL: not wanted */
 
 	/* Of all spaces. */
 	struct look look;
@@ -209,13 +211,18 @@ void walk_sums_close(struct walk_provider *w);
 
 /* ---- memory_frames.c: use of frames of RAM, from their struct pages ---- */
 
-/* The op `frames`; of a guest that is read from outside, with what the host has of them. */
+/*
+ * The op `frames`; of a guest that is read from outside, with what the host has of them.
+ * `cached`: what of them are files is added to it; NULL: not wanted.
+ */
 int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned page_shift,
-		      uint64_t first, uint64_t last, provider_frames_fn *tell, void *arg,
-		      struct atw_err *err);
+		      uint64_t first, uint64_t last, struct cached_files *cached,
+		      provider_frames_fn *tell, void *arg, struct atw_err *err);
 int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
-		    uint64_t last, provider_frames_fn *tell, void *arg,
-		    struct atw_err *err);
+		    uint64_t last, struct cached_files *cached, provider_frames_fn *tell,
+		    void *arg, struct atw_err *err);
+/* The op `cached`. */
+int walk_cached(struct provider *p, const struct about_to *to, struct atw_err *err);
 
 /* ---- memory_rss.c: kinds of pages by the kernel's counters ---- */
 

@@ -230,6 +230,11 @@ struct provider_ops {
 	int (*frames)(struct provider *p, uint64_t first, uint64_t last,
 		      provider_frames_fn *tell, void *arg, struct atw_err *err);
 	/*
+	 * Behind frames() of all RAM, with p->cached: C: lines of a capture. NULL: what
+	 * files the page cache holds is not known.
+	 */
+	int (*cached)(struct provider *p, const struct about_to *to, struct atw_err *err);
+	/*
 	 * Count in p->counts how often all tasks map each frame. Where that would take
 	 * more than p->counts.most, nothing is counted, and p->cannot gets the reason.
 	 */
@@ -305,6 +310,7 @@ struct provider {
 	 * else is known, p->counts need not have it, and pages that are `alike` have it.
 	 */
 	bool brief;
+	bool cached;             /* frames() adds up what files the page cache holds, too */
 	bool threads;            /* others() lists threads of processes, too */
 	provider_cannot_fn *cannot;
 	void *arg;

@@ -319,6 +319,24 @@ if [ -n "$why$hidden" ]; then skip "$why$hidden"; else
 	yes [ "$(sed 1d "$work/log/out" | sort | uniq -c | tr -s ' ' | paste -sd ' ')" = ' 256 1  256 2' ]
 fi
 
+t "files in the page cache: an L: line says that /proc does not list them"
+if [ -n "$why" ]; then skip "$why"; elif [ ! -r /proc/kpageflags ]; then
+	skip "/proc/kpageflags cannot be read here"
+else
+	run atwalk collect live:pagemap --cached --pid "$child" -o cached.cap
+	status 4
+	said_err=1
+	yes grep -qx 'L: 0, cached, what files the page cache holds is not known: /proc does not list them' cached.cap
+	yes [ "$(grep -c '^C:' cached.cap)" = 0 ]
+	yes grep -q '^F:' cached.cap
+	run atwalk export -q --as csv cached.cap cached
+	said_status=1 said_err=1
+	# Tables do without it.
+	run atwalk export live:pagemap --as csv --pid "$child" tables
+	yes [ "$(sed 1d tables/lost/*/*/*.csv | grep -c cached)" = 0 ]
+	yes [ "$(sed 1d cached/lost/*/*/*.csv | grep -c cached)" = 1 ]
+fi
+
 t "totals are those of smaps"
 if [ -n "$why$hidden" ]; then skip "$why$hidden"
 elif ! grep -q '^Pss:' "/proc/$child/smaps" 2>"$work/log/smaps"; then

@@ -380,6 +380,33 @@ else
 	yes [ "$(wc -l <cgroups.bpf)" = 1025 ]
 fi
 
+t "files in the page cache are those of fincore(1), mapped or not"
+if [ -n "$why" ]; then skip "$why"; elif ! command -v fincore >/dev/null; then
+	skip "no fincore"
+else
+	head -c 3000000 /dev/urandom >cached.data
+	head -c 100001 /dev/urandom >cached.part
+	sync cached.data cached.part
+	# A part of it is evicted, where the file system does that.
+	python3 -c 'import os
+fd = os.open("cached.data", os.O_RDONLY)
+os.posix_fadvise(fd, 16 * 4096, 100 * 4096, os.POSIX_FADV_DONTNEED)'
+	run atwalk collect live --cached --pid "$child"
+	for i in cached.data cached.part; do
+		pages=$(fincore -nr -o PAGES "$i")
+		yes grep -q "^C: [0-9A-F]*:[0-9A-F]*, $(stat -c %i $i), $pages, 0, [^,]*/$i\(, node=[0-9]*\)\?\$" \
+			"$work/log/out"
+	done
+	# Adds up to what the kernel counts, which goes on meanwhile: within 5 percent.
+	cat >sums.awk <<'EOF'
+/^H: (Cached|Buffers),/ { kib += $2 }
+/^C:/ { mine += $3 * page / 1024 }
+END { exit !(mine > kib * 0.95 && mine < kib * 1.05) }
+EOF
+	yes awk -F', ' -v page="$(getconf PAGESIZE)" -f sums.awk "$work/log/out"
+	yes grep -q '^R: .*, zone=' "$work/log/out"
+fi
+
 t "the kernel's own text is executable and cannot be written"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk live:bpf _stext --format csv --columns rights,state

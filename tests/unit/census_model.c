@@ -66,6 +66,11 @@ static int print_event(void *state, const struct census_event *ev, struct atw_er
 	case CENSUS_ON_LOST:
 		buf_printf(&out, "other %d\n", ev->what);
 		break;
+	case CENSUS_ON_CACHED:
+		buf_printf(&out, "cached %" PRIu64 ": %" PRIu64 " %" PRIu64 " %" PRIu64 "%s\n",
+			   ev->cached->inode, ev->cached->pages, ev->cached->dirty, ev->cached->node,
+			   ev->cached_has & CAPTURE_C_NODE ? " node" : "");
+		break;
 	case CENSUS_ON_END:
 		buf_str(&out, "end\n");
 		break;
@@ -154,6 +159,14 @@ TEST(an_address_space_without_a_number)
 		  "task a\nprocess 0 a 1\narea 1000 ..r...  -\narea end 1fff\nprocess end a exe -\n"
 		  "task b\nprocess 1 b 2\narea 1000 ..r...  -\narea end 1fff\nprocess end b exe -\n"
 		  "end\n");
+}
+
+TEST(files_in_the_page_cache)
+{
+	events_on = CENSUS_ON(CACHED);
+	CHECK_STR(play(FRONT T("a", "1", "1") "\nC: FE:1, 9, 4, 1, /a\n"
+		       "C: FE:1, 9, 2, 0, NULL, node=3\n"),
+		  "cached 9: 4 1 0\ncached 9: 2 0 3 node\n");
 }
 
 TEST(very_many_address_spaces)

@@ -109,6 +109,51 @@ TEST(all_have_been_made)
 	end();
 }
 
+TEST(zones_by_the_frames_they_span)
+{
+	struct zone_spans z;
+	uint64_t last = UINT64_MAX;
+	const uint32_t node = 1;
+
+	begin();
+	put("zoneinfo", LOW HIGH("1") OTHER("1") "Node 1, zone  Movable\n"
+	    "        spanned  16\n  start_pfn:           1048592\n");
+	sys_zones_read(root, &z);
+	/* The empty one of node 0 is none. */
+	CHECK_EQ(z.n, 4);
+	CHECK(!zone_spans_find(&z, 0, NULL, &last));
+	CHECK_EQ(last, 0);
+	last = UINT64_MAX;
+	CHECK_STR(zone_spans_find(&z, 1, NULL, &last), "DMA");
+	CHECK_EQ(last, 4095);
+	last = 4000;
+	CHECK_STR(zone_spans_find(&z, 1, NULL, &last), "DMA");
+	CHECK_EQ(last, 4000);
+	last = UINT64_MAX;
+	CHECK_STR(zone_spans_find(&z, 4096, NULL, &last), "Normal");
+	CHECK_EQ(last, 1048575);
+	CHECK(!zone_spans_find(&z, 4096, &node, &last));
+	CHECK_STR(zone_spans_find(&z, 1048591, &node, &last), "Normal");
+	/* Two zones of one node span it. */
+	last = UINT64_MAX;
+	CHECK(!zone_spans_find(&z, 1048592, &node, &last));
+	CHECK_EQ(last, 1048607);
+	last = UINT64_MAX;
+	CHECK_STR(zone_spans_find(&z, 1048608, &node, &last), "Normal");
+	CHECK_EQ(last, 1310719);
+	last = UINT64_MAX;
+	CHECK(!zone_spans_find(&z, 1310720, &node, &last));
+	CHECK_EQ(last, UINT64_MAX);
+	zone_spans_deinit(&z);
+	put("zoneinfo", "Node 1, zone\nNode x, zone A\n        spanned  1\n");
+	sys_zones_read(root, &z);
+	CHECK_EQ(z.n, 0);
+	zone_spans_deinit(&z);
+	end();
+	sys_zones_read(root, &z);
+	CHECK_EQ(z.n, 0);
+}
+
 TEST(nobody_tells)
 {
 	static const char *const odd[] = {

@@ -491,7 +491,7 @@ TEST(all_frames_by_use)
 	put(&f, 13, FLAGS, 2, 8);
 	put(&f, 12, MAPCOUNT, 0xf8000000, 4);    /* kmalloc()'s */
 	drop_cache(&f);
-	CHECK_EQ(walk_ram_frames(f.m, 12, 0x800, (1960 << 12) + 0x7fe, add_run, &t, NULL),
+	CHECK_EQ(walk_ram_frames(f.m, 12, 0x800, (1960 << 12) + 0x7fe, NULL, add_run, &t, NULL),
 		 ATW_OK);
 	CHECK_EQ(t.n, 7);
 	for (size_t i = 0; i < t.n; i++) {
@@ -500,7 +500,7 @@ TEST(all_frames_by_use)
 		CHECK_EQ(t.run[i].use, want[i].use);
 	}
 	t.n = 8;
-	CHECK_EQ(walk_ram_frames(f.m, 12, 0, 0xfff, add_run, &t, NULL), 42);
+	CHECK_EQ(walk_ram_frames(f.m, 12, 0, 0xfff, NULL, add_run, &t, NULL), 42);
 	stop(&f);
 }
 

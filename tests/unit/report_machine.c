@@ -4,8 +4,10 @@
 
 static void ram(struct feed *f, uint64_t start, uint64_t last, int node)
 {
-	const struct capture_ram r = {start, last, blob_of("System RAM"),
-				      node < 0 ? 0 : (uint64_t)node};
+	const struct capture_ram r = {
+		.start = start, .last = last, .name = blob_of("System RAM"),
+		.node = node < 0 ? 0 : (uint64_t)node,
+	};
 
 	feed_event(f, (struct census_event){ .what = CENSUS_ON_RAM, .ram = &r,
 					     .ram_has = node < 0 ? 0 : CAPTURE_R_NODE });

@@ -6,6 +6,8 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/cleanup.h"
+#include "host/nodes.h"
 #include "test.h"
 
 /* ---- /proc/PID/stat ---- */
@@ -105,20 +107,28 @@ static int on_record(void *arg, const struct capture_record *rec, struct atw_err
 	return ATW_OK;
 }
 
-/* Node 0 up to 1M, then an unknown node, then node 1 from 3M on in ranges of 1M. */
-static bool node_of(void *arg, uint64_t pa, uint32_t *ret, uint64_t *last)
+/*
+ * Node 0 up to 1M, then an unknown node, then node 1 from 3M on in ranges of 1M. Zones DMA and
+ * Normal meet at 4M; what two zones span is of no known one.
+ */
+static void place_of(void *arg, uint64_t pa, struct about_place *ret, uint64_t *last)
 {
 	uint64_t end = pa | 0xfffff;
 
-	(void)arg;
 	if (end < *last)
 		*last = end;
-	*ret = pa >= 0x300000;
-	return pa < 0x100000 || pa >= 0x300000;
+	ret->node = pa >= 0x300000;
+	ret->has_node = pa < 0x100000 || pa >= 0x300000;
+	about_zone(arg, 12, pa, ret, last);
 }
 
-TEST(ranges_are_cut_where_a_node_ends)
+TEST(ranges_are_cut_where_a_node_or_a_zone_ends)
 {
+	struct zone_span span[] = {
+		{ 1, 0x100, 0, "DMA" }, { 0x100, 0x400, 0, "DMA" }, { 0x300, 0x400, 1, "DMA" },
+		{ 0x400, 0x700, 1, "Normal" }, { 0x480, 0x490, 1, "Movable" },
+	};
+	struct zone_spans zones = { .v = span, .n = ARRAY_SIZE(span) };
 	struct extents x = { 0 };
 	struct buf text = { 0 };
 	const struct about_to to = { on_record, &text, NULL };
@@ -126,12 +136,15 @@ TEST(ranges_are_cut_where_a_node_ends)
 	CHECK_EQ(extents_add(&x, 0x1000, 0x4ff000, 0, ATW_DATA, NULL), ATW_OK);
 	CHECK_EQ(extents_add(&x, 0x600000, 0x800, 0, ATW_DATA, NULL), ATW_OK);
 	CHECK_EQ(extents_build(&x, NULL), ATW_OK);
-	CHECK_EQ(about_ram(&to, &x, node_of, NULL, NULL), ATW_OK);
+	CHECK_EQ(about_ram(&to, &x, place_of, &zones, NULL), ATW_OK);
 	CHECK_STR(text.data,
-		  "R: 00001000, 000FFFFF, System RAM, node=0\n"
-		  "R: 00100000, 002FFFFF, System RAM\n"
-		  "R: 00300000, 004FFFFF, System RAM, node=1\n"
-		  "R: 00600000, 006007FF, System RAM, node=1\n");
+		  "R: 00001000, 000FFFFF, System RAM, node=0, zone=DMA\n"
+		  "R: 00100000, 002FFFFF, System RAM, zone=DMA\n"
+		  "R: 00300000, 003FFFFF, System RAM, node=1, zone=DMA\n"
+		  "R: 00400000, 0047FFFF, System RAM, node=1, zone=Normal\n"
+		  "R: 00480000, 0048FFFF, System RAM, node=1\n"
+		  "R: 00490000, 004FFFFF, System RAM, node=1, zone=Normal\n"
+		  "R: 00600000, 006007FF, System RAM, node=1, zone=Normal\n");
 	buf_deinit(&text);
 	extents_deinit(&x);
 }
