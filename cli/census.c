@@ -393,7 +393,7 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	struct census_collect_opts co = {
 		.frames = o->frames || o->need_frames || o->cached, .slabs = o->need_slabs,
 		.threads = o->threads || o->need_threads,
-		.cached = o->cached, .no_areas = o->no_areas, .no_tasks = o->no_tasks,
+		.no_areas = o->no_areas, .no_tasks = o->no_tasks,
 		.refs = !o->no_refs && !o->no_count, .raw = o->raw,
 		.sums = o->sums && !o->raw, .kinds = o->kinds,
 		.progress = progress_at, .arg = &e->progress,
@@ -423,8 +423,11 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	q.mm = src->subject.mm;
 	q.pace = src->pace;
 	jobs.q = q;
-	r = target_provider(src->target, &q, NULL, NULL, &p, &err) ?:
-	    census_collect(p, &co, &sink, &err);
+	r = target_provider(src->target, &q, NULL, NULL, &p, &err);
+	/* Tables do without it; those who ask for it get an L: line. */
+	co.cached = o->cached || (r == ATW_OK && o->need_cached && p->ops->cached);
+	if (r == ATW_OK)
+		r = census_collect(p, &co, &sink, &err);
 	progress_end(&e->progress);
 	thaw(src);
 	if (r < 0 && (!e->failed || o->into))

@@ -16,7 +16,7 @@ struct census_source_opts {
 	bool cached;                 /* records for all frames and files in the page cache */
 	/* What the receiver does not use and what it requires; not options. */
 	bool no_areas, no_tasks, no_count, need_frames, need_slabs;
-	bool need_threads;
+	bool need_threads, need_cached;
 	bool sums, kinds;            /* as census_collect() takes them */
 	bool looks;                  /* it is one of several snapshots */
 	bool no_refs, raw;

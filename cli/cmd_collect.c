@@ -174,7 +174,7 @@ static int collect_run(const struct common *c, void *opts, int argc, char **argv
 	int status = collect_check(o, argc);
 
 	o->tables.format = "parquet";
-	o->source.need_frames = o->tables.folder;
+	o->source.need_frames = o->source.need_cached = o->tables.folder;
 	if (!status)
 		status = check_output(c, argv[0]);
 	if (status)
@@ -199,7 +199,8 @@ const struct command cmd_collect = {
 		"Writes a capture (atwalk-capture(5)) of SOURCE: every task, its memory areas\n"
 		"and their pages with the number of mappings of each; files, swap and RAM; and\n"
 		"read errors. If SOURCE is a capture, it is rewritten in the current format.\n"
-		"With --tables, the tables of atwalk-export(1) are made in the same pass.",
+		"With --tables, the tables of atwalk-export(1) are made in the same pass; it implies\n"
+		"--cached where that is known.",
 	.common = OPT_COMMON_OUTPUT | OPT_COMMON_PLUGIN_SOURCES | OPT_COMMON_SOURCE |
 		  OPT_COMMON_PROGRESS | OPT_COMMON_VERBOSE,
 	.options = options,

@@ -37,7 +37,7 @@ int export_tables(const struct common *c, const char *name, const struct census_
 		status = print_error(&err);
 	if (!status) {
 		sink = fleet_sink(f);
-		so.keep = so.need_frames = true;
+		so.keep = so.need_frames = so.need_cached = true;
 		status = census_source(c, name, &so, &sink, &summary);
 	}
 	if (!status && fleet_write(f, &err) < 0)
@@ -74,7 +74,8 @@ const struct command cmd_export = {
 		"  areas     every memory area of every process, by NUMA node\n"
 		"  units     programs and libraries: what they take in all processes\n"
 		"  frames    what the frames of RAM are used for\n"
-		"  files     mapped files by control group and NUMA node\n"
+		"  files     mapped files by control group and NUMA node, and files in the page\n"
+		"            cache by NUMA node\n"
 		"  lost      what could not be read\n"
 		"\n"
 		"Many captures may be written to one FOLDER. Query engines read all of it at\n"

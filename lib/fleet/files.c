@@ -2,14 +2,16 @@
 /*
  * files.c - mapped files by control group and NUMA node: pages of the file itself, no
  * private copies of them. Each page is divided by how often it is mapped, so that rows
- * add up. What the page cache holds beside that is in no page table.
+ * add up. What the page cache holds, mapped or not, is in rows of its own, without control
+ * group.
  */
 #include "base/hash.h"
 #include "fleet/table.h"
 #include "linux/kpf.h"
 
 enum {
-	I_DEVICE = FLEET_OWN, I_INODE, I_NAME, I_CGROUP, I_NODE, I_MAPPED, I_DIRTY, I_UNIT, I_COUNT,
+	I_DEVICE = FLEET_OWN, I_INODE, I_NAME, I_CGROUP, I_NODE, I_MAPPED, I_DIRTY, I_UNIT,
+	I_CACHED, I_CACHED_DIRTY, I_COUNT,
 };
 
 static const struct atw_column columns[I_COUNT] = {
@@ -23,6 +25,10 @@ static const struct atw_column columns[I_COUNT] = {
 			    "memory that they map of it, each page divided by how often it is mapped"),
 	[I_DIRTY] = COLUMN("dirty", BYTES, 0, "of that, pages not written to the file yet"),
 	[I_UNIT] = COLUMN("unit", TEXT, 0, "the file, as in table areas"),
+	[I_CACHED] = COLUMN("cached", BYTES, 0,
+			    "memory of it in the page cache, mapped or not; in rows of its own, where cgroup, mapped and dirty are n/a"),
+	[I_CACHED_DIRTY] = COLUMN("cached_dirty", BYTES, 0,
+				  "of that, pages not written to the file yet"),
 };
 static const struct atw_schema schema = { "files", columns, I_COUNT };
 
@@ -34,13 +40,25 @@ struct fleet_file {
 	bool flagless, incomplete;       /* flags of some pages are not known; pages are not */
 };
 
+/* Of the page cache, on one node. */
+struct fleet_cached {
+	struct capture_pair dev;
+	uint64_t inode, pages, dirty;
+	const char *name;                /* NULL: not known */
+	uint32_t node;
+};
+
 struct fleet_files {
 	struct node_ranges nodes;
 	struct fleet_file *v;
 	size_t n, cap;
 	struct table table;              /* 1 + index, by unit, cgroup and node */
-	struct intern cgroups;
+	struct intern texts;
 	const char *cgroup;              /* of the process */
+	struct table units;              /* those that are mapped, by device and inode */
+	uint64_t page;
+	struct fleet_cached *cached;
+	size_t ncached, cached_cap;
 };
 
 static bool fleet_files_has(const struct census_area *a)
@@ -97,19 +115,77 @@ static int fleet_files_on_process(struct fleet_files *s, const struct census_pro
 	s->cgroup = NULL;
 	if (!(p->task_has & CAPTURE_T_CGROUP))
 		return ATW_OK;
-	s->cgroup = report_text(&s->cgroups, p->task->cgroup);
+	s->cgroup = report_text(&s->texts, p->task->cgroup);
 	return s->cgroup ? ATW_OK : atw_err_nomem(err);
+}
+
+/* ---- the page cache ---- */
+
+static uint64_t fleet_files_key(uint64_t major, uint64_t minor, uint64_t inode)
+{
+	return hash_two(hash_two(major, minor), inode);
+}
+
+/* NULL: no process maps it. */
+static const struct census_unit *fleet_files_mapped(const struct fleet_files *s,
+						    const struct fleet_cached *c)
+{
+	const struct table_slot *at = NULL;
+
+	while ((at = table_next(&s->units, fleet_files_key(c->dev.a, c->dev.b, c->inode), at))) {
+		const struct census_unit *u = table_ptr(at->value);
+
+		if (u->major == c->dev.a && u->minor == c->dev.b && u->inode == c->inode)
+			return u;
+	}
+	return NULL;
+}
+
+/* Names of mapped files are those of units; they live as long as the model. */
+static int fleet_files_on_area(struct fleet_files *s, const struct census_area *a,
+			       struct atw_err *err)
+{
+	const struct census_unit *u = a->unit;
+
+	if (!u || !u->keyed ||
+	    fleet_files_mapped(s, &(struct fleet_cached){ .dev = { u->major, u->minor },
+							  .inode = u->inode }))
+		return ATW_OK;
+	return table_add(&s->units, fleet_files_key(u->major, u->minor, u->inode), (uintptr_t)u)
+		       ? ATW_OK : atw_err_nomem(err);
+}
+
+static int fleet_files_on_cached(struct fleet_files *s, const struct capture_cached *c,
+				 uint32_t has, struct atw_err *err)
+{
+	struct fleet_cached f = {
+		.dev = c->dev, .inode = c->inode, .pages = c->pages, .dirty = c->dirty,
+		.node = has & CAPTURE_C_NODE && c->node < NODES ? (uint32_t)c->node : NODE_UNKNOWN,
+	};
+
+	if (c->name.data && !fleet_files_mapped(s, &f) &&
+	    !(f.name = report_text(&s->texts, c->name)))
+		return atw_err_nomem(err);
+	if (!ARRAY_ROOM(s->cached, s->ncached, s->cached_cap))
+		return atw_err_nomem(err);
+	s->cached[s->ncached++] = f;
+	return ATW_OK;
 }
 
 static int fleet_files_feed(void *state, const struct census_event *ev, struct atw_err *err)
 {
 	struct fleet_files *s = state;
 
+	s->page = ev->page;
 	switch (ev->what) {
 	case CENSUS_ON_RAM:
 		return node_ranges_add(&s->nodes, ev, err);
 	case CENSUS_ON_PROCESS:
 		return fleet_files_on_process(s, ev->process, err);
+	case CENSUS_ON_AREA:
+		return fleet_files_on_area(s, ev->area, err);
+	case CENSUS_ON_CACHED:
+		return fleet_files_on_cached(s, ev->cached, ev->cached_has, err);
 	default:
 		return fleet_files_on_pages(s, ev->pages, ev->page, err);
 	}
@@ -170,6 +246,30 @@ static int fleet_files_row(const struct fleet_file *f, struct buf *id,
 	return row_out(&row, out, err);
 }
 
+static int fleet_files_cached_row(const struct fleet_files *s, const struct fleet_cached *c,
+				  struct buf *id, const struct census_out *out, struct atw_err *err)
+{
+	const struct census_unit *u = fleet_files_mapped(s, c);
+	const struct census_unit own = {
+		.major = c->dev.a, .minor = c->dev.b, .keyed = true, .inode = c->inode,
+	};
+	struct report_row row = { .have = 0 };
+	char device[48];
+
+	device_text(&own, device);
+	fleet_unit_id_of(id, u ? u : &own);
+	if (id->failed)
+		return atw_err_nomem(err);
+	row_s(&row, I_DEVICE, device);
+	row_u(&row, I_INODE, c->inode);
+	row_s(&row, I_NAME, u ? census_unit_root(u)->name : c->name);
+	row_if(&row, c->node != NODE_UNKNOWN, I_NODE, c->node);
+	row_s(&row, I_UNIT, id->data);
+	row_u(&row, I_CACHED, c->pages * s->page);
+	row_u(&row, I_CACHED_DIRTY, c->dirty * s->page);
+	return row_out(&row, out, err);
+}
+
 static int fleet_files_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct fleet_files *s = state;
@@ -179,6 +279,8 @@ static int fleet_files_finish(void *state, const struct census_out *out, struct 
 	fleet_files_join(s);
 	for (size_t i = 0; i < s->n && r == ATW_OK; i++)
 		r = fleet_files_row(&s->v[i], &id, out, err);
+	for (size_t i = 0; i < s->ncached && r == ATW_OK; i++)
+		r = fleet_files_cached_row(s, &s->cached[i], &id, out, err);
 	buf_deinit(&id);
 	return r;
 }
@@ -190,14 +292,17 @@ static void fleet_files_deinit(void *state)
 	node_ranges_deinit(&s->nodes);
 	free(s->v);
 	table_deinit(&s->table);
-	intern_deinit(&s->cgroups);
+	intern_deinit(&s->texts);
+	table_deinit(&s->units);
+	free(s->cached);
 }
 
 const struct census_report fleet_files = {
 	.name = "files",
 	.title = "Files",
-	.help = "mapped files by control group and NUMA node",
-	.on = CENSUS_ON(RAM) | CENSUS_ON(PROCESS) | CENSUS_ON(PAGES),
+	.help = "mapped files by control group and NUMA node, and files in the page cache by node",
+	.on = CENSUS_ON(RAM) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) |
+	      CENSUS_ON(CACHED),
 	.schema = &schema,
 	.state = sizeof(struct fleet_files),
 	.feed = fleet_files_feed,

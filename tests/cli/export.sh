@@ -104,6 +104,51 @@ out <<<"1970-01-01T00:00:10.000001Z,6,areas,gone,"
 run columns pid,ppid,uid,cgroup,minor,major,rss,swap "${path/areas/tasks}"
 out <<<"5,1,0,/a,1,2,24576,8192"
 
+t "zones: a row for each; what the kernel counts is in a row of its own"
+cat >zones.cap <<'END'
+H: atwalk-capture, 1
+H: page, 4096
+H: host, a
+H: begun, 10
+H: way, kcore
+H: MemFree, 1000
+R: 00000000, 000FFFFF, System RAM, node=0, zone=DMA
+R: 00100000, 001FFFFF, System RAM, node=0, zone=Normal
+R: 00200000, 0020FFFF, System RAM, node=0
+R: 00300000, 0030FFFF, System RAM
+T: sh, 5, 10, 0, 1, 2, 0, 0, 0, 0, tgid=5, cgroup=/a
+U: FE:1, 9, /a, build=AB
+V: 00010000, 00013FFF, 00004000, 00001000, -, 00000071, /a, dev=FE:1, inode=9, offset=0
+M: 00010000=00100012, 1, 0000006C, refs=1 |
+F: 00000000*300=free | 0012C000*228=file | 00300000*2=slab |
+C: FE:1, 9, 100, 7, /a, node=0
+C: FE:2, 9, 3, 0, NULL
+C: FE:2, 10, 128, 128, /b c, node=1
+E: 18, 1, 1, 0
+END
+run atwalk export -q --as csv zones.cap zones
+run columns use,node,zone,bytes,counter "$(table zones frames)"
+sed -i '/,0,$/d' "$work/log/out"
+out <<'END'
+free,,,,1024000
+free,0,DMA,1048576,
+free,0,Normal,180224,
+file,0,Normal,868352,
+file,0,,65536,
+slab,,,8192,
+unknown,,,57344,
+END
+t "files in the page cache: rows of their own, which name a mapped file as its other rows"
+run columns device,inode,name,cgroup,node,mapped,dirty,unit,cached,cached_dirty "$(table zones files)"
+out <<'END'
+fe:1,9,/a,/a,0,4096,0,ab,,
+fe:1,9,/a,,0,,,ab,409600,28672
+fe:2,9,,,,,,fe:2:9,12288,0
+fe:2,10,/b c,,1,,,fe:2:10,524288,524288
+END
+run columns cached "$(table nodes files)"
+no_out
+
 t "Parquet is the same, and so is what collect writes beside a capture"
 run atwalk export -q nodes.cap both
 status 4
@@ -151,6 +196,8 @@ wrong 3 'nodes.cap: not a folder' export nodes.cap nodes.cap
 wrong 3 'new/deep: cannot create the folder: No such file' export nodes.cap new/deep
 wrong 3 'none.cap: No such file or directory' export none.cap new
 wrong 2 '--tables cannot be used with --form 2005' collect --form 2005 --tables new nodes.cap
+wrong 2 '--cached cannot be used with --form 2005' collect --form 2005 --cached nodes.cap
+wrong 2 '--cached: nodes.cap is a capture, and taken already' collect --cached nodes.cap
 wrong 2 '--host and --time are of the tables' collect --host x nodes.cap
 
 t "a full disk leaves nothing behind, neither a folder nor one of several tables"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fleet.py FOLDER: captures of 200 machines, two of every tenth, and the answers to the five
+"""fleet.py FOLDER: captures of 200 machines, two of every tenth, and the answers to the
 queries of docs/fleet.md, computed from the numbers that the captures were made of."""
 
 import collections
@@ -10,6 +10,7 @@ PAGE = 4096
 HOSTS = 200
 START = 1795824000
 LIB = '/usr/lib/libssl.so.3'
+LOG = '/var/log/syslog'
 NODE1 = 0x10000000
 
 
@@ -34,6 +35,16 @@ def frames(i):
     return {'free': 1000 - i, 'anon': 100 + i, 'file': 77 + (i == 5), 'slab': 1 + i * 31 % 200}
 
 
+def free_normal(i):
+    """Free frames of node 1, which is zone Normal; all others are of DMA32."""
+    return 1 + i * 7 % 300
+
+
+def log(i, look):
+    """Pages of a log in the page cache, which no process maps; on each node."""
+    return (100 + i + look, i % 4) if i % 3 == 0 else (0, 0)
+
+
 def area(start, pages, prot, name, rest=''):
     end = start + pages * PAGE - 1
     size = pages * PAGE
@@ -56,8 +67,8 @@ def capture(i, look):
     text = (f'H: atwalk-capture, 1\nH: page, {PAGE}\nH: machine, x86_64\nH: release, 6.12.0\n'
             f'H: host, {host(i)}\nH: begun, {START + i + 3600 * look}.250000\n'
             f'H: MemTotal, 4096\n'
-            f'R: 00000000, {NODE1 - 1:08X}, System RAM, node=0\n'
-            f'R: {NODE1:08X}, {2 * NODE1 - 1:08X}, System RAM, node=1\n'
+            f'R: 00000000, {NODE1 - 1:08X}, System RAM, node=0, zone=DMA32\n'
+            f'R: {NODE1:08X}, {2 * NODE1 - 1:08X}, System RAM, node=1, zone=Normal\n'
             f'U: FE:1, 9, {LIB}{gone}, build={build}, loads=0:0:4000:4000:5\n')
     library = (area(0x7f0000000000, 4, 0x75, LIB + gone, ', dev=FE:1, inode=9, offset=0') +
                'M: 7F0000000000*4=00100612, 2, 0000006C, refs=2 |\n')
@@ -76,8 +87,12 @@ def capture(i, look):
     for use, pages in frames(i).items():
         text += f'{at:08X}*{pages}={use} | '
         at += pages * PAGE
+    text += f'{NODE1 + 0x4000000:08X}*{free_normal(i)}=free |'
     # What no F: line has is unknown.
-    text = text.rstrip() + '\n'
+    text += f'\nC: FE:1, 9, 6, 0, {LIB}{gone}, node=0\n'
+    for node, pages in enumerate(log(i, look)):
+        if pages:
+            text += f'C: FE:2, 77, {pages}, {pages // 2}, {LOG}, node={node}\n'
     lines = text.count('\n')
     return text + f'E: {lines}, 2, 4, 0\n'
 
@@ -111,6 +126,7 @@ def rows_frames():
     total = 2 * NODE1
     for i in range(HOSTS):
         uses = {use: n * PAGE for use, n in frames(i).items()}
+        uses['free'] += free_normal(i) * PAGE
         uses['unknown'] = total - sum(uses.values())
         for use, n in uses.items():
             sums[use] += n
@@ -130,13 +146,25 @@ def rows_nodes():
     return sorted(rows, key=lambda r: (-r[2], r[0]))[:10]
 
 
+def rows_cached():
+    logs = [sum(log(i, max(looks(i)))) for i in range(HOSTS)]
+    return [(LOG, sum(n > 0 for n in logs), sum(logs) * PAGE, 0),
+            (LIB, HOSTS, HOSTS * 6 * PAGE, HOSTS * 4 * PAGE)]
+
+
+def rows_zones():
+    rows = [(host(i), frames(i)['free'] * PAGE, free_normal(i) * PAGE) for i in range(HOSTS)]
+    return sorted(rows, key=lambda r: (r[1], r[0]))[:10]
+
+
 def main():
     folder = sys.argv[1]
     for i in range(HOSTS):
         for look in looks(i):
             with open(os.path.join(folder, f'{i:03}-{look}.cap'), 'w', encoding='ascii') as f:
                 f.write(capture(i, look))
-    for rows in rows_programs(), rows_deleted(), rows_growth(), rows_frames(), rows_nodes():
+    for rows in (rows_programs(), rows_deleted(), rows_growth(), rows_frames(), rows_nodes(),
+                 rows_cached(), rows_zones()):
         for row in rows:
             print(','.join(str(x) for x in row))
         print()
