@@ -6,6 +6,7 @@
 #include "census/class.h"
 #include "census/model_pages.h"
 #include "linux/kpf.h"
+#include "linux/vm_flags.h"
 
 enum { LOST = 256 };             /* ranges; if there are more, gaps between them are
 				  * merged and count as lost */
@@ -17,7 +18,7 @@ struct census_model {
 	uint32_t wanted;                 /* CENSUS_ON() of all of them */
 
 	uint64_t page;
-	bool no_anon;                    /* flags of pages do not include it */
+	struct model_lacks lacks;
 	bool ours;                       /* an H: line was seen: not the LPMA format */
 	bool was_paper;                  /* but converted from it */
 	struct units units;
@@ -293,7 +294,7 @@ static int model_on_run(void *arg, const struct capture_run *run, struct atw_err
 	if (!m->in_area)
 		return atw_err_set(err, ATW_E_FORMAT, "M: of no area");
 	model_list(m, run);
-	pages = model_pages(&m->area, run, m->no_anon);
+	pages = model_pages(&m->area, run, &m->lacks);
 	model_backing(&pages, &m->pages, m->page);
 	m->pages = pages;
 	if (model_beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
@@ -357,8 +358,12 @@ static int model_header(struct census_model *m, const struct capture_header *h,
 	if (blob_is(h->key, "page") && num_dec(h->value.data, h->value.len, &v) && v >= 4096 &&
 	    !(v & (v - 1)))
 		m->page = v;
-	if (blob_is(h->key, "pageflags") && num_hex(h->value.data, h->value.len, &v))
-		m->no_anon = !(v >> KPF_ANON & 1);
+	if (blob_is(h->key, "pageflags") && num_hex(h->value.data, h->value.len, &v)) {
+		m->lacks.anon = !(v >> KPF_ANON & 1);
+		m->lacks.page_hugetlb = !(v >> KPF_HUGE & 1);
+	}
+	if (blob_is(h->key, "areaflags") && num_hex(h->value.data, h->value.len, &v))
+		m->lacks.area_hugetlb = !(v & VM_HUGETLB);
 	return model_emit(m, &ev, err);
 }
 

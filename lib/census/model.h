@@ -111,6 +111,7 @@ struct census_pages {
 	bool swapbacked;                 /* by their flags, or those of their folio's
 					  * head */
 	bool swapped, device;            /* device: present, but not RAM */
+	bool kindless;                   /* whether they are hugetlbfs's is not known */
 };
 
 enum census_what {

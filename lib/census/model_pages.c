@@ -61,7 +61,7 @@ static void model_pages_mappings(struct census_pages *p)
 }
 
 struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
-				bool no_anon)
+				const struct model_lacks *lacks)
 {
 	bool present = run->entry & CAPTURE_PRESENT, paper = a->process->paper;
 	struct census_pages p = {
@@ -91,7 +91,8 @@ struct census_pages model_pages(const struct census_area *a, const struct captur
 		p.known |= CENSUS_FLAGS;
 		p.flags = run->flags;
 	}
-	model_pages_origin(&p, no_anon);
+	model_pages_origin(&p, lacks->anon);
+	p.kindless = !(a->v_has & CAPTURE_V_PAGE) && lacks->page_hugetlb && lacks->area_hugetlb;
 	return p;
 }
 

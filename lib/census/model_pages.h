@@ -4,9 +4,13 @@
 
 #include "census/model.h"
 
-/* `no_anon`: flags of pages do not include it. */
+/* What the flags of a capture do not include: H: pageflags, areaflags. */
+struct model_lacks {
+	bool anon;                       /* of pages */
+	bool page_hugetlb, area_hugetlb;
+};
 struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
-				bool no_anon);
+				const struct model_lacks *lacks);
 /*
  * Sets `swapbacked`; `before`: the preceding pages. Older kernels set the flag only in
  * the head of a large folio, and its tails follow it.

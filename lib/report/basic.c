@@ -85,6 +85,9 @@ static bool basic_value(const struct basic_state *b, const struct process_sums *
 	const struct sums *s = b->o.virtual && !pages ? &p->virtual : &p->resident;
 
 	*ret = s->n[sum];
+	/* Of no page: which of the pages are of libraries is a guess, too. */
+	if (counts && s->uncounted && !s->counted)
+		return false;
 	return !(s->incomplete >> sum & 1) && !(counts && s->unknown) &&
 	       !(p->paper && sum == SUM_SWAPPED);
 }

@@ -27,6 +27,7 @@ struct metrics {
 	struct groups gone;              /* by unit: memory of deleted files */
 	uint64_t lost, lost_pid;         /* tasks; the last of them */
 	bool uncounted;                  /* an unknown number of tasks is lost */
+	bool unsized;                    /* which pages large ones map is not known of all */
 	void *machine;                   /* the state of report_machine */
 };
 
@@ -46,6 +47,7 @@ static int metrics_on_area(struct metrics *m, const struct census_area *a, struc
 		return atw_err_nomem(err);
 	u->processes += u->last != p->number + 1;
 	u->last = p->number + 1;
+	u->paper |= p->paper;
 	m->unit = (size_t)(u - m->units.v);
 	snprintf(both, sizeof(both), "%s;%s", unit, class);
 	c = groups_get(&m->classes, 0, both);
@@ -99,6 +101,8 @@ static int metrics_feed(void *state, const struct census_event *ev, struct atw_e
 		return metrics_on_pages(m, ev->pages, ev->page, err);
 	if (ev->what == CENSUS_ON_LOST)
 		metrics_on_lost(m, ev->lost);
+	if (ev->what == CENSUS_ON_HEADER)
+		m->unsized |= blob_is(ev->header->key, "unsized");
 	return report_machine.feed(m->machine, ev, err);
 }
 
@@ -193,6 +197,7 @@ static bool metrics_limit(struct groups *g, size_t most)
 	}
 	for (size_t i = most; i < g->n; i++) {
 		smaps_join(&other->sum, &g->v[i].sum);
+		other->paper |= g->v[i].paper;
 		other->processes += g->v[i].processes;
 		free(g->v[i].name);
 	}
@@ -224,13 +229,13 @@ static bool metrics_value(const struct page_group *g, enum metrics_of of, uint64
 		return !s->uncounted;
 	case OF_SWAP:
 		*ret = s->swap;
-		return true;
+		return !g->paper;
 	case OF_HUGE:
 		*ret = smaps_huge(s);
-		return smaps_knows_huge(s);
+		return !g->paper && smaps_knows_huge(s);
 	case OF_HUGETLB:
 		*ret = s->hugetlb;
-		return true;
+		return !g->paper && smaps_knows_hugetlb(s);
 	case OF_PROCESSES:
 		*ret = g->processes;
 		return true;
@@ -309,8 +314,10 @@ static int metrics_finish(void *state, const struct census_out *out, struct atw_
 			     "Memory of processes that only one of them maps.", OF_USS, err) ?:
 	       metrics_units(&m->units, &o, "atwalk_memory_swap_bytes",
 			     "Memory of processes on swap.", OF_SWAP, err) ?:
-	       metrics_units(&m->units, &o, "atwalk_memory_huge_bytes",
-			     "Memory of processes that large pages map.", OF_HUGE, err) ?:
+	       (m->unsized ? ATW_OK
+			   : metrics_units(&m->units, &o, "atwalk_memory_huge_bytes",
+					   "Memory of processes that large pages map.", OF_HUGE,
+					   err)) ?:
 	       metrics_units(&m->units, &o, "atwalk_memory_hugetlb_bytes",
 			     "Pages of hugetlbfs that processes map.", OF_HUGETLB, err) ?:
 	       metrics_units(&m->gone, &o, "atwalk_memory_deleted_bytes",

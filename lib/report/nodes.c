@@ -40,6 +40,7 @@ static const struct atw_schema schema = { "nodes", columns, C_COUNT };
 struct nodes_sums {
 	uint64_t rss, anon, file, huge;  /* bytes */
 	bool no_origin;                  /* the origin of some pages is not known */
+	bool no_kind;                    /* nor whether some are hugetlbfs's */
 };
 
 /* A process on a node. */
@@ -118,6 +119,7 @@ static void nodes_count(struct report_nodes_state *n, uint32_t node,
 	}
 	s->rss += bytes;
 	s->no_origin |= !(p->known & CENSUS_ORIGIN);
+	s->no_kind |= p->kindless;
 	*(p->anon ? &s->anon : &s->file) += bytes;
 }
 
@@ -138,6 +140,7 @@ static void nodes_add(struct nodes_sums *to, const struct nodes_sums *s)
 	to->file += s->file;
 	to->huge += s->huge;
 	to->no_origin |= s->no_origin;
+	to->no_kind |= s->no_kind;
 }
 
 static int nodes_on_process_end(struct report_nodes_state *n,
@@ -218,7 +221,7 @@ static int nodes_put(const struct nodes_sums *s, uint32_t node, const struct nod
 	/* Pages that are not recorded may be on this node. */
 	if (!incomplete) {
 		row_u(&row, C_RSS, s->rss);
-		row_u(&row, C_HUGE, s->huge);
+		row_if(&row, !s->no_kind, C_HUGE, s->huge);
 		if (total)
 			row_u(&row, C_SHARE, (uint64_t)(((unsigned __int128)(s->rss + s->huge) * 1000 +
 							     total / 2) / total));

@@ -104,6 +104,7 @@ struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
 		.mappings = refs && p->known & CENSUS_COUNT && p->count > refs ? p->count
 									       : refs,
 		.large = p->run->has & CAPTURE_M_ORDER && p->run->order,
+		.kindless = p->kindless,
 		.moving = !p->present,
 	};
 }
@@ -118,7 +119,7 @@ void row_smaps(struct report_row *r, const uint8_t column[ROW_SMAPS], const stru
 	row_if(r, !s->uncounted, column[USS], s->uss);
 	row_if(r, !paper, column[SWAP], s->swap);
 	row_if(r, !paper && !unsized && smaps_knows_huge(s), column[HUGE], smaps_huge(s));
-	row_if(r, !paper, column[HUGETLB], s->hugetlb);
+	row_if(r, !paper && smaps_knows_hugetlb(s), column[HUGETLB], s->hugetlb);
 }
 
 /* ---- values of rows ---- */

@@ -63,6 +63,7 @@ bool sums_rest(struct sums *s, const struct census_area *a, bool virtual)
 		return false;
 	if (!virtual)
 		sums_area(s, a, a->rest.user);
+	*(a->rest.single + a->rest.shared ? &s->counted : &s->uncounted) = true;
 	sums_add_mapped(s, a, a->rest.user, a->rest.single, a->rest.shared);
 	s->incomplete |= 1u << SUM_SWAPPED;
 	return true;
@@ -91,6 +92,7 @@ void sums_pages(struct sums *s, const struct census_pages *p, bool virtual)
 		return;
 	if (!virtual)
 		sums_area(s, p->area, p->pages);
+	*(p->known & CENSUS_REFS ? &s->counted : &s->uncounted) = true;
 	if (!(p->known & CENSUS_REFS))
 		sums_add_mapped(s, p->area, p->pages, 0, 0);
 	else if (p->refs)

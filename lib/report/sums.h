@@ -25,6 +25,7 @@ struct sums {
 	uint64_t n[SUMS];
 	bool guess;                      /* some classes are guesses */
 	bool unknown;                    /* some pages of lib_text have no mapcount */
+	bool counted, uncounted;         /* some pages of any class have one; have none */
 	uint32_t incomplete;             /* bits 1 << SUM_...: these are incomplete */
 };
 

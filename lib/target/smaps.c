@@ -45,6 +45,8 @@ void smaps_add(struct smaps *s, const struct smaps_pages *p)
 		s->thp[p->kind] += p->bytes;
 	if (p->sizeless)
 		s->sizeless += p->bytes;
+	if (p->kindless)
+		s->kindless += p->bytes;
 	/* A page under migration counts once, and as private to no process. */
 	if (p->moving || p->mappings > 1)
 		s->shared += p->bytes;
@@ -71,6 +73,7 @@ void smaps_join(struct smaps *to, const struct smaps *from)
 	to->pss += from->pss;
 	to->uncounted += from->uncounted;
 	to->sizeless += from->sizeless;
+	to->kindless += from->kindless;
 	to->stateless += from->stateless;
 	to->unswapped += from->unswapped;
 }

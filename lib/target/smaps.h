@@ -38,6 +38,8 @@ struct smaps_pages {
 	uint64_t mappings;       /* of each; 0: not known */
 	bool large;              /* an entry of a higher table maps them */
 	bool sizeless;           /* whether `large` holds is not known */
+	bool kindless;           /* whether they are hugetlbfs's is not known: then they are
+				  * SMAPS_RSS */
 	bool moving;             /* its entry is not present: under migration */
 };
 
@@ -49,8 +51,11 @@ struct smaps {
 	uint64_t kind[SMAPS_KINDS];      /* of rss */
 	uint64_t thp[SMAPS_KINDS];       /* likewise, what large pages map */
 	unsigned __int128 pss;           /* 1 / 2^SMAPS_SHARE bytes */
-	/* Bytes of rss with an unknown mapcount; with an unknown page size. */
-	uint64_t uncounted, sizeless;
+	/*
+	 * Bytes of rss with an unknown mapcount; with an unknown page size; that may be
+	 * hugetlbfs's.
+	 */
+	uint64_t uncounted, sizeless, kindless;
 	/* Bytes of unknown state: may be in any of the sums; may be on swap. */
 	uint64_t stateless, unswapped;
 };
@@ -71,6 +76,10 @@ uint64_t smaps_pss(const struct smaps *s);
 uint64_t smaps_huge(const struct smaps *s);
 /* n/a is not 0: how large pages are, and of what kind, may be hidden. */
 bool smaps_knows_huge(const struct smaps *s);
+static inline bool smaps_knows_hugetlb(const struct smaps *s)
+{
+	return !s->kindless;
+}
 bool smaps_knows_thp(const struct smaps *s, enum smaps_kind kind);
 
 /* ---- runs of a provider: smaps_run.c ---- */

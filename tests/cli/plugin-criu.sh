@@ -143,6 +143,18 @@ fi
 folder=
 
 t "reports, queries and captures"
+criu report use --format csv --columns pid,huge,hugetlb
+out <<'END'
+pid,huge,hugetlb
+126,,
+128,,
+END
+criu report basic --format csv --columns pid,total,lib_text,single,multi
+out <<'END'
+pid,total,lib_text,single,multi
+126,36,0,,
+128,33,0,,
+END
 criu report use --format csv --columns pid,rss,pss,name
 out <<<$'pid,rss,pss,name\n126,147456,,victim\n128,135168,,victim child'
 criu collect -o criu.atw

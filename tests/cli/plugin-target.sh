@@ -111,6 +111,34 @@ pid,rss,pss,swap,huge,name
 7,28672,,4096,,seven
 12,12288,,0,,""
 END
+saved report use --format csv --columns pid,hugetlb,uss,anon,file
+out <<'END'
+pid,hugetlb,uss,anon,file
+7,,,,
+12,,,,
+END
+saved report basic --format csv --columns pid,rx_count,lib_text,single,multi
+out <<'END'
+pid,rx_count,lib_text,single,multi
+7,5,3,,
+12,3,0,,
+END
+saved report nodes --format csv --columns pid,rss,hugetlb
+err_has "cannot assign memory to NUMA nodes"
+said_status=1
+out <<'END'
+pid,rss,hugetlb
+7,28672,
+12,12288,
+,40960,
+END
+saved report metrics --format csv --columns metric,value
+out <<'END'
+metric,value
+atwalk_memory_swap_bytes,4096
+atwalk_processes,2
+atwalk_lost_tasks,0
+END
 saved collect -o tasks.atw
 run atwalk pages tasks.atw --pid 7 --format csv --columns address,physical,state
 cp "$work/log/out" got
