@@ -3,8 +3,8 @@
  * scan_image.c - VMCOREINFO by the kernel's pointers to it, without a search of all memory.
  *
  * kernel/crash_core.c (vmcore_info.c since 6.9) has its text, its note and their size in
- * variables that stand side by side, in one order or the other, in the kernel's image. The
- * image is contiguous and small. Where it lies:
+ * variables of the kernel's image, in one order or the other. The size stands beside one of the
+ * pointers or between both. The image is contiguous and small. Where it lies:
  *
  *	x86_64          in the tables of the real-mode trampoline, a root table below 640
  *	                KiB that maps the kernel as all others do (arch/x86/realmode)
@@ -13,6 +13,9 @@
  * The pointers are of the direct map. Its offset differs from kernel to kernel and boot to
  * boot, but is a multiple of 1 GiB. So their lower 30 bits are those of the physical
  * address, and each GiB of memory is tried.
+ *
+ * The variables are near the start of .bss. On x86_64 the image is large: there the kernel's own
+ * resource "Kernel bss" (arch/x86/kernel/setup.c), near the start of its data, says where that is.
  */
 #include "linux/search.h"
 
@@ -29,9 +32,16 @@ enum {
 	IMAGE_MOST = 128 << 20,
 	HEADER = 64,             /* of the boot image */
 	HEADERS_MOST = 1 << 20,  /* places: of 2 TiB */
-	CHUNK = 64 << 10, TRIPLE = 3 * 8,
-	TRIPLES_MOST = 16, GIBS_MOST = 4096,
+	CHUNK = 64 << 10, PAIR = 2 * 8, BOUNDS = 4 * 8,
+	PAIRS_MOST = 64, GIBS_MOST = 4096,
+	RESOURCES_PART = 16 << 10, DATA_MOST = 1 << 20, /* of the data, searched for resources */
 	TEXT_LEAST = 256, TEXT_MOST = 65536,
+};
+
+struct image_bounds {
+	uint64_t start, end;     /* physical */
+	uint64_t data;           /* the first page that can be written; 0: not known */
+	uint64_t bss, bss_end;   /* 0: not found yet */
 };
 
 struct image_scan {
@@ -39,10 +49,15 @@ struct image_scan {
 	scan_fn *fn;
 	void *arg;
 	char *text;              /* room for one */
-	unsigned triples;        /* that were tried */
+	unsigned pairs;          /* that were tried */
+	bool blank;              /* the chunk that was searched is there, and all zeroes */
 	uint64_t words[WORDS];
-	char chunk[CHUNK + TRIPLE];
+	struct image_bounds bounds;
+	char chunk[CHUNK + BOUNDS];
 };
+
+/* At each multiple of 8 bytes; anything but 0 ends the search. */
+typedef int image_try_fn(struct image_scan *m, const char *at);
 
 /* ---- the variables ---- */
 
@@ -71,47 +86,80 @@ static int image_try_pointer(struct image_scan *m, uint64_t va)
 	return r;
 }
 
-static int image_try_triple(struct image_scan *m, const char *at)
+/* A text has any length; sizes of other things are mostly round. */
+static bool image_is_length(uint64_t n)
 {
-	uint64_t one = get_le64(at), size = get_le64(at + 8), two = get_le64(at + 16);
-	int r;
+	return n >= TEXT_LEAST && n <= TEXT_MOST && n & (n - 1) && n % PAGE;
+}
 
-	if (size < TEXT_LEAST || size > TEXT_MOST || !image_is_pointer(one) ||
-	    !image_is_pointer(two) || m->triples == TRIPLES_MOST)
+/* A pointer and the size beside it. */
+static int image_try_pair(struct image_scan *m, const char *at)
+{
+	uint64_t one = get_le64(at), two = get_le64(at + 8);
+	uint64_t va = image_is_length(two) ? one : image_is_length(one) ? two : 0;
+
+	if (!va || !image_is_pointer(va) || m->pairs == PAIRS_MOST)
 		return 0;
-	m->triples++;
-	r = image_try_pointer(m, one);
-	return r ? r : image_try_pointer(m, two);
+	m->pairs++;
+	return image_try_pointer(m, va);
+}
+
+static bool image_is_blank(const struct image_scan *m, size_t len)
+{
+	for (size_t i = 0; i < len; i += 8)
+		if (get_le64(m->chunk + i))
+			return false;
+	return true;
 }
 
 /* Bytes at..end of physical memory; what is missing of it is left out. */
-static int image_search_chunk(struct image_scan *m, uint64_t at, uint64_t end)
+static int image_search_chunk(struct image_scan *m, uint64_t at, uint64_t end,
+			      image_try_fn *try, size_t span)
 {
 	int r = 0;
 
+	m->blank = true;
 	while (!r && at < end) {
 		size_t len = (size_t)(end - at);
-		ssize_t got = atw_read(m->mem, ATW_PA(at), m->chunk, len + TRIPLE, NULL);
+		ssize_t got = atw_read(m->mem, ATW_PA(at), m->chunk, len + span, NULL);
 
-		for (ssize_t i = 0; !r && i + TRIPLE <= got && (size_t)i < len; i += 8)
-			r = image_try_triple(m, m->chunk + i);
+		m->blank = m->blank && got > 0 && image_is_blank(m, MIN((size_t)got, len));
+
+		for (ssize_t i = 0; !r && i + (ssize_t)span <= got && (size_t)i < len; i += 8)
+			r = try(m, m->chunk + i);
 		at = ((got > 0 ? at + (size_t)got : at) | (PAGE - 1)) + 1;
 	}
 	return r;
 }
 
-/* In the image of so many bytes, from its end. */
-static int image_search(struct image_scan *m, uint64_t start, uint64_t bytes)
+/* From the end of start..end. */
+static int image_search_back(struct image_scan *m, uint64_t start, uint64_t end)
 {
-	uint64_t end = (start + bytes) & ~(uint64_t)(PAGE - 1);
 	int r = 0;
 
 	while (!r && end > start) {
 		uint64_t at = end - start > CHUNK ? end - CHUNK : start;
 
-		r = image_search_chunk(m, at, end);
+		r = image_search_chunk(m, at, end, image_try_pair, PAIR);
 		end = at;
 	}
+	return r;
+}
+
+/*
+ * From the start of start..end. Behind a chunk of zeroes, those with zeroes in their first page
+ * are left out: tables for more CPUs or nodes than there are fill MiBs.
+ */
+static int image_search_ahead(struct image_scan *m, uint64_t start, uint64_t end)
+{
+	int r = 0;
+
+	m->blank = false;
+	for (uint64_t at = start; !r && at < end; at += CHUNK)
+		if (!m->blank ||
+		    atw_read(m->mem, ATW_PA(at), m->chunk, PAGE, NULL) != PAGE ||
+		    !image_is_blank(m, PAGE))
+			r = image_search_chunk(m, at, MIN(end, at + CHUNK), image_try_pair, PAIR);
 	return r;
 }
 
@@ -127,29 +175,77 @@ static bool image_table(struct image_scan *m, uint64_t entry)
 			PAGE, NULL) == PAGE;
 }
 
+/*
+ * A resource of the image: { start, end, name, flags }. That of .bss is the last one by its
+ * addresses, and lies beside the others.
+ */
+static int image_try_resource(struct image_scan *m, const char *at)
+{
+	const uint64_t flags = 0x81000200;       /* IORESOURCE_SYSTEM_RAM | IORESOURCE_BUSY */
+	struct image_bounds *b = &m->bounds;
+	uint64_t start = get_le64(at), last = get_le64(at + 8);
+
+	if (get_le64(at + 24) == flags && get_le64(at + 16) >> 63 && !(start % PAGE) &&
+	    start > MAX(b->data, b->bss) && start < last && last < b->end) {
+		b->bss = start;
+		b->bss_end = last + 1;
+	}
+	return 0;
+}
+
+static void image_find_bss(struct image_scan *m)
+{
+	struct image_bounds *b = &m->bounds;
+	uint64_t stop = MIN(b->end, b->data + DATA_MOST);
+
+	for (uint64_t at = b->data; at < stop; at += RESOURCES_PART) {
+		uint64_t before = b->bss;
+
+		image_search_chunk(m, at, MIN(stop, at + RESOURCES_PART), image_try_resource,
+				   BOUNDS);
+		/* Others may begin in the next part. */
+		if (before)
+			break;
+	}
+}
+
+static int image_search_x86(struct image_scan *m)
+{
+	const struct image_bounds *b = &m->bounds;
+	int r;
+
+	if (b->data)
+		image_find_bss(m);
+	r = b->bss ? image_search_ahead(m, b->bss, b->bss_end) : 0;
+	return r ? r : image_search_back(m, b->start, b->end);
+}
+
 /* The last GiB but one: the kernel's image. m->words: of its table of 2 MiB each. */
 static int image_of_pmd(struct image_scan *m)
 {
 	const uint64_t address = UINT64_C(0x000fffffffe00000);
-	uint64_t start = 0, end = 0;
+	struct image_bounds *b = &m->bounds;
 
+	*b = (struct image_bounds){ .start = 0 };
 	for (unsigned i = 0; i < WORDS; i++) {
 		uint64_t e = m->words[i], pa;
 
 		if (!(e & 1))
 			continue;
 		/* The rest may be in tables; the first entry is text, and large. */
-		if (!start && !(e & 0x80))
+		if (!b->start && !(e & 0x80))
 			return 0;
 		pa = e & address;
-		if (!start)
-			start = pa;
-		if (e & 0x80 && pa >= start)
-			end = pa + LARGE;
-		else if (end)
-			end += LARGE;
+		if (!b->start)
+			b->start = pa;
+		if (e & 0x80 && e & 2 && !b->data && pa >= b->start)
+			b->data = pa;
+		if (e & 0x80 && pa >= b->start)
+			b->end = pa + LARGE;
+		else if (b->end)
+			b->end += LARGE;
 	}
-	return start && end - start <= IMAGE_MOST ? image_search(m, start, end - start) : 0;
+	return b->start && b->end - b->start <= IMAGE_MOST ? image_search_x86(m) : 0;
 }
 
 static int image_x86(struct image_scan *m)
@@ -190,7 +286,7 @@ static int image_headed(struct image_scan *m)
 		    atw_read(m->mem, ATW_PA(at), head, HEADER, NULL) == HEADER &&
 		    (!memcmp(head + 56, "ARM\x64", 4) || !memcmp(head + 56, "RSC\x05", 4)) &&
 		    get_le64(head + 16) <= IMAGE_MOST)
-			r = image_search(m, at, get_le64(head + 16));
+			r = image_search_back(m, at, (at + get_le64(head + 16)) & ~(uint64_t)(PAGE - 1));
 		if (e.kind != ATW_DATA && e.start.u + e.len > at + LARGE)
 			at = e.start.u + e.len;
 		else

@@ -66,6 +66,6 @@ int scan_offer(struct atw_source *mem, uint64_t at, char *text, scan_fn *fn, voi
 
 /*
  * Passes texts to fn that the kernel's image points to, as long as fn returns 0: after some
- * thousand reads, however large the memory is. 0: none was accepted.
+ * hundred pages, however large the memory is. 0: none was accepted.
  */
 int scan_image(struct atw_source *mem, scan_fn *fn, void *arg);

@@ -57,6 +57,15 @@ static void put_variables(struct memory *m, uint64_t at, uint64_t map, uint64_t 
 	mem_put(m, data, text, sizeof(text));
 }
 
+/* Of a part of the kernel's image. */
+static void put_resource(struct memory *m, uint64_t at, uint64_t start, uint64_t last)
+{
+	mem_put64(m, at, start);
+	mem_put64(m, at + 8, last);
+	mem_put64(m, at + 16, 0xffffffff82345678);
+	mem_put64(m, at + 24, 0x81000200);
+}
+
 /* The table of the real-mode trampoline, and an image of two large pages at 64 MiB. */
 static struct memory *x86(bool five)
 {
@@ -90,6 +99,59 @@ TEST(x86_of_four_and_five_levels)
 		CHECK(m->reads < 160 + 4 + 1024 + 8);
 		machine_free(m);
 	}
+}
+
+/* 12 MiB more of the image, which can be written; .bss is its last 5 MiB but one page. */
+static struct memory *x86_with_bss(void)
+{
+	struct memory *m = x86(false);
+
+	for (uint64_t i = 0; i < 6; i++)
+		mem_put64(m, 0x3012050 + 8 * i, 0x4400000 + (i << 21) + 0x1e3);
+	put_resource(m, 0x443f040, 0x4a00000, 0x4efefff);
+	put_resource(m, 0x443f080, 0x4400000, 0x44fffff);
+	put_resource(m, 0x443f0c0, 0x4000000, 0x40fffff);
+	return m;
+}
+
+TEST(x86_by_the_resource_of_bss)
+{
+	/* Near its start; near its end, behind zeroes; behind it; in front of it. */
+	static const struct { uint64_t at, most; } all[] = {
+		{ 0x4a87ff8, 68 + 144 }, { 0x4ef0008, 68 + 352 + 16 },
+		{ 0x4eff010, 68 + 352 + 272 + 16 }, { 0x4900010, 68 + 352 + 1792 + 64 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct memory *m = x86_with_bss();
+		struct found f = { .want = 1 };
+		put_variables(m, all[i].at, 0xffff9d8b40000000, 0x45001000, 0x45000000);
+		/* The first MiB is in use; then there are 4 of zeroes. */
+		for (uint64_t at = 0x4a00000; at < 0x4eff000; at += 0x1000)
+			mem_put64(m, at + 0x800, at < 0x4b00000);
+		CHECK_EQ(scan_image(&m->s, on_text, &f), 1);
+		CHECK_EQ(f.at[0], 0x45001018);
+		CHECK(m->reads <= 160 + 4 + 8 + all[i].most);
+		machine_free(m);
+	}
+}
+
+TEST(resources_that_are_not_those_of_the_image)
+{
+	/* Outside of it, empty, no RAM, far away from the start of the data. */
+	static const uint64_t all[][2] = {
+		{ 0x3f00000, 0x4efefff }, { 0x4a00000, 0x7000000 }, { 0x4a00000, 0x4a00000 },
+		{ 0x4a00800, 0x4efefff },
+	};
+	struct memory *m = x86_with_bss();
+	struct found f = { .want = 1 };
+
+	put_variables(m, 0x4efdff0, 0xffff9d8b40000000, 0x45001000, 0x45000000);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		put_resource(m, 0x443f040 + 64 * i, all[i][0], all[i][1]);
+	CHECK_EQ(scan_image(&m->s, on_text, &f), 1);
+	CHECK_EQ(f.at[0], 0x45001018);
+	machine_free(m);
 }
 
 TEST(a_text_that_is_not_accepted_is_followed_by_others)
@@ -131,6 +193,29 @@ TEST(arm64_and_riscv64_by_the_header_of_the_image)
 	headed("ARM\x64", 0x40000000, 0xffff8a7fc0000000);
 	headed("RSC\x05", 0x80000000, 0xffffffd600000000 - 0x80000000);
 	headed("RSC\x05", 0x880000000, 0xff60000000000000);
+}
+
+TEST(the_size_beside_one_pointer_alone)
+{
+	for (int before = 0; before < 2; before++) {
+		struct memory *m = x86(false);
+		struct found f = { .want = 1 };
+		uint64_t at = 0x4300ab8;
+
+		mem_put64(m, at - 8, 0xffff9d8b45003000);
+		mem_put64(m, at, before ? sizeof(text) - 1 : 0xffff9d8b45000000);
+		mem_put64(m, at + 8, before ? 0xffff9d8b45000000 : sizeof(text) - 1);
+		/* Round sizes are those of other things. */
+		for (uint64_t i = 0; i < 1000; i++) {
+			mem_put64(m, 0x4380000 + 16 * i, 0xffff9d8b45000000);
+			mem_put64(m, 0x4380008 + 16 * i, i % 2 ? 4096 * (1 + i % 16) : 512);
+		}
+		mem_put(m, 0x45000000, text, sizeof(text));
+		CHECK_EQ(scan_image(&m->s, on_text, &f), 1);
+		CHECK_EQ(f.n, 1);
+		CHECK_EQ(f.at[0], 0x45000000);
+		machine_free(m);
+	}
 }
 
 TEST(pages_that_are_missing_are_left_out)
