@@ -99,6 +99,22 @@ static inline void kmemory_free(struct kmemory *k)
 	free(k);
 }
 
+/* A kernel with that memory, without symbols and types but those in k->n. To be freed. */
+static inline struct atw_kernel *kmemory_kernel(struct kmemory *k)
+{
+	struct atw_kernel *ret = calloc(1, sizeof(*ret));
+
+	ret->mem = &k->s;
+	ret->own = ret->space = k->space;
+	ret->have_own = true;
+	ret->kmem = k->m;
+	ret->sought_kmem.done = ret->sought_symbols.done = ret->sought_types.done = true;
+	ret->sought_symbols.err.status = ret->sought_types.err.status = ATW_E_MISSING;
+	ret->needs = k->n;
+	ret->needs_done = ret->symbols_done = true;
+	return ret;
+}
+
 static inline void kset(struct kmemory *k, enum need_member id, uint32_t at, uint8_t width)
 {
 	k->n.member[id] = at;

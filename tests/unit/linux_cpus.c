@@ -57,26 +57,10 @@ static struct kmemory *machine(void)
 	return k;
 }
 
-/* Without symbols, and without types for per-CPU variables. */
-static struct atw_kernel *kernel_of(struct kmemory *k)
-{
-	struct atw_kernel *ret = calloc(1, sizeof(*ret));
-
-	ret->mem = &k->s;
-	ret->own = ret->space = k->space;
-	ret->have_own = true;
-	ret->kmem = k->m;
-	ret->sought_kmem.done = ret->sought_symbols.done = ret->sought_types.done = true;
-	ret->sought_symbols.err.status = ret->sought_types.err.status = ATW_E_MISSING;
-	ret->needs = k->n;
-	ret->needs_done = ret->symbols_done = true;
-	return ret;
-}
-
 TEST(the_task_on_a_cpu)
 {
 	struct kmemory *k = machine();
-	struct atw_kernel *kernel = kernel_of(k);
+	struct atw_kernel *kernel = kmemory_kernel(k);
 	struct atw_err err = { 0 };
 	struct lnx_task t;
 
@@ -95,7 +79,7 @@ TEST(the_task_on_a_cpu)
 TEST(the_tables_on_a_cpu)
 {
 	struct kmemory *k = machine();
-	struct atw_kernel *kernel = kernel_of(k);
+	struct atw_kernel *kernel = kmemory_kernel(k);
 	struct atw_err err = { 0 };
 	struct atw_cpu c = { 0 };
 
@@ -117,7 +101,7 @@ TEST(the_tables_on_a_cpu)
 
 static int init_task(struct kmemory *k, uint64_t *ret, struct atw_err *err)
 {
-	struct atw_kernel *kernel = kernel_of(k);
+	struct atw_kernel *kernel = kmemory_kernel(k);
 	int r = kernel_init_task(kernel, ret, err);
 
 	/* It is looked for once; what came of it is kept. */

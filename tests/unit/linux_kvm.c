@@ -104,21 +104,6 @@ static struct kmemory *machine(void)
 	return k;
 }
 
-static struct atw_kernel *kernel_of(struct kmemory *k)
-{
-	struct atw_kernel *ret = calloc(1, sizeof(*ret));
-
-	ret->mem = &k->s;
-	ret->own = ret->space = k->space;
-	ret->have_own = true;
-	ret->kmem = k->m;
-	ret->sought_kmem.done = ret->sought_symbols.done = ret->sought_types.done = true;
-	ret->sought_symbols.err.status = ret->sought_types.err.status = ATW_E_MISSING;
-	ret->needs = k->n;
-	ret->needs_done = ret->symbols_done = true;
-	return ret;
-}
-
 static void kernel_end(struct atw_kernel *kernel)
 {
 	kernel_modules_close(kernel->modules);
@@ -132,7 +117,7 @@ static const struct lnx_task task = { .at = KBASE + TASK, .mm = KBASE + MM };
 
 static int find(struct kmemory *k, uint64_t *ret, struct atw_err *err)
 {
-	struct atw_kernel *kernel = kernel_of(k);
+	struct atw_kernel *kernel = kmemory_kernel(k);
 	int r = kvm_machine(kernel, &task, ret, err);
 
 	kernel_end(kernel);
@@ -207,7 +192,7 @@ TEST(types_that_lack_KVM)
 
 static int slots(struct kmemory *k, struct vmm_slot **ret, size_t *n, struct atw_err *err)
 {
-	struct atw_kernel *kernel = kernel_of(k);
+	struct atw_kernel *kernel = kmemory_kernel(k);
 	int r = kvm_slots(kernel, &task, ret, n, err);
 
 	kernel_end(kernel);
@@ -305,7 +290,7 @@ static int stage2(struct kmemory *k, enum atw_family family, struct kvm_stage2 *
 	static const char *const own[] = {
 		[ATW_X86] = "x86_64-4", [ATW_ARM64] = "arm64-4k-48", [ATW_RISCV] = "riscv64-sv48",
 	};
-	struct atw_kernel *kernel = kernel_of(k);
+	struct atw_kernel *kernel = kmemory_kernel(k);
 	int r;
 
 	kernel->own.paging = *atw_paging_find(own[family]);
