@@ -277,6 +277,8 @@ int session_attach(const struct common *c, struct session *s, const struct space
 			atw_err_wrap(&err, "%s", s->name);
 		return print_error(&err);
 	}
+	if (*t->remark)
+		print_warning(c, "%s: %s", s->name, t->remark);
 	subject_default(t, &s->subject);
 	status = space->pid.given || space->task ? select_process(s, space) : EXIT_COMPLETE;
 	if (!status)

@@ -281,6 +281,32 @@ static int vmm_open_found(struct vmm *v, const struct vmm_words *w, struct atw_b
 	return r ?: vmm_probe(v, err);
 }
 
+static int vmm_open_asked(struct vmm *v, const struct vmm_words *w, struct atw_err *err)
+{
+	char path[PATH_MAX];
+	int r = process_memory_open(v->pid, &v->memory, err);
+
+	if (r < 0)
+		return r;
+	blob_text(w->nmonitors ? w->monitors[0] : (struct atw_blob){ "", 0 }, path, sizeof(path));
+	if (*path && vmm_by_monitor(v, path, false))
+		return vmm_probe(v, err);
+	return atw_err_set(err, ATW_E_MISSING, "%s", *path ? v->remark : "it has no monitor");
+}
+
+int vmm_open_monitor(uint32_t pid, struct vmm *ret, struct atw_err *err)
+{
+	_auto_free struct vmm_words *w = malloc(sizeof(*w));
+	struct vmm v = { .pid = pid };
+	struct buf cmdline = { 0 };
+	int r = w ? vmm_find_arch(&v, err) : atw_err_nomem(err);
+
+	if (r == ATW_OK)
+		r = vmm_read_command_line(&v, &cmdline, w, err) ?: vmm_open_asked(&v, w, err);
+	buf_deinit(&cmdline);
+	return vmm_opened(&v, r, ret);
+}
+
 int vmm_open_layout(uint32_t pid, const char *layout, struct vmm *ret, struct atw_err *err)
 {
 	struct vmm v = { .pid = pid, .arch = vmm_host_arch() };
@@ -334,6 +360,28 @@ void vmm_instance(uint32_t pid, char *ret, size_t len)
 }
 
 /* ---- pieces ---- */
+
+/* Pieces that follow each other in both are as one. */
+static uint64_t vmm_piece_run(const struct vmm *v, size_t *i, struct vmm_piece *ret)
+{
+	*ret = v->piece[(*i)++];
+	while (*i < v->npieces && v->piece[*i].gpa == ret->gpa + ret->len &&
+	       v->piece[*i].start == ret->start + ret->len)
+		ret->len += v->piece[(*i)++].len;
+	return ret->len;
+}
+
+bool vmm_same_pieces(const struct vmm *a, const struct vmm *b)
+{
+	struct vmm_piece x, y;
+	size_t i = 0, k = 0;
+
+	while (i < a->npieces && k < b->npieces)
+		if (vmm_piece_run(a, &i, &x) != vmm_piece_run(b, &k, &y) || x.gpa != y.gpa ||
+		    x.start != y.start)
+			return false;
+	return i == a->npieces && k == b->npieces;
+}
 
 const struct vmm_piece *vmm_piece_from(const struct vmm_piece *v, size_t n, uint64_t gpa)
 {

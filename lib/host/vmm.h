@@ -62,6 +62,10 @@ struct vmm_how {
  * not found.
  */
 int vmm_open(uint32_t pid, const struct vmm_how *how, struct vmm *ret, struct atw_err *err);
+/* The same by the monitor on its command line alone. ATW_E_MISSING: it is of no use. */
+int vmm_open_monitor(uint32_t pid, struct vmm *ret, struct atw_err *err);
+/* Are all pieces the same? */
+bool vmm_same_pieces(const struct vmm *a, const struct vmm *b);
 /* A guest of this machine's architecture and of any program, by such a layout. */
 int vmm_open_layout(uint32_t pid, const char *layout, struct vmm *ret, struct atw_err *err);
 /*

@@ -84,6 +84,11 @@ static bool vmm_holds(uint32_t pid, const char *want)
 	return found;
 }
 
+bool vmm_process_has_kvm(uint32_t pid)
+{
+	return vmm_holds(pid, "anon_inode:kvm-vm");
+}
+
 /* The value of a long option, in the next word or behind "="; empty: not given. */
 static struct atw_blob vmm_word_behind(struct atw_blob cmdline, const char *option)
 {
@@ -192,7 +197,7 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
 	if (!host_proc_exe(pid, program, sizeof(program)))
 		snprintf(program, sizeof(program), "%.*s",
 			 (int)strnlen(cmdline.data, cmdline.len), cmdline.data);
-	if (vmm_kind_of(program) != VMM_NONE || vmm_holds(pid, "anon_inode:kvm-vm"))
+	if (vmm_kind_of(program) != VMM_NONE || vmm_process_has_kvm(pid))
 		vmm_process_set(&p, program, vmm_host_arch(),
 				(struct atw_blob){cmdline.data, cmdline.len});
 	buf_deinit(&cmdline);

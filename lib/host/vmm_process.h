@@ -56,6 +56,8 @@ int vmm_process_identify(uint32_t pid, struct vmm_process *ret, struct atw_err *
  */
 void vmm_process_set(struct vmm_process *p, const char *program, enum vmm_arch host,
 		     struct atw_blob cmdline);
+/* Has it a virtual machine of KVM, as far as may be seen? */
+bool vmm_process_has_kvm(uint32_t pid);
 /* Fills in what is known of its memory. */
 void vmm_process_measure(struct vmm_process *p);
 

@@ -214,3 +214,5 @@ bool kernel_recalled_text(struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_
 bool kernel_recalled_needs(struct atw_kernel *k, struct needs *ret);
 /* Writes what is not remembered yet. */
 void kernel_remember(struct atw_kernel *k);
+/* Nothing of it is to be remembered. */
+void kernel_forget(struct atw_kernel *k);

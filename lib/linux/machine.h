@@ -15,6 +15,12 @@
  * be found, or has no such range.
  */
 int kernel_ram(struct atw_kernel *k, struct extents *ret, struct atw_err *err);
+/*
+ * ram_proof.c: is all memory of the kernel where the source has some? Of memory from `above` on
+ * nothing is known. `nodes`: the source joins several pieces, so those of NUMA nodes are
+ * compared. ATW_OK: nothing disagrees; ATW_E_DAMAGED and others: what does.
+ */
+int kernel_prove_ram(struct atw_kernel *k, uint64_t above, bool nodes, struct atw_err *err);
 /* MemTotal of /proc/meminfo, in pages. */
 int kernel_ram_pages(struct atw_kernel *k, uint64_t *ret, struct atw_err *err);
 

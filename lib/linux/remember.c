@@ -113,6 +113,12 @@ static bool remember_is_worth(struct atw_kernel *k)
 	       (k->needs.symbols && !m->needs.symbols);
 }
 
+void kernel_forget(struct atw_kernel *k)
+{
+	free(k->remember);
+	k->remember = NULL;
+}
+
 void kernel_remember(struct atw_kernel *k)
 {
 	_auto_free struct remembered *m = NULL;

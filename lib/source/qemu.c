@@ -262,6 +262,32 @@ const struct atw_source_ops source_kvm = {
 	.describe = qemu_describe,
 };
 
+static struct qemu *qemu_below(const struct atw_source *s)
+{
+	while (s && s->below)
+		s = s->below;
+	return s && (s->ops == &source_qemu || s->ops == &source_kvm) ? s->impl : NULL;
+}
+
+const struct vmm *source_guest(const struct atw_source *s)
+{
+	const struct qemu *q = qemu_below(s);
+
+	return q ? &q->vmm : NULL;
+}
+
+void source_guest_swap(struct atw_source *s, struct vmm *v)
+{
+	struct qemu *q = qemu_below(s);
+	struct vmm old = q->vmm;
+
+	q->vmm = *v;
+	*v = old;
+	buf_deinit(&q->layout);
+	q->layout = (struct buf){ 0 };
+	qemu_note(q);
+}
+
 int source_of_guest(struct vmm *v, struct atw_source **ret, struct atw_err *err)
 {
 	struct atw_source *s = calloc(1, sizeof(*s));

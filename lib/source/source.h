@@ -257,6 +257,10 @@ int atw_fact_u64(struct atw_source *s, const char *key, uint64_t *ret);
 /* qemu.c: the RAM of a running guest, which it takes over; also if it fails. */
 struct vmm;
 int source_of_guest(struct vmm *v, struct atw_source **ret, struct atw_err *err);
+/* That RAM, also below a source that wraps it; NULL: of another source. */
+const struct vmm *source_guest(const struct atw_source *s);
+/* Exchanges it for other RAM of the same guest. */
+void source_guest_swap(struct atw_source *s, struct vmm *v);
 
 #define SOURCE(name) extern const struct atw_source_ops source_##name;
 #include "source/sources.def"

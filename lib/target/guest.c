@@ -70,7 +70,7 @@ static int guest_slots(uint32_t pid, struct vmm_slot **ret, size_t *n, struct at
 	return r;
 }
 
-static int guest_by_slots(uint32_t pid, struct vmm *ret, struct atw_err *err)
+int guest_by_slots(uint32_t pid, struct vmm *ret, struct atw_err *err)
 {
 	struct vmm_slot *slot = NULL;
 	size_t n = 0;

@@ -25,6 +25,20 @@ int guest_open(const char *name, const struct atw_source_spec *given, struct atw
  * PID namespace. ATW_E_MISSING: there is none. */
 int guest_process(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret, struct atw_err *err);
 
+/* The RAM of a guest of this machine by the memory slots of KVM. */
+int guest_by_slots(uint32_t pid, struct vmm *ret, struct atw_err *err);
+
+/* ---- guest_proof.c ---- */
+
+enum { GUEST_REMARK = 400 };
+/*
+ * atw_kernel_open(). Where the RAM of a guest was found by the rule of its machine, the kernel
+ * has to prove that; else it is found in another way, which `remark` says. ATW_E_DAMAGED:
+ * the rule is wrong, and there is no other way.
+ */
+int guest_kernel_open(struct atw_source *s, const struct atw_kernel_opts *o,
+		      struct atw_kernel **ret, char remark[GUEST_REMARK], struct atw_err *err);
+
 /* ---- guest_hosted.c ---- */
 
 /* The guest of process `pid` in the memory of its host, which it takes over if it succeeds. */

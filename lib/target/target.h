@@ -138,6 +138,7 @@ struct target {
 	const char *name; /* SOURCE as it was typed, borrowed */
 	const char *format; /* of a plugin's target; else NULL */
 	struct atw_source *source; /* TARGET_MEMORY, else NULL */
+	char remark[400];          /* of a guest's RAM, by attach; or empty */
 	struct atw_err why;        /* without a source that was wanted: the reason */
 	uint32_t caps;             /* enum target_cap */
 	struct atw_kernel *kernel; /* TARGET_SYMBOLS */

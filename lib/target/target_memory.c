@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "target/target.h"
 #include "base/message.h"
+#include "target/guest.h"
+#include "target/target.h"
 
 /*
  * Where live memory may not be read, without the user having chosen how, the next backend
@@ -81,7 +82,7 @@ static int memory_attach(struct target *t, const struct target_opts *o,
 			 ko.ext ? "," : "", o->cbit);
 		ko.ext = ext;
 	}
-	r = atw_kernel_open(t->source, &ko, &t->kernel, &why);
+	r = guest_kernel_open(t->source, &ko, &t->kernel, t->remark, &why);
 	if (r == ATW_OK)
 		t->space = *atw_kernel_space(t->kernel);
 	else if (r == ATW_E_MISSING && o->has_cpu)
