@@ -17,7 +17,7 @@ mapped() {
 		if (("0x" a[2]) - ("0x" a[1]) == 268435456) print a[1]
 	}' "/proc/$guest/maps" | tail -n 1
 }
-below=(-m 256 -M q35,max-ram-below-4g=192M -x)
+below=(-m 256 -M 'q35,max-ram-below-4g=192M' -x)
 # Its list of sections lies in the last page of the guest but some.
 why='kernel address 0xffff89578ffd9000: its page at 0xffd9000 is not in the source'
 atwalk ps tasks.kdump --format csv >want
