@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/pool.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
+#include "base/thread.h"
 
 struct pool_thread {
 	struct pool *p;
@@ -73,19 +71,10 @@ static void *pool_run(void *arg)
 
 static bool pool_start(struct pool_thread *t)
 {
-	static const int own[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
-				   SIGPIPE };
-	sigset_t all, were;
 	bool started;
 
 	t->state = calloc(1, t->p->ops->state + 1);
-	/* Signals are for the owner, but for those that a thread causes itself. */
-	sigfillset(&all);
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-		sigdelset(&all, own[i]);
-	pthread_sigmask(SIG_SETMASK, &all, &were);
-	started = t->state && !pthread_create(&t->id, NULL, pool_run, t);
-	pthread_sigmask(SIG_SETMASK, &were, NULL);
+	started = t->state && thread_start(&t->id, pool_run, t);
 	if (!started)
 		free(t->state);
 	return started;

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* thread.h - threads of the library: signals are for those of its caller. */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* With all signals blocked but those that a thread causes itself. */
+bool thread_start(pthread_t *ret, void *(*run)(void *arg), void *arg);
