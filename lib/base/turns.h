@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * turns.h - items of a list that several threads work on, and results that their owner takes
+ * in the order of the list.
+ *
+ * A thread puts what it finds on a tape. The owner plays the tapes, item by item. An item
+ * with a long tape waits for its turn and is then played in parts, while it goes on: memory
+ * is bounded, whatever an item has. So output does not depend on threads.
+ */
+#pragma once
+
+#include <atwalk/base.h>
+
+struct turn {
+	void *tape;              /* of turns_ops.tape bytes; at first zeroed */
+	/* Of a longer one, turn_pass() is called. With few threads there is room for more. */
+	size_t most;
+};
+
+/*
+ * Called between two results: the owner plays what is on the tape when it is the item's turn,
+ * and the tape is as the owner left it. ATW_E_STOPPED: nothing more is wanted.
+ */
+int turn_pass(struct turn *t);
+
+struct turns_ops {
+	size_t tape;             /* bytes of a tape */
+	/*
+	 * In a thread, for one item after the other: fills t->tape. What it returns, if not
+	 * ATW_OK, ends everything behind this item.
+	 */
+	int (*work)(void *arg, void *worker, size_t item, struct turn *t, struct atw_err *err);
+	/*
+	 * In the owner's thread: what is on the tape, which is then empty but keeps its
+	 * memory. `last`: the item has no more. A result that is not ATW_OK ends everything.
+	 */
+	int (*play)(void *arg, size_t item, void *tape, bool last, struct atw_err *err);
+	void (*drop)(void *tape);        /* frees what a tape has */
+	/* In a thread, before its first item. false: it works on none. NULL: nothing to do. */
+	bool (*begin)(void *arg, void *worker);
+};
+
+/*
+ * Items first..end-1, by a thread for each of worker[]. The first of them, which has no
+ * begin(), must be able to work on all. ATW_E_UNSUPPORTED: no thread could be started, and
+ * nothing was done. All threads have ended when it returns.
+ */
+int turns_run(const struct turns_ops *ops, void *arg, void *const *worker, unsigned workers,
+	      size_t first, size_t end, struct atw_err *err);
