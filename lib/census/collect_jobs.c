@@ -2,19 +2,15 @@
 /*
  * collect_jobs.c - tasks that are collected by several threads, and emitted in their order.
  *
- * A thread has a provider of its own, which follows that of the caller. It records some
- * neighbouring tasks on a tape. The caller emits the tapes in the order of the tasks, with
- * what only it knows: tasks without memory between the others, and files that were
- * emitted before. What no thread has begun, or could not finish, is collected by the
- * caller itself, so failures do not depend on threads.
+ * A thread has a provider of its own, which follows that of the caller; the first one has
+ * the caller's. It records a task on a tape. The caller emits the tapes in the order of the
+ * tasks, with what only it knows: tasks without memory between the others, and files that
+ * were emitted before.
  *
  * While the caller counts mappings, the threads have nothing to collect yet: providers are
  * opened meanwhile, and slab caches are listed.
  */
 #include "census/collect.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include "base/cleanup.h"
 #include "base/pool.h"
@@ -22,106 +18,60 @@
 
 enum {
 	TASKS_MIN = 32,              /* with fewer, another provider costs more than it saves */
-	PARTS_EACH = 3,              /* parts under way, a thread */
-	PART_MOST = 3,               /* tasks of a part */
 	SHARES = 16,                 /* of what is read before, at most */
 	JOBS_MOST = 64,
 };
 
-enum jobs_kind { JOBS_TASKS, JOBS_SHARE, JOBS_OPEN, JOBS_SLABS };
+enum jobs_kind { JOBS_OPEN, JOBS_SLABS };
 
-struct jobs_part {
-	struct pool_job job;         /* first, so that it leads to its part */
+/* What is done while mappings are counted. */
+struct jobs_ahead {
+	struct pool_job job;         /* first, so that it leads to this */
 	enum jobs_kind kind;
-	unsigned share, shares;      /* of what is read before */
-	size_t first, end;           /* indexes of tasks */
-	size_t done;                 /* those before it are on the tape */
-	struct collect_missed missed;
-	struct tape tape;
 };
 
 struct jobs {
 	struct collect *c;           /* the caller's */
 	struct others *others;
-	pthread_t owner;
 	struct pool *pool;
-	struct jobs_part open, slabs;
+	struct jobs_ahead open, slabs;
+	struct tape slab_tape;
 	bool slabs_listed;           /* on their tape */
 	struct provider *follower[JOBS_MOST];
 	unsigned n;
-	atomic_uint taken;           /* by threads, which may be more */
-};
-
-/* State of a thread. */
-struct jobs_state {
-	struct collect *c;           /* NULL: not begun */
+	struct collect *worker[JOBS_MOST + 1];   /* [0]: with the caller's provider */
+	unsigned workers;
+	unsigned shares;             /* of what is read before */
 };
 
 /* ---- in a thread ---- */
 
-/* NULL: there are fewer than threads. */
-static struct provider *jobs_provider(struct jobs *j)
-{
-	unsigned i;
-
-	if (pthread_equal(pthread_self(), j->owner))
-		return j->c->p;
-	i = atomic_fetch_add(&j->taken, 1);
-	return i < j->n ? j->follower[i] : NULL;
-}
-
-/* NULL: no memory, or no provider. */
-static struct collect *jobs_context(struct jobs *j, struct jobs_state *s)
-{
-	struct provider *p = s->c ? NULL : jobs_provider(j);
-
-	if (s->c || !p)
-		return s->c;
-	s->c = calloc(1, sizeof(*s->c));
-	if (!s->c)
-		return NULL;
-	s->c->p = p;
-	s->c->o = j->c->o;
-	s->c->ram = j->c->ram;
-	return s->c;
-}
-
-static void jobs_drop(void *state)
-{
-	struct jobs_state *s = state;
-
-	if (s->c)
-		collect_deinit(s->c);
-	free(s->c);
-}
-
 /* The task at i, with what the caller does before it. */
-static int jobs_record(struct collect *c, struct tape *t, size_t i)
+static int jobs_record(void *arg, void *worker, size_t i, struct turn *t, struct atw_err *err)
 {
-	struct atw_err err = { 0 };
-	int r = tape_add_mark(t, TAPE_NEXT, c->p->task[i].pid, &err);
+	const struct census_sink sink = tape_sink(t);
+	struct collect *c = worker;
+	int r = tape_add_mark(t, TAPE_NEXT, c->p->task[i].pid, err);
 
+	c->to = &sink;
+	c->failed = 0;
 	c->gone = 0;
 	if (r == ATW_OK)
-		r = collect_one(c, i, &err);
+		r = collect_one(c, i, err);
 	if (r == ATW_OK && c->gone)
-		r = tape_add_mark(t, TAPE_GONE, c->gone, &err);
+		r = tape_add_mark(t, TAPE_GONE, c->gone, err);
 	return r;
 }
 
-static void jobs_collect(struct collect *c, struct jobs_part *part)
+/* What all need is read by all. */
+static int jobs_prepare(void *arg, void *worker, size_t part, struct turn *t,
+			struct atw_err *err)
 {
-	while (part->done < part->end) {
-		const struct collect_missed before = c->missed;
-		size_t start = part->tape.len;
+	const struct jobs *j = arg;
+	struct provider *p = ((struct collect *)worker)->p;
 
-		if (jobs_record(c, &part->tape, part->done) != ATW_OK) {
-			tape_cut(&part->tape, start);
-			c->missed = before;
-			return;
-		}
-		part->done++;
-	}
+	p->ops->prepare(p, (unsigned)part, j->shares);
+	return ATW_OK;
 }
 
 static void jobs_open_followers(struct jobs *j)
@@ -135,57 +85,22 @@ static void jobs_open_followers(struct jobs *j)
 
 static void jobs_list_slabs(struct jobs *j)
 {
-	const struct census_sink sink = tape_sink(&j->slabs.tape);
+	struct turn t = { .tape = &j->slab_tape, .most = SIZE_MAX };
+	const struct census_sink sink = tape_sink(&t);
 	const struct about_to to = { sink.record, sink.arg, NULL };
 
 	j->slabs_listed = j->c->p->ops->slabs(j->c->p, &to, NULL) == ATW_OK;
 }
 
-static void jobs_collect_tasks(struct collect *c, struct jobs_part *part)
-{
-	const struct census_sink sink = tape_sink(&part->tape);
-	provider_cannot_fn *was;
-	void *its;
-
-	part->done = part->first;
-	part->missed = (struct collect_missed){ 0 };
-	tape_cut(&part->tape, 0);
-	if (!c)
-		return;
-	/* In the caller's thread, the provider is the caller's. */
-	was = c->p->cannot;
-	its = c->p->arg;
-	c->to = &sink;
-	c->failed = 0;
-	c->missed = part->missed;
-	if (collect_begin(c))
-		jobs_collect(c, part);
-	part->missed = c->missed;
-	c->p->cannot = was;
-	c->p->arg = its;
-}
-
 static void jobs_work(void *arg, void *state, struct pool_job *job)
 {
-	struct jobs_part *part = (struct jobs_part *)job;
-	struct collect *c;
-
-	if (part->kind == JOBS_OPEN) {
+	if (((struct jobs_ahead *)job)->kind == JOBS_OPEN)
 		jobs_open_followers(arg);
-		return;
-	}
-	if (part->kind == JOBS_SLABS) {
+	else
 		jobs_list_slabs(arg);
-		return;
-	}
-	c = jobs_context(arg, state);
-	if (part->kind == JOBS_TASKS)
-		jobs_collect_tasks(c, part);
-	else if (c)
-		c->p->ops->prepare(c->p, part->share, part->shares);
 }
 
-static const struct pool_ops ops = { jobs_work, sizeof(struct jobs_state), jobs_drop };
+static const struct pool_ops ops = { .work = jobs_work };
 
 /* ---- in the caller's ---- */
 
@@ -216,71 +131,64 @@ static int jobs_on_mark(void *arg, enum tape_mark mark, uint64_t pid, struct atw
 	return j->others ? others_emit_before(j->c, j->others, pid, err) : ATW_OK;
 }
 
-static int jobs_emit(struct jobs *j, const struct jobs_part *part, struct atw_err *err)
+static int jobs_emit(void *arg, size_t i, void *tape, bool last, struct atw_err *err)
 {
-	const struct census_sink sink = { .record = jobs_on_record, .run = jobs_on_run, .arg = j };
-	const struct tape_to to = { &sink, jobs_on_mark, j };
+	const struct census_sink sink = { .record = jobs_on_record, .run = jobs_on_run, .arg = arg };
+	const struct tape_to to = { &sink, jobs_on_mark, arg };
+	const struct jobs *j = arg;
+	int r;
+
+	if (last)
+		collect_progress(j->c, i, j->c->p->ntasks);
+	r = tape_play(tape, &to, err);
+	tape_clear(tape);
+	return r;
+}
+
+static int jobs_prepared(void *arg, size_t part, void *tape, bool last, struct atw_err *err)
+{
+	return ATW_OK;
+}
+
+static void jobs_drop_tape(void *tape)
+{
+	tape_deinit(tape);
+}
+
+/* false: no memory. */
+static bool jobs_add(struct jobs *j, struct provider *p)
+{
+	struct collect *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return false;
+	c->p = p;
+	c->o = j->c->o;
+	c->ram = j->c->ram;
+	if (!collect_begin(c)) {
+		free(c);
+		return false;
+	}
+	j->worker[j->workers++] = c;
+	return true;
+}
+
+/* What was missed by any is missed; the provider is the caller's again. */
+static void jobs_drop_workers(struct jobs *j)
+{
 	struct collect_missed *m = &j->c->missed;
 
-	m->unsized += part->missed.unsized;
-	m->stale += part->missed.stale;
-	m->vanished += part->missed.vanished;
-	return tape_play(&part->tape, &to, err);
-}
+	for (unsigned i = 0; i < j->workers; i++) {
+		struct collect *c = j->worker[i];
 
-/* What all need is read by all. */
-static void jobs_prepare(struct jobs *j, struct jobs_part *part, unsigned n)
-{
-	struct pool_job *job[SHARES];
-
-	for (unsigned i = 0; i < n; i++) {
-		part[i] = (struct jobs_part){ .kind = JOBS_SHARE, .share = i, .shares = n };
-		job[i] = &part[i].job;
+		m->unsized += c->missed.unsized;
+		m->stale += c->missed.stale;
+		m->vanished += c->missed.vanished;
+		collect_deinit(c);
+		free(c);
 	}
-	pool_add(j->pool, job, n);
-	for (unsigned i = 0; i < n; i++) {
-		if (!pool_take(j->pool, job[i]))
-			j->c->p->ops->prepare(j->c->p, i, n);
-		part[i].kind = JOBS_TASKS;
-	}
-}
-
-static void jobs_add(struct jobs *j, struct jobs_part *part, size_t *next, size_t ntasks)
-{
-	struct pool_job *job = &part->job;
-
-	part->first = *next;
-	part->end = MIN(part->first + PART_MOST, ntasks);
-	*next = part->end;
-	if (part->first < part->end)
-		pool_add(j->pool, &job, 1);
-}
-
-static int jobs_all(struct jobs *j, struct jobs_part *part, size_t nparts, struct atw_err *err)
-{
-	const size_t ntasks = j->c->p->ntasks;
-	size_t next = 0, at = 0;
-	int r = ATW_OK;
-
-	for (size_t i = 0; i < nparts; i++)
-		jobs_add(j, &part[i], &next, ntasks);
-	while (r == ATW_OK && part[at].first < part[at].end) {
-		struct jobs_part *p = &part[at];
-		size_t rest = p->first;
-
-		collect_progress(j->c, p->first, ntasks);
-		if (pool_take(j->pool, &p->job)) {
-			r = jobs_emit(j, p, err);
-			rest = p->done;
-		}
-		/* What is on no tape. */
-		for (; rest < p->end && r == ATW_OK; rest++)
-			r = collect_in_turn(j->c, j->others, rest, err);
-		if (r == ATW_OK)
-			jobs_add(j, p, &next, ntasks);
-		at = (at + 1) % nparts;
-	}
-	return r;
+	j->workers = 0;
+	collect_begin(j->c);
 }
 
 /* ---- for the collector ---- */
@@ -306,7 +214,6 @@ static void jobs_begin(struct collect *c)
 		return;
 	c->jobs = j;
 	j->c = c;
-	j->owner = pthread_self();
 	j->open.kind = JOBS_OPEN;
 	j->slabs.kind = JOBS_SLABS;
 	j->pool = pool_open(&ops, j, MIN(c->o->jobs, (unsigned)JOBS_MOST));
@@ -336,7 +243,7 @@ int collect_jobs_slabs(struct collect *c, struct atw_err *err)
 
 	if (!j || !j->pool || !pool_take(j->pool, &j->slabs.job) || !j->slabs_listed)
 		return ATW_E_UNSUPPORTED;
-	return tape_play(&j->slabs.tape, &to, err);
+	return tape_play(&j->slab_tape, &to, err);
 }
 
 /* Those that cannot follow, and all behind them, are of no use. */
@@ -355,10 +262,17 @@ static void jobs_follow(struct jobs *j)
 
 int collect_by_jobs(struct collect *c, struct others *others, struct atw_err *err)
 {
-	struct jobs_part *part = NULL;
-	size_t nparts = 0;
-	struct jobs *j;
+	static const struct turns_ops before = {
+		.tape = sizeof(struct tape), .work = jobs_prepare, .play = jobs_prepared,
+		.drop = jobs_drop_tape,
+	};
+	static const struct turns_ops tasks = {
+		.tape = sizeof(struct tape), .work = jobs_record, .play = jobs_emit,
+		.drop = jobs_drop_tape,
+	};
 	int r = ATW_E_UNSUPPORTED;
+	struct jobs *j;
+	bool ready;
 
 	if (c->summed)
 		return r;
@@ -368,17 +282,18 @@ int collect_by_jobs(struct collect *c, struct others *others, struct atw_err *er
 		return r;
 	j->others = others;
 	jobs_follow(j);
-	nparts = MAX((size_t)(j->n + 1) * PARTS_EACH, (size_t)SHARES);
-	part = j->n ? calloc(nparts, sizeof(*part)) : NULL;
-	if (part) {
-		jobs_prepare(j, part, MIN((j->n + 1) * 4, (unsigned)SHARES));
-		r = jobs_all(j, part, (size_t)(j->n + 1) * PARTS_EACH, err);
-		for (size_t i = 0; i < nparts; i++)
-			pool_take(j->pool, &part[i].job);
+	ready = j->n && jobs_add(j, c->p);
+	for (unsigned i = 0; i < j->n && ready; i++)
+		ready = jobs_add(j, j->follower[i]);
+	if (ready) {
+		void *const *worker = (void *const *)j->worker;
+
+		j->shares = MIN(j->workers * 4, (unsigned)SHARES);
+		r = turns_run(&before, j, worker, j->workers, 0, j->shares, err);
+		if (r == ATW_OK)
+			r = turns_run(&tasks, j, worker, j->workers, 0, c->p->ntasks, err);
 	}
-	for (size_t i = 0; part && i < nparts; i++)
-		tape_deinit(&part[i].tape);
-	free(part);
+	jobs_drop_workers(j);
 	return r;
 }
 
@@ -391,7 +306,7 @@ void collect_jobs_end(struct collect *c)
 	pool_close(j->pool);
 	for (unsigned i = 0; i < j->n; i++)
 		provider_close(j->follower[i]);
-	tape_deinit(&j->slabs.tape);
+	tape_deinit(&j->slab_tape);
 	free(j);
 	c->jobs = NULL;
 }

@@ -14,21 +14,26 @@
 
 #include "format/capture_fields.h"
 
-/* A process can have any number of runs, and a few tapes exist at a time. */
-enum { TAPE_MOST = 32 << 20 };
-
 /* What differs between most neighbouring runs. */
 struct tape_step {
 	uint64_t va, pages, entry;
 };
 
+/* The tape that takes the next record, run or mark; NULL: nothing more is wanted. */
+static struct tape *tape_of(struct turn *t, struct atw_err *err)
+{
+	int r = ((struct tape *)t->tape)->len >= t->most ? turn_pass(t) : ATW_OK;
+
+	if (r != ATW_OK)
+		atw_err_set(err, r, "stopped");
+	return r == ATW_OK ? t->tape : NULL;
+}
+
 static char *tape_room(struct tape *t, size_t bytes, struct atw_err *err)
 {
 	char *at;
 
-	if (t->full || bytes > TAPE_MOST - t->len ||
-	    !array_reserve((void **)&t->data, &t->cap, t->len + bytes, 1)) {
-		t->full = true;
+	if (!array_reserve((void **)&t->data, &t->cap, t->len + bytes, 1)) {
 		atw_err_nomem(err);
 		return NULL;
 	}
@@ -79,10 +84,11 @@ static int tape_on_record(void *arg, const struct capture_record *rec, struct at
 	const char *part = (const char *)&rec->h;
 	size_t size = tape_size_of(rec->letter);
 	size_t texts = tape_texts(form, rec->has, part);
-	char *to = tape_room(arg, 1 + sizeof(rec->has) + size + texts, err);
+	struct tape *t = tape_of(arg, err);
+	char *to = t ? tape_room(t, 1 + sizeof(rec->has) + size + texts, err) : NULL;
 
 	if (!to)
-		return ATW_E_NOMEM;
+		return t ? ATW_E_NOMEM : ATW_E_STOPPED;
 	*to++ = rec->letter;
 	to = mempcpy(to, &rec->has, sizeof(rec->has));
 	to = mempcpy(to, part, size);
@@ -132,12 +138,12 @@ static bool tape_is_like(const struct tape *t, const struct capture_run *run)
 static int tape_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	const struct tape_step step = { run->va, run->pages, run->entry };
-	struct tape *t = arg;
-	bool like = tape_is_like(t, run);
-	char *to = tape_room(t, 1 + (like ? sizeof(step) : sizeof(*run)), err);
+	struct tape *t = tape_of(arg, err);
+	bool like = t && tape_is_like(t, run);
+	char *to = t ? tape_room(t, 1 + (like ? sizeof(step) : sizeof(*run)), err) : NULL;
 
 	if (!to)
-		return ATW_E_NOMEM;
+		return t ? ATW_E_NOMEM : ATW_E_STOPPED;
 	if (like) {
 		*to = 'l';
 		memcpy(to + 1, &step, sizeof(step));
@@ -169,12 +175,13 @@ static const char *tape_get_run(const char *at, struct capture_run *run)
 
 static const char letters[] = { [TAPE_NEXT] = 'n', [TAPE_GONE] = 'g' };
 
-int tape_add_mark(struct tape *t, enum tape_mark mark, uint64_t pid, struct atw_err *err)
+int tape_add_mark(struct turn *turn, enum tape_mark mark, uint64_t pid, struct atw_err *err)
 {
-	char *to = tape_room(t, 1 + sizeof(pid), err);
+	struct tape *t = tape_of(turn, err);
+	char *to = t ? tape_room(t, 1 + sizeof(pid), err) : NULL;
 
 	if (!to)
-		return ATW_E_NOMEM;
+		return t ? ATW_E_NOMEM : ATW_E_STOPPED;
 	*to = letters[mark];
 	memcpy(to + 1, &pid, sizeof(pid));
 	return ATW_OK;
@@ -182,15 +189,15 @@ int tape_add_mark(struct tape *t, enum tape_mark mark, uint64_t pid, struct atw_
 
 /* ---- the whole tape ---- */
 
-struct census_sink tape_sink(struct tape *t)
+struct census_sink tape_sink(struct turn *t)
 {
 	return (struct census_sink){ .record = tape_on_record, .run = tape_on_run, .arg = t };
 }
 
-void tape_cut(struct tape *t, size_t len)
+void tape_clear(struct tape *t)
 {
-	t->len = len;
-	t->like = t->full = false;
+	t->len = 0;
+	t->like = false;
 }
 
 int tape_play(const struct tape *t, const struct tape_to *to, struct atw_err *err)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/turns.h"
 #include "census/census.h"
 
 struct tape {
@@ -12,21 +13,17 @@ struct tape {
 	size_t len, cap;
 	struct capture_run last;     /* the run before, if `like` */
 	bool like;
-	bool full;                   /* something did not fit: see tape_cut() */
 };
 
 /* A position in the collector's list of tasks. */
 enum tape_mark { TAPE_NEXT, TAPE_GONE };
 
-/*
- * Records everything but frames. A tape has a maximum length; what exceeds it fails, as a
- * failed allocation does, and sets `full`.
- */
-struct census_sink tape_sink(struct tape *t);
-int tape_add_mark(struct tape *t, enum tape_mark mark, uint64_t pid, struct atw_err *err);
+/* Records everything but frames on the tape of an item, part after part. */
+struct census_sink tape_sink(struct turn *t);
+int tape_add_mark(struct turn *t, enum tape_mark mark, uint64_t pid, struct atw_err *err);
 
-/* Discards everything from position `len` on, which is that of a mark, and `full`. */
-void tape_cut(struct tape *t, size_t len);
+/* Empty, with the memory that it has. */
+void tape_clear(struct tape *t);
 
 struct tape_to {
 	const struct census_sink *sink;
