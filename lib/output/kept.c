@@ -6,7 +6,10 @@
 
 #include "base/buf.h"
 
-enum { HEAD = 2 };               /* words before values, or before a text */
+enum {
+	HEAD = 2,                /* words before values, or before a text */
+	KIND_BITS = 8,
+};
 
 void kept_deinit(struct kept_rows *k)
 {
@@ -47,41 +50,62 @@ static uint64_t kept_place(struct kept_rows *k, size_t column, const char *text)
 	return at;
 }
 
+/* Which columns of the schema the row has. */
+static uint64_t kept_have(const struct atw_schema *sc, const struct atw_row *row,
+			  const uint8_t *from)
+{
+	uint64_t have = 0;
+
+	if (!from)
+		have = sc->ncols < 64 ? row->have & (((uint64_t)1 << sc->ncols) - 1) : row->have;
+	for (size_t i = 0; from && i < sc->ncols; i++)
+		have |= (row->have >> from[i] & 1) << i;
+	return have;
+}
+
 void kept_row(struct kept_rows *k, const struct atw_schema *sc, const struct atw_row *row,
 	      const uint8_t *from)
 {
-	uint64_t have = 0;
-	size_t at = k->len;
+	uint64_t have = kept_have(sc, row, from);
+	size_t n = (size_t)__builtin_popcountll(have), at = k->len, put = at + HEAD;
 
-	if (!kept_room(k, HEAD + sc->ncols))
+	if (!kept_room(k, HEAD + n))
 		return;
-	k->len += HEAD + sc->ncols;
-	for (size_t i = 0; i < sc->ncols; i++) {
-		size_t in = from ? from[i] : i;
+	k->len += HEAD + n;
+	for (uint64_t left = have; left; left &= left - 1) {
+		size_t i = (size_t)__builtin_ctzll(left);
+		const union atw_value *v = &row->v[from ? from[i] : i];
 		bool text = sc->col[i].type == ATW_T_TEXT;
-		uint64_t value = 0;
+		uint64_t value;
 
-		if (row->have >> in & 1 && (!text || row->v[in].s)) {
-			value = text ? kept_place(k, i, row->v[in].s) : row->v[in].u;
-			have |= (uint64_t)1 << i;
+		if (text && !v->s) {
+			have &= ~((uint64_t)1 << i);
+			continue;
 		}
-		k->word[at + HEAD + i] = value;
+		/* Where the text goes may move all words. */
+		value = text ? kept_place(k, i, v->s) : v->u;
+		k->word[put++] = value;
 	}
 	k->word[at] = (k->len - at) << 1 | 1;
 	k->word[at + 1] = have;
 	k->rows++;
 }
 
-void kept_text(struct kept_rows *k, const char *text, size_t len)
+void kept_event(struct kept_rows *k, unsigned kind, const void *data, size_t len)
 {
 	size_t words = HEAD + len / 8 + 1;
 
 	if (!kept_room(k, words))
 		return;
 	k->word[k->len] = words << 1;
-	k->word[k->len + 1] = len;
-	memcpy(k->word + k->len + HEAD, text, len);
+	k->word[k->len + 1] = len << KIND_BITS | kind;
+	memcpy(k->word + k->len + HEAD, data, len);
 	k->len += words;
+}
+
+void kept_text(struct kept_rows *k, const char *text, size_t len)
+{
+	kept_event(k, 0, text, len);
 }
 
 bool kept_next(struct kept_rows *k, const struct atw_schema *sc, union atw_value *v,
@@ -94,15 +118,20 @@ bool kept_next(struct kept_rows *k, const struct atw_schema *sc, union atw_value
 	k->at += item[0] >> 1;
 	ret->is_row = item[0] & 1;
 	if (!ret->is_row) {
-		ret->len = item[1];
+		ret->kind = (unsigned)(item[1] & ((1u << KIND_BITS) - 1));
+		ret->len = item[1] >> KIND_BITS;
 		ret->text = (const char *)(item + HEAD);
 		return true;
 	}
 	ret->row = (struct atw_row){ .v = v, .have = item[1] };
-	for (size_t i = 0; i < sc->ncols; i++)
-		if (sc->col[i].type == ATW_T_TEXT && item[1] >> i & 1)
-			v[i].s = (const char *)(k->word + item[HEAD + i]);
+	item += HEAD;
+	for (uint64_t left = ret->row.have; left; left &= left - 1, item++) {
+		size_t i = (size_t)__builtin_ctzll(left);
+
+		if (sc->col[i].type == ATW_T_TEXT)
+			v[i].s = (const char *)(k->word + *item);
 		else
-			v[i].u = item[HEAD + i];
+			v[i].u = *item;
+	}
 	return true;
 }

@@ -10,8 +10,9 @@
 
 struct kept_rows {
 	/*
-	 * Words: the size of the item in words, a bit: a row or a text; then
-	 * of a row `have` and a value a column, where that of a text is its place.
+	 * Words: the size of the item in words, a bit: a row or a text; then of a text its
+	 * length and kind;
+	 * of a row `have` and a value for each of its bits, where that of a text is its place.
 	 */
 	uint64_t *word;
 	size_t len, cap;                 /* words */
@@ -30,6 +31,8 @@ void kept_clear(struct kept_rows *k);
 void kept_row(struct kept_rows *k, const struct atw_schema *sc, const struct atw_row *row,
 	      const uint8_t *from);
 void kept_text(struct kept_rows *k, const char *text, size_t len);
+/* Anything between rows, with a number that means something for the caller. */
+void kept_event(struct kept_rows *k, unsigned kind, const void *data, size_t len);
 
 /*
  * What was kept, in its order. Values go to `v`; all of it is valid until more is kept.
@@ -38,7 +41,8 @@ void kept_text(struct kept_rows *k, const char *text, size_t len);
 struct kept_item {
 	bool is_row;
 	struct atw_row row;
-	const char *text;
+	unsigned kind;           /* of an event; a text has 0 */
+	const char *text;        /* aligned as any struct of words */
 	size_t len;
 };
 bool kept_next(struct kept_rows *k, const struct atw_schema *sc, union atw_value *v,
