@@ -92,6 +92,7 @@ static int csv_row(struct atw_sink *k, const struct atw_row *row, struct atw_err
 const struct atw_sink_ops sink_csv = {
 	.name = "csv",
 	.help = "comma-separated values (RFC 4180) with a head line",
+	.apart = true,
 	.begin = csv_begin,
 	.row = csv_row,
 };

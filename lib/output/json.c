@@ -165,6 +165,7 @@ static int json_array_end(struct atw_sink *k, struct atw_err *err)
 const struct atw_sink_ops sink_json = {
 	.name = "json",
 	.help = "one JSON array of objects",
+	.apart = true,
 	.begin = json_array_begin,
 	.row = json_array_row,
 	.end = json_array_end,
@@ -183,6 +184,7 @@ static int json_lines_row(struct atw_sink *k, const struct atw_row *row,
 const struct atw_sink_ops sink_jsonl = {
 	.name = "jsonl",
 	.help = "one JSON object a line",
+	.apart = true,
 	.begin = json_lines_begin,
 	.row = json_lines_row,
 };

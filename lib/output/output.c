@@ -21,7 +21,7 @@
 /* ---- sums ---- */
 
 /* Add a row of that schema. */
-static void output_tally(struct tally *t, const struct atw_schema *sc, const struct atw_row *row)
+void tally_add(struct tally *t, const struct atw_schema *sc, const struct atw_row *row)
 {
 	t->rows++;
 	for (size_t i = 0; i < sc->ncols; i++)
@@ -133,18 +133,24 @@ static int output_settle(struct atw_output *out, struct atw_err *err)
 	return rc;
 }
 
+struct atw_row columns_of(const struct columns *shown, bool as_is, const struct atw_row *row,
+			  union atw_value *v)
+{
+	struct atw_row chosen = { .v = v };
+
+	if (as_is)
+		return *row;
+	for (size_t i = 0; i < shown->n; i++) {
+		v[i] = row->v[shown->at[i]];
+		chosen.have |= (row->have >> shown->at[i] & 1) << i;
+	}
+	return chosen;
+}
+
 /* The shown columns of a row. */
 static struct atw_row output_chosen(struct atw_output *out, const struct atw_row *row)
 {
-	struct atw_row chosen = { .v = out->v };
-
-	if (out->as_is)
-		return *row;
-	for (size_t i = 0; i < out->shown.n; i++) {
-		out->v[i] = row->v[out->shown.at[i]];
-		chosen.have |= (row->have >> out->shown.at[i] & 1) << i;
-	}
-	return chosen;
+	return columns_of(&out->shown, out->as_is, row, out->v);
 }
 
 /* Passes the shown columns to the sink. */
@@ -214,7 +220,7 @@ static int output_pass(struct atw_output *out, const struct atw_row *row)
 	if (out->sink.ops->sum && !out->group) {
 		struct atw_row shown = output_chosen(out, row);
 
-		output_tally(&out->tally, &out->schema, &shown);
+		tally_add(&out->tally, &out->schema, &shown);
 	}
 	if (out->group)
 		rc = group_add(out->group, row, &out->failure);

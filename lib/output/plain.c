@@ -395,6 +395,7 @@ static int plain_sum(struct atw_sink *k, const struct atw_row *row, uint64_t bla
 const struct atw_sink_ops sink_plain = {
 	.name = "plain",
 	.help = "an aligned table with a head line",
+	.apart = true,
 	.begin = plain_begin,
 	.row = plain_row,
 	.measure = plain_measure,

@@ -19,6 +19,11 @@ struct tally {
 	uint64_t v[64];
 };
 
+void tally_add(struct tally *t, const struct atw_schema *sc, const struct atw_row *row);
+/* The columns that are shown of a row, with values in `v` unless it is shown as it is. */
+struct atw_row columns_of(const struct columns *shown, bool as_is, const struct atw_row *row,
+			  union atw_value *v);
+
 enum output_state { TAKING, COMMITTED, FAILED };
 
 struct atw_output {

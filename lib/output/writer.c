@@ -11,14 +11,23 @@
 /* Larger buffers exceed the cache and are slower. */
 #define WRITER_CAP ((size_t)256 << 10)
 
-int writer_init(struct writer *w, int fd, struct atw_err *err)
+int writer_init_fn(struct writer *w, bool (*send)(void *arg, const char *data, size_t len),
+		   void *arg, struct atw_err *err)
 {
-	*w = (struct writer){ .fd = fd, .buf = malloc(WRITER_CAP) };
+	*w = (struct writer){ .fd = -1, .send = send, .arg = arg, .buf = malloc(WRITER_CAP) };
 	if (!w->buf)
 		return atw_err_nomem(err);
 	w->cap = WRITER_CAP;
-	w->prompt = isatty(fd);
 	return ATW_OK;
+}
+
+int writer_init(struct writer *w, int fd, struct atw_err *err)
+{
+	int r = writer_init_fn(w, NULL, NULL, err);
+
+	w->fd = fd;
+	w->prompt = r == ATW_OK && isatty(fd);
+	return r;
 }
 
 void writer_deinit(struct writer *w)
@@ -29,6 +38,11 @@ void writer_deinit(struct writer *w)
 
 static void writer_send_all(struct writer *w, const char *p, size_t n)
 {
+	if (w->send) {
+		if (!w->error && !w->send(w->arg, p, n))
+			w->error = EIO;
+		return;
+	}
 	if (!w->error && io_write(w->fd, p, n) < n)
 		w->error = errno;
 }

@@ -19,11 +19,16 @@ struct writer {
 	char *buf;
 	size_t len, cap;
 	size_t whole;            /* bytes of complete rows */
+	bool (*send)(void *arg, const char *data, size_t len);   /* instead of fd; or NULL */
+	void *arg;
 	bool prompt;             /* interactive: each row is flushed at once */
 	int error;               /* an errno, or 0 */
 };
 
 int writer_init(struct writer *w, int fd, struct atw_err *err);
+/* What is full goes to a function, which returns false if it failed; then w->error is set. */
+int writer_init_fn(struct writer *w, bool (*send)(void *arg, const char *data, size_t len),
+		   void *arg, struct atw_err *err);
 void writer_deinit(struct writer *w);
 
 /* Make room for n more bytes; false if they never fit at once. */

@@ -88,6 +88,7 @@ struct annotator;
 struct atw_sink_ops {
 	const char *name, *help;
 	bool binary;             /* not for a terminal, and one table for each file */
+	bool apart;              /* rows but the first depend on no others: output/part.h */
 	bool here;               /* rows are to be formatted by the thread that emits them */
 	int (*begin)(struct atw_sink *k, const struct atw_schema *sc,
 		     struct atw_err *err);
