@@ -253,6 +253,7 @@ static void jobs_follow(struct jobs *j)
 
 	if (!pool_take(j->pool, &j->open.job))
 		jobs_open_followers(j);
+	j->c->p->ops->lead(j->c->p);
 	while (good < j->n && j->c->p->ops->follow(j->follower[good], j->c->p, NULL) == ATW_OK)
 		good++;
 	for (unsigned i = good; i < j->n; i++)

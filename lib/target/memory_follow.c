@@ -20,15 +20,22 @@ static void follow_share(struct walk_provider *w, const struct walk_provider *le
 	w->classes.tried = true;
 }
 
+void walk_lead(struct provider *p)
+{
+	struct walk_provider *w = walk_of(p);
+
+	memory_find_memmap(w);
+	if (w->memmap)
+		memory_classes_begin(w);
+}
+
 int walk_follow(struct provider *p, struct provider *lead, struct atw_err *err)
 {
-	struct walk_provider *w = walk_of(p), *l = walk_of(lead);
+	struct walk_provider *w = walk_of(p);
+	const struct walk_provider *l = walk_of(lead);
 	struct atw_source *mem = atw_kernel_space(w->o.kernel)->mem;
 
-	memory_find_memmap(l);
 	memory_find_memmap(w);
-	if (l->memmap)
-		memory_classes_begin(l);
 	p->task = malloc((lead->ntasks + 1) * sizeof(*p->task));
 	w->space = malloc((lead->ntasks + 1) * sizeof(*w->space));
 	if (!p->task || !w->space)

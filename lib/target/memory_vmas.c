@@ -351,6 +351,7 @@ static const struct provider_ops walk_ops = {
 	.name = "walk",
 	.tasks = memory_tasks,
 	.find = memory_find,
+	.lead = walk_lead,
 	.follow = walk_follow,
 	.prepare = walk_prepare,
 	.vma_cursor_size = sizeof(struct memory_vmas),

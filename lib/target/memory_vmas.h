@@ -197,6 +197,7 @@ static inline void memory_classes_soon(const struct walk_provider *w, uint64_t p
 /* ---- memory_follow.c: a provider for another thread ---- */
 
 /* The ops of these names. */
+void walk_lead(struct provider *p);
 int walk_follow(struct provider *p, struct provider *lead, struct atw_err *err);
 void walk_prepare(struct provider *p, unsigned part, unsigned parts);
 /* Before the provider is closed. */

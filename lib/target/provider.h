@@ -172,6 +172,8 @@ struct provider_ops {
 	 * number: index in p->task.
 	 */
 	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
+	/* Finds what those that follow() will take of it; before the first of them. */
+	void (*lead)(struct provider *p);
 	/*
 	 * Instead of tasks() and count(): takes the tasks and the counts of `lead`, a provider
 	 * of the same source that outlives this one, so that another thread lists pages of

@@ -25,6 +25,7 @@ enum {
 struct fake {
 	struct provider p;
 	bool fails;              /* at a task: for good */
+	bool leads;
 };
 
 struct fake_vmas {
@@ -62,9 +63,14 @@ static int fake_tasks(struct provider *p, struct atw_err *err)
 	return ATW_OK;
 }
 
+static void fake_lead(struct provider *p)
+{
+	((struct fake *)p)->leads = true;
+}
+
 static int fake_follow(struct provider *p, struct provider *lead, struct atw_err *err)
 {
-	if (lead->ntasks != TASKS)
+	if (lead->ntasks != TASKS || !((struct fake *)lead)->leads)
 		abort();
 	p->counted = lead->counted;
 	((struct fake *)p)->fails = ((struct fake *)lead)->fails;
@@ -227,7 +233,7 @@ static void fake_close(struct provider *p)
 }
 
 static const struct provider_ops fake_ops = {
-	.name = "fake", .tasks = fake_tasks, .follow = fake_follow, .prepare = fake_prepare,
+	.name = "fake", .tasks = fake_tasks, .lead = fake_lead, .follow = fake_follow, .prepare = fake_prepare,
 	.vma_cursor_size = sizeof(struct fake_vmas), .page_cursor_size = sizeof(struct fake_pages),
 	.vmas_open = fake_vmas_open, .vmas_next = fake_vmas_next, .pages_open = fake_pages_open,
 	.pages_next = fake_pages_next, .facts = fake_facts, .count = fake_count,
