@@ -401,7 +401,7 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	struct target_query q = { .frames = true, .flags = true, .counts = true };
 	struct provider *p = NULL;
 	struct session own = { 0 }, *src = o->session ? o->session : &own;
-	struct census_jobs jobs = { .c = c, .space = &o->space, .first = src };
+	struct census_jobs jobs = CENSUS_JOBS(.c = c, .space = &o->space, .first = src);
 	struct atw_err err = { 0 };
 	int status = cli_census_open(c, name, o, src), r;
 

@@ -2,25 +2,81 @@
 #include "census_jobs.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "host/pace.h"
 
-static int census_jobs_another(void *arg, struct provider **ret, struct atw_err *err)
+static bool census_jobs_keep(struct census_jobs *x, const struct session *s)
+{
+	bool kept;
+
+	pthread_mutex_lock(&x->lock);
+	kept = ARRAY_ROOM(x->v, x->n, x->cap);
+	if (kept)
+		x->v[x->n++] = *s;
+	pthread_mutex_unlock(&x->lock);
+	return kept;
+}
+
+int census_jobs_another(void *arg, struct provider **ret, struct atw_err *err)
 {
 	struct census_jobs *x = arg;
-	struct session *s;
-	int r;
+	struct target_query q = x->q;
+	struct session s;
+	int r = session_open_again(x->c, x->first, x->space, &s, err);
 
-	if (!ARRAY_ROOM(x->v, x->n, x->cap))
-		return atw_err_nomem(err);
-	s = &x->v[x->n];
-	r = session_open_again(x->c, x->first, x->space, s, err);
 	if (r < 0)
 		return r;
-	x->n++;
-	x->q.pace = s->pace;
-	return target_provider(s->target, &x->q, NULL, NULL, ret, err);
+	if (!census_jobs_keep(x, &s)) {
+		session_close(&s);
+		return atw_err_nomem(err);
+	}
+	q.pace = s.pace;
+	return target_provider(s.target, &q, NULL, NULL, ret, err);
+}
+
+bool census_jobs_pay(const struct common *c, uint64_t began)
+{
+	enum { MS = 50 };        /* a session more takes 10 to 30 */
+
+	return c->jobs || now() - began >= MS * (SECOND / 1000);
+}
+
+/* A pipe was read to its end, and what a plugin opens it may open once. */
+static bool census_jobs_opens_again(const struct census_jobs *x)
+{
+	struct stat st;
+
+	return !x->c->sources && target_has(x->first->target, TARGET_MEMORY) &&
+	       (target_has(x->first->target, TARGET_RUNNING) ||
+		(!stat(x->first->name, &st) && S_ISREG(st.st_mode)));
+}
+
+/* A dump of which all of this is a matter of 50 ms or so. */
+static bool census_jobs_is_small(const struct census_jobs *x)
+{
+	enum { SMALL = 8 << 20 };
+	struct stat st;
+
+	return !target_has(x->first->target, TARGET_RUNNING) && !stat(x->first->name, &st) &&
+	       st.st_size < SMALL;
+}
+
+unsigned census_jobs_threads(const struct census_jobs *x)
+{
+	struct atw_err unused = { 0 };
+	unsigned n;
+
+	/*
+	 * A stopped process or guest, and a limited rate, leave nothing to threads. With -vv,
+	 * all reads are shown.
+	 */
+	if (!census_jobs_opens_again(x) || x->space->freeze || x->c->rate ||
+	    x->c->verbose > 1 || !threads_to_use(x->c, &n, &unused))
+		return 0;
+	return n;
 }
 
 int census_jobs_find(struct census_jobs *x, struct census_collect_opts *co)
@@ -29,9 +85,8 @@ int census_jobs_find(struct census_jobs *x, struct census_collect_opts *co)
 
 	if (!threads_to_use(x->c, &co->jobs, &err))
 		return print_error(&err);
-	/* A stopped process or guest, and a limited rate, leave nothing to threads. */
-	if (!target_has(x->first->target, TARGET_RUNNING | TARGET_MEMORY) || x->space->freeze ||
-	    x->c->rate)
+	co->jobs = census_jobs_threads(x);
+	if (!x->c->jobs && census_jobs_is_small(x))
 		co->jobs = 0;
 	co->another = census_jobs_another;
 	co->another_arg = x;

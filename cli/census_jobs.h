@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* census_jobs.h - further sessions of a live source, for threads that collect processes. */
+/* census_jobs.h - further sessions of a source, for threads that read its processes. */
 #pragma once
+
+#include <pthread.h>
 
 #include "atwalk.h"
 #include "census/census.h"
@@ -12,7 +14,23 @@ struct census_jobs {
 	struct target_query q;       /* of its provider */
 	struct session *v;
 	size_t n, cap;
+	pthread_mutex_t lock;        /* of these */
 };
+
+#define CENSUS_JOBS(...) ((struct census_jobs){ .lock = PTHREAD_MUTEX_INITIALIZER, __VA_ARGS__ })
+
+/*
+ * Threads that may have a session beside the first one; 0: none. `c->jobs` is valid, as
+ * session_open() checks.
+ */
+unsigned census_jobs_threads(const struct census_jobs *x);
+/*
+ * Is a listing that began then, by now(), long enough for threads to pay? With --jobs N
+ * it is.
+ */
+bool census_jobs_pay(const struct common *c, uint64_t began);
+/* One more session, and a provider of it. By any thread. */
+int census_jobs_another(void *x, struct provider **ret, struct atw_err *err);
 
 /*
  * Sets what census_collect() takes of it. The first session is open; census_jobs_close() is
