@@ -2,6 +2,8 @@
 /* cmd_pages.c - every process's areas, and what page is behind each address. */
 #include <fnmatch.h>
 
+#include "base/clock.h"
+#include "census_jobs.h"
 #include "watch.h"
 #include "base/message.h"
 
@@ -58,12 +60,15 @@ static bool pages_is_wanted(const char *list, const char *name)
 	return false;
 }
 
-/* What cannot be read is said, and the rest is listed all the same. */
-static void pages_cannot(void *arg, const char *what, const struct atw_err *err)
+void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 {
 	struct pages *p = arg;
 	struct atw_err e = *err;
 
+	if (p->thread) {
+		pages_jobs_cannot(p->thread, what, err);
+		return;
+	}
 	if (err->status == ATW_E_PERM &&
 	    unreadable_take(&p->unreadable, p->c, p->src->name, what, err->text))
 		return;
@@ -176,7 +181,9 @@ static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_
 	       (rc = page_cursor_next(p->pages, &s, &why)) == ATW_OK) {
 		uint64_t from = s->va, to = s->va + (s->size - 1);
 
-		if (s->why)
+		if (s->why && p->thread)
+			pages_jobs_error(p->thread, s->why);
+		else if (s->why)
 			print_error(s->why);
 		if (to < first || from > last)
 			continue;
@@ -235,7 +242,7 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 	return rc;
 }
 
-static int pages_list_task(struct pages *p, size_t t, struct atw_err *err)
+int pages_list_task(struct pages *p, size_t t, struct atw_err *err)
 {
 	static const struct address whole = { .last = UINT64_MAX, .is_range = true };
 	int r = ATW_OK;
@@ -410,6 +417,7 @@ static int pages_open_provider(struct pages *p, bool one, struct atw_err *err)
 	};
 	int r = target_provider(p->src->target, &q, pages_cannot, p, &p->prov, err);
 
+	p->asked = q;
 	if (r < 0)
 		return r;
 	p->prov->every = !one;
@@ -432,7 +440,8 @@ static void pages_close_provider(struct pages *p)
 static int pages_list_all(struct pages *p, const struct pages_opts *o,
 			  struct atw_err *err)
 {
-	bool one = pages_is_one(o);
+	const uint64_t began = now();
+	bool one = pages_is_one(o), tried;
 	size_t only = 0;
 	int r = p->prov->ops->tasks(p->prov, err);
 
@@ -441,12 +450,20 @@ static int pages_list_all(struct pages *p, const struct pages_opts *o,
 	if (r < 0)
 		return atw_err_wrap(err, "%s", p->src->name);
 	r = pages_sum_up(p, one, err);
+	/* Sums of all processes together leave too little to threads. */
+	tried = one || p->summed;
 	if (r == ATW_OK && !p->prov->counted &&
 	    (p->areas_only ? pages_needs_own(p) : pages_needs(p->c, "count")))
 		r = p->prov->ops->count(p->prov, err);
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
 		if (one && i != only)
 			continue;
+		if (!tried && census_jobs_pay(p->c, began)) {
+			tried = true;
+			r = pages_by_jobs(p, &o->space, i, err);
+			if (r != ATW_E_UNSUPPORTED)
+				return r;
+		}
 		r = pages_sum_task(p, i, err);
 		if (r == ATW_E_UNSUPPORTED)
 			r = pages_list_task(p, i, err);

@@ -15,7 +15,7 @@ enum page_col {
 _Static_assert((int)P_COLS <= (int)ROW_MOST, "struct row has room for them");
 
 struct swap_name {
-	bool tried;
+	bool tried, missed;      /* missed: it was said why there is none */
 	char name[256];          /* empty: not known */
 };
 
@@ -26,7 +26,7 @@ struct page_sum {
 };
 
 struct pages {
-	const struct session *src;
+	struct session *src;
 	const struct common *c;
 	struct atw_output *out;
 	struct listing list;             /* its columns are ours, too */
@@ -35,6 +35,8 @@ struct pages {
 	const char *flag[64];            /* of pages */
 	struct atw_names flags;
 
+	struct pages_worker *thread;     /* whose this is; NULL: the command's */
+	struct target_query asked;       /* of prov */
 	struct provider *prov;
 	struct page_query query;         /* of every listing */
 	struct vma_cursor *vmas;         /* of the listing under way, */
@@ -80,7 +82,33 @@ struct page_area {
 	struct row row;             /* what all its rows have in common */
 };
 
+/* ---- cmd_pages.c ---- */
+
+/* Lists task `t` of the provider; ATW_END: it has ended. */
+int pages_list_task(struct pages *p, size_t t, struct atw_err *err);
+/* provider_cannot_fn: what cannot be read is said, and the rest is listed all the same. */
+void pages_cannot(void *arg, const char *what, const struct atw_err *err);
+
+/* ---- pages_jobs.c ---- */
+
+/*
+ * All tasks from the one on, by several threads. ATW_E_UNSUPPORTED: it was not done, and one
+ * has to do it.
+ */
+int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first,
+		  struct atw_err *err);
+/* In a thread, instead of saying it: `text` is to be freed. */
+void pages_jobs_heading(struct pages_worker *w, char *text);
+void pages_jobs_error(struct pages_worker *w, const struct atw_err *err);
+void pages_jobs_cannot(struct pages_worker *w, const char *what, const struct atw_err *err);
+void pages_jobs_no_swap(struct pages_worker *w, unsigned type, const struct atw_err *err);
+
+/* ---- pages_rows.c ---- */
+
 void pages_columns(struct pages *p);
+int pages_put_heading(struct pages *p, const char *text, struct atw_err *err);
+/* The name of a device of this type is not to be had, for that reason; said once. */
+void pages_no_swap(struct pages *p, unsigned type, const struct atw_err *why);
 int area_begin(struct pages *p, struct page_area *a, const struct page_task *task,
 	       const struct atw_area *area, uint64_t first, uint64_t last,
 	       struct atw_err *err);
@@ -99,6 +127,10 @@ void pages_add_sums(struct pages *p, const struct provider_sums *sums);
 void pages_set_sums(struct pages *p, struct row *r, const struct page_sum *s);
 /* Adds the sums of an area to those of its process. */
 void pages_join_sums(struct page_sum *to, const struct page_sum *s);
+/* What another thread needs to list processes: the same options, and nothing counted. */
+void pages_copy(struct pages *to, const struct pages *from);
+/* Adds what was counted there. */
+void pages_join(struct pages *to, const struct pages *from);
 /* Adds notes below the table: the parts of mapped memory in each sum. */
 void pages_note_sums(const struct pages *p);
 /* --totals: emits the row of a process after its last area. */

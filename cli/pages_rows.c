@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pages_rows.c - rows of `atwalk pages`, one for each translation. */
+#include "base/message.h"
 #include "linux/kpf.h"
 #include "pages.h"
 
@@ -75,6 +76,17 @@ void pages_columns(struct pages *p)
 
 /* ---- swap ---- */
 
+void pages_no_swap(struct pages *p, unsigned type, const struct atw_err *why)
+{
+	struct swap_name *s = &p->swap[type % 32];
+
+	if (p->thread)
+		pages_jobs_no_swap(p->thread, type, why);
+	else if (!s->missed)
+		pages_cannot(p, "swapped pages", why);
+	s->missed = true;
+}
+
 /* DEVICE:OFFSET; swapN if the name of the device is not known. */
 static const char *pages_rows_swap_place(struct pages *p, unsigned type, uint64_t offset)
 {
@@ -92,7 +104,7 @@ static const char *pages_rows_swap_place(struct pages *p, unsigned type, uint64_
 			snprintf(s->name, sizeof(s->name), "swap%u", type);
 		/* Without symbols swap devices have no names, which is not an error. */
 		if (r < 0 && r != ATW_E_UNSUPPORTED)
-			provider_cannot(p->prov, "swapped pages", &why);
+			pages_no_swap(p, type, &why);
 	}
 	snprintf(p->swap_text, sizeof(p->swap_text), "%s:%" PRIu64, s->name, offset);
 	return p->swap_text;
@@ -342,27 +354,42 @@ int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 
 /* ---- areas ---- */
 
+int pages_put_heading(struct pages *p, const char *text, struct atw_err *err)
+{
+	int rc = atw_output_heading(p->out, "%s", text);
+
+	return rc < 0 ? atw_err_set(err, rc, "not enough memory for the output") : ATW_OK;
+}
+
 /* "123 nginx: [heap] 0x...-0x... 132K rw-p" */
 static int pages_rows_heading(struct pages *p, const struct page_area *a,
 			      struct atw_err *err)
 {
 	const struct atw_area *v = a->area;
-	char size[16], no = v && v->rights_unknown ? '?' : '-';
+	char size[16], no = v && v->rights_unknown ? '?' : '-', *text;
 	int rc;
 
 	if (!p->headings)
 		return ATW_OK;
 	if (!v)
-		rc = atw_output_heading(p->out, "%" PRIu32 " %s: outside of every area",
-					a->task->pid, a->task->name);
+		rc = asprintf(&text, _("%" PRIu32 " %s: outside of every area"), a->task->pid,
+			      a->task->name);
 	else
-		rc = atw_output_heading(p->out, "%" PRIu32 " %s: %s 0x%016" PRIx64 "-0x%016" PRIx64
-					" %s %c%c%c%c", a->task->pid, a->task->name,
-					v->name[0] ? v->name : "anonymous", v->start.u, v->end.u,
-					num_human(v->end.u - v->start.u, size),
-					v->read ? 'r' : no, v->write ? 'w' : no,
-					v->exec ? 'x' : no, v->shared ? 's' : no == '-' ? 'p' : no);
-	return rc < 0 ? atw_err_set(err, rc, "not enough memory for the output") : ATW_OK;
+		rc = asprintf(&text, "%" PRIu32 " %s: %s 0x%016" PRIx64 "-0x%016" PRIx64
+			      " %s %c%c%c%c", a->task->pid, a->task->name,
+			      v->name[0] ? v->name : "anonymous", v->start.u, v->end.u,
+			      num_human(v->end.u - v->start.u, size),
+			      v->read ? 'r' : no, v->write ? 'w' : no,
+			      v->exec ? 'x' : no, v->shared ? 's' : no == '-' ? 'p' : no);
+	if (rc < 0)
+		return atw_err_nomem(err);
+	if (p->thread) {
+		pages_jobs_heading(p->thread, text);
+		return ATW_OK;
+	}
+	rc = pages_put_heading(p, text, err);
+	free(text);
+	return rc;
 }
 
 int area_begin(struct pages *p, struct page_area *a, const struct page_task *task,

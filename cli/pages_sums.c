@@ -103,3 +103,34 @@ void pages_note_sums(const struct pages *p)
 		atw_output_note(p->out, "%s of large pages: mappings of their parts were not counted, after %" PRIu64 " others",
 				num_human(p->look.stepless, size), SMAPS_STEPS);
 }
+
+/* ---- of several threads ---- */
+
+void pages_copy(struct pages *to, const struct pages *from)
+{
+	*to = (struct pages){
+		.src = from->src, .c = from->c, .schema = from->schema, .asked = from->asked,
+		.query = from->query, .areas_only = from->areas_only, .each = from->each,
+		.whole = from->whole, .sums = from->sums, .shares = from->shares,
+		.totals = from->totals, .headings = from->headings, .live = from->live,
+		.areas = from->areas, .range = from->range, .nranges = from->nranges,
+	};
+}
+
+void pages_join(struct pages *to, const struct pages *from)
+{
+	static const size_t counts[] = {
+#define COUNT(member) offsetof(struct pages, member)
+		COUNT(processes), COUNT(mapped), COUNT(swapped), COUNT(other), COUNT(absent),
+		COUNT(unknown), COUNT(unswapped), COUNT(split), COUNT(unsplit), COUNT(lost),
+		COUNT(excluded), COUNT(damaged), COUNT(unstable), COUNT(bad), COUNT(pageless),
+		COUNT(stale), COUNT(look.stepless), COUNT(look.stale), COUNT(look.pageless),
+#undef COUNT
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+		*(uint64_t *)((char *)to + counts[i]) +=
+			*(const uint64_t *)((const char *)from + counts[i]);
+	to->inside |= from->inside;
+	smaps_join(&to->listed, &from->listed);
+}
