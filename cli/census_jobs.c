@@ -20,10 +20,8 @@ static bool census_jobs_keep(struct census_jobs *x, const struct session *s)
 	return kept;
 }
 
-int census_jobs_another(void *arg, struct provider **ret, struct atw_err *err)
+int census_jobs_session(struct census_jobs *x, struct session *ret, struct atw_err *err)
 {
-	struct census_jobs *x = arg;
-	struct target_query q = x->q;
 	struct session s;
 	int r = session_open_again(x->c, x->first, x->space, &s, err);
 
@@ -33,8 +31,19 @@ int census_jobs_another(void *arg, struct provider **ret, struct atw_err *err)
 		session_close(&s);
 		return atw_err_nomem(err);
 	}
-	q.pace = s.pace;
-	return target_provider(s.target, &q, NULL, NULL, ret, err);
+	*ret = s;
+	return ATW_OK;
+}
+
+int census_jobs_another(void *arg, struct provider **ret, struct atw_err *err)
+{
+	struct census_jobs *x = arg;
+	struct target_query q = x->q;
+	struct session s;
+	int r = census_jobs_session(x, &s, err);
+
+	q.pace = r == ATW_OK ? s.pace : NULL;
+	return r == ATW_OK ? target_provider(s.target, &q, NULL, NULL, ret, err) : r;
 }
 
 bool census_jobs_pay(const struct common *c, uint64_t began)

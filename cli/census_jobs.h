@@ -29,7 +29,10 @@ unsigned census_jobs_threads(const struct census_jobs *x);
  * it is.
  */
 bool census_jobs_pay(const struct common *c, uint64_t began);
-/* One more session, and a provider of it. By any thread. */
+/*
+ * One more session, which is closed with the others; with a provider of it. By any thread.
+ */
+int census_jobs_session(struct census_jobs *x, struct session *ret, struct atw_err *err);
 int census_jobs_another(void *x, struct provider **ret, struct atw_err *err);
 
 /*

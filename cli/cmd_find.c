@@ -142,6 +142,18 @@ int find_open(struct find *f, const struct provider *from, struct atw_err *err)
 	return atw_output_open(&oo, &f->schema, &f->out, err);
 }
 
+/* The same for all rows of an address space. */
+static bool find_list_pids(struct find *f, const struct owned_space *s)
+{
+	if (f->pids_of == s)
+		return true;
+	f->pids.len = 0;
+	for (size_t i = 0; i < s->n; i++)
+		buf_printf(&f->pids, "%s%" PRIu32, i ? "," : "", s->pid[i]);
+	f->pids_of = s;
+	return !f->pids.failed;
+}
+
 static int find_put(struct find *f, const struct find_owner *w, const struct rmap_entry *h,
 		    struct find_frame frame, const struct row *r, struct atw_err *err)
 {
@@ -165,10 +177,7 @@ static int find_put(struct find *f, const struct find_owner *w, const struct rma
 	v[F_PAGEFLAGS].u = frame.flags;
 	row.have |= frame.known && row.have >> F_PHYSICAL & 1 ? 1u << F_PAGEFLAGS : 0;
 	if (w->space) {
-		f->pids.len = 0;
-		for (size_t i = 0; i < w->space->n; i++)
-			buf_printf(&f->pids, "%s%" PRIu32, i ? "," : "", w->space->pid[i]);
-		if (f->pids.failed)
+		if (!find_list_pids(f, w->space))
 			return atw_err_nomem(err);
 		v[F_PROCESSES].s = f->pids.data;
 		row.have |= 1u << F_PROCESSES;
@@ -198,6 +207,8 @@ static void find_no_area(struct find *f, const struct find_owner *w, const struc
 	if (!f->nameless++) {
 		f->nameless_why = *why;
 		atw_err_wrap(&f->nameless_why, "%s", w->task);
+		if (f->thread)
+			find_jobs_nameless(f->thread, &f->nameless_why);
 	}
 }
 
@@ -495,6 +506,7 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 		return print_nomem();
 	}
 	f->c = c;
+	f->space = &o->space;
 	f->guests = o->guests;
 	f->finder = (struct rmap){.want = &f->want, .all = o->all};
 	/* Nonsense is reported before a large dump is opened. */

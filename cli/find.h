@@ -32,6 +32,8 @@ struct find_owner {
 };
 
 struct find {
+	struct find_worker *thread;      /* whose this is; NULL: the command's */
+	const struct space_opts *space;  /* of src; NULL: it is one of several sources */
 	const struct common *c;
 	struct session src;
 	struct listing list;
@@ -46,7 +48,8 @@ struct find {
 	struct buf looked;       /* lines: physical addresses of virtual targets */
 	uint64_t unmapped, untranslated; /* of these: not mapped; page table missing */
 	struct spaces spaces;
-	struct buf pids;
+	struct buf pids;         /* of address space pids_of */
+	const struct owned_space *pids_of;
 	bool user_half;          /* of the kernel under page-table isolation */
 	/* Upper-half entries of the kernel's root tables, by slot. */
 	struct top { uint64_t pa; uint8_t kind; } top[512], user_top[512];
@@ -90,7 +93,19 @@ int find_flush(struct find *f, const struct find_owner *w, struct atw_err *err);
 
 /* Searches every process, the kernel and CPUs; or the selected page tables. */
 int find_in_all(struct find *f, struct atw_err *err);
+/* Of find_in_all(): address space `i` of f->spaces. */
+int find_in_space(struct find *f, size_t i, struct atw_err *err);
+/* Page tables could be searched in part alone, for that reason. */
+void find_limit(struct find *f, const struct atw_err *why);
 int find_in_one(struct find *f, struct atw_err *err);
+
+/*
+ * find_jobs.c: searches f->spaces from the one on by several threads. ATW_E_UNSUPPORTED: it
+ * was not done. The others say in a thread what the command says otherwise.
+ */
+int find_by_jobs(struct find *f, size_t first, struct atw_err *err);
+void find_jobs_limit(struct find_worker *w, const struct atw_err *why);
+void find_jobs_nameless(struct find_worker *w, const struct atw_err *why);
 
 /*
  * Searches without page tables: every process, or the selected one. Prints the whole

@@ -73,6 +73,7 @@ static int find_pages_put_hits(struct find_pages_search *s, const struct find_ow
 	if (!a)
 		return atw_err_nomem(err);
 	rmap_merge(k);
+	s->f->pids_of = NULL;
 	s->f->shared_by += k->n && w->space->n > 1;
 	more = k->n ? vma_cursor_open(s->prov, task, &s->vmas, &why) : ATW_END;
 	if (more == ATW_OK)

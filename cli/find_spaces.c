@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* find_spaces.c - page tables that `atwalk find` searches, each once. */
+#include "base/clock.h"
+#include "census_jobs.h"
 #include "find.h"
+
+void find_limit(struct find *f, const struct atw_err *why)
+{
+	if (f->thread) {
+		find_jobs_limit(f->thread, why);
+		return;
+	}
+	/* On a running machine processes end all the time: report only the first one. */
+	if (!f->limit || !target_has(f->src.target, TARGET_RUNNING))
+		print_error(why);
+	f->limit = true;
+}
 
 /* Report a walk that ended early: only the rest of these tables is missing. */
 static int find_spaces_cut_off(struct find *f, const struct mmu_space *sp, int r,
@@ -12,10 +26,7 @@ static int find_spaces_cut_off(struct find *f, const struct mmu_space *sp, int r
 	if (!f->src.subject.label[0] && !mmu_space_lives(sp))
 		return ATW_OK;
 	atw_err_wrap(err, "%s", f->src.name);
-	/* On a running machine processes end all the time: report only the first one. */
-	if (!f->limit || !target_has(f->src.target, TARGET_RUNNING))
-		print_error(err);
-	f->limit = true;
+	find_limit(f, err);
 	return ATW_OK;
 }
 
@@ -237,19 +248,38 @@ static int find_spaces_search_cpus(struct find *f, struct atw_err *err)
 	return r;
 }
 
-int find_in_all(struct find *f, struct atw_err *err)
+int find_in_space(struct find *f, size_t i, struct atw_err *err)
 {
-	int r = find_spaces_note_tops(f, err);
+	const struct owned_space *o = &f->spaces.v[i];
+	const struct find_owner w = {
+		.task = o->name, .have_pid = true, .pid = o->pid[0], .space = o,
+	};
+
+	return o->have ? find_spaces_search_process(f, &w, &o->mm.space, err) : ATW_OK;
+}
+
+static int find_in_spaces(struct find *f, struct atw_err *err)
+{
+	const uint64_t began = now();
+	bool tried = false;
+	int r = ATW_OK;
 
 	for (size_t i = 0; i < f->spaces.n && r == ATW_OK; i++) {
-		const struct owned_space *o = &f->spaces.v[i];
-		const struct find_owner w = {
-			.task = o->name, .have_pid = true, .pid = o->pid[0], .space = o,
-		};
-
-		if (o->have)
-			r = find_spaces_search_process(f, &w, &o->mm.space, err);
+		if (!tried && census_jobs_pay(f->c, began)) {
+			tried = true;
+			r = find_by_jobs(f, i, err);
+			if (r != ATW_E_UNSUPPORTED)
+				return r;
+		}
+		r = find_in_space(f, i, err);
 	}
+	return r;
+}
+
+int find_in_all(struct find *f, struct atw_err *err)
+{
+	int r = find_spaces_note_tops(f, err) ?: find_in_spaces(f, err);
+
 	if (r == ATW_OK)
 		r = find_spaces_search_cpus(f, err);
 	return r == ATW_OK ? find_spaces_search_kernel(f, err) : r;

@@ -106,7 +106,6 @@ void pages_jobs_no_swap(struct pages_worker *w, unsigned type, const struct atw_
 /* ---- pages_rows.c ---- */
 
 void pages_columns(struct pages *p);
-int pages_put_heading(struct pages *p, const char *text, struct atw_err *err);
 /* The name of a device of this type is not to be had, for that reason; said once. */
 void pages_no_swap(struct pages *p, unsigned type, const struct atw_err *why);
 int area_begin(struct pages *p, struct page_area *a, const struct page_task *task,

@@ -354,13 +354,6 @@ int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 
 /* ---- areas ---- */
 
-int pages_put_heading(struct pages *p, const char *text, struct atw_err *err)
-{
-	int rc = atw_output_heading(p->out, "%s", text);
-
-	return rc < 0 ? atw_err_set(err, rc, "not enough memory for the output") : ATW_OK;
-}
-
 /* "123 nginx: [heap] 0x...-0x... 132K rw-p" */
 static int pages_rows_heading(struct pages *p, const struct page_area *a,
 			      struct atw_err *err)
@@ -387,9 +380,9 @@ static int pages_rows_heading(struct pages *p, const struct page_area *a,
 		pages_jobs_heading(p->thread, text);
 		return ATW_OK;
 	}
-	rc = pages_put_heading(p, text, err);
+	rc = atw_output_heading(p->out, "%s", text);
 	free(text);
-	return rc;
+	return rc < 0 ? atw_err_set(err, rc, "not enough memory for the output") : ATW_OK;
 }
 
 int area_begin(struct pages *p, struct page_area *a, const struct page_task *task,

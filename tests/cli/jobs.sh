@@ -18,7 +18,9 @@ alike() {                         # COMMAND...
 	done
 }
 
-commands=('map' 'pages' 'pages --totals' 'pages --all --format csv' 'ps' 'find' 'report use'
+commands=('map' 'pages' 'pages --totals' 'pages --all --format csv' 'pages --format json'
+	'pages --areas-only --sort size' 'pages --filter size>4K' 'pages --columns +entry,flags'
+	'ps' 'find' 'find --all --columns +processes,pageflags --format csv' 'report use'
 	'report units,totals,areas' 'collect' 'info' 'diff' 'search --text init' 'walk')
 each() {                          # SOURCE
 	local command words
@@ -28,7 +30,7 @@ each() {                          # SOURCE
 		report*) words=(report "${words[1]}" "$1") ;;
 		diff) words+=("$1" tasks.kdump) ;;
 		search*) words+=("$1") ;;
-		find) words+=("$1" 1000000-1100000) ;;
+		find*) words+=("$1" 1000000-1100000) ;;
 		walk) words+=("$1" init_task) ;;
 		*) words+=("$1") ;;
 		esac
@@ -38,6 +40,21 @@ each() {                          # SOURCE
 
 t "every command on a dump, zlib"
 each tasks.kdump
+
+t "pages: many threads, a full disk, and a reader that has seen enough"
+for n in 1 3 7; do
+	run atwalk pages tasks.kdump --jobs $n --format csv
+	status 0
+	cp "$work/log/out" csv$n
+	same csv$n csv1
+	run atwalk pages tasks.kdump --jobs $n -o /dev/full
+	status 3
+	err_has "/dev/full: cannot write: No space left on device"
+	atwalk pages tasks.kdump --jobs $n --format csv 2>first.err | head -n 1 >first
+	head -n 1 csv1 >head
+	same first head
+	yes [ ! -s first.err ]
+done
 
 t "other compressions, flattened, split"
 for form in lzo snappy zstd none; do
