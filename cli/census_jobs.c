@@ -58,9 +58,9 @@ static bool census_jobs_opens_again(const struct census_jobs *x)
 {
 	struct stat st;
 
-	return !x->c->sources && target_has(x->first->target, TARGET_MEMORY) &&
-	       (target_has(x->first->target, TARGET_RUNNING) ||
-		(!stat(x->first->name, &st) && S_ISREG(st.st_mode)));
+	return !x->c->sources && (target_has(x->first->target, TARGET_RUNNING) ||
+				  (target_has(x->first->target, TARGET_MEMORY) &&
+				   !stat(x->first->name, &st) && S_ISREG(st.st_mode)));
 }
 
 /* A dump of which all of this is a matter of 50 ms or so. */

@@ -313,9 +313,12 @@ int session_open_again(const struct common *c, const struct session *s,
 	/* It is counted, and not limited. */
 	if (r == ATW_OK && s->pace) {
 		x.pace = calloc(1, sizeof(*x.pace));
-		r = x.pace ? paced_source(x.target->source, x.pace, &paced, err) : atw_err_nomem(err);
-		if (r == ATW_OK)
-			x.target->source = paced;
+		r = x.pace ? ATW_OK : atw_err_nomem(err);
+		/* What /proc has is counted by the provider. */
+		if (r == ATW_OK && x.target->source) {
+			r = paced_source(x.target->source, x.pace, &paced, err);
+			x.target->source = r == ATW_OK ? paced : x.target->source;
+		}
 	}
 	if (r == ATW_OK)
 		r = target_attach(x.target, &o, &rd, err);

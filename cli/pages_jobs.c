@@ -137,7 +137,7 @@ static bool pages_jobs_begin(void *arg, void *worker)
 
 	if (census_jobs_another(&j->sessions, &p, NULL) != ATW_OK)
 		return false;
-	if (lead->ops->follow(p, lead, NULL) != ATW_OK) {
+	if (provider_follow(p, lead, NULL) != ATW_OK) {
 		provider_close(p);
 		return false;
 	}
@@ -183,8 +183,7 @@ int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first,
 		return r;
 	while (ready && j.n <= MIN(threads, PAGES_WORKERS - 1u))
 		ready = pages_jobs_add(&j);
-	if (ready) {
-		p->prov->ops->lead(p->prov);
+	if (ready && provider_lead(p->prov)) {
 		pages_jobs_use(j.worker[0], p->prov);
 		r = turns_run(&ops, &j, (void *const *)j.worker, j.n, first, p->prov->ntasks, err);
 	}

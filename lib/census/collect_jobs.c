@@ -253,8 +253,8 @@ static void jobs_follow(struct jobs *j)
 
 	if (!pool_take(j->pool, &j->open.job))
 		jobs_open_followers(j);
-	j->c->p->ops->lead(j->c->p);
-	while (good < j->n && j->c->p->ops->follow(j->follower[good], j->c->p, NULL) == ATW_OK)
+	provider_lead(j->c->p);
+	while (good < j->n && provider_follow(j->follower[good], j->c->p, NULL) == ATW_OK)
 		good++;
 	for (unsigned i = good; i < j->n; i++)
 		provider_close(j->follower[i]);
@@ -289,7 +289,7 @@ int collect_by_jobs(struct collect *c, struct others *others, struct atw_err *er
 	if (ready) {
 		void *const *worker = (void *const *)j->worker;
 
-		j->shares = MIN(j->workers * 4, (unsigned)SHARES);
+		j->shares = c->p->ops->prepare ? MIN(j->workers * 4, (unsigned)SHARES) : 0;
 		r = turns_run(&before, j, worker, j->workers, 0, j->shares, err);
 		if (r == ATW_OK)
 			r = turns_run(&tasks, j, worker, j->workers, 0, c->p->ntasks, err);

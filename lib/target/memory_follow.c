@@ -12,9 +12,6 @@
 /* Borrowed: nothing of it is changed any more, but by walk_prepare(). */
 static void follow_share(struct walk_provider *w, const struct walk_provider *lead)
 {
-	w->p.follows = true;
-	w->p.counts = lead->p.counts;
-	w->p.counted = lead->p.counted;
 	w->look = lead->look;
 	w->classes = lead->classes;
 	w->classes.tried = true;
@@ -36,19 +33,14 @@ int walk_follow(struct provider *p, struct provider *lead, struct atw_err *err)
 	struct atw_source *mem = atw_kernel_space(w->o.kernel)->mem;
 
 	memory_find_memmap(w);
-	p->task = malloc((lead->ntasks + 1) * sizeof(*p->task));
 	w->space = malloc((lead->ntasks + 1) * sizeof(*w->space));
-	if (!p->task || !w->space)
+	if (!w->space)
 		return atw_err_nomem(err);
-	memcpy(p->task, lead->task, lead->ntasks * sizeof(*p->task));
 	memcpy(w->space, l->space, lead->ntasks * sizeof(*w->space));
-	p->ntasks = lead->ntasks;
-	for (size_t i = 0; i < p->ntasks; i++)
+	for (size_t i = 0; i < lead->ntasks; i++)
 		w->space[i].mm.space.mem = mem;
-	p->every = lead->every;
-	p->brief = lead->brief;
 	follow_share(w, l);
-	return ATW_OK;
+	return provider_take(p, lead, err);
 }
 
 void walk_prepare(struct provider *p, unsigned part, unsigned parts)

@@ -278,6 +278,12 @@ static int procfs_count(struct provider *p, struct atw_err *err)
 	return r == ATW_E_LIMIT ? provider_leave_counts(p, err) : r;
 }
 
+/* Its files are its own. */
+static int procfs_follow(struct provider *p, struct provider *lead, struct atw_err *err)
+{
+	return provider_take(p, lead, err);
+}
+
 /* The kernel does not list what is being taken off, and that is no fault. */
 static int procfs_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 		       struct atw_err *err)
@@ -402,6 +408,7 @@ static const struct provider_ops pagemap_ops = {
 	.name = "pagemap",
 	.tasks = procfs_tasks,
 	.find = procfs_find,
+	.follow = procfs_follow,
 	.vma_cursor_size = sizeof(struct procfs_vmas),
 	.page_cursor_size = sizeof(struct procfs_pages),
 	.vmas_open = procfs_vmas_open,

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "linux/kpf.h"
@@ -87,6 +88,36 @@ enum page_state provider_loss_state(enum mmu_loss loss)
 	};
 
 	return states[loss];
+}
+
+int provider_take(struct provider *p, const struct provider *lead, struct atw_err *err)
+{
+	p->task = malloc((lead->ntasks + 1) * sizeof(*p->task));
+	if (!p->task)
+		return atw_err_nomem(err);
+	memcpy(p->task, lead->task, lead->ntasks * sizeof(*p->task));
+	p->ntasks = lead->ntasks;
+	p->every = lead->every;
+	p->brief = lead->brief;
+	p->follows = true;
+	p->counts = lead->counts;
+	p->counted = lead->counted;
+	return ATW_OK;
+}
+
+bool provider_lead(struct provider *p)
+{
+	if (p->ops->lead)
+		p->ops->lead(p);
+	return p->ops->follow;
+}
+
+int provider_follow(struct provider *p, struct provider *lead, struct atw_err *err)
+{
+	/* What a SOURCE leads to may depend on what is allowed, and that may change. */
+	if (p->ops != lead->ops)
+		return atw_err_set(err, ATW_E_UNSUPPORTED, "the source is read in another way now");
+	return p->ops->follow(p, lead, err);
 }
 
 void provider_close(struct provider *p)

@@ -172,7 +172,7 @@ struct provider_ops {
 	 * number: index in p->task.
 	 */
 	int (*find)(struct provider *p, uint32_t pid, size_t *ret, struct atw_err *err);
-	/* Finds what those that follow() will take of it; before the first of them. */
+	/* Finds what those that follow() will take of it; before the first of them. Or NULL. */
 	void (*lead)(struct provider *p);
 	/*
 	 * Instead of tasks() and count(): takes the tasks and the counts of `lead`, a provider
@@ -181,7 +181,7 @@ struct provider_ops {
 	 */
 	int (*follow)(struct provider *p, struct provider *lead, struct atw_err *err);
 	/*
-	 * Reads a part of what listings of all tasks need, before the first of them: of
+	 * NULL: nothing to do. Reads a part of what listings of all tasks need, before the first of them: of
 	 * `parts`, 16 at most, each once, by any of `lead` and its followers.
 	 */
 	void (*prepare)(struct provider *p, unsigned part, unsigned parts);
@@ -360,6 +360,8 @@ static inline void provider_counting(const struct provider *p, uint64_t done, ui
 	if (p->counting)
 		p->counting(p->counting_arg, done, all);
 }
+/* For `follow`: takes the tasks and counts of `lead`. */
+int provider_take(struct provider *p, const struct provider *lead, struct atw_err *err);
 /* For `count`, where there is no memory for it: ATW_OK if it may be left out. */
 int provider_leave_counts(struct provider *p, struct atw_err *err);
 enum page_state provider_soft_state(enum atw_soft what);
@@ -377,6 +379,10 @@ bool provider_is_stale(const struct frame_facts *f);
  */
 bool provider_doubts(const struct page_run *r, const struct frame_facts *f);
 void provider_settle(struct frame_facts *f, bool again);
+/* Calls `lead`; false: none can follow. */
+bool provider_lead(struct provider *p);
+/* Calls `follow`, by any thread. ATW_E_UNSUPPORTED: they are of different kinds. */
+int provider_follow(struct provider *p, struct provider *lead, struct atw_err *err);
 /* NULL is fine. */
 void provider_close(struct provider *p);
 
