@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Several threads list processes of the running kernel as one does. All of those that are
+# compared are started by this test, and do not change.
+# shellcheck source=tests/cli/lib.sh disable=SC2154
+. "$(dirname "$0")/lib.sh"
+
+crowd=60
+crowd_name=jobs$$                       # unique to this run
+child=''
+# shellcheck disable=SC2317 # by the trap
+end() {
+	exec 8>&- 9<&-
+	[ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>"$work/log/kill"
+	rm -rf "$work"
+}
+trap end EXIT
+
+mkfifo in out
+"$built/tests/tools/crowd" "$crowd" "$crowd_name" <in >out 2>"$work/log/crowd" &
+child=$!
+exec 8>in 9<out
+read -r -t "$limit" shared own parent <&9
+
+for way in live:bpf live:pagemap; do
+	t "$way: the same rows"
+	if ! atwalk pages $way --pid "$parent" --address "$own" --format csv \
+		--columns physical >own 2>&1 || ! grep -q 0x own; then
+		skip "$(head -n 1 own)"
+	else
+		for n in 1 2 7; do
+			atwalk pages $way --jobs $n --format csv --columns pid,address,size,state,area \
+				--filter "task=$crowd_name and writable" >pages$n 2>>err
+			atwalk pages $way --jobs $n --format jsonl --areas-only \
+				--columns pid,address,rss,uss,rights --filter task=$crowd_name >areas$n 2>>err
+			same pages$n pages1
+			same areas$n areas1
+		done
+		yes [ "$(grep -c . pages1)" -gt $crowd ]
+		yes [ "$(grep -c . areas1)" -gt $crowd ]
+	fi
+
+	t "$way: it ends with its reader, and when it is interrupted"
+	for n in 1 3; do
+		atwalk pages $way --jobs $n 2>>err | head -n 1 >first
+		timeout -s INT 0.05 atwalk pages $way --jobs $n >/dev/null 2>&1
+	done
+done
+
+t "find: all that share a page"
+physical=$(atwalk pages live:bpf --pid "$parent" --address "$shared" --format csv \
+	--columns physical 2>own | tail -n 1)
+if [ "${physical#0x}" = "$physical" ]; then skip "$(head -n 1 own)"; else
+	for n in 1 2 7; do
+		atwalk find live:bpf "${physical#0x}" --jobs $n --format csv >find$n 2>>err
+		same find$n find1
+	done
+	yes [ "$(grep -c "$crowd_name" find1)" = $crowd ]
+fi
+
+finish
