@@ -32,7 +32,7 @@ struct find_owner {
 };
 
 struct find {
-	struct find_worker *thread;      /* whose this is; NULL: the command's */
+	struct find_worker *thread;      /* of this; NULL: it is the command's */
 	const struct space_opts *space;  /* of src; NULL: it is one of several sources */
 	const struct common *c;
 	struct session src;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * find_jobs.c - address spaces that several threads search, each by a session and a struct
- * find of its own, and whose rows the command shows in their order.
+ * find of its own; the command shows their rows in the order of address spaces.
  */
 #include "census_jobs.h"
 #include "find.h"

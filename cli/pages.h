@@ -35,7 +35,7 @@ struct pages {
 	const char *flag[64];            /* of pages */
 	struct atw_names flags;
 
-	struct pages_worker *thread;     /* whose this is; NULL: the command's */
+	struct pages_worker *thread;     /* of this; NULL: it is the command's */
 	struct target_query asked;       /* of prov */
 	struct provider *prov;
 	struct page_query query;         /* of every listing */

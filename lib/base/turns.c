@@ -33,7 +33,7 @@ struct turns {
 	pthread_cond_t moved;        /* for threads: the turn, a free slot, or the end */
 	pthread_cond_t ready;        /* for the owner */
 	size_t next, end;            /* items that no thread has taken */
-	size_t now;                  /* the item whose turn it is */
+	size_t now;                  /* the item in turn */
 	bool stop;
 	void *passed;                /* what its thread has passed on; or NULL */
 	void *spare;                 /* a tape; NULL while it is `passed` */

@@ -51,8 +51,8 @@ for n in 1 3 7; do
 	status 3
 	err_has "/dev/full: cannot write: No space left on device"
 	atwalk pages tasks.kdump --jobs $n --format csv 2>first.err | head -n 1 >first
-	head -n 1 csv1 >head
-	same first head
+	head -n 1 csv1 >line
+	same first line
 	yes [ ! -s first.err ]
 done
 

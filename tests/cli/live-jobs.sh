@@ -26,8 +26,8 @@ read -r -t "$limit" shared own parent <&9
 for way in live:bpf live:pagemap; do
 	t "$way: the same rows"
 	if ! atwalk pages $way --pid "$parent" --address "$own" --format csv \
-		--columns physical >own 2>&1 || ! grep -q 0x own; then
-		skip "$(head -n 1 own)"
+		--columns physical >first.txt 2>&1 || ! grep -q 0x first.txt; then
+		skip "$(head -n 1 first.txt)"
 	else
 		for n in 1 2 7; do
 			atwalk pages $way --jobs $n --format csv --columns pid,address,size,state,area \
@@ -50,8 +50,8 @@ done
 
 t "find: all that share a page"
 physical=$(atwalk pages live:bpf --pid "$parent" --address "$shared" --format csv \
-	--columns physical 2>own | tail -n 1)
-if [ "${physical#0x}" = "$physical" ]; then skip "$(head -n 1 own)"; else
+	--columns physical 2>first.txt | tail -n 1)
+if [ "${physical#0x}" = "$physical" ]; then skip "$(head -n 1 first.txt)"; else
 	for n in 1 2 7; do
 		atwalk find live:bpf "${physical#0x}" --jobs $n --format csv >find$n 2>>err
 		same find$n find1
