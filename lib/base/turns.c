@@ -11,7 +11,7 @@
 enum {
 	SLOTS_EACH = 4,              /* items under way or done, a thread */
 	TAPE_MOST = 8 << 20,
-	TAPES_MOST = 128 << 20,      /* bytes, all of them */
+	TAPES_MOST = 64 << 20,       /* bytes, all of them */
 };
 
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_DONE };
