@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_ps.c - tasks, and what they have in memory. */
 #include "ps.h"
+#include "base/clock.h"
 #include "base/message.h"
+#include "census_jobs.h"
 
 static const struct opt options[] = {
 	{ 'T', "threads", OPT_FLAG, offsetof(struct ps_opts, threads), NULL,
@@ -69,43 +71,33 @@ static struct usage *ps_usage(struct ps *p, uint64_t mm, bool *fresh)
 	return u;
 }
 
-/* By the page tables of a task. */
-static void ps_walk_tables(struct ps *p, const struct lnx_task *t, struct usage *u)
+static void ps_take(struct ps *p, const struct ps_walked *w, struct usage *u)
 {
-	struct atw_err why = { 0 };
-	struct atw_mm mm;
-	int r = atw_mm_of(p->src.target->kernel, t, &mm, &why);
+	struct atw_err why = w->why;
 
-	if (r < 0)
-		p->unread++;
-	if (r == ATW_OK) {
-		u->known = u->have_root = true;
-		u->root = mm.root;
-		u->user_root = mm.user_root;
-		u->isolated = mm.isolated;
-		/* One that ended meanwhile has as much as was seen of it. */
-		if (ps_walk_space(p, u, &mm.space, &why) < 0 && !mmu_space_lives(&mm.space))
-			why.status = ATW_OK;
-		p->lost += u->lost != 0;
-	}
-	if (why.status < 0) {
-		atw_err_wrap(&why, "process %" PRIu32, t->tgid);
+	*u = w->u;
+	p->unread += w->unread;
+	p->lost += u->lost != 0;
+	if (why.status < 0)
 		ps_fault(p, &why);
-	}
 }
 
 static int ps_find_usage(struct ps *p, const struct lnx_task *t, uint64_t mm,
-			 const struct usage **ret, bool *fresh, struct atw_err *err)
+			 const struct ps_walked *walked, const struct usage **ret, bool *fresh,
+			 struct atw_err *err)
 {
 	struct usage *u = ps_usage(p, mm, fresh);
+	struct ps_walked own;
 
 	if (!u)
 		return atw_err_nomem(err);
 	*ret = u;
-	if (*fresh && target_has(p->src.target, TARGET_TABLES))
-		ps_walk_tables(p, t, u);
-	else if (*fresh)
+	if (*fresh && !target_has(p->src.target, TARGET_TABLES))
 		return ps_pages_sum(p, mm, u, err);
+	if (*fresh && !walked)
+		ps_walk(&p->walker, t, &own);
+	if (*fresh)
+		ps_take(p, walked ? walked : &own, u);
 	return ATW_OK;
 }
 
@@ -180,7 +172,8 @@ static int ps_put(struct ps *p, union atw_value *v, uint64_t have, const struct 
 	return ATW_OK;
 }
 
-static int ps_put_row(struct ps *p, const struct target_task *row, struct atw_err *err)
+static int ps_put_row(struct ps *p, const struct target_task *row, const struct ps_walked *walked,
+		      struct atw_err *err)
 {
 	const struct lnx_task *t = &row->task;
 	const struct usage *u = NULL;
@@ -197,7 +190,7 @@ static int ps_put_row(struct ps *p, const struct target_task *row, struct atw_er
 	uint64_t have = 1 << P_PID | 1 << P_TASK | (t->mm ? 1 << P_MM : 0);
 	uint64_t mm = t->mm ? t->mm : ps_pages_space(p, t);
 	bool fresh = false;
-	int r = mm ? ps_find_usage(p, t, mm, &u, &fresh, err) : ATW_OK;
+	int r = mm ? ps_find_usage(p, t, mm, walked, &u, &fresh, err) : ATW_OK;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		have |= row->have & known[i].has ? (uint64_t)1 << known[i].column : 0;
@@ -215,20 +208,49 @@ static bool ps_wanted(const struct ps *p, const struct lnx_task *t)
 	return false;
 }
 
-static int ps_list(struct ps *p, bool *seen, struct atw_err *err)
+int ps_put_item(struct ps *p, const struct ps_item *item, const struct ps_walked *walked,
+		struct atw_err *err)
+{
+	struct atw_err why;
+
+	if (!item->fault)
+		return ps_put_row(p, &item->t, walked, err);
+	why = *item->fault;
+	ps_fault(p, &why);
+	return ATW_OK;
+}
+
+static int ps_add_item(struct ps *p, const struct target_task *t, const struct atw_err *fault,
+		       struct atw_err *err)
+{
+	struct ps_item item = { .t = *t };
+
+	if (fault) {
+		item.fault = malloc(sizeof(*fault));
+		if (!item.fault)
+			return atw_err_nomem(err);
+		*item.fault = *fault;
+	}
+	if (!ARRAY_ROOM(p->item, p->nitems, p->items_cap)) {
+		free(item.fault);
+		return atw_err_nomem(err);
+	}
+	p->item[p->nitems++] = item;
+	return ATW_OK;
+}
+
+static int ps_read_items(struct ps *p, bool *seen, struct atw_err *err)
 {
 	struct atw_err why = { 0 };
 	struct target_tasks tasks;
-	struct target_task t;
-	int r = target_tasks_open(p->src.target, &tasks, err), shown = ATW_OK;
+	struct target_task t = { 0 };
+	int r = target_tasks_open(p->src.target, &tasks, err), kept = r;
 
-	if (r == ATW_OK && !target_has(p->src.target, TARGET_TABLES))
-		r = ps_pages_open(p, err);
 	if (r < 0)
 		return r;
-	while (shown == ATW_OK && (r = target_tasks_next(&tasks, &t, &why)) != ATW_END) {
+	while (kept == ATW_OK && (r = target_tasks_next(&tasks, &t, &why)) != ATW_END) {
 		if (r < 0) {
-			ps_fault(p, &why);
+			kept = ps_add_item(p, &t, &why, err);
 			if (r == ATW_E_LIMIT)
 				break;
 			continue;
@@ -236,11 +258,31 @@ static int ps_list(struct ps *p, bool *seen, struct atw_err *err)
 		for (int i = 0; i < p->npids; i++)
 			seen[i] |= p->pid[i] == t.task.pid;
 		if (ps_wanted(p, &t.task))
-			shown = ps_put_row(p, &t, err);
+			kept = ps_add_item(p, &t, NULL, err);
 	}
 	target_tasks_close(&tasks);
+	return kept;
+}
+
+static int ps_list(struct ps *p, bool *seen, struct atw_err *err)
+{
+	const uint64_t began = now();
+	bool tables = target_has(p->src.target, TARGET_TABLES), tried = !tables;
+	int r = ps_read_items(p, seen, err);
+
+	if (r == ATW_OK && !tables)
+		r = ps_pages_open(p, err);
+	for (size_t i = 0; i < p->nitems && r == ATW_OK; i++) {
+		if (!tried && census_jobs_pay(p->c, began)) {
+			tried = true;
+			r = ps_by_jobs(p, i, err);
+			if (r != ATW_E_UNSUPPORTED)
+				break;
+		}
+		r = ps_put_item(p, &p->item[i], NULL, err);
+	}
 	ps_pages_close(p);
-	return shown;
+	return r;
 }
 
 static void ps_summary(struct ps *p)
@@ -360,10 +402,14 @@ static int ps_run(const struct common *c, void *opts, int argc, char **argv)
 	if (!status)
 		status = open_session(c, argv[0], &p.o->space, TARGET_TASKS, &p.src);
 	if (!status) {
+		p.walker.target = p.src.target;
 		status = ps_list_all(&p, seen);
-		atw_memmap_close(p.memmap);
+		atw_memmap_close(p.walker.memmap);
 		session_close(&p.src);
 	}
+	for (size_t i = 0; i < p.nitems; i++)
+		free(p.item[i].fault);
+	free(p.item);
 	for (size_t i = 0; i < p.usages.slots; i++)
 		free(table_ptr(p.usages.slot[i].value));
 	table_deinit(&p.usages);

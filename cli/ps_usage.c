@@ -17,7 +17,7 @@ struct span {
 };
 
 struct usage_tally {
-	struct ps *p;
+	struct ps_walker *w;
 	struct usage *u;
 	const struct mmu_space *sp;
 	const struct atw_soft_abi *abi;
@@ -35,7 +35,7 @@ static int usage_read_areas(struct usage_tally *t)
 	int r = ATW_OK;
 
 	t->areas_tried = true;
-	if (a && areas_open_unnamed(t->p->src.target->kernel, t->u->mm, &areas, NULL) == ATW_OK)
+	if (a && areas_open_unnamed(t->w->target->kernel, t->u->mm, &areas, NULL) == ATW_OK)
 		while ((r = atw_areas_next(areas, a, NULL)) != ATW_END && r != ATW_E_LIMIT) {
 			if (r < 0 || !(a->flags & (VM_HUGETLB | VM_PFNMAP)))
 				continue;
@@ -63,15 +63,15 @@ static const struct span *usage_find_area(struct usage_tally *t, uint64_t va)
 static bool usage_is_special(struct usage_tally *t, uint64_t pa, uint64_t bytes)
 {
 	unsigned shift = t->sp->paging.page_shift;
-	struct ps *p = t->p;
+	struct ps_walker *w = t->w;
 
-	if (!p->memmap_tried)
-		atw_memmap_open(p->src.target->kernel, &p->memmap, NULL);
-	p->memmap_tried = true;
-	if (!p->memmap)
+	if (!w->memmap_tried)
+		atw_memmap_open(w->target->kernel, &w->memmap, NULL);
+	w->memmap_tried = true;
+	if (!w->memmap)
 		return false;
-	atw_memmap_mapped(p->memmap, pa >> shift, bytes >> shift);
-	return memmap_is_zero(p->memmap, pa >> shift) || memmap_none(p->memmap, pa >> shift);
+	atw_memmap_mapped(w->memmap, pa >> shift, bytes >> shift);
+	return memmap_is_zero(w->memmap, pa >> shift) || memmap_none(w->memmap, pa >> shift);
 }
 
 /* One entry of a large page, or of part of one. */
@@ -125,7 +125,7 @@ static void usage_count_piece(struct usage_tally *t, const struct mmu_seen *s)
 	}
 }
 
-int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
+int ps_walk_space(struct ps_walker *walker, struct usage *u, const struct mmu_space *sp,
 		  struct atw_err *err)
 {
 	/* The half that is the process's own. */
@@ -133,7 +133,7 @@ int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
 		.last = ATW_VA(INT64_MAX), .flags = MMU_WALK_SOFT,
 	};
 	struct usage_tally t = {
-		.p = p, .u = u, .sp = sp, .abi = target_soft(p->src.target)};
+		.w = walker, .u = u, .sp = sp, .abi = target_soft(walker->target)};
 	const struct mmu_seen *s;
 	struct mmu_walk *w;
 	int r = mmu_walk_open(sp, &o, &w, err);
@@ -147,4 +147,25 @@ int ps_walk_space(struct ps *p, struct usage *u, const struct mmu_space *sp,
 	mmu_walk_close(w);
 	free(t.area);
 	return r == ATW_END ? ATW_OK : r;
+}
+
+void ps_walk(struct ps_walker *w, const struct lnx_task *t, struct ps_walked *ret)
+{
+	struct usage *u = &ret->u;
+	struct atw_mm mm;
+
+	*ret = (struct ps_walked){ .u.mm = t->mm };
+	if (atw_mm_of(w->target->kernel, t, &mm, &ret->why) < 0) {
+		ret->unread = true;
+	} else {
+		u->known = u->have_root = true;
+		u->root = mm.root;
+		u->user_root = mm.user_root;
+		u->isolated = mm.isolated;
+		/* One that ended meanwhile has as much as was seen of it. */
+		if (ps_walk_space(w, u, &mm.space, &ret->why) < 0 && !mmu_space_lives(&mm.space))
+			ret->why.status = ATW_OK;
+	}
+	if (ret->why.status < 0)
+		atw_err_wrap(&ret->why, "process %" PRIu32, t->tgid);
 }

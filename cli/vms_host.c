@@ -90,14 +90,12 @@ static void vms_host_measure(struct vms *x, const struct lnx_task *t, const stru
 			     struct vmm_process *p)
 {
 	_auto_free struct usage *u = calloc(1, sizeof(*u));
-	_auto_free struct ps *ps = calloc(1, sizeof(*ps));
+	struct ps_walker walker = { .target = x->host.target };
 
-	if (!u || !ps)
+	if (!u)
 		return;
-	ps->c = x->c;
-	ps->src = x->host;
 	u->mm = t->mm;
-	if (ps_walk_space(ps, u, sp, &p->why_cost) == ATW_OK && u->lost)
+	if (ps_walk_space(&walker, u, sp, &p->why_cost) == ATW_OK && u->lost)
 		atw_err_set(&p->why_cost, ATW_E_MISSING, "%" PRIu64 " of its page tables cannot be read",
 			    u->lost);
 	if (p->why_cost.status == ATW_OK) {
@@ -108,7 +106,7 @@ static void vms_host_measure(struct vms *x, const struct lnx_task *t, const stru
 		p->have |= VMM_HAS_RESIDENT | VMM_HAS_LARGE;
 		vms_host_swapped(x, sp, p);
 	}
-	atw_memmap_close(ps->memmap);
+	atw_memmap_close(walker.memmap);
 }
 
 /* Its RAM by memory slots, where no command line has it, and stage 2. */

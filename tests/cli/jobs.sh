@@ -78,6 +78,7 @@ for i in 1 2 3 4; do
 	done
 	alike map hurt.kdump --format csv
 	alike pages hurt.kdump --format csv
+	alike ps hurt.kdump -T
 	alike report use hurt.kdump
 done
 head -c $((size * 3 / 4)) tasks.kdump >short.kdump

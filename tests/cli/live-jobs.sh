@@ -48,6 +48,18 @@ for way in live:bpf live:pagemap; do
 	done
 done
 
+t "ps: the same tasks"
+if ! atwalk ps live:bpf --format csv --filter "task=$crowd_name" >ps0 2>first.txt; then
+	skip "$(head -n 1 first.txt)"
+else
+	for n in 1 2 7; do
+		atwalk ps live:bpf -T --jobs $n --format csv --filter "task=$crowd_name" \
+			--columns pid,mm,root,resident,page_sizes,kind >ps$n 2>>err
+		same ps$n ps1
+	done
+	yes [ "$(grep -c "$crowd_name\|process" ps1)" = $crowd ]
+fi
+
 t "find: all that share a page"
 physical=$(atwalk pages live:bpf --pid "$parent" --address "$shared" --format csv \
 	--columns physical 2>first.txt | tail -n 1)
