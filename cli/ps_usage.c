@@ -153,11 +153,13 @@ void ps_walk(struct ps_walker *w, const struct lnx_task *t, struct ps_walked *re
 {
 	struct usage *u = &ret->u;
 	struct atw_mm mm;
+	int r;
 
 	*ret = (struct ps_walked){ .u.mm = t->mm };
-	if (atw_mm_of(w->target->kernel, t, &mm, &ret->why) < 0) {
-		ret->unread = true;
-	} else {
+	r = atw_mm_of(w->target->kernel, t, &mm, &ret->why);
+	ret->unread = r < 0;
+	/* ATW_END: it has ended. */
+	if (r == ATW_OK) {
 		u->known = u->have_root = true;
 		u->root = mm.root;
 		u->user_root = mm.user_root;

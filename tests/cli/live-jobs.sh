@@ -33,7 +33,8 @@ for way in live:bpf live:pagemap; do
 			atwalk pages $way --jobs $n --format csv --columns pid,address,size,state,area \
 				--filter "task=$crowd_name and writable" >pages$n 2>>err
 			atwalk pages $way --jobs $n --format jsonl --areas-only \
-				--columns pid,address,rss,uss,rights --filter task=$crowd_name >areas$n 2>>err
+				--columns pid,address,rss,uss,rights \
+				--filter "task=$crowd_name and writable" >areas$n 2>>err
 			same pages$n pages1
 			same areas$n areas1
 		done
@@ -58,6 +59,19 @@ else
 		same ps$n ps1
 	done
 	yes [ "$(grep -c "$crowd_name\|process" ps1)" = $crowd ]
+fi
+
+t "ps: processes end between the list of tasks and their page tables"
+if ! atwalk ps live:bpf >first 2>first.txt; then
+	skip "$(head -n 1 first.txt)"
+else
+	(while [ -e first ]; do /bin/true; done) &
+	for n in 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2; do
+		atwalk ps live:bpf --jobs $n --format csv >ps 2>>err
+		yes grep -qx '[04]' <<<$?
+	done
+	rm first
+	wait $!
 fi
 
 t "find: all that share a page"

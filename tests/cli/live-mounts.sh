@@ -196,7 +196,7 @@ elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then
 else
 	alone <<'END'
 mount -t tmpfs none /sys
-atwalk live:bpf _stext
+ATWALK_RUNTIME_DIR='' atwalk live:bpf _stext
 echo $?
 END
 	out <<'END'
