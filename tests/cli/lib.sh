@@ -81,7 +81,20 @@ passed=0 failed=0 skipped=0
 name='' wrong='' skipping=''
 rc=0 said_status=1 said_err=1 last_run=''
 
-atwalk() { "$O/atwalk" "$@"; }
+# A crash fails the test, wherever it happens: also where a failure would be a reason to skip it.
+atwalk() {
+	local ended
+
+	"$O/atwalk" "$@"
+	ended=$?
+	# ILL TRAP ABRT BUS FPE SEGV SYS
+	case $ended in
+	132 | 133 | 134 | 135 | 136 | 139 | 159)
+		echo "atwalk $*: ended by signal $((ended - 128))" >>"$work/crashed"
+		;;
+	esac
+	return $ended
+}
 
 # Starts listen.py as process $listener, at $port.
 listen() {
@@ -159,6 +172,11 @@ close_test() {
 	[ -n "$name" ] || return 0
 	settle
 	[ -z "${WRAP:-}" ] || wrap_said
+	if [ -s "$work/crashed" ]; then
+		bad "$(cat "$work/crashed")"
+		skipping=''
+		rm "$work/crashed"
+	fi
 	if [ -n "$skipping" ]; then
 		echo "skip - $name: $skipping"
 		skipped=$((skipped + 1))

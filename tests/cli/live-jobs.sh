@@ -67,7 +67,7 @@ if ! atwalk ps live:bpf >first 2>first.txt; then
 else
 	(while [ -e first ]; do /bin/true; done) &
 	for n in 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2; do
-		atwalk ps live:bpf --jobs $n --format csv >ps 2>>err
+		atwalk ps live:bpf --jobs $n --format csv >shown 2>>err
 		yes grep -qx '[04]' <<<$?
 	done
 	rm first
