@@ -3,9 +3,9 @@
  * bpf_task.c - lookup of an address space by PID.
  *
  * If the kernel allows this type of program to call bpf_task_from_pid() (6.10 on), that
- * finds the task and holds a reference while it is read. Otherwise the list of processes
- * is followed from this one, piece by piece; it changes meanwhile, so inconsistent
- * results are retried.
+ * finds the task and holds a reference while it is read. Otherwise, or if that finds
+ * nothing, the list of processes is followed from this one, piece by piece; it changes
+ * meanwhile, so inconsistent results are retried.
  */
 #include "host/bpf_task.h"
 
@@ -332,9 +332,19 @@ static void bpf_task_query_threads(struct bpf_tasks *t, struct bpf_task_state *k
 static int bpf_task_query(struct bpf_tasks *t, uint64_t pid, struct bpf_task_state *ret,
 			  struct atw_err *err)
 {
-	int r = t->way == LIVE_TASK_KFUNC ? bpf_task_by_kfunc(t, pid, ret, err)
-					  : bpf_task_by_list(t, pid, ret, err);
+	int r = ATW_OK;
 
+	*ret = (struct bpf_task_state){ 0 };
+	if (t->way == LIVE_TASK_KFUNC)
+		r = bpf_task_by_kfunc(t, pid, ret, err);
+	/*
+	 * The function may return nothing for a process that exists: a kernel was seen
+	 * that does so for process 1. It is in the list, which has the same numbers only
+	 * outside of PID namespaces.
+	 */
+	if (r == ATW_OK && !ret->found &&
+	    (t->way == LIVE_TASK_LIST || host_first_pid_namespace()))
+		r = bpf_task_by_list(t, pid, ret, err);
 	if (r == ATW_OK && ret->found && !ret->torn && !ret->mm && !(ret->flags & PF_KTHREAD))
 		bpf_task_query_threads(t, ret);
 	return r;
