@@ -57,7 +57,8 @@ static int fleet_captures_feed(void *state, const struct census_event *ev, struc
 	struct fleet_captures *s = state;
 
 	s->page = ev->page;
-	s->tasks += ev->what == CENSUS_ON_TASK;
+	s->tasks += ev->what == CENSUS_ON_TASK &&
+		    !capture_task_idle(ev->task->pid, ev->task_has);
 	s->areas += ev->what == CENSUS_ON_AREA;
 	s->lost += ev->what == CENSUS_ON_LOST;
 	if (ev->what == CENSUS_ON_HEADER)

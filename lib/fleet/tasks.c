@@ -91,6 +91,8 @@ static int fleet_tasks_feed(void *state, const struct census_event *ev, struct a
 			s->hz = hz;
 		return ATW_OK;
 	case CENSUS_ON_TASK:
+		if (capture_task_idle(ev->task->pid, ev->task_has))
+			return ATW_OK;
 		return fleet_tasks_on_task(s, ev, err);
 	case CENSUS_ON_PROCESS:
 		return fleet_tasks_on_process(s, ev->process, err);

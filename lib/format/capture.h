@@ -90,6 +90,7 @@ struct capture_task {
 	struct capture_pair code, data, brk;
 	uint64_t stack;              /* its first address */
 	uint64_t threads;            /* number of tasks of the process */
+	uint64_t kthread;            /* 1: a thread of the kernel */
 };
 enum {
 	CAPTURE_T_TGID = 1, CAPTURE_T_PPID = 2, CAPTURE_T_UID = 4, CAPTURE_T_START = 8,
@@ -98,7 +99,16 @@ enum {
 	CAPTURE_T_THREADS = 1024,
 	/* Positional fields: the CPU; four counts of faults; user and system time. */
 	CAPTURE_T_CPU = 2048, CAPTURE_T_FAULTS = 4096, CAPTURE_T_TIMES = 8192,
+	CAPTURE_T_KTHREAD = 16384,
 };
+
+enum capture_task_kind {
+	CAPTURE_TASK_UNKNOWN, CAPTURE_TASK_KTHREAD, CAPTURE_TASK_PROCESS, CAPTURE_TASK_THREAD,
+};
+/* `again`: a task before it has the same address space. */
+enum capture_task_kind capture_task_kind(const struct capture_task *t, uint32_t has, bool again);
+/* The idle task of our form: no list of tasks has it. */
+bool capture_task_idle(uint64_t pid, uint32_t has);
 
 struct capture_area {
 	uint64_t start, last, size, resident, prot, flags;

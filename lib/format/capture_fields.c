@@ -56,6 +56,7 @@ static const struct capture_field task[] = {
 	{ "brk", CAPTURE_PAIR, AT(task, brk), CAPTURE_T_BRK },
 	{ "stack", CAPTURE_HEX, AT(task, stack), CAPTURE_T_STACK },
 	{ "threads", CAPTURE_DEC, AT(task, threads), CAPTURE_T_THREADS },
+	{ "kthread", CAPTURE_DEC, AT(task, kthread), CAPTURE_T_KTHREAD },
 };
 
 static const struct capture_field area[] = {
@@ -174,4 +175,21 @@ const struct capture_form *capture_form(char letter)
 	while (f->letter && f->letter != letter)
 		f++;
 	return f->letter ? f : NULL;
+}
+
+enum capture_task_kind capture_task_kind(const struct capture_task *t, uint32_t has, bool again)
+{
+	/* The LPMA format has no tgid: threads are tasks of an earlier address space. */
+	if (has & CAPTURE_T_TGID ? t->tgid != t->pid : again)
+		return CAPTURE_TASK_THREAD;
+	if (t->mm || (has & CAPTURE_T_KTHREAD && !t->kthread))
+		return CAPTURE_TASK_PROCESS;
+	/* Without a word about it, the task may as well have ended. */
+	return has & CAPTURE_T_KTHREAD || !(has & CAPTURE_T_TGID) ? CAPTURE_TASK_KTHREAD
+								  : CAPTURE_TASK_UNKNOWN;
+}
+
+bool capture_task_idle(uint64_t pid, uint32_t has)
+{
+	return !pid && has & CAPTURE_T_TGID;
 }

@@ -420,13 +420,16 @@ void about_task(struct atw_kernel *k, const struct lnx_task *t, struct named_fil
 		.page = (uint64_t)1 << atw_kernel_space(k)->paging.page_shift,
 	};
 
-	*ret = (struct task_about){ .has = CAPTURE_T_TGID | (t->has_ppid ? CAPTURE_T_PPID : 0) };
+	*ret = (struct task_about){
+		.has = CAPTURE_T_TGID | CAPTURE_T_KTHREAD | (t->has_ppid ? CAPTURE_T_PPID : 0),
+	};
 	memcpy(ret->name, t->name, sizeof(ret->name));
 	about_text(&ret->t.name, ret->name, sizeof(ret->name));
 	ret->t.pid = t->pid;
 	ret->t.tgid = t->tgid;
 	ret->t.ppid = t->ppid;
 	ret->t.mm = t->kernel ? 0 : t->mm;
+	ret->t.kthread = t->kernel;
 	if (kernel_kmem(k, &l.v.m, NULL) < 0)
 		return;
 	info_ahead(&l);

@@ -62,7 +62,9 @@ static int basic_feed(void *state, const struct census_event *ev, struct atw_err
 	switch (ev->what) {
 	case CENSUS_ON_TASK:
 		/* Kernel threads have no memory of their own, and are listed. */
-		return ev->task->mm ? ATW_OK : basic_add_bare(b, ev->task, err);
+		return ev->task->mm || capture_task_idle(ev->task->pid, ev->task_has)
+			       ? ATW_OK
+			       : basic_add_bare(b, ev->task, err);
 	case CENSUS_ON_PROCESS:
 		/*
 		 * Without a number of its address space, the task is in the list already.

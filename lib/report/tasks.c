@@ -76,6 +76,8 @@ static int tasks_feed(void *state, const struct census_event *ev, struct atw_err
 		tasks_on_header(s, ev->header);
 		return ATW_OK;
 	}
+	if (capture_task_idle(t->pid, ev->task_has))
+		return ATW_OK;
 	name = report_text(&s->names, t->name);
 	if (!name || !ARRAY_ROOM(s->v, s->n, s->cap))
 		return atw_err_nomem(err);
@@ -84,14 +86,6 @@ static int tasks_feed(void *state, const struct census_event *ev, struct atw_err
 }
 
 /* ---- output ---- */
-
-/* The LPMA format has no tgid: threads are tasks of an earlier address space. */
-static enum report_tasks_kind tasks_kind_of(const struct report_tasks_task *k)
-{
-	bool thread = k->has & CAPTURE_T_TGID ? k->t.tgid != k->t.pid : k->again;
-
-	return thread ? THREAD : k->t.mm ? PROCESS : KERNEL;
-}
 
 static int tasks_row(const struct report_tasks_task *k, uint64_t hz,
 		     const struct census_out *out, struct atw_err *err)
@@ -106,11 +100,16 @@ static int tasks_row(const struct report_tasks_task *k, uint64_t hz,
 		{ C_UID, AT(uid), CAPTURE_T_UID },
 #undef AT
 	};
+	static const uint8_t kind_words[] = {
+		[CAPTURE_TASK_KTHREAD] = KERNEL, [CAPTURE_TASK_PROCESS] = PROCESS,
+		[CAPTURE_TASK_THREAD] = THREAD,
+	};
+	enum capture_task_kind kind = capture_task_kind(&k->t, k->has, k->again);
 	struct report_row row = { .have = 0 };
 
 	row_u(&row, C_PID, k->t.pid);
 	row_s(&row, C_TASK, k->name);
-	row_u(&row, C_KIND, tasks_kind_of(k));
+	row_if(&row, kind != CAPTURE_TASK_UNKNOWN, C_KIND, kind_words[kind]);
 	row_if(&row, k->t.mm, C_MM, k->t.mm);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (k->has & numbers[i].has)

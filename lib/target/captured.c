@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/num.h"
 #include "base/sorted.h"
+#include "base/table.h"
 
 enum { FAULTS = 20 };            /* reported one by one, the rest as a number */
 
@@ -16,6 +17,7 @@ struct captured_reading {
 	struct captured *c;
 	const struct captured_opts *o;
 	struct capture_stream *s;
+	struct table spaces;     /* of the tasks so far, if they do not say which are threads */
 	uint64_t faults;
 	struct atw_err e;
 };
@@ -96,12 +98,25 @@ static int captured_fault(struct captured_reading *x)
 	return x->faults == CAPTURE_FAULTS ? ATW_END : ATW_OK;
 }
 
+/* *ret: is it of an earlier task? false: no memory. */
+static bool captured_again(struct captured_reading *x, uint64_t mm, bool *ret)
+{
+	struct table_slot *s = table_get(&x->spaces, mm);
+
+	if (!s)
+		return false;
+	*ret = s->value;
+	table_set(&x->spaces, s, 1);
+	return true;
+}
+
 static int captured_add_task(struct captured_reading *x, const struct capture_record *rec,
 			     struct atw_err *err)
 {
 	struct captured *c = x->c;
 	const struct capture_task *t = &rec->t;
 	struct captured_task *k;
+	bool again = false;
 
 	if (t->pid > UINT32_MAX || t->tgid > UINT32_MAX || t->ppid > UINT32_MAX) {
 		captured_wrong(x,
@@ -115,13 +130,14 @@ static int captured_add_task(struct captured_reading *x, const struct capture_re
 		x->s->rd.in_task = false;
 		return captured_fault(x);
 	}
-	if (!ARRAY_ROOM(c->task, c->ntasks, c->tasks_cap))
+	if (!ARRAY_ROOM(c->task, c->ntasks, c->tasks_cap) ||
+	    (t->mm && !(rec->has & CAPTURE_T_TGID) && !captured_again(x, t->mm, &again)))
 		return atw_err_nomem(err);
 	k = &c->task[c->ntasks++];
 	*k = (struct captured_task){
 		.mark = x->s->mark, .mm = t->mm, .start = t->start, .pid = (uint32_t)t->pid,
 		.tgid = (uint32_t)t->tgid, .ppid = (uint32_t)t->ppid, .has = rec->has,
-		.owner = CAPTURED_NONE,
+		.owner = CAPTURED_NONE, .kind = capture_task_kind(t, rec->has, again),
 	};
 	blob_text(t->name, k->name, sizeof(k->name));
 	if (x->o->progress)
@@ -305,6 +321,7 @@ int captured_open(const char *path, const struct captured_opts *o, struct captur
 	x.c = c;
 	r = capture_stream_open_path(path, &x.s, err) ?: captured_all(&x, err);
 	capture_stream_close(x.s);
+	table_deinit(&x.spaces);
 	if (r != ATW_OK) {
 		captured_close(c);
 		return r;

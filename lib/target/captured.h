@@ -88,6 +88,7 @@ struct captured_task {
 	uint32_t areas;              /* V: lines that follow it */
 	size_t owner;                /* index of the task with its areas; or
 	                              * CAPTURED_NONE */
+	enum capture_task_kind kind;
 	char name[17];               /* cut */
 };
 

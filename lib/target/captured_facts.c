@@ -82,13 +82,16 @@ static void captured_origin(const struct target_facts *to, const struct captured
 static void captured_contents(const struct target_facts *to, const struct captured *c)
 {
 	uint64_t spaces = 0;
+	size_t tasks = c->ntasks;
 	char text[400];
 
-	for (size_t i = 0; i < c->ntasks; i++)
+	for (size_t i = 0; i < c->ntasks; i++) {
 		spaces += c->task[i].owner == i;
+		tasks -= capture_task_idle(c->task[i].pid, c->task[i].has);
+	}
 	target_fact(to, "tasks",
 		    "%zu, with %" PRIu64 " address space%s and %" PRIu64 " area%s",
-		    c->ntasks, spaces, spaces == 1 ? "" : "s", c->areas,
+		    tasks, spaces, spaces == 1 ? "" : "s", c->areas,
 		    c->areas == 1 ? "" : "s");
 	target_fact(to, "page", "%s", num_human(c->page, text));
 	target_fact(to, "rights", "%s",

@@ -46,8 +46,11 @@ void about_nothing(struct task_about *a, uint32_t pid, const char *name, uint64_
 
 int about_tell(const struct about_to *to, const struct task_about *a, struct atw_err *err)
 {
-	const struct capture_record rec = { .letter = 'T', .has = a->has, .t = a->t };
+	struct capture_record rec = { .letter = 'T', .has = a->has, .t = a->t };
 
+	/* A task with memory is none of the kernel's. */
+	if (a->t.mm)
+		rec.has &= ~(uint32_t)CAPTURE_T_KTHREAD;
 	return to->tell(to->arg, &rec, err);
 }
 

@@ -36,7 +36,7 @@ int about_stat(struct atw_blob text, struct task_about *ret)
 	if (n <= F_START || !number.len || !num_dec(number.data, number.len - 1, &pid))
 		return ATW_E_FORMAT;
 	*a = (struct task_about){ .has = CAPTURE_T_TGID | CAPTURE_T_PPID | CAPTURE_T_FAULTS |
-		CAPTURE_T_TIMES | CAPTURE_T_THREADS | CAPTURE_T_START };
+		CAPTURE_T_TIMES | CAPTURE_T_THREADS | CAPTURE_T_START | CAPTURE_T_KTHREAD };
 	blob_text(name, a->name, sizeof(a->name));
 	about_text(&a->t.name, a->name, sizeof(a->name));
 	a->t.pid = a->t.tgid = pid;
@@ -48,6 +48,7 @@ int about_stat(struct atw_blob text, struct task_about *ret)
 	a->t.user = v[F_USER];
 	a->t.system = v[F_SYSTEM];
 	a->t.threads = v[F_THREADS];
+	a->t.kthread = !!(v[F_FLAGS] & PF_KTHREAD);
 	a->t.start = v[F_START];
 	a->t.cpu = v[F_CPU];
 	a->t.stack = v[F_STACK];
@@ -161,7 +162,7 @@ int about_thread(uint32_t pid, uint32_t tid, struct task_about *ret, struct atw_
 		return r;
 	ret->t.tgid = pid;
 	ret->has &= CAPTURE_T_TGID | CAPTURE_T_PPID | CAPTURE_T_START | CAPTURE_T_CPU |
-		    CAPTURE_T_FAULTS | CAPTURE_T_TIMES;
+		    CAPTURE_T_FAULTS | CAPTURE_T_TIMES | CAPTURE_T_KTHREAD;
 	return ATW_OK;
 }
 

@@ -28,7 +28,7 @@
 
 /* ---- processes ---- */
 
-enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };    /* include/linux/sched.h */
+enum { PF_EXITING = 0x4 };               /* include/linux/sched.h */
 
 unsigned proc_stat_fields(struct atw_blob text, struct atw_blob *number,
 			  struct atw_blob *name, uint64_t v[FIELDS])

@@ -28,6 +28,7 @@ enum {
 	F_THREADS = 20, F_START = 22, F_CODE = 26, F_CODE_END, F_STACK, F_CPU = 39,
 	F_DATA = 45, F_DATA_END, F_BRK, FIELDS,
 };
+enum { PF_KTHREAD = 0x200000 };  /* of F_FLAGS; include/linux/sched.h */
 /*
  * Pure: the number before the name, the name, and the fields from F_PPID on as far as they
  * are numbers from 0 on; those that are not are 0, and F_FLAGS must be one. Returns the

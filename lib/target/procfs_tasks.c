@@ -13,7 +13,6 @@
 #include "host/host_file.h"
 #include "target/procfs.h"
 
-enum { PF_KTHREAD = 0x200000 };  /* include/linux/sched.h */
 enum { NS = 1000000000, COMM = 16 };     /* COMM: TASK_COMM_LEN */
 
 struct procfs_tasks {

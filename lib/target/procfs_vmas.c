@@ -341,7 +341,8 @@ static int procfs_idle(const struct about_to *to, struct task_about *a,
 		       struct atw_err *err)
 {
 	about_nothing(a, 0, "swapper/0", 0);
-	a->has |= CAPTURE_T_TGID | CAPTURE_T_CPU;
+	a->has |= CAPTURE_T_TGID | CAPTURE_T_CPU | CAPTURE_T_KTHREAD;
+	a->t.kthread = 1;
 	return about_tell(to, a, err);
 }
 

@@ -233,8 +233,8 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 	const struct captured_task *t;
 	bool has_tgid;
 
-	while (c->at < k->ntasks && !k->task[c->at].pid &&
-	       k->task[c->at].has & CAPTURE_T_TGID)
+	while (c->at < k->ntasks &&
+	       capture_task_idle(k->task[c->at].pid, k->task[c->at].has))
 		c->at++;
 	if (c->at == k->ntasks)
 		return ATW_END;
@@ -244,11 +244,11 @@ static int capture_tasks_next(struct target_tasks *c, struct target_task *ret,
 		/* A plugin's number of an address space is none of the kernel's addresses. */
 		.task.mm = k->made ? 0 : t->mm, .task.pid = t->pid, .task.tgid = captured_process(t),
 		.task.ppid = t->ppid,
-		.task.leader = captured_process(t) == t->pid,
-		.task.kernel = !captured_has_memory(t),
+		.task.leader = t->kind != CAPTURE_TASK_THREAD,
+		.task.kernel = t->kind == CAPTURE_TASK_KTHREAD,
 		.have = (has_tgid ? TASK_TGID : 0) |
 			(t->has & CAPTURE_T_PPID ? TASK_PPID : 0) |
-			(t->mm && has_tgid ? TASK_KIND : 0),
+			(t->kind == CAPTURE_TASK_UNKNOWN ? 0 : TASK_KIND),
 	};
 	memcpy(ret->task.name, t->name, sizeof(ret->task.name));
 	return ATW_OK;

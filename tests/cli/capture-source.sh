@@ -382,11 +382,11 @@ run atwalk ps "$data/paper-figure1.txt" --format csv --columns pid,task,mm,resid
 status 4
 out <<'END'
 pid,task,mm,resident,lost,kind,tgid
-0,swapper,,,,,
-1,init,0x00000000c018c0a0,81920,1,,
-2,keventd,,,,,
-3,ksoftirq,,,,,
-19,tiny_sys,0x00000000c018c2a0,20480,0,,
+0,swapper,,,,kernel,
+1,init,0x00000000c018c0a0,81920,1,process,
+2,keventd,,,,kernel,
+3,ksoftirq,,,,kernel,
+19,tiny_sys,0x00000000c018c2a0,20480,0,process,
 END
 said_err=1
 

@@ -79,7 +79,7 @@ if [ -n "$why$tasks" ]; then skip "$why$tasks"; else
 	same got want
 	run atwalk report basic --paper all.cap
 	sed -n '2,$s/,.*//p' "$work/log/out" >got
-	sed 's/^[0-9]*,//' want >names
+	sed '1d; s/^[0-9]*,//' want >names
 	same got names
 fi
 
@@ -110,6 +110,18 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 		run atwalk report $report threads.cap
 		same "$work/log/out" want
 	done
+	# Of a capture every command says the same of tasks as of what it was taken of.
+	run atwalk ps --threads tasks.kdump --format csv --columns pid,kind
+	cp "$work/log/out" want
+	yes [ "$(sed -n 's/.*,//p' want | sort -u | wc -l)" = 4 ]
+	run atwalk ps --threads threads.cap --format csv --columns pid,kind
+	same "$work/log/out" want
+	run atwalk report tasks threads.cap --format csv --columns pid,kind
+	same "$work/log/out" want
+	run atwalk sql threads.cap "SELECT count(*) FROM threads" --format csv
+	yes [ "$(sed -n 2p "$work/log/out")" = $(($(wc -l <want) - 1)) ]
+	run atwalk info threads.cap --format csv
+	yes grep -q "^tasks,\"$(($(wc -l <want) - 1)), with " "$work/log/out"
 	run atwalk collect --threads all.cap
 	status 2
 	err_has "--threads: all.cap is a capture, and taken already"

@@ -59,7 +59,7 @@ out <want
 t "the row of the capture, and of what is lost"
 run columns capture,host,time,machine,page,tasks,version "$(table dump captures)"
 out <<<"db7/2026-11-28T05:15:07.500000Z,db7,2026-11-28T05:15:07.500000Z,x86_64,4096,$(
-	atwalk collect -q tasks.kdump 2>/dev/null | grep -c '^T:'),$("$O/atwalk" --version |
+	atwalk ps -q tasks.kdump --format csv --columns pid | sed 1d | wc -l),$("$O/atwalk" --version |
 	sed -n '1s/^atwalk //p')"
 yes [ "$(columns lost "$(table dump captures)")" = "$(sed 1d "$(table dump lost)" | wc -l)" ]
 

@@ -232,6 +232,33 @@ T: a-io, 8, 00000001, -, -, -, -, -, -, -, tgid=7
 T: vfork, 9, 00000001, 0, 0, 0, 0, 0, 0, 0, tgid=9
 E: 5, 3, 0, 0
 END
+# An idle task, a thread of the kernel, one that has ended, and one that may be either.
+cat >kinds.cap <<'END'
+H: atwalk-capture, 1
+T: swapper/0, 0, 00000000, 0, 0, 0, 0, 0, 0, 0, tgid=0, kthread=1
+T: kthreadd, 2, 00000000, 0, 0, 0, 0, 0, 0, 0, tgid=2, kthread=1
+T: gone, 7, 00000000, 0, 0, 0, 0, 0, 0, 0, tgid=7, kthread=0
+T: gone-io, 8, 00000000, 0, 0, 0, 0, 0, 0, 0, tgid=7, kthread=0
+T: either, 9, 00000000, 0, 0, 0, 0, 0, 0, 0, tgid=9
+E: 6, 5, 0, 0
+END
+cat >want <<'END'
+pid,kind
+2,kernel
+7,process
+8,thread
+9,
+END
+run atwalk report tasks --format csv --columns pid,kind kinds.cap
+same "$work/log/out" want
+run atwalk ps --threads --format csv --columns pid,kind kinds.cap
+same "$work/log/out" want
+run atwalk report basic --kernel-threads --format csv --columns pid kinds.cap
+yes [ "$(tr '\n' ' ' <"$work/log/out")" = "pid 2 7 8 9 " ]
+run atwalk export --as csv --host a --time 1795842907.5 kinds.cap fleet
+yes [ "$(wc -l <"$(echo fleet/tasks/*/*/*)")" = 5 ]
+yes [ "$(python3 -c 'import csv, sys
+print(next(csv.DictReader(open(sys.argv[1])))["tasks"])' fleet/captures/*/*/*)" = 4 ]
 run atwalk report tasks --format csv --columns pid,tgid,ppid,task,kind,cpu,threads,minor,major,child_minor,child_major,user,system,uid,start tasks.cap
 out <<'END'
 pid,tgid,ppid,task,kind,cpu,threads,minor,major,child_minor,child_major,user,system,uid,start
