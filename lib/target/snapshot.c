@@ -62,6 +62,15 @@ static int snapshot_add_area(struct snapshot *s, const struct atw_area *a,
 	}, a->name, err);
 }
 
+/*
+ * [vsyscall], among the kernel's addresses, is in no mm_struct: some sources have neither the
+ * area nor its pages, and no process maps or unmaps it.
+ */
+static uint64_t snapshot_last(const struct provider *p)
+{
+	return p->user_last < INT64_MAX ? p->user_last : INT64_MAX;
+}
+
 static int snapshot_read_areas(struct provider *p, size_t task, struct snapshot *s,
 			       struct atw_area *a, struct atw_err *err)
 {
@@ -88,6 +97,8 @@ static int snapshot_read_areas(struct provider *p, size_t task, struct snapshot 
 		s->start = p->task[task].start;
 	}
 	while (rc == ATW_OK && (r = vma_cursor_next(c, a, &why)) != ATW_END) {
+		if (r == ATW_OK && a->start.u > snapshot_last(p))
+			continue;
 		if (r == ATW_OK) {
 			rc = snapshot_add_area(s, a, !a->rights_unknown, err);
 			continue;
@@ -188,12 +199,6 @@ static int snapshot_add_pages(struct provider *p, struct snapshot *s,
 		rc = snapshot_add_run(s, &run, page, err);
 	}
 	return rc;
-}
-
-/* Pages of [vsyscall], among the kernel's addresses, are not in all sources. */
-static uint64_t snapshot_last(const struct provider *p)
-{
-	return p->user_last < INT64_MAX ? p->user_last : INT64_MAX;
 }
 
 /* Nothing is known of what follows the last run. */

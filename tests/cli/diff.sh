@@ -213,6 +213,20 @@ err_has 'atwalk: a.cap: 8K of memory areas cannot be compared: areas of one side
 
 # ---- dumps ----
 
+t "what one side lacks is no change: [vsyscall], which is in no address space"
+cat >gate1.cap <<'END'
+H: atwalk-capture, 1
+T: a, 7, 00000001, 0, 0, 0, 0, 0, 0, 0, tgid=7, start=5
+V: 00401000, 00401FFF, 00001000, 00000000, -, 00000005, /bin/a, dev=8:1, inode=4, offset=0
+E: 3, 1, 1, 0
+END
+sed 's/^E:.*/V: FFFFFFFFFF600000, FFFFFFFFFF600FFF, 00001000, 00000000, -, 00000004, [vsyscall]\nE: 4, 1, 2, 0/' gate1.cap >gate2.cap
+for pair in "gate1.cap gate2.cap" "gate2.cap gate1.cap"; do
+	# shellcheck disable=SC2086
+	run atwalk diff -q --areas-only --format csv $pair
+	yes [ "$(wc -l <"$work/log/out")" = 1 ]
+done
+
 t "a dump, its capture and its extract do not differ"
 if ! grep -q '^  found:.* zstd' "$built/found.txt"; then skip "this build has no zstd"; else
 	run atwalk collect -o tasks.cap tasks.kdump
