@@ -53,6 +53,16 @@ static bool address_lacks_symbols(const struct session *o)
 	return o->target->kernel && o->target->defective && !atw_kernel_symbols_from(o->target->kernel, &count, NULL);
 }
 
+/* Every kernel has init_task, but lists data only with CONFIG_KALLSYMS_ALL. */
+static bool address_lacks_data(const struct session *o)
+{
+	uint32_t count;
+	uint64_t at;
+
+	return o->target->kernel && atw_kernel_symbols_from(o->target->kernel, &count, NULL) &&
+	       atw_kernel_symbol(o->target->kernel, "init_task", &at, NULL) == ATW_E_MISSING;
+}
+
 static int address_unknown(const struct session *o, const char *text, const char *part,
 			   size_t len, struct atw_err *err)
 {
@@ -84,6 +94,8 @@ static int address_unknown(const struct session *o, const char *text, const char
 		atw_err_hint(err, "type a range as A-B or A+LENGTH, and several addresses as separate words");
 	else if (*text == '&' || *text == '*')
 		atw_err_hint(err, "type only the name of the symbol: %.64s", text + 1);
+	else if (address_is_word(part, len) && address_lacks_data(o))
+		atw_err_hint(err, "this kernel lists functions and no data (CONFIG_KALLSYMS_ALL): --kernel System.map adds it");
 	if (o->suggest)
 		o->suggest(err, text, o->name);
 	return ATW_E_USAGE;

@@ -285,7 +285,6 @@ static int cli_census_check_capture(const char *name, const struct common *c,
 {
 	struct atw_err err = { 0 };
 	const struct { bool given; const char *name; } table[] = {
-		{ o->space.task, "--task" },
 		{ o->space.freeze, "--freeze" }, { o->frames, "--frames" },
 		{ o->threads, "--threads" }, { o->cached, "--cached" }, { o->raw, "--raw" }, { o->no_refs, "--no-refs" }, { c->rate, "--rate" },
 		{ o->space.root.given, "--root" }, { o->space.paging, "--paging" },
@@ -295,11 +294,38 @@ static int cli_census_check_capture(const char *name, const struct common *c,
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].given) {
-			atw_err_set(&err, ATW_E_USAGE, "%s: %s is a capture, and taken already: --filter chooses rows",
+			atw_err_set(&err, ATW_E_USAGE, "%s: %s is a capture, and taken already",
 				    table[i].name, name);
 			return print_error(&err);
 		}
 	return EXIT_COMPLETE;
+}
+
+/* The process of --task, as other commands find it. A pipe cannot be read once more. */
+static int cli_census_find_task(const struct common *c, const char *path,
+				const struct census_source_opts *o, struct cli_census_tee *e)
+{
+	const struct session named = { .name = path };
+	struct session s = { 0 };
+	struct atw_err err = { 0 };
+	struct stat st;
+	int status;
+
+	if (!strcmp(path, "-") || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+		atw_err_set(&err, ATW_E_USAGE, "--task: %s is not a file, and can be read only once",
+			    e->name);
+		atw_err_hint(&err, "use --pid N to select a process");
+		return print_error(&err);
+	}
+	if (session_open_again(c, &named, &o->space, &s, &err) < 0) {
+		atw_err_about(&err, path);
+		return print_error(&err);
+	}
+	status = select_process(&s, &o->space);
+	e->one = true;
+	e->only = s.subject.pid;
+	session_close(&s);
+	return status;
 }
 
 static int cli_census_from_capture(const struct common *c, const char *name,
@@ -312,6 +338,10 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 	struct atw_err err = { 0 };
 	int status = cli_census_check_capture(name, c, o) ?: check_output(c, path), r;
 
+	if (status)
+		return status;
+	if (o->space.task && !e->one)
+		status = cli_census_find_task(c, path, o, e);
 	if (status)
 		return status;
 	if (!threads_to_use(c, &ro.threads, &err))
@@ -411,6 +441,8 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 		return status;
 	/* What a plugin returned is kept as a capture. */
 	if (target_capture_path(src->target)) {
+		e->one |= o->space.task != NULL;
+		e->only = e->one ? src->subject.pid : 0;
 		status = cli_census_from_capture(c, name, target_capture_path(src->target), o, e);
 		if (!o->session)
 			session_close(src);

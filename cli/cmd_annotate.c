@@ -428,7 +428,7 @@ static int annotate_open_input(struct annotate *a)
 		return usage_error("annotate", "FILE is missing, and standard input is a terminal");
 	if (trace_reader_open(a->file, format, &to, &a->in, &err) == ATW_OK)
 		return EXIT_COMPLETE;
-	if (err.status == ATW_E_FORMAT)
+	if (err.status == ATW_E_FORMAT && !format)
 		atw_err_hint(&err, "specify its form: --input perf, csv, lackey or dynamorio");
 	return print_error(&err);
 }

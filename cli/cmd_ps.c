@@ -76,7 +76,7 @@ static void ps_take(struct ps *p, const struct ps_walked *w, struct usage *u)
 	struct atw_err why = w->why;
 
 	*u = w->u;
-	p->unread += w->unread;
+	p->unread += why.status < 0;
 	p->lost += u->lost != 0;
 	if (why.status < 0)
 		ps_fault(p, &why);
@@ -308,6 +308,8 @@ static void ps_summary(struct ps *p)
 /* What of the answer is missing, in one sentence each. */
 static int ps_settle(struct ps *p)
 {
+	uint64_t missing = p->faults - p->unread - p->denied;
+
 	print_defects(p->c, &p->src);
 	if (p->lost && !target_has(p->src.target, TARGET_TABLES))
 		print_incomplete("%s: the %s lacks parts of %" PRIu64 " address space%s; more may be mapped; the column lost counts the ranges",
@@ -315,9 +317,16 @@ static int ps_settle(struct ps *p)
 	else if (p->lost)
 		print_incomplete("%s: %" PRIu64 " address space%s: some page tables are not in the source; more may be mapped; the column lost counts them",
 				 p->src.name, p->lost, p->lost == 1 ? " is incomplete" : "s are incomplete");
-	if (p->faults)
-		print_incomplete("%s: %u read error%s, %" PRIu64 " of them in address spaces: %" PRIu64 " tasks are listed, and some may be missing",
-				 p->src.name, p->faults, p->faults == 1 ? "" : "s", p->unread, p->tasks);
+	if (p->denied)
+		print_incomplete("%s: the memory of processes that may not be read is n/a",
+				 p->src.name);
+	if (p->unread)
+		print_incomplete("%s: %" PRIu64 " read error%s in address spaces", p->src.name,
+				 p->unread, p->unread == 1 ? "" : "s");
+	if (missing)
+		print_incomplete("%s: %" PRIu64 " read error%s: %" PRIu64 " task%s listed, and some may be missing",
+				 p->src.name, missing, missing == 1 ? "" : "s",
+				 p->tasks, p->tasks == 1 ? " is" : "s are");
 	return p->lost || p->faults || p->src.target->defective ? EXIT_PARTIAL : EXIT_COMPLETE;
 }
 

@@ -42,7 +42,6 @@ struct ps_walker {
 struct ps_walked {
 	struct usage u;
 	struct atw_err why;      /* what could not be read, or status 0 */
-	bool unread;             /* nothing could */
 };
 
 /* A task to show, or why there is none. */
@@ -69,7 +68,8 @@ struct ps {
 	bool sizeless, kindless;     /* of any usage */
 	struct ps_pages *pages;  /* without page tables */
 	unsigned faults;         /* errors, reported or suppressed */
-	uint64_t lost, unread;   /* address spaces that lack tables; that have none */
+	/* Address spaces that lack tables; of the faults, those in one, and of permission. */
+	uint64_t lost, unread, denied;
 	struct unreadable unreadable;
 };
 

@@ -30,6 +30,8 @@ static void ps_pages_cannot(void *arg, const char *what, const struct atw_err *w
 	if (why->status == ATW_E_PERM &&
 	    unreadable_take(&l->p->unreadable, l->p->c, l->p->src.name, what, why->text))
 		return;
+	/* The tasks themselves come from another list. */
+	*(why->status == ATW_E_PERM ? &l->p->denied : &l->p->unread) += 1;
 	atw_err_wrap(&e, "%s", what);
 	ps_fault(l->p, &e);
 }
@@ -90,7 +92,6 @@ static int ps_pages_add_up(struct ps_pages *l, size_t task, struct usage *u)
 		ps_pages_add_run(l, &look, run, u);
 	}
 	u->known = r == ATW_END;
-	l->p->unread += r < 0;
 	l->p->lost += u->lost != 0;
 	if (r < 0)
 		ps_pages_cannot(l, l->prov->task[task].name, &why);

@@ -157,7 +157,6 @@ void ps_walk(struct ps_walker *w, const struct lnx_task *t, struct ps_walked *re
 
 	*ret = (struct ps_walked){ .u.mm = t->mm };
 	r = atw_mm_of(w->target->kernel, t, &mm, &ret->why);
-	ret->unread = r < 0;
 	/* ATW_END: it has ended. */
 	if (r == ATW_OK) {
 		u->known = u->have_root = true;

@@ -74,6 +74,7 @@ static void answer_out_left_out(void *arg, enum atw_param param, const char *fmt
 ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 {
 	const struct answer_sink *a = arg;
+	struct atw_err err = { 0 };
 	char text[400];
 	va_list ap;
 
@@ -83,7 +84,10 @@ ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 	a->r->a.lacks = true;
 	if (a->out && (a->r->a.plain || a->r->a.page))
 		atw_output_note(a->out, "%s", text);
-	print_incomplete("report %s: %s", a->r->kind[a->i]->name, text);
+	atw_err_set(&err, ATW_E_MISSING, "report %s: %s", a->r->kind[a->i]->name, text);
+	if (a->r->live && !a->r->o->watch && a->r->kind[a->i]->looks)
+		atw_err_hint(&err, "--watch SECONDS,TIMES looks at the running system several times");
+	print_error(&err);
 }
 
 /* Users of a running system are known by name. */

@@ -43,8 +43,10 @@ static int check_paper(const struct report *r)
 /* A layout of its own has neither columns nor other tables beside it. */
 static int check_text(const struct report *r)
 {
-	bool rows = report_check_rows(r->c) || r->o->limit.given;
+	const char *rows = report_check_rows(r->c);
 
+	if (!rows && r->o->limit.given)
+		rows = "--limit";
 	for (size_t i = 0; i < r->n && r->a.plain && !r->o->paper; i++) {
 		if (!r->kind[i]->text)
 			continue;
@@ -52,8 +54,8 @@ static int check_text(const struct report *r)
 			return usage_error("report", "%s must be the only report in plain output",
 					   r->kind[i]->name);
 		if (rows)
-			return usage_error("report", "%s has columns with --format csv, json or parquet only",
-					   r->kind[i]->name);
+			return usage_error("report", "%s: %s has rows with --format csv, json or parquet only",
+					   rows, r->kind[i]->name);
 	}
 	return EXIT_COMPLETE;
 }

@@ -115,7 +115,7 @@ static int capture_run_take(char letter, struct atw_blob *text, struct atw_blob 
 		return ATW_END;
 	/* Without the closing bar, the last number may be truncated. */
 	if (!bar)
-		return atw_err_set(err, ATW_E_DAMAGED, "%c: a run without a bar behind it: cut off",
+		return atw_err_set(err, ATW_E_DAMAGED, "%c: a run without a bar behind it",
 				   letter);
 	*ret = (struct atw_blob){ s + i, n - i };
 	return ATW_OK;

@@ -138,6 +138,9 @@ static int open_check(struct atw_output *out, const struct atw_output_opts *o,
 	if (rc == ATW_OK)
 		rc = schema_choose(sc, ATW_PARAM_COLUMNS, o->columns, &out->shown, err) ?:
 		     open_sorter(out, o, sc, err);
+	if (rc == ATW_E_USAGE && out->group)
+		atw_err_hint(err, "rows are grouped by '%s': they have the columns of groups alone",
+			     o->group);
 	if (rc == ATW_OK)
 		open_choose(out, sc);
 	return rc;

@@ -363,7 +363,7 @@ static int growth_finish(void *state, const struct census_out *out, struct atw_e
 		out->note(out->arg, "process %" PRIu64 " (%s) is left out: it is the collector",
 			  g->out.pid, g->out.name);
 	if (g->looks.n < 2)
-		out->note(out->arg, "growth needs two looks: give two or more captures, in order");
+		out->lacks(out->arg, "growth needs two looks: give two or more captures, in order");
 	else if (g->looks.n < LOOKS_MIN)
 		out->note(out->arg, "a leak is suspected after three looks or more");
 	else if (!leaks)

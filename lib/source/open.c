@@ -92,17 +92,29 @@ static bool open_names_guest(const char *text, struct source_input *in)
 	return in->kind;
 }
 
+/* Is there a file of the name that ends before `at`? */
+static bool open_is_file_before(char *path, char *at)
+{
+	bool found;
+
+	*at = '\0';
+	found = !access(path, F_OK);
+	*at = '@';
+	return found;
+}
+
 /*
  * raw: "PATH@ADDRESS". File names may hold an @ too: what follows the last
- * one is an address if it starts with a digit, or if it is hexadecimal and
- * there is no file of the whole name.
+ * one is an address if it starts with a digit, or if there is no file of the whole name
+ * and it is hexadecimal, or there is one of what stands before it.
  */
 static int open_split_load(char *path, struct atw_source_spec *spec, struct atw_err *err)
 {
 	char *at = strrchr(path, '@');
 
 	if (!at || ((at[1] < '0' || at[1] > '9') &&
-		    (!num_hex(at + 1, strlen(at + 1), &spec->load) || !access(path, F_OK))))
+		    (!access(path, F_OK) || (!num_hex(at + 1, strlen(at + 1), &spec->load) &&
+					     !open_is_file_before(path, at)))))
 		return ATW_OK;
 	if (!num_hex(at + 1, strlen(at + 1), &spec->load)) {
 		atw_err_set(err, ATW_E_USAGE, "'%s' is not an address", at + 1);
@@ -155,10 +167,28 @@ static bool open_surest(struct atw_blob head, const char *path,
 	return most;
 }
 
-static int open_no_format(const char *name, struct atw_err *err)
+/* Words that can stand before a colon; probed: of files that are recognised alone. */
+static void open_formats(const struct source_format *other, bool probed, char *buf, size_t size)
 {
-	atw_err_set(err, ATW_E_FORMAT,
-		    "not a known dump format (ELF core, kdump-compressed, LiME, AVML)");
+	size_t len = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && len < size; i++)
+		if (!probed || (kinds[i] != &source_raw && kinds[i] != &source_live &&
+				kinds[i] != &source_qemu && kinds[i] != &source_kvm))
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
+						kinds[i]->name);
+	if (other && len < size)
+		snprintf(buf + len, size - len, ", %s", other->name);
+}
+
+static int open_no_format(const char *name, const struct source_format *other,
+			  struct atw_err *err)
+{
+	char list[200];
+
+	open_formats(other, true, list, sizeof(list));
+	atw_err_set(err, ATW_E_FORMAT, "not a known dump format (%s)", list);
 	atw_err_hint(err, "for a plain image of RAM say raw:%.180s@ADDRESS",
 		     strcmp(name, STDIN_NAME) ? name : "-");
 	return ATW_E_FORMAT;
@@ -184,7 +214,7 @@ static int open_spool(int fd, bool forced, const struct source_format *other,
 		if (first && !forced && !unpack_name((struct atw_blob){buf, (size_t)n}) &&
 		    !open_surest((struct atw_blob){buf, (size_t)n}, in->name, other, in->added,
 				 &kind))
-			return open_no_format(in->name, err);
+			return open_no_format(in->name, other, err);
 		first = false;
 		if (io_write(mem, buf, (size_t)n) < (size_t)n) {
 			n = -1;
@@ -280,25 +310,19 @@ static int open_probe_kind(const struct source_format *other,
 	head.len = MIN(head.len, HEAD);
 	known = open_surest(head, in->spec.path, other, in->added, &in->kind);
 	file_close(&f);
-	return known ? ATW_OK : open_no_format(in->name, err);
+	return known ? ATW_OK : open_no_format(in->name, other, err);
 }
 
 /* "core:dump" names a file, but may have been meant to name a format. */
 static void open_hint_formats(struct atw_err *err, const char *text,
 			      const struct source_format *other)
 {
-	char list[128] = "";
+	char list[200];
 
 	if (!err || !strchr(text, ':') || strchr(text, '/'))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		size_t len = strlen(list);
-
-		snprintf(list + len, sizeof(list) - len, "%s%s", len ? ", " : "",
-			 kinds[i]->name);
-	}
-	atw_err_hint(err, "formats that can stand before a colon: %s%s%s", list,
-		     other ? ", " : "", other ? other->name : "");
+	open_formats(other, false, list, sizeof(list));
+	atw_err_hint(err, "formats that can stand before a colon: %s", list);
 }
 
 static int open_source_new(const struct atw_source_ops *ops,

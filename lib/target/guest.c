@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "host/vmm_process.h"
 #include "linux/kernel.h"
+#include "source/open.h"
 
 const char *guest_word(const char *name)
 {
@@ -96,8 +97,27 @@ static int guest_open_here(const char *name, const struct atw_source_spec *given
 	return r;
 }
 
+/* `other`: captures, which have nothing of a guest. */
+static int guest_open_host(const char *name, const struct atw_source_spec *given,
+			   const struct source_format *other, struct atw_source **ret,
+			   struct atw_err *err)
+{
+	const struct atw_source_spec parts = { .parts = given->parts, .nparts = given->nparts };
+	struct source_input in;
+	int r = source_input_open(name, &parts, other, NULL, &in, err);
+
+	if (r < 0)
+		return r;
+	r = in.kind ? source_open_input(&in, ret, err)
+		    : atw_err_set(err, ATW_E_UNSUPPORTED,
+				  "%s is a capture: it records only which pages processes had",
+				  name);
+	source_input_close(&in);
+	return r;
+}
+
 static int guest_open_in_host(uint64_t pid, const char *name, const struct atw_source_spec *given,
-			      struct atw_source **ret, struct atw_err *err)
+			      const struct source_format *other, struct atw_source **ret, struct atw_err *err)
 {
 	struct atw_source *host = NULL;
 	int r;
@@ -109,7 +129,7 @@ static int guest_open_in_host(uint64_t pid, const char *name, const struct atw_s
 	if (given->layout)
 		return atw_err_set_param(err, ATW_E_USAGE, ATW_PARAM_LAYOUT,
 					 "it is read from the kernel of the host");
-	r = atw_source_open(name, given->parts, given->nparts, &host, err);
+	r = guest_open_host(name, given, other, &host, err);
 	if (r < 0)
 		return r;
 	r = guest_hosted_open(host, (uint32_t)pid, name, ret, err);
@@ -118,12 +138,12 @@ static int guest_open_in_host(uint64_t pid, const char *name, const struct atw_s
 	return r;
 }
 
-int guest_open(const char *name, const struct atw_source_spec *given, struct atw_source **ret,
-	       struct atw_err *err)
+int guest_open(const char *name, const struct atw_source_spec *given,
+	       const struct source_format *other, struct atw_source **ret, struct atw_err *err)
 {
 	const char *host = NULL;
 	uint64_t pid = 0;
-	int r = guest_in_host(name, &pid, &host) ? guest_open_in_host(pid, host, given, ret, err)
+	int r = guest_in_host(name, &pid, &host) ? guest_open_in_host(pid, host, given, other, ret, err)
 						 : guest_open_here(name, given, ret, err);
 
 	/* The source cannot be used: that is more than an answer of no. */

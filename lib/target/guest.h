@@ -8,15 +8,18 @@
 #include "linux/kvm.h"
 #include "source/source.h"
 
+struct source_format;
+
 /* What follows "kvm:"; NULL: the SOURCE does not begin so. */
 const char *guest_word(const char *name);
 /* SOURCE in kvm:PID@SOURCE; NULL: the guest is one of this machine, or none. */
 const char *guest_host(const char *name);
 /*
  * Reads the host's kernel for that, unless a layout was given. Of this machine, it is closed
- * again. `given->parts`: of the host. Errors name the source.
+ * again. `given->parts`: of the host, which is of no format `other`. Errors name the source.
  */
-int guest_open(const char *name, const struct atw_source_spec *given, struct atw_source **ret,
+int guest_open(const char *name, const struct atw_source_spec *given,
+	       const struct source_format *other, struct atw_source **ret,
 	       struct atw_err *err);
 
 /* ---- the host of a guest ---- */

@@ -92,7 +92,7 @@ int target_open(const char *name, const struct atw_source_spec *given,
 	if (guest_word(name)) {
 		t->backend = &target_memory;
 		t->caps = t->backend->caps;
-		r = guest_open(name, given, &t->source, err);
+		r = guest_open(name, given, &target_capture_format, &t->source, err);
 	} else {
 		r = target_open_named(t, given, added, err);
 	}

@@ -50,7 +50,7 @@ static int reader_start(struct trace_reader *r, const struct trace_format *forma
 		return atw_err_set(err, ATW_E_FORMAT,
 				   "%s: is not text: it has bytes that are 0", r->path);
 	if (!n && !format && !s->len)
-		return atw_err_set(err, ATW_E_FORMAT, "%s: it contains no line",
+		return atw_err_set(err, ATW_E_MISSING, "%s: it contains no line",
 				   r->path);
 	if (!n && !format)
 		return atw_err_set(err, ATW_E_FORMAT, "%s: line 1 has more than %d bytes",

@@ -284,7 +284,7 @@ err_has "specify its form: --input perf, csv, lackey or dynamorio"
 : >empty
 run atwalk annotate tasks.kdump empty
 status 3
-err_has "empty: it contains no line"
+err <<<"atwalk: empty: it contains no line"
 head -c 300000 /dev/zero | tr '\0' 7 >long
 run atwalk annotate tasks.kdump long
 status 3

@@ -159,9 +159,21 @@ if [ -n "$tasks" ]; then skip "$tasks"; else
 	same "$work/log/out" all.cap
 	atwalk collect --zstd all.cap | atwalk collect - >"$work/log/out"
 	same "$work/log/out" all.cap
-	run atwalk collect --task init all.cap
+	for of in all.cap all.zst; do
+		run atwalk collect --task init $of
+		cp "$work/log/out" task.cap
+		run atwalk collect --pid 1 $of
+		same task.cap "$work/log/out"
+	done
+	run atwalk report use --task nothing all.cap
+	status 1
+	err_has "all.cap: --task: there is no process named 'nothing'"
+	atwalk collect --task init - <all.cap 2>"$work/log/err"
+	err_has "--task: - is not a file, and can be read only once"
+	err_has "use --pid N to select a process"
+	run atwalk collect --frames all.cap
 	status 2
-	err_has "--task: all.cap is a capture, and taken already"
+	err_has "--frames: all.cap is a capture, and taken already"
 fi
 
 t "one process of a capture"

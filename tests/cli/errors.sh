@@ -739,8 +739,26 @@ t "a file of unknown format"
 run atwalk "$cli/lib.sh" ffffffff91400000
 status 3
 no_out
-err_has "atwalk: $cli/lib.sh: not a known dump format (ELF core, kdump-compressed, LiME, AVML"
+err_has "atwalk: $cli/lib.sh: not a known dump format (elf, kdump, lime, avml, "
 err_has "        for a plain image of RAM say raw:$cli/lib.sh@ADDRESS"
+
+# What follows the last @ is an address if a file is in front of it.
+run atwalk ps raw:x86.elf@zz
+status 2
+err_has "atwalk: raw:x86.elf@zz: 'zz' is not an address"
+run atwalk ps raw:none@zz
+status 3
+err_has "atwalk: none@zz: No such file or directory"
+printf 'H: atwalk-capture, 1\nT: a, 7, 00000001, 0, 0, 0, 0, 0, 0, 0, tgid=7\nE: 2, 1, 0, 0\n' >host.cap
+run atwalk ps kvm:7@host.cap
+status 3
+err_is "atwalk: kvm:7@host.cap: host.cap is a capture: *"
+
+t "columns of groups"
+run atwalk map x86.elf --columns address,state --group state
+status 2
+err_has "atwalk: --columns: unknown column 'address'; known: "
+err_has "        rows are grouped by 'state': they have the columns of groups alone"
 
 t "an ELF file that is not a core dump"
 run atwalk "$built/atwalk" ffffffff91400000

@@ -506,6 +506,14 @@ END
 	status 3
 	no_out
 	err_has 'sudo setcap cap_dac_read_search'
+	# Others' tasks are listed; only what they have in memory is not known.
+	# shellcheck disable=SC2086
+	run "${drop[@]}" ${WRAP:-} ./atwalk-copy ps live:pagemap --filter "pid=$child" --format csv --columns pid,resident
+	status 4
+	out <<<"pid,resident
+$child,"
+	err_has 'atwalk: live:pagemap: the memory of processes that may not be read is n/a'
+	yes [ "$(grep -c 'some may be missing' "$work/log/err")" = 0 ]
 fi
 
 # Without permission the rows are the same, and the hint is correct for this machine.

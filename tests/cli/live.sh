@@ -416,6 +416,18 @@ r-x$(paravirtual && echo u || echo -),present
 END
 fi
 
+t "data of a kernel that lists functions alone: how to add it"
+if [ -n "$why" ]; then skip "$why"
+elif grep -qw init_task /proc/kallsyms; then skip "this kernel lists data (CONFIG_KALLSYMS_ALL)"
+else
+	for command in walk find; do
+		run atwalk $command live:bpf init_task
+		status 2
+		err_has "'init_task' is neither a hexadecimal address nor a symbol of live:bpf"
+		err_has "        this kernel lists functions and no data (CONFIG_KALLSYMS_ALL): --kernel System.map adds it"
+	done
+fi
+
 t "info names the kernel and the process"
 if [ -n "$why" ]; then skip "$why"; else
 	run atwalk info live --pid "$child" --format csv

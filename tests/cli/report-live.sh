@@ -36,6 +36,16 @@ of count >"$work/log/way" 2>&1
 grep -q '^[1-9]' "$work/log/way" ||
 	no_rogue="no frames of live:pagemap: $(tail -n 1 "$work/log/way")"
 
+t "growth of the running system needs --watch"
+run atwalk report growth live:pagemap --pid $$
+status 4
+err <<END
+atwalk: report growth: growth needs two looks: give two or more captures, in order
+        --watch SECONDS,TIMES looks at the running system several times
+END
+run atwalk report growth live:pagemap --pid $$ --watch 0.1,2
+status 0
+
 t "areas are those of maps, with resident and swapped sizes exact to the page"
 if [ -n "$no_rogue" ]; then skip "$no_rogue"; else
 	run of areas --columns address,end,vsize,resident,swapped

@@ -304,7 +304,9 @@ END
 
 t "one snapshot, and files that are not captures"
 run atwalk report growth h1.cap
+status 4
 yes grep -qx 'growth needs two looks: give two or more captures, in order' "$work/log/out"
+err <<<"atwalk: report growth: growth needs two looks: give two or more captures, in order"
 run atwalk report thrash "$data/paper-figure1.txt"
 status 4
 said_err=1

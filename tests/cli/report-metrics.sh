@@ -161,7 +161,10 @@ fi
 t "plain text has no columns, and stands alone"
 run atwalk report metrics m.cap --filter class=heap
 status 2
-err_has 'atwalk: metrics has columns with --format csv, json or parquet only'
+err_has 'atwalk: --filter: metrics has rows with --format csv, json or parquet only'
+run atwalk report metrics m.cap --limit 4
+status 2
+err_has 'atwalk: --limit: metrics has rows with --format csv, json or parquet only'
 run atwalk report metrics,use m.cap
 status 2
 err_has 'atwalk: metrics must be the only report in plain output'

@@ -43,7 +43,7 @@ TEST(what_is_not_a_dump_is_not_taken_for_one)
 	image_save(&im, im.len);
 	CHECK_EQ(atw_source_open(im.path, NULL, 0, &s, &err), ATW_E_FORMAT);
 	CHECK(!s);
-	snprintf(want, sizeof(want), "%s: not a known dump format (ELF core, kdump-compressed, LiME, AVML)", im.path);
+	snprintf(want, sizeof(want), "%s: not a known dump format (elf, kdump, lime, avml, qemu-stream, libvirt, qcow2, firecracker, cloud-hypervisor, vmware, xen)", im.path);
 	CHECK_STR(err.text, want);
 	snprintf(want, sizeof(want), "for a plain image of RAM say raw:%s@ADDRESS", im.path);
 	CHECK_STR(err.hint, want);

@@ -158,7 +158,7 @@ TEST(a_first_line_that_is_too_long)
 TEST(what_is_no_trace)
 {
 	CHECK(!reader_of("", 0));
-	CHECK_EQ(err.status, ATW_E_FORMAT);
+	CHECK_EQ(err.status, ATW_E_MISSING);
 	CHECK(strstr(err.text, "it contains no line"));
 	CHECK(!reader_of("ab\0cd\n", 6));
 	CHECK(strstr(err.text, "is not text: it has bytes that are 0"));
