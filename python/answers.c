@@ -65,10 +65,12 @@ PyObject *source_translate(PyObject *self, PyObject *args)
 	kept = t->pa.u || t->state == ATW_STATE_PRESENT;
 	atw_perms_letters(t->perms, letters);
 	steps = translate_steps(t);
+	/* What is present has at least one of them; of all else there are none. */
 	ret = !steps ? NULL :
-	      Py_BuildValue("(KNKssNN)", va,
+	      Py_BuildValue("(KNKszNN)", va,
 			    kept ? PyLong_FromUnsignedLongLong(t->pa.u) : Py_BuildValue(""),
-			    (unsigned long long)t->page_size, source_state(t->state), letters,
+			    (unsigned long long)t->page_size, source_state(t->state),
+			    t->perms ? letters : NULL,
 			    t->nsteps ? PyLong_FromUnsignedLong(t->level) : Py_BuildValue(""),
 			    steps);
 	call_destroy(&c->call);

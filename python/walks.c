@@ -384,12 +384,13 @@ static int map_run(struct call *call)
 			break;
 		table_set(table, 0, range->va.u);
 		walks_set_if(table, 1, range->bytes, range->bytes);
-		walks_set_if(table, 2, present || range->pa.u, range->pa.u);
+		walks_set_if(table, 2, !(range->flags & ATW_RANGE_NO_PA) &&
+			     (present || range->pa.u), range->pa.u);
 		walks_set_if(table, 3, range->page_size, range->page_size);
 		table_set_text(table, 4, source_state(range->state));
-		if (present)
+		if (present && !(range->flags & ATW_RANGE_NO_PERMS))
 			walks_set_letters(table, 5, range->perms);
-		table_set(table, 6, range->level);
+		walks_set_if(table, 6, !(range->flags & ATW_RANGE_NO_LEVEL), range->level);
 		table_set(table, 7, range->entries);
 		walks_set_if(table, 8, range->repeat_of, range->repeat_of);
 	}

@@ -343,6 +343,9 @@ enum atw_range_flag {
 	ATW_RANGE_MIXED_PERMS = 1, /* some pages have more permissions than @perms */
 	ATW_RANGE_SAME_PAGE = 2,   /* every entry maps the same page at @pa */
 	ATW_RANGE_SCATTERED = 4,   /* physical memory is not contiguous after @pa */
+	ATW_RANGE_NO_LEVEL = 8,    /* @level is not known */
+	ATW_RANGE_NO_PERMS = 16,   /* @perms is not known */
+	ATW_RANGE_NO_PA = 32,      /* @pa is not known, or there is none */
 };
 
 /**
@@ -350,7 +353,7 @@ enum atw_range_flag {
  * @va: first address
  * @bytes: size of the range; 0 stands for 2^64
  * @pa: physical address that @va maps to; for a state of a page table, its address
- * @page_size: size of one translation; 0: several sizes
+ * @page_size: size of one translation; 0: several sizes, or not known
  * @entries: number of merged entries
  * @repeat_of: if not 0, the range repeats this many bytes just before it
  * @level: level of the entries; 0 is the lowest
@@ -375,7 +378,7 @@ struct atw_ranges;
 
 /**
  * atw_ranges_open - list mapped ranges; adjacent pages are merged
- * @space: address space of a target with ATW_CAP_TABLES
+ * @space: address space; of a process, if the target has no ATW_CAP_TABLES
  * @opts: options; NULL: all defaults
  * @ret: the cursor
  * @err: the error; may be NULL
@@ -392,7 +395,7 @@ ATW_API int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opt
  * @err: the error; may be NULL
  *
  * Return: ATW_OK; ATW_END: there are no more ranges; ATW_E_LIMIT: as for
- * atw_walk_next().
+ * atw_walk_next(); without page tables, ATW_E_PARTIAL: as for atw_pages_next().
  */
 ATW_API int atw_ranges_next(struct atw_ranges *ranges, const struct atw_range **ret,
 			    struct atw_err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* walk.c - walks and ranges of the public API. */
+/* walk.c - walks of the public API. */
 #include "api/api.h"
 
 /* ---- walks ---- */
@@ -13,13 +13,6 @@ struct atw_walk {
 	struct api_path path;
 	struct atw_walk_entry row;
 };
-
-static int walk_check(struct atw_space *space, const void *ret, struct atw_err *err)
-{
-	int r = api_both(space, "the address space", ret, err);
-
-	return r == ATW_OK ? atw_target_need(space->target, ATW_CAP_TABLES, err) : r;
-}
 
 static struct mmu_walk_opts walk_opts(const struct atw_walk_opts *o)
 {
@@ -41,11 +34,10 @@ int atw_walk_open(struct atw_space *space, const struct atw_walk_opts *opts,
 	struct atw_walk_opts o;
 	struct mmu_walk_opts mo;
 	struct atw_walk *w;
-	int r = walk_check(space, ret, err);
+	int r = api_both(space, "the address space", ret, err) ?:
+		atw_target_need(space->target, ATW_CAP_TABLES, err) ?:
+		api_opts(&o, sizeof(o), opts, err);
 
-	if (r != ATW_OK)
-		return r;
-	r = api_opts(&o, sizeof(o), opts, err);
 	if (r == ATW_OK && o.flags & ~WALK_FLAGS)
 		r = atw_err_set(err, ATW_E_USAGE, "options: flags 0x%x are not known",
 				o.flags & ~WALK_FLAGS);
@@ -112,97 +104,6 @@ void atw_walk_close(struct atw_walk *walk)
 		return;
 	mmu_walk_close(walk->walk);
 	free(walk);
-}
-
-/* ---- ranges ---- */
-
-static const uint32_t RANGES_SPLIT = ATW_SPLIT_PERMS | ATW_SPLIT_LEVEL |
-				     ATW_SPLIT_PHYSICAL | ATW_SPLIT_FLAGS |
-				     ATW_SPLIT_NOTHING;
-
-struct atw_ranges {
-	struct atw_space *space;
-	struct mmu_ranges *ranges;
-	struct atw_range row;
-};
-
-static unsigned api_walk_ranges_split(uint32_t split)
-{
-	if (!split)
-		return MMU_SPLIT_RIGHTS | MMU_SPLIT_LEVEL | MMU_SPLIT_PHYSICAL;
-	return (split & ATW_SPLIT_PERMS ? MMU_SPLIT_RIGHTS : 0) |
-	       (split & ATW_SPLIT_LEVEL ? MMU_SPLIT_LEVEL : 0) |
-	       (split & ATW_SPLIT_PHYSICAL ? MMU_SPLIT_PHYSICAL : 0) |
-	       (split & ATW_SPLIT_FLAGS ? MMU_SPLIT_FLAGS : 0);
-}
-
-int atw_ranges_open(struct atw_space *space, const struct atw_ranges_opts *opts,
-		    struct atw_ranges **ret, struct atw_err *err)
-{
-	struct mmu_walk_opts mo = {.flags = MMU_WALK_FOLD};
-	struct atw_ranges_opts o;
-	struct atw_ranges *g;
-	int r = walk_check(space, ret, err);
-
-	if (r != ATW_OK)
-		return r;
-	r = api_opts(&o, sizeof(o), opts, err);
-	if (r == ATW_OK)
-		r = api_reserved(o.reserved, err);
-	if (r == ATW_OK && o.split & ~RANGES_SPLIT)
-		r = atw_err_set(err, ATW_E_USAGE, "options: split 0x%x is not known",
-				o.split & ~RANGES_SPLIT);
-	if (r == ATW_OK)
-		r = API_NEW(&g, err);
-	if (r != ATW_OK)
-		return r;
-	mo.first = o.first;
-	mo.last = o.last.u ? o.last : ATW_VA(UINT64_MAX);
-	mo.budget = o.budget;
-	g->space = space;
-	r = mmu_ranges_open(&space->subject.space, &mo, api_walk_ranges_split(o.split),
-			    &g->ranges, err);
-	if (r < 0)
-		free(g);
-	else
-		*ret = g;
-	return r;
-}
-
-int atw_ranges_next(struct atw_ranges *ranges, const struct atw_range **ret,
-		    struct atw_err *err)
-{
-	struct mmu_range g;
-	int r = api_both(ranges, "the list of ranges", ret, err);
-
-	if (r == ATW_OK)
-		r = mmu_ranges_next(ranges->ranges, &g, err);
-	if (r != ATW_OK)
-		return r;
-	ranges->row = (struct atw_range){
-		.va = g.va,
-		.bytes = g.size,
-		.pa = g.pa,
-		.page_size = g.page,
-		.entries = g.entries,
-		.repeat_of = g.repeat_of,
-		.level = g.level,
-		.state = api_kind_state(g.kind, g.loss),
-		.perms = g.rights,
-		.flags = (g.mixed_rights ? ATW_RANGE_MIXED_PERMS : 0) |
-			 (g.same_pa ? ATW_RANGE_SAME_PAGE : 0) |
-			 (g.scattered ? ATW_RANGE_SCATTERED : 0),
-	};
-	*ret = &ranges->row;
-	return ATW_OK;
-}
-
-void atw_ranges_close(struct atw_ranges *ranges)
-{
-	if (!ranges)
-		return;
-	mmu_ranges_close(ranges->ranges);
-	free(ranges);
 }
 
 /* ---- entries in the words of the public API ---- */

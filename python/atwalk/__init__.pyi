@@ -40,7 +40,7 @@ class Translation(NamedTuple):
     physical: Optional[Address]
     size: int
     state: str
-    rights: str
+    rights: Optional[str]
     level: Optional[int]
     steps: tuple[Step, ...]
 

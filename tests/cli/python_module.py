@@ -127,7 +127,7 @@ def rows():
             src.read(src.translate(banner).physical, 14)
         found = src.find(where.physical)
         assert init.address in [m.address for m in found]
-        assert src.translate(5, 1).physical is None
+        assert src.translate(5, 1).physical is None and src.translate(5, 1).rights is None
 
         symbols = src.symbols()
         theirs = listing("info", "--symbols", DUMP)
@@ -150,6 +150,26 @@ def rows():
         assert src.kind == "capture" and 1 in [t.pid for t in src.tasks(True)]
         assert {p.address: p.physical for p in src.pages(1)} == \
             {a: p.physical for a, p in ours.items()}
+        # Without page tables, ranges are merged from pages.
+        ranges = [(int(r["address"], 16), int(r["physical"] or "0", 16), r["size"], r["rights"])
+                  for r in listing("map", "--pid", "1", "machine.cap")]
+        mine = src.map(1)
+        assert len(mine) > 20 and by_page(ranges) == by_page(
+            (r.address, r.physical or 0, r.size, r.rights) for r in mine)
+        assert all(r.level is None for r in mine)
+        second = mine[1]
+        part = src.map(1, second.address + 4096, second.address + 8191)
+        if second.size > 8192:
+            assert [(r.address, r.size) for r in part] == [(second.address + 4096, 4096)]
+        here = src.translate(second.address, 1)
+        assert (here.state, here.physical) == (second.state, second.physical)
+        # What is absent has no rights, as in the program.
+        assert src.translate(4096, 1).rights is None
+        try:
+            src.map()
+            raise AssertionError("a capture has no page tables of the kernel")
+        except atwalk.SourceError:
+            pass
 
 
 def filters():
