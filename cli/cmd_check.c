@@ -206,6 +206,9 @@ static int check_show(const struct checking *k)
 	oo.ahead = true;
 	memcpy(columns, check_columns, sizeof(columns));
 	columns[K_AT].hidden = columns[K_TASK].hidden = !k->runs;
+	/* A warning that is violated does not fail: what is one has to be seen. */
+	for (size_t i = 0; i < k->policies->n; i++)
+		columns[K_SEVERITY].hidden &= !k->policies->v[i].warning;
 	r = atw_output_open(&oo, &looks, &out, &err);
 	for (size_t i = 0; i < k->policies->n && r == ATW_OK; i++)
 		r = check_put(out, &k->result[i], &err);

@@ -137,6 +137,21 @@ void listing_init(struct listing *l, const char *name, const struct session *src
 	l->schema = (struct atw_schema){ name, l->col, C_COUNT };
 }
 
+void listing_flags(struct listing *l, const struct atw_names *flags, uint64_t unknown)
+{
+	size_t free = ARRAY_SIZE(l->flag);
+
+	memset(l->flag, 0, sizeof(l->flag));
+	for (size_t i = ARRAY_SIZE(l->flag); i--;) {
+		l->flag[i] = i < flags->n ? flags->name[i] : NULL;
+		free = l->flag[i] ? free : i;
+	}
+	l->same_page = free < ARRAY_SIZE(l->flag) ? (uint64_t)1 << free : 0;
+	if (l->same_page)
+		l->flag[free] = "same-page";
+	l->col[C_FLAGS].unknown = unknown & ~l->same_page;
+}
+
 void listing_add_host(struct listing *l, bool stage2)
 {
 	const uint64_t hide = COL(C_SIZE) | COL(C_RIGHTS) | COL(C_FLAGS) | COL(C_INDEX) |

@@ -53,6 +53,8 @@ enum listing_differs {
 	DIFFERS_UNMAPPED, DIFFERS_EXTRA, DIFFERS_SMALLER, DIFFERS_LARGER, DIFFERS_MOVED,
 	DIFFERS_PROTECTED, DIFFERS_ROM, DIFFERS_WORDS,
 };
+/* Of a target without page tables: the flags of its provider, and same-page. */
+void listing_flags(struct listing *l, const struct atw_names *flags, uint64_t unknown);
 /*
  * Columns of the host of a guest, instead of those for which there is no room then; `stage2`:
  * with those of stage 2.

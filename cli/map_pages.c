@@ -16,6 +16,7 @@ struct map_pages_piece {
 	uint64_t offset;                 /* on swap */
 	int64_t node;
 	bool has_pa;
+	bool same;                       /* all of them map one page */
 	bool known;                      /* `properties` */
 	unsigned properties;
 };
@@ -71,7 +72,8 @@ static int map_pages_put(struct map_pages_out *o, const struct map_pages_piece *
 	row_set_if(&row, there && page, C_PAGE, page);
 	if (r->have & RUN_RIGHTS)
 		row_rights(&row, STATE_PRESENT, r->rights);
-	row_set_if(&row, r->have & RUN_FLAGS, C_FLAGS, r->flags);
+	row_set_if(&row, r->have & RUN_FLAGS, C_FLAGS,
+		   r->flags | (p->same ? o->list->same_page : 0));
 	row_set_if(&row, p->known, C_PROPERTIES, p->properties);
 	row_set(&row, C_PID, o->prov->task[o->task].pid);
 	row_text(&row, C_TASK, o->prov->task[o->task].name);
@@ -97,6 +99,12 @@ static int map_pages_flush(struct map_pages_out *o, struct atw_err *err)
 	return map_pages_put(o, &o->held, err);
 }
 
+/* Does it map the one page that all before it map, as the zero page? */
+static bool map_pages_same(const struct map_pages_piece *h, const struct map_pages_piece *p)
+{
+	return p->has_pa && h->pa == p->pa && (h->pages == 1 || h->same);
+}
+
 static bool map_pages_agree(const struct map_pages_out *o,
 			    const struct map_pages_piece *p)
 {
@@ -118,7 +126,8 @@ static bool map_pages_agree(const struct map_pages_out *o,
 	return (!(o->split & MMU_SPLIT_RIGHTS) || x->rights == y->rights) &&
 	       (!(o->split & MMU_SPLIT_LEVEL) || (x->slot == y->slot && x->have == y->have)) &&
 	       (!(o->split & MMU_SPLIT_FLAGS) || x->flags == y->flags) &&
-	       (!(o->split & MMU_SPLIT_PHYSICAL) || !p->has_pa || h->pa + h->size == p->pa);
+	       (!(o->split & MMU_SPLIT_PHYSICAL) || !p->has_pa || map_pages_same(h, p) ||
+		(!h->same && h->pa + h->size == p->pa));
 }
 
 static int map_pages_feed(struct map_pages_out *o, const struct map_pages_piece *p,
@@ -127,6 +136,7 @@ static int map_pages_feed(struct map_pages_out *o, const struct map_pages_piece 
 	int rc;
 
 	if (map_pages_agree(o, p)) {
+		o->held.same = map_pages_same(&o->held, p);
 		o->held.size += p->size;
 		o->held.end = p->end;
 		o->held.pages += p->pages;
@@ -347,8 +357,7 @@ static int map_pages_open_rows(struct map_pages_out *o, const struct common *c,
 	if (r < 0)
 		return r;
 	if (o->prov) {
-		l->col[C_FLAGS].names = o->prov->flags;
-		l->col[C_FLAGS].unknown = o->prov->unknown;
+		listing_flags(l, o->prov->flags, o->prov->unknown);
 		l->col[C_PROPERTIES].unknown = ~(uint64_t)known_properties(o->prov);
 	}
 	l->col[C_AREA].hidden &= !o->is_map;

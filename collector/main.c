@@ -17,11 +17,12 @@
 struct opts {
 	struct opt_number pid;
 	bool frames, raw, no_refs, allow, progress, quiet, verbose, help, version;
-	const char *mem, *rate;
+	const char *mem, *rate, *output;
 };
 
 #define AT(field) offsetof(struct opts, field)
 static const struct opt options[] = {
+	{ 'o', "output", OPT_TEXT, AT(output), "TO", "write to TO, as without the option", NULL },
 	{ 0, "pid", OPT_NUMBER, AT(pid), "N", "select process N only", NULL },
 	{ 0, "frames", OPT_FLAG, AT(frames), NULL,
 	  "record the use of every frame of RAM as well", NULL },
@@ -322,9 +323,11 @@ int main(int argc, char **argv)
 		printf("atwalk-collect %s\n", atw_version());
 		return collector_flush_stdout();
 	}
-	if (n > 1)
+	if (n > 1 || (n && o.output))
 		return collector_misused("too many arguments; expected one TO");
-	if (n && !*argv[1])
+	if (n)
+		o.output = argv[1];
+	if (o.output && !*o.output)
 		return collector_misused("TO is empty");
-	return collector_run(&o, n ? argv[1] : NULL);
+	return collector_run(&o, o.output);
 }

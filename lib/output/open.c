@@ -216,13 +216,15 @@ static int open_start(struct atw_output *out, const struct atw_output_opts *o,
 	out->sum = o->sum;
 	out->sumless = o->sumless;
 	lists = open_has_list(&out->schema);
-	out->waits = o->ahead && ops->measure && !lists;
+	/* Groups come all at once, after the last row. */
+	out->waits = (o->ahead || out->group) && ops->measure && !lists;
 	/* On a terminal a row is seen when it is emitted. */
 	if (o->threads && !lists && !out->w.prompt && !ops->here)
 		out->behind = behind_open(out);
 	if (!out->waits)
 		return output_begin(out, err);
-	out->sink.ahead = out->sink.notes = true;
+	out->sink.ahead = o->ahead;
+	out->sink.notes = true;
 	return ATW_OK;
 }
 

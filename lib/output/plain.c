@@ -138,6 +138,10 @@ static void plain_measure(struct atw_sink *k, const struct atw_row *row)
 			n = clean.data ? text_width(clean.data, clean.len) : 0;
 			writer_check(k->w, &clean);
 			buf_deinit(&clean);
+		} else {
+			const char *words = cell_words(c, row->v[i].u);
+
+			n = text_width(words, strlen(words));
 		}
 		c->widest = MAX(c->widest, n);
 	}

@@ -390,6 +390,23 @@ pid,task,mm,resident,lost,kind,tgid
 END
 said_err=1
 
+t "pages that lead to one page are one range, as with page tables"
+cat >same.cap <<'END'
+H: atwalk-capture, 1
+T: a, 7, 00000001, 0, 0, 0, 0, 0, 0, 0, tgid=7
+V: 00400000, 00404FFF, 00005000, 00005000, -, 00000071, NULL
+M: 00400000=00005452, 3, 00000000 | 00401000=00005452, 3, 00000000 | 00402000=00005452, 3, 00000000 | 00403000=00006452, 1, 00000000 | 00404000=00007452, 1, 00000000 |
+E: 4, 1, 1, 0
+END
+run atwalk map same.cap --pid 7 --format csv --columns address,size,physical,flags
+out <<END
+address,size,physical,flags
+0x0000000000400000,12288,0x0000000000005000,"accessed,same-page"
+0x0000000000403000,8192,0x0000000000006000,accessed
+END
+run atwalk map same.cap --pid 7 --format csv --columns address --filter same-page
+yes [ "$(wc -l <"$work/log/out")" = 2 ]
+
 # ---- truncated and damaged captures ----
 
 # The file is cut after each line; everything before the cut is listed as before.

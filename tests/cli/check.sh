@@ -243,6 +243,11 @@ out <<'E'
 ]
 E
 
+# Then the table says which policies are warnings.
+run atwalk check --format csv w.ini a.ini tasks.kdump
+yes [ "$(sed -n '1p; 2p' "$work/log/out")" = 'policy,verdict,severity,count,limit,where,what
+w,violated,warning,1,0,w.ini:3,pid=1 task=init' ]
+
 t "plain table"
 run atwalk check a.ini tasks.kdump
 out <<'E'

@@ -132,6 +132,7 @@ done
 
 t "invalid arguments are refused"
 for each in '--nosuch|unknown option --nosuch' 'a b|too many arguments; expected one TO' \
+	'-o a b|too many arguments; expected one TO' \
 	'--mem 1M x|' '--mem x x|' '--rate 0 x|--rate: ' \
 	'--pid 0 x|--pid: not a valid process number' \
 	'--pid 4294967296 x|--pid: not a valid process number' \
@@ -338,11 +339,15 @@ command -v python3 >"$work/log/python" || python="no python3, to listen"
 t "to a file, which is complete or absent"
 echo old >file
 chmod 640 file
-run "$collect" -q --no-refs --pid $$ file
-status $normal
-no_out
-whole file
-yes [ "$(stat -c %a file)" = 640 ]
+for to in file '-o file' --output=file; do
+	# shellcheck disable=SC2086 # words
+	run "$collect" -q --no-refs --pid $$ $to
+	status $normal
+	no_out
+	whole file
+	yes [ "$(stat -c %a file)" = 640 ]
+	echo old >file
+done
 mkdir folder
 run "$collect" -q --no-refs --pid $$ folder
 status 3
