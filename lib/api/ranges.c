@@ -121,7 +121,7 @@ static int ranges_take_slot(struct atw_ranges *g, struct atw_range *ret, struct 
 	return ATW_OK;
 }
 
-static bool ranges_agree(const struct atw_ranges *g, const struct atw_range *x,
+static bool ranges_alike(const struct atw_ranges *g, const struct atw_range *x,
 			 const struct atw_range *y)
 {
 	const uint32_t known = ATW_RANGE_NO_LEVEL | ATW_RANGE_NO_PERMS | ATW_RANGE_NO_PA;
@@ -164,7 +164,7 @@ static int ranges_next_of_pages(struct atw_ranges *g, struct atw_err *err)
 		g->end = ranges_take_slot(g, &slot, &g->why);
 		if (g->end)
 			break;
-		if (g->holding && ranges_agree(g, &g->next, &slot) &&
+		if (g->holding && ranges_alike(g, &g->next, &slot) &&
 		    ranges_add(g, &g->next, &slot))
 			continue;
 		g->row = g->next;
