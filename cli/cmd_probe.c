@@ -216,7 +216,9 @@ static void probe_breakpoints(struct probe_answer *a, const struct probe_opts *o
 		return;
 	}
 	a->yes = !strcmp(probe_next_line(&text), "yes");
-	snprintf(a->why, sizeof(a->why), "%s", probe_next_line(&text));
+	snprintf(a->why, sizeof(a->why),
+		 a->yes ? _("%s words at once can be watched on each CPU") : "%s",
+		 probe_next_line(&text));
 	hint = probe_next_line(&text);
 	command = probe_next_line(&text);
 	if (*command)

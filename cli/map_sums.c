@@ -161,17 +161,17 @@ void map_sizes_note(struct map_sizes *t, uint64_t rows, struct atw_output *out)
 		const struct map_size *v = &t->v[i];
 
 		bytes += v->bytes;
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s in ",
-				      i ? "," : ":", num_human(v->bytes, size));
+		num_human(v->bytes, size);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", i ? _(", ") : _(": "));
 		if (n < sizeof(text) && v->page > SIZE_UNKNOWN)
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
-					      _("%" PRIu64 " page%s of %s"), v->pages,
+					      _("%s in %" PRIu64 " page%s of %s"), size, v->pages,
 					      v->pages == 1 ? "" : "s",
 					      num_human(v->page, page));
 		else if (n < sizeof(text))
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
-					      v->page == SIZE_SEVERAL ? _("pages of several sizes")
-					      : _("pages of unknown size"));
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+					      v->page == SIZE_SEVERAL ? _("%s in pages of several sizes")
+					      : _("%s in pages of unknown size"), size);
 	}
 	atw_output_note(out, "%" PRIu64 " range%s, %s mapped%s", rows, rows == 1 ? "" : "s",
 			num_human(bytes, size), text);

@@ -124,7 +124,7 @@ static void diagnostics_put_origin(int status)
 	diagnostics_put("atwalk: ");
 	if (diagnostics_origin && status == ATW_E_USAGE) {
 		diagnostics_put(diagnostics_origin);
-		diagnostics_put(": ");
+		diagnostics_put(_(": "));
 	}
 }
 
@@ -142,7 +142,7 @@ static void diagnostics_put_error(const struct atw_err *err)
 	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS) {
 		diagnostics_put(diagnostics_names[err->param][0] ? diagnostics_names[err->param]
 								 : params[err->param].option);
-		diagnostics_put(": ");
+		diagnostics_put(_(": "));
 	}
 	diagnostics_put_text(err->text);
 }

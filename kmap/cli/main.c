@@ -73,8 +73,8 @@ static const struct command_words words = { 0 };
 /*
  * Can accesses to the running kernel be sampled by breakpoints? `atwalk probe` runs this
  * program instead of checking its own process, because capabilities belong to a program
- * file. The output is four lines: yes or no, the reason, a hint, and a command; the last
- * two may be empty.
+ * file. The output is four lines: yes or no, the number of words that can be watched or the
+ * reason, a hint, and a command; the last two may be empty.
  */
 static int main_breakpoints(void)
 {
@@ -83,7 +83,7 @@ static int main_breakpoints(void)
 	unsigned n;
 
 	if (live_watch_open(&w, 0, &n, &err) == ATW_OK) {
-		printf("yes\n%u words at once can be watched on each CPU\n\n\n", n);
+		printf("yes\n%u\n\n\n", n);
 	} else {
 		if (err.status == ATW_E_PERM)
 			host_hint_setcap(&err, "cap_sys_admin");

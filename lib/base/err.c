@@ -78,20 +78,27 @@ void atw_err_remedy(struct atw_err *err, enum atw_param param)
 		err->remedy = param;
 }
 
+/* Between what a sentence is about and the sentence. */
+static const char *err_colon(void)
+{
+	return _(": ");
+}
+
 int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 {
 	char prefix[sizeof(err->text)];
+	const char *colon = err_colon();
+	size_t n, keep, len = strlen(colon);
 	va_list ap;
-	size_t n, keep;
 
 	if (!err)
 		return ATW_E_IO;
 	va_start(ap, fmt);
-	err_print(prefix, sizeof(prefix) - 2, fmt, ap);
+	err_print(prefix, sizeof(prefix) - len, fmt, ap);
 	va_end(ap);
 	n = strlen(prefix);
-	memcpy(prefix + n, ": ", 3);
-	n += 2;
+	memcpy(prefix + n, colon, len + 1);
+	n += len;
 
 	/* The innermost message is the cause, so the end is cut and never the start. */
 	keep = strlen(err->text);
@@ -106,13 +113,13 @@ int atw_err_wrap(struct atw_err *err, const char *fmt, ...)
 
 void atw_err_about(struct atw_err *err, const char *subject)
 {
-	size_t n = strlen(subject);
+	size_t n = strlen(subject), all = n + strlen(err_colon());
 
-	if (!err || (err->subject == n + 2 && !memcmp(err->text, subject, n)))
+	if (!err || (err->subject == all && !memcmp(err->text, subject, n)))
 		return;
 	atw_err_wrap(err, "%s", subject);
 	/* A name that does not fit is cut, together with the text around it. */
-	err->subject = n + 2 < sizeof(err->text) ? (unsigned)n + 2 : 0;
+	err->subject = all < sizeof(err->text) ? (unsigned)all : 0;
 }
 
 const char *atw_err_reason(const struct atw_err *err)
@@ -139,7 +146,7 @@ void atw_err_hint_command(struct atw_err *err, const char *what, const char *fmt
 
 	if (!err)
 		return;
-	n = snprintf(err->hint, sizeof(err->hint), "%s: ", message(what));
+	n = snprintf(err->hint, sizeof(err->hint), "%s%s", message(what), err_colon());
 	err->command = n > 0 && (size_t)n < sizeof(err->hint) ? (unsigned)n : 0;
 	if (!err->command)
 		return;

@@ -19,6 +19,7 @@
 #include "host/host.h"
 #include "source/live_image.h"
 #include "host/bpf_percpu.h"
+#include "base/message.h"
 #include "host/bpf_task.h"
 #include "source/live_ram.h"
 #include "source/live_types.h"
@@ -433,7 +434,7 @@ static void bpf_describe(struct atw_source *s, char *buf, size_t len)
 {
 	struct direct *l = s->impl;
 
-	snprintf(buf, len, "running kernel, read through BPF, direct map at 0x%" PRIx64,
+	snprintf(buf, len, _("running kernel, read through BPF, direct map at 0x%" PRIx64),
 		 l->base);
 }
 

@@ -401,7 +401,7 @@ static void kcore_describe(struct atw_source *s, char *buf, size_t len)
 {
 	struct kcore *k = s->impl;
 
-	snprintf(buf, len, "running kernel, read through /proc/kcore, %u segments of RAM",
+	snprintf(buf, len, _("running kernel, read through /proc/kcore, %u segments of RAM"),
 		 k->segments);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "target/procfs.h"
 #include "target/procfs_tasks.h"
 #include "host/host.h"
@@ -40,7 +41,7 @@ static int procfs_open(struct target *t, const struct source_input *in,
 
 static void procfs_format(const struct target *t, char *buf, size_t len)
 {
-	snprintf(buf, len, "running kernel, processes as /proc reports them");
+	snprintf(buf, len, "%s", _("running kernel, processes as /proc reports them"));
 }
 
 static int procfs_attach(struct target *t, const struct target_opts *o,

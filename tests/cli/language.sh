@@ -51,18 +51,24 @@ atwalk: unknown option --nix
         see: atwalk map --help
 E
 
+t "sums are sentences, and not words put together"
+in_language de atwalk map x86.elf
+yes grep -qE ': [0-9.]+[KMG] in Seiten von 4K: [0-9]+' "$work/log/out"
+in_language zh_CN atwalk map x86.elf
+yes grep -qE '：[0-9.]+[KMG] 位于 [0-9]+ 个 4K 页' "$work/log/out"
+
 t "a file that is none, with the hint of the library"
 echo text >file.txt
 in_language de atwalk info file.txt
 status 3
 err <<'E'
-atwalk: file.txt: kein bekanntes Format eines Speicherabbilds (ELF core, kdump-compressed, LiME, AVML)
+atwalk: file.txt: kein bekanntes Format eines Speicherabbilds (elf, kdump, lime, avml, qemu-stream, libvirt, qcow2, firecracker, cloud-hypervisor, vmware, xen, capture)
         für ein einfaches Abbild des RAM raw:file.txt@ADDRESS angeben
 E
 in_language zh_CN atwalk info file.txt
 status 3
 err <<'E'
-atwalk: file.txt: 不是已知的转储格式（ELF core、kdump-compressed、LiME、AVML）
+atwalk: file.txt：不是已知的转储格式（elf, kdump, lime, avml, qemu-stream, libvirt, qcow2, firecracker, cloud-hypervisor, vmware, xen, capture）
         对普通的内存映像，请写 raw:file.txt@ADDRESS
 E
 
