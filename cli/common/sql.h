@@ -54,10 +54,14 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 		  size_t n, const struct sql_query *q, struct sql_rows **ret);
 void sql_rows_free(struct sql_rows *r);
 size_t sql_rows_count(const struct sql_rows *r);
-/* Those with this value in a column: the first, in the order of sql_rows_at(), and how many. */
-size_t sql_rows_find(struct sql_rows *r, size_t column, int64_t value, size_t *ret_first);
-/* Row `i` in the order of that column. Without sql_rows_find(), rows are as they came. */
-size_t sql_rows_at(const struct sql_rows *r, size_t i);
+/*
+ * An index of a column that is kept, not of seconds: made when it is first asked for; NULL: no
+ * memory. Rows with one value follow each other as they came; past the last is sql_rows_count().
+ */
+struct sql_index;
+const struct sql_index *sql_rows_index(struct sql_rows *r, size_t column);
+size_t sql_index_first(const struct sql_index *x, union atw_value value);
+size_t sql_index_next(const struct sql_index *x, size_t row);
 /* false: n/a. Texts are valid until sql_rows_free(). */
 bool sql_rows_value(const struct sql_rows *r, size_t row, size_t column,
 		    union atw_value *ret);
@@ -76,7 +80,7 @@ struct sql_read {
 	const struct sql_kind *kind;
 	char *key;                       /* of the query */
 	struct sql_rows *rows;
-	uint64_t pids;                   /* of a join: so many were asked for one by one */
+	uint64_t asked;                  /* of a join: so many were asked for one by one */
 };
 
 struct sql {
@@ -148,6 +152,8 @@ struct sql_library {
 #undef SQL_MEMBER
 	/* Since 3.38; NULL before. */
 	int (*vtab_rhs_value)(sqlite3_index_info *, int, sqlite3_value **);
+	/* Since 3.22; NULL before. */
+	const char *(*vtab_collation)(sqlite3_index_info *, int);
 };
 
 int sql_library_load(const struct sql_library **ret, struct atw_err *err);

@@ -23,6 +23,7 @@ int sql_library_load(const struct sql_library **ret, struct atw_err *err)
 		return ATW_E_UNSUPPORTED;
 	}
 	l.vtab_rhs_value = (__typeof__(l.vtab_rhs_value))dlsym(lib, "sqlite3_vtab_rhs_value");
+	l.vtab_collation = (__typeof__(l.vtab_collation))dlsym(lib, "sqlite3_vtab_collation");
 	*ret = &l;
 	return ATW_OK;
 }

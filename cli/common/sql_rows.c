@@ -2,6 +2,7 @@
 /* sql_rows.c - rows of a listing, kept as long as a statement runs. */
 #include "sql.h"
 
+#include "base/hash.h"
 #include "output/sink.h"
 #include "record/schema.h"
 
@@ -22,26 +23,13 @@ struct sql_rows {
 	struct sql_kept kept[SQL_COLUMNS];
 	struct buf value;                /* uint64_t: `have`, then those that are kept; each row */
 	struct buf text;
-	size_t *order;                   /* of sql_rows_find(); NULL: none */
-	size_t order_by;
+	struct sql_index *index;         /* of sql_rows_index(); a list */
 };
 
 bool sql_is_text(enum atw_type type)
 {
 	return type == ATW_T_TEXT || type == ATW_T_ENUM || type == ATW_T_FLAGS ||
 	       type == ATW_T_LETTERS;
-}
-
-void sql_rows_free(struct sql_rows *r)
-{
-	if (!r)
-		return;
-	for (size_t i = 0; i < r->nkept; i++)
-		buf_deinit(&r->kept[i].words.raw);
-	buf_deinit(&r->value);
-	buf_deinit(&r->text);
-	free(r->order);
-	free(r);
 }
 
 size_t sql_rows_count(const struct sql_rows *r)
@@ -70,70 +58,113 @@ bool sql_rows_value(const struct sql_rows *r, size_t row, size_t column, union a
 
 /* ---- rows by the value of a column ---- */
 
-struct sql_sorting {
-	const struct sql_rows *r;
+/* Chains of rows whose values have the same hash; a row is its number and 1, 0 is the end. */
+struct sql_index {
+	struct sql_index *next;
+	const struct sql_rows *rows;
 	size_t column;
+	unsigned shift;
+	uint32_t *head, *follow;
 };
 
-/* n/a first; rows of one value stay as they came. */
-static int sql_compare(const void *a, const void *b, void *arg)
+static bool sql_index_text(const struct sql_index *x)
 {
-	const struct sql_sorting *s = arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	union atw_value u = { 0 }, v = { 0 };
-	bool have_u = sql_rows_value(s->r, x, s->column, &u);
-	bool have_v = sql_rows_value(s->r, y, s->column, &v);
-
-	if (have_u != have_v)
-		return have_u ? 1 : -1;
-	if (u.u != v.u)
-		return u.u < v.u ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return sql_is_text(x->rows->column[x->column].type);
 }
 
-static bool sql_rows_order(struct sql_rows *r, size_t column)
+static size_t sql_index_place(const struct sql_index *x, union atw_value v)
 {
-	struct sql_sorting s = { r, column };
+	uint64_t h = sql_index_text(x) ? hash_bytes(0, v.s, strlen(v.s)) : hash_u64(v.u);
 
-	if (r->order && r->order_by == column)
-		return true;
-	if (!r->order)
-		r->order = calloc(r->n + 1, sizeof(*r->order));
-	if (!r->order)
-		return false;
-	for (size_t i = 0; i < r->n; i++)
-		r->order[i] = i;
-	qsort_r(r->order, r->n, sizeof(*r->order), sql_compare, &s);
-	r->order_by = column;
-	return true;
+	return h >> x->shift;
 }
 
-size_t sql_rows_find(struct sql_rows *r, size_t column, int64_t value, size_t *ret_first)
+static void sql_index_free(struct sql_index *x)
 {
-	size_t lo = 0, hi = r->n, end;
+	free(x->head);
+	free(x->follow);
+	free(x);
+}
+
+static struct sql_index *sql_index_create(struct sql_rows *r, size_t column)
+{
+	struct sql_index *x = r->n < UINT32_MAX ? calloc(1, sizeof(*x)) : NULL;
+	unsigned bits = 1;
 	union atw_value v;
 
-	*ret_first = 0;
-	if (!sql_rows_order(r, column))
-		return 0;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (!sql_rows_value(r, r->order[mid], column, &v) || v.u < (uint64_t)value)
-			lo = mid + 1;
-		else
-			hi = mid;
+	if (!x)
+		return NULL;
+	while ((size_t)1 << bits < r->n)
+		bits++;
+	*x = (struct sql_index){ .next = r->index, .rows = r, .column = column, .shift = 64 - bits };
+	x->head = calloc((size_t)1 << bits, sizeof(*x->head));
+	x->follow = calloc(r->n + 1, sizeof(*x->follow));
+	if (!x->head || !x->follow) {
+		sql_index_free(x);
+		return NULL;
 	}
-	for (end = lo; end < r->n && sql_rows_value(r, r->order[end], column, &v) &&
-		       v.u == (uint64_t)value;)
-		end++;
-	*ret_first = lo;
-	return end - lo;
+	/* From the last one, so that rows of one value are found as they came. */
+	for (size_t i = r->n; i--;) {
+		size_t place;
+
+		if (!sql_rows_value(r, i, column, &v))
+			continue;
+		place = sql_index_place(x, v);
+		x->follow[i] = x->head[place];
+		x->head[place] = (uint32_t)i + 1;
+	}
+	r->index = x;
+	return x;
 }
 
-size_t sql_rows_at(const struct sql_rows *r, size_t i)
+const struct sql_index *sql_rows_index(struct sql_rows *r, size_t column)
 {
-	return r->order[i];
+	struct sql_index *x = r->index;
+
+	while (x && x->column != column)
+		x = x->next;
+	return x ? x : sql_index_create(r, column);
+}
+
+/* The first of a chain that has the value. */
+static size_t sql_index_seek(const struct sql_index *x, uint32_t at, union atw_value wanted)
+{
+	union atw_value v = { 0 };
+
+	for (; at; at = x->follow[at - 1]) {
+		sql_rows_value(x->rows, at - 1, x->column, &v);
+		if (sql_index_text(x) ? !strcmp(v.s, wanted.s) : v.u == wanted.u)
+			return at - 1;
+	}
+	return x->rows->n;
+}
+
+size_t sql_index_first(const struct sql_index *x, union atw_value value)
+{
+	return sql_index_seek(x, x->head[sql_index_place(x, value)], value);
+}
+
+size_t sql_index_next(const struct sql_index *x, size_t row)
+{
+	union atw_value v = { 0 };
+
+	sql_rows_value(x->rows, row, x->column, &v);
+	return sql_index_seek(x, x->follow[row], v);
+}
+
+void sql_rows_free(struct sql_rows *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->nkept; i++)
+		buf_deinit(&r->kept[i].words.raw);
+	buf_deinit(&r->value);
+	buf_deinit(&r->text);
+	for (struct sql_index *x = r->index, *next; x; x = next) {
+		next = x->next;
+		sql_index_free(x);
+	}
+	free(r);
 }
 
 /* ---- from a listing ---- */
@@ -225,7 +256,7 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 		  size_t n, const struct sql_query *q, struct sql_rows **ret)
 {
 	struct sql_rows *r = calloc(1, sizeof(*r));
-	const struct atw_tap tap = { sql_take_schema, sql_take_row, r };
+	const struct atw_tap tap = { .open = sql_take_schema, .row = sql_take_row, .arg = r };
 	struct sql_line line = { .pid = "" };
 	struct buf asked = { 0 };
 	int status;

@@ -4,7 +4,9 @@
  *
  * Equal pid, address and what a table must be given select what the listing reads; other
  * comparisons with numbers become its --filter. A join asks for the rows of each pid; after a
- * few of them all rows are read at once, and kept as long as the statement runs.
+ * few of them all rows are read at once, and kept as long as the statement runs. Rows that are
+ * kept are found by an index of the column that a join compares: SQLite makes none itself for
+ * virtual tables, and would look at every pair of rows.
  */
 #include "sql.h"
 #include "base/message.h"
@@ -14,7 +16,9 @@
 enum {
 	WITH_TARGET = 1, WITH_PID = 2, WITH_ADDRESS = 4,
 	PID_VARIES = 8,                  /* it comes from another table */
-	ONE_BY_ONE = 3,                  /* pids of a join, before all are read */
+	ADDRESS_VARIES = 16,
+	INDEX_SHIFT = 8,                 /* above: 1 + the column of an index; 0: none */
+	ONE_BY_ONE = 3,                  /* of a join, before all are read */
 };
 
 struct sql_table {
@@ -29,8 +33,9 @@ struct sql_table {
 struct sql_cursor {
 	sqlite3_vtab_cursor base;
 	struct sql_rows *rows;           /* borrowed, by others as well */
-	bool by_pid;                     /* of their order by PID */
+	const struct sql_index *index;   /* NULL: all of them, as they came */
 	size_t at, end;
+	const char *plan;                /* that `rows` are of, whatever it is compared with */
 };
 
 struct sql_module {
@@ -120,14 +125,22 @@ static int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv
 
 /* ---- which rows ---- */
 
-/* The value of the right side, where it is a number that is known before rows are read. */
-static bool table_constant(const struct sql_table *t, sqlite3_index_info *x, int i, int64_t *ret)
+/* The value of the right side, if it is known before rows are read. */
+static sqlite3_value *table_known(const struct sql_table *t, sqlite3_index_info *x, int i)
 {
 	const struct sql_library *l = t->s->lib;
 	sqlite3_value *v;
 
-	if (!l->vtab_rhs_value || l->vtab_rhs_value(x, i, &v) != SQLITE_OK ||
-	    l->value_type(v) != SQLITE_INTEGER)
+	return l->vtab_rhs_value && l->vtab_rhs_value(x, i, &v) == SQLITE_OK ? v : NULL;
+}
+
+/* The same, of a number. */
+static bool table_constant(const struct sql_table *t, sqlite3_index_info *x, int i, int64_t *ret)
+{
+	const struct sql_library *l = t->s->lib;
+	sqlite3_value *v = table_known(t, x, i);
+
+	if (!v || l->value_type(v) != SQLITE_INTEGER)
 		return false;
 	*ret = l->value_int64(v);
 	return true;
@@ -157,10 +170,60 @@ static void table_add_filter(const struct sql_table *t, sqlite3_index_info *x, i
 				   t->column[c->iColumn].name, ops[o].text, v);
 }
 
+/* Is it equal to what another table has, and can an index say where? */
+static bool table_indexed(const struct sql_table *t, sqlite3_index_info *x, int i)
+{
+	const struct sqlite3_index_constraint *c = &x->aConstraint[i];
+	const struct sql_library *l = t->s->lib;
+	enum atw_type type;
+
+	if (c->op != SQLITE_INDEX_CONSTRAINT_EQ || c->iColumn < 0 || c->iColumn >= t->n ||
+	    table_known(t, x, i))
+		return false;
+	type = t->column[c->iColumn].type;
+	/* Texts are equal byte by byte, and not as some other collation says. */
+	return sql_is_text(type) ? l->vtab_collation && !strcmp(l->vtab_collation(x, i), "BINARY") :
+				   type != ATW_T_SECONDS;
+}
+
+/* "pid,physical size>65536": columns, or "-"; and the filter. EXPLAIN shows it. */
+static char *table_plan(const struct sql_table *t, uint64_t used, const char *filter)
+{
+	struct buf b = { 0 };
+	char *ret = NULL;
+
+	for (int i = 0; i < t->n; i++)
+		if (used >> i & 1)
+			buf_printf(&b, "%s%s", b.len ? "," : "", t->column[i].name);
+	if (!b.len)
+		buf_str(&b, "-");
+	if (*filter)
+		buf_printf(&b, " %s", filter);
+	if (!b.failed)
+		ret = t->s->lib->mprintf("%s", b.data);
+	buf_deinit(&b);
+	return ret;
+}
+
+static uint64_t table_plan_columns(const struct sql_table *t, const char *plan)
+{
+	const char *word, *end = plan + strcspn(plan, " ");
+	uint64_t used = 0;
+	size_t len;
+
+	for (word = plan; word < end; word += len + 1) {
+		len = strcspn(word, ", ");
+		for (int i = 0; i < t->n; i++)
+			if (strlen(t->column[i].name) == len && !memcmp(t->column[i].name, word, len))
+				used |= (uint64_t)1 << i;
+	}
+	return used;
+}
+
 static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 {
 	struct sql_table *t = (struct sql_table *)base;
-	int target = -1, pid = -1, address = -1, arg = 0;
+	int target = -1, pid = -1, address = -1, by = -1, arg = 0;
 	struct buf b = { 0 };
 	int64_t v;
 
@@ -178,6 +241,8 @@ static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 			pid = i;
 		else if (t->kind->address && c->iColumn == t->address && t->address >= 0 && equal)
 			address = i;
+		else if (table_indexed(t, x, i))
+			by = i;
 		else
 			table_add_filter(t, x, i, &b);
 	}
@@ -204,12 +269,19 @@ static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 		x->estimatedRows = 1000;
 	}
 	if (address >= 0) {
-		x->idxNum |= WITH_ADDRESS;
+		x->idxNum |= WITH_ADDRESS | (table_constant(t, x, address, &v) ? 0 : ADDRESS_VARIES);
 		x->aConstraintUsage[address].argvIndex = ++arg;
 		x->estimatedCost /= 10;
 		x->estimatedRows = 10;
 	}
-	x->idxStr = t->s->lib->mprintf("%llx %s", (unsigned long long)x->colUsed, b.data ? b.data : "");
+	if (by >= 0) {
+		x->idxNum |= (x->aConstraint[by].iColumn + 1) << INDEX_SHIFT;
+		x->aConstraintUsage[by].argvIndex = ++arg;
+		/* Reading comes once, and not for each row of the other table. */
+		x->estimatedCost = 20;
+		x->estimatedRows = 10;
+	}
+	x->idxStr = table_plan(t, x->colUsed, b.data ? b.data : "");
 	x->needToFreeIdxStr = 1;
 	buf_deinit(&b);
 	return x->idxStr ? SQLITE_OK : SQLITE_NOMEM;
@@ -266,59 +338,99 @@ static int table_rows(struct sql_table *t, const struct sql_query *q, struct sql
 	return (*ret)->rows ? SQLITE_OK : table_fail(t, _("its listing failed"));
 }
 
+/*
+ * Only rows with that value in the column. A value of another type may still be equal to one
+ * of the column's, by rules that are SQLite's: it compares all rows then.
+ */
+static int table_choose(struct sql_cursor *c, int column, sqlite3_value *value)
+{
+	const struct sql_table *t = (struct sql_table *)c->base.pVtab;
+	const struct sql_library *l = t->s->lib;
+	bool text = sql_is_text(t->column[column].type);
+	union atw_value v = { 0 };
+
+	if (l->value_type(value) == SQLITE_NULL) {
+		c->end = 0;
+		return SQLITE_OK;
+	}
+	if (l->value_type(value) != (text ? SQLITE_TEXT : SQLITE_INTEGER))
+		return SQLITE_OK;
+	if (text)
+		v.s = (const char *)l->value_text(value);
+	else
+		v.u = (uint64_t)l->value_int64(value);
+	c->index = text && !v.s ? NULL : sql_rows_index(c->rows, (size_t)column);
+	if (!c->index)
+		return SQLITE_NOMEM;
+	c->at = sql_index_first(c->index, v);
+	return SQLITE_OK;
+}
+
 static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
 		      sqlite3_value **argv)
 {
 	struct sql_cursor *c = (struct sql_cursor *)base;
 	struct sql_table *t = (struct sql_table *)base->pVtab;
 	const struct sql_library *l = t->s->lib;
-	struct sql_query q = { .used = strtoull(plan, NULL, 16), .filter = strchr(plan, ' ') + 1 };
+	const char *filter = strchr(plan, ' ');
+	struct sql_query q = { .filter = filter ? filter + 1 : "" };
+	int by = (number >> INDEX_SHIFT) - 1, pid_at = -1, address_at = -1, arg = 0, r = SQLITE_OK;
 	struct sql_read *all, *one;
-	int64_t pid = 0;
-	int arg = 0, r;
 
-	c->rows = NULL;
-	c->by_pid = false;
+	c->index = NULL;
 	c->at = c->end = 0;
-	if (t->n < SQL_COLUMNS)
-		q.used &= ((uint64_t)1 << t->n) - 1;
+	/* Thousands of times, of a join: only the value that is looked for is another one. */
+	if (c->plan == plan) {
+		c->end = sql_rows_count(c->rows);
+		return by < 0 ? SQLITE_OK : table_choose(c, by, argv[0]);
+	}
+	c->rows = NULL;
+	q.used = table_plan_columns(t, plan);
 	if (number & WITH_TARGET)
 		q.target = (const char *)l->value_text(argv[arg++]);
 	if (number & WITH_PID) {
+		pid_at = arg++;
 		/* Nothing equals n/a, and no process is a fraction. */
-		pid = l->value_int64(argv[arg]);
-		if (l->value_type(argv[arg++]) != SQLITE_INTEGER || pid <= 0 || pid > INT32_MAX)
+		q.pid = l->value_int64(argv[pid_at]);
+		if (l->value_type(argv[pid_at]) != SQLITE_INTEGER || q.pid <= 0 || q.pid > INT32_MAX)
 			return SQLITE_OK;
+		q.has_pid = true;
 		q.used |= (uint64_t)1 << t->pid;
 	}
 	if (number & WITH_ADDRESS) {
-		if (l->value_type(argv[arg]) != SQLITE_INTEGER)
+		address_at = arg++;
+		if (l->value_type(argv[address_at]) != SQLITE_INTEGER)
 			return SQLITE_OK;
 		q.has_address = true;
-		q.address = l->value_int64(argv[arg++]);
+		q.address = l->value_int64(argv[address_at]);
+		q.used |= (uint64_t)1 << t->address;
 	}
+	if (by >= 0)
+		q.used |= (uint64_t)1 << by;
 	if (t->kind->target && !q.target)
 		return SQLITE_OK;
 	all = table_read_of(t, "all");
 	if (!all)
 		return SQLITE_NOMEM;
-	q.has_pid = number & WITH_PID;
-	q.pid = pid;
-	if (number & PID_VARIES && !(number & (WITH_ADDRESS | WITH_TARGET)) &&
-	    !t->kind->alone && all->pids++ >= ONE_BY_ONE)
-		q.has_pid = false;
+	if (number & (PID_VARIES | ADDRESS_VARIES) && !t->kind->target && !t->kind->alone &&
+	    all->asked++ >= ONE_BY_ONE) {
+		q.has_pid &= !(number & PID_VARIES);
+		q.has_address &= !(number & ADDRESS_VARIES);
+	}
 	q.any_pid = q.has_pid && number & PID_VARIES;
 	r = table_rows(t, &q, &one);
 	if (r != SQLITE_OK)
 		return r;
 	c->rows = one->rows;
 	c->end = sql_rows_count(c->rows);
-	if (number & WITH_PID && !q.has_pid) {
-		size_t n = sql_rows_find(c->rows, (size_t)t->pid, pid, &c->at);
-
-		c->by_pid = true;
-		c->end = c->at + n;
-	}
+	if (!(number & (WITH_TARGET | WITH_PID | WITH_ADDRESS)))
+		c->plan = plan;
+	if (by >= 0)
+		return table_choose(c, by, argv[arg]);
+	if (number & WITH_ADDRESS && !q.has_address)
+		return table_choose(c, t->address, argv[address_at]);
+	if (number & WITH_PID && !q.has_pid)
+		return table_choose(c, t->pid, argv[pid_at]);
 	return SQLITE_OK;
 }
 
@@ -340,7 +452,9 @@ static int sql_cursor_close(sqlite3_vtab_cursor *base)
 
 static int sql_next(sqlite3_vtab_cursor *base)
 {
-	((struct sql_cursor *)base)->at++;
+	struct sql_cursor *c = (struct sql_cursor *)base;
+
+	c->at = c->index ? sql_index_next(c->index, c->at) : c->at + 1;
 	return SQLITE_OK;
 }
 
@@ -356,10 +470,9 @@ static int sql_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column
 	const struct sql_cursor *c = (struct sql_cursor *)base;
 	const struct sql_table *t = (struct sql_table *)base->pVtab;
 	const struct sql_library *l = t->s->lib;
-	size_t row = c->by_pid ? sql_rows_at(c->rows, c->at) : c->at;
 	union atw_value v;
 
-	if (column >= t->n || !sql_rows_value(c->rows, row, (size_t)column, &v))
+	if (column >= t->n || !sql_rows_value(c->rows, c->at, (size_t)column, &v))
 		l->result_null(to);
 	else if (sql_is_text(t->column[column].type))
 		/* Borrowed: the rows outlive the statement. */
