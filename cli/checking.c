@@ -124,6 +124,19 @@ static int checking_open(void *arg, const struct atw_schema *sc, struct atw_err 
 	return ATW_OK;
 }
 
+static void checking_page(void *arg, unsigned page_shift)
+{
+	struct checking_listing *l = arg;
+
+	checking_each(r, l) {
+		struct filter *const filter[] = { r->where, r->right, r->needs, r->unknown };
+
+		for (size_t i = 0; i < ARRAY_SIZE(filter); i++)
+			if (filter[i])
+				filter_page(filter[i], page_shift);
+	}
+}
+
 /* The first rows that a policy does not allow are shown. */
 static bool checking_shows(const struct check_result *r)
 {
@@ -391,7 +404,7 @@ static void checking_asked(const struct checking_listing *l, struct buf *ret)
 static int checking_run_words(struct checking_listing *l, const struct command *cmd,
 			      char *const *word, int n)
 {
-	const struct atw_tap tap = {checking_open, checking_row, l};
+	const struct atw_tap tap = { checking_open, checking_row, l, checking_page };
 	struct command_args args = {0};
 	struct buf asked = {0};
 	int status;

@@ -116,7 +116,7 @@ static const struct command *plugin_command(const char *name)
 static int plugin_read(struct plugin_run *x, const struct report *r)
 {
 	const struct census_source_opts *o = &r->o->source;
-	const struct atw_tap tap = { plugin_tap_open, plugin_tap_row, x };
+	const struct atw_tap tap = { .open = plugin_tap_open, .row = plugin_tap_row, .arg = x };
 	const char *const *from = x->report->of.from;
 	const struct command *cmd = from ? plugin_command(from[0]) : NULL;
 	struct command_args a = { 0 };

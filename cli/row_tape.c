@@ -77,7 +77,7 @@ int row_tape_open(struct row_tape_thread *t, const struct row_tape_output *of,
 	struct atw_output_opts given, oo = { .tap = &t->tap };
 
 	t->of = of;
-	t->tap = (struct atw_tap){ row_tape_on_schema, row_tape_on_row, t };
+	t->tap = (struct atw_tap){ .open = row_tape_on_schema, .row = row_tape_on_row, .arg = t };
 	output_opts(c, src, &given);
 	oo.filter = given.nannotators ? NULL : given.filter;
 	return atw_output_open(&oo, of->schema, &t->out, err);

@@ -74,7 +74,7 @@ bool command_columns(const struct command *cmd, const struct common *of, command
 		     void *arg, int argc, char **argv)
 {
 	struct tapped_columns t = { .fn = fn, .arg = arg };
-	const struct atw_tap tap = { tapped_open, tapped_row, &t };
+	const struct atw_tap tap = { .open = tapped_open, .row = tapped_row, .arg = &t };
 
 	diagnostics_silence(true);
 	command_tap(cmd, of, &tap, "", argc, argv);

@@ -68,37 +68,65 @@ bool num_list_next(const char **at, const char *end, uint64_t *first, uint64_t *
 	return true;
 }
 
-bool num_size(const char *s, size_t len, uint64_t *ret)
+/* The digits in front of a unit, by length, and its shift: "2M", "2MB", "2MiB". */
+static unsigned num_unit(const char *s, size_t *len)
 {
 	static const char units[] = "KMGTPE";
-	unsigned shift = 0;
-	uint64_t v;
 
-	if (num_any(s, len, &v)) {
-		*ret = v;
-		return true;
-	}
 	/* In hexadecimal a trailing B is a digit, so the rest is parsed as decimal. */
-	if (len > 1 && (s[len - 1] == 'B' || s[len - 1] == 'b')) {
-		len--;
-		if (len > 2 && s[len - 1] == 'i')
-			len--;
+	if (*len > 1 && (s[*len - 1] == 'B' || s[*len - 1] == 'b')) {
+		--*len;
+		if (*len > 2 && s[*len - 1] == 'i')
+			--*len;
 	}
-	if (len > 1) {
-		char c = s[len - 1];
+	if (*len > 1) {
+		char c = s[*len - 1];
 		const char *u;
 
 		if (c >= 'a' && c <= 'z')
 			c -= 'a' - 'A';
 		u = strchr(units, c);
 		if (u && c) {
-			shift = 10 * (unsigned)(u - units + 1);
-			len--;
+			--*len;
+			return 10 * (unsigned)(u - units + 1);
 		}
 	}
+	return 0;
+}
+
+bool num_size(const char *s, size_t len, uint64_t *ret)
+{
+	unsigned shift;
+	uint64_t v;
+
+	if (num_any(s, len, &v)) {
+		*ret = v;
+		return true;
+	}
+	shift = num_unit(s, &len);
 	if (!num_any(s, len, &v) || (v << shift) >> shift != v)
 		return false;
 	*ret = v << shift;
+	return true;
+}
+
+bool num_size_decimal(const char *s, size_t len, uint64_t *ret)
+{
+	enum { DIGITS = 17 };            /* 10^17 << 60 fits in 128 bits */
+	const char *dot = memchr(s, '.', len);
+	size_t whole = dot ? (size_t)(dot - s) : 0;
+	uint64_t v, part, tens = 1;
+	unsigned shift;
+
+	if (!dot)
+		return num_size(s, len, ret);
+	shift = num_unit(s, &len);
+	if (!shift || len - whole - 1 > DIGITS || !num_dec(s, whole, &v) ||
+	    !num_dec(dot + 1, len - whole - 1, &part) || (v << shift) >> shift != v)
+		return false;
+	for (size_t i = whole + 1; i < len; i++)
+		tens *= 10;
+	*ret = (v << shift) + (uint64_t)(((unsigned __int128)part << shift) / tens);
 	return true;
 }
 

@@ -10,6 +10,8 @@ bool num_dec(const char *s, size_t len, uint64_t *ret);
 bool num_any(const char *s, size_t len, uint64_t *ret);     /* 0x.. or decimal */
 /* 4096, 0x1000, 4K, 2M, 1G, 1T (powers of 1024; a trailing B or iB is accepted). */
 bool num_size(const char *s, size_t len, uint64_t *ret);
+/* The same, and a fraction in front of a unit, as num_human() writes: 1.5M. Rounded down. */
+bool num_size_decimal(const char *s, size_t len, uint64_t *ret);
 
 /*
  * The next range of a list as in "0-3,8,10-11", or with blanks instead of commas. *at:

@@ -102,6 +102,8 @@ static int open_rows(struct atw_output *out, const struct atw_output_opts *o,
 		*sc = annotate_schema(out->annotate);
 	if (rc == ATW_OK && out->late)
 		rc = filter_create(o->filter, *sc, &out->filter, err);
+	if (rc == ATW_OK && out->filter && o->page_shift)
+		filter_page(out->filter, o->page_shift);
 	return rc;
 }
 

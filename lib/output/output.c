@@ -287,6 +287,10 @@ void atw_output_page(struct atw_output *out, unsigned page_shift)
 	if (output_catch_up(out) && out->behind)
 		output_fail(out, behind_wait(out->behind, &out->failure), NULL);
 	out->sink.page_shift = page_shift;
+	if (out->filter)
+		filter_page(out->filter, page_shift);
+	if (out->tap && out->tap->page)
+		out->tap->page(out->tap->arg, page_shift);
 }
 
 uint64_t atw_output_left_out(struct atw_output *out)

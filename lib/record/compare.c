@@ -34,6 +34,15 @@ static int compare_bad_op(const struct compare *c, const char *takes, struct atw
 			 message(takes), tok_text(c->op), c->op_at + 1);
 }
 
+/* Pages are counted; "20M" of them, or "0B", are bytes, as tables show them. */
+static uint8_t compare_shift(const struct compare *c)
+{
+	enum { USUAL = 12 };             /* program_page() knows better */
+	uint64_t v;
+
+	return c->col->type == ATW_T_PAGES && !num_any(c->value, c->len, &v) ? USUAL : 0;
+}
+
 /* The empty interval: no value lies in it. */
 #define NONE 1, 0
 
@@ -60,7 +69,7 @@ static bool compare_value(const struct compare *c, uint64_t *ret)
 	case ATW_T_COUNT:
 	case ATW_T_PAGES:
 	case ATW_T_LIST:
-		return num_size(c->value, c->len, ret);
+		return num_size_decimal(c->value, c->len, ret);
 	case ATW_T_SECONDS:
 		return compare_seconds(c->value, c->len, ret);
 	default:
@@ -72,7 +81,7 @@ static const char *compare_what_value(const struct compare *c)
 {
 	return c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT ||
 	       c->col->type == ATW_T_PAGES || c->col->type == ATW_T_LIST
-		? N_("a number (4096, 0x1000, 4K, 2M)") :
+		? N_("a number (4096, 0x1000, 4K, 1.5M)") :
 		c->col->type == ATW_T_SECONDS ? N_("seconds (2, 0.25)") : N_("a hexadecimal number");
 }
 
@@ -102,7 +111,7 @@ static int compare_change(const struct compare *c, struct program *p, struct atw
 
 	if (c->op == TOK_HAS)
 		return compare_bad_op(c, "= != < <= > >=", err);
-	if (!num_size(c->value + sign, c->len - sign, &u) || u > INT64_MAX)
+	if (!num_size_decimal(c->value + sign, c->len - sign, &u) || u > INT64_MAX)
 		return compare_bad_value(c, "a number (4096, -4K, +2M)", err);
 	/* With the bias, numbers are in the order of their signed values. */
 	if (!compare_interval(c->op, (sign && *c->value == '-' ? -u : u) ^ bias, &lo,
@@ -117,6 +126,7 @@ static int compare_change(const struct compare *c, struct program *p, struct atw
 
 static int compare_number(const struct compare *c, struct program *p, struct atw_err *err)
 {
+	struct insn in;
 	uint64_t v, lo, hi;
 
 	if (c->op == TOK_HAS)
@@ -124,9 +134,11 @@ static int compare_number(const struct compare *c, struct program *p, struct atw
 	if (!compare_value(c, &v))
 		return compare_bad_value(c, compare_what_value(c), err);
 	if (!compare_interval(c->op, v, &lo, &hi))
-		program_add(p, compare_range(c->index, NONE, true));
+		in = compare_range(c->index, NONE, true);
 	else
-		program_add(p, compare_range(c->index, lo, hi, c->op != TOK_NE));
+		in = compare_range(c->index, lo, hi, c->op != TOK_NE);
+	in.shift = compare_shift(c);
+	program_add(p, in);
 	return ATW_OK;
 }
 

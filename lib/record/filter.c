@@ -333,6 +333,11 @@ int filter_create(const char *expr, const struct atw_schema *sc,
 	return ATW_OK;
 }
 
+void filter_page(struct filter *f, unsigned page_shift)
+{
+	program_page(&f->prog, page_shift);
+}
+
 void filter_destroy(struct filter *f)
 {
 	if (!f)

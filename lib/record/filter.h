@@ -24,6 +24,8 @@ struct filter;
 
 int filter_create(const char *expr, const struct atw_schema *sc,
 		  struct filter **ret, struct atw_err *err);
+/* Sizes with a unit, as of 20M, that numbers of pages are compared with: of such pages. */
+void filter_page(struct filter *f, unsigned page_shift);
 void filter_destroy(struct filter *f);
 bool filter_match(const struct filter *f, const struct atw_row *row);
 

@@ -36,6 +36,20 @@ void program_close(struct program *p, size_t start)
 			p->insn[i].to = (uint32_t)p->n;
 }
 
+void program_page(struct program *p, unsigned page_shift)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->insn[i].op == OP_RANGE && p->insn[i].shift)
+			p->insn[i].shift = (uint8_t)page_shift;
+}
+
+/* More than any number of bytes is as many as there can be. */
+static bool program_in_range(const struct insn *in, uint64_t v)
+{
+	v = v > UINT64_MAX >> in->shift ? UINT64_MAX : v << in->shift;
+	return v >= in->a && v <= in->b;
+}
+
 static bool program_test(const struct insn *in, const struct atw_row *row)
 {
 	const union atw_value *v = &row->v[in->col];
@@ -44,7 +58,7 @@ static bool program_test(const struct insn *in, const struct atw_row *row)
 		return false;
 	switch ((enum insn_op)in->op) {
 	case OP_RANGE:
-		return (v->u >= in->a && v->u <= in->b) == in->want;
+		return program_in_range(in, v->u) == in->want;
 	case OP_LENGTH:
 		return v->list && (v->list->n >= in->a && v->list->n <= in->b) == in->want;
 	case OP_ANY:

@@ -26,6 +26,7 @@ struct insn {
 	uint8_t op;              /* enum insn_op */
 	uint8_t col;
 	bool want;
+	uint8_t shift;           /* RANGE: of pages, which a and b are bytes of; 0: of numbers */
 	uint32_t to;
 	union {
 		struct { uint64_t a, b; };
@@ -46,6 +47,8 @@ void program_add(struct program *p, struct insn in);
 void program_jump(struct program *p, bool want);
 /* Set the target of the open jumps from `start` on to here. */
 void program_close(struct program *p, size_t start);
+/* Pages that are compared with bytes have 1 << page_shift of them; 1 << 12 until it is known. */
+void program_page(struct program *p, unsigned page_shift);
 bool program_run(const struct program *p, const struct atw_row *row);
 /* Bit i: the program tests column i. */
 uint64_t program_columns(const struct program *p);

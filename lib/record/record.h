@@ -116,6 +116,8 @@ struct atw_tap {
 	int (*open)(void *arg, const struct atw_schema *sc, struct atw_err *err);
 	int (*row)(void *arg, const struct atw_row *row, struct atw_err *err);
 	void *arg;
+	/* NULL: not wanted. The page size of the rows that follow, unless it is 4096. */
+	void (*page)(void *arg, unsigned page_shift);
 };
 
 enum atw_units { ATW_UNITS_HUMAN, ATW_UNITS_BYTES, ATW_UNITS_PAGES };

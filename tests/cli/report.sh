@@ -227,6 +227,13 @@ NAME                COUNT     TOTAL              BSS
 init                    1    630784                0
 link-mon                1     73728                0
 END
+# 630784 and 73728 bytes.
+for filter in 'total>72K' 'total>72.5K' 'total>=154'; do
+	run atwalk report basic "$captures/figure4.txt" --filter "$filter" --columns name --format csv
+	out <<<$'name\ninit'
+done
+run atwalk report basic "$captures/figure4.txt" --filter 'total<72.1K' --columns name,total --format csv
+out <<<$'name,total\nlink-mon,18'
 run atwalk report pages "$captures/figure4.txt" --group owner --format csv
 out <<'END'
 owner,count,pages
@@ -395,6 +402,12 @@ out <<'END'
 NAME                TOTAL
 a                    128K
 END
+run atwalk report basic large-pages.cap --columns name --format csv --filter 'total=128K and total>1.99K'
+out <<<$'name\na'
+printf '[a]\nover = report basic\nforbid = total=128K\n' >where.ini
+run atwalk check where.ini large-pages.cap --format csv --columns policy,verdict,count
+status 1
+out <<<$'policy,verdict,count\na,violated,1'
 run atwalk report use large-pages.cap --columns rss,name --units pages
 out <<'END'
        RSS  NAME

@@ -6,14 +6,16 @@
 
 static void number(const char *s, size_t len)
 {
-	uint64_t hex, dec, any, size;
+	uint64_t hex, dec, any, size, decimal;
 	bool is_dec = num_dec(s, len, &dec), is_hex = num_hex(s, len, &hex);
 	bool is_any = num_any(s, len, &any), is_size = num_size(s, len, &size);
+	bool is_decimal = num_size_decimal(s, len, &decimal);
 	char again[32], human[16];
 
 	/* All parsers read plain digits alike; those that accept more agree, too. */
 	FUZZ_CHECK(!is_dec || (is_any && any == dec), "'%.*s'", (int)len, s);
 	FUZZ_CHECK(!is_any || (is_size && size == any), "'%.*s'", (int)len, s);
+	FUZZ_CHECK(!is_size || (is_decimal && decimal == size), "'%.*s'", (int)len, s);
 	if (is_hex) {
 		snprintf(again, sizeof(again), "%" PRIx64, hex);
 		FUZZ_CHECK(num_hex(again, strlen(again), &any) && any == hex, "'%.*s'",

@@ -263,10 +263,64 @@ TEST(unknown_names)
 	CHECK(strstr(complaint("present && swap"), "expected 'and' or 'or'"));
 }
 
+TEST(sizes_with_fractions)
+{
+	CHECK_EQ(match("size=2.0M"), 1);
+	CHECK_EQ(match("size>1.999M"), 1);
+	CHECK_EQ(match("size<2.001MiB"), 1);
+	CHECK_EQ(match("size>=2.000001m"), 0);
+	CHECK_EQ(match("size<15.99999999999999999E"), 1);
+}
+
+/* Of `total` pages: does it hold? */
+static bool pages_match(const char *expr, uint64_t total, unsigned page_shift)
+{
+	static const struct atw_column col = { .key = "total", .type = ATW_T_PAGES };
+	const struct atw_schema sc = { "test", &col, 1 };
+	const union atw_value v = { .u = total };
+	const struct atw_row one = { &v, 1 };
+	struct filter *f = NULL;
+	bool ret;
+
+	if (filter_create(expr, &sc, &f, &err) < 0)
+		return false;
+	if (page_shift)
+		filter_page(f, page_shift);
+	ret = filter_match(f, &one);
+	filter_destroy(f);
+	return ret;
+}
+
+TEST(pages_are_counted_and_bytes_with_a_unit)
+{
+	CHECK(pages_match("total>5119", 5120, 0));
+	CHECK(!pages_match("total>5120", 5120, 0));
+	CHECK(pages_match("total>0x13ff", 5120, 0));
+	CHECK(pages_match("total=20M", 5120, 0));
+	CHECK(!pages_match("total>20M", 5120, 0));
+	CHECK(pages_match("total>20M", 5121, 0));
+	CHECK(!pages_match("total!=20M", 5120, 0));
+	CHECK(pages_match("total>=19.99M and total<20.01M", 5120, 0));
+	CHECK(!pages_match("total=1K or total=6K", 1, 0));
+	CHECK(pages_match("total=0B", 0, 0));
+	/* Pages of 64K. */
+	CHECK(pages_match("total=20M", 320, 16));
+	CHECK(!pages_match("total>20M", 320, 16));
+	CHECK(pages_match("total>320M", 5121, 16));
+	CHECK(pages_match("total=5120", 5120, 16));
+	/* More bytes than any number. */
+	CHECK(pages_match("total>15E", UINT64_MAX, 0));
+}
+
 TEST(bad_values)
 {
 	CHECK_STR(complaint("size>=2Q"),
-		  "'2Q' at character 7 is not a number (4096, 0x1000, 4K, 2M)");
+		  "'2Q' at character 7 is not a number (4096, 0x1000, 4K, 1.5M)");
+	CHECK(strstr(complaint("size>=1.5"), "'1.5' at character 7 is not a number"));
+	CHECK(strstr(complaint("size>=.5M"), "'.5M' at character 7 is not a number"));
+	CHECK(strstr(complaint("size>=1.M"), "'1.M' at character 7 is not a number"));
+	CHECK(strstr(complaint("size>=1.5.5M"), "'1.5.5M' at character 7 is not a number"));
+	CHECK(strstr(complaint("size>=16.5E"), "'16.5E' at character 7 is not a number"));
 	CHECK_STR(complaint("address = init"),
 		  "'init' at character 11 is not a hexadecimal number");
 	CHECK_STR(complaint("state=gone"),
