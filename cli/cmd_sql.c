@@ -58,10 +58,18 @@ static bool sql_is_recording(const char *source)
 
 /* ---- the command ---- */
 
+static int sql_check(const struct sql *s)
+{
+	_auto_session struct session session = { 0 };
+
+	return session_open(s->c, s->source, &session);
+}
+
 static int sql_command(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct sql_opts *o = opts;
-	struct sql s = { .c = c, .command = "sql", .kind = sql_kind, .allow = o->allow };
+	struct sql s = { .c = c, .command = "sql", .kind = sql_kind, .allow = o->allow,
+			 .check = sql_check };
 	static const char *const passed[SQL_PASSED] = { "--kernel", "--root", "--paging",
 							"--pte-ext", "--cbit" };
 

@@ -91,16 +91,20 @@ struct sql {
 	/* Options that listings are given if they take them, "--kernel", and their values. */
 	struct { const char *option, *value; } passed[SQL_PASSED];
 	bool allow;                      /* --allow-unreadable is given as well */
+	/* Can the source be opened? For statements without a table. Returns an exit status. */
+	int (*check)(const struct sql *s);
 	int status;                      /* of listings: the worst */
 	const struct sql_library *lib;
 	struct sqlite3 *db;
 	struct sql_read *read;
 	bool ran;                        /* a statement */
+	bool opened;                     /* the source, or a table of it */
 };
 
 /*
  * Runs the statements behind SOURCE in the operands, or those of standard input. Opens and
- * closes; the caller has set `c`, `command`, `kind`, `passed` and `allow`. Returns the exit status.
+ * closes; the caller has set `c`, `command`, `kind`, `passed`, `allow` and `check`. Returns the
+ * exit status.
  */
 int sql_main(struct sql *s, int argc, char **argv);
 int sql_open(struct sql *s, struct atw_err *err);

@@ -72,6 +72,15 @@ int sql_wrong(const struct sql *s)
 	return print_error(&err);
 }
 
+/* A statement without tables opens no source: SELECT 1. Returns whether it cannot be opened. */
+static bool sql_lacks_source(struct sql *s, int *ret_status)
+{
+	if (!s->opened)
+		*ret_status = s->check(s);
+	s->opened |= !*ret_status;
+	return *ret_status;
+}
+
 int sql_run(struct sql *s, const char **text)
 {
 	sqlite3_stmt *statement = NULL;
@@ -80,6 +89,8 @@ int sql_run(struct sql *s, const char **text)
 	if (s->lib->prepare_v2(s->db, *text, -1, &statement, text) != SQLITE_OK) {
 		status = sql_wrong(s);
 		*text += strlen(*text);
+	} else if (statement && sql_lacks_source(s, &status)) {
+		/* It says why not. */
 	} else if (statement && s->lib->column_count(statement)) {
 		status = sql_result(s, statement);
 	} else if (statement && s->lib->step(statement) != SQLITE_DONE) {

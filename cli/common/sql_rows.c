@@ -287,6 +287,9 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 	diagnostics_silence(false);
 	command_args_deinit(&line.args);
 	buf_deinit(&asked);
+	/* Of the kernel, and the source has only processes: nothing is wrong with the query. */
+	if (status == EXIT_USAGE && k->alone && !q->has_pid)
+		status = EXIT_SOURCE;
 	if (status == EXIT_SOURCE || status == EXIT_USAGE)
 		sql_rows_free(r);
 	else

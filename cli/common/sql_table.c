@@ -102,6 +102,7 @@ static int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv
 		return SQLITE_ERROR;
 	}
 	t->n = n;
+	m->s->opened = true;
 	buf_str(&b, "CREATE TABLE x(");
 	for (int i = 0; i < n; i++) {
 		buf_printf(&b, "%s\"%s\" %s", i ? ", " : "", t->column[i].name,

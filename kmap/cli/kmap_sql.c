@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_sql.c - queries over the listings and reports of a KMAP. */
 #include "cli/common/sql.h"
+#include "base/io.h"
 #include "kmap.h"
 
 #define REPORT(report, text) \
@@ -44,6 +45,16 @@ static const struct opt options[] = {
 	{ 0 }
 };
 
+static int kmap_sql_check(const struct sql *s)
+{
+	struct atw_err err = { 0 };
+
+	if (!access(s->source, R_OK))
+		return EXIT_COMPLETE;
+	atw_err_set(&err, io_status(errno), "%s: %s", s->source, strerror(errno));
+	return print_error(&err);
+}
+
 static int kmap_sql_run(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct kmap_sql_opts *o = opts;
@@ -51,6 +62,7 @@ static int kmap_sql_run(const struct common *c, void *opts, int argc, char **arg
 		.c = c,
 		.command = "kmap sql",
 		.kind = kmap_sql_kind,
+		.check = kmap_sql_check,
 		.passed = { { "--symbols", o->symbols }, { "--kernel", o->kernel } },
 	};
 

@@ -126,6 +126,7 @@ status 2
 err_has "standard input can be read only once: use a file"
 wrong 2 'atwalk: sql: no such table: pages' sql a.kmap 'SELECT * FROM pages'
 wrong 3 'atwalk: none.kmap: No such file or directory' kmap sql none.kmap 'SELECT * FROM objects'
+wrong 3 'atwalk: none.kmap: No such file or directory' kmap sql none.kmap 'SELECT 1'
 run atwalk sql a.kmap --root 0 'SELECT 1'
 status 2
 err_has "--root"
