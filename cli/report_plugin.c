@@ -243,6 +243,8 @@ bool report_plugin_run(struct report *r, int argc, char **argv, int *ret)
 		*ret = usage_error("report", "SOURCE is missing");
 	else if (refused)
 		*ret = usage_error("report", "%s cannot be used with report %s", refused, argv[0]);
+	else if (r->o->limit.given && !r->o->limit.u)
+		*ret = usage_error("report", "--limit must be at least 1");
 	else if (r->c->format >= FORMAT_SVG)
 		*ret = usage_error("report", "--format %s: report %s has no picture",
 				   format_word(r->c), argv[0]);

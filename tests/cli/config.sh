@@ -91,6 +91,13 @@ out <<'EOF'
 address
 EOF
 
+t "an empty option cancels that of a file"
+printf '[map]\ncolumns=address\nfilter=size<4K\nsort=size\n' >cancel.ini
+run atwalk map --config cancel.ini --format csv --filter '' --columns '' --sort '' x86.elf
+cp "$work/log/out" got
+run atwalk map --no-config --format csv x86.elf
+same "$work/log/out" got
+
 t "levels: error is -q, debug is -v"
 printf '[logging]\nlevel=debug\n' >debug.ini
 run atwalk --config debug.ini --columns address --format csv x86.elf ffffffff91400000

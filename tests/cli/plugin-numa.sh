@@ -126,6 +126,10 @@ err_is "atwalk: plugin numa: it needs the running system, or its /proc and /sys 
 yes [ ! -e file ]
 
 t "wrong options, and files that are not as they should be"
+run atwalk report numa three.cap --plugin numa:root=tree --limit 0
+status 2
+no_out
+err_has "--limit must be at least 1"
 run atwalk pages three.cap --plugin numa:polices
 status 2
 err_is "atwalk: plugin numa: unknown option 'polices'; known: policies, root=FOLDER*"
