@@ -7,16 +7,21 @@
 #define REPORT(report, text) \
 	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .first = report, .pid = "--pid" }
 
+/* Of the columns of pages, what rows of single pages have, and what sums have. */
+#define OF_PAGES "physical,pfn,level,state,flags,properties,entry,node,count,kcount,swap," \
+	"pageflags,order,refs,head,cgroup"
+#define OF_SUMS "mapped,rss,pss,uss,private,shared,swapped,huge,thp_anon,thp_shmem,thp_file,hugetlb"
+
 static const struct sql_kind kinds[] = {
 	{ .name = "tasks", .about = "processes: ps", .cmd = &cmd_ps, .pid = "" },
 	{ .name = "threads", .about = "threads as well: ps -T", .cmd = &cmd_ps, .last = "--threads",
 	  .pid = "" },
 	{ .name = "vmas", .about = "memory areas: pages --areas-only", .cmd = &cmd_pages,
-	  .last = "--areas-only", .pid = "--pid" },
+	  .last = "--areas-only", .pid = "--pid", .without = OF_PAGES },
 	{ .name = "pages", .about = "pages of processes: pages", .cmd = &cmd_pages, .pid = "--pid",
-	  .address = "--address" },
+	  .address = "--address", .without = OF_SUMS },
 	{ .name = "totals", .about = "sums of processes: pages --totals", .cmd = &cmd_pages,
-	  .last = "--totals", .pid = "--pid" },
+	  .last = "--totals", .pid = "--pid", .without = "address,end,rights,area," OF_PAGES },
 	{ .name = "ranges", .about = "what the kernel maps, or with pid = N a process: map",
 	  .cmd = &cmd_map, .pid = "--pid", .alone = true },
 	{ .name = "walk", .about = "walk('ADDRESS'): page-table entries on the way: walk -p",

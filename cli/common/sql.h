@@ -25,6 +25,7 @@ struct sql_kind {
 	const char *address;             /* an option that takes one */
 	const char *target;              /* what it must be given; a word behind SOURCE */
 	bool alone;                      /* with a process its rows are other ones */
+	const char *without;             /* NULL, or columns that are n/a in every row: "entry,node" */
 };
 
 struct sql_text {

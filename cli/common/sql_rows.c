@@ -300,22 +300,36 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 /* ---- its columns ---- */
 
 struct sql_describe {
+	const char *without;
 	struct sql_text *ret;
 	int n;
 };
+
+static bool sql_is_without(const char *list, const char *key)
+{
+	const char *word;
+	size_t len;
+
+	while (list_next(&list, &word, &len))
+		if (strlen(key) == len && !memcmp(key, word, len))
+			return true;
+	return false;
+}
 
 static void sql_take_columns(void *arg, const struct atw_schema *sc)
 {
 	struct sql_describe *d = arg;
 
-	for (d->n = 0; (size_t)d->n < sc->ncols; d->n++)
-		d->ret[d->n] = (struct sql_text){ strdup(sc->col[d->n].key), sc->col[d->n].type };
+	d->n = 0;
+	for (size_t i = 0; i < sc->ncols; i++)
+		if (!sql_is_without(d->without, sc->col[i].key))
+			d->ret[d->n++] = (struct sql_text){ strdup(sc->col[i].key), sc->col[i].type };
 }
 
 int sql_columns(struct sql *s, const struct sql_kind *k, struct sql_text ret[SQL_COLUMNS])
 {
 	const struct sql_query q = { .filter = "", .target = k->target ? "0" : NULL };
-	struct sql_describe d = { .ret = ret };
+	struct sql_describe d = { .without = k->without, .ret = ret };
 	struct sql_line line = { .pid = "" };
 	struct sql_rows *rows;
 	int status;

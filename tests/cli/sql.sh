@@ -43,6 +43,21 @@ equal "frames('9a10000')" find tasks.kdump 9a10000
 equal facts info tasks.kdump
 equal symbols info --symbols tasks.kdump
 
+t "columns that no row of a table can have are none of it"
+for table in vmas pages totals; do
+	sql tasks.kdump "SELECT * FROM $table"
+	said_status=1
+	bare <"$work/log/out" | head -n 1 | tr , '\n' >keys
+	sql tasks.kdump "SELECT $(sed 's/.*/count("&") AS "&"/' keys | paste -sd,) FROM $table"
+	said_status=1
+	cp "$work/log/out" counts
+	[ $table = pages ] || awk -F, 'NR == 2 { for (i = 1; i <= NF; i++) if (!$i) exit 1 }' counts ||
+		bad "a column of $table is n/a everywhere"
+done
+sql tasks.kdump "SELECT name FROM pragma_table_info('totals')"
+cp "$work/log/out" got
+out <<<$'name\nsize\nmapped\nrss\npss\nuss\nprivate\nshared\nswapped\nhuge\nthp_anon\nthp_shmem\nthp_file\nhugetlb\npid\ntask'
+
 t "and the reports"
 atwalk report --help | sed -n '/^NAME:/,/^$/s/^  \([a-z]*\) .*/\1/p' | while read -r kind; do
 	case $kind in
