@@ -7,6 +7,7 @@
 #include "report/looks.h"
 #include "report/report.h"
 #include "base/message.h"
+#include "base/num.h"
 
 enum {
 	C_PID, C_TASK, C_CLASS, C_LOOKS, C_FIRST, C_LAST, C_CHANGE, C_RATE, C_SUSPECT, C_COUNT,
@@ -323,16 +324,17 @@ static int growth_put(const struct grown *w, const struct census_out *out,
 
 static void growth_suspect(const struct grown *w, const struct census_out *out)
 {
-	char rate[48] = "";
+	char rate[48] = "", size[16];
 
+	/* It grew: neither is less than 0. */
 	if (w->timed)
-		snprintf(rate, sizeof(rate), _(", %" PRId64 " bytes a second"), w->rate);
+		snprintf(rate, sizeof(rate), _(", %s a second"), num_human((uint64_t)w->rate, size));
 	out->note(out->arg,
 		  "suspected leak: process %" PRIu64
-		  " (%s): %s grew from each of %" PRIu32 " looks to the next, by %" PRId64
-		  " bytes%s",
+		  " (%s): %s grew from each of %" PRIu32 " looks to the next, by %s%s",
 		  w->process->pid, w->process->name,
-		  census_class_names.name[w->line->class], w->p->looks, growth_change_of(w), rate);
+		  census_class_names.name[w->line->class], w->p->looks,
+		  num_human((uint64_t)growth_change_of(w), size), rate);
 }
 
 /* All are rows; only the largest have a note. */

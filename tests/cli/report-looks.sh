@@ -40,7 +40,7 @@ if [ -n "$why$live" ]; then skip "$why$live"; else
 	tell take 100020000000 $((8 << 20))
 	run look "$child" g3.cap
 	run atwalk report growth g1.cap g2.cap g3.cap
-	yes grep -q "^suspected leak: process $child (python3.*): anon grew from each of 3 looks to the next, by 1[67][0-9]\{6\} bytes, [1-9][0-9]* bytes a second$" "$work/log/out"
+	yes grep -q "^suspected leak: process $child (python3.*): anon grew from each of 3 looks to the next, by 1[5-7]\(\.[0-9]\)\?M, [1-9][0-9.]*[BKM] a second$" "$work/log/out"
 	run atwalk report growth --format csv --filter leak g1.cap g2.cap g3.cap
 	yes [ "$(sed -n '2s/,.*//p' "$work/log/out")" = "$child" ]
 	yes [ "$(sed -n '2p' "$work/log/out" | cut -d , -f 3,4,9)" = anon,3,leak ]
