@@ -6,6 +6,7 @@
  *	sql_library.c     SQLite, loaded when it is needed
  *	sql_table.c       virtual tables: which constraints go to the listing
  *	sql_rows.c        the rows of a listing, kept as long as a statement runs
+ *	sql_sizes.c       expressions that are sizes
  *	sql_result.c      rows of a statement, to where the user said
  *
  * The program has the command, and a list of its tables.
@@ -146,6 +147,7 @@ bool sql_is_whole(const struct sql *s, const char *text);
 	CALL(result_null) \
 	CALL(result_text) \
 	CALL(set_authorizer) \
+	CALL(sql) \
 	CALL(step) \
 	CALL(value_int64) \
 	CALL(value_text) \
@@ -166,6 +168,8 @@ int sql_library_load(const struct sql_library **ret, struct atw_err *err);
 int sql_tables(struct sql *s);
 /* The type of a column that is one of a table; others are numbers. */
 enum atw_type sql_declared(const char *decl);
+/* Bit i: column i is an expression of which it is certain that it is a size. */
+uint64_t sql_sizes(const struct sql *s, sqlite3_stmt *statement, size_t columns);
 /* Runs a statement that has columns, and writes its rows. */
 int sql_result(struct sql *s, sqlite3_stmt *statement);
 int sql_wrong(const struct sql *s);

@@ -95,7 +95,7 @@ static void result_types(struct sql_result *a)
 		} else if (a->fraction[i]) {
 			c->type = ATW_T_SECONDS;
 		} else if (a->negative[i] && !hex) {
-			c->type = ATW_T_CHANGE;
+			c->type = c->type == ATW_T_BYTES ? ATW_T_CHANGE_BYTES : ATW_T_CHANGE;
 		}
 	}
 }
@@ -154,6 +154,7 @@ int sql_result(struct sql *s, sqlite3_stmt *st)
 	const struct sql_library *l = s->lib;
 	struct sql_result *a = calloc(1, sizeof(*a));
 	int r = SQLITE_NOMEM, status, n = l->column_count(st);
+	uint64_t sizes;
 
 	if (!a)
 		return print_nomem();
@@ -162,11 +163,14 @@ int sql_result(struct sql *s, sqlite3_stmt *st)
 		status = usage_error("sql", "%d columns are more than %d", n, SQL_COLUMNS);
 		goto done;
 	}
+	sizes = sql_sizes(s, st, a->n);
 	for (size_t i = 0; i < a->n; i++) {
+		const char *declared = l->column_decltype(st, (int)i);
+
 		result_name(a, i, l->column_name(st, (int)i));
 		a->column[i] = (struct atw_column){
 			.key = a->name[i], .help = "a column of the query",
-			.type = sql_declared(l->column_decltype(st, (int)i)),
+			.type = !declared && sizes >> i & 1 ? ATW_T_BYTES : sql_declared(declared),
 		};
 	}
 	while ((r = l->step(st)) == SQLITE_ROW && !a->value.failed && !a->text.failed)

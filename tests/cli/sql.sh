@@ -225,6 +225,34 @@ TASK  RESIDENT
 thp       8.6M
 END
 
+t "expressions of sizes are sizes, if that is certain"
+sizes() {                         # SELECT-LIST AND THE REST: the row, without blanks
+	run atwalk sql tasks.kdump "$1"
+	said_err=1
+	sed 1d "$work/log/out" | tr -s ' ' | sed 's/^ //' >row
+	yes [ "$(cat row)" = "$2" ]
+}
+rss=$(atwalk ps tasks.kdump 99 --columns resident --format csv | sed 1d)
+yes [ "$rss" = 9052160 ]
+of='FROM tasks WHERE pid = 99'
+sizes "SELECT resident, sum(resident), max(resident), min(resident) AS least, resident - resident_large, (resident) x $of" \
+	'8.6M 8.6M 8.6M 8.6M 4.6M 8.6M'
+sizes "SELECT resident_large - resident, coalesce(sum(t.resident), 0), \"resident\" + [resident] FROM tasks t WHERE pid = 99" \
+	'-4.6M 8.6M 17.2M'
+sizes "SELECT DISTINCT sum(resident) /* a, b */, -- c
+	max(resident, 0) $of" '8.6M 8.6M'
+sizes "WITH a AS (SELECT resident AS r, pid AS p FROM tasks) SELECT sum(r), sum(p) FROM a WHERE p = 99" '8.6M 99'
+sizes "SELECT sum(r) FROM (SELECT resident AS r FROM tasks WHERE pid = 99)" '8.6M'
+# Anything else is a number.
+sizes "SELECT count(*), sum(pid), resident / 2, 2 * resident, -resident, resident + 1, resident NOTNULL $of" \
+	"1 99 $((rss / 2)) $((rss * 2)) -$rss $((rss + 1)) 1"
+sizes "SELECT sum(resident) FILTER (WHERE pid > 1), length(resident), abs(resident), pid - pid $of" "$rss 7 $rss 0"
+sizes "SELECT sum(r) FROM (SELECT resident * 1 AS r FROM tasks WHERE pid = 99)" "$rss"
+sizes "SELECT sum(resident) $of UNION ALL SELECT 1" "$rss
+1"
+sql tasks.kdump "SELECT sum(resident) s, resident_large - resident d $of"
+out <<<$'s,d\n'"$rss,$(atwalk ps tasks.kdump 99 --columns resident_small --format csv | sed '1d;s/^/-/')"
+
 t "several statements, from standard input as well"
 run atwalk sql tasks.kdump --format csv 'SELECT 1 a; SELECT 2 b;' 'SELECT 3 c'
 out <<<$'a\n1\nb\n2\nc\n3'
