@@ -4,8 +4,8 @@
  *
  * A file each: memmap.c finds the struct page of a frame, page_abi.c finds the layout
  * of struct page in this kernel, page_flags.c decodes it as /proc/kpageflags would,
- * slab.c and node.c find its slab cache and NUMA node, page.c is the interface to other
- * files.
+ * memmap_links.c tells free pages in per-CPU lists from the kernel's, slab.c and node.c
+ * find its slab cache and NUMA node, page.c is the interface to other files.
  */
 #pragma once
 
@@ -160,7 +160,7 @@ enum page_types {
  * NEED_NONE if the member does not exist; masks and types are 0 if they do not exist.
  */
 struct page_abi {
-	uint32_t flags, refcount, mapcount, mapping, private_, head;
+	uint32_t flags, refcount, mapcount, mapping, private_, head, list;
 	uint32_t flags2, order, dtor, entire, mapped, large_mapcount;
 	enum page_types types;
 	uint32_t type_base;      /* TYPES_BITS: bits that are set in every type */
@@ -263,6 +263,7 @@ struct atw_memmap {
 	bool mapped_known, mapped;
 	/* atw_memmap_kind(): the last frame, and the end of the announced range. */
 	uint64_t next, announced, batch;
+	struct memmap_links *links;      /* created on use */
 	/* CONFIG_NO_PAGE_MAPCOUNT: pages of large folios have no mapcount. */
 	enum { COUNTS_UNKNOWN, COUNTS_PAGES, COUNTS_AVERAGE } counts;
 };
@@ -302,6 +303,24 @@ int memmap_kind_like(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx
 int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err);
 /* The name of the cache a slab belongs to; leaves `ret` empty if unknown. */
 void slab_cache_name(struct atw_memmap *m, const uint8_t *slab, char ret[32]);
+
+/* ---- memmap_links.c: is a page without references in a per-CPU list of free pages? ---- */
+
+enum memmap_idle {
+	IDLE_KERNEL,             /* the tail of an allocation that is not compound */
+	IDLE_FREE,
+	IDLE_UNSURE,             /* it was taken from a list or put there meanwhile */
+};
+
+/* Neither a folio nor of a type, without references and owner. */
+bool memmap_is_idle(const struct page_abi *a, const uint8_t *page);
+/*
+ * Of a page for which memmap_is_idle() is true; pages are looked up in ascending order.
+ * `inside`: the frames before it were not.
+ */
+int memmap_idle(struct atw_memmap *m, uint64_t pfn, bool inside, enum memmap_idle *ret,
+		struct atw_err *err);
+void memmap_links_destroy(struct memmap_links *l);
 
 /* ---- memmap_origin.c: origin of very many mapped frames, in few reads ---- */
 

@@ -67,6 +67,7 @@ void atw_memmap_close(struct atw_memmap *m)
 {
 	if (!m)
 		return;
+	memmap_links_destroy(m->links);
 	memmap_where_deinit(&m->where);
 	free(m->nodes.v);
 	free(m);

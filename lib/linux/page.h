@@ -39,10 +39,13 @@ struct lnx_page_kind {
 	uint64_t same;           /* number of frames from it on, at least, with this
 				  * result */
 	/*
-	 * The page has no reference and is in no free block: it is in a per-CPU list of
-	 * free pages. No flag shows that.
+	 * The page is in a per-CPU list of free pages, which no flag shows. Others without
+	 * references that are in no free block are the tails of allocations that are not
+	 * compound. Where the layout of the lists is not known, all of them are taken for
+	 * free ones.
 	 */
 	bool waits;
+	bool unsure;             /* it was put into a list or taken from one meanwhile */
 	/* a large kmalloc() allocation, which the kernel counts as Slab, too */
 	bool kmalloc;
 };

@@ -49,7 +49,7 @@ static void page_abi_find_members(const struct needs *n, struct page_abi *a)
 		.flags = n->member[N_page_flags], .refcount = n->member[N_page_refcount],
 		.mapcount = n->member[N_page_mapcount],
 		.mapping = n->member[N_page_mapping], .head = n->member[N_page_head],
-		.private_ = n->member[N_page_private],
+		.private_ = n->member[N_page_private], .list = n->member[N_page_list],
 		.order = n->member[N_folio_order], .dtor = n->member[N_folio_dtor],
 		.entire = n->member[N_folio_entire], .mapped = n->member[N_folio_mapped],
 		.large_mapcount = n->member[N_folio_mapcount],
@@ -86,6 +86,8 @@ static int page_abi_check_members(const struct needs *n, struct page_abi *a,
 			*second[i] = NEED_NONE;
 	if (a->private_ > size - 8)
 		a->private_ = NEED_NONE;
+	if (size < 16 || a->list > size - 16)
+		a->list = NEED_NONE;
 	return ATW_OK;
 }
 

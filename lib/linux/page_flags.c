@@ -148,6 +148,13 @@ static bool page_flags_is_type(const struct page_abi *a, const uint8_t *page,
 				     : (v & (a->type_base | type)) == a->type_base;
 }
 
+bool memmap_is_idle(const struct page_abi *a, const uint8_t *page)
+{
+	return !get_le32(page + a->refcount) && !page_flags_has_type(a, page) &&
+	       !(page_flags_word(page, a->flags) & (a->reserved | a->has_head)) &&
+	       !(page_flags_word(page, a->head) & 1) && !page_flags_word(page, a->mapping);
+}
+
 static int32_t page_flags_mapcount_of(const struct page_abi *a, const uint8_t *page)
 {
 	return (int32_t)get_le32(page + a->mapcount);
@@ -466,10 +473,13 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page
 		if ((uint64_t)1 << (order & 63) <= FOLIO_MAX && order < 64 &&
 		    pfn - v.head_pfn < (uint64_t)1 << order)
 			ret->same = page_flags_rest_of(v.head_pfn, order, pfn);
-	} else {
-		ret->waits = idle && !page_flags_has_type(a, v.page) &&
-			     !(v.own & a->reserved) &&
-			     !page_flags_word(v.page, a->mapping);
+	} else if (idle && memmap_is_idle(a, v.page)) {
+		enum memmap_idle state = IDLE_FREE;
+
+		if (a->list != NEED_NONE)
+			r = memmap_idle(m, pfn, inside, &state, err);
+		ret->waits = state == IDLE_FREE;
+		ret->unsure = state == IDLE_UNSURE;
 	}
-	return ATW_OK;
+	return r;
 }

@@ -11,6 +11,9 @@
 #include "target/frame_use.h"
 #include "target/guest_backing.h"
 
+/* Reads of a page that is put into a list or taken from one meanwhile. */
+enum { AGAIN = 3 };
+
 /* Runs on their way to the receiver, split by what the host has of them. */
 struct frames_of_guest {
 	struct guest_memory memory;
@@ -47,6 +50,16 @@ static int frames_split(void *arg, const struct capture_frames *run, struct atw_
 	return r == ATW_OK ? g->tell(g->arg, &part, err) : r;
 }
 
+/* Free pages of a running machine move from list to list. */
+static int frames_kind(struct atw_memmap *map, uint64_t pfn, struct lnx_page_kind *ret)
+{
+	int r = atw_memmap_kind(map, pfn, ret, NULL);
+
+	for (unsigned again = 0; again < AGAIN && r == ATW_OK && ret->unsure; again++)
+		r = atw_memmap_kind(map, pfn, ret, NULL);
+	return r;
+}
+
 static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t first, uint64_t last,
 			 struct cached_files *cached, struct atw_err *err)
 {
@@ -56,14 +69,14 @@ static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t fi
 	use_whole(first, last, u->page_shift, &pfn, &end);
 	while (pfn < end && r == ATW_OK) {
 		struct lnx_page_kind k = { .same = 1 };
-		int known = atw_memmap_kind(map, pfn, &k, NULL);
+		int known = frames_kind(map, pfn, &k);
 		uint64_t n = k.same < end - pfn ? k.same : end - pfn;
 		enum capture_use use;
 
 		if (known == ATW_E_NOMEM)
 			return atw_err_set(err, known, "out of memory");
 		u->clean = !(k.flags & (kpf(KPF_DIRTY) | kpf(KPF_WRITEBACK)));
-		use = known < 0 ? CAPTURE_UNKNOWN : k.waits ? CAPTURE_FREE :
+		use = known < 0 || k.unsure ? CAPTURE_UNKNOWN : k.waits ? CAPTURE_FREE :
 		      k.kmalloc ? CAPTURE_SLAB : frame_use(k.flags);
 		/* Shared memory has no other place that it could be written to. */
 		if (cached && (use == CAPTURE_FILE || use == CAPTURE_SHMEM))

@@ -447,6 +447,82 @@ TEST(kinds)
 	}
 }
 
+/* A list of a CPU: its head, then the pages in it. */
+static void link_pages(struct fixture *f, uint64_t head, const uint64_t *pfn, size_t n)
+{
+	for (size_t i = 0; i <= n; i++) {
+		uint64_t from = i ? at(pfn[i - 1]) + HEAD : head;
+		uint64_t to = i < n ? at(pfn[i]) + HEAD : head;
+
+		kpoint(f->mem, from, to);
+		kpoint(f->mem, to + 8, from);
+	}
+}
+
+static void free_lists_fill(struct fixture *f)
+{
+	static const uint64_t small[] = { 3, 24, 5 }, large[] = { 48, 32 };
+
+	for (uint64_t i = 0; i < COUNT; i++)
+		if (i == 3 || i == 5 || i == 24 || (i > 8 && i < 16) || (i > 16 && i < 20) ||
+		    (i >= 32 && i < 36) || (i >= 48 && i < 52) || i == 60)
+			put(f, i, REFCOUNT, 0, 4);
+	link_pages(f, 0x400, small, 3);
+	link_pages(f, 0x420, large, 2);
+	/* Tails of an allocation of order 3: poisoned, alone, and with a link left over. */
+	put(f, 9, HEAD, 0xdead000000000100, 8);
+	put(f, 9, HEAD + 8, 0xdead000000000122, 8);
+	kpoint(f->mem, at(10) + HEAD, at(10) + HEAD);
+	kpoint(f->mem, at(10) + HEAD + 8, at(10) + HEAD);
+	kpoint(f->mem, at(11) + HEAD, at(5) + HEAD);
+	kpoint(f->mem, at(11) + HEAD + 8, 0x400);
+	kpoint(f->mem, at(12) + HEAD, 0xf000);
+	/* The entry behind it cannot be read. */
+	kpoint(f->mem, at(60) + HEAD, 0xc000);
+}
+
+static bool is_in_list(uint64_t pfn)
+{
+	return pfn == 3 || pfn == 5 || pfn == 24 || (pfn >= 32 && pfn < 36) ||
+	       (pfn >= 48 && pfn < 52);
+}
+
+static void free_lists_look(struct fixture *f, uint64_t first, bool live)
+{
+	struct lnx_page_kind k = { 0 };
+
+	for (uint64_t pfn = first; pfn < 64; pfn += k.same) {
+		CHECK_EQ(atw_memmap_kind(f->m, pfn, &k, NULL), ATW_OK);
+		CHECK_EQ(k.unsure, pfn == 60 && !live);
+		CHECK_EQ(k.waits, is_in_list(pfn));
+	}
+}
+
+/* Pages without references are free if they are in a list, and the kernel's if not. */
+TEST(free_lists)
+{
+	for (unsigned g = 0; g < GENERATIONS; g++) {
+		struct atw_source_ops ops = kmemory_ops;
+		struct fixture f;
+
+		CHECK(start(&f, g));
+		f.k.needs.member[N_page_list] = HEAD;
+		free_lists_fill(&f);
+		f.mem->hole_at = 0xc000;
+		f.mem->hole_len = 16;
+		for (unsigned live = 0; live < 2; live++) {
+			ops.live = live;
+			f.mem->s.ops = &ops;
+			for (uint64_t first = 0; first < 64; first++) {
+				drop_cache(&f);
+				free_lists_look(&f, first, live);
+			}
+		}
+		f.mem->s.ops = &kmemory_ops;
+		stop(&f);
+	}
+}
+
 struct runs {
 	struct capture_frames run[8];
 	size_t n;
