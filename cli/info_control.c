@@ -97,26 +97,6 @@ static bool info_control_note_register(struct atw_source *s, unsigned cpu,
 	return atw_fact_u64(s, key, ret) == ATW_OK;
 }
 
-/* EFER as the kernel sets it when it starts CPUs: without LMA, which the CPU sets. */
-static bool info_control_started_efer(struct atw_kernel *k, uint64_t *ret)
-{
-	const struct needs *n = kernel_needs(k);
-	uint64_t header;
-	uint8_t b[8];
-	uint32_t at;
-	struct kmem *m;
-
-	if (!n->types || !n->symbol[Y_real_mode] || n->member[N_real_trampoline] == NEED_NONE ||
-	    n->member[N_trampoline_efer] == NEED_NONE || kernel_kmem(k, &m, NULL) < 0 ||
-	    kmem_u64(m, n->symbol[Y_real_mode], &header, NULL) < 0 || !header ||
-	    kmem_u32(m, header + n->member[N_real_trampoline], &at, NULL) < 0 || !at ||
-	    atw_read(k->mem, ATW_PA((uint64_t)at + n->member[N_trampoline_efer]), b, 8, NULL) != 8 ||
-	    !get_le64(b))
-		return false;
-	*ret = get_le64(b);
-	return true;
-}
-
 static void info_control_x86_registers(struct atw_source *s, struct atw_kernel *k,
 				       struct values *c0, struct values *c4)
 {
@@ -191,7 +171,7 @@ static void info_control_x86_facts(struct facts *f, struct atw_source *s,
 	int isolated = k ? mm_kernel_isolated(k) : -1;
 
 	info_control_x86_registers(s, k, &c0, &c4);
-	if (k && info_control_started_efer(k, &u))
+	if (k && kernel_started_efer(k, &u))
 		info_control_add_value(&efer, 0, u);
 	info_control_value_facts(f, &c0);
 	info_control_value_facts(f, &c4);

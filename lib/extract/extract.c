@@ -245,6 +245,7 @@ void extract_facts(struct extract *x)
 	kernel_counters(x->k, extract_no_counter, NULL, NULL);
 	kernel_crash_cpu(x->k, &count, NULL);
 	kernel_clock(x->k, &clock, NULL);
+	kernel_started_efer(x->k, &offset);
 	if (n->symbol[Y_ng_mappings])
 		kmem_read(x->m, n->symbol[Y_ng_mappings], text, 1, NULL);
 	if (n->symbol[Y_satp_mode])

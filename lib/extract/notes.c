@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "extract/own.h"
 #include "format/elf.h"
+#include "linux/tasks.h"
 
 /*
  * QEMU's note (target/i386/arch_dump.c): the control registers are the last member but
@@ -68,11 +69,19 @@ static void notes_opening(struct atw_kernel *k, struct buf *notes)
 	struct atw_paging usual = *atw_paging_find(sp->paging.name);
 	struct mmu_root root = sp->high.have ? sp->high : sp->low;
 	uint64_t init_task;
+	int isolated = mm_kernel_isolated(k);
+	uint64_t cpus;
 	char text[256];
 	int n = snprintf(text, sizeof(text), "NUMBER(root)=0x%" PRIx64 "\nPAGING=%s\n"
 			 "NUMBER(ignore)=0x%" PRIx64 "\n", root.pa.u, sp->paging.name,
 			 sp->paging.ignore);
 
+	/* There are no notes of the CPUs of a running machine. */
+	if (atw_fact_u64(k->mem, "cpus", &cpus) == ATW_OK)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "NUMBER(cpus)=%" PRIu64 "\n", cpus);
+	/* It is seen from the page behind the kernel's root, which has other data if off. */
+	if (isolated >= 0)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "NUMBER(isolated)=%d\n", isolated);
 	if (kernel_init_task(k, &init_task, NULL) == ATW_OK)
 		n += snprintf(text + n, sizeof(text) - (size_t)n,
 			      "SYMBOL(init_task)=%" PRIx64 "\n", init_task);

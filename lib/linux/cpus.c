@@ -122,3 +122,25 @@ int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct at
 	*ret = t;
 	return ATW_OK;
 }
+
+bool kernel_started_efer(struct atw_kernel *k, uint64_t *ret)
+{
+	const struct needs *n = kernel_needs(k);
+	uint64_t header;
+	uint8_t b[8];
+	uint32_t at;
+	struct kmem *m;
+	atw_pa pa;
+
+	if (!n->types || !n->symbol[Y_real_mode] || n->member[N_real_trampoline] == NEED_NONE ||
+	    n->member[N_trampoline_efer] == NEED_NONE || kernel_kmem(k, &m, NULL) < 0 ||
+	    kmem_u64(m, n->symbol[Y_real_mode], &header, NULL) < 0 || !header ||
+	    kmem_u32(m, header + n->member[N_real_trampoline], &at, NULL) < 0 || !at)
+		return false;
+	pa = ATW_PA((uint64_t)at + n->member[N_trampoline_efer]);
+	if (atw_read(k->mem, pa, b, sizeof(b), NULL) != sizeof(b) || !get_le64(b))
+		return false;
+	kmem_touch(m, pa, sizeof(b));
+	*ret = get_le64(b);
+	return true;
+}

@@ -137,6 +137,7 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w, struct atw_e
 {
 	const struct needs *n = kernel_needs(k);
 	uint64_t size = n->size[S_page], symbol;
+	struct atw_blob mark;
 	struct kmem *m;
 	int r = kernel_kmem(k, &m, err);
 
@@ -150,6 +151,7 @@ int memmap_where_init(struct atw_kernel *k, struct memmap_where *w, struct atw_e
 				   "struct pages cannot be found: their size is not known");
 	w->size = (uint32_t)size;
 	w->unpacks = atw_source_ahead(k->mem, NULL, 0);
+	w->partial = atw_fact(k->mem, "extract", &mark) == ATW_OK;
 	if (atw_source_is_live(k->mem)) {
 		w->ahead = memmap_ahead_create(k->mem, w->size);
 		if (!w->ahead)
@@ -335,8 +337,8 @@ static const uint8_t *memmap_find_part(struct kmem *m, struct memmap_where *w,
 	return s->part[i] == &no_part ? NULL : s->part[i] + address % PART;
 }
 
-const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn,
-			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err)
+static const uint8_t *memmap_bytes_there(struct kmem *m, struct memmap_where *w, uint64_t pfn,
+					 uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err)
 {
 	struct memmap_section *s = memmap_find_section(m, w, pfn, err);
 	uint64_t off, address, n;
@@ -368,6 +370,28 @@ const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn
 	return buf;
 }
 
+static bool memmap_is_blank(const uint8_t *page, uint32_t size)
+{
+	uint32_t i = 0;
+
+	while (i < size && !page[i])
+		i++;
+	return i == size;
+}
+
+const uint8_t *memmap_bytes(struct kmem *m, struct memmap_where *w, uint64_t pfn,
+			    uint8_t buf[PAGE_STRUCT_MAX], struct atw_err *err)
+{
+	const uint8_t *p = memmap_bytes_there(m, w, pfn, buf, err);
+
+	/* The mapcount of an unused one is -1: none is zero as a whole. */
+	if (!p || !w->partial || !memmap_is_blank(p, w->size))
+		return p;
+	atw_err_set(err, ATW_E_MISSING, "the extract left out the struct page of page frame 0x%" PRIx64,
+		    pfn);
+	return NULL;
+}
+
 const uint8_t *memmap_at_hand(struct kmem *m, struct memmap_where *w, uint64_t pfn,
 			      uint64_t *ret_n)
 {
@@ -375,6 +399,8 @@ const uint8_t *memmap_at_hand(struct kmem *m, struct memmap_where *w, uint64_t p
 	const struct memmap_section *s = p ? NULL : memmap_find_section(m, w, pfn, NULL);
 	uint64_t section = (uint64_t)1 << w->shift, at = (pfn - w->first_pfn) & (section - 1);
 
+	if (w->partial)                  /* each has to be looked at */
+		return NULL;
 	if (!s || !s->whole)
 		return p;
 	*ret_n = section - at;

@@ -79,6 +79,7 @@ struct memmap_where {
 	struct atw_source *mem;
 	struct memmap_ahead *ahead;      /* of a running machine, or for all frames;
 					  * else NULL */
+	bool partial;            /* an extract: struct pages that it left out are zero */
 	bool unpacks;            /* the source unpacks pages that are announced */
 	enum memmap_model model;
 	uint64_t base;           /* FLAT: mem_map; else the array of roots */

@@ -128,7 +128,8 @@ int memmap_origins(struct atw_memmap *m, const uint64_t *pfn, size_t n, struct p
 
 		for (end = i + 1; end < n && pfn[end] / STRETCH == pfn[i] / STRETCH; end++)
 			;
-		if (!memmap_stretch(m->kmem, &m->where, pfn[i], pfn[end - 1] - pfn[i] + 1, &pa)) {
+		if (m->where.partial ||
+		    !memmap_stretch(m->kmem, &m->where, pfn[i], pfn[end - 1] - pfn[i] + 1, &pa)) {
 			for (size_t k = i; k < end; k++)
 				ret[k] = origin_slowly(&o, pfn[k]);
 			continue;

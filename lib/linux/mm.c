@@ -107,6 +107,11 @@ static bool mm_is_isolated(struct atw_kernel *k, uint64_t root)
 
 int mm_kernel_isolated(const struct atw_kernel *k)
 {
+	uint64_t known;
+
+	/* An extract has not the page behind the root. */
+	if (atw_fact_u64(k->mem, "isolated", &known) == ATW_OK)
+		return known != 0;
 	return k->have_own && k->own.low.have ? mm_isolation(k, k->own.low.pa.u) : -1;
 }
 

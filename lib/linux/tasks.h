@@ -66,6 +66,8 @@ int task_start(const struct members *v, uint64_t task, uint64_t *ret);
 
 /* The current task of a CPU: its TID, PID and name; 0 is idle. */
 int cpu_task(struct atw_kernel *k, unsigned cpu, struct lnx_task *ret, struct atw_err *err);
+/* x86: EFER as the kernel sets it when it starts CPUs: without LMA, which the CPU sets. */
+bool kernel_started_efer(struct atw_kernel *k, uint64_t *ret);
 
 /* ---- mm.c: page tables of tasks, and detection of their isolation ---- */
 

@@ -32,7 +32,7 @@ struct elf_source {
 	void *head;              /* flattened: a copy of headers and notes */
 	bool extract;            /* made by `atwalk extract` */
 	struct atw_vmcoreinfo opening;   /* what that found: root, mode, first task */
-	uint64_t number[3];              /* of these, those that are numbers: see
+	uint64_t number[5];              /* of these, those that are numbers: see
 					    elf_opening_fact() */
 	char damaged[256];       /* the fact "damaged", or empty */
 };
@@ -238,12 +238,13 @@ static void elf_close(struct atw_source *s)
 	mapped_close(s);
 }
 
-/* Of an extract: the numbers "init_task", "root", "ignore", and "paging". */
+/* Of an extract: the numbers "init_task", "root", "ignore", "cpus", "isolated", and "paging". */
 static int elf_opening_fact(struct elf_source *es, const char *key, struct atw_blob *ret)
 {
 	static const struct { const char *fact, *line; } number[] = {
 		{ "init_task", "SYMBOL(init_task)" }, { "root", "NUMBER(root)" },
-		{ "ignore", "NUMBER(ignore)" },
+		{ "ignore", "NUMBER(ignore)" }, { "cpus", "NUMBER(cpus)" },
+		{ "isolated", "NUMBER(isolated)" },
 	};
 
 	if (!strcmp(key, "paging"))
@@ -260,7 +261,7 @@ static int elf_opening_fact(struct elf_source *es, const char *key, struct atw_b
 /*
  * "vmcoreinfo", "release", "machine" (as uname -m), "cpus", "cpuN.prstatus",
  * "cpuN.cr0" .cr2 .cr3 .cr4 (x86 under QEMU), "truncated", "damaged"; of an
- * extract also what elf_opening_fact() has.
+ * extract also "extract" and what elf_opening_fact() has.
  */
 static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 {
@@ -271,6 +272,7 @@ static int elf_fact(struct atw_source *s, const char *key, struct atw_blob *ret)
 		{ "machine", es->machine, es->machine ? strlen(es->machine) : 0 },
 		{ "cpus", &es->cpus.n, es->cpus.n ? sizeof(es->cpus.n) : 0 },
 		{ "damaged", es->damaged, strlen(es->damaged) },
+		{ "extract", "1", es->extract },
 	};
 
 	if (!strcmp(key, "release") && es->vmcoreinfo.len)

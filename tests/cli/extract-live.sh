@@ -41,6 +41,15 @@ if ! atwalk extract -o first.elf live >"$work/log/first" 2>&1 && [ ! -s first.el
 	finish
 fi
 
+t "the number of CPUs and page-table isolation are those of the machine"
+same_facts() {                    # FILE
+	atwalk info -q "$1" --format csv --filter 'fact=cpus or value~"page-table isolation"' 2>>"$work/log/facts"
+}
+same_facts live >machine
+same_facts first.elf >got
+same got machine
+yes grep -q '^cpus,[1-9]' got
+
 for i in $(seq "$made"); do
 	t "extract $i of $made: it opens, and all that lived through it is in it"
 	maps live "${ours[0]}" >before 2>"$work/log/before"

@@ -63,6 +63,17 @@ run atwalk info -q small.elf --format csv
 yes grep -q '^format,"ELF64 core, x86_64, [0-9]* memory segments, an extract' "$work/log/out"
 whole_file=x86.elf
 both info -q --format csv --filter 'fact=cpu0 or fact=cpu1 or fact=cpus'
+both info -q --format csv --filter 'fact=protection or fact=EFER or fact=CR4'
+whole_file=tasks.kdump small_file=tasks.elf
+run atwalk extract -q -o tasks.elf tasks.kdump
+both info -q --format csv --filter 'fact=protection or fact=EFER or fact=CR4 or fact=cpus'
+whole_file=x86.elf small_file=small.elf
+
+t "struct pages that are left out are not known, and not zero"
+run atwalk pages tasks.elf --format csv --columns pageflags
+said_status=1 said_err=1
+yes [ "$(grep -cv LRU "$work/log/out")" -gt 100 ]
+yes [ "$(grep -c '^"\{0,1\}MMAP"\{0,1\}$' "$work/log/out")" = 0 ]
 
 t "-o - writes only the file to standard output"
 run atwalk extract -q -o - x86.elf
