@@ -449,6 +449,7 @@ static int pages_list_all(struct pages *p, const struct pages_opts *o,
 		r = p->prov->ops->find(p->prov, (uint32_t)p->src->subject.pid, &only, err);
 	if (r < 0)
 		return atw_err_wrap(err, "%s", p->src->name);
+	p->ended_before = one ? 0 : p->prov->ended;
 	r = pages_sum_up(p, one, err);
 	/* Sums of all processes together leave too little to threads. */
 	tried = one || p->summed;
@@ -470,8 +471,8 @@ static int pages_list_all(struct pages *p, const struct pages_opts *o,
 		if (r == ATW_END && one)
 			return atw_err_set(err, ATW_E_NONE, "%s: process %" PRIu32 " has ended",
 					   p->src->name, p->prov->task[i].pid);
-		if (r == ATW_END)
-			r = ATW_OK;
+		p->ended += r == ATW_END;
+		r = r == ATW_END ? ATW_OK : r;
 	}
 	return r;
 }

@@ -67,6 +67,7 @@ struct pages {
 	uint64_t split, unsplit;         /* --all: pages of large ones; large ones that stay one */
 	bool inside;                     /* of an area, be it that nothing is there */
 	uint64_t lost, excluded, damaged, unstable, bad, unread, pageless, stale;
+	uint64_t ended, ended_before;    /* processes, while they were read; of a capture */
 	struct unreadable unreadable;
 	struct atw_err said;             /* last error printed, to skip repetitions */
 };

@@ -73,6 +73,7 @@ static int pages_jobs_work(void *arg, void *worker, size_t i, struct turn *t, st
 
 	if (r == ATW_OK)
 		r = pages_list_task(&w->p, i, err);
+	w->p.ended += r == ATW_END;
 	return row_tape_end(&w->rows, r == ATW_END ? ATW_OK : r, err);
 }
 

@@ -89,6 +89,7 @@ void pages_join_sums(struct page_sum *to, const struct page_sum *s)
 void pages_note_sums(const struct pages *p)
 {
 	const struct smaps *s = &p->listed;
+	const uint64_t ended = p->ended + p->ended_before;
 	char rss[16], hugetlb[16], size[16];
 
 	if (!p->sums)
@@ -99,6 +100,12 @@ void pages_note_sums(const struct pages *p)
 	else
 		atw_output_note(p->out, "of that, RSS %s and hugetlb %s; the rest is pages of zeroes and of devices",
 				num_human(s->rss, rss), num_human(s->hugetlb, hugetlb));
+	if (p->shares && ended == 1)
+		atw_output_note(p->out, "%" PRIu64 " process ended while it was read: its shares are in no row, so the sum of PSS is less than the memory in use",
+				ended);
+	else if (p->shares && ended)
+		atw_output_note(p->out, "%" PRIu64 " processes ended while they were read: their shares are in no row, so the sum of PSS is less than the memory in use",
+				ended);
 	if (p->look.stepless)
 		atw_output_note(p->out, "%s of large pages: mappings of their parts were not counted, after %" PRIu64 " others",
 				num_human(p->look.stepless, size), SMAPS_STEPS);
@@ -124,7 +131,7 @@ void pages_join(struct pages *to, const struct pages *from)
 		COUNT(processes), COUNT(mapped), COUNT(swapped), COUNT(other), COUNT(absent),
 		COUNT(unknown), COUNT(unswapped), COUNT(split), COUNT(unsplit), COUNT(lost),
 		COUNT(excluded), COUNT(damaged), COUNT(unstable), COUNT(bad), COUNT(pageless),
-		COUNT(stale), COUNT(look.stepless), COUNT(look.stale), COUNT(look.pageless),
+		COUNT(stale), COUNT(ended), COUNT(look.stepless), COUNT(look.stale), COUNT(look.pageless),
 #undef COUNT
 	};
 

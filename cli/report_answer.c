@@ -27,6 +27,20 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 	return status == ATW_OK && a->out ? atw_output_row(a->out, row, err) : status;
 }
 
+static void answer_put_text(const struct answer_sink *a, const char *text)
+{
+	atw_output_text(a->out, "%s", text);
+}
+
+/* Tools read all lines as data. */
+static void answer_put_note(const struct answer_sink *a, const char *text)
+{
+	if (a->r->kind[a->i]->tools && a->r->a.plain)
+		print_warning(a->r->c, "report %s: %s", a->r->kind[a->i]->name, text);
+	else
+		atw_output_note(a->out, "%s", text);
+}
+
 /* printf(3) of `format` into `to`. The output remembers a failure. */
 #define PASS_ON(to, format)                                                              \
 	do {                                                                             \
@@ -37,7 +51,7 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 			return;                                                          \
 		va_start(ap, fmt);                                                       \
 		if (vasprintf(&text, format, ap) >= 0) {                                 \
-			to(a->out, "%s", text);                                          \
+			to(a, text);                                                     \
 			free(text);                                                      \
 		}                                                                        \
 		va_end(ap);                                                              \
@@ -45,12 +59,12 @@ static int answer_out_row(void *arg, const struct atw_row *row, struct atw_err *
 
 ATW_PRINTF(2, 3) static void answer_out_text(void *arg, const char *fmt, ...)
 {
-	PASS_ON(atw_output_text, fmt);
+	PASS_ON(answer_put_text, fmt);
 }
 
 ATW_PRINTF(2, 3) static void answer_out_note(void *arg, const char *fmt, ...)
 {
-	PASS_ON(atw_output_note, message(fmt));
+	PASS_ON(answer_put_note, message(fmt));
 }
 
 ATW_PRINTF(3, 4)

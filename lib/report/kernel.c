@@ -3,6 +3,8 @@
  * kernel.c - memory of the kernel by slab cache, which Movall et al. took from
  * /proc/slabinfo.
  */
+#include "base/num.h"
+#include "report/looks.h"
 #include "report/report.h"
 
 enum { C_CACHE, C_SIZE, C_OBJECTS, C_ACTIVE, C_SLABS, C_PAGES, C_COUNT };
@@ -31,6 +33,7 @@ struct kernel {
 	struct kernel_cache *v;
 	size_t n, cap;
 	struct intern names;
+	uint64_t pages, slab, page;      /* of all; Slab of /proc/meminfo, in KiB */
 };
 
 static int kernel_feed(void *state, const struct census_event *ev, struct atw_err *err)
@@ -40,12 +43,16 @@ static int kernel_feed(void *state, const struct census_event *ev, struct atw_er
 	struct kernel *k = state;
 	struct kernel_cache c;
 
+	k->page = ev->page;
+	if (blob_is(h->key, "Slab"))
+		looks_number(h->value, &k->slab);
 	if (!blob_begins(h->key, "slab.") || h->key.len == n || !capture_slab(h->value, &c.s))
 		return ATW_OK;
 	c.name = intern_text(&k->names, (const char *)h->key.data + n, h->key.len - n);
 	if (!c.name || !ARRAY_ROOM(k->v, k->n, k->cap))
 		return atw_err_nomem(err);
 	k->v[k->n++] = c;
+	k->pages += c.s.pages;
 	return ATW_OK;
 }
 
@@ -54,6 +61,17 @@ static int kernel_by_pages(const void *a, const void *b)
 	const struct kernel_cache *x = a, *y = b;
 
 	return ORDER(y->s.pages, x->s.pages) ?: strcmp(x->name, y->name);
+}
+
+/* mm/slub.c, ___kmalloc_large_node(): large blocks are counted in Slab and in no cache. */
+static void kernel_note_rest(const struct kernel *k, const struct census_out *out)
+{
+	uint64_t slab = k->page ? k->slab * 1024 / k->page : 0;
+	char size[16];
+
+	if (k->n && slab > k->pages)
+		out->note(out->arg, "Slab of /proc/meminfo has %s more: large blocks of kmalloc(), which are in no cache",
+			  num_human((slab - k->pages) * k->page, size));
 }
 
 static int kernel_finish(void *state, const struct census_out *out, struct atw_err *err)
@@ -74,6 +92,8 @@ static int kernel_finish(void *state, const struct census_out *out, struct atw_e
 		row_u(&row, C_PAGES, s->pages);
 		r = row_out(&row, out, err);
 	}
+	if (r == ATW_OK)
+		kernel_note_rest(k, out);
 	if (r == ATW_OK && !k->n)
 		out->lacks(out->arg, "slab caches are not recorded: on a running system /proc/slabinfo requires root, in a dump the kernel must count its slabs (CONFIG_SLUB_DEBUG)");
 	return r;

@@ -8,6 +8,7 @@
  * hypervisor or taken offline. The remaining difference is a row of its own. Swap,
  * reserved large pages and committed memory have no frames; their rows follow.
  */
+#include "base/num.h"
 #include "report/looks.h"
 #include "report/report.h"
 #include "format/capture_fields.h"
@@ -68,8 +69,8 @@ static const struct counter {
 };
 
 /*
- * Pages in the per-CPU lists are free according to their struct page, but MemFree does
- * not count them. /proc/kpageflags cannot distinguish them from pages that the kernel
+ * Pages in the per-CPU lists are free according to struct pages, but MemFree does not
+ * count them. /proc/kpageflags cannot distinguish them from pages that the kernel
  * uses.
  */
 static const struct counter with_waiting = {
@@ -105,10 +106,22 @@ struct machine_state {
 	bool any_swap;
 	bool frames;                     /* F: lines were seen */
 	bool proc;                       /* from /proc/kpageflags */
+	bool unmarked;                   /* large blocks of kmalloc() have no page type */
 	char why[160];                   /* why F: lines are missing or incomplete */
 	struct machine_sums all, *node;
 	size_t nnodes, nodes_cap;
 };
+
+/* Is a release, such as 6.12.1-amd64, before major.minor? */
+static bool machine_is_older(struct atw_blob release, unsigned major, unsigned minor)
+{
+	unsigned a, b;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.*s", (int)(release.len < 31 ? release.len : 31),
+		 (const char *)release.data);
+	return sscanf(text, "%u.%u", &a, &b) == 2 && (a < major || (a == major && b < minor));
+}
 
 static void machine_on_header(struct machine_state *m, const struct capture_header *h)
 {
@@ -121,6 +134,8 @@ static void machine_on_header(struct machine_state *m, const struct capture_head
 		m->mem[i] = i == MEM_WAITING ? u * (m->page / 1024) : u;
 		m->have |= 1u << i;
 	}
+	if (blob_is(h->key, "release"))
+		m->unmarked = machine_is_older(h->value, 6, 14);
 	if (blob_is(h->key, "way"))
 		m->proc = blob_is(h->value, "pagemap");
 }
@@ -414,6 +429,24 @@ static int machine_by_node(const void *a, const void *b)
 	return ORDER(x->node, y->node);
 }
 
+/* PGTY_large_kmalloc came in 6.14; /proc/kpageflags does not show it. */
+static void machine_note_slab(const struct machine_state *m, const struct census_out *out)
+{
+	uint64_t theirs, ours = m->all.use[CAPTURE_SLAB] * m->page;
+	char size[16];
+
+	if (!m->frames || !(m->proc || m->unmarked) ||
+	    !machine_counted(m, &counters[CAPTURE_SLAB], &theirs) || theirs <= ours)
+		return;
+	num_human(theirs - ours, size);
+	if (m->proc)
+		out->note(out->arg, "Slab has %s more than slab: /proc/kpageflags does not mark large blocks of kmalloc(), which count as kernel",
+			  size);
+	else
+		out->note(out->arg, "Slab has %s more than slab: before Linux 6.14 large blocks of kmalloc() are not marked, and count as kernel",
+			  size);
+}
+
 static int machine_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct machine_state *m = state;
@@ -439,6 +472,7 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 	if (!m->frames)
 		out->lacks(out->arg, "the use of frames is not recorded%s",
 			  *m->why ? m->why : _(": there are no F: lines (frames were not collected)"));
+	machine_note_slab(m, out);
 	if (m->all.use[CAPTURE_UNKNOWN])
 		out->note(out->arg, "of %" PRIu64 " page%s of RAM nothing is known%s; what MemTotal has of that is unaccounted",
 			  m->all.use[CAPTURE_UNKNOWN],

@@ -26,6 +26,7 @@ struct metrics {
 	bool deleted;                    /* it maps a deleted file */
 	struct groups gone;              /* by unit: memory of deleted files */
 	uint64_t lost, lost_pid;         /* tasks; the last of them */
+	uint64_t ended;                  /* tasks, while they were read */
 	bool uncounted;                  /* an unknown number of tasks is lost */
 	bool unsized;                    /* which pages large ones map is not known of all */
 	void *machine;                   /* the state of report_machine */
@@ -103,6 +104,8 @@ static int metrics_feed(void *state, const struct census_event *ev, struct atw_e
 		metrics_on_lost(m, ev->lost);
 	if (ev->what == CENSUS_ON_HEADER)
 		m->unsized |= blob_is(ev->header->key, "unsized");
+	if (ev->what == CENSUS_ON_HEADER)
+		report_on_ended(ev->header, &m->ended);
 	return report_machine.feed(m->machine, ev, err);
 }
 
@@ -302,11 +305,12 @@ static int metrics_finish(void *state, const struct census_out *out, struct atw_
 {
 	struct metrics *m = state;
 	struct metrics_out o = { .out = out };
-	struct report_row row = { .have = 0 };
+	struct report_row row = { .have = 0 }, ended = { .have = 0 };
 
 	if (!metrics_limit(&m->units, UNITS) || !metrics_limit(&m->gone, UNITS))
 		return atw_err_nomem(err);
 	row_u(&row, M_VALUE, m->lost);
+	row_u(&ended, M_VALUE, m->ended);
 	/* What is not known has no metric. */
 	return report_rows_of(&report_machine, m->machine, metrics_machine_row, &o, err) ?:
 	       metrics_classes(m, &o, err) ?:
@@ -326,7 +330,10 @@ static int metrics_finish(void *state, const struct census_out *out, struct atw_
 			     err) ?:
 	       (m->uncounted || out->damaged ? ATW_OK
 			     : metrics_put(&o, "atwalk_lost_tasks",
-					   "Tasks of which something could not be read.", &row, err));
+					   "Tasks of which something could not be read.", &row, err)) ?:
+	       metrics_put(&o, "atwalk_ended_tasks",
+			   "Tasks that ended while they were read: their memory is in no sum.",
+			   &ended, err);
 }
 
 static void metrics_deinit(void *state)

@@ -5,6 +5,7 @@
 #include "format/capture_fields.h"
 #include "linux/kpf.h"
 #include "linux/vm_flags.h"
+#include "report/looks.h"
 #include "report/picture.h"
 #include "report/report.h"
 
@@ -107,6 +108,24 @@ struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
 		.kindless = p->kindless,
 		.moving = !p->present,
 	};
+}
+
+void report_on_ended(const struct capture_header *h, uint64_t *ret)
+{
+	uint64_t u;
+
+	if (blob_is(h->key, "vanished") && looks_number(h->value, &u))
+		*ret = u;
+}
+
+void report_note_ended(const struct census_out *out, uint64_t ended)
+{
+	if (ended == 1)
+		out->note(out->arg, "%" PRIu64 " process ended while it was read: its shares are in no row, so the sum of PSS is less than the memory in use",
+			  ended);
+	else if (ended)
+		out->note(out->arg, "%" PRIu64 " processes ended while they were read: their shares are in no row, so the sum of PSS is less than the memory in use",
+			  ended);
 }
 
 void row_smaps(struct report_row *r, const uint8_t column[ROW_SMAPS], const struct smaps *s,

@@ -49,6 +49,10 @@ static inline bool is_resident(const struct census_pages *p)
 	return p->present && !p->device && !p->zero;
 }
 
+/* H: vanished, the number of tasks that ended while they were read. */
+void report_on_ended(const struct capture_header *h, uint64_t *ret);
+/* Pages that they shared with others are divided by their mappings as well. */
+void report_note_ended(const struct census_out *out, uint64_t ended);
 /* The sums of smaps_rollup that they belong to. */
 struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page);
 

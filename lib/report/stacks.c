@@ -46,6 +46,7 @@ struct stacks_state {
 	uint64_t page;
 	struct buf text;
 	struct groups names, lines;      /* names of units; output lines */
+	uint64_t ended;                  /* processes, while they were read */
 };
 
 /* A name may contain anything but separators and line ends. */
@@ -129,6 +130,10 @@ static int stacks_feed(void *state, const struct census_event *ev, struct atw_er
 	struct stacks_state *s = state;
 
 	s->page = ev->page;
+	if (ev->what == CENSUS_ON_HEADER)
+		report_on_ended(ev->header, &s->ended);
+	if (ev->what == CENSUS_ON_HEADER)
+		return ATW_OK;
 	if (ev->what == CENSUS_ON_PROCESS)
 		return stacks_on_process(s, ev->process, err);
 	return ev->what == CENSUS_ON_AREA ? stacks_on_area(s, ev->area, err)
@@ -262,6 +267,8 @@ static int stacks_finish(void *state, const struct census_out *out, struct atw_e
 	for (size_t i = 0; i < s->lines.n && r == ATW_OK; i++)
 		if (s->lines.v[i].sum.rss || !out->plain)
 			r = stacks_row(s, &s->lines.v[i], out, err);
+	if (r == ATW_OK)
+		report_note_ended(out, s->ended);
 	return r;
 }
 
@@ -281,7 +288,7 @@ const struct census_report report_stacks = {
 	.name = "stacks",
 	.title = "Folded stacks",
 	.help = "PSS by process, file and use, as tools for flame graphs read it",
-	.on = CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(PAGES),
+	.on = CENSUS_ON(HEADER) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(PAGES),
 	.schema = &schema,
 	.tools = true,
 	.state = sizeof(struct stacks_state),

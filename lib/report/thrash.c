@@ -392,7 +392,7 @@ static void thrash_culprit(const struct thrash_state *t, size_t look,
 {
 	const struct step *s = NULL;
 	const struct look_process *p;
-	uint64_t all = 0;
+	uint64_t all = 0, counted;
 
 	for (size_t i = 0; i < t->nsteps; i++) {
 		if (t->step[i].look != look)
@@ -406,9 +406,15 @@ static void thrash_culprit(const struct thrash_state *t, size_t look,
 		return;
 	}
 	p = &t->processes.v[s->process];
-	out->note(out->arg, "most major faults: process %" PRIu64 " (%s), %" PRIu64 " of %" PRIu64
-		  " that processes had%s", p->pid, p->name, s->major, all,
-		  look == 1 ? _(" since they began") : "");
+	if (thrash_change(t, look, S_MAJOR, &counted) && counted > all)
+		out->note(out->arg, "most major faults: process %" PRIu64 " (%s), %" PRIu64 " of %" PRIu64
+			  " of the processes that are there at the end; the kernel counted %" PRIu64
+			  " more, such as those of processes that ended",
+			  p->pid, p->name, s->major, all, counted - all);
+	else
+		out->note(out->arg, "most major faults: process %" PRIu64 " (%s), %" PRIu64 " of %" PRIu64
+			  " that processes had%s", p->pid, p->name, s->major, all,
+			  look == 1 ? _(" since they began") : "");
 }
 
 static void thrash_verdict(const struct thrash_state *t, const struct census_out *out)

@@ -54,6 +54,7 @@ struct use {
 					  * large ones map them */
 	uint64_t work;                   /* frames that were examined */
 	uint64_t looks;                  /* completed */
+	uint64_t ended;                  /* processes, while they were read */
 };
 
 static int use_init(void *state, const struct census_report_opts *o, struct atw_err *err)
@@ -161,6 +162,7 @@ static int use_feed(void *state, const struct census_event *ev, struct atw_err *
 	switch (ev->what) {
 	case CENSUS_ON_HEADER:
 		u->unsized |= blob_is(ev->header->key, "unsized");
+		report_on_ended(ev->header, &u->ended);
 		return ATW_OK;
 	case CENSUS_ON_AREA:
 		return use_area(u, ev, err);
@@ -240,10 +242,12 @@ static int use_step(void *state, const struct census_out *out, struct atw_err *e
 	SORT(u->groups.v, u->groups.n, use_by_share);
 	for (size_t i = 0; i < u->groups.n && r == ATW_OK; i++)
 		r = use_put_group(u, &u->groups.v[i], out, err);
+	if (r == ATW_OK)
+		report_note_ended(out, u->ended);
 	groups_deinit(&u->groups);
 	owners_deinit(&u->owners);
 	u->unsized = false;
-	u->work = 0;
+	u->work = u->ended = 0;
 	return r;
 }
 

@@ -60,7 +60,7 @@ static void fill_lost(struct capture_pages *c, const struct capture_lost *l, uin
 	if (l->start > c->last || (has & CAPTURE_L_LAST && l->last < c->at))
 		return;
 	capture_why(&why, l->why);
-	snprintf(what, sizeof(what), _("when it was taken: process %" PRIu64 ": %.*s at 0x%" PRIx64),
+	snprintf(what, sizeof(what), _("when the capture was taken, process %" PRIu64 ": %.*s at 0x%" PRIx64),
 		 l->pid, (int)(l->what.len < 300 ? l->what.len : 300),
 		 l->what.data ? (const char *)l->what.data : "", l->start);
 	provider_cannot(c->cur.p, what, &why);

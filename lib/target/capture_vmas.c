@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/message.h"
+#include "base/num.h"
 #include "linux/kpf.h"
 #include "linux/vm_flags.h"
 #include "target/procfs_vmas.h"
@@ -123,10 +124,10 @@ static void capture_vmas_emit_lost(struct provider *p, bool all, uint64_t pid)
 		capture_why(&why, blob_of(c->words.data + l->why));
 		why.status = l->denied ? ATW_E_PERM : why.status;
 		if (l->pid)
-			snprintf(what, sizeof(what), _("when it was taken: process %" PRIu64 ": %s"),
+			snprintf(what, sizeof(what), _("when the capture was taken, process %" PRIu64 ": %s"),
 				 l->pid, c->words.data + l->what);
 		else
-			snprintf(what, sizeof(what), _("when it was taken: %s"),
+			snprintf(what, sizeof(what), _("when the capture was taken, %s"),
 				 c->words.data + l->what);
 		provider_cannot(p, what, &why);
 	}
@@ -140,6 +141,7 @@ static int capture_tasks(struct provider *p, struct atw_err *err)
 	m->of = calloc(c->ntasks + 1, sizeof(*m->of));
 	if (!m->of)
 		return atw_err_nomem(err);
+	num_dec(c->vanished, strlen(c->vanished), &p->ended);
 	for (size_t i = 0; i < c->ntasks; i++) {
 		const struct captured_task *t = &c->task[i];
 		struct page_task *k;

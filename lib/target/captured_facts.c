@@ -66,7 +66,7 @@ static void captured_origin(const struct target_facts *to, const struct captured
 	if (c->all_lost)
 		target_fact(to, "unread",
 			    "%" PRIu64
-			    " time%s something could not be read when it was taken",
+			    " time%s something could not be read when the capture was taken",
 			    c->all_lost, c->all_lost == 1 ? "" : "s");
 	for (size_t i = 0; i < c->nlost && i < 8; i++)
 		if (c->lost[i].pid)

@@ -94,7 +94,7 @@ static int procfs_tasks(struct provider *p, struct atw_err *err)
 		denied += ok == ATW_E_PERM;
 	}
 	if (r == ATW_OK && denied) {
-		atw_err_set(&why, ATW_E_PERM, "this process may not read them");
+		atw_err_set(&why, ATW_E_PERM, "no permission to read them");
 		proc_hint(&why);
 		snprintf(what, sizeof(what), "%zu of %zu processes", denied, denied + p->ntasks);
 		p->denied = denied;

@@ -295,6 +295,7 @@ struct provider {
 	struct page_task *task;
 	size_t ntasks, tasks_cap;
 	size_t denied;           /* processes that are none of these, for they may not be read */
+	uint64_t ended;          /* of a capture: tasks that ended while it was taken */
 	struct counts counts;
 	bool counted;            /* all tasks that could be read were */
 	bool follows;            /* counts are those of another provider: see op `follow` */

@@ -112,7 +112,7 @@ static int procfs_each(struct target *t, target_task_fn *fn, target_unread_fn *u
 	}
 	if (denied)
 		atw_err_set(&why, ATW_E_PERM,
-			    "%zu of %zu processes: this process may not read them",
+			    "%zu of %zu processes: no permission to read them",
 			    denied, asked);
 	else if (host_hides_processes(how, sizeof(how)))
 		atw_err_set(&why, ATW_E_PERM,

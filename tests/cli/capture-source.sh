@@ -107,8 +107,8 @@ run atwalk pages all.cap --task other
 status 4
 golden capture-lost
 err <<'END'
-atwalk: all.cap: when it was taken: process 20: struct pages: one of them is damaged
-atwalk: all.cap: when it was taken: process 20: page table at 0x7000: the source does not have it
+atwalk: all.cap: when the capture was taken, process 20: struct pages: one of them is damaged
+atwalk: all.cap: when the capture was taken, process 20: page table at 0x7000: the source does not have it
 atwalk: all.cap: cannot determine what is in 1 range
 END
 
@@ -170,6 +170,9 @@ for command in pages 'pages --totals' ps 'report use' collect; do
 	# shellcheck disable=SC2086 # a command with its options
 	run atwalk $command denied.cap
 	status 4
+	case $command in
+	pages | ps) err_has 'atwalk: denied.cap: when the capture was taken, 1 of 2 processes: this process may not read them' ;;
+	esac
 	said_err=1
 	cp "$work/log/out" without
 	# shellcheck disable=SC2086 # likewise
@@ -523,7 +526,7 @@ status 1
 } >bad.cap
 run timeout $limit "$O/atwalk" pages bad.cap --format csv --group state
 status 4
-err_has "when it was taken: process 1: page table at 0x2710000: gone"
+err_has "when the capture was taken, process 1: page table at 0x2710000: gone"
 # 4096 of them are stored; beyond them the pages between holes are unknown, too.
 out <<'STATES'
 state,count,size

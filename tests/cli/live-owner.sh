@@ -97,7 +97,7 @@ END
 	for way in live:pagemap live; do
 		for _ in walk map; do
 			cat <<END
-atwalk: $way: not every process could be read; process N (owner) may not be the only match: 1 of 4 processes: this process may not read them
+atwalk: $way: not every process could be read; process N (owner) may not be the only match: 1 of 4 processes: no permission to read them
 $denied
 atwalk: $way: $hidden
 $denied
@@ -136,7 +136,7 @@ address,size,state,task
 1
 1
 END
-	err_has "atwalk: live:pagemap: not every process could be read: 1 of 3 processes: this process may not read them"
+	err_has "atwalk: live:pagemap: not every process could be read: 1 of 3 processes: no permission to read them"
 	yes [ "$(grep -c 'perhaps not the only one' "$work/log/err")" = 0 ]
 fi
 
@@ -207,7 +207,7 @@ nothing
 END
 	for _ in walk map; do
 		cat <<'END'
-atwalk: live: 2f9a00000000+4K: 2 processes map it: N (owner), N (other); not every process could be read: 1 of 4 processes: this process may not read them
+atwalk: live: 2f9a00000000+4K: 2 processes map it: N (owner), N (other); not every process could be read: 1 of 4 processes: no permission to read them
         use --pid N to select a process
 END
 	done >want
@@ -235,7 +235,7 @@ address,state
 END
 	for what in '' +4K; do
 		cat <<END
-atwalk: live: 2f9a00000000$what: no process maps it of those that could be read: 1 of 2 processes: this process may not read them
+atwalk: live: 2f9a00000000$what: no process maps it of those that could be read: 1 of 2 processes: no permission to read them
 $denied
 END
 	done >want

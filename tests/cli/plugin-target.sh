@@ -138,6 +138,7 @@ metric,value
 atwalk_memory_swap_bytes,4096
 atwalk_processes,2
 atwalk_lost_tasks,0
+atwalk_ended_tasks,0
 END
 saved collect -o tasks.atw
 run atwalk pages tasks.atw --pid 7 --format csv --columns address,physical,state

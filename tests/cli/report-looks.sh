@@ -238,7 +238,7 @@ LOOK    SECONDS      PID  TASK                  MINOR     MAJOR  MAJOR_RATE/s  R
    3      4.000       11  mill                      0         1         0.250       n/a             n/a      n/a      n/a     n/a     n/a
 
 thrashing: from look 1 to look 2 for 25.0% of the time all tasks waited for memory (10% is thrashing), which is the worst
-most major faults: process 11 (mill), 3980 of 3980 that processes had
+most major faults: process 11 (mill), 3980 of 3980 of the processes that are there at the end; the kernel counted 20 more, such as those of processes that ended
 END
 run atwalk report thrash h1.cap h2.cap h3.cap --format html
 yes grep -q '>refault_rate/s</th>' "$work/log/out"

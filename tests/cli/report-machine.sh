@@ -135,6 +135,20 @@ F: 24000*2=file | 26000=hwpoison |
 E: 14, 1, 0, 0
 END
 
+t "slab: what the kernel counts and does not mark"
+sed 's/^H: way.*/&\nH: release, 6.12.9-amd64/' hand.cap >old.cap
+sed 's/^H: way.*/&\nH: release, 6.14.0/' hand.cap >new.cap
+sed 's/^H: way.*/H: way, pagemap/' hand.cap >proc.cap
+for f in old new proc; do
+	sed -i "s/^E: .*/E: $(grep -vc '^E' $f.cap), 1, 0, 0/" $f.cap
+	run atwalk report machine $f.cap
+	grep '^Slab' "$work/log/out" >$f.out
+	said_status=1 said_err=1
+done
+yes grep -qx 'Slab has 4K more than slab: before Linux 6.14 large blocks of kmalloc() are not marked, and count as kernel' old.out
+yes grep -qx 'Slab has 4K more than slab: /proc/kpageflags does not mark large blocks of kmalloc(), which count as kernel' proc.out
+yes [ ! -s new.out ]
+
 t "a capture written by hand"
 run atwalk report machine hand.cap
 golden report-machine

@@ -87,7 +87,29 @@ atwalk_processes{unit="other"} 1
 # HELP atwalk_lost_tasks Tasks of which something could not be read.
 # TYPE atwalk_lost_tasks gauge
 atwalk_lost_tasks 0
+# HELP atwalk_ended_tasks Tasks that ended while they were read: their memory is in no sum.
+# TYPE atwalk_ended_tasks gauge
+atwalk_ended_tasks 0
 END
+
+t "processes that ended while they were read are said where PSS is summed"
+{ grep -v '^E: ' m.cap; echo 'H: vanished, 3'; } >ended.cap
+echo "E: $(wc -l <ended.cap), $(grep -c ^T ended.cap), $(grep -c ^V ended.cap), 0" >>ended.cap
+ended='3 processes ended while they were read: their shares are in no row, so the sum of PSS is less than the memory in use'
+run atwalk report use ended.cap
+yes grep -qx "$ended" "$work/log/out"
+run atwalk pages --totals ended.cap
+yes grep -qx "$ended" "$work/log/out"
+run atwalk report stacks ended.cap
+yes [ "$(grep -c ended "$work/log/out")" = 0 ]
+err_is "atwalk: report stacks: $ended"
+run atwalk report metrics ended.cap
+yes grep -qx 'atwalk_ended_tasks 3' "$work/log/out"
+run atwalk report use m.cap
+yes [ "$(grep -c ended "$work/log/out")" = 0 ]
+sed -i 's/^H: vanished, 3/H: vanished, 1/' ended.cap
+run atwalk report use ended.cap
+yes grep -q '^1 process ended while it was read: its shares are' "$work/log/out"
 
 t "tasks that could not be read are counted once each, or are no metric"
 lost() {                          # NUMBER LINE...

@@ -328,12 +328,13 @@ t "kernel: slab caches of a capture, largest first"
 cat >slabs.cap <<'END'
 H: atwalk-capture, 1
 H: page, 4096
+H: Slab, 700
 H: slab.kmalloc-64, 64 1536 1500 24 24
 H: slab.dentry, 192 1344 - 64 128
 H: slab.odd\054one, 8192 4 4 1 8
 H: slab.damaged, 64 1 2 1 1
 T: a, 7, 00000001, 0, 0, 0, 0, 0, 0, 0
-E: 7, 1, 0, 0
+E: 8, 1, 0, 0
 END
 run atwalk report kernel slabs.cap
 out <<'END'
@@ -342,6 +343,8 @@ dentry                      192B      1344       n/a       64       128
 kmalloc-64                   64B      1536      1500       24        24
 odd,one                       8K         4         4        1         8
 (sum)                                 2884       n/a       89       160
+
+Slab of /proc/meminfo has 60K more: large blocks of kmalloc(), which are in no cache
 END
 run atwalk report kernel --format csv "$captures/server.cap"
 status 4
