@@ -29,7 +29,7 @@ static const struct atw_column columns[A_COUNT] = {
 	[A_SWAPPED] = COLUMN("swapped", BYTES, 0, "on swap"),
 	[A_HUGE] = COLUMN("huge", BYTES, 0, "of resident, what large pages map"),
 	[A_NODE] = COLUMN("node", COUNT, 0, "NUMA node of this part"),
-	[A_NAME] = COLUMN("name", TEXT, 0, "file or name; n/a: none"),
+	[A_NAME] = COLUMN("name", TEXT, 0, "file or name; empty: none"),
 	[A_HUGETLB] = COLUMN("hugetlb", BYTES, 0, "in pages of hugetlbfs, which no other sum has"),
 };
 static const struct atw_schema schema = { "areas", columns, A_COUNT };
@@ -168,7 +168,7 @@ static int fleet_areas_row(const struct fleet_areas *s, const struct fleet_area 
 	}
 	row_u(&row, A_RIGHTS, a->rights);
 	row_if(&row, node != NODE_UNKNOWN, A_NODE, node);
-	row_s(&row, A_NAME, a->name);
+	row_s(&row, A_NAME, a->name ? a->name : "");
 	if (!a->incomplete) {
 		row_smaps(&row, sums, sum, a->paper, s->unsized);
 		row_if(&row, !sum->uncounted, A_SHARED, sum->shared);

@@ -39,7 +39,7 @@ enum {
 static const struct atw_column columns[L_COUNT] = {
 	[L_PID] = COLUMN("pid", COUNT, 7, "of the process"),
 	[L_TASK] = COLUMN("task", TEXT, 15, "its name"),
-	[L_NAME] = COLUMN("name", TEXT, 32, "of the area; n/a: none"),
+	[L_NAME] = COLUMN("name", TEXT, 32, "of the area; empty: none"),
 	[L_ADDRESS] = COLUMN("address", VA, 0, "where the area begins"),
 	[L_FLAGS] = COLUMN("flags", LETTERS, 0,
 			"S stack, X the program's own, r w x rights, B heap or .bss",
@@ -172,7 +172,7 @@ static int alerts_row(const struct alert *a, const struct census_out *out,
 
 	row_u(&row, L_PID, a->pid);
 	row_s(&row, L_TASK, a->task);
-	row_s(&row, L_NAME, a->name);
+	row_s(&row, L_NAME, a->name ? a->name : "");
 	row_u(&row, L_ADDRESS, a->address);
 	row_u(&row, L_FLAGS, a->flags);
 	row_u(&row, L_CLASS, a->class);

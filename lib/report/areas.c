@@ -25,7 +25,7 @@ static const struct atw_column columns[A_COUNT] = {
 	[A_CLASS] = COLUMN("class", ENUM, 0,
 			"what it is for", .names = &census_class_names),
 	[A_GUESS] = GUESS_COLUMN,
-	[A_NAME] = COLUMN("name", TEXT, 0, "file or name; n/a: none"),
+	[A_NAME] = COLUMN("name", TEXT, 0, "file or name; empty: none"),
 	[A_MAP] = COLUMN("map", TEXT, 0,
 			"its pages in order: how many, and the mark of the map",
 			.hidden = true),
@@ -275,7 +275,7 @@ static int areas_row(const struct report_areas_state *s,
 	row_u(&row, A_FLAGS, a->flags);
 	row_u(&row, A_CLASS, a->class);
 	row_u(&row, A_GUESS, a->guess);
-	row_s(&row, A_NAME, a->name);
+	row_s(&row, A_NAME, a->name ? a->name : "");
 	row_s(&row, A_MAP, text->data);
 	return row_out(&row, out, err);
 }
