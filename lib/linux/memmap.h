@@ -188,6 +188,7 @@ struct zero_pages {
 	uint64_t pfn, huge;
 	uint64_t huge_pages;     /* frames of the huge one */
 	uint64_t tried;          /* last frame that was checked without success */
+	bool (*ask)(uint64_t pfn);       /* see atw_memmap_ask_zero(); or NULL */
 };
 
 struct node_span {

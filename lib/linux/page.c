@@ -209,6 +209,11 @@ void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages)
 	*(huge ? &z->huge_known : &z->known) = true;
 }
 
+void atw_memmap_ask_zero(struct atw_memmap *m, bool (*is_zero)(uint64_t pfn))
+{
+	m->zero.ask = is_zero;
+}
+
 /* ---- slabs ---- */
 
 /* A slab's first page has a pointer to its kmem_cache, which has a name. */

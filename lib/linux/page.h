@@ -65,6 +65,11 @@ int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *re
  */
 void atw_memmap_mapped(struct atw_memmap *m, uint64_t pfn, uint64_t pages);
 /*
+ * For the running kernel: atw_memmap_kind() calls `is_zero` for large folios that may be
+ * the huge zero folio, until it is known.
+ */
+void atw_memmap_ask_zero(struct atw_memmap *m, bool (*is_zero)(uint64_t pfn));
+/*
  * The NUMA node of a frame, without reading its struct page; `same`: the number of frames
  * from it on, up to `max`, for which the result is known to be valid. The frames behind
  * them may have the same node. false: there is no struct page, or the node is not

@@ -443,6 +443,23 @@ static uint64_t page_flags_rest_of(uint64_t first, unsigned order, uint64_t pfn)
 	return first + ((uint64_t)1 << order) - pfn;
 }
 
+/* A folio of its size without a list, an owner or a type may be the huge zero folio. */
+static void page_flags_ask_zero(struct atw_memmap *m, const struct page_flags_view *v,
+				struct lnx_page_kind *ret)
+{
+	const uint64_t used = kpf(KPF_LRU) | kpf(KPF_ANON) | kpf(KPF_SWAPBACKED) | kpf(KPF_HUGE) |
+			      kpf(KPF_SLAB) | kpf(KPF_PGTABLE) | kpf(KPF_OFFLINE);
+	struct zero_pages *z = &m->zero;
+
+	if (z->huge_known || !z->ask || ret->flags & used || ret->kmalloc ||
+	    (uint64_t)1 << (page_flags_order_of(m, v) & 31) != z->huge_pages ||
+	    !z->ask(v->head_pfn))
+		return;
+	z->huge = v->head_pfn;
+	z->huge_known = true;
+	ret->flags |= kpf(KPF_ZERO_PAGE) | kpf(KPF_THP);
+}
+
 int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
 		struct atw_err *err)
 {
@@ -470,6 +487,7 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page
 					       pfn);
 	} else if (v.large) {
 		order = page_flags_order_of(m, &v);
+		page_flags_ask_zero(m, &v, ret);
 		if ((uint64_t)1 << (order & 63) <= FOLIO_MAX && order < 64 &&
 		    pfn - v.head_pfn < (uint64_t)1 << order)
 			ret->same = page_flags_rest_of(v.head_pfn, order, pfn);

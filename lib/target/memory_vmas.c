@@ -263,6 +263,9 @@ static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
 	struct walk_provider *w = walk_of(p);
 	int r = w->memmap ? ATW_OK : atw_memmap_open(w->o.kernel, &w->memmap, err);
 
+	/* Few kernels have the symbol of the huge zero folio. */
+	if (r == ATW_OK && w->running)
+		atw_memmap_ask_zero(w->memmap, proc_is_zero);
 	if (r == ATW_OK && p->cached && !w->cached && !(w->cached = cached_create()))
 		r = atw_err_nomem(err);
 	return r < 0 ? r : walk_guest_frames(w->memmap, atw_kernel_space(w->o.kernel)->mem,

@@ -217,6 +217,17 @@ bool proc_ksm_is_broken(int kpageflags)
 	return !procfs_own_word(&word, kpageflags, &flags) || flags & kpf(KPF_KSM);
 }
 
+bool proc_is_zero(uint64_t pfn)
+{
+	int fd = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	uint64_t flags = 0;
+	bool read = fd >= 0 && pread(fd, &flags, 8, (off_t)(pfn * 8)) == 8;
+
+	if (fd >= 0)
+		close(fd);
+	return read && flags & kpf(KPF_ZERO_PAGE);
+}
+
 bool proc_ksm_is_unused(void)
 {
 	char text[64];

@@ -56,6 +56,8 @@ bool proc_hides_frames(void);
  * yet?
  */
 bool proc_ksm_is_broken(int kpageflags);
+/* Is it a page of zeroes, according to that file? */
+bool proc_is_zero(uint64_t pfn);
 /* Has KSM merged nothing? */
 bool proc_ksm_is_unused(void);
 /* A word of that file without flags that it sets by accident. */

@@ -447,6 +447,38 @@ TEST(kinds)
 	}
 }
 
+static uint64_t asked;
+
+static bool only_64(uint64_t pfn)
+{
+	asked++;
+	return pfn == 64;
+}
+
+/* Of folios that may be the huge zero folio, and until it is found. */
+TEST(asked_for_the_huge_zero_folio)
+{
+	struct lnx_page_kind k = { 0 };
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	compound(&f, 16, 4, 0);
+	compound(&f, 32, 4, 1u << LRU);
+	compound(&f, 48, 3, 0);
+	compound(&f, 64, 4, 0);
+	compound(&f, 80, 4, 0);
+	drop_cache(&f);
+	f.m->zero = (struct zero_pages){ .huge_pages = 16, .tried = UINT64_MAX };
+	asked = 0;
+	atw_memmap_ask_zero(f.m, only_64);
+	for (uint64_t pfn = 16; pfn < 96; pfn += k.same) {
+		CHECK_EQ(atw_memmap_kind(f.m, pfn, &k, NULL), ATW_OK);
+		CHECK_EQ((k.flags & kpf(KPF_ZERO_PAGE)) != 0, pfn == 64);
+	}
+	CHECK_EQ(asked, 2);
+	stop(&f);
+}
+
 /* A list of a CPU: its head, then the pages in it. */
 static void link_pages(struct fixture *f, uint64_t head, const uint64_t *pfn, size_t n)
 {
