@@ -42,14 +42,14 @@ enum meminfo {
 	MEM_WAITING,                     /* pages in per-CPU lists */
 	MEM_SWAP, MEM_SWAP_FREE, MEM_HUGE_SIZE,
 	MEM_HUGE, MEM_HUGE_FREE, MEM_HUGE_RESERVED,      /* pages of MEM_HUGE_SIZE */
-	MEM_COMMITTED, MEM_COMMIT_LIMIT,
+	MEM_COMMITTED, MEM_COMMIT_LIMIT, MEM_SWAP_CACHED,
 	MEM_COUNT,
 };
 static const char *const keys[MEM_COUNT] = {
 	"MemTotal", "MemFree", "Cached", "Buffers", "Shmem", "AnonPages", "Slab",
 	"PageTables", "Hugetlb", "HardwareCorrupted", "zoneinfo.count",
 	"SwapTotal", "SwapFree", "Hugepagesize", "HugePages_Total", "HugePages_Free",
-	"HugePages_Rsvd", "Committed_AS", "CommitLimit",
+	"HugePages_Rsvd", "Committed_AS", "CommitLimit", "SwapCached",
 };
 
 /* Cached includes shared memory. KSM pages are anonymous pages in these counters. */
@@ -447,6 +447,19 @@ static void machine_note_slab(const struct machine_state *m, const struct census
 			  size);
 }
 
+/* NR_ANON_MAPPED has no page that only the swap cache keeps. */
+static void machine_note_anon(const struct machine_state *m, const struct census_out *out)
+{
+	uint64_t theirs, cached, ours = (m->all.use[CAPTURE_ANON] + m->all.use[CAPTURE_KSM]) * m->page;
+	char more[16], size[16];
+
+	if (!m->frames || !machine_counted(m, &counters[CAPTURE_ANON], &theirs) || theirs >= ours ||
+	    !machine_bytes_of(m, MEM_SWAP_CACHED, &cached) || !cached)
+		return;
+	out->note(out->arg, "anon has %s more than AnonPages, which counts mapped pages alone: the swap cache has %s, mapped or not",
+		  num_human(ours - theirs, more), num_human(cached, size));
+}
+
 static int machine_finish(void *state, const struct census_out *out, struct atw_err *err)
 {
 	struct machine_state *m = state;
@@ -473,6 +486,7 @@ static int machine_finish(void *state, const struct census_out *out, struct atw_
 		out->lacks(out->arg, "the use of frames is not recorded%s",
 			  *m->why ? m->why : _(": there are no F: lines (frames were not collected)"));
 	machine_note_slab(m, out);
+	machine_note_anon(m, out);
 	if (m->all.use[CAPTURE_UNKNOWN])
 		out->note(out->arg, "of %" PRIu64 " page%s of RAM nothing is known%s; what MemTotal has of that is unaccounted",
 			  m->all.use[CAPTURE_UNKNOWN],

@@ -149,6 +149,16 @@ yes grep -qx 'Slab has 4K more than slab: before Linux 6.14 large blocks of kmal
 yes grep -qx 'Slab has 4K more than slab: /proc/kpageflags does not mark large blocks of kmalloc(), which count as kernel' proc.out
 yes [ ! -s new.out ]
 
+t "anon: what only the swap cache keeps"
+sed 's/^H: AnonPages.*/H: AnonPages, 12\nH: SwapCached, 8/' hand.cap >cached.cap
+sed -i "s/^E: .*/E: $(grep -vc '^E' cached.cap), 1, 0, 0/" cached.cap
+run atwalk report machine cached.cap
+status 0
+yes grep -qx 'anon has 4K more than AnonPages, which counts mapped pages alone: the swap cache has 8K, mapped or not' \
+	"$work/log/out"
+run atwalk report machine hand.cap
+yes [ "$(grep -c 'swap cache' "$work/log/out")" = 0 ]
+
 t "a capture written by hand"
 run atwalk report machine hand.cap
 golden report-machine
