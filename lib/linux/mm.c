@@ -107,12 +107,13 @@ static bool mm_is_isolated(struct atw_kernel *k, uint64_t root)
 
 int mm_kernel_isolated(const struct atw_kernel *k)
 {
-	uint64_t known;
+	int seen = k->have_own && k->own.low.have ? mm_isolation(k, k->own.low.pa.u) : -1;
+	uint64_t told;
 
-	/* An extract has not the page behind the root. */
-	if (atw_fact_u64(k->mem, "isolated", &known) == ATW_OK)
-		return known != 0;
-	return k->have_own && k->own.low.have ? mm_isolation(k, k->own.low.pa.u) : -1;
+	/* An extract may lack the page behind the root, and says what was seen of it. */
+	if (seen < 0 && atw_fact_u64(k->mem, "isolated", &told) == ATW_OK)
+		return told != 0;
+	return seen;
 }
 
 /* A guard word that must not change; 0: one that must not become 0. */

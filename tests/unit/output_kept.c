@@ -101,7 +101,7 @@ TEST(sums_are_of_all_rows_that_pass)
 	/* One row is its own; of groups there are counts. */
 	CHECK_STR(RUN(1, .columns = "name,pages"), "NAME     PAGES\na            2\n");
 	CHECK_STR(RUN(2, .group = "n", .columns = "n,count"),
-		  "  N     COUNT\n  1         1\n12345         1\n");
+		  "    N     COUNT\n    1         1\n12345         1\n");
 	/* What is not known of one is known of none together. */
 	CHECK_STR(RUN(5, .columns = "name,pages", .filter = "name=a"),
 		  "NAME     PAGES\na            2\na          n/a\n(sum)      n/a\n");

@@ -68,7 +68,7 @@ TEST(slopes_to_the_byte)
 		  "pid=7 task=leaky class=anon looks=4 first=0 last=16384 change=+16384 rate=+4915 suspect=\n"
 		  "pid=9 task=reader class=text looks=4 first=40960 last=53248 change=+12288 rate=+2867 suspect=\n"
 		  "pid=7 task=leaky class=stack looks=4 first=36864 last=20480 change=-16384 rate=-2867 suspect=\n"
-		  "# suspected leak: process 7 (leaky): heap grew from each of 4 looks to the next, by 45056 bytes, 9421 bytes a second\n");
+		  "# suspected leak: process 7 (leaky): heap grew from each of 4 looks to the next, by 44K, 9.2K a second\n");
 	feed_close(&f);
 }
 
@@ -176,7 +176,7 @@ TEST(the_collecting_process_is_left_out)
 	}
 	CHECK_STR(feed_finish(&f),
 		  "pid=4 task=atwalk class=heap looks=3 first=20480 last=86016 change=+65536 rate=+32768 suspect=leak,\n"
-		  "# suspected leak: process 4 (atwalk): heap grew from each of 3 looks to the next, by 65536 bytes, 32768 bytes a second\n"
+		  "# suspected leak: process 4 (atwalk): heap grew from each of 3 looks to the next, by 64K, 32K a second\n"
 		  "# process 3 (atwalk) is left out: it is the collector\n");
 	feed_close(&f);
 }
@@ -223,7 +223,7 @@ TEST(the_collector_of_a_capture_is_left_out)
 		  "pid=7 task=a class=heap looks=3 first=20480 last=86016 change=+65536 rate=+32768 suspect=leak,\n"
 		  "pid=9 task=c class=heap looks=2 first=20480 last=86016 change=+65536 rate=+32768 suspect=\n"
 		  "pid=8 task=b class=heap looks=2 first=53248 last=86016 change=+32768 rate=+32768 suspect=\n"
-		  "# suspected leak: process 7 (a): heap grew from each of 3 looks to the next, by 65536 bytes, 32768 bytes a second\n"
+		  "# suspected leak: process 7 (a): heap grew from each of 3 looks to the next, by 64K, 32K a second\n"
 		  "# process 9 (c) is left out: it is the collector\n");
 	feed_close(&f);
 }

@@ -154,7 +154,8 @@ TEST(addresses_that_are_none)
 	CHECK_EQ(open_at(&im, "@0xzz", &s, &err), ATW_E_USAGE);
 	CHECK(strstr(err.text, ": '0xzz' is not an address"));
 	CHECK_EQ(open_at(&im, "@0xffffffffffffff00", &s, &err), ATW_E_DAMAGED);
-	/* Not a number: it is a name, and there is no such file. */
-	CHECK_EQ(open_at(&im, "@home", &s, &err), ATW_E_MISSING);
+	/* Not a number, and no file has that name: but one has what stands before it. */
+	CHECK_EQ(open_at(&im, "@home", &s, &err), ATW_E_USAGE);
+	CHECK(strstr(err.text, ": 'home' is not an address"));
 	image_free(&im);
 }
