@@ -121,6 +121,8 @@ if [ -n "$why" ]; then
 else
 	cp "$built/tests/tools/vmram" qemu-kvm && chmod 755 qemu-kvm
 	cp -L tasks.kdump readable.kdump && chmod 644 readable.kdump
+	# The guest before wrote to that file, too.
+	: >ready
 	"${drop[@]}" ./qemu-kvm -m 256 -M q35 -x found 0 readable.kdump -runas qemu >ready 2>"$work/log/guest" &
 	guest=$!
 	others+=("$guest")
