@@ -5,23 +5,12 @@
 # compared are started by this test, and do not change.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/crowd.sh
+. "$cli/crowd.sh"
 
 crowd=60
 crowd_name=jobs$$                       # unique to this run
-child=''
-# shellcheck disable=SC2317 # by the trap
-end() {
-	exec 8>&- 9<&-
-	[ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>"$work/log/kill"
-	rm -rf "$work"
-}
-trap end EXIT
-
-mkfifo in out
-"$built/tests/tools/crowd" "$crowd" "$crowd_name" <in >out 2>"$work/log/crowd" &
-child=$!
-exec 8>in 9<out
-read -r -t "$limit" shared own parent <&9
+crowd "$crowd" "$crowd_name"
 
 for way in live:bpf live:pagemap; do
 	t "$way: the same rows"

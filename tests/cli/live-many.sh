@@ -5,24 +5,13 @@
 # started by this test. ATWALK_CROWD: their number.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/crowd.sh
+. "$cli/crowd.sh"
 
 crowd=${ATWALK_CROWD:-5000}
 name_of_all=crowd$$              # unique to this run
 [ -z "${WRAP:-}" ] || crowd=100
-child=''
-# shellcheck disable=SC2317 # by the trap
-end() {
-	exec 8>&- 9<&-
-	[ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>"$work/log/kill"
-	rm -rf "$work"
-}
-trap end EXIT
-
-mkfifo in out
-"$built/tests/tools/crowd" "$crowd" "$name_of_all" <in >out 2>"$work/log/crowd" &
-child=$!
-exec 8>in 9<out
-read -r -t "$limit" shared own parent <&9 || crowd=0
+crowd "$crowd" "$name_of_all" || crowd=0
 
 for way in live:bpf live:pagemap; do
 	t "$way: each process is counted once"
