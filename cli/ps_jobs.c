@@ -49,12 +49,6 @@ static int ps_jobs_play(void *arg, size_t i, void *tape, bool last, struct atw_e
 	return ps_put_item(j->p, item, item->walks ? tape : NULL, err);
 }
 
-static void ps_jobs_drop(void *tape)
-{
-	/* It has nothing but itself. */
-	(void)tape;
-}
-
 /* Of tasks that share an address space the first walks it. false: no memory. */
 static bool ps_jobs_share_out(struct ps *p, size_t first)
 {
@@ -76,7 +70,7 @@ int ps_by_jobs(struct ps *p, size_t first, struct atw_err *err)
 {
 	static const struct turns_ops ops = {
 		.tape = sizeof(struct ps_walked), .work = ps_jobs_work, .play = ps_jobs_play,
-		.drop = ps_jobs_drop, .begin = ps_jobs_begin,
+		.begin = ps_jobs_begin,
 	};
 	struct ps_jobs j = {
 		.p = p,

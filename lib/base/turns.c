@@ -191,7 +191,7 @@ static bool turns_make(struct turns *t, void *const *worker, unsigned workers)
 
 static void turns_drop_tape(const struct turns *t, void *tape)
 {
-	if (tape)
+	if (tape && t->ops->drop)
 		t->ops->drop(tape);
 	free(tape);
 }

@@ -35,7 +35,7 @@ struct turns_ops {
 	 * memory. `last`: the item has no more. A result that is not ATW_OK ends everything.
 	 */
 	int (*play)(void *arg, size_t item, void *tape, bool last, struct atw_err *err);
-	void (*drop)(void *tape);        /* frees what a tape has */
+	void (*drop)(void *tape);        /* frees what a tape has; NULL: nothing */
 	/* In a thread, before its first item. false: it works on none. NULL: nothing to do. */
 	bool (*begin)(void *arg, void *worker);
 };

@@ -265,7 +265,6 @@ int collect_by_jobs(struct collect *c, struct others *others, struct atw_err *er
 {
 	static const struct turns_ops before = {
 		.tape = sizeof(struct tape), .work = jobs_prepare, .play = jobs_prepared,
-		.drop = jobs_drop_tape,
 	};
 	static const struct turns_ops tasks = {
 		.tape = sizeof(struct tape), .work = jobs_record, .play = jobs_emit,
