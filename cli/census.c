@@ -456,7 +456,7 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 	q.pace = src->pace;
 	jobs.q = q;
 	r = target_provider(src->target, &q, NULL, NULL, &p, &err);
-	/* Tables do without it; those who ask for it get an L: line. */
+	/* Tables are written without it; with --cached, an L: line says that it is missing. */
 	co.cached = o->cached || (r == ATW_OK && o->need_cached && p->ops->cached);
 	if (r == ATW_OK)
 		r = census_collect(p, &co, &sink, &err);

@@ -63,7 +63,7 @@ static int fleet_frames_place(struct fleet_frames *s, const struct capture_ram *
 	for (*ret = 0; *ret < s->nplaces; ++*ret)
 		if (fleet_same_place(&s->place[*ret], &p))
 			return ATW_OK;
-	/* So many are told apart; of the others, node and zone are not known. */
+	/* So many have rows of their own; of the others, node and zone are not known. */
 	if (s->nplaces == NODES - 1)
 		p = (struct fleet_place){ 0 };
 	if (s->nplaces == NODES) {

@@ -4,7 +4,7 @@
  *
  * A file each: memmap.c finds the struct page of a frame, page_abi.c finds the layout
  * of struct page in this kernel, page_flags.c decodes it as /proc/kpageflags would,
- * memmap_links.c tells free pages in per-CPU lists from the kernel's, slab.c and node.c
+ * memmap_links.c finds which pages are free in per-CPU lists, slab.c and node.c
  * find its slab cache and NUMA node, page.c is the interface to other files.
  */
 #pragma once

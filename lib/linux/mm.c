@@ -108,11 +108,11 @@ static bool mm_is_isolated(struct atw_kernel *k, uint64_t root)
 int mm_kernel_isolated(const struct atw_kernel *k)
 {
 	int seen = k->have_own && k->own.low.have ? mm_isolation(k, k->own.low.pa.u) : -1;
-	uint64_t told;
+	uint64_t noted;
 
-	/* An extract may lack the page behind the root, and says what was seen of it. */
-	if (seen < 0 && atw_fact_u64(k->mem, "isolated", &told) == ATW_OK)
-		return told != 0;
+	/* An extract may lack the page behind the root: its note has what was seen there. */
+	if (seen < 0 && atw_fact_u64(k->mem, "isolated", &noted) == ATW_OK)
+		return noted != 0;
 	return seen;
 }
 
