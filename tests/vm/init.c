@@ -135,23 +135,31 @@ static void wait_for(const char *path)
 }
 
 /*
- * The kernel marks locked pages as unevictable some at a time, from a list of each CPU,
- * which another call that locks memory on that CPU empties (lru_add_drain()).
+ * The kernel marks locked pages as unevictable some at a time, from a list of each CPU.
+ * A page that is still in the list of another CPU, where it was brought in, stays in that
+ * one. A call that locks memory empties the lists of the CPU it runs on (lru_add_drain()).
  */
 static void lock_memory(void)
 {
 	cpu_set_t all, one;
 	void *page;
+	int cpu;
 
-	sched_getaffinity(0, sizeof(all), &all);
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	sched_setaffinity(0, sizeof(one), &one);
 	page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mlockall(MCL_CURRENT) || page == MAP_FAILED || munlock(page, page_size))
+	if (mlockall(MCL_CURRENT) || page == MAP_FAILED)
 		warn("mlockall failed");
-	munmap(page, page_size);
+	sched_getaffinity(0, sizeof(all), &all);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		if (munlock(page, page_size) || mlock(page, page_size))
+			warn("mlock failed on CPU %d", cpu);
+	}
 	sched_setaffinity(0, sizeof(all), &all);
+	munmap(page, page_size);
 }
 
 int main(void)
