@@ -102,6 +102,27 @@ static inline char *put_hex8(char *p, uint32_t v)
 	return p + 8;
 }
 
+/*
+ * At least `width` digits, 1 to 16; `ten`: 'a' or 'A'. There is room for 16 bytes, any of
+ * which may be overwritten. Returns the end of the number.
+ */
+static inline char *put_hex_digits(char *p, uint64_t v, int width, char ten)
+{
+	uint64_t high, low = hex8_text((uint32_t)v, ten);
+	int n = (63 - __builtin_clzll(v | 1)) / 4 + 1;
+
+	n = n < width ? width : n;
+	if (n > 8) {
+		high = hex8_text((uint32_t)(v >> 32), ten) >> 8 * (16 - n);
+		memcpy(p, &high, 8);
+		memcpy(p + n - 8, &low, 8);
+	} else {
+		low >>= 8 * (8 - n);
+		memcpy(p, &low, 8);
+	}
+	return p + n;
+}
+
 /* ---- line ---- */
 
 /*
@@ -149,25 +170,13 @@ static inline void line_signed(struct line *l, int64_t v)
 	line_dec(l, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
-/* At least `width` digits, 1 to 16; `ten`: 'a' or 'A'. */
+/* As put_hex_digits(): the bytes behind the number may be overwritten. */
 static inline void line_hex(struct line *l, uint64_t v, int width, char ten)
 {
-	uint64_t high = hex8_text((uint32_t)(v >> 32), ten), low = hex8_text((uint32_t)v, ten);
-	int n = v ? (67 - __builtin_clzll(v)) / 4 : 1;
-	char tmp[16], *to = l->end - l->s >= 16 && !l->full ? l->s : tmp;
+	char tmp[16];
 
-	n = n < width ? width : n;
-	if (n > 8) {
-		high >>= 8 * (16 - n);
-		memcpy(to, &high, 8);
-		memcpy(to + n - 8, &low, 8);
-	} else {
-		low >>= 8 * (8 - n);
-		memcpy(to, &low, 8);
-	}
-	/* Convert in place if the bytes behind the number may be overwritten. */
-	if (to == tmp)
-		line_put(l, tmp, (size_t)n);
+	if (!l->full && l->end - l->s >= 16)
+		l->s = put_hex_digits(l->s, v, width, ten);
 	else
-		l->s += n;
+		line_put(l, tmp, (size_t)(put_hex_digits(tmp, v, width, ten) - tmp));
 }

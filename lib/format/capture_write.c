@@ -138,16 +138,21 @@ size_t capture_write(const struct capture_record *rec, char *buf, size_t len)
 	return l.full ? 0 : (size_t)(l.s - buf);
 }
 
-/* " ADDRESS*PAGES=" */
-static void capture_write_begin(struct line *l, uint64_t address, uint64_t pages)
+/* " ADDRESS*PAGES=", of at most CAPTURE_BEGIN bytes. Returns its end. */
+enum { CAPTURE_BEGIN = 1 + 16 + 1 + 20 + 1 };
+static char *capture_write_begin(char *at, uint64_t address, uint64_t pages)
 {
-	line_put(l, " ", 1);
-	capture_write_hex(l, address, 8);
+	*at++ = ' ';
+	at = put_hex_digits(at, address, 8, 'A');
 	if (pages != 1) {
-		line_put(l, "*", 1);
-		line_dec(l, pages);
+		struct line l = { at, at + 1 + 20, false };
+
+		line_put(&l, "*", 1);
+		line_dec(&l, pages);
+		at = l.s;
 	}
-	line_put(l, "=", 1);
+	*at++ = '=';
+	return at;
 }
 
 /* All members from `count` on are numbers without padding between them. */
@@ -163,7 +168,7 @@ static bool capture_write_has_tail(const struct capture_tail *t,
 size_t capture_write_like(const struct capture_run *run, struct capture_tail *t, char *buf,
 			  size_t len)
 {
-	struct line l = { buf, buf + len, false };
+	char own[CAPTURE_BEGIN + 16 + CAPTURE_TAIL], *at = len >= sizeof(own) ? buf : own, *end;
 
 	if (!capture_write_has_tail(t, run)) {
 		struct line tail = { t->text, t->text + sizeof(t->text), false };
@@ -175,16 +180,16 @@ size_t capture_write_like(const struct capture_run *run, struct capture_tail *t,
 		if (!t->len)
 			return 0;
 	}
-	capture_write_begin(&l, run->va, run->pages);
-	capture_write_hex(&l, run->entry, 8);
+	end = put_hex_digits(capture_write_begin(at, run->va, run->pages), run->entry, 8, 'A');
 	/* A constant length lets the compiler inline the copy. */
-	if (!l.full && t->len <= CAPTURE_TAIL_USUAL && l.end - l.s >= CAPTURE_TAIL_USUAL) {
-		memcpy(l.s, t->text, CAPTURE_TAIL_USUAL);
-		l.s += t->len;
-	} else {
-		line_put(&l, t->text, t->len);
-	}
-	return l.full ? 0 : (size_t)(l.s - buf);
+	memcpy(end, t->text, CAPTURE_TAIL_USUAL);
+	if (t->len > CAPTURE_TAIL_USUAL)
+		memcpy(end, t->text, t->len);
+	end += t->len;
+	len = at == buf || (size_t)(end - at) <= len ? (size_t)(end - at) : 0;
+	if (at == own)
+		memcpy(buf, own, len);
+	return len;
 }
 
 size_t capture_write_run(const struct capture_run *run, char *buf, size_t len)
@@ -198,8 +203,9 @@ size_t capture_write_frames(const struct capture_frames *run, char *buf, size_t 
 {
 	struct line l = { buf, buf + len, false };
 	const struct capture_frames_fields f = { run->use, run->host, run->node, run->clean };
+	char begin[CAPTURE_BEGIN];
 
-	capture_write_begin(&l, run->pa, run->pages);
+	line_put(&l, begin, (size_t)(capture_write_begin(begin, run->pa, run->pages) - begin));
 	capture_write_fields(&l, &capture_frames_form, 0,
 			     run->has | (run->host ? CAPTURE_F_HOST : 0), &f);
 	line_text(&l, " |");
