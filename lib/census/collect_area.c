@@ -184,22 +184,11 @@ static bool area_joins(const struct collect *c, struct capture_run *r,
 	return true;
 }
 
-static int area_add(struct collect *c, const struct capture_run *one, struct atw_err *err)
+static int area_append(struct collect *c, const struct capture_run *one, struct atw_err *err)
 {
 	uint64_t most = c->o->area_runs ? c->o->area_runs : RUNS;
-	struct capture_run *last = c->n ? &c->run[c->n - 1] : NULL;
-	bool same = last && area_alike(last, one);
-	int r = ATW_OK;
+	int r = c->n >= most ? area_flush(c, one->va - 1, true, err) : ATW_OK;
 
-	if (same && area_joins(c, last, one)) {
-		last->pages += one->pages;
-		c->unsummed += one->pages;
-		return ATW_OK;
-	}
-	if (c->n >= most)
-		r = area_flush(c, one->va - 1, true, err);
-	else if (!same)
-		area_sum(c);
 	if (r != ATW_OK)
 		return r;
 	if ((!c->run || c->n == c->cap) && !ARRAY_ROOM(c->run, c->n, c->cap))
@@ -207,6 +196,26 @@ static int area_add(struct collect *c, const struct capture_run *one, struct atw
 	c->run[c->n++] = *one;
 	c->unsummed += one->pages;
 	return ATW_OK;
+}
+
+/* It agrees with the last run except for addresses. */
+static int area_add_like(struct collect *c, const struct capture_run *one, struct atw_err *err)
+{
+	struct capture_run *last = &c->run[c->n - 1];
+
+	if (!area_joins(c, last, one))
+		return area_append(c, one, err);
+	last->pages += one->pages;
+	c->unsummed += one->pages;
+	return ATW_OK;
+}
+
+static int area_add(struct collect *c, const struct capture_run *one, struct atw_err *err)
+{
+	if (c->n && area_alike(&c->run[c->n - 1], one))
+		return area_add_like(c, one, err);
+	area_sum(c);
+	return area_append(c, one, err);
 }
 
 /* ---- pages ---- */
@@ -384,6 +393,7 @@ static int area_mapped_alike(struct collect *c, const struct page_run *r,
 {
 	uint64_t most = k->more < at->left ? k->more : at->left, pa, n;
 	struct capture_run *page = &k->page;
+	bool like = false;
 	int rc = ATW_OK;
 
 	for (; most && rc == ATW_OK; most -= n) {
@@ -401,7 +411,8 @@ static int area_mapped_alike(struct collect *c, const struct page_run *r,
 			page->refs += !page->refs;
 		}
 		page->pages = n;
-		rc = area_add(c, page, err);
+		rc = like ? area_add_like(c, page, err) : area_add(c, page, err);
+		like = k->refs;
 		k->more -= (uint32_t)n;
 		area_place_pass(c, r, at, n);
 	}
