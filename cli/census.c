@@ -162,6 +162,14 @@ static int cli_census_on_frames(void *arg, const struct capture_frames *run,
 	return cli_census_note_result(e, e->to->frames(e->to->arg, run, err));
 }
 
+static int cli_census_on_lines(void *arg, const char *text, size_t len,
+			       const struct capture_end *count, struct atw_err *err)
+{
+	struct cli_census_tee *e = arg;
+
+	return cli_census_note_result(e, e->to->lines(e->to->arg, text, len, count, err));
+}
+
 /* ---- a capture ---- */
 
 static void cli_census_drop_damage(struct cli_census_tee *e)
@@ -333,8 +341,10 @@ static int cli_census_from_capture(const struct common *c, const char *name,
 				   struct cli_census_tee *e)
 {
 	struct census_read_opts ro = {.damaged = cli_census_on_damage, .arg = e};
-	const struct census_sink sink = {cli_census_on_capture, cli_census_on_capture_run,
-					 cli_census_on_frames, e};
+	const struct census_sink sink = {
+		.record = cli_census_on_capture, .run = cli_census_on_capture_run,
+		.frames = cli_census_on_frames, .arg = e,
+	};
 	struct atw_err err = { 0 };
 	int status = cli_census_check_capture(name, c, o) ?: check_output(c, path), r;
 
@@ -418,8 +428,11 @@ static int cli_census_from_memory(const struct common *c, const char *name,
 				  const struct census_source_opts *o,
 				  struct cli_census_tee *e)
 {
-	const struct census_sink sink = {cli_census_on_memory, cli_census_on_memory_run,
-					 cli_census_on_frames, e};
+	const struct census_sink sink = {
+		.record = cli_census_on_memory, .run = cli_census_on_memory_run,
+		.frames = cli_census_on_frames, .arg = e,
+		.lines = e->to->lines ? cli_census_on_lines : NULL,
+	};
 	struct census_collect_opts co = {
 		.frames = o->frames || o->need_frames || o->cached, .slabs = o->need_slabs,
 		.threads = o->threads || o->need_threads,

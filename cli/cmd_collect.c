@@ -108,7 +108,10 @@ static int collect_collect(const struct common *c, const struct collect_opts *o,
 	sink = census_writer_sink(w);
 	if (tables) {
 		both = (struct collect_tee){ sink, fleet_sink(tables) };
-		sink = (struct census_sink){ collect_on_record, collect_on_run, collect_on_frames, &both };
+		sink = (struct census_sink){
+			.record = collect_on_record, .run = collect_on_run,
+			.frames = collect_on_frames, .arg = &both,
+		};
 	}
 	so.into = outfile_name(t);
 	so.keep = so.need_slabs = true;

@@ -193,8 +193,10 @@ static int collector_write_it(const struct opts *o, const struct budget *budget,
 		.progress = progress_at, .arg = &e->progress,
 	};
 	const struct common c = { .quiet = o->quiet, .progress = o->progress };
-	const struct census_sink sink = {collector_on_record, collector_on_run,
-					 collector_on_frames, e};
+	const struct census_sink sink = {
+		.record = collector_on_record, .run = collector_on_run,
+		.frames = collector_on_frames, .arg = e,
+	};
 	struct provider *p = NULL;
 	int r = pagemap_provider_open(&po, NULL, NULL, &p, err);
 

@@ -91,8 +91,10 @@ static inline void add_fault(void *arg, const struct atw_err *e)
 
 static inline int read_capture(const char *path, struct totals *h, struct atw_err *e)
 {
-	const struct census_sink to = { add_record, add_run, add_frames, h };
-	const struct census_read_opts o = { add_fault, h };
+	const struct census_sink to = {
+		.record = add_record, .run = add_run, .frames = add_frames, .arg = h,
+	};
+	const struct census_read_opts o = { .damaged = add_fault, .arg = h };
 
 	return census_read(path, &o, &to, e);
 }

@@ -94,7 +94,10 @@ int api_census(struct atw_target *t, const struct census_collect_opts *o,
 	};
 	struct census_pass c = {.to = to, .lost = lost, .progress = *progress};
 	struct census_collect_opts co = *o;
-	const struct census_sink sink = {capture_pass_record, capture_pass_run, capture_pass_frames, &c};
+	const struct census_sink sink = {
+		.record = capture_pass_record, .run = capture_pass_run,
+		.frames = capture_pass_frames, .arg = &c,
+	};
 	const struct census_read_opts ro = {.damaged = capture_pass_damaged, .arg = &c};
 	const char *path = target_capture_path(t->t);
 	struct subject s = {0};

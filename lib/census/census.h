@@ -38,6 +38,12 @@ struct census_sink {
 	int (*run)(void *arg, const struct capture_run *run, struct atw_err *err);
 	int (*frames)(void *arg, const struct capture_frames *run, struct atw_err *err);
 	void *arg;
+	/*
+	 * NULL, or takes T: V: P: and M: lines as text, as many as `count` says, where they
+	 * would come as records and runs: threads format them then.
+	 */
+	int (*lines)(void *arg, const char *text, size_t len, const struct capture_end *count,
+		     struct atw_err *err);
 };
 
 /* ---- texts of a task ---- */

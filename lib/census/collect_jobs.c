@@ -5,7 +5,7 @@
  * A thread has a provider of its own, which follows that of the caller; the first one has
  * the caller's. It records a task on a tape. The caller emits the tapes in the order of the
  * tasks, with what only it knows: tasks without memory between the others, and files that
- * were emitted before.
+ * were emitted before. What is only written is formatted by the threads.
  *
  * While the caller counts mappings, the threads have nothing to collect yet: providers are
  * opened meanwhile, and slab caches are listed.
@@ -49,7 +49,8 @@ struct jobs {
 /* The task at i, with what the caller does before it. */
 static int jobs_record(void *arg, void *worker, size_t i, struct turn *t, struct atw_err *err)
 {
-	const struct census_sink sink = tape_sink(t);
+	const struct jobs *j = arg;
+	const struct census_sink sink = tape_sink(t, j->c->to->lines);
 	struct collect *c = worker;
 	int r = tape_add_mark(t, TAPE_NEXT, c->p->task[i].pid, err);
 
@@ -86,7 +87,7 @@ static void jobs_open_followers(struct jobs *j)
 static void jobs_list_slabs(struct jobs *j)
 {
 	struct turn t = { .tape = &j->slab_tape, .most = SIZE_MAX };
-	const struct census_sink sink = tape_sink(&t);
+	const struct census_sink sink = tape_sink(&t, false);
 	const struct about_to to = { sink.record, sink.arg, NULL };
 
 	j->slabs_listed = j->c->p->ops->slabs(j->c->p, &to, NULL) == ATW_OK;
@@ -120,6 +121,14 @@ static int jobs_on_run(void *arg, const struct capture_run *run, struct atw_err 
 	return c->to->run(c->to->arg, run, err);
 }
 
+static int jobs_on_lines(void *arg, const char *text, size_t len,
+			 const struct capture_end *count, struct atw_err *err)
+{
+	const struct collect *c = ((struct jobs *)arg)->c;
+
+	return c->to->lines(c->to->arg, text, len, count, err);
+}
+
 static int jobs_on_mark(void *arg, enum tape_mark mark, uint64_t pid, struct atw_err *err)
 {
 	struct jobs *j = arg;
@@ -133,7 +142,9 @@ static int jobs_on_mark(void *arg, enum tape_mark mark, uint64_t pid, struct atw
 
 static int jobs_emit(void *arg, size_t i, void *tape, bool last, struct atw_err *err)
 {
-	const struct census_sink sink = { .record = jobs_on_record, .run = jobs_on_run, .arg = arg };
+	const struct census_sink sink = {
+		.record = jobs_on_record, .run = jobs_on_run, .arg = arg, .lines = jobs_on_lines,
+	};
 	const struct tape_to to = { &sink, jobs_on_mark, arg };
 	const struct jobs *j = arg;
 	int r;

@@ -427,7 +427,10 @@ int census_model_open(const struct census_report *const *report, void *const *st
 
 struct census_sink census_model_sink(struct census_model *m)
 {
-	return (struct census_sink){model_on_record, model_on_run, model_on_frames, m};
+	return (struct census_sink){
+		.record = model_on_record, .run = model_on_run,
+		.frames = model_on_frames, .arg = m,
+	};
 }
 
 int census_model_end(struct census_model *m, struct atw_err *err)

@@ -119,7 +119,8 @@ static struct census_sink read_unlisted_sink(struct unlisted *u)
 {
 	u->lost[0] = UINT64_MAX;
 	return (struct census_sink){
-		read_unlisted_on_record, read_unlisted_on_run, read_unlisted_on_frames, u
+		.record = read_unlisted_on_record, .run = read_unlisted_on_run,
+		.frames = read_unlisted_on_frames, .arg = u,
 	};
 }
 

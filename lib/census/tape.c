@@ -5,6 +5,7 @@
  *	A..Z  a record: `has`, the struct of its letter, the texts that point out of it
  *	r     a run
  *	l     a run that differs from the one before in its address, length and entry
+ *	t     lines: struct tape_lines, and their text
  *	n, g  marks: a PID
  */
 #include "census/tape.h"
@@ -19,11 +20,40 @@ struct tape_step {
 	uint64_t va, pages, entry;
 };
 
-/* The tape that takes the next record, run or mark; NULL: nothing more is wanted. */
-static struct tape *tape_of(struct turn *t, struct atw_err *err)
-{
-	int r = ((struct tape *)t->tape)->len >= t->most ? turn_pass(t) : ATW_OK;
+struct tape_lines {
+	size_t len;
+	struct capture_end count;
+};
 
+/* Lines that are being added have an end. */
+static void tape_end_lines(struct tape *t)
+{
+	struct tape_lines head;
+
+	if (!t->text)
+		return;
+	/* There was room for the longest line. */
+	t->len += capture_text_close(&t->lines, t->data + t->len);
+	head = (struct tape_lines){ t->len - t->text - sizeof(head), t->lines.count };
+	memcpy(t->data + t->text, &head, sizeof(head));
+	t->lines.count = (struct capture_end){ 0 };
+	t->text = 0;
+}
+
+/*
+ * The tape that takes the next record, run, mark or line; NULL: nothing more is wanted.
+ * `line`: it may be one of several lines.
+ */
+static struct tape *tape_of(struct turn *t, bool line, struct atw_err *err)
+{
+	struct tape *tape = t->tape;
+	bool full = tape->len >= t->most;
+	int r = ATW_OK;
+
+	if (full || !line)
+		tape_end_lines(tape);
+	if (full)
+		r = turn_pass(t);
 	if (r != ATW_OK)
 		atw_err_set(err, r, "stopped");
 	return r == ATW_OK ? t->tape : NULL;
@@ -84,7 +114,7 @@ static int tape_on_record(void *arg, const struct capture_record *rec, struct at
 	const char *part = (const char *)&rec->h;
 	size_t size = tape_size_of(rec->letter);
 	size_t texts = tape_texts(form, rec->has, part);
-	struct tape *t = tape_of(arg, err);
+	struct tape *t = tape_of(arg, false, err);
 	char *to = t ? tape_room(t, 1 + sizeof(rec->has) + size + texts, err) : NULL;
 
 	if (!to)
@@ -138,7 +168,7 @@ static bool tape_is_like(const struct tape *t, const struct capture_run *run)
 static int tape_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	const struct tape_step step = { run->va, run->pages, run->entry };
-	struct tape *t = tape_of(arg, err);
+	struct tape *t = tape_of(arg, false, err);
 	bool like = t && tape_is_like(t, run);
 	char *to = t ? tape_room(t, 1 + (like ? sizeof(step) : sizeof(*run)), err) : NULL;
 
@@ -171,13 +201,81 @@ static const char *tape_get_run(const char *at, struct capture_run *run)
 	return at + sizeof(step);
 }
 
+/* ---- lines ---- */
+
+/* Room for a line behind those that were added, if any. */
+static char *tape_line(struct turn *turn, struct tape **ret, struct atw_err *err)
+{
+	struct tape *t = tape_of(turn, true, err);
+	char *head;
+
+	*ret = t;
+	if (!t)
+		return NULL;
+	t->len += t->text ? capture_text_close(&t->lines, t->data + t->len) : 0;
+	if (!t->text) {
+		head = tape_room(t, 1 + sizeof(struct tape_lines), err);
+		if (!head)
+			return NULL;
+		*head = 't';
+		t->text = t->len - sizeof(struct tape_lines);
+	}
+	if (!tape_room(t, CAPTURE_LINE, err))
+		return NULL;
+	t->len -= CAPTURE_LINE;
+	return t->data + t->len;
+}
+
+static int tape_on_record_line(void *arg, const struct capture_record *rec,
+			       struct atw_err *err)
+{
+	struct tape *t;
+	size_t n;
+	char *at;
+
+	if (!strchr("TVP", rec->letter))
+		return tape_on_record(arg, rec, err);
+	at = tape_line(arg, &t, err);
+	if (!at)
+		return t ? ATW_E_NOMEM : ATW_E_STOPPED;
+	n = capture_text_add(&t->lines, rec, at, err);
+	t->len += n;
+	return n ? ATW_OK : ATW_E_LIMIT;
+}
+
+static int tape_on_run_line(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	struct tape *t = ((struct turn *)arg)->tape;
+	char *at;
+
+	if (!t->text || !capture_text_go_on(&t->lines, 'M')) {
+		at = tape_line(arg, &t, err);
+		if (!at)
+			return t ? ATW_E_NOMEM : ATW_E_STOPPED;
+		t->len += capture_text_open(&t->lines, 'M', at);
+	}
+	t->len += capture_text_add_run(&t->lines, run, t->data + t->len);
+	return ATW_OK;
+}
+
+static const char *tape_play_lines(const char *at, const struct census_sink *to, int *r,
+				   struct atw_err *err)
+{
+	struct tape_lines head;
+
+	memcpy(&head, ++at, sizeof(head));
+	at += sizeof(head);
+	*r = to->lines(to->arg, at, head.len, &head.count, err);
+	return at + head.len;
+}
+
 /* ---- marks ---- */
 
 static const char letters[] = { [TAPE_NEXT] = 'n', [TAPE_GONE] = 'g' };
 
 int tape_add_mark(struct turn *turn, enum tape_mark mark, uint64_t pid, struct atw_err *err)
 {
-	struct tape *t = tape_of(turn, err);
+	struct tape *t = tape_of(turn, false, err);
 	char *to = t ? tape_room(t, 1 + sizeof(pid), err) : NULL;
 
 	if (!to)
@@ -189,24 +287,34 @@ int tape_add_mark(struct turn *turn, enum tape_mark mark, uint64_t pid, struct a
 
 /* ---- the whole tape ---- */
 
-struct census_sink tape_sink(struct turn *t)
+struct census_sink tape_sink(struct turn *t, bool lines)
 {
-	return (struct census_sink){ .record = tape_on_record, .run = tape_on_run, .arg = t };
+	return (struct census_sink){
+		.record = lines ? tape_on_record_line : tape_on_record,
+		.run = lines ? tape_on_run_line : tape_on_run,
+		.arg = t,
+	};
 }
 
 void tape_clear(struct tape *t)
 {
 	t->len = 0;
 	t->like = false;
+	t->text = 0;
+	t->lines.open = 0;
+	t->lines.count = (struct capture_end){ 0 };
 }
 
-int tape_play(const struct tape *t, const struct tape_to *to, struct atw_err *err)
+int tape_play(struct tape *t, const struct tape_to *to, struct atw_err *err)
 {
-	const char *at = t->data, *end = t->data + t->len;
 	struct capture_record rec;
 	struct capture_run run;
+	const char *at, *end;
 	int r = ATW_OK;
 
+	tape_end_lines(t);
+	at = t->data;
+	end = at + t->len;
 	while (at < end && r == ATW_OK) {
 		uint64_t pid;
 
@@ -215,6 +323,9 @@ int tape_play(const struct tape *t, const struct tape_to *to, struct atw_err *er
 		case 'l':
 			at = tape_get_run(at, &run);
 			r = to->sink->run(to->sink->arg, &run, err);
+			break;
+		case 't':
+			at = tape_play_lines(at, to->sink, &r, err);
 			break;
 		case 'n':
 		case 'g':

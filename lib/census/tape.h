@@ -7,19 +7,25 @@
 
 #include "base/turns.h"
 #include "census/census.h"
+#include "census/capture_text.h"
 
 struct tape {
 	char *data;
 	size_t len, cap;
 	struct capture_run last;     /* the run before, if `like` */
 	bool like;
+	struct capture_text lines;
+	size_t text;                 /* position of lines that are being added; 0: none */
 };
 
 /* A position in the collector's list of tasks. */
 enum tape_mark { TAPE_NEXT, TAPE_GONE };
 
-/* Records everything but frames on the tape of an item, part after part. */
-struct census_sink tape_sink(struct turn *t);
+/*
+ * Records everything but frames on the tape of an item, part after part. `lines`: what
+ * census_sink.lines takes is recorded as such.
+ */
+struct census_sink tape_sink(struct turn *t, bool lines);
 int tape_add_mark(struct turn *t, enum tape_mark mark, uint64_t pid, struct atw_err *err);
 
 /* Empty, with the memory that it has. */
@@ -31,6 +37,6 @@ struct tape_to {
 	void *arg;
 };
 /* Passes on what was recorded. Texts of records are valid until the tape is changed. */
-int tape_play(const struct tape *t, const struct tape_to *to, struct atw_err *err);
+int tape_play(struct tape *t, const struct tape_to *to, struct atw_err *err);
 
 void tape_deinit(struct tape *t);

@@ -6,20 +6,16 @@
 
 #include "base/cleanup.h"
 #include "base/pack.h"
+#include "census/capture_text.h"
 
 enum {
 	PIECE = 256 << 10,           /* flushed in parts that fit into the cache */
-	WRAP = 4000,                 /* minimum length of an M: or F: line before a new
-				      * one begins */
+	COPY = 32 << 10,             /* lines of fewer bytes are gathered */
 };
 
 struct census_writer {
 	struct pack *out;
-	struct capture_end end;
-	char open;                   /* letter of the line that runs are appended to;
-				      * 0: none */
-	size_t line;                 /* its start in buf[] */
-	struct capture_tail tail;
+	struct capture_text lines;
 	size_t len;
 	char buf[PIECE + CAPTURE_LINE];
 };
@@ -41,51 +37,36 @@ int census_writer_open(int fd, int level, struct census_writer **ret, struct atw
 		free(w);
 		return r;
 	}
-	w->len = capture_write(&first, w->buf, CAPTURE_LINE);
-	w->end.lines = 1;
+	w->len = capture_text_add(&w->lines, &first, w->buf, NULL);
 	*ret = w;
 	return ATW_OK;
 }
 
-/* Makes room for a line. */
-static int write_room(struct census_writer *w, struct atw_err *err)
+static int write_flush(struct census_writer *w, struct atw_err *err)
 {
 	size_t len = w->len;
 
-	if (len < PIECE)
-		return ATW_OK;
 	w->len = 0;
 	return pack_write(w->out, w->buf, len, err);
 }
 
-static void write_close_line(struct census_writer *w)
+/* Room for a line. Only complete lines are flushed. */
+static int write_room(struct census_writer *w, struct atw_err *err)
 {
-	if (!w->open)
-		return;
-	w->buf[w->len++] = '\n';
-	w->end.lines++;
-	w->open = 0;
+	w->len += capture_text_close(&w->lines, w->buf + w->len);
+	return w->len < PIECE ? ATW_OK : write_flush(w, err);
 }
 
-/*
- * Makes room for a run in a line of this letter. Only complete lines are flushed, so the
- * buffer contains the open line from its beginning.
- */
+/* The line that runs of this letter are appended to, in the buffer from its beginning. */
 static int write_open_line(struct census_writer *w, char letter, struct atw_err *err)
 {
-	int r;
+	int r = ATW_OK;
 
-	if (w->open == letter && w->len - w->line < WRAP)
-		return ATW_OK;
-	write_close_line(w);
-	r = write_room(w, err);
-	if (r != ATW_OK)
-		return r;
-	w->line = w->len;
-	w->open = letter;
-	w->buf[w->len++] = letter;
-	w->buf[w->len++] = ':';
-	return ATW_OK;
+	if (!capture_text_go_on(&w->lines, letter)) {
+		r = write_room(w, err);
+		w->len += capture_text_open(&w->lines, letter, w->buf + w->len);
+	}
+	return r;
 }
 
 static int write_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
@@ -94,8 +75,7 @@ static int write_on_run(void *arg, const struct capture_run *run, struct atw_err
 	int r = write_open_line(w, 'M', err);
 
 	if (r == ATW_OK)
-		w->len += capture_write_like(run, &w->tail, w->buf + w->len,
-					     sizeof(w->buf) - w->len);
+		w->len += capture_text_add_run(&w->lines, run, w->buf + w->len);
 	return r;
 }
 
@@ -106,8 +86,24 @@ static int write_on_frames(void *arg, const struct capture_frames *run,
 	int r = write_open_line(w, 'F', err);
 
 	if (r == ATW_OK)
-		w->len += capture_write_frames(run, w->buf + w->len, sizeof(w->buf) - w->len);
+		w->len += capture_text_add_frames(&w->lines, run, w->buf + w->len);
 	return r;
+}
+
+/* Lines of others, which are many or are copied behind those before. */
+static int write_on_lines(void *arg, const char *text, size_t len,
+			  const struct capture_end *count, struct atw_err *err)
+{
+	struct census_writer *w = arg;
+	int r = write_room(w, err);
+
+	capture_text_count(&w->lines, count);
+	if (r == ATW_OK && len < COPY) {
+		memcpy(w->buf + w->len, text, len);
+		w->len += len;
+		return ATW_OK;
+	}
+	return r ?: write_flush(w, err) ?: pack_write(w->out, text, len, err);
 }
 
 static bool write_is_first(const struct capture_record *rec)
@@ -118,60 +114,43 @@ static bool write_is_first(const struct capture_record *rec)
 	       !memcmp(rec->h.key.data, key, sizeof(key) - 1);
 }
 
-static int write_put(struct census_writer *w, const struct capture_record *rec,
-		     struct atw_err *err)
-{
-	size_t n;
-	int r;
-
-	write_close_line(w);
-	r = write_room(w, err);
-	if (r != ATW_OK)
-		return r;
-	n = capture_write(rec, w->buf + w->len, CAPTURE_LINE);
-	if (!n)
-		return atw_err_set(err, ATW_E_LIMIT, "%c: a line of more than %d bytes",
-				   rec->letter, CAPTURE_LINE);
-	w->len += n;
-	w->end.lines++;
-	return ATW_OK;
-}
-
 static int write_on_record(void *arg, const struct capture_record *rec,
 			   struct atw_err *err)
 {
 	struct census_writer *w = arg;
+	size_t n;
 	int r;
 
 	/* The writer adds the first line and the last. */
 	if (write_is_first(rec) || rec->letter == 'E')
 		return ATW_OK;
-	r = write_put(w, rec, err);
+	r = write_room(w, err);
 	if (r != ATW_OK)
 		return r;
-	w->end.tasks += rec->letter == 'T';
-	w->end.areas += rec->letter == 'V';
-	w->end.lost += rec->letter == 'L';
-	return ATW_OK;
+	n = capture_text_add(&w->lines, rec, w->buf + w->len, err);
+	w->len += n;
+	return n ? ATW_OK : ATW_E_LIMIT;
 }
 
 struct census_sink census_writer_sink(struct census_writer *w)
 {
-	return (struct census_sink){write_on_record, write_on_run, write_on_frames, w};
+	return (struct census_sink){
+		.record = write_on_record, .run = write_on_run,
+		.frames = write_on_frames, .arg = w,
+		.lines = write_on_lines,
+	};
 }
 
 int census_writer_end(struct census_writer *w, struct atw_err *err)
 {
 	struct capture_record rec = { .letter = 'E' };
-	int r;
+	int r = write_room(w, err);
 
-	write_close_line(w);
-	rec.e = w->end;
-	r = write_put(w, &rec, err) ?: pack_write(w->out, w->buf, w->len, err);
-	w->len = 0;
-	if (r == ATW_OK)
-		r = pack_end(w->out, err);
-	return r;
+	if (r != ATW_OK)
+		return r;
+	rec.e = w->lines.count;
+	w->len += capture_text_add(&w->lines, &rec, w->buf + w->len, err);
+	return write_flush(w, err) ?: pack_end(w->out, err);
 }
 
 void census_writer_close(struct census_writer *w)

@@ -95,7 +95,10 @@ static int fleet_on_frames(void *arg, const struct capture_frames *run, struct a
 
 struct census_sink fleet_sink(struct fleet *f)
 {
-	return (struct census_sink){ fleet_on_record, fleet_on_run, fleet_on_frames, f };
+	return (struct census_sink){
+		.record = fleet_on_record, .run = fleet_on_run,
+		.frames = fleet_on_frames, .arg = f,
+	};
 }
 
 /* ---- folders ---- */

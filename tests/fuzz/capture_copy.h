@@ -50,7 +50,10 @@ static void copy_damaged(void *arg, const struct atw_err *err)
 static int copy_read(const char *path, struct copy *c, struct atw_err *err)
 {
 	struct census_read_opts o = { copy_damaged, c };
-	struct census_sink to = { copy_record, copy_run, copy_frames, c };
+	struct census_sink to = {
+		.record = copy_record, .run = copy_run,
+		.frames = copy_frames, .arg = c,
+	};
 	int r = census_read(path, &o, &to, err);
 
 	check_err(r, err);

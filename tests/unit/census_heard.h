@@ -45,5 +45,8 @@ static int heard_on_frames(void *arg, const struct capture_frames *run, struct a
 
 static struct census_sink heard_sink(struct heard *h)
 {
-	return (struct census_sink){ heard_on_record, heard_on_run, heard_on_frames, h };
+	return (struct census_sink){
+		.record = heard_on_record, .run = heard_on_run,
+		.frames = heard_on_frames, .arg = h,
+	};
 }

@@ -2,6 +2,8 @@
 /* Threads change nothing about the stream, nor about where and why it ends. */
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -318,6 +320,92 @@ static void check_same(unsigned jobs, size_t left, bool fails)
 	buf_deinit(&all.h.text);
 }
 
+/* ---- a writer ---- */
+
+struct written {
+	struct census_sink to;       /* the writer's */
+	unsigned texts;              /* lines that came as text */
+	char *text;
+	size_t len;
+	int r;
+};
+
+static int written_on_record(void *arg, const struct capture_record *rec, struct atw_err *err)
+{
+	struct written *w = arg;
+
+	return is_passing(rec) ? ATW_OK : w->to.record(w->to.arg, rec, err);
+}
+
+static int written_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
+{
+	struct written *w = arg;
+
+	return w->to.run(w->to.arg, run, err);
+}
+
+static int written_on_lines(void *arg, const char *text, size_t len,
+			    const struct capture_end *count, struct atw_err *err)
+{
+	struct written *w = arg;
+
+	w->texts += (unsigned)count->lines;
+	return w->to.lines(w->to.arg, text, len, count, err);
+}
+
+static struct written write_all(unsigned jobs, bool fails)
+{
+	const struct census_collect_opts o = { .refs = true, .slabs = true, .jobs = jobs,
+						 .another = another };
+	struct written w = { .texts = 0 };
+	const struct census_sink to = {
+		.record = written_on_record, .run = written_on_run, .arg = &w,
+		.lines = written_on_lines,
+	};
+	int fd = memfd_create("capture", MFD_CLOEXEC);
+	struct census_writer *writer = NULL;
+	struct atw_err err = { 0 };
+	struct fake *f = fake_open();
+
+	if (census_writer_open(fd, 0, &writer, NULL) != ATW_OK)
+		abort();
+	w.to = census_writer_sink(writer);
+	opened = closed = 0;
+	atomic_store(&shares, 0);
+	atomic_store(&listings, 0);
+	f->fails = fails;
+	w.r = census_collect(&f->p, &o, &to, &err);
+	if (census_writer_end(writer, NULL) != ATW_OK)
+		abort();
+	census_writer_close(writer);
+	provider_close(&f->p);
+	w.len = (size_t)lseek(fd, 0, SEEK_CUR);
+	w.text = malloc(w.len);
+	if (!w.text || pread(fd, w.text, w.len, 0) != (ssize_t)w.len)
+		abort();
+	close(fd);
+	return w;
+}
+
+/* The last line, too, which counts the others. */
+TEST(what_threads_format_is_the_same)
+{
+	most_opened = 8;
+	for (int fails = 0; fails < 2; fails++) {
+		struct written one = write_all(0, fails), all = write_all(3, fails);
+
+		CHECK_EQ(one.r, all.r);
+		CHECK_EQ(one.r == ATW_OK, !fails);
+		CHECK_EQ(one.texts, 0u);
+		/* All of one task are many, and all tasks have some. */
+		CHECK(all.texts > LARGE_RUNS * 20 / 4000 + TASKS / 2);
+		CHECK_EQ(one.len, all.len);
+		CHECK(!memcmp(one.text, all.text, one.len));
+		free(one.text);
+		free(all.text);
+	}
+}
+
 TEST(the_stream_is_the_same)
 {
 	struct ended one = collect(0, 0, false);
@@ -377,7 +465,7 @@ TEST(a_tape_is_played_once)
 {
 	struct tape t = { .len = 0 };
 	struct turn turn = { .tape = &t, .most = 1 << 20 };
-	const struct census_sink sink = tape_sink(&turn);
+	const struct census_sink sink = tape_sink(&turn, false);
 	struct capture_run run = { .va = K, .pages = 1, .entry = 2 };
 	struct heard h = { .left = 0 };
 	const struct census_sink to = heard_sink(&h);
@@ -398,6 +486,55 @@ TEST(a_tape_is_played_once)
 	CHECK_EQ(tape_play(&t, &play, &err), ATW_OK);
 	CHECK_STR(h.text.data, " 00001000=00000002, -, - |\n 00002000=00000002, -, - |\n"
 			       " 00003000=00000002, -, - |\n");
+	buf_deinit(&h.text);
+	tape_deinit(&t);
+}
+
+static int on_lines(void *arg, const char *text, size_t len, const struct capture_end *count,
+		    struct atw_err *err)
+{
+	struct heard *h = arg;
+
+	(void)err;
+	buf_printf(&h->text, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 ":\n", count->lines,
+		   count->tasks, count->areas, count->lost);
+	buf_add(&h->text, text, len);
+	return ATW_OK;
+}
+
+TEST(a_tape_has_lines_between_records)
+{
+	struct tape t = { .len = 0 };
+	struct turn turn = { .tape = &t, .most = 1 << 20 };
+	const struct census_sink sink = tape_sink(&turn, true);
+	const struct capture_record area = { .letter = 'V', .v = { .start = K, .last = 2 * K - 1 } };
+	const struct capture_record lost = { .letter = 'L', .l = { .what = { "x", 1 }, .why = { "y", 1 } } };
+	const struct capture_run run = { .va = K, .pages = 2, .entry = 2 };
+	struct heard h = { .left = 0 };
+	struct census_sink to = heard_sink(&h);
+	const struct tape_to play = { .sink = &to };
+	struct atw_err err = { 0 };
+
+	to.lines = on_lines;
+	/* Twice: nothing of the first time is left. */
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(sink.record(sink.arg, &area, &err), ATW_OK);
+		CHECK_EQ(sink.run(sink.arg, &run, &err), ATW_OK);
+		CHECK_EQ(sink.run(sink.arg, &run, &err), ATW_OK);
+		CHECK_EQ(sink.record(sink.arg, &lost, &err), ATW_OK);
+		CHECK_EQ(sink.run(sink.arg, &run, &err), ATW_OK);
+		h.text.len = 0;
+		CHECK_EQ(tape_play(&t, &play, &err), ATW_OK);
+		tape_clear(&t);
+		buf_char(&h.text, '\0');
+		CHECK_STR(h.text.data,
+			  "2 0 1 0:\n"
+			  "V: 00001000, 00001FFF, 00000000, 00000000, -, -, NULL\n"
+			  "M: 00001000*2=00000002, -, - | 00001000*2=00000002, -, - |\n"
+			  "L: 0, x, y\n"
+			  "1 0 0 0:\n"
+			  "M: 00001000*2=00000002, -, - |\n");
+	}
 	buf_deinit(&h.text);
 	tape_deinit(&t);
 }

@@ -200,7 +200,10 @@ TEST(without_a_callback_the_first_fault_is_an_error)
 {
 	static const char text[] = FRONT TASK "V: 1\n" TASK "E: 4, 2, 0, 0\n";
 	struct totals h = { 0 };
-	const struct census_sink to = { add_record, add_run, add_frames, &h };
+	const struct census_sink to = {
+		.record = add_record, .run = add_run,
+		.frames = add_frames, .arg = &h,
+	};
 	char path[64];
 	int fd = text_file(text, sizeof(text) - 1, path);
 
@@ -416,7 +419,10 @@ TEST(a_generated_capture_reads_back)
 {
 	static char said[65536], line[256];
 	static struct machine m;
-	const struct census_sink to = { count_record, count_run, count_frames, &m };
+	const struct census_sink to = {
+		.record = count_record, .run = count_run,
+		.frames = count_frames, .arg = &m,
+	};
 	FILE *f = mkcapture("-x -m 16G -p 37 -r 50000 -s 5");
 	uint64_t frames = 0;
 	char path[64];
