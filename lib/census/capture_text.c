@@ -2,6 +2,8 @@
 /* capture_text.c - the census stream as lines of a capture. */
 #include "census/capture_text.h"
 
+#include "base/hash.h"
+
 enum {
 	WRAP = 4000,                 /* minimum length of an M: or F: line before a new
 				      * one begins */
@@ -40,7 +42,9 @@ size_t capture_text_open(struct capture_text *l, char letter, char *at)
 
 size_t capture_text_add_run(struct capture_text *l, const struct capture_run *run, char *at)
 {
-	size_t n = capture_write_like(run, &l->tail, at, CAPTURE_LINE - l->len);
+	/* A few kinds of pages take turns. */
+	uint64_t kind = hash_u64(run->flags ^ run->refs) % CAPTURE_TEXT_TAILS;
+	size_t n = capture_write_like(run, &l->tail[kind], at, CAPTURE_LINE - l->len);
 
 	l->len += n;
 	return n;

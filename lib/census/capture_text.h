@@ -12,11 +12,13 @@
 
 #include "format/capture.h"
 
+enum { CAPTURE_TEXT_TAILS = 8 };
+
 struct capture_text {
 	char open;                   /* letter of the line that runs are appended to;
 				      * 0: none */
 	size_t len;                  /* of that line */
-	struct capture_tail tail;
+	struct capture_tail tail[CAPTURE_TEXT_TAILS];
 	struct capture_end count;    /* of what was added, without the open line */
 };
 
