@@ -10,7 +10,7 @@ static int nested_read_stage2(struct nested *n, uint32_t pid, struct atw_err *er
 {
 	struct atw_kernel *k = n->host.target->kernel;
 	struct lnx_task t;
-	uint64_t machine;
+	uint64_t machine = 0;
 	int r = guest_process(k, pid, &t, err) ?:
 		kvm_machine(k, &t, &machine, err) ?:
 		kvm_slots(k, &t, &n->slot, &n->nslots, err);

@@ -232,11 +232,12 @@ static bool cached_names_itself(const struct members *v, const struct cached_den
 static bool cached_in_folder(struct cached_reader *c, const char *folder,
 			     const struct cached_dentry *d)
 {
+	static const char deleted[] = " (deleted)";
 	const void *copy = NULL;
 	size_t n = strlen(folder);
 	char *to = c->path + n + 1;
 
-	if (d->len > NAME || !d->len || n + 1 + NAME + sizeof(" (deleted)") > sizeof(c->path))
+	if (d->len > NAME || !d->len || n + 1 + NAME + sizeof(deleted) > sizeof(c->path))
 		return false;
 	if (c->v.ahead)
 		copy = kmem_ahead_find(c->v.ahead, d->name, (size_t)d->len);
@@ -246,7 +247,9 @@ static bool cached_in_folder(struct cached_reader *c, const char *folder,
 		return false;
 	memcpy(c->path, folder, n);
 	c->path[n] = '/';
-	strcpy(to + d->len, d->pprev ? "" : " (deleted)");
+	to[d->len] = '\0';
+	if (!d->pprev)
+		memcpy(to + d->len, deleted, sizeof(deleted));
 	return true;
 }
 

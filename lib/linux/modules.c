@@ -63,7 +63,7 @@ static int modules_count(struct atw_kernel *k, struct modules_entry *e, struct a
 {
 	const struct btf *base = NULL;
 	struct btf b = { 0 };
-	struct kmem *m;
+	struct kmem *m = NULL;
 	int r = kernel_btf(k, &base, err) ?: kernel_kmem(k, &m, err);
 
 	if (r < 0)
@@ -84,9 +84,12 @@ static int modules_find(struct atw_kernel *k, struct atw_err *err)
 	struct kernel_modules *all = k->modules = calloc(1, sizeof(*all));
 	const struct needs *n = kernel_needs(k);
 	uint64_t head = n->symbol[Y_btf_modules], at = head, next = head, last = head, back;
-	struct kmem *m;
-	int r = all ? kernel_kmem(k, &m, err) : atw_err_nomem(err);
+	struct kmem *m = NULL;
+	int r;
 
+	if (!all)
+		return atw_err_nomem(err);
+	r = kernel_kmem(k, &m, err);
 	if (r < 0)
 		return r;
 	if (!head || n->member[N_btfmod_list] == NEED_NONE || n->member[N_btfmod_btf] == NEED_NONE ||
