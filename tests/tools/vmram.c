@@ -3,7 +3,8 @@
  * vmram -m MIB -M MACHINE -x KIND BASE DUMP [OPTION...] - a process with a guest's RAM
  *
  * Copied to a file of QEMU's name, it looks to a reader of /proc like QEMU: it maps MIB
- * of memory as QEMU does (KIND: anon or memfd; "less" maps half of it, "two" another of
+ * of memory as QEMU does (KIND: anon, memfd or hugetlb, a memfd of huge pages; "less" maps
+ * half of it, "two" another of
  * the same size, which is not RAM; "found" has VMCOREINFO in its last page, which in DUMP
  * is a note; "large" is aligned, and in large pages where the kernel gives them; several words
  * may be given, as in "found,memfd"), copies into it what DUMP has from the physical address BASE on, prints
@@ -40,11 +41,11 @@ static void die(const char *why)
 static char *map_ram(const char *kind, size_t len)
 {
 	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS;
-	bool large = strstr(kind, "large") != NULL;
+	bool huge = strstr(kind, "hugetlb"), large = huge || strstr(kind, "large");
 	char *guard, *p;
 
-	if (strstr(kind, "memfd")) {
-		fd = memfd_create("memory-backend-memfd", MFD_CLOEXEC);
+	if (huge || strstr(kind, "memfd")) {
+		fd = memfd_create("memory-backend-memfd", MFD_CLOEXEC | (huge ? MFD_HUGETLB : 0));
 		if (fd < 0 || ftruncate(fd, (off_t)len) < 0)
 			die("no memfd");
 		flags = MAP_SHARED;
