@@ -30,6 +30,7 @@ struct checking_listing {
 	const char *over;
 	bool everything;          /* it is not limited to the process of --pid */
 	struct atw_schema schema; /* of its rows: without columns until it began */
+	unsigned page_shift;      /* of these */
 	char origin[320];         /* FILE:LINE of what an error is about */
 	bool wrong;               /* a policy is */
 };
@@ -128,6 +129,7 @@ static void checking_page(void *arg, unsigned page_shift)
 {
 	struct checking_listing *l = arg;
 
+	l->page_shift = page_shift;
 	checking_each(r, l) {
 		struct filter *const filter[] = { r->where, r->right, r->needs, r->unknown };
 
@@ -143,21 +145,30 @@ static bool checking_shows(const struct check_result *r)
 	return r->policy->rule == POLICY_FORBID || r->policy->rule == POLICY_AT_MOST;
 }
 
-static void checking_add(struct check_result *r, const struct atw_schema *sc,
+/* What a row adds to the count. */
+static uint64_t checking_part(const struct checking_listing *l, const struct check_result *r,
+			      const struct atw_row *row)
+{
+	uint64_t v = r->column >= 0 ? row->v[r->column].u : 1;
+	bool pages = r->column >= 0 && l->schema.col[r->column].type == ATW_T_PAGES;
+	unsigned shift = pages && policy_in_bytes(r->policy) ? l->page_shift : 0;
+
+	return v > UINT64_MAX >> shift ? UINT64_MAX : v << shift;
+}
+
+static void checking_add(const struct checking_listing *l, struct check_result *r,
 			 const struct atw_row *row)
 {
-	uint64_t u = 1;
-
 	r->matched++;
 	if (r->column >= 0 && !(row->have >> r->column & 1))
 		r->undecided++;
 	else
-		sum_u64(&r->count, r->column >= 0 ? row->v[r->column].u : u);
+		sum_u64(&r->count, checking_part(l, r, row));
 	if (!checking_shows(r) || r->shown == CHECKING_SHOWN)
 		return;
 	r->shown++;
 	buf_str(&r->what, r->what.len ? "; " : "");
-	check_text(&r->what, sc, row, r->where ? filter_columns(r->where) : 0);
+	check_text(&r->what, &l->schema, row, r->where ? filter_columns(r->where) : 0);
 }
 
 static bool checking_add_range(struct check_result *r, const struct atw_row *row)
@@ -200,7 +211,7 @@ static bool checking_take(const struct checking_listing *l, struct check_result 
 	if (r->where)
 		v = filter_decide(r->where, row);
 	if (v == FILTER_YES)
-		checking_add(r, &l->schema, row);
+		checking_add(l, r, row);
 	else if (v == FILTER_UNDECIDED)
 		r->undecided++;
 	return !r->what.failed && !r->why.failed;
@@ -461,7 +472,7 @@ static int checking_over(struct checking *k, const struct policy *p)
 {
 	const struct config_entry *e = p->over;
 	struct checking_listing l = {
-		.k = k, .over = e->value, .everything = p->everything};
+		.k = k, .over = e->value, .everything = p->everything, .page_shift = 12};
 	char why[400];
 	int status;
 

@@ -50,11 +50,19 @@ static int policy_counted(struct policy *p, const struct config_entry *e, const 
 	return EXIT_COMPLETE;
 }
 
+static bool policy_has_unit(const char *s, size_t len)
+{
+	uint64_t v;
+
+	return !num_any(s, len, &v);
+}
+
 static int policy_limited(struct policy *p, const struct config_entry *e)
 {
 	const char *rest;
 	size_t len = policy_word(e->value, &rest);
 
+	p->limit_unit = policy_has_unit(e->value, len);
 	if (!num_size(e->value, len, &p->limit))
 		return config_wrong(e,
 				    "expected LIMIT rows|COLUMN [where EXPR], as in "
@@ -127,12 +135,18 @@ static int policy_set_tolerance(struct policy *p, const struct config_entry *e)
 		good = s[len - 1] == '%' ? num_dec(s, len - 1, &p->percent) &&
 						   p->percent <= 1000
 					 : num_size(s, len, &p->tolerated);
+		p->tolerated_unit |= s[len - 1] != '%' && policy_has_unit(s, len);
 	}
 	p->tolerance = e;
 	return good ? EXIT_COMPLETE
 		    : config_wrong(e,
 				   "expected a number, a percentage up to 1000%, or both",
 				   NULL);
+}
+
+bool policy_in_bytes(const struct policy *p)
+{
+	return p->rule == POLICY_TRACK ? p->tolerated_unit : p->limit_unit;
 }
 
 uint64_t policy_tolerated(const struct policy *p, uint64_t value)

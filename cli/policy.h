@@ -39,7 +39,11 @@ struct policy {
 	bool everything; /* the listing is not of the process of --pid or COMMAND */
 	/* The greater one counts. */
 	uint64_t tolerated, percent;
+	bool limit_unit, tolerated_unit;
 };
+
+/* Is the sum of a column of pages in bytes? 20M are, as in expressions (atwalk-filter(7)). */
+bool policy_in_bytes(const struct policy *p);
 
 struct policies {
 	struct policy *v;

@@ -77,6 +77,44 @@ more tasks,violated,75,76,limits.ini:12,""
 use,violated,4194304,8388608,limits.ini:15,""
 E
 
+t "a limit with a unit is bytes where a column counts pages, as in expressions"
+run atwalk report basic --format csv --columns total tasks.kdump
+status 0
+pages=$(awk 'NR > 1 { n += $1 } END { print n }' "$work/log/out")
+yes test "$pages" -gt 1000
+while read -r name rule; do
+	printf '[%s]\nover = report basic\n%s\n' "$name" "$rule"
+done >pages.ini <<E
+pages at most = $pages total
+fewer at most = $((pages - 1)) total
+bytes at most = $((pages * 4))K total
+less at most = $((pages * 4 - 1))K total
+more at least = $((pages * 4 + 1))K total
+E
+check pages.ini tasks.kdump
+status 1
+cut -d, -f1-4 "$work/log/out" >got
+cat >want <<E
+policy,verdict,count,limit
+pages,ok,$pages,$pages
+fewer,violated,$pages,$((pages - 1))
+bytes,ok,$((pages * 4096)),$((pages * 4096))
+less,violated,$((pages * 4096)),$((pages * 4096 - 1024))
+more,violated,$((pages * 4096)),$((pages * 4096 + 1024))
+E
+same got want
+
+t "what is tolerated, too"
+printf '[grown]\nover = report basic\ntrack = total\ntolerance = 8K\n' >grown.ini
+printf 'version = 1\n[grown]\ncount = %s\n' $((pages * 4096 - 8192)) >grown.base
+check grown.ini tasks.kdump --baseline grown.base
+status 0
+yes grep -q "^grown,ok,$((pages * 4096)),$((pages * 4096))," "$work/log/out"
+printf 'version = 1\n[grown]\ncount = %s\n' $((pages * 4096 - 8193)) >grown.base
+check grown.ini tasks.kdump --baseline grown.base
+status 1
+yes grep -q "^grown,violated,$((pages * 4096)),$((pages * 4096 - 1))," "$work/log/out"
+
 t "several files, all kept: exit status 0"
 cat >a.ini <<'E'
 [a]
