@@ -83,10 +83,12 @@ struct page_area {
 	struct row row;             /* what all its rows have in common */
 };
 
-/* ---- cmd_pages.c ---- */
+/* ---- pages_task.c ---- */
 
 /* Lists task `t` of the provider; ATW_END: it has ended. */
 int pages_list_task(struct pages *p, size_t t, struct atw_err *err);
+/* Its row by sums that the provider has; ATW_E_UNSUPPORTED: it has to be listed for that. */
+int pages_sum_task(struct pages *p, size_t t, struct atw_err *err);
 /* provider_cannot_fn: what cannot be read is said, and the rest is listed all the same. */
 void pages_cannot(void *arg, const char *what, const struct atw_err *err);
 
