@@ -111,10 +111,11 @@ void kept_text(struct kept_rows *k, const char *text, size_t len)
 bool kept_next(struct kept_rows *k, const struct atw_schema *sc, union atw_value *v,
 	       struct kept_item *ret)
 {
-	const uint64_t *item = k->word + k->at;
+	const uint64_t *item;
 
 	if (k->failed || k->at >= k->len)
 		return false;
+	item = k->word + k->at;
 	k->at += item[0] >> 1;
 	ret->is_row = item[0] & 1;
 	if (!ret->is_row) {
