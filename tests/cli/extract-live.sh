@@ -52,10 +52,15 @@ yes grep -q '^cpus,[1-9]' got
 
 for i in $(seq "$made"); do
 	t "extract $i of $made: it opens, and all that lived through it is in it"
-	maps live "${ours[0]}" >before 2>"$work/log/before"
+	whole=0
+	for p in "${ours[@]}"; do
+		maps live "$p" >"before.$p" 2>"$work/log/before"
+	done
 	atwalk extract -q -o live.elf live >extracted 2>said
 	rc=$?
-	maps live "${ours[0]}" >after 2>"$work/log/after"
+	for p in "${ours[@]}"; do
+		maps live "$p" >"after.$p" 2>"$work/log/after"
+	done
 	# Other processes change all the time, and some may be incomplete in it.
 	[ $rc = 0 ] || { [ $rc = 4 ] && [ -s said ] && sed 's/^/note - /' said; } ||
 		bad "extract ended with status $rc: $(head -n 3 said)"
@@ -71,9 +76,13 @@ for i in $(seq "$made"); do
 	for p in "${ours[@]}"; do
 		run maps live.elf "$p"
 		status 0
-		[ "$p" != "${ours[0]}" ] || ! cmp -s before after || same "$work/log/out" before
 		said_err=1
+		cmp -s "before.$p" "after.$p" || continue
+		same "$work/log/out" "before.$p"
+		whole=$((whole + 1))
 	done
+	# The shell that starts processes changes; the others only sleep.
+	yes test "$whole" -ge 5
 done
 
 finish
