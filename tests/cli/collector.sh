@@ -348,6 +348,14 @@ for to in file '-o file' --output=file; do
 	yes [ "$(stat -c %a file)" = 640 ]
 	echo old >file
 done
+
+t "a new file is readable by its owner only"
+rm file
+(umask 022 && exec "$collect" -q --no-refs --pid $$ file)
+yes [ "$(stat -c %a file)" = 600 ]
+echo old >file
+
+t "a folder, or where nothing can be written"
 mkdir folder
 run "$collect" -q --no-refs --pid $$ folder
 status 3

@@ -85,6 +85,35 @@ elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work
 	yes [ "$sums" -lt "$listed" ]
 fi
 
+# Each lives for two seconds at most, and another one is there for it then.
+t "among a thousand processes that end, totals take few reads"
+if [ -n "$why" ]; then skip "$why"
+elif ! atwalk info live:bpf >"$work/log/bpf" 2>&1; then skip "$(head -n 1 "$work/log/bpf")"; else
+	python3 -c '
+import os, random, time
+
+def start():
+    if not os.fork():
+        time.sleep(random.random() * 2)
+        os._exit(0)
+
+for _ in range(1000):
+    start()
+print("ready", flush=True)
+while True:
+    os.wait()
+    start()' >crowd 2>"$work/log/crowd" &
+	parent=$!
+	await grep -q ready crowd
+	run atwalk pages live:bpf --totals -v --columns pid
+	said_status=1
+	err_has " bytes of memory read in "
+	kill -KILL "$parent"
+	wait "$parent" 2>"$work/log/wait"
+	tasks=$(wc -l <"$work/log/out")
+	yes [ "$(calls)" -lt $((20000 + 20 * tasks)) ]
+fi
+
 # 4096 entries take half a second at this rate; load only makes it longer.
 t "--rate slows reading down accordingly"
 if [ -n "$why" ]; then skip "$why"; else

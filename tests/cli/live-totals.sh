@@ -62,7 +62,23 @@ static void put_hugetlb(void)
 		put(p, BIG);
 }
 
-static void child(int n, char *cow, char *shared, char *big, const char *file)
+/* Of a file in the page cache, some in parts of large pages. */
+static void look_large(const char *file, int n)
+{
+	int fd = open(file, O_RDONLY);
+	char *p = map(4 * BIG, BIG, MAP_PRIVATE | MAP_ANONYMOUS, MADV_NORMAL);
+
+	p = mmap(p, 4 * BIG, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	if (p == MAP_FAILED)
+		_exit(1);
+	madvise(p, 4 * BIG, MADV_HUGEPAGE);
+	look(p, 4 * BIG);
+	if (n % 2)
+		madvise(p + BIG + 3 * PAGE, PAGE, MADV_DONTNEED);
+}
+
+static void child(int n, char *cow, char *shared, char *big, const char *file,
+		  const char *large)
 {
 	const int own = MAP_PRIVATE | MAP_ANONYMOUS;
 	int fd = open(file, O_RDONLY);
@@ -86,6 +102,8 @@ static void child(int n, char *cow, char *shared, char *big, const char *file)
 	put(p, 16 * PAGE);
 	mprotect(p, 5 * PAGE, PROT_NONE);
 	madvise(p + 8 * PAGE, 8 * PAGE, PAGEOUT);
+	if (n % 3 == 1)
+		look_large(large, n);
 	if (!n)
 		put_hugetlb();
 }
@@ -102,11 +120,11 @@ int main(int argc, char **argv)
 	put(cow, M);
 	put(shared, M);
 	put(big, BIG);
-	if (argc < 3 || pipe(ready))
+	if (argc < 4 || pipe(ready))
 		return 1;
 	for (int n = 0; n < atoi(argv[1]); n++) {
 		if (!fork()) {
-			child(n, cow, shared, big, argv[2]);
+			child(n, cow, shared, big, argv[2], argv[3]);
 			if (write(ready[1], "r", 1) != 1)
 				_exit(1);
 			for (;;)
@@ -132,8 +150,13 @@ if [ -z "$why" ]; then
 fi
 if [ -z "$why" ]; then
 	head -c 1048576 /dev/zero >file
+	head -c 8388608 /dev/urandom >large
+	# What was written is in small pages, and is read again in large ones, where there are any.
+	dd if=large iflag=nocache count=0 2>"$work/log/dd"
+	sync large
+	dd if=large iflag=nocache count=0 2>"$work/log/dd"
 	mkfifo out
-	./kinds $n file >out 2>"$work/log/kinds" &
+	./kinds $n file large >out 2>"$work/log/kinds" &
 	parent=$!
 	read -r -t "$limit" said <out
 	[ "$said" = ready ] || why="the processes did not start: $(tail -n 1 "$work/log/kinds")"

@@ -325,6 +325,22 @@ else
 	area huge $((4 * M)) 0 2 0 0 -
 fi
 
+t "TLB reach: as many entries as this CPU says, of the size that it says"
+if [ -n "$why" ]; then skip "$why"; else
+	run atwalk map live:pagemap --pid "$child"
+	said_err=1 said_status=1
+	reach=$(grep '^TLB reach: ' "$work/log/out")
+	# "N for pages of 4K, which reach 12M", and the like of 2M; or none, with the reason.
+	yes grep -qE '^TLB reach: (CPUID reports [1-9][0-9]* for pages of |n/a, because this CPU does not report)' <<<"$reach"
+	while read -r n size of; do
+		yes test "$(numfmt --from=iec "$of")" = $((n * $(numfmt --from=iec "$size")))
+	done < <(grep -oE '[0-9]+ for pages of [24][KM], which reach [0-9.]+[KMGT]' <<<"$reach" |
+		sed 's/ for pages of / /; s/, which reach / /')
+	# What Linux read of AMD's CPUs, of which we take the level that data has: part of it.
+	linux=$(sed -n '/^TLB size/{s/^.*: \([0-9]*\) 4K pages$/\1/p;q}' /proc/cpuinfo)
+	[ -z "$linux" ] || yes test "$(sed 's/.*reports \([0-9]*\) for pages of 4K.*/\1/' <<<"$reach")" -le "$linux"
+fi
+
 t "unaligned files, and shared memory"
 if [ -n "$why" ]; then skip "$why"; else
 	area file 0 $((4 * M)) 2 2 0 file
