@@ -44,6 +44,15 @@ static void child(unsigned n)
 	_exit(0);
 }
 
+/* Room for 256 pages in a pipe is described by more than a slab cache has objects of. */
+static void large(void)
+{
+	int fd[2];
+
+	if (!pipe(fd) && fcntl(fd[0], F_SETPIPE_SZ, 256 * getpagesize()) > 0)
+		printf("truth large %d\n", (int)getpid());
+}
+
 static void show(const char *what, const char *path)
 {
 	char line[512];
@@ -284,6 +293,7 @@ int main(void)
 	put("/proc/sys/kernel/kptr_restrict", "0");
 	if (triggers)
 		set_triggers();
+	large();
 	for (unsigned i = 0, n = children(); i < n; i++) {
 		pid_t pid = fork();
 		int status = 1;
