@@ -234,7 +234,8 @@ struct page_like {
 	unsigned mapping;        /* ANON and KSM; 0 for tails */
 };
 
-enum { PAGE_MEMOS = 16 };
+/* Flags that matter to a kind have some hundred combinations on a machine in use. */
+enum { PAGE_MEMOS = 16, KIND_MEMOS = 256 };
 struct page_memo {
 	struct page_like like;   /* end 0: unused */
 	struct lnx_page page;
@@ -259,7 +260,7 @@ struct atw_memmap {
 	struct cgroup_name cgroup[CGROUP_NAMES];
 	uint8_t buf[3][PAGE_STRUCT_MAX]; /* a page, its head and second page */
 	struct page_memo memo[PAGE_MEMOS];
-	struct page_kind_memo kind_memo[PAGE_MEMOS];
+	struct page_kind_memo kind_memo[KIND_MEMOS];
 	/* The large folio that was decoded last (up to 6.1): is it mapped? */
 	uint64_t mapped_head;
 	bool mapped_known, mapped;
@@ -296,9 +297,12 @@ static inline uint64_t memmap_translate(const struct page_abi *a, uint64_t k)
 	return a->kpf[0][k & 255] | a->kpf[1][k >> 8 & 255] |
 	       a->kpf[2][k >> 16 & 255] | a->kpf[3][k >> 24 & 255];
 }
-/* atw_memmap_kind(); `inside`: it may be inside of a free block. */
-int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
-		struct atw_err *err);
+/*
+ * atw_memmap_kind(); `page`: its struct page, if that is at hand, or NULL; `inside`: it may be
+ * inside of a free block.
+ */
+int memmap_kind(struct atw_memmap *m, uint64_t pfn, const uint8_t *page, bool inside,
+		struct lnx_page_kind *ret, struct atw_err *err);
 /* The same, for all frames behind it that are alike as well. */
 int memmap_kind_like(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
 		     struct atw_err *err);

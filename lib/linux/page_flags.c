@@ -90,14 +90,14 @@ static void page_flags_see_fake_head(struct atw_memmap *m, struct page_flags_vie
 		v->tail = true;
 }
 
-/* The struct pages that the following functions need are read. */
-static int page_flags_look(struct atw_memmap *m, uint64_t pfn, struct page_flags_view *v,
-			   struct atw_err *err)
+/* The struct pages that the following functions need are read. `page`: as memmap_kind() has it. */
+static int page_flags_look(struct atw_memmap *m, uint64_t pfn, const uint8_t *page,
+			   struct page_flags_view *v, struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;
 	uint64_t info;
 
-	v->page = memmap_bytes(m->kmem, &m->where, pfn, m->buf[0], err);
+	v->page = page ?: memmap_bytes(m->kmem, &m->where, pfn, m->buf[0], err);
 	if (!v->page)
 		return err ? err->status : ATW_E_MISSING;
 	v->head = v->page;
@@ -406,7 +406,7 @@ int memmap_page(struct atw_memmap *m, uint64_t pfn, struct lnx_page *ret,
 	struct page_flags_view v = {0};
 	bool hugetlb;
 	int64_t n;
-	int r = page_flags_look(m, pfn, &v, err);
+	int r = page_flags_look(m, pfn, NULL, &v, err);
 
 	if (r < 0)
 		return r;
@@ -460,18 +460,18 @@ static void page_flags_ask_zero(struct atw_memmap *m, const struct page_flags_vi
 	ret->flags |= kpf(KPF_ZERO_PAGE) | kpf(KPF_THP);
 }
 
-int memmap_kind(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx_page_kind *ret,
-		struct atw_err *err)
+int memmap_kind(struct atw_memmap *m, uint64_t pfn, const uint8_t *page, bool inside,
+		struct lnx_page_kind *ret, struct atw_err *err)
 {
 	const struct page_abi *a = &m->abi;
 	struct page_flags_view v = {0};
 	unsigned order = 0;
 	bool idle;
-	int r = page_flags_look(m, pfn, &v, err);
+	int r = page_flags_look(m, pfn, page, &v, err);
 
 	/* Up to 6.9 flags are those of the page itself, and a tail has few. */
 	if (r == ATW_OK && v.tail)
-		r = page_flags_look(m, v.head_pfn, &v, err);
+		r = page_flags_look(m, v.head_pfn, NULL, &v, err);
 	if (r != ATW_OK)
 		return r;
 	*ret = (struct lnx_page_kind){

@@ -3,6 +3,8 @@
  * page_like.c - cache of decoded struct pages. Most pages equal one of few others, and
  * comparing five words is cheaper than decoding them.
  */
+#include "base/cleanup.h"
+#include "base/hash.h"
 #include "linux/kpf.h"
 #include "linux/memmap.h"
 
@@ -186,19 +188,25 @@ static bool like_kind_is(const struct page_like *a, const struct page_like *b)
 	return a->flags == b->flags && a->mapcount == b->mapcount && a->mapping == b->mapping;
 }
 
-/* Frames behind pfn, as far as their bytes are available without a read, of that kind. */
-static uint64_t like_kind_behind(struct atw_memmap *m, const struct page_like *kind, uint64_t pfn)
+/*
+ * Frames behind pfn, as far as their bytes are available without a read, of that kind. The
+ * first `here` of them are at p.
+ */
+static uint64_t like_kind_behind(struct atw_memmap *m, const struct page_like *kind, uint64_t pfn,
+				 const uint8_t *p, uint64_t here)
 {
 	const uint64_t n = like_before_zeroes(&m->zero, pfn + 1, KINDS_MOST);
-	uint64_t done = 0, here = 0;
 	struct page_like next;
+	uint64_t done = 0;
 
-	while (done < n) {
-		const uint8_t *p = memmap_at_hand(m->kmem, &m->where, pfn + 1 + done, &here);
-		uint64_t i = 0, end = here < n - done ? here : n - done;
+	for (; done < n; here = 0) {
+		uint64_t i = 0, end;
 
+		if (!here)
+			p = memmap_at_hand(m->kmem, &m->where, pfn + 1 + done, &here);
 		if (!p)
 			break;
+		end = MIN(here, n - done);
 		while (i < end && like_kind_of(&m->abi, p + i * m->where.size, &next) &&
 		       like_kind_is(kind, &next))
 			i++;
@@ -219,16 +227,18 @@ int memmap_kind_like(struct atw_memmap *m, uint64_t pfn, bool inside, struct lnx
 	int r;
 
 	if (!p || memmap_is_zero(m, pfn) || !like_kind_of(&m->abi, p, &l))
-		return memmap_kind(m, pfn, inside, ret, err);
-	o = &m->kind_memo[(l.flags ^ l.flags >> 5 ^ l.flags >> 11 ^ l.mapping << 2 ^ l.mapcount) %
-			  PAGE_MEMOS];
+		return memmap_kind(m, pfn, p, inside, ret, err);
+	o = &m->kind_memo[hash_u64(l.flags ^ (uint64_t)l.mapping << 62 ^ (uint64_t)l.mapcount << 61) %
+			  KIND_MEMOS];
 	if (!o->like.end || !like_kind_is(&o->like, &l)) {
-		r = memmap_kind(m, pfn, inside, ret, err);
+		r = memmap_kind(m, pfn, p, inside, ret, err);
 		if (r != ATW_OK)
 			return r;
 		*o = (struct page_kind_memo){ l, *ret };
+		/* What was at hand may have been replaced. */
+		n = 1;
 	}
 	*ret = o->kind;
-	ret->same = 1 + like_kind_behind(m, &l, pfn);
+	ret->same = 1 + like_kind_behind(m, &l, pfn, p + m->where.size, n - 1);
 	return ATW_OK;
 }

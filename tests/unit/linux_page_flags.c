@@ -663,7 +663,7 @@ static void kinds_are_equal(struct atw_memmap *m, uint64_t *together)
 		if (atw_memmap_kind(m, pfn, &k, NULL) != ATW_OK || k.flags & folio)
 			continue;
 		for (uint64_t i = 0; i < k.same; i++) {
-			CHECK_EQ(memmap_kind(m, pfn + i, true, &each, NULL), ATW_OK);
+			CHECK_EQ(memmap_kind(m, pfn + i, NULL, true, &each, NULL), ATW_OK);
 			CHECK(each.flags == k.flags && each.waits == k.waits &&
 			      each.kmalloc == k.kmalloc && each.same == 1);
 		}
