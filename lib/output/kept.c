@@ -5,15 +5,20 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/huge.h"
 
 enum {
 	HEAD = 2,                /* words before values, or before a text */
 	KIND_BITS = 8,
+	LONG = 64 << 10,         /* words: what has more is in huge pages */
 };
 
 void kept_deinit(struct kept_rows *k)
 {
-	free(k->word);
+	if (k->huge)
+		huge_free(k->word, k->cap * sizeof(*k->word));
+	else
+		free(k->word);
 	*k = (struct kept_rows){ .rows = 0 };
 }
 
@@ -23,13 +28,31 @@ void kept_clear(struct kept_rows *k)
 	memset(k->last, 0, sizeof(k->last));
 }
 
+/* Few tables are long, and what is long is filled fast: a page fault takes as long as a page. */
+static bool kept_grow(struct kept_rows *k, size_t need)
+{
+	const size_t each = sizeof(*k->word);
+	uint64_t *few = k->word;
+
+	if (k->huge || need <= LONG)
+		return k->huge ? huge_reserve((void **)&k->word, &k->cap, need, each, true)
+			       : array_reserve((void **)&k->word, &k->cap, need, each);
+	k->word = NULL;
+	k->cap = 0;
+	k->huge = huge_reserve((void **)&k->word, &k->cap, need, each, true);
+	if (k->huge && k->len)
+		memcpy(k->word, few, k->len * each);
+	free(few);
+	return k->huge;
+}
+
 static bool kept_room(struct kept_rows *k, size_t more)
 {
 	size_t need;
 
 	if (!k->failed)
 		k->failed = __builtin_add_overflow(k->len, more, &need) ||
-			    !array_reserve((void **)&k->word, &k->cap, need, sizeof(*k->word));
+			    (need > k->cap && !kept_grow(k, need));
 	return !k->failed;
 }
 

@@ -18,6 +18,7 @@ struct kept_rows {
 	size_t len, cap;                 /* words */
 	size_t rows, at;                 /* at: the next item to be taken */
 	size_t last[SCHEMA_MAX];         /* the last text of a column; 0: none */
+	bool huge;                       /* word[] is in huge pages */
 	bool failed;                     /* no memory: something was lost */
 };
 

@@ -228,3 +228,40 @@ TEST(texts_wait_too)
 	CHECK_EQ(written(fd), 0);
 	close(fd);
 }
+
+/* From half a MiB on they are in other memory. */
+TEST(many_rows_and_texts_are_those_that_were_kept)
+{
+	enum { MANY = 100000 };
+	struct kept_rows k = { .rows = 0 };
+	union atw_value values[NELEM(cols)];
+	struct kept_item item;
+	char text[32];
+
+	for (int round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < MANY; i++) {
+			snprintf(text, sizeof(text), "%u of %d", i, round);
+			if (i % 3)
+				kept_row(&k, &schema, &rows[i % 4], NULL);
+			else
+				kept_text(&k, text, strlen(text) + 1);
+		}
+		CHECK(!k.failed && k.len * sizeof(*k.word) > 1 << 20);
+		for (unsigned i = 0; i < MANY; i++) {
+			snprintf(text, sizeof(text), "%u of %d", i, round);
+			CHECK(kept_next(&k, &schema, values, &item));
+			CHECK_EQ(item.is_row, i % 3 != 0);
+			if (!item.is_row) {
+				CHECK_STR(item.text, text);
+				continue;
+			}
+			CHECK_EQ(item.row.have, ALL);
+			CHECK_STR(values[0].s, v[i % 4][0].s);
+			CHECK_EQ(values[1].u, v[i % 4][1].u);
+			CHECK_STR(values[4].s, v[i % 4][4].s);
+		}
+		CHECK(!kept_next(&k, &schema, values, &item));
+		kept_clear(&k);
+	}
+	kept_deinit(&k);
+}
