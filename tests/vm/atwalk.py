@@ -13,6 +13,9 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get('O', TOP / 'build')) / 'atwalk'
 SKIPPED = 77
+# A filter for commands that run once per process: of the crowd only its parent and one
+# child. Commands about all processes compare the others.
+ONE_BY_ONE = '(task=crowd-03 or not task~crowd-)'
 
 
 def run(*args, status=(0,), **kw):

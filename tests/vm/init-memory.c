@@ -52,7 +52,7 @@ void *map_anon(void *hint, size_t len, int prot, int flags)
 	return p;
 }
 
-static char *map_aligned(size_t len, size_t align)
+char *map_aligned(size_t len, size_t align)
 {
 	uintptr_t p = (uintptr_t)map_anon(NULL, len + align, RW, 0);
 
@@ -94,6 +94,15 @@ static void proc_sparse(void)
 	stamp_note(p, len, getpid(), p);
 }
 
+/* What the kernel makes transparent huge pages of; 0 where it makes none. */
+size_t huge_page_size(void)
+{
+	char text[64], path[96];
+
+	snprintf(path, sizeof(path), "%s/hpage_pmd_size", thp_dir);
+	return read_file(path, text, sizeof(text)) > 0 ? strtoul(text, NULL, 10) : 0;
+}
+
 /* A huge page of shared memory, which is disabled by default. */
 static void shared_huge(size_t huge)
 {
@@ -118,13 +127,11 @@ static void shared_huge(size_t huge)
  */
 static void proc_thp(void)
 {
-	char text[64], path[96], *p;
-	size_t huge;
+	size_t huge = huge_page_size();
+	char *p;
 
-	snprintf(path, sizeof(path), "%s/hpage_pmd_size", thp_dir);
-	if (read_file(path, text, sizeof(text)) <= 0)
+	if (!huge)
 		return;
-	huge = strtoul(text, NULL, 10);
 	p = map_aligned(5 * huge, huge);
 	madvise(p, 5 * huge, MADV_HUGEPAGE);
 

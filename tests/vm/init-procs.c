@@ -36,7 +36,7 @@ void idle(void)
 }
 
 /* Of the processes and threads that a test process starts for itself. */
-static void helper_ready(void)
+void helper_ready(void)
 {
 	__atomic_add_fetch(&registry->helpers, 1, __ATOMIC_SEQ_CST);
 }
@@ -45,8 +45,8 @@ static void helper_ready(void)
  * Wait for a counter of the registry to get that far.  A child that ended
  * instead has said why on the console.
  */
-static void wait_ready(const unsigned int *counter, unsigned int count,
-		       pid_t child, const char *comm)
+void wait_ready(const unsigned int *counter, unsigned int count, pid_t child,
+		const char *comm)
 {
 	const struct timespec step = { .tv_nsec = 5 * 1000 * 1000 };
 	int i;
@@ -131,7 +131,7 @@ void stamp_pages(void *start, size_t len)
 	stamp_note(start, len, getpid(), start);
 }
 
-static void touch_pages(const void *start, size_t len)
+void touch_pages(const void *start, size_t len)
 {
 	size_t off;
 
@@ -309,6 +309,7 @@ void start_processes(void)
 		spawn("changes", proc_changes);
 	if (cmdline_has("atwalk.kvm"))
 		start_machines();
+	spawn("crowd", proc_crowd);
 	/* Last, for it takes a CPU away from the others. */
 	spawn("spin", proc_spin);
 }

@@ -102,20 +102,27 @@ bool write_file(const char *path, const char *text);
 bool cmdline_has(const char *word);
 void load_modules(void);
 
-/* init-procs.c and init-memory.c: the test processes. */
+/* init-procs.c, init-memory.c and init-crowd.c: the test processes. */
 
 typedef void proc_fn(void);
 
 void spawn(const char *comm, proc_fn *fn);
 void child_ready(void);
+void helper_ready(void);
+void wait_ready(const unsigned int *counter, unsigned int count, pid_t child,
+		const char *comm);
 pid_t fork_helper(const char *comm);
 void idle(void) __attribute__((noreturn));
 void stamp_note(const void *start, size_t len, pid_t by, const void *by_start);
 void stamp_page(void *page);
 void stamp_pages(void *start, size_t len);
+void touch_pages(const void *start, size_t len);
 void map_device(void);
 void *map_anon(void *hint, size_t len, int prot, int flags);
+char *map_aligned(size_t len, size_t align);
+size_t huge_page_size(void);
 void start_memory_processes(void);
+void proc_crowd(void);
 void start_processes(void);
 
 /* init-changes.c: a process that changes on request, and the list of its changes. */
