@@ -44,6 +44,7 @@
 
 /* All of it static and touched before the first pass that counts. */
 static uint64_t pagemap_buf[8192];
+static uint64_t flags_buf[512], counts_buf[512];
 static char maps_buf[65536];
 static char comm_buf[64];
 static int pids[MAX_PIDS];
@@ -56,6 +57,8 @@ void truth_prepare(void)
 	if (kpageflags_fd < 0 || kpagecount_fd < 0)
 		die("/proc/kpageflags or kpagecount");
 	memset(pagemap_buf, 1, sizeof(pagemap_buf));
+	memset(flags_buf, 1, sizeof(flags_buf));
+	memset(counts_buf, 1, sizeof(counts_buf));
 	memset(maps_buf, 1, sizeof(maps_buf));
 	memset(pids, 1, sizeof(pids));
 }
@@ -85,37 +88,61 @@ static const char *comm_of(const char *path)
 	return comm_buf;
 }
 
-static uint64_t frame_word(int fd, uint64_t pfn, uint64_t otherwise)
+/* Words of consecutive frames; `otherwise` where the file has none. */
+static void read_frames(int fd, uint64_t pfn, size_t count, uint64_t *words, uint64_t otherwise)
 {
-	uint64_t word;
+	ssize_t n = pread(fd, words, count * sizeof(*words), pfn * sizeof(*words));
+	size_t i = n > 0 ? n / sizeof(*words) : 0;
 
-	if (pread(fd, &word, sizeof(word), pfn * sizeof(word)) != sizeof(word))
-		return otherwise;
-	return word;
+	for (; i < count; i++)
+		words[i] = otherwise;
 }
 
-static void write_page(struct port *p, int pid, uint64_t vaddr, uint64_t pm)
+/* How many entries from here on are of consecutive frames. */
+static size_t frame_run(const uint64_t *pm, size_t count)
 {
-	uint64_t flags = 0, count = 0;
+	size_t n = 1;
 
-	if (pm & PM_PRESENT) {
-		flags = frame_word(kpageflags_fd, pm & PM_PFN_MASK, KPF_NOPAGE);
-		count = frame_word(kpagecount_fd, pm & PM_PFN_MASK, 0);
+	if (count > ARRAY_SIZE(flags_buf))
+		count = ARRAY_SIZE(flags_buf);
+	if (!(pm[0] & PM_PRESENT))
+		return 1;
+	while (n < count && pm[n] & PM_PRESENT &&
+	       (pm[n] & PM_PFN_MASK) == (pm[0] & PM_PFN_MASK) + n)
+		n++;
+	return n;
+}
+
+/* Lines of pages whose frames are consecutive, or of one page that is not present. */
+static void write_run(struct port *p, const char *pid, uint64_t vaddr, const uint64_t *pm,
+		      size_t count)
+{
+	size_t i;
+
+	if (pm[0] & PM_PRESENT) {
+		read_frames(kpageflags_fd, pm[0] & PM_PFN_MASK, count, flags_buf, KPF_NOPAGE);
+		read_frames(kpagecount_fd, pm[0] & PM_PFN_MASK, count, counts_buf, 0);
+	} else {
+		flags_buf[0] = counts_buf[0] = 0;
 	}
-	port_printf(p, "%d ", pid);
-	port_hex(p, vaddr, ' ');
-	port_hex(p, pm, ' ');
-	port_hex(p, flags, ' ');
-	port_hex(p, count, '\n');
+	for (i = 0; i < count; i++) {
+		port_write(p, pid, strlen(pid));
+		port_hex(p, vaddr + i * page_size, ' ');
+		port_hex(p, pm[i], ' ');
+		port_hex(p, flags_buf[i], ' ');
+		port_hex(p, counts_buf[i], '\n');
+	}
 }
 
 static void write_range(struct port *p, int pid, int fd, uint64_t start,
 			uint64_t end)
 {
 	uint64_t addr = start;
-	ssize_t n, i;
-	size_t want;
+	size_t want, i, run;
+	char text[16];
+	ssize_t n;
 
+	snprintf(text, sizeof(text), "%d ", pid);
 	while (addr < end) {
 		want = (end - addr) / page_size;
 		if (want > ARRAY_SIZE(pagemap_buf))
@@ -125,9 +152,12 @@ static void write_range(struct port *p, int pid, int fd, uint64_t start,
 		if (n <= 0)
 			return;		/* [vsyscall] is in no page table of its own */
 		n /= sizeof(uint64_t);
-		for (i = 0; i < n; i++, addr += page_size)
+		for (i = 0; i < (size_t)n; i += run) {
+			run = frame_run(pagemap_buf + i, n - i);
 			if (pagemap_buf[i] & PM_LISTED)
-				write_page(p, pid, addr, pagemap_buf[i]);
+				write_run(p, text, addr + i * page_size, pagemap_buf + i, run);
+		}
+		addr += n * page_size;
 	}
 }
 
