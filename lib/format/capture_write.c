@@ -165,11 +165,22 @@ static bool capture_write_has_tail(const struct capture_tail *t,
 	       !memcmp((const char *)&t->of + from, (const char *)run + from, sizeof(*run) - from);
 }
 
+/* A run, at most. */
+enum { CAPTURE_LIKE = CAPTURE_BEGIN + 16 + CAPTURE_TAIL };
+
 size_t capture_write_like(const struct capture_run *run, struct capture_tail *t, char *buf,
 			  size_t len)
 {
-	char own[CAPTURE_BEGIN + 16 + CAPTURE_TAIL], *at = len >= sizeof(own) ? buf : own, *end;
+	char *at = buf;
 
+	if (len < CAPTURE_LIKE) {
+		char own[CAPTURE_LIKE];
+		size_t n = capture_write_like(run, t, own, sizeof(own));
+
+		n = n <= len ? n : 0;
+		memcpy(buf, own, n);
+		return n;
+	}
 	if (!capture_write_has_tail(t, run)) {
 		struct line tail = { t->text, t->text + sizeof(t->text), false };
 
@@ -180,16 +191,12 @@ size_t capture_write_like(const struct capture_run *run, struct capture_tail *t,
 		if (!t->len)
 			return 0;
 	}
-	end = put_hex_digits(capture_write_begin(at, run->va, run->pages), run->entry, 8, 'A');
+	at = put_hex_digits(capture_write_begin(at, run->va, run->pages), run->entry, 8, 'A');
 	/* A constant length lets the compiler inline the copy. */
-	memcpy(end, t->text, CAPTURE_TAIL_USUAL);
+	memcpy(at, t->text, CAPTURE_TAIL_USUAL);
 	if (t->len > CAPTURE_TAIL_USUAL)
-		memcpy(end, t->text, t->len);
-	end += t->len;
-	len = at == buf || (size_t)(end - at) <= len ? (size_t)(end - at) : 0;
-	if (at == own)
-		memcpy(buf, own, len);
-	return len;
+		memcpy(at, t->text, t->len);
+	return (size_t)(at + t->len - buf);
 }
 
 size_t capture_write_run(const struct capture_run *run, char *buf, size_t len)
