@@ -5,6 +5,8 @@
 # with /proc/meminfo; of captures written by hand; of a dump. No process is read.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/ram-cap.sh
+. "$cli/ram-cap.sh"
 
 # The sums of a CSV file, in pages of 4096 bytes: nothing may be lost or counted twice.
 # shellcheck disable=SC2317 # by yes
@@ -117,23 +119,7 @@ if [ -n "$why" ]; then skip "$why"; else
 	yes grep -q '^free,.*,MemFree,' "$work/log/out"
 fi
 
-cat >hand.cap <<'END'
-H: atwalk-capture, 1
-H: page, 4096
-H: way, bpf
-H: MemTotal, 124
-H: MemFree, 20
-H: zoneinfo.count, 3
-H: AnonPages, 16
-H: Slab, 36
-R: 00001000, 00009BFF, System RAM, node=0
-R: 00010000, 00027FFF, System RAM, node=1
-T: swapper, 0, 0, 0, 0, 0, 0, 0, 0, 0
-F: 1000*2=reserved | 3000*6=free |
-F: 10000*2=free | 12000*4=anon | 16000*8=slab | 1E000=pgtable | 1F000*5=kernel |
-F: 24000*2=file | 26000=hwpoison |
-E: 14, 1, 0, 0
-END
+ram_cap >hand.cap
 
 t "slab: what the kernel counts and does not mark"
 sed 's/^H: way.*/&\nH: release, 6.12.9-amd64/' hand.cap >old.cap

@@ -5,6 +5,8 @@
 # only that one.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/ram-cap.sh
+. "$cli/ram-cap.sh"
 need_tasks
 if ! grep -q '^  found:.* sqlite3' "$built/found.txt"; then
 	t "atwalk sql"
@@ -360,20 +362,7 @@ if ! command -v python3 >/dev/null; then skip "there is no python3"; else
 	yes [ "$(paste -sd, tasks.kdump.said)" = '3 rows,5 rows,11 no rows,13 rows' ]
 	yes [ "$(paste -sd, wx.cap.said)" = '3 rows,5 rows,11 rows,13 no rows' ]
 fi
-cat >ram.cap <<'END'
-H: atwalk-capture, 1
-H: page, 4096
-H: way, bpf
-H: MemTotal, 124
-H: MemFree, 20
-R: 00001000, 00009BFF, System RAM, node=0
-R: 00010000, 00027FFF, System RAM, node=1
-T: swapper, 0, 0, 0, 0, 0, 0, 0, 0, 0
-F: 1000*2=reserved | 3000*6=free |
-F: 10000*2=free | 12000*4=anon | 16000*8=slab | 1E000=pgtable | 1F000*5=kernel |
-F: 24000*2=file | 26000=hwpoison |
-E: 11, 1, 0, 0
-END
+ram_cap >ram.cap
 run atwalk sql ram.cap --format csv <query4.sql
 sed 1d "$work/log/out" | awk -F, '{ n += $2 } END { print n }' >got
 run atwalk report machine ram.cap --format csv --columns size --filter 'use=RAM and not node>=0'
