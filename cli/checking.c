@@ -151,9 +151,8 @@ static uint64_t checking_part(const struct checking_listing *l, const struct che
 {
 	uint64_t v = r->column >= 0 ? row->v[r->column].u : 1;
 	bool pages = r->column >= 0 && l->schema.col[r->column].type == ATW_T_PAGES;
-	unsigned shift = pages && policy_in_bytes(r->policy) ? l->page_shift : 0;
 
-	return v > UINT64_MAX >> shift ? UINT64_MAX : v << shift;
+	return shl_u64(v, pages && policy_in_bytes(r->policy) ? l->page_shift : 0);
 }
 
 static void checking_add(const struct checking_listing *l, struct check_result *r,

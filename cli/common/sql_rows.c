@@ -58,7 +58,7 @@ bool sql_rows_value(const struct sql_rows *r, size_t row, size_t column, union a
 
 /* ---- rows by the value of a column ---- */
 
-/* Chains of rows whose values have the same hash; a row is its number and 1, 0 is the end. */
+/* Chains of rows with values of the same hash; a row is its number and 1, 0 is the end. */
 struct sql_index {
 	struct sql_index *next;
 	const struct sql_rows *rows;

@@ -99,6 +99,12 @@ static inline bool sum_u64(uint64_t *sum, uint64_t more)
 	return false;
 }
 
+/* v << shift, that stays at 2^64-1 when it would not fit. */
+static inline uint64_t shl_u64(uint64_t v, unsigned shift)
+{
+	return v > UINT64_MAX >> shift ? UINT64_MAX : v << shift;
+}
+
 static inline bool mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
 {
 	return !__builtin_mul_overflow(a, b, ret);

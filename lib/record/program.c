@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 
 void program_deinit(struct program *p)
 {
@@ -46,7 +47,7 @@ void program_page(struct program *p, unsigned page_shift)
 /* More than any number of bytes is as many as there can be. */
 static bool program_in_range(const struct insn *in, uint64_t v)
 {
-	v = v > UINT64_MAX >> in->shift ? UINT64_MAX : v << in->shift;
+	v = shl_u64(v, in->shift);
 	return v >= in->a && v <= in->b;
 }
 

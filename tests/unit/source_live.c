@@ -428,7 +428,7 @@ TEST(both_ways_to_a_process_agree)
 	CHECK_EQ(bpf_task_mm(&list, (uint64_t)kid, &a, &err), ATW_E_NONE);
 	CHECK(!strncmp(err.text, "there is no process ", 20));
 	CHECK_EQ(bpf_task_mm(&call, (uint64_t)kid, &b, &err), ATW_E_NONE);
-	/* A kernel was seen whose function finds every process but the first. */
+	/* In one kernel the function finds every process but the first. */
 	a = b = 0;
 	r = bpf_task_mm(&list, 1, &a, NULL);
 	CHECK_EQ(bpf_task_mm(&call, 1, &b, NULL), r);

@@ -113,7 +113,7 @@ static size_t frame_run(const uint64_t *pm, size_t count)
 	return n;
 }
 
-/* Lines of pages whose frames are consecutive, or of one page that is not present. */
+/* Lines of pages with consecutive frames, or of one page that is not present. */
 static void write_run(struct port *p, const char *pid, uint64_t vaddr, const uint64_t *pm,
 		      size_t count)
 {
