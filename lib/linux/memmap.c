@@ -458,38 +458,51 @@ void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t 
 	memmap_announce(w, &unpack);
 }
 
-void memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n)
+static bool memmap_stretch_of(const struct memmap_where *w, const struct memmap_section *s,
+			      uint64_t pfn, uint64_t n, atw_pa *ret)
 {
-	struct memmap_where *w = &m->where;
-	unsigned shift = m->k->own.paging.page_shift;
-	struct memmap_announced unpack = { .n = 0 };
-
-	for (uint32_t i = 0, here; i < n; i += here) {
-		uint64_t pfn = pa[i] >> shift, frames = (uint64_t)1 << w->shift;
-		const struct memmap_section *s = memmap_find_section(m->kmem, w, pfn, NULL);
-
-		here = 1;
-		if (s && s->whole)
-			memmap_soon(m->kmem, w, pfn, 1);
-		else if (s && s->in_one && w->ahead)
-			here = memmap_ahead_add_frames(w->ahead, pa + i, n - i, shift,
-						       w->first_pfn + (s->nr << w->shift),
-						       frames, s->pa);
-		else if (s && s->in_one && w->unpacks)
-			memmap_announce_in(w, s, (pfn - w->first_pfn) & (frames - 1), 1, &unpack);
-	}
-	memmap_announce(w, &unpack);
-}
-
-bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret)
-{
-	const struct memmap_section *s = memmap_find_section(m, w, pfn, NULL);
 	uint64_t section = (uint64_t)1 << w->shift, at = (pfn - w->first_pfn) & (section - 1);
 
 	if (!s || !s->in_one || n > section - at)
 		return false;
 	*ret = ATW_PA(s->pa.u + at * w->size);
 	return true;
+}
+
+bool memmap_stretch(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n, atw_pa *ret)
+{
+	return memmap_stretch_of(w, memmap_find_section(m, w, pfn, NULL), pfn, n, ret);
+}
+
+/* A memmap_ahead_place: what is not read at all has none. */
+static bool memmap_place(void *arg, uint64_t pfn, atw_pa *ret)
+{
+	struct atw_memmap *m = arg;
+	const struct memmap_section *s = memmap_find_section(m->kmem, &m->where, pfn, NULL);
+
+	return s && !s->whole &&
+	       memmap_stretch_of(&m->where, s, pfn, MEMMAP_BLOCK, ret);
+}
+
+uint32_t memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n)
+{
+	struct memmap_where *w = &m->where;
+	unsigned shift = m->k->own.paging.page_shift;
+	struct memmap_announced unpack = { .n = 0 };
+
+	if (w->ahead)
+		return memmap_ahead_add_frames(w->ahead, pa, n, shift, memmap_place, m);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t pfn = pa[i] >> shift, frames = (uint64_t)1 << w->shift;
+		const struct memmap_section *s = memmap_find_section(m->kmem, w, pfn, NULL);
+
+		if (s && s->whole)
+			memmap_soon(m->kmem, w, pfn, 1);
+		else if (s && s->in_one && w->unpacks)
+			memmap_announce_in(w, s, (pfn - w->first_pfn) & (frames - 1), 1, &unpack);
+	}
+	memmap_announce(w, &unpack);
+	return n;
 }
 
 uint64_t memmap_address(struct kmem *m, struct memmap_where *w, uint64_t pfn)

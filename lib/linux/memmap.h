@@ -33,12 +33,18 @@ void memmap_ahead_destroy(struct memmap_ahead *a);
  * be needed. As many are added as there is room for.
  */
 void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa);
+enum { MEMMAP_BLOCK_BITS = 6, MEMMAP_BLOCK = 1 << MEMMAP_BLOCK_BITS };
 /*
- * The same for frames that physical addresses lie in, until one is not of the `frames`
- * from `first` on. Returns the number of addresses before that one.
+ * The physical address of the struct pages of the MEMMAP_BLOCK frames from pfn on. false:
+ * they are not contiguous.
+ */
+typedef bool memmap_ahead_place(void *arg, uint64_t pfn, atw_pa *ret);
+/*
+ * The same for frames that physical addresses lie in, until there is no room. Those without
+ * a place are left out. Returns the number of addresses that were gone through.
  */
 uint32_t memmap_ahead_add_frames(struct memmap_ahead *a, const uint64_t *pa, uint32_t n,
-				 unsigned shift, uint64_t first, uint64_t frames, atw_pa of_first);
+				 unsigned shift, memmap_ahead_place *place, void *arg);
 /* The number of batches that were read. */
 uint64_t memmap_ahead_reads(const struct memmap_ahead *a);
 /* Discard all that were added, which makes room for others. */
@@ -121,8 +127,11 @@ static inline uint64_t memmap_reads(const struct memmap_where *w)
 void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t n);
 /* Prefetch: these adjacent frames will be needed after a few others. */
 void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n);
-/* The same for frames of these physical addresses, all that there is room for. */
-void memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n);
+/*
+ * The same for frames of these physical addresses, as far as there is room. Returns how many
+ * that were.
+ */
+uint32_t memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n);
 /* Discard the announcements so far, which makes room for others. */
 void memmap_anew(struct atw_memmap *m);
 /* Are the struct pages of `n` frames contiguous? Returns their start. */

@@ -14,12 +14,12 @@
  * for each that was read.
  */
 enum {
-	BLOCK_BITS = 6, BLOCK = 1 << BLOCK_BITS,
+	BLOCK_BITS = MEMMAP_BLOCK_BITS, BLOCK = MEMMAP_BLOCK,
 	BLOCKS = 512,            /* one each if no two frames are close to each other */
 	INDEX = 2 * BLOCKS,
 	MOST = 4096,             /* frames: 64 full blocks */
 	/* To copy so many struct pages costs as much as to begin another read. */
-	GAP = 8,
+	GAP = 12,
 };
 /* 64 pages suffice for the heads of the folios of a listing. */
 enum { PART = 4096, PARTS = 64 };
@@ -102,19 +102,42 @@ static inline uint64_t memmap_ahead_bits(unsigned first, uint64_t n)
 	return (n < BLOCK ? ((uint64_t)1 << n) - 1 : UINT64_MAX) << first;
 }
 
-/* false: there is no room. */
-static bool memmap_ahead_find_block(struct memmap_ahead *a, uint64_t nr, uint64_t pa)
+/* Makes it the block to add to; false: there is no such block yet. */
+static inline bool memmap_ahead_at_block(struct memmap_ahead *a, uint64_t nr)
 {
-	uint32_t i = memmap_ahead_slot(a, nr);
+	uint32_t i;
 
-	if (!a->index[i]) {
-		if (a->n == BLOCKS)
-			return false;
-		a->block[a->n] = (struct memmap_ahead_block){ .nr = nr, .pa = pa };
-		a->index[i] = (uint16_t)++a->n;
-	}
-	a->to = a->index[i] - 1u;
+	if (a->n && a->block[a->to].nr == nr)
+		return true;
+	i = a->index[memmap_ahead_slot(a, nr)];
+	if (i)
+		a->to = i - 1;
+	return i;
+}
+
+/* false: there is no room. */
+static bool memmap_ahead_add_block(struct memmap_ahead *a, uint64_t nr, uint64_t pa)
+{
+	if (a->n == BLOCKS)
+		return false;
+	a->block[a->n] = (struct memmap_ahead_block){ .nr = nr, .pa = pa };
+	a->to = a->n++;
+	a->index[memmap_ahead_slot(a, nr)] = (uint16_t)a->n;
 	return true;
+}
+
+static inline void memmap_ahead_add_bits(struct memmap_ahead *a, uint64_t pfn, uint64_t n)
+{
+	struct memmap_ahead_block *b = &a->block[a->to];
+	uint64_t bits = memmap_ahead_bits(pfn % BLOCK, n) & ~(b->added | b->there);
+
+	a->last = pfn + n - 1;
+	if (!bits)
+		return;
+	b->added |= bits;
+	a->pages += (uint32_t)n;
+	if (a->to < a->read)
+		a->read = a->to;
 }
 
 /* Frames of one block. Returns how many were added. */
@@ -122,25 +145,17 @@ static inline uint64_t memmap_ahead_add_here(struct memmap_ahead *a, uint64_t pf
 					     uint64_t pa)
 {
 	const uint64_t start = pa - pfn % BLOCK * a->size;
-	struct memmap_ahead_block *b = &a->block[a->to];
-	uint64_t bits;
 
 	if (n > MOST - a->pages)
 		n = MOST - a->pages;
-	if (!a->n || b->nr != pfn >> BLOCK_BITS) {
-		if (!memmap_ahead_find_block(a, pfn >> BLOCK_BITS, start))
-			return 0;
-		b = &a->block[a->to];
-	}
-	/* A section may begin inside of a block. */
-	if (b->pa != start)
+	if (!memmap_ahead_at_block(a, pfn >> BLOCK_BITS) &&
+	    !memmap_ahead_add_block(a, pfn >> BLOCK_BITS, start))
 		return 0;
-	bits = memmap_ahead_bits(pfn % BLOCK, n) & ~(b->added | b->there);
-	b->added |= bits;
-	a->pages += bits ? (uint32_t)n : 0;
-	a->last = pfn + n - 1;
-	if (bits && a->to < a->read)
-		a->read = a->to;
+	/* A section may begin inside of a block. */
+	if (a->block[a->to].pa != start)
+		return 0;
+	if (n)
+		memmap_ahead_add_bits(a, pfn, n);
 	return n;
 }
 
@@ -166,18 +181,22 @@ void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa p
 }
 
 uint32_t memmap_ahead_add_frames(struct memmap_ahead *a, const uint64_t *pa, uint32_t n,
-				 unsigned shift, uint64_t first, uint64_t frames, atw_pa of_first)
+				 unsigned shift, memmap_ahead_place *place, void *arg)
 {
 	uint32_t i;
 
 	memmap_ahead_make_room(a);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && a->pages < MOST; i++) {
 		uint64_t pfn = pa[i] >> shift;
+		atw_pa at;
 
-		if (pfn - first >= frames)
-			break;
-		if (!memmap_ahead_add_here(a, pfn, 1, of_first.u + (pfn - first) * a->size))
-			return n;
+		if (!memmap_ahead_at_block(a, pfn >> BLOCK_BITS)) {
+			if (!place(arg, pfn & ~(uint64_t)(BLOCK - 1), &at))
+				continue;
+			if (!memmap_ahead_add_block(a, pfn >> BLOCK_BITS, at.u))
+				break;
+		}
+		memmap_ahead_add_bits(a, pfn, 1);
 	}
 	return i;
 }
@@ -259,7 +278,11 @@ const uint8_t *memmap_ahead_find(struct memmap_ahead *a, struct kmem *m, uint64_
 
 	if (!a->n)
 		return NULL;
-	if (b->nr != nr) {
+	/* Mostly they are looked up in the order in which they were added. */
+	if (b->nr != nr && a->at + 1 < a->n && b[1].nr == nr) {
+		a->at++;
+		b++;
+	} else if (b->nr != nr) {
 		uint32_t slot = memmap_ahead_slot(a, nr);
 
 		if (!a->index[slot])

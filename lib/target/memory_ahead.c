@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * memory_ahead.c - prefetch of the struct pages that the listing of a space will need. They
- * are known from the sweep of its tables that counted mappings: hundreds are read
- * together, however short the runs of a listing are.
+ * are known from the sweep of its tables that counted mappings, or from tables that the
+ * walk has read already: hundreds are read together, however short the runs of a listing
+ * are.
  */
+#include "base/cleanup.h"
 #include "linux/memmap.h"
 #include "target/memory_vmas.h"
 
@@ -11,6 +13,9 @@ enum {
 	SOON_MOST = 512,         /* struct pages at once, as many as are taken */
 	/* Runs that a listing may leave out between two pages: it, and those that are alike. */
 	SOON_PASSED = 64 + SOON_MOST,
+	/* From tables at hand: a listing that goes on will need more than one that has begun. */
+	TABLES_FIRST = 512, TABLES_MOST = 2048,
+	WORDS_AT_ONCE = 512,
 };
 
 void walk_soon_begin(struct memory_pages *c)
@@ -21,6 +26,7 @@ void walk_soon_begin(struct memory_pages *c)
 					     ? &w->look.space[task] : NULL;
 
 	c->soon = (struct walk_soon){ 0 };
+	c->tables = (struct walk_tables){ 0 };
 	if (s)
 		c->soon = (struct walk_soon){ .at = s->first, .end = s->first + s->n };
 }
@@ -88,6 +94,65 @@ bool walk_soon(struct memory_pages *c, uint64_t pfn)
 		took = memory_ahead_soon_add(w, run, off, SOON_MOST - n);
 		s->off = off + took;
 		n += look_order(run) ? 2 * took : took;
+	}
+	return true;
+}
+
+/* ---- of tables that the walk has read ---- */
+
+/* Leaves among a few words. Returns how many words were gone through: less without room. */
+static uint32_t memory_ahead_soon_few(struct memory_pages *c, const char *words, uint32_t n)
+{
+	uint64_t pa[WORDS_AT_ONCE];
+	uint32_t at[WORDS_AT_ONCE + 1], leaves = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t word = load_word(words, 8, i);
+
+		if (!sure_is(&c->leaf, word))
+			continue;
+		at[leaves] = i;
+		pa[leaves++] = sure_address(&c->leaf, word);
+	}
+	at[leaves] = n;
+	return at[memmap_soon_frames(c->w->memmap, pa, leaves)];
+}
+
+static uint32_t memory_ahead_soon_words(struct memory_pages *c, const char *words, uint32_t n)
+{
+	uint32_t done = 0, few, took;
+
+	do {
+		few = MIN(n - done, (uint32_t)WORDS_AT_ONCE);
+		took = memory_ahead_soon_few(c, words + (size_t)done * 8, few);
+		done += took;
+	} while (took == few && done < n);
+	return done;
+}
+
+bool walk_soon_tables(struct memory_pages *c, const struct page_run *r, uint32_t i)
+{
+	struct walk_tables *t = &c->tables;
+	const uint64_t va = r->va + i * r->slot;
+	struct mmu_words more = { .n = r->count - i };
+	uint32_t room, took;
+
+	if (!c->w->running || c->sp->paging.word_size != 8)
+		return false;
+	if (t->first <= va && va < t->end)
+		return true;
+	t->most = !t->most || va != t->end ? TABLES_FIRST
+					    : MIN(2 * t->most, (uint32_t)TABLES_MOST);
+	t->first = va;
+	memmap_anew(c->w->memmap);
+	took = memmap_soon_frames(c->w->memmap, r->pa + i, MIN(more.n, t->most));
+	t->end = va + took * r->slot;
+	room = t->most - took;
+	for (unsigned k = 0; room && took == more.n && mmu_walk_at_hand(c->walk, k, &more); k++) {
+		more.n = MIN(more.n, room);
+		took = memory_ahead_soon_words(c, more.words, more.n);
+		t->end = more.va.u + took * r->slot;
+		room -= took;
 	}
 	return true;
 }

@@ -49,7 +49,8 @@ static void memory_facts_look_ahead(struct memory_pages *c, const struct page_ru
 		return;
 	}
 	if (memory_classes_look_ahead(c, r, i) ||
-	    (c->soon.end && walk_soon(c, r->pa[i] >> shift)))
+	    (c->soon.end && walk_soon(c, r->pa[i] >> shift)) ||
+	    (!large && walk_soon_tables(c, r, i)))
 		return;
 	if (c->ahead < i)
 		c->ahead = i;

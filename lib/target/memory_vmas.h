@@ -105,6 +105,12 @@ struct memory_vmas {
 	struct atw_areas *areas;
 };
 
+/* Addresses whose struct pages were announced, and how many at once. */
+struct walk_tables {
+	uint64_t first, end;     /* end: exclusive */
+	uint32_t most;
+};
+
 struct memory_pages {
 	struct page_cursor cur;
 	struct walk_provider *w;
@@ -120,6 +126,7 @@ struct memory_pages {
 	uint64_t alike, alike_end;
 	uint64_t each_end;               /* q.each: those before it were announced */
 	struct walk_soon soon;
+	struct walk_tables tables;
 	/* What leaves of the space look like. */
 	uint64_t leaf_attrs[ATW_MAX_LEVELS];
 	struct leaf_memo leaf_memo[LEAF_MEMOS];
@@ -157,6 +164,11 @@ void walk_find_used(struct walk_provider *w, const struct atw_paging *pg);
 void walk_soon_begin(struct memory_pages *c);
 /* That of this frame, and those that follow it. false: nothing is known of it. */
 bool walk_soon(struct memory_pages *c, uint64_t pfn);
+/*
+ * That of slot i of a run of small pages, and of those behind it. false: it is not of a
+ * running machine.
+ */
+bool walk_soon_tables(struct memory_pages *c, const struct page_run *r, uint32_t i);
 
 /* ---- memory_facts.c: what struct pages say ---- */
 

@@ -144,6 +144,18 @@ void mmu_walk_prune(struct mmu_walk *w);
 /* Unfold the repeats that were just returned: each is walked. */
 void mmu_walk_unfold(struct mmu_walk *w);
 struct mmu_walk_stats mmu_walk_stats(const struct mmu_walk *w);
+/* Entries of a lowest table that were read and not returned yet: `n` of them may be 0. */
+struct mmu_words {
+	const void *words;       /* valid until the next piece */
+	atw_va va;               /* of the first */
+	uint32_t n;
+};
+/*
+ * Of a running machine several tables are read at once. Those behind the last piece, if it
+ * is of a lowest table: the rest of its table (i is 0), then the tables after it. false:
+ * there are no more. They may have changed once they are returned.
+ */
+bool mmu_walk_at_hand(const struct mmu_walk *w, unsigned i, struct mmu_words *ret);
 /* The error of the last ATW_LOST_DAMAGED piece. */
 const struct atw_err *mmu_walk_error(const struct mmu_walk *w);
 void mmu_walk_close(struct mmu_walk *w);

@@ -361,3 +361,44 @@ bool live_table(struct mmu_walk *w, unsigned level, atw_pa table, struct frame *
 		f->loss = memory_loss(w->sp.mem, table, c->got);
 	return true;
 }
+
+/* ---- tables that were read ahead ---- */
+
+/* Of a table at `va`, clipped to the range of the walk, from slot `first` on. */
+static void walk_live_words_from(const struct mmu_walk *w, const void *words, uint64_t va,
+				 uint32_t first, uint32_t end, struct mmu_words *ret)
+{
+	const struct half *h = &w->half[w->at_half];
+	unsigned shift = w->sp.paging.level[0].shift, ws = w->sp.paging.word_size;
+
+	if (h->hi < va)
+		end = first;
+	else if ((h->hi - va) >> shift < end)
+		end = (uint32_t)((h->hi - va) >> shift) + 1;
+	*ret = (struct mmu_words){
+		.words = words ? (const char *)words + (size_t)first * ws : NULL,
+		.va = ATW_VA((va + ((uint64_t)first << shift)) | h->upper),
+		.n = end > first ? end - first : 0,
+	};
+}
+
+bool mmu_walk_at_hand(const struct mmu_walk *w, unsigned i, struct mmu_words *ret)
+{
+	const struct live_walk *l = w->live;
+	const struct frame *f = w->top > 0 ? &w->stack[w->top] : NULL;
+	const struct child *c;
+
+	if (!l || !f || level_of(w, w->top))
+		return false;
+	if (!i) {
+		walk_live_words_from(w, f->words, f->va, f->next, f->avail, ret);
+		return true;
+	}
+	if (l->parent != f[-1].va || i >= l->n || l->at >= l->n - i)
+		return false;
+	c = &l->child[l->at + i];
+	walk_live_words_from(w, walk_live_words_of(w, 0, l->at + i),
+			     f[-1].va + ((uint64_t)c->slot << w->sp.paging.level[1].shift), 0,
+			     c->got > 0 ? (uint32_t)c->got / w->sp.paging.word_size : 0, ret);
+	return true;
+}

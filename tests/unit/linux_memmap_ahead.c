@@ -241,20 +241,42 @@ TEST(small_gaps_are_read)
 	end(&k);
 }
 
-/* By addresses, as far as they are in the same section. */
-TEST(frames_of_a_section)
+/* Struct pages of blocks below this frame are contiguous. */
+static bool place_of(void *arg, uint64_t pfn, atw_pa *ret)
+{
+	const uint64_t *end = arg;
+
+	CHECK_EQ(pfn % MEMMAP_BLOCK, 0);
+	*ret = ATW_PA(FIRST + pfn * SIZE);
+	return pfn < *end;
+}
+
+/* By addresses: what has no place is left out. */
+TEST(frames_by_their_addresses)
 {
 	const uint64_t pa[] = { 0x140000, 0x13f000, 0x3e8000, 0x141000 };
+	uint64_t end_at = 768;
 	struct machine k;
 
 	begin(&k);
-	/* Frames 256 to 767. */
-	CHECK_EQ(memmap_ahead_add_frames(k.a, pa, 4, 12, 256, 512,
-					 ATW_PA(FIRST + 256 * SIZE)), 2);
+	CHECK_EQ(memmap_ahead_add_frames(k.a, pa, 4, 12, place_of, &end_at), 4);
 	CHECK(finds(&k, 0x140));
 	CHECK(finds(&k, 0x13f));
 	CHECK(!find(&k, 0x3e8));
-	CHECK(!find(&k, 0x141));
+	CHECK(finds(&k, 0x141));
+	end(&k);
+}
+
+/* Each of another block, until there is no room for one more. */
+TEST(frames_that_there_is_no_room_for)
+{
+	uint64_t pa[600], end_at = UINT64_MAX;
+	struct machine k;
+
+	for (uint64_t i = 0; i < 600; i++)
+		pa[i] = i * MEMMAP_BLOCK << 12;
+	begin(&k);
+	CHECK_EQ(memmap_ahead_add_frames(k.a, pa, 600, 12, place_of, &end_at), 512);
 	end(&k);
 }
 

@@ -28,6 +28,35 @@ void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n)
 	last = pfn + n - 1;
 }
 
+/* There is room for so many. */
+static unsigned room;
+
+uint32_t memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n)
+{
+	uint32_t some = n < room - added ? n : room - added;
+
+	(void)m;
+	if (some)
+		last = pa[some - 1] >> 12;
+	added += some;
+	return some;
+}
+
+/* Words of tables that the walk has read, two tables behind the one at hand. */
+static uint64_t table[3][512];
+
+bool mmu_walk_at_hand(const struct mmu_walk *w, unsigned i, struct mmu_words *ret)
+{
+	(void)w;
+	if (i > 2)
+		return false;
+	*ret = (struct mmu_words){ table[i], ATW_VA(i * UINT64_C(0x200000)), 512 };
+	/* The first 100 were returned. */
+	if (!i)
+		*ret = (struct mmu_words){ &table[0][100], ATW_VA(100 * 0x1000), 412 };
+	return true;
+}
+
 static look_run run(uint64_t pfn, uint64_t n, uint64_t class)
 {
 	return pfn | (n - 1) << LOOK_PFN_BITS | class << LOOK_ORDER_AT;
@@ -101,4 +130,79 @@ TEST(large_pages_are_said_by_two)
 	CHECK_EQ(times, 2);
 	free(c->w);
 	free(c);
+}
+
+/* ---- of tables at hand ---- */
+
+/* A run of the first 100 entries, of 1536 whose frames are 0x1000 and up; every other one absent. */
+static struct memory_pages *begin_tables(struct page_run *r, bool running)
+{
+	static struct mmu_space sp;
+	struct memory_pages *c = begin(&(look_run){ 0 }, 1);
+
+	sp.paging = *atw_paging_find("x86_64-4");
+	c->sp = &sp;
+	CHECK(sure_find(&sp.paging, 0, ATW_LEAF, &c->leaf));
+	c->w->running = running;
+	for (uint64_t i = 0; i < 1536; i++)
+		table[i / 512][i % 512] = i < 100 || !(i % 2) ? (0x1000 + i) << 12 | 7 : 0;
+	for (unsigned i = 0; i < 100; i++)
+		c->pa[i] = (uint64_t)(0x1000 + i) << 12;
+	*r = (struct page_run){ .slot = 0x1000, .count = 100, .pa = c->pa };
+	room = 4096;
+	return c;
+}
+
+static void end_tables(struct memory_pages *c)
+{
+	free(c->w);
+	free(c);
+}
+
+TEST(tables_behind_are_said_too)
+{
+	struct page_run r;
+	struct memory_pages *c = begin_tables(&r, true);
+
+	CHECK(walk_soon_tables(c, &r, 0));
+	CHECK_EQ(times, 1);
+	/* 100 and 412 words: what there is at first. */
+	CHECK_EQ(last, 0x1000 + 510);
+	CHECK_EQ(added, 100 + 206);
+	r.va = 510 * 0x1000;
+	CHECK(walk_soon_tables(c, &r, 0));
+	CHECK_EQ(times, 1);
+	/* Where it goes on there, twice as many. */
+	r.va = 512 * 0x1000;
+	CHECK(walk_soon_tables(c, &r, 0));
+	CHECK_EQ(times, 2);
+	/* The first table again, for there is no other here, then the second. */
+	CHECK_EQ(last, 0x1000 + 1022);
+	end_tables(c);
+}
+
+TEST(no_further_than_there_is_room)
+{
+	struct page_run r;
+	struct memory_pages *c = begin_tables(&r, true);
+
+	room = 130;
+	CHECK(walk_soon_tables(c, &r, 0));
+	CHECK_EQ(added, 130);
+	CHECK_EQ(last, 0x1000 + 158);
+	/* What there was no room for is said when it is asked for. */
+	r.va = 160 * 0x1000;
+	CHECK(walk_soon_tables(c, &r, 0));
+	CHECK_EQ(times, 2);
+	end_tables(c);
+}
+
+TEST(a_dump_is_not_read_ahead_by_tables)
+{
+	struct page_run r;
+	struct memory_pages *c = begin_tables(&r, false);
+
+	CHECK(!walk_soon_tables(c, &r, 0));
+	CHECK_EQ(times, 0);
+	end_tables(c);
 }

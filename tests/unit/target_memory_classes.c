@@ -49,11 +49,12 @@ uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_
 	return left < n ? left : n;
 }
 
-void memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n)
+uint32_t memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n)
 {
 	(void)m;
 	announced = pa[0] >> 12;
 	soon += n;
+	return n;
 }
 
 void memmap_anew(struct atw_memmap *m)

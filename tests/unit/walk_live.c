@@ -5,6 +5,7 @@
  */
 #include "walk/walk.h"
 
+#include "base/bytes.h"
 #include "memory.h"
 #include "test.h"
 #include "walk/space.h"
@@ -341,6 +342,40 @@ TEST(one_address_is_looked_at_again_as_well)
 }
 
 /* An entry of a piece, and the way to it, in one read. */
+/* The rest of its table, and tables that were read with it, no further than was asked. */
+TEST(what_was_read_and_not_returned_yet)
+{
+	struct machine *k = machine();
+	const struct mmu_space sp = space(k);
+	const struct mmu_walk_opts o = { .last = ATW_VA(0x202fff) };
+	const struct mmu_seen *s;
+	struct mmu_words words;
+	struct mmu_walk *w = NULL;
+
+	CHECK_EQ(mmu_walk_open(&sp, &o, &w, NULL), ATW_OK);
+	CHECK(!mmu_walk_at_hand(w, 0, &words));
+	CHECK_EQ(mmu_walk_next(w, &s, NULL), ATW_OK);
+	CHECK_EQ(s->va.u, 0);
+	CHECK(mmu_walk_at_hand(w, 0, &words));
+	CHECK_EQ(words.va.u, 0x1000);
+	CHECK_EQ(words.n, 511);
+	CHECK(mmu_walk_at_hand(w, 1, &words));
+	CHECK_EQ(words.va.u, 0x200000);
+	CHECK_EQ(words.n, 3);
+	CHECK_EQ(get_le64(words.words), 0x11000 | P | RW);
+	CHECK(!mmu_walk_at_hand(w, 2, &words));
+	CHECK_EQ(mmu_walk_next(w, &s, NULL), ATW_OK);
+	CHECK_EQ(s->va.u, 0x200000);
+	CHECK(mmu_walk_at_hand(w, 0, &words));
+	CHECK_EQ(words.va.u, 0x201000);
+	CHECK_EQ(words.n, 2);
+	CHECK(!mmu_walk_at_hand(w, 1, &words));
+	CHECK_EQ(mmu_walk_next(w, &s, NULL), ATW_END);
+	CHECK(!mmu_walk_at_hand(w, 0, &words));
+	mmu_walk_close(w);
+	end(k);
+}
+
 TEST(a_piece_that_still_leads_there)
 {
 	const struct mmu_walk_opts o = { .last = ATW_VA(0x7fffffffffff) };
