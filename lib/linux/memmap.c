@@ -490,13 +490,14 @@ uint32_t memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n
 	unsigned shift = m->k->own.paging.page_shift;
 	struct memmap_announced unpack = { .n = 0 };
 
-	if (w->ahead)
+	/* Else a section may begin inside of a block. */
+	if (w->ahead && w->first_pfn % MEMMAP_BLOCK == 0)
 		return memmap_ahead_add_frames(w->ahead, pa, n, shift, memmap_place, m);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t pfn = pa[i] >> shift, frames = (uint64_t)1 << w->shift;
 		const struct memmap_section *s = memmap_find_section(m->kmem, w, pfn, NULL);
 
-		if (s && s->whole)
+		if (w->ahead || (s && s->whole))
 			memmap_soon(m->kmem, w, pfn, 1);
 		else if (s && s->in_one && w->unpacks)
 			memmap_announce_in(w, s, (pfn - w->first_pfn) & (frames - 1), 1, &unpack);

@@ -33,6 +33,7 @@ void memmap_ahead_destroy(struct memmap_ahead *a);
  * be needed. As many are added as there is room for.
  */
 void memmap_ahead_add(struct memmap_ahead *a, uint64_t pfn, uint64_t n, atw_pa pa);
+
 enum { MEMMAP_BLOCK_BITS = 6, MEMMAP_BLOCK = 1 << MEMMAP_BLOCK_BITS };
 /*
  * The physical address of the struct pages of the MEMMAP_BLOCK frames from pfn on. false:
@@ -40,8 +41,9 @@ enum { MEMMAP_BLOCK_BITS = 6, MEMMAP_BLOCK = 1 << MEMMAP_BLOCK_BITS };
  */
 typedef bool memmap_ahead_place(void *arg, uint64_t pfn, atw_pa *ret);
 /*
- * The same for frames that physical addresses lie in, until there is no room. Those without
- * a place are left out. Returns the number of addresses that were gone through.
+ * Add the frames that these physical addresses lie in, until there is no room. Those without
+ * a place are left out. No section may begin inside of a block. Returns the number of
+ * addresses that were handled.
  */
 uint32_t memmap_ahead_add_frames(struct memmap_ahead *a, const uint64_t *pa, uint32_t n,
 				 unsigned shift, memmap_ahead_place *place, void *arg);
@@ -128,8 +130,8 @@ void memmap_soon(struct kmem *m, struct memmap_where *w, uint64_t pfn, uint64_t 
 /* Prefetch: these adjacent frames will be needed after a few others. */
 void memmap_soon_run(struct atw_memmap *m, uint64_t pfn, uint64_t n);
 /*
- * The same for frames of these physical addresses, as far as there is room. Returns how many
- * that were.
+ * The same for the frames of these physical addresses, as far as there is room. Returns the
+ * number of addresses that were handled.
  */
 uint32_t memmap_soon_frames(struct atw_memmap *m, const uint64_t *pa, uint32_t n);
 /* Discard the announcements so far, which makes room for others. */

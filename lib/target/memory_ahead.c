@@ -82,7 +82,7 @@ bool walk_soon(struct memory_pages *c, uint64_t pfn)
 	}
 	if (s->at + 1 < s->added || (s->at + 1 == s->added && off < s->off))
 		return true;
-	memmap_anew(w->memmap);
+	memory_pages_anew(c);
 	for (s->added = s->at; s->added < s->end && n + 2 <= SOON_MOST; s->added++, off = 0) {
 		look_run run = w->look.run[s->added];
 		unsigned took;
@@ -100,14 +100,15 @@ bool walk_soon(struct memory_pages *c, uint64_t pfn)
 
 /* ---- of tables that the walk has read ---- */
 
-/* Leaves among a few words. Returns how many words were gone through: less without room. */
+/* The leaves among a few words. Returns the number of words handled: fewer without room. */
 static uint32_t memory_ahead_soon_few(struct memory_pages *c, const char *words, uint32_t n)
 {
+	const unsigned ws = c->sp->paging.word_size;
 	uint64_t pa[WORDS_AT_ONCE];
 	uint32_t at[WORDS_AT_ONCE + 1], leaves = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t word = load_word(words, 8, i);
+		uint64_t word = load_word(words, ws, i);
 
 		if (!sure_is(&c->leaf, word))
 			continue;
@@ -120,11 +121,12 @@ static uint32_t memory_ahead_soon_few(struct memory_pages *c, const char *words,
 
 static uint32_t memory_ahead_soon_words(struct memory_pages *c, const char *words, uint32_t n)
 {
+	const unsigned ws = c->sp->paging.word_size;
 	uint32_t done = 0, few, took;
 
 	do {
 		few = MIN(n - done, (uint32_t)WORDS_AT_ONCE);
-		took = memory_ahead_soon_few(c, words + (size_t)done * 8, few);
+		took = memory_ahead_soon_few(c, words + (size_t)done * ws, few);
 		done += took;
 	} while (took == few && done < n);
 	return done;
@@ -137,7 +139,7 @@ bool walk_soon_tables(struct memory_pages *c, const struct page_run *r, uint32_t
 	struct mmu_words more = { .n = r->count - i };
 	uint32_t room, took;
 
-	if (!c->w->running || c->sp->paging.word_size != 8)
+	if (!c->w->running)
 		return false;
 	if (t->first <= va && va < t->end)
 		return true;

@@ -8,7 +8,7 @@
  * Struct pages lie anywhere: so many of them are under way at once. Of a running
  * machine each read is a system call, whatever it brings.
  */
-enum { AHEAD = 9, AHEAD_LIVE = 512 };
+enum { AHEAD = 9, LARGE_LIVE = 256 };
 /* Of a larger page on a running machine so many are read together. */
 enum { EACH_MOST = 1024 };
 
@@ -30,7 +30,7 @@ static void memory_facts_look_ahead_each(struct memory_pages *c, const struct pa
 
 	if (page < c->each_end)
 		return;
-	memmap_anew(w->memmap);
+	memory_pages_anew(c);
 	memmap_soon_run(w->memmap, (r->pa[i] + off) >> w->p.page_shift, n);
 	c->each_end = page + n;
 }
@@ -42,7 +42,7 @@ static void memory_facts_look_ahead(struct memory_pages *c, const struct page_ru
 	struct walk_provider *w = c->w;
 	unsigned shift = w->p.page_shift;
 	bool large = r->slot >> shift > 1;
-	uint32_t n = !w->running ? AHEAD : large ? AHEAD_LIVE / 2 : AHEAD_LIVE, end;
+	uint32_t n = w->running ? LARGE_LIVE : AHEAD, end;
 
 	if (w->running && large && c->cur.q.each) {
 		memory_facts_look_ahead_each(c, r, i, off);

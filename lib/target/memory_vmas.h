@@ -105,7 +105,7 @@ struct memory_vmas {
 	struct atw_areas *areas;
 };
 
-/* Addresses whose struct pages were announced, and how many at once. */
+/* The range of addresses for which struct pages were announced, and how many at once. */
 struct walk_tables {
 	uint64_t first, end;     /* end: exclusive */
 	uint32_t most;
@@ -142,6 +142,13 @@ static inline struct walk_provider *walk_of(struct provider *p)
 static inline struct memory_pages *memory_pages_of(struct page_cursor *c)
 {
 	return (struct memory_pages *)c;
+}
+
+/* Discard what was announced, which makes room for others. */
+static inline void memory_pages_anew(struct memory_pages *c)
+{
+	memmap_anew(c->w->memmap);
+	c->tables = (struct walk_tables){ 0 };
 }
 
 /* Of all that there are, one that has ended has nothing any more. */

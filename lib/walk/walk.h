@@ -153,7 +153,7 @@ struct mmu_words {
 /*
  * Of a running machine several tables are read at once. Those behind the last piece, if it
  * is of a lowest table: the rest of its table (i is 0), then the tables after it. false:
- * there are no more. They may have changed once they are returned.
+ * there are no more. They may change before they are returned.
  */
 bool mmu_walk_at_hand(const struct mmu_walk *w, unsigned i, struct mmu_words *ret);
 /* The error of the last ATW_LOST_DAMAGED piece. */

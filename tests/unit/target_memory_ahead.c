@@ -134,11 +134,12 @@ TEST(large_pages_are_said_by_two)
 
 /* ---- of tables at hand ---- */
 
-/* A run of the first 100 entries, of 1536 whose frames are 0x1000 and up; every other one absent. */
+/* A run of the first 100 of 1536 entries, for frame 0x1000 and up; then every other is absent. */
 static struct memory_pages *begin_tables(struct page_run *r, bool running)
 {
 	static struct mmu_space sp;
-	struct memory_pages *c = begin(&(look_run){ 0 }, 1);
+	static look_run none;
+	struct memory_pages *c = begin(&none, 1);
 
 	sp.paging = *atw_paging_find("x86_64-4");
 	c->sp = &sp;

@@ -342,6 +342,14 @@ TEST(one_address_is_looked_at_again_as_well)
 }
 
 /* An entry of a piece, and the way to it, in one read. */
+static void has_at_hand(const struct mmu_walk *w, unsigned i, uint64_t va, uint32_t n,
+			struct mmu_words *ret)
+{
+	CHECK(mmu_walk_at_hand(w, i, ret));
+	CHECK_EQ(ret->va.u, va);
+	CHECK_EQ(ret->n, n);
+}
+
 /* The rest of its table, and tables that were read with it, no further than was asked. */
 TEST(what_was_read_and_not_returned_yet)
 {
@@ -356,19 +364,13 @@ TEST(what_was_read_and_not_returned_yet)
 	CHECK(!mmu_walk_at_hand(w, 0, &words));
 	CHECK_EQ(mmu_walk_next(w, &s, NULL), ATW_OK);
 	CHECK_EQ(s->va.u, 0);
-	CHECK(mmu_walk_at_hand(w, 0, &words));
-	CHECK_EQ(words.va.u, 0x1000);
-	CHECK_EQ(words.n, 511);
-	CHECK(mmu_walk_at_hand(w, 1, &words));
-	CHECK_EQ(words.va.u, 0x200000);
-	CHECK_EQ(words.n, 3);
+	has_at_hand(w, 0, 0x1000, 511, &words);
+	has_at_hand(w, 1, 0x200000, 3, &words);
 	CHECK_EQ(get_le64(words.words), 0x11000 | P | RW);
 	CHECK(!mmu_walk_at_hand(w, 2, &words));
 	CHECK_EQ(mmu_walk_next(w, &s, NULL), ATW_OK);
 	CHECK_EQ(s->va.u, 0x200000);
-	CHECK(mmu_walk_at_hand(w, 0, &words));
-	CHECK_EQ(words.va.u, 0x201000);
-	CHECK_EQ(words.n, 2);
+	has_at_hand(w, 0, 0x201000, 2, &words);
 	CHECK(!mmu_walk_at_hand(w, 1, &words));
 	CHECK_EQ(mmu_walk_next(w, &s, NULL), ATW_END);
 	CHECK(!mmu_walk_at_hand(w, 0, &words));
