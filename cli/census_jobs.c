@@ -58,7 +58,7 @@ static bool census_jobs_opens_again(const struct census_jobs *x)
 {
 	struct stat st;
 
-	return !x->c->sources && (target_has(x->first->target, TARGET_RUNNING) ||
+	return !x->c->sources && (target_has(x->first->target, TARGET_HERE) ||
 				  (target_has(x->first->target, TARGET_MEMORY) &&
 				   !stat(x->first->name, &st) && S_ISREG(st.st_mode)));
 }
@@ -69,7 +69,7 @@ static bool census_jobs_is_small(const struct census_jobs *x)
 	enum { SMALL = 8 << 20 };
 	struct stat st;
 
-	return !target_has(x->first->target, TARGET_RUNNING) && !stat(x->first->name, &st) &&
+	return !target_has(x->first->target, TARGET_HERE) && !stat(x->first->name, &st) &&
 	       st.st_size < SMALL;
 }
 

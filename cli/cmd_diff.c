@@ -83,7 +83,7 @@ static int diff_by_pid(const void *a, const void *b)
 /* What atwalk itself does while it reads is left out. */
 static bool diff_is_self(struct diff *d, const struct diff_side *s, uint32_t pid)
 {
-	bool is = target_has(s->src->target, TARGET_RUNNING | TARGET_OUR_PIDS) &&
+	bool is = target_has(s->src->target, TARGET_HERE | TARGET_OUR_PIDS) &&
 		  pid == (uint32_t)getpid();
 
 	d->left_out += is;

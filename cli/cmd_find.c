@@ -515,7 +515,7 @@ static int find_run_command(const struct common *c, void *opts, int argc, char *
 	if (!status)
 		status = open_frozen(c, argv[0], &o->space, TARGET_RMAP, &f->src);
 	opened = !status;
-	if (opened && o->guests && !target_has(f->src.target, TARGET_RUNNING))
+	if (opened && o->guests && !target_has(f->src.target, TARGET_HERE))
 		status = usage_error("find", "--guests: only the running kernel has them, by its page tables: live");
 	for (int i = 1; i < argc && !status; i++)
 		status = find_parse(f, argv[i], o->virtual);

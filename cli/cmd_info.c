@@ -187,7 +187,7 @@ static int info_source(const struct common *c, const struct info_opts *o,
 	if (src.target->kernel) {
 		kernel_facts(&f, &src, c->verbose > 0);
 		/* A running machine's log is asked for, a dump's is shown. */
-		if (o->log.given || !target_has(src.target, TARGET_RUNNING))
+		if (o->log.given || !target_has(src.target, TARGET_HERE))
 			crash_facts(&f, src.target->kernel, &o->log);
 	} else if (!k) {
 		described = target_describe(src.target, &to, (uint32_t)src.subject.pid);

@@ -6,6 +6,7 @@
 #include "report_head.h"
 #include "host/host.h"
 #include "watch.h"
+#include "target/guest.h"
 #include "base/message.h"
 
 static const struct opt_choice by_choices[] = {
@@ -176,9 +177,18 @@ static const char *report_user_name(void *arg, uint64_t uid)
 	return p ? p->pw_name : NULL;
 }
 
-static bool report_is_live(const char *source)
+static bool report_is_here(const char *source)
 {
 	return !strcmp(source, "live") || !strncmp(source, "live:", 5);
+}
+
+bool report_is_live(const char *source)
+{
+	const char *host;
+
+	while ((host = guest_host(source)))
+		source = host;
+	return report_is_here(source) || !strncmp(source, "qemu:", 5) || guest_word(source);
 }
 
 /*
@@ -190,7 +200,7 @@ bool report_has_own_pids(char *const *source, size_t n)
 	bool ours = true;
 
 	for (size_t i = 0; i < n; i++)
-		ours &= report_is_live(source[i]) &&
+		ours &= report_is_here(source[i]) &&
 			(!strcmp(source[i], "live:pagemap") ||
 			 host_first_pid_namespace());
 	return ours;
@@ -202,7 +212,7 @@ static int report_emit(struct report *r, char **source, size_t n)
 		.virtual = r->o->virtual,
 		.by = options_word(by_choices, r->o->by),
 		.bare = r->o->bare,
-		.user = r->live ? report_user_name : NULL,
+		.user = r->here ? report_user_name : NULL,
 		.self = report_has_own_pids(source, n) ? (uint64_t)getpid() : 0,
 	};
 	struct sources s = {r, report_wanted(r), source, n};
@@ -220,8 +230,9 @@ static int report_emit(struct report *r, char **source, size_t n)
 		s.so.session = &looks;
 	if (failed == ATW_OK)
 		status = r->o->watch
-				 ? watch_looks("report", r->o->watch, s.so.space.pid.u,
-					       report_look_again, &s)
+				 ? watch_looks("report", r->o->watch,
+					       r->here ? s.so.space.pid.u : 0, &looks,
+					       &s.so.space, report_look_again, &s)
 				 : report_look_at(&s);
 	if (failed == ATW_OK && !status)
 		failed = answers_print(&r->a, &err);
@@ -253,7 +264,7 @@ static int report_run(const struct common *c, void *opts, int argc, char **argv)
 	};
 	int status;
 
-	r.live = argc > 1 && report_is_live(argv[1]);
+	r.here = argc > 1 && report_is_here(argv[1]);
 	if (argc && report_plugin_run(&r, argc, argv, &status))
 		return status;
 	if (argc == 1 && *argv[0] && !answers_known(&r.a, argv[0]) && is_source_word(argv[0]))
@@ -266,7 +277,7 @@ static int report_run(const struct common *c, void *opts, int argc, char **argv)
 	answers_order(&r.a, argc, argv);
 	r.a.bare = r.o->paper;
 	r.a.limit = r.o->limit;
-	r.live = report_is_live(argv[1]);
+	r.here = report_is_here(argv[1]);
 	status = report_choose(&r, argv[0]);
 	for (size_t i = 0; i < r.n; i++)
 		r.a.bare |= r.kind[i]->text;

@@ -359,7 +359,7 @@ static int search_scope(const struct search_state *s, int n)
 {
 	struct atw_err err = { 0 };
 
-	if (n || !s->physical || !target_has(s->src.target, TARGET_RUNNING))
+	if (n || !s->physical || !target_has(s->src.target, TARGET_HERE))
 		return EXIT_COMPLETE;
 	atw_err_set(&err, ATW_E_USAGE, "refusing to search all memory of a running machine");
 	atw_err_hint(&err, "name ranges of addresses, or a process with --pid");

@@ -119,7 +119,7 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	uint32_t vmm;
 	int status;
 
-	/* A guest is stopped when it is opened. */
+	/* A guest is stopped when it is opened, but for --watch. */
 	if (!space->freeze || (o->frozen && o->frozen->n))
 		return EXIT_COMPLETE;
 	/* PIDs of another host are those of other processes here. */
@@ -141,10 +141,7 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 		return cli_freeze_failed(o, "--freeze", &err);
 	}
 	o->print_frozen = c->verbose && !c->quiet;
-	/* For physical memory alone, which was opened without its kernel. */
-	if (vmm)
-		return cli_freeze_stop(c, o, o->frozen, vmm, o->name);
-	status = check_number(o, space, "--freeze");
+	status = vmm ? EXIT_COMPLETE : check_number(o, space, "--freeze");
 	/*
 	 * Find the kernel first: that is slow and does not require the process to be
 	 * stopped.
@@ -152,9 +149,10 @@ int freeze(const struct common *c, struct session *o, const struct space_opts *s
 	if (!status && target_has(o->target, TARGET_TABLES))
 		target_soft(o->target);
 	if (!status)
-		status = cli_freeze_stop(c, o, o->frozen, (uint32_t)o->subject.pid,
-					 o->subject.task);
-	if (status)
+		status = cli_freeze_stop(c, o, o->frozen, vmm ? vmm : (uint32_t)o->subject.pid,
+					 vmm ? o->name : o->subject.task);
+	/* Of a guest, all of it is stopped. */
+	if (status || !o->subject.pid)
 		return status;
 	status = choose_again(o, space);
 	if (status)

@@ -14,7 +14,7 @@ void line_places_init(struct line_places *p, const struct common *c, struct sess
 
 	*p = (struct line_places){.c = c, .src = src, .list = list, .line = line, .page = 4096};
 	/* A dump does not have the geometry of the machine that it is of. */
-	if (here || (src && target_has(src->target, TARGET_RUNNING)))
+	if (here || (src && target_has(src->target, TARGET_HERE)))
 		sys_caches_read("", &p->caches);
 	if (src)
 		p->page = (uint64_t)1 << src->subject.space.paging.page_shift;
@@ -32,7 +32,7 @@ void line_places_init(struct line_places *p, const struct common *c, struct sess
 	if (src->target->kernel) {
 		if (atw_memmap_open(src->target->kernel, &p->memmap, &err) < 0)
 			print_warning(c, "%s: cannot read NUMA nodes: %s", src->name, err.text);
-	} else if (target_has(src->target, TARGET_RUNNING)) {
+	} else if (target_has(src->target, TARGET_HERE)) {
 		p->have_nodes = sys_nodes_read("", &p->nodes);
 	}
 }

@@ -298,7 +298,7 @@ static int map_large_read_pages(struct map_large_view *v, bool whole, struct atw
 /* Is it the running machine, with a TLB that can be looked up? */
 static bool map_large_is_running(const struct session *src)
 {
-	return target_has(src->target, TARGET_RUNNING);
+	return target_has(src->target, TARGET_HERE);
 }
 
 void map_large_notes(const struct common *c, const struct session *src, struct atw_output *out)

@@ -347,7 +347,7 @@ void output_opts(const struct common *c, const struct session *s,
 	rows_opts(c, ret);
 	if (s && s->subject.space.paging.page_shift)
 		ret->page_shift = s->subject.space.paging.page_shift;
-	if (s && s->target && target_has(s->target, TARGET_RUNNING))
+	if (s && s->target && target_has(s->target, TARGET_HERE))
 		ret->listing = ATW_LISTING_RUNNING |
 			       (target_has(s->target, TARGET_OUR_PIDS) || host_first_pid_namespace()
 					? ATW_LISTING_PIDS : 0);

@@ -34,12 +34,14 @@ struct report {
 	void **head;                             /* likewise */
 	char *const *source;
 	size_t nsources;
-	bool live;                               /* the SOURCE is the running system */
+	bool here;                               /* the SOURCE is the running system */
 	struct census_summary summary;           /* of all sources */
 	/* Model of the last source: reports may refer to it until they have finished. */
 	struct census_model *model;
 };
 
+/* Does it change between two looks: the running system, or a guest? */
+bool report_is_live(const char *source);
 /* Are the SOURCEs of running processes, with the PIDs of this PID namespace? */
 bool report_has_own_pids(char *const *source, size_t n);
 /*

@@ -99,15 +99,15 @@ ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 	if (a->out && (a->r->a.plain || a->r->a.page))
 		atw_output_note(a->out, "%s", text);
 	atw_err_set(&err, ATW_E_MISSING, "report %s: %s", a->r->kind[a->i]->name, text);
-	if (a->r->live && !a->r->o->watch && a->r->kind[a->i]->looks)
-		atw_err_hint(&err, "--watch SECONDS,TIMES looks at the running system several times");
+	if (report_is_live(*a->r->source) && !a->r->o->watch && a->r->kind[a->i]->looks)
+		atw_err_hint(&err, "--watch SECONDS,TIMES looks at a live SOURCE several times");
 	print_error(&err);
 }
 
 /* Users of a running system are known by name. */
 static bool answer_names_users(const struct report *r, size_t i)
 {
-	return r->live && r->kind[i]->by && r->o->by == REPORT_BY_USER;
+	return r->here && r->kind[i]->by && r->o->by == REPORT_BY_USER;
 }
 
 void report_rows(void *arg, size_t i, struct atw_output_opts *oo)
@@ -115,7 +115,7 @@ void report_rows(void *arg, size_t i, struct atw_output_opts *oo)
 	const struct report *r = arg;
 
 	oo->page_units = r->c->units;
-	if (r->live)
+	if (r->here)
 		oo->listing = ATW_LISTING_RUNNING |
 			      (report_has_own_pids(r->source, r->nsources) ? ATW_LISTING_PIDS : 0);
 	/* Output for other tools is not truncated, and the LPMA layout has no columns. */

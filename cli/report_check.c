@@ -75,7 +75,7 @@ static int check_sources(const struct report *r, int argc, char **argv)
 			return usage_error("report", "%s must be the only report with --watch, and neither a page nor a picture",
 					   r->kind[i]->name);
 	}
-	if (r->o->watch && (argc > 1 || (strcmp(argv[0], "live") && strncmp(argv[0], "live:", 5))))
+	if (r->o->watch && (argc > 1 || !report_is_live(argv[0])))
 		return usage_error("report", "--watch requires one live SOURCE");
 	for (int i = 0; i < argc && !status; i++)
 		status = check_output(r->c, argv[i]);

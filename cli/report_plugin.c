@@ -53,7 +53,7 @@ static int plugin_begin(struct plugin_run *x, const struct atw_schema *sc, struc
 	const struct report *r = x->r;
 	const struct atw_listing l = {
 		.size = sizeof(l), .name = x->report->of.name,
-		.flags = !r->live ? 0 : ATW_LISTING_RUNNING |
+		.flags = !r->here ? 0 : ATW_LISTING_RUNNING |
 			 (report_has_own_pids(r->source, r->nsources) ? ATW_LISTING_PIDS : 0),
 		.ninputs = sc ? (uint32_t)x->report->in.n : 0, .inputs = x->inputs.at,
 	};

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "common/ending.h"
+#include "target/guest.h"
 
 enum { TRIES = 3 };
 
@@ -18,6 +19,7 @@ struct clock {
 	uint64_t times;          /* looks; 0: without end */
 	uint64_t start, looks;
 	int process;             /* pidfd: readable when it has ended; -1: of none */
+	bool ended;              /* the process in a guest, which has no pidfd */
 };
 
 /* ---- SECONDS[,TIMES] ---- */
@@ -118,6 +120,30 @@ static bool watch_wait_for_next(struct clock *k)
 	return !stopped && !pidfd_has_ended(k->process);
 }
 
+/* ---- what may end ---- */
+
+/* The process of this machine that is looked at, or that runs the guest; 0: there is none. */
+static uint64_t watch_process(const struct session *o)
+{
+	return target_has(o->target, TARGET_HERE) ? o->subject.pid :
+	       guest_host(o->name)		  ? 0 : freeze_process(o);
+}
+
+/* Has the process in a guest ended? One that called execve(2) has other page tables. */
+static bool watch_has_ended_in_guest(const struct session *o, const struct space_opts *space)
+{
+	struct subject unused;
+
+	return o->target && !target_has(o->target, TARGET_HERE) && o->subject.pid &&
+	       !mmu_space_lives(&o->subject.space) &&
+	       subject_by_pid(o->target, o->subject.pid, space->pti, &unused, NULL) == ATW_E_NONE;
+}
+
+static bool watch_has_ended(const struct clock *k)
+{
+	return k->ended || pidfd_has_ended(k->process);
+}
+
 /* ---- looking ---- */
 
 /* Take one snapshot. An error is in *err, or was printed and is in *status. */
@@ -159,14 +185,18 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	r = atw_output_open(&oo, w->schema, &out, &err);
 	if (r < 0)
 		return print_error(&err);
-	k.process = pidfd_hold(o->subject.pid);
+	k.process = pidfd_hold(watch_process(o));
 	watch_catch_signals();
 	while (r == ATW_OK && watch_wait_for_next(&k)) {
 		uint64_t at = now();
 
+		k.ended = watch_has_ended_in_guest(o, space);
+		if (k.ended)
+			break;
 		r = watch_look(c, o, space, w, &status, &err);
 		/* The process ended or called execve(2) during the snapshot. */
-		if (r < 0 && pidfd_has_ended(k.process)) {
+		k.ended = r < 0 && !status && watch_has_ended_in_guest(o, space);
+		if (r < 0 && watch_has_ended(&k)) {
 			r = ATW_OK;
 			status = EXIT_COMPLETE;
 			k.looks--;
@@ -182,8 +212,10 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 		if (r == ATW_OK)
 			r = atw_output_flush(out, &err);
 	}
-	if (r == ATW_OK && pidfd_has_ended(k.process) && !stopped)
-		print_warning(c, "%s: %s has ended", o->name, o->subject.label);
+	if (r == ATW_OK && watch_has_ended(&k) && !stopped)
+		print_warning(c, "%s: %s has ended", o->name,
+			      k.ended || target_has(o->target, TARGET_HERE) ? o->subject.label
+									    : _("the guest"));
 	if (k.process >= 0)
 		close(k.process);
 	if (status) {
@@ -193,8 +225,8 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	return output_end(out, r, EXIT_COMPLETE, &err);
 }
 
-int watch_looks(const char *command, const char *text, uint64_t pid,
-		int (*look_at)(void *arg), void *arg)
+int watch_looks(const char *command, const char *text, uint64_t pid, const struct session *o,
+		const struct space_opts *space, int (*look_at)(void *arg), void *arg)
 {
 	int status = EXIT_COMPLETE;
 	struct clock k;
@@ -203,8 +235,17 @@ int watch_looks(const char *command, const char *text, uint64_t pid,
 		return watch_bad_times(command, text);
 	k.process = pidfd_hold(pid);
 	watch_catch_signals();
-	while (!status && watch_wait_for_next(&k))
+	while (!status && watch_wait_for_next(&k) && !watch_has_ended_in_guest(o, space)) {
 		status = look_at(arg);
+		if (k.process < 0 && o->target)
+			k.process = pidfd_hold(watch_process(o));
+		k.ended = status && watch_has_ended_in_guest(o, space);
+		/* It ended during this look, which is not one then. */
+		if (status && k.looks > 1 && watch_has_ended(&k)) {
+			status = EXIT_COMPLETE;
+			break;
+		}
+	}
 	if (k.process >= 0)
 		close(k.process);
 	return status;

@@ -31,11 +31,12 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	  const char *text, const struct watched *w);
 
 /*
- * Calls `look_at` as often as `text` says, until a signal ends it or process `pid` (0:
- * none) has ended; an exit status, `look_at`'s if that is not 0.
+ * Calls `look_at` as often as `text` says, until a signal ends it or the process has ended:
+ * `pid` of this machine (0: none), or that of session `o`, which the first look opens. An
+ * exit status, `look_at`'s if that is not 0.
  */
-int watch_looks(const char *command, const char *text, uint64_t pid,
-		int (*look_at)(void *arg), void *arg);
+int watch_looks(const char *command, const char *text, uint64_t pid, const struct session *o,
+		const struct space_opts *space, int (*look_at)(void *arg), void *arg);
 
 /* ---- watch_map.c ---- */
 

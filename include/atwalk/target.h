@@ -105,7 +105,7 @@ ATW_API int atw_target_need(const struct atw_target *target, uint32_t caps,
 /**
  * struct atw_target_info - properties of a target
  * @source: source that was given to atw_target_open()
- * @kind: "dump", "running kernel" or "capture"
+ * @kind: "dump", "running kernel", "running guest" or "capture"
  * @format: format of the file, such as "elf" or "kdump"
  * @release: kernel release, such as "6.1.0-50-amd64"; empty: not known
  * @paging: paging mode, such as "x86_64-4"; empty: the target has no page tables

@@ -142,7 +142,7 @@ ATW_PRINTF(2, 3) static void report_lacks(void *arg, const char *fmt, ...)
 static uint64_t report_self(struct atw_target *const *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!target_has(t[i]->t, TARGET_RUNNING) ||
+		if (!target_has(t[i]->t, TARGET_HERE) ||
 		    (!target_has(t[i]->t, TARGET_OUR_PIDS) &&
 		     !host_first_pid_namespace()))
 			return 0;

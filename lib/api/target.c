@@ -96,8 +96,9 @@ static void target_set_info(struct atw_target *t)
 		snprintf(t->defect, sizeof(t->defect), "damaged");
 	t->info = (struct atw_target_info){
 		.source = t->source,
-		.kind = target_has(in, TARGET_RUNNING) ? "running kernel"
-						       : in->backend->noun,
+		.kind = target_has(in, TARGET_HERE)      ? "running kernel"
+			: target_has(in, TARGET_RUNNING) ? "running guest"
+							 : in->backend->noun,
 		.format = target_format(in),
 		.release = in->release,
 		.paging = target_has(in, TARGET_TABLES) ? in->space.paging.name : "",

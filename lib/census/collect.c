@@ -88,12 +88,12 @@ static int collect_say_time(const struct about_to *to, const char *key,
 
 /*
  * The PID of this process in the numbering of the tasks: in a PID namespace, only /proc
- * has our numbers.
+ * has our numbers, and in a guest there is no such process.
  */
 static int collect_say_collector(const struct collect *c, const struct about_to *to,
 				 struct atw_err *err)
 {
-	if (!c->p->our_pids && !host_first_pid_namespace())
+	if (!c->p->here || (!c->p->our_pids && !host_first_pid_namespace()))
 		return ATW_OK;
 	return about_say(to, err, "collector", "%ld", (long)getpid());
 }

@@ -241,7 +241,7 @@ void collect_jobs_ahead(struct collect *c)
 	if (c->o->sums && c->p->ops->sum_up)
 		return;
 	jobs_begin(c);
-	if (!c->jobs || !c->jobs->pool || !c->o->slabs || !c->p->ops->slabs || !c->p->running)
+	if (!c->jobs || !c->jobs->pool || !c->o->slabs || !c->p->ops->slabs || !c->p->here)
 		return;
 	job = &c->jobs->slabs.job;
 	pool_add(c->jobs->pool, &job, 1);

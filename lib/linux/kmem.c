@@ -65,6 +65,7 @@ int kmem_open(const struct mmu_space *sp, struct kmem **ret, struct atw_err *err
 		kmem_close(m);
 		return r;
 	}
+	mmu_lookup_keep(m->lookup);
 	*ret = m;
 	return ATW_OK;
 }

@@ -142,7 +142,7 @@ int atw_kernel_texts(struct atw_kernel *k, atw_kernel_text_fn *fn, void *arg)
 	uint64_t unreadable = 0;
 
 	t.mem = k->mem;
-	return atw_source_is_live(k->mem)
+	return atw_source_is_here(k->mem)
 		       ? 0
 		       : scan_vmcoreinfo(k->mem, &k->meter, root_on_text, &t,
 					 &unreadable);
@@ -394,7 +394,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	}
 	found = root_from_note(k, &why);
 	/* The scan is skipped if the caller supplies both root and mode. */
-	if (!found && !(o->has_root && o->paging) && !atw_source_is_live(mem))
+	if (!found && !(o->has_root && o->paging) && !atw_source_is_here(mem))
 		found = root_recalled(k) || scan_image(mem, root_try_scanned, k) > 0 ||
 			scan_vmcoreinfo(mem, &k->meter, root_try_scanned, k,
 					&unreadable) > 0 ||

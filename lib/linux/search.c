@@ -176,7 +176,7 @@ int search_memory(struct atw_source *mem, struct meter *meter, const void *what,
 
 	if (!window)
 		return ATW_E_NOMEM;
-	if (atw_source_is_live(mem))
+	if (atw_source_is_here(mem))
 		return 0;
 	meter_begin(meter, mem);
 	r = search_in_range(&s, 0, UINT64_MAX);
@@ -196,7 +196,7 @@ int search_kernel(struct atw_kernel *k, const void *what, size_t len,
 
 	if (!window)
 		return ATW_E_NOMEM;
-	if (atw_source_is_live(k->mem))
+	if (atw_source_is_here(k->mem))
 		return search_live_image(k->mem, &start, &end)
 			       ? search_in_range(&s, start, end)
 			       : 0;

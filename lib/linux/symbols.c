@@ -242,7 +242,7 @@ static int symbols_by_looks(struct atw_kernel *k, struct kmem *m,
 	atw_pa pa;
 	int r;
 
-	if (!k->stext || (atw_source_is_live(k->mem) &&
+	if (!k->stext || (atw_source_is_here(k->mem) &&
 			  !search_live_image(k->mem, &start, &end)))
 		return ATW_E_MISSING;
 	r = kmem_physical(m, k->stext, &pa, err) ?:

@@ -83,4 +83,5 @@ const struct atw_source_ops source_live = {
 	.probe = live_probe,
 	.open = live_open,
 	.live = true,
+	.here = true,
 };

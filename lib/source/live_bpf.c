@@ -447,6 +447,7 @@ static const struct atw_source_ops direct_ops = {
 	.fact = bpf_fact,
 	.describe = bpf_describe,
 	.live = true,
+	.here = true,
 	.read_many = bpf_read_many,
 	.buffer_open = bpf_buffer_open,
 	.buffer_close = bpf_buffer_close,

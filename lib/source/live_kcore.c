@@ -414,6 +414,7 @@ static const struct atw_source_ops kcore_ops = {
 	.fact = kcore_fact,
 	.describe = kcore_describe,
 	.live = true,
+	.here = true,
 	.mm_of = kcore_mm_of,
 };
 

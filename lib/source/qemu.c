@@ -239,6 +239,7 @@ const struct atw_source_ops source_qemu = {
 	.outside = qemu_outside,
 	.inside = qemu_inside,
 	.describe = qemu_describe,
+	.live = true,
 };
 
 /* Which memory it has is read from the kernel that runs it, which is above a source. */
@@ -260,6 +261,7 @@ const struct atw_source_ops source_kvm = {
 	.outside = qemu_outside,
 	.inside = qemu_inside,
 	.describe = qemu_describe,
+	.live = true,
 };
 
 static struct qemu *qemu_below(const struct atw_source *s)

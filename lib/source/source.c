@@ -125,11 +125,25 @@ void atw_source_close(struct atw_source *s)
 	}
 }
 
-bool atw_source_is_live(const struct atw_source *s)
+static const struct atw_source_ops *source_lowest(const struct atw_source *s)
 {
 	while (s && s->below)
 		s = s->below;
-	return s && s->ops && s->ops->live;
+	return s ? s->ops : NULL;
+}
+
+bool atw_source_is_live(const struct atw_source *s)
+{
+	const struct atw_source_ops *ops = source_lowest(s);
+
+	return ops && ops->live;
+}
+
+bool atw_source_is_here(const struct atw_source *s)
+{
+	const struct atw_source_ops *ops = source_lowest(s);
+
+	return ops && ops->here;
 }
 
 int atw_source_outside(struct atw_source *s, atw_pa pa, uint32_t *pid, uint64_t *va)

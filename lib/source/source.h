@@ -121,11 +121,13 @@ struct atw_source_ops {
 	int (*fact)(struct atw_source *s, const char *key, struct atw_blob *ret);
 	/* A line for `atwalk info`, e.g. "kdump-compressed v6, zstd, split 1/3". */
 	void (*describe)(struct atw_source *s, char *buf, size_t len);
-	/*
-	 * The memory is in use by a running machine: it changes while it is read, and
-	 * must not be scanned as a whole.
-	 */
+	/* The memory is in use by a running machine or guest: it changes while it is read. */
 	bool live;
+	/*
+	 * It is that of the kernel that runs atwalk: /proc and /sys are about the same
+	 * processes and devices, and it must not be scanned as a whole.
+	 */
+	bool here;
 	/*
 	 * Optional, for sources where each read has a cost of its own. Reads all pieces
 	 * in this order, so that the last one shows a moment after the first.
@@ -229,6 +231,7 @@ int atw_extent_at(struct atw_source *s, atw_pa pa, struct atw_extent *ret);
 int atw_fact(struct atw_source *s, const char *key, struct atw_blob *ret);
 /* Is it a running machine's memory, wrapped or not? */
 bool atw_source_is_live(const struct atw_source *s);
+bool atw_source_is_here(const struct atw_source *s);
 /* The op `mm_of`; ATW_END if the source has none. */
 int atw_source_mm_of(struct atw_source *s, uint64_t pid, uint64_t *ret,
 		     struct atw_err *err);

@@ -308,7 +308,7 @@ static void hosted_close(struct atw_source *s)
 
 static const struct atw_source_ops hosted_in_dump = { HOSTED_OPS, .peek = hosted_peek };
 /* Nothing that changes is lent. Like that of qemu:, such a guest may be searched. */
-static const struct atw_source_ops hosted_in_running = { HOSTED_OPS };
+static const struct atw_source_ops hosted_in_running = { HOSTED_OPS, .live = true };
 
 static const char *hosted_machine(enum atw_family family)
 {

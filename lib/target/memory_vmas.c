@@ -243,7 +243,7 @@ static void memory_large(struct vma_cursor *cur, const struct atw_area *a,
 
 	large_may_of_area(a, a->flags, ret);
 	ret->process = thp_of_mm(w->o.kernel, w->space[cur->task].at);
-	if (atw_source_is_live(atw_kernel_space(w->o.kernel)->mem)) {
+	if (w->p.here) {
 		large_live_system(&w->live, memory_in_proc(w, cur->task), block, a, ret);
 		return;
 	}
@@ -264,7 +264,7 @@ static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
 	int r = w->memmap ? ATW_OK : atw_memmap_open(w->o.kernel, &w->memmap, err);
 
 	/* Few kernels have the symbol of the huge zero folio. */
-	if (r == ATW_OK && w->running)
+	if (r == ATW_OK && w->p.here)
 		atw_memmap_ask_zero(w->memmap, proc_is_zero);
 	if (r == ATW_OK && p->cached && !w->cached && !(w->cached = cached_create()))
 		r = atw_err_nomem(err);
@@ -279,28 +279,28 @@ static int memory_swap(struct provider *p, unsigned type, struct atw_swap *ret,
 	int r = atw_swap_device(w->o.kernel, type, ret, err);
 
 	/* Few kernels have the symbol; the running one lists its devices to all users. */
-	if (r == ATW_E_UNSUPPORTED && w->running && proc_swap(type, ret) == ATW_OK)
+	if (r == ATW_E_UNSUPPORTED && w->p.here && proc_swap(type, ret) == ATW_OK)
 		r = ATW_OK;
 	return r;
 }
 
 /* ---- besides memory ---- */
 
-/* Of a running machine, what it says of itself. */
+/* Of this machine, what it says of itself. */
 static int memory_machine(struct provider *p, const struct about_to *to,
 			  struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 
-	return w->running ? about_host(to, err) : about_kernel(w->o.kernel, to, err);
+	return w->p.here ? about_host(to, err) : about_kernel(w->o.kernel, to, err);
 }
 
 static int memory_slabs(struct provider *p, const struct about_to *to, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
 
-	return w->running ? about_host_slabs(to, err)
-			  : about_kernel_slabs(w->o.kernel, to, err);
+	return w->p.here ? about_host_slabs(to, err)
+			 : about_kernel_slabs(w->o.kernel, to, err);
 }
 
 static int memory_others(struct provider *p, const struct about_to *to,
@@ -329,7 +329,7 @@ static int memory_file(struct vma_cursor *cur, const struct atw_area *a,
 	struct walk_provider *w = walk_of(cur->p);
 	int r = about_memory(&w->space[cur->task].mm.space, a, ret);
 
-	if (r != ATW_E_MISSING || !w->running || !host_first_pid_namespace())
+	if (r != ATW_E_MISSING || !w->p.here || !host_first_pid_namespace())
 		return r;
 	return about_proc_file(memory_in_proc(w, cur->task), a, ret);
 }
@@ -409,6 +409,7 @@ int walk_provider_open(const struct walk_provider_opts *o, provider_cannot_fn *c
 	};
 	w->o = *o;
 	w->p.running = w->running = atw_source_is_live(atw_kernel_space(o->kernel)->mem);
+	w->p.here = atw_source_is_here(atw_kernel_space(o->kernel)->mem);
 	walk_find_used(w, pg);
 	marks_find(&w->marks, pg, atw_kernel_release(o->kernel));
 	w->p.unknown = w->marks.unknown & ~(MARK(MARK_EXCLUSIVE) | MARK(MARK_FILE));

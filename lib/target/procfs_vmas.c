@@ -442,7 +442,7 @@ int pagemap_provider_open(const struct pagemap_provider_opts *o, provider_cannot
 	m->pmd = m->page * (m->page / 8);
 	m->p = (struct provider){
 		.ops = &pagemap_ops, .flags = &pagemap_flags, .cannot = cannot, .arg = arg,
-		.way = "pagemap", .area_rights = true, .running = true, .our_pids = true,
+		.way = "pagemap", .area_rights = true, .running = true, .here = true, .our_pids = true,
 		.page_shift = (unsigned)__builtin_ctzll(m->page), .user_last = INT64_MAX,
 	};
 	m->o = *o;

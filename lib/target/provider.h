@@ -261,7 +261,7 @@ struct provider_ops {
 	 */
 	int (*machine)(struct provider *p, const struct about_to *to, struct atw_err *err);
 	/*
-	 * H: lines of slab caches, which take the kernel a while. If p->running, another
+	 * H: lines of slab caches, which take the kernel a while. If p->here, another
 	 * thread may do it while the caller uses the provider. NULL: none are known.
 	 */
 	int (*slabs)(struct provider *p, const struct about_to *to, struct atw_err *err);
@@ -289,6 +289,7 @@ struct provider {
 	unsigned properties;     /* page tables: those that their entries can express */
 	bool area_rights;        /* rights of runs are those of their areas */
 	bool running;            /* it changes while it is read */
+	bool here;               /* it is the machine that runs atwalk */
 	bool our_pids;           /* PIDs are those of this PID namespace */
 	bool no_swap;            /* there is none: what is hidden is not on it */
 	bool no_kinds;           /* neither areas nor frames say what is hugetlbfs's */

@@ -31,6 +31,8 @@ enum target_cap {
 	TARGET_OUR_PIDS = 1 << 10, /* PIDs are those of this PID namespace */
 	TARGET_NO_GAPS = 1 << 11,  /* what it lacks is counted where it is met: defects of
 				    * the file alone leave no answer incomplete */
+	TARGET_HERE = 1 << 12,     /* it is the machine that runs atwalk: /proc, /sys and
+				    * its CPU are about it */
 };
 
 struct subject;

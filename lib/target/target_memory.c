@@ -28,6 +28,8 @@ static int memory_open(struct target *t, const struct source_input *in,
 	if (r == ATW_OK) {
 		if (atw_source_is_live(t->source))
 			t->caps |= TARGET_RUNNING;
+		if (atw_source_is_here(t->source))
+			t->caps |= TARGET_HERE;
 		return r;
 	}
 	if (!chosen && r != ATW_E_USAGE && r != ATW_E_NOMEM) {

@@ -208,7 +208,7 @@ const struct target_backend target_procfs = {
 	.noun = "running kernel",
 	.format = "live",
 	.caps = TARGET_TASKS | TARGET_LOOKUP | TARGET_PAGES | TARGET_OWNER | TARGET_ELIGIBLE |
-		TARGET_RUNNING | TARGET_OUR_PIDS | TARGET_NO_GAPS,
+		TARGET_RUNNING | TARGET_HERE | TARGET_OUR_PIDS | TARGET_NO_GAPS,
 	.open = procfs_open,
 	.attach = procfs_attach,
 	.only = "/proc reports only the pages of processes",

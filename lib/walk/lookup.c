@@ -63,7 +63,8 @@ struct mmu_lookup {
 	unsigned shift;                  /* of the slots of these tables */
 	uint64_t low;                    /* bits of an address within such a slot */
 	uint32_t slots;                  /* of a lowest table: a bit mask */
-	bool keep;                       /* the source does not change */
+	bool live;                       /* the source changes */
+	bool keep;                       /* what upper tables lead to is kept */
 	struct mapped *mapped;           /* NULL: words are read by other means */
 
 	struct lookup_known *known, first[1 << FIRST_BITS];
@@ -105,7 +106,8 @@ int mmu_lookup_open(const struct mmu_space *sp, struct mmu_lookup **ret,
 	l->shift = pg->level[0].shift;
 	l->low = ((uint64_t)1 << l->shift) - 1;
 	l->slots = (1u << pg->level[0].bits) - 1;
-	l->keep = pg->nlevels > 1 && !atw_source_is_live(sp->mem);
+	l->live = atw_source_is_live(sp->mem);
+	l->keep = pg->nlevels > 1 && !l->live;
 	if (l->keep && sp->mem->ops->peek == mapped_peek)
 		l->mapped = sp->mem->impl;
 	for (unsigned i = 1; i < pg->nlevels; i++)
@@ -122,6 +124,11 @@ int mmu_lookup_open(const struct mmu_space *sp, struct mmu_lookup **ret,
 	lookup_forget(l, l->first, FIRST_BITS);
 	*ret = l;
 	return ATW_OK;
+}
+
+void mmu_lookup_keep(struct mmu_lookup *l)
+{
+	l->keep = l->sp.paging.nlevels > 1;
 }
 
 void mmu_lookup_close(struct mmu_lookup *l)
@@ -194,7 +201,8 @@ static void lookup_keep_path(struct mmu_lookup *l, atw_va va, const struct mmu_s
 		k = lookup_end(l, va, 0, ATW_TABLE, ATW_HAVE, last[-1].rights,
 			       last->at.u - (uint64_t)last->index * l->sp.paging.word_size);
 		k.key |= KEY_TABLE;
-	} else if (s->level) {
+	} else if (s->level && (!l->live || (s->kind == ATW_LEAF && !s->loss))) {
+		/* What is not mapped may be so soon. */
 		k = lookup_end(l, va, s->level, s->kind, s->loss, s->rights, s->pa.u);
 	} else {
 		return;

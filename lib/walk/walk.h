@@ -206,6 +206,11 @@ struct mmu_brief {
 };
 void mmu_lookup_many(struct mmu_lookup *l, const atw_va *va, size_t n, atw_pa *pa,
 		     struct mmu_brief *ret);
+/*
+ * What upper tables lead to is kept also where memory changes. For addresses of the kernel,
+ * which frees such tables only together with all that is there.
+ */
+void mmu_lookup_keep(struct mmu_lookup *l);
 void mmu_lookup_close(struct mmu_lookup *l);
 
 /* Read by virtual address, up to the first byte that is not mapped or not available. */

@@ -52,7 +52,10 @@ done
 atwalk pages --totals tasks.kdump --format csv >wanted
 run atwalk pages --totals "kvm:$guest" --format csv
 out <wanted
-run "$built/tests/tools/samemem" tasks.kdump "kvm:$guest"
+found=$guest
+guest firecracker -m 256 -M q35 -x anon 0 tasks.kdump -accel kvm:0
+plain=$guest guest=$found
+run "$built/tests/tools/samemem" tasks.kdump "kvm:$plain"
 said_status=1
 yes grep -q ' same, 0 differ, 0 unreadable, 0 only in A ' "$work/log/out"
 
@@ -63,7 +66,7 @@ out <wanted
 atwalk pages --totals tasks.kdump --format csv >wanted
 run atwalk pages --totals "kvm:$guest@live" --format csv
 out <wanted
-run "$built/tests/tools/samemem" tasks.kdump "kvm:$guest@live"
+run "$built/tests/tools/samemem" tasks.kdump "kvm:$plain@live"
 said_status=1
 yes grep -q ' same, 0 differ, 0 unreadable, 0 only in A ' "$work/log/out"
 run atwalk map "kvm:$guest@live" --pid 1 --freeze

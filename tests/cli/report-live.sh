@@ -41,7 +41,7 @@ run atwalk report growth live:pagemap --pid $$
 status 4
 err <<END
 atwalk: report growth: growth needs two looks: give two or more captures, in order
-        --watch SECONDS,TIMES looks at the running system several times
+        --watch SECONDS,TIMES looks at a live SOURCE several times
 END
 run atwalk report growth live:pagemap --pid $$ --watch 0.1,2
 status 0

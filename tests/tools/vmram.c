@@ -6,7 +6,7 @@
  * of memory as QEMU does (KIND: anon, memfd or hugetlb, a memfd of huge pages; "less" maps
  * half of it, "two" another of
  * the same size, which is not RAM; "found" has VMCOREINFO in its last page, which in DUMP
- * is a note; "large" is aligned, and in large pages where the kernel gives them; several words
+ * is a note, and of each address space what an extract of a dump lacks; "large" is aligned, and in large pages where the kernel gives them; several words
  * may be given, as in "found,memfd"), copies into it what DUMP has from the physical address BASE on, prints
  * "ready" and sleeps. Options of QEMU that follow are for readers of its command line, but "-qmp
  * unix:PATH,..." makes it listen there, where "-says FILE" has each client get what FILE has
@@ -28,6 +28,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "linux/kernel.h"
+#include "linux/process.h"
 #include "source/source.h"
 
 static void die(const char *why)
@@ -79,6 +81,55 @@ static void copy(struct atw_source *s, uint64_t base, char *ram, size_t len)
 			die("the dump does not fit");
 		at = e.start.u + e.len;
 	}
+}
+
+/* A number of an mm_struct, if the dump has none. */
+static void have_number(const struct members *v, uint64_t mm, enum need_member id, uint64_t value,
+			size_t bytes, uint64_t base, char *ram, size_t len)
+{
+	uint64_t at, none = 0;
+	atw_pa pa;
+
+	if (member_at(v, mm, id, &at, NULL) == ATW_OK && kmem_physical(v->m, at, &pa, NULL) == ATW_OK &&
+	    pa.u - base < len - bytes && !memcmp(ram + (pa.u - base), &none, bytes))
+		memcpy(ram + (pa.u - base), &value, bytes);
+}
+
+static uint64_t pages_of_areas(struct atw_kernel *k, uint64_t mm)
+{
+	struct atw_areas *areas = NULL;
+	struct atw_area a;
+	uint64_t n = 0;
+
+	if (atw_areas_open(k, mm, &areas, NULL) == ATW_OK)
+		while (atw_areas_next(areas, &a, NULL) == ATW_OK)
+			n += (a.end.u - a.start.u) >> 12;
+	atw_areas_close(areas);
+	return n;
+}
+
+/*
+ * What is read of running machines only: how many use an address space, where 0 means that it
+ * is freed, and its size.
+ */
+static void have_spaces(struct atw_source *s, uint64_t base, char *ram, size_t len)
+{
+	struct atw_kernel *k = NULL;
+	struct lnx_tasks *tasks = NULL;
+	struct members v = {0};
+	struct lnx_task t;
+
+	if (atw_kernel_open(s, NULL, &k, NULL) == ATW_OK &&
+	    kernel_access_types(k, FOR_AREAS, &v, NULL) == ATW_OK &&
+	    lnx_tasks_open(k, &tasks, NULL) == ATW_OK)
+		while (lnx_tasks_next(tasks, &t, NULL) == ATW_OK)
+			if (t.mm) {
+				have_number(&v, t.mm, N_mm_users, 1, 4, base, ram, len);
+				have_number(&v, t.mm, N_mm_total_vm, pages_of_areas(k, t.mm), 8,
+					    base, ram, len);
+			}
+	lnx_tasks_close(tasks);
+	atw_kernel_close(k);
 }
 
 /* Nothing accepts a connection, unless there is something to say. */
@@ -196,6 +247,7 @@ int main(int argc, char **argv)
 		if (atw_fact(s, "vmcoreinfo", &note) < 0 || note.len > 4096 || len < 4096)
 			die("no VMCOREINFO");
 		memcpy(ram + len - 4096, note.data, note.len);
+		have_spaces(s, strtoull(argv[7], NULL, 16), ram, len);
 	}
 	atw_source_close(s);
 	for (int i = 9; i + 1 < argc; i++)

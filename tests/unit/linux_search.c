@@ -156,7 +156,7 @@ TEST(of_a_running_machine_the_image_alone)
 	struct atw_kernel k = { .mem = &m->s };
 	struct places p = { 0 };
 
-	ops.live = true;
+	ops.live = ops.here = true;
 	m->s.ops = &ops;
 	mem_put(m, 0x1ff8, "needle00", 8);
 	mem_put(m, 0x2ff8, "needle00", 8);
