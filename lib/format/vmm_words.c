@@ -164,8 +164,12 @@ static int vmm_option_object(struct vmm_words *w, struct atw_blob value,
 		else if (blob_is(p.key, "size") && blob_begins(type, "memory-backend-"))
 			r = vmm_size(p.value, 1, &b.size, err);
 	}
-	if (blob_begins(type, "sev-") || blob_begins(type, "tdx-"))
-		w->encrypted = true;
+	if (blob_begins(type, "sev-snp-"))
+		w->secret = VMM_SEV_SNP;
+	else if (blob_begins(type, "sev-"))
+		w->secret = VMM_SEV;
+	else if (blob_begins(type, "tdx-"))
+		w->secret = VMM_TDX;
 	if (r < 0 || !blob_begins(type, "memory-backend-"))
 		return r;
 	if (w->nbackends == VMM_BACKENDS)

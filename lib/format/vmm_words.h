@@ -7,6 +7,8 @@
 
 #include <atwalk/base.h>
 
+#include "format/vmm_secret.h"
+
 enum vmm_arch {
 	VMM_ARCH_UNKNOWN, /* no name of QEMU's system emulator */
 	VMM_ARCH_HOST,    /* kvm, qemu-kvm: that of the host */
@@ -38,7 +40,7 @@ struct vmm_words {
 	uint64_t below_4g;       /* -machine max-ram-below-4g; 0: not given */
 	/* A device adds memory that is not part of -m: pc-dimm, nvdimm, virtio-mem. */
 	bool extra;
-	bool encrypted; /* -object sev-guest, tdx-guest, ... */
+	enum vmm_secret secret; /* -object sev-guest, sev-snp-guest, tdx-guest */
 	struct vmm_backend backends[VMM_BACKENDS];
 	size_t nbackends;
 	/* -numa node,memdev=ID, ascending by node. */

@@ -129,7 +129,7 @@ static int vmm_read_command_line(struct vmm *v, struct buf *cmdline, struct vmm_
 	r = vmm_words_parse((struct atw_blob){ cmdline->data, cmdline->len }, w, err);
 	if (r < 0)
 		return atw_err_wrap(err, "process %" PRIu32, v->pid);
-	v->encrypted = w->encrypted;
+	v->privacy.secret = w->secret;
 	return ATW_OK;
 }
 
@@ -199,10 +199,8 @@ int vmm_open_slots(uint32_t pid, const struct vmm_slot *slot, size_t n, struct v
 		vmm_map_slots(&v, (struct atw_blob){ maps.data, maps.len }, slot, n, err) ?:
 		vmm_probe(&v, err);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		v.ram += slot[i].read_only ? 0 : slot[i].len;
-		v.private |= slot[i].guest_memfd;
-	}
 	buf_deinit(&maps);
 	return vmm_opened(&v, r, ret);
 }

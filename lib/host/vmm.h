@@ -8,6 +8,7 @@
 #include <atwalk/base.h>
 
 #include "format/vm_layout.h"
+#include "format/vmm_secret.h"
 #include "format/vmm_slots.h"
 #include "host/process_memory.h"
 
@@ -39,8 +40,8 @@ struct vmm {
 	enum vmm_way way;
 	char machine[32];   /* "q35"; empty: not known */
 	uint64_t ram;
-	bool extra, encrypted; /* as in vmm_words.h */
-	bool private;       /* a slot has private pages, which are not read */
+	bool extra;         /* as in vmm_words.h */
+	struct vmm_privacy privacy;
 	char remark[320];   /* why its monitor was of no use; empty: it was, or not needed */
 	struct process_memory *memory;
 	struct process_area *area;

@@ -34,6 +34,12 @@ int kvm_access(struct atw_kernel *k, enum need_for f, struct members *ret, struc
 int kvm_slots(struct atw_kernel *k, const struct lnx_task *t, struct vmm_slot **ret, size_t *n,
 	      struct atw_err *err);
 
+/* ---- kvm_private.c ---- */
+
+/* What of that machine the host cannot read. `slot`: of it, by kvm_slots(). */
+int kvm_privacy(struct atw_kernel *k, const struct lnx_task *t, const struct vmm_slot *slot,
+		size_t n, struct vmm_privacy *ret, struct atw_err *err);
+
 /* ---- kvm_stage2.c ---- */
 
 enum kvm_stage2_kind {

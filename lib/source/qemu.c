@@ -24,7 +24,7 @@ struct qemu {
 	struct vmm vmm;
 	const char *machine; /* as uname -m has it */
 	uint64_t ram;        /* bytes, little-endian */
-	char truncated[160];
+	char truncated[240];
 	char instance[48];
 	struct buf layout;   /* by its monitor, as vmm_slots_parse() takes it */
 };
@@ -39,18 +39,13 @@ static const char *qemu_machine(enum vmm_arch arch)
 /* What there is to say of it. */
 static void qemu_note(struct qemu *q)
 {
-	const char *text = "";
-
 	q->machine = qemu_machine(q->vmm.arch);
 	q->ram = htole64(q->vmm.ram);
-	if (q->vmm.encrypted)
-		text = _("the guest's memory is encrypted: only the guest can read it");
-	else if (q->vmm.private)
-		text = _("pages of the guest are private to it and not read (guest_memfd)");
-	else if (q->vmm.extra)
-		text = _("memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
-		       "virtio-pmem) is not read");
-	snprintf(q->truncated, sizeof(q->truncated), "%s", text);
+	vmm_privacy_text(&q->vmm.privacy, q->truncated, sizeof(q->truncated));
+	if (!*q->truncated && q->vmm.extra)
+		snprintf(q->truncated, sizeof(q->truncated), "%s",
+			 _("memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
+			   "virtio-pmem) is not read"));
 	vmm_instance(q->vmm.pid, q->instance, sizeof(q->instance));
 	for (size_t i = 0; i < q->vmm.npieces && q->vmm.way == VMM_BY_MONITOR; i++)
 		buf_printf(&q->layout, "%s%" PRIx64 ":%" PRIx64 ":0x%" PRIx64, i ? "," : "",

@@ -56,7 +56,8 @@ int guest_process(struct atw_kernel *k, uint32_t pid, struct lnx_task *ret, stru
 	return r;
 }
 
-static int guest_slots(uint32_t pid, struct vmm_slot **ret, size_t *n, struct atw_err *err)
+static int guest_slots(uint32_t pid, struct vmm_slot **ret, size_t *n, struct vmm_privacy *privacy,
+		       struct atw_err *err)
 {
 	struct atw_source *live = NULL;
 	struct atw_kernel *k = NULL;
@@ -64,7 +65,8 @@ static int guest_slots(uint32_t pid, struct vmm_slot **ret, size_t *n, struct at
 	int r = atw_source_open("live", NULL, 0, &live, err) ?:
 		atw_kernel_open(live, NULL, &k, err) ?:
 		guest_process(k, pid, &t, err) ?:
-		kvm_slots(k, &t, ret, n, err);
+		kvm_slots(k, &t, ret, n, err) ?:
+		kvm_privacy(k, &t, *ret, *n, privacy, err);
 
 	atw_kernel_close(k);
 	atw_source_close(live);
@@ -74,9 +76,13 @@ static int guest_slots(uint32_t pid, struct vmm_slot **ret, size_t *n, struct at
 int guest_by_slots(uint32_t pid, struct vmm *ret, struct atw_err *err)
 {
 	struct vmm_slot *slot = NULL;
+	struct vmm_privacy privacy;
 	size_t n = 0;
-	int r = guest_slots(pid, &slot, &n, err) ?: vmm_open_slots(pid, slot, n, ret, err);
+	int r = guest_slots(pid, &slot, &n, &privacy, err) ?:
+		vmm_open_slots(pid, slot, n, ret, err);
 
+	if (r == ATW_OK)
+		ret->privacy = privacy;
 	free(slot);
 	return r;
 }

@@ -38,7 +38,7 @@ struct hosted {
 	uint32_t pid;
 	const char *machine;             /* of the host, and so of the guest */
 	char name[256];                  /* of the host */
-	char truncated[160];
+	char truncated[240];
 };
 
 /* ---- pieces ---- */
@@ -92,14 +92,13 @@ static int hosted_find(struct hosted *h, struct atw_err *err)
 		atw_mm_of(h->kernel, &t, &h->mm, err) ?:
 		mmu_lookup_open(&h->mm.space, &h->lookup, err) ?:
 		hosted_make_pieces(h, t.mm, slot, n, err);
+	struct vmm_privacy privacy;
 	uint64_t ram = 0;
 
-	for (size_t i = 0; r == ATW_OK && i < n; i++) {
+	for (size_t i = 0; r == ATW_OK && i < n; i++)
 		ram += slot[i].read_only ? 0 : slot[i].len;
-		if (slot[i].guest_memfd)
-			snprintf(h->truncated, sizeof(h->truncated), "%s",
-				 _("pages of the guest are private to it and not read (guest_memfd)"));
-	}
+	if (r == ATW_OK && (r = kvm_privacy(h->kernel, &t, slot, n, &privacy, err)) == ATW_OK)
+		vmm_privacy_text(&privacy, h->truncated, sizeof(h->truncated));
 	h->ram = htole64(ram);
 	free(slot);
 	return r == ATW_END ? atw_err_set(err, ATW_E_MISSING, "process %" PRIu32 " has ended", h->pid) : r;

@@ -91,7 +91,7 @@ int guest_kernel_open(struct atw_source *s, const struct atw_kernel_opts *o,
 	struct atw_err why = { 0 };
 	int r = atw_kernel_open(s, o, &k, &why), proof = r;
 
-	if (!v || v->way != VMM_BY_RULE || v->encrypted || o->has_root ||
+	if (!v || v->way != VMM_BY_RULE || v->privacy.secret != VMM_OPEN || o->has_root ||
 	    (r < 0 && r != ATW_E_MISSING)) {
 		*ret = r == ATW_OK ? k : *ret;
 		return atw_err_give(err, r, &why);

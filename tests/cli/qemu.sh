@@ -158,6 +158,16 @@ status 3
 no_out
 err_has "atwalk: qemu:$guest: where the machine 'xenfv' of QEMU has its RAM is not known"
 
+t "encrypted guests: a sentence each"
+for pair in "sev-guest,id=s=encrypted (SEV): only the guest can read it" \
+	"sev-snp-guest,id=s=encrypted (SEV-SNP): only pages that it shares are read" \
+	"tdx-guest,id=t=encrypted (TDX): only pages that it shares are read"; do
+	guest qemu-system-x86_64 -m 256 -M q35 -x anon 0 x86.elf -object "${pair%=*}"
+	run atwalk info "qemu:$guest" --format csv
+	said_status=1 said_err=1
+	yes grep -qF "the guest's memory is ${pair##*=}" "$work/log/out"
+done
+
 t "an architecture that is not supported"
 guest qemu-system-s390x -m 256 -M virt -x anon 0 x86.elf
 run atwalk ps "qemu:$guest"

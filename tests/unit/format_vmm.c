@@ -90,7 +90,7 @@ TEST(machines_and_backends)
 	CHECK_EQ(w.below_4g, GIB);
 	CHECK_EQ(w.nbackends, 1);
 	CHECK_EQ(vmm_words_backend(&w, w.backend)->size, UINT64_C(256) << 20);
-	CHECK(!w.extra && !w.encrypted);
+	CHECK(!w.extra && w.secret == VMM_OPEN);
 	/* As libvirt writes them */
 	CHECK_EQ(parse("qemu -machine "
 		       "pc-q35-7.2,usb=off,memory-backend=pc.ram,dump-guest-core=off "
@@ -109,7 +109,11 @@ TEST(machines_and_backends)
 	CHECK(w.extra);
 	CHECK_EQ(parse("qemu -machine type=virt -object sev-guest,id=s", &w, NULL),
 		 ATW_OK);
-	CHECK(is(w.machine, "virt") && w.encrypted);
+	CHECK(is(w.machine, "virt") && w.secret == VMM_SEV);
+	CHECK_EQ(parse("qemu -object sev-snp-guest,id=s", &w, NULL), ATW_OK);
+	CHECK_EQ(w.secret, VMM_SEV_SNP);
+	CHECK_EQ(parse("qemu -object {\"qom-type\":\"tdx-guest\",\"id\":\"t\"}", &w, NULL), ATW_OK);
+	CHECK_EQ(w.secret, VMM_TDX);
 	/* An option at the end lacks its value. */
 	CHECK_EQ(parse("qemu -M", &w, NULL), ATW_OK);
 	CHECK(!w.machine.len && !vmm_words_backend(&w, w.backend));

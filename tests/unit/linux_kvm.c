@@ -252,6 +252,85 @@ TEST(slots_that_cannot_be)
 	kmemory_free(k);
 }
 
+/* ---- what is private ---- */
+
+enum { M_ATTRIBUTES = 112, M_TYPE = 120, M_PROTECTED = 128 };
+
+static struct kmemory *private_machine(void)
+{
+	struct kmemory *k = machine();
+
+	kset(k, N_kvm_attributes, M_ATTRIBUTES, 8);
+	kset(k, N_kvm_type, M_TYPE, 8);
+	kset(k, N_xa_shift, X_SHIFT, 1);
+	kset(k, N_xa_slots, X_SLOTS, 0);
+	kset(k, N_xa_marks, X_SLOTS + 8 * X_CHUNK, 0);
+	return k;
+}
+
+static void privacy_is(struct kmemory *k, const char *want)
+{
+	struct atw_kernel *kernel = kmemory_kernel(k);
+	struct atw_err err = { 0 };
+	struct vmm_privacy p = { 0 };
+	struct vmm_slot *v = NULL;
+	char text[240];
+	size_t n = 0;
+
+	kernel->own.paging = *atw_paging_find("x86_64-4");
+	CHECK_EQ(kvm_slots(kernel, &task, &v, &n, &err), ATW_OK);
+	CHECK_EQ(kvm_privacy(kernel, &task, v, n, &p, &err), ATW_OK);
+	vmm_privacy_text(&p, text, sizeof(text));
+	CHECK_STR(text, want);
+	free(v);
+	kernel_end(kernel);
+}
+
+TEST(what_the_host_cannot_read)
+{
+	struct kmemory *k = private_machine();
+
+	/* Nothing is private yet, of 128 + 16 pages. */
+	privacy_is(k, "private pages of the guest (guest_memfd) are in no process and not read; 0 of 144 pages are private");
+	/* Frames 3 and 70 are, 71 is not, and 0x101 is in no slot of guest_memfd. */
+	kput64(k, MACHINE + M_ATTRIBUTES, KBASE + NODE + 2);
+	kput(k, NODE + X_SHIFT, 6, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned at = i == 2 ? 4 : i;
+
+		kput64(k, NODE + X_SLOTS + 8 * at, KBASE + NODE + (i + 1) * 0x240 + 2);
+	}
+	kput64(k, NODE + 0x240 + X_SLOTS + 8 * 3, 8 << 1 | 1);
+	kput64(k, NODE + 0x480 + X_SLOTS + 8 * 6, 8 << 1 | 1);
+	kput64(k, NODE + 0x480 + X_SLOTS + 8 * 7, 1 << 1 | 1);
+	kput64(k, NODE + 0x6c0 + X_SLOTS + 8, 8 << 1 | 1);
+	privacy_is(k, "private pages of the guest (guest_memfd) are in no process and not read; 2 of 144 pages are private");
+	kput64(k, MACHINE + M_TYPE, 2);
+	privacy_is(k, "the guest's memory is encrypted (SEV): only the guest can read it; 2 of 144 pages are private");
+	kput64(k, MACHINE + M_TYPE, 4);
+	privacy_is(k, "the guest's memory is encrypted (SEV-SNP): only pages that it shares are read; 2 of 144 pages are private");
+	kput64(k, MACHINE + M_TYPE, 5);
+	privacy_is(k, "the guest's memory is encrypted (TDX): only pages that it shares are read; 2 of 144 pages are private");
+	/* A type that is not known yet. */
+	kput64(k, MACHINE + M_TYPE, 9);
+	privacy_is(k, "private pages of the guest (guest_memfd) are in no process and not read; 2 of 144 pages are private");
+	/* A tree without end: the number is not known, and so not 0. */
+	kput64(k, NODE + X_SLOTS, KBASE + NODE + 2);
+	privacy_is(k, "private pages of the guest (guest_memfd) are in no process and not read");
+	k->n.member[N_kvm_attributes] = UINT32_MAX;
+	privacy_is(k, "private pages of the guest (guest_memfd) are in no process and not read");
+	put_slot(k, 2, 0, 128, 0x7200000000, 0);
+	privacy_is(k, "");
+	kput64(k, MACHINE + M_TYPE, 3);
+	privacy_is(k, "the guest's memory is encrypted (SEV): only the guest can read it");
+	k->n.member[N_kvm_type] = UINT32_MAX;
+	kset(k, N_kvm_protected, M_PROTECTED, 1);
+	privacy_is(k, "");
+	kput(k, MACHINE + M_PROTECTED, 1, 1);
+	privacy_is(k, "the guest is protected (pKVM): only pages that it shares are read");
+	kmemory_free(k);
+}
+
 /* ---- stage 2 ---- */
 
 static struct kmemory *x86(void)
