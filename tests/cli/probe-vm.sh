@@ -137,4 +137,84 @@ files,no
 security module,yes
 END
 fi
+
+# ---- what this machine may lack: files of its own, in a mount namespace ----
+
+guest=$other
+# shellcheck disable=SC2016 # by the shell in the namespace
+{
+# The memory of the process: a device on a file system without devices, refused to root as well.
+refuse='mount -t tmpfs -o nodev none nodev && mknod nodev/mem c 1 3 && mount --bind nodev/mem /proc/$guest/mem'
+yama='mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && echo $scope >/proc/sys/kernel/yama/ptrace_scope'
+selinux='mount -t tmpfs none /sys/fs && mkdir -p /sys/fs/selinux/booleans && echo 1 >/sys/fs/selinux/booleans/deny_ptrace'
+label='mount --bind label /proc/$guest/attr/current'
+}
+mkdir nodev
+echo 'libvirt-1 (enforce)' >label
+export guest scope
+[ -n "$why" ] || scope=1 unshare -m bash -c "$refuse && $yama && $selinux && $label" 2>"$work/log/unshare" ||
+	why="files of /proc cannot be replaced: $(head -n 1 "$work/log/unshare")"
+# with MOUNTS COMMAND...: the row of a capability, as its command is with these files.
+with() {
+	local mounts=$1
+	shift
+	# shellcheck disable=SC2016 # by the inner shell
+	run unshare -m bash -c "$mounts"' && exec "$@"' bash "$@"
+}
+row() { echo probe --vm "$guest" --format csv --columns allowed,why,command --filter "capability=$1"; }
+
+helps="sudo setcap cap_dac_read_search,cap_sys_ptrace+ep $PWD/copy"
+for line in "1|only a parent may trace, or CAP_SYS_PTRACE|$helps" "2|only CAP_SYS_PTRACE may trace|$helps" \
+	"3|no process may trace, until the machine is booted again|"; do
+	IFS='|' read -r scope text command <<<"$line"
+	t "yama $scope, as another user"
+	if [ -n "$why" ]; then skip "$why"; else
+		# shellcheck disable=SC2046,SC2086 # several words
+		with "$yama" "${drop[@]}" ${WRAP:-} ./copy $(row yama)
+		status 0
+		file=/proc/sys/kernel/yama/ptrace_scope
+		want="\"$file is $scope: $text\""
+		[[ $text == *,* ]] || want=${want//\"/}
+		out <<END
+allowed,why,command
+no,$want,$([[ $command != *,* ]] && echo "$command" || echo "\"$command\"")
+END
+	fi
+done
+scope=0
+
+t "yama 0, and none"
+if [ -n "$why" ]; then skip "$why"; else
+	# shellcheck disable=SC2046,SC2086 # several words
+	with "$yama" "${drop[@]}" ${WRAP:-} ./copy $(row yama)
+	out <<'END'
+allowed,why,command
+yes,/proc/sys/kernel/yama/ptrace_scope is 0,
+END
+	# shellcheck disable=SC2046,SC2086 # several words
+	with 'mount -t tmpfs none /proc/sys/kernel' "${drop[@]}" ${WRAP:-} ./copy $(row yama)
+	out <<'END'
+allowed,why,command
+yes,this kernel has no yama,
+END
+fi
+
+t "a refusal that nothing else explains: that of AppArmor, with what to allow"
+if [ -n "$why" ]; then skip "$why"; else
+	with "$refuse && $label" "$O/atwalk" probe --vm "$guest" --format csv --columns allowed,why,command \
+		--filter 'capability="security module"'
+	status 0
+	yes grep -q "^no,\"label of process $guest: libvirt-1 (enforce); of this one: [^;]*; run atwalk unconfined, or allow 'ptrace (read, trace)' in its profile and '(readby, tracedby)' in the other\",$" "$work/log/out"
+fi
+
+t "the same under SELinux that denies ptrace, with the command"
+if [ -n "$why" ]; then skip "$why"; else
+	with "$refuse && $selinux" "$O/atwalk" probe --vm "$guest" --format csv --columns allowed,command \
+		--filter 'capability="security module"'
+	status 0
+	out <<'END'
+allowed,command
+no,setsebool deny_ptrace off
+END
+fi
 finish

@@ -20,6 +20,7 @@ write() {
 	local place
 
 	place=$(atwalk walk "qemu:$guest" init_task --nested --format csv --columns physical,hva | sed -n 2p)
+	# shellcheck disable=SC2059 # escapes
 	printf "$(printf '\\x%02x' $(($2 & 255)) $(($2 >> 8 & 255)) $(($2 >> 16 & 255)) $(($2 >> 24 & 255)) \
 		$(($2 >> 32 & 255)) $(($2 >> 40 & 255)) $(($2 >> 48 & 255)) $(($2 >> 56 & 255)))" |
 		dd of="/proc/$guest/mem" bs=8 seek=$(($1 + ${place#*,} - ${place%,*})) oflag=seek_bytes \
