@@ -18,6 +18,8 @@ LIMIT = 300
 RUNNING = (('ps', '--columns', 'pid,task'),)
 STOPPED = (('info',), ('ps',), ('pages', '--totals'), ('map',), ('map', '--pid', '1'))
 BACKING = ('report', 'backing')
+# Of the virtual machines of this host, that one.
+VMS = ('vms', '--columns', 'release,hostname,uptime,tasks')
 
 
 def cost(pid):
@@ -70,7 +72,7 @@ def states(pid):
 def ask(out, title, pid, words):
     """One command and its answer, as in live.txt."""
     start = time.monotonic()
-    source = () if words[0] == 'walk' else (f'qemu:{pid}',)
+    source = () if words[0] == 'walk' else (str(pid) if words == VMS else f'qemu:{pid}',)
     done = subprocess.run([PROGRAM, *words, *source, '--format', 'csv'],
                           capture_output=True, text=True, check=False, timeout=LIMIT)
     took = round((time.monotonic() - start) * 1000)
@@ -98,6 +100,7 @@ def write(folder, arch, pid, title, commands):
             out.write(f'##### {title} states\n{states(pid)}')
             out.write(f'##### {title} smaps\n{smaps(pid)}')
             ask(out, title, pid, BACKING)
+            ask(out, title, pid, VMS)
             for words in of_machines(arch, folder, pid):
                 ask(out, title, pid, words)
         out.write(f'##### {title} after\n{cost(pid)}')
