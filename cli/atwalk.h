@@ -88,6 +88,7 @@ struct session {
 	char unread[320];        /* the reason, if it is permitted; or empty */
 	struct pace *pace;       /* rate limit and I/O statistics, or NULL */
 	bool print_cost;         /* print them at the end */
+	bool print_swapped;      /* likewise what was read of swap */
 	struct freeze *frozen;      /* --freeze, or NULL */
 	struct common *known;       /* --freeze of a guest: options it was opened with, or NULL */
 	bool print_frozen;
@@ -146,6 +147,8 @@ int choose_again(struct session *s, const struct space_opts *space);
 void cost_start(void);           /* called when the program starts */
 int cost_begin(const struct common *c, struct session *s);
 void cost_print(const struct session *s);
+/* Of a guest, while its source is open. */
+void cost_print_swapped(const struct session *s);
 
 /* subject.c: --pid or --task. These print errors and return 0 or an exit status. */
 int select_process(struct session *s, const struct space_opts *space);

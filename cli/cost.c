@@ -5,6 +5,7 @@
 
 #include "atwalk.h"
 #include "host/pace.h"
+#include "host/vmm.h"
 #include "source/wrap.h"
 #include "base/message.h"
 
@@ -40,6 +41,7 @@ int cost_begin(const struct common *c, struct session *o)
 	struct atw_err err = { 0 };
 	uint64_t rate = 0;
 
+	o->print_swapped = c->verbose && !c->quiet;
 	if (c->rate && (!num_size(c->rate, strlen(c->rate), &rate) || !rate)) {
 		atw_err_set(&err, ATW_E_USAGE, "--rate: '%.64s' is not a number of bytes (65536, 64K, 1M)",
 			    c->rate);
@@ -65,6 +67,19 @@ int cost_begin(const struct common *c, struct session *o)
 		return print_error(&err);
 	o->target->source = paced;
 	return EXIT_COMPLETE;
+}
+
+void cost_print_swapped(const struct session *o)
+{
+	const struct vmm *guest = o->target ? source_guest(o->target->source) : NULL;
+	uint64_t bytes = guest ? process_memory_swapped(guest->memory) : 0;
+	const struct common c = { 0 };
+
+	if (bytes && o->print_swapped)
+		print_warning(&c,
+			      "%s: %" PRIu64
+			      " bytes that were read had been swapped out by this machine",
+			      o->name, bytes);
 }
 
 void cost_print(const struct session *o)

@@ -332,6 +332,7 @@ int session_open_again(const struct common *c, const struct session *s,
 void session_close(struct session *s)
 {
 	thaw(s);
+	cost_print_swapped(s);
 	target_close(s->target);
 	cost_print(s);
 	free(s->pace);

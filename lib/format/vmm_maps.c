@@ -17,8 +17,8 @@ static bool vmm_maps_may_be(const struct procmaps_area *a)
 	       !blob_begins(a->name, "[stack");
 }
 
-/* "VmFlags: rd wr mr mw me dc ac" of the mapping before *pos; false: it has no "dc". */
-static bool vmm_maps_has_dontfork(struct atw_blob text, size_t pos)
+/* "VmFlags: rd wr mr mw me dc ac" of the mapping before *pos; `flag` is as " dc". */
+static bool vmm_maps_has_flag(struct atw_blob text, size_t pos, const char *flag)
 {
 	static const char key[] = "VmFlags:";
 
@@ -32,7 +32,7 @@ static bool vmm_maps_has_dontfork(struct atw_blob text, size_t pos)
 		if (procmaps_next(text, &at, &next) == ATW_OK)
 			return false;
 		if (blob_begins(line, key))
-			return memmem(line.data, line.len, " dc", 3);
+			return memmem(line.data, line.len, flag, strlen(flag));
 		pos += line.len + 1;
 	}
 	return false;
@@ -45,7 +45,7 @@ static bool vmm_maps_next(struct vmm_maps_cursor *c, struct procmaps_area *ret)
 
 	while ((r = procmaps_next(c->text, &c->pos, ret)) != ATW_END)
 		if (r == ATW_OK && vmm_maps_may_be(ret) &&
-		    (!c->smaps || vmm_maps_has_dontfork(c->text, c->pos)))
+		    (!c->smaps || vmm_maps_has_flag(c->text, c->pos, " dc")))
 			return true;
 	return false;
 }
@@ -115,4 +115,14 @@ size_t vmm_maps_largest(struct atw_blob maps, struct procmaps_area *v, size_t ma
 		n += n < max;
 	}
 	return n;
+}
+
+bool vmm_maps_next_late(struct atw_blob smaps, size_t *pos, struct procmaps_area *ret)
+{
+	int r;
+
+	while ((r = procmaps_next(smaps, pos, ret)) != ATW_END)
+		if (r == ATW_OK && vmm_maps_has_flag(smaps, *pos, " um"))
+			return true;
+	return false;
 }

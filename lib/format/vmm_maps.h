@@ -14,3 +14,5 @@ size_t vmm_maps_find(struct atw_blob maps, bool smaps, uint64_t size,
 		     struct procmaps_area *v, size_t max);
 /* The `max` largest mappings that may be one, in descending order of size; how many. */
 size_t vmm_maps_largest(struct atw_blob maps, struct procmaps_area *v, size_t max);
+/* The next mapping of smaps that userfaultfd fills in on demand (flag "um"). */
+bool vmm_maps_next_late(struct atw_blob smaps, size_t *pos, struct procmaps_area *ret);

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/sorted.h"
+#include "format/vmm_maps.h"
 #include "host/caps.h"
 #include "host/host.h"
 #include "host/host_file.h"
@@ -116,6 +117,59 @@ static int vmm_probe(struct vmm *v, struct atw_err *err)
 		return r < 0 ? r : ATW_OK;
 	}
 	return ATW_OK;
+}
+
+/* A piece with that address of the process becomes two. */
+static int vmm_split_at(struct vmm *v, uint64_t at, struct atw_err *err)
+{
+	for (size_t i = 0; i < v->npieces; i++) {
+		struct vmm_piece *p = v->piece + i;
+		uint64_t first = at - p->start;
+
+		if (at <= p->start || first >= p->len)
+			continue;
+		p = realloc(v->piece, (v->npieces + 1) * sizeof(*p));
+		if (!p)
+			return atw_err_nomem(err);
+		v->piece = p;
+		p += i;
+		memmove(p + 1, p, (v->npieces++ - i) * sizeof(*p));
+		p->len = first;
+		p[1].gpa += first;
+		p[1].start += first;
+		p[1].len -= first;
+	}
+	return ATW_OK;
+}
+
+/*
+ * In postcopy migration and after some restores, RAM arrives when it is first used. smaps costs
+ * a walk of all page tables, so it is read only if there may be such memory.
+ */
+static int vmm_mark_late(struct vmm *v, struct atw_err *err)
+{
+	struct procmaps_area map;
+	struct buf smaps = { 0 };
+	size_t pos = 0;
+	int r;
+
+	if (!vmm_process_has_userfaultfd(v->pid))
+		return ATW_OK;
+	r = host_proc_all(v->pid, "smaps", MAPS_MAX, &smaps, err);
+	while (r == ATW_OK &&
+	       vmm_maps_next_late((struct atw_blob){ smaps.data, smaps.len }, &pos, &map)) {
+		r = vmm_split_at(v, map.start, err) ?: vmm_split_at(v, map.end, err);
+		for (size_t i = 0; i < v->npieces; i++)
+			v->piece[i].late |= v->piece[i].start >= map.start &&
+					    v->piece[i].start < map.end;
+	}
+	buf_deinit(&smaps);
+	return r;
+}
+
+static int vmm_check(struct vmm *v, struct atw_err *err)
+{
+	return vmm_mark_late(v, err) ?: vmm_probe(v, err);
 }
 
 /* Texts of *w lie in `cmdline`. */
@@ -228,7 +282,7 @@ static int vmm_open_typed(struct vmm *v, const char *layout, struct atw_err *err
 	size_t n = 0;
 	int r = vmm_slots_parse(layout, &slot, &n, err) ?:
 		process_memory_open(v->pid, &v->memory, err) ?:
-		vmm_map_all(v, slot, n, err) ?: vmm_probe(v, err);
+		vmm_map_all(v, slot, n, err) ?: vmm_check(v, err);
 
 	v->way = VMM_BY_LAYOUT;
 	free(slot);
@@ -268,7 +322,7 @@ static int vmm_open_found(struct vmm *v, const struct vmm_words *w, struct atw_b
 	blob_text(w->nmonitors ? w->monitors[0] : (struct atw_blob){ "", 0 }, path, sizeof(path));
 	if (named ? vmm_by_monitor(v, socket, true)
 		  : doubtful && *path && vmm_by_monitor(v, path, false))
-		return vmm_probe(v, err);
+		return vmm_check(v, err);
 	r = host_proc_all(v->pid, "maps", MAPS_MAX, &maps, err) ?:
 	    vmm_by_rule(v, w, (struct atw_blob){ maps.data, maps.len }, err);
 	buf_deinit(&maps);
@@ -276,7 +330,7 @@ static int vmm_open_found(struct vmm *v, const struct vmm_words *w, struct atw_b
 		vmm_drop_pieces(v);
 	if (r < 0 && !*v->remark && *path && vmm_by_monitor(v, path, false))
 		r = ATW_OK;
-	return r ?: vmm_probe(v, err);
+	return r ?: vmm_check(v, err);
 }
 
 static int vmm_open_asked(struct vmm *v, const struct vmm_words *w, struct atw_err *err)
@@ -288,7 +342,7 @@ static int vmm_open_asked(struct vmm *v, const struct vmm_words *w, struct atw_e
 		return r;
 	blob_text(w->nmonitors ? w->monitors[0] : (struct atw_blob){ "", 0 }, path, sizeof(path));
 	if (*path && vmm_by_monitor(v, path, false))
-		return vmm_probe(v, err);
+		return vmm_check(v, err);
 	return atw_err_set(err, ATW_E_MISSING, "%s", *path ? v->remark : "it has no monitor");
 }
 

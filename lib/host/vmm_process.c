@@ -89,6 +89,11 @@ bool vmm_process_has_kvm(uint32_t pid)
 	return vmm_holds(pid, "anon_inode:kvm-vm");
 }
 
+bool vmm_process_has_userfaultfd(uint32_t pid)
+{
+	return vmm_holds(pid, "anon_inode:[userfaultfd]");
+}
+
 /* The value of a long option, in the next word or behind "="; empty: not given. */
 static struct atw_blob vmm_word_behind(struct atw_blob cmdline, const char *option)
 {

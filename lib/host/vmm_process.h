@@ -58,6 +58,8 @@ void vmm_process_set(struct vmm_process *p, const char *program, enum vmm_arch h
 		     struct atw_blob cmdline);
 /* Has it a virtual machine of KVM, as far as may be seen? */
 bool vmm_process_has_kvm(uint32_t pid);
+/* Has it a userfaultfd? QEMU, Firecracker and cloud-hypervisor keep it as long as they use it. */
+bool vmm_process_has_userfaultfd(uint32_t pid);
 /* Fills in what is known of its memory. */
 void vmm_process_measure(struct vmm_process *p);
 

@@ -36,16 +36,29 @@ static const char *qemu_machine(enum vmm_arch arch)
 					: "riscv64";
 }
 
+static bool qemu_is_late(const struct vmm *v)
+{
+	for (size_t i = 0; i < v->npieces; i++)
+		if (v->piece[i].late)
+			return true;
+	return false;
+}
+
 /* What there is to say of it. */
 static void qemu_note(struct qemu *q)
 {
+	const char *text = NULL;
+
 	q->machine = qemu_machine(q->vmm.arch);
 	q->ram = htole64(q->vmm.ram);
 	vmm_privacy_text(&q->vmm.privacy, q->truncated, sizeof(q->truncated));
 	if (!*q->truncated && q->vmm.extra)
-		snprintf(q->truncated, sizeof(q->truncated), "%s",
-			 _("memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
-			   "virtio-pmem) is not read"));
+		text = _("memory of devices of the guest (pc-dimm, nvdimm, virtio-mem, "
+		       "virtio-pmem) is not read");
+	else if (!*q->truncated && qemu_is_late(&q->vmm))
+		text = _("pages of the guest that userfaultfd has not filled in yet are missing");
+	if (text)
+		snprintf(q->truncated, sizeof(q->truncated), "%s", text);
 	vmm_instance(q->vmm.pid, q->instance, sizeof(q->instance));
 	for (size_t i = 0; i < q->vmm.npieces && q->vmm.way == VMM_BY_MONITOR; i++)
 		buf_printf(&q->layout, "%s%" PRIx64 ":%" PRIx64 ":0x%" PRIx64, i ? "," : "",

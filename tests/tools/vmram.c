@@ -6,8 +6,10 @@
  * of memory as QEMU does (KIND: anon, memfd or hugetlb, a memfd of huge pages; "less" maps
  * half of it, "two" another of
  * the same size, which is not RAM; "found" has VMCOREINFO in its last page, which in DUMP
- * is a note, and of each address space what an extract of a dump lacks; "large" is aligned, and in large pages where the kernel gives them; several words
- * may be given, as in "found,memfd"), copies into it what DUMP has from the physical address BASE on, prints
+ * is a note, and of each address space what an extract of a dump lacks; "large" is aligned, and
+ * in large pages where the kernel gives them; "uffd" has a userfaultfd that fills in none of its
+ * pages above the middle, and "swapped" gives all pages to swap;
+ * several words may be given, as in "found,memfd"), copies into it what DUMP has from the physical address BASE on, prints
  * "ready" and sleeps. Options of QEMU that follow are for readers of its command line, but "-qmp
  * unix:PATH,..." makes it listen there, where "-says FILE" has each client get what FILE has
  * then, and "-runas USER" makes it not dumpable, as a change of its user does. "-accel kvm:GPA" has a virtual machine of KVM with that memory from
@@ -17,6 +19,7 @@
  */
 #include <fcntl.h>
 #include <linux/kvm.h>
+#include <linux/userfaultfd.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +28,17 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "linux/kernel.h"
 #include "linux/process.h"
 #include "source/source.h"
+
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1    /* Since 5.11; older kernels refuse it. */
+#endif
 
 static void die(const char *why)
 {
@@ -130,6 +138,20 @@ static void have_spaces(struct atw_source *s, uint64_t base, char *ram, size_t l
 			}
 	lnx_tasks_close(tasks);
 	atw_kernel_close(k);
+}
+
+/* What is absent from the middle on is filled in by nothing. */
+static void register_late(char *ram, size_t len)
+{
+	struct uffdio_register r = {
+		.range = { .start = (uintptr_t)ram + len / 2, .len = len / 2 },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &r) < 0)
+		puts("no userfaultfd");
 }
 
 /* Nothing accepts a connection, unless there is something to say. */
@@ -259,6 +281,10 @@ int main(int argc, char **argv)
 			prctl(PR_SET_DUMPABLE, 0);
 		else if (!strcmp(argv[i], "-accel"))
 			virtual_machine(argv[i + 1], ram, len);
+	if (strstr(argv[6], "uffd"))
+		register_late(ram, len);
+	if (strstr(argv[6], "swapped") && madvise(ram, len, MADV_PAGEOUT) < 0)
+		puts("no swap");
 	puts("ready");
 	fflush(stdout);
 	if (says)

@@ -332,6 +332,28 @@ TEST(mappings_that_forks_do_not_get)
 	CHECK_EQ(v[0].start, 0x7f0000200000);
 }
 
+TEST(mappings_that_are_filled_in_late)
+{
+	static const char smaps[] = "7f0000000000-7f0000100000 rw-p 00000000 00:00 0 \n"
+				    "Size:               1024 kB\n"
+				    "VmFlags: rd wr mr mw me um dc hg \n"
+				    "7f0000200000-7f0000300000 rw-p 00000000 00:00 0 \n"
+				    "VmFlags: rd wr mr mw me dc uw \n"
+				    "7f0000400000-7f0000500000 rw-s 00000000 00:00 5 /um um\n"
+				    "7f0000600000-7f0000700000 rw-p 00000000 00:00 0 \n"
+				    "VmFlags: rd um \n";
+	const struct atw_blob text = { smaps, sizeof(smaps) - 1 };
+	struct procmaps_area a;
+	size_t pos = 0;
+
+	CHECK(vmm_maps_next_late(text, &pos, &a));
+	CHECK_EQ(a.start, 0x7f0000000000);
+	CHECK(vmm_maps_next_late(text, &pos, &a));
+	CHECK_EQ(a.start, 0x7f0000600000);
+	CHECK(!vmm_maps_next_late(text, &pos, &a));
+	CHECK(!vmm_maps_next_late((struct atw_blob){ smaps, 0 }, &(size_t){ 0 }, &a));
+}
+
 TEST(typed_layouts)
 {
 	static const struct {
