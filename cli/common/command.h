@@ -213,7 +213,10 @@ void diagnostics_name(int param, const char *name);
 /* Was a command line wrong since then, whatever the source is? */
 bool diagnostics_misused(void);
 const char *diagnostics_first(void);
-/* Until (false), nothing is printed: for a command that is run for its columns alone. */
+/*
+ * Until (false), nothing is printed: for a command that is run for its columns alone. Calls
+ * nest, as commands do.
+ */
 void diagnostics_silence(bool silent);
 /* A query is answered: what an option would do is a constraint of it. */
 void diagnostics_of_query(bool query);

@@ -13,11 +13,11 @@ int exit_status(int status)
 	       status == ATW_E_NONE  ? EXIT_NO : EXIT_SOURCE;
 }
 
-static bool diagnostics_silent;
+static unsigned diagnostics_silent;
 
 void diagnostics_silence(bool silent)
 {
-	diagnostics_silent = silent;
+	diagnostics_silent += silent ? 1 : -1U;
 }
 
 static void diagnostics_put(const char *s)

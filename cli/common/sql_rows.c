@@ -278,13 +278,15 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 	}
 	buf_printf(&asked, " %s ", q->filter);
 	sql_build(s, k, q, &line);
-	diagnostics_silence(q->any_pid);
+	if (q->any_pid)
+		diagnostics_silence(true);
 	diagnostics_of_query(true);
 	status = asked.failed || line.args.failed
 			 ? print_nomem()
 			 : command_tap(k->cmd, s->c, &tap, asked.data, line.args.n, line.args.v);
 	diagnostics_of_query(false);
-	diagnostics_silence(false);
+	if (q->any_pid)
+		diagnostics_silence(false);
 	command_args_deinit(&line.args);
 	buf_deinit(&asked);
 	/* Of the kernel, and the source has only processes: nothing is wrong with the query. */

@@ -66,6 +66,14 @@ out <<'EOT'
 cache
 EOT
 
+t "columns of a query, which is asked of the columns of its tables"
+if ! grep -q '^  found:.* sqlite3' "$built/found.txt"; then skip "this build has no SQL"; fi
+for of in "sql tasks.kdump tasks" "kmap sql $data/kmap/own.kmap objects"; do
+	read -ra words <<<"$of"
+	run offered "${words[@]::${#words[@]}-1}" "SELECT pid FROM ${words[-1]}" --columns p
+	out <<<pid
+done
+
 t "options about the output do not matter, and those about the source do"
 run offered pages tasks.kdump --format html -o /nonexistent/x --task swap --columns kc
 out <<'EOT'
