@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// parquet.cjs [FILE.parquet FILE.json]...: do hyparquet and arrow-rs see the rows of the JSON?
+// parquet.cjs: do hyparquet and arrow-rs see the rows of the JSON? Lines of standard input are
+// FILE.parquet FILE.json.
 const fs = require('fs')
 const { createRequire } = require('module')
 const req = createRequire(process.env.NODE_PATH + '/')
-const files = process.argv.slice(2)
+const files = fs.readFileSync(0, 'utf8').trim().split('\n').map(line => line.split(' '))
 
 function text(v) {
   if (v === null || v === undefined) return null
@@ -34,9 +35,9 @@ async function main() {
   const { tableFromIPC } = req('apache-arrow')
   const own = new Set(), arrow = new Set()
 
-  for (let i = 0; i < files.length; i += 2) {
-    const bytes = fs.readFileSync(files[i])
-    const wanted = JSON.parse(fs.readFileSync(files[i + 1], 'utf8'))
+  for (const [parquet, json] of files) {
+    const bytes = fs.readFileSync(parquet)
+    const wanted = JSON.parse(fs.readFileSync(json, 'utf8'))
     const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
     own.add(verdict(await parquetReadObjects({ file, compressors }), wanted))
     const table = tableFromIPC(readParquet(new Uint8Array(bytes)).intoIPCStream())
@@ -45,7 +46,7 @@ async function main() {
     for (const r of table) rows.push(Object.fromEntries(names.map(n => [n, r[n]])))
     arrow.add(verdict(rows, wanted))
   }
-  console.log(`${files.length / 2} files: hyparquet ${[...own].join('; ')}, ` +
+  console.log(`${files.length} files: hyparquet ${[...own].join('; ')}, ` +
     `arrow ${[...arrow].join('; ')}`)
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""parquet.py FILE.parquet FILE.json: a reader of Parquet, written from its specification
-alone, and whether both files have the same rows. Prints their number and the row groups."""
+"""parquet.py [FILE.parquet FILE.json]: a reader of Parquet, written from its specification
+alone, and whether both files have the same rows. Prints their number and the row groups.
+Without arguments, pairs of files are lines of standard input."""
 
 import ctypes
 import datetime
@@ -162,16 +163,23 @@ def same(a, b):
     return a == b
 
 
-def main():
-    names, rows, groups = read(sys.argv[1])
-    with open(sys.argv[2], encoding='utf-8') as f:
+def compare(path, path_json):
+    """A pair of files."""
+    names, rows, groups = read(path)
+    with open(path_json, encoding='utf-8') as f:
         wanted = json.load(f)
-    assert len(rows) == len(wanted), (len(rows), len(wanted))
+    assert len(rows) == len(wanted), (path, len(rows), len(wanted))
     for i, (row, want) in enumerate(zip(rows, wanted)):
-        assert names == list(want), names
+        assert names == list(want), (path, names)
         for name, a in zip(names, row):
-            assert same(a, want[name]), (i, name, a, want[name])
+            assert same(a, want[name]), (path, i, name, a, want[name])
     print(len(rows), 'rows', groups, 'groups')
+
+
+def main():
+    pairs = [sys.argv[1:]] if sys.argv[1:] else [line.split() for line in sys.stdin]
+    for pair in pairs:
+        compare(*pair)
 
 
 main()
