@@ -144,8 +144,8 @@ class Table:
             "<th>%s</th>" % _html.escape(name) for name in self._names)]
         for i in shown:
             if i is None:
-                lines.append('<tr><td colspan="%d">%d more rows</td></tr>'
-                             % (len(self._names), n - 20))
+                lines.append('<tr><td colspan="%d">%d of %d rows are not shown</td></tr>'
+                             % (len(self._names), n - 20, n))
                 continue
             lines.append("<tr>%s</tr>" % "".join(
                 "<td>%s</td>" % self._cell(kind, cell)
