@@ -27,6 +27,8 @@ LOCALEDIR ?= $(PREFIX)/share/locale
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+# Units of systemd; none of them if it is empty.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 KMAP    ?= 1
 DESTDIR ?=
 VERSION := $(shell sed -n 's/^.define ATWALK_VERSION "\(.*\)"/\1/p' lib/base/version.h)
@@ -259,6 +261,7 @@ $(O)/man/man3/libatwalk.3: tools/make-man3 $(wildcard include/atwalk/*.h)
 	$(call say,MAN,$(@D))rm -rf $(@D) && tools/make-man3 $(@D)
 
 INSTALL := install
+UNITS    = $(wildcard packaging/systemd/*.service packaging/systemd/*.timer)
 pages    = $(filter-out $(if $(KMAP),,man/atwalk-kmap.%),$(wildcard man/*.$(1)))
 install: all $(MAN3)
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
@@ -295,6 +298,10 @@ install: all $(MAN3)
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	  -e 's|@VERSION@|$(VERSION)|; s|@LIBS@|$(strip $(LIBS_STATIC))|' \
 	  lib/atwalk.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/atwalk.pc
+	$(if $(UNITDIR),$(INSTALL) -d $(DESTDIR)$(UNITDIR))
+	$(if $(UNITDIR),for u in $(notdir $(UNITS)); do \
+	  sed 's|^ExecStart=/usr/|ExecStart=$(PREFIX)/|' packaging/systemd/$$u >$(DESTDIR)$(UNITDIR)/$$u || exit; \
+	done)
 	$(if $(PYTHON_MODULE),+$(Q)$(MAKE) --no-print-directory install-python)
 	$(if $(PLUGINS),+$(Q)$(MAKE) --no-print-directory install-plugins)
 
@@ -313,6 +320,7 @@ uninstall:
 	  $(DESTDIR)$(PYTHONDIR)/atwalk $(DESTDIR)$(PLUGINDIR) \
 	  $(DESTDIR)$(PREFIX)/share/atwalk
 	rm -f $(DESTDIR)$(LOCALEDIR)/*/LC_MESSAGES/atwalk.mo
+	$(if $(UNITDIR),rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(UNITS))))
 
 clean:
 	rm -rf $(O)
