@@ -120,6 +120,24 @@ npm_have() {                      # FOLDER PACKAGE...
 	echo "$folder/node_modules"
 }
 
+# A program of a Debian package that is big and need not be installed: only it is unpacked,
+# into a folder that is kept. Prints its path; fails where it cannot be had. The package is
+# downloaded if $ATWALK_DOWNLOAD is set, as the full matrix has it.
+debian_have() {                   # PACKAGE PATTERN
+	local folder=${ATWALK_CACHE:-$HOME/.cache/atwalk}/debian/$1 found
+	found=$(find "$folder" -name "${2##*/}" 2>/dev/null | head -n 1)
+	if [ -z "$found" ]; then
+		[ -n "${ATWALK_DOWNLOAD:-}" ] && command -v apt-get >/dev/null || return
+		mkdir -p "$work/$1/new" "$folder" && cd "$work/$1" &&
+			timeout 300 apt-get -q download "$1" >"$work/apt.log" 2>&1 &&
+			dpkg-deb --fsys-tarfile ./*.deb | tar -x -C new --wildcards "*/$2" &&
+			found=$(find new -path "*/$2" | head -n 1) &&
+			mv "$found" "$folder/new-$$" && mv "$folder/new-$$" "$folder/${2##*/}" || return
+		found=$folder/${2##*/}
+	fi
+	echo "$found"
+}
+
 redump() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/redump" "$@"; }
 poke() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/poke" "$@"; }
 shrink() { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$O/tests/tools/shrink" "$@"; }
