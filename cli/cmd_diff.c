@@ -374,7 +374,6 @@ static int diff_answer(struct diff *d, const struct timespec *interval)
 	int status, r;
 
 	output_opts(d->c, d->side[0].src, &oo);
-	d->rows.c = d->c;
 	d->rows.o = d->o;
 	d->rows.unknown = &d->unknown;
 	r = diff_rows_open(&d->rows, &oo, &err);

@@ -17,7 +17,6 @@ struct diff_opts {
 struct diff_sum;
 
 struct diff_rows {
-	const struct common *c;
 	const struct diff_opts *o;
 	struct changes_unknown *unknown;
 	struct atw_output *out;

@@ -35,8 +35,9 @@ static const struct atw_column diff_columns[D_COLS] = {
 			  "bytes that changed; of a process, all of its areas"),
 	[D_CHANGE] = COLUMN("change", ENUM, 15, "what changed", .names = &changes_words),
 	[D_BEFORE] = COLUMN("before", TEXT, 18,
-			    "rights, physical address, swap slot, state or size before"),
-	[D_AFTER] = COLUMN("after", TEXT, 18, "the same after"),
+			    "rights, physical address, swap slot, state or size before",
+			    .sizes = true),
+	[D_AFTER] = COLUMN("after", TEXT, 18, "the same after", .sizes = true),
 	[D_AREA] = COLUMN("area", TEXT, 0, "memory area"),
 };
 static const struct atw_schema diff_schema = {"diff", diff_columns, D_COLS};
@@ -103,20 +104,6 @@ static void diff_rows_page(const struct diff_rows *d, const struct changes_run *
 		snprintf(text, TEXT, "%s", listing_states.name[state_shown(r->state)]);
 }
 
-/* A text, as the column has others too: the plain table has it in the units of `size`. */
-static void diff_rows_size(const struct diff_rows *d, uint64_t size, char text[TEXT])
-{
-	bool plain = d->c->format == FORMAT_PLAIN;
-	char human[16];
-
-	if (plain && d->c->units == UNITS_PAGES)
-		snprintf(text, TEXT, "%" PRIu64, size / d->page);
-	else if (plain && d->c->units != UNITS_BYTES)
-		snprintf(text, TEXT, "%s", num_human(size, human));
-	else
-		snprintf(text, TEXT, "%" PRIu64, size);
-}
-
 /* false: not known. */
 static bool diff_rows_side(const struct diff_rows *d, const struct changes_row *row,
 			   unsigned s, char text[TEXT])
@@ -130,7 +117,7 @@ static bool diff_rows_side(const struct diff_rows *d, const struct changes_row *
 		return true;
 	case CHANGES_AREA_GROWN:
 	case CHANGES_AREA_SHRUNK:
-		diff_rows_size(d, row->size[s], text);
+		snprintf(text, TEXT, "%" PRIu64, row->size[s]);
 		return true;
 	case CHANGES_AREA_MAPPED:
 	case CHANGES_AREA_UNMAPPED:

@@ -8,6 +8,7 @@
  * columns are as wide as these need.
  */
 #include "base/cleanup.h"
+#include "base/num.h"
 #include "output/sink.h"
 
 /* ---- widths of columns ---- */
@@ -114,6 +115,13 @@ static void plain_leave_middle_out(struct buf *b)
 static void plain_text(const struct atw_sink *k, const struct cell *c, const char *s,
 		       struct buf *ret)
 {
+	union atw_value size;
+	char digits[40];
+
+	if (c->col->sizes && num_dec(s, strlen(s), &size.u)) {
+		*sink_plain_number(k, ATW_T_BYTES, digits, &size) = '\0';
+		s = digits;
+	}
 	text_plain(ret, *s ? s : "-");
 	if (k->ahead && !c->last && c->type == ATW_T_TEXT && ret->data && !ret->failed &&
 	    plain_chars(ret) > TEXT_MOST)

@@ -80,7 +80,7 @@ static bool compare_value(const struct compare *c, uint64_t *ret)
 static const char *compare_what_value(const struct compare *c)
 {
 	return c->col->type == ATW_T_BYTES || c->col->type == ATW_T_COUNT ||
-	       c->col->type == ATW_T_PAGES || c->col->type == ATW_T_LIST
+	       c->col->type == ATW_T_PAGES || c->col->type == ATW_T_LIST || c->col->sizes
 		? N_("a number (4096, 0x1000, 4K, 1.5M)") :
 		c->col->type == ATW_T_SECONDS ? N_("seconds (2, 0.25)") : N_("a hexadecimal number");
 }
@@ -124,19 +124,25 @@ static int compare_change(const struct compare *c, struct program *p, struct atw
 	return ATW_OK;
 }
 
+static struct insn compare_insn(const struct compare *c, uint64_t v)
+{
+	uint64_t lo, hi;
+
+	return compare_interval(c->op, v, &lo, &hi)
+		       ? compare_range(c->index, lo, hi, c->op != TOK_NE)
+		       : compare_range(c->index, NONE, true);
+}
+
 static int compare_number(const struct compare *c, struct program *p, struct atw_err *err)
 {
 	struct insn in;
-	uint64_t v, lo, hi;
+	uint64_t v;
 
 	if (c->op == TOK_HAS)
 		return compare_bad_op(c, "= != < <= > >=", err);
 	if (!compare_value(c, &v))
 		return compare_bad_value(c, compare_what_value(c), err);
-	if (!compare_interval(c->op, v, &lo, &hi))
-		in = compare_range(c->index, NONE, true);
-	else
-		in = compare_range(c->index, lo, hi, c->op != TOK_NE);
+	in = compare_insn(c, v);
 	in.shift = compare_shift(c);
 	program_add(p, in);
 	return ATW_OK;
@@ -154,13 +160,33 @@ static int compare_length(const struct compare *c, struct program *p, struct atw
 	return r;
 }
 
+/*
+ * Of a column of texts some of which are sizes: is it compared with one? 0x... may be equal to
+ * an address.
+ */
+static bool compare_with_size(const struct compare *c, uint64_t *ret)
+{
+	bool equal = c->op == TOK_EQ || c->op == TOK_NE, hex = c->len > 1 && c->value[1] == 'x';
+
+	return c->col->sizes && c->op != TOK_HAS && !(equal && hex) &&
+	       num_size_decimal(c->value, c->len, ret);
+}
+
 static int compare_text(const struct compare *c, struct program *p, struct atw_err *err)
 {
+	uint64_t size;
 	struct insn in = { .op = c->op == TOK_HAS ? OP_HAS : OP_TEXT,
 			   .col = c->index, .want = c->op != TOK_NE };
 
+	if (compare_with_size(c, &size)) {
+		in = compare_insn(c, size);
+		in.op = OP_SIZE;
+		program_add(p, in);
+		return ATW_OK;
+	}
 	if (c->op != TOK_EQ && c->op != TOK_NE && c->op != TOK_HAS)
-		return compare_bad_op(c, "= != ~", err);
+		return c->col->sizes ? compare_bad_value(c, compare_what_value(c), err)
+				     : compare_bad_op(c, "= != ~", err);
 	in.s = intern_text(&p->texts, c->value, c->len);
 	if (!in.s)
 		p->failed = true;

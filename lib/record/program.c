@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/num.h"
 
 void program_deinit(struct program *p)
 {
@@ -51,6 +52,13 @@ static bool program_in_range(const struct insn *in, uint64_t v)
 	return v >= in->a && v <= in->b;
 }
 
+static bool program_size_in_range(const struct insn *in, const char *s)
+{
+	uint64_t v;
+
+	return num_dec(s, strlen(s), &v) && v >= in->a && v <= in->b;
+}
+
 static bool program_test(const struct insn *in, const struct atw_row *row)
 {
 	const union atw_value *v = &row->v[in->col];
@@ -68,6 +76,8 @@ static bool program_test(const struct insn *in, const struct atw_row *row)
 		return v->s && !strcmp(v->s, in->s) == in->want;
 	case OP_HAS:
 		return v->s && (strstr(v->s, in->s) != NULL) == in->want;
+	case OP_SIZE:
+		return v->s && program_size_in_range(in, v->s) == in->want;
 	default:
 		return false;
 	}

@@ -16,6 +16,7 @@ enum insn_op {
 	OP_ANY,                  /* truth = (value & a has a bit) == want */
 	OP_TEXT,                 /* truth = (value is s) == want */
 	OP_HAS,                  /* truth = (value contains s) == want */
+	OP_SIZE,                 /* truth = (value is digits, and a <= them <= b) == want */
 	OP_NOT,                  /* truth = !truth */
 	OP_JUMP,                 /* go to `to` if truth == want */
 };

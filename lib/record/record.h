@@ -47,6 +47,8 @@ struct atw_column {
 	uint64_t unknown;        /* FLAGS: bits that no row has information about; they
 				  * are n/a */
 	const struct atw_schema *of;     /* LIST only: of numbers, no texts and no lists */
+	bool sizes;              /* TEXT only: a text of digits is a number of bytes. The plain
+				  * table has it in --units; a filter compares it as a number */
 	bool rate;               /* per second: the heads of tables for people end with "/s" */
 };
 

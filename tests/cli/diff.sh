@@ -96,6 +96,32 @@ pid,address,size,change,before,after
 30,0x0000000000400000,4096,page-unmapped,0x0000000000600000,absent
 END
 
+t "a filter compares sizes before and after as numbers, whatever the table shows"
+for format in plain csv; do
+	for each in 'before=16384 1' 'before=16K 1' 'before>=8K 1' 'before<8K 0' 'after>16384 1' \
+		'after!=24K 0' 'before<=0x4000 1' 'before=absent 0'; do
+		run atwalk diff a.cap b.cap --format "$format" --columns before -q \
+			--filter "change=area-grown and ${each% *}"
+		status 1
+		yes [ "$(grep -c '^16' "$work/log/out")" = "${each##* }" ]
+	done
+done
+run atwalk diff a.cap b.cap --format csv --columns change --filter 'before>0' -q
+status 1
+out <<'END'
+change
+area-grown
+END
+run atwalk diff a.cap b.cap --filter 'before>absent'
+status 2
+err_has "--filter: 'absent' at character 8 is not a number (4096, 0x1000, 4K, 1.5M)"
+run atwalk diff --all a.cap b.cap --filter 'before=0x0000000000400000 and page-unmapped' --format csv --columns pid -q
+status 1
+out <<'END'
+pid
+10
+END
+
 t "--areas-only"
 run atwalk diff --areas-only --task app a.cap b.cap --format csv --columns address,end,change,area
 status 1
