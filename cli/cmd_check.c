@@ -310,6 +310,7 @@ static int check_all(const struct common *c, const struct check_opts *o,
 	/* A report says why in the same words on every machine. */
 	language_plain(language_is_plain() || o->report);
 	memcpy(k.passed, o->passed, sizeof(k.passed));
+	diagnostics_once(true);
 	status = w->n ? policies_read(&policies, w->file, w->n)
 		      : policies_read_installed(&policies, "security");
 	if (!status && o->baseline)
@@ -323,6 +324,7 @@ static int check_all(const struct common *c, const struct check_opts *o,
 		status = check_running(&k, o, w->run);
 	else if (!status)
 		status = check_once(&k, o, w->command);
+	diagnostics_once(false);
 	checking_release(&k);
 	config_release(&baseline);
 	policies_release(&policies);

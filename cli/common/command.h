@@ -214,6 +214,11 @@ void diagnostics_name(int param, const char *name);
 bool diagnostics_misused(void);
 const char *diagnostics_first(void);
 /*
+ * Until (false), a warning or an error about a source is printed once: for a command that
+ * runs others, each of which finds the same damage.
+ */
+void diagnostics_once(bool once);
+/*
  * Until (false), nothing is printed: for a command that is run for its columns alone. Calls
  * nest, as commands do.
  */

@@ -128,6 +128,40 @@ static void diagnostics_put_origin(int status)
 	}
 }
 
+/* Lines that were printed since diagnostics_once(true). */
+static struct {
+	bool on;
+	char **v;
+	size_t n, cap;
+} diagnostics_lines;
+
+void diagnostics_once(bool once)
+{
+	for (size_t i = 0; i < diagnostics_lines.n; i++)
+		free(diagnostics_lines.v[i]);
+	free(diagnostics_lines.v);
+	memset(&diagnostics_lines, 0, sizeof(diagnostics_lines));
+	diagnostics_lines.on = once;
+}
+
+/* A line that there is no memory to keep is printed again. */
+static bool diagnostics_is_new(const char *text)
+{
+	enum { MOST = 256 };
+	char *copy;
+
+	if (!diagnostics_lines.on || diagnostics_silent)
+		return true;
+	for (size_t i = 0; i < diagnostics_lines.n; i++)
+		if (!strcmp(diagnostics_lines.v[i], text))
+			return false;
+	if (diagnostics_lines.n < MOST &&
+	    ARRAY_ROOM(diagnostics_lines.v, diagnostics_lines.n, diagnostics_lines.cap) &&
+	    (copy = strdup(text)))
+		diagnostics_lines.v[diagnostics_lines.n++] = copy;
+	return true;
+}
+
 static char diagnostics_names[ATW_PARAMS][160];
 
 void diagnostics_name(int param, const char *name)
@@ -135,24 +169,27 @@ void diagnostics_name(int param, const char *name)
 	snprintf(diagnostics_names[param], sizeof(diagnostics_names[0]), "%s", name);
 }
 
-static void diagnostics_put_error(const struct atw_err *err)
+/* Was it printed? */
+static bool diagnostics_put_error(const struct atw_err *err)
 {
-	diagnostics_put_origin(err->status);
 	diagnostics_keep(err->text);
+	if (err->status != ATW_E_USAGE && !diagnostics_is_new(err->text))
+		return false;
+	diagnostics_put_origin(err->status);
 	if (err->param > ATW_PARAM_NONE && err->param < ATW_PARAMS) {
 		diagnostics_put(diagnostics_names[err->param][0] ? diagnostics_names[err->param]
 								 : params[err->param].option);
 		diagnostics_put(_(": "));
 	}
 	diagnostics_put_text(err->text);
+	return true;
 }
 
 int print_error(const struct atw_err *err)
 {
 	const char *hint = error_hint(err);
 
-	diagnostics_put_error(err);
-	if (*hint) {
+	if (diagnostics_put_error(err) && *hint) {
 		diagnostics_put("        ");
 		diagnostics_put_text(hint);
 	}
@@ -193,9 +230,11 @@ static void diagnostics_put_line(int status, const char *fmt, va_list ap)
 
 	if (n > 0 && (size_t)n >= sizeof(text))
 		text[text_whole(text, sizeof(text) - 1)] = '\0';
-	diagnostics_put_origin(status);
 	if (status != ATW_OK)
 		diagnostics_keep(text);
+	if (status != ATW_E_USAGE && !diagnostics_is_new(text))
+		return;
+	diagnostics_put_origin(status);
 	diagnostics_put_text(text);
 }
 

@@ -250,6 +250,17 @@ a,unknown,,1,a.ini:3,x86.elf: the list of tasks cannot be found without the kern
 E
 err_has 'x86.elf: 1 of 1 policies cannot be decided'
 
+t "what is wrong with a source is said once, however many listings find it"
+head -c 263492 x86.elf >cut.elf
+run atwalk check security memory cut.elf
+status 4
+yes grep -q 'cut.elf: ends [0-9]* bytes short' "$work/log/err"
+yes grep -q 'cut.elf: cannot read 4 page tables' "$work/log/err"
+yes [ -z "$(sort "$work/log/err" | uniq -d)" ]
+said_err=1
+# Each policy has its reason all the same.
+yes [ "$(grep -c 'cut.elf: the list of tasks cannot be found' "$work/log/out")" -ge 2 ]
+
 t "a capture, and a listing that needs a process in it"
 cat >capture.ini <<'E'
 [kernel]
