@@ -79,7 +79,7 @@ static int extract_check(const struct outfile *t, const struct session *src,
 			 const struct atw_extract_stats *st, struct atw_err *err)
 {
 	const struct atw_kernel_opts o = { 0 };
-	struct atw_source *s;
+	struct atw_source *s = NULL;
 	struct atw_kernel *k;
 	char path[40];
 	int r;
@@ -88,9 +88,8 @@ static int extract_check(const struct outfile *t, const struct session *src,
 		return ATW_OK;
 	snprintf(path, sizeof(path), "elf:/proc/self/fd/%d", t->fd);
 	r = atw_source_open(path, NULL, 0, &s, err);
-	if (r < 0)
-		return r;
-	r = atw_kernel_open(s, &o, &k, err);
+	if (r >= 0)
+		r = atw_kernel_open(s, &o, &k, err);
 	if (r == ATW_OK) {
 		if (!st->no_tasks && !st->bad_tasks)
 			r = extract_count_tasks(k, err);

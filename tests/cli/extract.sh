@@ -133,6 +133,55 @@ run atwalk extract -o no/such/folder x86.elf
 status 3
 err_has "no/such/folder"
 
+t "what was written is read again: a disk that loses some of it leaves no file"
+if [ -n "${WRAP:-}" ] || grep -q fsanitize "$built/flags"; then skip "a write(2) that fails needs a build as it is"; else
+	# Bytes at LOSE_AT of a file become zero, and write(2) reports success.
+	cat >lose.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+ssize_t write(int fd, const void *data, size_t len)
+{
+	ssize_t (*next)(int, const void *, size_t) =
+		(ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+	unsigned long lose = strtoul(getenv("LOSE_AT"), NULL, 16), at;
+	struct stat st;
+	char *copy;
+	ssize_t n;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !(copy = malloc(len + 1)))
+		return next(fd, data, len);
+	at = (unsigned long)lseek(fd, 0, SEEK_CUR);
+	memcpy(copy, data, len);
+	for (size_t i = 0; i < len; i++)
+		if (at + i - lose < 16)
+			copy[i] = 0;
+	n = next(fd, copy, len);
+	free(copy);
+	return n;
+}
+END
+	yes "${CC:-cc}" -shared -fPIC -o lose.so lose.c -ldl
+	yes atwalk extract -q -o good.elf tasks.kdump
+	cp good.elf poked.elf
+	yes poke poked.elf task:99.task_struct.tasks 0000000000000000
+	list=$(cmp -l good.elf poked.elf | awk 'NR == 1 { printf "%x", $1 - 1 }')
+	# The file's first bytes, and the list of tasks.
+	for at in 0 "$list"; do
+		run env LOSE_AT="$at" LD_PRELOAD="$PWD/lose.so" "$O/atwalk" extract -q -o lost.elf tasks.kdump
+		status 3
+		err_has "tasks.kdump: verification failed, and the extract was not written: "
+		yes [ ! -e lost.elf ]
+	done
+	# With nothing lost the same way leads to the same file.
+	run env LOSE_AT=ffffffffff LD_PRELOAD="$PWD/lose.so" "$O/atwalk" extract -q -o lost.elf tasks.kdump
+	same lost.elf good.elf
+fi
+
 t "a new file is readable by its owner only"
 run atwalk extract -q -o mode.elf x86.elf
 status 4
