@@ -100,6 +100,10 @@ static int metrics_feed(void *state, const struct census_event *ev, struct atw_e
 		return metrics_on_area(m, ev->area, err);
 	if (ev->what == CENSUS_ON_PAGES)
 		return metrics_on_pages(m, ev->pages, ev->page, err);
+	if (ev->what == CENSUS_ON_AREA_END && ev->area->incomplete) {
+		m->units.v[m->unit].incomplete = true;
+		m->classes.v[m->class].incomplete = true;
+	}
 	if (ev->what == CENSUS_ON_LOST)
 		metrics_on_lost(m, ev->lost);
 	if (ev->what == CENSUS_ON_HEADER)
@@ -201,6 +205,7 @@ static bool metrics_limit(struct groups *g, size_t most)
 	for (size_t i = most; i < g->n; i++) {
 		smaps_join(&other->sum, &g->v[i].sum);
 		other->paper |= g->v[i].paper;
+		other->incomplete |= g->v[i].incomplete;
 		other->processes += g->v[i].processes;
 		free(g->v[i].name);
 	}
@@ -219,7 +224,7 @@ static const char *metrics_shown(const struct metrics *m, const char *both, size
 
 enum metrics_of { OF_PSS, OF_USS, OF_SWAP, OF_HUGE, OF_HUGETLB, OF_PROCESSES };
 
-static bool metrics_value(const struct page_group *g, enum metrics_of of, uint64_t *ret)
+static bool metrics_known(const struct page_group *g, enum metrics_of of, uint64_t *ret)
 {
 	const struct smaps *s = &g->sum;
 
@@ -244,6 +249,15 @@ static bool metrics_value(const struct page_group *g, enum metrics_of of, uint64
 		return true;
 	}
 	return false;
+}
+
+/*
+ * A unit of which some pages could not be read has the sum of the others, beside
+ * atwalk_lost_tasks. If that is 0, nothing is known.
+ */
+static bool metrics_value(const struct page_group *g, enum metrics_of of, uint64_t *ret)
+{
+	return metrics_known(g, of, ret) && (*ret || !g->incomplete);
 }
 
 static int metrics_units(const struct groups *g, struct metrics_out *o, const char *name,
@@ -278,8 +292,10 @@ static int metrics_classes(struct metrics *m, struct metrics_out *o, struct atw_
 
 		snprintf(name, sizeof(name), "%s%s", unit, class);
 		g = groups_get(&shown, 0, name);
-		if (g)
+		if (g) {
 			smaps_join(&g->sum, &m->classes.v[i].sum);
+			g->incomplete |= m->classes.v[i].incomplete;
+		}
 		r = g ? ATW_OK : atw_err_nomem(err);
 	}
 	for (size_t i = 0; i < shown.n && r == ATW_OK; i++) {
@@ -350,8 +366,8 @@ const struct census_report report_metrics = {
 	.name = "metrics",
 	.title = "Metrics",
 	.help = "memory of units and of the machine, for Prometheus",
-	.on = CENSUS_ON(AREA) | CENSUS_ON(PAGES) | CENSUS_ON(HEADER) | CENSUS_ON(RAM) |
-	      CENSUS_ON(SWAP) | CENSUS_ON(FRAMES) | CENSUS_ON(LOST),
+	.on = CENSUS_ON(AREA) | CENSUS_ON(AREA_END) | CENSUS_ON(PAGES) | CENSUS_ON(HEADER) |
+	      CENSUS_ON(RAM) | CENSUS_ON(SWAP) | CENSUS_ON(FRAMES) | CENSUS_ON(LOST),
 	.schema = &schema,
 	.text = true,
 	.state = sizeof(struct metrics),

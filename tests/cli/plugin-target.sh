@@ -140,6 +140,19 @@ atwalk_processes,2
 atwalk_lost_tasks,0
 atwalk_ended_tasks,0
 END
+# Pages of no area are known: there is no sum of them, and it is not 0.
+sed 's/PAGES = ATW_AREA_PAGES/PAGES = 0/' "$data/plugins/target.c" >no-pages.c
+mkdir apart
+"$cc" -std=gnu17 -I"$headers" -fvisibility=hidden -fPIC -shared -o apart/saved.so no-pages.c
+run atwalk report metrics saved:x --plugin ./apart/saved.so --format csv --columns metric,value
+status 4
+said_err=1
+out <<'END'
+metric,value
+atwalk_processes,2
+atwalk_lost_tasks,2
+atwalk_ended_tasks,0
+END
 saved collect -o tasks.atw
 run atwalk pages tasks.atw --pid 7 --format csv --columns address,physical,state
 cp "$work/log/out" got

@@ -156,7 +156,7 @@ less=$(($(sum_of atwalk_memory_pss_bytes dump.prom) - $(column use pss tasks.kdu
 yes [ "${less#-}" -le 40 ]
 
 t "more than 200 units: those with the least memory are together"
-head -n 4 m.cap >many.cap
+head -n 4 m.cap | sed 's/000FFFFF/0FFFFFFF/' >many.cap
 for i in $(seq 250); do
 	printf 'T: a, %d, %08X, 0, 0, 0, 0, 0, 0, 0, tgid=%d, start=1, cgroup=/s/u%d.service\n' "$i" $((i * 16)) "$i" "$i"
 	printf 'V: 01000000, 01003FFF, 00004000, %08X, -, 00100073, [heap]\n' 4096
