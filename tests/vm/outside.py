@@ -5,6 +5,7 @@ import array
 import itertools
 import os
 import pathlib
+import re
 import subprocess
 import time
 
@@ -14,12 +15,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = pathlib.Path(os.environ.get('O', HERE.parents[1] / 'build')) / 'atwalk'
 COST = ('VmRSS', 'RssAnon', 'RssFile', 'RssShmem', 'VmPTE', 'VmSwap')
 LIMIT = 300
+PAGES = ('pages', '--all', '--columns',
+         'pid,address,size,physical,state,kcount,pageflags,swap,area,count')
 # Of the guest while it runs, and of the stopped one.
-RUNNING = (('ps', '--columns', 'pid,task'),)
-STOPPED = (('info',), ('ps',), ('pages', '--totals'), ('map',), ('map', '--pid', '1'))
+RUNNING = (('ps', '--columns', 'pid,task'), PAGES)
+STOPPED = (('info',), ('ps',), ('pages', '--totals'), ('map',), ('map', '--pid', '1'), PAGES)
 BACKING = ('report', 'backing')
 # Of the virtual machines of this host, that one.
 VMS = ('vms', '--columns', 'release,hostname,uptime,tasks')
+# Processes with a map of their own: every kind of page.
+MAPPED = ('sparse', 'thp', 'folios', 'hugetlb', 'file-reader', 'cow-child', 'shared-child',
+          'rights', 'swap', 'high')
 
 
 def cost(pid):
@@ -80,6 +86,15 @@ def ask(out, title, pid, words):
               f'##### exit {done.returncode} {took}\n{done.stderr}')
 
 
+def maps(folder):
+    """Commands that list the maps of processes, by the PIDs of truth.txt."""
+    text = (folder / 'truth.txt').read_text(encoding='utf-8', errors='surrogateescape')
+    pids = {int(pid) for pid, name in re.findall(r'^P (\d+) (.*)$', text, re.M)
+            if name in MAPPED}
+    return [('map', '--all', '--pid', str(pid), '--columns', 'address,size,physical,state')
+            for pid in sorted(pids)]
+
+
 def of_machines(arch, folder, pid):
     """Commands about the virtual machines that the guest runs, if it does."""
     root, slots = machines.read_slots(folder)
@@ -94,7 +109,7 @@ def write(folder, arch, pid, title, commands):
         return
     with open(folder / 'outside.txt', 'a', encoding='utf-8') as out:
         out.write(f'##### {title} before\n{cost(pid)}')
-        for words in commands:
+        for words in (*commands, *maps(folder)):
             ask(out, title, pid, words)
         if title == 'stopped':
             out.write(f'##### {title} states\n{states(pid)}')
