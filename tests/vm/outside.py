@@ -23,6 +23,7 @@ STOPPED = (('info',), ('ps',), ('pages', '--totals'), ('map',), ('map', '--pid',
 BACKING = ('report', 'backing')
 # Of the virtual machines of this host, that one.
 VMS = ('vms', '--columns', 'release,hostname,uptime,tasks')
+BASE = {'arm64': 0x40000000, 'riscv64': 0x80000000}     # of RAM; else 0
 # Processes with a map of their own: every kind of page.
 MAPPED = ('sparse', 'thp', 'folios', 'hugetlb', 'file-reader', 'cow-child', 'shared-child',
           'rights', 'swap', 'high')
@@ -75,10 +76,40 @@ def states(pid):
     return ' '.join(runs) + '\n'
 
 
+def frames(folder, arch, pid):
+    """
+    The command that finds frames of this machine in its running kernel: of anonymous pages of
+    some processes of the guest, one of its own and one that others map, too, by the pagemap
+    of its QEMU.
+    """
+    text = (folder / 'truth.txt').read_text(encoding='utf-8', errors='surrogateescape')
+    text = text[text.rfind('# page_size '):]
+    page = int(text.split()[2].rstrip(';'))
+    names = dict(re.findall(r'^P (\d+) (.*)$', text, re.M))
+    found = {}
+    for owner, word, flags, count in re.findall(
+            r'^(\d+) [0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)$', text, re.M):
+        # Present, and KPF_ANON.
+        if names[owner] in MAPPED and int(word, 16) >> 63 and int(flags, 16) >> 12 & 1:
+            frame = int(word, 16) & (1 << 55) - 1
+            found[owner, count == '1'] = frame * page - BASE.get(arch, 0)
+    hpas = []
+    with open(f'/proc/{pid}/pagemap', 'rb') as file:
+        for offset in sorted(set(found.values())):
+            file.seek((largest(pid)[1] + offset) >> 12 << 3)
+            word, = array.array('Q', file.read(8))
+            if word >> 63 and word & (1 << 55) - 1:
+                hpas.append(hex((word & (1 << 55) - 1) << 12))
+    # Without root, there are no frame numbers.
+    if hpas:
+        yield 'find', 'live', *hpas, '--guests', '--columns', 'guest,pid,address,physical'
+
+
 def ask(out, title, pid, words):
     """One command and its answer, as in live.txt."""
     start = time.monotonic()
-    source = () if words[0] == 'walk' else (str(pid) if words == VMS else f'qemu:{pid}',)
+    source = (() if words[0] in ('walk', 'find') else
+              (str(pid) if words == VMS else f'qemu:{pid}',))
     done = subprocess.run([PROGRAM, *words, *source, '--format', 'csv'],
                           capture_output=True, text=True, check=False, timeout=LIMIT)
     took = round((time.monotonic() - start) * 1000)
@@ -116,6 +147,6 @@ def write(folder, arch, pid, title, commands):
             out.write(f'##### {title} smaps\n{smaps(pid)}')
             ask(out, title, pid, BACKING)
             ask(out, title, pid, VMS)
-            for words in of_machines(arch, folder, pid):
+            for words in (*of_machines(arch, folder, pid), *frames(folder, arch, pid)):
                 ask(out, title, pid, words)
         out.write(f'##### {title} after\n{cost(pid)}')
