@@ -9,6 +9,7 @@ import re
 import subprocess
 import time
 
+import freezing
 import machines
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -142,6 +143,8 @@ def write(folder, arch, pid, title, commands):
         out.write(f'##### {title} before\n{cost(pid)}')
         for words in (*commands, *maps(folder)):
             ask(out, title, pid, words)
+        if title == 'running':
+            out.write(f'##### {title} kills\n{freezing.kill(PROGRAM, pid)}')
         if title == 'stopped':
             out.write(f'##### {title} states\n{states(pid)}')
             out.write(f'##### {title} smaps\n{smaps(pid)}')
