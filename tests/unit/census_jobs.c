@@ -253,7 +253,7 @@ static struct fake *fake_open(void)
 	f->p.page_shift = 12;
 	f->p.user_last = INT64_MAX;
 	f->p.way = "fake";
-	f->p.running = running;
+	f->p.running = f->p.here = running;
 	return f;
 }
 
