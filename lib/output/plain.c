@@ -116,13 +116,14 @@ static void plain_text(const struct atw_sink *k, const struct cell *c, const cha
 		       struct buf *ret)
 {
 	union atw_value size;
-	char digits[40];
+	char digits[40] = "";
 
 	if (c->col->sizes && num_dec(s, strlen(s), &size.u)) {
 		*sink_plain_number(k, ATW_T_BYTES, digits, &size) = '\0';
-		s = digits;
+		text_plain(ret, digits);
+	} else {
+		text_plain(ret, *s ? s : "-");
 	}
-	text_plain(ret, *s ? s : "-");
 	if (k->ahead && !c->last && c->type == ATW_T_TEXT && ret->data && !ret->failed &&
 	    plain_chars(ret) > TEXT_MOST)
 		plain_leave_middle_out(ret);
