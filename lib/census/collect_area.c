@@ -89,18 +89,11 @@ static void area_sum(struct collect *c)
 	const struct capture_run *run = c->n ? &c->run[c->n - 1] : NULL;
 	uint64_t pages = c->unsummed;
 	bool file = false, anon = false;
-	struct capture_run as;
 
 	if (!run)
 		return;
 	c->unsummed = 0;
-	as = *run;
-	as.pages = pages;
-	if (run->has & CAPTURE_M_REFS) {
-		as.count = run->refs;
-		as.has |= CAPTURE_M_COUNT;
-	}
-	capture_add(&as, false, &c->sums);
+	capture_add_found(run, pages, false, &c->sums);
 	if (!(run->entry & CAPTURE_PRESENT))
 		return;
 	c->resident += pages;
@@ -108,7 +101,7 @@ static void area_sum(struct collect *c)
 		c->sums.huge += pages;
 	if (run->state == CAPTURE_ZERO || run->state == CAPTURE_DEVICE)
 		return;
-	*(as.has & CAPTURE_M_COUNT ? &c->counted : &c->uncounted) = true;
+	*(run->has & (CAPTURE_M_COUNT | CAPTURE_M_REFS) ? &c->counted : &c->uncounted) = true;
 	if (run->has & CAPTURE_M_FLAGS)
 		anon = run->flags & kpf(KPF_ANON), file = !anon;
 	else if (run->has & CAPTURE_M_MAP)

@@ -47,6 +47,7 @@ struct census_model {
 	bool held;                       /* its event is not emitted yet */
 	uint32_t v_has;
 	struct census_pages pages;
+	bool alike;                      /* as `like` of the next run means it */
 };
 
 /* ---- events ---- */
@@ -262,13 +263,7 @@ static void model_sums(struct census_model *m, const struct capture_sums *p)
 /* With the counting rules of P: lines. */
 static void model_list(struct census_model *m, const struct capture_run *run)
 {
-	struct capture_run as = *run;
-
-	if (run->has & CAPTURE_M_REFS) {
-		as.count = run->refs;
-		as.has |= CAPTURE_M_COUNT;
-	}
-	capture_add(&as, !m->ours, &m->listed);
+	capture_add_found(run, run->pages, !m->ours, &m->listed);
 	m->listed_resident += run->entry & CAPTURE_PRESENT ? run->pages : 0;
 }
 
@@ -286,7 +281,6 @@ static int model_on_run(void *arg, const struct capture_run *run, struct atw_err
 {
 	struct census_model *m = arg;
 	struct census_event ev = { .what = CENSUS_ON_PAGES, .pages = &m->pages };
-	struct census_pages pages;
 	int r;
 
 	if (m->now == AGAIN)
@@ -294,9 +288,9 @@ static int model_on_run(void *arg, const struct capture_run *run, struct atw_err
 	if (!m->in_area)
 		return atw_err_set(err, ATW_E_FORMAT, "M: of no area");
 	model_list(m, run);
-	pages = model_pages(&m->area, run, &m->lacks);
-	model_backing(&pages, &m->pages, m->page);
-	m->pages = pages;
+	if (!m->alike || !run->like || !model_pages_like(run, &m->pages))
+		model_pages(&m->area, run, &m->lacks, m->page, &m->pages);
+	m->alike = true;
 	if (model_beginning(m) && !units_frame(&m->units, m->unit, m->pages.pa))
 		return atw_err_nomem(err);
 	r = model_emit_area(m, err);
@@ -373,6 +367,7 @@ static int model_on_record(void *arg, const struct capture_record *rec,
 	struct census_model *m = arg;
 	struct census_event ev = { .what = CENSUS_ON_RAM };
 
+	m->alike = false;
 	switch (rec->letter) {
 	case 'H':
 		return model_header(m, &rec->h, err);

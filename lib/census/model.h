@@ -105,6 +105,8 @@ struct census_pages {
 	uint64_t flags;                  /* 1 << KPF_...; not known in the LPMA format,
 					  * which has flags of another kernel: those
 					  * are in `run` */
+	bool like;                       /* all but run, va, pages and pa is as in the event
+					  * before, which was CENSUS_ON_PAGES of the area */
 	bool counted, same;
 	bool present, writable, exec, dirty, accessed;
 	bool anon, zero;                 /* no file; a zero page */

@@ -60,55 +60,91 @@ static void model_pages_mappings(struct census_pages *p)
 	}
 }
 
-struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
-				const struct model_lacks *lacks)
-{
-	bool present = run->entry & CAPTURE_PRESENT, paper = a->process->paper;
-	struct census_pages p = {
-		.area = a, .run = run, .va = run->va, .pages = run->pages,
-		.swapped = (run->has & CAPTURE_M_SWAP) && !present,
-	};
+/* Of the folio that pages end in, what the pages behind them follow. */
+struct model_folio {
+	bool known, swapbacked;
+	uint64_t end;                    /* address of the frame behind them */
+};
 
-	if (!present)
-		return p;
-	p.present = true;
-	p.writable = run->entry & CAPTURE_WRITE;
-	/*
-	 * The LPMA format's processor has that bit without a meaning: see capture_add().
-	 */
-	p.exec = !paper && (run->entry & CAPTURE_EXEC);
-	p.dirty = run->entry & CAPTURE_DIRTY;
-	p.accessed = run->entry & CAPTURE_ACCESSED;
-	p.device = model_pages_is_device(a, run);
-	p.same = run->same;
-	if (!run->noframe) {
-		p.known |= CENSUS_PA;
-		p.pa = run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
-	}
-	model_pages_mappings(&p);
-	/* The LPMA format's kernel had other flags at the same bits. */
-	if (run->has & CAPTURE_M_FLAGS && !paper) {
-		p.known |= CENSUS_FLAGS;
-		p.flags = run->flags;
-	}
-	model_pages_origin(&p, lacks->anon);
-	p.kindless = !(a->v_has & CAPTURE_V_PAGE) && lacks->page_hugetlb && lacks->area_hugetlb;
-	return p;
-}
-
-void model_backing(struct census_pages *p, const struct census_pages *before, uint64_t page)
+static struct model_folio model_folio_behind(const struct census_pages *p, uint64_t page)
 {
 	const uint32_t need = CENSUS_BACKED | CENSUS_PA;
 
+	return (struct model_folio){
+		(p->known & need) == need && !p->same, p->swapbacked, p->pa + p->pages * page,
+	};
+}
+
+/*
+ * Sets `swapbacked`. Older kernels set the flag only in the head of a large folio, and its
+ * tails follow it.
+ */
+static void model_pages_backing(struct census_pages *p, const struct model_folio *before)
+{
 	if (!(p->known & CENSUS_FLAGS))
 		return;
 	p->swapbacked = p->flags & kpf(KPF_SWAPBACKED);
 	/* A tail always belongs to the folio of the frame before it. */
 	if (p->swapbacked || !(p->flags & kpf(KPF_COMPOUND_TAIL))) {
 		p->known |= CENSUS_BACKED;
-	} else if ((before->known & need) == need && !before->same && p->known & CENSUS_PA &&
-		   before->pa + before->pages * page == p->pa) {
+	} else if (before->known && p->known & CENSUS_PA && before->end == p->pa) {
 		p->known |= CENSUS_BACKED;
 		p->swapbacked = before->swapbacked;
 	}
+}
+
+static uint64_t model_pages_frame(const struct capture_run *run)
+{
+	return run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS;
+}
+
+void model_pages(const struct census_area *a, const struct capture_run *run,
+		 const struct model_lacks *lacks, uint64_t page, struct census_pages *p)
+{
+	const struct model_folio before = model_folio_behind(p, page);
+	bool present = run->entry & CAPTURE_PRESENT, paper = a->process->paper;
+
+	*p = (struct census_pages){
+		.area = a, .run = run, .va = run->va, .pages = run->pages,
+		.swapped = (run->has & CAPTURE_M_SWAP) && !present,
+	};
+	if (!present)
+		return;
+	p->present = true;
+	p->writable = run->entry & CAPTURE_WRITE;
+	/*
+	 * The LPMA format's processor has that bit without a meaning: see capture_add().
+	 */
+	p->exec = !paper && (run->entry & CAPTURE_EXEC);
+	p->dirty = run->entry & CAPTURE_DIRTY;
+	p->accessed = run->entry & CAPTURE_ACCESSED;
+	p->device = model_pages_is_device(a, run);
+	p->same = run->same;
+	if (!run->noframe) {
+		p->known |= CENSUS_PA;
+		p->pa = model_pages_frame(run);
+	}
+	model_pages_mappings(p);
+	/* The LPMA format's kernel had other flags at the same bits. */
+	if (run->has & CAPTURE_M_FLAGS && !paper) {
+		p->known |= CENSUS_FLAGS;
+		p->flags = run->flags;
+	}
+	model_pages_origin(p, lacks->anon);
+	p->kindless = !(a->v_has & CAPTURE_V_PAGE) && lacks->page_hugetlb && lacks->area_hugetlb;
+	model_pages_backing(p, &before);
+}
+
+bool model_pages_like(const struct capture_run *run, struct census_pages *p)
+{
+	/* What tails are depends on the frames before them. */
+	if (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_COMPOUND_TAIL))
+		return false;
+	p->like = true;
+	p->run = run;
+	p->va = run->va;
+	p->pages = run->pages;
+	if (p->known & CENSUS_PA)
+		p->pa = model_pages_frame(run);
+	return true;
 }

@@ -9,10 +9,11 @@ struct model_lacks {
 	bool anon;                       /* of pages */
 	bool page_hugetlb, area_hugetlb;
 };
-struct census_pages model_pages(const struct census_area *a, const struct capture_run *run,
-				const struct model_lacks *lacks);
+/* *p: of the preceding pages, if any; of these then. `page`: bytes. */
+void model_pages(const struct census_area *a, const struct capture_run *run,
+		 const struct model_lacks *lacks, uint64_t page, struct census_pages *p);
 /*
- * Sets `swapbacked`; `before`: the preceding pages. Older kernels set the flag only in
- * the head of a large folio, and its tails follow it.
+ * The same of a run that is like the one before, of the same area. false: it has to be
+ * looked at as a whole.
  */
-void model_backing(struct census_pages *p, const struct census_pages *before, uint64_t page);
+bool model_pages_like(const struct capture_run *run, struct census_pages *p);

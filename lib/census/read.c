@@ -135,6 +135,7 @@ struct read_reading {
 	uint64_t faults;
 	bool theirs;                 /* the failure is the sink's and not the file's */
 	struct atw_err e;            /* of the last fault */
+	struct atw_err why;          /* of a run that the sink rejects; else empty */
 	struct capture_stream *s;
 };
 
@@ -187,13 +188,16 @@ static int read_refused(struct read_reading *x, const struct atw_err *why,
 static int read_emit_run(struct read_reading *x, const struct capture_run *run,
 			 struct atw_err *err)
 {
-	struct atw_err why = { 0 };
-	int r = x->to->run(x->to->arg, run, &why);
+	int r = x->to->run(x->to->arg, run, &x->why);
 
-	if (r == ATW_E_LIMIT)
+	if (r == ATW_E_LIMIT) {
+		const struct atw_err why = x->why;
+
+		x->why = (struct atw_err){ 0 };
 		return read_refused(x, &why, err);
+	}
 	if (r != ATW_OK && err)
-		*err = why;
+		*err = x->why;
 	return read_sink_result(x, r);
 }
 

@@ -192,9 +192,11 @@ static const char *tape_get_run(const char *at, struct capture_run *run)
 
 	if (*at++ == 'r') {
 		memcpy(run, at, sizeof(*run));
+		run->like = false;
 		return at + sizeof(*run);
 	}
 	memcpy(&step, at, sizeof(step));
+	run->like = !((run->entry ^ step.entry) & CAPTURE_ENTRY_BITS);
 	run->va = step.va;
 	run->pages = step.pages;
 	run->entry = step.entry;

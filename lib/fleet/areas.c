@@ -57,6 +57,7 @@ struct fleet_areas {
 	struct fleet_area_part *part;
 	size_t nparts, parts_cap;
 	struct intern names;
+	struct smaps_pages pages;        /* the last ones */
 	bool unsized;
 };
 
@@ -91,12 +92,13 @@ static struct smaps *fleet_areas_node(struct fleet_areas *s, uint32_t node)
 static int fleet_areas_on_pages(struct fleet_areas *s, const struct census_pages *p,
 				uint64_t page, struct atw_err *err)
 {
-	struct smaps_pages pages = pages_smaps(p, page);
+	struct smaps_pages *pages = &s->pages;
 	uint64_t at = 0, n;
 	uint32_t node;
 
+	pages_smaps(p, page, pages);
 	if (!is_resident(p)) {
-		smaps_add(&s->v[s->n - 1].rest, &pages);
+		smaps_add(&s->v[s->n - 1].rest, pages);
 		return ATW_OK;
 	}
 	while ((n = node_ranges_next(&s->nodes, p, page, &at, &node))) {
@@ -104,8 +106,8 @@ static int fleet_areas_on_pages(struct fleet_areas *s, const struct census_pages
 
 		if (!sum)
 			return atw_err_nomem(err);
-		pages.bytes = n * page;
-		smaps_add(sum, &pages);
+		pages->bytes = n * page;
+		smaps_add(sum, pages);
 	}
 	return ATW_OK;
 }

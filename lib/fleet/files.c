@@ -55,6 +55,7 @@ struct fleet_files {
 	struct table table;              /* 1 + index, by unit, cgroup and node */
 	struct intern texts;
 	const char *cgroup;              /* of the process */
+	struct smaps_pages pages;        /* the last ones */
 	struct table units;              /* those that are mapped, by device and inode */
 	uint64_t page;
 	struct fleet_cached *cached;
@@ -88,10 +89,11 @@ static struct fleet_file *fleet_files_get(struct fleet_files *s, const struct ce
 static int fleet_files_on_pages(struct fleet_files *s, const struct census_pages *p,
 				uint64_t page, struct atw_err *err)
 {
-	struct smaps_pages pages = pages_smaps(p, page);
+	struct smaps_pages *pages = &s->pages;
 	uint64_t at = 0, n;
 	uint32_t node;
 
+	pages_smaps(p, page, pages);
 	if (!fleet_files_has(p->area) || !is_resident(p) || p->anon)
 		return ATW_OK;
 	while ((n = node_ranges_next(&s->nodes, p, page, &at, &node))) {
@@ -99,12 +101,12 @@ static int fleet_files_on_pages(struct fleet_files *s, const struct census_pages
 
 		if (!f)
 			return atw_err_nomem(err);
-		pages.bytes = n * page;
-		smaps_add(&f->all, &pages);
+		pages->bytes = n * page;
+		smaps_add(&f->all, pages);
 		f->incomplete |= !(p->known & CENSUS_ORIGIN);
 		f->flagless |= !(p->known & CENSUS_FLAGS);
 		if (p->known & CENSUS_FLAGS && p->flags & kpf(KPF_DIRTY))
-			smaps_add(&f->dirty, &pages);
+			smaps_add(&f->dirty, pages);
 	}
 	return ATW_OK;
 }

@@ -46,6 +46,7 @@ struct fleet_tasks {
 	struct smaps *sums;              /* of address spaces */
 	size_t nsums, sums_cap;
 	struct intern texts;
+	struct smaps_pages pages;        /* the last ones */
 	bool unsized;
 	uint64_t hz;                     /* ticks per second; 0: not known */
 };
@@ -81,7 +82,6 @@ static int fleet_tasks_feed(void *state, const struct census_event *ev, struct a
 {
 	struct fleet_tasks *s = state;
 	const struct capture_header *h = ev->header;
-	struct smaps_pages pages;
 	uint64_t hz;
 
 	switch (ev->what) {
@@ -97,8 +97,8 @@ static int fleet_tasks_feed(void *state, const struct census_event *ev, struct a
 	case CENSUS_ON_PROCESS:
 		return fleet_tasks_on_process(s, ev->process, err);
 	case CENSUS_ON_PAGES:
-		pages = pages_smaps(ev->pages, ev->page);
-		smaps_add(&s->sums[s->nsums - 1], &pages);
+		pages_smaps(ev->pages, ev->page, &s->pages);
+		smaps_add(&s->sums[s->nsums - 1], &s->pages);
 		return ATW_OK;
 	case CENSUS_ON_AREA_END:
 		s->v[s->n - 1].incomplete |= ev->area->incomplete;

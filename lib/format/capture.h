@@ -203,6 +203,8 @@ enum capture_state {
 /* Pages at adjacent addresses that agree in all of this. */
 struct capture_run {
 	uint32_t has;
+	bool like;                   /* all but va, pages and the frame of the entry is that
+				      * of the run that was passed on before; false: not known */
 	uint64_t va, pages;
 	uint64_t entry;              /* of the first page; frames of the others follow */
 	uint64_t count, flags;       /* from the kernel: mapcount and flags */
@@ -263,6 +265,10 @@ enum { CAPTURE_F_HOST = 1, CAPTURE_F_NODE = 2, CAPTURE_F_CLEAN = 4 };
 struct capture_parsed {
 	const char *text;
 	const uint64_t *next, *end;      /* those that were not read yet */
+	/* The run before `next` is in `into`, and was without a failure. */
+	const uint64_t *behind;
+	struct capture_run *into;
+	bool sound;
 };
 
 /* State of the reader that later lines depend on. */
@@ -307,7 +313,8 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
 		 struct capture_record *ret, struct atw_err *err);
 /*
  * The next run of an M: record; *text, initially its `m`, is advanced. ATW_END: no more
- * runs. After a failure the run is skipped, and *ret is undefined.
+ * runs. After a failure the run is skipped, and *ret is undefined. It takes least time if
+ * *ret is where the run before is.
  */
 int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_run *ret,
 		struct atw_err *err);
@@ -344,6 +351,9 @@ int capture_finish(const struct capture_reader *c, struct atw_err *err);
 
 /* Adds this run to the sums that an LPMA P: line has. */
 void capture_add(const struct capture_run *run, bool paper, struct capture_sums *sums);
+/* `pages` like those of the run, counted by the mappings that were found, where known. */
+void capture_add_found(const struct capture_run *run, uint64_t pages, bool paper,
+		       struct capture_sums *sums);
 
 /*
  * Parse one line or one run without comparing it with others. The names are copied to

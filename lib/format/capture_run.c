@@ -140,6 +140,7 @@ int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_
 		if (r != ATW_OK)
 			atw_err_wrap(err, "M: %" PRIX64, ret->va);
 	}
+	c->parsed.sound = r == ATW_OK;
 	return r == ATW_OK ? ATW_OK : (atw_err_wrap(err, "line %" PRIu64, c->line), r);
 }
 
@@ -170,22 +171,35 @@ int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
  * belongs to the hardware, and _PAGE_EXEC is 0 (linux-2.4, asm-ppc/pgtable.h, 40x). So
  * its lines never have executable pages.
  */
-void capture_add(const struct capture_run *run, bool paper, struct capture_sums *sums)
+static void capture_run_add(const struct capture_run *run, uint64_t pages, bool counted,
+			    uint64_t count, bool paper, struct capture_sums *sums)
 {
 	if (run->has & CAPTURE_M_SWAP)
-		sums->swap += run->pages;
+		sums->swap += pages;
 	if (!(run->entry & CAPTURE_PRESENT))
 		return;
 	if (run->entry & CAPTURE_USER)
-		sums->user += run->pages;
+		sums->user += pages;
 	if (!paper && (run->entry & CAPTURE_EXEC))
-		sums->exec += run->pages;
+		sums->exec += pages;
 	if (!(run->entry & CAPTURE_WRITE))
-		sums->readonly += run->pages;
-	if (!(run->has & CAPTURE_M_COUNT))
-		return;
-	if (run->count == 1)
-		sums->single += run->pages;
-	else if (run->count > 1)
-		sums->shared += run->pages;
+		sums->readonly += pages;
+	if (counted && count == 1)
+		sums->single += pages;
+	else if (counted && count > 1)
+		sums->shared += pages;
+}
+
+void capture_add(const struct capture_run *run, bool paper, struct capture_sums *sums)
+{
+	capture_run_add(run, run->pages, run->has & CAPTURE_M_COUNT, run->count, paper, sums);
+}
+
+void capture_add_found(const struct capture_run *run, uint64_t pages, bool paper,
+		       struct capture_sums *sums)
+{
+	bool found = run->has & CAPTURE_M_REFS;
+
+	capture_run_add(run, pages, found || run->has & CAPTURE_M_COUNT,
+			found ? run->refs : run->count, paper, sums);
 }

@@ -116,9 +116,11 @@ bool capture_parse_usual(struct atw_blob *text, struct capture_run *run)
 
 /*
  * A run is a word that says where it is, and of what it has; then va, entry, pages, and
- * the fields of `has`, lowest bit first.
+ * the fields of `has`, lowest bit first. Most are like the one before in their line, and
+ * have no fields of their own.
  */
 enum { LEN_BITS = 12, AT_BITS = 20, WORDS = 16 };
+#define PACKED_LIKE (UINT64_C(1) << 63)
 
 static const uint16_t fields[] = {
 	offsetof(struct capture_run, count), offsetof(struct capture_run, flags),
@@ -133,16 +135,29 @@ static uint64_t *capture_usual_field(struct capture_run *run, unsigned bit)
 	return (uint64_t *)((char *)run + fields[bit]);
 }
 
+/* Word by word, as they were stored: see capture_usual_clear(). */
+static bool capture_usual_is_like(const struct capture_run *a, const struct capture_run *b)
+{
+	uint64_t differs = (a->entry ^ b->entry) & CAPTURE_ENTRY_BITS;
+
+	differs |= (a->count ^ b->count) | (a->flags ^ b->flags) | (a->refs ^ b->refs);
+	differs |= (a->order ^ b->order) | (a->folio ^ b->folio) | (a->map ^ b->map);
+	differs |= (a->swap.a ^ b->swap.a) | (a->swap.b ^ b->swap.b) | (a->raw ^ b->raw);
+	/* The form has neither a state nor `same` nor `noframe`. */
+	return a->has == b->has && !differs;
+}
+
 /* Returns the number of words. */
-static size_t capture_usual_pack(struct capture_run *run, uint64_t at, uint64_t len, uint64_t *to)
+static size_t capture_usual_pack(struct capture_run *run, bool like, uint64_t at, uint64_t len,
+				 uint64_t *to)
 {
 	uint64_t *w = to;
 
-	*w++ = (uint64_t)run->has << 32 | at << LEN_BITS | len;
+	*w++ = (like ? PACKED_LIKE : 0) | (uint64_t)run->has << 32 | at << LEN_BITS | len;
 	*w++ = run->va;
 	*w++ = run->entry;
 	*w++ = run->pages;
-	for (uint32_t left = run->has; left; left &= left - 1) {
+	for (uint32_t left = like ? 0 : run->has; left; left &= left - 1) {
 		unsigned bit = (unsigned)__builtin_ctz(left);
 
 		*w++ = *capture_usual_field(run, bit);
@@ -172,7 +187,7 @@ static const uint64_t *capture_usual_unpack(const uint64_t *w, struct capture_ru
 /* The number of words of a packed run. */
 static size_t capture_usual_words(uint64_t head)
 {
-	uint32_t has = (uint32_t)(head >> 32);
+	uint32_t has = head & PACKED_LIKE ? 0 : (uint32_t)(head >> 32);
 
 	return 4 + (size_t)__builtin_popcount(has) + !!(has & CAPTURE_M_SWAP);
 }
@@ -193,7 +208,19 @@ bool capture_take_parsed(struct capture_parsed *p, struct atw_blob *text, struct
 	len = *p->next & ((1u << LEN_BITS) - 1);
 	if (len > text->len)
 		return false;
-	p->next = capture_usual_unpack(p->next, ret);
+	if (!(*p->next & PACKED_LIKE)) {
+		p->next = capture_usual_unpack(p->next, ret);
+	} else if (p->behind == p->next && p->into == ret) {
+		ret->like = p->sound;
+		ret->va = p->next[1];
+		ret->entry = p->next[2];
+		ret->pages = p->next[3];
+		p->next += 4;
+	} else {
+		return false;
+	}
+	p->behind = p->next;
+	p->into = ret;
 	*text = (struct atw_blob){ (const char *)text->data + len, text->len - len };
 	return true;
 }
@@ -202,19 +229,27 @@ bool capture_take_parsed(struct capture_parsed *p, struct atw_blob *text, struct
 static size_t capture_usual_line(const char *base, struct atw_blob line, uint64_t *ret,
 				 size_t most)
 {
-	struct capture_run run;
+	struct capture_run both[2], *run = &both[0];
+	const struct capture_run *before = NULL;
 	size_t n = 0;
 
 	while (n + WORDS <= most && line.len) {
 		const char *from = line.data, *bar;
 
-		if (capture_parse_usual(&line, &run)) {
+		if (capture_parse_usual(&line, run)) {
 			uint64_t len = (uint64_t)((const char *)line.data - from);
+			bool like = before && capture_usual_is_like(run, before);
 
-			if (len < 1u << LEN_BITS)
-				n += capture_usual_pack(&run, (uint64_t)(from - base), len, ret + n);
+			before = NULL;
+			if (len < 1u << LEN_BITS) {
+				n += capture_usual_pack(run, like, (uint64_t)(from - base), len,
+							ret + n);
+				before = run;
+				run = run == &both[0] ? &both[1] : &both[0];
+			}
 			continue;
 		}
+		before = NULL;
 		bar = memchr(from, '|', line.len);
 		if (!bar)
 			break;

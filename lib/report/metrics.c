@@ -23,6 +23,7 @@ enum { NAME = CGROUP_UNIT, UNITS = 200 };
 struct metrics {
 	struct groups units, classes;    /* by unit; by "unit;class" */
 	size_t unit, class;              /* of the area */
+	struct smaps_pages as;           /* of the last pages */
 	bool deleted;                    /* it maps a deleted file */
 	struct groups gone;              /* by unit: memory of deleted files */
 	uint64_t lost, lost_pid;         /* tasks; the last of them */
@@ -60,16 +61,15 @@ static int metrics_on_area(struct metrics *m, const struct census_area *a, struc
 static int metrics_on_pages(struct metrics *m, const struct census_pages *p, uint64_t page,
 			    struct atw_err *err)
 {
-	const struct smaps_pages as = pages_smaps(p, page);
-
-	smaps_add(&m->units.v[m->unit].sum, &as);
-	smaps_add(&m->classes.v[m->class].sum, &as);
+	pages_smaps(p, page, &m->as);
+	smaps_add(&m->units.v[m->unit].sum, &m->as);
+	smaps_add(&m->classes.v[m->class].sum, &m->as);
 	if (m->deleted) {
 		struct page_group *g = groups_get(&m->gone, 0, m->units.v[m->unit].name);
 
 		if (!g)
 			return atw_err_nomem(err);
-		smaps_add(&g->sum, &as);
+		smaps_add(&g->sum, &m->as);
 	}
 	return ATW_OK;
 }

@@ -89,7 +89,7 @@ static enum smaps_kind report_smaps_kind(const struct census_pages *p)
 	return p->swapbacked ? SMAPS_SHMEM : SMAPS_FILE;
 }
 
-struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
+static struct smaps_pages report_smaps(const struct census_pages *p, uint64_t page)
 {
 	enum page_state state = p->present ? PAGE_PRESENT : p->swapped ? PAGE_SWAP :
 		p->run->state == CAPTURE_MIGRATION ? PAGE_MIGRATION :
@@ -100,7 +100,6 @@ struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
 		.class = smaps_class(state, report_is_hugetlb(p, page),
 				     report_is_special(p)),
 		.kind = p->present ? report_smaps_kind(p) : SMAPS_UNKIND,
-		.bytes = p->pages * page,
 		/* The kernel also counts pages that this process may not see. */
 		.mappings = refs && p->known & CENSUS_COUNT && p->count > refs ? p->count
 									       : refs,
@@ -108,6 +107,13 @@ struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page)
 		.kindless = p->kindless,
 		.moving = !p->present,
 	};
+}
+
+void pages_smaps(const struct census_pages *p, uint64_t page, struct smaps_pages *as)
+{
+	if (!p->like)
+		*as = report_smaps(p, page);
+	as->bytes = p->pages * page;
 }
 
 void report_on_ended(const struct capture_header *h, uint64_t *ret)

@@ -53,8 +53,8 @@ static inline bool is_resident(const struct census_pages *p)
 void report_on_ended(const struct capture_header *h, uint64_t *ret);
 /* Pages that they shared with others are divided by their mappings as well. */
 void report_note_ended(const struct census_out *out, uint64_t ended);
-/* The sums of smaps_rollup that they belong to. */
-struct smaps_pages pages_smaps(const struct census_pages *p, uint64_t page);
+/* The sums of smaps_rollup that they belong to; *as: of the event before, but for `bytes`. */
+void pages_smaps(const struct census_pages *p, uint64_t page, struct smaps_pages *as);
 
 /* A part of a file that may be a program or a library. */
 static inline bool is_unit_area(const struct census_area *a)

@@ -43,6 +43,7 @@ struct stacks_state {
 	struct intern units;
 	struct groups groups;            /* of "process;class" and a unit */
 	size_t now;                      /* that of the area */
+	struct smaps_pages as;           /* of the last pages */
 	uint64_t page;
 	struct buf text;
 	struct groups names, lines;      /* names of units; output lines */
@@ -111,9 +112,11 @@ static int stacks_on_area(struct stacks_state *s, const struct census_area *a,
 static int stacks_on_pages(struct stacks_state *s, const struct census_pages *p,
 			   struct atw_err *err)
 {
-	struct smaps_pages as = pages_smaps(p, s->page);
 	struct page_group *g = &s->groups.v[s->now];
+	struct smaps_pages as;
 
+	pages_smaps(p, s->page, &s->as);
+	as = s->as;
 	if (as.class == SMAPS_HUGETLB) {
 		as.class = SMAPS_RSS;
 		g = stacks_group_of(s, p->area, "hugetlb");

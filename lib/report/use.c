@@ -49,6 +49,7 @@ struct use {
 	struct groups groups;
 	struct owners owners;
 	size_t group;                    /* of the current VMA */
+	struct smaps_pages as;           /* of its pages */
 	uint64_t page;
 	bool unsized;                    /* for some pages it is not known whether
 					  * large ones map them */
@@ -126,14 +127,14 @@ static int use_alone(struct use *u, const struct census_pages *p, uint64_t refs,
 
 static int use_page_rows(struct use *u, const struct census_pages *p, struct atw_err *err)
 {
-	const struct smaps_pages as = pages_smaps(p, u->page);
 	struct smaps *sum = &u->groups.v[u->group].sum;
 	uint64_t own = 0;
 	int r = ATW_OK;
 
-	smaps_add(sum, &as);
-	if (as.class == SMAPS_RSS && as.mappings > 1)
-		r = use_alone(u, p, as.mappings, &own, err);
+	pages_smaps(p, u->page, &u->as);
+	smaps_add(sum, &u->as);
+	if (u->as.class == SMAPS_RSS && u->as.mappings > 1)
+		r = use_alone(u, p, u->as.mappings, &own, err);
 	if (r == ATW_OK)
 		sum->uss += own * u->page;
 	return r;

@@ -131,7 +131,9 @@ int capture_ahead_more(struct capture_ahead *a, struct capture_stream *s)
 	s->text = b->text;
 	s->pos = 0;
 	s->have = b->have;
-	s->rd.parsed = (struct capture_parsed){ b->text, b->run, b->run + b->n };
+	s->rd.parsed = (struct capture_parsed){
+		.text = b->text, .next = b->run, .end = b->run + b->n,
+	};
 	if (b->r != ATW_OK)
 		s->e = b->e;
 	s->last = b->last && (b->r == ATW_OK || b->r == ATW_E_DAMAGED);

@@ -242,7 +242,9 @@ static int next(struct atw_blob text, bool last, size_t *pos, struct atw_err *er
 	if (!*pos) {
 		size_t n = last ? capture_parse_ahead(text, words, sizeof(words) / sizeof(*words)) : 0;
 
-		reader.parsed = (struct capture_parsed){ text.data, words, words + n };
+		reader.parsed = (struct capture_parsed){
+			.text = text.data, .next = words, .end = words + n,
+		};
 	}
 	return capture_next(&reader, text, last, pos, &latest, err);
 }

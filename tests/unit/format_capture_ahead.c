@@ -11,7 +11,17 @@ enum { WORDS = 4096, TEXT = 8192, ROUNDS = 4000 };
 struct found {
 	size_t n;
 	uint64_t hash, errors;
+	uint64_t like, wrong;            /* runs like the one before, and that are not */
 };
+
+/* Is the one run like the other, as `like` means it? */
+static bool is_like(const struct capture_run *a, const struct capture_run *b)
+{
+	const size_t from = offsetof(struct capture_run, count);
+
+	return a->has == b->has && !((a->entry ^ b->entry) & CAPTURE_ENTRY_BITS) &&
+	       !memcmp((const char *)a + from, (const char *)b + from, sizeof(*a) - from);
+}
 
 static void take(struct found *f, const void *data, size_t len)
 {
@@ -26,14 +36,17 @@ static struct found read_all(struct atw_blob text, const uint64_t *words, size_t
 {
 	static struct capture_reader c;
 	struct capture_record rec;
-	struct capture_run run;
+	struct capture_run run, last;
+	bool any = false;
 	struct found f = { 0 };
 	struct atw_err err = { 0 };
 	size_t at = 0;
 	int r;
 
 	capture_init(&c);
-	c.parsed = (struct capture_parsed){ text.data, words, words + n };
+	c.parsed = (struct capture_parsed){
+		.text = text.data, .next = words, .end = words + n,
+	};
 	while ((r = capture_next(&c, text, true, &at, &rec, &err)) != ATW_END) {
 		if (r != ATW_OK)
 			take(&f, err.text, strlen(err.text));
@@ -41,9 +54,16 @@ static struct found read_all(struct atw_blob text, const uint64_t *words, size_t
 		if (r != ATW_OK || rec.letter != 'M')
 			continue;
 		while ((r = capture_run(&c, &rec.m, &run, &err)) != ATW_END) {
-			if (r == ATW_OK)
+			if (r == ATW_OK && run.like) {
+				f.wrong += !any || !is_like(&run, &last);
+				run.like = false;
+				f.like++;
+			}
+			if (r == ATW_OK) {
 				take(&f, &run, sizeof(run));
-			else
+				last = run;
+				any = true;
+			} else
 				take(&f, err.text, strlen(err.text));
 			f.errors += r != ATW_OK;
 		}
@@ -77,9 +97,11 @@ static size_t put_line(char *to, uint64_t *seed, uint64_t *va)
 		if (pages > 1)
 			p += sprintf(p, "*%llu", (unsigned long long)pages);
 		p += sprintf(p, "=%08llX, ", swap ? 0 : (unsigned long long)(random_below(seed, 1 << 19) << 12 | 0x412));
-		p += random_below(seed, 4) ? sprintf(p, "%u, ", (unsigned)random_below(seed, 9)) : sprintf(p, "-, ");
-		p += random_below(seed, 4) ? sprintf(p, "%X", (unsigned)random_below(seed, 1 << 16))
-					   : sprintf(p, "-");
+		p += random_below(seed, 4) ? sprintf(p, "%u, ", (unsigned)random_below(seed, 3)) : sprintf(p, "-, ");
+		if (random_below(seed, 4))
+			p += sprintf(p, "%X", random_below(seed, 4) ? 0x86cu : (unsigned)random_below(seed, 1 << 16));
+		else
+			p += sprintf(p, "-");
 		p += sprintf(p, "%s |", tail);
 		*va += pages * 4096;
 	}
@@ -91,7 +113,7 @@ TEST(parsed_ahead_or_not)
 	static char text[TEXT];
 	static uint64_t words[WORDS];
 	uint64_t seed = 1;
-	size_t parsed = 0, errors = 0;
+	size_t parsed = 0, errors = 0, like = 0;
 
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		uint64_t va = 0x10000;
@@ -112,10 +134,80 @@ TEST(parsed_ahead_or_not)
 		ahead = read_all((struct atw_blob){ text, len }, words, n);
 		CHECK_EQ(ahead.n, plain.n);
 		CHECK_EQ(ahead.hash, plain.hash);
+		CHECK_EQ(plain.like, 0);
 		errors += plain.errors;
+		like += ahead.like;
+		CHECK_EQ(ahead.wrong, 0);
 	}
+	CHECK(like > ROUNDS / 4);
 	CHECK(parsed > ROUNDS * 100);
 	CHECK(errors > ROUNDS);
+}
+
+TEST(runs_like_the_one_before)
+{
+	static const char text[] =
+		"H: atwalk-capture, 1\nT: a, 1, 10, 0, 0, 0, 0, 0, 0, 0, tgid=1\n"
+		"V: 00010000, 0FFFFFFF, 0FFF0000, 00001000, -, 00000071, NULL\n"
+		"M: 00010000=00100412, 2, 6C, refs=2 | 00012000*3=00200412, 2, 6C, refs=2 |"
+		/* Other rights; a run that is refused, and one like it; another count. */
+		" 00020000=00300402, 2, 6C, refs=2 | 00001000=00300402, 9, 6C, refs=2 |"
+		" 00021000=00301402, 9, 6C, refs=2 | 00022000=00500402, 9, 6C, refs=2 |"
+		" 00023000=00600402, 9, 6C |\n"
+		/* Another line. */
+		"M: 00024000=00700402, 9, 6C | 00025000=00900402, 9, 6C |\n";
+	static const bool like[] = { false, true, false, false, true, false, false, true };
+	static struct capture_reader c;
+	struct capture_record rec;
+	struct capture_run run;
+	struct atw_err err;
+	uint64_t words[128];
+	size_t at = 0, n = 0, bad = 0;
+	int r;
+
+	capture_init(&c);
+	c.parsed = (struct capture_parsed){
+		.text = text, .next = words,
+		.end = words + capture_parse_ahead((struct atw_blob){ text, sizeof(text) - 1 }, words, 128),
+	};
+	while ((r = capture_next(&c, (struct atw_blob){ text, sizeof(text) - 1 }, true, &at, &rec,
+				 &err)) == ATW_OK) {
+		if (rec.letter != 'M')
+			continue;
+		while ((r = capture_run(&c, &rec.m, &run, &err)) != ATW_END) {
+			bad += r != ATW_OK;
+			if (r == ATW_OK && n < ARRAY_SIZE(like))
+				CHECK_EQ(run.like, like[n]);
+			n += r == ATW_OK;
+		}
+	}
+	CHECK_EQ(n, ARRAY_SIZE(like));
+	CHECK_EQ(bad, 1);
+}
+
+/* What is like the run before is found where that was put, and nowhere else. */
+TEST(runs_that_are_put_elsewhere)
+{
+	static const char text[] =
+		"M: 00010000=00100412, 2, 6C | 00012000=00200412, 2, 6C | 00014000=00300412, 2, 6C |\n";
+	struct atw_blob all = { text, sizeof(text) - 1 }, runs = { text + 2, sizeof(text) - 4 };
+	static struct capture_reader c;
+	struct capture_run run[3];
+	struct atw_err err;
+	uint64_t words[64];
+
+	capture_init(&c);
+	c.area_start = 0x10000;
+	c.area_last = 0xfffff;
+	c.parsed = (struct capture_parsed){
+		.text = text, .next = words, .end = words + capture_parse_ahead(all, words, 64),
+	};
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK_EQ(capture_run(&c, &runs, &run[i], &err), ATW_OK);
+		CHECK(!run[i].like);
+		CHECK_EQ(run[i].count, 2);
+		CHECK_EQ(run[i].entry, 0x100412 + i * 0x100000);
+	}
 }
 
 TEST(what_is_parsed_ahead)
