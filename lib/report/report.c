@@ -89,31 +89,26 @@ static enum smaps_kind report_smaps_kind(const struct census_pages *p)
 	return p->swapbacked ? SMAPS_SHMEM : SMAPS_FILE;
 }
 
-static struct smaps_pages report_smaps(const struct census_pages *p, uint64_t page)
-{
-	enum page_state state = p->present ? PAGE_PRESENT : p->swapped ? PAGE_SWAP :
-		p->run->state == CAPTURE_MIGRATION ? PAGE_MIGRATION :
-		p->run->state == CAPTURE_PRIVATE ? PAGE_DEVICE : PAGE_ABSENT;
-	uint64_t refs = p->known & CENSUS_REFS ? p->refs + !p->refs : 0;
-
-	return (struct smaps_pages){
-		.class = smaps_class(state, report_is_hugetlb(p, page),
-				     report_is_special(p)),
-		.kind = p->present ? report_smaps_kind(p) : SMAPS_UNKIND,
-		/* The kernel also counts pages that this process may not see. */
-		.mappings = refs && p->known & CENSUS_COUNT && p->count > refs ? p->count
-									       : refs,
-		.large = p->run->has & CAPTURE_M_ORDER && p->run->order,
-		.kindless = p->kindless,
-		.moving = !p->present,
-	};
-}
-
 void pages_smaps(const struct census_pages *p, uint64_t page, struct smaps_pages *as)
 {
-	if (!p->like)
-		*as = report_smaps(p, page);
+	enum page_state state;
+	uint64_t refs;
+
 	as->bytes = p->pages * page;
+	if (p->like)
+		return;
+	state = p->present ? PAGE_PRESENT : p->swapped ? PAGE_SWAP :
+		p->run->state == CAPTURE_MIGRATION ? PAGE_MIGRATION :
+		p->run->state == CAPTURE_PRIVATE ? PAGE_DEVICE : PAGE_ABSENT;
+	refs = p->known & CENSUS_REFS ? p->refs + !p->refs : 0;
+	as->class = smaps_class(state, report_is_hugetlb(p, page), report_is_special(p));
+	as->kind = p->present ? report_smaps_kind(p) : SMAPS_UNKIND;
+	/* The kernel also counts pages that this process may not see. */
+	as->mappings = refs && p->known & CENSUS_COUNT && p->count > refs ? p->count : refs;
+	as->large = p->run->has & CAPTURE_M_ORDER && p->run->order;
+	as->sizeless = false;
+	as->kindless = p->kindless;
+	as->moving = !p->present;
 }
 
 void report_on_ended(const struct capture_header *h, uint64_t *ret)
