@@ -10,7 +10,7 @@
 
 enum {
 	SLOTS_EACH = 4,              /* items under way or done, a thread */
-	TAPE_MOST = 8 << 20,
+	TAPE_MOST = 2 << 20,
 	TAPES_MOST = 64 << 20,       /* bytes, all of them */
 };
 
@@ -39,6 +39,9 @@ struct turns {
 	void *spare;                 /* a tape; NULL while it is `passed` */
 	struct turns_slot *slot;
 	size_t slots;
+	/* Tapes of no slot. The one that was played last is taken first: it is in the cache. */
+	void **tape;
+	size_t tapes;
 	struct turns_thread *thread;
 	unsigned threads;
 };
@@ -90,6 +93,7 @@ static struct turns_slot *turns_take(struct turns *t)
 	s = turns_slot_of(t, t->next);
 	s->item = t->next++;
 	s->state = SLOT_BUSY;
+	s->turn.tape = t->tape[--t->tapes];
 	return s;
 }
 
@@ -156,6 +160,8 @@ static int turns_play(struct turns *t, struct atw_err *err)
 			r = atw_err_give(err, s->r, &s->err);
 		pthread_mutex_lock(&t->lock);
 		s->state = SLOT_FREE;
+		t->tape[t->tapes++] = s->turn.tape;
+		s->turn.tape = NULL;
 		t->now++;
 		pthread_cond_broadcast(&t->moved);
 	}
@@ -171,16 +177,18 @@ static bool turns_make(struct turns *t, void *const *worker, unsigned workers)
 {
 	t->slots = MIN((size_t)workers * SLOTS_EACH, t->end - t->next);
 	t->slot = calloc(t->slots, sizeof(*t->slot));
+	t->tape = calloc(t->slots, sizeof(*t->tape));
 	t->thread = calloc(workers, sizeof(*t->thread));
 	t->spare = calloc(1, t->ops->tape);
-	if (!t->slot || !t->thread || !t->spare)
+	if (!t->slot || !t->tape || !t->thread || !t->spare)
 		return false;
 	for (size_t i = 0; i < t->slots; i++) {
 		t->slot[i].of = t;
 		t->slot[i].turn.most = MIN((size_t)TAPE_MOST, TAPES_MOST / t->slots);
-		t->slot[i].turn.tape = calloc(1, t->ops->tape);
-		if (!t->slot[i].turn.tape)
+		t->tape[i] = calloc(1, t->ops->tape);
+		if (!t->tape[i])
 			return false;
+		t->tapes++;
 	}
 	for (unsigned i = 0; i < workers; i++)
 		t->thread[i] = (struct turns_thread){
@@ -202,8 +210,11 @@ static void turns_end(struct turns *t)
 		pthread_join(t->thread[i].id, NULL);
 	for (size_t i = 0; t->slot && i < t->slots; i++)
 		turns_drop_tape(t, t->slot[i].turn.tape);
+	while (t->tapes)
+		turns_drop_tape(t, t->tape[--t->tapes]);
 	turns_drop_tape(t, t->spare);
 	turns_drop_tape(t, t->passed);
+	free(t->tape);
 	free(t->slot);
 	free(t->thread);
 	pthread_cond_destroy(&t->moved);
