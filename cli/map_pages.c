@@ -352,9 +352,10 @@ static int map_pages_open_rows(struct map_pages_out *o, const struct common *c,
 {
 	struct atw_output_opts oo;
 	struct listing *l = o->list;
-	int r = map_pages_enter_first(o, src, t, n, err);
+	int r = map_pages_enter_first(o, src, t, n, err), opened;
 
-	if (r < 0)
+	/* A query asks for the columns before it has a process; they do not depend on it. */
+	if (r < 0 && (!c->tap || err->remedy != ATW_PARAM_PROCESS))
 		return r;
 	if (o->prov) {
 		listing_flags(l, o->prov->flags, o->prov->unknown);
@@ -363,7 +364,8 @@ static int map_pages_open_rows(struct map_pages_out *o, const struct common *c,
 	l->col[C_AREA].hidden &= !o->is_map;
 	output_opts(c, src, &oo);
 	oo.page_shift = l->space->paging.page_shift;
-	return atw_output_open(&oo, &l->schema, &o->out, err);
+	opened = atw_output_open(&oo, &l->schema, &o->out, r < 0 ? NULL : err);
+	return r < 0 ? r : opened;
 }
 
 static int map_pages_answer(struct map_pages_out *o, const struct common *c,

@@ -95,6 +95,22 @@ PMD,99
 PTE,99
 END
 
+t "what a process maps, of sources where the kernel's own mappings are not known"
+for pid in 100 110; do
+	sql "$data/captures/server.cap" "SELECT address, \"end\", physical, page, rights, pid, task
+		FROM ranges WHERE pid = $pid"
+	cp "$work/log/out" got.csv
+	yes [ "$(wc -l <got.csv)" -gt 3 ]
+	run atwalk map "$data/captures/server.cap" --pid $pid --format csv \
+		--columns address,end,physical,page,rights,pid,task
+	same "$work/log/out" got.csv
+done
+sql "$data/captures/server.cap" 'SELECT t.pid, count(*) n FROM tasks t JOIN ranges r ON r.pid = t.pid GROUP BY t.pid'
+out <<<"pid,n
+$(for pid in 100 110; do
+	echo "$pid,$(atwalk map "$data/captures/server.cap" --pid $pid --format csv | sed 1d | wc -l)"
+done)"
+
 t "numbers that no process has are no rows"
 for pid in -1 0 5000000000 99.5 "'x'" NULL; do
 	sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid = $pid"
@@ -376,6 +392,19 @@ err_has "specify a process: the kernel's own pages are not known"
 err_has "        add WHERE pid = N to the query"
 sql tasks.kdump "SELECT * FROM walk('401000')"
 err_has "        add WHERE pid = N to the query"
+
+t "what a process of the running kernel maps, of /proc alone as well"
+sleep 300 &
+child=$!
+await grep -qx sleep "/proc/$child/comm"
+for source in live live:pagemap; do
+	sql "$source" "SELECT address, \"end\", state, pid, task FROM ranges WHERE pid = $child"
+	cp "$work/log/out" got.csv
+	yes [ "$(wc -l <got.csv)" -gt 10 ]
+	run atwalk map -q "$source" --pid $child --columns address,end,state,pid,task --format csv
+	same "$work/log/out" got.csv
+done
+kill $child
 
 t "a query of the running kernel is one look at one process"
 if ! atwalk info -q live:bpf >/dev/null 2>why; then skip "$(head -n 1 why)"; else
