@@ -324,7 +324,8 @@ static int pages_run(const struct common *c, void *opts, int argc, char **argv)
 		 p.mapped + p.swapped + p.other ? EXIT_COMPLETE : p.unknown ? EXIT_PARTIAL : EXIT_NO;
 	if (r == ATW_OK)
 		pages_summary(&p);
-	if (r == ATW_OK && status == EXIT_NO && !p.inside && (p.areas || p.nranges))
+	/* A query chooses addresses itself, and that none match is no row. */
+	if (r == ATW_OK && status == EXIT_NO && !p.inside && (p.areas || p.nranges) && !c->tap)
 		print_warning(c, "%s: there is no %s", src.name,
 			      !p.areas ? _("area at these addresses") :
 			      p.nranges ? _("area of such a name at these addresses") : _("area of such a name"));

@@ -24,6 +24,7 @@ struct sql_kind {
 	const char *first, *last;        /* or NULL */
 	const char *pid;                 /* how a process is given: an option, or "" for a word */
 	const char *address;             /* an option that takes one */
+	bool ranges;                     /* behind SOURCE: ranges of addresses */
 	const char *target;              /* what it must be given; a word behind SOURCE */
 	bool alone;                      /* with a process its rows are other ones */
 	const char *without;             /* NULL, or columns that are n/a in every row: "entry,node" */
@@ -43,6 +44,9 @@ struct sql_query {
 	bool has_pid, has_address;
 	bool any_pid;                    /* of a task: one without memory has no rows */
 	int64_t pid, address;
+	/* Rows from one address to another of the lower half are needed, and no others there. */
+	bool has_range, upper;           /* `upper`: and those of the upper half */
+	uint64_t first, last;
 	const char *target;              /* or NULL */
 };
 
@@ -82,7 +86,7 @@ struct sql_read {
 	const struct sql_kind *kind;
 	char *key;                       /* of the query */
 	struct sql_rows *rows;
-	uint64_t asked;                  /* of a join: so many were asked for one by one */
+	uint64_t pids, addresses;        /* of a join: so many were read one by one */
 };
 
 struct sql {

@@ -223,7 +223,7 @@ static int sql_take_row(void *arg, const struct atw_row *row, struct atw_err *er
 
 struct sql_line {
 	struct command_args args;
-	char pid[24], address[24];
+	char pid[24], address[24], range[40];
 };
 
 static void sql_build(const struct sql *s, const struct sql_kind *k, const struct sql_query *q,
@@ -243,6 +243,11 @@ static void sql_build(const struct sql *s, const struct sql_kind *k, const struc
 		command_arg_option(a, k->pid, l->pid);
 	if (q->has_address)
 		command_arg_option(a, k->address, l->address);
+	snprintf(l->range, sizeof(l->range), "%" PRIx64 "-%" PRIx64, q->first, q->last);
+	if (q->has_range)
+		command_arg(a, l->range);
+	if (q->has_range && q->upper)
+		command_arg(a, "8000000000000000-ffffffffffffffff");
 	command_arg_option(a, "--filter", *q->filter ? q->filter : NULL);
 	for (size_t i = 0; i < SQL_PASSED && s->passed[i].option; i++)
 		if (command_takes(k->cmd, s->passed[i].option + 2))

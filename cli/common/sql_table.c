@@ -2,11 +2,12 @@
 /*
  * sql_table.c - virtual tables of SQLite: which rows of a listing a query needs.
  *
- * Equal pid, address and what a table must be given select what the listing reads; other
- * comparisons with numbers become its --filter. A join asks for the rows of each pid; after a
- * few of them all rows are read at once, and kept as long as the statement runs. Rows that are
- * kept are found by an index of the column that a join compares: SQLite makes none itself for
- * virtual tables, and would look at every pair of rows.
+ * Equal pid, address and what a table must be given select what the listing reads, and so do
+ * addresses that are compared with numbers of the lower half; other comparisons with numbers
+ * become its --filter. A join asks for the rows of each pid; after a few of them all rows are
+ * read at once, and kept as long as the statement runs. Rows that are kept are found by an
+ * index of the column that a join compares: SQLite makes none itself for virtual tables, and
+ * would look at every pair of rows.
  */
 #include "sql.h"
 #include "base/message.h"
@@ -27,7 +28,7 @@ struct sql_table {
 	const struct sql_kind *kind;
 	int n;
 	struct sql_text column[SQL_COLUMNS];
-	int pid, address;                /* columns; -1: none */
+	int pid, address, end;           /* columns; -1: none */
 };
 
 struct sql_cursor {
@@ -93,7 +94,8 @@ static int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv
 
 	if (!t)
 		return SQLITE_NOMEM;
-	*t = (struct sql_table){ .s = m->s, .kind = m->kind, .pid = -1, .address = -1 };
+	*t = (struct sql_table){ .s = m->s, .kind = m->kind, .pid = -1, .address = -1,
+				  .end = -1 };
 	n = sql_columns(m->s, m->kind, t->column);
 	if (n <= 0) {
 		m->s->status = -n;
@@ -111,6 +113,8 @@ static int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv
 			t->pid = i;
 		if (!strcmp(t->column[i].name, "address"))
 			t->address = i;
+		if (!strcmp(t->column[i].name, "end"))
+			t->end = i;
 	}
 	if (m->kind->target)
 		buf_str(&b, ", target TEXT HIDDEN");
@@ -187,8 +191,42 @@ static bool table_indexed(const struct sql_table *t, sqlite3_index_info *x, int 
 				   type != ATW_T_SECONDS;
 }
 
-/* "pid,physical size>65536": columns, or "-"; and the filter. EXPLAIN shows it. */
-static char *table_plan(const struct sql_table *t, uint64_t used, const char *filter)
+/* Addresses from `first` to `last`; LOWER_LAST: up to the end of the lower half. */
+struct table_range {
+	int64_t first, last;
+	bool low, high;                  /* which of them the query has */
+};
+
+/*
+ * Is the comparison one of addresses with a number? Then it narrows the range. Addresses of
+ * the upper half are negative numbers to SQLite.
+ */
+static bool table_add_range(const struct sql_table *t, sqlite3_index_info *x, int i,
+			    struct table_range *r)
+{
+	const struct sqlite3_index_constraint *c = &x->aConstraint[i];
+	bool low = c->op == SQLITE_INDEX_CONSTRAINT_GE || c->op == SQLITE_INDEX_CONSTRAINT_GT;
+	bool high = c->op == SQLITE_INDEX_CONSTRAINT_LE || c->op == SQLITE_INDEX_CONSTRAINT_LT;
+	int64_t v;
+
+	if (!t->kind->ranges || t->address < 0 || t->end < 0 || c->iColumn != t->address ||
+	    (!low && !high) || !table_constant(t, x, i, &v) || v < 0)
+		return false;
+	if (low && v > r->first)
+		r->first = v;
+	if (high && v < r->last)
+		r->last = v;
+	r->low |= low;
+	r->high |= high;
+	return true;
+}
+
+/*
+ * "pid,physical @400000-4fffff size>65536": columns, or "-"; addresses, "@-" if the upper half
+ * is in it as well; and the filter. EXPLAIN shows it.
+ */
+static char *table_plan(const struct sql_table *t, uint64_t used, const struct table_range *range,
+			const char *filter)
 {
 	struct buf b = { 0 };
 	char *ret = NULL;
@@ -198,6 +236,9 @@ static char *table_plan(const struct sql_table *t, uint64_t used, const char *fi
 			buf_printf(&b, "%s%s", b.len ? "," : "", t->column[i].name);
 	if (!b.len)
 		buf_str(&b, "-");
+	if (range->low || range->high)
+		buf_printf(&b, " @%.*" PRIx64 "-%" PRIx64, range->low ? 1 : 0,
+			   (uint64_t)range->first, (uint64_t)range->last);
 	if (*filter)
 		buf_printf(&b, " %s", filter);
 	if (!b.failed)
@@ -221,10 +262,29 @@ static uint64_t table_plan_columns(const struct sql_table *t, const char *plan)
 	return used;
 }
 
+/* What follows the columns: the range into the query. Returns the filter. */
+static const char *table_plan_range(const char *plan, struct sql_query *q)
+{
+	const char *s = plan + strcspn(plan, " ");
+	char *end;
+
+	if (s[0] != ' ' || s[1] != '@')
+		return *s ? s + 1 : s;
+	s += 2;
+	q->has_range = true;
+	q->upper = *s == '-';
+	q->first = strtoull(s, &end, 16);
+	if (q->upper)
+		q->first = 0;
+	q->last = strtoull(q->upper ? s + 1 : end + 1, &end, 16);
+	return *end ? end + 1 : end;
+}
+
 static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 {
 	struct sql_table *t = (struct sql_table *)base;
 	int target = -1, pid = -1, address = -1, by = -1, arg = 0;
+	struct table_range range = { .last = INT64_MAX };
 	struct buf b = { 0 };
 	int64_t v;
 
@@ -244,7 +304,7 @@ static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 			address = i;
 		else if (table_indexed(t, x, i))
 			by = i;
-		else
+		else if (!table_add_range(t, x, i, &range))
 			table_add_filter(t, x, i, &b);
 	}
 	if (t->kind->target && target < 0) {
@@ -275,6 +335,8 @@ static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 		x->estimatedCost /= 10;
 		x->estimatedRows = 10;
 	}
+	if (range.low || range.high)
+		x->estimatedCost /= 2;
 	if (by >= 0) {
 		x->idxNum |= (x->aConstraint[by].iColumn + 1) << INDEX_SHIFT;
 		x->aConstraintUsage[by].argvIndex = ++arg;
@@ -282,7 +344,9 @@ static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 		x->estimatedCost = 20;
 		x->estimatedRows = 10;
 	}
-	x->idxStr = table_plan(t, x->colUsed, b.data ? b.data : "");
+	/* Rows that are cut off at the end of a range are smaller than they should be. */
+	x->idxStr = table_plan(t, x->colUsed, &range,
+			       b.data && !range.low && !range.high ? b.data : "");
 	x->needToFreeIdxStr = 1;
 	buf_deinit(&b);
 	return x->idxStr ? SQLITE_OK : SQLITE_NOMEM;
@@ -290,12 +354,19 @@ static int sql_best(sqlite3_vtab *base, sqlite3_index_info *x)
 
 /* ---- reading ---- */
 
-static struct sql_read *table_read_of(struct sql_table *t, const char *key)
+static struct sql_read *table_find_read(const struct sql_table *t, const char *key)
 {
 	struct sql_read *r = t->s->read;
 
 	while (r && (r->kind != t->kind || strcmp(r->key, key) != 0))
 		r = r->next;
+	return r;
+}
+
+static struct sql_read *table_read_of(struct sql_table *t, const char *key)
+{
+	struct sql_read *r = table_find_read(t, key);
+
 	if (r)
 		return r;
 	r = calloc(1, sizeof(*r));
@@ -306,32 +377,77 @@ static struct sql_read *table_read_of(struct sql_table *t, const char *key)
 	return r->key ? r : NULL;
 }
 
+/* What the listing is asked for, in words: of two queries that are the same, one is read. */
+static void table_key(const struct sql_query *q, struct buf *b)
+{
+	b->len = 0;
+	buf_printf(b, "%" PRIx64 "|%s|%s|", q->used, q->filter, q->target ? q->target : "");
+	if (q->has_pid)
+		buf_printf(b, "%" PRId64, q->pid);
+	if (q->has_address)
+		buf_printf(b, "@%" PRIx64, (uint64_t)q->address);
+	if (q->has_range)
+		buf_printf(b, "@%d,%" PRIx64 "-%" PRIx64, q->upper, q->first, q->last);
+}
+
+/* Does a row begin in front of `last`, and is it cut off by the end of what was read? */
+static bool table_cut(const struct sql_table *t, const struct sql_rows *rows, uint64_t last,
+		      uint64_t read)
+{
+	union atw_value address, end;
+
+	for (size_t i = 0; i < sql_rows_count(rows); i++)
+		if (sql_rows_value(rows, i, (size_t)t->address, &address) && address.u <= last &&
+		    sql_rows_value(rows, i, (size_t)t->end, &end) && end.u >= read)
+			return true;
+	return false;
+}
+
+/*
+ * Listings cut their rows at both ends of a range. So one page more is read in front: what
+ * begins there is not asked for, and what begins behind it is whole. Behind the range more
+ * and more is read until no row that is asked for reaches the end.
+ */
+static int table_read(struct sql_table *t, const struct sql_query *q, struct sql_rows **ret)
+{
+	static const uint64_t blocks[] = { 1 << 21, 1 << 30, (uint64_t)1 << 39, (uint64_t)1 << 63 };
+	struct sql_query wider = *q;
+	int status;
+
+	if (!q->has_range)
+		return sql_rows_read(t->s, t->kind, t->column, (size_t)t->n, q, ret);
+	wider.first -= q->first < 4096 ? q->first : 4096;
+	for (size_t i = 0;; i++) {
+		wider.last = q->last | (blocks[i] - 1);
+		status = sql_rows_read(t->s, t->kind, t->column, (size_t)t->n, &wider, ret);
+		if (!*ret || i + 1 == ARRAY_SIZE(blocks) ||
+		    !table_cut(t, *ret, q->last, wider.last))
+			return status;
+		sql_rows_free(*ret);
+	}
+}
+
 /* Rows of that query: read, unless they were. */
 static int table_rows(struct sql_table *t, const struct sql_query *q, struct sql_read **ret)
 {
 	struct buf key = { 0 };
 	int status;
 
-	buf_printf(&key, "%" PRIx64 "|%s|%s|", q->used, q->filter, q->target ? q->target : "");
-	if (q->has_pid)
-		buf_printf(&key, "%" PRId64, q->pid);
-	if (q->has_address)
-		buf_printf(&key, "@%" PRIx64, (uint64_t)q->address);
+	table_key(q, &key);
 	*ret = key.failed ? NULL : table_read_of(t, key.data);
 	buf_deinit(&key);
 	if (!*ret)
 		return SQLITE_NOMEM;
 	if ((*ret)->rows)
 		return SQLITE_OK;
-	status = sql_rows_read(t->s, t->kind, t->column, (size_t)t->n, q, &(*ret)->rows);
+	status = table_read(t, q, &(*ret)->rows);
 	if (q->any_pid && status != EXIT_COMPLETE && status != EXIT_NO) {
 		struct sql_query again = *q;
 
 		/* It says why. */
 		again.any_pid = false;
 		sql_rows_free((*ret)->rows);
-		status = sql_rows_read(t->s, t->kind, t->column, (size_t)t->n, &again,
-				       &(*ret)->rows);
+		status = table_read(t, &again, &(*ret)->rows);
 	}
 	/* That nothing is mapped, or that there is no such process, is no row. */
 	if (status > t->s->status && status != EXIT_NO)
@@ -367,16 +483,62 @@ static int table_choose(struct sql_cursor *c, int column, sqlite3_value *value)
 	return SQLITE_OK;
 }
 
+/* What the listing does of it; the rest of the rows is left out by an index, or by SQLite. */
+static void table_settle(const struct sql_table *t, struct sql_query *q)
+{
+	/* Without a process, those are addresses of the kernel. */
+	q->has_range &= !q->has_address && (q->has_pid || !t->kind->alone);
+	q->upper &= !t->kind->alone;
+	if (q->has_range)
+		q->used |= (uint64_t)1 << t->address | (uint64_t)1 << t->end;
+}
+
+static bool table_is_read(struct sql_table *t, const struct sql_query *q, struct buf *key)
+{
+	struct sql_query settled = *q;
+	const struct sql_read *r;
+
+	table_settle(t, &settled);
+	table_key(&settled, key);
+	r = key->failed ? NULL : table_find_read(t, key->data);
+	return r && r->rows;
+}
+
+/*
+ * A join asks for another process or address with each row. After a few pages that were read
+ * one by one, all of the process is read at once, and after a few processes all of them. What
+ * was read before is asked for again and does not count: a join of one process reads no other.
+ */
+static int table_choose_query(struct sql_table *t, int number, struct sql_query *q)
+{
+	struct sql_read *all = table_read_of(t, "all");
+	struct buf key = { 0 };
+	bool one, failed;
+
+	if (!all)
+		return SQLITE_NOMEM;
+	if (!t->kind->target && !t->kind->alone) {
+		if (number & ADDRESS_VARIES && !table_is_read(t, q, &key))
+			q->has_address = all->addresses++ < ONE_BY_ONE;
+		one = number & ADDRESS_VARIES && q->has_address;
+		if (number & PID_VARIES && !one && !table_is_read(t, q, &key))
+			q->has_pid = all->pids++ < ONE_BY_ONE;
+	}
+	table_settle(t, q);
+	failed = key.failed;
+	buf_deinit(&key);
+	return failed ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
 		      sqlite3_value **argv)
 {
 	struct sql_cursor *c = (struct sql_cursor *)base;
 	struct sql_table *t = (struct sql_table *)base->pVtab;
 	const struct sql_library *l = t->s->lib;
-	const char *filter = strchr(plan, ' ');
-	struct sql_query q = { .filter = filter ? filter + 1 : "" };
+	struct sql_query q = { 0 };
 	int by = (number >> INDEX_SHIFT) - 1, pid_at = -1, address_at = -1, arg = 0, r = SQLITE_OK;
-	struct sql_read *all, *one;
+	struct sql_read *one;
 
 	c->index = NULL;
 	c->at = c->end = 0;
@@ -387,6 +549,7 @@ static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 	}
 	c->rows = NULL;
 	q.used = table_plan_columns(t, plan);
+	q.filter = table_plan_range(plan, &q);
 	if (number & WITH_TARGET)
 		q.target = (const char *)l->value_text(argv[arg++]);
 	if (number & WITH_PID) {
@@ -410,14 +573,9 @@ static int sql_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 		q.used |= (uint64_t)1 << by;
 	if (t->kind->target && !q.target)
 		return SQLITE_OK;
-	all = table_read_of(t, "all");
-	if (!all)
-		return SQLITE_NOMEM;
-	if (number & (PID_VARIES | ADDRESS_VARIES) && !t->kind->target && !t->kind->alone &&
-	    all->asked++ >= ONE_BY_ONE) {
-		q.has_pid &= !(number & PID_VARIES);
-		q.has_address &= !(number & ADDRESS_VARIES);
-	}
+	r = table_choose_query(t, number, &q);
+	if (r != SQLITE_OK)
+		return r;
 	q.any_pid = q.has_pid && number & PID_VARIES;
 	r = table_rows(t, &q, &one);
 	if (r != SQLITE_OK)

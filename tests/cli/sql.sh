@@ -209,6 +209,17 @@ sql tasks.kdump 'WITH p AS MATERIALIZED (SELECT pid, address FROM pages)
 	SELECT count(*) n FROM vmas v JOIN p ON p.pid = v.pid AND p.address = v.address'
 sed 1d "$work/log/out" >wanted
 yes cmp got wanted
+sql tasks.kdump 'SELECT count(*) n, count(DISTINCT a.pid) p FROM pages a CROSS JOIN pages b
+	ON b.pid = a.pid AND b.address = a.address'
+cp "$work/log/out" got
+sql tasks.kdump 'SELECT count(*) n, count(DISTINCT pid) p FROM pages'
+same "$work/log/out" got
+# Rows of one process, and then those of many: each as if it were the only one.
+sql tasks.kdump 'SELECT t.pid, count(*) n FROM (SELECT pid FROM tasks UNION ALL SELECT pid FROM tasks) t
+	CROSS JOIN vmas v ON v.pid = t.pid GROUP BY 1'
+cp "$work/log/out" got
+sql tasks.kdump 'SELECT pid, 2 * count(*) n FROM vmas GROUP BY 1'
+same "$work/log/out" got
 
 t "comparisons choose the rows that the listing's filter does"
 for what in 'size > 65536' 'size >= 8192 AND size < 65536' 'count = 2' 'count <= 1'; do
@@ -224,6 +235,44 @@ out <<<$'n\n22'
 sql tasks.kdump 'SELECT address FROM ranges WHERE address >= 0xffffffff00000000 ORDER BY 1 LIMIT 1'
 out <<<"address
 $(atwalk map tasks.kdump --columns address --format csv | awk '/^0xffffffff/' | head -n 1)"
+
+t "addresses between two numbers: the rows of all of the table, each of them whole"
+if ! command -v python3 >/dev/null; then skip "there is no python3"; fi
+parts() {                         # TABLE COLUMNS [CONDITION]
+	sql tasks.kdump "SELECT address, \"end\", size, $2 FROM $1 ${3:+WHERE $3}"
+	bare <"$work/log/out" >all.csv
+	yes [ "$(wc -l <all.csv)" -gt 15 ]
+	python3 "$cli/sql_ranges.py" "$1" all.csv ${3:+"$3"} >parts.sql 2>wanted
+	run atwalk sql tasks.kdump --format csv <parts.sql
+	bare <"$work/log/out" >got
+	bare <wanted >want
+	same got want
+}
+parts pages physical,state,rights,pid pid=99
+parts pages physical,state,rights,pid
+parts vmas rss,rights,pid pid=99
+parts ranges physical,rights,state pid=99
+# Without a process, those of the kernel, of which none is in that half.
+sql tasks.kdump 'SELECT count(*) n FROM ranges WHERE address >= 0x400000'
+out <<<$'n\n0'
+range_plan() { sql tasks.kdump "EXPLAIN QUERY PLAN SELECT pid FROM pages WHERE $1"; sed -i '1d; s/^.*INDEX [0-9]*:\([^"]*\)"*$/\1/' "$work/log/out"; }
+range_plan 'address >= 0x1000 AND address <= 0x2000 AND address < 0x1800 AND size > 1'
+out <<<'address,size,pid @1000-1800'
+range_plan 'address < 0x1800'
+out <<<'address,pid @-1800'
+
+t "addresses between two numbers: page tables of others are not read"
+run atwalk extract -q --pages -o far.elf tasks.kdump
+# The table of entries of the stack is where there is no memory.
+yes poke far.elf ffff895783f239e8 67f0ffffff0f0000
+for of in pages vmas ranges; do
+	run atwalk sql -q far.elf --format csv "SELECT count(*) > 3 n FROM $of WHERE pid = 99"
+	status 4
+	said_err=1
+	run atwalk sql -q far.elf --format csv "SELECT count(*) > 3 n FROM $of
+		WHERE pid = 99 AND address BETWEEN 0x400000 AND 0x638000"
+	out <<<$'n\n1'
+done
 
 t "kinds of values"
 sql tasks.kdump "SELECT 1 + 1, 'x' AS \"X y\", NULL AS n, -5 AS m, 2.5 AS f, 1 AS n, 1.5 AS w UNION ALL
@@ -422,6 +471,40 @@ $(grep -vc vsyscall "/proc/$child/maps")"
 		said_err=1 said_status=1
 		yes [ $((rc & ~4)) = 0 ]
 	done
+	kill "$child"
+fi
+
+t "a query for one process of the running kernel reads no other one"
+as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
+if [ -n "${WRAP:-}" ]; then skip "valgrind is what would be denied"
+elif [ "$(id -u)" -ne 0 ] || ! "${as[@]}" true 2>why; then skip "needs root and setpriv, to drop privileges"
+else
+	cp "$built/atwalk" atwalk-copy
+	chmod 755 atwalk-copy
+	"${as[@]}" sleep 300 &
+	child=$!
+	await grep -qx sleep "/proc/$child/comm"
+	# Processes of others are denied to this user, and reading one would end with 4.
+	for of in pages vmas totals tasks report_use; do
+		query="SELECT count(*) > 0 n FROM $of"
+		run "${as[@]}" ./atwalk-copy sql --no-config live:pagemap --format csv "$query"
+		[ "$of" = tasks ] || status 4
+		said_err=1 said_status=1
+		run "${as[@]}" ./atwalk-copy sql --no-config live:pagemap --format csv "$query WHERE pid = $child"
+		out <<<$'n\n1'
+	done
+	run "${as[@]}" ./atwalk-copy sql --no-config live:pagemap --format csv \
+		"SELECT count(*) > 9 n FROM vmas v JOIN pages p ON p.pid = v.pid WHERE v.pid = $child"
+	out <<<$'n\n1'
+	# Whatever each table is asked for: thousands of rows, of one process.
+	run "${as[@]}" ./atwalk-copy sql --no-config live:pagemap --format csv \
+		"SELECT count(*) > 9 n FROM pages v CROSS JOIN pages p ON p.pid = v.pid AND p.address = v.address
+			WHERE v.pid = $child"
+	out <<<$'n\n1'
+	run "${as[@]}" ./atwalk-copy sql --no-config live:pagemap --format csv \
+		"SELECT count(*) > 9 n FROM vmas v CROSS JOIN pages p ON p.pid = v.pid
+			AND p.address BETWEEN 0 AND 0x7fffffffffff WHERE v.pid = $child"
+	out <<<$'n\n1'
 	kill "$child"
 fi
 
