@@ -234,8 +234,9 @@ po:
 $(O)/ptexplore: $(O)/atwalk
 	$(call say,LN,$@)ln -sf atwalk $@
 
-# A program that is looked at: it is traced, and maps memory where a sanitizer has its own.
-$(O)/tests/tools/violate: TEST_CFLAGS := $(filter-out -fsanitize=% -fno-sanitize%,$(TEST_CFLAGS))
+# Programs that are looked at: they are traced, map memory where a sanitizer has its own, or
+# have as little of it as can be.
+$(O)/tests/tools/violate $(O)/tests/tools/still: TEST_CFLAGS := $(filter-out -fsanitize=% -fno-sanitize%,$(TEST_CFLAGS))
 $(UNIT) $(ORACLE) $(TOOLS) $(BENCH): $(O)/%: %.c $(LIB_KMAP) $(LIB_INT) $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(TEST_CFLAGS) -MMD -MP -o $@ $< $(LIB_KMAP) $(LIB_INT) $(LDFLAGS) $(LIBS) $(LIBS_$(notdir $@))
