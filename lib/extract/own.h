@@ -107,8 +107,8 @@ enum { PAGES_LONGEST = 512 };
 int pages_add(struct atw_kernel *k, const struct spaces *s, struct byte_marks *m,
 	      struct atw_err *err);
 /*
- * Without a symbol for the huge zero folio: marks the struct page from which it is
- * recognized, if processes map it.
+ * Marks the struct page from which the huge zero folio is recognized. Without a symbol
+ * for it, it is looked for among the pages that processes map.
  */
 void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct byte_marks *m);
 

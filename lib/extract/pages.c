@@ -138,8 +138,8 @@ static int pages_add_space(struct extract_pages_state *p, const struct mmu_space
 	return ATW_OK;
 }
 
-/* If the huge zero page is among these, it is marked. */
-static bool pages_zeroes_of(struct extract_pages_state *p, const struct mmu_space *sp)
+/* Looks for the huge zero page among the large pages of a process. */
+static void pages_find_zeroes(struct extract_pages_state *p, const struct mmu_space *sp)
 {
 	const struct mmu_walk_opts o = {
 		.last = ATW_VA(INT64_MAX),
@@ -151,32 +151,32 @@ static bool pages_zeroes_of(struct extract_pages_state *p, const struct mmu_spac
 	struct mmu_walk *w;
 
 	if (mmu_walk_open(sp, &o, &w, NULL) < 0)
-		return false;
+		return;
 	while (!z->huge_known && mmu_walk_next(w, &s, NULL) == ATW_OK)
 		if (s->level && !s->loss && !s->repeat_of && s->count)
 			for (uint32_t i = 0; i < s->count && !z->huge_known; i++)
 				atw_memmap_mapped(p->map, mmu_seen_pa(sp, s, i).u >> shift,
 						  s->size / s->count >> shift);
 	mmu_walk_close(w);
-	if (!z->huge_known)
-		return false;
-	/*
-	 * Its bytes need not be kept: a page that is left out and has such a struct page
-	 * is recognised as one.
-	 */
-	pages_mark(p, z->huge);
-	return true;
 }
 
 void pages_add_zeroes(struct atw_kernel *k, const struct spaces *s, struct byte_marks *m)
 {
 	struct extract_pages_state p = {.k = k, .marks = m};
+	struct lnx_page page;
 
 	if (atw_memmap_open(k, &p.map, NULL) < 0)
 		return;
+	/* Where a symbol has it, it is known already. */
 	for (size_t i = 0; i < s->n && !p.map->zero.huge_known; i++)
-		if (s->v[i].have && pages_zeroes_of(&p, &s->v[i].mm.space))
-			break;
+		if (s->v[i].have)
+			pages_find_zeroes(&p, &s->v[i].mm.space);
+	/*
+	 * Its bytes need not be kept: a page that is left out and has such a struct page
+	 * is recognised as one. Without the struct page it is memory of the process.
+	 */
+	if (p.map->zero.huge_known && memmap_page(p.map, p.map->zero.huge, &page, NULL) == ATW_OK)
+		pages_mark(&p, p.map->zero.huge);
 	atw_memmap_close(p.map);
 }
 

@@ -52,6 +52,14 @@ both map --task init --format csv --columns +node
 yes grep -q ',0x0000000009211000,.*,0$' whole
 both ps --format csv -T --columns +user_root,page_sizes,lost
 
+t "the huge zero page is no memory of a process, with or without struct pages"
+run atwalk pages -q --totals --task thp tasks.kdump --format csv --columns rss,huge,hugetlb,swapped
+out <<'END'
+rss,huge,hugetlb,swapped
+9052160,4194304,0,0
+END
+both pages -q --totals --format csv --columns pid,rss,huge,hugetlb,swapped
+
 t "the contents of the file"
 run atwalk extract -q -o small.elf x86.elf
 status 4
