@@ -7,7 +7,7 @@
 
 enum {
 	C_MACHINE = FLEET_OWN, C_RELEASE, C_WAY, C_ENDED, C_PAGE, C_TOTAL, C_TASKS, C_AREAS, C_LOST,
-	C_VERSION, C_COUNT,
+	C_VERSION, C_VANISHED, C_COUNT,
 };
 
 static const struct atw_column columns[C_COUNT] = {
@@ -22,12 +22,14 @@ static const struct atw_column columns[C_COUNT] = {
 	[C_AREAS] = COLUMN("areas", COUNT, 0, "number of memory areas"),
 	[C_LOST] = COLUMN("lost", COUNT, 0, "number of read errors, which table lost has"),
 	[C_VERSION] = COLUMN("version", TEXT, 0, "of the program that wrote the tables"),
+	[C_VANISHED] = COLUMN("vanished", COUNT, 0,
+			      "number of tasks that ended while they were read: their memory is in no table"),
 };
 static const struct atw_schema schema = { "captures", columns, C_COUNT };
 
 struct fleet_captures {
 	char machine[65], release[65], way[65];
-	uint64_t ended, total, tasks, areas, lost, page;
+	uint64_t ended, total, tasks, areas, lost, page, vanished;
 	bool has_ended, has_total;
 };
 
@@ -48,6 +50,8 @@ static void fleet_captures_on_header(struct fleet_captures *s, const struct capt
 		fleet_keep(s->way, h->value);
 	else if (blob_is(h->key, "ended") && looks_fraction(h->value, 6, &s->ended))
 		s->has_ended = true;
+	else if (blob_is(h->key, "vanished"))
+		report_on_ended(h, &s->vanished);
 	else if (blob_is(h->key, "MemTotal") && looks_number(h->value, &u))
 		s->has_total = !__builtin_mul_overflow(u, 1024, &s->total);
 }
@@ -81,6 +85,8 @@ static int fleet_captures_finish(void *state, const struct census_out *out, stru
 	row_u(&row, C_AREAS, s->areas);
 	row_u(&row, C_LOST, s->lost);
 	row_s(&row, C_VERSION, ATWALK_VERSION);
+	/* If it is not 0, it is written just before `ended`. */
+	row_if(&row, s->has_ended || s->vanished, C_VANISHED, s->vanished);
 	return row_out(&row, out, err);
 }
 
