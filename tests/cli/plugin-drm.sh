@@ -197,6 +197,51 @@ END
 run atwalk map x86.elf --plugin drm --format csv --filter 'bar>=0' --columns bar
 out <<<bar
 
+t "memory types of BARs: PWT, PCD and PAT choose them, in large pages too"
+mkdir -p tree/sys/bus/pci/devices/0000:06:00.0
+cat >tree/sys/bus/pci/devices/0000:06:00.0/resource <<'END'
+0x00000000e0000000 0x00000000efffffff 0x000000000014220c
+0x0000000000000000 0x0000000000000000 0x0000000000000000
+0x00000000f0000000 0x00000000f0003fff 0x0000000000040200
+END
+python3 -c 'import struct, sys
+# Four tables at 0x1000: Linux has WC in entry 1 of the PAT, UC- in 2, UC in 3, WP in 5, WT in 7.
+tables = [{} for _ in range(4)]
+tables[0][0], tables[1][0], tables[2][0] = 0x2003, 0x3003, 0x4003
+for i, bits in enumerate((0, 0x8, 0x10, 0x18)):
+    tables[3][i] = 0xf0000003 + 0x1000 * i | bits
+for i, bits in enumerate((0x88, 0x98), 4):
+    tables[3][i] = 0xe0000003 + 0x1000 * i | bits
+tables[3][6] = 0xd000001b                          # of no BAR
+for i, bits in enumerate((0x8, 0x18, 0x1008), 1):
+    tables[2][i] = 0xe0000083 + 0x200000 * i | bits
+for t in tables:
+    sys.stdout.buffer.write(struct.pack("<512Q", *(t.get(i, 0) for i in range(512))))' >types.raw
+run atwalk map raw:types.raw@1000 --root 1000 --paging x86_64-4 --all --plugin drm:root=tree --format csv \
+	--columns address,physical,size,device,driver,bar,memory,caching
+out <<'END'
+address,physical,size,device,driver,bar,memory,caching
+0x0000000000000000,0x00000000f0000000,4096,0000:06:00.0,,2,wb,cached
+0x0000000000001000,0x00000000f0001000,4096,0000:06:00.0,,2,wc,uncached
+0x0000000000002000,0x00000000f0002000,4096,0000:06:00.0,,2,uc-minus,uncached
+0x0000000000003000,0x00000000f0003000,4096,0000:06:00.0,,2,uc,uncached
+0x0000000000004000,0x00000000e0004000,4096,0000:06:00.0,,0,wp,cached
+0x0000000000005000,0x00000000e0005000,4096,0000:06:00.0,,0,wt,cached
+0x0000000000006000,0x00000000d0000000,4096,,,,,
+0x0000000000200000,0x00000000e0200000,2097152,0000:06:00.0,,0,wc,uncached
+0x0000000000400000,0x00000000e0400000,2097152,0000:06:00.0,,0,uc,uncached
+0x0000000000600000,0x00000000e0600000,2097152,0000:06:00.0,,0,wp,cached
+END
+# Sums by type, and what is cached: mostly a mistake.
+run atwalk map raw:types.raw@1000 --root 1000 --paging x86_64-4 --all --plugin drm:root=tree --format csv \
+	--group memory --filter 'caching=uncached' --sort memory
+out <<'END'
+memory,count,size
+uc,2,2101248
+uc-minus,1,4096
+wc,2,2101248
+END
+
 t "wrong use"
 run atwalk report drm x86.elf --plugin drm -o file
 status 3
