@@ -4,6 +4,7 @@
 #include "atwalk.h"
 #include "base/io.h"
 #include "output/outfile.h"
+#include "source/open.h"
 
 struct extract_opts {
 	struct space_opts space;
@@ -72,14 +73,15 @@ static int extract_count_tasks(struct atw_kernel *k, struct atw_err *err)
 }
 
 /*
- * Verify the file before it is renamed to its final name: it must open, and have the same
- * tasks as the source.
+ * Verify the file before it is renamed to its final name: it must open, and its list of tasks
+ * must be complete.
  */
 static int extract_check(const struct outfile *t, const struct session *src,
 			 const struct atw_extract_stats *st, struct atw_err *err)
 {
 	const struct atw_kernel_opts o = { 0 };
 	struct atw_source *s = NULL;
+	struct source_input in;
 	struct atw_kernel *k;
 	char path[40];
 	int r;
@@ -87,7 +89,12 @@ static int extract_check(const struct outfile *t, const struct session *src,
 	if (!t->final)
 		return ATW_OK;
 	snprintf(path, sizeof(path), "elf:/proc/self/fd/%d", t->fd);
-	r = atw_source_open(path, NULL, 0, &s, err);
+	r = source_input_open(path, NULL, NULL, NULL, &in, err);
+	if (r >= 0) {
+		in.name = outfile_name(t);
+		r = source_open_input(&in, &s, err);
+		source_input_close(&in);
+	}
 	if (r >= 0)
 		r = atw_kernel_open(s, &o, &k, err);
 	if (r == ATW_OK) {

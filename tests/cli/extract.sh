@@ -178,13 +178,23 @@ END
 	cp good.elf poked.elf
 	yes poke poked.elf task:99.task_struct.tasks 0000000000000000
 	list=$(cmp -l good.elf poked.elf | awk 'NR == 1 { printf "%x", $1 - 1 }')
-	# The file's first bytes, and the list of tasks.
+	# The file's first bytes, and the list of tasks. A file that was there stays as it was.
+	mkdir lost
+	echo before >lost/old.elf
 	for at in 0 "$list"; do
-		run env LOSE_AT="$at" LD_PRELOAD="$PWD/lose.so" "$O/atwalk" extract -q -o lost.elf tasks.kdump
-		status 3
-		err_has "tasks.kdump: verification failed, and the extract was not written: "
-		yes [ ! -e lost.elf ]
+		for file in new old; do
+			run env LOSE_AT="$at" LD_PRELOAD="$PWD/lose.so" "$O/atwalk" extract -q -o lost/$file.elf tasks.kdump
+			status 3
+			no_out
+			if [ "$at" = 0 ]; then
+				err_is "atwalk: tasks.kdump: verification failed, and the extract was not written: lost/$file.elf: not an ELF file"
+			else
+				err_is "atwalk: tasks.kdump: verification failed, and the extract was not written: the list of tasks is broken at the task at 0xffff895783e8c180: the link at 0xffff895783e8ca10 leads to 0xffff895783e8a950, and that one's back to 0x0"
+			fi
+		done
 	done
+	yes [ "$(ls -A lost)" = old.elf ]
+	yes [ "$(cat lost/old.elf)" = before ]
 	# With nothing lost the same way leads to the same file.
 	run env LOSE_AT=ffffffffff LD_PRELOAD="$PWD/lose.so" "$O/atwalk" extract -q -o lost.elf tasks.kdump
 	same lost.elf good.elf
