@@ -11,14 +11,17 @@
 
 DIST     := $(O)/dist
 TARBALL  := $(DIST)/atwalk-$(VERSION).tar.gz
+SBOM     := $(TARBALL:.tar.gz=.spdx.json)
 DEB_FLAGS ?= -us -uc
 .PHONY: dist deb rpm
 
 dist:
 	$(Q)mkdir -p $(DIST)
-	$(call say,DIST,$(TARBALL))git -c tar.umask=0022 archive --format=tar --prefix=atwalk-$(VERSION)/ HEAD | \
-	  gzip -9n >$(TARBALL).new && mv -f $(TARBALL).new $(TARBALL)
-	$(call say,SBOM,$(TARBALL:.tar.gz=.spdx.json))tools/make-sbom $(VERSION) $(TARBALL) >$(TARBALL:.tar.gz=.spdx.json)
+	$(call say,DIST,$(TARBALL))git -c tar.umask=0022 -c tar.tar.gz.command='gzip -9n' archive --format=tar.gz \
+	  --prefix=atwalk-$(VERSION)/ -o $(TARBALL).new HEAD && mv -f $(TARBALL).new $(TARBALL) || \
+	  { rm -f $(TARBALL).new; false; }
+	$(call say,SBOM,$(SBOM))tools/make-sbom $(VERSION) $(TARBALL) >$(SBOM).new && mv -f $(SBOM).new $(SBOM) || \
+	  { rm -f $(SBOM).new; false; }
 
 # Every package lies beside the folder that it is built in.
 deb: dist

@@ -26,6 +26,13 @@ yes tar -xzf "one/out/dist/atwalk-$version.tar.gz"
 run diff -r --exclude .git --exclude out "one" "atwalk-$version"
 out </dev/null
 
+t "where git has no commit there is no archive, and no part of one"
+run env GIT_CEILING_DIRECTORIES="$PWD" make -C "atwalk-$version" --no-print-directory KMAP= O=out dist
+status 2
+err_has 'fatal: not a git repository'
+yes [ -z "$(ls "atwalk-$version/out/dist")" ]
+rm -rf "atwalk-$version/out"
+
 t "the bill of materials is SPDX, and names the archive by its hash"
 run python3 - "one/out/dist/atwalk-$version" <<'END'
 import hashlib
@@ -56,6 +63,34 @@ python3 -c 'import json, sys
 print("\n".join(sorted(p["name"] for p in json.load(sys.stdin)["packages"])))' \
 	<"one/out/dist/atwalk-$version.spdx.json" >names
 yes [ -z "$(comm -23 wanted names)" ]
+
+t "libraries that are linked are those that the programs need, and no other is"
+run python3 - "one/out/dist/atwalk-$version.spdx.json" "$built/atwalk" "$built/atwalk-kmap" <<'END'
+import json
+import re
+import subprocess
+import sys
+
+NAMES = {'zlib': 'z', 'lzo': 'lzo2', 'xz': 'lzma', 'bzip2': 'bz2', 'elfutils': 'dw'}
+with open(sys.argv[1]) as f:
+    doc = json.load(f)
+how = {}
+for r in doc['relationships']:
+    for end in (r['spdxElementId'], r['relatedSpdxElement']):
+        name = end.removeprefix('SPDXRef-')
+        how.setdefault(NAMES.get(name, name), r['relationshipType'])
+needed = set()
+for program in sys.argv[2:]:
+    text = subprocess.run(['readelf', '-dW', program], capture_output=True, text=True, check=True).stdout
+    needed |= set(re.findall(r'NEEDED.*\[lib(\w+)\.so', text))
+for library in sorted(needed - {'c', 'm', 'dl', 'pthread', 'gcc_s', 'asan', 'ubsan', 'tsan'}):
+    if how.get(library) != 'DYNAMIC_LINK':
+        print(library, how.get(library, 'is missing'))
+print(how.get('snappy'), how.get('sqlite3'))
+END
+out <<'EOT'
+OPTIONAL_DEPENDENCY_OF OPTIONAL_DEPENDENCY_OF
+EOT
 
 t "every file has a licence"
 if command -v reuse >/dev/null; then
