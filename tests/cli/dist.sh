@@ -100,4 +100,11 @@ else
 	skip "no reuse"
 fi
 
+t "the workflow pins its actions by hash, and may only read"
+grep -E '^ *(- )?uses:' "$top"/.github/workflows/*.yml >uses
+yes [ -s uses ]
+yes [ -z "$(grep -vE '@[0-9a-f]{40} # v[0-9.]+$' uses)" ]
+yes [ "$(grep -hA 1 '^permissions:' "$top"/.github/workflows/*.yml)" = "permissions:
+  contents: read" ]
+
 finish
