@@ -12,6 +12,6 @@ $(O)/qemu/$(1)/kmap/%.o: kmap/%.c $(O)/flags kmap/qemu/qemu.mk qemu/qemu.mk
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$<)$(CC) $(QEMU_CFLAGS) -DQEMU_API=$(1) -MMD -MP -c -o $$@ $$<
 $(O)/atwalk-kmap-$(1).so: $(QEMU_SRC:%.c=$(O)/qemu/$(1)/%.o)
-	$$(call say,LD,$$@)$(CC) -shared -Wl,-z,now -o $$@ $$^ -ldl
+	$$(call say,LD,$$@)$(CC) $(QEMU_LINK) -o $$@ $$^ -ldl
 endef
 $(foreach v,1 2,$(eval $(call recorder,$(v))))
