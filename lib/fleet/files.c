@@ -2,8 +2,8 @@
 /*
  * files.c - mapped files by control group and NUMA node: pages of the file itself, no
  * private copies of them. Each page is divided by how often it is mapped, so that rows
- * add up. What the page cache holds, mapped or not, is in rows of its own, without control
- * group.
+ * add up. What the page cache holds, mapped or not, is in rows of its own, by the control
+ * group that is charged for it.
  */
 #include "base/hash.h"
 #include "fleet/table.h"
@@ -19,14 +19,15 @@ static const struct atw_column columns[I_COUNT] = {
 	[I_DEVICE] = COLUMN("device", TEXT, 0, "of the file: major:minor"),
 	[I_INODE] = COLUMN("inode", COUNT, 0, "of it"),
 	[I_NAME] = COLUMN("name", TEXT, 0, "of it"),
-	[I_CGROUP] = COLUMN("cgroup", TEXT, 0, "control group of the processes that map it"),
+	[I_CGROUP] = COLUMN("cgroup", TEXT, 0,
+			    "control group of the processes that map it; of the page cache: that which is charged"),
 	[I_NODE] = COLUMN("node", COUNT, 0, "NUMA node of the memory"),
 	[I_MAPPED] = COLUMN("mapped", BYTES, 0,
 			    "memory that they map of it, each page divided by how often it is mapped"),
 	[I_DIRTY] = COLUMN("dirty", BYTES, 0, "of that, pages not written to the file yet"),
 	[I_UNIT] = COLUMN("unit", TEXT, 0, "the file, as in table areas"),
 	[I_CACHED] = COLUMN("cached", BYTES, 0,
-			    "memory of it in the page cache, mapped or not; in rows of its own, where cgroup, mapped and dirty are n/a"),
+			    "memory of it in the page cache, mapped or not; in rows of its own, where mapped and dirty are n/a"),
 	[I_CACHED_DIRTY] = COLUMN("cached_dirty", BYTES, 0,
 				  "of that, pages not written to the file yet"),
 };
@@ -40,11 +41,12 @@ struct fleet_file {
 	bool flagless, incomplete;       /* flags of some pages are not known; pages are not */
 };
 
-/* Of the page cache, on one node. */
+/* Of the page cache, on one node and charged to one control group. */
 struct fleet_cached {
 	struct capture_pair dev;
 	uint64_t inode, pages, dirty;
 	const char *name;                /* NULL: not known */
+	const char *cgroup;              /* NULL: none, or not known */
 	uint32_t node;
 };
 
@@ -168,6 +170,8 @@ static int fleet_files_on_cached(struct fleet_files *s, const struct capture_cac
 	if (c->name.data && !fleet_files_mapped(s, &f) &&
 	    !(f.name = report_text(&s->texts, c->name)))
 		return atw_err_nomem(err);
+	if (has & CAPTURE_C_CGROUP && !(f.cgroup = report_text(&s->texts, c->cgroup)))
+		return atw_err_nomem(err);
 	if (!ARRAY_ROOM(s->cached, s->ncached, s->cached_cap))
 		return atw_err_nomem(err);
 	s->cached[s->ncached++] = f;
@@ -265,6 +269,7 @@ static int fleet_files_cached_row(const struct fleet_files *s, const struct flee
 	row_s(&row, I_DEVICE, device);
 	row_u(&row, I_INODE, c->inode);
 	row_s(&row, I_NAME, u ? census_unit_root(u)->name : c->name);
+	row_s(&row, I_CGROUP, c->cgroup);
 	row_if(&row, c->node != NODE_UNKNOWN, I_NODE, c->node);
 	row_s(&row, I_UNIT, id->data);
 	row_u(&row, I_CACHED, c->pages * s->page);

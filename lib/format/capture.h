@@ -135,15 +135,19 @@ enum {
 	CAPTURE_P_SWAP = 1, CAPTURE_P_ANON = 2, CAPTURE_P_FILE = 4, CAPTURE_P_HUGE = 8,
 };
 
-/* C: A file in the page cache, whether it is mapped or not; its pages on one NUMA node. */
+/*
+ * C: A file in the page cache, whether it is mapped or not; its pages on one NUMA node that are
+ * charged to one cgroup.
+ */
 struct capture_cached {
 	struct capture_pair dev;     /* major, minor */
 	uint64_t inode;
 	uint64_t pages, dirty;
 	struct atw_blob name;
 	uint64_t node;
+	struct atw_blob cgroup;
 };
-enum { CAPTURE_C_NODE = 1 };
+enum { CAPTURE_C_NODE = 1, CAPTURE_C_CGROUP = 2 };
 
 struct capture_lost {
 	uint64_t pid;                /* 0: of no process */

@@ -95,6 +95,7 @@ static const struct capture_field cached[] = {
 	{ "dirty", CAPTURE_DEC, AT(cached, dirty), 0 },
 	{ "name", CAPTURE_NAME, AT(cached, name), 0 },
 	{ "node", CAPTURE_DEC, AT(cached, node), CAPTURE_C_NODE },
+	{ "cgroup", CAPTURE_NAME, AT(cached, cgroup), CAPTURE_C_CGROUP },
 };
 
 static const struct capture_field lost[] = {

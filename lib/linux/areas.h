@@ -115,6 +115,12 @@ struct named_special {
 	char name[64];
 };
 
+/*
+ * memcg.c: path of the cgroup whose folder is this kernfs_node, as in /proc/PID/cgroup.
+ * false: it cannot be read, or does not fit.
+ */
+bool cgroup_path(const struct members *v, uint64_t node, char *buf, size_t len);
+
 /* Path of the cgroup that memory of the tasks of a css_set is charged to. */
 struct named_set {
 	uint64_t at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cached.c - pages of the page cache by address_space and node.
+ * cached.c - pages of the page cache by address_space, cgroup and node.
  *
  * Frames are added in their order, so that struct pages that were read for another purpose
  * are used once more. Inodes are read behind the last frame.
@@ -14,11 +14,17 @@
 #include "base/cleanup.h"
 #include "base/sorted.h"
 #include "linux/memmap.h"
+#include "record/intern.h"
 
-enum { FOLIO_ORDER_MAX = 18 };   /* a gigantic page of 1 GiB */
+enum {
+	FOLIO_ORDER_MAX = 18,            /* a gigantic page of 1 GiB */
+	CGROUP_LONGEST = 4096,           /* PATH_MAX */
+};
 
 struct cached_sum {
 	uint64_t mapping;
+	uint64_t charge;                 /* of struct page, as memcg_path() has it; 0: none */
+	const char *cgroup;              /* its path, when all frames are there; NULL: not known */
 	uint32_t node;                   /* UINT32_MAX: not known */
 	uint64_t pages, dirty;
 };
@@ -33,9 +39,10 @@ struct cached_one {
 struct cached_files {
 	struct cached_sum *v;
 	size_t n, cap;
-	struct table table;              /* 1 + index, by mapping and node */
+	struct table table;              /* 1 + index, by mapping, charge and node */
 	size_t last;                     /* index of the last one */
 	struct buf names;
+	struct intern cgroups;
 };
 
 struct cached_files *cached_create(void)
@@ -50,6 +57,7 @@ void cached_destroy(struct cached_files *c)
 	free(c->v);
 	table_deinit(&c->table);
 	buf_deinit(&c->names);
+	intern_deinit(&c->cgroups);
 	free(c);
 }
 
@@ -61,70 +69,112 @@ static bool cached_is_small(const struct page_abi *a, const uint8_t *p)
 	return !(get_le64(p + a->head) & 1) && !(get_le64(p + a->flags) & a->has_head);
 }
 
-/*
- * The address_space of a frame, 0: none any more; returns the number of frames from it on,
- * `n` at most, that have the same.
- */
-static uint64_t cached_mapping(struct atw_memmap *m, uint64_t pfn, uint64_t n, uint64_t *ret)
+/* What a frame belongs to. */
+struct cached_of {
+	uint64_t mapping;                /* address_space; 0: none any more */
+	uint64_t charge;
+};
+
+static uint64_t cached_charge(const uint8_t *p, uint32_t at)
+{
+	return at == NEED_NONE ? 0 : get_le64(p + at);
+}
+
+/* `n` at most of the frames from this one on, which are `p`, that belong to the same. */
+static uint64_t cached_small(const struct atw_memmap *m, const uint8_t *p, uint64_t n, uint32_t charge,
+			     struct cached_of *ret)
 {
 	const struct page_abi *a = &m->abi;
-	const uint8_t *p = memmap_at_hand(m->kmem, &m->where, pfn, ret);
-	struct lnx_page page;
-	uint64_t here = p ? MIN(*ret, n) : 0, same = 1;
+	uint64_t same = 1;
 
-	*ret = 0;
-	if (p && cached_is_small(a, p)) {
-		*ret = get_le64(p + a->mapping);
-		for (; same < here; same++) {
-			p += m->where.size;
-			if (!cached_is_small(a, p) || get_le64(p + a->mapping) != *ret)
-				break;
-		}
-	} else if (atw_memmap_page(m, pfn, &page, NULL) == ATW_OK) {
-		*ret = page.mapping;
-		if (page.have_order && page.order && page.order <= FOLIO_ORDER_MAX)
-			same = page.head + ((uint64_t)1 << page.order) - pfn;
+	*ret = (struct cached_of){ get_le64(p + a->mapping), cached_charge(p, charge) };
+	for (; same < n; same++) {
+		p += m->where.size;
+		if (!cached_is_small(a, p) || get_le64(p + a->mapping) != ret->mapping ||
+		    cached_charge(p, charge) != ret->charge)
+			break;
 	}
+	return same;
+}
+
+/* Only the first page of a folio has these. */
+static uint64_t cached_folio(struct atw_memmap *m, uint64_t pfn, uint32_t charge,
+			     struct cached_of *ret)
+{
+	uint8_t buf[PAGE_STRUCT_MAX];
+	struct lnx_page page;
+	const uint8_t *p;
+
+	if (atw_memmap_page(m, pfn, &page, NULL) != ATW_OK)
+		return 1;
+	ret->mapping = page.mapping;
+	p = charge == NEED_NONE ? NULL : memmap_bytes(m->kmem, &m->where, page.head, buf, NULL);
+	ret->charge = p ? cached_charge(p, charge) : 0;
+	return page.have_order && page.order && page.order <= FOLIO_ORDER_MAX
+		       ? page.head + ((uint64_t)1 << page.order) - pfn : 1;
+}
+
+/* Returns the number of frames from pfn on, `n` at most, that belong to the same. */
+static uint64_t cached_look(struct atw_memmap *m, uint64_t pfn, uint64_t n, uint32_t charge,
+			    struct cached_of *ret)
+{
+	uint64_t here, same;
+	const uint8_t *p = memmap_at_hand(m->kmem, &m->where, pfn, &here);
+
+	*ret = (struct cached_of){ 0 };
+	same = p && cached_is_small(&m->abi, p) ? cached_small(m, p, MIN(here, n), charge, ret)
+						: cached_folio(m, pfn, charge, ret);
 	/* ANON, KSM and movable pages of drivers. */
-	if (*ret & 7)
-		*ret = 0;
+	if (ret->mapping & 7)
+		ret->mapping = 0;
 	return MAX(MIN(same, n), (uint64_t)1);
 }
 
-static struct cached_sum *cached_sum_of(struct cached_files *c, uint64_t mapping, uint32_t node)
+static bool cached_is_of(const struct cached_sum *s, const struct cached_of *of, uint32_t node)
 {
-	const uint64_t key = hash_two(mapping, node);
+	return s->mapping == of->mapping && s->charge == of->charge && s->node == node;
+}
+
+static struct cached_sum *cached_sum_of(struct cached_files *c, const struct cached_of *of,
+					uint32_t node)
+{
+	const uint64_t key = hash_two(hash_two(of->mapping, of->charge), node);
 	const struct table_slot *at = NULL;
 
-	if (c->n && c->v[c->last].mapping == mapping && c->v[c->last].node == node)
+	if (c->n && cached_is_of(&c->v[c->last], of, node))
 		return &c->v[c->last];
 	while ((at = table_next(&c->table, key, at))) {
 		c->last = at->value - 1;
-		if (c->v[c->last].mapping == mapping && c->v[c->last].node == node)
+		if (cached_is_of(&c->v[c->last], of, node))
 			return &c->v[c->last];
 	}
 	if (!ARRAY_ROOM(c->v, c->n, c->cap) || !table_add(&c->table, key, c->n + 1))
 		return NULL;
 	c->last = c->n++;
-	c->v[c->last] = (struct cached_sum){ .mapping = mapping, .node = node };
+	c->v[c->last] = (struct cached_sum){
+		.mapping = of->mapping, .charge = of->charge, .node = node
+	};
 	return &c->v[c->last];
 }
 
 int cached_add(struct cached_files *c, struct atw_memmap *m, uint64_t pfn, uint64_t n, bool dirty,
 	       struct atw_err *err)
 {
+	const uint32_t charge = memcg_member(m);
+
 	for (uint64_t len; n; pfn += len, n -= len) {
-		uint64_t mapping, same = 0;
+		struct cached_of of;
+		uint64_t same = 0;
 		uint32_t node = UINT32_MAX;
 		struct cached_sum *s;
 
-		len = cached_mapping(m, pfn, n, &mapping);
-		if (!mapping)
+		len = cached_look(m, pfn, n, charge, &of);
+		if (!of.mapping)
 			continue;
 		if (!atw_memmap_node(m, pfn, len, &node, &same))
 			node = UINT32_MAX;
 		len = same && same < len ? same : len;
-		s = cached_sum_of(c, mapping, node);
+		s = cached_sum_of(c, &of, node);
 		if (!s)
 			return atw_err_nomem(err);
 		s->pages += len;
@@ -133,14 +183,59 @@ int cached_add(struct cached_files *c, struct atw_memmap *m, uint64_t pfn, uint6
 	return ATW_OK;
 }
 
-/* ---- files ---- */
+/* ---- cgroups ---- */
+
+static int cached_by_charge(const void *a, const void *b)
+{
+	const struct cached_sum *x = a, *y = b;
+
+	return ORDER(x->charge, y->charge);
+}
+
+/* NULL is the first. */
+static int cached_by_cgroup(const char *a, const char *b)
+{
+	return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
+}
 
 static int cached_by_mapping(const void *a, const void *b)
 {
 	const struct cached_sum *x = a, *y = b;
 
-	return ORDER(x->mapping, y->mapping) ?: ORDER(x->node, y->node);
+	return ORDER(x->mapping, y->mapping) ?: cached_by_cgroup(x->cgroup, y->cgroup) ?:
+	       ORDER(x->node, y->node);
 }
+
+/* Names all cgroups. Those that were removed are charged as their parent. */
+static bool cached_name_cgroups(struct cached_files *c, const struct atw_memmap *m)
+{
+	char path[CGROUP_LONGEST];
+	size_t n = 0;
+
+	SORT(c->v, c->n, cached_by_charge);
+	for (size_t i = 0; i < c->n; i++) {
+		struct cached_sum *s = &c->v[i];
+
+		if (i && s->charge == s[-1].charge)
+			s->cgroup = s[-1].cgroup;
+		else if (memcg_path(m, s->charge, path, sizeof(path)) &&
+			 !(s->cgroup = intern_text(&c->cgroups, path, strlen(path))))
+			return false;
+	}
+	SORT(c->v, c->n, cached_by_mapping);
+	for (size_t i = 0; i < c->n; i++) {
+		if (n && !cached_by_mapping(&c->v[n - 1], &c->v[i])) {
+			c->v[n - 1].pages += c->v[i].pages;
+			c->v[n - 1].dirty += c->v[i].dirty;
+		} else {
+			c->v[n++] = c->v[i];
+		}
+	}
+	c->n = n;
+	return true;
+}
+
+/* ---- files ---- */
 
 static int cached_by_inode(const void *a, const void *b)
 {
@@ -205,6 +300,7 @@ static int cached_tell(const struct cached_files *c, const struct cached_one *o,
 	for (size_t i = o->first; i < o->first + o->n && r == ATW_OK; i++) {
 		f.pages = c->v[i].pages;
 		f.dirty = c->v[i].dirty;
+		f.cgroup = c->v[i].cgroup;
 		f.has_node = c->v[i].node != UINT32_MAX;
 		f.node = c->v[i].node;
 		r = fn(arg, &f, err);
@@ -212,19 +308,21 @@ static int cached_tell(const struct cached_files *c, const struct cached_one *o,
 	return r;
 }
 
-int cached_each(struct cached_files *c, struct atw_kernel *k, cached_fn *fn, void *arg,
+int cached_each(struct cached_files *c, struct atw_memmap *m, cached_fn *fn, void *arg,
 		uint64_t *lost, struct atw_err *err)
 {
 	struct cached_reader *reader = NULL;
 	_auto_free struct cached_one *o = calloc(c->n + 1, sizeof(*o));
 	size_t n = 0;
-	int r = o ? cached_reader_open(k, &reader, err) : atw_err_nomem(err);
+	int r = o ? cached_reader_open(m->k, &reader, err) : atw_err_nomem(err);
 
 	*lost = 0;
 	if (r == ATW_OK) {
 		/* No more frames follow. */
 		table_deinit(&c->table);
-		SORT(c->v, c->n, cached_by_mapping);
+		r = cached_name_cgroups(c, m) ? ATW_OK : atw_err_nomem(err);
+	}
+	if (r == ATW_OK) {
 		n = cached_find(c, reader, o, lost);
 		SORT(o, n, cached_by_inode);
 	}

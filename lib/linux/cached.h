@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * cached.h - files in the page cache, mapped or not: each frame of it leads to the
- * address_space of its file, and this to the inode.
+ * address_space of its file, and this to the inode; and to the cgroup that it is charged to.
  */
 #pragma once
 
 #include "linux/page.h"
 
-/* ---- cached.c: pages by address_space and NUMA node ---- */
+/* ---- cached.c: pages by address_space, cgroup and NUMA node ---- */
 
 struct cached_files;
 /* NULL: no memory. */
@@ -22,21 +22,22 @@ void cached_destroy(struct cached_files *c);
 int cached_add(struct cached_files *c, struct atw_memmap *m, uint64_t pfn, uint64_t n, bool dirty,
 	       struct atw_err *err);
 
-/* Pages of a file on one node. */
+/* Pages of a file on one node that are charged to one cgroup. */
 struct cached_file {
 	uint32_t major, minor;
 	uint64_t inode;
 	const char *name;        /* its path; NULL: it has none, or that is not known */
+	const char *cgroup;      /* its path; NULL: they are charged to none, or that is not known */
 	uint64_t pages, dirty;
 	bool has_node;
 	uint32_t node;
 };
 typedef int cached_fn(void *arg, const struct cached_file *f, struct atw_err *err);
 /*
- * Passes all of them to `fn`, by device, inode and node. The first failure of `fn` ends it.
+ * Passes all of them to `fn`, by device, inode, cgroup and node. The first failure of `fn` ends it.
  * *lost: pages whose inode could not be read. ATW_E_UNSUPPORTED: none can be.
  */
-int cached_each(struct cached_files *c, struct atw_kernel *k, cached_fn *fn, void *arg,
+int cached_each(struct cached_files *c, struct atw_memmap *m, cached_fn *fn, void *arg,
 		uint64_t *lost, struct atw_err *err);
 
 /* ---- cached_inode.c: from an address_space to its file ---- */

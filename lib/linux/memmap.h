@@ -339,6 +339,13 @@ int memmap_idle(struct atw_memmap *m, uint64_t pfn, bool inside, enum memmap_idl
 		struct atw_err *err);
 void memmap_links_destroy(struct memmap_links *l);
 
+/* ---- memcg.c: cgroups that pages are charged to ---- */
+
+/* Offset of the word in struct page that refers to it; NEED_NONE: there is none. */
+uint32_t memcg_member(const struct atw_memmap *m);
+/* Path of the cgroup, by this word. false: it is charged to none, or that is not known. */
+bool memcg_path(const struct atw_memmap *m, uint64_t data, char *buf, size_t len);
+
 /* ---- memmap_origin.c: origin of very many mapped frames, in few reads ---- */
 
 struct page_origin {

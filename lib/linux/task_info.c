@@ -16,7 +16,6 @@
 
 enum {
 	THREADS = 4 * 1024 * 1024,       /* PID_MAX_LIMIT, include/linux/threads.h */
-	DEPTH = 64,                      /* limit of folders in a cgroup's path */
 	TICK = 1000000000 / ABOUT_TICKS, /* ns */
 };
 
@@ -277,52 +276,13 @@ static bool info_cgroup_of(const struct task_info_looker *l, uint64_t *ret)
 	return true;
 }
 
-/* Built backwards, as the names are found. */
-static bool info_path_of(const struct task_info_looker *l, uint64_t node, char *buf,
-			 size_t len)
-{
-	size_t at = len - 1;
-	char name[256];
-	uint64_t up, text;
-
-	buf[at] = '\0';
-	for (unsigned i = 0; i < DEPTH; i++) {
-		static const enum need_member id[] = { N_kernfs_parent, N_kernfs_name };
-		bool named;
-		size_t n;
-
-		members_hold(&l->v, node, id, ARRAY_SIZE(id));
-		n = info_get(l, node, N_kernfs_parent, &up);
-		named = info_follow(l, node, N_kernfs_name, &text);
-		members_release(&l->v);
-		if (!n)
-			return false;
-		if (!up) {               /* the root has no name */
-			if (at == len - 1)
-				buf[--at] = '/';
-			memmove(buf, buf + at, len - at);
-			return true;
-		}
-		if (!named || kmem_text(l->v.m, text, name, sizeof(name), NULL) < 0)
-			return false;
-		n = strlen(name);
-		if (n + 1 > at)
-			return false;
-		at -= n;
-		memcpy(buf + at, name, n);
-		buf[--at] = '/';
-		node = up;
-	}
-	return false;
-}
-
 static bool info_look_up_cgroup(const struct task_info_looker *l)
 {
 	struct task_about *a = l->a;
 	uint64_t cgroup, node;
 
 	return info_cgroup_of(l, &cgroup) && info_follow(l, cgroup, N_cgroup_kn, &node) &&
-	       info_path_of(l, node, a->cgroup, sizeof(a->cgroup));
+	       cgroup_path(&l->v, node, a->cgroup, sizeof(a->cgroup));
 }
 
 /* Most tasks share their css_set with others. */

@@ -124,9 +124,11 @@ static int frames_on_file(void *arg, const struct cached_file *f, struct atw_err
 {
 	const struct about_to *to = arg;
 	const struct capture_record rec = {
-		.letter = 'C', .has = f->has_node ? CAPTURE_C_NODE : 0,
+		.letter = 'C',
+		.has = (f->has_node ? CAPTURE_C_NODE : 0) | (f->cgroup ? CAPTURE_C_CGROUP : 0),
 		.c = { { f->major, f->minor }, f->inode, f->pages, f->dirty,
-		       f->name ? blob_of(f->name) : (struct atw_blob){ NULL, 0 }, f->node },
+		       f->name ? blob_of(f->name) : (struct atw_blob){ NULL, 0 }, f->node,
+		       f->cgroup ? blob_of(f->cgroup) : (struct atw_blob){ NULL, 0 } },
 	};
 
 	return to->tell(to->arg, &rec, err);
@@ -138,7 +140,7 @@ int walk_cached(struct provider *p, const struct about_to *to, struct atw_err *e
 	struct atw_err why = { 0 };
 	struct about_to copy = *to;
 	uint64_t lost = 0;
-	int r = w->cached ? cached_each(w->cached, w->o.kernel, frames_on_file, &copy, &lost, err)
+	int r = w->cached ? cached_each(w->cached, w->memmap, frames_on_file, &copy, &lost, err)
 			  : ATW_OK;
 
 	cached_destroy(w->cached);

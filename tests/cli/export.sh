@@ -125,8 +125,9 @@ M: 00010000=00100012, 1, 0000006C, refs=1 |
 F: 00000000*300=free | 0012C000*228=file | 00300000*2=slab |
 C: FE:1, 9, 100, 7, /a, node=0
 C: FE:2, 9, 3, 0, NULL
-C: FE:2, 10, 128, 128, /b c, node=1
-E: 18, 1, 1, 0
+C: FE:2, 10, 100, 100, /b c, node=1, cgroup=/a
+C: FE:2, 10, 28, 28, /b c, node=1, cgroup=/d\054
+E: 19, 1, 1, 0
 END
 run atwalk export -q --as csv zones.cap zones
 run columns use,node,zone,bytes,counter "$(table zones frames)"
@@ -146,7 +147,8 @@ out <<'END'
 fe:1,9,/a,/a,0,4096,0,ab,,
 fe:1,9,/a,,0,,,ab,409600,28672
 fe:2,9,,,,,,fe:2:9,12288,0
-fe:2,10,/b c,,1,,,fe:2:10,524288,524288
+fe:2,10,/b c,/a,1,,,fe:2:10,409600,409600
+fe:2,10,/b c,/d,,1,,,fe:2:10,114688,114688
 END
 run columns cached "$(table nodes files)"
 no_out

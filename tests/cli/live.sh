@@ -394,9 +394,16 @@ os.posix_fadvise(fd, 16 * 4096, 100 * 4096, os.POSIX_FADV_DONTNEED)'
 	run atwalk collect live --cached --pid "$child"
 	for i in cached.data cached.part; do
 		pages=$(fincore -nr -o PAGES "$i")
-		yes grep -q "^C: [0-9A-F]*:[0-9A-F]*, $(stat -c %i $i), $pages, 0, [^,]*/$i\(, node=[0-9]*\)\?\$" \
+		yes grep -q "^C: [0-9A-F]*:[0-9A-F]*, $(stat -c %i $i), $pages, 0, [^,]*/$i\(, node=[0-9]*\)\?\(, cgroup=/[^,]*\)\?\$" \
 			"$work/log/out"
 	done
+	# What this shell wrote is charged to its own cgroup, or to one above that counts memory.
+	if [ -r /proc/kpagecgroup ]; then
+		charged=$(sed -n 's|^C: .*/cached.data.*, cgroup=||p' "$work/log/out")
+		own=$(sed -n "s/^T: .*, $child, .*, cgroup=\([^,]*\).*/\1/p" "$work/log/out")
+		yes [ -n "$charged" ]
+		yes [ "${own#"$charged"}" != "$own" ]
+	fi
 	# Adds up to what the kernel counts, which goes on meanwhile: within 5 percent.
 	cat >sums.awk <<'EOF'
 /^H: (Cached|Buffers),/ { kib += $2 }

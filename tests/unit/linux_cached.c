@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pages of the page cache are assigned to files, these to devices, inodes, nodes and paths. */
+/*
+ * Pages of the page cache are assigned to files, these to devices, inodes, nodes and paths, and to
+ * the cgroups that are charged for them.
+ */
 #include "linux/cached.h"
 
 #include "base/buf.h"
@@ -23,7 +26,11 @@ enum {
 	TMP_FILE = 0x8680, MAP_A = 0x9000, MAP_B = 0x9040, MAP_C = 0x9080, MAP_STALE = 0x90c0,
 	MAP_TMP = 0x9100, INODE_A = 0x9200, INODE_B = 0x9280, INODE_C = 0x9300, INODE_TMP = 0x9380,
 	NAMES = 0x9400,
+	/* Cgroups, each with its mem_cgroup, css in it, cgroup and kernfs_node. */
+	MEMCG = 0xa000, CGROUPS = 6, CGROUP_SIZE = 0x100,
 };
+enum { CSS = 0x10, CSS_CGROUP = 0, CSS_PARENT = 8, CSS_FLAGS = 0x10, CGROUP = 0x40, KN = 8, KERNFS = 0x80,
+       KN_PARENT = 0, KN_NAME = 8, KN_PRIV = 0x10, CHARGE = 56, LABEL = 0x40 };
 enum {
 	HOST = 0x10,
 	INO = 0x40, I_SB = 0x28, I_MAPPING = 0x30, I_DENTRY = 0x50,
@@ -202,6 +209,8 @@ static int on_file(void *arg, const struct cached_file *o, struct atw_err *err)
 		   o->inode, o->name ? o->name : "-", o->pages, o->dirty);
 	if (o->has_node)
 		buf_printf(&f->text, " node %" PRIu32, o->node);
+	if (o->cgroup)
+		buf_printf(&f->text, " of %s", o->cgroup);
 	buf_char(&f->text, '\n');
 	return ATW_OK;
 }
@@ -214,7 +223,7 @@ static const char *stop(struct fixture *f)
 
 	f->k.needs = f->mem->n;
 	r = walk_ram_frames(f->m, 12, 0, ((uint64_t)COUNT << 12) - 1, f->c, skip_frames, NULL, NULL) ?:
-	    cached_each(f->c, &f->k, on_file, f, &f->lost, NULL);
+	    cached_each(f->c, f->m, on_file, f, &f->lost, NULL);
 	if (r != ATW_OK)
 		buf_printf(&f->text, "%d", r);
 	snprintf(text, sizeof(text), "%s", f->text.len ? f->text.data : "");
@@ -274,6 +283,87 @@ TEST(pages_by_node)
 	CHECK_EQ(f.lost, 0);
 }
 
+/* Number `i`, below number `parent`; the root is its own. */
+static void cgroup(struct kmemory *k, uint64_t i, uint64_t parent, const char *name, bool online)
+{
+	uint64_t at = MEMCG + i * CGROUP_SIZE, up = MEMCG + parent * CGROUP_SIZE;
+
+	kpoint(k, at + CSS + CSS_CGROUP, at + CGROUP);
+	if (i != parent)
+		kpoint(k, at + CSS + CSS_PARENT, up + CSS);
+	kput(k, at + CSS + CSS_FLAGS, online ? 2 : 0, 4);
+	kpoint(k, at + CGROUP + KN, at + KERNFS);
+	if (i != parent)
+		kpoint(k, at + KERNFS + KN_PARENT, up + KERNFS);
+	kpoint(k, at + KERNFS + KN_NAME, at + KERNFS + LABEL);
+	memcpy(k->bytes + at + KERNFS + LABEL, name, strlen(name) + 1);
+	kpoint(k, at + KERNFS + KN_PRIV, at + CGROUP);
+}
+
+/* /, /a, /a/b, /a/c, which was removed, /d, which lies, and /a/e */
+static void cgroups(struct fixture *f)
+{
+	kset(f->mem, N_page_memcg_data, CHARGE, 8);
+	kset(f->mem, N_memcg_css, CSS, 32);
+	kset(f->mem, N_css_cgroup, CSS_CGROUP, 8);
+	kset(f->mem, N_css_parent, CSS_PARENT, 8);
+	kset(f->mem, N_css_flags, CSS_FLAGS, 4);
+	kset(f->mem, N_cgroup_kn, KN, 8);
+	kset(f->mem, N_kernfs_parent, KN_PARENT, 8);
+	kset(f->mem, N_kernfs_name, KN_NAME, 8);
+	kset(f->mem, N_kernfs_priv, KN_PRIV, 8);
+	cgroup(f->mem, 0, 0, "", true);
+	cgroup(f->mem, 1, 0, "a", true);
+	cgroup(f->mem, 2, 1, "b", true);
+	cgroup(f->mem, 3, 1, "c", false);
+	cgroup(f->mem, 4, 0, "d", true);
+	kpoint(f->mem, MEMCG + 4 * CGROUP_SIZE + KERNFS + KN_PRIV, MEMCG);
+	cgroup(f->mem, 5, 1, "e", true);
+	f->k.needs = f->mem->n;
+}
+
+static void charge(struct fixture *f, uint64_t pfn, uint64_t i)
+{
+	kput64(f->mem, at(pfn) + CHARGE, KBASE + MEMCG + i * CGROUP_SIZE);
+}
+
+TEST(pages_by_cgroup)
+{
+	struct fixture f;
+
+	start(&f);
+	cgroups(&f);
+	/* a: / has 2 pages, /a 3 of which one is of a removed cgroup, none 1, an invalid one 1. */
+	for (uint64_t i = 9; i < 16; i++)
+		page(&f, i, i == 12 ? LRU | DIRTY : LRU, MAP_A);
+	charge(&f, 9, 0);
+	charge(&f, 10, 1);
+	charge(&f, 11, 1);
+	charge(&f, 12, 3);
+	charge(&f, 13, 0);
+	charge(&f, 15, 4);
+	/* A folio of four: its first page has the charge, and others something else there. */
+	page(&f, 16, LRU | HEADBIT, MAP_B);
+	kput64(f.mem, at(17) + FLAGS, 2);
+	kput(f.mem, at(17) + 16, UINT32_MAX, 4);
+	kput(f.mem, at(17) + 20, UINT32_MAX, 4);
+	for (uint64_t i = 17; i < 20; i++) {
+		kput64(f.mem, at(i) + HEAD, (KBASE + at(16)) | 1);
+		charge(&f, i, 5);
+	}
+	charge(&f, 16, 2);
+	page(&f, 20, LRU, MAP_B);
+	charge(&f, 20, 2);
+	page(&f, 21, LRU, MAP_B);
+	charge(&f, 21, 5);
+	CHECK_STR(stop(&f), "fe:1 5 /dir/b 5 0 of /a/b\n"
+			    "fe:1 5 /dir/b 1 0 of /a/e\n"
+			    "fe:1 7 /dir/a 2 0\n"
+			    "fe:1 7 /dir/a 2 0 of /\n"
+			    "fe:1 7 /dir/a 3 1 of /a\n");
+	CHECK_EQ(f.lost, 0);
+}
+
 /* The mounts of a file system are no list, and the newest comes first. */
 TEST(mounts_of_newer_kernels)
 {
@@ -314,7 +404,7 @@ TEST(a_kernel_without_types)
 
 	start(&f);
 	f.k.needs.member[N_mapping_host] = NEED_NONE;
-	CHECK_EQ(cached_each(f.c, &f.k, on_file, &f, &f.lost, &err), ATW_E_UNSUPPORTED);
+	CHECK_EQ(cached_each(f.c, f.m, on_file, &f, &f.lost, &err), ATW_E_UNSUPPORTED);
 	CHECK(strstr(err.text, "no types of this kernel lead from struct page to inode"));
 	CHECK_STR(stop(&f), "");
 }
