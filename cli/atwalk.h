@@ -42,6 +42,10 @@ int external_instead(const struct command *cmd);
 /* Runs atwalk-NAME with one option and one word, or NULL, and copies what it prints. */
 int external_query(const struct command *cmd, const char *option, const char *word, char *ret,
 		   size_t len, struct atw_err *err);
+typedef int external_line_fn(void *arg, struct atw_blob line, struct atw_err *err);
+/* Runs it and passes each line that it prints to `fn`; *ret is its exit status. */
+int external_lines(const struct command *cmd, char **argv, external_line_fn *fn, void *arg,
+		   int *ret, struct atw_err *err);
 
 /*
  * Options for a command's own table; `s` is its struct's type. KERNEL_OPTIONS find the

@@ -3,13 +3,20 @@
 #include "atwalk.h"
 
 #include <fcntl.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
 #include "sql_kinds.h"
 
+enum {
+	SQL_SYMBOLS = 5,                 /* in sql_opts.passed */
+	SQL_NAME = 33,                   /* bytes of one, with its end */
+};
+
 struct sql_opts {
-	const char *passed[SQL_PASSED], *symbols;
+	const char *passed[SQL_PASSED];
+	struct opt_list attach;
 	bool allow;
 };
 
@@ -26,8 +33,10 @@ static const struct opt options[] = {
 	PASSED(3, "pte-ext", "LIST",
 	       "enable extensions of the paging mode: lpa2, thead, svrsw60t59b, ipa=N"),
 	PASSED(4, "cbit", "BIT", "mask entry bit BIT, which marks encrypted memory (SME, SEV, TDX)"),
-	{ 0, "symbols", OPT_TEXT, offsetof(struct sql_opts, symbols), "FILE",
+	{ 0, "symbols", OPT_TEXT, offsetof(struct sql_opts, passed[SQL_SYMBOLS]), "FILE",
 	  "of a recording of kmap: read function names from FILE", NULL },
+	{ 0, "attach", OPT_LIST, offsetof(struct sql_opts, attach), "NAME=SOURCE",
+	  "query another SOURCE as well: its tables are NAME_TABLE; may be repeated", NULL },
 	OPT_ALLOW(struct sql_opts, allow),
 	{ 0 }
 };
@@ -62,26 +71,88 @@ static int sql_check(const struct sql *s)
 {
 	_auto_session struct session session = { 0 };
 
-	return session_open(s->c, s->source, &session);
+	return session_open(s->c, s->source[0].word, &session);
+}
+
+/* A recording: atwalk-kmap opens it when a table is read. */
+static int sql_check_recording(const struct sql *s)
+{
+	return EXIT_COMPLETE;
+}
+
+static struct sql_source sql_source_of(const char *name, const char *word)
+{
+	return (struct sql_source){
+		name, word, sql_is_recording(word) ? sql_recording_kind : sql_kind,
+	};
+}
+
+/* A table of it that has the name of one of the sources before, or NULL. */
+static const char *sql_taken(const struct sql *s, const struct sql_source *of)
+{
+	char name[SQL_TABLE_NAME], other[SQL_TABLE_NAME];
+
+	for (size_t i = 0; of->kind(i); i++)
+		for (const struct sql_source *b = s->source; b < s->source + s->sources; b++)
+			for (size_t j = 0; b->kind(j); j++)
+				if (!strcasecmp(sql_table_name(of, of->kind(i), name),
+						sql_table_name(b, b->kind(j), other)))
+					return of->kind(i)->name;
+	return NULL;
+}
+
+/* NAME=SOURCE; NAME is copied. */
+static int sql_attach_word(struct sql *s, const char *word, char name[SQL_NAME])
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+	size_t len = strspn(word, letters);
+	const char *table;
+
+	if (!len || len >= SQL_NAME || *word <= '9' || word[len] != '=' || !word[len + 1])
+		return usage_error("sql", "--attach: '%.80s' is not NAME=SOURCE", word);
+	if (s->sources == SQL_SOURCES)
+		return usage_error("sql", "--attach: more than %d sources", SQL_SOURCES - 1);
+	snprintf(name, SQL_NAME, "%.*s", (int)len, word);
+	s->source[s->sources] = sql_source_of(name, word + len + 1);
+	table = sql_taken(s, &s->source[s->sources]);
+	if (table)
+		return usage_error("sql", "--attach %s: a table %s_%s is there already", name, name, table);
+	s->sources++;
+	return EXIT_COMPLETE;
 }
 
 static int sql_command(const struct common *c, void *opts, int argc, char **argv)
 {
 	const struct sql_opts *o = opts;
-	struct sql s = { .c = c, .command = "sql", .kind = sql_kind, .allow = o->allow,
-			 .check = sql_check };
+	struct sql s = { .c = c, .command = "sql", .source = { { .kind = sql_kind } }, .sources = 1,
+			 .allow = o->allow, .check = sql_check };
 	static const char *const passed[SQL_PASSED] = { "--kernel", "--root", "--paging",
-							"--pte-ext", "--cbit" };
+							"--pte-ext", "--cbit", "--symbols" };
+	char name[SQL_SOURCES][SQL_NAME];
+	bool recording;
 
 	if (!argc)
 		return usage_error("sql", "SOURCE is missing");
-	if (sql_is_recording(argv[0]))
+	recording = sql_is_recording(argv[0]);
+	if (recording && !o->attach.n)
 		return external_instead(&cmd_kmap);
-	if (o->symbols)
+	if (recording) {
+		s.source[0] = sql_source_of(NULL, argv[0]);
+		s.check = sql_check_recording;
+	}
+	for (size_t i = 0; i < o->attach.n; i++) {
+		int status = sql_attach_word(&s, o->attach.v[i], name[MIN(i, SQL_SOURCES - 1)]);
+
+		if (status)
+			return status;
+		recording |= s.source[i + 1].kind == sql_recording_kind;
+	}
+	if (o->passed[SQL_SYMBOLS] && !recording)
 		return usage_error("sql", "--symbols: %s is no recording of kmap", argv[0]);
 	for (size_t i = 0; i < SQL_PASSED; i++) {
 		s.passed[i].option = passed[i];
 		s.passed[i].value = o->passed[i];
+		s.passed[i].attached = i == SQL_SYMBOLS;
 	}
 	return sql_main(&s, argc, argv);
 }
@@ -104,7 +175,8 @@ const struct command cmd_sql = {
 		"  facts                 what is known of the source: info\n"
 		"  report_NAME           a report: report_use, report_machine, ...\n\n"
 		"With pid = N, only that process is read. A recording of kmap as SOURCE has the\n"
-		"tables of `atwalk kmap sql`.",
+		"tables of `atwalk kmap sql`. With --attach NAME=SOURCE, tables of another SOURCE\n"
+		"are NAME_TABLE.",
 	.common = OPT_COMMON_LISTING,
 	.options = options,
 	.opts_size = sizeof(struct sql_opts),

@@ -3,6 +3,7 @@
  * external.c - commands in separate programs: NAME is atwalk-NAME in the folder of atwalk,
  * where the program of the same build is.
  */
+#include <fcntl.h>
 #include <sys/wait.h>
 
 #include "atwalk.h"
@@ -87,24 +88,21 @@ int external_help(const struct command *cmd, char *sub)
 	return external_run(cmd, argv);
 }
 
-int external_query(const struct command *cmd, const char *option, const char *word, char *ret,
-		   size_t len, struct atw_err *err)
+/* Runs the program at `path`, with its standard output in a pipe: *ret. */
+static int external_start(const char *path, char **argv, bool quiet, pid_t *ret_pid, int *ret,
+			  struct atw_err *err)
 {
-	char path[4096];
-	char *argv[] = { path, (char *)option, (char *)word, NULL };
-	int out[2], r = external_find(cmd->name, path, sizeof(path), err);
-	ssize_t n;
+	int out[2], none;
 	pid_t pid;
 
-	if (r < 0)
-		return r;
-	if (pipe(out) < 0)
+	if (pipe2(out, O_CLOEXEC) < 0)
 		return atw_err_set(err, ATW_E_IO, "cannot create a pipe: %s", strerror(errno));
 	pid = fork();
 	if (!pid) {
 		dup2(out[1], STDOUT_FILENO);
-		close(out[0]);
-		close(out[1]);
+		none = quiet ? open("/dev/null", O_WRONLY) : -1;
+		if (none >= 0)
+			dup2(none, STDERR_FILENO);
 		/* Its answer is a value here. */
 		if (language_is_plain())
 			setenv("LC_ALL", "C", 1);
@@ -112,10 +110,64 @@ int external_query(const struct command *cmd, const char *option, const char *wo
 		_exit(EXIT_SOURCE);
 	}
 	close(out[1]);
-	n = pid < 0 ? 0 : io_read(out[0], ret, len - 1);
-	close(out[0]);
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
+	if (pid < 0) {
+		close(out[0]);
+		return atw_err_set(err, ATW_E_IO, "cannot run %s: %s", path, strerror(errno));
+	}
+	*ret_pid = pid;
+	*ret = out[0];
+	return ATW_OK;
+}
+
+/* Returns the exit status. */
+static int external_finish(pid_t pid, int fd)
+{
+	int status = 0;
+
+	close(fd);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SOURCE;
+}
+
+int external_query(const struct command *cmd, const char *option, const char *word, char *ret,
+		   size_t len, struct atw_err *err)
+{
+	char path[4096];
+	char *argv[] = { path, (char *)option, (char *)word, NULL };
+	int fd, r = external_find(cmd->name, path, sizeof(path), err);
+	ssize_t n;
+	pid_t pid;
+
+	r = r < 0 ? r : external_start(path, argv, false, &pid, &fd, err);
+	if (r < 0)
+		return r;
+	n = io_read(fd, ret, len - 1);
+	external_finish(pid, fd);
 	ret[n > 0 ? n : 0] = '\0';
 	return n > 0 ? ATW_OK : atw_err_set(err, ATW_E_IO, "%s printed no reply", path);
+}
+
+int external_lines(const struct command *cmd, char **argv, external_line_fn *fn, void *arg,
+		   int *ret, struct atw_err *err)
+{
+	char path[4096], *line = NULL;
+	int fd, r = external_find(cmd->name, path, sizeof(path), err);
+	size_t room = 0;
+	ssize_t n;
+	FILE *from;
+	pid_t pid;
+
+	r = r < 0 ? r : external_start(path, argv, diagnostics_are_silent(), &pid, &fd, err);
+	if (r < 0)
+		return r;
+	from = fdopen(dup(fd), "r");
+	if (!from)
+		r = atw_err_nomem(err);
+	while (r == ATW_OK && (n = getline(&line, &room, from)) > 0)
+		r = fn(arg, (struct atw_blob){ line, (size_t)n }, err);
+	free(line);
+	if (from)
+		fclose(from);
+	*ret = external_finish(pid, fd);
+	return r;
 }

@@ -6,3 +6,5 @@
 
 /* All of them by number; NULL past the end. */
 const struct sql_kind *sql_kind(size_t i);
+/* The same of a recording of kmap, read by atwalk-kmap. */
+const struct sql_kind *sql_recording_kind(size_t i);

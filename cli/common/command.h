@@ -223,6 +223,7 @@ void diagnostics_once(bool once);
  * nest, as commands do.
  */
 void diagnostics_silence(bool silent);
+bool diagnostics_are_silent(void);
 /* A query is answered: what an option would do is a constraint of it. */
 void diagnostics_of_query(bool query);
 /* Prints a warning, or other information, unless -q is given. */

@@ -20,6 +20,11 @@ void diagnostics_silence(bool silent)
 	diagnostics_silent += silent ? 1 : -1U;
 }
 
+bool diagnostics_are_silent(void)
+{
+	return diagnostics_silent;
+}
+
 static void diagnostics_put(const char *s)
 {
 	if (!diagnostics_silent)

@@ -15,7 +15,7 @@
 
 #include "command.h"
 
-enum { SQL_COLUMNS = 64, SQL_PASSED = 5 };
+enum { SQL_COLUMNS = 64, SQL_PASSED = 6, SQL_SOURCES = 8, SQL_TABLE_NAME = 80 };
 
 /* A table: a command, with words in front of its SOURCE and behind it. */
 struct sql_kind {
@@ -29,6 +29,17 @@ struct sql_kind {
 	bool alone;                      /* with a process its rows are other ones */
 	const char *without;             /* NULL, or columns that are n/a in every row: "entry,node" */
 };
+
+/* Where rows come from. */
+struct sql_source {
+	const char *name;                /* its tables are NAME_TABLE; NULL: TABLE */
+	const char *word;                /* SOURCE */
+	const struct sql_kind *(*kind)(size_t i);        /* tables by number; NULL past the end */
+};
+
+/* "TABLE" or "NAME_TABLE". */
+const char *sql_table_name(const struct sql_source *of, const struct sql_kind *k,
+			   char buf[SQL_TABLE_NAME]);
 
 struct sql_text {
 	const char *name;
@@ -56,8 +67,9 @@ struct sql_rows;
  * if that is an error, which was printed, but for q->any_pid.
  */
 struct sql;
-int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text *column,
-		  size_t n, const struct sql_query *q, struct sql_rows **ret);
+int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_kind *k,
+		  const struct sql_text *column, size_t n, const struct sql_query *q,
+		  struct sql_rows **ret);
 void sql_rows_free(struct sql_rows *r);
 size_t sql_rows_count(const struct sql_rows *r);
 /*
@@ -76,13 +88,15 @@ bool sql_is_text(enum atw_type type);
  * The columns of a table, by asking its listing; their names are to be freed. Returns how
  * many, or a negative exit status; the error was printed.
  */
-int sql_columns(struct sql *s, const struct sql_kind *k, struct sql_text ret[SQL_COLUMNS]);
+int sql_columns(struct sql *s, const struct sql_source *of, const struct sql_kind *k,
+		struct sql_text ret[SQL_COLUMNS]);
 
 /* ---- the rest needs SQLite ---- */
 
 /* What was read for the statement that runs. */
 struct sql_read {
 	struct sql_read *next;
+	const struct sql_source *of;
 	const struct sql_kind *kind;
 	char *key;                       /* of the query */
 	struct sql_rows *rows;
@@ -92,10 +106,14 @@ struct sql_read {
 struct sql {
 	const struct common *c;
 	const char *command;             /* for messages */
-	const struct sql_kind *(*kind)(size_t i);        /* tables by number; NULL past the end */
-	const char *source;
+	/* SOURCE, of which sql_main() sets the word, and those that are attached. */
+	struct sql_source source[SQL_SOURCES];
+	size_t sources;                  /* 0 is 1 */
 	/* Options that listings are given if they take them, "--kernel", and their values. */
-	struct { const char *option, *value; } passed[SQL_PASSED];
+	struct {
+		const char *option, *value;
+		bool attached;           /* listings of attached sources as well */
+	} passed[SQL_PASSED];
 	bool allow;                      /* --allow-unreadable is given as well */
 	/* Can the source be opened? For statements without a table. Returns an exit status. */
 	int (*check)(const struct sql *s);
@@ -109,8 +127,8 @@ struct sql {
 
 /*
  * Runs the statements behind SOURCE in the operands, or those of standard input. Opens and
- * closes; the caller has set `c`, `command`, `kind`, `passed`, `allow` and `check`. Returns the
- * exit status.
+ * closes; the caller has set `c`, `command`, `source`, `passed`, `allow` and `check`. Returns
+ * the exit status.
  */
 int sql_main(struct sql *s, int argc, char **argv);
 int sql_open(struct sql *s, struct atw_err *err);

@@ -226,11 +226,12 @@ struct sql_line {
 	char pid[24], address[24], range[40];
 };
 
-static void sql_build(const struct sql *s, const struct sql_kind *k, const struct sql_query *q,
-		      struct sql_line *l)
+static void sql_build(const struct sql *s, const struct sql_source *of, const struct sql_kind *k,
+		      const struct sql_query *q, struct sql_line *l)
 {
-	const char *const words[] = { k->first, s->source, k->last, q->target };
+	const char *const words[] = { k->first, of->word, k->last, q->target };
 	struct command_args *a = &l->args;
+	struct common c = *s->c;
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (words[i])
@@ -250,15 +251,22 @@ static void sql_build(const struct sql *s, const struct sql_kind *k, const struc
 		command_arg(a, "8000000000000000-ffffffffffffffff");
 	command_arg_option(a, "--filter", *q->filter ? q->filter : NULL);
 	for (size_t i = 0; i < SQL_PASSED && s->passed[i].option; i++)
-		if (command_takes(k->cmd, s->passed[i].option + 2))
+		if ((!of->name || s->passed[i].attached) &&
+		    command_takes(k->cmd, s->passed[i].option + 2))
 			command_arg_option(a, s->passed[i].option, s->passed[i].value);
 	if (s->allow && command_takes(k->cmd, "allow-unreadable"))
 		command_arg(a, "--allow-unreadable");
-	command_arg_common(a, s->c);
+	/* Parts of SOURCE, and where its memory is, are of no other one. */
+	if (of->name) {
+		c.parts.n = 0;
+		c.layout = NULL;
+	}
+	command_arg_common(a, &c);
 }
 
-int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text *column,
-		  size_t n, const struct sql_query *q, struct sql_rows **ret)
+int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_kind *k,
+		  const struct sql_text *column, size_t n, const struct sql_query *q,
+		  struct sql_rows **ret)
 {
 	struct sql_rows *r = calloc(1, sizeof(*r));
 	const struct atw_tap tap = { .open = sql_take_schema, .row = sql_take_row, .arg = r };
@@ -282,7 +290,7 @@ int sql_rows_read(struct sql *s, const struct sql_kind *k, const struct sql_text
 		buf_printf(&asked, " %s", column[i].name);
 	}
 	buf_printf(&asked, " %s ", q->filter);
-	sql_build(s, k, q, &line);
+	sql_build(s, of, k, q, &line);
 	if (q->any_pid)
 		diagnostics_silence(true);
 	diagnostics_of_query(true);
@@ -333,7 +341,8 @@ static void sql_take_columns(void *arg, const struct atw_schema *sc)
 			d->ret[d->n++] = (struct sql_text){ strdup(sc->col[i].key), sc->col[i].type };
 }
 
-int sql_columns(struct sql *s, const struct sql_kind *k, struct sql_text ret[SQL_COLUMNS])
+int sql_columns(struct sql *s, const struct sql_source *of, const struct sql_kind *k,
+		struct sql_text ret[SQL_COLUMNS])
 {
 	const struct sql_query q = { .filter = "", .target = k->target ? "0" : NULL };
 	struct sql_describe d = { .without = k->without, .ret = ret };
@@ -341,14 +350,14 @@ int sql_columns(struct sql *s, const struct sql_kind *k, struct sql_text ret[SQL
 	struct sql_rows *rows;
 	int status;
 
-	sql_build(s, k, &q, &line);
+	sql_build(s, of, k, &q, &line);
 	if (!line.args.failed)
 		command_columns(k->cmd, s->c, sql_take_columns, &d, line.args.n, line.args.v);
 	command_args_deinit(&line.args);
 	if (d.n)
 		return d.n;
 	/* It says why not. */
-	status = sql_rows_read(s, k, ret, 0, &q, &rows);
+	status = sql_rows_read(s, of, k, ret, 0, &q, &rows);
 	sql_rows_free(rows);
 	return -(status ? status : EXIT_SOURCE);
 }

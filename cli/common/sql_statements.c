@@ -25,12 +25,24 @@ static int sql_run_all(struct sql *s, const char *text)
 	return status;
 }
 
+const char *sql_table_name(const struct sql_source *of, const struct sql_kind *k,
+			   char buf[SQL_TABLE_NAME])
+{
+	snprintf(buf, SQL_TABLE_NAME, "%s%s%s", of->name ? of->name : "", of->name ? "_" : "",
+		 k->name);
+	return buf;
+}
+
 /* ---- a prompt ---- */
 
 static void sql_list_tables(const struct sql *s)
 {
-	for (size_t i = 0; s->kind(i); i++)
-		printf("%-20s %s\n", s->kind(i)->name, message(s->kind(i)->about));
+	char name[SQL_TABLE_NAME];
+
+	for (const struct sql_source *of = s->source; of < s->source + s->sources; of++)
+		for (size_t i = 0; of->kind(i); i++)
+			printf("%-20s %s\n", sql_table_name(of, of->kind(i), name),
+			       message(of->kind(i)->about));
 }
 
 /* Lines that are no SQL: ".tables", ".quit". Returns false to end. */
@@ -99,7 +111,8 @@ int sql_main(struct sql *s, int argc, char **argv)
 	struct atw_err err = { 0 };
 	int status = EXIT_COMPLETE, listings;
 
-	s->source = argv[0];
+	s->source[0].word = argv[0];
+	s->sources = MAX(s->sources, 1);
 	if (sql_open(s, &err) < 0) {
 		sql_close(s);
 		return print_error(&err);

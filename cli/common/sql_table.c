@@ -25,6 +25,7 @@ enum {
 struct sql_table {
 	sqlite3_vtab base;
 	struct sql *s;
+	const struct sql_source *of;
 	const struct sql_kind *kind;
 	int n;
 	struct sql_text column[SQL_COLUMNS];
@@ -41,6 +42,7 @@ struct sql_cursor {
 
 struct sql_module {
 	struct sql *s;
+	const struct sql_source *of;
 	const struct sql_kind *kind;
 };
 
@@ -94,9 +96,9 @@ static int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv
 
 	if (!t)
 		return SQLITE_NOMEM;
-	*t = (struct sql_table){ .s = m->s, .kind = m->kind, .pid = -1, .address = -1,
+	*t = (struct sql_table){ .s = m->s, .of = m->of, .kind = m->kind, .pid = -1, .address = -1,
 				  .end = -1 };
-	n = sql_columns(m->s, m->kind, t->column);
+	n = sql_columns(m->s, m->of, m->kind, t->column);
 	if (n <= 0) {
 		m->s->status = -n;
 		*error = m->s->lib->mprintf(_("%s cannot be read"), m->kind->name);
@@ -104,7 +106,7 @@ static int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv
 		return SQLITE_ERROR;
 	}
 	t->n = n;
-	m->s->opened = true;
+	m->s->opened |= !m->of->name;
 	buf_str(&b, "CREATE TABLE x(");
 	for (int i = 0; i < n; i++) {
 		buf_printf(&b, "%s\"%s\" %s", i ? ", " : "", t->column[i].name,
@@ -358,7 +360,7 @@ static struct sql_read *table_find_read(const struct sql_table *t, const char *k
 {
 	struct sql_read *r = t->s->read;
 
-	while (r && (r->kind != t->kind || strcmp(r->key, key) != 0))
+	while (r && (r->of != t->of || r->kind != t->kind || strcmp(r->key, key) != 0))
 		r = r->next;
 	return r;
 }
@@ -372,7 +374,9 @@ static struct sql_read *table_read_of(struct sql_table *t, const char *key)
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return NULL;
-	*r = (struct sql_read){ .next = t->s->read, .kind = t->kind, .key = strdup(key) };
+	*r = (struct sql_read){
+		.next = t->s->read, .of = t->of, .kind = t->kind, .key = strdup(key),
+	};
 	t->s->read = r;
 	return r->key ? r : NULL;
 }
@@ -415,11 +419,11 @@ static int table_read(struct sql_table *t, const struct sql_query *q, struct sql
 	int status;
 
 	if (!q->has_range)
-		return sql_rows_read(t->s, t->kind, t->column, (size_t)t->n, q, ret);
+		return sql_rows_read(t->s, t->of, t->kind, t->column, (size_t)t->n, q, ret);
 	wider.first -= q->first < 4096 ? q->first : 4096;
 	for (size_t i = 0;; i++) {
 		wider.last = q->last | (blocks[i] - 1);
-		status = sql_rows_read(t->s, t->kind, t->column, (size_t)t->n, &wider, ret);
+		status = sql_rows_read(t->s, t->of, t->kind, t->column, (size_t)t->n, &wider, ret);
 		if (!*ret || i + 1 == ARRAY_SIZE(blocks) ||
 		    !table_cut(t, *ret, q->last, wider.last))
 			return status;
@@ -649,7 +653,7 @@ static int sql_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-int sql_tables(struct sql *s)
+static int table_declare(struct sql *s, const struct sql_source *of, const struct sql_kind *kind)
 {
 	/* Without xCreate: each is there without being created. */
 	static const sqlite3_module module = {
@@ -657,17 +661,22 @@ int sql_tables(struct sql *s)
 		.xOpen = sql_cursor_open, .xClose = sql_cursor_close, .xFilter = sql_filter,
 		.xNext = sql_next, .xEof = sql_eof, .xColumn = sql_column, .xRowid = sql_rowid,
 	};
+	struct sql_module *m = malloc(sizeof(*m));
+	char name[SQL_TABLE_NAME];
 
-	for (size_t i = 0; s->kind(i); i++) {
-		struct sql_module *m = malloc(sizeof(*m));
+	if (!m)
+		return SQLITE_NOMEM;
+	*m = (struct sql_module){ s, of, kind };
+	/* It frees the module, also when it fails. */
+	return s->lib->create_module_v2(s->db, sql_table_name(of, kind, name), &module, m, free);
+}
 
-		if (!m)
-			return SQLITE_NOMEM;
-		*m = (struct sql_module){ s, s->kind(i) };
-		/* It frees the module, also when it fails. */
-		if (s->lib->create_module_v2(s->db, m->kind->name, &module, m, free) != SQLITE_OK)
-			return SQLITE_ERROR;
-	}
+int sql_tables(struct sql *s)
+{
+	for (const struct sql_source *of = s->source; of < s->source + s->sources; of++)
+		for (size_t i = 0; of->kind(i); i++)
+			if (table_declare(s, of, of->kind(i)) != SQLITE_OK)
+				return SQLITE_ERROR;
 	return SQLITE_OK;
 }
 

@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kmap_sql.c - queries over the listings and reports of a KMAP. */
 #include "cli/common/sql.h"
+#include "cli/common/sql_recording.h"
 #include "base/io.h"
 #include "kmap.h"
 
+#define ROWS(table, text) \
+	{ .name = table, .about = text, .cmd = &kmap_show, .first = "--rows=" table },
 #define REPORT(report, text) \
-	{ .name = "report_" report, .about = text, .cmd = &kmap_report, .first = report }
+	{ .name = "report_" report, .about = text, .cmd = &kmap_report, .first = report },
 
-static const struct sql_kind kinds[] = {
-	{ .name = "objects", .about = "objects: show --rows objects", .cmd = &kmap_show,
-	  .first = "--rows=objects" },
-	{ .name = "accesses", .about = "accesses of an instruction to an object: show --rows accesses",
-	  .cmd = &kmap_show, .first = "--rows=accesses" },
-	REPORT("caches", "kinds of objects"),
-	REPORT("sites", "allocation sites"),
-	REPORT("objects", "the hottest objects"),
-	REPORT("code", "functions that read and write objects"),
-	REPORT("processes", "allocations, reads and writes of threads"),
-	REPORT("matrix", "accesses of code to objects"),
-	REPORT("writers", "code that writes each kind of object"),
-	REPORT("unread", "objects that are never read"),
-	REPORT("lifetimes", "how long objects live"),
-	REPORT("live", "live bytes over time, by allocation site"),
-	REPORT("flows", "what one part of the kernel writes and another reads"),
-	REPORT("privilege", "privilege of code, by partition"),
-	REPORT("compartments", "privilege of each part of the kernel"),
-	REPORT("lines", "hot bytes of objects"),
-};
+static const struct sql_kind kinds[] = { SQL_RECORDING_TABLES(ROWS, REPORT) };
 
 static const struct sql_kind *kmap_sql_kind(size_t i)
 {
@@ -49,9 +33,9 @@ static int kmap_sql_check(const struct sql *s)
 {
 	struct atw_err err = { 0 };
 
-	if (!access(s->source, R_OK))
+	if (!access(s->source[0].word, R_OK))
 		return EXIT_COMPLETE;
-	atw_err_set(&err, io_status(errno), "%s: %s", s->source, strerror(errno));
+	atw_err_set(&err, io_status(errno), "%s: %s", s->source[0].word, strerror(errno));
 	return print_error(&err);
 }
 
@@ -61,7 +45,7 @@ static int kmap_sql_run(const struct common *c, void *opts, int argc, char **arg
 	struct sql s = {
 		.c = c,
 		.command = "kmap sql",
-		.kind = kmap_sql_kind,
+		.source = { { .kind = kmap_sql_kind } },
 		.check = kmap_sql_check,
 		.passed = { { "--symbols", o->symbols }, { "--kernel", o->kernel } },
 	};

@@ -126,7 +126,7 @@ for area in every:
     if area.name.startswith("/"):
         files[area.name][0].add(area.pid)
         files[area.name][1] += exact[area.pid, area.start]
-check(5, [{"area": name, "processes": len(who), "pss": int(pss)} for name, (who, pss) in files.items()])
+check(5, [{"area": name, "processes": len(having), "pss": int(pss)} for name, (having, pss) in files.items()])
 
 check(6, [{"pid": a.pid, "task": "still", "area": a.name, "size": a.end - a.start, "rss": a.of["Rss"]}
           for a in every if a.end - a.start > 16 << 20 and a.of["Rss"] < (a.end - a.start) // 100])
@@ -149,7 +149,7 @@ check(9, [{"state": "present", "level": level, "rows": n, "size": size}
 users = collections.defaultdict(set)
 for area, _, physical, _ in pages:
     users[physical].add(area.pid)
-most = sorted((len(who) for who in users.values() if len(who) > 1), reverse=True)[:10]
+most = sorted((len(having) for having in users.values() if len(having) > 1), reverse=True)[:10]
 rows = rows_of(10)
 check(10, [{"physical": row["physical"], "processes": len(users[int(row["physical"], 16)]),
             "tasks": "still"} for row in rows])

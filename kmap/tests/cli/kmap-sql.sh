@@ -138,6 +138,74 @@ run atwalk sql text 'SELECT * FROM tasks'
 status 3
 err_has "not a known dump format"
 
+t "a recording attached to a dump has the tables that it has alone"
+for table in objects accesses $(sed 's/^/report_/' kinds); do
+	sql a.kmap "SELECT * FROM $table"
+	said_status=1
+	cp "$work/log/out" wanted
+	sql --attach rec=a.kmap tasks.kdump "SELECT * FROM rec_$table"
+	said_status=1
+	same "$work/log/out" wanted
+done
+for file in "$k"/{own,used}.kmap; do
+	sql "$file" 'SELECT * FROM accesses'
+	cp "$work/log/out" wanted
+	sql --attach rec="$file" tasks.kdump 'SELECT * FROM rec_accesses'
+	same "$work/log/out" wanted
+done
+sql --symbols map --attach rec=a.kmap tasks.kdump \
+	'SELECT DISTINCT function FROM rec_accesses WHERE ip = 0xffffffff81002008'
+out <<<$'function\nanother_reader'
+
+t "objects of a recording are found in a dump: their process, symbol and place in memory"
+mm=$(atwalk ps tasks.kdump 99 --columns mm --format csv | sed 1d)
+text=$(atwalk info --symbols tasks.kdump --filter 'symbol=schedule' --columns address --format csv | sed 1d)
+at=$(printf '%x' $((text + 4)))
+cat >of.kmap <<END
+# atwalk-kmap 1
+# atwalk-kmap kernel 6.1.0
+# atwalk-kmap mode instance
+$at,1,${mm#0x},64,100,0,0000000000000000,KMEM_CACHE,thp,mm_struct,NONE
+  $at,5,0,10
+# atwalk-kmap end objects 1 accesses 1 lost 0
+END
+sql --attach rec=of.kmap tasks.kdump 'SELECT o.cache, o.size, t.pid, t.task FROM rec_objects o JOIN tasks t ON t.mm = o.address'
+out <<<$'cache,size,pid,task\nmm_struct,64,99,thp'
+sql --attach rec=of.kmap tasks.kdump "SELECT s.symbol, o.alloc_ip - s.address AS more FROM rec_objects o
+	JOIN symbols s ON s.address = (SELECT max(address) FROM symbols WHERE address <= o.alloc_ip)
+	WHERE s.symbol = 'schedule'"
+out <<<$'symbol,more\nschedule,4'
+sql --attach rec=of.kmap tasks.kdump "SELECT r.area, printf('0x%016x', r.physical + o.address - r.address) AS physical
+	FROM rec_objects o JOIN ranges r ON o.address >= r.address AND o.address < r.\"end\""
+out <<<"area,physical
+direct map,$(atwalk walk tasks.kdump "${mm#0x}" --columns physical --format csv | sed 1d)"
+sql --attach dump=tasks.kdump of.kmap 'SELECT o.cache, t.pid FROM objects o JOIN dump_tasks t ON t.mm = o.address'
+out <<<$'cache,pid\nmm_struct,99'
+sql --attach rec=of.kmap --attach cap="$data/captures/server.cap" tasks.kdump 'SELECT (SELECT count(*) FROM rec_objects) a,
+	(SELECT count(*) FROM cap_tasks) b, (SELECT count(*) FROM tasks) c, (SELECT count(*) FROM cap_pages WHERE pid = 100) d'
+out <<<$'a,b,c,d\n1,3,75,54'
+
+t "sources that are attached: what is wrong is one sentence"
+for word in rec 1=x =x rec= 'a b=x'; do
+	run atwalk sql tasks.kdump --attach "$word" 'SELECT 1'
+	status 2
+	err_has "atwalk: --attach: '$word' is not NAME=SOURCE"
+done
+run atwalk sql tasks.kdump --attach Report=tasks.kdump 'SELECT 1'
+status 2
+err_has "atwalk: --attach Report: a table Report_tasks is there already"
+run atwalk sql tasks.kdump --attach a=a.kmap --attach A=a.kmap 'SELECT 1'
+status 2
+err_has "atwalk: --attach A: a table A_objects is there already"
+wrong 2 'atwalk: sql: no such table: rec_tasks' sql tasks.kdump --attach rec=a.kmap 'SELECT * FROM rec_tasks'
+wrong 3 'atwalk: none: No such file or directory' sql tasks.kdump --attach rec=none 'SELECT * FROM rec_tasks'
+run atwalk sql tasks.kdump --attach rec=none --format csv "SELECT 'rec_tasks' a"
+out <<<$'a\nrec_tasks'
+sql --attach rec=damaged.kmap tasks.kdump 'SELECT count(*) > 0 n FROM rec_objects'
+status 4
+said_err=1
+out <<<$'n\n1'
+
 t "without atwalk-kmap, a recording is like any unknown file"
 mkdir alone
 cp "$built/atwalk" alone/
