@@ -425,9 +425,22 @@ static struct provider_sum sums_sum(const struct walk_provider *w, uint64_t key,
 	return s;
 }
 
-int walk_sums(struct provider *p, size_t task, struct provider_sums *ret, struct atw_err *err)
+/* The task that the address space was looked at for: the first one that has it. */
+static size_t sums_first_of(const struct provider *p, size_t task)
+{
+	size_t i = 0;
+
+	if (!p->task[task].shared)
+		return task;
+	while (i < task && p->task[i].mm != p->task[task].mm)
+		i++;
+	return i;
+}
+
+int walk_sums(struct provider *p, size_t of, struct provider_sums *ret, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(p);
+	const size_t task = sums_first_of(p, of);
 	const struct look_space *sp = &w->look.space[task];
 	struct walk_sums *s = &w->sums;
 	uint64_t mapped = 0, areas = 0;

@@ -7,11 +7,12 @@
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
 
-parent=''
+parent='' twin=''
 # shellcheck disable=SC2317 # by the trap
 end() {
 	exec 8>&- 9<&-
 	[ -z "$parent" ] || { kill -KILL "$parent"; wait "$parent"; } 2>"$work/log/kill"
+	[ -z "$twin" ] || { kill -KILL "$twin"; wait "$twin"; } 2>"$work/log/kill"
 	rm -rf "$work"
 }
 trap end EXIT
@@ -276,5 +277,56 @@ elif [ -n "$why" ]; then skip "$why"; else
 	grep -vxFf got want >"$work/log/diff"
 	[ ! -s "$work/log/diff" ] || bad "ps: not there: $(head -n 3 "$work/log/diff")"
 fi
+
+cat >twin.c <<'END'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static char memory[8 << 20], stack[1 << 16];
+
+static int child(void *arg)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+int main(void)
+{
+	memset(memory, 1, sizeof(memory));
+	printf("%d\n", clone(child, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL));
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+END
+
+# The sums of its memory are made for the first of the two. The share of [vdso] varies.
+same=$why
+if [ -z "$same" ]; then
+	"${CC:-cc}" -static -O1 -o twin twin.c 2>"$work/log/cc" || same="no static program can be made here"
+fi
+if [ -z "$same" ]; then
+	mkfifo twins
+	./twin >twins &
+	twin=$!
+	read -r -t "$limit" second <twins || same="the process did not start"
+fi
+for way in live:pagemap live:bpf live:kcore; do
+	t "$way: a process that has the memory of another one"
+	if [ -n "$same" ]; then skip "$same"
+	elif ! atwalk report use $way --pid "$twin" --format csv --columns "${sums/,pss/}" >first 2>"$work/log/way"; then
+		skip "$way: $(tail -n 1 "$work/log/way")"
+	else
+		atwalk report use $way --pid "$second" --format csv --columns "${sums/,pss/}" >other 2>"$work/log/way"
+		yes cmp -s first other
+		yes [ "$(sed -n '2s/,.*//p' first)" -gt 8388608 ]
+	fi
+done
 
 finish
