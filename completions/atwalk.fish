@@ -3,9 +3,11 @@
 # options, and print what fits.
 
 function __atwalk_complete
-    set -l typed (commandline -opc)
+    set -l typed (string replace -r '^~/' "$HOME/" -- (commandline -opc))
     set -l current (commandline -ct)
-    for line in ($typed[1] __complete $typed[2..] "$current" 2>/dev/null)
+    # Without quotes, one that is still open as well.
+    set -l word (string unescape -- "$current")
+    for line in ($typed[1] __complete $typed[2..] "$word" 2>/dev/null)
         if test "$line" = :files
             __fish_complete_path $current
         else

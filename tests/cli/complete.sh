@@ -155,12 +155,29 @@ out <<'EOT'
 files/one
 EOT
 
+t "bash, of words with quotes, as they are typed"
+cp x86.elf 'a b.elf'
+# shellcheck disable=SC2088 # completion expands it
+for word in "'a b.elf'" 'a\ b.elf' '"a b.elf"' '~/a\ b.elf'; do
+	HOME=$PWD run in_bash map "$word" --filter '"present and exec'
+	out <<'EOT'
+present and executable
+EOT
+done
+
 t "fish"
 if command -v fish >/dev/null; then
 	run fish --no-config -c "source $top/completions/atwalk.fish; complete -C '$O/atwalk map x86.elf --columns address,si'"
 	out <<'EOT'
 address,size	bytes this row speaks for
 EOT
+	for word in "'present and exec" 'present\ and\ exec' '"present and exec'; do
+		# shellcheck disable=SC2016 # fish expands it
+		run fish --no-config -c 'source $argv[1]; complete -C "$argv[2]"' \
+			"$top/completions/atwalk.fish" "$O/atwalk map 'a b.elf' --filter $word"
+		fish_out=$(cut -f 1 "$work/log/out")
+		yes [ "$fish_out" = 'present and executable' ]
+	done
 else
 	skip "no fish"
 fi
@@ -172,8 +189,10 @@ in_zsh() {
 		compdef() { : }
 		_describe() { print -rl "${(@P)2}" }
 		_files() { print files }
+		typeset -A compstate
 		script=$1; shift
 		words=("$@") CURRENT=$#
+		[[ ${@[-1]} != \"* ]] || compstate=(quote \")
 		source $script' zsh "$top/completions/_atwalk" "$O/atwalk" "$@"
 }
 
@@ -188,6 +207,10 @@ EOT
 live\:kcore:the running kernel
 files
 EOT
+	# shellcheck disable=SC2088 # likewise
+	HOME=$PWD run in_zsh map '~/a\ b.elf' --filter '"present and exec'
+	cut -d : -f 1 "$work/log/out" >zsh_out
+	yes grep -qx 'present and executable' zsh_out
 else
 	skip "no zsh"
 fi
