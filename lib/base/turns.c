@@ -10,7 +10,7 @@
 
 enum {
 	SLOTS_EACH = 4,              /* items under way or done, a thread */
-	TAPE_MOST = 2 << 20,
+	TAPE_MOST = 8 << 20,
 	TAPES_MOST = 64 << 20,       /* bytes, all of them */
 };
 
