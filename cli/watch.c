@@ -146,15 +146,26 @@ static bool watch_has_ended(const struct clock *k)
 
 /* ---- looking ---- */
 
-/* Take one snapshot. An error is in *err, or was printed and is in *status. */
+/*
+ * Take one snapshot. An error is in *err, or was printed and is in *status, or is that the
+ * process could not be chosen again, which is not printed: *gone. It may have ended.
+ */
 static int watch_look(const struct common *c, struct session *o,
 		      const struct space_opts *space, const struct watched *w,
-		      int *status, struct atw_err *err)
+		      int *status, bool *gone, struct atw_err *err)
 {
 	int r;
 
-	*status = space->freeze ? freeze(c, o, space) :
-		  o->subject.pid ? choose_again(o, space) : EXIT_COMPLETE;
+	*status = EXIT_COMPLETE;
+	*gone = false;
+	if (space->freeze) {
+		*status = freeze(c, o, space);
+	} else if (o->subject.pid) {
+		diagnostics_silence(true);
+		*status = choose_again(o, space);
+		diagnostics_silence(false);
+		*gone = *status;
+	}
 	if (*status)
 		return ATW_E_MISSING;
 	r = w->look(w->arg, err);
@@ -171,6 +182,7 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 	struct clock k;
 	unsigned tries = 0;
 	int r, status = EXIT_COMPLETE;
+	bool gone;
 
 	if (!watch_parse(text, &k) || !target_has(o->target, TARGET_RUNNING)) {
 		atw_err_set(&err, ATW_E_USAGE, "--watch: %s is a %s, not a live source", o->name,
@@ -193,14 +205,21 @@ int watch(const struct common *c, struct session *o, const struct space_opts *sp
 		k.ended = watch_has_ended_in_guest(o, space);
 		if (k.ended)
 			break;
-		r = watch_look(c, o, space, w, &status, &err);
+		r = watch_look(c, o, space, w, &status, &gone, &err);
 		/* The process ended or called execve(2) during the snapshot. */
-		k.ended = r < 0 && !status && watch_has_ended_in_guest(o, space);
+		k.ended = r < 0 && watch_has_ended_in_guest(o, space);
 		if (r < 0 && watch_has_ended(&k)) {
 			r = ATW_OK;
 			status = EXIT_COMPLETE;
 			k.looks--;
 			break;
+		}
+		/* It has not: this says why, or all is well by now. */
+		if (gone)
+			status = choose_again(o, space);
+		if (gone && !status) {
+			r = ATW_OK;
+			continue;
 		}
 		if (r == ATW_E_LIMIT && !status && ++tries < TRIES) {
 			r = ATW_OK;
