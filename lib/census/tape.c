@@ -156,20 +156,11 @@ static const char *tape_get_record(const char *at, struct capture_record *ret)
 
 /* ---- runs ---- */
 
-static bool tape_is_like(const struct tape *t, const struct capture_run *run)
-{
-	const size_t from = offsetof(struct capture_run, count);
-
-	return t->like && t->last.has == run->has &&
-	       !memcmp((const char *)&t->last + from, (const char *)run + from,
-		       sizeof(*run) - from);
-}
-
 static int tape_on_run(void *arg, const struct capture_run *run, struct atw_err *err)
 {
 	const struct tape_step step = { run->va, run->pages, run->entry };
 	struct tape *t = tape_of(arg, false, err);
-	bool like = t && tape_is_like(t, run);
+	bool like = t && t->like && capture_run_tail_same(&t->last, run);
 	char *to = t ? tape_room(t, 1 + (like ? sizeof(step) : sizeof(*run)), err) : NULL;
 
 	if (!to)

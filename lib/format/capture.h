@@ -353,6 +353,8 @@ bool capture_slabinfo(struct atw_blob line, struct atw_blob *name, struct captur
 /* After the last line: is the capture complete? ATW_E_DAMAGED: it is truncated. */
 int capture_finish(const struct capture_reader *c, struct atw_err *err);
 
+/* Do they agree in `has` and all that is behind `entry`? */
+bool capture_run_tail_same(const struct capture_run *a, const struct capture_run *b);
 /* Adds this run to the sums that an LPMA P: line has. */
 void capture_add(const struct capture_run *run, bool paper, struct capture_sums *sums);
 /* `pages` like those of the run, counted by the mappings that were found, where known. */

@@ -166,6 +166,15 @@ int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
 	return ATW_OK;
 }
 
+/* All members from `count` on are numbers without padding between them. */
+bool capture_run_tail_same(const struct capture_run *a, const struct capture_run *b)
+{
+	const size_t from = offsetof(struct capture_run, count);
+
+	return a->has == b->has &&
+	       !memcmp((const char *)a + from, (const char *)b + from, sizeof(*a) - from);
+}
+
 /*
  * LPMA counts executable pages by pte_exec(), and its processor has no such bit: 0x200
  * belongs to the hardware, and _PAGE_EXEC is 0 (linux-2.4, asm-ppc/pgtable.h, 40x). So

@@ -135,7 +135,7 @@ static uint64_t *capture_usual_field(struct capture_run *run, unsigned bit)
 	return (uint64_t *)((char *)run + fields[bit]);
 }
 
-/* Word by word, as they were stored: see capture_usual_clear(). */
+/* capture_run_tail_same() word by word, as they were stored: see capture_usual_clear(). */
 static bool capture_usual_is_like(const struct capture_run *a, const struct capture_run *b)
 {
 	uint64_t differs = (a->entry ^ b->entry) & CAPTURE_ENTRY_BITS;

@@ -155,16 +155,6 @@ static char *capture_write_begin(char *at, uint64_t address, uint64_t pages)
 	return at;
 }
 
-/* All members from `count` on are numbers without padding between them. */
-static bool capture_write_has_tail(const struct capture_tail *t,
-				   const struct capture_run *run)
-{
-	const size_t from = offsetof(struct capture_run, count);
-
-	return t->len && t->of.has == run->has &&
-	       !memcmp((const char *)&t->of + from, (const char *)run + from, sizeof(*run) - from);
-}
-
 /* A run, at most. */
 enum { CAPTURE_LIKE = CAPTURE_BEGIN + 16 + CAPTURE_TAIL };
 
@@ -181,7 +171,7 @@ size_t capture_write_like(const struct capture_run *run, struct capture_tail *t,
 		memcpy(buf, own, n);
 		return n;
 	}
-	if (!capture_write_has_tail(t, run)) {
+	if (!t->len || !capture_run_tail_same(&t->of, run)) {
 		struct line tail = { t->text, t->text + sizeof(t->text), false };
 
 		capture_write_fields(&tail, &capture_run_form, 1, run->has, run);

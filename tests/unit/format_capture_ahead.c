@@ -17,10 +17,7 @@ struct found {
 /* Is the one run like the other, as `like` means it? */
 static bool is_like(const struct capture_run *a, const struct capture_run *b)
 {
-	const size_t from = offsetof(struct capture_run, count);
-
-	return a->has == b->has && !((a->entry ^ b->entry) & CAPTURE_ENTRY_BITS) &&
-	       !memcmp((const char *)a + from, (const char *)b + from, sizeof(*a) - from);
+	return capture_run_tail_same(a, b) && !((a->entry ^ b->entry) & CAPTURE_ENTRY_BITS);
 }
 
 static void take(struct found *f, const void *data, size_t len)
