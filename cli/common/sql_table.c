@@ -193,7 +193,7 @@ static bool table_indexed(const struct sql_table *t, sqlite3_index_info *x, int 
 				   type != ATW_T_SECONDS;
 }
 
-/* Addresses from `first` to `last`; LOWER_LAST: up to the end of the lower half. */
+/* Addresses of the lower half, from `first` to `last`: all of it, unless a comparison narrows it. */
 struct table_range {
 	int64_t first, last;
 	bool low, high;                  /* which of them the query has */

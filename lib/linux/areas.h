@@ -116,7 +116,7 @@ struct named_special {
 };
 
 /*
- * memcg.c: path of the cgroup whose folder is this kernfs_node, as in /proc/PID/cgroup.
+ * memcg.c: path of the cgroup that has this kernfs_node as its folder, as in /proc/PID/cgroup.
  * false: it cannot be read, or does not fit.
  */
 bool cgroup_path(const struct members *v, uint64_t node, char *buf, size_t len);

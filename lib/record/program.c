@@ -56,7 +56,7 @@ static bool program_size_in_range(const struct insn *in, const char *s)
 {
 	uint64_t v;
 
-	return num_dec(s, strlen(s), &v) && v >= in->a && v <= in->b;
+	return num_dec(s, strlen(s), &v) && program_in_range(in, v);
 }
 
 static bool program_test(const struct insn *in, const struct atw_row *row)
