@@ -340,6 +340,17 @@ await() {
 	bad "never succeeds: $*"
 }
 
+# until_row PATTERN: waits for a row that matches, of what --watch writes to file descriptor 7.
+# $why: if not empty, it does not run.
+until_row() {
+	[ -z "${why:-}$wrong" ] || return
+	while read -r -t "$limit" -u 7 row; do
+		# shellcheck disable=SC2053 # it is a pattern
+		[[ $row == $1 ]] && return
+	done
+	bad "no row '$1': $(<"$work/log/watcher")"
+}
+
 # waits_in PID STATE SYSCALL...: the process is in that state, as in ps(1), and in one of
 # these system calls, by their numbers here. Without numbers: in any.
 waits_in() {

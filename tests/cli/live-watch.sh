@@ -98,15 +98,6 @@ tell_twice() {
 	read -r to _ </proc/uptime
 	[ $((10#${to/./} - 10#${from/./})) -lt 95 ]
 }
-# until PATTERN: waits for the first row that matches.
-until_row() {
-	[ -z "$why$wrong" ] || return
-	while read -r -t "$limit" -u 7 row; do
-		# shellcheck disable=SC2053 # it is a pattern
-		[[ $row == $1 ]] && return
-	done
-	bad "no row '$1': $(<"$work/log/watcher")"
-}
 # over [SIGNAL]: ends it, and keeps its status.
 over() {
 	[ -z "$watcher" ] || [ -z "${1:-}" ] || kill "-$1" "$watcher"

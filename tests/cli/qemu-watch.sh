@@ -45,14 +45,6 @@ begin() {
 	watcher=$!
 	exec 7<rows
 }
-until_row() {
-	[ -z "$wrong" ] || return
-	while read -r -t "$limit" -u 7 row; do
-		# shellcheck disable=SC2053 # it is a pattern
-		[[ $row == $1 ]] && return
-	done
-	bad "no row '$1': $(<"$work/log/watcher")"
-}
 over() {
 	[ -z "$wrong" ] || kill "$watcher"
 	cat <&7 >"$work/log/rest"
