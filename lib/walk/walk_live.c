@@ -32,7 +32,8 @@ struct live_walk {
 	char *slots;             /* of the parent, re-read */
 	uint64_t above[ATW_MAX_LEVELS];  /* entries above, re-read */
 	uint64_t guard[GUARDS];
-	unsigned tries;          /* attempts since the last table that was stable */
+	uint64_t place;          /* va of the entry that led elsewhere */
+	unsigned tries;          /* attempts there */
 };
 
 int live_walk_init(struct mmu_walk *w, struct atw_err *err)
@@ -209,18 +210,28 @@ static void walk_live_store_word(struct mmu_walk *w, int depth, uint32_t slot,
 	memcpy(at, &word, ws);   /* hosts are little-endian: base/bytes.h */
 }
 
+/* One attempt more at the entry that leads to the table. false: it had them all. */
+static bool walk_live_try_again(struct mmu_walk *w)
+{
+	const struct frame *top = &w->stack[w->top];
+	uint64_t place = top->va + ((uint64_t)(top->next - 1)
+				    << w->sp.paging.level[level_of(w, w->top)].shift);
+	struct live_walk *l = w->live;
+
+	l->n = 0;
+	if (place != l->place)
+		l->tries = 0;
+	l->place = place;
+	return l->tries++ < LIVE_TRIES;
+}
+
 /* Restart with the entry before `next` of the table at that depth. */
 static void walk_live_set_back(struct mmu_walk *w, int depth)
 {
-	const struct frame *top = &w->stack[w->top];
 	struct half *h = &w->half[w->at_half];
-	uint64_t at = top->va + ((uint64_t)(top->next - 1)
-				 << w->sp.paging.level[level_of(w, w->top)].shift);
 
-	w->live->n = 0;
-	w->live->tries++;
 	if (depth < w->top) {
-		h->lo = MAX(h->lo, at);
+		h->lo = MAX(h->lo, w->live->place);
 		w->resume = h->lo;
 	}
 	w->top = depth;
@@ -253,30 +264,26 @@ static bool walk_live_children_hold(struct mmu_walk *w, const struct atw_piece *
 {
 	struct live_walk *l = w->live;
 	struct frame *f = &w->stack[w->top];
-	unsigned ws = w->sp.paging.word_size, kept = 0, level = level_of(w, w->top);
-	bool first = true;
+	unsigned ws = w->sp.paging.word_size, n = 0, level = level_of(w, w->top);
+	unsigned kept = l->n;
 
-	for (unsigned i = 0; i < l->n; i++) {
-		const struct child *c = &l->child[i];
+	for (; n < l->n; n++) {
+		const struct child *c = &l->child[n];
 		size_t off = (size_t)(c->slot - l->child[0].slot) * ws;
 		uint64_t was = load_word(f->words, ws, c->slot), is;
 
-		if (again->got < (ssize_t)(off + ws)) {
-			first &= i > 0;
+		if (again->got < (ssize_t)(off + ws))
 			break;
-		}
 		is = load_word(l->slots + off, ws, 0);
-		if (live_same(&w->sp.paging, level, was, is)) {
-			kept = i + 1;
+		if (live_same(&w->sp.paging, level, was, is))
 			continue;
-		}
+		/* All that changed: a process unmaps many tables at once. */
 		walk_live_store_word(w, w->top, c->slot, is);
 		w->stats.changed++;
-		first &= i > 0;
-		break;
+		kept = MIN(kept, n);
 	}
-	l->n = kept;             /* the rest will be read again later */
-	return first;
+	l->n = MIN(kept, n);     /* the rest will be read again later */
+	return l->n > 0;
 }
 
 enum { HOLDS = -1, ENDED = -2 };
@@ -334,11 +341,11 @@ static bool walk_live_read_table(struct mmu_walk *w, unsigned level, atw_pa tabl
 			    "the process ended while its page tables were read");
 		return false;
 	}
-	if (l->tries < LIVE_TRIES) {
+	if (walk_live_try_again(w)) {
 		walk_live_set_back(w, depth);
 		return false;
 	}
-	l->n = l->tries = 0;
+	l->tries = 0;
 	f->loss = ATW_LOST_UNSTABLE;
 	return true;
 }

@@ -20,6 +20,8 @@ struct change {
 	uint64_t watch;          /* a page */
 	uint64_t pa, word;
 	bool again;              /* each time, the word one page further */
+	uint32_t more;           /* words that follow become the same */
+	bool along;              /* each time, the word that follows */
 };
 
 struct machine {
@@ -38,11 +40,14 @@ static ssize_t machine_read(struct atw_source *s, atw_pa pa, void *buf, size_t l
 		struct change *c = &k->change[i];
 
 		if (!c->watch || (pa.u & ~UINT64_C(0xfff)) != c->watch ||
-		    ++k->seen[i] < c->after || (!c->again && k->seen[i] > c->after))
+		    ++k->seen[i] < c->after || (!c->again && !c->along && k->seen[i] > c->after))
 			continue;
-		mem_put64(&k->m, c->pa, c->word);
+		for (uint32_t w = 0; w <= c->more; w++)
+			mem_put64(&k->m, c->pa + 8 * w, c->word);
 		if (c->again)
 			c->word += 0x1000;
+		if (c->along)
+			c->pa += 8;
 	}
 	return got;
 }
@@ -210,6 +215,39 @@ TEST(a_leaf_table_that_became_a_large_page)
 	k->seen[0] = 0;
 	g = look(&sp, 0);
 	CHECK_STR(g.text, "0 10000; 3fe00000 13000; ");
+	end(k);
+}
+
+TEST(many_tables_that_are_unmapped_at_once)
+{
+	struct machine *k = machine();
+	struct mmu_space sp = space(k);
+	struct log g;
+
+	for (uint64_t i = 2; i < 40; i++)
+		mem_put64(&k->m, 0x3000 + 8 * i, 0x5000 | P | RW);
+	k->change[0] = (struct change){ .after = 1, .watch = 0x4000, .pa = 0x3008, .more = 38 };
+	g = look(&sp, 0);
+	CHECK_EQ(g.r, ATW_END);
+	CHECK_STR(g.text, "0 10000; 3fe00000 13000; ");
+	CHECK_EQ(g.stats.changed, 39);
+	end(k);
+}
+
+/* Each of them while it is read: none of them takes the attempts of the next. */
+TEST(many_tables_that_are_unmapped_one_after_another)
+{
+	struct machine *k = machine();
+	struct mmu_space sp = space(k);
+	struct log g;
+
+	for (uint64_t i = 2; i < 40; i++)
+		mem_put64(&k->m, 0x3000 + 8 * i, 0x5000 | P | RW);
+	k->change[0] = (struct change){ .after = 1, .watch = 0x3000, .pa = 0x3000, .along = true };
+	g = look(&sp, 0);
+	CHECK_EQ(g.r, ATW_END);
+	CHECK_STR(g.text, "3fe00000 13000; ");
+	CHECK_EQ(g.stats.changed, 40);
 	end(k);
 }
 
