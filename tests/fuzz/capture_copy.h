@@ -49,7 +49,7 @@ static void copy_damaged(void *arg, const struct atw_err *err)
 /* census_read(): what is in the file at `path` goes to c->to. */
 static int copy_read(const char *path, struct copy *c, struct atw_err *err)
 {
-	struct census_read_opts o = { copy_damaged, c };
+	struct census_read_opts o = { .damaged = copy_damaged, .arg = c };
 	struct census_sink to = {
 		.record = copy_record, .run = copy_run,
 		.frames = copy_frames, .arg = c,

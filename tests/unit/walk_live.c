@@ -83,6 +83,20 @@ static struct machine *machine(void)
 	return k;
 }
 
+/* After so many reads of `watch`. */
+static void once(struct machine *k, unsigned i, uint64_t after, uint64_t watch, uint64_t pa,
+		 uint64_t word)
+{
+	k->change[i] = (struct change){ .after = after, .watch = watch, .pa = pa, .word = word };
+}
+
+static void each_time(struct machine *k, unsigned i, uint64_t after, uint64_t watch, uint64_t pa,
+		      uint64_t word)
+{
+	once(k, i, after, watch, pa, word);
+	k->change[i].again = true;
+}
+
 static struct mmu_space space(struct machine *k)
 {
 	return (struct mmu_space){
@@ -162,7 +176,7 @@ TEST(accessed_bits_are_no_change)
 	struct mmu_space sp = space(k);
 	struct log g;
 
-	k->change[0] = (struct change){ 1, 0x4000, 0x3000, 0x4000 | P | RW | 1u << 5, false };
+	once(k, 0, 1, 0x4000, 0x3000, 0x4000 | P | RW | 1u << 5);
 	g = look(&sp, 0);
 	CHECK_STR(g.text, "0 10000; 200000 11000; 3fe00000 13000; ");
 	CHECK_EQ(g.stats.changed, 0);
@@ -176,7 +190,7 @@ TEST(a_leaf_table_that_was_replaced_is_read_again)
 	struct log g;
 
 	/* The second one changes while the first is read: 0x5000 is no table any more. */
-	k->change[0] = (struct change){ 1, 0x4000, 0x3008, 0x7000 | P | RW, false };
+	once(k, 0, 1, 0x4000, 0x3008, 0x7000 | P | RW);
 	g = look(&sp, 0);
 	CHECK_EQ(g.r, ATW_END);
 	CHECK_STR(g.text, "0 10000; 200000 12000; 3fe00000 13000; ");
@@ -191,7 +205,7 @@ TEST(the_first_one_as_well)
 	struct mmu_space sp = space(k);
 	struct log g;
 
-	k->change[0] = (struct change){ 1, 0x4000, 0x3000, 0x7000 | P | RW, false };
+	once(k, 0, 1, 0x4000, 0x3000, 0x7000 | P | RW);
 	g = look(&sp, ATW_K(ATW_LEAF) | ATW_K(ATW_TABLE));
 	CHECK_EQ(g.r, ATW_END);
 	/* A table that was returned is returned again. */
@@ -207,11 +221,11 @@ TEST(a_leaf_table_that_became_a_large_page)
 	struct mmu_space sp = space(k);
 	struct log g;
 
-	k->change[0] = (struct change){ 1, 0x5000, 0x3008, 0xa00000 | P | RW | PS, false };
+	once(k, 0, 1, 0x5000, 0x3008, 0xa00000 | P | RW | PS);
 	g = look(&sp, 0);
 	CHECK_STR(g.text, "0 10000; 200000 a00000; 3fe00000 13000; ");
 	mem_put64(&k->m, 0x3008, 0x5000 | P | RW);
-	k->change[0] = (struct change){ 1, 0x4000, 0x3008, 0, false };
+	once(k, 0, 1, 0x4000, 0x3008, 0);
 	k->seen[0] = 0;
 	g = look(&sp, 0);
 	CHECK_STR(g.text, "0 10000; 3fe00000 13000; ");
@@ -263,7 +277,7 @@ static struct log change_above(uint64_t word, uint32_t want)
 		mem_put64(&k->m, 0x3000 + 8 * i, (0x100000 + 0x1000 * i) | P | RW);
 		mem_put64(&k->m, 0x100000 + 0x1000 * i, 0);
 	}
-	k->change[0] = (struct change){ 1, 0x8000, 0x2000, word, false };
+	once(k, 0, 1, 0x8000, 0x2000, word);
 	g = look(&sp, want);
 	end(k);
 	return g;
@@ -310,11 +324,11 @@ TEST(what_never_holds_still_is_given_up)
 	struct mmu_space sp = space(k);
 	struct log g;
 
-	k->change[0] = (struct change){ 1, 0x5000, 0x3008, 0x20000 | P | RW, true };
+	each_time(k, 0, 1, 0x5000, 0x3008, 0x20000 | P | RW);
 	for (uint64_t pa = 0x20000; pa < 0x60000; pa += 0x1000)
 		mem_put64(&k->m, pa, 0x14000 | P);
 	/* The tables that come next do the same. */
-	k->change[1] = (struct change){ 2, 0x3000, 0x3008, 0x30000 | P | RW, true };
+	each_time(k, 1, 2, 0x3000, 0x3008, 0x30000 | P | RW);
 	g = look(&sp, 0);
 	CHECK_EQ(g.r, ATW_END);
 	CHECK(g.ordered);
@@ -338,7 +352,7 @@ TEST(a_process_that_ends_ends_the_walk)
 	CHECK_EQ(g.r, ATW_END);
 	CHECK_STR(g.text, "0 10000; 200000 11000; 3fe00000 13000; ");
 
-	k->change[0] = (struct change){ 1, 0x4000, 0x9000, 0, false };
+	once(k, 0, 1, 0x4000, 0x9000, 0);
 	g = look(&sp, 0);
 	CHECK_EQ(g.r, ATW_E_LIMIT);
 	CHECK_STR(g.text, "");
@@ -346,7 +360,7 @@ TEST(a_process_that_ends_ends_the_walk)
 
 	/* Another process has the mm_struct by now. */
 	mem_put64(&k->m, 0x9000, 2);
-	k->change[0] = (struct change){ 1, 0x1000, 0x9010, 0xffff888000777000, false };
+	once(k, 0, 1, 0x1000, 0x9010, 0xffff888000777000);
 	k->seen[0] = 0;
 	g = look(&sp, 0);
 	CHECK_EQ(g.r, ATW_E_LIMIT);
@@ -362,16 +376,16 @@ TEST(one_address_is_looked_at_again_as_well)
 
 	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
 	CHECK_EQ(s.pa.u, 0x11000);
-	k->change[0] = (struct change){ 1, 0x5000, 0x2000, 0x6000 | P | RW, false };
+	once(k, 0, 1, 0x5000, 0x2000, 0x6000 | P | RW);
 	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
 	CHECK_EQ(s.loss, ATW_HAVE);
 	CHECK_EQ(s.pa.u, 0x12000);
 	CHECK_EQ(s.path[1].word, 0x6000 | P | RW);
 
-	k->change[0] = (struct change){ 1, 0x7000, 0x6008, 0x20000 | P | RW, true };
+	each_time(k, 0, 1, 0x7000, 0x6008, 0x20000 | P | RW);
 	for (uint64_t pa = 0x20000; pa < 0x60000; pa += 0x1000)
 		mem_put64(&k->m, pa, 0x14000 | P);
-	k->change[1] = (struct change){ 2, 0x6000, 0x6008, 0x30000 | P | RW, true };
+	each_time(k, 1, 2, 0x6000, 0x6008, 0x30000 | P | RW);
 	CHECK_EQ(mmu_translate(&sp, ATW_VA(0x200123), &s, NULL), ATW_OK);
 	CHECK_EQ(s.loss, ATW_LOST_UNSTABLE);
 	CHECK_EQ(s.va.u, 0x200000);
