@@ -9,7 +9,7 @@ enum { TAPE_HEADING = ROW_TAPE_KINDS + 1, TAPE_BYTES, TAPE_SUMS };
 static struct kept_rows *row_tape_of(struct turn *t, struct atw_err *err)
 {
 	const struct row_tape *now = t->tape;
-	int r = now->kept.len * sizeof(*now->kept.word) >= t->most ? turn_pass(t) : ATW_OK;
+	int r = turn_is_full(t, now->kept.len * sizeof(*now->kept.word)) ? turn_pass(t) : ATW_OK;
 
 	if (r != ATW_OK)
 		atw_err_set(err, r, "stopped");

@@ -94,6 +94,7 @@ static struct turns_slot *turns_take(struct turns *t)
 	s->item = t->next++;
 	s->state = SLOT_BUSY;
 	s->turn.tape = t->tape[--t->tapes];
+	s->turn.now = s->item == t->now;
 	return s;
 }
 
@@ -163,6 +164,8 @@ static int turns_play(struct turns *t, struct atw_err *err)
 		t->tape[t->tapes++] = s->turn.tape;
 		s->turn.tape = NULL;
 		t->now++;
+		if (t->now < t->next)
+			turns_slot_of(t, t->now)->turn.now = true;
 		pthread_cond_broadcast(&t->moved);
 	}
 	t->stop = true;

@@ -9,13 +9,25 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include <atwalk/base.h>
 
 struct turn {
 	void *tape;              /* of turns_ops.tape bytes; at first zeroed */
-	/* Of a longer one, turn_pass() is called. With few threads there is room for more. */
-	size_t most;
+	size_t most;             /* bytes on a tape that waits for its turn */
+	atomic_bool now;         /* it is the item's turn */
 };
+
+/* On a tape in turn, at most: it is played while it is in a cache. */
+enum { TURN_PART = 512 << 10 };
+
+/* Is it time for turn_pass(), with so many bytes on the tape? */
+static inline bool turn_is_full(const struct turn *t, size_t bytes)
+{
+	return bytes >= TURN_PART &&
+	       (bytes >= t->most || atomic_load_explicit(&t->now, memory_order_relaxed));
+}
 
 /*
  * Called between two results: the owner plays what is on the tape when it is the item's turn,

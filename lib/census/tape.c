@@ -47,7 +47,7 @@ static void tape_end_lines(struct tape *t)
 static struct tape *tape_of(struct turn *t, bool line, struct atw_err *err)
 {
 	struct tape *tape = t->tape;
-	bool full = tape->len >= t->most;
+	bool full = turn_is_full(t, tape->len);
 	int r = ATW_OK;
 
 	if (full || !line)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Results of threads are taken in order, of long items part after part, in bounded memory. */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,4 +160,70 @@ TEST(the_owner_stops_threads_that_wait)
 	CHECK_EQ(run(&b, 4, 0, &err), ATW_E_IO);
 	CHECK_STR(err.text, "full");
 	CHECK_EQ(b.ends, LONGEST);
+}
+
+/* ---- what waits for its turn, and what need not ---- */
+
+enum { STEP = TURN_PART / 4, WAITING = 2 * TURN_PART, PARTS = 3 };
+
+struct early {
+	atomic_bool waits;               /* the second item has WAITING bytes on its tape */
+	size_t tape[16];                 /* bytes of each that was played */
+	size_t n, last;                  /* of the first item: number of them */
+};
+
+static int early_add(struct turn *t, size_t bytes)
+{
+	for (size_t done = 0; done < bytes; done += STEP) {
+		if (turn_is_full(t, *(size_t *)t->tape) && turn_pass(t) != ATW_OK)
+			return ATW_E_STOPPED;
+		*(size_t *)t->tape += STEP;
+	}
+	return ATW_OK;
+}
+
+static int early_work(void *arg, void *worker, size_t item, struct turn *t, struct atw_err *err)
+{
+	struct early *e = arg;
+
+	(void)worker;
+	(void)err;
+	if (!item) {
+		while (!atomic_load(&e->waits))
+			sched_yield();
+		return early_add(t, PARTS * TURN_PART);
+	}
+	if (early_add(t, WAITING) != ATW_OK)
+		return ATW_E_STOPPED;
+	atomic_store(&e->waits, true);
+	while (!atomic_load(&t->now))
+		sched_yield();
+	return early_add(t, PARTS * TURN_PART);
+}
+
+static int early_play(void *arg, size_t item, void *tape, bool last, struct atw_err *err)
+{
+	struct early *e = arg;
+
+	(void)err;
+	e->tape[e->n++] = *(size_t *)tape;
+	*(size_t *)tape = 0;
+	if (!item && last)
+		e->last = e->n;
+	return ATW_OK;
+}
+
+TEST(a_tape_in_turn_is_played_early)
+{
+	static const struct turns_ops ops = {
+		.tape = sizeof(size_t), .work = early_work, .play = early_play,
+	};
+	struct early e = { .n = 0 };
+	unsigned worker[2];
+
+	CHECK_EQ(turns_run(&ops, &e, (void *[]){ &worker[0], &worker[1] }, 2, 0, 2, NULL), ATW_OK);
+	CHECK_EQ(e.last, PARTS);
+	CHECK_EQ(e.n, 2 * PARTS + 1);
+	for (size_t i = 0; i < e.n; i++)
+		CHECK_EQ(e.tape[i], i == PARTS ? WAITING : TURN_PART);
 }
