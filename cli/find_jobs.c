@@ -46,10 +46,10 @@ void find_jobs_nameless(struct find_worker *w, const struct atw_err *why)
 static int find_jobs_work(void *arg, void *worker, size_t i, struct turn *t, struct atw_err *err)
 {
 	struct find_worker *w = worker;
-	int r = row_tape_begin(&w->rows, t, err);
+	int r;
 
-	if (r == ATW_OK)
-		r = find_in_space(&w->f, i, err);
+	row_tape_begin(&w->rows, t);
+	r = find_in_space(&w->f, i, err);
 	if (w->f.finder.damaged && !w->damaged)
 		find_jobs_tell(w, FIND_DAMAGE, &w->f.finder.damage);
 	w->damaged = w->f.finder.damaged;

@@ -69,10 +69,10 @@ void pages_jobs_no_swap(struct pages_worker *w, unsigned type, const struct atw_
 static int pages_jobs_work(void *arg, void *worker, size_t i, struct turn *t, struct atw_err *err)
 {
 	struct pages_worker *w = worker;
-	int r = row_tape_begin(&w->rows, t, err);
+	int r;
 
-	if (r == ATW_OK)
-		r = pages_list_task(&w->p, i, err);
+	row_tape_begin(&w->rows, t);
+	r = pages_list_task(&w->p, i, err);
 	w->p.ended += r == ATW_END;
 	return row_tape_end(&w->rows, r == ATW_END ? ATW_OK : r, err);
 }

@@ -47,10 +47,23 @@ static int row_tape_put_heading(struct row_tape_thread *t, struct atw_err *err)
 		       : row_tape_put(t, TAPE_HEADING, text, strlen(text) + 1, err);
 }
 
+static int row_tape_on_bytes(void *arg, const void *data, size_t len, struct atw_err *err)
+{
+	return row_tape_put(arg, TAPE_BYTES, data, len, err);
+}
+
+/* From the row on at which the output allows it. */
+static int row_tape_part(struct row_tape_thread *t, struct atw_err *err)
+{
+	if (t->part || !atomic_load_explicit(&t->of->parts, memory_order_acquire))
+		return ATW_OK;
+	return output_part_open(t->of->out, row_tape_on_bytes, t, &t->part, err);
+}
+
 static int row_tape_on_row(void *arg, const struct atw_row *row, struct atw_err *err)
 {
 	struct row_tape_thread *t = arg;
-	int r = row_tape_put_heading(t, err);
+	int r = row_tape_part(t, err) ?: row_tape_put_heading(t, err);
 	struct kept_rows *k;
 
 	if (r != ATW_OK || t->part)
@@ -60,11 +73,6 @@ static int row_tape_on_row(void *arg, const struct atw_row *row, struct atw_err 
 		return ATW_E_STOPPED;
 	kept_row(k, t->of->schema, row, NULL);
 	return k->failed ? atw_err_nomem(err) : ATW_OK;
-}
-
-static int row_tape_on_bytes(void *arg, const void *data, size_t len, struct atw_err *err)
-{
-	return row_tape_put(arg, TAPE_BYTES, data, len, err);
 }
 
 /*
@@ -91,12 +99,9 @@ void row_tape_close(struct row_tape_thread *t)
 	*t = (struct row_tape_thread){ .of = NULL };
 }
 
-int row_tape_begin(struct row_tape_thread *t, struct turn *turn, struct atw_err *err)
+void row_tape_begin(struct row_tape_thread *t, struct turn *turn)
 {
 	t->turn = turn;
-	if (t->part || !atomic_load(&t->of->parts))
-		return ATW_OK;
-	return output_part_open(t->of->out, row_tape_on_bytes, t, &t->part, err);
 }
 
 int row_tape_end(struct row_tape_thread *t, int r, struct atw_err *err)

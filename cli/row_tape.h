@@ -43,7 +43,7 @@ int row_tape_open(struct row_tape_thread *t, const struct row_tape_output *of,
 void row_tape_close(struct row_tape_thread *t);
 
 /* Around the rows of an item, of which `r` is the result; it returns the item's. */
-int row_tape_begin(struct row_tape_thread *t, struct turn *turn, struct atw_err *err);
+void row_tape_begin(struct row_tape_thread *t, struct turn *turn);
 int row_tape_end(struct row_tape_thread *t, int r, struct atw_err *err);
 /* `text` is freed. */
 void row_tape_heading(struct row_tape_thread *t, char *text);
