@@ -146,8 +146,7 @@ int output_take(struct atw_output *out, const void *data, size_t len, struct atw
 		 out->behind ? behind_wait(out->behind, &out->failure) : ATW_OK;
 
 	if (rc == ATW_OK) {
-		writer_put(&out->w, data, len);
-		writer_row_end(&out->w);
+		writer_pass(&out->w, data, len);
 		rc = out->w.error ? output_write_failed(out, &out->failure) : ATW_OK;
 	}
 	if (rc < 0)

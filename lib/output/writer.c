@@ -81,6 +81,17 @@ void writer_put(struct writer *w, const void *data, size_t len)
 	w->len += len;
 }
 
+void writer_pass(struct writer *w, const void *data, size_t len)
+{
+	if (len < WRITER_CAP / 4) {
+		writer_put(w, data, len);
+		writer_row_end(w);
+		return;
+	}
+	writer_flush(w);
+	writer_send_all(w, data, len);
+}
+
 void writer_check(struct writer *w, const struct buf *b)
 {
 	if (b->failed && !w->error)

@@ -36,6 +36,8 @@ bool writer_grow(struct writer *w, size_t n);
 /* Write all bytes. false: see `error`. */
 bool writer_flush(struct writer *w);
 void writer_put(struct writer *w, const void *data, size_t len);
+/* Complete rows that another buffer has: many are not copied. */
+void writer_pass(struct writer *w, const void *data, size_t len);
 /* The contents of the buffer; one without memory is an error of the output. */
 void writer_buf(struct writer *w, const struct buf *b);
 void writer_check(struct writer *w, const struct buf *b);
