@@ -118,11 +118,12 @@ int open_to_freeze(const struct common *c, const char *name, const struct space_
 int open_session(const struct common *c, const char *name, const struct space_opts *space,
 		 uint32_t caps, struct session *ret);
 /*
- * The source of a session once more, for another thread; no capture. Prints nothing; what it
- * reads is counted if the session counts it.
+ * The source of a session once more, for another thread; no capture. `known`: of its kernel,
+ * or NULL. Prints nothing; what it reads is counted if the session counts it.
  */
 int session_open_again(const struct common *c, const struct session *s,
-		       const struct space_opts *space, struct session *ret, struct atw_err *err);
+		       const struct space_opts *space, const struct remembered *known,
+		       struct session *ret, struct atw_err *err);
 /* Fine on a zeroed struct, and on one that was closed. */
 void session_close(struct session *s);
 #define _auto_session __attribute__((cleanup(session_close)))

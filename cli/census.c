@@ -325,7 +325,7 @@ static int cli_census_find_task(const struct common *c, const char *path,
 		atw_err_hint(&err, "use --pid N to select a process");
 		return print_error(&err);
 	}
-	if (session_open_again(c, &named, &o->space, &s, &err) < 0) {
+	if (session_open_again(c, &named, &o->space, NULL, &s, &err) < 0) {
 		atw_err_about(&err, path);
 		return print_error(&err);
 	}

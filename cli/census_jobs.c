@@ -23,7 +23,7 @@ static bool census_jobs_keep(struct census_jobs *x, const struct session *s)
 int census_jobs_session(struct census_jobs *x, struct session *ret, struct atw_err *err)
 {
 	struct session s;
-	int r = session_open_again(x->c, x->first, x->space, &s, err);
+	int r = session_open_again(x->c, x->first, x->space, x->known, &s, err);
 
 	if (r < 0)
 		return r;
@@ -73,7 +73,7 @@ static bool census_jobs_is_small(const struct census_jobs *x)
 	       st.st_size < SMALL;
 }
 
-unsigned census_jobs_threads(const struct census_jobs *x)
+unsigned census_jobs_begin(struct census_jobs *x)
 {
 	struct atw_err unused = { 0 };
 	unsigned n;
@@ -85,6 +85,8 @@ unsigned census_jobs_threads(const struct census_jobs *x)
 	if (!census_jobs_opens_again(x) || x->space->freeze || x->c->rate ||
 	    x->c->verbose > 1 || !threads_to_use(x->c, &n, &unused))
 		return 0;
+	if (n && x->first->target->kernel)
+		x->known = atw_kernel_known(x->first->target->kernel);
 	return n;
 }
 
@@ -94,9 +96,7 @@ int census_jobs_find(struct census_jobs *x, struct census_collect_opts *co)
 
 	if (!threads_to_use(x->c, &co->jobs, &err))
 		return print_error(&err);
-	co->jobs = census_jobs_threads(x);
-	if (!x->c->jobs && census_jobs_is_small(x))
-		co->jobs = 0;
+	co->jobs = x->c->jobs || !census_jobs_is_small(x) ? census_jobs_begin(x) : 0;
 	co->another = census_jobs_another;
 	co->another_arg = x;
 	return EXIT_COMPLETE;
@@ -110,4 +110,5 @@ void census_jobs_close(struct census_jobs *x)
 		session_close(&x->v[i]);
 	}
 	free(x->v);
+	free(x->known);
 }

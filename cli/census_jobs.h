@@ -15,15 +15,16 @@ struct census_jobs {
 	struct session *v;
 	size_t n, cap;
 	pthread_mutex_t lock;        /* of these */
+	struct remembered *known;    /* of the kernel */
 };
 
 #define CENSUS_JOBS(...) ((struct census_jobs){ .lock = PTHREAD_MUTEX_INITIALIZER, __VA_ARGS__ })
 
 /*
  * Threads that may have a session beside the first one; 0: none. `c->jobs` is valid, as
- * session_open() checks.
+ * session_open() checks. What the first one found of its kernel, they need not find again.
  */
-unsigned census_jobs_threads(const struct census_jobs *x);
+unsigned census_jobs_begin(struct census_jobs *x);
 /*
  * Is a listing that began then, by now(), long enough for threads to pay? With --jobs N
  * it is.

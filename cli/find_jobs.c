@@ -191,7 +191,7 @@ int find_by_jobs(struct find *f, size_t first, struct atw_err *err)
 		.sessions = CENSUS_JOBS(.c = f->c, .space = f->space, .first = &f->src),
 	};
 	/* Processes of guests are kept beside the rows. */
-	unsigned threads = f->space && !f->guests ? census_jobs_threads(&j.sessions) : 0;
+	unsigned threads = f->space && !f->guests ? census_jobs_begin(&j.sessions) : 0;
 	bool ready = threads > 0;
 	int r = ATW_E_UNSUPPORTED;
 

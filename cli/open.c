@@ -300,16 +300,18 @@ int open_session(const struct common *c, const char *name, const struct space_op
 }
 
 int session_open_again(const struct common *c, const struct session *s,
-		       const struct space_opts *space, struct session *ret, struct atw_err *err)
+		       const struct space_opts *space, const struct remembered *known,
+		       struct session *ret, struct atw_err *err)
 {
 	char folder[PATH_MAX];
 	const struct atw_source_spec given = cli_open_spec(c, folder);
 	const struct target_reading rd = { .arg = NULL };
 	struct session x = { .name = s->name };
 	struct atw_source *paced;
-	const struct target_opts o = cli_open_target_opts(space, folder);
+	struct target_opts o = cli_open_target_opts(space, folder);
 	int r = target_open(s->name, &given, c->sources, &x.target, err);
 
+	o.known = known;
 	/* It is counted, and not limited. */
 	if (r == ATW_OK && s->pace) {
 		x.pace = calloc(1, sizeof(*x.pace));

@@ -175,13 +175,12 @@ int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first,
 		.sessions = CENSUS_JOBS(.c = p->c, .space = space, .first = p->src,
 						.q = p->asked),
 	};
-	bool ready = true;
-	unsigned threads = p->prov->ops->follow ? census_jobs_threads(&j.sessions) : 0;
+	/* The pages that --all lists of large ones are counted, all together. */
+	unsigned threads = p->prov->ops->follow && !p->each && p->out
+				   ? census_jobs_begin(&j.sessions) : 0;
+	bool ready = threads > 0;
 	int r = ATW_E_UNSUPPORTED;
 
-	/* The pages that --all lists of large ones are counted, all together. */
-	if (!threads || p->each || !p->out)
-		return r;
 	while (ready && j.n <= MIN(threads, PAGES_WORKERS - 1u))
 		ready = pages_jobs_add(&j);
 	if (ready && provider_lead(p->prov)) {

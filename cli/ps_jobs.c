@@ -77,11 +77,13 @@ int ps_by_jobs(struct ps *p, size_t first, struct atw_err *err)
 		.sessions = CENSUS_JOBS(.c = p->c, .space = &p->o->space, .first = &p->src),
 	};
 	void *worker[PS_WORKERS];
-	unsigned threads = census_jobs_threads(&j.sessions);
+	unsigned threads = census_jobs_begin(&j.sessions);
 	int r = ATW_E_UNSUPPORTED;
 
-	if (!threads || !ps_jobs_share_out(p, first))
+	if (!threads || !ps_jobs_share_out(p, first)) {
+		census_jobs_close(&j.sessions);
 		return r;
+	}
 	for (; j.n <= MIN(threads, PS_WORKERS - 1u); j.n++)
 		worker[j.n] = &j.worker[j.n];
 	j.worker[0] = p->walker;

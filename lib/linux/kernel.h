@@ -80,7 +80,7 @@ struct atw_kernel {
 	char release[96];        /* empty: not known */
 	char *file;              /* --kernel, or NULL */
 	char *remember;          /* folder of what was found by earlier commands; or NULL */
-	struct remembered *remembered;   /* what they found, once `recalled`; or NULL */
+	struct remembered *remembered;   /* what was found before, once `recalled`; or NULL */
 	bool recalled;
 	struct vmfile *vmfile;   /* that file, opened and verified to match */
 
@@ -206,7 +206,7 @@ static inline void members_release(const struct members *v)
 	kmem_release(v->m);
 }
 
-/* ---- remember.c: what earlier commands found of the same running kernel ---- */
+/* ---- remember.c: what was found of the same kernel before ---- */
 
 /* VMCOREINFO as it was found in memory, borrowed. false: it is not known where. */
 bool kernel_recalled_text(struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_pa *ret_at);
@@ -214,5 +214,7 @@ bool kernel_recalled_text(struct atw_kernel *k, struct atw_vmcoreinfo *ret, atw_
 bool kernel_recalled_needs(struct atw_kernel *k, struct needs *ret);
 /* Writes what is not remembered yet. */
 void kernel_remember(struct atw_kernel *k);
+/* What another kernel of the same source has found. ATW_E_NOMEM. */
+int kernel_take_known(struct atw_kernel *k, const struct remembered *known, struct atw_err *err);
 /* Nothing of it is to be remembered. */
 void kernel_forget(struct atw_kernel *k);

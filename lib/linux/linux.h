@@ -23,6 +23,8 @@ enum atw_root_from {
 	ATW_ROOT_TASK,           /* the first task, by the kernel's types */
 };
 
+struct remembered;
+
 struct atw_kernel_opts {
 	const char *paging;      /* --paging: a mode's name; NULL: detect */
 	const char *ext;         /* extensions, comma separated; NULL: none */
@@ -37,6 +39,7 @@ struct atw_kernel_opts {
 	 * for the next command (host/runtime_folder.h); NULL: nothing is kept.
 	 */
 	const char *remember;
+	const struct remembered *known;  /* atw_kernel_known(); NULL: nothing */
 	/*
 	 * Progress of a search through all of memory, now or at the first use of symbols,
 	 * types or tasks. Each search begins with done = 0 and ends with done = all
@@ -47,6 +50,11 @@ struct atw_kernel_opts {
 };
 
 struct atw_kernel;
+/*
+ * What a kernel's search found: members, constants and symbols that are needed. For further
+ * kernels of the same source. The caller frees it; NULL: nothing was found, or no memory.
+ */
+struct remembered *atw_kernel_known(struct atw_kernel *k);
 /*
  * Find the kernel's root. Options have precedence; then the note, then a verified scan of
  * memory, then CPU registers. The source is borrowed; NULL options are the defaults.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * remember.c - what was found of a running kernel, kept for the next command: where its
- * VMCOREINFO lies in memory, and members, constants and symbols of needs.def.
+ * remember.c - what was found of a kernel, for those that are opened later: where its
+ * VMCOREINFO lies in memory, and members, constants and symbols of needs.def. Of a running
+ * kernel it is kept for the next command, of any for further threads of this one.
  *
  * A file in the runtime folder belongs to one boot of the machine, or one process of a
  * virtual machine. The kernel is the same one only if it has the same VMCOREINFO: that text
@@ -119,16 +120,18 @@ void kernel_forget(struct atw_kernel *k)
 	k->remember = NULL;
 }
 
-void kernel_remember(struct atw_kernel *k)
+static size_t remember_bytes(const struct remembered *m)
 {
-	_auto_free struct remembered *m = NULL;
-	char name[96];
+	return sizeof(*m) + m->len;
+}
 
-	if (!remember_name(k, name, sizeof(name)) || !remember_is_worth(k))
-		return;
-	m = calloc(1, sizeof(*m) + k->vi.len);
+/* NULL: no memory. */
+static struct remembered *remember_all(const struct atw_kernel *k)
+{
+	struct remembered *m = calloc(1, sizeof(*m) + k->vi.len);
+
 	if (!m)
-		return;
+		return NULL;
 	m->made_by = remember_made_by();
 	m->at = k->vi_copy ? k->vi_at.u : 0;
 	m->len = k->vi.len;
@@ -136,5 +139,32 @@ void kernel_remember(struct atw_kernel *k)
 		m->needs = k->needs;
 	m->needs.why = NULL;
 	memcpy(m->text, k->vi.text, k->vi.len);
-	runtime_folder_write(k->remember, name, m, sizeof(*m) + k->vi.len);
+	return m;
+}
+
+void kernel_remember(struct atw_kernel *k)
+{
+	_auto_free struct remembered *m = NULL;
+	char name[96];
+
+	if (!remember_name(k, name, sizeof(name)) || !remember_is_worth(k))
+		return;
+	m = remember_all(k);
+	if (m)
+		runtime_folder_write(k->remember, name, m, remember_bytes(m));
+}
+
+struct remembered *atw_kernel_known(struct atw_kernel *k)
+{
+	return k->have_vi && kernel_needs(k)->types ? remember_all(k) : NULL;
+}
+
+int kernel_take_known(struct atw_kernel *k, const struct remembered *known, struct atw_err *err)
+{
+	k->remembered = malloc(remember_bytes(known));
+	if (!k->remembered)
+		return atw_err_nomem(err);
+	memcpy(k->remembered, known, remember_bytes(known));
+	k->recalled = true;
+	return ATW_OK;
 }

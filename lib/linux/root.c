@@ -388,9 +388,13 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	k->space.mem = mem;
 	k->file = o->file ? strdup(o->file) : NULL;
 	k->remember = o->remember ? strdup(o->remember) : NULL;
-	if ((o->file && !k->file) || (o->remember && !k->remember)) {
+	if ((o->file && !k->file) || (o->remember && !k->remember))
+		r = atw_err_nomem(err);
+	else if (o->known)
+		r = kernel_take_known(k, o->known, err);
+	if (r < 0) {
 		atw_kernel_close(k);
-		return atw_err_nomem(err);
+		return r;
 	}
 	found = root_from_note(k, &why);
 	/* The scan is skipped if the caller supplies both root and mode. */

@@ -45,6 +45,7 @@ struct target_opts {
 	const char *paging, *pte_ext; /* a mode, and what the CPU adds to it */
 	const char *kernel_file;      /* vmlinux, System.map or BTF */
 	const char *remember;         /* folder for what is found; NULL: nothing is kept */
+	const struct remembered *known; /* of its kernel: atw_kernel_known(); NULL: nothing */
 	bool has_root, has_cpu, has_cbit;
 	atw_pa root;
 	uint64_t cpu, cbit;

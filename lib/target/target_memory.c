@@ -73,8 +73,8 @@ static int memory_attach(struct target *t, const struct target_opts *o,
 	struct atw_kernel_opts ko = {
 		.paging = o->paging, .has_root = o->has_root, .root = o->root,
 		.ext = o->pte_ext, .has_cpu = o->has_cpu, .cpu = (unsigned)o->cpu,
-		.file = o->kernel_file, .remember = o->remember, .progress = o->progress,
-		.arg = o->arg,
+		.file = o->kernel_file, .remember = o->remember, .known = o->known,
+		.progress = o->progress, .arg = o->arg,
 	};
 	struct atw_err why = { 0 };
 	int r;
