@@ -434,7 +434,8 @@ static long growth(const struct process *p, struct answer (*go)(void *), bool ta
 
 static void flat(const char *name, struct answer (*go)(void *), bool tables)
 {
-	static const uint64_t size[2] = { 256 * MIB, 1024 * MIB };
+	/* Both fill whatever keeps a fixed amount of what was read last. */
+	static const uint64_t size[2] = { 512 * MIB, 2048 * MIB };
 	long kib[2];
 
 	for (int i = 0; i < 2; i++) {
@@ -453,7 +454,7 @@ static void flat(const char *name, struct answer (*go)(void *), bool tables)
 
 static void memory(void)
 {
-	heading("memory it takes to go through 1 GiB, MiB", NULL);
+	heading("memory it takes to go through 2 GiB, MiB", NULL);
 	flat("live:pagemap, flags and counts", pagemap_facts, false);
 	flat("live:bpf, mmu_walk", bpf_leaves, true);
 	flat("live:bpf, flags and counts", bpf_facts, true);
