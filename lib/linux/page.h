@@ -46,6 +46,7 @@ struct lnx_page_kind {
 	 */
 	bool waits;
 	bool unsure;             /* it was put into a list or taken from one meanwhile */
+	bool unmade;             /* the kernel has not initialized its struct page so far */
 	/* a large kmalloc() allocation, which the kernel counts as Slab, too */
 	bool kmalloc;
 };

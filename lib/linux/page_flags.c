@@ -460,6 +460,23 @@ static void page_flags_ask_zero(struct atw_memmap *m, const struct page_flags_vi
 	ret->flags |= kpf(KPF_ZERO_PAGE) | kpf(KPF_THP);
 }
 
+/* All bytes are 0: a page without mappings and type has a mapcount of -1. */
+static bool page_flags_is_unmade(const struct page_abi *a, const uint8_t *page, uint32_t size)
+{
+	return !get_le32(page + a->mapcount) && !page[0] && !memcmp(page, page + 1, size - 1);
+}
+
+/* How many of the frames from `pfn` on have none either, as far as that is at hand. */
+static uint64_t page_flags_unmade(struct atw_memmap *m, uint64_t pfn)
+{
+	uint64_t here, n = 0;
+	const uint8_t *p = memmap_at_hand(m->kmem, &m->where, pfn, &here);
+
+	while (p && n < here && page_flags_is_unmade(&m->abi, p + n * m->where.size, m->where.size))
+		n++;
+	return n;
+}
+
 int memmap_kind(struct atw_memmap *m, uint64_t pfn, const uint8_t *page, bool inside,
 		struct lnx_page_kind *ret, struct atw_err *err)
 {
@@ -474,6 +491,13 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, const uint8_t *page, bool in
 		r = page_flags_look(m, v.head_pfn, NULL, &v, err);
 	if (r != ATW_OK)
 		return r;
+	if (page_flags_is_unmade(a, v.page, m->where.size)) {
+		*ret = (struct lnx_page_kind){
+			.flags = kpf(KPF_NOPAGE), .unmade = true,
+			.same = 1 + page_flags_unmade(m, pfn + 1),
+		};
+		return ATW_OK;
+	}
 	*ret = (struct lnx_page_kind){
 		.flags = page_kpf(m, &v, page_flags_is_hugetlb(m, &v)),
 		.same = 1,

@@ -76,6 +76,8 @@ static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t fi
 		if (known == ATW_E_NOMEM)
 			return atw_err_set(err, known, "out of memory");
 		u->clean = !(k.flags & (kpf(KPF_DIRTY) | kpf(KPF_WRITEBACK)));
+		if (k.unmade && u->unmade)
+			*u->unmade += n;
 		use = known < 0 || k.unsure ? CAPTURE_UNKNOWN : k.waits ? CAPTURE_FREE :
 		      k.kmalloc ? CAPTURE_SLAB : frame_use(k.flags);
 		/* Shared memory has no other place that it could be written to. */
@@ -91,19 +93,19 @@ static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t fi
 
 int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned page_shift,
 		      uint64_t first, uint64_t last, struct cached_files *cached,
-		      provider_frames_fn *tell, void *arg, struct atw_err *err)
+		      provider_frames_fn *tell, void *arg, uint64_t *unmade, struct atw_err *err)
 {
 	struct frames_of_guest g = {
 		.memory.source = mem, .page_shift = page_shift, .tell = tell, .arg = arg,
 	};
 	struct use_runs u = { .tell = frames_split, .arg = &g, .page_shift = page_shift,
-			      .have_clean = true };
+			      .have_clean = true, .unmade = unmade };
 	uint64_t va;
 	uint32_t pid;
 	int r;
 
 	if (atw_source_outside(mem, ATW_PA(first), &pid, &va) == ATW_E_UNSUPPORTED)
-		return walk_ram_frames(map, page_shift, first, last, cached, tell, arg, err);
+		return walk_ram_frames(map, page_shift, first, last, cached, tell, arg, unmade, err);
 	r = frames_of_ram(map, &u, first, last, cached, err);
 	guest_memory_deinit(&g.memory);
 	return r;
@@ -111,9 +113,11 @@ int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned p
 
 int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
 		    uint64_t last, struct cached_files *cached, provider_frames_fn *tell,
-		    void *arg, struct atw_err *err)
+		    void *arg, uint64_t *unmade, struct atw_err *err)
 {
-	struct use_runs u = { .tell = tell, .arg = arg, .page_shift = page_shift };
+	struct use_runs u = {
+		.tell = tell, .arg = arg, .page_shift = page_shift, .unmade = unmade,
+	};
 
 	return frames_of_ram(map, &u, first, last, cached, err);
 }

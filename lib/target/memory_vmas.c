@@ -269,7 +269,8 @@ static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
 	if (r == ATW_OK && p->cached && !w->cached && !(w->cached = cached_create()))
 		r = atw_err_nomem(err);
 	return r < 0 ? r : walk_guest_frames(w->memmap, atw_kernel_space(w->o.kernel)->mem,
-					     p->page_shift, first, last, w->cached, tell, arg, err);
+					     p->page_shift, first, last, w->cached, tell, arg,
+					     &p->unmade, err);
 }
 
 static int memory_swap(struct provider *p, unsigned type, struct atw_swap *ret,

@@ -233,14 +233,15 @@ void walk_sums_close(struct walk_provider *w);
 
 /*
  * The op `frames`; of a guest that is read from outside, with what the host has of them.
- * `cached`: what of them are files is added to it; NULL: not wanted.
+ * `cached`: what of them are files is added to it; NULL: not wanted. `unmade`: likewise the
+ * number of those without a struct page.
  */
 int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned page_shift,
 		      uint64_t first, uint64_t last, struct cached_files *cached,
-		      provider_frames_fn *tell, void *arg, struct atw_err *err);
+		      provider_frames_fn *tell, void *arg, uint64_t *unmade, struct atw_err *err);
 int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
 		    uint64_t last, struct cached_files *cached, provider_frames_fn *tell,
-		    void *arg, struct atw_err *err);
+		    void *arg, uint64_t *unmade, struct atw_err *err);
 /* The op `cached`. */
 int walk_cached(struct provider *p, const struct about_to *to, struct atw_err *err);
 

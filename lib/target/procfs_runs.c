@@ -27,6 +27,15 @@ enum {
 
 /* ---- words ---- */
 
+/* Of one that has ended, some kernels find no page, and no error; words then are none. */
+static bool procfs_has_words(struct procfs_pages *c, uint64_t va)
+{
+	uint64_t word;
+
+	return pace_pread(c->m->o.pace, c->proc->fd, &word, sizeof(word),
+			  (off_t)(va / c->page * sizeof(word))) == sizeof(word);
+}
+
 int pagemap_scan(struct procfs_pages *c, struct pagescan_arg *a, struct pagescan_region *v, size_t len)
 {
 	int n;
@@ -38,6 +47,10 @@ int pagemap_scan(struct procfs_pages *c, struct pagescan_arg *a, struct pagescan
 	do
 		n = ioctl(c->proc->fd, PAGESCAN_IOCTL, a);
 	while (n < 0 && errno == EINTR);
+	if (!n && !procfs_has_words(c, a->start)) {
+		errno = ESRCH;
+		n = -1;
+	}
 	/* Older than 6.7; that a process has ended says nothing of the others. */
 	if (n < 0 && errno != ESRCH)
 		c->m->no_scan = true;

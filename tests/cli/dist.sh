@@ -72,6 +72,7 @@ import subprocess
 import sys
 
 NAMES = {'zlib': 'z', 'lzo': 'lzo2', 'xz': 'lzma', 'bzip2': 'bz2', 'elfutils': 'dw'}
+SAME = {'elf': 'dw'}            # of one package
 with open(sys.argv[1]) as f:
     doc = json.load(f)
 how = {}
@@ -82,7 +83,7 @@ for r in doc['relationships']:
 needed = set()
 for program in sys.argv[2:]:
     text = subprocess.run(['readelf', '-dW', program], capture_output=True, text=True, check=True).stdout
-    needed |= set(re.findall(r'NEEDED.*\[lib(\w+)\.so', text))
+    needed |= {SAME.get(n, n) for n in re.findall(r'NEEDED.*\[lib(\w+)\.so', text)}
 for library in sorted(needed - {'c', 'm', 'dl', 'pthread', 'gcc_s', 'asan', 'ubsan', 'tsan'}):
     if how.get(library) != 'DYNAMIC_LINK':
         print(library, how.get(library, 'is missing'))

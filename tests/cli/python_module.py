@@ -238,8 +238,10 @@ def live():
                "for i in range(0, len(m), 8192): m[i] = 1\n"
                "print(ctypes.addressof(ctypes.c_char.from_buffer(m)), flush=True)\n"
                "sys.stdin.read()\n" % size)
+    # Sanitizers would give it areas of terabytes, all of which are read below.
+    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, text=True)
+                             stdout=subprocess.PIPE, text=True, env=env)
     place = int(child.stdout.readline())
     proc = "/proc/%d/" % child.pid
     with open(proc + "maps", encoding="utf-8") as f:

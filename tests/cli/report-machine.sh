@@ -77,8 +77,8 @@ for way in live live:pagemap; do
 		# Only boot-time reservations are outside of MemTotal here.
 		yes sums "$work/log/out" "$total"
 		yes [ "$(grep -c '^beyond' "$work/log/out")" -eq 0 ]
-		# live reads struct pages; /proc has no flags for frames without one.
-		if [ "$before" -eq 0 ] || [ $way = live ]; then
+		# Of frames without a struct page nothing is known.
+		if [ "$before" -eq 0 ]; then
 			yes [ "$rest" -eq 0 ]
 			yes grep -q '^unknown,,0,0,' "$work/log/out"
 		else
@@ -86,7 +86,7 @@ for way in live live:pagemap; do
 			# Frames of the kernel at the border may be among them.
 			yes [ "$rest" -le $((before + much * 256)) ]
 			yes [ "$rest" -ge "$(late_frames)" ]
-			err_is 'atwalk: live:pagemap: 1 read error: -v lists them'
+			err_is "atwalk: $way: 1 read error: -v lists them"
 			run atwalk collect -v --frames --pid $$ -o late.cap $way
 			yes grep -qE '^L: 0, frames, the kernel has made no struct page so far for [0-9]+ frames that are free or reserved$' late.cap
 			said_status=1 said_err=1

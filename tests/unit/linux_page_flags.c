@@ -447,6 +447,42 @@ TEST(kinds)
 	}
 }
 
+static int add_unknown(void *arg, const struct capture_frames *run, struct atw_err *err)
+{
+	(void)err;
+	*(uint64_t *)arg += run->use == CAPTURE_UNKNOWN ? run->pages : 0;
+	return ATW_OK;
+}
+
+/* Struct pages that the kernel initializes when it needs their frames: zeroed until then. */
+TEST(frames_without_an_initialized_struct_page)
+{
+	for (int g = 0; g < GENERATIONS; g++) {
+		struct lnx_page_kind k = { 0 };
+		uint64_t unknown = 0, unmade = 0;
+		struct fixture f;
+
+		CHECK(start(&f, (enum generation)g));
+		for (uint64_t pfn = 64; pfn < 128; pfn++)
+			for (unsigned at = 0; at < SIZE; at += 8)
+				put(&f, pfn, at, 0, 8);
+		/* One that has flags or a mapcount is no such page. */
+		put(&f, 96, FLAGS, 1u << RESERVED, 8);
+		put(&f, 100, MAPCOUNT, UINT32_MAX, 4);
+		drop_cache(&f);
+		CHECK_EQ(atw_memmap_kind(f.m, 64, &k, NULL), ATW_OK);
+		CHECK(k.unmade);
+		CHECK_EQ(k.flags, kpf(KPF_NOPAGE));
+		CHECK_EQ(atw_memmap_kind(f.m, 96, &k, NULL), ATW_OK);
+		CHECK(!k.unmade);
+		CHECK_EQ(walk_ram_frames(f.m, 12, 64 << 12, (128 << 12) - 1, NULL, add_unknown,
+					 &unknown, &unmade, NULL), ATW_OK);
+		CHECK_EQ(unmade, 62);
+		CHECK_EQ(unknown, 62);
+		stop(&f);
+	}
+}
+
 static uint64_t asked;
 
 static bool only_64(uint64_t pfn)
@@ -599,7 +635,7 @@ TEST(all_frames_by_use)
 	put(&f, 13, FLAGS, 2, 8);
 	put(&f, 12, MAPCOUNT, 0xf8000000, 4);    /* kmalloc()'s */
 	drop_cache(&f);
-	CHECK_EQ(walk_ram_frames(f.m, 12, 0x800, (1960 << 12) + 0x7fe, NULL, add_run, &t, NULL),
+	CHECK_EQ(walk_ram_frames(f.m, 12, 0x800, (1960 << 12) + 0x7fe, NULL, add_run, &t, NULL, NULL),
 		 ATW_OK);
 	CHECK_EQ(t.n, 7);
 	for (size_t i = 0; i < t.n; i++) {
@@ -608,7 +644,7 @@ TEST(all_frames_by_use)
 		CHECK_EQ(t.run[i].use, want[i].use);
 	}
 	t.n = 8;
-	CHECK_EQ(walk_ram_frames(f.m, 12, 0, 0xfff, NULL, add_run, &t, NULL), 42);
+	CHECK_EQ(walk_ram_frames(f.m, 12, 0, 0xfff, NULL, add_run, &t, NULL, NULL), 42);
 	stop(&f);
 }
 

@@ -36,6 +36,7 @@ static int scan(struct pagemap *m, int fd, const void *page)
 
 	proc.fd = fd;
 	c.m = m;
+	c.page = m->page;
 	return pagemap_scan(&c, &a, v, 2);
 }
 
