@@ -4,7 +4,9 @@
  *
  *	sql_statements.c  statements: from operands, a file, or a prompt
  *	sql_library.c     SQLite, loaded when it is needed
- *	sql_table.c       virtual tables: which constraints go to the listing
+ *	sql_table.c       virtual tables: their names and columns
+ *	sql_plan.c        which constraints of a query go to the listing
+ *	sql_cursor.c      the rows of a query, read when they are needed
  *	sql_rows.c        the rows of a listing, kept as long as a statement runs
  *	sql_sizes.c       expressions that are sizes
  *	sql_result.c      rows of a statement, to where the user said

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sql_cursor.c - cursors of virtual tables: the rows of a listing that a query needs.
+ *
+ * A join asks for the rows of each pid; after a few of them all rows are read at once, and kept
+ * as long as the statement runs. Rows that are kept are found by an index of the column that a
+ * join compares: SQLite makes none itself for virtual tables, and would look at every pair of
+ * rows.
+ */
+#include "sql_table.h"
+#include "base/message.h"
+
+#ifdef HAVE_SQLITE3
+
+/* Processes or addresses of a join, before all are read. */
+enum { ONE_BY_ONE = 3 };
+
+struct sql_cursor {
+	sqlite3_vtab_cursor base;
+	struct sql_rows *rows;           /* borrowed, by others as well */
+	const struct sql_index *index;   /* NULL: all of them, as they came */
+	size_t at, end;
+	const char *plan;                /* that `rows` are of, whatever it is compared with */
+};
+
+/* ---- reading ---- */
+
+static struct sql_read *cursor_find_read(const struct sql_table *t, const char *key)
+{
+	struct sql_read *r = t->s->read;
+
+	while (r && (r->of != t->of || r->kind != t->kind || strcmp(r->key, key) != 0))
+		r = r->next;
+	return r;
+}
+
+static struct sql_read *cursor_read_of(struct sql_table *t, const char *key)
+{
+	struct sql_read *r = cursor_find_read(t, key);
+
+	if (r)
+		return r;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	*r = (struct sql_read){
+		.next = t->s->read, .of = t->of, .kind = t->kind, .key = strdup(key),
+	};
+	t->s->read = r;
+	return r->key ? r : NULL;
+}
+
+/* What the listing is asked for, in words: of two queries that are the same, one is read. */
+static void cursor_key(const struct sql_query *q, struct buf *b)
+{
+	b->len = 0;
+	buf_printf(b, "%" PRIx64 "|%s|%s|", q->used, q->filter, q->target ? q->target : "");
+	if (q->has_pid)
+		buf_printf(b, "%" PRId64, q->pid);
+	if (q->has_address)
+		buf_printf(b, "@%" PRIx64, (uint64_t)q->address);
+	if (q->has_range)
+		buf_printf(b, "@%d,%" PRIx64 "-%" PRIx64, q->upper, q->first, q->last);
+}
+
+/* Does a row begin in front of `last`, and is it cut off by the end of what was read? */
+static bool cursor_cut(const struct sql_table *t, const struct sql_rows *rows, uint64_t last,
+		      uint64_t read)
+{
+	union atw_value address, end;
+
+	for (size_t i = 0; i < sql_rows_count(rows); i++)
+		if (sql_rows_value(rows, i, (size_t)t->address, &address) && address.u <= last &&
+		    sql_rows_value(rows, i, (size_t)t->end, &end) && end.u >= read)
+			return true;
+	return false;
+}
+
+/*
+ * Listings cut their rows at both ends of a range. So one page more is read in front: what
+ * begins there is not asked for, and what begins behind it is whole. Behind the range more
+ * and more is read until no row that is asked for reaches the end.
+ */
+static int cursor_read(struct sql_table *t, const struct sql_query *q, struct sql_rows **ret)
+{
+	static const uint64_t blocks[] = { 1 << 21, 1 << 30, (uint64_t)1 << 39, (uint64_t)1 << 63 };
+	struct sql_query wider = *q;
+	int status;
+
+	if (!q->has_range)
+		return sql_rows_read(t->s, t->of, t->kind, t->column, (size_t)t->n, q, ret);
+	wider.first -= q->first < 4096 ? q->first : 4096;
+	for (size_t i = 0;; i++) {
+		wider.last = q->last | (blocks[i] - 1);
+		status = sql_rows_read(t->s, t->of, t->kind, t->column, (size_t)t->n, &wider, ret);
+		if (!*ret || i + 1 == ARRAY_SIZE(blocks) ||
+		    !cursor_cut(t, *ret, q->last, wider.last))
+			return status;
+		sql_rows_free(*ret);
+	}
+}
+
+/* Rows of that query: read, unless they were. */
+static int cursor_rows(struct sql_table *t, const struct sql_query *q, struct sql_read **ret)
+{
+	struct buf key = { 0 };
+	int status;
+
+	cursor_key(q, &key);
+	*ret = key.failed ? NULL : cursor_read_of(t, key.data);
+	buf_deinit(&key);
+	if (!*ret)
+		return SQLITE_NOMEM;
+	if ((*ret)->rows)
+		return SQLITE_OK;
+	status = cursor_read(t, q, &(*ret)->rows);
+	if (q->any_pid && status != EXIT_COMPLETE && status != EXIT_NO) {
+		struct sql_query again = *q;
+
+		/* It says why. */
+		again.any_pid = false;
+		sql_rows_free((*ret)->rows);
+		status = cursor_read(t, &again, &(*ret)->rows);
+	}
+	/* That nothing is mapped, or that there is no such process, is no row. */
+	if (status > t->s->status && status != EXIT_NO)
+		t->s->status = status;
+	return (*ret)->rows ? SQLITE_OK : sql_table_fail(t, _("its listing failed"));
+}
+
+/*
+ * Only rows with that value in the column. A value of another type may still be equal to one
+ * of the column's, by rules that are SQLite's: it compares all rows then.
+ */
+static int cursor_choose(struct sql_cursor *c, int column, sqlite3_value *value)
+{
+	const struct sql_table *t = (struct sql_table *)c->base.pVtab;
+	const struct sql_library *l = t->s->lib;
+	bool text = sql_is_text(t->column[column].type);
+	union atw_value v = { 0 };
+
+	if (l->value_type(value) == SQLITE_NULL) {
+		c->end = 0;
+		return SQLITE_OK;
+	}
+	if (l->value_type(value) != (text ? SQLITE_TEXT : SQLITE_INTEGER))
+		return SQLITE_OK;
+	if (text)
+		v.s = (const char *)l->value_text(value);
+	else
+		v.u = (uint64_t)l->value_int64(value);
+	c->index = text && !v.s ? NULL : sql_rows_index(c->rows, (size_t)column);
+	if (!c->index)
+		return SQLITE_NOMEM;
+	c->at = sql_index_first(c->index, v);
+	return SQLITE_OK;
+}
+
+/* What the listing does of it; the rest of the rows is left out by an index, or by SQLite. */
+static void cursor_settle(const struct sql_table *t, struct sql_query *q)
+{
+	/* Without a process, those are addresses of the kernel. */
+	q->has_range &= !q->has_address && (q->has_pid || !t->kind->alone);
+	q->upper &= !t->kind->alone;
+	if (q->has_range)
+		q->used |= (uint64_t)1 << t->address | (uint64_t)1 << t->end;
+}
+
+static bool cursor_is_read(struct sql_table *t, const struct sql_query *q, struct buf *key)
+{
+	struct sql_query settled = *q;
+	const struct sql_read *r;
+
+	cursor_settle(t, &settled);
+	cursor_key(&settled, key);
+	r = key->failed ? NULL : cursor_find_read(t, key->data);
+	return r && r->rows;
+}
+
+/*
+ * A join asks for another process or address with each row. After a few pages that were read
+ * one by one, all of the process is read at once, and after a few processes all of them. What
+ * was read before is asked for again and does not count: a join of one process reads no other.
+ */
+static int cursor_choose_query(struct sql_table *t, int number, struct sql_query *q)
+{
+	struct sql_read *all = cursor_read_of(t, "all");
+	struct buf key = { 0 };
+	bool one, failed;
+
+	if (!all)
+		return SQLITE_NOMEM;
+	if (!t->kind->target && !t->kind->alone) {
+		if (number & ADDRESS_VARIES && !cursor_is_read(t, q, &key))
+			q->has_address = all->addresses++ < ONE_BY_ONE;
+		one = number & ADDRESS_VARIES && q->has_address;
+		if (number & PID_VARIES && !one && !cursor_is_read(t, q, &key))
+			q->has_pid = all->pids++ < ONE_BY_ONE;
+	}
+	cursor_settle(t, q);
+	failed = key.failed;
+	buf_deinit(&key);
+	return failed ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int sql_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+		      sqlite3_value **argv)
+{
+	struct sql_cursor *c = (struct sql_cursor *)base;
+	struct sql_table *t = (struct sql_table *)base->pVtab;
+	const struct sql_library *l = t->s->lib;
+	struct sql_query q = { 0 };
+	int by = (number >> INDEX_SHIFT) - 1, pid_at = -1, address_at = -1, arg = 0, r = SQLITE_OK;
+	struct sql_read *one;
+
+	c->index = NULL;
+	c->at = c->end = 0;
+	/* Thousands of times, of a join: only the value that is looked for is another one. */
+	if (c->plan == plan) {
+		c->end = sql_rows_count(c->rows);
+		return by < 0 ? SQLITE_OK : cursor_choose(c, by, argv[0]);
+	}
+	c->rows = NULL;
+	sql_plan_query(t, plan, &q);
+	if (number & WITH_TARGET)
+		q.target = (const char *)l->value_text(argv[arg++]);
+	if (number & WITH_PID) {
+		pid_at = arg++;
+		/* Nothing equals n/a, and no process is a fraction. */
+		q.pid = l->value_int64(argv[pid_at]);
+		if (l->value_type(argv[pid_at]) != SQLITE_INTEGER || q.pid <= 0 || q.pid > INT32_MAX)
+			return SQLITE_OK;
+		q.has_pid = true;
+		q.used |= (uint64_t)1 << t->pid;
+	}
+	if (number & WITH_ADDRESS) {
+		address_at = arg++;
+		if (l->value_type(argv[address_at]) != SQLITE_INTEGER)
+			return SQLITE_OK;
+		q.has_address = true;
+		q.address = l->value_int64(argv[address_at]);
+		q.used |= (uint64_t)1 << t->address;
+	}
+	if (by >= 0)
+		q.used |= (uint64_t)1 << by;
+	if (t->kind->target && !q.target)
+		return SQLITE_OK;
+	r = cursor_choose_query(t, number, &q);
+	if (r != SQLITE_OK)
+		return r;
+	q.any_pid = q.has_pid && number & PID_VARIES;
+	r = cursor_rows(t, &q, &one);
+	if (r != SQLITE_OK)
+		return r;
+	c->rows = one->rows;
+	c->end = sql_rows_count(c->rows);
+	if (!(number & (WITH_TARGET | WITH_PID | WITH_ADDRESS)))
+		c->plan = plan;
+	if (by >= 0)
+		return cursor_choose(c, by, argv[arg]);
+	if (number & WITH_ADDRESS && !q.has_address)
+		return cursor_choose(c, t->address, argv[address_at]);
+	if (number & WITH_PID && !q.has_pid)
+		return cursor_choose(c, t->pid, argv[pid_at]);
+	return SQLITE_OK;
+}
+
+/* ---- cursors ---- */
+
+int sql_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	struct sql_cursor *c = calloc(1, sizeof(*c));
+
+	*ret = c ? &c->base : NULL;
+	return c ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int sql_cursor_close(sqlite3_vtab_cursor *base)
+{
+	free(base);
+	return SQLITE_OK;
+}
+
+int sql_cursor_next(sqlite3_vtab_cursor *base)
+{
+	struct sql_cursor *c = (struct sql_cursor *)base;
+
+	c->at = c->index ? sql_index_next(c->index, c->at) : c->at + 1;
+	return SQLITE_OK;
+}
+
+int sql_cursor_eof(sqlite3_vtab_cursor *base)
+{
+	const struct sql_cursor *c = (struct sql_cursor *)base;
+
+	return c->at >= c->end;
+}
+
+int sql_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
+{
+	const struct sql_cursor *c = (struct sql_cursor *)base;
+	const struct sql_table *t = (struct sql_table *)base->pVtab;
+	const struct sql_library *l = t->s->lib;
+	union atw_value v;
+
+	if (column >= t->n || !sql_rows_value(c->rows, c->at, (size_t)column, &v))
+		l->result_null(to);
+	else if (sql_is_text(t->column[column].type))
+		/* Borrowed: the rows outlive the statement. */
+		l->result_text(to, v.s, -1, SQLITE_STATIC);
+	else if (t->column[column].type == ATW_T_SECONDS)
+		l->result_double(to, (double)v.u / 1000);
+	else
+		l->result_int64(to, (int64_t)v.u);
+	return SQLITE_OK;
+}
+
+int sql_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = (sqlite3_int64)((struct sql_cursor *)base)->at;
+	return SQLITE_OK;
+}
+
+#endif
