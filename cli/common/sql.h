@@ -85,6 +85,11 @@ size_t sql_index_next(const struct sql_index *x, size_t row);
 /* false: n/a. Texts are valid until sql_rows_free(). */
 bool sql_rows_value(const struct sql_rows *r, size_t row, size_t column,
 		    union atw_value *ret);
+/*
+ * A number of the row that no other one has, whatever it has in common with it, and the same
+ * row has in what is read for another query of these columns. *ret is untouched without memory.
+ */
+bool sql_rows_number(struct sql_rows *r, size_t row, uint64_t columns, uint64_t *ret);
 bool sql_is_text(enum atw_type type);
 /*
  * The columns of a table, by asking its listing; their names are to be freed. Returns how

@@ -21,6 +21,7 @@ struct sql_cursor {
 	const struct sql_index *index;   /* NULL: all of them, as they came */
 	size_t at, end;
 	const char *plan;                /* that `rows` are of, whatever it is compared with */
+	uint64_t named;                  /* columns that the query names */
 };
 
 /* ---- reading ---- */
@@ -222,6 +223,7 @@ int sql_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 	}
 	c->rows = NULL;
 	sql_plan_query(t, plan, &q);
+	c->named = q.used;
 	if (number & WITH_TARGET)
 		q.target = (const char *)l->value_text(argv[arg++]);
 	if (number & WITH_PID) {
@@ -317,7 +319,13 @@ int sql_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column
 
 int sql_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
-	*ret = (sqlite3_int64)((struct sql_cursor *)base)->at;
+	const struct sql_cursor *c = (struct sql_cursor *)base;
+	uint64_t number;
+
+	/* Of rows that either of two conditions chooses, SQLite leaves those out that it had. */
+	if (!sql_rows_number(c->rows, c->at, c->named, &number))
+		return SQLITE_NOMEM;
+	*ret = (sqlite3_int64)number;
 	return SQLITE_OK;
 }
 

@@ -24,6 +24,7 @@ struct sql_rows {
 	struct buf value;                /* uint64_t: `have`, then those that are kept; each row */
 	struct buf text;
 	struct sql_index *index;         /* of sql_rows_index(); a list */
+	uint64_t *number, numbered;      /* of sql_rows_number(), and of which columns */
 };
 
 bool sql_is_text(enum atw_type type)
@@ -152,6 +153,71 @@ size_t sql_index_next(const struct sql_index *x, size_t row)
 	return sql_index_seek(x, x->follow[row], v);
 }
 
+/* ---- numbers of rows ---- */
+
+static uint64_t sql_rows_hash(const struct sql_rows *r, size_t row, uint64_t columns)
+{
+	union atw_value v;
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < r->ncols; i++) {
+		if (!(columns >> i & 1))
+			continue;
+		if (!sql_rows_value(r, row, i, &v))
+			h = hash_two(h, 0);
+		else if (sql_is_text(r->column[i].type))
+			h = hash_bytes(h, v.s, strlen(v.s));
+		else
+			h = hash_two(hash_two(h, 1), v.u);
+	}
+	return h;
+}
+
+/*
+ * What the row has in these columns, and which it is of those that have the same. All of them
+ * or none are in what is read for another query, which compares no other columns.
+ */
+static bool sql_rows_number_all(struct sql_rows *r, uint64_t columns)
+{
+	struct { uint64_t hash, n; } *seen;
+	unsigned bits = 1;
+	bool whole;
+
+	while ((size_t)1 << bits < 2 * r->n)
+		bits++;
+	seen = calloc((size_t)1 << bits, sizeof(*seen));
+	r->number = calloc(r->n + 1, sizeof(*r->number));
+	whole = seen && r->number;
+	for (size_t i = 0; whole && i < r->n; i++) {
+		uint64_t h = sql_rows_hash(r, i, columns);
+		size_t at = hash_u64(h) >> (64 - bits);
+
+		while (seen[at].n && seen[at].hash != h)
+			at = (at + 1) & (((size_t)1 << bits) - 1);
+		seen[at].hash = h;
+		r->number[i] = hash_two(h, seen[at].n++);
+	}
+	r->numbered = columns;
+	free(seen);
+	if (whole)
+		return true;
+	free(r->number);
+	r->number = NULL;
+	return false;
+}
+
+bool sql_rows_number(struct sql_rows *r, size_t row, uint64_t columns, uint64_t *ret)
+{
+	if (r->number && r->numbered != columns) {
+		free(r->number);
+		r->number = NULL;
+	}
+	if (!r->number && !sql_rows_number_all(r, columns))
+		return false;
+	*ret = r->number[row];
+	return true;
+}
+
 void sql_rows_free(struct sql_rows *r)
 {
 	if (!r)
@@ -164,6 +230,7 @@ void sql_rows_free(struct sql_rows *r)
 		next = x->next;
 		sql_index_free(x);
 	}
+	free(r->number);
 	free(r);
 }
 

@@ -111,6 +111,22 @@ $(for pid in 100 110; do
 	echo "$pid,$(atwalk map "$data/captures/server.cap" --pid $pid --format csv | sed 1d | wc -l)"
 done)"
 
+t "rows of either of two conditions: all of them, each once"
+for what in 'pid = 99 OR address = 0x401000' '(pid = 99 AND address < 0x402000) OR (pid = 100 AND size > 4096)' \
+	'pid = 99 OR (address = 0x400000 AND pid = 103)'; do
+	sql tasks.kdump "SELECT pid, address FROM pages WHERE $what ORDER BY 1, 2"
+	cp "$work/log/out" got.csv
+	yes [ "$(wc -l <got.csv)" -gt 2 ]
+	# A column behind + is not looked for.
+	what=${what//pid/+pid}
+	sql tasks.kdump "SELECT pid, address FROM pages WHERE ${what//address/+address} ORDER BY 1, 2"
+	same "$work/log/out" got.csv
+done
+# Rows that have all in common, in two conditions that have some of them in common.
+sql tasks.kdump 'SELECT count(*) n FROM vmas WHERE (pid = 99 AND size > 4096) OR (pid = 99 AND size < 65536) OR pid = 100'
+out <<<"n
+$(atwalk pages tasks.kdump --areas-only --columns pid --format csv | grep -cx '99\|100')"
+
 t "numbers that no process has are no rows"
 for pid in -1 0 5000000000 99.5 "'x'" NULL; do
 	sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid = $pid"
