@@ -57,6 +57,8 @@ struct sql_query {
 	bool has_pid, has_address;
 	bool any_pid;                    /* of a task: one without memory has no rows */
 	int64_t pid, address;
+	const int64_t *pids;             /* of these, if there are any, and not of `pid` */
+	size_t npids;
 	/* Rows from one address to another of the lower half are needed, and no others there. */
 	bool has_range, upper;           /* `upper`: and those of the upper half */
 	uint64_t first, last;
@@ -72,6 +74,8 @@ struct sql;
 int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_kind *k,
 		  const struct sql_text *column, size_t n, const struct sql_query *q,
 		  struct sql_rows **ret);
+/* Appends rows of the same columns, for another process. false: no memory. */
+bool sql_rows_add(struct sql_rows *r, const struct sql_rows *more);
 void sql_rows_free(struct sql_rows *r);
 size_t sql_rows_count(const struct sql_rows *r);
 /*
@@ -188,6 +192,9 @@ struct sql_library {
 #undef SQL_MEMBER
 	/* Since 3.38; NULL before. */
 	int (*vtab_rhs_value)(sqlite3_index_info *, int, sqlite3_value **);
+	int (*vtab_in)(sqlite3_index_info *, int, int);
+	int (*vtab_in_first)(sqlite3_value *, sqlite3_value **);
+	int (*vtab_in_next)(sqlite3_value *, sqlite3_value **);
 	/* Since 3.22; NULL before. */
 	const char *(*vtab_collation)(sqlite3_index_info *, int);
 };

@@ -56,8 +56,10 @@ static void cursor_key(const struct sql_query *q, struct buf *b)
 {
 	b->len = 0;
 	buf_printf(b, "%" PRIx64 "|%s|%s|", q->used, q->filter, q->target ? q->target : "");
-	if (q->has_pid)
+	if (q->has_pid && !q->npids)
 		buf_printf(b, "%" PRId64, q->pid);
+	for (size_t i = 0; i < q->npids; i++)
+		buf_printf(b, "%" PRId64 ",", q->pids[i]);
 	if (q->has_address)
 		buf_printf(b, "@%" PRIx64, (uint64_t)q->address);
 	if (q->has_range)
@@ -101,7 +103,67 @@ static int cursor_read(struct sql_table *t, const struct sql_query *q, struct sq
 	}
 }
 
-/* Rows of that query: read, unless they were. */
+/*
+ * Reads rows of one process or of all. Of one that a join or a list names, it says what is wrong
+ * with the rows, and if `aloud` why there are none.
+ */
+static int cursor_read_any(struct sql_table *t, const struct sql_query *q, bool aloud,
+			   struct sql_rows **ret)
+{
+	int status = cursor_read(t, q, ret);
+	struct sql_query again = *q;
+
+	if (!q->any_pid || status == EXIT_COMPLETE || status == EXIT_NO || (!*ret && !aloud))
+		return status;
+	/* It says why. */
+	again.any_pid = false;
+	sql_rows_free(*ret);
+	return cursor_read(t, &again, ret);
+}
+
+/*
+ * Rows of several processes, one after the other. The first that cannot be read speaks for the
+ * rest; only if none can, the query fails.
+ */
+static int cursor_read_list(struct sql_table *t, const struct sql_query *q, struct sql_rows **ret)
+{
+	struct sql_query one = *q;
+	struct sql_rows *rows;
+	int status = EXIT_COMPLETE, worst = EXIT_COMPLETE;
+	bool denied = false, failed = false;
+
+	one.npids = 0;
+	one.any_pid = true;
+	*ret = NULL;
+	for (size_t i = 0; i < q->npids && !failed; i++) {
+		one.pid = q->pids[i];
+		status = cursor_read_any(t, &one, !denied, &rows);
+		denied |= !rows;
+		if (!rows)
+			status = t->s->allow ? EXIT_COMPLETE : EXIT_PARTIAL;
+		if (status > worst && status != EXIT_NO)
+			worst = status;
+		if (rows && *ret) {
+			failed = !sql_rows_add(*ret, rows);
+			sql_rows_free(rows);
+		} else if (rows) {
+			*ret = rows;
+		}
+	}
+	if (!failed)
+		return *ret ? worst : EXIT_SOURCE;
+	sql_rows_free(*ret);
+	*ret = NULL;
+	return print_nomem();
+}
+
+/* Is it one process of a join, which may as well be found in the rows of all? */
+static bool cursor_is_joined(const struct sql_table *t, const struct sql_query *q)
+{
+	return q->any_pid && !t->kind->target && !t->kind->alone;
+}
+
+/* Rows of that query: read, unless they were; NULL: that process of a join cannot be read. */
 static int cursor_rows(struct sql_table *t, const struct sql_query *q, struct sql_read **ret)
 {
 	struct buf key = { 0 };
@@ -114,15 +176,10 @@ static int cursor_rows(struct sql_table *t, const struct sql_query *q, struct sq
 		return SQLITE_NOMEM;
 	if ((*ret)->rows)
 		return SQLITE_OK;
-	status = cursor_read(t, q, &(*ret)->rows);
-	if (q->any_pid && status != EXIT_COMPLETE && status != EXIT_NO) {
-		struct sql_query again = *q;
-
-		/* It says why. */
-		again.any_pid = false;
-		sql_rows_free((*ret)->rows);
-		status = cursor_read(t, &again, &(*ret)->rows);
-	}
+	status = q->npids ? cursor_read_list(t, q, &(*ret)->rows)
+			  : cursor_read_any(t, q, !cursor_is_joined(t, q), &(*ret)->rows);
+	if (!(*ret)->rows && cursor_is_joined(t, q))
+		return SQLITE_OK;
 	/* That nothing is mapped, or that there is no such process, is no row. */
 	if (status > t->s->status && status != EXIT_NO)
 		t->s->status = status;
@@ -204,15 +261,124 @@ static int cursor_choose_query(struct sql_table *t, int number, struct sql_query
 	return failed ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* Is it the number of a process? Nothing equals n/a, and no process is a fraction. */
+static bool cursor_is_pid(const struct sql_library *l, sqlite3_value *v, int64_t *ret)
+{
+	*ret = l->value_int64(v);
+	return l->value_type(v) == SQLITE_INTEGER && *ret > 0 && *ret <= INT32_MAX;
+}
+
+/* The numbers in a list into the query; no number: has_pid stays false. */
+static int cursor_take_list(const struct sql_library *l, sqlite3_value *list, struct sql_query *q)
+{
+	int64_t *pids = NULL, pid;
+	size_t cap = 0;
+	sqlite3_value *v;
+
+	for (int r = l->vtab_in_first(list, &v); r == SQLITE_OK && v; r = l->vtab_in_next(list, &v)) {
+		if (!cursor_is_pid(l, v, &pid))
+			continue;
+		if (!ARRAY_ROOM(pids, q->npids, cap)) {
+			free(pids);
+			return SQLITE_NOMEM;
+		}
+		pids[q->npids++] = pid;
+	}
+	q->pids = pids;
+	q->has_pid = q->npids > 0;
+	return SQLITE_OK;
+}
+
+/* Where the values are that xFilter is given; -1: it is not. */
+struct cursor_places {
+	int pid, address, by;
+};
+
+/* The values into the query. false in *ret_any: no row is equal to them. */
+static int cursor_take(struct sql_table *t, int number, sqlite3_value **argv, struct sql_query *q,
+		       struct cursor_places *at, bool *ret_any)
+{
+	const struct sql_library *l = t->s->lib;
+	int arg = 0, r = SQLITE_OK;
+
+	*at = (struct cursor_places){ -1, -1, -1 };
+	*ret_any = false;
+	if (number & WITH_TARGET) {
+		q->target = (const char *)l->value_text(argv[arg++]);
+		if (!q->target)
+			return SQLITE_OK;
+	}
+	if (number & WITH_PID) {
+		at->pid = arg++;
+		if (number & PID_LIST)
+			r = cursor_take_list(l, argv[at->pid], q);
+		else
+			q->has_pid = cursor_is_pid(l, argv[at->pid], &q->pid);
+		if (r != SQLITE_OK || !q->has_pid)
+			return r;
+		q->used |= (uint64_t)1 << t->pid;
+	}
+	if (number & WITH_ADDRESS) {
+		at->address = arg++;
+		if (l->value_type(argv[at->address]) != SQLITE_INTEGER)
+			return SQLITE_OK;
+		q->has_address = true;
+		q->address = l->value_int64(argv[at->address]);
+		q->used |= (uint64_t)1 << t->address;
+	}
+	at->by = arg;
+	*ret_any = true;
+	return SQLITE_OK;
+}
+
+/* Reads the rows of the query, and chooses those with the values that it leaves open. */
+static int cursor_seek(struct sql_cursor *c, int number, const char *plan, sqlite3_value **argv,
+		       struct sql_query *q, const struct cursor_places *at)
+{
+	struct sql_table *t = (struct sql_table *)c->base.pVtab;
+	int by = (number >> INDEX_SHIFT) - 1, r;
+	struct sql_read *one;
+
+	if (by >= 0)
+		q->used |= (uint64_t)1 << by;
+	r = cursor_choose_query(t, number, q);
+	if (r != SQLITE_OK)
+		return r;
+	q->any_pid = q->has_pid && number & PID_VARIES;
+	r = cursor_rows(t, q, &one);
+	if (r != SQLITE_OK)
+		return r;
+	if (!one->rows) {
+		/* The listing of all has those that can be read, and says how many cannot. */
+		q->has_pid = q->any_pid = false;
+		cursor_read_of(t, "all")->pids = ONE_BY_ONE;
+		cursor_settle(t, q);
+		r = cursor_rows(t, q, &one);
+		if (r != SQLITE_OK)
+			return r;
+	}
+	c->rows = one->rows;
+	c->end = sql_rows_count(c->rows);
+	if (!(number & (WITH_TARGET | WITH_PID | WITH_ADDRESS)))
+		c->plan = plan;
+	if (by >= 0)
+		return cursor_choose(c, by, argv[at->by]);
+	if (number & WITH_ADDRESS && !q->has_address)
+		return cursor_choose(c, t->address, argv[at->address]);
+	if (number & WITH_PID && !q->has_pid)
+		return cursor_choose(c, t->pid, argv[at->pid]);
+	return SQLITE_OK;
+}
+
 int sql_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
 		      sqlite3_value **argv)
 {
 	struct sql_cursor *c = (struct sql_cursor *)base;
 	struct sql_table *t = (struct sql_table *)base->pVtab;
-	const struct sql_library *l = t->s->lib;
 	struct sql_query q = { 0 };
-	int by = (number >> INDEX_SHIFT) - 1, pid_at = -1, address_at = -1, arg = 0, r = SQLITE_OK;
-	struct sql_read *one;
+	struct cursor_places at;
+	bool any;
+	int by = (number >> INDEX_SHIFT) - 1, r;
 
 	c->index = NULL;
 	c->at = c->end = 0;
@@ -224,47 +390,11 @@ int sql_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 	c->rows = NULL;
 	sql_plan_query(t, plan, &q);
 	c->named = q.used;
-	if (number & WITH_TARGET)
-		q.target = (const char *)l->value_text(argv[arg++]);
-	if (number & WITH_PID) {
-		pid_at = arg++;
-		/* Nothing equals n/a, and no process is a fraction. */
-		q.pid = l->value_int64(argv[pid_at]);
-		if (l->value_type(argv[pid_at]) != SQLITE_INTEGER || q.pid <= 0 || q.pid > INT32_MAX)
-			return SQLITE_OK;
-		q.has_pid = true;
-		q.used |= (uint64_t)1 << t->pid;
-	}
-	if (number & WITH_ADDRESS) {
-		address_at = arg++;
-		if (l->value_type(argv[address_at]) != SQLITE_INTEGER)
-			return SQLITE_OK;
-		q.has_address = true;
-		q.address = l->value_int64(argv[address_at]);
-		q.used |= (uint64_t)1 << t->address;
-	}
-	if (by >= 0)
-		q.used |= (uint64_t)1 << by;
-	if (t->kind->target && !q.target)
-		return SQLITE_OK;
-	r = cursor_choose_query(t, number, &q);
-	if (r != SQLITE_OK)
-		return r;
-	q.any_pid = q.has_pid && number & PID_VARIES;
-	r = cursor_rows(t, &q, &one);
-	if (r != SQLITE_OK)
-		return r;
-	c->rows = one->rows;
-	c->end = sql_rows_count(c->rows);
-	if (!(number & (WITH_TARGET | WITH_PID | WITH_ADDRESS)))
-		c->plan = plan;
-	if (by >= 0)
-		return cursor_choose(c, by, argv[arg]);
-	if (number & WITH_ADDRESS && !q.has_address)
-		return cursor_choose(c, t->address, argv[address_at]);
-	if (number & WITH_PID && !q.has_pid)
-		return cursor_choose(c, t->pid, argv[pid_at]);
-	return SQLITE_OK;
+	r = cursor_take(t, number, argv, &q, &at, &any);
+	if (r == SQLITE_OK && any)
+		r = cursor_seek(c, number, plan, argv, &q, &at);
+	free((int64_t *)(uintptr_t)q.pids);
+	return r;
 }
 
 /* ---- cursors ---- */

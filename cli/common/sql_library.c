@@ -23,6 +23,10 @@ int sql_library_load(const struct sql_library **ret, struct atw_err *err)
 		return ATW_E_UNSUPPORTED;
 	}
 	l.vtab_rhs_value = (__typeof__(l.vtab_rhs_value))dlsym(lib, "sqlite3_vtab_rhs_value");
+	l.vtab_in_first = (__typeof__(l.vtab_in_first))dlsym(lib, "sqlite3_vtab_in_first");
+	l.vtab_in_next = (__typeof__(l.vtab_in_next))dlsym(lib, "sqlite3_vtab_in_next");
+	if (l.vtab_in_first && l.vtab_in_next)
+		l.vtab_in = (__typeof__(l.vtab_in))dlsym(lib, "sqlite3_vtab_in");
 	l.vtab_collation = (__typeof__(l.vtab_collation))dlsym(lib, "sqlite3_vtab_collation");
 	*ret = &l;
 	return ATW_OK;

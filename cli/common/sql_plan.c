@@ -167,6 +167,29 @@ void sql_plan_query(const struct sql_table *t, const char *plan, struct sql_quer
 	q->filter = plan_query_range(plan, q);
 }
 
+/* pid = N before pid IN (...), and that before a pid that comes from another table. */
+static int plan_rank_pid(const struct sql_table *t, sqlite3_index_info *x, int i)
+{
+	const struct sql_library *l = t->s->lib;
+	int64_t v;
+
+	if (i < 0)
+		return 0;
+	if (plan_constant(t, x, i, &v))
+		return 3;
+	return l->vtab_in && l->vtab_in(x, i, -1) ? 2 : 1;
+}
+
+/* Of pid IN (...), all values are asked for at once: no other process is read then. */
+static int plan_use_pid(const struct sql_table *t, sqlite3_index_info *x, int pid)
+{
+	int64_t v;
+
+	if (plan_constant(t, x, pid, &v))
+		return WITH_PID;
+	return WITH_PID | (t->s->lib->vtab_in && t->s->lib->vtab_in(x, pid, 1) ? PID_LIST : PID_VARIES);
+}
+
 int sql_plan_best(sqlite3_vtab *base, sqlite3_index_info *x)
 {
 	struct sql_table *t = (struct sql_table *)base;
@@ -186,7 +209,7 @@ int sql_plan_best(sqlite3_vtab *base, sqlite3_index_info *x)
 		if (t->kind->target && c->iColumn == t->n && equal)
 			target = i;
 		else if (t->kind->pid && c->iColumn == t->pid && t->pid >= 0 && equal)
-			pid = i;
+			pid = plan_rank_pid(t, x, i) > plan_rank_pid(t, x, pid) ? i : pid;
 		else if (t->kind->address && c->iColumn == t->address && t->address >= 0 && equal)
 			address = i;
 		else if (plan_indexed(t, x, i))
@@ -211,7 +234,7 @@ int sql_plan_best(sqlite3_vtab *base, sqlite3_index_info *x)
 		x->estimatedCost = 1e3;
 	}
 	if (pid >= 0) {
-		x->idxNum |= WITH_PID | (plan_constant(t, x, pid, &v) ? 0 : PID_VARIES);
+		x->idxNum |= plan_use_pid(t, x, pid);
 		x->aConstraintUsage[pid].argvIndex = ++arg;
 		x->estimatedCost /= 1e3;
 		x->estimatedRows = 1000;

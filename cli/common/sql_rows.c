@@ -57,6 +57,24 @@ bool sql_rows_value(const struct sql_rows *r, size_t row, size_t column, union a
 	return true;
 }
 
+bool sql_rows_add(struct sql_rows *r, const struct sql_rows *more)
+{
+	size_t at = r->value.len, texts = r->text.len;
+	uint64_t *v;
+
+	buf_add(&r->value, more->value.data, more->value.len);
+	buf_add(&r->text, more->text.data, more->text.len);
+	if (r->value.failed || r->text.failed)
+		return false;
+	v = (uint64_t *)(void *)(r->value.data + at);
+	for (size_t i = 0; i < more->n; i++, v += 1 + r->nkept)
+		for (size_t k = 0; k < r->nkept; k++)
+			if (sql_is_text(r->kept[k].type))
+				v[1 + k] += texts;
+	r->n += more->n;
+	return true;
+}
+
 /* ---- rows by the value of a column ---- */
 
 /* Chains of rows with values of the same hash; a row is its number and 1, 0 is the end. */

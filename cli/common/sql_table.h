@@ -14,6 +14,7 @@ enum {
 	WITH_TARGET = 1, WITH_PID = 2, WITH_ADDRESS = 4,
 	PID_VARIES = 8,                  /* it comes from another table */
 	ADDRESS_VARIES = 16,
+	PID_LIST = 32,                   /* it is one of several: all of them are passed at once */
 	INDEX_SHIFT = 8,
 };
 

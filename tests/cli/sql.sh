@@ -16,6 +16,11 @@ if ! grep -q '^  found:.* sqlite3' "$built/found.txt"; then
 	finish
 fi
 
+# Since 3.38, SQLite passes on pid IN (...) as a whole. Before, many processes are as all.
+run atwalk sql tasks.kdump --format csv 'SELECT sqlite_version()'
+said_status=1
+lists=$(awk -F. 'NR == 2 && ($1 > 3 || $2 >= 38) { print "yes" }' "$work/log/out")
+
 # A table is its listing, with all columns.
 equal() {                         # TABLE COMMAND...
 	local table=$1 code
@@ -132,6 +137,10 @@ for pid in -1 0 5000000000 99.5 "'x'" NULL; do
 	sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid = $pid"
 	out <<<$'n\n0'
 done
+sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid IN (-1, 0, 5000000000, 99.5, 'x', NULL)"
+out <<<$'n\n0'
+sql tasks.kdump "SELECT count(*) n FROM vmas WHERE pid IN (-1, 0, 99, 99.5, 'x', NULL, 7777, '99')"
+out <<<$'n\n18'
 sql tasks.kdump "SELECT count(*) n FROM vmas WHERE pid IN (SELECT pid FROM tasks WHERE task LIKE 't%')"
 out <<<$'n\n36'
 sql tasks.kdump 'SELECT count(*) n FROM pages WHERE pid = 99 AND address = -1'
@@ -148,6 +157,23 @@ status 4
 said_err=1
 sql broken.elf 'SELECT count(*) n FROM vmas WHERE pid = 99'
 out <<<$'n\n18'
+if [ "$lists" ]; then
+	for pids in '98, 99, 100, 101, 102, 104' 'SELECT pid FROM tasks WHERE pid > 95 AND pid <> 103'; do
+		sql broken.elf "SELECT pid, count(*) n FROM vmas WHERE pid IN ($pids) GROUP BY pid"
+		cp "$work/log/out" got.csv
+		sql tasks.kdump "SELECT pid, count(*) n FROM vmas GROUP BY pid HAVING pid IN ($pids)"
+		same "$work/log/out" got.csv
+	done
+	sql broken.elf "SELECT count(*) n FROM vmas WHERE pid IN (98, 99, 100, 102, 103)"
+	status 4
+	said_err=1
+	sql broken.elf "SELECT count(DISTINCT v.pid) n FROM tasks t JOIN vmas v ON v.pid = t.pid
+		WHERE v.pid IN (98, 99, 100, 101, 102)"
+	out <<<$'n\n5'
+	# Values of two of which one is a list: a process has to be in both.
+	sql broken.elf 'SELECT DISTINCT pid FROM vmas WHERE pid IN (98, 99, 100, 101, 102) AND pid = 99'
+	out <<<$'pid\n99'
+fi
 sql broken.elf 'SELECT count(*) n FROM tasks JOIN vmas USING (pid) WHERE pid = 99'
 out <<<$'n\n18'
 sql broken.elf 'SELECT count(*) n FROM tasks t, vmas v WHERE t.pid = v.pid AND v.pid = 99'
@@ -521,7 +547,43 @@ else
 		"SELECT count(*) > 9 n FROM vmas v CROSS JOIN pages p ON p.pid = v.pid
 			AND p.address BETWEEN 0 AND 0x7fffffffffff WHERE v.pid = $child"
 	out <<<$'n\n1'
-	kill "$child"
+	children=$child
+	for _ in 1 2 3 4; do
+		"${as[@]}" sleep 300 &
+		children+=,$!
+	done
+	for child in ${children//,/ }; do await grep -qx sleep "/proc/$child/comm"; done
+	nobody() { run "${as[@]}" ./atwalk-copy sql --no-config live:pagemap --format csv "$@"; }
+	if [ "$lists" ]; then
+		for of in pages vmas totals tasks report_use; do
+			nobody "SELECT count(DISTINCT pid) n FROM $of WHERE pid IN ($children)"
+			out <<<$'n\n5'
+		done
+		nobody "SELECT count(DISTINCT p.pid) n FROM vmas v CROSS JOIN pages p ON p.pid = v.pid
+			WHERE p.pid IN ($children) AND v.pid IN ($children)"
+		out <<<$'n\n5'
+		# One of them that may not be read: the first says why, and the others are there.
+		nobody "SELECT count(DISTINCT pid) n FROM vmas WHERE pid IN (1, $$, $children)"
+		status 4
+		out <<<$'n\n5'
+		yes [ "$(grep -c '^atwalk: ' "$work/log/err")" = 1 ]
+		err_has "atwalk: live:pagemap: /proc/1/maps: Permission denied"
+		nobody --allow-unreadable "SELECT count(DISTINCT pid) n FROM vmas WHERE pid IN (1, $$, $children)"
+		out <<<$'n\n5'
+		said_err=1
+		nobody "SELECT count(DISTINCT pid) n FROM vmas WHERE pid IN (1, $$)"
+		status 3
+		no_out
+		yes [ "$(grep -c '^atwalk: ' "$work/log/err")" = 1 ]
+		err_has "atwalk: live:pagemap: /proc/1/maps: Permission denied"
+	fi
+	# Those of a join: as the listing of all processes.
+	nobody "SELECT count(DISTINCT v.pid) n FROM (SELECT 1 AS pid UNION ALL SELECT $child) t CROSS JOIN vmas v ON v.pid = t.pid"
+	status 4
+	out <<<$'n\n1'
+	err_has "processes: no permission to read them"
+	said_err=1
+	for child in ${children//,/ }; do kill "$child"; done
 fi
 
 finish
