@@ -37,7 +37,8 @@ static const struct opt options[] = {
 };
 
 enum {
-	R_ADDRESS, R_PHYSICAL, R_SIZE, R_VALUE, R_SYMBOL, R_BYTES, R_TEXT, R_STATE, R_COUNT,
+	R_ADDRESS, R_PHYSICAL, R_SIZE, R_VALUE, R_SYMBOL, R_BYTES, R_TEXT, R_STATE, R_PID, R_TASK,
+	R_COUNT,
 };
 
 static const struct atw_column rd_columns[R_COUNT] = {
@@ -52,6 +53,8 @@ static const struct atw_column rd_columns[R_COUNT] = {
 	[R_TEXT] = COLUMN("text", TEXT, 16, "the bytes as ASCII, others as dots"),
 	[R_STATE] = { .key = "state", .type = ATW_T_ENUM, .width = 8, .names = &listing_states,
 		      .help = "present, or why there are no bytes" },
+	[R_PID] = HIDDEN_COLUMN("pid", COUNT, 0, "process of the address"),
+	[R_TASK] = HIDDEN_COLUMN("task", TEXT, 0, "its name"),
 };
 
 static const uint64_t rd_shown[] = {
@@ -91,6 +94,20 @@ static uint64_t rd_value(const struct rd *rd, size_t len)
 	return value;
 }
 
+/* A row, with the process that its address is of. */
+static int rd_put(struct rd *rd, union atw_value *v, uint64_t have, struct atw_err *err)
+{
+	const struct subject *of = &rd->src->subject;
+	struct atw_row row = {v, have};
+
+	if (!rd->o->physical && of->mm) {
+		v[R_PID].u = of->pid;
+		v[R_TASK].s = of->task;
+		row.have |= 1u << R_PID | (*of->task ? 1u << R_TASK : 0);
+	}
+	return atw_output_row(rd->out, &row, err);
+}
+
 static int rd_put_row(struct rd *rd, struct atw_err *err)
 {
 	size_t len = rd->bytes.len, width = rd_width[rd->o->as];
@@ -100,9 +117,8 @@ static int rd_put_row(struct rd *rd, struct atw_err *err)
 		[R_SIZE].u = len,       [R_BYTES].s = hex,
 		[R_TEXT].s = ascii,     [R_STATE].u = STATE_PRESENT,
 	};
-	struct atw_row row = {v, 1u << R_ADDRESS | 1u << R_SIZE | 1u << R_BYTES |
-					 1u << R_TEXT | 1u << R_STATE |
-					 (rd->have_pa ? 1u << R_PHYSICAL : 0)};
+	uint64_t have = 1u << R_ADDRESS | 1u << R_SIZE | 1u << R_BYTES | 1u << R_TEXT |
+			1u << R_STATE | (rd->have_pa ? 1u << R_PHYSICAL : 0);
 
 	if (!len)
 		return ATW_OK;
@@ -111,30 +127,29 @@ static int rd_put_row(struct rd *rd, struct atw_err *err)
 	/* The rest of a range may be shorter than a word. */
 	if (rd->o->as != RD_BYTES && len == width) {
 		v[R_VALUE].u = rd_value(rd, len);
-		row.have |= 1u << R_VALUE;
+		have |= 1u << R_VALUE;
 		if (rd->o->as == RD_WORDS &&
 		    content_symbol(rd->src, v[R_VALUE].u, symbol, sizeof(symbol))) {
 			v[R_SYMBOL].s = symbol;
-			row.have |= 1u << R_SYMBOL;
+			have |= 1u << R_SYMBOL;
 		}
 	}
 	rd->bytes.len = 0;
-	return atw_output_row(rd->out, &row, err);
+	return rd_put(rd, v, have, err);
 }
 
 static int rd_put_gap(struct rd *rd, const struct content_piece *p, struct atw_err *err)
 {
-	const union atw_value v[R_COUNT] = {
+	union atw_value v[R_COUNT] = {
 		[R_ADDRESS].u = p->at,
 		[R_PHYSICAL].u = p->pa,
 		[R_SIZE].u = p->len,
 		[R_STATE].u = content_state_shown(p),
 	};
-	const struct atw_row row = {v, 1u << R_ADDRESS | 1u << R_SIZE | 1u << R_STATE |
-					       (p->have_pa ? 1u << R_PHYSICAL : 0)};
-	int r = rd_put_row(rd, err);
+	uint64_t have = 1u << R_ADDRESS | 1u << R_SIZE | 1u << R_STATE |
+			(p->have_pa ? 1u << R_PHYSICAL : 0);
 
-	return r == ATW_OK ? atw_output_row(rd->out, &row, err) : r;
+	return rd_put_row(rd, err) ?: rd_put(rd, v, have, err);
 }
 
 /* A string, up to its NUL or as far as it goes. */
@@ -146,13 +161,12 @@ static int rd_put_string(struct rd *rd, struct atw_err *err)
 		[R_SIZE].u = rd->bytes.len,
 		[R_STATE].u = STATE_PRESENT,
 	};
-	const struct atw_row row = {v, 1u << R_ADDRESS | 1u << R_SIZE | 1u << R_TEXT |
-					       1u << R_STATE |
-					       (rd->have_pa ? 1u << R_PHYSICAL : 0)};
+	uint64_t have = 1u << R_ADDRESS | 1u << R_SIZE | 1u << R_TEXT | 1u << R_STATE |
+			(rd->have_pa ? 1u << R_PHYSICAL : 0);
 
 	v[R_TEXT].s = rd->bytes.len ? rd->bytes.data : "";
 	rd->bytes.len = 0;
-	return atw_output_row(rd->out, &row, err);
+	return rd_put(rd, v, have, err);
 }
 
 /* ---- bytes ---- */

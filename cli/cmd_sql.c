@@ -171,7 +171,7 @@ const struct command cmd_sql = {
 		"  ranges                what the kernel or, with pid = N, a process maps: map\n"
 		"  walk('ADDRESS')       page-table entries on the way, with pid = N: walk -p\n"
 		"  frames('PHYS')        what maps a physical page or range: find\n"
-		"  memory('ADDRESS+LENGTH')  words of memory: rd\n"
+		"  memory('ADDRESS+LENGTH')  words of memory; with pid = N of a process: rd\n"
 		"  facts                 what is known of the source: info\n"
 		"  report_NAME           a report: report_use, report_machine, ...\n\n"
 		"With pid = N, only that process is read. A recording of kmap as SOURCE has the\n"

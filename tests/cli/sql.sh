@@ -47,6 +47,18 @@ equal totals pages --totals tasks.kdump
 equal ranges map tasks.kdump
 equal "walk('init_task')" walk --path tasks.kdump init_task
 equal "frames('9a10000')" find tasks.kdump 9a10000
+sql tasks.kdump "SELECT name FROM pragma_table_info('memory')"
+out <<<$'name\naddress\nphysical\nsize\nvalue\nsymbol\nbytes\ntext\nstate\npid\ntask'
+for pid in 99 103; do
+	sql tasks.kdump "SELECT address, physical, size, value, state, pid, task FROM memory('401000+18') WHERE pid = $pid"
+	said_status=1 said_err=1
+	cp "$work/log/out" got.csv
+	yes [ "$(wc -l <got.csv)" = 2 ]
+	run atwalk rd tasks.kdump --as words --pid $pid --format csv 401000+18 \
+		--columns address,physical,size,value,state,pid,task
+	said_status=1 said_err=1
+	same "$work/log/out" got.csv
+done
 equal facts info tasks.kdump
 equal symbols info --symbols tasks.kdump
 
@@ -508,6 +520,19 @@ $child,sleep,$(awk '/^Rss:/ { print $2 * 1024 }' "/proc/$child/smaps_rollup")"
 	sql live "SELECT count(*) n FROM vmas WHERE pid = $child"
 	out <<<"n
 $(grep -vc vsyscall "/proc/$child/maps")"
+	# Memory of a process: its program begins as ELF files do; by a join as well.
+	first=$(sed -n '1s/-.*//p' "/proc/$child/maps")
+	word=0x$(od -An -tx8 -N8 "/proc/$child/exe" | tr -d ' ')
+	for from in "memory('$first+8') WHERE pid = $child" \
+		"tasks JOIN memory('$first+8') USING (pid, task) WHERE tasks.pid = $child" \
+		"memory('$first+8') WHERE pid IN (1, $child) AND value IS NOT NULL"; do
+		sql live "SELECT pid, task, value FROM $from"
+		out <<<$'pid,task,value\n'"$child,sleep,$word"
+	done
+	sql live "SELECT count(*) n FROM memory('$first+8') WHERE pid = $child AND pid = 1"
+	out <<<$'n\n0'
+	sql live "SELECT DISTINCT pid, task FROM memory('_stext+8')"
+	out <<<$'pid,task\n,'
 	for query in query{1,2,5,7,8,12,17,20}.sql; do
 		run atwalk sql live --allow-unreadable --format csv <"$query"
 		said_err=1 said_status=1
@@ -526,6 +551,7 @@ else
 	"${as[@]}" sleep 300 &
 	child=$!
 	await grep -qx sleep "/proc/$child/comm"
+	nobody() { run "${as[@]}" ./atwalk-copy sql --no-config live:pagemap --format csv "$@"; }
 	# Processes of others are denied to this user, and reading one would end with 4.
 	for of in pages vmas totals tasks report_use; do
 		query="SELECT count(*) > 0 n FROM $of"
@@ -553,7 +579,6 @@ else
 		children+=,$!
 	done
 	for child in ${children//,/ }; do await grep -qx sleep "/proc/$child/comm"; done
-	nobody() { run "${as[@]}" ./atwalk-copy sql --no-config live:pagemap --format csv "$@"; }
 	if [ "$lists" ]; then
 		for of in pages vmas totals tasks report_use; do
 			nobody "SELECT count(DISTINCT pid) n FROM $of WHERE pid IN ($children)"
