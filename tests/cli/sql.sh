@@ -128,6 +128,36 @@ $(for pid in 100 110; do
 	echo "$pid,$(atwalk map "$data/captures/server.cap" --pid $pid --format csv | sed 1d | wc -l)"
 done)"
 
+t "what maps the frames that a table of another source names, in either direction"
+frames() {                        # SOURCE ARGUMENTS...: what find says of each frame of the first four pages
+	local source=$1 at physical
+
+	shift
+	echo page,pid,task,address
+	atwalk pages "$source" --pid 99 --filter 'address<0x405000' --columns address,physical --format csv |
+		sed '1d; /,$/d' | while IFS=, read -r at physical; do
+		atwalk find "$@" "$physical" --columns pid,task,address --format csv | sed "1d; s/^/$at,/"
+	done
+}
+frames tasks.kdump tasks.kdump >wanted.csv
+yes [ "$(cut -d, -f1 wanted.csv | sort -u | wc -l)" = 5 ]
+yes [ "$(wc -l <wanted.csv)" -gt 40 ]
+run atwalk collect -q -o tasks.cap tasks.kdump
+said_status=1 said_err=1
+for of in 'tasks.cap --attach cap=tasks.kdump pages cap_frames' 'tasks.kdump --attach cap=tasks.cap cap_pages frames'; do
+	read -ra words <<<"$of"
+	sql "${words[@]::3}" "SELECT p.address AS page, f.pid, f.task, f.address FROM ${words[3]} p
+		JOIN ${words[4]}(printf('%x', p.physical)) f
+		WHERE p.pid = 99 AND p.address < 0x405000 AND p.physical IS NOT NULL"
+	same "$work/log/out" wanted.csv
+	# Of one of the processes that map them.
+	sql "${words[@]::3}" "SELECT p.address AS page, f.pid, f.task, f.address FROM ${words[3]} p
+		JOIN ${words[4]}(printf('%x', p.physical)) f ON f.pid = p.pid
+		WHERE p.pid = 99 AND p.address < 0x405000 AND p.physical IS NOT NULL"
+	{ sed 1q wanted.csv; grep ',99,' wanted.csv; } >own.csv
+	same "$work/log/out" own.csv
+done
+
 t "rows of either of two conditions: all of them, each once"
 for what in 'pid = 99 OR address = 0x401000' '(pid = 99 AND address < 0x402000) OR (pid = 100 AND size > 4096)' \
 	'pid = 99 OR (address = 0x400000 AND pid = 103)'; do

@@ -179,6 +179,18 @@ sql --attach rec=of.kmap tasks.kdump "SELECT r.area, printf('0x%016x', r.physica
 	FROM rec_objects o JOIN ranges r ON o.address >= r.address AND o.address < r.\"end\""
 out <<<"area,physical
 direct map,$(atwalk walk tasks.kdump "${mm#0x}" --columns physical --format csv | sed 1d)"
+physical=$(atwalk walk tasks.kdump "${mm#0x}" --columns physical --format csv | sed 1d)
+run atwalk find tasks.kdump "$physical" --columns pid,task,address --format csv
+yes [ "$(wc -l <"$work/log/out")" = 2 ]
+cp "$work/log/out" frames.csv
+sql --attach rec=of.kmap tasks.kdump "SELECT f.pid, f.task, f.address FROM rec_objects o
+	JOIN ranges r ON o.address >= r.address AND o.address < r.\"end\"
+	JOIN frames(printf('%x', r.physical + o.address - r.address)) f"
+same "$work/log/out" frames.csv
+sql --attach dump=tasks.kdump of.kmap "SELECT f.pid, f.task, f.address FROM objects o
+	JOIN dump_ranges r ON o.address >= r.address AND o.address < r.\"end\"
+	JOIN dump_frames(printf('%x', r.physical + o.address - r.address)) f"
+same "$work/log/out" frames.csv
 sql --attach dump=tasks.kdump of.kmap 'SELECT o.cache, t.pid FROM objects o JOIN dump_tasks t ON t.mm = o.address'
 out <<<$'cache,pid\nmm_struct,99'
 sql --attach rec=of.kmap --attach cap="$data/captures/server.cap" tasks.kdump 'SELECT (SELECT count(*) FROM rec_objects) a,
