@@ -78,6 +78,8 @@ else
 	cp "$work/log/out" 18.json
 	run atwalk sql -q live --format json <query20.sql
 	cp "$work/log/out" 20.json
+	run atwalk info -q live --format json --columns fact,value
+	cp "$work/log/out" facts.json
 	run python3 "$cli/queries_live.py" . "$writer" "$runner" "$child" tables
 	answered=$(cut -d' ' -f1 "$work/log/out" | paste -sd' ')
 	yes [ "$answered" = "$processes 18 20" ]

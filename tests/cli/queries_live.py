@@ -183,7 +183,30 @@ if tables:
                for page in once if page[2] == first], [row for row in rows if row["pid"] is not None])
     if {row["task"] for row in rows if row["pid"] is None} != {"[kernel]"}:
         sys.exit(f"query 18: {rows}, expected the kernel's mapping as well")
-    rows = {(row["fact"], row["value"]) for row in rows_of(20)}
-    if ("release", os.uname().release) not in rows:
-        sys.exit(f"query 20: {rows}")
-    print(20, len(rows))
+    # The same facts as the listing, all of them; and of these what /proc says as well.
+    with open(f"{folder}/facts.json", encoding="utf-8") as file:
+        check(20, [row for row in json.load(file)
+                   if row["fact"] in ("release", "paging", "root", "protection")])
+    facts = collections.defaultdict(list)
+    for row in rows_of(20):
+        facts[row["fact"]].append(row["value"])
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        cpu = dict((part.strip() for part in line.split(":", 1)) for line in file if ":" in line)
+    known = {"release": [os.uname().release]}
+    if os.uname().machine == "x86_64":
+        known["mode"] = ["x86_64-5" if "la57" in cpu["flags"].split() else "x86_64-4"]
+        facts["mode"] = [value.split()[0] for value in facts["paging"]]
+        for flag in "SMEP", "SMAP", "UMIP":
+            on = "on" if flag.lower() in cpu["flags"].split() else "off"
+            known[flag] = [f"{flag}: {on} (CR4.{flag})"]
+            facts[flag] = [value for value in facts["protection"] if value.startswith(flag + ":")]
+    for fact, values in known.items():
+        if facts[fact] != values:
+            sys.exit(f"query 20: {fact} is {facts[fact]}, expected {values}")
+    # The kernel's root table is a page of its image.
+    with open("/proc/iomem", encoding="utf-8") as file:
+        image = [[int(word, 16) for word in line.split()[0].split("-")] for line in file if " Kernel " in line]
+    root = int(facts["root"][0].split()[0], 16)
+    if len(facts["root"]) != 1 or root % PAGE or \
+            image and not min(image)[0] <= root <= max(last for _, last in image):
+        sys.exit(f"query 20: the root is {facts['root']}, expected a page of {image}")
