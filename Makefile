@@ -293,7 +293,12 @@ install: all $(MAN3)
 	$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(BASHDIR)/atwalk
 	$(INSTALL) -m 644 completions/_atwalk $(DESTDIR)$(ZSHDIR)/
 	$(INSTALL) -m 644 completions/atwalk.fish $(DESTDIR)$(FISHDIR)/
-	ln -sf atwalk $(DESTDIR)$(BASHDIR)/atwalk-collect
+	ln -sf atwalk $(DESTDIR)$(BASHDIR)/ptexplore
+	ln -sf atwalk.fish $(DESTDIR)$(FISHDIR)/ptexplore.fish
+	# A collector may be installed without the rest: files of its own.
+	$(if $(HAVE_static),$(INSTALL) -m 644 completions/atwalk.bash $(DESTDIR)$(BASHDIR)/atwalk-collect)
+	$(if $(HAVE_static),$(INSTALL) -m 644 completions/atwalk.fish $(DESTDIR)$(FISHDIR)/atwalk-collect.fish)
+	$(if $(HAVE_static),sed '1s/.*/#compdef atwalk-collect/' completions/_atwalk >$(DESTDIR)$(ZSHDIR)/_atwalk-collect)
 	$(if $(KMAP),ln -sf atwalk $(DESTDIR)$(BASHDIR)/atwalk-kmap)
 	$(if $(KMAP),ln -sf atwalk.fish $(DESTDIR)$(FISHDIR)/atwalk-kmap.fish)
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
@@ -315,8 +320,9 @@ uninstall:
 	  $(DESTDIR)$(MANDIR)/man1/ptexplore.1 $(DESTDIR)$(MANDIR)/man7/atwalk*.7 \
 	  $(DESTDIR)$(MANDIR)/man3/atw_*.3 $(DESTDIR)$(MANDIR)/man3/libatwalk.3 \
 	  $(DESTDIR)$(MANDIR)/man5/atwalk*.5 $(DESTDIR)$(MANDIR)/man8/atwalk*.8 \
-	  $(addprefix $(DESTDIR)$(BASHDIR)/,atwalk atwalk-collect atwalk-kmap) \
-	  $(DESTDIR)$(ZSHDIR)/_atwalk $(addprefix $(DESTDIR)$(FISHDIR)/,atwalk.fish atwalk-kmap.fish)
+	  $(addprefix $(DESTDIR)$(BASHDIR)/,atwalk atwalk-collect atwalk-kmap ptexplore) \
+	  $(addprefix $(DESTDIR)$(ZSHDIR)/,_atwalk _atwalk-collect) \
+	  $(addprefix $(DESTDIR)$(FISHDIR)/,atwalk.fish atwalk-collect.fish atwalk-kmap.fish ptexplore.fish)
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/atwalk $(DESTDIR)$(LIBEXECDIR)/atwalk \
 	  $(DESTDIR)$(PYTHONDIR)/atwalk $(DESTDIR)$(PLUGINDIR) \
 	  $(DESTDIR)$(PREFIX)/share/atwalk

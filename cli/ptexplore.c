@@ -8,6 +8,7 @@
 
 #include "atwalk.h"
 #include "base/text.h"
+#include "common/complete.h"
 #include "target/provider.h"
 
 struct request {
@@ -33,13 +34,16 @@ struct explorer {
 
 /* ---- options: one dash or two, a value behind a blank or = ---- */
 
-static const struct {
-	const char *name, *type, *help;
-} options[] = {
-	{ "address", "string", "Analyze a single address (e.g. '0x7f66a002ab70')" },
-	{ "areas", "string", "Comma separated list of memory areas (even patterns) to analyze (e.g. 'stack,heap,libc')" },
-	{ "pid", "int", "Pid of the process to analyze (e.g. 42)" },
-	{ "quiet", "", "Don't print page table details, just a summary of the memory areas" },
+static const struct opt options[] = {
+	{ 0, "address", OPT_TEXT, offsetof(struct request, at), "string",
+	  "Analyze a single address (e.g. '0x7f66a002ab70')", NULL },
+	{ 0, "areas", OPT_TEXT, offsetof(struct request, areas), "string",
+	  "Comma separated list of memory areas (even patterns) to analyze (e.g. 'stack,heap,libc')", NULL },
+	{ 0, "pid", OPT_NUMBER, offsetof(struct request, pid), "int",
+	  "Pid of the process to analyze (e.g. 42)", NULL },
+	{ 0, "quiet", OPT_FLAG, offsetof(struct request, quiet), NULL,
+	  "Don't print page table details, just a summary of the memory areas", NULL },
+	{ 0 }
 };
 
 static void ptexplore_usage(void)
@@ -47,9 +51,9 @@ static void ptexplore_usage(void)
 	fputs("Explore page table of a process under Linux.\n"
 	      "Works by attaching to a process and printing each memory area. Optionally, memory areas can be restricted via a filter.\n"
 	      "\nUsage of ptexplore:\n", stderr);
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		fprintf(stderr, "  -%s%s%s\n    \t%s\n", options[i].name, options[i].type[0] ? " " : "",
-			options[i].type, options[i].help);
+	for (const struct opt *o = options; o->name; o++)
+		fprintf(stderr, "  -%s%s%s\n    \t%s\n", o->name, o->arg ? " " : "",
+			o->arg ? o->arg : "", o->help);
 }
 
 /* A usage error as Go's package flag reports it: the sentence, then the usage. */
@@ -191,7 +195,8 @@ static int ptexplore_parse(struct request *o, int argc, char **argv)
 {
 	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
 		const char *text = argv[i] + 1 + (argv[i][1] == '-'), *value;
-		size_t len, k;
+		const struct opt *opt = options;
+		size_t len;
 		int status;
 
 		if (!*text || *text == '-' || *text == '=')
@@ -199,10 +204,9 @@ static int ptexplore_parse(struct request *o, int argc, char **argv)
 						    strlen(argv[i]));
 		value = strchr(text, '=');
 		len = value ? (size_t)(value - text) : strlen(text);
-		for (k = 0; k < ARRAY_SIZE(options); k++)
-			if (strlen(options[k].name) == len && !memcmp(options[k].name, text, len))
-				break;
-		if (k == ARRAY_SIZE(options)) {
+		while (opt->name && (strlen(opt->name) != len || memcmp(opt->name, text, len) != 0))
+			opt++;
+		if (!opt->name) {
 			bool help = (len == 1 && *text == 'h') || (len == 4 && !memcmp(text, "help", 4));
 
 			if (!help)
@@ -213,14 +217,14 @@ static int ptexplore_parse(struct request *o, int argc, char **argv)
 		}
 		if (value)
 			value++;
-		else if (!options[k].type[0])
+		else if (!opt->arg)
 			value = "true";
 		else if (i + 1 < argc)
 			value = argv[++i];
 		else
 			return ptexplore_wrong("flag needs an argument: -%s",
-					       options[k].name);
-		status = ptexplore_set(o, options[k].name, value);
+					       opt->name);
+		status = ptexplore_set(o, opt->name, value);
 		if (status)
 			return status;
 	}
@@ -409,8 +413,15 @@ int ptexplore_main(int argc, char **argv)
 {
 	struct explorer e = { 0 };
 	struct atw_err err = { 0 };
-	int status = ptexplore_parse(&e.o, argc, argv), r;
+	const struct complete_table own = { .options = options, .one_dash = true };
+	int status, r;
 
+	/* It takes no operands. */
+	if (argc > 1 && !strcmp(argv[1], COMPLETE_WORD)) {
+		complete_table_run(&own, argc - 2, argv + 2);
+		return EXIT_COMPLETE;
+	}
+	status = ptexplore_parse(&e.o, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!e.o.pid) {

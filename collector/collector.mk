@@ -10,7 +10,7 @@
 # optional library.
 
 COLLECT_SRC := $(wildcard collector/*.c) \
-  $(addprefix cli/common/,diagnostics.c ending.c options.c progress.c standard.c)
+  $(addprefix cli/common/,complete_table.c diagnostics.c ending.c options.c progress.c standard.c)
 COLLECT_LIB := $(sort $(foreach f,base format trace paging host source walk linux target census \
   output,$(wildcard lib/$(f)/*.c)))
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "budget.h"
 #include "census/census.h"
+#include "cli/common/complete.h"
 #include "cli/common/ending.h"
 #include "cli/common/progress.h"
 #include "output/outfile.h"
@@ -313,10 +314,16 @@ int main(int argc, char **argv)
 {
 	struct opts o = { 0 };
 	const struct opt_set set = { .table = options, .base = &o };
+	const struct complete_table own = { .options = options, .file = true };
 	char why[256];
 	int n;
 
 	hold_standard_files();
+	/* By itself, that word is a TO. */
+	if (argc > 2 && !strcmp(argv[1], COMPLETE_WORD)) {
+		complete_table_run(&own, argc - 2, argv + 2);
+		return collector_flush_stdout();
+	}
 	if (!options_parse("atwalk-collect", &set, 1, argc - 1, argv + 1, &n, why, sizeof(why)))
 		return collector_misused(why);
 	if (o.help)

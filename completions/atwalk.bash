@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# bash completion for atwalk(1), atwalk-kmap(1) and atwalk-collect(8). The programs have the
-# tables of their options, and print what fits.
+# bash completion for atwalk(1), atwalk-kmap(1), atwalk-collect(8) and ptexplore(1). The
+# programs have the tables of their options, and print what fits.
 
 # REPLY: the word as the program gets it. Of what a shell expands, it knows ~/ alone.
 _atwalk_unquote()
@@ -49,24 +49,4 @@ _atwalk()
 	compopt -o filenames 2>/dev/null
 	mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur")
 }
-complete -F _atwalk atwalk atwalk-kmap
-
-# It is small, and has --help alone.
-_atwalk_collect()
-{
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
-
-	COMPREPLY=()
-	case $prev in
-	--pid) mapfile -t COMPREPLY < <(cd /proc 2>/dev/null && compgen -W "$(echo [0-9]*)" -- "$cur") ;;
-	--mem|--rate) ;;
-	*) if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --help 2>/dev/null |
-			sed -nE 's/^  (    |-., )(--[a-z-]+)( .*)?$/\2/p')" -- "$cur")
-	else
-		compopt -o filenames 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-	fi ;;
-	esac
-}
-complete -F _atwalk_collect atwalk-collect
+complete -F _atwalk atwalk atwalk-kmap atwalk-collect ptexplore

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# fish completion for atwalk(1) and atwalk-kmap(1). The programs have the tables of their
-# options, and print what fits.
+# fish completion for atwalk(1), atwalk-kmap(1), atwalk-collect(8) and ptexplore(1). The programs
+# have the tables of their options, and print what fits.
 
 function __atwalk_complete
     set -l typed (string replace -r '^~/' "$HOME/" -- (commandline -opc))
@@ -18,3 +18,5 @@ end
 
 complete -c atwalk -f -a '(__atwalk_complete)'
 complete -c atwalk-kmap -f -a '(__atwalk_complete)'
+complete -c atwalk-collect -f -a '(__atwalk_complete)'
+complete -c ptexplore -f -a '(__atwalk_complete)'

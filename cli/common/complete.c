@@ -5,8 +5,6 @@
  */
 #include "complete.h"
 
-#include <dirent.h>
-
 #include "base/message.h"
 #include "plugins.h"
 #include "record/schema.h"
@@ -18,27 +16,19 @@ struct complete {
 	struct opt_set sets[1 + COMMON_SETS];
 	char **argv;             /* behind the name of the command */
 	int argc;
-	const char *before;      /* a part of the word that stays: "--columns=address," */
-	int before_len;
-	const char *cur;         /* what candidates begin with */
+	struct complete_word word;
 };
 
 static void complete_offer(const struct complete *k, const char *word, const char *help)
 {
-	if (!strncmp(word, k->cur, strlen(k->cur)))
-		printf("%.*s%s\t%s\n", k->before_len, k->before, word, help ? message(help) : "");
-}
-
-static void complete_offer_files(void)
-{
-	puts(":files");
+	complete_put(&k->word, word, help);
 }
 
 /* Everything up to `at` stays. */
 static void complete_keep(struct complete *k, const char *at)
 {
-	k->before_len = (int)(at - k->before);
-	k->cur = at;
+	k->word.before_len = (int)(at - k->word.before);
+	k->word.cur = at;
 }
 
 /* ---- options ---- */
@@ -149,18 +139,6 @@ static void complete_schema(const struct complete *k, bool words)
 
 /* ---- values ---- */
 
-static void complete_pids(const struct complete *k)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *e;
-
-	while (proc && (e = readdir(proc)))
-		if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
-			complete_offer(k, e->d_name, NULL);
-	if (proc)
-		closedir(proc);
-}
-
 static void complete_modes(const struct complete *k)
 {
 	const struct atw_paging *m;
@@ -208,9 +186,9 @@ static void complete_plugins(struct complete *k, enum plugins_which which, plugi
 /* Behind the last character of `ends` in the word. */
 static void complete_element(struct complete *k, const char *ends)
 {
-	const char *at = k->cur;
+	const char *at = k->word.cur;
 
-	for (const char *s = k->cur; *s; s++)
+	for (const char *s = k->word.cur; *s; s++)
 		if (strchr(ends, *s))
 			at = s + 1;
 	complete_keep(k, at);
@@ -240,13 +218,12 @@ static void complete_value(struct complete *k, const struct opt *o)
 		complete_element(k, filter ? " ()" : list ? ",+-" : "");
 		complete_schema(k, filter);
 	} else if (!strcmp(o->name, "pid")) {
-		complete_pids(k);
+		complete_put_pids(&k->word);
 	} else if (!strcmp(o->name, "paging") || !strcmp(o->name, "paging-flags")) {
 		complete_modes(k);
 	}
-	if (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "FOLDER") || !strcmp(o->arg, "PATH") ||
-	    !strcmp(o->arg, "VMLINUX"))
-		complete_offer_files();
+	if (complete_takes_file(o->arg))
+		complete_put_files();
 }
 
 /* ---- words that are no options ---- */
@@ -324,7 +301,7 @@ static void complete_operand(struct complete *k)
 		complete_offer(k, live[i], N_("the running kernel"));
 	if (source && at <= 0)
 		complete_plugins(k, PLUGINS_SOURCES, complete_on_source);
-	complete_offer_files();
+	complete_put_files();
 }
 
 static const struct command *complete_find_command(const struct complete_program *p,
@@ -338,23 +315,6 @@ static const struct command *complete_find_command(const struct complete_program
 	return NULL;
 }
 
-/* Shells that split words at "=" give "--format", "=", "csv". */
-static int complete_join(int argc, char **argv)
-{
-	static char empty[1];
-	int n = 0;
-
-	for (int i = 0; i < argc; i++) {
-		bool sign = !strcmp(argv[i], "=") && n && argv[n - 1][0] == '-';
-
-		if (!sign)
-			argv[n++] = argv[i];
-		else if (i == argc - 1)
-			argv[n++] = empty;
-	}
-	return n;
-}
-
 int complete_run(const struct complete_program *p, int argc, char **argv)
 {
 	struct complete k = { .program = p, .argv = argv, .cmd = p->usual };
@@ -365,7 +325,7 @@ int complete_run(const struct complete_program *p, int argc, char **argv)
 	argc = complete_join(argc, argv);
 	if (argc < 1)
 		return EXIT_USAGE;
-	k.before = k.cur = argv[argc - 1];
+	k.word.before = k.word.cur = argv[argc - 1];
 	k.argc = argc - 1;
 	if (k.argc)
 		cmd = complete_find_command(p, argv[0]);
@@ -373,7 +333,7 @@ int complete_run(const struct complete_program *p, int argc, char **argv)
 		k.cmd = cmd;
 		k.argv++;
 		k.argc--;
-	} else if (!k.argc && *k.cur != '-') {
+	} else if (!k.argc && *k.word.cur != '-') {
 		complete_commands(&k);
 	} else if (k.argc == 1 && !strcmp(argv[0], "help")) {
 		complete_commands(&k);
@@ -383,9 +343,9 @@ int complete_run(const struct complete_program *p, int argc, char **argv)
 		return command_written();
 	k.sets[0] = (struct opt_set){ .table = k.cmd->options };
 	common_sets(k.cmd->common, NULL, k.sets + 1);
-	value = strncmp(k.cur, "--", 2) ? NULL : strchr(k.cur, '=');
+	value = strncmp(k.word.cur, "--", 2) ? NULL : strchr(k.word.cur, '=');
 	if (value) {
-		o = complete_find(&k, k.cur + 2, (size_t)(value - k.cur - 2), 0);
+		o = complete_find(&k, k.word.cur + 2, (size_t)(value - k.word.cur - 2), 0);
 		complete_keep(&k, value + 1);
 	} else if (k.argc) {
 		o = complete_valued(&k, k.argv[k.argc - 1]);
@@ -393,7 +353,7 @@ int complete_run(const struct complete_program *p, int argc, char **argv)
 	}
 	if (o && o->arg)
 		complete_value(&k, o);
-	else if (*k.cur == '-')
+	else if (*k.word.cur == '-')
 		complete_options(&k);
 	else if (!value)
 		complete_operand(&k);

@@ -19,3 +19,30 @@ struct complete_program {
  * files fit as well. Returns the exit status.
  */
 int complete_run(const struct complete_program *p, int argc, char **argv);
+
+/* ---- complete_table.c ---- */
+
+/* A program without commands. */
+struct complete_table {
+	const struct opt *options;
+	bool one_dash;                   /* "-pid" is the same as "--pid" */
+	bool file;                       /* its operand is one */
+};
+
+/* The same of a program without commands. */
+void complete_table_run(const struct complete_table *t, int argc, char **argv);
+
+/* The word that is completed. */
+struct complete_word {
+	const char *before;      /* a part of the word that stays: "--columns=address," */
+	int before_len;
+	const char *cur;         /* what candidates begin with */
+};
+
+void complete_put(const struct complete_word *w, const char *word, const char *help);
+void complete_put_pids(const struct complete_word *w);
+void complete_put_files(void);
+/* By what --help calls the value of an option: is it the name of a file? */
+bool complete_takes_file(const char *arg);
+/* Shells that split words at "=" give "--format", "=", "csv". Returns how many words are left. */
+int complete_join(int argc, char **argv);

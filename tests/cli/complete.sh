@@ -135,12 +135,69 @@ out </dev/null
 run atwalk __complete
 status 2
 
+ln -s "$O/atwalk" ptexplore
+collect=$O/atwalk-collect
+# shellcheck disable=SC2317 # run calls it
+offered_by() {                    # PROGRAM WORD...
+	"$1" __complete "${@:2}" | cut -f 1
+}
+
+t "ptexplore: its options with one dash or two, and processes"
+run ./ptexplore __complete -pid 1 -q
+out <<<$'-quiet\tDon\'t print page table details, just a summary of the memory areas'
+run offered_by ./ptexplore -
+sed -n 's/^\.It Fl \([a-z]*\).*/-\1/p' "$top/man/ptexplore.1" | sort >named
+same "$work/log/out" named
+run offered_by ./ptexplore -quiet --
+sed -i 's/^/-/' named
+same "$work/log/out" named
+run offered_by ./ptexplore -pid $$
+yes grep -qx $$ "$work/log/out"
+run offered_by ./ptexplore --pid=$$
+yes grep -qx -- "--pid=$$" "$work/log/out"
+run offered_by ./ptexplore --pid = $$
+yes grep -qx $$ "$work/log/out"
+for word in -areas -address -pid=x; do
+	run offered_by ./ptexplore $word ''
+	no_out
+done
+run ./ptexplore __complete
+no_out
+
+t "atwalk-collect: its options, processes and files"
+if [ ! -x "$collect" ]; then skip "there is no static libc here"; else
+	run "$collect" __complete --m
+	out <<<$'--mem\tuse at most BYTES of memory (K, M, G)'
+	run offered_by "$collect" -q -
+	"$collect" --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p' >named
+	same "$work/log/out" named
+	yes [ "$(wc -l <named)" = 13 ]
+	run offered_by "$collect" --pid $$
+	yes grep -qx $$ "$work/log/out"
+	for words in '' '-q' '-o' '--output' '--pid 1' '--frames --mem 1M'; do
+		# shellcheck disable=SC2086 # words
+		run "$collect" __complete $words ''
+		out <<<:files
+	done
+	run "$collect" __complete --output=x
+	out <<<:files
+	for words in '--mem' '--rate' 'to' '--pid 1 to'; do
+		# shellcheck disable=SC2086 # words
+		run "$collect" __complete $words ''
+		no_out
+	done
+	# By itself, the word is a TO.
+	run "$collect" --pid $$ __complete
+	yes [ -s __complete ]
+	said_err=1 said_status=1
+fi
+
 # ---- shells ----
 
 # shellcheck disable=SC2317 # run calls it
 in_bash() {
 	bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _atwalk
-		printf "%s\n" "${COMPREPLY[@]}"' "$top/completions/atwalk.bash" "$O/atwalk" "$@"
+		printf "%s\n" "${COMPREPLY[@]}"' "$top/completions/atwalk.bash" "${program:-$O/atwalk}" "$@"
 }
 
 t "bash"
@@ -154,6 +211,15 @@ run in_bash map files/o
 out <<'EOT'
 files/one
 EOT
+
+program=./ptexplore run in_bash -pid 1 -q
+out <<<-quiet
+[ ! -x "$collect" ] || {
+	program=$collect run in_bash --m
+	out <<<--mem
+	program=$collect run in_bash --pid 1 files/o
+	out <<<files/one
+}
 
 t "bash, of words with quotes, as they are typed"
 cp x86.elf 'a b.elf'
@@ -178,6 +244,12 @@ EOT
 		fish_out=$(cut -f 1 "$work/log/out")
 		yes [ "$fish_out" = 'present and executable' ]
 	done
+	run fish --no-config -c "source $top/completions/atwalk.fish; complete -C './ptexplore -pid 1 -q'"
+	out <<<$'-quiet\tDon\'t print page table details, just a summary of the memory areas'
+	[ ! -x "$collect" ] || {
+		run fish --no-config -c "source $top/completions/atwalk.fish; complete -C '$collect --pid 1 --m'"
+		out <<<$'--mem\tuse at most BYTES of memory (K, M, G)'
+	}
 else
 	skip "no fish"
 fi
@@ -187,13 +259,13 @@ fi
 in_zsh() {
 	zsh -f -c '
 		compdef() { : }
-		_describe() { print -rl "${(@P)2}" }
+		_describe() { print -rl -- "${(@P)2}" }
 		_files() { print files }
 		typeset -A compstate
 		script=$1; shift
 		words=("$@") CURRENT=$#
 		[[ ${@[-1]} != \"* ]] || compstate=(quote \")
-		source $script' zsh "$top/completions/_atwalk" "$O/atwalk" "$@"
+		source $script' zsh "$top/completions/_atwalk" "${program:-$O/atwalk}" "$@"
 }
 
 t "zsh"
@@ -211,6 +283,14 @@ EOT
 	HOME=$PWD run in_zsh map '~/a\ b.elf' --filter '"present and exec'
 	cut -d : -f 1 "$work/log/out" >zsh_out
 	yes grep -qx 'present and executable' zsh_out
+	program=./ptexplore run in_zsh -pid 1 -q
+	out <<<"-quiet:Don't print page table details, just a summary of the memory areas"
+	[ ! -x "$collect" ] || {
+		program=$collect run in_zsh --pid 1 --m
+		out <<<"--mem:use at most BYTES of memory (K, M, G)"
+		program=$collect run in_zsh -o x
+		out <<<files
+	}
 else
 	skip "no zsh"
 fi

@@ -37,6 +37,18 @@ yes [ -e "$root/opt/man/man3/atw_target_open.3" ]
 yes [ -e "$root$libdir/libatwalk.so.1" ]
 yes [ "$(cd "$root$includedir/atwalk" && echo ./*)" = "$(cd "$top/include/atwalk" && echo ./*)" ]
 
+t "every program has the completions of its own name"
+collector=''
+[ ! -x "$built/atwalk-collect" ] || collector=atwalk-collect
+for program in atwalk atwalk-kmap $collector ptexplore; do
+	share=$root/opt/share
+	# shellcheck disable=SC2016 # the shell expands it
+	run bash -c 'source "$1" && complete -p "$2"' bash "$share/bash-completion/completions/$program" "$program"
+	out <<<"complete -F _atwalk $program"
+	yes grep -q "^complete -c $program -f " "$share/fish/vendor_completions.d/$program.fish"
+	yes [ "$(cat "$share"/zsh/site-functions/_* | grep '^#compdef ' | tr ' ' '\n' | grep -cx "$program")" = 1 ]
+done
+
 t "the installed program finds the plugins that are installed"
 [ -e "$built/plugins/numa.so" ] || skip "this build has no plugins"
 run "$root/opt/bin/atwalk" plugins --format csv --columns name,state --filter kind!=command
