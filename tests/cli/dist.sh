@@ -45,6 +45,7 @@ with open(sys.argv[1] + '.tar.gz', 'rb') as f:
     digest = hashlib.sha256(f.read()).hexdigest()
 own = doc['packages'][0]
 print(doc['spdxVersion'], doc['dataLicense'], own['name'], own['licenseDeclared'])
+print(doc['creationInfo']['creators'] == [f"Tool: make-sbom-{own['versionInfo']}"])
 print(own['checksums'] == [{'algorithm': 'SHA256', 'checksumValue': digest}])
 known = {p['SPDXID'] for p in doc['packages']} | {doc['SPDXID']}
 print(all(r[end] in known for r in doc['relationships']
@@ -52,6 +53,7 @@ print(all(r[end] in known for r in doc['relationships']
 END
 out <<'EOT'
 SPDX-2.3 CC0-1.0 atwalk GPL-2.0-or-later
+True
 True
 True
 EOT
@@ -92,6 +94,25 @@ END
 out <<'EOT'
 OPTIONAL_DEPENDENCY_OF OPTIONAL_DEPENDENCY_OF
 EOT
+
+t "validators of others accept the bill of materials"
+validated=''
+if command -v pyspdxtools >/dev/null; then
+	validated=1
+	yes pyspdxtools --infile "one/out/dist/atwalk-$version.spdx.json"
+fi
+if command -v node >/dev/null && modules=$(npm_have spdx spdx-expression-parse); then
+	validated=1
+	python3 -c 'import json, sys
+for p in json.load(sys.stdin)["packages"]: print(p["licenseDeclared"]); print(p["licenseConcluded"])' \
+		<"one/out/dist/atwalk-$version.spdx.json" | grep -vx NOASSERTION | sort -u >licences
+	yes [ "$(wc -l <licences)" -gt 5 ]
+	run env NODE_PATH="$modules" node -e 'const parse = require("spdx-expression-parse");
+for (const text of require("fs").readFileSync("licences", "utf8").trim().split("\n"))
+	try { parse(text); } catch (e) { console.log(text + ": " + e.message); }'
+	no_out
+fi
+[ "$validated" ] || skip "neither pyspdxtools nor node with npm"
 
 t "every file has a licence"
 if command -v reuse >/dev/null; then
