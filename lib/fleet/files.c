@@ -307,7 +307,7 @@ static void fleet_files_deinit(void *state)
 const struct census_report fleet_files = {
 	.name = "files",
 	.title = "Files",
-	.help = "mapped files by control group and NUMA node, and files in the page cache by node",
+	.help = "mapped files, and files in the page cache, by control group and NUMA node",
 	.on = CENSUS_ON(RAM) | CENSUS_ON(PROCESS) | CENSUS_ON(AREA) | CENSUS_ON(PAGES) |
 	      CENSUS_ON(CACHED),
 	.schema = &schema,
