@@ -246,7 +246,8 @@ static bool place_of(void *arg, uint64_t pfn, atw_pa *ret)
 {
 	const uint64_t *end = arg;
 
-	CHECK_EQ(pfn % MEMMAP_BLOCK, 0);
+	if (pfn % MEMMAP_BLOCK)
+		abort();
 	*ret = ATW_PA(FIRST + pfn * SIZE);
 	return pfn < *end;
 }

@@ -203,7 +203,7 @@ static int take_row(void *arg, const struct atw_row *row, struct atw_err *err)
 TEST(rows_to_a_function)
 {
 	struct taken taken = {0};
-	const struct atw_tap tap = {take_schema, take_row, &taken};
+	const struct atw_tap tap = { .open = take_schema, .row = take_row, .arg = &taken };
 	struct atw_output_opts o = {.tap = &tap, .filter = "present", .columns = "nothing"};
 	const struct atw_schema narrow = {"test", cols, 3};
 	struct atw_output *out;

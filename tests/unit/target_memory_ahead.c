@@ -143,7 +143,8 @@ static struct memory_pages *begin_tables(struct page_run *r, bool running)
 
 	sp.paging = *atw_paging_find("x86_64-4");
 	c->sp = &sp;
-	CHECK(sure_find(&sp.paging, 0, ATW_LEAF, &c->leaf));
+	if (!sure_find(&sp.paging, 0, ATW_LEAF, &c->leaf))
+		abort();
 	c->w->running = running;
 	for (uint64_t i = 0; i < 1536; i++)
 		table[i / 512][i % 512] = i < 100 || !(i % 2) ? (0x1000 + i) << 12 | 7 : 0;
