@@ -246,6 +246,15 @@ status() {
 ended with status $rc, not $1: $(head -n 3 "$work/log/err")"
 }
 
+# A run about all frames of this machine: complete, or but for those without a struct page.
+all_frames() {
+	[ -z "$wrong$skipping" ] || return 0
+	[ "$rc" -eq 0 ] || [ "$(late_frames)" -eq 0 ] || {
+		status 4
+		said_err=1
+	}
+}
+
 # got, wanted, and their description
 compare() {
 	[ -z "$wrong$skipping" ] || return 0

@@ -103,6 +103,7 @@ else
 	# All of RAM, each frame once, at one moment.
 	run atwalk sql -q live --format csv "SELECT (SELECT sum(size) FROM ($(tr -d ';' <query4.sql)))
 		- (SELECT size FROM report_machine WHERE use = 'RAM' AND node IS NULL) AS more"
+	all_frames
 	out <<<$'more\n0'
 	run atwalk sql -q live --format csv <query15.sql
 	cp "$work/log/out" got

@@ -392,6 +392,7 @@ else
 fd = os.open("cached.data", os.O_RDONLY)
 os.posix_fadvise(fd, 16 * 4096, 100 * 4096, os.POSIX_FADV_DONTNEED)'
 	run atwalk collect live --cached --pid "$child"
+	all_frames
 	for i in cached.data cached.part; do
 		pages=$(fincore -nr -o PAGES "$i")
 		yes grep -q "^C: [0-9A-F]*:[0-9A-F]*, $(stat -c %i $i), $pages, 0, [^,]*/$i\(, node=[0-9]*\)\?\(, cgroup=/[^,]*\)\?\$" \
