@@ -314,26 +314,21 @@ struct sql_line {
 static void sql_build(const struct sql *s, const struct sql_source *of, const struct sql_kind *k,
 		      const struct sql_query *q, struct sql_line *l)
 {
+	const char *const own[] = { k->first, k->last };
 	const char *const words[] = { k->first, of->word, k->last, q->target };
 	struct command_args *a = &l->args;
 	struct common c = *s->c;
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (words[i])
-			command_arg(a, words[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (own[i] && *own[i] == '-')
+			command_arg(a, own[i]);
 	snprintf(l->pid, sizeof(l->pid), "%" PRId64, q->pid);
 	snprintf(l->address, sizeof(l->address), "%" PRIx64, (uint64_t)q->address);
-	if (q->has_pid && !*k->pid)
-		command_arg(a, l->pid);
-	else if (q->has_pid)
+	snprintf(l->range, sizeof(l->range), "%" PRIx64 "-%" PRIx64, q->first, q->last);
+	if (q->has_pid && *k->pid)
 		command_arg_option(a, k->pid, l->pid);
 	if (q->has_address)
 		command_arg_option(a, k->address, l->address);
-	snprintf(l->range, sizeof(l->range), "%" PRIx64 "-%" PRIx64, q->first, q->last);
-	if (q->has_range)
-		command_arg(a, l->range);
-	if (q->has_range && q->upper)
-		command_arg(a, "8000000000000000-ffffffffffffffff");
 	command_arg_option(a, "--filter", *q->filter ? q->filter : NULL);
 	for (size_t i = 0; i < SQL_PASSED && s->passed[i].option; i++)
 		if ((!of->name || s->passed[i].attached) &&
@@ -347,6 +342,17 @@ static void sql_build(const struct sql *s, const struct sql_source *of, const st
 		c.layout = NULL;
 	}
 	command_arg_common(a, &c);
+	/* What a statement says is no option, whatever it looks like. */
+	command_arg(a, "--");
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (words[i] && !((words[i] == k->first || words[i] == k->last) && *words[i] == '-'))
+			command_arg(a, words[i]);
+	if (q->has_pid && !*k->pid)
+		command_arg(a, l->pid);
+	if (q->has_range)
+		command_arg(a, l->range);
+	if (q->has_range && q->upper)
+		command_arg(a, "8000000000000000-ffffffffffffffff");
 }
 
 int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_kind *k,

@@ -134,8 +134,9 @@ static void vmware_take_cpu(struct vmware_state *s, const struct vmware_tag *t)
 		s->ncpus = t->index[0] + 1;
 }
 
+/* `*left`: bytes of the file that no group had. */
 static int vmware_take_group(struct vmware_state *s, struct atw_blob file, const char *name,
-			     uint64_t off, struct atw_err *err)
+			     uint64_t off, uint64_t *left, struct atw_err *err)
 {
 	bool memory = !strncmp(name, "memory", VMWARE_GROUP_NAME);
 	bool cpu = !strncmp(name, "cpu", VMWARE_GROUP_NAME);
@@ -150,6 +151,11 @@ static int vmware_take_group(struct vmware_state *s, struct atw_blob file, const
 			return atw_err_set(err, ATW_E_DAMAGED,
 					   "value at 0x%" PRIx64 " is past the end of the file (0x%zx bytes)",
 					   at, file.len);
+		/* Each of thousands of groups could have all of the file. */
+		if (off - at > *left)
+			return atw_err_set(err, ATW_E_DAMAGED,
+					   "value at 0x%" PRIx64 " is in several groups", at);
+		*left -= off - at;
 		if (r == ATW_OK && memory)
 			r = vmware_take_memory(s, &t, err);
 		else if (r == ATW_OK)
@@ -162,6 +168,7 @@ int vmware_parse(struct atw_blob file, struct vmware_state *ret, struct atw_err 
 {
 	const char *head = blob_at(file, 0, VMWARE_HEADER);
 	uint32_t n = head ? get_le32(head + 8) : 0;
+	uint64_t left = file.len;
 
 	if (!vmware_probe(file))
 		return atw_err_set(err, ATW_E_FORMAT, "is not the state of a VMware guest");
@@ -177,7 +184,7 @@ int vmware_parse(struct atw_blob file, struct vmware_state *ret, struct atw_err 
 			return atw_err_set(err, ATW_E_DAMAGED,
 					   "group %" PRIu32 " is past the end of the file (0x%zx bytes)",
 					   i, file.len);
-		r = vmware_take_group(ret, file, g, get_le64(g + VMWARE_GROUP_NAME), err);
+		r = vmware_take_group(ret, file, g, get_le64(g + VMWARE_GROUP_NAME), &left, err);
 		if (r < 0)
 			return r;
 	}

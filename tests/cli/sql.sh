@@ -454,6 +454,10 @@ wrong 2 "atwalk: sql: walk needs an ADDRESS: SELECT \* FROM walk('...')" tasks.k
 wrong 2 'atwalk: sql: not authorized' tasks.kdump "ATTACH 'x.db' AS y"
 wrong 2 'atwalk: sql: authorization denied' tasks.kdump "VACUUM INTO 'x.db'"
 yes [ ! -e x.db ]
+# What looks like an option in a statement is none: some load code.
+for word in --plugin=./x.so --kernel=none --config=none -q --; do
+	wrong 2 "atwalk: '$word' lacks an address" tasks.kdump "SELECT * FROM memory('$word')"
+done
 wrong 3 'atwalk: none.elf: No such file or directory' none.elf 'SELECT * FROM tasks'
 wrong 3 'atwalk: none.elf: No such file or directory' none.elf 'SELECT 1'
 wrong 3 'atwalk: none.elf: No such file or directory' none.elf ';; SELECT 1'

@@ -266,6 +266,30 @@ TEST(vmware_may_be_cut_anywhere)
 	image_free(&im);
 }
 
+/* Thousands of them would be read thousands of times. */
+TEST(vmware_groups_have_values_of_their_own)
+{
+	enum { GROUPS = 4, VALUES = 12 + GROUPS * 80, REGIONS = 10 };
+	static struct vmware_state state;
+	struct image im = {0};
+	struct atw_err err = {0};
+
+	put_le(&im, 0, 4, 0xbed2bed2);
+	put_le(&im, 4, 4, 8);
+	put_le(&im, 8, 4, GROUPS);
+	for (size_t i = 0; i < GROUPS; i++) {
+		put(&im, 12 + i * 80, "memory", 6);
+		put_le(&im, 12 + i * 80 + 64, 8, VALUES);
+	}
+	put(&im, VALUES - 1, "", 1);
+	for (unsigned i = 0; i < REGIONS; i++)
+		region(&im, (int)i, i, i, 1);
+	put_le(&im, im.len, 2, 0);
+	CHECK_EQ(vmware_parse(image_blob(&im), &state, &err), ATW_E_DAMAGED);
+	CHECK(strstr(err.text, "is in several groups"));
+	image_free(&im);
+}
+
 /* ---- Xen ---- */
 
 static void section(struct image *im, size_t at, unsigned name, unsigned type, uint64_t off,
