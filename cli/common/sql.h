@@ -132,7 +132,7 @@ struct sql {
 	const struct sql_library *lib;
 	struct sqlite3 *db;
 	struct sql_read *read;
-	bool ran;                        /* a statement */
+	bool more;                       /* statements follow, in operands */
 	bool opened;                     /* the source, or a table of it */
 };
 
@@ -145,6 +145,8 @@ int sql_main(struct sql *s, int argc, char **argv);
 int sql_open(struct sql *s, struct atw_err *err);
 void sql_close(struct sql *s);
 void sql_forget(struct sql *s);
+/* Does nothing but blanks and ";" follow? */
+bool sql_is_end(const char *text);
 /*
  * Runs the first statement of *text and puts *text behind it. Returns an exit status;
  * errors are printed.

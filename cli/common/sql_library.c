@@ -96,7 +96,10 @@ int sql_run(struct sql *s, const char **text)
 	} else if (statement && sql_lacks_source(s, &status)) {
 		/* It says why not. */
 	} else if (statement && s->lib->column_count(statement)) {
-		status = sql_result(s, statement);
+		/* Nothing has been written then. */
+		status = s->c->output && (s->more || !sql_is_end(*text))
+				 ? usage_error(s->command, "--output takes the rows of one statement")
+				 : sql_result(s, statement);
 	} else if (statement && s->lib->step(statement) != SQLITE_DONE) {
 		status = sql_wrong(s);
 	}

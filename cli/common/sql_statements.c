@@ -5,8 +5,7 @@
 #include "base/io.h"
 #include "base/message.h"
 
-/* Does nothing but blanks and ";" follow? */
-static bool sql_is_end(const char *text)
+bool sql_is_end(const char *text)
 {
 	return !text[strspn(text, " \t\r\n;")];
 }
@@ -17,9 +16,6 @@ static int sql_run_all(struct sql *s, const char *text)
 	int status = EXIT_COMPLETE;
 
 	while (status == EXIT_COMPLETE && !sql_is_end(text)) {
-		if (s->c->output && s->ran)
-			return usage_error(s->command, "--output takes the rows of one statement");
-		s->ran = true;
 		status = sql_run(s, &text);
 	}
 	return status;
@@ -117,8 +113,10 @@ int sql_main(struct sql *s, int argc, char **argv)
 		sql_close(s);
 		return print_error(&err);
 	}
-	for (int i = 1; i < argc && status == EXIT_COMPLETE; i++)
+	for (int i = 1; i < argc && status == EXIT_COMPLETE; i++) {
+		s->more = i + 1 < argc;
 		status = sql_run_all(s, argv[i]);
+	}
 	if (argc == 1)
 		status = isatty(STDIN_FILENO) ? sql_prompt(s) : sql_read_standard_input(s);
 	listings = s->status;

@@ -414,6 +414,14 @@ no_out
 run atwalk sql tasks.kdump -o two.csv 'SELECT 1; SELECT 2'
 status 2
 err_has "--output takes the rows of one statement"
+yes [ ! -e two.csv ]
+run atwalk sql tasks.kdump -o two.csv 'SELECT 1' 'SELECT 2'
+status 2
+err_has "--output takes the rows of one statement"
+yes [ ! -e two.csv ]
+run atwalk sql tasks.kdump -o two.csv --format csv 'CREATE TEMP TABLE x AS SELECT 1 a; SELECT * FROM x'
+out </dev/null
+same two.csv - <<<$'a\n1'
 run atwalk sql tasks.kdump -o one.json --format json 'SELECT 1 a'
 out </dev/null
 yes [ "$(tr -d '\n' <one.json)" = '[{"a":1}]' ]
