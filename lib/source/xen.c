@@ -32,17 +32,18 @@ static int xen_add_pages(struct mapped *m, const struct elfsec_section *pages,
 	uint64_t missing = 0, n = numbers.len / 8, count = 0;
 	int r = ATW_OK;
 
-	if (pages->size / XEN_PAGE < n)
+	if (!n || numbers.len % 8 || pages->size % XEN_PAGE || pages->size / XEN_PAGE != n)
 		return atw_err_set(err, ATW_E_DAMAGED,
-				   "%" PRIu64 " numbers of pages for %" PRIu64 " pages", n,
-				   pages->size / XEN_PAGE);
+				   "%zu bytes of page numbers (.xen_pfn) for 0x%" PRIx64 " bytes of pages (.xen_pages)",
+				   numbers.len, pages->size);
 	for (uint64_t i = 0; i < n && r == ATW_OK; i++) {
 		uint64_t pfn = get_le64((const char *)numbers.data + i * 8), at;
 
 		if (pfn == XEN_NO_PAGE)
 			continue;
 		if (!mul_u64(pfn, XEN_PAGE, &at))
-			return atw_err_set(err, ATW_E_DAMAGED, "page 0x%" PRIx64, pfn);
+			return atw_err_set(err, ATW_E_DAMAGED,
+					   "page number 0x%" PRIx64 " is beyond 64 bits of address", pfn);
 		r = mapped_add(m, at, XEN_PAGE, pages->offset + i * XEN_PAGE, &missing, err);
 		count++;
 	}

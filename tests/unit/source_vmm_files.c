@@ -6,6 +6,7 @@
 #include "test.h"
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "format/vmm_ranges.h"
 #include "format/vmware.h"
 #include "unit/image.h"
@@ -328,6 +329,28 @@ static void xen_core(struct image *im, const char *numbers)
 	section(im, 0x4240, 1, 1, 0x1000, 0x3000);
 	section(im, 0x4280, 12, 1, 0x4000, sizeof(pfn));
 	section(im, 0x42c0, 12 + (unsigned)strlen(numbers) + 1, 3, 0x4100, len);
+}
+
+/* A page has a number, and a number a page. */
+TEST(a_core_of_xen_has_as_many_numbers_as_pages)
+{
+	static const uint64_t bytes[][2] = {
+		{ 0x3000, 16 }, { 0x2000, 24 }, { 0x3001, 24 }, { 0x3000, 23 }, { 0, 0 },
+		{ UINT64_MAX, 24 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bytes); i++) {
+		struct image im = {0};
+		struct atw_source *s;
+		struct atw_err err = {0};
+
+		xen_core(&im, ".xen_pfn");
+		put_le(&im, 0x4240 + 32, 8, bytes[i][0]);
+		put_le(&im, 0x4280 + 32, 8, bytes[i][1]);
+		CHECK_EQ(image_open(&im, im.len, &s, &err), ATW_E_DAMAGED);
+		CHECK(strstr(err.text, " bytes of page numbers (.xen_pfn) for 0x"));
+		image_free(&im);
+	}
 }
 
 TEST(a_core_of_xen_numbers_its_pages)
