@@ -23,6 +23,9 @@ struct sql_rows {
 	struct sql_kept kept[SQL_COLUMNS];
 	struct buf value;                /* uint64_t: `have`, then those that are kept; each row */
 	struct buf text;
+	/* While they are read: only rows of this process, if there is one. */
+	const struct sql_query *query;
+	int pid_at;                      /* in the listing's schema; -1: it has none */
 	struct sql_index *index;         /* of sql_rows_index(); a list */
 	uint64_t *number, numbered;      /* of sql_rows_number(), and of which columns */
 };
@@ -258,6 +261,7 @@ static int sql_take_schema(void *arg, const struct atw_schema *sc, struct atw_er
 {
 	struct sql_rows *r = arg;
 
+	r->pid_at = schema_find(sc, "pid", 3);
 	for (size_t i = 0; i < r->ncols; i++) {
 		struct sql_kept *k = &r->kept[r->place[i]];
 
@@ -280,11 +284,26 @@ static uint64_t sql_take_text(struct sql_rows *r, struct sql_kept *k, const char
 	return k->last - 1;
 }
 
+/*
+ * Is the row one of the table whose pid is the one that is asked for? A listing takes the
+ * number of a thread for its process.
+ */
+static bool sql_is_asked(const struct sql_rows *r, const struct atw_row *row)
+{
+	uint64_t pid = (uint64_t)r->query->pid;
+
+	if (!r->query->has_pid)
+		return true;
+	return r->pid_at >= 0 && row->have >> r->pid_at & 1 && row->v[r->pid_at].u == pid;
+}
+
 static int sql_take_row(void *arg, const struct atw_row *row, struct atw_err *err)
 {
 	struct sql_rows *r = arg;
 	uint64_t v[1 + SQL_COLUMNS] = { 0 };
 
+	if (!sql_is_asked(r, row))
+		return ATW_OK;
 	for (size_t i = 0; i < r->nkept; i++) {
 		struct sql_kept *k = &r->kept[i];
 		const union atw_value *from = &row->v[k->at < 0 ? 0 : k->at];
@@ -371,6 +390,7 @@ int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_k
 	r->column = column;
 	r->ncols = n;
 	r->used = q->used;
+	r->query = q;
 	for (size_t i = 0; i < n; i++) {
 		if (!(q->used >> i & 1))
 			continue;
@@ -389,6 +409,7 @@ int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_k
 			 ? print_nomem()
 			 : command_tap(k->cmd, s->c, &tap, asked.data, line.args.n, line.args.v);
 	diagnostics_of_query(false);
+	r->query = NULL;
 	if (q->any_pid)
 		diagnostics_silence(false);
 	command_args_deinit(&line.args);

@@ -174,6 +174,55 @@ sql tasks.kdump 'SELECT count(*) n FROM vmas WHERE (pid = 99 AND size > 4096) OR
 out <<<"n
 $(atwalk pages tasks.kdump --areas-only --columns pid --format csv | grep -cx '99\|100')"
 
+t "rows of a process do not depend on which of its threads the query names"
+run atwalk collect -q -o threads.cap tasks.kdump
+said_status=1 said_err=1
+for source in tasks.kdump threads.cap; do
+	for of in 'pid IN (92, 93, 94)' 'pid = 92 OR pid = 93 OR pid = 94' '+pid IN (92, 93, 94)' \
+		'pid IN (SELECT pid FROM threads WHERE tgid = 92)' 'pid IN (92, 92.0, 93, 93.0)'; do
+		sql "$source" -q "SELECT pid, count(*) n FROM vmas WHERE $of GROUP BY pid"
+		out <<<$'pid,n\n92,18'
+		sql "$source" -q "SELECT pid, rss FROM totals WHERE $of"
+		out <<<$'pid,rss\n92,733184'
+		sql "$source" -q "SELECT count(*) n FROM report_use WHERE $of"
+		out <<<$'n\n1'
+	done
+	sql "$source" -q 'SELECT count(*) n FROM vmas WHERE pid = 93'
+	out <<<$'n\n0'
+	said_err=1
+	sql "$source" 'SELECT sum(rss) n FROM totals'
+	out <<<$'n\n23302144'
+	for from in 'totals WHERE pid IN (SELECT pid FROM threads)' 'threads JOIN totals USING (pid)' \
+		'totals t WHERE EXISTS (SELECT 1 FROM vmas v WHERE v.pid = t.pid)'; do
+		sql "$source" -q "SELECT sum(rss) n FROM $from"
+		out <<<$'n\n23302144'
+	done
+done
+sql tasks.kdump 'SELECT pid, count(*) n FROM threads WHERE pid IN (92, 93, 94) GROUP BY pid'
+out <<<$'pid,n\n92,1\n93,1\n94,1'
+if command -v python3 >/dev/null; then
+	python3 -c 'import threading, time
+for i in range(3): threading.Thread(target=time.sleep, args=(300,), daemon=True).start()
+time.sleep(300)' &
+	child=$!
+	await grep -qx 'Threads:[[:blank:]]4' "/proc/$child/status"
+	tasks=("/proc/$child/task"/*)
+	pids=$(printf '%s,' "${tasks[@]##*/}")
+	for source in live live:pagemap; do
+		for of in totals report_use; do
+			run atwalk sql -q "$source" --format csv \
+				"SELECT pid FROM $of WHERE pid IN (${pids%,})"
+			out <<<$'pid\n'"$child"
+		done
+		run atwalk sql -q "$source" --format csv "SELECT DISTINCT pid, address FROM vmas WHERE pid = $child"
+		cp "$work/log/out" got.csv
+		yes [ "$(wc -l <got.csv)" -gt 10 ]
+		run atwalk sql -q "$source" --format csv "SELECT pid, address FROM vmas WHERE pid IN (${pids%,})"
+		same "$work/log/out" got.csv
+	done
+	kill "$child"
+fi
+
 t "numbers that no process has are no rows"
 for pid in -1 0 5000000000 99.5 "'x'" NULL; do
 	sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid = $pid"
