@@ -13,7 +13,8 @@
 #define OF_SUMS "mapped,rss,pss,uss,private,shared,swapped,huge,thp_anon,thp_shmem,thp_file,hugetlb"
 
 static const struct sql_kind kinds[] = {
-	{ .name = "tasks", .about = "processes: ps", .cmd = &cmd_ps, .pid = "" },
+	{ .name = "tasks", .about = "processes: ps", .cmd = &cmd_ps, .pid = "",
+	  .leader = "tgid" },
 	{ .name = "threads", .about = "threads as well: ps -T", .cmd = &cmd_ps, .last = "--threads",
 	  .pid = "" },
 	{ .name = "vmas", .about = "memory areas: pages --areas-only", .cmd = &cmd_pages,

@@ -25,6 +25,7 @@ struct sql_kind {
 	const struct command *cmd;
 	const char *first, *last;        /* or NULL */
 	const char *pid;                 /* how a process is given: an option, or "" for a word */
+	const char *leader;              /* NULL, or the column that equals pid in every row */
 	const char *address;             /* an option that takes one */
 	bool ranges;                     /* behind SOURCE: ranges of addresses */
 	const char *target;              /* what it must be given; a word behind SOURCE */

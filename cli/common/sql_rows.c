@@ -25,7 +25,8 @@ struct sql_rows {
 	struct buf text;
 	/* While they are read: only rows of this process, if there is one. */
 	const struct sql_query *query;
-	int pid_at;                      /* in the listing's schema; -1: it has none */
+	const char *leader;
+	int pid_at, leader_at;           /* in the listing's schema; -1: it has none */
 	struct sql_index *index;         /* of sql_rows_index(); a list */
 	uint64_t *number, numbered;      /* of sql_rows_number(), and of which columns */
 };
@@ -262,6 +263,7 @@ static int sql_take_schema(void *arg, const struct atw_schema *sc, struct atw_er
 	struct sql_rows *r = arg;
 
 	r->pid_at = schema_find(sc, "pid", 3);
+	r->leader_at = r->leader ? schema_find(sc, r->leader, strlen(r->leader)) : -1;
 	for (size_t i = 0; i < r->ncols; i++) {
 		struct sql_kept *k = &r->kept[r->place[i]];
 
@@ -286,7 +288,7 @@ static uint64_t sql_take_text(struct sql_rows *r, struct sql_kept *k, const char
 
 /*
  * Is the row one of the table whose pid is the one that is asked for? A listing takes the
- * number of a thread for its process.
+ * number of a thread for its process, and lists threads that it is given by number.
  */
 static bool sql_is_asked(const struct sql_rows *r, const struct atw_row *row)
 {
@@ -294,7 +296,10 @@ static bool sql_is_asked(const struct sql_rows *r, const struct atw_row *row)
 
 	if (!r->query->has_pid)
 		return true;
-	return r->pid_at >= 0 && row->have >> r->pid_at & 1 && row->v[r->pid_at].u == pid;
+	if (r->pid_at < 0 || !(row->have >> r->pid_at & 1) || row->v[r->pid_at].u != pid)
+		return false;
+	return r->leader_at < 0 || !(row->have >> r->leader_at & 1) ||
+	       row->v[r->leader_at].u == pid;
 }
 
 static int sql_take_row(void *arg, const struct atw_row *row, struct atw_err *err)
@@ -391,6 +396,7 @@ int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_k
 	r->ncols = n;
 	r->used = q->used;
 	r->query = q;
+	r->leader = k->leader;
 	for (size_t i = 0; i < n; i++) {
 		if (!(q->used >> i & 1))
 			continue;
@@ -400,6 +406,8 @@ int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_k
 		r->nkept++;
 		buf_printf(&asked, " %s", column[i].name);
 	}
+	if (q->has_pid)
+		buf_printf(&asked, " pid %s", k->leader ? k->leader : "");
 	buf_printf(&asked, " %s ", q->filter);
 	sql_build(s, of, k, q, &line);
 	if (q->any_pid)

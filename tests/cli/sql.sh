@@ -200,6 +200,18 @@ for source in tasks.kdump threads.cap; do
 done
 sql tasks.kdump 'SELECT pid, count(*) n FROM threads WHERE pid IN (92, 93, 94) GROUP BY pid'
 out <<<$'pid,n\n92,1\n93,1\n94,1'
+for of in 'pid = 93' '+pid = 93' "pid = '93'"; do
+	sql tasks.kdump "SELECT count(*) n FROM tasks WHERE $of"
+	out <<<$'n\n0'
+done
+for of in 'pid BETWEEN 92 AND 95' 'pid IN (92, 93, 94, 95)' 'pid = 92 OR pid = 93'; do
+	sql tasks.kdump "SELECT pid FROM tasks WHERE $of"
+	out <<<$'pid\n92'
+done
+sql tasks.kdump 'SELECT count(*) n FROM tasks WHERE pid IN (SELECT pid FROM threads)'
+out <<<$'n\n75'
+sql tasks.kdump 'SELECT count(*) n FROM threads JOIN tasks USING (pid)'
+out <<<$'n\n75'
 if command -v python3 >/dev/null; then
 	python3 -c 'import threading, time
 for i in range(3): threading.Thread(target=time.sleep, args=(300,), daemon=True).start()
@@ -209,7 +221,7 @@ time.sleep(300)' &
 	tasks=("/proc/$child/task"/*)
 	pids=$(printf '%s,' "${tasks[@]##*/}")
 	for source in live live:pagemap; do
-		for of in totals report_use; do
+		for of in totals report_use tasks; do
 			run atwalk sql -q "$source" --format csv \
 				"SELECT pid FROM $of WHERE pid IN (${pids%,})"
 			out <<<$'pid\n'"$child"
