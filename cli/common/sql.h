@@ -185,7 +185,9 @@ bool sql_is_whole(const struct sql *s, const char *text);
 	CALL(set_authorizer) \
 	CALL(sql) \
 	CALL(step) \
+	CALL(value_double) \
 	CALL(value_int64) \
+	CALL(value_numeric_type) \
 	CALL(value_text) \
 	CALL(value_type)
 

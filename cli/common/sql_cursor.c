@@ -264,8 +264,27 @@ static int cursor_choose_query(struct sql_table *t, int number, struct sql_query
 /* Is it the number of a process? Nothing equals n/a, and no process is a fraction. */
 static bool cursor_is_pid(const struct sql_library *l, sqlite3_value *v, int64_t *ret)
 {
-	*ret = l->value_int64(v);
-	return l->value_type(v) == SQLITE_INTEGER && *ret > 0 && *ret <= INT32_MAX;
+	return sql_value_whole(l, v, ret) && *ret > 0 && *ret <= INT32_MAX;
+}
+
+static int cursor_compare_pids(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Values that are not equal may be one number: 99 and '99'. */
+static size_t cursor_sort_pids(int64_t *pids, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(pids, n, sizeof(*pids), cursor_compare_pids);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || pids[i] != pids[kept - 1])
+			pids[kept++] = pids[i];
+	return kept;
 }
 
 /* The numbers in a list into the query; no number: has_pid stays false. */
@@ -284,6 +303,7 @@ static int cursor_take_list(const struct sql_library *l, sqlite3_value *list, st
 		}
 		pids[q->npids++] = pid;
 	}
+	q->npids = cursor_sort_pids(pids, q->npids);
 	q->pids = pids;
 	q->has_pid = q->npids > 0;
 	return SQLITE_OK;
@@ -320,10 +340,9 @@ static int cursor_take(struct sql_table *t, int number, sqlite3_value **argv, st
 	}
 	if (number & WITH_ADDRESS) {
 		at->address = arg++;
-		if (l->value_type(argv[at->address]) != SQLITE_INTEGER)
+		if (!sql_value_whole(l, argv[at->address], &q->address))
 			return SQLITE_OK;
 		q->has_address = true;
-		q->address = l->value_int64(argv[at->address]);
 		q->used |= (uint64_t)1 << t->address;
 	}
 	at->by = arg;

@@ -23,13 +23,9 @@ static sqlite3_value *plan_known(const struct sql_table *t, sqlite3_index_info *
 /* The same, of a number. */
 static bool plan_constant(const struct sql_table *t, sqlite3_index_info *x, int i, int64_t *ret)
 {
-	const struct sql_library *l = t->s->lib;
 	sqlite3_value *v = plan_known(t, x, i);
 
-	if (!v || l->value_type(v) != SQLITE_INTEGER)
-		return false;
-	*ret = l->value_int64(v);
-	return true;
+	return v && sql_value_whole(t->s->lib, v, ret);
 }
 
 /* A comparison that the listing can do: fewer rows are kept then. SQLite does it again. */

@@ -38,6 +38,12 @@ static inline int sql_table_fail(struct sql_table *t, const char *text)
 	return SQLITE_ERROR;
 }
 
+/*
+ * The whole number that equals the value in a column of INTEGER, whose affinity makes numbers
+ * of texts; false: none does.
+ */
+bool sql_value_whole(const struct sql_library *l, sqlite3_value *v, int64_t *ret);
+
 /* ---- sql_plan.c ---- */
 
 /* xBestIndex: of the constraints, the number above, and as text what the listing is asked for. */

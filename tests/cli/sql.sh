@@ -244,6 +244,29 @@ sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid IN (-1, 0, 5000000000, 9
 out <<<$'n\n0'
 sql tasks.kdump "SELECT count(*) n FROM vmas WHERE pid IN (-1, 0, 99, 99.5, 'x', NULL, 7777, '99')"
 out <<<$'n\n18'
+t "texts and fractions that equal a number select as the number does"
+for of in "pid = '99'" "pid = ' 99.0 '" 'pid = 99.0' "pid IN ('99')" "pid IN ('99', 99, 99.0)" \
+	"pid IN (SELECT '99' UNION ALL SELECT 99 UNION ALL SELECT '99.0')" "pid = (SELECT '99')"; do
+	sql tasks.kdump "SELECT count(*) n FROM vmas WHERE $of"
+	out <<<$'n\n18'
+done
+for p in "'99'" 99.0 "'99.0'"; do
+	sql tasks.kdump "SELECT count(*) n, typeof(p) AS t FROM (SELECT $p AS p) JOIN vmas ON pid = p"
+	out <<<$'n,t\n18,'"$([ $p = 99.0 ] && echo real || echo text)"
+done
+for a in "'4198400'" 4198400.0 "'4198400.0'" "(SELECT '4198400')"; do
+	sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid = 99 AND address = $a"
+	out <<<$'n\n1'
+done
+# It is as SQLite compares: no hexadecimal digits, no bytes, no prefix, and no text with a text.
+for v in "'0x63'" "'99x'" "x'3939'" 1e300 "'nan'"; do
+	sql tasks.kdump "SELECT count(*) n FROM vmas WHERE pid = $v OR address = $v"
+	out <<<$'n\n0'
+done
+sql tasks.kdump "SELECT count(*) n FROM vmas WHERE pid = '99' AND size > '65536'"
+out <<<$'n\n11'
+
+t "lists of processes"
 sql tasks.kdump "SELECT count(*) n FROM vmas WHERE pid IN (SELECT pid FROM tasks WHERE task LIKE 't%')"
 out <<<$'n\n36'
 sql tasks.kdump 'SELECT count(*) n FROM pages WHERE pid = 99 AND address = -1'
