@@ -76,11 +76,18 @@ static const struct {
 	},
 };
 
-static bool diagnostics_queried;
+static bool diagnostics_queried, diagnostics_lacking;
 
 void diagnostics_of_query(bool query)
 {
 	diagnostics_queried = query;
+	if (query)
+		diagnostics_lacking = false;
+}
+
+bool diagnostics_query_lacks(void)
+{
+	return diagnostics_lacking;
 }
 
 const char *param_remedy(int param)
@@ -194,6 +201,9 @@ int print_error(const struct atw_err *err)
 {
 	const char *hint = error_hint(err);
 
+	diagnostics_lacking |= diagnostics_queried && err->status == ATW_E_USAGE &&
+			       err->remedy > ATW_PARAM_NONE && err->remedy < ATW_PARAMS &&
+			       params[err->remedy].query;
 	if (diagnostics_put_error(err) && *hint) {
 		diagnostics_put("        ");
 		diagnostics_put_text(hint);

@@ -422,6 +422,9 @@ int sql_rows_read(struct sql *s, const struct sql_source *of, const struct sql_k
 		diagnostics_silence(false);
 	command_args_deinit(&line.args);
 	buf_deinit(&asked);
+	/* Which of the processes that map an address? Without rows, it would seem unmapped. */
+	if (status == EXIT_NO && !q->has_pid && diagnostics_query_lacks())
+		status = EXIT_USAGE;
 	/* Of the kernel, and the source has only processes: nothing is wrong with the query. */
 	if (status == EXIT_USAGE && k->alone && !q->has_pid)
 		status = EXIT_SOURCE;

@@ -619,8 +619,20 @@ sql "$data/captures/server.cap" "SELECT * FROM ranges"
 status 3
 err_has "specify a process: the kernel's own pages are not known"
 err_has "        add WHERE pid = N to the query"
-sql tasks.kdump "SELECT * FROM walk('401000')"
-err_has "        add WHERE pid = N to the query"
+# Which process is meant is part of the statement: it is wrong, and not without rows.
+for from in "walk('401000')" "memory('401000+8')" "(SELECT '401000' AS a) JOIN walk(a)"; do
+	sql tasks.kdump "SELECT count(*) n FROM $from"
+	status 2
+	no_out
+	err_has "atwalk: tasks.kdump: 401000"
+	err_has ": 22 processes map it: 1 (init), "
+	err_has "        add WHERE pid = N to the query"
+done
+sql tasks.kdump "SELECT count(*) n FROM walk('401000') WHERE pid IN (92, 99)"
+out <<<$'n\n8'
+sql tasks.kdump "SELECT pid, level, state FROM walk('7000')"
+out <<<$'pid,level,state\n,,absent'
+said_err=1
 
 t "what a process of the running kernel maps, of /proc alone as well"
 sleep 300 &
