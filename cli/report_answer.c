@@ -99,7 +99,10 @@ ATW_PRINTF(2, 3) static void answer_out_lacks(void *arg, const char *fmt, ...)
 	if (a->out && (a->r->a.plain || a->r->a.page))
 		atw_output_note(a->out, "%s", text);
 	atw_err_set(&err, ATW_E_MISSING, "report %s: %s", a->r->kind[a->i]->name, text);
-	if (report_is_live(*a->r->source) && !a->r->o->watch && a->r->kind[a->i]->looks)
+	if (diagnostics_are_of_query() && a->r->kind[a->i]->looks)
+		atw_err_hint(&err, "a table is one look at one SOURCE: use atwalk report %s SOURCE SOURCE...",
+			     a->r->kind[a->i]->name);
+	else if (report_is_live(*a->r->source) && !a->r->o->watch && a->r->kind[a->i]->looks)
 		atw_err_hint(&err, "--watch SECONDS,TIMES looks at a live SOURCE several times");
 	print_error(&err);
 }

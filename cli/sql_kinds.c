@@ -7,6 +7,10 @@
 #define REPORT(report, text) \
 	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .first = report, .pid = "--pid" }
 
+/* Rows of one process are not those that it has among all: the report is read whole. */
+#define REPORT_WHOLE(report, text) \
+	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .first = report }
+
 /* Of the columns of pages, what rows of single pages have, and what sums have. */
 #define OF_PAGES "physical,pfn,level,state,flags,properties,entry,node,count,kcount,swap," \
 	"pageflags,order,refs,head,cgroup"
@@ -48,6 +52,9 @@ static const struct sql_kind kinds[] = {
 	REPORT("kernel", "objects of slab caches"),
 	REPORT("machine", "use of every frame of RAM"),
 	REPORT("metrics", "memory of units and of the machine"),
+	REPORT_WHOLE("backing", "of a guest: what the host has of its memory"),
+	REPORT_WHOLE("thrash", "page faults since the start of processes: one look has no rates"),
+	REPORT_WHOLE("growth", "no rows: it needs several looks"),
 };
 
 const struct sql_kind *sql_kind(size_t i)

@@ -226,6 +226,7 @@ void diagnostics_silence(bool silent);
 bool diagnostics_are_silent(void);
 /* A query is answered: what an option would do is a constraint of it. */
 void diagnostics_of_query(bool query);
+bool diagnostics_are_of_query(void);
 /* Since that: was an error printed that a constraint of the query would remedy? */
 bool diagnostics_query_lacks(void);
 /* Prints a warning, or other information, unless -q is given. */

@@ -85,6 +85,11 @@ void diagnostics_of_query(bool query)
 		diagnostics_lacking = false;
 }
 
+bool diagnostics_are_of_query(void)
+{
+	return diagnostics_queried;
+}
+
 bool diagnostics_query_lacks(void)
 {
 	return diagnostics_lacking;

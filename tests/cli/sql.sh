@@ -80,7 +80,7 @@ out <<<$'name\nsize\nmapped\nrss\npss\nuss\nprivate\nshared\nswapped\nhuge\nthp_
 t "and the reports"
 atwalk report --help | sed -n '/^NAME:/,/^$/s/^  \([a-z]*\) .*/\1/p' | while read -r kind; do
 	case $kind in
-	thrash | growth | nodes | kernel) ;;     # of several sources; what the dump lacks
+	thrash | growth | backing | nodes | kernel) ;;   # of several sources; what the dump lacks
 	*) echo "$kind" ;;
 	esac
 done >kinds
@@ -88,6 +88,42 @@ yes [ "$(wc -l <kinds)" -ge 10 ]
 while read -r kind; do
 	equal "report_$kind" report "$kind" tasks.kdump
 done <kinds
+
+t "every report of the program is a table, and one that lacks something says what"
+grep -o '^REPORT([a-z]*' "$top/lib/report/reports.def" | sed 's/REPORT(/report_/' | sort >wanted
+yes [ "$(wc -l <wanted)" -ge 17 ]
+sql tasks.kdump "SELECT name FROM pragma_module_list WHERE name GLOB 'report_*' ORDER BY 1"
+sed 1d "$work/log/out" >got
+yes cmp got wanted
+ram_cap | sed -e 's/^F: 1000\*2=reserved.*/F: 1000*2=reserved, host=backed | 3000*5=free, host=absent | 8000=free, host=swapped |/' \
+	-e 's/^F: 10000.*/F: 10000*2=free, host=backed | 12000*3=anon, host=backed | 15000=anon | 1F000*5=kernel, host=absent |/' \
+	-e '/^F: 24000/d' -e 's/^E: .*/E: 13, 1, 0, 0/' >guest.cap
+sql guest.cap 'SELECT "use", size, backed, swapped, absent, unused FROM report_backing WHERE node IS NULL'
+out <<'END'
+use,size,backed,swapped,absent,unused
+free,32768,8192,4096,20480,12288
+anon,16384,,,,0
+kernel,20480,0,0,20480,0
+reserved,8192,8192,0,0,0
+all,77824,,,,12288
+END
+ram_cap >hand.cap
+sql hand.cap 'SELECT count(*) n FROM report_backing'
+status 4
+out <<<$'n\n0'
+err_is "atwalk: report backing: what the host has of this machine's memory is not recorded: it is known of running guests \(qemu:PID, kvm:PID\)"
+for source in tasks.kdump live:pagemap; do
+	sql "$source" -q 'SELECT count(*) n FROM report_growth'
+	status 4
+	out <<<$'n\n0'
+	err_has 'atwalk: report growth: growth needs two looks: give two or more captures, in order
+        a table is one look at one SOURCE: use atwalk report growth SOURCE SOURCE...'
+done
+sql tasks.kdump -q 'SELECT count(*) n FROM report_thrash'
+status 4
+out <<<$'n\n0'
+err_has 'atwalk: report thrash: cannot report faults: this look has none of any process, and rates need two looks
+        a table is one look at one SOURCE: use atwalk report thrash SOURCE SOURCE...'
 
 t "the rows of one process are those of its listing"
 sql tasks.kdump 'SELECT address, size FROM pages WHERE pid = 99'
