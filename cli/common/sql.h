@@ -162,6 +162,7 @@ bool sql_is_whole(const struct sql *s, const char *text);
 /* Functions of SQLite, without "sqlite3_". */
 #define SQL_CALLS(CALL) \
 	CALL(close) \
+	CALL(column_bytes) \
 	CALL(column_count) \
 	CALL(column_decltype) \
 	CALL(column_double) \

@@ -19,6 +19,7 @@ struct sql_result {
 	struct buf value;                /* uint64_t: what each is, 2 bits; then those of a row */
 	struct buf text;
 	size_t rows;
+	size_t blob;                     /* 1 + the first column that has one; 0: none */
 };
 
 /* A key of letters, digits and "_", and one that no other column has. */
@@ -71,7 +72,11 @@ static void result_take(struct sql_result *a, const struct sql_library *l, sqlit
 			a->fraction[i] = true;
 		} else if (type != SQLITE_NULL) {
 			const char *s = (const char *)l->column_text(st, at);
+			size_t len = (size_t)l->column_bytes(st, at);
 
+			/* No column of a listing has bytes: they would end at the first zero. */
+			if (!a->blob && (type == SQLITE_BLOB || (s && strlen(s) != len)))
+				a->blob = i + 1;
 			what = WORDS;
 			a->words[i] = true;
 			row[2 + i] = a->text.len;
@@ -149,6 +154,15 @@ static int result_write(const struct sql *s, struct sql_result *a)
 	return output_end(out, r, EXIT_COMPLETE, &err);
 }
 
+static int result_refuse(const struct sql_result *a)
+{
+	struct atw_err err = { 0 };
+
+	atw_err_set(&err, ATW_E_USAGE, "sql: column '%s' has bytes that are not text: use hex()",
+		    a->name[a->blob - 1]);
+	return print_error(&err);
+}
+
 int sql_result(struct sql *s, sqlite3_stmt *st)
 {
 	const struct sql_library *l = s->lib;
@@ -173,10 +187,12 @@ int sql_result(struct sql *s, sqlite3_stmt *st)
 			.type = !declared && sizes >> i & 1 ? ATW_T_BYTES : sql_declared(declared),
 		};
 	}
-	while ((r = l->step(st)) == SQLITE_ROW && !a->value.failed && !a->text.failed)
+	while ((r = l->step(st)) == SQLITE_ROW && !a->value.failed && !a->text.failed && !a->blob)
 		result_take(a, l, st);
 	if (a->value.failed || a->text.failed) {
 		status = print_nomem();
+	} else if (a->blob) {
+		status = result_refuse(a);
 	} else if (r != SQLITE_DONE) {
 		status = sql_wrong(s);
 	} else {

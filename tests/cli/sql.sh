@@ -496,6 +496,19 @@ TASK  RESIDENT
 thp       8.6M
 END
 
+t "bytes that are not text are refused, in any format"
+for format in plain csv json jsonl html parquet; do
+	for value in "x'00ff'" "x'4142'" 'zeroblob(3)' "'x' || char(0) || 'y'"; do
+		run atwalk sql tasks.kdump --format $format -o blob.out "SELECT 1 AS a, $value AS b"
+		status 2
+		no_out
+		err_is "atwalk: sql: column 'b' has bytes that are not text: use hex\(\)"
+		yes [ ! -e blob.out ]
+	done
+done
+sql tasks.kdump "SELECT hex(x'00ff') AS b, CAST(x'4142' AS TEXT) AS c, x'00ff' = x'00ff' AS d, '' AS e"
+out <<<$'b,c,d,e\n00FF,AB,1,""'
+
 t "expressions of sizes are sizes, if that is certain"
 sizes() {                         # SELECT-LIST AND THE REST: the row, without blanks
 	run atwalk sql tasks.kdump "$1"
