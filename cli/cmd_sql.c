@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "common/plugins.h"
 #include "sql_kinds.h"
 
 enum {
@@ -80,10 +81,59 @@ static int sql_check_recording(const struct sql *s)
 	return EXIT_COMPLETE;
 }
 
-static struct sql_source sql_source_of(const char *name, const char *word)
+/* ---- reports of plugins ---- */
+
+struct sql_reports {
+	struct sql_kind *v;
+	size_t n, cap;
+};
+
+static void sql_reports_deinit(struct sql_reports *r)
 {
+	for (size_t i = 0; i < r->n; i++)
+		free((char *)(uintptr_t)r->v[i].name);
+	free(r->v);
+}
+
+/* One that is not read for a process: what its rows are made of is not known. */
+static bool sql_reports_add(struct sql_reports *r, const char *plugin, const char *report,
+			    const char *about)
+{
+	char name[SQL_TABLE_NAME];
+
+	snprintf(name, sizeof(name), "report_%s", report);
+	if (!ARRAY_ROOM(r->v, r->n, r->cap))
+		return false;
+	r->v[r->n] = (struct sql_kind){
+		.name = strdup(name), .about = about, .cmd = &cmd_report, .first = report,
+		.plugin = plugin,
+	};
+	return r->v[r->n].name && ++r->n;
+}
+
+/* A plugin with reports need not have columns for rows of statements as well. */
+static bool sql_reports_init(struct sql_reports *r, struct plugins *g)
+{
+	for (size_t i = 0; g && i < g->n; i++) {
+		const struct plugin *p = g->v[i];
+
+		for (size_t k = 0; k < p->nreports; k++)
+			if (!sql_reports_add(r, p->name, p->report[k].of.name, p->report[k].of.help))
+				return false;
+		for (size_t k = 0; p->nreports && k < g->nannotators; k++)
+			if (g->annotators[k].plugin == p->name)
+				g->annotators[k].lenient = true;
+	}
+	return true;
+}
+
+static struct sql_source sql_source_of(const char *name, const char *word,
+				       const struct sql_reports *r)
+{
+	bool recording = sql_is_recording(word);
+
 	return (struct sql_source){
-		name, word, sql_is_recording(word) ? sql_recording_kind : sql_kind,
+		name, word, recording ? sql_recording_kind : sql_kind, r->v, recording ? 0 : r->n,
 	};
 }
 
@@ -91,18 +141,20 @@ static struct sql_source sql_source_of(const char *name, const char *word)
 static const char *sql_taken(const struct sql *s, const struct sql_source *of)
 {
 	char name[SQL_TABLE_NAME], other[SQL_TABLE_NAME];
+	const struct sql_kind *k, *l;
 
-	for (size_t i = 0; of->kind(i); i++)
+	for (size_t i = 0; (k = sql_source_kind(of, i)); i++)
 		for (const struct sql_source *b = s->source; b < s->source + s->sources; b++)
-			for (size_t j = 0; b->kind(j); j++)
-				if (!strcasecmp(sql_table_name(of, of->kind(i), name),
-						sql_table_name(b, b->kind(j), other)))
-					return of->kind(i)->name;
+			for (size_t j = 0; (l = sql_source_kind(b, j)); j++)
+				if (!strcasecmp(sql_table_name(of, k, name),
+						sql_table_name(b, l, other)))
+					return k->name;
 	return NULL;
 }
 
 /* NAME=SOURCE; NAME is copied. */
-static int sql_attach_word(struct sql *s, const char *word, char name[SQL_NAME])
+static int sql_attach_word(struct sql *s, const char *word, const struct sql_reports *r,
+			   char name[SQL_NAME])
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
 	size_t len = strspn(word, letters);
@@ -113,7 +165,7 @@ static int sql_attach_word(struct sql *s, const char *word, char name[SQL_NAME])
 	if (s->sources == SQL_SOURCES)
 		return usage_error("sql", "--attach: more than %d sources", SQL_SOURCES - 1);
 	snprintf(name, SQL_NAME, "%.*s", (int)len, word);
-	s->source[s->sources] = sql_source_of(name, word + len + 1);
+	s->source[s->sources] = sql_source_of(name, word + len + 1, r);
 	table = sql_taken(s, &s->source[s->sources]);
 	if (table)
 		return usage_error("sql", "--attach %s: a table %s_%s is there already", name, name, table);
@@ -121,11 +173,13 @@ static int sql_attach_word(struct sql *s, const char *word, char name[SQL_NAME])
 	return EXIT_COMPLETE;
 }
 
-static int sql_command(const struct common *c, void *opts, int argc, char **argv)
+static int sql_query(const struct common *c, const struct sql_opts *o,
+		     const struct sql_reports *r, int argc, char **argv)
 {
-	const struct sql_opts *o = opts;
-	struct sql s = { .c = c, .command = "sql", .source = { { .kind = sql_kind } }, .sources = 1,
-			 .allow = o->allow, .check = sql_check };
+	struct sql s = {
+		.c = c, .command = "sql", .sources = 1, .allow = o->allow, .check = sql_check,
+		.source = { { .kind = sql_kind, .more = r->v, .nmore = r->n } },
+	};
 	static const char *const passed[SQL_PASSED] = { "--kernel", "--root", "--paging",
 							"--pte-ext", "--cbit", "--symbols" };
 	char name[SQL_SOURCES][SQL_NAME];
@@ -137,11 +191,11 @@ static int sql_command(const struct common *c, void *opts, int argc, char **argv
 	if (recording && !o->attach.n)
 		return external_instead(&cmd_kmap);
 	if (recording) {
-		s.source[0] = sql_source_of(NULL, argv[0]);
+		s.source[0] = sql_source_of(NULL, argv[0], r);
 		s.check = sql_check_recording;
 	}
 	for (size_t i = 0; i < o->attach.n; i++) {
-		int status = sql_attach_word(&s, o->attach.v[i], name[MIN(i, SQL_SOURCES - 1)]);
+		int status = sql_attach_word(&s, o->attach.v[i], r, name[MIN(i, SQL_SOURCES - 1)]);
 
 		if (status)
 			return status;
@@ -155,6 +209,16 @@ static int sql_command(const struct common *c, void *opts, int argc, char **argv
 		s.passed[i].attached = i == SQL_SYMBOLS;
 	}
 	return sql_main(&s, argc, argv);
+}
+
+static int sql_command(const struct common *c, void *opts, int argc, char **argv)
+{
+	struct sql_reports r = { 0 };
+	int status = sql_reports_init(&r, c->plugins) ? sql_query(c, opts, &r, argc, argv)
+						      : print_nomem();
+
+	sql_reports_deinit(&r);
+	return status;
 }
 
 const struct command cmd_sql = {

@@ -29,6 +29,7 @@ struct sql_kind {
 	const char *address;             /* an option that takes one */
 	bool ranges;                     /* behind SOURCE: ranges of addresses */
 	const char *target;              /* what it must be given; a word behind SOURCE */
+	const char *plugin;              /* NULL, or the plugin that it is of: the command loads it */
 	bool alone;                      /* with a process its rows are other ones */
 	const char *without;             /* NULL, or columns that are n/a in every row: "entry,node" */
 };
@@ -38,7 +39,12 @@ struct sql_source {
 	const char *name;                /* its tables are NAME_TABLE; NULL: TABLE */
 	const char *word;                /* SOURCE */
 	const struct sql_kind *(*kind)(size_t i);        /* tables by number; NULL past the end */
+	const struct sql_kind *more;     /* and those that are not known before it runs */
+	size_t nmore;
 };
+
+/* Tables of both kinds by number; NULL past the end. */
+const struct sql_kind *sql_source_kind(const struct sql_source *of, size_t i);
 
 /* "TABLE" or "NAME_TABLE". */
 const char *sql_table_name(const struct sql_source *of, const struct sql_kind *k,

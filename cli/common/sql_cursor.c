@@ -420,7 +420,9 @@ int sql_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, i
 
 int sql_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct sql_cursor *c = calloc(1, sizeof(*c));
+	struct sql_table *t = (struct sql_table *)base;
+	/* The statement is about the table, even if no row of it is needed. */
+	struct sql_cursor *c = cursor_read_of(t, "all") ? calloc(1, sizeof(*c)) : NULL;
 
 	*ret = c ? &c->base : NULL;
 	return c ? SQLITE_OK : SQLITE_NOMEM;

@@ -6,6 +6,7 @@
  * the first row; so all rows are kept, and then written.
  */
 #include "sql.h"
+#include "output/annotate.h"
 
 #ifdef HAVE_SQLITE3
 
@@ -138,8 +139,35 @@ static int result_row(const struct sql_result *a, size_t i, struct atw_output *o
 	return atw_output_row(out, &row, err);
 }
 
+static bool result_reads_plugin(const struct sql *s, const char *plugin)
+{
+	const struct sql_read *r = s->read;
+
+	while (r && !(r->kind->plugin && !strcmp(r->kind->plugin, plugin)))
+		r = r->next;
+	return r;
+}
+
+/* A plugin of which a report is read has its columns in the report. *ret is to be freed. */
+static int result_annotators(const struct sql *s, struct atw_output_opts *oo,
+			     struct annotator **ret, struct atw_err *err)
+{
+	size_t n = 0;
+
+	*ret = calloc(oo->nannotators + 1, sizeof(**ret));
+	if (!*ret)
+		return atw_err_nomem(err);
+	for (size_t i = 0; i < oo->nannotators; i++)
+		if (!result_reads_plugin(s, oo->annotators[i].plugin))
+			(*ret)[n++] = oo->annotators[i];
+	oo->annotators = *ret;
+	oo->nannotators = n;
+	return ATW_OK;
+}
+
 static int result_write(const struct sql *s, struct sql_result *a)
 {
+	struct annotator *annotators = NULL;
 	const struct atw_schema schema = { "sql", a->column, a->n };
 	struct atw_output_opts oo;
 	struct atw_output *out = NULL;
@@ -148,10 +176,13 @@ static int result_write(const struct sql *s, struct sql_result *a)
 
 	rows_opts(s->c, &oo);
 	oo.ahead = true;
-	r = atw_output_open(&oo, &schema, &out, &err);
+	r = result_annotators(s, &oo, &annotators, &err) ?:
+		atw_output_open(&oo, &schema, &out, &err);
 	for (size_t i = 0; r == ATW_OK && i < a->rows; i++)
 		r = result_row(a, i, out, &err);
-	return output_end(out, r, EXIT_COMPLETE, &err);
+	r = output_end(out, r, EXIT_COMPLETE, &err);
+	free(annotators);
+	return r;
 }
 
 static int result_refuse(const struct sql_result *a)

@@ -358,6 +358,8 @@ static void sql_build(const struct sql *s, const struct sql_source *of, const st
 		if ((!of->name || s->passed[i].attached) &&
 		    command_takes(k->cmd, s->passed[i].option + 2))
 			command_arg_option(a, s->passed[i].option, s->passed[i].value);
+	for (size_t i = 0; k->plugin && i < s->c->plugin.n; i++)
+		command_arg_option(a, "--plugin", s->c->plugin.v[i]);
 	if (s->allow && command_takes(k->cmd, "allow-unreadable"))
 		command_arg(a, "--allow-unreadable");
 	/* Parts of SOURCE, and where its memory is, are of no other one. */

@@ -21,6 +21,17 @@ static int sql_run_all(struct sql *s, const char *text)
 	return status;
 }
 
+const struct sql_kind *sql_source_kind(const struct sql_source *of, size_t i)
+{
+	size_t n = 0;
+
+	while (n < i && of->kind(n))
+		n++;
+	if (of->kind(n))
+		return of->kind(n);
+	return i - n < of->nmore ? &of->more[i - n] : NULL;
+}
+
 const char *sql_table_name(const struct sql_source *of, const struct sql_kind *k,
 			   char buf[SQL_TABLE_NAME])
 {
@@ -34,11 +45,11 @@ const char *sql_table_name(const struct sql_source *of, const struct sql_kind *k
 static void sql_list_tables(const struct sql *s)
 {
 	char name[SQL_TABLE_NAME];
+	const struct sql_kind *k;
 
 	for (const struct sql_source *of = s->source; of < s->source + s->sources; of++)
-		for (size_t i = 0; of->kind(i); i++)
-			printf("%-20s %s\n", sql_table_name(of, of->kind(i), name),
-			       message(of->kind(i)->about));
+		for (size_t i = 0; (k = sql_source_kind(of, i)); i++)
+			printf("%-20s %s\n", sql_table_name(of, k, name), message(k->about));
 }
 
 /* Lines that are no SQL: ".tables", ".quit". Returns false to end. */

@@ -30,24 +30,6 @@ enum atw_type sql_declared(const char *decl)
 	return ATW_T_COUNT;
 }
 
-bool sql_value_whole(const struct sql_library *l, sqlite3_value *v, int64_t *ret)
-{
-	int type = l->value_numeric_type(v);
-	double d;
-
-	if (type == SQLITE_INTEGER) {
-		*ret = l->value_int64(v);
-		return true;
-	}
-	if (type != SQLITE_FLOAT)
-		return false;
-	d = l->value_double(v);
-	if (!(d >= -0x1p63 && d < 0x1p63) || (double)(int64_t)d != d)
-		return false;
-	*ret = (int64_t)d;
-	return true;
-}
-
 static int table_disconnect(sqlite3_vtab *base)
 {
 	struct sql_table *t = (struct sql_table *)base;
@@ -125,9 +107,11 @@ static int table_declare(struct sql *s, const struct sql_source *of, const struc
 
 int sql_tables(struct sql *s)
 {
+	const struct sql_kind *k;
+
 	for (const struct sql_source *of = s->source; of < s->source + s->sources; of++)
-		for (size_t i = 0; of->kind(i); i++)
-			if (table_declare(s, of, of->kind(i)) != SQLITE_OK)
+		for (size_t i = 0; (k = sql_source_kind(of, i)); i++)
+			if (table_declare(s, of, k) != SQLITE_OK)
 				return SQLITE_ERROR;
 	return SQLITE_OK;
 }

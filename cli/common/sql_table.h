@@ -42,7 +42,23 @@ static inline int sql_table_fail(struct sql_table *t, const char *text)
  * The whole number that equals the value in a column of INTEGER, whose affinity makes numbers
  * of texts; false: none does.
  */
-bool sql_value_whole(const struct sql_library *l, sqlite3_value *v, int64_t *ret);
+static inline bool sql_value_whole(const struct sql_library *l, sqlite3_value *v, int64_t *ret)
+{
+	int type = l->value_numeric_type(v);
+	double d;
+
+	if (type == SQLITE_INTEGER) {
+		*ret = l->value_int64(v);
+		return true;
+	}
+	if (type != SQLITE_FLOAT)
+		return false;
+	d = l->value_double(v);
+	if (!(d >= -0x1p63 && d < 0x1p63) || (double)(int64_t)d != d)
+		return false;
+	*ret = (int64_t)d;
+	return true;
+}
 
 /* ---- sql_plan.c ---- */
 

@@ -120,6 +120,33 @@ pid,task,policy,rss,misplaced
 20,two,"weighted interleave:1,3",8192,0
 20,two,prefer (many):3,4096,4096
 END
+grep -q '^  found:.* sqlite3' "$built/found.txt" && {
+	run atwalk report numa three.cap --plugin numa:root=tree --format csv --columns pid,node,rss
+	sed 1d "$work/log/out" | sort >wanted
+	yes [ "$(wc -l <wanted)" -gt 3 ]
+	said_err=1
+	sql three.cap --plugin numa:root=tree 'SELECT pid, node, rss FROM report_numa'
+	sed 1d "$work/log/out" | sort >got
+	yes cmp got wanted
+	sql three.cap --plugin numa:root=tree 'SELECT pid, node, rss FROM report_numa WHERE pid = 20'
+	sed 1d "$work/log/out" | sort >got
+	grep '^20,' wanted >wanted.20
+	yes cmp got wanted.20
+	sql three.cap --attach x=three.cap --plugin numa:policies,root=tree 'SELECT (SELECT count(*) FROM report_numa) = (SELECT count(*) FROM x_report_numa) AS same,
+		(SELECT count(*) FROM "report_numa-policies") n'
+	out <<<"same,n
+1,$(atwalk report numa-policies three.cap --plugin numa:policies,root=tree --format csv | sed 1d | wc -l)"
+	sql three.cap 'SELECT * FROM report_numa'
+	status 2
+	err_is 'atwalk: sql: no such table: report_numa'
+	sql three.cap --plugin numa:root=tree 'SELECT * FROM report_numa'
+	out <<<"$(atwalk report numa three.cap -q --plugin numa:root=tree --format csv --columns "$(sed 1q "$work/log/out")")"
+	sql three.cap --plugin numa:root=tree 'SELECT t.pid, r.node FROM tasks t CROSS JOIN report_numa r WHERE t.pid < 0'
+	out <<<pid,node
+	# Rows of statements may have the plugin's columns, and need not.
+	sql three.cap --plugin numa:root=tree 'SELECT 1 AS a'
+	out <<<$'a\n1'
+}
 run atwalk report numa three.cap --plugin numa -o file
 status 3
 err_is "atwalk: plugin numa: it needs the running system, or its /proc and /sys by the option root=FOLDER"
