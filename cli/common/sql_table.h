@@ -54,7 +54,7 @@ static inline bool sql_value_whole(const struct sql_library *l, sqlite3_value *v
 	if (type != SQLITE_FLOAT)
 		return false;
 	d = l->value_double(v);
-	if (!(d >= -0x1p63 && d < 0x1p63) || (double)(int64_t)d != d)
+	if (!(d >= (double)INT64_MIN && d < -(double)INT64_MIN) || (double)(int64_t)d != d)
 		return false;
 	*ret = (int64_t)d;
 	return true;
