@@ -45,11 +45,11 @@ PyObject *source_translate(PyObject *self, PyObject *args)
 	const struct atw_translation *t;
 	PyObject *pid, *ret, *steps;
 	struct translate_call *c;
-	unsigned long long va;
+	uint64_t va;
 	char letters[5];
 	bool kept;
 
-	if (!PyArg_ParseTuple(args, "KO", &va, &pid))
+	if (!PyArg_ParseTuple(args, "O&O", call_u64, &va, &pid))
 		return NULL;
 	c = call_create(NULL, (struct source *)self, sizeof(*c), translate_run);
 	if (!c)
@@ -67,7 +67,7 @@ PyObject *source_translate(PyObject *self, PyObject *args)
 	steps = translate_steps(t);
 	/* What is present has at least one of them; of all else there are none. */
 	ret = !steps ? NULL :
-	      Py_BuildValue("(KNKszNN)", va,
+	      Py_BuildValue("(KNKszNN)", (unsigned long long)va,
 			    kept ? PyLong_FromUnsignedLongLong(t->pa.u) : Py_BuildValue(""),
 			    (unsigned long long)t->page_size, source_state(t->state),
 			    t->perms ? letters : NULL,

@@ -120,6 +120,32 @@ bool call_set_process(struct call *call, PyObject *pid)
 	return false;
 }
 
+int call_u64(PyObject *object, void *ret)
+{
+	PyObject *number = PyNumber_Index(object);
+	unsigned long long u = number ? PyLong_AsUnsignedLongLong(number) : 0;
+
+	Py_XDECREF(number);
+	if (PyErr_Occurred())
+		return 0;
+	*(uint64_t *)ret = u;
+	return 1;
+}
+
+int call_u32(PyObject *object, void *ret)
+{
+	uint64_t u;
+
+	if (!call_u64(object, &u))
+		return 0;
+	if (u > UINT32_MAX) {
+		PyErr_SetString(PyExc_OverflowError, "the number has more than 32 bits");
+		return 0;
+	}
+	*(uint32_t *)ret = (uint32_t)u;
+	return 1;
+}
+
 /* ---- in the thread ---- */
 
 int call_open_space(struct call *call)

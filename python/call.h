@@ -49,6 +49,13 @@ void *call_create(struct module *module, struct source *source, size_t size,
 bool call_set_table(struct call *call, const struct table_head *head, size_t n);
 /* The address space: None (the kernel), a number or a name. Returns false with an exception. */
 bool call_set_process(struct call *call, PyObject *pid);
+/*
+ * Converters, for O& of PyArg_ParseTuple(): *ret is a uint64_t or a uint32_t. K and I would
+ * wrap what does not fit, so that another address than the caller's is looked up; these
+ * return 0 with OverflowError.
+ */
+int call_u64(PyObject *object, void *ret);
+int call_u32(PyObject *object, void *ret);
 /* Run it. Returns false with an exception, and the call is no longer the caller's. */
 bool call_run(struct call *call, PyObject *progress);
 /* Release it and its sources; NULL is accepted. */

@@ -108,6 +108,19 @@ static const char *source_word(PyObject *words, Py_ssize_t i)
 	return word == Py_None ? NULL : PyUnicode_AsUTF8AndSize(word, NULL);
 }
 
+/* A converter: *ret is what the options have, in which 0 is no CPU. */
+static int source_cpu(PyObject *object, void *ret)
+{
+	uint32_t *plus_one = ret;
+
+	if (!call_u32(object, plus_one))
+		return 0;
+	if (++*plus_one)
+		return 1;
+	PyErr_SetString(PyExc_OverflowError, "there is no CPU of this number");
+	return 0;
+}
+
 static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
 	static const char *const known[] = { "path", "kernel", "paging", "paging_ext",
@@ -115,14 +128,15 @@ static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 	allocfunc alloc = PyType_GetSlot(type, Py_tp_alloc);
 	PyObject *path = NULL, *kernel = NULL, *words;
 	const char *paging = NULL, *ext = NULL, *layout = NULL;
-	unsigned long long root = 0, rate = 0;
+	uint64_t root = 0, rate = 0;
+	uint32_t cpu_plus_one = 0;
 	struct source *source;
 	struct open_call *c;
-	int cpu = -1;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O&zzKiKz", (char **)known,
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O&zzO&O&O&z", (char **)known,
 					 PyUnicode_FSConverter, &path, PyUnicode_FSConverter,
-					 &kernel, &paging, &ext, &root, &cpu, &rate, &layout))
+					 &kernel, &paging, &ext, call_u64, &root, source_cpu,
+					 &cpu_plus_one, call_u64, &rate, &layout))
 		goto fail;
 	/* The words of the call outlive its arguments. */
 	words = Py_BuildValue("(OOzzz)", path, kernel ? kernel : Py_None, paging, ext,
@@ -141,7 +155,7 @@ static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 		.size = sizeof(c->opts),
 		.kernel_file = kernel ? PyBytes_AsString(kernel) : NULL,
 		.paging = source_word(words, 2), .paging_ext = source_word(words, 3),
-		.root = root, .max_rate = rate, .cpu_plus_one = (uint32_t)(cpu + 1),
+		.root = root, .max_rate = rate, .cpu_plus_one = cpu_plus_one,
 		.layout = source_word(words, 4),
 	};
 	Py_DECREF(path);
@@ -246,11 +260,11 @@ static int read_run(struct call *call)
 static PyObject *source_read(PyObject *self, PyObject *args)
 {
 	PyObject *pid = NULL, *ret;
-	unsigned long long at;
 	struct read_call *c;
 	Py_ssize_t len;
+	uint64_t at;
 
-	if (!PyArg_ParseTuple(args, "Kn|O", &at, &len, &pid))
+	if (!PyArg_ParseTuple(args, "O&n|O", call_u64, &at, &len, &pid))
 		return NULL;
 	if (len < 1) {
 		PyErr_SetString(source_module((struct source *)self)->usage_error,
@@ -306,9 +320,10 @@ static PyObject *source_capture(PyObject *self, PyObject *args)
 	int fd, frames, threads;
 	struct capture_call *c;
 	PyObject *progress;
-	unsigned level, pid;
+	uint32_t level, pid;
 
-	if (!PyArg_ParseTuple(args, "iIppIO", &fd, &level, &frames, &threads, &pid, &progress))
+	if (!PyArg_ParseTuple(args, "iO&ppO&O", &fd, call_u32, &level, &frames, &threads,
+			      call_u32, &pid, &progress))
 		return NULL;
 	c = call_create(NULL, (struct source *)self, sizeof(*c), capture_run);
 	if (!c)

@@ -290,12 +290,13 @@ PyObject *source_pages(PyObject *self, PyObject *args)
 		TABLE_COLUMN(kcount, NUMBER), TABLE_WORDS(pageflags, table_frame_flags),
 		TABLE_COLUMN(node, NUMBER),
 	};
-	unsigned long long first, last;
+	uint64_t first, last;
 	PyObject *pid, *progress;
 	struct walk_call *c;
 	int frames;
 
-	if (!PyArg_ParseTuple(args, "OKKpO", &pid, &first, &last, &frames, &progress))
+	if (!PyArg_ParseTuple(args, "OO&O&pO", &pid, call_u64, &first, call_u64, &last,
+			      &frames, &progress))
 		return NULL;
 	c = walks_begin(self, pages_run, head, N(head) - (frames ? 0 : 3), pid);
 	if (!c)
@@ -348,11 +349,11 @@ PyObject *source_frames(PyObject *self, PyObject *args)
 		TABLE_COLUMN(head, ADDRESS), TABLE_COLUMN(node, NUMBER), TABLE_COLUMN(order, NUMBER),
 		TABLE_COLUMN(cgroup, NUMBER), TABLE_COLUMN(cache, TEXT),
 	};
-	unsigned long long first, last;
+	uint64_t first, last;
 	struct walk_call *c;
 	PyObject *progress;
 
-	if (!PyArg_ParseTuple(args, "KKO", &first, &last, &progress))
+	if (!PyArg_ParseTuple(args, "O&O&O", call_u64, &first, call_u64, &last, &progress))
 		return NULL;
 	c = walks_begin(self, frames_run, head, N(head), NULL);
 	if (!c)
@@ -407,11 +408,12 @@ PyObject *source_map(PyObject *self, PyObject *args)
 		TABLE_COLUMN(level, NUMBER), TABLE_COLUMN(entries, NUMBER),
 		TABLE_COLUMN(repeat_of, BYTES),
 	};
-	unsigned long long first, last;
+	uint64_t first, last;
 	PyObject *pid, *progress;
 	struct walk_call *c;
 
-	if (!PyArg_ParseTuple(args, "OKKO", &pid, &first, &last, &progress))
+	if (!PyArg_ParseTuple(args, "OO&O&O", &pid, call_u64, &first, call_u64, &last,
+			      &progress))
 		return NULL;
 	c = walks_begin(self, map_run, head, N(head), pid);
 	if (!c)
@@ -463,12 +465,13 @@ PyObject *source_find(PyObject *self, PyObject *args)
 		TABLE_COLUMN(stride, BYTES), TABLE_COLUMN(entry, ADDRESS),
 		TABLE_COLUMN(entry_at, ADDRESS),
 	};
-	unsigned long long pa, bytes;
+	uint64_t pa, bytes;
 	struct walk_call *c;
 	PyObject *progress;
-	unsigned pid;
+	uint32_t pid;
 
-	if (!PyArg_ParseTuple(args, "KKIO", &pa, &bytes, &pid, &progress))
+	if (!PyArg_ParseTuple(args, "O&O&O&O", call_u64, &pa, call_u64, &bytes, call_u32, &pid,
+			      &progress))
 		return NULL;
 	c = walks_begin(self, find_run, head, N(head), NULL);
 	if (!c)

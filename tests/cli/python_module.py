@@ -721,6 +721,55 @@ def fails(kind, status, text, call, *args, **more):
     raise AssertionError("no %s" % kind)
 
 
+def too_large(call, *args, **more):
+    try:
+        got = call(*args, **more)
+    except OverflowError:
+        return
+    raise AssertionError((args, more, got))
+
+
+def numbers(src):
+    """A number that does not fit is refused, and not another number without its upper bits."""
+    top = (1 << 64) - 1
+    for wrong in (1 << 64, (1 << 64) + 5, (1 << 64) + 0x841a000, 1 << 200, -1):
+        for call in (src.translate, src.symbol, src.find, src.frames):
+            too_large(call, wrong)
+        too_large(src.translate, [wrong])
+        too_large(src.translate, wrong, 1)
+        too_large(src.read, wrong, 8)
+        too_large(src.read_virtual, wrong, 8)
+        too_large(src.read_virtual, wrong, 8, 1)
+        too_large(src.find, 0, wrong)
+        too_large(src.frames, 0, wrong)
+        for call in (src.pages, src.map):
+            too_large(call, 1, wrong)
+            too_large(call, 1, 0, wrong)
+        for option in ("root", "rate", "cpu"):
+            too_large(atwalk.open, DUMP, **{option: wrong})
+        for process in (src.pages, src.vmas):
+            fails(atwalk.UsageError, 2, "a process is", process, wrong)
+        too_large(src.read, 0, wrong if wrong > 0 else 1 << 63)
+    # PIDs, levels and CPUs have 32 bits.
+    for wrong in (1 << 32, (1 << 32) + 1, -1):
+        too_large(src.find, 0x841a000, pid=wrong)
+        too_large(src.capture, "large.cap", pid=wrong)
+        too_large(src.capture, "large.cap", level=wrong)
+        too_large(atwalk.open, DUMP, cpu=wrong)
+        fails(atwalk.UsageError, 2, "a process is", src.pages, wrong)
+    too_large(atwalk.open, DUMP, cpu=(1 << 32) - 1)
+    assert not [name for name in os.listdir(".") if name.startswith((".atwalk-", "large.cap"))]
+    # The largest one is a number like others.
+    assert src.translate(top).address == top and src.translate([top])["address"][0] == top
+    assert len(src.find(top)) == 0
+    for call in (src.translate, src.find, src.frames):
+        try:
+            call(1.5)
+            raise AssertionError(call)
+        except (TypeError, atwalk.UsageError):
+            pass
+
+
 def errors():
     """Exceptions are as the exit statuses of the program."""
     fails(atwalk.SourceError, 3, "there-is-none", atwalk.open, "there-is-none")
@@ -743,6 +792,7 @@ def errors():
     fails(atwalk.UsageError, 2, "nothing", src.report, "nothing")
     fails(atwalk.UsageError, 2, "unknown column 'x'", src.tasks, sort="x")
     fails(atwalk.SourceError, 3, "no_such_symbol", src.symbol, "no_such_symbol")
+    numbers(src)
     others = [threading.Thread(target=lambda: [atwalk.open(DUMP).tasks() for _ in range(3)])
               for _ in range(4)]
     for other in others:
