@@ -234,26 +234,21 @@ static void read_release(struct call *call)
 	PyMem_Free(((struct read_call *)call)->buf);
 }
 
-/* Reads until there is a reason to stop, which is the error. */
+/* Fewer bytes than asked for have a reason, which is the error. */
 static int read_run(struct call *call)
 {
 	struct read_call *c = (struct read_call *)call;
 	int r = c->virtual ? call_open_space(call) : ATW_OK;
+	ssize_t n;
 
-	while (!r && c->done < c->len && call_continues(call)) {
-		uint64_t from = c->at + (uint64_t)c->done;
-		size_t left = (size_t)(c->len - c->done);
-		ssize_t n = c->virtual ?
-			atw_space_read(call->space, ATW_VA(from), c->buf + c->done, left,
-				       &call->err) :
-			atw_target_read(call->source->target, ATW_PA(from), c->buf + c->done,
-					left, &call->err);
-
-		if (n <= 0)
-			break;
-		c->done += n;
-	}
-	return r;
+	if (r < 0)
+		return r;
+	n = c->virtual ? atw_space_read(call->space, ATW_VA(c->at), c->buf, (size_t)c->len,
+					&call->err) :
+			 atw_target_read(call->source->target, ATW_PA(c->at), c->buf,
+					 (size_t)c->len, &call->err);
+	c->done = n < 0 ? 0 : n;
+	return n < 0 ? (int)n : ATW_OK;
 }
 
 /* Physical memory, or with a process (or None) that of an address space. */
@@ -285,7 +280,7 @@ static PyObject *source_read(PyObject *self, PyObject *args)
 		return call_fail(&c->call);
 	if (!call_run(&c->call, NULL))
 		return NULL;
-	if (c->call.r || !c->done)
+	if (c->call.r < 0)
 		return call_raise(&c->call);
 	ret = PyBytes_FromStringAndSize(c->buf, c->done);
 	if (ret && c->done < len) {

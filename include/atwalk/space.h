@@ -115,7 +115,9 @@ ATW_API const struct atw_space_info *atw_space_get_info(const struct atw_space *
  * @err: reason for a short read; may be NULL
  *
  * Return: number of bytes before the first one that is not mapped or not in the
- * source; a negative enum atw_status if that is the byte at @va.
+ * source. If that is the byte at @va: ATW_E_NONE if no memory is mapped there,
+ * ATW_E_MISSING if the memory or a page table is not in the source, or another
+ * negative enum atw_status.
  */
 ATW_API ssize_t atw_space_read(struct atw_space *space, atw_va va, void *buf, size_t len,
 			       struct atw_err *err);

@@ -94,15 +94,6 @@ const struct atw_space_info *atw_space_get_info(const struct atw_space *space)
 	return space ? &space->info : NULL;
 }
 
-ssize_t atw_space_read(struct atw_space *space, atw_va va, void *buf, size_t len,
-		       struct atw_err *err)
-{
-	int r = api_given(space, "the address space", err) ?:
-		atw_target_need(space->target, ATW_CAP_TABLES | ATW_CAP_MEMORY, err);
-
-	return r < 0 ? r : mmu_space_read(&space->subject.space, va, buf, len, err);
-}
-
 int api_provider_open(struct atw_space *space, bool frames, struct api_lost *lost,
 		      struct provider **ret, size_t *task, struct atw_err *err)
 {

@@ -252,14 +252,6 @@ const struct atw_target_info *atw_target_get_info(const struct atw_target *targe
 	return target ? &target->info : NULL;
 }
 
-ssize_t atw_target_read(struct atw_target *target, atw_pa pa, void *buf, size_t len,
-			struct atw_err *err)
-{
-	int r = atw_target_need(target, ATW_CAP_MEMORY, err);
-
-	return r < 0 ? r : atw_read(target->t->source, pa, buf, len, err);
-}
-
 /* ---- symbols of the kernel ---- */
 
 static int target_lend_symbol(struct atw_target *t, const struct atw_symbol **ret)

@@ -770,6 +770,44 @@ def numbers(src):
             pass
 
 
+def memory(src):
+    """Why there is no memory: each reason is another sentence."""
+    def reason(kind, status, text, call, *args):
+        e = fails(kind, status, text, call, *args)
+        assert str(e) == text, (str(e), text)
+        return e
+    lost, none = (atwalk.SourceError, 3), (atwalk.Error, 1)
+    reason(*lost, "physical address 0x0 is not in the source", src.read, 0, 16)
+    reason(*lost, "physical address 0x10000000000 is above all memory of the source",
+           src.read, 1 << 40, 16)
+    reason(*none, "virtual address 0x5: not mapped", src.read_virtual, 5, 4)
+    reason(*none, "virtual address 0x5: not mapped", src.read_virtual, 5, 4, 1)
+    reason(*none, "virtual address 0xffff800000000000: not mapped", src.read_virtual,
+           0xffff800000000000, 8)
+    reason(*none, "virtual address 0x7ff0f34ee000: its page is on swap", src.read_virtual,
+           0x7ff0f34ee000, 8, 103)
+    reason(*lost, "virtual address 0x400000: physical address 0x9211000 is not in the source",
+           src.read_virtual, 0x400000, 8, 1)
+    reason(atwalk.UsageError, 2,
+           "0x800000000000 is not an address that x86_64-4 can translate (48 bits)",
+           src.read_virtual, 0x800000000000, 8)
+    # What there is, and why it is not all.
+    banner = src.symbol("linux_banner").address
+    physical = src.translate(banner).physical
+    for call, first, text in (
+            (src.read, physical, "physical address 0x7cca000 is not in the source"),
+            (src.read_virtual, banner, "virtual address 0xffffffffaaaca000: "
+             "physical address 0x7cca000 is not in the source")):
+        e = reason(atwalk.PartialError, 4, text, call, first, 4 << 20)
+        assert e.lost == text and len(e.rows) == 0x7cca000 - physical
+        assert e.rows[:14] == b"Linux version "
+    with atwalk.open("excluded.kd", cpu=1) as dump:
+        reason(*lost, "physical address 0x1055008 was excluded from the dump", dump.read,
+               0x1055008, 8)
+        reason(*lost, "virtual address 0xffff8b3ac1055008: physical address 0x1055008 "
+               "was excluded from the dump", dump.read_virtual, 0xffff8b3ac1055008, 8)
+
+
 def errors():
     """Exceptions are as the exit statuses of the program."""
     fails(atwalk.SourceError, 3, "there-is-none", atwalk.open, "there-is-none")
@@ -793,6 +831,7 @@ def errors():
     fails(atwalk.UsageError, 2, "unknown column 'x'", src.tasks, sort="x")
     fails(atwalk.SourceError, 3, "no_such_symbol", src.symbol, "no_such_symbol")
     numbers(src)
+    memory(src)
     others = [threading.Thread(target=lambda: [atwalk.open(DUMP).tasks() for _ in range(3)])
               for _ in range(4)]
     for other in others:

@@ -216,6 +216,58 @@ TEST(translations)
 }
 
 /* A capture has no page tables: its pages answer. */
+/* Each has a reason of its own, a short read as well. */
+TEST(reads)
+{
+	static const struct {
+		uint32_t pid;
+		uint64_t va;
+		int status;
+		const char *text;
+	} virtual[] = {
+		{ 0, 5, ATW_E_NONE, "virtual address 0x5: not mapped" },
+		{ 103, 0x7ff0f34ee000, ATW_E_NONE,
+		  "virtual address 0x7ff0f34ee000: its page is on swap" },
+		{ 1, 0x400000, ATW_E_MISSING,
+		  "virtual address 0x400000: physical address 0x9211000 is not in the source" },
+		{ 1, 0x800000000000, ATW_E_USAGE,
+		  "0x800000000000 is not an address that x86_64-4 can translate (48 bits)" },
+	};
+	struct atw_target *t = open_target(DUMP);
+	struct atw_space *s;
+	static char buf[8192];
+
+	CHECK(t);
+	CHECK_EQ(atw_target_read(t, ATW_PA(0), buf, 16, &err), ATW_E_MISSING);
+	CHECK_STR(err.text, "physical address 0x0 is not in the source");
+	CHECK_EQ(atw_target_read(t, ATW_PA(UINT64_MAX), buf, 16, &err), ATW_E_MISSING);
+	CHECK_STR(err.text, "physical address 0xffffffffffffffff is above all memory of the source");
+	CHECK_EQ(atw_target_read(t, ATW_PA(0), buf, 16, NULL), ATW_E_MISSING);
+	CHECK_EQ(atw_target_read(t, ATW_PA(0), buf, 0, &err), 0);
+	CHECK_EQ(atw_target_read(t, ATW_PA(0x7cc9000), buf, 8192, &err), 4096);
+	CHECK_EQ(err.status, ATW_E_MISSING);
+	CHECK_STR(err.text, "physical address 0x7cca000 is not in the source");
+	for (size_t i = 0; i < sizeof(virtual) / sizeof(virtual[0]); i++) {
+		if (virtual[i].pid)
+			s = open_process(t, virtual[i].pid);
+		else
+			CHECK_EQ(atw_space_open(t, NULL, &s, &err), ATW_OK);
+		CHECK(s);
+		CHECK_EQ(atw_space_read(s, ATW_VA(virtual[i].va), buf, 16, &err), virtual[i].status);
+		CHECK_EQ(err.status, virtual[i].status);
+		CHECK_STR(err.text, virtual[i].text);
+		CHECK_EQ(atw_space_read(s, ATW_VA(virtual[i].va), buf, 16, NULL), virtual[i].status);
+		atw_space_close(s);
+	}
+	CHECK_EQ(atw_space_open(t, NULL, &s, &err), ATW_OK);
+	CHECK_EQ(atw_space_read(s, ATW_VA(UINT64_C(0xffffffffaaac9000)), buf, 8192, &err), 4096);
+	CHECK_EQ(err.status, ATW_E_MISSING);
+	CHECK_STR(err.text, "virtual address 0xffffffffaaaca000: "
+			    "physical address 0x7cca000 is not in the source");
+	atw_space_close(s);
+	atw_target_close(t);
+}
+
 TEST(translations_of_a_capture)
 {
 	const struct atw_page_run *run;
