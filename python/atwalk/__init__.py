@@ -235,6 +235,25 @@ def _get(what, function, args, filter=None, sort=None):
     return _finish(table, what, filter, sort)
 
 
+def _cannot_write(path, error):
+    """Of the file that was asked for; the one beside it is not the caller's."""
+    return SourceError("%s: cannot write: %s" % (path, error.strerror))
+
+
+def _not_addresses(given):
+    error = UsageError("an address is an integer; several are a sequence or buffer of them")
+    if isinstance(given, str):
+        error.hint = "the address of a symbol is symbol(%r).address" % given
+    return error
+
+
+def _replace(new, path):
+    try:
+        _os.replace(new, path)
+    except OSError as e:
+        raise _cannot_write(path, e) from None
+
+
 class Source:
     """A dump, a capture or the running kernel. Made by open()."""
 
@@ -298,7 +317,10 @@ class Source:
         try:
             memoryview(address)
         except TypeError:
-            address = _array.array("Q", address)
+            try:
+                address = _array.array("Q", address)
+            except TypeError:
+                raise _not_addresses(address) from None
         return _get("Translated", self._source.translate_many, (address, pid, progress))
 
     def symbols(self, *, filter=None, sort=None, progress=None):
@@ -327,18 +349,21 @@ class Source:
 
     def capture(self, path, *, level=3, frames=False, threads=False, pid=0, progress=None):
         """Write a capture, which open() reads. The file is replaced at the end."""
-        path = _os.fspath(path)
-        fd, new = _tempfile.mkstemp(prefix=".atwalk-",
-                                    dir=_os.path.dirname(path) or ".")
+        path = _os.fsdecode(path)
+        try:
+            fd, new = _tempfile.mkstemp(prefix=".atwalk-",
+                                        dir=_os.path.dirname(path) or ".")
+        except OSError as e:
+            raise _cannot_write(path, e) from None
         try:
             try:
                 self._source.capture(fd, level, frames, threads, pid, progress)
             except PartialError:
-                _os.replace(new, path)
+                _replace(new, path)
                 raise
             finally:
                 _os.close(fd)
-            _os.replace(new, path)
+            _replace(new, path)
         except BaseException:
             if _os.path.exists(new):
                 _os.unlink(new)

@@ -832,6 +832,17 @@ def errors():
     fails(atwalk.SourceError, 3, "no_such_symbol", src.symbol, "no_such_symbol")
     numbers(src)
     memory(src)
+    # The file that was asked for, and not the one beside it.
+    for path in "no-folder/x.cap", ".":
+        e = fails(atwalk.SourceError, 3, "%s: cannot write: " % path, src.capture, path)
+        assert ".atwalk-" not in str(e), e
+    e = fails(atwalk.UsageError, 2, "an address is an integer; several are a sequence or buffer",
+              src.translate, "init_task")
+    assert e.hint == "the address of a symbol is symbol('init_task').address", e.hint
+    for given in (1.5, [1, "x"], None):
+        e = fails(atwalk.UsageError, 2, "an address is an integer", src.translate, given)
+        assert not e.hint
+    fails(atwalk.UsageError, 2, "a buffer of 64-bit integers", src.translate, b"12345678")
     others = [threading.Thread(target=lambda: [atwalk.open(DUMP).tasks() for _ in range(3)])
               for _ in range(4)]
     for other in others:
