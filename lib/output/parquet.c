@@ -78,10 +78,13 @@ static bool parquet_is_text(enum atw_type type)
 	       type == ATW_T_TEXT;
 }
 
-/* Only those use the highest bit: physical addresses are below 2^56. */
+/*
+ * Addresses of any kind and raw words, so that they compare and join with each other. Amounts
+ * have a sign: many who read Parquet have no other numbers (Iceberg, Delta).
+ */
 static bool parquet_is_unsigned(enum atw_type type)
 {
-	return type == ATW_T_VA || type == ATW_T_HEX;
+	return type == ATW_T_VA || type == ATW_T_PA || type == ATW_T_HEX;
 }
 
 static int parquet_type(enum atw_type type)
@@ -435,7 +438,6 @@ static int parquet_check(const struct atw_column *col, const union atw_value *v,
 			 struct atw_err *err)
 {
 	switch (col->type) {
-	case ATW_T_PA:
 	case ATW_T_BYTES:
 	case ATW_T_COUNT:
 	case ATW_T_PAGES:

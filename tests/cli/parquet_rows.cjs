@@ -39,8 +39,10 @@ function value(cell, type, there) {
   case 'VARCHAR':
     // What a spreadsheet would take for a formula is guarded by an apostrophe.
     return cell.quoted && /^'+[=+\-@\t\r]/.test(cell.text) ? cell.text.slice(1) : cell.text
+  // All addresses have no sign, and no other number.
   case 'UBIGINT':
   case 'BIGINT':
+    if (cell.text.startsWith('0x') !== (type === 'UBIGINT')) throw new Error(`${cell.text} is ${type}`)
     return BigInt(cell.text)
   case 'DOUBLE':
     return Number(cell.text)

@@ -243,7 +243,9 @@ TEST(parquet_range)
 {
 	static const struct atw_column one[] = { { .key = "pid", .type = ATW_T_COUNT } };
 	static const struct atw_column va[] = { { .key = "address", .type = ATW_T_VA } };
-	static const struct atw_schema count = { "test", one, 1 }, address = { "test", va, 1 };
+	static const struct atw_column pa[] = { { .key = "physical", .type = ATW_T_PA } };
+	static const struct atw_schema count = { "test", one, 1 }, address = { "test", va, 1 },
+				       physical = { "test", pa, 1 };
 	static const union atw_value big[] = { U(UINT64_MAX) }, most[] = { U(INT64_MAX) };
 	static const struct atw_row beyond = { big, 1 }, within = { most, 1 }, none = { big, 0 };
 	struct atw_output_opts o = { .format = "parquet" };
@@ -253,4 +255,5 @@ TEST(parquet_range)
 	CHECK(!strncmp(capture(o, &count, &within, 1), "PAR1", 4));
 	CHECK(!strncmp(capture(o, &count, &none, 1), "PAR1", 4));
 	CHECK(!strncmp(capture(o, &address, &beyond, 1), "PAR1", 4));
+	CHECK(!strncmp(capture(o, &physical, &beyond, 1), "PAR1", 4));
 }
