@@ -51,7 +51,7 @@ static int plugin_pass_batch(struct plugin_run *x, struct atw_err *err)
 static int plugin_begin(struct plugin_run *x, const struct atw_schema *sc, struct atw_err *err)
 {
 	const struct report *r = x->r;
-	const struct atw_listing l = {
+	struct atw_listing l = {
 		.size = sizeof(l), .name = x->report->of.name,
 		.flags = !r->here ? 0 : ATW_LISTING_RUNNING |
 			 (report_has_own_pids(r->source, r->nsources) ? ATW_LISTING_PIDS : 0),
@@ -60,6 +60,8 @@ static int plugin_begin(struct plugin_run *x, const struct atw_schema *sc, struc
 	struct atw_err why = { 0 };
 	int status = ATW_OK;
 
+	if (r->o->source.allow)
+		l.flags |= ATW_LISTING_UNREADABLE;
 	if (sc)
 		batch_describe_inputs(&x->report->in, sc, x->in, &x->inputs);
 	x->state = x->plugin->instance;

@@ -77,6 +77,11 @@ enum atw_input_flag {
 enum atw_listing_flag {
 	ATW_LISTING_RUNNING = 1,     /* of the running kernel: /sys describes its memory */
 	ATW_LISTING_PIDS = 2,        /* and PIDs are those of /proc */
+	/*
+	 * Processes that may not be read do not make a report incomplete: it mentions them by
+	 * `note` and `warn` of struct atw_host (--allow-unreadable).
+	 */
+	ATW_LISTING_UNREADABLE = 4,
 };
 
 /* Does the struct that `p` points to have this member? */

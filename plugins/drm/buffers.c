@@ -172,7 +172,7 @@ static int buffers_finish(void *state, struct atw_plugin_output *out, struct atw
 {
 	const struct drm *d = state;
 	struct buffers b = { 0 };
-	uint64_t denied;
+	struct drm_denied denied;
 	int r = drm_scan(d->root, true, buffers_take, &b, &denied, err);
 
 	if (r == ATW_OK)
@@ -180,7 +180,7 @@ static int buffers_finish(void *state, struct atw_plugin_output *out, struct atw
 	for (size_t i = 0; i < b.n && r == ATW_OK; i++)
 		r = buffers_put(d, &b, i, out, err);
 	if (r == ATW_OK)
-		drm_note_denied(d, out, denied);
+		drm_note_denied(d, out, &denied);
 	free(b.holder);
 	free(b.v);
 	return r;

@@ -115,7 +115,7 @@ static int clients_finish(void *state, struct atw_plugin_output *out, struct atw
 {
 	const struct drm *d = state;
 	struct clients c = { 0 };
-	uint64_t denied;
+	struct drm_denied denied;
 	int r = drm_scan(d->root, false, clients_take, &c, &denied, err);
 
 	for (size_t i = 0; i < c.n && r == ATW_OK; i++) {
@@ -134,7 +134,7 @@ static int clients_finish(void *state, struct atw_plugin_output *out, struct atw
 			r = clients_put(d, o, NULL, out, err);
 	}
 	if (r == ATW_OK)
-		drm_note_denied(d, out, denied);
+		drm_note_denied(d, out, &denied);
 	free(c.v);
 	return r;
 }

@@ -236,17 +236,32 @@ const struct atw_annotator drm_annotator = {
 
 int drm_need_machine(struct drm *d, const struct atw_listing *l, struct atw_err *err)
 {
+	d->allow = l->flags & ATW_LISTING_UNREADABLE;
 	if (*d->root || (l->flags & ATW_LISTING_RUNNING && l->flags & ATW_LISTING_PIDS))
 		return ATW_OK;
 	return d->host->error(err, ATW_E_UNSUPPORTED,
 			      "it needs the running system, or its /proc and /sys by the option root=FOLDER");
 }
 
-void drm_note_denied(const struct drm *d, struct atw_plugin_output *out, uint64_t denied)
+void drm_note_denied(const struct drm *d, struct atw_plugin_output *out,
+		     const struct drm_denied *denied)
 {
-	if (denied)
-		d->host->incomplete(out, "descriptors of %" PRIu64 " process%s may not be read", denied,
-				    denied == 1 ? "" : "es");
+	char text[384];
+
+	if (!denied->n)
+		return;
+	if (denied->n == 1)
+		snprintf(text, sizeof(text), "descriptors of process %s may not be read: %s",
+			 denied->names, strerror(denied->why));
+	else
+		snprintf(text, sizeof(text), "descriptors of %" PRIu64 " processes may not be read: %s: %s",
+			 denied->n, denied->names, strerror(denied->why));
+	if (!d->allow) {
+		d->host->incomplete(out, "%s", text);
+		return;
+	}
+	d->host->note(out, "%s", text);
+	d->host->warn(d->host, "%s", text);
 }
 
 static const struct atw_annotator *drm_get_annotator(void *instance)

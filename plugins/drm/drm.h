@@ -11,6 +11,7 @@
 struct drm {
 	const struct atw_host *host;
 	char *root;              /* "", or a copy of the files of another machine */
+	bool allow;              /* processes that may not be read are no failure */
 };
 
 #define DRM_COLUMN(n, t, ...) \
@@ -57,13 +58,19 @@ struct drm_scan {
 	size_t len;
 	uint64_t inode;          /* of the open file, 0: not known */
 };
+/* Processes of which the descriptors may not be read. */
+struct drm_denied {
+	uint64_t n;
+	int why;                 /* errno of the first one */
+	char names[256];         /* the first ones: "1 (init), 2 (sh)" */
+};
 typedef int drm_scan_fn(void *arg, const struct drm_scan *s, struct atw_err *err);
 
 /*
  * Descriptors of devices and dma-bufs, by PID and number; `maps`: also lines of maps of
- * dma-bufs. *denied: processes that may not be read.
+ * dma-bufs.
  */
-int drm_scan(const char *root, bool maps, drm_scan_fn *fn, void *arg, uint64_t *denied,
+int drm_scan(const char *root, bool maps, drm_scan_fn *fn, void *arg, struct drm_denied *denied,
 	     struct atw_err *err);
 /* The last part of what a link leads to; false: it is none. */
 bool drm_link_name(const char *path, char *ret, size_t len);
@@ -74,6 +81,7 @@ extern const struct atw_annotator drm_annotator;
 extern const struct atw_plugin_report drm_report_clients, drm_report_devices, drm_report_buffers;
 
 /* The note about processes that may not be read, if there are any. */
-void drm_note_denied(const struct drm *d, struct atw_plugin_output *out, uint64_t denied);
+void drm_note_denied(const struct drm *d, struct atw_plugin_output *out,
+		     const struct drm_denied *denied);
 /* Common to the reports: the running machine, or its files. */
 int drm_need_machine(struct drm *d, const struct atw_listing *l, struct atw_err *err);

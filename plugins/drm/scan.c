@@ -102,7 +102,23 @@ static int scan_maps(struct scan *s, struct atw_err *err)
 	return r;
 }
 
-static int scan_process(struct scan *s, uint32_t pid, uint64_t *denied, struct atw_err *err)
+/* The first eight have names: a user may have the rights for few of all processes. */
+static void scan_add_denied(struct drm_denied *d, uint32_t pid, const char *task, int why)
+{
+	enum { NAMED = 8 };
+	size_t len = strlen(d->names);
+
+	if (!d->n++)
+		d->why = why;
+	if (d->n <= NAMED)
+		snprintf(d->names + len, sizeof(d->names) - len, "%s%u%s%.16s%s", len ? ", " : "", pid,
+			 *task ? " (" : "", task, *task ? ")" : "");
+	else if (d->n == NAMED + 1)
+		snprintf(d->names + len, sizeof(d->names) - len, ", ...");
+}
+
+static int scan_process(struct scan *s, uint32_t pid, struct drm_denied *denied,
+			struct atw_err *err)
 {
 	char path[600], task[64] = "";
 	uint32_t *fd = NULL;
@@ -118,8 +134,8 @@ static int scan_process(struct scan *s, uint32_t pid, uint64_t *denied, struct a
 	if (r == ATW_E_NOMEM)
 		return atw_err_nomem(err);
 	/* Otherwise it has ended. */
-	if (r < 0)
-		*denied += errno == EACCES || errno == EPERM;
+	if (r < 0 && (errno == EACCES || errno == EPERM))
+		scan_add_denied(denied, pid, task, errno);
 	r = r < 0 ? ATW_OK : scan_fds(s, fd, n, err);
 	free(fd);
 	if (r == ATW_OK && s->maps)
@@ -127,7 +143,7 @@ static int scan_process(struct scan *s, uint32_t pid, uint64_t *denied, struct a
 	return r;
 }
 
-int drm_scan(const char *root, bool maps, drm_scan_fn *fn, void *arg, uint64_t *denied,
+int drm_scan(const char *root, bool maps, drm_scan_fn *fn, void *arg, struct drm_denied *denied,
 	     struct atw_err *err)
 {
 	struct scan s = { .root = root, .maps = maps, .fn = fn, .arg = arg };
@@ -136,7 +152,7 @@ int drm_scan(const char *root, bool maps, drm_scan_fn *fn, void *arg, uint64_t *
 	char path[600];
 	int r;
 
-	*denied = 0;
+	*denied = (struct drm_denied){ 0 };
 	snprintf(path, sizeof(path), "%s/proc", root);
 	r = host_numbers(path, &pid, &n, err);
 	for (size_t i = 0; i < n && r == ATW_OK; i++)

@@ -242,6 +242,44 @@ uc-minus,1,4096
 wc,2,2101248
 END
 
+t "processes that may not be read: which, why, and that they are allowed"
+cp -r tree denied
+mkdir -p denied/proc/{101..109}/fdinfo
+for pid in {100..109}; do echo "task$pid" >"denied/proc/$pid/comm"; done
+chmod 0 denied/proc/100/fdinfo
+as=()
+[ "$(id -u)" -ne 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
+cp "$O/atwalk" ./atwalk-copy
+cp "$O/plugins/drm.so" drm.so
+chmod 755 "$work" "$work/cwd" ./atwalk-copy
+if ! "${as[@]}" true 2>"$work/log/setpriv"; then
+	skip "needs setpriv, to drop privileges"
+else
+	denied() { run "${as[@]}" ./atwalk-copy report "$1" x86.elf --plugin "./drm.so:root=denied" "${@:2}"; }
+	one="descriptors of process 100 (task100) may not be read: Permission denied"
+	for kind in drm dma-buf; do
+		denied $kind --format csv
+		status 4
+		err_is "atwalk: report $kind: $one"
+		cp "$work/log/out" all
+		denied $kind --format csv --allow-unreadable
+		status 0
+		err_is "atwalk: $one"
+		same "$work/log/out" all
+		denied $kind --allow-unreadable
+		yes grep -qxF "$one" "$work/log/out"
+		said_err=1
+	done
+	chmod 0 denied/proc/*/fdinfo
+	denied drm --format csv
+	status 4
+	err_is "atwalk: report drm: descriptors of 12 processes may not be read: 100 (task100), 101 (task101), 102 (task102), 103 (task103), 104 (task104), 105 (task105), 106 (task106), 107 (task107), ...: Permission denied"
+	denied drm --format csv --allow-unreadable
+	status 0
+	err_has "descriptors of 12 processes may not be read: 100 (task100), 101"
+	chmod -R u+rwX denied
+fi
+
 t "wrong use"
 run atwalk report drm x86.elf --plugin drm -o file
 status 3
