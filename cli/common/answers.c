@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "output/sink.h"
 #include "ending.h"
+#include "plugins.h"
 
 /* ---- several answers in files: all of them or none ---- */
 
@@ -77,18 +78,35 @@ static int answers_name(struct answers *a, struct atw_err *err)
 
 /* ---- which ones ---- */
 
+static void answers_add_known(struct buf *known, struct nearest *near, const char *name)
+{
+	buf_str(known, known->len ? ", " : "");
+	buf_str(known, name);
+	nearest_try(near, name);
+}
+
+/* Reports of plugins are made alone, so that one in a list is known and cannot be had. */
 static int answers_unknown(const struct answers *a, const char *name, size_t len)
 {
+	const struct plugins *g = a->c->plugins;
 	struct nearest near = { .word = name, .len = len };
 	struct buf known = { 0 };
 	struct answer k;
 	int status;
 
-	for (size_t i = 0; a->kind(i, &k); i++) {
-		buf_str(&known, i ? ", " : "");
-		buf_str(&known, k.name);
-		nearest_try(&near, k.name);
-	}
+	for (size_t i = 0; a->kind(i, &k); i++)
+		answers_add_known(&known, &near, k.name);
+	for (size_t i = 0; g && i < g->n; i++)
+		for (size_t r = 0; r < g->v[i]->nreports; r++) {
+			const char *report = g->v[i]->report[r].of.name;
+
+			if (strlen(report) == len && !memcmp(report, name, len)) {
+				buf_deinit(&known);
+				return usage_error(a->command, "report %s of plugin %s cannot be combined with others",
+						   report, g->v[i]->name);
+			}
+			answers_add_known(&known, &near, report);
+		}
 	status = usage_error(a->command, "there is no report '%.*s'%s%s%s; known: %s",
 			     (int)(len < 40 ? len : 40), name, near.name ? _(", perhaps '") : "",
 			     near.name ? near.name : "", near.name ? "'" : "",

@@ -138,9 +138,7 @@ static const struct atw_annotator *numa_get_annotator(void *instance)
 
 static const struct atw_plugin_report *numa_get_report(void *instance, uint32_t i)
 {
-	const struct numa *n = instance;
-
-	return i == 0 ? &numa_report : i == 1 && n->policies ? &numa_report_policies : NULL;
+	return i == 0 ? &numa_report : i == 1 ? &numa_report_policies : NULL;
 }
 
 static void numa_stop(void *instance)

@@ -208,6 +208,16 @@ static struct numa_sum *numa_policies_get(struct numa_sums *s, uint64_t pid, con
 	return s->texts.failed ? NULL : &s->v[s->n++];
 }
 
+/* Without the option policies as well: this report needs them. */
+static int numa_policies_begin(void *instance, const struct atw_listing *l, void **ret,
+			       struct atw_err *err)
+{
+	struct numa *n = instance;
+
+	n->policies = true;
+	return numa_sums_begin(instance, l, ret, err);
+}
+
 static int numa_policies_rows(void *state, const struct atw_batch *b, struct atw_err *err)
 {
 	struct numa_sums *s = state;
@@ -265,6 +275,6 @@ const struct atw_plugin_report numa_report_policies = {
 	.size = sizeof(numa_report), .name = "numa-policies",
 	.help = "memory of each process by policy, and what lies on other nodes",
 	.from = pages_from, .inputs = policies_in, .columns = policies_out,
-	.begin = numa_sums_begin, .rows = numa_policies_rows, .finish = numa_policies_finish,
+	.begin = numa_policies_begin, .rows = numa_policies_rows, .finish = numa_policies_finish,
 	.end = numa_sums_end,
 };

@@ -120,6 +120,18 @@ pid,task,policy,rss,misplaced
 20,two,"weighted interleave:1,3",8192,0
 20,two,prefer (many):3,4096,4096
 END
+cp "$work/log/out" policies
+# The report needs them, whether or not columns of pages are asked for.
+run atwalk report numa-policies three.cap --plugin numa:root=tree --format csv
+out <policies
+# Reports of plugins are among those that are known.
+run atwalk report numa-polices three.cap --plugin numa:root=tree
+status 2
+err_has "there is no report 'numa-polices', perhaps 'numa-policies'; known: basic, areas"
+err_has ", numa, numa-policies"
+run atwalk report numa,use three.cap --plugin numa:root=tree
+status 2
+err_has "report numa of plugin numa cannot be combined with others"
 grep -q '^  found:.* sqlite3' "$built/found.txt" && {
 	run atwalk report numa three.cap --plugin numa:root=tree --format csv --columns pid,node,rss
 	sed 1d "$work/log/out" | sort >wanted
