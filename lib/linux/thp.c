@@ -112,6 +112,21 @@ static enum thp_when thp_by_size(struct kmem *m, const struct needs *n,
 	return THP_NEVER;
 }
 
+/*
+ * Bytes that an extract left out are zero and look like "never". It keeps all settings or
+ * none, so flags of 0 are valid if khugepaged_pages_to_scan, which is never 0, was kept.
+ */
+static bool thp_are_kept(struct kmem *m, const struct needs *n)
+{
+	uint64_t flags;
+	uint32_t scan;
+
+	return (n->symbol[Y_thp_flags] &&
+		kmem_u64(m, n->symbol[Y_thp_flags], &flags, NULL) == ATW_OK && flags) ||
+	       (n->symbol[Y_thp_scan] &&
+		kmem_u32(m, n->symbol[Y_thp_scan], &scan, NULL) == ATW_OK && scan);
+}
+
 static enum thp_when thp_anon_of(struct kmem *m, const struct needs *n)
 {
 	uint64_t flags;
@@ -119,12 +134,6 @@ static enum thp_when thp_anon_of(struct kmem *m, const struct needs *n)
 	if (!n->symbol[Y_thp_flags] || !n->have_const[C_thp_always] ||
 	    !n->have_const[C_thp_madvise] ||
 	    kmem_u64(m, n->symbol[Y_thp_flags], &flags, NULL) < 0)
-		return THP_UNKNOWN;
-	/*
-	 * Some bit is always set, such as that for zero pages; bytes that an extract left
-	 * out are zero.
-	 */
-	if (!flags)
 		return THP_UNKNOWN;
 	return flags >> n->constant[C_thp_always] & 1 ? THP_ALWAYS :
 	       flags >> n->constant[C_thp_madvise] & 1 ? THP_ADVISED : THP_NEVER;
@@ -135,7 +144,7 @@ static enum thp_when thp_anon_of(struct kmem *m, const struct needs *n)
  * e7a2ab7b3bb5 (6.12) each size has a bit in one of four words.
  */
 static void thp_shmem_of(struct kmem *m, const struct needs *n, uint32_t huge,
-			 unsigned order, struct thp_settings *t)
+			 unsigned order, bool kept, struct thp_settings *t)
 {
 	static const enum need_symbol at[3] = {
 		Y_shmem_always, Y_shmem_madvise, Y_shmem_inherit,
@@ -147,11 +156,7 @@ static void thp_shmem_of(struct kmem *m, const struct needs *n, uint32_t huge,
 	if (huge >= UINT32_MAX - 1) {
 		t->shmem_by = huge == UINT32_MAX ? THP_BY_SHMEM_DENY : THP_BY_SHMEM;
 		t->shmem = t->tmpfs = huge == UINT32_MAX ? THP_NEVER : THP_ALWAYS;
-	} else if (huge <= 3 && t->anon != THP_UNKNOWN) {
-		/*
-		 * Bytes that an extract left out look like "never", so another setting
-		 * verifies them: an extract keeps all settings or none.
-		 */
+	} else if (huge <= 3 && kept) {
 		t->shmem = thp_by_size(m, n, at, order, old, THP_BY_SIZE_SHMEM,
 				       &t->shmem_by);
 		if (n->symbol[Y_shmem_within] &&
@@ -172,11 +177,14 @@ void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret)
 	struct kmem *m;
 	uint32_t shmem;
 	unsigned order;
+	bool kept;
 
 	*ret = t;
 	if (pg->nlevels < 2 || kernel_kmem(k, &m, NULL) < 0)
 		return;
-	t.anon = thp_anon_of(m, n);
+	/* hugepage_init() clears all flags of a machine of less than 512 MiB. */
+	kept = thp_are_kept(m, n);
+	t.anon = kept ? thp_anon_of(m, n) : THP_UNKNOWN;
 	t.anon_by = THP_BY_ENABLED;
 	order = pg->level[1].shift - pg->page_shift;
 	if (t.anon != THP_UNKNOWN)
@@ -184,7 +192,7 @@ void thp_of_kernel(struct atw_kernel *k, struct thp_settings *ret)
 				     &t.anon_by);
 	if (n->symbol[Y_shmem_huge] &&
 	    kmem_u32(m, n->symbol[Y_shmem_huge], &shmem, NULL) == ATW_OK)
-		thp_shmem_of(m, n, shmem, order, &t);
+		thp_shmem_of(m, n, shmem, order, kept, &t);
 	*ret = t;
 }
 

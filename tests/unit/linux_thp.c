@@ -99,7 +99,11 @@ TEST(what_a_process_was_told)
 	CHECK_EQ(thp_of_mm_flags(0x808000cd, false), THP_ALWAYS);
 }
 
-enum { FLAGS = 0x100, SHMEM = 0x108, ALWAYS = 0x110, ADVISE = 0x118, INHERIT = 0x120, WITHIN = 0x128 };
+enum {
+	FLAGS = 0x100, SHMEM = 0x108, ALWAYS = 0x110, ADVISE = 0x118, INHERIT = 0x120,
+	WITHIN = 0x128, ANON_ALWAYS = 0x130, ANON_ADVISE = 0x138, ANON_INHERIT = 0x140,
+	SCAN = 0x148,
+};
 
 static struct thp_settings settings(struct kmemory *k)
 {
@@ -117,20 +121,88 @@ static struct thp_settings settings(struct kmemory *k)
 	return t;
 }
 
-/* Never is 0, which is what bytes that an extract left out look like too. */
-TEST(what_a_kernel_was_set_to)
+static struct kmemory *kernel_with_settings(void)
 {
 	struct kmemory *k = kmemory_new();
-	struct thp_settings t;
 
 	k->n.symbol[Y_thp_flags] = KBASE + FLAGS;
 	k->n.symbol[Y_shmem_huge] = KBASE + SHMEM;
 	k->n.constant[C_thp_always] = 1;
 	k->n.constant[C_thp_madvise] = 2;
 	k->n.have_const[C_thp_always] = k->n.have_const[C_thp_madvise] = true;
+	return k;
+}
+
+/* hugepage_init() clears all flags of a machine of less than 512 MiB. */
+TEST(all_flags_are_clear)
+{
+	struct kmemory *k = kernel_with_settings();
+	struct thp_settings t;
+
+	k->n.symbol[Y_thp_scan] = KBASE + SCAN;
+	kput(k, SCAN, 4096, 4);
+	t = settings(k);
+	CHECK_EQ(t.anon, THP_NEVER);
+	CHECK_EQ(t.anon_by, THP_BY_ENABLED);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	CHECK_EQ(t.shmem_by, THP_BY_SHMEM);
+	/* The large size inherits that. */
+	k->n.symbol[Y_anon_always] = KBASE + ANON_ALWAYS;
+	k->n.symbol[Y_anon_madvise] = KBASE + ANON_ADVISE;
+	k->n.symbol[Y_anon_inherit] = KBASE + ANON_INHERIT;
+	kput64(k, ANON_INHERIT, 1 << 9);
+	t = settings(k);
+	CHECK_EQ(t.anon, THP_NEVER);
+	CHECK_EQ(t.anon_by, THP_BY_ENABLED);
+	kput64(k, ANON_ADVISE, 1 << 9);
+	t = settings(k);
+	CHECK_EQ(t.anon, THP_ADVISED);
+	CHECK_EQ(t.anon_by, THP_BY_SIZE_ENABLED);
+	/* Neither the symbol nor its memory: unknown. */
+	k->hole_at = FLAGS;
+	k->hole_len = 8;
+	t = settings(k);
+	CHECK_EQ(t.anon, THP_UNKNOWN);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	k->hole_len = 0;
+	k->n.symbol[Y_thp_flags] = 0;
+	CHECK_EQ(settings(k).anon, THP_UNKNOWN);
+	kmemory_free(k);
+}
+
+/*
+ * Bytes that an extract left out are zero as well. It keeps all settings or none, and one of
+ * them is never 0.
+ */
+TEST(all_flags_were_left_out)
+{
+	struct kmemory *k = kernel_with_settings();
+	struct thp_settings t = settings(k);
+
+	CHECK_EQ(t.anon, THP_UNKNOWN);
+	CHECK_EQ(t.shmem, THP_UNKNOWN);
+	k->n.symbol[Y_thp_scan] = KBASE + SCAN;
 	t = settings(k);
 	CHECK_EQ(t.anon, THP_UNKNOWN);
 	CHECK_EQ(t.shmem, THP_UNKNOWN);
+	k->hole_at = SCAN;
+	k->hole_len = 4;
+	t = settings(k);
+	CHECK_EQ(t.anon, THP_UNKNOWN);
+	CHECK_EQ(t.shmem, THP_UNKNOWN);
+	k->hole_len = 0;
+	kput(k, SCAN, 1, 4);
+	t = settings(k);
+	CHECK_EQ(t.anon, THP_NEVER);
+	CHECK_EQ(t.shmem, THP_NEVER);
+	kmemory_free(k);
+}
+
+TEST(what_a_kernel_was_set_to)
+{
+	struct kmemory *k = kernel_with_settings();
+	struct thp_settings t;
+
 	kput64(k, FLAGS, 0x104);
 	t = settings(k);
 	CHECK_EQ(t.anon, THP_ADVISED);
