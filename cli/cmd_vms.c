@@ -154,10 +154,25 @@ static const char *vms_arch(enum vmm_arch arch)
 					  : "";
 }
 
+uint32_t vms_pid(const char *word)
+{
+	return (uint32_t)strtoul(word, NULL, 10);
+}
+
+bool vms_had(char **argv, int i)
+{
+	for (int j = 0; j < i; j++)
+		if (vms_pid(argv[j]) == vms_pid(argv[i]))
+			return true;
+	return false;
+}
+
 int vms_put(struct vms *x, const struct vms_machine *m, struct atw_err *err)
 {
 	const struct vmm_process *p = &m->p;
+	const uint64_t before = atw_output_rows(x->out);
 	struct vms_row r = { .have = 0 };
+	int failed;
 	const struct { uint32_t has; unsigned column; uint64_t u; } known[] = {
 		{ VMM_HAS_RAM, V_RAM, p->ram }, { VMM_HAS_RESIDENT, V_RESIDENT, p->resident },
 		{ VMM_HAS_SWAPPED, V_SWAPPED, p->swapped }, { VMM_HAS_LARGE, V_LARGE, p->large },
@@ -185,8 +200,9 @@ int vms_put(struct vms *x, const struct vms_machine *m, struct atw_err *err)
 		vms_missing(x, p, _("stage 2"), &m->why_stage2);
 	if (p->why_ram.status < 0 && !(r.have & V_BIT(V_RAM)) && vms_wants(x->c, V_RAM))
 		vms_missing(x, p, "RAM", &p->why_ram);
-	x->machines++;
-	return atw_output_row(x->out, &(struct atw_row){ r.v, r.have }, err);
+	failed = atw_output_row(x->out, &(struct atw_row){ r.v, r.have }, err);
+	x->machines += failed == ATW_OK && atw_output_rows(x->out) != before;
+	return failed;
 }
 
 static int vms_put_one(struct vms *x, uint32_t pid, bool asked, struct atw_err *err)
@@ -220,7 +236,8 @@ static int vms_put_all(struct vms *x, char **argv, int argc, struct atw_err *err
 	int r = host_check_proc(err);
 
 	for (int i = 0; r == ATW_OK && i < argc; i++)
-		r = vms_put_one(x, (uint32_t)strtoul(argv[i], NULL, 10), true, err);
+		if (!vms_had(argv, i))
+			r = vms_put_one(x, vms_pid(argv[i]), true, err);
 	if (r < 0 || argc)
 		return r;
 	r = host_numbers("/proc", &pid, &n, err);

@@ -21,7 +21,8 @@ struct vms {
 	bool inside;             /* columns about the guest are wanted */
 	bool stage2;             /* those of stage 2 are */
 	struct session host;     /* its memory; not opened if it is not needed */
-	uint64_t machines, incomplete;
+	uint64_t machines;       /* with a row: --filter leaves out others */
+	uint64_t incomplete;
 };
 
 /* A machine, and what only the kernel of its host has. */
@@ -38,6 +39,10 @@ bool vms_wants(const struct common *c, unsigned col);
 /* Why something about this machine is not known. Printed as an error, with its hint. */
 void vms_missing(struct vms *x, const struct vmm_process *p, const char *what,
 		 const struct atw_err *why);
+/* An argument that is a PID. */
+uint32_t vms_pid(const char *word);
+/* Is the PID of argv[i] one of those before it? A guest has one row. */
+bool vms_had(char **argv, int i);
 int vms_put(struct vms *x, const struct vms_machine *m, struct atw_err *err);
 
 /* ---- vms_host.c ---- */

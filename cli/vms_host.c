@@ -170,7 +170,7 @@ static int vms_host_look(struct vms *x, const struct lnx_task *t, struct atw_err
 
 static int vms_host_one(struct vms *x, const char *word, struct atw_err *err)
 {
-	uint32_t pid = (uint32_t)strtoul(word, NULL, 10);
+	uint32_t pid = vms_pid(word);
 	struct atw_err why = { 0 };
 	struct lnx_task t;
 	int r = guest_process(x->host.target->kernel, pid, &t, err);
@@ -241,6 +241,7 @@ int vms_put_hosted(struct vms *x, char **argv, int argc, struct atw_err *err)
 	int r = ATW_OK;
 
 	for (int i = 0; r == ATW_OK && i < argc; i++)
-		r = vms_host_one(x, argv[i], err);
+		if (!vms_had(argv, i))
+			r = vms_host_one(x, argv[i], err);
 	return r < 0 || argc ? r : vms_host_all(x, err);
 }

@@ -78,6 +78,35 @@ name
 web
 END
 
+t "the number is that of the rows"
+run atwalk vms "$guest" "$first" --columns name --filter 'ram<300M'
+status 0
+out <<'END'
+NAME
+web
+
+1 virtual machine
+END
+run atwalk vms "$guest" "$first" --columns name --filter 'ram>1G'
+status 0
+out <<'END'
+NAME
+
+0 virtual machines
+END
+
+t "one row for a guest, however often its process is given"
+run atwalk vms "$guest" "$first" "0$guest" "$first" --columns name,ram
+status 0
+out <<'END'
+NAME                RAM
+104                384M
+web                256M
+(sum)              640M
+
+2 virtual machines
+END
+
 t "a size that is not one"
 guest qemu-system-x86_64 -m 256 -M q35 -x anon 0 x86.elf -m nonsense
 run atwalk vms "$guest" --format csv --columns name,ram
