@@ -312,6 +312,7 @@ const struct command cmd_report = {
 		"  tasks    page faults and CPU times of each task, threads as well\n"
 		"  kernel   objects and pages of each slab cache of the kernel\n"
 		"  machine  use of every frame of RAM; adds up to MemTotal\n"
+		"  backing  memory of a guest by use, and what of it the host has\n"
 		"  metrics  memory of units and of the machine, for Prometheus\n"
 		"Of several SOURCEs that are snapshots of one machine in this order:\n"
 		"  thrash   faults, refaults and memory pressure: thrashing, and its processes\n"

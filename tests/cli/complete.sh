@@ -268,6 +268,17 @@ in_zsh() {
 		source $script' zsh "$top/completions/_atwalk" "${program:-$O/atwalk}" "$@"
 }
 
+t "every report is in the help and in the completions"
+run atwalk report nosuch live
+status 2
+err_has "known: basic, "
+sed -n 's/.*; known: //p' "$work/log/err" | tr -d ' ' | tr , '\n' | sort >known
+yes grep -qx backing known
+atwalk report --help | sed -n '/^NAME:/,/^options:/s/^  \([a-z]*\)  *[^ ].*/\1/p' | sort >helped
+same helped known
+atwalk __complete report '' | cut -f 1 | sort >completed
+same completed known
+
 t "zsh"
 if command -v zsh >/dev/null; then
 	run in_zsh map x86.elf --columns address,si
