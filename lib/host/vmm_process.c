@@ -374,17 +374,26 @@ static int vmm_process_listening(const char *socket, bool any, uint32_t *ret,
 
 /* ---- by what a user types ---- */
 
+static int vmm_process_called(const char *word, bool any, uint32_t *ret, struct atw_err *err)
+{
+	int r = strchr(word, '/') ? vmm_process_listening(word, any, ret, err)
+				  : vmm_process_named(word, any, ret, err);
+
+	/* Names and paths may contain one, but a host is more likely. */
+	if (r < 0 && err && !err->hint[0] && strchr(word, '@'))
+		atw_err_hint(err, "a guest in the memory of another host is kvm:PID@SOURCE");
+	return r;
+}
+
 int vmm_process_find(const char *word, bool any, uint32_t *ret, struct atw_err *err)
 {
 	uint64_t pid;
 
-	if (strchr(word, '/'))
-		return vmm_process_listening(word, any, ret, err);
-	if (!*word || word[strspn(word, "0123456789")])
-		return *word ? vmm_process_named(word, any, ret, err)
-			     : atw_err_set(err, ATW_E_USAGE,
-					   "the PID, the name or a monitor socket of a guest "
-					   "is missing");
+	if (!*word)
+		return atw_err_set(err, ATW_E_USAGE,
+				   "the PID, the name or a monitor socket of a guest is missing");
+	if (word[strspn(word, "0123456789")])
+		return vmm_process_called(word, any, ret, err);
 	if (!num_dec(word, strlen(word), &pid) || !pid || pid > INT32_MAX)
 		return atw_err_set(err, ATW_E_USAGE, "'%.64s' is not a PID", word);
 	*ret = (uint32_t)pid;

@@ -91,6 +91,17 @@ status 3
 no_out
 err_is "atwalk: qemu:$PWD/other: no process listens at a socket of that path"
 
+t "a guest in a dump of its host"
+run atwalk ps "qemu:5@$PWD/tasks.kdump"
+status 3
+no_out
+err_has "atwalk: qemu:5@$PWD/tasks.kdump: no process listens at a socket of that path"
+err_has '        a guest in the memory of another host is kvm:PID@SOURCE'
+run atwalk ps qemu:5@tasks.kdump
+status 3
+no_out
+err_has '        a guest in the memory of another host is kvm:PID@SOURCE'
+
 # A mapping may have 128 huge pages that are not in the pool; they are freed with it.
 more=/proc/sys/vm/nr_overcommit_hugepages
 allow_huge() { had=$(cat $more) && echo $((had + 128)) >$more; } 2>"$work/log/huge"
