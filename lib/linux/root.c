@@ -356,13 +356,22 @@ static int root_given(struct atw_kernel *k, const struct atw_kernel_opts *o, boo
 
 /* ---- combination ---- */
 
-static int root_no(const struct atw_err *note, uint64_t unreadable, struct atw_err *err)
+static int root_no(const struct atw_source *mem, const struct atw_err *note,
+		   uint64_t unreadable, struct atw_err *err)
 {
 	char pages[64] = "";
 
 	if (unreadable)
 		snprintf(pages, sizeof(pages), _(" (%" PRIu64 " pages could not be read)"),
 			 unreadable);
+	/* Firmware and a guest that has not started have no root that could be given. */
+	if (atw_source_is_live(mem) && !atw_source_is_here(mem)) {
+		atw_err_set(err, ATW_E_MISSING,
+			    "no kernel was found in the guest%s: it has not booted so far, or it does not run Linux",
+			    pages);
+		atw_err_hint(err, "start it, if it is paused, and try again when it has booted");
+		return ATW_E_MISSING;
+	}
 	return atw_err_set(err, ATW_E_MISSING,
 			   "no page-table root was found: %s, no VMCOREINFO in memory that leads to a kernel%s, and no CPU's CR3",
 			   note->status < 0 ? note->text : _("no VMCOREINFO note"), pages);
@@ -418,7 +427,7 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	if (r == ATW_OK && wanted)
 		r = root_given(k, o, found || o->has_cpu, err);
 	else if (r == ATW_OK && !found && !o->has_cpu)
-		r = root_no(&why, unreadable, err);
+		r = root_no(mem, &why, unreadable, err);
 	if (r < 0) {
 		if (err && !err->hint[0] && r == ATW_E_MISSING)
 			atw_err_remedy(err, ATW_PARAM_ROOT);

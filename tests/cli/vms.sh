@@ -53,7 +53,9 @@ first=$guest
 guest qemu-system-aarch64 -m 384 -M virt -x anon 40000000 arm64.elf -id 104
 run atwalk vms "$guest" "$first" --format csv --columns name,arch,ram,tasks
 status 4
-err_has "atwalk: qemu:$guest: no page-table root was found"
+err_has "atwalk: qemu:$guest: no kernel was found in the guest: it has not booted so far, or it does not run Linux"
+err_has '        start it, if it is paused, and try again when it has booted'
+yes test -z "$(grep -e --root "$work/log/err")"
 out <<END
 name,arch,ram,tasks
 104,arm64,402653184,
@@ -106,6 +108,14 @@ web                256M
 
 2 virtual machines
 END
+
+t "a guest that has not started: no kernel, and no option of other commands"
+run atwalk report backing "qemu:$guest"
+status 3
+no_out
+err_has "atwalk: qemu:$guest: no kernel was found in the guest: it has not booted so far, or it does not run Linux"
+err_has '        start it, if it is paused, and try again when it has booted'
+yes test -z "$(grep -e --root "$work/log/err")"
 
 t "a size that is not one"
 guest qemu-system-x86_64 -m 256 -M q35 -x anon 0 x86.elf -m nonsense
