@@ -295,7 +295,9 @@ int command_run(const struct command *cmd, const struct command_words *words, in
 		status = command_start(cmd, &c);
 		if (!status) {
 			language_plain(command_in_english(cmd, &c));
+			diagnostics_of_options(sets, ARRAY_SIZE(sets));
 			status = cmd->run(&c, opts, argc, argv);
+			diagnostics_of_options(NULL, 0);
 			language_plain(false);
 		}
 		if (c.expect)

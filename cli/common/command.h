@@ -224,6 +224,8 @@ void diagnostics_once(bool once);
  */
 void diagnostics_silence(bool silent);
 bool diagnostics_are_silent(void);
+/* Until (NULL, 0), --root and --kernel are no remedy unless they are among these options. */
+void diagnostics_of_options(const struct opt_set *sets, size_t n);
 /* A query is answered: what an option would do is a constraint of it. */
 void diagnostics_of_query(bool query);
 bool diagnostics_are_of_query(void);

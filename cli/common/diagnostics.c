@@ -76,6 +76,22 @@ static const struct {
 	},
 };
 
+static const struct opt_set *diagnostics_sets;
+static size_t diagnostics_nsets;
+
+void diagnostics_of_options(const struct opt_set *sets, size_t n)
+{
+	diagnostics_sets = sets;
+	diagnostics_nsets = n;
+}
+
+/* Some remedies are options of other commands. */
+static bool diagnostics_lacks(int param)
+{
+	return diagnostics_sets && (param == ATW_PARAM_ROOT || param == ATW_PARAM_KERNEL_FILE) &&
+	       !options_have(diagnostics_sets, diagnostics_nsets, params[param].option + 2);
+}
+
 static bool diagnostics_queried, diagnostics_lacking;
 
 void diagnostics_of_query(bool query)
@@ -101,7 +117,7 @@ const char *param_remedy(int param)
 
 	if (known && diagnostics_queried && params[param].query)
 		return message(params[param].query);
-	return known && params[param].remedy ? message(params[param].remedy) : "";
+	return known && params[param].remedy && !diagnostics_lacks(param) ? message(params[param].remedy) : "";
 }
 
 const char *error_hint(const struct atw_err *err)

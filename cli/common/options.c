@@ -146,6 +146,13 @@ static const struct opt *options_find(const struct opt_set *sets, size_t nsets,
 	return NULL;
 }
 
+bool options_have(const struct opt_set *sets, size_t nsets, const char *name)
+{
+	void *base;
+
+	return options_find(sets, nsets, false, name, strlen(name), 0, &base);
+}
+
 static const struct opt *options_find_long(const struct options_parser *p,
 					   const char *name, size_t len, void **base)
 {

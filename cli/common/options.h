@@ -62,6 +62,8 @@ struct opt_set {
 	bool refused;            /* options that mean nothing for the command */
 };
 
+/* Is --NAME one of them, and not refused? */
+bool options_have(const struct opt_set *sets, size_t nsets, const char *name);
 /*
  * Takes options out of argv, wherever they stand, up to "--"; what is left is
  * moved to the front, counted in *ret_n and followed by NULL. false: *why holds a

@@ -194,6 +194,14 @@ out <<'END'
 pid
 END
 err_is 'atwalk: tasks.kdump: whether 22 processes run virtual machines cannot be read: the source lacks the files of the process'
+truncate -s 1M empty.raw
+run atwalk vms raw:empty.raw
+status 3
+no_out
+err_is "atwalk: raw:empty.raw: no page-table root was found: no VMCOREINFO note, no VMCOREINFO in memory that leads to a kernel, and no CPU's CR3"
+run atwalk ps raw:empty.raw
+status 3
+err_has '        specify it with --root PHYS --paging MODE'
 run atwalk vms tasks.kdump 1
 status 3
 no_out
