@@ -14,6 +14,8 @@
 
 /* Processes or addresses of a join, before all are read. */
 enum { ONE_BY_ONE = 3 };
+/* Processes of a list, before all are read and SQLite chooses: each has a listing of its own. */
+enum { LIST_MOST = 32 };
 
 struct sql_cursor {
 	sqlite3_vtab_cursor base;
@@ -249,6 +251,10 @@ static int cursor_choose_query(struct sql_table *t, int number, struct sql_query
 	if (!all)
 		return SQLITE_NOMEM;
 	if (!t->kind->target && !t->kind->alone) {
+		if (q->npids > LIST_MOST) {
+			q->has_pid = false;
+			q->npids = 0;
+		}
 		if (number & ADDRESS_VARIES && !cursor_is_read(t, q, &key))
 			q->has_address = all->addresses++ < ONE_BY_ONE;
 		one = number & ADDRESS_VARIES && q->has_address;
@@ -312,7 +318,17 @@ static int cursor_take_list(const struct sql_library *l, sqlite3_value *list, st
 /* Where the values are that xFilter is given; -1: it is not. */
 struct cursor_places {
 	int pid, address, by;
+	char target[24];                 /* of a number: as a listing takes it */
 };
+
+/* A text is as in the listing, where kernel addresses are no negative numbers. */
+static const char *cursor_target(const struct sql_library *l, sqlite3_value *v, char number[24])
+{
+	if (l->value_type(v) != SQLITE_INTEGER)
+		return (const char *)l->value_text(v);
+	snprintf(number, 24, "%" PRIx64, (uint64_t)l->value_int64(v));
+	return number;
+}
 
 /* The values into the query. false in *ret_any: no row is equal to them. */
 static int cursor_take(struct sql_table *t, int number, sqlite3_value **argv, struct sql_query *q,
@@ -321,10 +337,10 @@ static int cursor_take(struct sql_table *t, int number, sqlite3_value **argv, st
 	const struct sql_library *l = t->s->lib;
 	int arg = 0, r = SQLITE_OK;
 
-	*at = (struct cursor_places){ -1, -1, -1 };
+	*at = (struct cursor_places){ .pid = -1, .address = -1, .by = -1 };
 	*ret_any = false;
 	if (number & WITH_TARGET) {
-		q->target = (const char *)l->value_text(argv[arg++]);
+		q->target = cursor_target(l, argv[arg++], at->target);
 		if (!q->target)
 			return SQLITE_OK;
 	}
@@ -384,7 +400,7 @@ static int cursor_seek(struct sql_cursor *c, int number, const char *plan, sqlit
 		return cursor_choose(c, by, argv[at->by]);
 	if (number & WITH_ADDRESS && !q->has_address)
 		return cursor_choose(c, t->address, argv[at->address]);
-	if (number & WITH_PID && !q->has_pid)
+	if (number & WITH_PID && !(number & PID_LIST) && !q->has_pid)
 		return cursor_choose(c, t->pid, argv[at->pid]);
 	return SQLITE_OK;
 }

@@ -271,6 +271,23 @@ time.sleep(300)' &
 	kill "$child"
 fi
 
+t "of a long list, all processes are read and chosen from"
+sql tasks.kdump 'SELECT pid, count(*) n FROM vmas GROUP BY pid'
+cp "$work/log/out" all
+sql tasks.kdump "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x WHERE n < 5000)
+	SELECT pid, count(*) n FROM vmas WHERE pid IN (SELECT n FROM x) GROUP BY pid"
+same "$work/log/out" all
+sql tasks.kdump "SELECT count(DISTINCT pid) n FROM vmas WHERE pid IN ($(seq -s, 99 -1 2))"
+out <<<$'n\n'"$(awk -F, 'NR > 1 && $1 > 1 && $1 < 100' all | wc -l)"
+
+t "an address of the kernel is a number of memory() and walk()"
+sql tasks.kdump "SELECT count(*) n FROM tasks t, walk(t.mm) w WHERE w.state = 'present' AND t.pid = 99"
+cp "$work/log/out" got
+mm=$(atwalk ps tasks.kdump 99 --columns mm --format csv | sed 1d)
+sql tasks.kdump "SELECT count(*) n FROM walk('$mm') WHERE state = 'present'"
+same "$work/log/out" got
+yes grep -qx 1 got
+
 t "numbers that no process has are no rows"
 for pid in -1 0 5000000000 99.5 "'x'" NULL; do
 	sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid = $pid"
