@@ -6,6 +6,8 @@
 # them.
 # shellcheck source=tests/cli/lib.sh disable=SC2154
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/ram-cap.sh
+. "$cli/ram-cap.sh"
 # shellcheck source=tests/cli/vmram.sh
 . "$cli/vmram.sh"
 
@@ -205,6 +207,8 @@ report=(report)
 for kind in $all; do
 	case $kind in
 	thrash | growth) several+=,$kind ;;
+	# Only of a guest that is read from outside.
+	backing) ;;
 	*) single+=,$kind ;;
 	esac
 done
@@ -213,6 +217,10 @@ single=${single#,}
 # One has no areas to alert to, the other one no counters of slabs.
 reports some look "${single/,alerts/}" look1.cap
 reports some dump "${single/,kernel/}" tasks.kdump
+ram_cap | sed -e 's/^F: 1000\*2=reserved.*/F: 1000*2=reserved, host=backed | 3000*6=free, host=swapped |/' \
+	-e 's/^F: 10000.*/F: 10000*2=free, host=absent | 12000*4=anon, host=backed | 16000=slab |/' \
+	-e '/^F: 24000/d' -e 's/^E: .*/E: 13, 1, 0, 0/' >guest.cap
+reports some guest backing,machine guest.cap
 compared
 
 # Code that writes what other code reads, and an object that is not used.
