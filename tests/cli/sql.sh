@@ -305,7 +305,7 @@ for of in "pid = '99'" "pid = ' 99.0 '" 'pid = 99.0' "pid IN ('99')" "pid IN ('9
 done
 for p in "'99'" 99.0 "'99.0'"; do
 	sql tasks.kdump "SELECT count(*) n, typeof(p) AS t FROM (SELECT $p AS p) JOIN vmas ON pid = p"
-	out <<<$'n,t\n18,'"$([ $p = 99.0 ] && echo real || echo text)"
+	out <<<$'n,t\n18,'"$([ "$p" = 99.0 ] && echo real || echo text)"
 done
 for a in "'4198400'" 4198400.0 "'4198400.0'" "(SELECT '4198400')"; do
 	sql tasks.kdump "SELECT count(*) n FROM pages WHERE pid = 99 AND address = $a"

@@ -14,7 +14,7 @@ import machines
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = pathlib.Path(os.environ.get('O', HERE.parents[1] / 'build')) / 'atwalk'
-COST = ('VmRSS', 'RssAnon', 'RssFile', 'RssShmem', 'VmPTE', 'VmSwap')
+COST = ('RssAnon', 'RssShmem', 'VmPTE', 'VmSwap', 'RssFile')
 LIMIT = 300
 PAGES = ('pages', '--all', '--columns',
          'pid,address,size,physical,state,kcount,pageflags,swap,area,count')
@@ -30,11 +30,24 @@ MAPPED = ('sparse', 'thp', 'folios', 'hugetlb', 'file-reader', 'cow-child', 'sha
           'rights', 'swap', 'high')
 
 
+def of_files(pid):
+    """KiB of files that it has in memory, but for programs: those it executes at any time."""
+    program, rss, counts = os.readlink(f'/proc/{pid}/exe'), 0, False
+    for line in pathlib.Path(f'/proc/{pid}/smaps').read_text(encoding='utf-8').splitlines():
+        words = line.split()
+        if '-' in words[0]:
+            path = words[5] if len(words) > 5 else ''
+            counts = path.startswith('/') and path != program and '.so' not in path
+        elif counts and words[0] == 'Rss:':
+            rss += int(words[1])
+    return rss
+
+
 def cost(pid):
-    """The lines of its status that a read might change."""
+    """What of its memory a read might change: lines of its status."""
     text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
-    return '\n'.join(' '.join(line.split()) for line in text.splitlines()
-                     if line.split(':')[0] in COST) + '\n'
+    lines = [' '.join(line.split()) for line in text.splitlines() if line.split(':')[0] in COST[:-1]]
+    return '\n'.join([*lines, f'RssFile: {of_files(pid)} kB']) + '\n'
 
 
 def largest(pid):
