@@ -105,7 +105,7 @@ static bool sql_reports_add(struct sql_reports *r, const char *plugin, const cha
 	if (!ARRAY_ROOM(r->v, r->n, r->cap))
 		return false;
 	r->v[r->n] = (struct sql_kind){
-		.name = strdup(name), .about = about, .cmd = &cmd_report, .first = report,
+		.name = strdup(name), .about = about, .cmd = &cmd_report, .word = report,
 		.plugin = plugin,
 	};
 	return r->v[r->n].name && ++r->n;

@@ -5,11 +5,11 @@
 #include "base/message.h"
 
 #define REPORT(report, text) \
-	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .first = report, .pid = "--pid" }
+	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .word = report, .pid = "--pid" }
 
 /* Rows of one process are not those that it has among all: the report is read whole. */
 #define REPORT_WHOLE(report, text) \
-	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .first = report }
+	{ .name = "report_" report, .about = text, .cmd = &cmd_report, .word = report }
 
 /* Of the columns of pages, what rows of single pages have, and what sums have. */
 #define OF_PAGES "physical,pfn,level,state,flags,properties,entry,node,count,kcount,swap," \
@@ -19,24 +19,24 @@
 static const struct sql_kind kinds[] = {
 	{ .name = "tasks", .about = "processes: ps", .cmd = &cmd_ps, .pid = "",
 	  .leader = "tgid" },
-	{ .name = "threads", .about = "threads as well: ps -T", .cmd = &cmd_ps, .last = "--threads",
+	{ .name = "threads", .about = "threads as well: ps -T", .cmd = &cmd_ps, .option = "--threads",
 	  .pid = "" },
 	{ .name = "vmas", .about = "memory areas: pages --areas-only", .cmd = &cmd_pages,
-	  .last = "--areas-only", .pid = "--pid", .ranges = true, .without = OF_PAGES },
+	  .option = "--areas-only", .pid = "--pid", .ranges = true, .without = OF_PAGES },
 	{ .name = "pages", .about = "pages of processes: pages", .cmd = &cmd_pages, .pid = "--pid",
 	  .address = "--address", .ranges = true, .without = OF_SUMS },
 	{ .name = "totals", .about = "sums of processes: pages --totals", .cmd = &cmd_pages,
-	  .last = "--totals", .pid = "--pid", .without = "address,end,rights,area," OF_PAGES },
+	  .option = "--totals", .pid = "--pid", .without = "address,end,rights,area," OF_PAGES },
 	{ .name = "ranges", .about = "what the kernel maps, or with pid = N a process: map",
 	  .cmd = &cmd_map, .pid = "--pid", .ranges = true, .alone = true },
 	{ .name = "walk", .about = "walk('ADDRESS'): page-table entries on the way: walk -p",
-	  .cmd = &cmd_walk, .last = "--path", .pid = "--pid", .target = N_("an ADDRESS") },
+	  .cmd = &cmd_walk, .option = "--path", .pid = "--pid", .target = N_("an ADDRESS") },
 	{ .name = "frames", .about = "frames('PHYS'): what maps a frame: find", .cmd = &cmd_find,
 	  .pid = "--pid", .target = N_("a physical address") },
 	{ .name = "memory", .about = "memory('ADDRESS+LENGTH'): its words: rd", .cmd = &cmd_rd,
-	  .last = "--as=words", .pid = "--pid", .target = N_("an ADDRESS") },
+	  .option = "--as=words", .pid = "--pid", .target = N_("an ADDRESS") },
 	{ .name = "symbols", .about = "symbols of the kernel: info --symbols", .cmd = &cmd_info,
-	  .last = "--symbols" },
+	  .option = "--symbols" },
 	{ .name = "facts", .about = "what is known of the source: info", .cmd = &cmd_info },
 	REPORT("basic", "pages by process and kind"),
 	REPORT("areas", "areas, and the mapcounts of their pages"),

@@ -209,7 +209,7 @@ static const struct command cmd_recording = {
 	.run = sql_recording_run,
 };
 
-#define ROWS(table, text) { .name = table, .about = text, .cmd = &cmd_recording, .first = table },
+#define ROWS(table, text) { .name = table, .about = text, .cmd = &cmd_recording, .word = table },
 #define REPORT(report, text) ROWS("report_" report, text)
 
 static const struct sql_kind kinds[] = { SQL_RECORDING_TABLES(ROWS, REPORT) };

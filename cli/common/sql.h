@@ -19,11 +19,11 @@
 
 enum { SQL_COLUMNS = 64, SQL_PASSED = 6, SQL_SOURCES = 8, SQL_TABLE_NAME = 80 };
 
-/* A table: a command, with words in front of its SOURCE and behind it. */
+/* A table: a command, with an option and a word in front of its SOURCE. */
 struct sql_kind {
 	const char *name, *about;
 	const struct command *cmd;
-	const char *first, *last;        /* or NULL */
+	const char *option, *word;       /* or NULL */
 	const char *pid;                 /* how a process is given: an option, or "" for a word */
 	const char *leader;              /* NULL, or the column that equals pid in every row */
 	const char *address;             /* an option that takes one */

@@ -9,6 +9,7 @@
  */
 #include "sql_table.h"
 #include "base/message.h"
+#include "base/sorted.h"
 
 #ifdef HAVE_SQLITE3
 
@@ -273,20 +274,12 @@ static bool cursor_is_pid(const struct sql_library *l, sqlite3_value *v, int64_t
 	return sql_value_whole(l, v, ret) && *ret > 0 && *ret <= INT32_MAX;
 }
 
-static int cursor_compare_pids(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Values that are not equal may be one number: 99 and '99'. */
 static size_t cursor_sort_pids(int64_t *pids, size_t n)
 {
 	size_t kept = 0;
 
-	if (n)
-		qsort(pids, n, sizeof(*pids), cursor_compare_pids);
+	SORT(pids, n, sorted_by_u64);
 	for (size_t i = 0; i < n; i++)
 		if (!kept || pids[i] != pids[kept - 1])
 			pids[kept++] = pids[i];

@@ -287,8 +287,8 @@ static uint64_t sql_take_text(struct sql_rows *r, struct sql_kept *k, const char
 }
 
 /*
- * Is the row one of the table whose pid is the one that is asked for? A listing takes the
- * number of a thread for its process, and lists threads that it is given by number.
+ * Is the row of the process in the query? For the number of a thread, listings have rows of
+ * its process, and `ps` that of the thread.
  */
 static bool sql_is_asked(const struct sql_rows *r, const struct atw_row *row)
 {
@@ -338,14 +338,12 @@ struct sql_line {
 static void sql_build(const struct sql *s, const struct sql_source *of, const struct sql_kind *k,
 		      const struct sql_query *q, struct sql_line *l)
 {
-	const char *const own[] = { k->first, k->last };
-	const char *const words[] = { k->first, of->word, k->last, q->target };
+	const char *const words[] = { k->word, of->word, q->target };
 	struct command_args *a = &l->args;
 	struct common c = *s->c;
 
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-		if (own[i] && *own[i] == '-')
-			command_arg(a, own[i]);
+	if (k->option)
+		command_arg(a, k->option);
 	snprintf(l->pid, sizeof(l->pid), "%" PRId64, q->pid);
 	snprintf(l->address, sizeof(l->address), "%" PRIx64, (uint64_t)q->address);
 	snprintf(l->range, sizeof(l->range), "%" PRIx64 "-%" PRIx64, q->first, q->last);
@@ -371,7 +369,7 @@ static void sql_build(const struct sql *s, const struct sql_source *of, const st
 	/* What a statement says is no option, whatever it looks like. */
 	command_arg(a, "--");
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (words[i] && !((words[i] == k->first || words[i] == k->last) && *words[i] == '-'))
+		if (words[i])
 			command_arg(a, words[i]);
 	if (q->has_pid && !*k->pid)
 		command_arg(a, l->pid);

@@ -15,9 +15,8 @@ static int sql_run_all(struct sql *s, const char *text)
 {
 	int status = EXIT_COMPLETE;
 
-	while (status == EXIT_COMPLETE && !sql_is_end(text)) {
+	while (status == EXIT_COMPLETE && !sql_is_end(text))
 		status = sql_run(s, &text);
-	}
 	return status;
 }
 

@@ -6,9 +6,9 @@
 #include "kmap.h"
 
 #define ROWS(table, text) \
-	{ .name = table, .about = text, .cmd = &kmap_show, .first = "--rows=" table },
+	{ .name = table, .about = text, .cmd = &kmap_show, .option = "--rows=" table },
 #define REPORT(report, text) \
-	{ .name = "report_" report, .about = text, .cmd = &kmap_report, .first = report },
+	{ .name = "report_" report, .about = text, .cmd = &kmap_report, .word = report },
 
 static const struct sql_kind kinds[] = { SQL_RECORDING_TABLES(ROWS, REPORT) };
 

@@ -2,6 +2,7 @@
 /* reading.c - memory by physical and by virtual address, and why there is none. */
 #include "api/api.h"
 
+#include "base/cleanup.h"
 #include "base/message.h"
 
 static int reading_end(uint64_t first, uint64_t got, struct atw_err *err)
@@ -70,7 +71,7 @@ static int reading_explain_entry(enum atw_state state, atw_va va, struct atw_err
 		[ATW_STATE_BAD] = { ATW_E_NONE, N_("reserved bits of its entry are set") },
 	};
 
-	if (state >= sizeof(reasons) / sizeof(reasons[0]) || !reasons[state].why)
+	if (state >= ARRAY_SIZE(reasons) || !reasons[state].why)
 		state = ATW_STATE_ABSENT;
 	return atw_err_set(err, reasons[state].status, "virtual address 0x%" PRIx64 ": %s", va.u,
 			   message(reasons[state].why));

@@ -238,7 +238,7 @@ static bool procfs_still_there(struct procfs_pages *c, uint64_t va, uint64_t pfn
 	const uint64_t which = PAGEMAP_PRESENT | PAGEMAP_FRAME;
 	uint64_t word, now;
 
-	return pace_pread(c->m->o.pace, c->proc->fd, &word, 8, (off_t)(va / c->page * 8)) == 8 &&
+	return pagemap_word(c, va, &word) &&
 	       (word & which) == (PAGEMAP_PRESENT | pfn) &&
 	       pace_pread(c->m->o.pace, c->m->file[KFLAGS], &now, 8, (off_t)(pfn * 8)) == 8 &&
 	       now == flags;

@@ -27,17 +27,15 @@ enum {
 
 /* ---- words ---- */
 
-/* Of one that has ended, some kernels find no page, and no error; words then are none. */
-static bool procfs_has_words(struct procfs_pages *c, uint64_t va)
+bool pagemap_word(struct procfs_pages *c, uint64_t va, uint64_t *ret)
 {
-	uint64_t word;
-
-	return pace_pread(c->m->o.pace, c->proc->fd, &word, sizeof(word),
-			  (off_t)(va / c->page * sizeof(word))) == sizeof(word);
+	return pace_pread(c->m->o.pace, c->proc->fd, ret, sizeof(*ret),
+			  (off_t)(va / c->page * sizeof(*ret))) == sizeof(*ret);
 }
 
 int pagemap_scan(struct procfs_pages *c, struct pagescan_arg *a, struct pagescan_region *v, size_t len)
 {
+	uint64_t word;
 	int n;
 
 	a->size = sizeof(*a);
@@ -47,7 +45,8 @@ int pagemap_scan(struct procfs_pages *c, struct pagescan_arg *a, struct pagescan
 	do
 		n = ioctl(c->proc->fd, PAGESCAN_IOCTL, a);
 	while (n < 0 && errno == EINTR);
-	if (!n && !procfs_has_words(c, a->start)) {
+	/* Of a process that has ended, some kernels find no page, and no error. */
+	if (!n && !pagemap_word(c, a->start, &word)) {
 		errno = ESRCH;
 		n = -1;
 	}

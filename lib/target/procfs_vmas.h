@@ -130,6 +130,8 @@ static inline size_t pagemap_there(const struct procfs_pages *c, size_t i, size_
 
 /* The pages of c->proc, which was entered. */
 void pagemap_runs_begin(struct procfs_pages *c, uint64_t first, uint64_t last);
+/* The word of the page at va. false: the process has none, for it has ended. */
+bool pagemap_word(struct procfs_pages *c, uint64_t va, uint64_t *ret);
 /* PAGEMAP_SCAN; negative: there is none. */
 int pagemap_scan(struct procfs_pages *c, struct pagescan_arg *a, struct pagescan_region *v,
 		 size_t len);
