@@ -8,7 +8,7 @@
 
 /*
  * What the plan passes to the cursor as a number: values that xFilter is given, in this order,
- * and above them 1 + the column of an index, whose value is the last; 0: none.
+ * and above them 1 + the column of an index, of which the value is the last; 0: none.
  */
 enum {
 	WITH_TARGET = 1, WITH_PID = 2, WITH_ADDRESS = 4,
@@ -39,8 +39,8 @@ static inline int sql_table_fail(struct sql_table *t, const char *text)
 }
 
 /*
- * The whole number that equals the value in a column of INTEGER, whose affinity makes numbers
- * of texts; false: none does.
+ * The whole number that equals the value in a column of INTEGER, where texts become numbers by
+ * affinity; false: none does.
  */
 static inline bool sql_value_whole(const struct sql_library *l, sqlite3_value *v, int64_t *ret)
 {

@@ -141,8 +141,8 @@ ATW_API const struct atw_target_info *atw_target_get_info(const struct atw_targe
  * The read ends at the first byte that the source does not have. Missing memory is
  * never returned as zeroes.
  *
- * Return: number of bytes read, which may be less than @len: @err is the reason. If the first byte cannot
- * be read: ATW_E_MISSING, ATW_E_DAMAGED, ATW_E_IO or ATW_E_UNSUPPORTED.
+ * Return: number of bytes read, which may be less than @len: @err is the reason. If the
+ * first byte cannot be read: ATW_E_MISSING, ATW_E_DAMAGED, ATW_E_IO or ATW_E_UNSUPPORTED.
  */
 ATW_API ssize_t atw_target_read(struct atw_target *target, atw_pa pa, void *buf, size_t len,
 				struct atw_err *err);

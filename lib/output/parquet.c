@@ -80,7 +80,7 @@ static bool parquet_is_text(enum atw_type type)
 
 /*
  * Addresses of any kind and raw words, so that they compare and join with each other. Amounts
- * have a sign: many who read Parquet have no other numbers (Iceberg, Delta).
+ * have a sign: many readers of Parquet have no other numbers (Iceberg, Delta).
  */
 static bool parquet_is_unsigned(enum atw_type type)
 {
