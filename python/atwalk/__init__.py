@@ -247,9 +247,21 @@ def _not_addresses(given):
     return error
 
 
+def _create(path):
+    """A file beside it, and that one's name; of a pipe or a device, itself and None."""
+    try:
+        if _os.path.exists(path) and not _os.path.isfile(path):
+            return _os.open(path, _os.O_WRONLY | _os.O_CLOEXEC | _os.O_NOCTTY), None
+        return _tempfile.mkstemp(prefix=".atwalk-",
+                                 dir=_os.path.dirname(_os.path.realpath(path)))
+    except OSError as e:
+        raise _cannot_write(path, e) from None
+
+
 def _replace(new, path):
     try:
-        _os.replace(new, path)
+        if new:
+            _os.replace(new, _os.path.realpath(path))
     except OSError as e:
         raise _cannot_write(path, e) from None
 
@@ -348,13 +360,9 @@ class Source:
                      progress), filter, sort)
 
     def capture(self, path, *, level=3, frames=False, threads=False, pid=0, progress=None):
-        """Write a capture, which open() reads. The file is replaced at the end."""
+        """Write a capture, which open() reads. A file is replaced at the end."""
         path = _os.fsdecode(path)
-        try:
-            fd, new = _tempfile.mkstemp(prefix=".atwalk-",
-                                        dir=_os.path.dirname(path) or ".")
-        except OSError as e:
-            raise _cannot_write(path, e) from None
+        fd, new = _create(path)
         try:
             try:
                 self._source.capture(fd, level, frames, threads, pid, progress)
@@ -365,7 +373,7 @@ class Source:
                 _os.close(fd)
             _replace(new, path)
         except BaseException:
-            if _os.path.exists(new):
+            if new and _os.path.exists(new):
                 _os.unlink(new)
             raise
 

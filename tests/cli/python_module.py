@@ -13,6 +13,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import termios
@@ -145,7 +146,15 @@ def rows():
 
         report = src.report("basic")
         assert [r.pid for r in report] == [r["pid"] for r in listing("report", "basic", DUMP)]
-        src.capture("machine.cap")
+        os.symlink("machine.cap", "link.cap")
+        open("machine.cap", "w").close()
+        src.capture("link.cap")
+        # A pipe or a device is not replaced: somebody reads it.
+        os.mkfifo("fifo")
+        with subprocess.Popen(["cmp", "fifo", "machine.cap"]) as reader:
+            src.capture("fifo")
+        assert reader.returncode == 0 and stat.S_ISFIFO(os.stat("fifo").st_mode)
+    assert os.path.islink("link.cap")
     with atwalk.open("machine.cap") as src:
         assert src.kind == "capture" and 1 in [t.pid for t in src.tasks(True)]
         assert {p.address: p.physical for p in src.pages(1)} == \
