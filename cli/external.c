@@ -151,7 +151,7 @@ int external_lines(const struct command *cmd, char **argv, external_line_fn *fn,
 		   int *ret, struct atw_err *err)
 {
 	char path[4096], *line = NULL;
-	int fd, r = external_find(cmd->name, path, sizeof(path), err);
+	int fd, copy, r = external_find(cmd->name, path, sizeof(path), err);
 	size_t room = 0;
 	ssize_t n;
 	FILE *from;
@@ -160,9 +160,13 @@ int external_lines(const struct command *cmd, char **argv, external_line_fn *fn,
 	r = r < 0 ? r : external_start(path, argv, diagnostics_are_silent(), &pid, &fd, err);
 	if (r < 0)
 		return r;
-	from = fdopen(dup(fd), "r");
-	if (!from)
-		r = atw_err_nomem(err);
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	from = copy < 0 ? NULL : fdopen(copy, "r");
+	if (!from) {
+		r = atw_err_set(err, ATW_E_IO, "%s: %s", path, strerror(errno));
+		if (copy >= 0)
+			close(copy);
+	}
 	while (r == ATW_OK && (n = getline(&line, &room, from)) > 0)
 		r = fn(arg, (struct atw_blob){ line, (size_t)n }, err);
 	free(line);

@@ -6,6 +6,8 @@
 
 #include <dlfcn.h>
 
+#include "base/nearest.h"
+
 /* Linked, it would make every start of the program slower. */
 int sql_library_load(const struct sql_library **ret, struct atw_err *err)
 {
@@ -65,14 +67,36 @@ bool sql_is_whole(const struct sql *s, const char *text)
 	return s->lib->complete(text);
 }
 
+/* Of a table that does not exist: the one that was meant. */
+static void sql_hint_table(const struct sql *s, const char *word, struct atw_err *err)
+{
+	struct nearest near = { .word = word, .len = strlen(word) };
+	char name[SQL_TABLE_NAME], meant[SQL_TABLE_NAME];
+	const struct sql_kind *k;
+
+	for (const struct sql_source *of = s->source; of < s->source + s->sources; of++)
+		for (size_t i = 0; (k = sql_source_kind(of, i)); i++) {
+			nearest_try(&near, sql_table_name(of, k, name));
+			/* It keeps the name, which the next one overwrites. */
+			if (near.name == name)
+				near.name = strcpy(meant, name);
+		}
+	if (near.name)
+		atw_err_hint(err, "did you mean '%s'?", near.name);
+}
+
 /* What SQLite says of the last failure, unless a listing said it. */
 int sql_wrong(const struct sql *s)
 {
+	static const char no_table[] = "no such table: ";
+	const char *why = s->lib->errmsg(s->db);
 	struct atw_err err = { 0 };
 
 	if (s->status == EXIT_SOURCE || s->status == EXIT_USAGE)
 		return s->status;
-	atw_err_set(&err, ATW_E_USAGE, "sql: %s", s->lib->errmsg(s->db));
+	atw_err_set(&err, ATW_E_USAGE, "sql: %s", why);
+	if (!strncmp(why, no_table, strlen(no_table)))
+		sql_hint_table(s, why + strlen(no_table), &err);
 	return print_error(&err);
 }
 

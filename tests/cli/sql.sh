@@ -605,7 +605,14 @@ wrong() {                        # STATUS SENTENCE ARGUMENT...
 	no_out
 	err_is "$sentence"
 }
-wrong 2 'atwalk: sql: no such table: taks' tasks.kdump 'SELECT * FROM taks'
+wrong 2 'atwalk: sql: no such table: vma_areas' tasks.kdump 'SELECT * FROM vma_areas'
+run atwalk sql tasks.kdump 'SELECT * FROM taks'
+status 2
+no_out
+err <<'END'
+atwalk: sql: no such table: taks
+        did you mean 'tasks'?
+END
 wrong 2 'atwalk: sql: no such column: rss' tasks.kdump 'SELECT rss FROM tasks'
 wrong 2 'atwalk: sql: incomplete input' tasks.kdump 'SELECT'
 wrong 2 "atwalk: sql: walk needs an ADDRESS: SELECT \* FROM walk('...')" tasks.kdump 'SELECT * FROM walk'
