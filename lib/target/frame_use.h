@@ -39,7 +39,6 @@ struct use_runs {
 	bool in_folio;                   /* tails may follow */
 	enum capture_use head;           /* what the folio is used for */
 	bool have_clean, clean;          /* of frames that are added: may they be dropped? */
-	uint64_t *unmade;                /* counts frames without a struct page; or NULL */
 };
 
 int use_runs_add(struct use_runs *u, uint64_t pfn, uint64_t n, enum capture_use use,

@@ -60,8 +60,8 @@ static int frames_kind(struct atw_memmap *map, uint64_t pfn, struct lnx_page_kin
 	return r;
 }
 
-static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t first, uint64_t last,
-			 struct cached_files *cached, struct atw_err *err)
+static int frames_to(const struct ram_frames *of, struct use_runs *u, uint64_t first,
+		     uint64_t last, struct atw_err *err)
 {
 	uint64_t pfn, end;
 	int r = ATW_OK;
@@ -69,20 +69,20 @@ static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t fi
 	use_whole(first, last, u->page_shift, &pfn, &end);
 	while (pfn < end && r == ATW_OK) {
 		struct lnx_page_kind k = { .same = 1 };
-		int known = frames_kind(map, pfn, &k);
+		int known = frames_kind(of->map, pfn, &k);
 		uint64_t n = k.same < end - pfn ? k.same : end - pfn;
 		enum capture_use use;
 
 		if (known == ATW_E_NOMEM)
 			return atw_err_set(err, known, "out of memory");
 		u->clean = !(k.flags & (kpf(KPF_DIRTY) | kpf(KPF_WRITEBACK)));
-		if (k.unmade && u->unmade)
-			*u->unmade += n;
+		if (k.unmade && of->unmade)
+			*of->unmade += n;
 		use = known < 0 || k.unsure ? CAPTURE_UNKNOWN : k.waits ? CAPTURE_FREE :
 		      k.kmalloc ? CAPTURE_SLAB : frame_use(k.flags);
 		/* Shared memory has no other place that it could be written to. */
-		if (cached && (use == CAPTURE_FILE || use == CAPTURE_SHMEM))
-			r = cached_add(cached, map, pfn, n,
+		if (of->cached && (use == CAPTURE_FILE || use == CAPTURE_SHMEM))
+			r = cached_add(of->cached, of->map, pfn, n,
 				       use == CAPTURE_FILE && k.flags & kpf(KPF_DIRTY), err);
 		if (r == ATW_OK)
 			r = use_runs_add(u, pfn, n, use, err);
@@ -91,35 +91,26 @@ static int frames_of_ram(struct atw_memmap *map, struct use_runs *u, uint64_t fi
 	return r == ATW_OK ? use_runs_end(u, err) : r;
 }
 
-int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned page_shift,
-		      uint64_t first, uint64_t last, struct cached_files *cached,
-		      provider_frames_fn *tell, void *arg, uint64_t *unmade, struct atw_err *err)
+int walk_ram_frames(const struct ram_frames *of, uint64_t first, uint64_t last,
+		    struct atw_err *err)
 {
 	struct frames_of_guest g = {
-		.memory.source = mem, .page_shift = page_shift, .tell = tell, .arg = arg,
+		.memory.source = of->mem, .page_shift = of->page_shift,
+		.tell = of->tell, .arg = of->arg,
 	};
-	struct use_runs u = { .tell = frames_split, .arg = &g, .page_shift = page_shift,
-			      .have_clean = true, .unmade = unmade };
+	struct use_runs u = { .tell = of->tell, .arg = of->arg, .page_shift = of->page_shift };
 	uint64_t va;
 	uint32_t pid;
 	int r;
 
-	if (atw_source_outside(mem, ATW_PA(first), &pid, &va) == ATW_E_UNSUPPORTED)
-		return walk_ram_frames(map, page_shift, first, last, cached, tell, arg, unmade, err);
-	r = frames_of_ram(map, &u, first, last, cached, err);
+	if (!of->mem || atw_source_outside(of->mem, ATW_PA(first), &pid, &va) == ATW_E_UNSUPPORTED)
+		return frames_to(of, &u, first, last, err);
+	u.tell = frames_split;
+	u.arg = &g;
+	u.have_clean = true;
+	r = frames_to(of, &u, first, last, err);
 	guest_memory_deinit(&g.memory);
 	return r;
-}
-
-int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
-		    uint64_t last, struct cached_files *cached, provider_frames_fn *tell,
-		    void *arg, uint64_t *unmade, struct atw_err *err)
-{
-	struct use_runs u = {
-		.tell = tell, .arg = arg, .page_shift = page_shift, .unmade = unmade,
-	};
-
-	return frames_of_ram(map, &u, first, last, cached, err);
 }
 
 /* ---- files ---- */

@@ -268,9 +268,12 @@ static int memory_vmas_frames(struct provider *p, uint64_t first, uint64_t last,
 		atw_memmap_ask_zero(w->memmap, proc_is_zero);
 	if (r == ATW_OK && p->cached && !w->cached && !(w->cached = cached_create()))
 		r = atw_err_nomem(err);
-	return r < 0 ? r : walk_guest_frames(w->memmap, atw_kernel_space(w->o.kernel)->mem,
-					     p->page_shift, first, last, w->cached, tell, arg,
-					     &p->unmade, err);
+	if (r < 0)
+		return r;
+	return walk_ram_frames(&(struct ram_frames){
+		.map = w->memmap, .mem = atw_kernel_space(w->o.kernel)->mem,
+		.page_shift = p->page_shift, .cached = w->cached, .unmade = &p->unmade,
+		.tell = tell, .arg = arg }, first, last, err);
 }
 
 static int memory_swap(struct provider *p, unsigned type, struct atw_swap *ret,

@@ -231,17 +231,20 @@ void walk_sums_close(struct walk_provider *w);
 
 /* ---- memory_frames.c: use of frames of RAM, from their struct pages ---- */
 
-/*
- * The op `frames`; of a guest that is read from outside, with what the host has of them.
- * `cached`: what of them are files is added to it; NULL: not wanted. `unmade`: likewise the
- * number of those without a struct page.
- */
-int walk_guest_frames(struct atw_memmap *map, struct atw_source *mem, unsigned page_shift,
-		      uint64_t first, uint64_t last, struct cached_files *cached,
-		      provider_frames_fn *tell, void *arg, uint64_t *unmade, struct atw_err *err);
-int walk_ram_frames(struct atw_memmap *map, unsigned page_shift, uint64_t first,
-		    uint64_t last, struct cached_files *cached, provider_frames_fn *tell,
-		    void *arg, uint64_t *unmade, struct atw_err *err);
+/* What is told of the frames of a range. */
+struct ram_frames {
+	struct atw_memmap *map;
+	struct atw_source *mem;          /* a guest's, to tell what the host has of them; or NULL */
+	unsigned page_shift;
+	struct cached_files *cached;     /* what of them are files is added to it; NULL: not wanted */
+	uint64_t *unmade;                /* likewise the number of those without a struct page */
+	provider_frames_fn *tell;
+	void *arg;
+};
+
+/* The op `frames`. */
+int walk_ram_frames(const struct ram_frames *of, uint64_t first, uint64_t last,
+		    struct atw_err *err);
 /* The op `cached`. */
 int walk_cached(struct provider *p, const struct about_to *to, struct atw_err *err);
 

@@ -222,8 +222,9 @@ static const char *stop(struct fixture *f)
 	int r;
 
 	f->k.needs = f->mem->n;
-	r = walk_ram_frames(f->m, 12, 0, ((uint64_t)COUNT << 12) - 1, f->c, skip_frames, NULL, NULL,
-			    NULL) ?:
+	r = walk_ram_frames(&(struct ram_frames){ .map = f->m, .page_shift = 12, .cached = f->c,
+						  .tell = skip_frames },
+			    0, ((uint64_t)COUNT << 12) - 1, NULL) ?:
 	    cached_each(f->c, f->m, on_file, f, &f->lost, NULL);
 	if (r != ATW_OK)
 		buf_printf(&f->text, "%d", r);

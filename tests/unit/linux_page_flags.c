@@ -460,6 +460,7 @@ TEST(frames_without_an_initialized_struct_page)
 	for (int g = 0; g < GENERATIONS; g++) {
 		struct lnx_page_kind k = { 0 };
 		uint64_t unknown = 0, unmade = 0;
+		struct ram_frames of;
 		struct fixture f;
 
 		CHECK(start(&f, (enum generation)g));
@@ -475,8 +476,9 @@ TEST(frames_without_an_initialized_struct_page)
 		CHECK_EQ(k.flags, kpf(KPF_NOPAGE));
 		CHECK_EQ(atw_memmap_kind(f.m, 96, &k, NULL), ATW_OK);
 		CHECK(!k.unmade);
-		CHECK_EQ(walk_ram_frames(f.m, 12, 64 << 12, (128 << 12) - 1, NULL, add_unknown,
-					 &unknown, &unmade, NULL), ATW_OK);
+		of = (struct ram_frames){ .map = f.m, .page_shift = 12, .unmade = &unmade,
+					  .tell = add_unknown, .arg = &unknown };
+		CHECK_EQ(walk_ram_frames(&of, 64 << 12, (128 << 12) - 1, NULL), ATW_OK);
 		CHECK_EQ(unmade, 62);
 		CHECK_EQ(unknown, 62);
 		stop(&f);
@@ -620,6 +622,7 @@ TEST(all_frames_by_use)
 		{ .pa = 0x3c0000, .pages = 1000, .use = CAPTURE_UNKNOWN },
 	};
 	struct runs t = { .n = 0 };
+	struct ram_frames of;
 	struct fixture f;
 
 	CHECK(start(&f, FOLIOS_612));
@@ -635,8 +638,8 @@ TEST(all_frames_by_use)
 	put(&f, 13, FLAGS, 2, 8);
 	put(&f, 12, MAPCOUNT, 0xf8000000, 4);    /* kmalloc()'s */
 	drop_cache(&f);
-	CHECK_EQ(walk_ram_frames(f.m, 12, 0x800, (1960 << 12) + 0x7fe, NULL, add_run, &t, NULL, NULL),
-		 ATW_OK);
+	of = (struct ram_frames){ .map = f.m, .page_shift = 12, .tell = add_run, .arg = &t };
+	CHECK_EQ(walk_ram_frames(&of, 0x800, (1960 << 12) + 0x7fe, NULL), ATW_OK);
 	CHECK_EQ(t.n, 7);
 	for (size_t i = 0; i < t.n; i++) {
 		CHECK_EQ(t.run[i].pa, want[i].pa);
@@ -644,7 +647,7 @@ TEST(all_frames_by_use)
 		CHECK_EQ(t.run[i].use, want[i].use);
 	}
 	t.n = 8;
-	CHECK_EQ(walk_ram_frames(f.m, 12, 0, 0xfff, NULL, add_run, &t, NULL, NULL), 42);
+	CHECK_EQ(walk_ram_frames(&of, 0, 0xfff, NULL), 42);
 	stop(&f);
 }
 
