@@ -290,19 +290,19 @@ static size_t cursor_sort_pids(int64_t *pids, size_t n)
 static int cursor_take_list(const struct sql_library *l, sqlite3_value *list, struct sql_query *q)
 {
 	int64_t *pids = NULL, pid;
-	size_t cap = 0;
+	size_t n = 0, cap = 0;
 	sqlite3_value *v;
 
 	for (int r = l->vtab_in_first(list, &v); r == SQLITE_OK && v; r = l->vtab_in_next(list, &v)) {
 		if (!cursor_is_pid(l, v, &pid))
 			continue;
-		if (!ARRAY_ROOM(pids, q->npids, cap)) {
+		if (!ARRAY_ROOM(pids, n, cap)) {
 			free(pids);
 			return SQLITE_NOMEM;
 		}
-		pids[q->npids++] = pid;
+		pids[n++] = pid;
 	}
-	q->npids = cursor_sort_pids(pids, q->npids);
+	q->npids = cursor_sort_pids(pids, n);
 	q->pids = pids;
 	q->has_pid = q->npids > 0;
 	return SQLITE_OK;

@@ -78,8 +78,10 @@ static void sql_hint_table(const struct sql *s, const char *word, struct atw_err
 		for (size_t i = 0; (k = sql_source_kind(of, i)); i++) {
 			nearest_try(&near, sql_table_name(of, k, name));
 			/* It keeps the name, which the next one overwrites. */
-			if (near.name == name)
-				near.name = strcpy(meant, name);
+			if (near.name == name) {
+				snprintf(meant, sizeof(meant), "%s", name);
+				near.name = meant;
+			}
 		}
 	if (near.name)
 		atw_err_hint(err, "did you mean '%s'?", near.name);

@@ -301,7 +301,7 @@ void tape_clear(struct tape *t)
 int tape_play(struct tape *t, const struct tape_to *to, struct atw_err *err)
 {
 	struct capture_record rec;
-	struct capture_run run;
+	struct capture_run run = { 0 };
 	const char *at, *end;
 	int r = ATW_OK;
 

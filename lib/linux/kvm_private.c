@@ -100,7 +100,7 @@ int kvm_privacy(struct atw_kernel *k, const struct lnx_task *t, const struct vmm
 	bool memfd = false;
 	int r = kvm_machine(k, t, &machine, err) ?: kvm_access(k, FOR_GUESTS, &v, err);
 
-	if (r < 0)
+	if (r != ATW_OK)
 		return r;
 	for (size_t i = 0; i < n; i++) {
 		memfd |= slot[i].guest_memfd;
