@@ -19,7 +19,21 @@ static void run_again(const struct capture_run *run)
 	FUZZ_CHECK(n > 3, "a run that has no text");
 	FUZZ_CHECK(capture_parse_run((struct atw_blob){ text, n - 1 }, false, &got, NULL) ==
 		   ATW_OK, "%.*s is no run", (int)n, text);
+	/* That is of the text before it, and not of its own. */
+	got.like = run->like;
 	FUZZ_CHECK(!memcmp(run, &got, sizeof(got)), "%.*s is another run", (int)n, text);
+}
+
+/* Is the run, which says so, like the one that was passed on before? */
+static void run_is_like(const struct capture_run *run, const struct capture_run *before)
+{
+	struct capture_run same = *before;
+
+	same.like = run->like;
+	same.va = run->va;
+	same.pages = run->pages;
+	same.entry = (before->entry & CAPTURE_ENTRY_BITS) | (run->entry & ~(uint64_t)CAPTURE_ENTRY_BITS);
+	FUZZ_CHECK(!memcmp(run, &same, sizeof(same)), "a run that is not like the one before it");
 }
 
 /* What fits into the paper's form is the same there, for all that it has fields for. */
@@ -129,7 +143,7 @@ static void again(const struct capture_record *rec)
 /* What an M: record has. */
 static void runs(struct atw_blob m, uint64_t *digest)
 {
-	struct capture_run run;
+	struct capture_run run, before;
 	struct atw_err err;
 	uint64_t last = 0;
 	bool any = false;
@@ -151,9 +165,13 @@ static void runs(struct atw_blob m, uint64_t *digest)
 			   run.va + (run.pages * reader.page - 1) <= reader.area_last,
 			   "a run outside of its area");
 		FUZZ_CHECK(!any || run.va > last, "runs out of order");
-		any = true;
 		last = run.va + (run.pages * reader.page - 1);
 		add(digest, run.va ^ run.pages << 1 ^ run.entry << 2);
+		FUZZ_CHECK(!run.like || any, "a run like none");
+		if (run.like)
+			run_is_like(&run, &before);
+		any = true;
+		before = run;
 		run_again(&run);
 		run_in_2005(&run);
 	}
