@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "linux/kernel.h"
 #include "linux/kmem.h"
+#include "linux/kpf.h"
 
 /* ---- memmap_ahead.c: read-ahead of struct pages of a running machine ---- */
 
@@ -191,7 +192,20 @@ struct page_abi {
 	bool folio_idle;         /* 5.16 */
 	uint64_t kpf[4][256];    /* translation of each byte of the flags */
 	uint64_t matter;         /* flags that affect a result */
+	uint64_t of_kind;        /* those of them that affect the kind of a page */
 };
+
+/*
+ * Flags of what is done with a page, and of what its file system notes in it: they are no
+ * part of its kind, so that pages of a file have the same one.
+ */
+static inline uint64_t memmap_passing(void)
+{
+	return kpf(KPF_LOCKED) | kpf(KPF_ERROR) | kpf(KPF_REFERENCED) | kpf(KPF_ACTIVE) |
+	       kpf(KPF_RECLAIM) | kpf(KPF_UNEVICTABLE) | kpf(KPF_MLOCKED) | kpf(KPF_OWNER_2) |
+	       kpf(KPF_PRIVATE) | kpf(KPF_PRIVATE_2) | kpf(KPF_ARCH) | kpf(KPF_ARCH_2) |
+	       kpf(KPF_ARCH_3) | kpf(KPF_UNCACHED) | kpf(KPF_IDLE);
+}
 
 /* How zero pages are recognised. */
 struct zero_pages {

@@ -35,7 +35,8 @@ int atw_memmap_page(struct atw_memmap *m, uint64_t pfn,
 		    struct lnx_page *ret, struct atw_err *err);
 /* A cheap subset of the state of a frame. */
 struct lnx_page_kind {
-	uint64_t flags;          /* as in struct lnx_page */
+	uint64_t flags;          /* as in struct lnx_page, without those that come and go while
+				  * it is used for the same: REFERENCED, ACTIVE, PRIVATE, ... */
 	uint64_t same;           /* number of frames from it on, at least, with this
 				  * result */
 	/*

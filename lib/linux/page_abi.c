@@ -35,6 +35,8 @@ static void page_abi_make_tables(const struct needs *n, struct page_abi *a)
 		if (bit < 0 || bit >= 32)
 			continue;
 		a->matter |= (uint64_t)1 << bit;
+		if (!(kpf(copies[i].kpf) & memmap_passing()))
+			a->of_kind |= (uint64_t)1 << bit;
 		for (unsigned v = 0; v < 256; v++)
 			if (v >> bit % 8 & 1)
 				a->kpf[bit / 8][v] |= (uint64_t)1 << copies[i].kpf;
@@ -159,8 +161,8 @@ int page_abi_init(struct atw_kernel *k, struct page_abi *a, struct atw_err *err)
 	a->of_snapshot = n->size[S_page_snapshot];
 	a->folio_idle = n->member[N_folio_flags] != NEED_NONE;
 	page_abi_find_types(k, n, a);
-	a->matter = a->has_head | a->lru | a->reserved | a->hwpoison | a->idle | a->swapcache |
-		    a->slab_flag;
+	a->of_kind = a->has_head | a->lru | a->reserved | a->hwpoison | a->swapcache | a->slab_flag;
+	a->matter = a->of_kind | a->idle;
 	page_abi_make_tables(n, a);
 	return ATW_OK;
 }

@@ -499,7 +499,7 @@ int memmap_kind(struct atw_memmap *m, uint64_t pfn, const uint8_t *page, bool in
 		return ATW_OK;
 	}
 	*ret = (struct lnx_page_kind){
-		.flags = page_kpf(m, &v, page_flags_is_hugetlb(m, &v)),
+		.flags = page_kpf(m, &v, page_flags_is_hugetlb(m, &v)) & ~memmap_passing(),
 		.same = 1,
 		.kmalloc = page_flags_is_type(a, v.head, a->large_kmalloc),
 	};

@@ -176,7 +176,7 @@ static inline bool like_kind_of(const struct page_abi *a, const uint8_t *p, stru
 	int32_t mapcount = like_i32(p, a->mapcount);
 
 	*ret = (struct page_like){
-		.flags = get_le64(p + a->flags) & a->matter, .end = UINT64_MAX,
+		.flags = get_le64(p + a->flags) & a->of_kind, .end = UINT64_MAX,
 		.mapcount = mapcount >= 0, .mapping = get_le64(p + a->mapping) & MAPPING_BITS,
 	};
 	return mapcount >= -1 && like_i32(p, a->refcount) > 0 && !(get_le64(p + a->head) & 1) &&

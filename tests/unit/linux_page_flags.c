@@ -17,7 +17,7 @@ enum {
 	FLAGS = 0, HEAD = 8, MAPPING = 24, PRIVATE = 40, MAPCOUNT = 48, REFCOUNT = 52,
 };
 enum { LOCKED, UPTODATE, LRU, RESERVED, SWAPBACKED, SWAPCACHE, HEADBIT, HWPOISON,
-       SECOND = 9, SLAB = 12 };
+       SECOND = 9, SLAB = 12, REFERENCED = 16, DIRTY, ACTIVE };
 enum generation { PAGES_510, PAGES_69, FOLIOS_612, GENERATIONS };
 
 struct fixture {
@@ -40,7 +40,7 @@ static void flag_bits(struct needs *n)
 	};
 
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		constant(n, all[i], 16 + i);
+		constant(n, all[i], REFERENCED + i);
 	constant(n, C_PG_locked, LOCKED);
 	constant(n, C_PG_uptodate, UPTODATE);
 	constant(n, C_PG_lru, LRU);
@@ -491,6 +491,35 @@ static bool only_64(uint64_t pfn)
 {
 	asked++;
 	return pfn == 64;
+}
+
+/* Of pages in use: those of what is done with them are no part of their kind, and others are. */
+TEST(flags_that_come_and_go)
+{
+	static const uint64_t flags[] = {
+		ANON_BITS, ANON_BITS | 1u << LOCKED | 1u << REFERENCED, ANON_BITS | 1u << ACTIVE,
+		ANON_BITS | 1u << DIRTY,
+	};
+	const uint64_t passing = kpf(KPF_LOCKED) | kpf(KPF_REFERENCED) | kpf(KPF_ACTIVE);
+
+	for (int g = 0; g < GENERATIONS; g++) {
+		struct lnx_page_kind k = { 0 };
+		struct fixture f;
+
+		CHECK(start(&f, (enum generation)g));
+		for (uint64_t i = 0; i < 4; i++)
+			put(&f, 20 + i, FLAGS, flags[i], 8);
+		drop_cache(&f);
+		for (uint64_t i = 0; i < 3; i++) {
+			CHECK_EQ(atw_memmap_kind(f.m, 20 + i, &k, NULL), ATW_OK);
+			CHECK_EQ(k.flags & (kpf(KPF_UPTODATE) | passing), kpf(KPF_UPTODATE));
+			CHECK_EQ(k.same, 3 - i);
+		}
+		CHECK_EQ(page(&f, 21).flags & kpf(KPF_LOCKED), kpf(KPF_LOCKED));
+		CHECK_EQ(atw_memmap_kind(f.m, 23, &k, NULL), ATW_OK);
+		CHECK_EQ(k.flags & kpf(KPF_DIRTY), kpf(KPF_DIRTY));
+		stop(&f);
+	}
 }
 
 /* Of folios that may be the huge zero folio, and until it is found. */
