@@ -64,7 +64,9 @@ static int on_frames(void *arg, const struct capture_frames *run, struct atw_err
 
 static void take(const char *path, struct taken *t)
 {
-	const struct census_sink to = { on_record, on_run, on_frames, t };
+	const struct census_sink to = {
+		.record = on_record, .run = on_run, .frames = on_frames, .arg = t,
+	};
 	struct atw_err e;
 
 	need(census_read(path, NULL, &to, &e), &e);
