@@ -231,7 +231,7 @@ void walk_sums_close(struct walk_provider *w);
 
 /* ---- memory_frames.c: use of frames of RAM, from their struct pages ---- */
 
-/* What is told of the frames of a range. */
+/* Input of walk_ram_frames(), and where its runs go. */
 struct ram_frames {
 	struct atw_memmap *map;
 	struct atw_source *mem;          /* a guest's, to tell what the host has of them; or NULL */
