@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kernel.c - the kernel that was found: creation, release and access to its memory. */
+/* kernel.c - the kernel that was found: access to its memory. */
 #include "linux/kernel.h"
 
 #include "linux/vmfile.h"

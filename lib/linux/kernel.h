@@ -98,17 +98,13 @@ struct atw_kernel {
 	bool single_roots;       /* x86: of a running kernel: roots do not come in
 				  * pairs */
 	uint64_t init_task;
+	/* Physical: of that, and of the pgd in init_mm; ATW_ROOT_TASK alone. */
+	uint64_t task_at, pgd_at;
 	/* __per_cpu_offset[] and its number of elements; 0: not looked up yet. */
 	uint64_t percpu_at;
 	uint32_t percpu_n;
 };
 
-/*
- * The same kernel through another source with the same bytes: nothing is searched again.
- * No lookup of `k` may have been made yet.
- */
-int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
-		struct atw_kernel **ret, struct atw_err *err);
 /* ATW_E_USAGE if there is no kernel. For public functions. */
 static inline int kernel_given(const struct atw_kernel *k, struct atw_err *err)
 {
@@ -218,3 +214,18 @@ void kernel_remember(struct atw_kernel *k);
 int kernel_take_known(struct atw_kernel *k, const struct remembered *known, struct atw_err *err);
 /* Nothing of it is to be remembered. */
 void kernel_forget(struct atw_kernel *k);
+
+/* ---- renew.c ---- */
+
+/*
+ * The same kernel through another source with the same bytes: nothing is searched again.
+ * No lookup of `k` may have been made yet.
+ */
+int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
+		struct atw_kernel **ret, struct atw_err *err);
+/*
+ * The same kernel when it ran on, and its source has more of its memory: what does not
+ * change, such as symbols and types, is not searched again. false: open it anew, for
+ * VMCOREINFO can be found by now, or nothing else. No --root was given.
+ */
+bool kernel_renew(struct atw_kernel *k);

@@ -20,17 +20,6 @@
 /* Result of a walk from a candidate root to the kernel's text. */
 enum proof { PROVED, UNPROVED, DISPROVED };
 
-static void root_set(struct mmu_space *sp, atw_pa root)
-{
-	struct mmu_root r = { root, true };
-
-	/* Arm's lower half has a root of its own, which belongs to a process. */
-	if (sp->paging.halves == ATW_SPLIT)
-		sp->high = r;
-	else
-		sp->low = r;
-}
-
 static enum proof root_prove(struct atw_source *mem, const struct layout_guess *g)
 {
 	struct mmu_space sp = { .mem = mem, .paging = g->paging };
@@ -160,6 +149,8 @@ static bool root_from_task(struct atw_kernel *k)
 	k->from = ATW_ROOT_TASK;
 	k->proved = true;
 	k->init_task = t.init_task;
+	k->task_at = t.task_at;
+	k->pgd_at = t.mm_at;
 	k->stext = t.stext;
 	k->sought_init.done = true;
 	memcpy(k->release, t.release, sizeof(t.release));
@@ -448,54 +439,4 @@ int atw_kernel_open(struct atw_source *mem, const struct atw_kernel_opts *o,
 	}
 	*ret = k;
 	return ATW_OK;
-}
-
-int kernel_over(const struct atw_kernel *k, struct atw_source *mem,
-		struct atw_kernel **ret, struct atw_err *err)
-{
-	struct atw_kernel *n = calloc(1, sizeof(*n));
-	int r = ATW_OK;
-
-	if (!n)
-		return atw_err_nomem(err);
-	*n = *k;
-	n->mem = n->space.mem = n->own.mem = mem;
-	n->vmfile = NULL;
-	n->remember = NULL;
-	n->remembered = NULL;
-	n->file = k->file ? strdup(k->file) : NULL;
-	n->vi_copy = k->vi_copy ? malloc(k->vi.len) : NULL;
-	if ((k->file && !n->file) || (k->vi_copy && !n->vi_copy)) {
-		r = atw_err_nomem(err);
-	} else if (n->vi_copy) {
-		memcpy(n->vi_copy, k->vi_copy, k->vi.len);
-		n->vi.text = n->vi_copy;
-	}
-	if (r == ATW_OK)
-		r = kernel_file_open(n, err);
-	if (r < 0) {
-		atw_kernel_close(n);
-		return r;
-	}
-	*ret = n;
-	return ATW_OK;
-}
-
-void atw_kernel_close(struct atw_kernel *k)
-{
-	if (!k)
-		return;
-	kernel_remember(k);
-	kernel_modules_close(k->modules);
-	free(k->kvm_needs);
-	kernel_regions_close(k->regions);
-	kernel_types_close(k->types);
-	kernel_symbols_close(k->symbols);
-	kmem_close(k->kmem);
-	vmfile_close(k->vmfile);
-	free(k->file);
-	free(k->remember);
-	free(k->remembered);
-	free(k->vi_copy);
-	free(k);
 }

@@ -20,17 +20,31 @@ struct layout_guess {
 int layout_from_vmcoreinfo(const struct atw_vmcoreinfo *vi,
 			   struct layout_guess *ret, struct atw_err *err);
 
+/* ---- root.c ---- */
+
+/* The space of the kernel has this root. */
+static inline void root_set(struct mmu_space *sp, atw_pa root)
+{
+	struct mmu_root r = { root, true };
+
+	/* Arm's lower half has a root of its own, which belongs to a process. */
+	if (sp->paging.halves == ATW_SPLIT)
+		sp->high = r;
+	else
+		sp->low = r;
+}
+
 /* ---- root_task.c ---- */
 
 /*
  * Search for the kernel's root without VMCOREINFO: by the kernel's types
  * and its first task.
  */
-
 struct root_task {
 	struct atw_paging paging;
 	atw_pa root;
 	uint64_t init_task;      /* its virtual address */
+	uint64_t task_at;        /* and its physical one */
 	uint64_t stext;          /* start of the kernel's text */
 	char release[65];        /* "6.1.0-50-amd64", or empty */
 	/* Physical ranges that the result depends on. */
@@ -47,3 +61,9 @@ enum { ROOT_TASK_AROUND = 8192 };
  */
 int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *ret,
 		 struct atw_err *err);
+/*
+ * The root that init_mm has by now, and its mode; `pgd_at` is the mm_at of before. A walk
+ * leads to the task. Nothing is searched.
+ */
+bool root_of_task(struct atw_source *mem, uint64_t task, uint64_t task_at, uint64_t pgd_at,
+		  struct atw_paging *ret_paging, atw_pa *ret);

@@ -228,6 +228,7 @@ static int task_on_name(void *arg, atw_pa at, struct search *s)
 	if (!task_find_init_mm(h, task, va))
 		return 0;
 	h->found.init_task = va;
+	h->found.task_at = task;
 	task_use(h, at.u, 16);
 	task_use(h, task + h->off[PARENT], 8);
 	task_use(h, task + h->off[LEADER], 8);
@@ -235,15 +236,22 @@ static int task_on_name(void *arg, atw_pa at, struct search *s)
 	return 1;
 }
 
-int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *ret,
-		 struct atw_err *err)
+static struct root_task_hunt task_hunt(struct atw_source *mem)
 {
-	struct root_task_hunt h = {.mem = mem};
+	struct root_task_hunt h = { .mem = mem };
 	struct atw_blob machine;
-	int r = 0;
 
 	if (atw_fact(mem, "machine", &machine) == ATW_OK && blob_is(machine, "x86_64"))
 		h.family = "x86_64";
+	return h;
+}
+
+int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *ret,
+		 struct atw_err *err)
+{
+	struct root_task_hunt h = task_hunt(mem);
+	int r = 0;
+
 	search_memory(mem, meter, search_types, sizeof(search_types), SEARCH_TYPES_ALIGN,
 		      task_on_types, &h);
 	if (!h.types)
@@ -256,4 +264,18 @@ int root_by_task(struct atw_source *mem, struct meter *meter, struct root_task *
 				   "no first task in memory with page tables that map it");
 	*ret = h.found;
 	return ATW_OK;
+}
+
+bool root_of_task(struct atw_source *mem, uint64_t task, uint64_t task_at, uint64_t pgd_at,
+		  struct atw_paging *ret_paging, atw_pa *ret)
+{
+	struct root_task_hunt h = task_hunt(mem);
+	uint64_t pgd;
+
+	if (!task_read_u64(mem, pgd_at, &pgd) ||
+	    !task_find_mode(&h, pgd - (task - task_at), task, task_at))
+		return false;
+	*ret_paging = h.found.paging;
+	*ret = ATW_PA(pgd - (task - task_at));
+	return true;
 }

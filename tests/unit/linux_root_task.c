@@ -3,6 +3,7 @@
  * The root of a kernel without VMCOREINFO is found through its types, its first task and
  * init_mm.
  */
+#include "linux/kernel.h"
 #include "linux/root.h"
 
 #include "memory.h"
@@ -107,6 +108,8 @@ TEST(finds_root_mode_and_release)
 	CHECK_STR(t.paging.name, "x86_64-4");
 	CHECK_EQ(t.root.u, PGD);
 	CHECK_EQ(t.init_task, TASK + SHIFT);
+	CHECK_EQ(t.task_at, TASK);
+	CHECK_EQ(t.mm_at, MM + MM_PGD);
 	CHECK_EQ(t.stext, TEXT + SHIFT);
 	CHECK_STR(t.release, "6.7.8-test");
 	mem_free(mem);
@@ -144,5 +147,42 @@ TEST(without_types_nothing_is_found)
 	put_tables(mem);
 	CHECK_EQ(root_by_task(&mem->s, NULL, &t, &err), ATW_E_MISSING);
 	CHECK_STR(err.text, "no kernel's types (BTF) in memory");
+	mem_free(mem);
+}
+
+enum { OTHER_PGD = 0x206000 };
+
+/* As arm64 and riscv do when memory is known: the kernel moves to other tables. */
+TEST(a_kernel_that_ran_on_has_the_root_of_by_then)
+{
+	struct memory *mem = machine();
+	struct root_task t = { 0 };
+	struct atw_paging pg = { 0 };
+	atw_pa root = { 0 };
+
+	CHECK_EQ(root_by_task(&mem->s, NULL, &t, NULL), ATW_OK);
+	mem_put64(mem, OTHER_PGD + 511 * 8, (PGD + 0x1000) | 3);
+	mem_put64(mem, MM + MM_PGD, OTHER_PGD + SHIFT);
+	/* Nothing of it is searched again. */
+	mem_put(mem, TYPES, "gone", 4);
+	CHECK(root_of_task(&mem->s, t.init_task, t.task_at, t.mm_at, &pg, &root));
+	CHECK_EQ(root.u, OTHER_PGD);
+	CHECK_STR(pg.name, "x86_64-4");
+	/* A root that does not lead to the task is none. */
+	mem_put64(mem, MM + MM_PGD, 0x208000 + SHIFT);
+	CHECK(!root_of_task(&mem->s, t.init_task, t.task_at, t.mm_at, &pg, &root));
+	mem_free(mem);
+}
+
+/* Without symbols it may be that there is VMCOREINFO by now, of which more is known. */
+TEST(a_kernel_without_symbols_is_not_renewed)
+{
+	struct memory *mem = machine();
+	struct atw_kernel *k = NULL;
+
+	CHECK_EQ(atw_kernel_open(&mem->s, NULL, &k, NULL), ATW_OK);
+	CHECK_EQ(atw_kernel_root_from(k), ATW_ROOT_TASK);
+	CHECK(!kernel_renew(k));
+	atw_kernel_close(k);
 	mem_free(mem);
 }
