@@ -153,18 +153,21 @@ enum {
 	KSHARE_WATCHED = 32,     /* of a sample: for a while, accesses to some of it were looked for */
 };
 
-/* 0 is no object. Its edges: table of 1 << bits, `edges` of them in use. */
+/*
+ * 0 is no object. Its edges: table of 1 << bits, `edges` of them in use. What each access to
+ * it needs is together: objects are all over memory.
+ */
 struct kshare_object {
 	uint64_t va, size;
+	uint32_t table;          /* the first of its edges; 0: none yet */
+	uint32_t edges;
+	uint8_t type, flags, bits, pad;
+	int32_t pid;
 	uint64_t alloc_ip, free_ip;
 	uint64_t alloc_time, free_time;
 	uint64_t first_use, last_use;    /* by the clock, with KSHARE_TIMES; 0: not used */
 	uint32_t name;           /* in names: its cache, or its own */
-	int32_t pid;
-	uint32_t table;          /* the first of its edges; 0: none yet */
-	uint32_t edges;
 	uint32_t next;           /* while it is on a list of the recorder's */
-	uint8_t type, flags, bits, pad;
 	char comm[KSHARE_COMM];
 };
 
@@ -280,7 +283,7 @@ struct kshare {
 	 */
 	_Atomic uint32_t asked, answered;        /* which time */
 	_Atomic uint32_t ready;
-	_Atomic uint32_t attached;               /* the recorder runs */
+	_Atomic uint32_t attached;               /* 1: the recorder runs; 2: it stands still for good */
 	_Atomic uint32_t failed;
 
 	/* The program's wishes. */

@@ -19,7 +19,7 @@ int kstore_init(struct kstore *k, struct kshare *s, bool (*wait)(void *), void *
 	if (!places)
 		return -1;
 	*k = (struct kstore){ .s = s, .wait = wait, .arg = arg, .places = places,
-			      .fresh_edge = 1 };       /* 0 is none */
+			      .fresh_edge = KSTORE_FIRST_EDGE };
 	kstore_learn(k);
 	return 0;
 }
@@ -261,8 +261,8 @@ void kstore_finish(struct kstore *k, uint32_t id, uint64_t ip)
 	o->free_time = ++k->s->clock;
 	o->free_ip = ip;
 	o->flags &= (uint8_t)~KSHARE_LIVE;
-	if (k->moves)
-		k->moves(id);
+	if (k->goes)
+		k->goes(id);
 }
 
 void kstore_let_go(struct kstore *k, uint32_t id)
@@ -293,8 +293,8 @@ bool kstore_part(struct kstore *k, uint32_t id)
 	part = store_place(k);
 	if (!part)
 		return false;
-	if (k->moves)
-		k->moves(id);
+	if (k->goes)
+		k->goes(id);
 	p = kshare_object(k->s, part);
 	*p = *o;
 	p->flags |= KSHARE_PART;

@@ -13,15 +13,19 @@
 
 #include "kmap/lib/share.h"
 
-enum { KSTORE_CLASSES = 17 };            /* sizes of tables, powers of two */
+enum {
+	KSTORE_CLASSES = 17,             /* sizes of tables, powers of two */
+	KSTORE_FIRST_EDGE = 4,           /* 0 is none, and the smallest table is a line of the cache */
+};
 
 struct kstore_place;
 struct kstore_task;
 
 struct kstore {
 	struct kshare *s;
-	/* The edges of an object are about to move, or to go; NULL: of no interest. */
-	void (*moves)(uint32_t object);
+	/* The edges of an object are about to go; an edge of this site has moved. May be NULL. */
+	void (*goes)(uint32_t object);
+	void (*moved)(uint32_t site, uint32_t from, uint32_t to);
 	/* Wait a moment for the writer; false: there is none. */
 	bool (*wait)(void *arg);
 	void *arg;

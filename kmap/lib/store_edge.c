@@ -66,7 +66,7 @@ static void edge_begin_again(struct kstore *k)
 	if (k->s->count.edges_used)
 		return;
 	memset(k->freed, 0, sizeof(k->freed));
-	k->fresh_edge = 1;
+	k->fresh_edge = KSTORE_FIRST_EDGE;
 }
 
 /* Room for a table: what was written down, or what now will be. */
@@ -109,15 +109,17 @@ static bool edge_grow(struct kstore *k, uint32_t id)
 	table = edge_make(k, bits);
 	if (!table)
 		return false;
-	if (k->moves)
-		k->moves(id);
 	/* Making room may have written down what this one had. */
 	for (uint32_t i = 0; o->table && i < 1u << o->bits; i++) {
 		const struct kshare_edge *e = kshare_edge(k->s, o->table + i);
+		struct kshare_edge *to;
 
-		if (e->site)
-			*edge_slot_of(kshare_edge(k->s, table), bits, e->site, e->pid) =
-				*e;
+		if (!e->site)
+			continue;
+		to = edge_slot_of(kshare_edge(k->s, table), bits, e->site, e->pid);
+		*to = *e;
+		if (k->moved)
+			k->moved(e->site, o->table + i, (uint32_t)(to - kshare_edge(k->s, 0)));
 	}
 	kstore_edge_free(k, o->table, o->bits);
 	o->table = table;

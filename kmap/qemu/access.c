@@ -40,16 +40,6 @@ static uint32_t access_store_bits(void)
 	return stores;
 }
 
-int access_init(void)
-{
-	rec.store_bits = access_store_bits();
-	rec.edges = kshare_edge(rec.s, 0);
-	rec.site = access_empty((uint64_t)rec.s->at.max_sites * sizeof(*rec.site));
-	rec.covered = access_empty(rec.s->at.max_objects);
-	rec.store.moves = access_forget;
-	return rec.site && rec.covered ? 0 : -1;
-}
-
 static inline bool access_is_store(uint32_t info)
 {
 	if (unlikely(!rec.store_bits))
@@ -79,6 +69,16 @@ void access_forget(uint32_t object)
 	}
 }
 
+/* Only edges of this site have been there: what it remembers follows. */
+static void access_follow(uint32_t site, uint32_t from, uint32_t to)
+{
+	uint32_t nsites = atomic_load_explicit(&rec.s->nsites, memory_order_relaxed);
+
+	for (unsigned i = 0; site < nsites && rec.site[site] && i < RECENT; i++)
+		if (rec.site[site]->recent[i].edge == from)
+			rec.site[site]->recent[i].edge = to;
+}
+
 void access_forget_all(void)
 {
 	uint32_t nsites = atomic_load(&rec.s->nsites);
@@ -88,6 +88,17 @@ void access_forget_all(void)
 			memset(rec.site[i]->recent, 0, sizeof(rec.site[i]->recent));
 }
 
+int access_init(void)
+{
+	rec.store_bits = access_store_bits();
+	rec.edges = kshare_edge(rec.s, 0);
+	rec.site = access_empty((uint64_t)rec.s->at.max_sites * sizeof(*rec.site));
+	rec.covered = access_empty(rec.s->at.max_objects);
+	rec.store.goes = access_forget;
+	rec.store.moved = access_follow;
+	return rec.site && rec.covered ? 0 : -1;
+}
+
 /* ---- slow path ---- */
 
 static inline bool access_is_of_interest(uint64_t va)
@@ -95,8 +106,7 @@ static inline bool access_is_of_interest(uint64_t va)
 	return va - rec.first <= rec.span;
 }
 
-static struct recent *access_find(const struct vcpu *c, struct site *site, uint64_t va,
-				  uint32_t id)
+static struct recent *access_find(const struct vcpu *c, struct site *site, uint32_t id)
 {
 	int32_t task_id = current_task_id(c);
 	struct kshare_edge *e;
@@ -127,14 +137,24 @@ access_recent_slowly(const struct vcpu *c, struct site *site, uint64_t va)
 	uint32_t id = shadow_find(va);
 	int32_t task_id = current_task_id(c);
 	struct recent *r = site->recent;
+	bool has;
 
 	if (r->object != id || r->task_id != task_id || !r->edge)
 		r++;
-	if (r->object != id || r->task_id != task_id || !r->edge)
-		r = access_find(c, site, va, id);
+	if (r->object != id || r->task_id != task_id || !r->edge) {
+		r = access_find(c, site, id);
+		if (!r)
+			return NULL;
+		has = shadow_span(id, va, &r->first, &r->len);
+	} else if (r->len) {
+		has = shadow_span(id, va, &r->first, &r->len);
+	} else {
+		/* It has no range of its own, and will have none. */
+		has = shadow_alike(id, va, &r->first, &r->len);
+	}
 	/* Addresses of no interest are in no remembered range. */
-	if (r && !(shadow_span(id, va, &r->first, &r->len) && access_is_of_interest(r->first) &&
-		   access_is_of_interest(r->first + r->len - 1)))
+	if (!has || !access_is_of_interest(r->first) ||
+	    !access_is_of_interest(r->first + r->len - 1))
 		r->len = 0;
 	return r;
 }
@@ -158,12 +178,17 @@ static bool access_is_closed_for(const struct vcpu *c, uint32_t gate)
 	return true;
 }
 
-/* Certainly? */
-static inline bool access_is_open(const struct vcpu *c, const struct kshare *s)
+/* Of every thread? */
+static inline bool access_is_on(const struct kshare *s)
 {
 	uint32_t gate = atomic_load_explicit(&s->gate, memory_order_relaxed);
 
-	return (gate & (KSHARE_ACCESSES | KSHARE_ONE)) == KSHARE_ACCESSES && !c->tracing;
+	return (gate & (KSHARE_ACCESSES | KSHARE_ONE)) == KSHARE_ACCESSES;
+}
+
+static inline bool access_is_open(const struct vcpu *c, const struct kshare *s)
+{
+	return access_is_on(s) && !c->tracing;
 }
 
 static inline bool access_is_closed(const struct vcpu *c)
@@ -202,10 +227,9 @@ static void access_count_detail(uint64_t va, bool store)
 	kstore_line(&rec.store, id, va, store, !store);
 }
 
-static inline void access_count(const struct vcpu *c, struct site *site, uint64_t va,
-				bool store)
+/* NULL: it is not counted. */
+static inline void access_count(struct recent *r, uint64_t va, bool store)
 {
-	struct recent *r = access_recent(c, site, va);
 	struct kshare_edge *e;
 	uint32_t n;
 
@@ -234,7 +258,19 @@ void access_memory_any(unsigned vcpu, uint32_t info, uint64_t va, void *site)
 		return;
 	lock();
 	if (!access_is_closed(c))
-		access_count(c, site, va, access_is_store(info));
+		access_count(access_recent(c, site, va), va, access_is_store(info));
+	unlock();
+}
+
+/* Neither range has the address. */
+static __attribute__((noinline)) void access_memory_slowly(const struct vcpu *c, uint32_t info,
+							   uint64_t va, struct site *site)
+{
+	if (!access_is_of_interest(va))
+		return;
+	lock();
+	if (!access_is_closed(c))
+		access_count(access_recent_slowly(c, site, va), va, access_is_store(info));
 	unlock();
 }
 
@@ -251,13 +287,17 @@ void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *arg)
 	int32_t task_id = current_task_id(c);
 	struct kshare_edge *e;
 
+	if (unlikely(c->tracing)) {
+		s->count.induced += access_is_of_interest(va);
+		return;
+	}
 	if (unlikely(va - r->first >= r->len || r->task_id != task_id)) {
 		r++;
 		if (va - r->first >= r->len || r->task_id != task_id)
-			return access_memory_any(vcpu, info, va, arg);
+			return access_memory_slowly(c, info, va, site);
 	}
 	begin_work(s);
-	if (unlikely(is_held(s) || !access_is_open(c, s)))
+	if (unlikely(is_held(s) || !access_is_on(s)))
 		return access_memory_any(vcpu, info, va, arg);
 	e = rec.edges + r->edge;
 	if (info & rec.store_bits) {
@@ -325,7 +365,7 @@ void access_string_any(unsigned vcpu, uint32_t info, uint64_t va, void *strings)
 			run->size = 1u << qemu_plugin_mem_size_shift(info);
 		}
 		if (!access_goes_on(s, run, va))
-			access_count(c, s->site, va, store);
+			access_count(access_recent(c, s->site, va), va, store);
 	}
 	unlock();
 }

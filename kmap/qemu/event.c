@@ -68,7 +68,7 @@ void event_forget(unsigned vcpu)
  * image: what else they are written to is RAM by its own mapping. Which, the kernel's
  * tables say: QEMU before 8.2 does not tell physical addresses where RAM has a hole.
  */
-static void event_learn_direct(uint32_t info, uint64_t va)
+void event_learn_direct(uint32_t info, uint64_t va)
 {
 	static unsigned tries = 16;
 	struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, va);
@@ -86,8 +86,6 @@ void event_store(unsigned vcpu, unsigned event, uint32_t info, uint64_t va)
 	struct pending *p = event_last_of(c, event);
 	uint64_t size = 1ull << qemu_plugin_mem_size_shift(info);
 
-	if (unlikely(!rec.near_len))
-		event_learn_direct(info, va);
 	if (!p || va - rec.s->kernel.direct >= rec.direct_span)
 		return;
 	/* Two members may be stored at once: arm64's STP is one access, from QEMU 8.0 on. */

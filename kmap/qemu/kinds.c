@@ -95,14 +95,16 @@ uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const str
 	task_name(c, b.comm);
 	id = kstore_new(&rec.store, &b);
 	if (!rec.s->by_site)
-		rec.covered[id] = false;
+		shadow_reset(id);
 	return id;
 }
 
 void object_end(uint32_t id, uint64_t ip)
 {
-	if (!rec.s->by_site)     /* else it has the name of others that live */
+	if (!rec.s->by_site) {   /* else it has the name of others that live */
 		kinds_object_name(id);
+		shadow_reset(id);
+	}
 	kstore_end(&rec.store, id, ip);
 }
 

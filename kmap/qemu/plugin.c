@@ -84,7 +84,12 @@ static bool plugin_query_program(void)
 
 void learn_memory(void)
 {
+	static struct kshare_region had[KSHARE_REGIONS];
+
 	plugin_query_program();
+	if (memcmp(had, rec.s->kernel.region, sizeof(had)) != 0)
+		shadow_regions();
+	memcpy(had, rec.s->kernel.region, sizeof(had));
 	if (!rec.near_len && rec.s->kernel.direct && shadow_ram() < 0)
 		give_up("out of memory");
 	task_learn();

@@ -90,6 +90,12 @@ struct vcpu {
 /* As Memorizer writes it where another object came over one that was not freed. */
 #define KSHARE_MISSED 0xDEADBEEFu
 
+/*
+ * Some addresses of an object belong to another, or did; and, of one without a range of its
+ * own: instructions remember words of it.
+ */
+enum covered { COVERED = 1, ALIKE = 2 };
+
 struct recorder {
 	struct kshare *s;
 	struct kstore store;
@@ -112,8 +118,7 @@ struct recorder {
 	uint32_t store_bits;             /* of the kind of an access; 0: to be asked for */
 	struct kshare_edge *edges;
 	struct site **site;              /* by id */
-	/* Of each object: some of its addresses belong to another, or did. */
-	bool *covered;
+	uint8_t *covered;                /* of each object: enum covered */
 };
 extern struct recorder rec;
 
@@ -145,8 +150,18 @@ static inline uint32_t shadow_find(uint64_t va)
 
 /* The addresses around one that belong to the same object for certain; false: unknown. */
 bool shadow_span(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len);
+/*
+ * Words that are alike now, of an object without a range: of pages that others have some of,
+ * of memblock. Until one of them is covered.
+ */
+bool shadow_alike(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len);
 /* An address of an object is about to belong to another. */
 void shadow_cover(uint32_t id);
+void shadow_cover_at(uint32_t id, uint64_t va);
+/* An object of this number is over, or a new one begins. */
+void shadow_reset(uint32_t id);
+/* Regions of addresses are other ones now. */
+void shadow_regions(void);
 
 /* Where the word of a slab object is in `fine`, of a page in `frame`; NULL: no RAM. */
 uint32_t *shadow_fine(uint64_t va, uint64_t size);
@@ -200,6 +215,9 @@ bool object_end_other(uint32_t id, uint64_t va, uint64_t ip);
 /* ---- event.c, task.c ---- */
 
 void event_enter(unsigned vcpu, unsigned event);
+/* Where RAM is mapped may be learned from this store. */
+void event_learn_direct(uint32_t info, uint64_t va);
+/* Notes it in what is this CPU's own, so it is called without the lock. */
 void event_store(unsigned vcpu, unsigned event, uint32_t info, uint64_t va);
 void event_commit(unsigned vcpu);
 /* Back in its own function; on another task's stack. */

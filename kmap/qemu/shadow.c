@@ -203,6 +203,19 @@ static bool shadow_has_room(void)
 	return false;
 }
 
+static const struct kshare_region *shadow_region_of(uint64_t va);
+
+/* A page that was not there before: no longer is all of its region alike. */
+static void shadow_use_mapped(struct mapped *m, uint64_t page)
+{
+	const struct kshare_region *r = shadow_region_of(page << rec.s->kernel.page_shift);
+
+	if (!m->page)
+		shadow_cover(r ? r->object : KSHARE_UFO_NONE);
+	nmapped += !m->page;
+	m->page = page;
+}
+
 void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id)
 {
 	unsigned shift = rec.s->kernel.page_shift;
@@ -216,8 +229,7 @@ void shadow_set_mapped(uint64_t va, uint64_t size, uint32_t id)
 		shadow_cover(mapped[i].id);
 		if (mapped[i].fine)
 			shadow_cover(id);
-		nmapped += !mapped[i].page;
-		mapped[i].page = page;
+		shadow_use_mapped(&mapped[i], page);
 		mapped[i].id = id;
 	}
 }
@@ -232,8 +244,7 @@ uint32_t *shadow_word(uint64_t va)
 		return word;
 	m = &mapped[shadow_slot_of(va >> shift)];
 	shadow_cover(m->id);
-	nmapped += !m->page;
-	m->page = va >> shift;
+	shadow_use_mapped(m, va >> shift);
 	if (!m->fine)
 		m->fine = calloc(1u << (shift - 3), sizeof(*m->fine));
 	return m->fine ? m->fine + (va >> 3 & ((1u << (shift - 3)) - 1)) : NULL;
@@ -245,10 +256,28 @@ uint32_t shadow_mapped(uint64_t va)
 			   : 0;
 }
 
+/* NULL: none. */
+static const struct kshare_region *shadow_region_of(uint64_t va)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+	uint32_t lo = 0, hi = k->nregions;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (va > k->region[mid].last)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < k->nregions && va >= k->region[lo].first ? &k->region[lo] : NULL;
+}
+
 uint32_t shadow_far(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
-	uint32_t lo = 0, hi = k->nregions, id = 0;
+	const struct kshare_region *r;
+	uint32_t id = 0;
 
 	if ((int64_t)va >= 0)
 		return KSHARE_UFO_USER;
@@ -260,32 +289,53 @@ uint32_t shadow_far(uint64_t va)
 	}
 	if (id)
 		return id;
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (va > k->region[mid].last)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < k->nregions && va >= k->region[lo].first ? k->region[lo].object
-							     : KSHARE_UFO_NONE;
+	r = shadow_region_of(va);
+	return r ? r->object : KSHARE_UFO_NONE;
 }
 
 /* ---- ranges of one object ---- */
 
-void shadow_cover(uint32_t id)
+/*
+ * The one object of memblock of which words are remembered, and which: per-CPU variables, as
+ * it turns out, beside which per-CPU memory is given away time and again.
+ */
+static struct { uint32_t id; uint64_t first, end; } early;
+
+void shadow_reset(uint32_t id)
 {
-	if (!id || rec.covered[id])
-		return;
-	rec.covered[id] = true;
+	rec.covered[id] = 0;
+	if (early.id == id)
+		early.id = 0;
+}
+
+static void shadow_forget(uint32_t id)
+{
+	if (early.id == id)
+		early.id = 0;
+	rec.covered[id] = COVERED;
 	access_forget(id);
 }
 
-/* What nothing in the image has a name for: some words to both sides. */
+void shadow_cover(uint32_t id)
+{
+	if (id && rec.covered[id] != COVERED)
+		shadow_forget(id);
+}
+
+void shadow_cover_at(uint32_t id, uint64_t va)
+{
+	if (id && id == early.id && va - early.first >= early.end - early.first)
+		rec.covered[id] |= COVERED;
+	else
+		shadow_cover(id);
+}
+
+/* So many words to both sides are looked at, at most. */
+enum { AROUND = 32 };
+
+/* What nothing in the image has a name for. */
 static void shadow_unnamed(uint64_t va, uint64_t *first, uint32_t *len)
 {
-	enum { AROUND = 32 };
 	uint64_t n = rec.image_len / 8, at = (va - rec.image) / 8, from = at, to = at;
 
 	while (from && at - from < AROUND && !rec.named[from - 1])
@@ -294,6 +344,86 @@ static void shadow_unnamed(uint64_t va, uint64_t *first, uint32_t *len)
 		to++;
 	*first = rec.image + from * 8;
 	*len = (uint32_t)(to - from) * 8;
+}
+
+static void shadow_remember_early(uint32_t id, uint64_t first, uint64_t end)
+{
+	if (!early.id) {
+		early.id = id;
+		early.first = first;
+		early.end = end;
+	}
+	early.first = first < early.first ? first : early.first;
+	early.end = end > early.end ? end : early.end;
+}
+
+bool shadow_alike(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
+{
+	uint64_t page = 1ull << (rec.s->kernel.page_shift - 3);
+	uint64_t at = (va - rec.near) / 8, from = at, to = at + 1;
+	uint8_t type = kshare_object(rec.s, id)->type;
+
+	/* Of others too many words change hands, and then all must be forgotten. */
+	if (rec.s->by_site || !(type == KSHARE_T_MEMBLOCK ? !early.id || early.id == id
+				: type == KSHARE_T_PAGES && rec.covered[id]))
+		return false;
+	while (from % page && at - from < AROUND && rec.fine[from - 1] == rec.fine[at])
+		from--;
+	while (to % page && to - at < AROUND && rec.fine[to] == rec.fine[at])
+		to++;
+	*first = rec.near + from * 8;
+	*len = (uint32_t)(to - from) * 8;
+	rec.covered[id] |= ALIKE;
+	if (type == KSHARE_T_MEMBLOCK)
+		shadow_remember_early(id, *first, *first + *len);
+	return true;
+}
+
+/* Without what begins at `start`, in which `va` is not. */
+static void shadow_clip(uint64_t va, uint64_t start, uint64_t len, uint64_t *first, uint64_t *last)
+{
+	if (!len)
+		return;
+	if (va < start)
+		*last = *last < start ? *last : start - 1;
+	else
+		*first = *first > start + len - 1 ? *first : start + len;
+}
+
+/*
+ * A region in which nothing is mapped, or what is no region as long as none is known; the
+ * part of it that a length can say.
+ */
+static bool shadow_empty(uint64_t va, uint64_t *first, uint32_t *len)
+{
+	const uint64_t part = 1ull << 30;
+	const struct kshare_region *r = shadow_region_of(va);
+	uint64_t from = va & ~(part - 1), last = from + part - 1;
+
+	if (!r && rec.s->kernel.nregions)
+		return false;
+	if (r) {
+		from = from < r->first ? r->first : from;
+		last = last > r->last ? r->last : last;
+	}
+	shadow_clip(va, rec.near, rec.near_len, &from, &last);
+	shadow_clip(va, rec.image, rec.image_len, &from, &last);
+	*first = from;
+	*len = (uint32_t)(last - from + 1);
+	return true;
+}
+
+/* More is known of regions: what is mapped is in some of them. */
+void shadow_regions(void)
+{
+	for (uint64_t i = 0; i < mapped_room; i++) {
+		const struct kshare_region *r = mapped[i].page
+			? shadow_region_of(mapped[i].page << rec.s->kernel.page_shift) : NULL;
+
+		if (r)
+			rec.covered[r->object] = COVERED;
+	}
+	access_forget_all();
 }
 
 bool shadow_span(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
@@ -305,8 +435,11 @@ bool shadow_span(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
 		shadow_unnamed(va, first, len);
 		return true;
 	}
-	if (rec.covered[id] || rec.s->by_site || o->flags & KSHARE_GENERAL || !o->size ||
-	    o->size > UINT32_MAX - 16)
+	if (rec.s->by_site || rec.covered[id])
+		return false;
+	if (o->type == KSHARE_UFO_NONE)
+		return shadow_empty(va, first, len);
+	if (o->flags & KSHARE_GENERAL || !o->size || o->size > UINT32_MAX - 16)
 		return false;
 	*first = o->va;
 	last = o->va + o->size - 1;

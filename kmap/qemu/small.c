@@ -27,7 +27,7 @@ static void small_set_words(uint64_t va, uint64_t size, uint32_t from, uint32_t 
 
 		if (!word || (from && *word != from))
 			continue;
-		shadow_cover(shadow_find(at));
+		shadow_cover_at(shadow_find(at), at);
 		*word = to;
 	}
 }
@@ -109,7 +109,7 @@ static void small_set_early(uint64_t va, uint64_t size, uint32_t from, uint32_t 
 				       : shadow_fine(at, 1);
 
 		if (word && (!from || *word == from)) {
-			shadow_cover(shadow_find(at));
+			shadow_cover_at(shadow_find(at), at);
 			*word = to;
 		}
 		at = whole ? at + page : (at & ~7ull) + 8;
@@ -138,6 +138,7 @@ static void small_free_word(uint32_t *word, uint64_t va, uint64_t size, uint64_t
 
 	if (!id || o->type != KSHARE_T_MEMBLOCK)
 		return;
+	shadow_cover(id);
 	*word = 0;
 	if (!rec.s->by_site && o->flags & (KSHARE_LIVE | KSHARE_LEFT_OUT) &&
 	    o->va >= va && o->va + o->size <= va + size)

@@ -7,35 +7,36 @@
 #include "qemu/api.h"
 #include "recorder.h"
 
-enum { SITE_BITS = 18, SITES = 1024 };
-static struct site **sites;      /* by address */
-static uint64_t nsites, site_room;
+enum { PLACE_BITS = 18, SITES = 1024 };
+/* Sites by address. What is compared first is in the table: sites are all over memory. */
+static struct place { struct site *site; uint64_t ip; } *places;
+static uint64_t nsites, place_room;
 static struct site *next_site;
 static unsigned left;
 
 /* ---- instructions that were seen ---- */
 
-static uint64_t rec_watch_place_of(uint64_t ip)
+static struct place *rec_watch_place_of(uint64_t ip)
 {
-	uint64_t i = (ip * 0x9e3779b97f4a7c15u) >> 20 & (site_room - 1);
+	uint64_t i = (ip * 0x9e3779b97f4a7c15u) >> 20 & (place_room - 1);
 
-	while (sites[i] && sites[i]->ip != ip)
-		i = (i + 1) & (site_room - 1);
-	return i;
+	while (places[i].site && places[i].ip != ip)
+		i = (i + 1) & (place_room - 1);
+	return &places[i];
 }
 
 static bool rec_watch_more_room(void)
 {
-	uint64_t had = site_room, room = had ? had * 2 : 1u << SITE_BITS;
-	struct site **old = sites, **more = calloc(room, sizeof(struct site *));
+	uint64_t had = place_room, room = had ? had * 2 : 1u << PLACE_BITS;
+	struct place *old = places, *more = calloc(room, sizeof(*more));
 
 	if (!more)
 		return false;
-	sites = more;
-	site_room = room;
+	places = more;
+	place_room = room;
 	for (uint64_t i = 0; i < had; i++)
-		if (old[i])
-			sites[rec_watch_place_of(old[i]->ip)] = old[i];
+		if (old[i].site)
+			*rec_watch_place_of(old[i].ip) = old[i];
 	free(old);
 	return true;
 }
@@ -43,13 +44,13 @@ static bool rec_watch_more_room(void)
 /* QEMU translates the same code again and again. */
 static struct site *rec_watch_site_of(uint64_t ip)
 {
-	uint64_t at;
+	struct place *at;
 
-	if (nsites >= site_room / 2 && !rec_watch_more_room())
+	if (nsites >= place_room / 2 && !rec_watch_more_room())
 		return NULL;
 	at = rec_watch_place_of(ip);
-	if (sites[at])
-		return sites[at];
+	if (at->site)
+		return at->site;
 	if (!left) {
 		next_site = aligned_alloc(sizeof(*next_site), SITES * sizeof(*next_site));
 		if (!next_site)
@@ -59,7 +60,8 @@ static struct site *rec_watch_site_of(uint64_t ip)
 	left--;
 	nsites++;
 	*next_site = (struct site){ .ip = ip };
-	return sites[at] = next_site++;
+	*at = (struct place){ next_site, ip };
+	return next_site++;
 }
 
 /* Of string instructions, by their number from 1. */
@@ -106,9 +108,12 @@ static void rec_watch_at_event_store(unsigned vcpu, uint32_t info, uint64_t va, 
 {
 	if (!qemu_plugin_mem_is_store(info))
 		return;
-	lock();
+	if (unlikely(!rec.near_len)) {
+		lock();
+		event_learn_direct(info, va);
+		unlock();
+	}
 	event_store(vcpu, (unsigned)(uintptr_t)arg, info, va);
-	unlock();
 }
 
 static void rec_watch_at_commit(unsigned vcpu, void *arg)

@@ -224,6 +224,42 @@ IN_ROOM(fragments_are_joined_once_all_objects_are_written)
 	CHECK_EQ(at.asked, 15);
 }
 
+static struct { unsigned n; uint32_t from[8], to[8]; } follows;
+
+static void follow(uint32_t site, uint32_t from, uint32_t to)
+{
+	follows.from[site] = from;
+	follows.to[site] = to;
+	follows.n++;
+}
+
+/* Who remembers where an edge is hears where it went, and what it has counted is there. */
+IN_ROOM(edges_that_move_are_followed)
+{
+	uint32_t was[4];
+
+	follows.n = 0;
+	at.k.moved = follow;
+	CHECK_EQ(allocate(1), 1);
+	for (uint32_t site = 1; site <= 3; site++) {
+		struct kshare_edge *e = kstore_edge(&at.k, 1, site, 7);
+
+		e->reads = site;
+		was[site] = (uint32_t)(e - kshare_edge(at.s, 0));
+		/* The smallest tables begin with a line of the cache. */
+		CHECK_EQ(was[site] / 4, 1);
+	}
+	CHECK_EQ(follows.n, 0);
+	CHECK(kstore_edge(&at.k, 1, 4, 7) != NULL);
+	CHECK_EQ(follows.n, 3);
+	for (uint32_t site = 1; site <= 3; site++) {
+		CHECK_EQ(follows.from[site], was[site]);
+		CHECK_EQ(kshare_edge(at.s, follows.to[site])->reads, site);
+		CHECK_EQ(kshare_edge(at.s, follows.to[site])->site, site);
+		CHECK(kstore_edge(&at.k, 1, site, 7) == kshare_edge(at.s, follows.to[site]));
+	}
+}
+
 IN_ROOM(a_request_that_can_never_succeed_does_not_wait)
 {
 	CHECK_EQ(allocate(1), 1);
