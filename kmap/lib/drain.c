@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* drain.c - objects and what accessed them, as lines of a KMAP. */
 #include "kmap/lib/drain_own.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
-
-#include "base/io.h"
-
-enum {
-	FRAME = 8 << 20,         /* of text in a frame: what is lost at worst with a packed file */
-	LAST_ROOM = 512,         /* for a line that says why there is no more */
-};
 
 static const char *const types[] = {
 	[KSHARE_UFO_HEAP] = "UFO_HEAP", [KSHARE_UFO_GLOBAL] = "UFO_GLOBAL",
@@ -70,90 +63,7 @@ struct kmap_drained kmap_drain_sums(const struct kmap_drain *d)
 	return d->sum;
 }
 
-/* ---- bytes ---- */
-
-/* Behind the last of the first `n` bytes that no access to something before follows; 0: none. */
-static bool drain_is_of_object(const struct kmap_drain *d, size_t at)
-{
-	/* Of comments, "# line", "# used", "# mark" and "# task" are. */
-	return d->buffer[at] == ' ' ||
-	       (d->buffer[at] == '#' && (at + 2 >= d->used || strchr("lumt", d->buffer[at + 2])));
-}
-
-static size_t drain_last_whole(const struct kmap_drain *d, size_t n)
-{
-	const char *nl;
-
-	while (n && (nl = memrchr(d->buffer, '\n', n))) {
-		size_t next = (size_t)(nl - d->buffer) + 1;
-
-		if (next < d->used && !drain_is_of_object(d, next))
-			return next;
-		n = next - 1;
-	}
-	return 0;
-}
-
-/* The first `n` bytes are in the file, where the disk may end at any byte. */
-static void drain_note_written(struct kmap_drain *d, size_t n)
-{
-	off_t at = d->start + (off_t)d->sum.bytes;
-	size_t whole = n > LAST_ROOM ? drain_last_whole(d, n - LAST_ROOM) : 0;
-
-	if (!whole && d->whole_soon && at + (off_t)n - d->whole_soon >= LAST_ROOM)
-		d->whole = d->whole_soon;
-	else if (whole)
-		d->whole = at + (off_t)whole;
-	if (d->whole_soon <= d->whole) {
-		whole = drain_last_whole(d, n);
-		d->whole_soon = whole ? at + (off_t)whole : 0;
-	}
-}
-
-/* What could not be written stays, and nothing is written twice. */
-static int drain_write_plainly(struct kmap_drain *d, struct atw_err *err)
-{
-	size_t n = io_write(d->o.fd, d->buffer, d->used);
-	int r = n < d->used ? atw_err_set(err, ATW_E_IO, "writing: %s", strerror(errno)) : ATW_OK;
-
-	if (n)
-		drain_note_written(d, n);
-	d->used -= n;
-	d->sum.bytes += n;
-	memmove(d->buffer, d->buffer + n, d->used);
-	return r;
-}
-
-static int drain_put_out(struct kmap_drain *d, struct atw_err *err)
-{
-	int r;
-
-	if (!d->pack)
-		return drain_write_plainly(d, err);
-	r = d->used ? pack_write(d->pack, d->buffer, d->used, err) : ATW_OK;
-	if (r < 0)
-		return r;
-	d->sum.bytes += d->used;
-	d->in_frame += d->used;
-	d->used = 0;
-	return r;
-}
-
-int kmap_drain_flush(struct kmap_drain *d, struct atw_err *err)
-{
-	int r = drain_put_out(d, err);
-
-	if (r < 0 || !d->pack || !d->in_frame)
-		return r;
-	r = pack_end(d->pack, err);
-	pack_close(d->pack);
-	d->pack = NULL;
-	d->in_frame = 0;
-	if (r < 0)
-		return r;
-	d->whole = lseek(d->o.fd, 0, SEEK_CUR);
-	return pack_open(d->o.fd, d->o.level, &d->pack, err);
-}
+/* ---- lines ---- */
 
 static struct atw_blob drain_without(const char *s, size_t max, const char *wrong,
 				     char buf[KMAP_LINE])
@@ -174,23 +84,6 @@ struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE])
 static struct atw_blob drain_one_field(const char *s, size_t max, char buf[KMAP_LINE])
 {
 	return drain_without(s, max, "\n,", buf);
-}
-
-int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err)
-{
-	int r = ATW_OK;
-
-	if (sizeof(d->buffer) - d->used < KMAP_LINE) {
-		/* Between objects a frame may end. */
-		r = rec->kind == KMAP_OBJECT && d->in_frame > FRAME
-			    ? kmap_drain_flush(d, err)
-			    : drain_put_out(d, err);
-		if (r < 0)
-			return r;
-	}
-	d->used += kmap_write(rec, d->o.version, d->buffer + d->used,
-			      sizeof(d->buffer) - d->used);
-	return r;
 }
 
 int kmap_drain_begin(struct kmap_drain *d, struct atw_err *err)
@@ -255,6 +148,16 @@ static bool drain_is_access(const struct kshare_edge *e)
 	return e->site && e->site != KSHARE_LINE;
 }
 
+void drain_add_sums(struct kmap_drained *to, const struct kmap_drained *more)
+{
+	to->bytes += more->bytes;
+	to->objects += more->objects;
+	to->accesses += more->accesses;
+	to->general += more->general;
+	for (unsigned i = 0; i < KSHARE_TYPES; i++)
+		to->touched[i] += more->touched[i];
+}
+
 void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o,
 		       struct kmap_drained *sum)
 {
@@ -265,29 +168,37 @@ void kmap_drain_add_up(const struct kmap_drain *d, const struct kshare_object *o
 			drain_add_up(o, kshare_edge(d->s, o->table + i), sum);
 }
 
+static int drain_write_edge(struct kmap_drain *d, const struct kshare_edge *e,
+			    struct kmap_record *rec, struct atw_err *err)
+{
+	struct kmap_access *a = &rec->u.access;
+	int r = drain_put_task(d, e->pid, err);
+
+	if (r < 0)
+		return r;
+	a->ip = kmap_drain_unmoved(d, *kshare_site(d->s, e->site));
+	a->pid = kshare_pid(e->pid);
+	a->writes = e->writes;
+	a->reads = e->reads;
+	return drain_put(d, rec, err);
+}
+
 /* Those of generations from `first` to `last`. */
 static int drain_write_edges_of(struct kmap_drain *d, const struct kshare_object *o,
 				unsigned first, unsigned last, struct atw_err *err)
 {
-	struct kmap_record rec = { .kind = KMAP_ACCESS };
+	struct kmap_record rec = { .kind = KMAP_ACCESS, .u.access.has = KMAP_HAS_PID };
 	uint32_t nsites = drain_sites_of(d);
 	uint32_t n = drain_edges_of(d, o);
 	int r = ATW_OK;
 
 	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
 		const struct kshare_edge e = *kshare_edge(d->s, o->table + i);
+		unsigned generation = kshare_generation(e.pid);
 
-		if (!e.site || e.site >= nsites || kshare_generation(e.pid) < first ||
-		    kshare_generation(e.pid) > last)
+		if (!e.site || e.site >= nsites || generation < first || generation > last)
 			continue;
-		r = drain_put_task(d, e.pid, err);
-		if (r < 0)
-			return r;
-		rec.u.access = (struct kmap_access){
-			.ip = kmap_drain_unmoved(d, *kshare_site(d->s, e.site)), .pid = kshare_pid(e.pid),
-			.writes = e.writes, .reads = e.reads, .has = KMAP_HAS_PID,
-		};
-		r = drain_put(d, &rec, err);
+		r = drain_write_edge(d, &e, &rec, err);
 		d->sum.accesses++;
 		drain_add_up(o, &e, &d->sum);
 	}
@@ -301,16 +212,19 @@ static int drain_write_edges(struct kmap_drain *d, const struct kshare_object *o
 			     struct atw_err *err)
 {
 	uint32_t n = drain_edges_of(d, o);
-	unsigned last = 0;
+	unsigned last = 0, alone = 0;    /* `alone`: a bit for each of those that there is */
 	int r = ATW_OK;
 
 	for (uint32_t i = 0; i < n; i++) {
-		unsigned g = kshare_generation(kshare_edge(d->s, o->table + i)->pid);
+		const struct kshare_edge *e = kshare_edge(d->s, o->table + i);
+		unsigned g = kshare_generation(e->pid);
 
 		last = g > last ? g : last;
+		alone |= e->site && g < ALONE ? 1u << g : 0;
 	}
-	for (unsigned g = 0; g <= last && g < ALONE && r == ATW_OK; g++)
-		r = drain_write_edges_of(d, o, g, g, err);
+	for (unsigned g = 0; alone >> g && r == ATW_OK; g++)
+		if (alone >> g & 1)
+			r = drain_write_edges_of(d, o, g, g, err);
 	return r < 0 || last < ALONE ? r : drain_write_edges_of(d, o, ALONE, last, err);
 }
 
@@ -353,7 +267,7 @@ static int drain_write_marks(struct kmap_drain *d, const struct kshare_object *o
 	return rec.u.marks && d->o.version == KMAP_V4 ? drain_put(d, &rec, err) : ATW_OK;
 }
 
-static int drain_write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
+int drain_write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err)
 {
 	/* The copy is checked and used: another process may write to the original. */
 	const struct kshare_object here = *kshare_object(d->s, id), *o = &here;
@@ -412,24 +326,37 @@ int kmap_drain_some(struct kmap_drain *d, unsigned max, unsigned *ret_n, struct 
 	return r;
 }
 
+int drain_too_many(struct atw_err *err)
+{
+	return atw_err_set(err, ATW_E_DAMAGED,
+			   "the recorder's objects have more accesses than there is room for");
+}
+
+/* Not if it has neither an allocation nor an access. */
+bool drain_is_left(const struct kmap_drain *d, uint32_t id)
+{
+	const struct kshare_object *o = kshare_object(d->s, id);
+
+	return o->flags & (KSHARE_LIVE | KSHARE_GENERAL) && !(o->flags & KSHARE_PART) &&
+	       (o->edges || !(o->flags & KSHARE_GENERAL || o->type == KSHARE_T_GLOBAL));
+}
+
 int kmap_drain_rest(struct kmap_drain *d, struct atw_err *err)
 {
 	uint32_t n = atomic_load_explicit(&d->s->nobjects, memory_order_acquire);
 	uint64_t most = d->sum.accesses + d->s->at.max_edges;
 	int r = ATW_OK;
 
-	for (uint32_t id = 1; id < n && id < d->s->at.max_objects && r == ATW_OK; id++) {
-		const struct kshare_object *o = kshare_object(d->s, id);
-
-		/* Skip objects that have neither an allocation nor an access. */
-		if (!(o->flags & (KSHARE_LIVE | KSHARE_GENERAL)) || o->flags & KSHARE_PART ||
-		    (!o->edges && (o->flags & KSHARE_GENERAL || o->type == KSHARE_T_GLOBAL)))
+	n = n < d->s->at.max_objects ? n : d->s->at.max_objects;
+	if (d->o.jobs)
+		return drain_rest_by_jobs(d, n, most, err);
+	for (uint32_t id = 1; id < n && r == ATW_OK; id++) {
+		if (!drain_is_left(d, id))
 			continue;
 		r = drain_write_object(d, id, err);
 		/* Each edge is one object's. */
 		if (r == ATW_OK && d->sum.accesses > most)
-			return atw_err_set(err, ATW_E_DAMAGED,
-					   "the recorder's objects have more accesses than there is room for");
+			return drain_too_many(err);
 	}
 	return r;
 }
@@ -470,23 +397,4 @@ int kmap_drain_end(struct kmap_drain *d, const char *cut, struct atw_err *err)
 	if (r == ATW_OK)
 		r = drain_put_out(d, err);
 	return r < 0 || !d->pack ? r : pack_end(d->pack, err);
-}
-
-bool kmap_drain_mend(struct kmap_drain *d, const char *cut)
-{
-	bool packed = d->o.level;
-
-	if (d->start < 0 || ftruncate(d->o.fd, d->whole) < 0 ||
-	    lseek(d->o.fd, d->whole, SEEK_SET) < 0)
-		return false;
-	pack_close(d->pack);
-	d->pack = NULL;
-	d->used = 0;
-	if (packed && pack_open(d->o.fd, d->o.level, &d->pack, NULL) < 0)
-		return false;
-	if (!packed)
-		d->sum.bytes = (uint64_t)(d->whole - d->start);
-	if (d->whole == d->start && kmap_drain_begin(d, NULL) < 0)
-		return false;
-	return kmap_drain_end(d, cut, NULL) == ATW_OK;
 }

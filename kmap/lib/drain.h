@@ -21,6 +21,7 @@ struct kmap_drain_opts {
 	int level;                       /* of zstd; 0: plain */
 	uint64_t slide;                  /* to take off from addresses of the image */
 	uint64_t objects, accesses;      /* written elsewhere: added to the last line */
+	unsigned jobs;                   /* threads for kmap_drain_rest(); 0: none, 1 is as good */
 };
 
 int kmap_drain_open(struct kshare *s, const struct kmap_drain_opts *o, struct kmap_drain **ret,

@@ -18,12 +18,17 @@ const struct kmap_functions_of *kmap_drain_known(const struct kmap_drain *d)
 	return d->named.of;
 }
 
-void kmap_drain_anew(struct kmap_drain *d)
+void drain_forget_tasks(struct kmap_drain *d)
 {
-	kmap_named_forget(&d->named);
 	memset(d->recent, 0, sizeof(d->recent));
 	for (size_t i = 0; i < d->said.n; i++)
 		((struct drain_said *)d->said.v)[i].task_id = -1;
+}
+
+void kmap_drain_anew(struct kmap_drain *d)
+{
+	kmap_named_forget(&d->named);
+	drain_forget_tasks(d);
 }
 
 static int drain_name_one(struct kmap_drain *d, size_t i, struct atw_err *err)
@@ -58,18 +63,41 @@ int kmap_drain_unnamed(struct kmap_drain *d, struct atw_err *err)
 	return r < 0 ? r : kmap_drain_header(d, err, "symbols", "%zu", f->n);
 }
 
+int drain_name_object(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
+{
+	int r = drain_name_function(d, kmap_drain_unmoved(d, o->alloc_ip), err);
+
+	return r < 0 || o->flags & KSHARE_PART
+		       ? r : drain_name_function(d, kmap_drain_unmoved(d, o->free_ip), err);
+}
+
+static int drain_name_site(struct kmap_drain *d, uint32_t site, struct atw_err *err)
+{
+	return kmap_named_site(&d->named, site)
+		       ? drain_name_function(d, kmap_drain_unmoved(d, *kshare_site(d->s, site)), err)
+		       : ATW_OK;
+}
+
+int drain_name_sites(struct kmap_drain *d, struct atw_err *err)
+{
+	uint32_t nsites = d->named.of ? drain_sites_of(d) : 0;
+	int r = ATW_OK;
+
+	for (uint32_t site = 1; site < nsites && r == ATW_OK; site++)
+		r = drain_name_site(d, site, err);
+	return r;
+}
+
 int drain_name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err)
 {
 	uint32_t nsites = drain_sites_of(d), n = d->named.of ? drain_edges_of(d, o) : 0;
-	int r = drain_name_function(d, kmap_drain_unmoved(d, o->alloc_ip), err);
+	int r = drain_name_object(d, o, err);
 
-	if (r == ATW_OK && !(o->flags & KSHARE_PART))
-		r = drain_name_function(d, kmap_drain_unmoved(d, o->free_ip), err);
 	for (uint32_t i = 0; i < n && r == ATW_OK; i++) {
 		uint32_t site = kshare_edge(d->s, o->table + i)->site;
 
-		if (site && site < nsites && kmap_named_site(&d->named, site))
-			r = drain_name_function(d, kmap_drain_unmoved(d, *kshare_site(d->s, site)), err);
+		if (site && site < nsites)
+			r = drain_name_site(d, site, err);
 	}
 	return r;
 }
@@ -90,7 +118,7 @@ static void drain_take_tasks(struct kmap_drain *d)
 	}
 }
 
-int drain_put_task(struct kmap_drain *d, int32_t task_id, struct atw_err *err)
+int drain_put_task_slowly(struct kmap_drain *d, int32_t task_id, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_TASK, .u.task.pid = kshare_pid(task_id) };
 	const struct kmap_key key = { (uint32_t)kshare_pid(task_id), 0, 0 };
@@ -99,7 +127,7 @@ int drain_put_task(struct kmap_drain *d, int32_t task_id, struct atw_err *err)
 	int64_t at;
 	bool fresh;
 
-	if (task_id < 0 || d->o.version != KMAP_V4 || d->recent[kshare_pid(task_id) & 255] == task_id + 1)
+	if (d->o.version != KMAP_V4)
 		return ATW_OK;
 	drain_take_tasks(d);
 	at = kmap_table_find(&d->tasks, (struct kmap_key){ (uint32_t)task_id, 0, 0 });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/pack.h"
+#include "base/turns.h"
 #include "kmap/lib/drain.h"
 #include "kmap/lib/table.h"
 
@@ -34,8 +35,16 @@ struct kmap_drain {
 	struct kmap_table said;          /* by number: struct drain_said */
 	uint32_t ntasks;                 /* of the recorder's, so many are there */
 	int32_t recent[256];             /* 1 + task id of names written recently */
+	struct turn *turn;       /* of what a thread writes, whose sums go there; NULL: a file's */
 	size_t used;
 	char buffer[DRAIN_BUFFER];
+};
+
+/* What a thread wrote, until it is its turn. */
+struct drain_tape {
+	char *text;
+	size_t len, room;
+	struct kmap_drained sum;
 };
 
 /* Its edges; a table that makes no sense is none: it comes from beside. */
@@ -54,14 +63,45 @@ static inline uint32_t drain_sites_of(const struct kmap_drain *d)
 	return n < d->s->at.max_sites ? n : d->s->at.max_sites;
 }
 
-/* A line of it; objects begin with theirs. */
-int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err);
+/* ---- drain.c ---- */
+
 /* A name in the guest may have any bytes; a newline in it would end the line. */
 struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE]);
+/* Is it to be written at the end? */
+bool drain_is_left(const struct kmap_drain *d, uint32_t id);
+int drain_write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err);
+/* What only a recorder's memory that others write to can have: more than there is room for. */
+int drain_too_many(struct atw_err *err);
+void drain_add_sums(struct kmap_drained *to, const struct kmap_drained *more);
+
+/* ---- drain_bytes.c ---- */
+
+/* A line; objects begin with theirs. */
+int drain_put(struct kmap_drain *d, const struct kmap_record *rec, struct atw_err *err);
+/* What is in the buffer goes to the file, or to the tape. */
+int drain_put_out(struct kmap_drain *d, struct atw_err *err);
+/* Lines from elsewhere, behind that. `between`: objects may end here. */
+int drain_put_text(struct kmap_drain *d, const char *text, size_t n, bool between,
+		   struct atw_err *err);
+
+/* ---- drain_rest.c ---- */
+
+/* What is left of the objects 1..n-1, by o.jobs threads; `most`: accesses that there can be. */
+int drain_rest_by_jobs(struct kmap_drain *d, uint32_t n, uint64_t most, struct atw_err *err);
 
 /* ---- drain_names.c ---- */
 
 /* What an object has of code is named before it: a reader need not wait for the end. */
 int drain_name_code(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err);
+/* The same in two parts: all instructions that were counted, and what it has besides. */
+int drain_name_sites(struct kmap_drain *d, struct atw_err *err);
+int drain_name_object(struct kmap_drain *d, const struct kshare_object *o, struct atw_err *err);
+/* Names of threads are written again. */
+void drain_forget_tasks(struct kmap_drain *d);
+int drain_put_task_slowly(struct kmap_drain *d, int32_t task_id, struct atw_err *err);
 /* Writes the name of a thread before its accesses, whenever it has changed. */
-int drain_put_task(struct kmap_drain *d, int32_t task_id, struct atw_err *err);
+static inline int drain_put_task(struct kmap_drain *d, int32_t task_id, struct atw_err *err)
+{
+	return task_id < 0 || d->recent[kshare_pid(task_id) & 255] == task_id + 1
+		       ? ATW_OK : drain_put_task_slowly(d, task_id, err);
+}
