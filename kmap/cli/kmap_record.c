@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "host/host.h"
 #include "kmap_recording.h"
 #include "output/peer.h"
 #include "stalled.h"
@@ -138,6 +139,12 @@ static bool record_has_ended(struct recording *r)
 	return false;
 }
 
+/* QEMU is ending, and the recorder stands still. */
+static bool record_is_complete(const struct recording *r)
+{
+	return !r->running && atomic_load(&r->s->attached) == 2;
+}
+
 /* Write some of the queued objects; false: the queue is empty. */
 static bool record_drain(struct recording *r, bool flush)
 {
@@ -158,24 +165,32 @@ static bool record_drain(struct recording *r, bool flush)
 	return (r->running ? events >= HEAP : n) && r->failed.status == ATW_OK;
 }
 
+static const struct timespec moment = { 0, 1000000 };
+
 static void record_loop(struct recording *r)
 {
-	static const struct timespec moment = { 0, 1000000 };
 	unsigned idle = 0;
 	bool ended = false, more = false;
 
 	/* The running kernel never stops producing events. */
 	while (!ended || (more && !r->running)) {
-		ended = ended || record_has_ended(r);
+		ended = ended || record_has_ended(r) || record_is_complete(r);
 		more = record_drain(r, !ended && !more && ++idle % FLUSH == 0);
 		if (!ended && !more)
 			nanosleep(&moment, NULL);
 	}
 }
 
+/* QEMU takes time to free its memory: what the recorder left was written meanwhile. */
+static void record_await_qemu(struct recording *r)
+{
+	while (!r->running && r->child && !record_has_ended(r))
+		nanosleep(&moment, NULL);
+}
+
 /* ---- and after ---- */
 
-static void record_write_end(struct recording *r, const char *cut)
+static void record_write_rest(struct recording *r)
 {
 	if (r->failed.status == ATW_OK && r->running)
 		recording_live_end(r, &r->failed);
@@ -185,6 +200,10 @@ static void record_write_end(struct recording *r, const char *cut)
 		kmap_drain_calls(r->drain, &r->failed);
 	if (r->failed.status == ATW_OK)
 		kmap_drain_unnamed(r->drain, &r->failed);
+}
+
+static void record_write_end(struct recording *r, const char *cut)
+{
 	if (r->failed.status == ATW_OK)
 		kmap_drain_end(r->drain, cut, &r->failed);
 	if (r->failed.status < 0)
@@ -232,7 +251,7 @@ static bool record_is_older(const struct record_opts *o)
 
 static int record_open_drain(struct recording *r, struct atw_err *err)
 {
-	struct kmap_drain_opts d = { .fd = r->out_fd, .version = KMAP_V4 };
+	struct kmap_drain_opts d = { .fd = r->out_fd, .version = KMAP_V4, .jobs = host_cpus_allowed() };
 	int ret;
 
 	if (r->o->to)
@@ -358,6 +377,7 @@ static void record_end(struct recording *r, bool cut)
 		munmap(r->s, r->s->at.size);
 	if (r->share_fd >= 0)
 		close(r->share_fd);
+	atw_kernel_close(r->kernel);
 	atw_source_close(r->ram);
 	if (r->ram_fd >= 0)
 		close(r->ram_fd);
@@ -437,8 +457,10 @@ static int record_run_program(const struct common *c, void *opts, int argc, char
 	}
 	record_loop(&r);
 	kmap_controls_over(r.controls);
-	cut = recording_cut_by(&r, why, sizeof(why));
 	kmap_controls_lock(r.controls);
+	record_write_rest(&r);
+	record_await_qemu(&r);
+	cut = recording_cut_by(&r, why, sizeof(why));
 	record_write_end(&r, cut);
 	kmap_controls_unlock(r.controls);
 	record_deliver(&r);

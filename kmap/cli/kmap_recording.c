@@ -356,26 +356,37 @@ static void recording_check_room(struct recording *r)
 		    r->o->mem ? r->o->mem : "512M", k->variables, (bytes >> 20) + 1);
 }
 
+/* The kernel when the recorder asks for the first time, and until it is found. */
+static int recording_find_kernel(struct recording *r, struct atw_err *err)
+{
+	const struct atw_kernel_opts ko = { 0 };
+	struct atw_kernel *k;
+	int ret = atw_kernel_open(r->ram, &ko, &k, err);
+
+	if (ret < 0)
+		return ret;
+	atw_kernel_close(r->kernel);
+	r->kernel = k;
+	return ATW_OK;
+}
+
 /* Reply to the recorder, which is stopped until then. */
 void recording_answer(struct recording *r)
 {
-	struct atw_kernel_opts ko = { 0 };
-	struct atw_kernel *k = NULL;
 	struct atw_err err = { 0 };
-	int ret = recording_open_ram(r, &err) ?: atw_kernel_open(r->ram, &ko, &k, &err);
+	int ret = recording_open_ram(r, &err);
 
+	if (ret == ATW_OK && (!r->introduced || !kernel_renew(r->kernel)))
+		ret = recording_find_kernel(r, &err);
 	if (ret == ATW_OK && r->introduced) {
-		kmap_introduce_memory(r->s, k, &err);
-	} else if (ret == ATW_OK) {
-		if (kmap_introduce(r->s, k, &err) == ATW_OK &&
-		    recording_describe(r, k, &r->failed) == ATW_OK) {
-			recording_check_room(r);
-			r->introduced = true;
-			atomic_store(&r->s->ready, 1);
-		}
+		kmap_introduce_memory(r->s, r->kernel, &err);
+	} else if (ret == ATW_OK && kmap_introduce(r->s, r->kernel, &err) == ATW_OK &&
+		   recording_describe(r, r->kernel, &r->failed) == ATW_OK) {
+		recording_check_room(r);
+		r->introduced = true;
+		atomic_store(&r->s->ready, 1);
 	}
 	r->no_kernel = err;
-	atw_kernel_close(k);
 	atomic_store(&r->s->answered, atomic_load(&r->s->asked));
 }
 

@@ -68,6 +68,7 @@ struct recording {
 	struct kmap_folder *folder;
 	struct kmap_socket *socket;
 	struct kmap_functions_of functions;      /* of the kernel, if names are wanted */
+	struct atw_kernel *kernel;       /* the guest's, once it was found */
 	bool introduced;
 	bool child_signaled;     /* the child, that it is to end */
 	struct atw_err failed;   /* of writing */
