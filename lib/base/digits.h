@@ -123,6 +123,12 @@ static inline char *put_hex_digits(char *p, uint64_t v, int width, char ten)
 	return p + n;
 }
 
+enum { DEC_MAX = 20 };
+/* Returns the end of the number, which has no more than DEC_MAX digits. */
+char *put_dec(char *p, uint64_t v);
+/* The number of characters that put_dec() writes. */
+unsigned dec_digits(uint64_t v);
+
 /* ---- line ---- */
 
 /*
@@ -154,13 +160,12 @@ static inline void line_text(struct line *l, const char *s)
 
 static inline void line_dec(struct line *l, uint64_t v)
 {
-	char tmp[20], *s = tmp + sizeof(tmp);
+	char tmp[DEC_MAX];
 
-	do {
-		*--s = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	line_put(l, s, (size_t)(tmp + sizeof(tmp) - s));
+	if (!l->full && l->end - l->s >= DEC_MAX)
+		l->s = put_dec(l->s, v);
+	else
+		line_put(l, tmp, (size_t)(put_dec(tmp, v) - tmp));
 }
 
 static inline void line_signed(struct line *l, int64_t v)

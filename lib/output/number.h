@@ -18,12 +18,9 @@ static inline char *put_hex(char *p, uint64_t v)
 /* "0x" and as few digits as possible. */
 char *put_hex_short(char *p, uint64_t v);
 
-char *put_dec(char *p, uint64_t v);
 /* Two's complement. */
 char *put_signed(char *p, uint64_t v);
 /* Thousandths: "1.500". */
 char *put_seconds(char *p, uint64_t v);
 /* Microseconds since 1970: "2026-11-28T05:10:00.000000Z". */
 char *put_time(char *p, uint64_t us);
-/* The number of characters that put_dec() writes. */
-unsigned dec_digits(uint64_t v);
