@@ -154,8 +154,10 @@ static bool record_drain(struct recording *r, bool flush)
 	if (r->running && r->failed.status == ATW_OK &&
 	    recording_live_work(r, &events, &r->failed) < 0)
 		record_write_failed(r);
-	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered))
-		recording_answer(r);
+	/* The names of its functions are not needed for the answer. */
+	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered) && recording_answer(r) &&
+	    recording_describe(r, r->kernel, &r->failed) < 0)
+		record_write_failed(r);
 	if (r->failed.status == ATW_OK &&
 	    (kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0 ||
 	     (flush && kmap_drain_flush(r->drain, &r->failed) < 0)))

@@ -262,6 +262,13 @@ int recording_write_filters(struct recording *r, struct atw_err *err)
 	return ret;
 }
 
+void recording_find_sites(struct recording *r, struct atw_kernel *k)
+{
+	for (size_t i = 0; i < r->o->sites.n && r->refused.status == ATW_OK; i++)
+		recording_find_site(r, k, r->o->sites.v[i], &r->s->only_site[i],
+				    &r->refused);
+}
+
 int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err)
 {
 	static const char *const machines[] = {
@@ -271,9 +278,6 @@ int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err
 	const char *release = atw_kernel_release(k);
 	int ret = ATW_OK;
 
-	for (size_t i = 0; i < r->o->sites.n && r->refused.status == ATW_OK; i++)
-		recording_find_site(r, k, r->o->sites.v[i], &r->s->only_site[i],
-				    &r->refused);
 	kmap_drain_slide(r->drain, to.slide);
 	if (release)
 		ret = kmap_drain_header(r->drain, err, "kernel", "%s", release);
@@ -370,24 +374,25 @@ static int recording_find_kernel(struct recording *r, struct atw_err *err)
 	return ATW_OK;
 }
 
-/* Reply to the recorder, which is stopped until then. */
-void recording_answer(struct recording *r)
+bool recording_answer(struct recording *r)
 {
 	struct atw_err err = { 0 };
+	bool found = false;
 	int ret = recording_open_ram(r, &err);
 
 	if (ret == ATW_OK && (!r->introduced || !kernel_renew(r->kernel)))
 		ret = recording_find_kernel(r, &err);
 	if (ret == ATW_OK && r->introduced) {
 		kmap_introduce_memory(r->s, r->kernel, &err);
-	} else if (ret == ATW_OK && kmap_introduce(r->s, r->kernel, &err) == ATW_OK &&
-		   recording_describe(r, r->kernel, &r->failed) == ATW_OK) {
+	} else if (ret == ATW_OK && kmap_introduce(r->s, r->kernel, &err) == ATW_OK) {
+		recording_find_sites(r, r->kernel);
 		recording_check_room(r);
-		r->introduced = true;
+		r->introduced = found = true;
 		atomic_store(&r->s->ready, 1);
 	}
 	r->no_kernel = err;
 	atomic_store(&r->s->answered, atomic_load(&r->s->asked));
+	return found;
 }
 
 /* ---- summary and errors at its end ---- */

@@ -81,9 +81,12 @@ struct recording {
 int recording_make(struct recording *r, uint64_t bytes, struct atw_err *err);
 int recording_run_qemu(struct recording *r, struct atw_err *err);
 /*
- * Replies to a request of the recorder: which kernel runs, or where its struct pages are.
+ * Replies to a request of the recorder, which is stopped until then: which kernel runs, or
+ * where its struct pages are. true: the kernel was found now, and is to be described.
  */
-void recording_answer(struct recording *r);
+bool recording_answer(struct recording *r);
+/* Sets the filters that --site asks for. */
+void recording_find_sites(struct recording *r, struct atw_kernel *k);
 /* Writes the header lines about a kernel that was found. */
 int recording_describe(struct recording *r, struct atw_kernel *k, struct atw_err *err);
 

@@ -50,6 +50,7 @@ static int recording_live_find_kernel(struct recording *r, struct running *x,
 		return ret;
 	r->machine.family = x->kernel->own.paging.family;
 	r->introduced = true;
+	recording_find_sites(r, x->kernel);
 	ret = recording_describe(r, x->kernel, err);
 	if (ret == ATW_E_IO)     /* of writing, and so of a file */
 		return atw_err_wrap(err, "%s", recording_output(r));
