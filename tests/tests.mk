@@ -18,7 +18,7 @@ LIBS_host_references := $(LIBS_dl)
 LIBS_plot_scene := -lm
 
 # VM: words for tests/vm/run: --quick, names of guests.
-test-vm: all $(TOOLS)
+test-vm: all $(TOOLS) $(CHECKED_RECORDERS)
 	$(Q)O=$(abspath $(O)) tests/vm/run $(VM)
 
 check-all: test asan tsan valgrind test-vm

@@ -3,10 +3,12 @@
  * floor.c - a plugin of QEMU with a callback for each access of the kernel: what a recorder
  * of all accesses costs at least. The callback does nothing or, with the argument count=on,
  * what none can do without: it compares the address with the last one of this instruction,
- * and counts loads and stores.
+ * and counts loads and stores. With count=pages there are counts for each page that an
+ * instruction accessed: still less than for each object and thread.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "qemu/api.h"
 
@@ -27,7 +29,7 @@ struct floor_site {
 	uint64_t page, moves, loads, stores;
 };
 
-static bool floor_counts;
+static bool floor_counts, floor_pages;
 
 static void floor_count(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va, void *arg)
 {
@@ -42,6 +44,56 @@ static void floor_count(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va, 
 		s->stores++;
 	else
 		s->loads++;
+}
+
+/* Counts of an instruction and a page, in a table that is larger than all that there are. */
+enum { EDGE_BITS = 24 };
+struct floor_edge {
+	const void *site;                /* NULL: free */
+	uint64_t page, loads, stores;
+};
+static struct floor_edge *floor_edges, floor_none;
+
+struct floor_paged {
+	uint64_t page;
+	struct floor_edge *edge;         /* of that page */
+};
+
+static struct floor_edge *floor_find(const struct floor_paged *s)
+{
+	uint64_t i = ((s->page ^ (uint64_t)(uintptr_t)s) * 0x9e3779b97f4a7c15u) >> (64 - EDGE_BITS);
+
+	while (floor_edges[i].site && (floor_edges[i].site != s || floor_edges[i].page != s->page))
+		i = (i + 1) & ((1u << EDGE_BITS) - 1);
+	floor_edges[i].site = s;
+	floor_edges[i].page = s->page;
+	return &floor_edges[i];
+}
+
+static void floor_count_page(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va, void *arg)
+{
+	struct floor_paged *s = arg;
+
+	(void)vcpu;
+	if (va >> 12 != s->page) {
+		s->page = va >> 12;
+		s->edge = floor_find(s);
+	}
+	if (qemu_plugin_mem_is_store(info))
+		s->edge->stores++;
+	else
+		s->edge->loads++;
+}
+
+static void floor_insn_paged(struct qemu_plugin_insn *insn)
+{
+	struct floor_paged *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return;
+	s->edge = &floor_none;
+	qemu_plugin_register_vcpu_mem_cb(insn, floor_count_page, QEMU_PLUGIN_CB_NO_REGS,
+					 QEMU_PLUGIN_MEM_RW, s);
 }
 
 static void floor_insn(struct qemu_plugin_insn *insn)
@@ -62,14 +114,22 @@ static void floor_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	if (!(qemu_plugin_tb_vaddr(tb) >> 63))
 		return;
 	for (size_t i = 0; i < n; i++)
-		floor_insn(qemu_plugin_tb_get_insn(tb, i));
+		(floor_pages ? floor_insn_paged : floor_insn)(qemu_plugin_tb_get_insn(tb, i));
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	(void)info;
-	for (int i = 0; i < argc; i++)
+	for (int i = 0; i < argc; i++) {
 		floor_counts |= !strcmp(argv[i], "count=on");
+		floor_pages |= !strcmp(argv[i], "count=pages");
+	}
+	if (floor_pages) {
+		floor_edges = mmap(NULL, sizeof(*floor_edges) << EDGE_BITS, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (floor_edges == MAP_FAILED)
+			return -1;
+	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, floor_block);
 	return 0;
 }

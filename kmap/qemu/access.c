@@ -197,18 +197,34 @@ static inline bool access_is_closed(const struct vcpu *c)
 	       access_is_closed_for(c, atomic_load_explicit(&rec.s->gate, memory_order_relaxed));
 }
 
+/* What is remembered is what would be found. */
+static inline void access_check(const struct recent *r, uint64_t va)
+{
+#ifdef RECORDER_CHECKS
+	const struct kshare_object *o = kshare_object(rec.s, r->object);
+	const struct kshare_edge *e = rec.edges + r->edge;
+
+	if (shadow_find(va) != r->object || r->edge - o->table >= 1u << o->bits ||
+	    e->pid != r->task_id)
+		give_up("an instruction remembers what is no longer true");
+#endif
+	(void)r;
+	(void)va;
+}
+
 static inline struct recent *access_recent(const struct vcpu *c, struct site *site,
 					   uint64_t va)
 {
 	int32_t task_id = current_task_id(c);
 	struct recent *r = site->recent;
 
-	if (likely(va - r->first < r->len && r->task_id == task_id))
-		return r;
-	r++;
-	if (va - r->first < r->len && r->task_id == task_id)
-		return r;
-	return access_recent_slowly(c, site, va);
+	if (unlikely(va - r->first >= r->len || r->task_id != task_id)) {
+		r++;
+		if (va - r->first >= r->len || r->task_id != task_id)
+			return access_recent_slowly(c, site, va);
+	}
+	access_check(r, va);
+	return r;
 }
 
 /* The details that are recorded besides the thread: times and lines. */
@@ -296,6 +312,7 @@ void access_memory(unsigned vcpu, uint32_t info, uint64_t va, void *arg)
 		if (va - r->first >= r->len || r->task_id != task_id)
 			return access_memory_slowly(c, info, va, site);
 	}
+	access_check(r, va);
 	begin_work(s);
 	if (unlikely(is_held(s) || !access_is_on(s)))
 		return access_memory_any(vcpu, info, va, arg);
