@@ -46,28 +46,39 @@ static void floor_count(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va, 
 		s->loads++;
 }
 
-/* Counts of an instruction and a page, in a table that is larger than all that there are. */
-enum { EDGE_BITS = 24 };
+/* Counts of an instruction and a page, as they came; found by a table of their numbers. */
+enum { PLACE_BITS = 24, EDGES = 1 << 23 };
 struct floor_edge {
-	const void *site;                /* NULL: free */
-	uint64_t page, loads, stores;
+	const void *site;
+	uint64_t page;
+	uint32_t loads, stores;
 };
-static struct floor_edge *floor_edges, floor_none;
+static struct floor_edge *floor_edges;   /* 0: of page 0, and of what there is no room for */
+static uint32_t *floor_places, floor_nedges = 1;
 
+/* Of each instruction: the last page, and its counts. */
 struct floor_paged {
 	uint64_t page;
-	struct floor_edge *edge;         /* of that page */
+	struct floor_edge *edge;
 };
 
-static struct floor_edge *floor_find(const struct floor_paged *s)
+static struct floor_edge *floor_find(const struct floor_paged *s, uint64_t page)
 {
-	uint64_t i = ((s->page ^ (uint64_t)(uintptr_t)s) * 0x9e3779b97f4a7c15u) >> (64 - EDGE_BITS);
+	uint64_t i = ((page ^ (uint64_t)(uintptr_t)s) * 0x9e3779b97f4a7c15u) >> (64 - PLACE_BITS);
+	struct floor_edge *e;
 
-	while (floor_edges[i].site && (floor_edges[i].site != s || floor_edges[i].page != s->page))
-		i = (i + 1) & ((1u << EDGE_BITS) - 1);
-	floor_edges[i].site = s;
-	floor_edges[i].page = s->page;
-	return &floor_edges[i];
+	for (; floor_places[i]; i = (i + 1) & ((1u << PLACE_BITS) - 1)) {
+		e = &floor_edges[floor_places[i]];
+		if (e->site == s && e->page == page)
+			return e;
+	}
+	if (floor_nedges == EDGES)
+		return floor_edges;
+	floor_places[i] = floor_nedges;
+	e = &floor_edges[floor_nedges++];
+	e->site = s;
+	e->page = page;
+	return e;
 }
 
 static void floor_count_page(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va, void *arg)
@@ -77,7 +88,7 @@ static void floor_count_page(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t
 	(void)vcpu;
 	if (va >> 12 != s->page) {
 		s->page = va >> 12;
-		s->edge = floor_find(s);
+		s->edge = floor_find(s, s->page);
 	}
 	if (qemu_plugin_mem_is_store(info))
 		s->edge->stores++;
@@ -91,7 +102,7 @@ static void floor_insn_paged(struct qemu_plugin_insn *insn)
 
 	if (!s)
 		return;
-	s->edge = &floor_none;
+	s->edge = floor_edges;
 	qemu_plugin_register_vcpu_mem_cb(insn, floor_count_page, QEMU_PLUGIN_CB_NO_REGS,
 					 QEMU_PLUGIN_MEM_RW, s);
 }
@@ -117,6 +128,12 @@ static void floor_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		(floor_pages ? floor_insn_paged : floor_insn)(qemu_plugin_tb_get_insn(tb, i));
 }
 
+static void *floor_room(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	(void)info;
@@ -125,9 +142,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		floor_pages |= !strcmp(argv[i], "count=pages");
 	}
 	if (floor_pages) {
-		floor_edges = mmap(NULL, sizeof(*floor_edges) << EDGE_BITS, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (floor_edges == MAP_FAILED)
+		floor_edges = floor_room(sizeof(*floor_edges) * EDGES);
+		floor_places = floor_room(sizeof(*floor_places) << PLACE_BITS);
+		if (floor_edges == MAP_FAILED || floor_places == MAP_FAILED)
 			return -1;
 	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, floor_block);
