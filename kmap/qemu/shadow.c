@@ -330,19 +330,21 @@ void shadow_cover_at(uint32_t id, uint64_t va)
 		shadow_cover(id);
 }
 
-/* So many words to both sides are looked at, at most. */
+/*
+ * Words around words[at] that are the same, within [low, high); at most AROUND to both
+ * sides are looked at.
+ */
 enum { AROUND = 32 };
-
-/* What nothing in the image has a name for. */
-static void shadow_unnamed(uint64_t va, uint64_t *first, uint32_t *len)
+static void shadow_around(const uint32_t *words, uint64_t at, uint64_t low, uint64_t high,
+			  uint64_t base, uint64_t *first, uint32_t *len)
 {
-	uint64_t n = rec.image_len / 8, at = (va - rec.image) / 8, from = at, to = at;
+	uint64_t from = at, to = at;
 
-	while (from && at - from < AROUND && !rec.named[from - 1])
+	while (from > low && at - from < AROUND && words[from - 1] == words[at])
 		from--;
-	while (to < n && to - at < AROUND && !rec.named[to])
+	while (to < high && to - at < AROUND && words[to] == words[at])
 		to++;
-	*first = rec.image + from * 8;
+	*first = base + from * 8;
 	*len = (uint32_t)(to - from) * 8;
 }
 
@@ -359,20 +361,14 @@ static void shadow_remember_early(uint32_t id, uint64_t first, uint64_t end)
 
 bool shadow_alike(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
 {
-	uint64_t page = 1ull << (rec.s->kernel.page_shift - 3);
-	uint64_t at = (va - rec.near) / 8, from = at, to = at + 1;
+	uint64_t page = 1ull << (rec.s->kernel.page_shift - 3), at = (va - rec.near) / 8;
 	uint8_t type = kshare_object(rec.s, id)->type;
 
 	/* Of others too many words change hands, and then all must be forgotten. */
 	if (rec.s->by_site || !(type == KSHARE_T_MEMBLOCK ? !early.id || early.id == id
 				: type == KSHARE_T_PAGES && rec.covered[id]))
 		return false;
-	while (from % page && at - from < AROUND && rec.fine[from - 1] == rec.fine[at])
-		from--;
-	while (to % page && to - at < AROUND && rec.fine[to] == rec.fine[at])
-		to++;
-	*first = rec.near + from * 8;
-	*len = (uint32_t)(to - from) * 8;
+	shadow_around(rec.fine, at, at / page * page, at / page * page + page, rec.near, first, len);
 	rec.covered[id] |= ALIKE;
 	if (type == KSHARE_T_MEMBLOCK)
 		shadow_remember_early(id, *first, *first + *len);
@@ -431,8 +427,10 @@ bool shadow_span(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
 	const struct kshare_object *o = kshare_object(rec.s, id);
 	uint64_t last;
 
+	/* What nothing in the image has a name for. */
 	if (id == KSHARE_UFO_GLOBAL && va - rec.image < rec.image_len) {
-		shadow_unnamed(va, first, len);
+		shadow_around(rec.named, (va - rec.image) / 8, 0, rec.image_len / 8, rec.image,
+			      first, len);
 		return true;
 	}
 	if (rec.s->by_site || rec.covered[id])
