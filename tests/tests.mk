@@ -31,11 +31,12 @@ ubsan: asan
 
 # The library from several threads, a target each.
 TSAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+TSAN_KMAP  := kmap_drain_rest
 TSAN_TESTS := api_threads base_turns census_jobs output_behind output_part source_page_ahead
 tsan:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan CFLAGS="$(TSAN_FLAGS)" \
-	  $(TSAN_TESTS:%=$(O)/tsan/tests/unit/%)
-	$(Q)O=$(O)/tsan TSAN_OPTIONS=exitcode=66 tests/run $(TSAN_TESTS:%=unit/%)
+	  $(TSAN_TESTS:%=$(O)/tsan/tests/unit/%) $(TSAN_KMAP:%=$(O)/tsan/kmap/tests/unit/%)
+	$(Q)O=$(O)/tsan TSAN_OPTIONS=exitcode=66 tests/run $(TSAN_TESTS:%=unit/%) $(TSAN_KMAP:%=unit/%)
 
 # Every program the tests run, but those that make test data; words for the
 # oracle are a few, for it is the tables they go through that matter here.

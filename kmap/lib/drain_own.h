@@ -35,12 +35,12 @@ struct kmap_drain {
 	struct kmap_table said;          /* by number: struct drain_said */
 	uint32_t ntasks;                 /* of the recorder's, so many are there */
 	int32_t recent[256];             /* 1 + task id of names written recently */
-	struct turn *turn;       /* of what a thread writes, whose sums go there; NULL: a file's */
+	struct turn *turn;       /* text and sums go to its tape; NULL: to the file */
 	size_t used;
 	char buffer[DRAIN_BUFFER];
 };
 
-/* What a thread wrote, until it is its turn. */
+/* Text and sums of an item, until it is its turn. */
 struct drain_tape {
 	char *text;
 	size_t len, room;

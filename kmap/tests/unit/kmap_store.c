@@ -233,7 +233,7 @@ static void follow(uint32_t site, uint32_t from, uint32_t to)
 	follows.n++;
 }
 
-/* Who remembers where an edge is hears where it went, and what it has counted is there. */
+/* moved() is called with the old and the new place of an edge, and counts are at the new one. */
 IN_ROOM(edges_that_move_are_followed)
 {
 	uint32_t was[4];
