@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+
 static int kallsyms_read_tokens(struct kallsyms *k, struct atw_err *err)
 {
 	struct atw_blob tokens = k->t.tokens;
@@ -27,6 +29,7 @@ static int kallsyms_read_tokens(struct kallsyms *k, struct atw_err *err)
 					   i, off, tokens.len);
 		k->token[i].text = text;
 		k->token[i].len = (size_t)(end - text);
+		memcpy(k->token[i].head, text, MIN(k->token[i].len, sizeof(k->token[i].head)));
 	}
 	return ATW_OK;
 }

@@ -45,7 +45,8 @@ struct kallsyms {
 	enum kallsyms_form form;
 	bool long_names;         /* lengths from 128 on have two bytes; since 6.1 */
 	size_t names_len;        /* bytes of all names */
-	struct { const char *text; size_t len; } token[256];
+	/* head: its first bytes, and any others, so that a short one is copied at once. */
+	struct kallsyms_token { const char *text; size_t len; char head[16]; } token[256];
 	size_t *at;              /* offset of every KALLSYMS_STEPth name */
 	/* Addresses ascend from run[i] to before run[i + 1]; mostly there is one run. */
 	uint32_t run[KALLSYMS_RUNS + 1], nruns;
@@ -95,6 +96,7 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address,
 /* Iterator over all symbols in the order of the table; begins zeroed. */
 struct kallsyms_iter {
 	uint32_t index;          /* of the next symbol */
+	uint32_t run;            /* that it is in */
 	size_t pos;              /* of its name */
 	uint64_t size;           /* of the symbols at the last address */
 };

@@ -66,6 +66,41 @@ static bool locate_rises(const struct image *im, uint64_t off)
 	return true;
 }
 
+enum { BLOCK = 64 };
+
+/* Does some word of a block have the first two numbers of an index: 0, and another one? */
+static bool locate_may_begin(const char *p)
+{
+	typedef uint32_t words __attribute__((vector_size(16)));
+	const words low = (words){ 0 } + htole32(0xffff);
+	words any = { 0 };
+
+	for (unsigned i = 0; i < BLOCK; i += sizeof(words)) {
+		words v;
+
+		memcpy(&v, p + i, sizeof(v));
+		any |= ((v & low) == 0) & v;
+	}
+	return any[0] | any[1] | any[2] | any[3];
+}
+
+/* The next place of an index, at a multiple of 4 bytes from `off`; false: none. */
+static bool locate_next_index(const struct image *im, uint64_t *off)
+{
+	uint64_t block = 0;
+
+	for (; *off + INDEX <= im->bytes.len; *off += 4) {
+		while (*off >= block && *off + INDEX <= im->bytes.len) {
+			block = *off + BLOCK;
+			if (!locate_may_begin(locate_at(im, *off)))
+				*off = block;
+		}
+		if (*off + INDEX <= im->bytes.len && locate_rises(im, *off))
+			return true;
+	}
+	return false;
+}
+
 /* The strings are consecutive; single characters stand for themselves. */
 static bool locate_are_tokens(const struct image *im, uint64_t tokens, uint64_t index)
 {
@@ -291,9 +326,7 @@ int kallsyms_locate(struct atw_blob image, uint64_t va, uint64_t anchor,
 	struct image im = { image, va, anchor, BUDGET };
 	unsigned likely = 0;
 
-	for (uint64_t off = -va & 3; off + INDEX <= image.len; off += 4) {
-		if (!locate_rises(&im, off))
-			continue;
+	for (uint64_t off = -va & 3; locate_next_index(&im, &off); off += 4) {
 		for (unsigned align = (va + off) % 8 ? 4 : 8; align >= 4; align -= 4) {
 			struct locate_parts p = {.align = align, .index = off};
 

@@ -32,14 +32,19 @@ static char look_type_of(const struct kallsyms *k, const struct name *nm)
 static void look_unpack(const struct kallsyms *k, const struct name *nm,
 			char buf[KALLSYMS_NAME])
 {
+	enum { SHORT = 8 };
 	size_t skip = 1, have = 0;
 
 	for (size_t i = 0; i < nm->n && have < KALLSYMS_NAME - 1; i++, skip = 0) {
-		size_t len = k->token[nm->token[i]].len - skip;
+		const struct kallsyms_token *t = &k->token[nm->token[i]];
+		size_t len = t->len - skip;
 
 		if (len > KALLSYMS_NAME - 1 - have)
 			len = KALLSYMS_NAME - 1 - have;
-		memcpy(buf + have, k->token[nm->token[i]].text + skip, len);
+		if (len <= SHORT && have <= KALLSYMS_NAME - SHORT)
+			memcpy(buf + have, t->head + skip, SHORT);
+		else
+			memcpy(buf + have, t->text + skip, len);
 		have += len;
 	}
 	buf[have] = '\0';
@@ -76,6 +81,15 @@ static uint32_t look_first_above(const struct kallsyms *k, uint32_t lo,
 			hi = mid;
 	}
 	return lo;
+}
+
+/* The same from symbol `i` on, which is of that run and has this address. */
+static uint32_t look_first_behind(const struct kallsyms *k, uint32_t i, uint32_t end,
+				  uint64_t address)
+{
+	while (i < end && kallsyms_address(k, i) <= address)
+		i++;
+	return i;
 }
 
 /* The next higher address in any run; 0 if there is none. */
@@ -248,6 +262,25 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address, struct kallsyms_sy
 	return ATW_OK;
 }
 
+/* look_next_address() of the symbol in turn. */
+static uint64_t look_next_in_turn(const struct kallsyms *k, struct kallsyms_iter *it,
+				  uint64_t address)
+{
+	uint64_t best = 0;
+
+	while (it->index >= k->run[it->run + 1])
+		it->run++;
+	for (uint32_t r = 0; r < k->nruns; r++) {
+		uint32_t end = k->run[r + 1];
+		uint32_t i = r == it->run ? look_first_behind(k, it->index, end, address)
+					  : look_first_above(k, k->run[r], end, address);
+
+		if (i < end && (!best || kallsyms_address(k, i) < best))
+			best = kallsyms_address(k, i);
+	}
+	return best;
+}
+
 int kallsyms_next(const struct kallsyms *k, struct kallsyms_iter *it,
 		  struct kallsyms_symbol *ret)
 {
@@ -258,7 +291,7 @@ int kallsyms_next(const struct kallsyms *k, struct kallsyms_iter *it,
 		return ATW_END;
 	a = kallsyms_address(k, it->index);
 	if (!it->index || a != kallsyms_address(k, it->index - 1))
-		it->size = look_size_of(k, &nm, a, look_next_address(k, a));
+		it->size = look_size_of(k, &nm, a, look_next_in_turn(k, it, a));
 	ret->address = a;
 	ret->size = it->size;
 	ret->type = look_type_of(k, &nm);
