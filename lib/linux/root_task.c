@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "format/btf.h"
 #include "linux/search.h"
+#include "walk/memory.h"
 
 /* ---- types, anywhere in memory ---- */
 
@@ -195,15 +196,17 @@ static bool task_find_init_mm(struct root_task_hunt *h, uint64_t task, uint64_t 
 	    h->off[END_CODE] >= AROUND || h->off[END_DATA] >= AROUND)
 		return false;
 	while (at < task + REACH) {
-		ssize_t got = atw_read(h->mem, ATW_PA(at), window, WINDOW, NULL);
+		const char *p = memory_lent(h->mem, ATW_PA(at), WINDOW, NULL);
+		ssize_t got = p ? WINDOW : atw_read(h->mem, ATW_PA(at), window, WINDOW, NULL);
 
+		p = p ? p : window;
 		for (ssize_t i = AROUND; i + AROUND <= got; i += 8) {
-			if (!task_looks_like_init_mm(h, window + i, va) ||
+			if (!task_looks_like_init_mm(h, p + i, va) ||
 			    h->mms_tried++ >= MMS_TRIED ||
-			    !task_find_mode(h, get_le64(window + i) - shift, va, task))
+			    !task_find_mode(h, get_le64(p + i) - shift, va, task))
 				continue;
-			h->found.root = ATW_PA(get_le64(window + i) - shift);
-			h->found.stext = get_le64(window + i - h->off[PGD] + h->off[START_CODE]);
+			h->found.root = ATW_PA(get_le64(p + i) - shift);
+			h->found.stext = get_le64(p + i - h->off[PGD] + h->off[START_CODE]);
 			h->found.mm_at = at + (uint64_t)i;
 			for (unsigned k = PGD; k <= END_DATA; k++)
 				task_use(h, h->found.mm_at - h->off[PGD] + h->off[k], 8);

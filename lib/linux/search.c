@@ -52,6 +52,23 @@ uint64_t search_types_length(struct search *s, atw_pa at)
 	return len < LEAST || len > MOST ? 0 : len;
 }
 
+/* Is the word of 4 bytes at one of the multiples of 4 bytes in a block? */
+enum { BLOCK = 64 };
+static bool search_in_block(const char *p, uint32_t want)
+{
+	typedef uint32_t words __attribute__((vector_size(16)));
+	const words wanted = (words){ 0 } + want;
+	words any = { 0 };
+
+	for (unsigned i = 0; i < BLOCK; i += sizeof(words)) {
+		words v;
+
+		memcpy(&v, p + i, sizeof(v));
+		any |= (words)(v == wanted);
+	}
+	return any[0] | any[1] | any[2] | any[3];
+}
+
 /*
  * The next match from p on. Patterns at multiples of 4 or 8 need one comparison each,
  * which is several times as fast as a search at every byte.
@@ -60,24 +77,18 @@ static const char *search_next_place(const struct search *s, const char *p,
 				     const char *end)
 {
 	const char *last = end - s->len;
+	uint32_t want;
 
-	if (s->align == 8) {
-		uint64_t want = get_le64(s->what);
-
-		for (; p <= last; p += 8)
-			if (get_le64(p) == want && !memcmp(p, s->what, s->len))
-				return p;
-		return NULL;
+	if (s->align == 1)
+		return p <= last ? memmem(p, (size_t)(end - p), s->what, s->len) : NULL;
+	memcpy(&want, s->what, sizeof(want));
+	for (; p <= last; p += s->align) {
+		while (end - p >= BLOCK && !search_in_block(p, want))
+			p += BLOCK;
+		if (p <= last && !memcmp(p, s->what, s->len))
+			return p;
 	}
-	if (s->align == 4) {
-		uint32_t want = get_le32(s->what);
-
-		for (; p <= last; p += 4)
-			if (get_le32(p) == want && !memcmp(p, s->what, s->len))
-				return p;
-		return NULL;
-	}
-	return p <= last ? memmem(p, (size_t)(end - p), s->what, s->len) : NULL;
+	return NULL;
 }
 
 /* The bytes of a window at physical address `at`. */

@@ -51,6 +51,26 @@ TEST(finds_every_place)
 	mem_free(m);
 }
 
+/* Wherever it is among others that begin as it does; bytes are compared many at once. */
+TEST(finds_it_at_every_multiple)
+{
+	struct memory *m = memory();
+
+	for (uint64_t at = 0x1000; at <= 0x1200; at += 4)
+		mem_put(m, at, "need", 4);
+	for (unsigned align = 4; align <= 8; align *= 2)
+		for (uint64_t at = 0x1000; at <= 0x1100; at += 4) {
+			struct places p = { 0 };
+
+			mem_put(m, at, "needle00", 8);
+			CHECK_EQ(search_memory(&m->s, NULL, "needle00", 8, align, note, &p), 0);
+			CHECK_EQ(p.n, at % align ? 0 : 1);
+			CHECK_EQ(p.at[0], at % align ? 0 : at);
+			mem_put(m, at, "needneed", 8);
+		}
+	mem_free(m);
+}
+
 TEST(finds_what_crosses_pages_that_come_piecewise)
 {
 	struct memory *m = memory();
