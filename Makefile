@@ -128,7 +128,8 @@ TEST_CFLAGS := $(ALL_CFLAGS) -iquote tests
 
 # What draws, loads plugins or starts programs is the program's alone: nobody who links the library needs
 # cairo or Zydis.
-PROGRAM_SRC := lib/plot/cairo.c lib/plot/draw.c $(wildcard lib/host/references*.c lib/host/plugin*.c)
+PROGRAM_SRC := lib/plot/cairo.c lib/plot/draw.c $(wildcard lib/host/references*.c lib/host/plugin*.c) \
+               lib/host/qemu_program.c
 LIB_SRC  := $(filter-out $(PROGRAM_SRC),$(sort $(wildcard lib/*/*.c)))
 CLI_SRC  := $(sort $(wildcard cli/*.c))
 COMMON_SRC := $(sort $(wildcard cli/common/*.c))

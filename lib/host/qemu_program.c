@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host/qemu_program.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,18 +9,65 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "format/elf.h"
 #include "host/host.h"
+#include "host/references_program.h"
 
-/* The first number of "QEMU emulator version 7.2.22 (Debian ...)". */
+/* The first numbers of "QEMU emulator version 7.2.22 (Debian ...)". */
+static bool program_version_of(const char *line, unsigned *major, unsigned *minor)
+{
+	const char *at = strstr(line, "version ");
+
+	return at && sscanf(at, "version %u.%u", major, minor) == 2;
+}
+
+/* That text among the constants of a program. */
+static bool program_version_in(const struct elf *e, unsigned *major, unsigned *minor)
+{
+	static const char what[] = "QEMU emulator version ";
+	char line[64];
+
+	for (uint32_t i = e->phnum; i--; ) {
+		struct elf_phdr ph = elf_phdr(e, i);
+		const char *from = (const char *)e->file.data + ph.offset, *at;
+
+		if (ph.type != PT_LOAD || ph.flags != PF_R || ph.offset > e->file.len ||
+		    ph.filesz > e->file.len - ph.offset)
+			continue;
+		at = memmem(from, ph.filesz, what, sizeof(what) - 1);
+		if (at && from + ph.filesz - at >= (ptrdiff_t)sizeof(line)) {
+			snprintf(line, sizeof(line), "%.*s", (int)sizeof(line) - 1, at);
+			return program_version_of(line, major, minor);
+		}
+	}
+	return false;
+}
+
+/* To be asked costs a QEMU tens of milliseconds, most of them for its libraries. */
+static bool program_version_unasked(const char *qemu, unsigned *major, unsigned *minor)
+{
+	struct references_program p;
+	struct file file = { 0 };
+	struct elf e;
+	bool found = references_program_find(qemu, &p, NULL) == ATW_OK &&
+		     file_open(p.path, &file, NULL) == ATW_OK &&
+		     elf_parse(file.map, &e, NULL) == ATW_OK && program_version_in(&e, major, minor);
+
+	file_close(&file);
+	return found;
+}
+
 int qemu_program_version(const char *qemu, unsigned *major, unsigned *minor,
 			 struct atw_err *err)
 {
 	char line[256] = "";
-	const char *at;
 	int out[2];
 	pid_t pid;
 	ssize_t n;
 
+	if (program_version_unasked(qemu, major, minor))
+		return ATW_OK;
 	if (pipe(out) < 0)
 		return atw_err_set(err, ATW_E_IO, "cannot create a pipe: %s", strerror(errno));
 	pid = fork();
@@ -36,8 +84,7 @@ int qemu_program_version(const char *qemu, unsigned *major, unsigned *minor,
 	close(out[0]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	at = n > 0 ? strstr(line, "version ") : NULL;
-	if (!at || sscanf(at, "version %u.%u", major, minor) != 2)
+	if (n <= 0 || !program_version_of(line, major, minor))
 		return atw_err_set(err, ATW_E_IO, "%s: cannot determine the version of QEMU",
 				   qemu);
 	return ATW_OK;
