@@ -198,18 +198,26 @@ static inline bool access_is_closed(const struct vcpu *c)
 }
 
 /* What is remembered is what would be found. */
+static inline void access_check_object(uint32_t id, uint64_t va)
+{
+#ifdef RECORDER_CHECKS
+	if (shadow_find(va) != id)
+		give_up("an instruction remembers what is no longer true");
+#endif
+	(void)id;
+	(void)va;
+}
+
 static inline void access_check(const struct recent *r, uint64_t va)
 {
 #ifdef RECORDER_CHECKS
 	const struct kshare_object *o = kshare_object(rec.s, r->object);
 	const struct kshare_edge *e = rec.edges + r->edge;
 
-	if (shadow_find(va) != r->object || r->edge - o->table >= 1u << o->bits ||
-	    e->pid != r->task_id)
-		give_up("an instruction remembers what is no longer true");
+	if (r->edge - o->table >= 1u << o->bits || e->pid != r->task_id)
+		give_up("an instruction remembers an edge that is no longer there");
 #endif
-	(void)r;
-	(void)va;
+	access_check_object(r->object, va);
 }
 
 static inline struct recent *access_recent(const struct vcpu *c, struct site *site,
@@ -339,23 +347,18 @@ static inline bool access_is_next(const struct string *run, uint64_t va)
 	return run->object && (va == run->last + run->size || va == run->last - run->size);
 }
 
-/* No object begins within a word of 8 bytes. */
-static inline bool access_is_same(const struct strings *s, const struct string *run,
-				  uint64_t va)
+/* Nothing has to be looked up: it is of the same object. */
+static inline bool access_is_same(const struct string *run, uint64_t va)
 {
-	const struct recent *r = s->site->recent;
-
-	return !((va ^ run->last) >> 3) ||
-	       (r[0].object == run->object && va - r[0].first < r[0].len) ||
-	       (r[1].object == run->object && va - r[1].first < r[1].len);
+	return va >= run->last && va < run->end && run->changes == rec.changes;
 }
 
-static bool access_goes_on(const struct strings *s, struct string *run, uint64_t va)
+static bool access_goes_on(struct string *run, uint64_t va)
 {
 	bool next = access_is_next(run, va);
 	uint32_t id;
 
-	if (likely(next && access_is_same(s, run, va))) {
+	if (likely(next && access_is_same(run, va))) {
 		run->last = va;
 		return true;
 	}
@@ -363,6 +366,8 @@ static bool access_goes_on(const struct strings *s, struct string *run, uint64_t
 	next &= run->object == id;
 	run->last = va;
 	run->object = id;
+	run->changes = rec.changes;
+	run->end = shadow_end_of(id, va);
 	return next;
 }
 
@@ -381,7 +386,7 @@ void access_string_any(unsigned vcpu, uint32_t info, uint64_t va, void *strings)
 			run->info = info;
 			run->size = 1u << qemu_plugin_mem_size_shift(info);
 		}
-		if (!access_goes_on(s, run, va))
+		if (!access_goes_on(run, va))
 			access_count(access_recent(c, s->site, va), va, store);
 	}
 	unlock();
@@ -390,15 +395,15 @@ void access_string_any(unsigned vcpu, uint32_t info, uint64_t va, void *strings)
 /* The next element of what was counted changes nothing that others see. */
 void access_string(unsigned vcpu, uint32_t info, uint64_t va, void *strings)
 {
-	const struct vcpu *c = &rec.cpu[vcpu];
 	struct strings *s = strings;
 	struct string *run = &s->of[(info & rec.store_bits) != 0];
 
-	if (likely(run->info == info && access_is_next(run, va) && access_is_same(s, run, va) &&
-		   access_is_of_interest(va) && access_is_open(c, rec.s)))
+	if (likely(run->info == info && va == run->last + run->size && access_is_same(run, va))) {
+		access_check_object(run->object, va);
 		run->last = va;
-	else
+	} else if (access_is_of_interest(va)) {
 		access_string_any(vcpu, info, va, strings);
+	}
 }
 
 bool access_is_usual(void)
@@ -412,4 +417,5 @@ void access_string_end(unsigned vcpu, void *arg)
 
 	(void)vcpu;
 	s->of[0].object = s->of[1].object = 0;
+	s->of[0].end = s->of[1].end = 0;
 }

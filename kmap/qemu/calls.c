@@ -275,14 +275,14 @@ static void calls_on_return(unsigned vcpu, uint32_t hook)
 
 static void calls_at_enter(unsigned vcpu, void *arg)
 {
-	lock();
+	lock_for_change();
 	calls_on_enter(vcpu, (uint32_t)(uintptr_t)arg);
 	unlock();
 }
 
 static void calls_at_return(unsigned vcpu, void *arg)
 {
-	lock();
+	lock_for_change();
 	calls_on_return(vcpu, (uint32_t)(uintptr_t)arg);
 	unlock();
 }

@@ -146,7 +146,7 @@ static void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	/* Nothing more is recorded when it has failed. */
 	if (qemu_plugin_tb_vaddr(tb) < rec.s->first_code || atomic_load(&rec.s->failed))
 		return;
-	lock();
+	lock_for_change();
 	plugin_watch_block(id, tb);
 	unlock();
 }

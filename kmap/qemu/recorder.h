@@ -53,9 +53,13 @@ struct site {
 	uint32_t strings;                /* of a string instruction: see watch.c */
 };
 
-/* The last element of a string instruction; object 0: none. */
+/*
+ * The last element of a string instruction; object 0: none. Addresses up to `end` are of the
+ * same object, as long as nothing has changed since.
+ */
 struct string {
-	uint64_t last;
+	uint64_t last, end;
+	uint32_t changes;
 	uint32_t object;
 	uint32_t info, size;             /* its kind of access, and its bytes */
 };
@@ -115,6 +119,7 @@ struct recorder {
 	uint32_t *frame;                 /* of every page */
 	uint32_t *named;                 /* of every 8 bytes of the image */
 
+	uint32_t changes;                /* times that addresses may have got another object */
 	uint32_t store_bits;             /* of the kind of an access; 0: to be asked for */
 	struct kshare_edge *edges;
 	struct site **site;              /* by id */
@@ -155,6 +160,8 @@ bool shadow_span(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len);
  * of memblock. Until one of them is covered.
  */
 bool shadow_alike(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len);
+/* Addresses from this one up to there belong to the same object: some, not all. */
+uint64_t shadow_end_of(uint32_t id, uint64_t va);
 /* An address of an object is about to belong to another. */
 void shadow_cover(uint32_t id);
 void shadow_cover_at(uint32_t id, uint64_t va);
@@ -313,6 +320,13 @@ static inline void lock(void)
 	begin_work(rec.s);
 	if (unlikely(is_held(rec.s)))
 		stand_still();
+}
+
+/* For anything but an access. */
+static inline void lock_for_change(void)
+{
+	lock();
+	rec.changes++;
 }
 
 static inline void unlock(void)

@@ -256,8 +256,8 @@ uint32_t shadow_mapped(uint64_t va)
 			   : 0;
 }
 
-/* NULL: none. */
-static const struct kshare_region *shadow_region_of(uint64_t va)
+/* The first of the regions that ends at an address or behind it. */
+static uint32_t shadow_region_from(uint64_t va)
 {
 	const struct kshare_kernel *k = &rec.s->kernel;
 	uint32_t lo = 0, hi = k->nregions;
@@ -270,7 +270,16 @@ static const struct kshare_region *shadow_region_of(uint64_t va)
 		else
 			hi = mid;
 	}
-	return lo < k->nregions && va >= k->region[lo].first ? &k->region[lo] : NULL;
+	return lo;
+}
+
+/* NULL: none. */
+static const struct kshare_region *shadow_region_of(uint64_t va)
+{
+	const struct kshare_kernel *k = &rec.s->kernel;
+	uint32_t i = shadow_region_from(va);
+
+	return i < k->nregions && va >= k->region[i].first ? &k->region[i] : NULL;
 }
 
 uint32_t shadow_far(uint64_t va)
@@ -296,22 +305,33 @@ uint32_t shadow_far(uint64_t va)
 /* ---- ranges of one object ---- */
 
 /*
- * The one object of memblock of which words are remembered, and which: per-CPU variables, as
- * it turns out, beside which per-CPU memory is given away time and again.
+ * Objects of memblock of which words are remembered, and which: one is the per-CPU variables,
+ * beside which per-CPU memory is given away time and again. Of those that share a place the
+ * first has it.
  */
-static struct { uint32_t id; uint64_t first, end; } early;
+enum { EARLY = 64 };
+static struct early { uint32_t id; uint64_t first, end; } early[EARLY];
+
+static struct early *shadow_early_of(uint32_t id)
+{
+	return &early[id % EARLY];
+}
+
+static void shadow_forget_early(uint32_t id)
+{
+	if (shadow_early_of(id)->id == id)
+		shadow_early_of(id)->id = 0;
+}
 
 void shadow_reset(uint32_t id)
 {
 	rec.covered[id] = 0;
-	if (early.id == id)
-		early.id = 0;
+	shadow_forget_early(id);
 }
 
 static void shadow_forget(uint32_t id)
 {
-	if (early.id == id)
-		early.id = 0;
+	shadow_forget_early(id);
 	rec.covered[id] = COVERED;
 	access_forget(id);
 }
@@ -324,7 +344,9 @@ void shadow_cover(uint32_t id)
 
 void shadow_cover_at(uint32_t id, uint64_t va)
 {
-	if (id && id == early.id && va - early.first >= early.end - early.first)
+	const struct early *e = shadow_early_of(id);
+
+	if (id && id == e->id && va - e->first >= e->end - e->first)
 		rec.covered[id] |= COVERED;
 	else
 		shadow_cover(id);
@@ -350,13 +372,41 @@ static void shadow_around(const uint32_t *words, uint64_t at, uint64_t low, uint
 
 static void shadow_remember_early(uint32_t id, uint64_t first, uint64_t end)
 {
-	if (!early.id) {
-		early.id = id;
-		early.first = first;
-		early.end = end;
+	struct early *e = shadow_early_of(id);
+
+	if (!e->id)
+		*e = (struct early){ id, first, end };
+	e->first = first < e->first ? first : e->first;
+	e->end = end > e->end ? end : e->end;
+}
+
+/* Of others too many words change hands, and then all must be forgotten. */
+static bool shadow_has_alike(uint32_t id)
+{
+	switch (kshare_object(rec.s, id)->type) {
+	case KSHARE_T_MEMBLOCK:
+		return !shadow_early_of(id)->id || shadow_early_of(id)->id == id;
+	case KSHARE_T_PAGES:
+		return rec.covered[id];
+	case KSHARE_T_PERCPU:
+		return !(rec.covered[id] & COVERED);
+	default:
+		return false;
 	}
-	early.first = first < early.first ? first : early.first;
-	early.end = end > early.end ? end : early.end;
+}
+
+uint64_t shadow_end_of(uint32_t id, uint64_t va)
+{
+	uint64_t page = 1ull << (rec.s->kernel.page_shift - 3), at = (va - rec.near) / 8, first;
+	uint32_t len;
+
+	if (shadow_span(id, va, &first, &len))
+		return first + len;
+	/* No object begins within a word. */
+	if (va - rec.near >= rec.near_len)
+		return (va | 7) + 1;
+	shadow_around(rec.fine, at, at, at / page * page + page, rec.near, &first, &len);
+	return first + len;
 }
 
 bool shadow_alike(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
@@ -364,9 +414,7 @@ bool shadow_alike(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
 	uint64_t page = 1ull << (rec.s->kernel.page_shift - 3), at = (va - rec.near) / 8;
 	uint8_t type = kshare_object(rec.s, id)->type;
 
-	/* Of others too many words change hands, and then all must be forgotten. */
-	if (rec.s->by_site || !(type == KSHARE_T_MEMBLOCK ? !early.id || early.id == id
-				: type == KSHARE_T_PAGES && rec.covered[id]))
+	if (rec.s->by_site || va - rec.near >= rec.near_len || !shadow_has_alike(id))
 		return false;
 	shadow_around(rec.fine, at, at / page * page, at / page * page + page, rec.near, first, len);
 	rec.covered[id] |= ALIKE;
@@ -386,38 +434,39 @@ static void shadow_clip(uint64_t va, uint64_t start, uint64_t len, uint64_t *fir
 		*first = *first > start + len - 1 ? *first : start + len;
 }
 
-/*
- * A region in which nothing is mapped, or what is no region as long as none is known; the
- * part of it that a length can say.
- */
-static bool shadow_empty(uint64_t va, uint64_t *first, uint32_t *len)
+/* A region in which nothing is mapped, or what is between two; the part that a length can say. */
+static void shadow_empty(uint64_t va, uint64_t *first, uint32_t *len)
 {
 	const uint64_t part = 1ull << 30;
-	const struct kshare_region *r = shadow_region_of(va);
+	const struct kshare_kernel *k = &rec.s->kernel;
+	uint32_t i = shadow_region_from(va);
 	uint64_t from = va & ~(part - 1), last = from + part - 1;
 
-	if (!r && rec.s->kernel.nregions)
-		return false;
-	if (r) {
-		from = from < r->first ? r->first : from;
-		last = last > r->last ? r->last : last;
+	if (i < k->nregions && va >= k->region[i].first) {
+		from = from < k->region[i].first ? k->region[i].first : from;
+		last = last > k->region[i].last ? k->region[i].last : last;
+	} else {
+		if (i && from <= k->region[i - 1].last)
+			from = k->region[i - 1].last + 1;
+		if (i < k->nregions && last >= k->region[i].first)
+			last = k->region[i].first - 1;
 	}
 	shadow_clip(va, rec.near, rec.near_len, &from, &last);
 	shadow_clip(va, rec.image, rec.image_len, &from, &last);
 	*first = from;
 	*len = (uint32_t)(last - from + 1);
-	return true;
 }
 
 /* More is known of regions: what is mapped is in some of them. */
 void shadow_regions(void)
 {
 	for (uint64_t i = 0; i < mapped_room; i++) {
-		const struct kshare_region *r = mapped[i].page
-			? shadow_region_of(mapped[i].page << rec.s->kernel.page_shift) : NULL;
+		const struct kshare_region *r;
 
-		if (r)
-			rec.covered[r->object] = COVERED;
+		if (!mapped[i].page)
+			continue;
+		r = shadow_region_of(mapped[i].page << rec.s->kernel.page_shift);
+		rec.covered[r ? r->object : KSHARE_UFO_NONE] = COVERED;
 	}
 	access_forget_all();
 }
@@ -435,8 +484,10 @@ bool shadow_span(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
 	}
 	if (rec.s->by_site || rec.covered[id])
 		return false;
-	if (o->type == KSHARE_UFO_NONE)
-		return shadow_empty(va, first, len);
+	if (o->type == KSHARE_UFO_NONE) {
+		shadow_empty(va, first, len);
+		return true;
+	}
 	if (o->flags & KSHARE_GENERAL || !o->size || o->size > UINT32_MAX - 16)
 		return false;
 	*first = o->va;

@@ -109,7 +109,7 @@ static void rec_watch_at_event_store(unsigned vcpu, uint32_t info, uint64_t va, 
 	if (!qemu_plugin_mem_is_store(info))
 		return;
 	if (unlikely(!rec.near_len)) {
-		lock();
+		lock_for_change();
 		event_learn_direct(info, va);
 		unlock();
 	}
@@ -119,7 +119,7 @@ static void rec_watch_at_event_store(unsigned vcpu, uint32_t info, uint64_t va, 
 static void rec_watch_at_commit(unsigned vcpu, void *arg)
 {
 	(void)arg;
-	lock();
+	lock_for_change();
 	rec.cpu[vcpu].tracing = rec.cpu[vcpu].pendings > 0;
 	event_commit(vcpu);
 	unlock();
@@ -150,7 +150,7 @@ static void rec_watch_at_change_load(unsigned vcpu, uint32_t info, uint64_t va, 
 	(void)arg;
 	if (qemu_plugin_mem_is_store(info))
 		return;
-	lock();
+	lock_for_change();
 	task_load(vcpu, va);
 	unlock();
 }
