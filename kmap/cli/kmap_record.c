@@ -178,8 +178,10 @@ static void record_loop(struct recording *r)
 	while (!ended || (more && !r->running)) {
 		ended = ended || record_has_ended(r) || record_is_complete(r);
 		more = record_drain(r, !ended && !more && ++idle % FLUSH == 0);
-		if (!ended && !more)
+		if (!ended && !more) {
+			recording_go_ahead(r);
 			nanosleep(&moment, NULL);
+		}
 	}
 }
 
@@ -194,6 +196,7 @@ static void record_await_qemu(struct recording *r)
 
 static void record_write_rest(struct recording *r)
 {
+	recording_leave_guest(r);
 	if (r->failed.status == ATW_OK && r->running)
 		recording_live_end(r, &r->failed);
 	if (r->failed.status == ATW_OK)
@@ -379,10 +382,7 @@ static void record_end(struct recording *r, bool cut)
 		munmap(r->s, r->s->at.size);
 	if (r->share_fd >= 0)
 		close(r->share_fd);
-	atw_kernel_close(r->kernel);
-	atw_source_close(r->ram);
-	if (r->ram_fd >= 0)
-		close(r->ram_fd);
+	recording_leave_guest(r);
 	if (r->out_fd > 1)
 		close(r->out_fd);
 	outfile_close(&r->target);

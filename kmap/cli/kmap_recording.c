@@ -395,6 +395,33 @@ bool recording_answer(struct recording *r)
 	return found;
 }
 
+void recording_go_ahead(struct recording *r)
+{
+	const uint64_t piece = UINT64_C(4) << 20;
+	uint64_t most = (uint64_t)r->s->at.max_edges * sizeof(struct kshare_edge);
+	uint64_t used = r->s->count.edges_peak * sizeof(struct kshare_edge);
+	char *edges = (char *)r->s + r->s->at.edges;
+
+	while (r->ahead < used + piece && r->ahead + piece <= most) {
+		if (madvise(edges + r->ahead, piece, MADV_POPULATE_WRITE) < 0)
+			r->ahead = most;
+		else
+			r->ahead += piece;
+	}
+}
+
+/* Closed while QEMU still has it, the guest's memory is QEMU's to free, which takes a while. */
+void recording_leave_guest(struct recording *r)
+{
+	atw_kernel_close(r->kernel);
+	atw_source_close(r->ram);
+	if (r->ram_fd >= 0)
+		close(r->ram_fd);
+	r->kernel = NULL;
+	r->ram = NULL;
+	r->ram_fd = -1;
+}
+
 /* ---- summary and errors at its end ---- */
 
 const char *recording_cut_by(const struct recording *r, char *buf, size_t len)

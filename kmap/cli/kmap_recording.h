@@ -56,6 +56,7 @@ struct recording {
 	const struct common *c;
 	const struct record_opts *o;
 	struct kmap_machine machine;
+	uint64_t ahead;          /* bytes of edges that are there for certain; UINT64_MAX: cannot */
 	struct kshare *s;
 	int share_fd, ram_fd, out_fd;
 	struct atw_source *ram;          /* the guest's; NULL: not opened yet */
@@ -85,6 +86,10 @@ int recording_run_qemu(struct recording *r, struct atw_err *err);
  * where its struct pages are. true: the kernel was found now, and is to be described.
  */
 bool recording_answer(struct recording *r);
+/* The kernel gives the recorder's memory here, ahead of it: there the guest would wait. */
+void recording_go_ahead(struct recording *r);
+/* Nothing more is asked. */
+void recording_leave_guest(struct recording *r);
 /* Sets the filters that --site asks for. */
 void recording_find_sites(struct recording *r, struct atw_kernel *k);
 /* Writes the header lines about a kernel that was found. */

@@ -65,25 +65,24 @@ struct kmap_drained kmap_drain_sums(const struct kmap_drain *d)
 
 /* ---- lines ---- */
 
-static struct atw_blob drain_without(const char *s, size_t max, const char *wrong,
-				     char buf[KMAP_LINE])
+static struct atw_blob drain_without(const char *s, size_t max, char wrong, char buf[KMAP_LINE])
 {
 	size_t len = strnlen(s, max);
 
 	for (size_t i = 0; i < len; i++)
-		buf[i] = strchr(wrong, s[i]) ? '?' : s[i];
+		buf[i] = s[i] == '\n' || s[i] == wrong ? '?' : s[i];
 	return (struct atw_blob){ buf, len };
 }
 
 struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE])
 {
-	return drain_without(s, max, "\n", buf);
+	return drain_without(s, max, '\n', buf);
 }
 
 /* Commas in front of a cache's name are the task's. */
 static struct atw_blob drain_one_field(const char *s, size_t max, char buf[KMAP_LINE])
 {
-	return drain_without(s, max, "\n,", buf);
+	return drain_without(s, max, ',', buf);
 }
 
 int kmap_drain_begin(struct kmap_drain *d, struct atw_err *err)
@@ -91,21 +90,28 @@ int kmap_drain_begin(struct kmap_drain *d, struct atw_err *err)
 	return kmap_drain_header(d, err, "version", "1");
 }
 
-int kmap_drain_header(struct kmap_drain *d, struct atw_err *err, const char *key,
-		      const char *fmt, ...)
+int drain_put_header(struct kmap_drain *d, const char *key, const char *value, struct atw_err *err)
 {
 	struct kmap_record rec = { .kind = KMAP_HEADER };
-	char value[KMAP_LINE], line[KMAP_LINE];
-	va_list ap;
+	char line[KMAP_LINE];
 
 	if (d->o.version != KMAP_V4)
 		return ATW_OK;
-	va_start(ap, fmt);
-	vsnprintf(value, sizeof(value), fmt, ap);
-	va_end(ap);
 	rec.u.header.key = (struct atw_blob){ key, strlen(key) };
 	rec.u.header.value = drain_one_line(value, sizeof(line), line);
 	return drain_put(d, &rec, err);
+}
+
+int kmap_drain_header(struct kmap_drain *d, struct atw_err *err, const char *key,
+		      const char *fmt, ...)
+{
+	char value[KMAP_LINE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	return drain_put_header(d, key, value, err);
 }
 
 const struct kmap_drain_opts *kmap_drain_how(const struct kmap_drain *d)

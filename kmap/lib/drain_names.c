@@ -2,6 +2,8 @@
 /* drain_names.c - names of functions and threads, written before their first use. */
 #include "kmap/lib/drain_own.h"
 
+#include "base/digits.h"
+
 /* ---- names of functions ---- */
 
 int kmap_drain_functions(struct kmap_drain *d, const struct kmap_functions_of *f,
@@ -34,9 +36,14 @@ void kmap_drain_anew(struct kmap_drain *d)
 static int drain_name_one(struct kmap_drain *d, size_t i, struct atw_err *err)
 {
 	const struct kmap_functions_of *f = d->named.of;
+	const char *name = kmap_functions_of_name(f, i);
+	char value[KMAP_LINE], *p = put_hex_digits(value, f->v[i].at, 1, 'a');
+	size_t len = strnlen(name, KMAP_LINE - 1 - 17);
 
-	return kmap_drain_header(d, err, "symbol", "%" PRIx64 " %s", f->v[i].at,
-				 kmap_functions_of_name(f, i));
+	*p++ = ' ';
+	memcpy(p, name, len);
+	p[len] = '\0';
+	return drain_put_header(d, "symbol", value, err);
 }
 
 static int drain_name_function(struct kmap_drain *d, uint64_t ip, struct atw_err *err)

@@ -67,6 +67,8 @@ static inline uint32_t drain_sites_of(const struct kmap_drain *d)
 
 /* A name in the guest may have any bytes; a newline in it would end the line. */
 struct atw_blob drain_one_line(const char *s, size_t max, char buf[KMAP_LINE]);
+/* A line of atwalk's own: see kmap_drain_header(). */
+int drain_put_header(struct kmap_drain *d, const char *key, const char *value, struct atw_err *err);
 /* Is it to be written at the end? */
 bool drain_is_left(const struct kmap_drain *d, uint32_t id);
 int drain_write_object(struct kmap_drain *d, uint32_t id, struct atw_err *err);
