@@ -90,6 +90,14 @@ unsigned census_jobs_begin(struct census_jobs *x)
 	return n;
 }
 
+void census_jobs_share_out(const struct census_jobs *x, size_t items, unsigned workers)
+{
+	struct atw_source *source = x->first->target->source;
+
+	if (source && items >= workers)
+		atw_source_threads(source, 0);
+}
+
 int census_jobs_find(struct census_jobs *x, struct census_collect_opts *co)
 {
 	struct atw_err err = { 0 };

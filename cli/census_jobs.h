@@ -26,6 +26,11 @@ struct census_jobs {
  */
 unsigned census_jobs_begin(struct census_jobs *x);
 /*
+ * Before `workers` threads share out so many items: if each has some, there is no CPU left to
+ * unpack pages ahead of the first session.
+ */
+void census_jobs_share_out(const struct census_jobs *x, size_t items, unsigned workers);
+/*
  * Is a listing that began then, by now(), long enough for threads to pay? With --jobs N
  * it is.
  */

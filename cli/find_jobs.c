@@ -197,8 +197,10 @@ int find_by_jobs(struct find *f, size_t first, struct atw_err *err)
 
 	while (ready && j.n <= MIN(threads, FIND_WORKERS - 1u))
 		ready = find_jobs_add(&j);
-	if (ready && find_jobs_use(j.worker[0], f, &f->src))
+	if (ready && find_jobs_use(j.worker[0], f, &f->src)) {
+		census_jobs_share_out(&j.sessions, f->spaces.n - first, j.n);
 		r = turns_run(&ops, &j, (void *const *)j.worker, j.n, first, f->spaces.n, err);
+	}
 	find_jobs_close(&j);
 	return r;
 }

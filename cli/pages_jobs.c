@@ -185,6 +185,7 @@ int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first,
 		ready = pages_jobs_add(&j);
 	if (ready && provider_lead(p->prov)) {
 		pages_jobs_use(j.worker[0], p->prov);
+		census_jobs_share_out(&j.sessions, p->prov->ntasks - first, j.n);
 		r = turns_run(&ops, &j, (void *const *)j.worker, j.n, first, p->prov->ntasks, err);
 	}
 	pages_jobs_close(&j);

@@ -87,6 +87,7 @@ int ps_by_jobs(struct ps *p, size_t first, struct atw_err *err)
 	for (; j.n <= MIN(threads, PS_WORKERS - 1u); j.n++)
 		worker[j.n] = &j.worker[j.n];
 	j.worker[0] = p->walker;
+	census_jobs_share_out(&j.sessions, p->nitems - first, j.n);
 	r = turns_run(&ops, &j, worker, j.n, first, p->nitems, err);
 	p->walker = j.worker[0];
 	for (unsigned i = 1; i < j.n; i++)

@@ -2,6 +2,7 @@
 #include "base/turns.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,14 @@
 
 enum {
 	SLOTS_EACH = 4,              /* items under way or done, a thread */
-	TAPE_MOST = 8 << 20,
-	TAPES_MOST = 64 << 20,       /* bytes, all of them */
+	TAPES_MOST = 64 << 20,       /* bytes, all of them: one half shared out, one as needed */
+	TAPE_MOST = 4 << 20,         /* of the first half, at most */
+	TAPE_STEP = 1 << 20,         /* of the other */
+};
+
+/* In front of a tape. What was added to it stays: its memory does, too. */
+struct turns_tape {
+	_Alignas(max_align_t) size_t most;
 };
 
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_DONE };
@@ -39,6 +46,7 @@ struct turns {
 	void *spare;                 /* a tape; NULL while it is `passed` */
 	struct turns_slot *slot;
 	size_t slots;
+	_Atomic size_t room;         /* bytes that tapes may still get */
 	/* Tapes of no slot. The one that was played last is taken first: it is in the cache. */
 	void **tape;
 	size_t tapes;
@@ -58,7 +66,31 @@ static struct turns_slot *turns_slot_of(struct turns *t, size_t item)
 	return &t->slot[item % t->slots];
 }
 
+static struct turns_tape *turns_tape_of(void *tape)
+{
+	return (struct turns_tape *)tape - 1;
+}
+
+static void turns_set_tape(struct turn *turn, void *tape)
+{
+	turn->tape = tape;
+	turn->most = turns_tape_of(tape)->most;
+}
+
 /* ---- in a thread ---- */
+
+bool turn_more(struct turn *turn)
+{
+	size_t room = turn->room ? atomic_load(turn->room) : 0;
+
+	do
+		if (room < TAPE_STEP)
+			return false;
+	while (!atomic_compare_exchange_weak(turn->room, &room, room - TAPE_STEP));
+	turns_tape_of(turn->tape)->most += TAPE_STEP;
+	turn->most += TAPE_STEP;
+	return true;
+}
 
 int turn_pass(struct turn *turn)
 {
@@ -72,7 +104,7 @@ int turn_pass(struct turn *turn)
 	stop = t->stop;
 	if (!stop) {
 		t->passed = turn->tape;
-		turn->tape = t->spare;
+		turns_set_tape(turn, t->spare);
 		t->spare = NULL;
 		pthread_cond_signal(&t->ready);
 	}
@@ -93,7 +125,7 @@ static struct turns_slot *turns_take(struct turns *t)
 	s = turns_slot_of(t, t->next);
 	s->item = t->next++;
 	s->state = SLOT_BUSY;
-	s->turn.tape = t->tape[--t->tapes];
+	turns_set_tape(&s->turn, t->tape[--t->tapes]);
 	s->turn.now = s->item == t->now;
 	return s;
 }
@@ -176,19 +208,30 @@ static int turns_play(struct turns *t, struct atw_err *err)
 
 /* ---- all of it ---- */
 
+static void *turns_make_tape(const struct turns *t)
+{
+	struct turns_tape *tape = calloc(1, sizeof(*tape) + t->ops->tape);
+
+	if (!tape)
+		return NULL;
+	tape->most = MIN((size_t)TAPE_MOST, TAPES_MOST / 2 / t->slots);
+	return tape + 1;
+}
+
 static bool turns_make(struct turns *t, void *const *worker, unsigned workers)
 {
 	t->slots = MIN((size_t)workers * SLOTS_EACH, t->end - t->next);
 	t->slot = calloc(t->slots, sizeof(*t->slot));
 	t->tape = calloc(t->slots, sizeof(*t->tape));
 	t->thread = calloc(workers, sizeof(*t->thread));
-	t->spare = calloc(1, t->ops->tape);
+	t->spare = turns_make_tape(t);
+	t->room = TAPES_MOST / 2;
 	if (!t->slot || !t->tape || !t->thread || !t->spare)
 		return false;
 	for (size_t i = 0; i < t->slots; i++) {
 		t->slot[i].of = t;
-		t->slot[i].turn.most = MIN((size_t)TAPE_MOST, TAPES_MOST / t->slots);
-		t->tape[i] = calloc(1, t->ops->tape);
+		t->slot[i].turn.room = &t->room;
+		t->tape[i] = turns_make_tape(t);
 		if (!t->tape[i])
 			return false;
 		t->tapes++;
@@ -202,9 +245,11 @@ static bool turns_make(struct turns *t, void *const *worker, unsigned workers)
 
 static void turns_drop_tape(const struct turns *t, void *tape)
 {
-	if (tape && t->ops->drop)
+	if (!tape)
+		return;
+	if (t->ops->drop)
 		t->ops->drop(tape);
-	free(tape);
+	free(turns_tape_of(tape));
 }
 
 static void turns_end(struct turns *t)

@@ -17,16 +17,20 @@ struct turn {
 	void *tape;              /* of turns_ops.tape bytes; at first zeroed */
 	size_t most;             /* bytes on a tape that waits for its turn */
 	atomic_bool now;         /* it is the item's turn */
+	_Atomic size_t *room;    /* bytes that `most` may still grow by; NULL: none */
 };
 
 /* On a tape in turn, at most: it is played while it is in a cache. */
 enum { TURN_PART = 512 << 10 };
 
+/* Larger tapes share what room there is: t->most grows. false: there is none left. */
+bool turn_more(struct turn *t);
+
 /* Is it time for turn_pass(), with so many bytes on the tape? */
-static inline bool turn_is_full(const struct turn *t, size_t bytes)
+static inline bool turn_is_full(struct turn *t, size_t bytes)
 {
-	return bytes >= TURN_PART &&
-	       (bytes >= t->most || atomic_load_explicit(&t->now, memory_order_relaxed));
+	return bytes >= TURN_PART && (atomic_load_explicit(&t->now, memory_order_relaxed) ||
+				      (bytes >= t->most && !turn_more(t)));
 }
 
 /*

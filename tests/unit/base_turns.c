@@ -227,3 +227,47 @@ TEST(a_tape_in_turn_is_played_early)
 	for (size_t i = 0; i < e.n; i++)
 		CHECK_EQ(e.tape[i], i == PARTS ? WAITING : TURN_PART);
 }
+
+/* ---- how much waits ---- */
+
+struct held {
+	atomic_size_t bytes;             /* of the second item, when its tape was full */
+};
+
+static int held_work(void *arg, void *worker, size_t item, struct turn *t, struct atw_err *err)
+{
+	struct held *h = arg;
+	size_t n = 0;
+
+	(void)worker;
+	(void)err;
+	while (!item && !atomic_load(&h->bytes))
+		sched_yield();
+	while (item == 1 && !turn_is_full(t, n))
+		n += STEP;
+	if (item == 1)
+		atomic_store(&h->bytes, n);
+	return ATW_OK;
+}
+
+static int held_play(void *arg, size_t item, void *tape, bool last, struct atw_err *err)
+{
+	(void)arg;
+	(void)item;
+	(void)tape;
+	(void)err;
+	return last ? ATW_OK : ATW_E_IO;
+}
+
+/* One long item may have what the others leave, and all together have 64 MiB. */
+TEST(a_long_tape_takes_the_room_of_short_ones)
+{
+	static const struct turns_ops ops = {
+		.tape = sizeof(size_t), .work = held_work, .play = held_play,
+	};
+	struct held h = { 0 };
+	unsigned worker[2];
+
+	CHECK_EQ(turns_run(&ops, &h, (void *[]){ &worker[0], &worker[1] }, 2, 0, 20, NULL), ATW_OK);
+	CHECK_EQ(h.bytes, (4 + 32) << 20);
+}
