@@ -3,6 +3,7 @@
  * find_jobs.c - address spaces that several threads search, each by a session and a struct
  * find of its own; the command shows their rows in the order of address spaces.
  */
+#include "base/thread.h"
 #include "census_jobs.h"
 #include "find.h"
 #include "row_tape.h"
@@ -130,7 +131,7 @@ static int find_jobs_play(void *arg, size_t i, void *tape, bool last, struct atw
 /* false: no memory. */
 static bool find_jobs_add(struct find_jobs *j)
 {
-	struct find_worker *w = calloc(1, sizeof(*w));
+	struct find_worker *w = thread_memory(sizeof(*w));
 	const struct find *from = j->f;
 
 	if (!w)

@@ -3,6 +3,7 @@
  * pages_jobs.c - processes of `atwalk pages` that several threads list, each by a session, a
  * provider and a struct pages of its own, and the command shows in their order.
  */
+#include "base/thread.h"
 #include "census_jobs.h"
 #include "pages.h"
 #include "row_tape.h"
@@ -109,7 +110,7 @@ static int pages_jobs_play(void *arg, size_t i, void *tape, bool last, struct at
 /* false: no memory. */
 static bool pages_jobs_add(struct pages_jobs *j)
 {
-	struct pages_worker *w = calloc(1, sizeof(*w));
+	struct pages_worker *w = thread_memory(sizeof(*w));
 
 	if (!w)
 		return false;

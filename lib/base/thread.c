@@ -2,8 +2,19 @@
 #include "base/thread.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+
+void *thread_memory(size_t bytes)
+{
+	enum { LINES = 128 };    /* two, as some CPUs fetch them */
+	size_t n = (bytes + LINES - 1) / LINES * LINES;
+	void *p = aligned_alloc(LINES, n);
+
+	return p ? memset(p, 0, n) : NULL;
+}
 
 bool thread_start(pthread_t *ret, void *(*run)(void *arg), void *arg)
 {

@@ -4,6 +4,12 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* With all signals blocked but those that a thread causes itself. */
 bool thread_start(pthread_t *ret, void *(*run)(void *arg), void *arg);
+/*
+ * Zeroes, for what a thread writes all the time: no line of the cache has anything of another.
+ * To be freed with free(3); NULL: no memory.
+ */
+void *thread_memory(size_t bytes);
