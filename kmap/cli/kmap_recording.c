@@ -395,6 +395,10 @@ bool recording_answer(struct recording *r)
 	return found;
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23   /* since Linux 5.14 */
+#endif
+
 void recording_go_ahead(struct recording *r)
 {
 	const uint64_t piece = UINT64_C(4) << 20;

@@ -56,7 +56,7 @@ struct recording {
 	const struct common *c;
 	const struct record_opts *o;
 	struct kmap_machine machine;
-	uint64_t ahead;          /* bytes of edges that are there for certain; UINT64_MAX: cannot */
+	uint64_t ahead;          /* bytes of edges that are there, or need not be */
 	struct kshare *s;
 	int share_fd, ram_fd, out_fd;
 	struct atw_source *ram;          /* the guest's; NULL: not opened yet */

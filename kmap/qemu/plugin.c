@@ -85,10 +85,12 @@ static bool plugin_query_program(void)
 void learn_memory(void)
 {
 	static struct kshare_region had[KSHARE_REGIONS];
+	static uint32_t nhad;
 
 	plugin_query_program();
-	if (memcmp(had, rec.s->kernel.region, sizeof(had)) != 0)
+	if (nhad != rec.s->kernel.nregions || memcmp(had, rec.s->kernel.region, sizeof(had)) != 0)
 		shadow_regions();
+	nhad = rec.s->kernel.nregions;
 	memcpy(had, rec.s->kernel.region, sizeof(had));
 	if (!rec.near_len && rec.s->kernel.direct && shadow_ram() < 0)
 		give_up("out of memory");

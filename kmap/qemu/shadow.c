@@ -397,7 +397,7 @@ static bool shadow_has_alike(uint32_t id)
 
 uint64_t shadow_end_of(uint32_t id, uint64_t va)
 {
-	uint64_t page = 1ull << (rec.s->kernel.page_shift - 3), at = (va - rec.near) / 8, first;
+	uint64_t page, at = (va - rec.near) / 8, first;
 	uint32_t len;
 
 	if (shadow_span(id, va, &first, &len))
@@ -405,17 +405,19 @@ uint64_t shadow_end_of(uint32_t id, uint64_t va)
 	/* No object begins within a word. */
 	if (va - rec.near >= rec.near_len)
 		return (va | 7) + 1;
+	page = 1ull << (rec.s->kernel.page_shift - 3);
 	shadow_around(rec.fine, at, at, at / page * page + page, rec.near, &first, &len);
 	return first + len;
 }
 
 bool shadow_alike(uint32_t id, uint64_t va, uint64_t *first, uint32_t *len)
 {
-	uint64_t page = 1ull << (rec.s->kernel.page_shift - 3), at = (va - rec.near) / 8;
+	uint64_t page, at = (va - rec.near) / 8;
 	uint8_t type = kshare_object(rec.s, id)->type;
 
 	if (rec.s->by_site || va - rec.near >= rec.near_len || !shadow_has_alike(id))
 		return false;
+	page = 1ull << (rec.s->kernel.page_shift - 3);
 	shadow_around(rec.fine, at, at / page * page, at / page * page + page, rec.near, first, len);
 	rec.covered[id] |= ALIKE;
 	if (type == KSHARE_T_MEMBLOCK)

@@ -109,7 +109,11 @@ static void small_set_early(uint64_t va, uint64_t size, uint32_t from, uint32_t 
 				       : shadow_fine(at, 1);
 
 		if (word && (!from || *word == from)) {
-			shadow_cover_at(shadow_find(at), at);
+			/* Of a page, words may be another's, and remembered words be anywhere. */
+			if (whole)
+				shadow_cover(*word);
+			else
+				shadow_cover_at(shadow_find(at), at);
 			*word = to;
 		}
 		at = whole ? at + page : (at & ~7ull) + 8;
@@ -138,11 +142,15 @@ static void small_free_word(uint32_t *word, uint64_t va, uint64_t size, uint64_t
 
 	if (!id || o->type != KSHARE_T_MEMBLOCK)
 		return;
-	shadow_cover(id);
-	*word = 0;
-	if (!rec.s->by_site && o->flags & (KSHARE_LIVE | KSHARE_LEFT_OUT) &&
-	    o->va >= va && o->va + o->size <= va + size)
-		object_end(id, ip);
+	if (rec.s->by_site || !(o->flags & (KSHARE_LIVE | KSHARE_LEFT_OUT)) || o->va < va ||
+	    o->va + o->size > va + size) {
+		shadow_cover(id);
+		*word = 0;
+		return;
+	}
+	/* Its number may be another's as soon as it has ended. */
+	small_set_early(o->va, o->size, id, 0);
+	object_end(id, ip);
 }
 
 /* What is freed in part lives on as the rest. */
