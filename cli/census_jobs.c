@@ -90,11 +90,12 @@ unsigned census_jobs_begin(struct census_jobs *x)
 	return n;
 }
 
-void census_jobs_share_out(const struct census_jobs *x, size_t items, unsigned workers)
+void census_jobs_share_out(struct census_jobs *x, size_t items, unsigned workers)
 {
 	struct atw_source *source = x->first->target->source;
 
-	if (source && items >= workers)
+	x->shared = source && items >= workers;
+	if (x->shared)
 		atw_source_threads(source, 0);
 }
 
@@ -112,6 +113,11 @@ int census_jobs_find(struct census_jobs *x, struct census_collect_opts *co)
 
 void census_jobs_close(struct census_jobs *x)
 {
+	struct atw_err unused = { 0 };
+	unsigned n;
+
+	if (x->shared && threads_to_use(x->c, &n, &unused))
+		atw_source_threads(x->first->target->source, n);
 	for (size_t i = 0; i < x->n; i++) {
 		if (x->first->pace)
 			pace_add(x->first->pace, x->v[i].pace);

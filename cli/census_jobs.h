@@ -16,6 +16,7 @@ struct census_jobs {
 	size_t n, cap;
 	pthread_mutex_t lock;        /* of these */
 	struct remembered *known;    /* of the kernel */
+	bool shared;                 /* census_jobs_share_out() took threads from the first one */
 };
 
 #define CENSUS_JOBS(...) ((struct census_jobs){ .lock = PTHREAD_MUTEX_INITIALIZER, __VA_ARGS__ })
@@ -27,9 +28,9 @@ struct census_jobs {
 unsigned census_jobs_begin(struct census_jobs *x);
 /*
  * Before `workers` threads share out so many items: if each has some, there is no CPU left to
- * unpack pages ahead of the first session.
+ * unpack pages ahead of the first session, until they are closed.
  */
-void census_jobs_share_out(const struct census_jobs *x, size_t items, unsigned workers);
+void census_jobs_share_out(struct census_jobs *x, size_t items, unsigned workers);
 /*
  * Is a listing that began then, by now(), long enough for threads to pay? With --jobs N
  * it is.

@@ -278,6 +278,8 @@ int turns_run(const struct turns_ops *ops, void *arg, void *const *worker, unsig
 
 	if (first >= end)
 		return ATW_OK;
+	if (!workers)
+		return ATW_E_UNSUPPORTED;
 	pthread_mutex_init(&t.lock, NULL);
 	pthread_cond_init(&t.moved, NULL);
 	pthread_cond_init(&t.ready, NULL);

@@ -79,7 +79,7 @@ static bool locate_may_begin(const char *p)
 		words v;
 
 		memcpy(&v, p + i, sizeof(v));
-		any |= ((v & low) == 0) & v;
+		any |= (words)((v & low) == 0) & v;
 	}
 	return any[0] | any[1] | any[2] | any[3];
 }

@@ -201,11 +201,15 @@ static bool task_find_init_mm(struct root_task_hunt *h, uint64_t task, uint64_t 
 
 		p = p ? p : window;
 		for (ssize_t i = AROUND; i + AROUND <= got; i += 8) {
-			if (!task_looks_like_init_mm(h, p + i, va) ||
-			    h->mms_tried++ >= MMS_TRIED ||
-			    !task_find_mode(h, get_le64(p + i) - shift, va, task))
+			uint64_t root;
+
+			if (!task_looks_like_init_mm(h, p + i, va) || h->mms_tried++ >= MMS_TRIED)
 				continue;
-			h->found.root = ATW_PA(get_le64(p + i) - shift);
+			/* Once: memory of a guest that runs may change. */
+			root = get_le64(p + i) - shift;
+			if (!task_find_mode(h, root, va, task))
+				continue;
+			h->found.root = ATW_PA(root);
 			h->found.stext = get_le64(p + i - h->off[PGD] + h->off[START_CODE]);
 			h->found.mm_at = at + (uint64_t)i;
 			for (unsigned k = PGD; k <= END_DATA; k++)
