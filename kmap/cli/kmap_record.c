@@ -145,6 +145,22 @@ static bool record_is_complete(const struct recording *r)
 	return !r->running && atomic_load(&r->s->attached) == 2;
 }
 
+/* Is something recorded? QEMU may end before, or be refused what it needs. */
+static bool record_has_begun(const struct recording *r)
+{
+	return r->refused.status == ATW_OK &&
+	       (r->introduced || (r->o->bare && atomic_load(&r->s->attached)));
+}
+
+/* Until then an old file of that name stays in place. */
+static int record_show_file(struct recording *r, struct atw_err *err)
+{
+	int ret = outfile_commit(&r->target, err);
+
+	outfile_close(&r->target);
+	return ret;
+}
+
 /* Write some of the queued objects; false: the queue is empty. */
 static bool record_drain(struct recording *r, bool flush)
 {
@@ -157,6 +173,8 @@ static bool record_drain(struct recording *r, bool flush)
 	/* The names of its functions are not needed for the answer. */
 	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered) && recording_answer(r) &&
 	    recording_describe(r, r->kernel, &r->failed) < 0)
+		record_write_failed(r);
+	if (r->target.fd >= 0 && record_has_begun(r) && record_show_file(r, &r->failed) < 0)
 		record_write_failed(r);
 	if (r->failed.status == ATW_OK &&
 	    (kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0 ||
@@ -292,18 +310,6 @@ static int record_start_controls(struct recording *r, struct atw_err *err)
 	       kmap_socket_start(r->socket, r->controls, err);
 }
 
-/*
- * Rename the output file once the setup has succeeded; until then an old file stays in
- * place.
- */
-static int record_show_file(struct recording *r, struct atw_err *err)
-{
-	int ret = r->target.fd >= 0 ? outfile_commit(&r->target, err) : ATW_OK;
-
-	outfile_close(&r->target);
-	return ret;
-}
-
 static void record_close_controls(struct recording *r, bool cut)
 {
 	kmap_controls_ended(r->controls, cut);
@@ -363,7 +369,7 @@ static int record_begin(struct recording *r, int argc, char **argv, struct atw_e
 		ret = r->o->live ? recording_run_live(r, argc ? argv : NULL, err)
 				 : recording_run_qemu(r, err);
 	if (ret == ATW_OK)
-		ret = record_start_controls(r, err) ?: record_show_file(r, err);
+		ret = record_start_controls(r, err);
 	if (ret < 0 && r->child)
 		kill(r->child, SIGTERM);
 	return ret;

@@ -342,7 +342,7 @@ static int recording_open_ram(struct recording *r, struct atw_err *err)
  * Minimum besides variables: objects that live at once while a kernel boots, and names of
  * caches.
  */
-enum { OBJECTS_LEAST = 1 << 15, NAMES_LEAST = 1 << 16 };
+enum { OBJECTS_LEAST = 1 << 16, NAMES_LEAST = 1 << 16 };
 
 /* Fails early if there is too little room. recording_make_share() describes the parts. */
 static void recording_check_room(struct recording *r)
@@ -489,6 +489,10 @@ int recording_summarize(struct recording *r, const char *cut)
 	    !(r->o->bare && atomic_load(&r->s->attached)))
 		atw_err_set(&err, ATW_E_IO, "%s ended with status %d before anything was recorded",
 			    r->machine.argv[0], WEXITSTATUS(r->status));
+	else if (!r->running && WIFSIGNALED(r->status) && !r->introduced &&
+		 !(r->o->bare && atomic_load(&r->s->attached)))
+		atw_err_set(&err, ATW_E_IO, "%s was ended by signal %d before anything was recorded",
+			    r->machine.argv[0], WTERMSIG(r->status));
 	else if (!r->running && !atomic_load(&r->s->attached))
 		atw_err_set(&err, ATW_E_IO, "%s did not load the recorder", r->machine.argv[0]);
 	else if (r->failed.status < 0)

@@ -88,13 +88,20 @@ void access_forget_all(void)
 			memset(rec.site[i]->recent, 0, sizeof(rec.site[i]->recent));
 }
 
+/* Its edges are about to go. What is written with them has the same cache as the rest. */
+static void access_at_end(uint32_t object)
+{
+	object_name(object);
+	access_forget(object);
+}
+
 int access_init(void)
 {
 	rec.store_bits = access_store_bits();
 	rec.edges = kshare_edge(rec.s, 0);
 	rec.site = access_empty((uint64_t)rec.s->at.max_sites * sizeof(*rec.site));
 	rec.covered = access_empty(rec.s->at.max_objects);
-	rec.store.goes = access_forget;
+	rec.store.goes = access_at_end;
 	rec.store.moved = access_follow;
 	return rec.site && rec.covered ? 0 : -1;
 }

@@ -73,6 +73,11 @@ static void kinds_object_name(uint32_t id)
 		o->name = kinds_cache_of(o->va);
 }
 
+void object_name(uint32_t id)
+{
+	kinds_object_name(id);
+}
+
 void object_name_all(void)
 {
 	uint32_t n = atomic_load(&rec.s->nobjects);

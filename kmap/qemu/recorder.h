@@ -201,7 +201,8 @@ void object_mapped(const struct vcpu *c, enum kshare_type type, uint64_t va, uin
 		   uint64_t ip);
 void object_mapped_free(uint64_t va, uint64_t ip);
 void object_stack(const struct vcpu *c, uint64_t va);
-/* At the end: the caches of those that live. */
+/* Its cache, if that is known by now; at the end, of those that live. */
+void object_name(uint32_t id);
 void object_name_all(void);
 /* One begins, and is over. 0: no room; it has been counted. */
 uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,

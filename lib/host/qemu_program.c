@@ -44,18 +44,23 @@ static bool program_version_in(const struct elf *e, unsigned *major, unsigned *m
 	return false;
 }
 
-/* To be asked costs a QEMU tens of milliseconds, most of them for its libraries. */
-static bool program_version_unasked(const char *qemu, unsigned *major, unsigned *minor)
+/*
+ * To be asked costs a QEMU tens of milliseconds, most of them for its libraries. ATW_E_MISSING:
+ * there is no such program; otherwise it can only be asked.
+ */
+static int program_version_unasked(const char *qemu, unsigned *major, unsigned *minor,
+				   struct atw_err *err)
 {
 	struct references_program p;
 	struct file file = { 0 };
 	struct elf e;
-	bool found = references_program_find(qemu, &p, NULL) == ATW_OK &&
-		     file_open(p.path, &file, NULL) == ATW_OK &&
-		     elf_parse(file.map, &e, NULL) == ATW_OK && program_version_in(&e, major, minor);
+	int r = references_program_find(qemu, &p, err);
 
+	if (r == ATW_OK && (file_open(p.path, &file, NULL) < 0 || elf_parse(file.map, &e, NULL) < 0 ||
+			    !program_version_in(&e, major, minor)))
+		r = ATW_E_FORMAT;
 	file_close(&file);
-	return found;
+	return r;
 }
 
 int qemu_program_version(const char *qemu, unsigned *major, unsigned *minor,
@@ -65,9 +70,11 @@ int qemu_program_version(const char *qemu, unsigned *major, unsigned *minor,
 	int out[2];
 	pid_t pid;
 	ssize_t n;
+	struct atw_err why = { 0 };
+	int r = program_version_unasked(qemu, major, minor, &why);
 
-	if (program_version_unasked(qemu, major, minor))
-		return ATW_OK;
+	if (r == ATW_OK || r == ATW_E_MISSING)
+		return atw_err_give(err, r, &why);
 	if (pipe(out) < 0)
 		return atw_err_set(err, ATW_E_IO, "cannot create a pipe: %s", strerror(errno));
 	pid = fork();

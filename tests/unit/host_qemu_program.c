@@ -35,7 +35,9 @@ TEST(asks_what_is_no_elf_program)
 	CHECK_EQ(qemu_program_version(path, &major, &minor, &err), ATW_E_IO);
 	CHECK(strstr(err.text, "cannot determine the version of QEMU"));
 	unlink(path);
-	CHECK_EQ(qemu_program_version(path, &major, &minor, &err), ATW_E_IO);
+	CHECK_EQ(qemu_program_version(path, &major, &minor, &err), ATW_E_MISSING);
+	CHECK(strstr(err.text, "it is not an executable file"));
+	CHECK_EQ(qemu_program_version(dir, &major, &minor, &err), ATW_E_MISSING);
 	rmdir(dir);
 }
 
@@ -44,7 +46,7 @@ TEST(asks_a_program_without_the_text)
 	unsigned major, minor;
 
 	CHECK_EQ(qemu_program_version("/bin/true", &major, &minor, NULL), ATW_E_IO);
-	CHECK_EQ(qemu_program_version("no-such-program", &major, &minor, NULL), ATW_E_IO);
+	CHECK_EQ(qemu_program_version("no-such-program", &major, &minor, NULL), ATW_E_MISSING);
 }
 
 /* The oracle is the program itself. */

@@ -540,9 +540,22 @@ if [ -n "$why" ]; then skip "$why"; else
 	run atwalk kmap record -o x --cache a-name-that-no-slab-cache-of-linux-has -- qemu-system-x86_64
 	status 2
 	err_has 'the name is too long for a slab cache'
+	echo old >y
 	run atwalk kmap record -q -o y -- "${machine[@]}" -kernel /nonexistent -append quiet
 	status 3
 	err_has 'ended with status 1 before anything was recorded'
+	yes [ "$(cat y)" = old ]
+	mkdir -p dies && printf '%s\n' '#!/bin/sh' '[ "$1" = --version ] && echo "QEMU emulator version 8.0.0" || kill -SEGV $$' >dies/qemu-system-x86_64
+	chmod 755 dies/qemu-system-x86_64
+	run atwalk kmap record -q --bare -o y -- dies/qemu-system-x86_64 -m 16M
+	status 3
+	err_has 'was ended by signal 11 before anything was recorded'
+	yes [ "$(cat y)" = old ]
+	run atwalk kmap record -o y -- none/qemu-system-x86_64
+	status 3
+	err_has 'cannot run none/qemu-system-x86_64: it is not an executable file'
+	yes [ "$(cat y)" = old ]
+	yes [ -z "$(find . -name '.y.*')" ]
 	run atwalk kmap record -o x --plugin /nonexistent.so -- qemu-system-x86_64
 	status 3
 	err_has '/nonexistent.so: No such file or directory'

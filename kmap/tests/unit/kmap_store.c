@@ -327,3 +327,23 @@ IN_ROOM(without_room_an_object_is_lost_and_counted)
 	CHECK_EQ(allocate(2), 1);
 	CHECK_EQ(at.s->count.lost_objects, 5);
 }
+
+static void name_it(uint32_t id)
+{
+	kshare_object(at.s, id)->name = 7;
+}
+
+/* What is learned of an object as it is about to be written is in all that is written of it. */
+IN_ROOM(a_part_has_what_is_known_by_then)
+{
+	struct kstore_birth b = { .va = 0x1000, .size = 8, .type = KSHARE_T_KMALLOC };
+	uint32_t id = kstore_new(&at.k, &b), part;
+
+	at.k.goes = name_it;
+	CHECK(kstore_edge(&at.k, id, 1, 1));
+	CHECK(kstore_part(&at.k, id));
+	part = kshare_take(&at.s->done);
+	CHECK(part && part != id);
+	CHECK(kshare_object(at.s, part)->flags & KSHARE_PART);
+	CHECK_EQ(kshare_object(at.s, part)->name, 7);
+}
