@@ -545,7 +545,11 @@ if [ -n "$why" ]; then skip "$why"; else
 	status 3
 	err_has 'ended with status 1 before anything was recorded'
 	yes [ "$(cat y)" = old ]
-	mkdir -p dies && printf '%s\n' '#!/bin/sh' '[ "$1" = --version ] && echo "QEMU emulator version 8.0.0" || kill -SEGV $$' >dies/qemu-system-x86_64
+	mkdir -p dies && cat >dies/qemu-system-x86_64 <<'END'
+#!/bin/sh
+[ "$1" = --version ] && { echo "QEMU emulator version 8.0.0"; exit 0; }
+kill -SEGV $$
+END
 	chmod 755 dies/qemu-system-x86_64
 	run atwalk kmap record -q --bare -o y -- dies/qemu-system-x86_64 -m 16M
 	status 3
