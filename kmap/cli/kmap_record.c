@@ -145,13 +145,6 @@ static bool record_is_complete(const struct recording *r)
 	return !r->running && atomic_load(&r->s->attached) == 2;
 }
 
-/* Is something recorded? QEMU may end before, or be refused what it needs. */
-static bool record_has_begun(const struct recording *r)
-{
-	return r->refused.status == ATW_OK &&
-	       (r->introduced || (r->o->bare && atomic_load(&r->s->attached)));
-}
-
 /* Until then an old file of that name stays in place. */
 static int record_show_file(struct recording *r, struct atw_err *err)
 {
@@ -174,7 +167,8 @@ static bool record_drain(struct recording *r, bool flush)
 	if (atomic_load(&r->s->asked) != atomic_load(&r->s->answered) && recording_answer(r) &&
 	    recording_describe(r, r->kernel, &r->failed) < 0)
 		record_write_failed(r);
-	if (r->target.fd >= 0 && record_has_begun(r) && record_show_file(r, &r->failed) < 0)
+	if (r->target.fd >= 0 && r->refused.status == ATW_OK && recording_has_begun(r) &&
+	    record_show_file(r, &r->failed) < 0)
 		record_write_failed(r);
 	if (r->failed.status == ATW_OK &&
 	    (kmap_drain_some(r->drain, AT_ONCE, &n, &r->failed) < 0 ||

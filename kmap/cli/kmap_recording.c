@@ -395,6 +395,11 @@ bool recording_answer(struct recording *r)
 	return found;
 }
 
+bool recording_has_begun(const struct recording *r)
+{
+	return r->introduced || (r->o->bare && atomic_load(&r->s->attached));
+}
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23   /* since Linux 5.14 */
 #endif
@@ -485,12 +490,11 @@ int recording_summarize(struct recording *r, const char *cut)
 	recording_print_sums(r);
 	if (r->running && r->failed.status == ATW_OK && r->refused.status == ATW_OK)
 		return recording_live_summarize(r);
-	if (!r->running && WIFEXITED(r->status) && WEXITSTATUS(r->status) && !r->introduced &&
-	    !(r->o->bare && atomic_load(&r->s->attached)))
+	if (!r->running && WIFEXITED(r->status) && WEXITSTATUS(r->status) &&
+	    !recording_has_begun(r))
 		atw_err_set(&err, ATW_E_IO, "%s ended with status %d before anything was recorded",
 			    r->machine.argv[0], WEXITSTATUS(r->status));
-	else if (!r->running && WIFSIGNALED(r->status) && !r->introduced &&
-		 !(r->o->bare && atomic_load(&r->s->attached)))
+	else if (!r->running && WIFSIGNALED(r->status) && !recording_has_begun(r))
 		atw_err_set(&err, ATW_E_IO, "%s was ended by signal %d before anything was recorded",
 			    r->machine.argv[0], WTERMSIG(r->status));
 	else if (!r->running && !atomic_load(&r->s->attached))

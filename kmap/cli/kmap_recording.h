@@ -86,6 +86,8 @@ int recording_run_qemu(struct recording *r, struct atw_err *err);
  * where its struct pages are. true: the kernel was found now, and is to be described.
  */
 bool recording_answer(struct recording *r);
+/* Is something recorded? QEMU may end before. */
+bool recording_has_begun(const struct recording *r);
 /* The kernel gives the recorder's memory here, ahead of it: there the guest would wait. */
 void recording_go_ahead(struct recording *r);
 /* Nothing more is asked. */

@@ -63,8 +63,8 @@ static uint32_t kinds_cache_of(uint64_t va)
 	return cache ? kinds_name_of(cache) : 0;
 }
 
-/* Names an object that was allocated before caches could be found. */
-static void kinds_object_name(uint32_t id)
+/* It may have been allocated before caches could be found. */
+void object_name(uint32_t id)
 {
 	struct kshare_object *o = kshare_object(rec.s, id);
 
@@ -73,18 +73,13 @@ static void kinds_object_name(uint32_t id)
 		o->name = kinds_cache_of(o->va);
 }
 
-void object_name(uint32_t id)
-{
-	kinds_object_name(id);
-}
-
 void object_name_all(void)
 {
 	uint32_t n = atomic_load(&rec.s->nobjects);
 
 	for (uint32_t i = 1; i < n; i++)
 		if (kshare_object(rec.s, i)->flags & KSHARE_LIVE)
-			kinds_object_name(i);
+			object_name(i);
 }
 
 uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const struct vcpu *c,
@@ -107,7 +102,7 @@ uint32_t object_new(uint64_t va, uint64_t size, enum kshare_type type, const str
 void object_end(uint32_t id, uint64_t ip)
 {
 	if (!rec.s->by_site) {   /* else it has the name of others that live */
-		kinds_object_name(id);
+		object_name(id);
 		shadow_reset(id);
 	}
 	kstore_end(&rec.store, id, ip);

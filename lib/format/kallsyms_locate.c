@@ -87,16 +87,14 @@ static bool locate_may_begin(const char *p)
 /* The next place of an index, at a multiple of 4 bytes from `off`; false: none. */
 static bool locate_next_index(const struct image *im, uint64_t *off)
 {
-	uint64_t block = 0;
+	while (*off + INDEX <= im->bytes.len) {
+		uint64_t end = *off + BLOCK;
 
-	for (; *off + INDEX <= im->bytes.len; *off += 4) {
-		while (*off >= block && *off + INDEX <= im->bytes.len) {
-			block = *off + BLOCK;
-			if (!locate_may_begin(locate_at(im, *off)))
-				*off = block;
-		}
-		if (*off + INDEX <= im->bytes.len && locate_rises(im, *off))
-			return true;
+		if (!locate_may_begin(locate_at(im, *off)))
+			*off = end;
+		for (; *off < end && *off + INDEX <= im->bytes.len; *off += 4)
+			if (locate_rises(im, *off))
+				return true;
 	}
 	return false;
 }

@@ -92,15 +92,18 @@ static uint32_t look_first_behind(const struct kallsyms *k, uint32_t i, uint32_t
 	return i;
 }
 
-/* The next higher address in any run; 0 if there is none. */
-static uint64_t look_next_address(const struct kallsyms *k, uint64_t address)
+/* The next higher address in any run; 0 if there is none. `it`: at a symbol that has it, or NULL. */
+static uint64_t look_next_address(const struct kallsyms *k, const struct kallsyms_iter *it,
+				  uint64_t address)
 {
 	uint64_t best = 0;
 
 	for (uint32_t r = 0; r < k->nruns; r++) {
-		uint32_t i = look_first_above(k, k->run[r], k->run[r + 1], address);
+		uint32_t end = k->run[r + 1];
+		uint32_t i = it && it->run == r ? look_first_behind(k, it->index, end, address)
+						: look_first_above(k, k->run[r], end, address);
 
-		if (i < k->run[r + 1] && (!best || kallsyms_address(k, i) < best))
+		if (i < end && (!best || kallsyms_address(k, i) < best))
 			best = kallsyms_address(k, i);
 	}
 	return best;
@@ -252,7 +255,7 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address, struct kallsyms_sy
 		pos = nm.next;
 	if (!look_name_at(k, pos, &nm))
 		return ATW_E_MISSING;
-	size = look_size_of(k, &nm, best, look_next_address(k, address));
+	size = look_size_of(k, &nm, best, look_next_address(k, NULL, address));
 	if (address - best >= size)
 		return ATW_E_MISSING;
 	ret->address = best;
@@ -260,25 +263,6 @@ int kallsyms_near(const struct kallsyms *k, uint64_t address, struct kallsyms_sy
 	ret->type = look_type_of(k, &nm);
 	look_unpack(k, &nm, ret->name);
 	return ATW_OK;
-}
-
-/* look_next_address() of the symbol in turn. */
-static uint64_t look_next_in_turn(const struct kallsyms *k, struct kallsyms_iter *it,
-				  uint64_t address)
-{
-	uint64_t best = 0;
-
-	while (it->index >= k->run[it->run + 1])
-		it->run++;
-	for (uint32_t r = 0; r < k->nruns; r++) {
-		uint32_t end = k->run[r + 1];
-		uint32_t i = r == it->run ? look_first_behind(k, it->index, end, address)
-					  : look_first_above(k, k->run[r], end, address);
-
-		if (i < end && (!best || kallsyms_address(k, i) < best))
-			best = kallsyms_address(k, i);
-	}
-	return best;
 }
 
 int kallsyms_next(const struct kallsyms *k, struct kallsyms_iter *it,
@@ -289,9 +273,11 @@ int kallsyms_next(const struct kallsyms *k, struct kallsyms_iter *it,
 
 	if (it->index >= k->t.num || !look_name_at(k, it->pos, &nm))
 		return ATW_END;
+	while (it->index >= k->run[it->run + 1])
+		it->run++;
 	a = kallsyms_address(k, it->index);
 	if (!it->index || a != kallsyms_address(k, it->index - 1))
-		it->size = look_size_of(k, &nm, a, look_next_in_turn(k, it, a));
+		it->size = look_size_of(k, &nm, a, look_next_address(k, it, a));
 	ret->address = a;
 	ret->size = it->size;
 	ret->type = look_type_of(k, &nm);

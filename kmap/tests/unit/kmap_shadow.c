@@ -42,7 +42,7 @@ void give_up(const char *why)
 	CHECK(!"gave up");
 }
 
-static bool nobody(void *arg)
+static bool no_writer(void *arg)
 {
 	(void)arg;
 	return false;
@@ -75,7 +75,7 @@ static void begin(uint32_t sample)
 	rec = (struct recorder){ .s = s, .ram = ram, .ram_size = RAM,
 				 .covered = calloc(OBJECTS, 1) };
 	rec.cpu[0].depth = &depth;
-	CHECK_EQ(kstore_init(&rec.store, s, nobody, NULL), 0);
+	CHECK_EQ(kstore_init(&rec.store, s, no_writer, NULL), 0);
 	CHECK_EQ(shadow_ram(), 0);
 }
 
