@@ -21,14 +21,19 @@ struct turns_tape {
 	_Alignas(max_align_t) size_t most;
 };
 
-enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_DONE };
+enum slot_state { SLOT_LEFT, SLOT_BUSY, SLOT_DONE };
 
-/* An item, from the moment that a thread takes it until it has been played. */
+/*
+ * A part of an item, from the moment that a thread takes it, or leaves it to others, until it
+ * has been played. Those that are left have no tape.
+ */
 struct turns_slot {
 	struct turn turn;            /* first, so that it leads to its slot */
 	struct turns *of;
+	struct turns_slot *next;     /* in order of the list; or of those that are free */
 	size_t item;
 	enum slot_state state;
+	bool split;                  /* the next one goes on with the item */
 	int r;                       /* SLOT_DONE */
 	struct atw_err err;
 };
@@ -40,12 +45,14 @@ struct turns {
 	pthread_cond_t moved;        /* for threads: the turn, a free slot, or the end */
 	pthread_cond_t ready;        /* for the owner */
 	size_t next, end;            /* items that no thread has taken */
-	size_t now;                  /* the item in turn */
+	struct turns_slot *first, *last;         /* first: in turn; NULL: none was taken yet */
+	struct turns_slot *free;
+	size_t undecided;            /* parts under way of which there may be a rest */
 	bool stop;
 	void *passed;                /* what its thread has passed on; or NULL */
 	void *spare;                 /* a tape; NULL while it is `passed` */
-	struct turns_slot *slot;
-	size_t slots;
+	struct turns_slot *slot;     /* for parts that are left as well */
+	size_t slots;                /* of parts with a tape */
 	_Atomic size_t room;         /* bytes that tapes may still get */
 	/* Tapes of no slot. The one that was played last is taken first: it is in the cache. */
 	void **tape;
@@ -60,11 +67,6 @@ struct turns_thread {
 	bool begins;
 	pthread_t id;
 };
-
-static struct turns_slot *turns_slot_of(struct turns *t, size_t item)
-{
-	return &t->slot[item % t->slots];
-}
 
 static struct turns_tape *turns_tape_of(void *tape)
 {
@@ -99,7 +101,7 @@ int turn_pass(struct turn *turn)
 	bool stop;
 
 	pthread_mutex_lock(&t->lock);
-	while (!t->stop && (s->item != t->now || t->passed))
+	while (!t->stop && (s != t->first || t->passed))
 		pthread_cond_wait(&t->moved, &t->lock);
 	stop = t->stop;
 	if (!stop) {
@@ -112,21 +114,81 @@ int turn_pass(struct turn *turn)
 	return stop ? ATW_E_STOPPED : ATW_OK;
 }
 
+/* With the lock held: a part behind `prev`; NULL: behind all others. */
+static struct turns_slot *turns_add(struct turns *t, struct turns_slot *prev, size_t item,
+				    uint64_t from)
+{
+	struct turns_slot *s = t->free;
+
+	prev = prev ? prev : t->last;
+	t->free = s->next;
+	s->next = prev ? prev->next : NULL;
+	*(prev ? &prev->next : &t->first) = s;
+	if (!s->next)
+		t->last = s;
+	s->item = item;
+	s->state = SLOT_LEFT;
+	s->split = false;
+	s->turn.from = from;
+	return s;
+}
+
+/* With the lock held: it is known whether there is a rest. */
+static void turns_decide(struct turns *t, struct turns_slot *s)
+{
+	if (!s->turn.splits)
+		return;
+	s->turn.splits = false;
+	t->undecided--;
+	pthread_cond_broadcast(&t->moved);
+}
+
+void turn_split(struct turn *turn, uint64_t from)
+{
+	struct turns_slot *s = (struct turns_slot *)turn;
+	struct turns *t = s->of;
+
+	pthread_mutex_lock(&t->lock);
+	if (turn->splits) {
+		s->split = true;
+		turns_add(t, s, s->item, from)->turn.part = turn->part + 1;
+	}
+	turns_decide(t, s);
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* With the lock held: the first part that is left, or the next item; NULL: neither. */
+static struct turns_slot *turns_left(struct turns *t)
+{
+	struct turns_slot *s = t->first;
+
+	while (s && s->state != SLOT_LEFT)
+		s = s->next;
+	if (!s && t->next < t->end) {
+		s = turns_add(t, NULL, t->next++, 0);
+		s->turn.part = 0;
+	}
+	return s;
+}
+
 /* With the lock held. NULL: there is nothing left to do. */
 static struct turns_slot *turns_take(struct turns *t)
 {
-	struct turns_slot *s;
+	struct turns_slot *s = NULL;
 
-	/* Slots are those of the items from `now` on. */
-	while (!t->stop && t->next < t->end && t->next - t->now >= t->slots)
+	/* The tape of what is in turn is free again before what is next needs one. */
+	while (!t->stop && !(t->tapes && (s = turns_left(t)))) {
+		if (t->tapes && !t->undecided)
+			return NULL;
 		pthread_cond_wait(&t->moved, &t->lock);
-	if (t->stop || t->next >= t->end)
+	}
+	if (t->stop)
 		return NULL;
-	s = turns_slot_of(t, t->next);
-	s->item = t->next++;
 	s->state = SLOT_BUSY;
+	s->turn.splits = t->ops->splits;
+	t->undecided += t->ops->splits;
 	turns_set_tape(&s->turn, t->tape[--t->tapes]);
-	s->turn.now = s->item == t->now;
+	s->turn.now = s == t->first;
 	return s;
 }
 
@@ -144,8 +206,9 @@ static void *turns_thread_run(void *arg)
 		s->err.status = ATW_OK;
 		s->r = t->ops->work(t->arg, th->worker, s->item, &s->turn, &s->err);
 		pthread_mutex_lock(&t->lock);
+		turns_decide(t, s);
 		s->state = SLOT_DONE;
-		if (s->item == t->now)
+		if (s == t->first)
 			pthread_cond_signal(&t->ready);
 	}
 	pthread_mutex_unlock(&t->lock);
@@ -154,12 +217,12 @@ static void *turns_thread_run(void *arg)
 
 /* ---- in the owner's ---- */
 
-/* With the lock held: what the thread of the item passes on until it is done. */
-static int turns_play_passed(struct turns *t, const struct turns_slot *s, struct atw_err *err)
+/* With the lock held: what is passed on of what is in turn, until that is done. */
+static int turns_play_passed(struct turns *t, struct atw_err *err)
 {
 	int r = ATW_OK;
 
-	while (r == ATW_OK && (t->passed || s->item != t->now || s->state != SLOT_DONE)) {
+	while (r == ATW_OK && (t->passed || !t->first || t->first->state != SLOT_DONE)) {
 		void *tape = t->passed;
 
 		if (!tape) {
@@ -167,7 +230,7 @@ static int turns_play_passed(struct turns *t, const struct turns_slot *s, struct
 			continue;
 		}
 		pthread_mutex_unlock(&t->lock);
-		r = t->ops->play(t->arg, t->now, tape, false, err);
+		r = t->ops->play(t->arg, t->first->item, tape, false, err);
 		pthread_mutex_lock(&t->lock);
 		t->passed = NULL;
 		t->spare = tape;
@@ -176,29 +239,41 @@ static int turns_play_passed(struct turns *t, const struct turns_slot *s, struct
 	return r;
 }
 
+/* With the lock held: what was in turn has been played. */
+static void turns_go_on(struct turns *t)
+{
+	struct turns_slot *s = t->first;
+
+	t->first = s->next;
+	if (t->first)
+		t->first->turn.now = true;
+	else
+		t->last = NULL;
+	t->tape[t->tapes++] = s->turn.tape;
+	s->turn.tape = NULL;
+	s->next = t->free;
+	t->free = s;
+	pthread_cond_broadcast(&t->moved);
+}
+
 static int turns_play(struct turns *t, struct atw_err *err)
 {
 	int r = ATW_OK;
 
 	pthread_mutex_lock(&t->lock);
-	while (r == ATW_OK && t->now < t->end) {
-		struct turns_slot *s = turns_slot_of(t, t->now);
+	while (r == ATW_OK && (t->first || t->next < t->end)) {
+		struct turns_slot *s;
 
-		r = turns_play_passed(t, s, err);
+		r = turns_play_passed(t, err);
 		if (r != ATW_OK)
 			break;
+		s = t->first;
 		pthread_mutex_unlock(&t->lock);
-		r = t->ops->play(t->arg, s->item, s->turn.tape, true, err);
+		r = t->ops->play(t->arg, s->item, s->turn.tape, !s->split, err);
 		if (r == ATW_OK)
 			r = atw_err_give(err, s->r, &s->err);
 		pthread_mutex_lock(&t->lock);
-		s->state = SLOT_FREE;
-		t->tape[t->tapes++] = s->turn.tape;
-		s->turn.tape = NULL;
-		t->now++;
-		if (t->now < t->next)
-			turns_slot_of(t, t->now)->turn.now = true;
-		pthread_cond_broadcast(&t->moved);
+		turns_go_on(t);
 	}
 	t->stop = true;
 	pthread_cond_broadcast(&t->moved);
@@ -220,17 +295,27 @@ static void *turns_make_tape(const struct turns *t)
 
 static bool turns_make(struct turns *t, void *const *worker, unsigned workers)
 {
-	t->slots = MIN((size_t)workers * SLOTS_EACH, t->end - t->next);
-	t->slot = calloc(t->slots, sizeof(*t->slot));
+	size_t slots;
+
+	t->slots = (size_t)workers * SLOTS_EACH;
+	if (!t->ops->splits)
+		t->slots = MIN(t->slots, t->end - t->next);
+	/* Behind each part there may be one that is left, and one may be in turn. */
+	slots = 2 * t->slots + 1;
+	t->slot = calloc(slots, sizeof(*t->slot));
 	t->tape = calloc(t->slots, sizeof(*t->tape));
 	t->thread = calloc(workers, sizeof(*t->thread));
 	t->spare = turns_make_tape(t);
 	t->room = TAPES_MOST / 2;
 	if (!t->slot || !t->tape || !t->thread || !t->spare)
 		return false;
-	for (size_t i = 0; i < t->slots; i++) {
+	for (size_t i = 0; i < slots; i++) {
 		t->slot[i].of = t;
 		t->slot[i].turn.room = &t->room;
+		t->slot[i].next = t->free;
+		t->free = &t->slot[i];
+	}
+	for (size_t i = 0; i < t->slots; i++) {
 		t->tape[i] = turns_make_tape(t);
 		if (!t->tape[i])
 			return false;
@@ -256,7 +341,7 @@ static void turns_end(struct turns *t)
 {
 	for (unsigned i = 0; i < t->threads; i++)
 		pthread_join(t->thread[i].id, NULL);
-	for (size_t i = 0; t->slot && i < t->slots; i++)
+	for (size_t i = 0; t->slot && i < 2 * t->slots + 1; i++)
 		turns_drop_tape(t, t->slot[i].turn.tape);
 	while (t->tapes)
 		turns_drop_tape(t, t->tape[--t->tapes]);
@@ -273,7 +358,7 @@ static void turns_end(struct turns *t)
 int turns_run(const struct turns_ops *ops, void *arg, void *const *worker, unsigned workers,
 	      size_t first, size_t end, struct atw_err *err)
 {
-	struct turns t = { .ops = ops, .arg = arg, .next = first, .end = end, .now = first };
+	struct turns t = { .ops = ops, .arg = arg, .next = first, .end = end };
 	int r = ATW_E_UNSUPPORTED;
 
 	if (first >= end)

@@ -6,6 +6,9 @@
  * A thread puts what it finds on a tape. The owner plays the tapes, item by item. An item
  * with a long tape waits for its turn and is then played in parts, while it goes on: memory
  * is bounded, whatever an item has. So output does not depend on threads.
+ *
+ * Of a long item, a thread may leave all but a part to whoever is free: several work on it
+ * then, and each has a short tape.
  */
 #pragma once
 
@@ -18,6 +21,9 @@ struct turn {
 	size_t most;             /* bytes on a tape that waits for its turn */
 	atomic_bool now;         /* it is the item's turn */
 	_Atomic size_t *room;    /* bytes that `most` may still grow by; NULL: none */
+	uint64_t from;           /* where this part of the item begins: see turn_split() */
+	unsigned part;           /* which it is of the item, from 0 on */
+	bool splits;             /* turn_split() may be called */
 };
 
 /* On a tape in turn, at most: it is played while it is in a cache. */
@@ -39,8 +45,16 @@ static inline bool turn_is_full(struct turn *t, size_t bytes)
  */
 int turn_pass(struct turn *t);
 
+/*
+ * Called at most once by work(), best before it finds anything: what it finds ends at `from`,
+ * which means something for work() alone. It is called for the rest, too, at once or later.
+ * From the first part on, `from` is 0. Does nothing unless t->splits.
+ */
+void turn_split(struct turn *t, uint64_t from);
+
 struct turns_ops {
 	size_t tape;             /* bytes of a tape */
+	bool splits;             /* work() calls turn_split() */
 	/*
 	 * In a thread, for one item after the other: fills t->tape. What it returns, if not
 	 * ATW_OK, ends everything behind this item.

@@ -271,3 +271,170 @@ TEST(a_long_tape_takes_the_room_of_short_ones)
 	CHECK_EQ(turns_run(&ops, &h, (void *[]){ &worker[0], &worker[1] }, 2, 0, 20, NULL), ATW_OK);
 	CHECK_EQ(h.bytes, (4 + 32) << 20);
 }
+
+/* ---- items in parts ---- */
+
+enum { SPLIT_ITEMS = 60, SPLIT_PARTS = 40 };
+
+struct splits {
+	size_t item, number;             /* what comes next: of this item, from 0 on */
+	size_t parts[SPLIT_ITEMS];       /* tapes that were played */
+	size_t ends;                     /* items that had no more */
+	atomic_size_t out_of_order;      /* parts that began before one in front of them */
+	atomic_bool began[SPLIT_PARTS + 1];
+	bool fails;
+};
+
+/* Items of few parts and of many. */
+static size_t splits_of(size_t item)
+{
+	return item % 5 ? 1 + item % 7 : SPLIT_PARTS;
+}
+
+/* Parts of 3 numbers; of odd items the rest is left late. */
+static int splits_work(void *arg, void *worker, size_t item, struct turn *t, struct atw_err *err)
+{
+	struct splits *s = arg;
+	struct numbers *k = t->tape;
+	const bool more = t->part + 1 < splits_of(item);
+
+	if (t->from != 3 * (uint64_t)t->part || !t->splits)
+		abort();
+	if (!item && t->part) {
+		s->out_of_order += !atomic_load(&s->began[t->part - 1]);
+		atomic_store(&s->began[t->part], true);
+	} else if (!item) {
+		atomic_store(&s->began[0], true);
+	}
+	if (more && item % 2 == 0)
+		turn_split(t, t->from + 3);
+	if (!k->v)
+		k->v = malloc(3 * sizeof(*k->v));
+	if (!k->v)
+		return atw_err_nomem(err);
+	for (unsigned i = 0; i < 3; i++)
+		k->v[k->n++] = t->from + i;
+	if (item % 3 == 1 && turn_pass(t) != ATW_OK)
+		return ATW_E_STOPPED;
+	if (more && item % 2)
+		turn_split(t, t->from + 3);
+	if (more)
+		turn_split(t, UINT64_MAX);       /* a second time: nothing */
+	++*(unsigned *)worker;
+	if (s->fails && item == 30 && t->part == 20)
+		return atw_err_set(err, ATW_E_DAMAGED, "part %u is odd", t->part);
+	return ATW_OK;
+}
+
+static int splits_play(void *arg, size_t item, void *tape, bool last, struct atw_err *err)
+{
+	struct splits *s = arg;
+	struct numbers *k = tape;
+
+	(void)err;
+	if (item != s->item)
+		abort();
+	for (size_t i = 0; i < k->n; i++)
+		if (k->v[i] != s->number++)
+			abort();
+	k->n = 0;
+	s->parts[item]++;
+	if (last) {
+		s->ends++;
+		s->item++;
+		s->number = 0;
+	}
+	return ATW_OK;
+}
+
+static int splits_run(struct splits *s, unsigned workers, unsigned *ret_parts, struct atw_err *err)
+{
+	static const struct turns_ops ops = {
+		.tape = sizeof(struct numbers), .splits = true, .work = splits_work,
+		.play = splits_play, .drop = drop,
+	};
+	unsigned done[WORKERS] = { 0 };
+	void *worker[WORKERS];
+	int r;
+
+	for (unsigned i = 0; i < WORKERS; i++)
+		worker[i] = &done[i];
+	r = turns_run(&ops, s, worker, workers, 0, SPLIT_ITEMS, err);
+	*ret_parts = 0;
+	for (unsigned i = 0; i < WORKERS; i++)
+		*ret_parts += done[i];
+	return r;
+}
+
+TEST(parts_of_items_come_in_order)
+{
+	for (unsigned n = 1; n <= WORKERS; n++) {
+		struct splits s = { .item = 0 };
+		unsigned parts, all = 0;
+
+		CHECK_EQ(splits_run(&s, n, &parts, NULL), ATW_OK);
+		CHECK_EQ(s.ends, SPLIT_ITEMS);
+		CHECK_EQ(s.out_of_order, 0);
+		for (size_t i = 0; i < SPLIT_ITEMS; i++) {
+			/* Of some, each part was passed on before its end. */
+			CHECK_EQ(s.parts[i], splits_of(i) * (i % 3 == 1 ? 2 : 1));
+			all += (unsigned)splits_of(i);
+		}
+		CHECK_EQ(parts, all);
+	}
+}
+
+TEST(a_part_that_fails_ends_it_behind_its_results)
+{
+	struct splits s = { .fails = true };
+	struct atw_err err = { 0 };
+	unsigned parts;
+
+	CHECK_EQ(splits_run(&s, 3, &parts, &err), ATW_E_DAMAGED);
+	CHECK_STR(err.text, "part 20 is odd");
+	CHECK_EQ(s.item, 30);
+	CHECK_EQ(s.parts[30], 21);
+}
+
+/* The first item has one part for each thread, and each waits for all others. */
+static int together_work(void *arg, void *worker, size_t item, struct turn *t, struct atw_err *err)
+{
+	atomic_uint *here = arg;
+
+	(void)worker;
+	(void)err;
+	if (item)
+		return ATW_OK;
+	if (t->part + 1 < WORKERS)
+		turn_split(t, 0);
+	atomic_fetch_add(here, 1);
+	while (atomic_load(here) < WORKERS)
+		sched_yield();
+	return ATW_OK;
+}
+
+static int together_play(void *arg, size_t item, void *tape, bool last, struct atw_err *err)
+{
+	(void)arg;
+	(void)item;
+	(void)tape;
+	(void)last;
+	(void)err;
+	return ATW_OK;
+}
+
+TEST(all_threads_work_on_one_item)
+{
+	static const struct turns_ops ops = {
+		.tape = sizeof(size_t), .splits = true, .work = together_work,
+		.play = together_play,
+	};
+	atomic_uint here = 0;
+	unsigned worker[WORKERS];
+	void *all[WORKERS];
+
+	for (unsigned i = 0; i < WORKERS; i++)
+		all[i] = &worker[i];
+	CHECK_EQ(turns_run(&ops, &here, all, WORKERS, 0, 2, NULL), ATW_OK);
+	CHECK_EQ(here, WORKERS);
+}
