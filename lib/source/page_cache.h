@@ -4,24 +4,33 @@
  *
  * A walk comes back to the upper tables all the time and to the rest hardly
  * ever. Sets of two, of which the one used longer ago goes, keep the former
- * without lists, and without an allocation once the cache exists.
+ * without lists. Most listings need each page once, and are faster in memory
+ * that is in the cache of the CPU: so there is room for few at first, and for
+ * more if many pages are needed again after they went.
  */
 #pragma once
 
 #include "source/source.h"
 
-struct page_cache {
+struct page_cache_sets {
 	uint8_t *pages;
 	uint64_t *keys;          /* two for each set; PAGE_CACHE_NONE: empty */
 	uint8_t *recent;         /* which of the two was used last */
+	unsigned bits;           /* of the number of sets */
+};
+
+struct page_cache {
+	struct page_cache_sets sets;
+	unsigned most;           /* that sets.bits may become */
 	size_t page_size;
-	unsigned set_bits;
+	uint64_t *gone;          /* keys that went, as many as there may be pages */
+	size_t claims, again;    /* of this size; those of keys that had gone */
 	bool busy;               /* a reader is in it; set and tested atomically */
 };
 
 #define PAGE_CACHE_NONE UINT64_MAX       /* no key may be this */
 
-/* Room for `bytes` of pages, at least two. false: no memory. */
+/* Room for `bytes` of pages in the end, at least two. false: no memory. */
 bool page_cache_init(struct page_cache *c, size_t page_size, size_t bytes);
 /* Fine on a zeroed struct. */
 void page_cache_deinit(struct page_cache *c);
