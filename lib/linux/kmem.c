@@ -16,7 +16,19 @@
  * and a translation costs several reads: so there is one more entry for each of many GiB,
  * 2 MiB and 4 KiB, used by the largest that a slot fills.
  */
-enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3, COPY_HUGE = 1 << 20 };
+enum { SLOTS = 8, FAR_BITS = 9, FAR_SIZES = 3 };
+
+/* Bytes of copies that lie together, and of a line of the cache. */
+enum { COPIES_LEAST = 64 << 10, COPIES_MOST = 2 << 20, COPY_ALIGN = 64 };
+
+/* Each by itself, so that a read behind its end is found out. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { COPIES_APART = true };
+#elif defined(__has_feature)
+enum { COPIES_APART = __has_feature(address_sanitizer) };
+#else
+enum { COPIES_APART = false };
+#endif
 
 static const uint8_t far_shift[FAR_SIZES] = { 30, 21, 12 };
 
@@ -24,12 +36,14 @@ struct kmem_slot {
 	uint64_t va, size, pa;   /* size 0: unused */
 };
 
-/* Bytes that could not be borrowed from the source, kept until the end. */
-struct copy {
-	struct copy *next;
-	size_t len;
-	size_t mapped;           /* by huge_alloc(), so many bytes; 0: by malloc() */
-	char data[];
+/*
+ * Bytes that could not be borrowed from the source, kept until the end: several copies, one
+ * behind the other. A page of struct pages each has a listing of thousands.
+ */
+struct copies {
+	struct copies *next;
+	size_t used, size;       /* with this header */
+	bool mapped;             /* by huge_alloc(); else by malloc() */
 };
 
 struct kmem {
@@ -39,7 +53,8 @@ struct kmem {
 	unsigned oldest;
 	size_t page;
 	char *scratch;           /* a page, for kmem_peek() if it must copy */
-	struct copy *copies;
+	struct copies *copies;   /* the last ones first */
+	size_t copied;           /* bytes that all of them have room for */
 	uint64_t held_at, held_pa;
 	size_t held_len;         /* 0: nothing is held */
 	const char *held;
@@ -70,22 +85,54 @@ int kmem_open(const struct mmu_space *sp, struct kmem **ret, struct atw_err *err
 	return ATW_OK;
 }
 
-/* Tables of symbols have megabytes: page faults would take longer than reading them. */
-static struct copy *kmem_copy_alloc(size_t max)
+/* A copy begins where a line of the cache does, and struct pages in it cross none. */
+static size_t kmem_copy_at(size_t used)
 {
-	size_t bytes = sizeof(struct copy) + max;
-	bool huge = max >= COPY_HUGE;
-	struct copy *c = huge ? huge_alloc(bytes, true) : malloc(bytes);
+	return (used + COPY_ALIGN - 1) & -(size_t)COPY_ALIGN;
+}
 
-	if (c)
-		c->mapped = huge ? bytes : 0;
+/* For more copies as there are already, within limits, and for one of `max` bytes. */
+static struct copies *kmem_copies_alloc(const struct kmem *m, size_t max)
+{
+	size_t many = MIN(MAX(m->copied, (size_t)COPIES_LEAST), (size_t)COPIES_MOST);
+	size_t size = MAX(COPIES_APART ? 0 : many, kmem_copy_at(sizeof(struct copies)) + max);
+	/* Tables of symbols have megabytes: page faults would take longer than reading them. */
+	bool huge = size >= COPIES_MOST / 2 && !COPIES_APART;
+	void *p = NULL;
+
+	if (huge) {
+		size = MAX(size, (size_t)COPIES_MOST);
+		p = huge_alloc(size, true);
+	} else if (posix_memalign(&p, COPY_ALIGN, size)) {
+		return NULL;
+	}
+	if (p)
+		*(struct copies *)p = (struct copies){
+			.used = sizeof(struct copies), .size = size, .mapped = huge,
+		};
+	return p;
+}
+
+/* Room for a copy of `max` bytes; it is one once c->used says so. NULL: no memory. */
+static struct copies *kmem_copies_with(struct kmem *m, size_t max)
+{
+	struct copies *c = m->copies;
+
+	if (c && kmem_copy_at(c->used) <= c->size && c->size - kmem_copy_at(c->used) >= max)
+		return c;
+	c = kmem_copies_alloc(m, max);
+	if (!c)
+		return NULL;
+	c->next = m->copies;
+	m->copies = c;
+	m->copied += c->size;
 	return c;
 }
 
-static void kmem_copy_free(struct copy *c)
+static void kmem_copies_free(struct copies *c)
 {
 	if (c->mapped)
-		huge_free(c, c->mapped);
+		huge_free(c, c->size);
 	else
 		free(c);
 }
@@ -94,9 +141,9 @@ void kmem_close(struct kmem *m)
 {
 	if (!m)
 		return;
-	for (struct copy *c = m->copies, *next; c; c = next) {
+	for (struct copies *c = m->copies, *next; c; c = next) {
 		next = c->next;
-		kmem_copy_free(c);
+		kmem_copies_free(c);
 	}
 	mmu_lookup_close(m->lookup);
 	free(m->scratch);
@@ -438,26 +485,33 @@ static const void *kmem_lend(struct kmem *m, uint64_t va, size_t len)
 int kmem_blob_upto(struct kmem *m, uint64_t va, size_t max, struct atw_blob *ret,
 		   struct atw_err *err)
 {
-	struct copy *c, *fit;
 	const void *p = max ? kmem_lend(m, va, max) : "";
+	struct copies *c;
+	size_t at, len;
+	char *data;
 
 	if (p) {
 		*ret = (struct atw_blob){ p, max };
 		return ATW_OK;
 	}
-	c = kmem_copy_alloc(max);
+	c = kmem_copies_with(m, max);
 	if (!c)
 		return atw_err_nomem(err);
-	c->len = kmem_upto(m, va, c->data, max, err);
-	if (!c->len) {
-		kmem_copy_free(c);
+	at = kmem_copy_at(c->used);
+	data = (char *)c + at;
+	len = kmem_upto(m, va, data, max, err);
+	if (!len)
 		return kmem_failure(err);
+	c->used = at + len;
+	if (COPIES_APART && len < max) {
+		c = realloc(c, c->used);
+		if (!c)
+			return atw_err_nomem(err);
+		c->size = c->used;
+		m->copies = c;
+		data = (char *)c + at;
 	}
-	fit = c->mapped ? c : realloc(c, sizeof(*c) + c->len);
-	c = fit ? fit : c;
-	c->next = m->copies;
-	m->copies = c;
-	*ret = (struct atw_blob){ c->data, c->len };
+	*ret = (struct atw_blob){ data, len };
 	return ATW_OK;
 }
 

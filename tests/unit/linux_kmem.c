@@ -135,6 +135,27 @@ TEST(blobs_are_whole_or_not_at_all)
 	end(&k);
 }
 
+/* Thousands, short ones and long ones: each stays what it is, at the start of a line. */
+TEST(blobs_stay)
+{
+	enum { BLOBS = 3000 };
+	static const size_t len[] = { 1, 64, 100, 4096, 0x3000, 17 };
+	struct machine k = machine();
+	struct atw_blob *b = calloc(BLOBS, sizeof(*b));
+
+	CHECK(b != NULL);
+	for (size_t i = 0; b && i < BLOBS; i++)
+		CHECK_EQ(kmem_blob(k.m, BASE, len[i % (sizeof(len) / sizeof(*len))], &b[i], &k.err), ATW_OK);
+	for (size_t i = 0; b && i < BLOBS; i++) {
+		CHECK_EQ(b[i].len, len[i % (sizeof(len) / sizeof(*len))]);
+		CHECK_EQ((uintptr_t)b[i].data % 64, 0);
+		CHECK(b[i].len < 0x3000 ||
+		      !memcmp((const char *)b[i].data + 0xff8, "0123456789abcdef", 16));
+	}
+	free(b);
+	end(&k);
+}
+
 struct touched { uint64_t pa[8]; size_t len[8]; unsigned n; };
 
 static void on_touch(void *arg, atw_pa pa, size_t len)
