@@ -413,15 +413,16 @@ struct memmap_announced {
 	size_t n;
 };
 
-static void memmap_announce(const struct memmap_where *w, struct memmap_announced *a)
+/* Its threads may have been taken from it. */
+static void memmap_announce(struct memmap_where *w, struct memmap_announced *a)
 {
 	if (a->n)
-		atw_source_ahead(w->mem, a->pa, a->n);
+		w->unpacks = atw_source_ahead(w->mem, a->pa, a->n);
 	a->n = 0;
 }
 
 /* Those of the struct pages of `n` frames of a section from number `at` on. */
-static void memmap_announce_in(const struct memmap_where *w, const struct memmap_section *s,
+static void memmap_announce_in(struct memmap_where *w, const struct memmap_section *s,
 			       uint64_t at, uint64_t n, struct memmap_announced *a)
 {
 	const uint64_t off = s->first % PART;
