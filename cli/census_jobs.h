@@ -35,7 +35,7 @@ void census_jobs_share_out(struct census_jobs *x, size_t items, unsigned workers
  * Is a listing that began then, by now(), long enough for threads to pay? With --jobs N
  * it is.
  */
-bool census_jobs_pay(const struct common *c, uint64_t began);
+bool census_jobs_pay(const struct common *c, const struct session *first, uint64_t began);
 /*
  * One more session, which is closed with the others; with a provider of it. By any thread.
  */

@@ -226,7 +226,7 @@ static int pages_list_all(struct pages *p, const struct pages_opts *o,
 	for (size_t i = 0; i < p->prov->ntasks && r == ATW_OK; i++) {
 		if (one && i != only)
 			continue;
-		if (!tried && census_jobs_pay(p->c, began)) {
+		if (!tried && census_jobs_pay(p->c, p->src, began)) {
 			tried = true;
 			r = pages_by_jobs(p, &o->space, i, err);
 			if (r != ATW_E_UNSUPPORTED)

@@ -273,7 +273,7 @@ static int ps_list(struct ps *p, bool *seen, struct atw_err *err)
 	if (r == ATW_OK && !tables)
 		r = ps_pages_open(p, err);
 	for (size_t i = 0; i < p->nitems && r == ATW_OK; i++) {
-		if (!tried && census_jobs_pay(p->c, began)) {
+		if (!tried && census_jobs_pay(p->c, &p->src, began)) {
 			tried = true;
 			r = ps_by_jobs(p, i, err);
 			if (r != ATW_E_UNSUPPORTED)

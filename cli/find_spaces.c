@@ -265,7 +265,7 @@ static int find_in_spaces(struct find *f, struct atw_err *err)
 	int r = ATW_OK;
 
 	for (size_t i = 0; i < f->spaces.n && r == ATW_OK; i++) {
-		if (!tried && census_jobs_pay(f->c, began)) {
+		if (!tried && census_jobs_pay(f->c, &f->src, began)) {
 			tried = true;
 			r = find_by_jobs(f, i, err);
 			if (r != ATW_E_UNSUPPORTED)
