@@ -199,6 +199,14 @@ static void pages_close_provider(struct pages *p)
 	p->prov = NULL;
 }
 
+/* Is the one process so long that threads may share it out? */
+static bool pages_has_parts(const struct pages *p, size_t task)
+{
+	uint64_t unused;
+
+	return pages_have_parts(p) && p->prov->ops->part(p->prov, task, 0, &unused) == ATW_OK;
+}
+
 static int pages_list_all(struct pages *p, const struct pages_opts *o,
 			  struct atw_err *err)
 {
@@ -215,7 +223,7 @@ static int pages_list_all(struct pages *p, const struct pages_opts *o,
 	p->ended_before = one ? 0 : p->prov->ended;
 	r = pages_sum_up(p, one, err);
 	/* Sums of all processes together leave too little to threads. */
-	tried = one || p->summed;
+	tried = p->summed || (one && !pages_has_parts(p, only));
 	if (r == ATW_OK && !p->prov->counted &&
 	    (p->areas_only ? pages_needs_own(p) : pages_needs(p->c, "count"))) {
 		counting = now();
@@ -228,7 +236,7 @@ static int pages_list_all(struct pages *p, const struct pages_opts *o,
 			continue;
 		if (!tried && census_jobs_pay(p->c, p->src, began)) {
 			tried = true;
-			r = pages_by_jobs(p, &o->space, i, err);
+			r = pages_by_jobs(p, &o->space, i, one ? i + 1 : p->prov->ntasks, err);
 			if (r != ATW_E_UNSUPPORTED)
 				return r;
 		}

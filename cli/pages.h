@@ -25,6 +25,15 @@ struct page_sum {
 	struct smaps of;
 };
 
+/*
+ * What of a process is listed together: rows that begin at `from` or behind it, and before
+ * `until`. Several absent pages of an area are one row.
+ */
+struct pages_part {
+	uint64_t from;                   /* 0: from the first one on */
+	uint64_t until;                  /* UINT64_MAX: to the last one */
+};
+
 struct pages {
 	struct session *src;
 	const struct common *c;
@@ -41,6 +50,8 @@ struct pages {
 	struct page_query query;         /* of every listing */
 	struct vma_cursor *vmas;         /* of the listing under way, */
 	struct page_cursor *pages;       /* and its pages */
+	struct pages_part part;
+	bool repeats;                    /* an area is read that another part has reported on */
 	struct swap_name swap[32];
 	char swap_text[300];
 
@@ -85,8 +96,11 @@ struct page_area {
 
 /* ---- pages_task.c ---- */
 
-/* Lists task `t` of the provider; ATW_END: it has ended. */
+/* Lists task `t` of the provider, or a part of it; ATW_END: it has ended. */
 int pages_list_task(struct pages *p, size_t t, struct atw_err *err);
+int pages_list_part(struct pages *p, size_t t, struct pages_part part, struct atw_err *err);
+/* May tasks be listed in parts, and is the output the same? */
+bool pages_have_parts(const struct pages *p);
 /* Its row by sums that the provider has; ATW_E_UNSUPPORTED: it has to be listed for that. */
 int pages_sum_task(struct pages *p, size_t t, struct atw_err *err);
 /* provider_cannot_fn: what cannot be read is said, and the rest is listed all the same. */
@@ -95,10 +109,10 @@ void pages_cannot(void *arg, const char *what, const struct atw_err *err);
 /* ---- pages_jobs.c ---- */
 
 /*
- * All tasks from the one on, by several threads. ATW_E_UNSUPPORTED: it was not done, and one
- * has to do it.
+ * Tasks first..end-1, by several threads. ATW_E_UNSUPPORTED: it was not done, and one has to
+ * do it.
  */
-int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first,
+int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first, size_t end,
 		  struct atw_err *err);
 /* In a thread, instead of saying it: `text` is to be freed. */
 void pages_jobs_heading(struct pages_worker *w, char *text);
@@ -118,6 +132,9 @@ int area_begin(struct pages *p, struct page_area *a, const struct page_task *tas
 int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last, struct atw_err *err);
 int area_end(struct pages *p, struct page_area *a, struct atw_err *err);
+/* Is the run one of absent pages, which are one row with those of its neighbours? */
+bool pages_are_absent(const struct page_run *run);
+
 /* ---- pages_sums.c ---- */
 
 /* Adds first..last of a run to the sums of an area: mapped, swapped, ... */

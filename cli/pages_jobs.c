@@ -69,11 +69,16 @@ void pages_jobs_no_swap(struct pages_worker *w, unsigned type, const struct atw_
 
 static int pages_jobs_work(void *arg, void *worker, size_t i, struct turn *t, struct atw_err *err)
 {
+	enum { PARTS_MOST = 256 };       /* damaged areas may claim any size */
 	struct pages_worker *w = worker;
+	struct pages_part part = { .from = t->from, .until = UINT64_MAX };
 	int r;
 
 	row_tape_begin(&w->rows, t);
-	r = pages_list_task(&w->p, i, err);
+	if (t->splits && t->part < PARTS_MOST &&
+	    w->p.prov->ops->part(w->p.prov, i, part.from, &part.until) == ATW_OK)
+		turn_split(t, part.until);
+	r = pages_list_part(&w->p, i, part, err);
 	w->p.ended += r == ATW_END;
 	return row_tape_end(&w->rows, r == ATW_END ? ATW_OK : r, err);
 }
@@ -128,7 +133,6 @@ static void pages_jobs_use(struct pages_worker *w, struct provider *prov)
 	w->p.prov = prov;
 	prov->cannot = pages_cannot;
 	prov->arg = &w->p;
-	prov->every = true;
 }
 
 /* In the thread of any but the first: a session more takes as long as many processes. */
@@ -164,12 +168,12 @@ static void pages_jobs_close(struct pages_jobs *j)
 	j->p->prov->arg = j->p;
 }
 
-int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first,
+int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first, size_t end,
 		  struct atw_err *err)
 {
-	static const struct turns_ops ops = {
+	const struct turns_ops ops = {
 		.tape = sizeof(struct row_tape), .work = pages_jobs_work, .play = pages_jobs_play,
-		.drop = row_tape_drop, .begin = pages_jobs_begin,
+		.drop = row_tape_drop, .begin = pages_jobs_begin, .splits = pages_have_parts(p),
 	};
 	struct pages_jobs j = {
 		.p = p, .out = { .out = p->out, .schema = &p->schema },
@@ -186,8 +190,9 @@ int pages_by_jobs(struct pages *p, const struct space_opts *space, size_t first,
 		ready = pages_jobs_add(&j);
 	if (ready && provider_lead(p->prov)) {
 		pages_jobs_use(j.worker[0], p->prov);
-		census_jobs_share_out(&j.sessions, p->prov->ntasks - first, j.n);
-		r = turns_run(&ops, &j, (void *const *)j.worker, j.n, first, p->prov->ntasks, err);
+		/* A single process has parts. */
+		census_jobs_share_out(&j.sessions, end - first > 1 ? end - first : j.n, j.n);
+		r = turns_run(&ops, &j, (void *const *)j.worker, j.n, first, end, err);
 	}
 	pages_jobs_close(&j);
 	census_jobs_close(&j.sessions);

@@ -313,6 +313,12 @@ static int pages_rows_slots(struct pages *p, struct page_area *a,
 	return rc;
 }
 
+/* How many entries of the run translate some of these addresses. */
+static uint64_t pages_rows_entries(const struct page_run *run, uint64_t first, uint64_t last)
+{
+	return (last - run->va) / run->slot - (first - run->va) / run->slot + 1;
+}
+
 /* Missing page tables, and invalid entries. */
 static int pages_rows_no_answer(struct pages *p, struct page_area *a,
 				const struct page_run *run, uint64_t first, uint64_t last,
@@ -323,7 +329,7 @@ static int pages_rows_no_answer(struct pages *p, struct page_area *a,
 	*(run->state == PAGE_EXCLUDED ? &p->excluded : run->state == PAGE_DAMAGED ? &p->damaged :
 	  run->state == PAGE_UNSTABLE ? &p->unstable : run->state == PAGE_LOST ? &p->lost :
 	  &p->bad) +=
-		run->state == PAGE_BAD ? run->count : 1;
+		run->state == PAGE_BAD ? pages_rows_entries(run, first, last) : 1;
 	row_set(&r, P_STATE, state_shown(run->state));
 	row_set_if(&r, run->have & RUN_LEVEL, P_LEVEL, run->level);
 	if (run->state == PAGE_BAD)
@@ -336,12 +342,17 @@ static int pages_rows_no_answer(struct pages *p, struct page_area *a,
 	return p->areas_only ? ATW_OK : row_put(&r, p->out, err);
 }
 
+bool pages_are_absent(const struct page_run *run)
+{
+	return run->state == PAGE_ABSENT && !run->word && !(run->have & RUN_STATE_HIDDEN);
+}
+
 int area_piece(struct pages *p, struct page_area *a, const struct page_run *run,
 	       uint64_t first, uint64_t last, struct atw_err *err)
 {
 	int rc;
 
-	if (run->state == PAGE_ABSENT && !run->word && !(run->have & RUN_STATE_HIDDEN)) {
+	if (pages_are_absent(run)) {
 		pages_rows_add_absent(a, first, last);
 		return ATW_OK;
 	}
@@ -362,7 +373,8 @@ static int pages_rows_heading(struct pages *p, const struct page_area *a,
 	char size[16], no = v && v->rights_unknown ? '?' : '-', *text;
 	int rc;
 
-	if (!p->headings)
+	/* Where an area begins, it has its heading. */
+	if (!p->headings || (v && v->start.u < p->part.from))
 		return ATW_OK;
 	if (!v)
 		rc = asprintf(&text, _("%" PRIu32 " %s: outside of every area"), a->task->pid,

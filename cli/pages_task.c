@@ -30,6 +30,8 @@ void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 	struct pages *p = arg;
 	struct atw_err e = *err;
 
+	if (p->repeats)
+		return;
 	if (p->thread) {
 		pages_jobs_cannot(p->thread, what, err);
 		return;
@@ -48,6 +50,8 @@ void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 /* Areas of one process, as far as they have been read. */
 struct pages_reader {
 	bool opened, more;
+	bool repeats;                    /* the next area was another part's, which told of it */
+	bool passing;                    /* absent pages of a row that began before the part */
 	struct atw_area *now;            /* NULL: none left */
 	struct atw_area buf;
 };
@@ -61,7 +65,12 @@ static void pages_advance(struct pages *p, const struct page_task *t,
 
 	r->now = NULL;
 	while (r->more && !r->now) {
+		p->repeats = r->repeats;
 		rc = vma_cursor_next(p->vmas, &r->buf, &err);
+		p->repeats = r->repeats = false;
+		/* Those behind it are another part's. */
+		if (rc == ATW_OK && r->buf.end.u >= p->part.until)
+			r->more = false;
 		if (rc == ATW_OK && (!p->areas || pages_is_wanted(p->areas, r->buf.name)))
 			r->now = &r->buf;
 		if (rc == ATW_END || rc == ATW_E_LIMIT || rc == ATW_E_NOMEM)
@@ -71,9 +80,30 @@ static void pages_advance(struct pages *p, const struct page_task *t,
 	}
 }
 
+/* Is what begins there of a row that began before the part? */
+static bool pages_is_before(const struct pages *p, struct pages_reader *r,
+			    const struct page_run *s, bool inside, uint64_t first)
+{
+	bool absent = inside && pages_are_absent(s);
+
+	if (first < p->part.from)
+		r->passing = absent;
+	else
+		r->passing = r->passing && absent && first != r->now->start.u;
+	return first < p->part.from || r->passing;
+}
+
+/* Does it begin a row behind the part? */
+static bool pages_is_behind(const struct pages *p, const struct page_area *a,
+			    const struct page_run *s, uint64_t first)
+{
+	return first >= p->part.until &&
+	       !(a->open && a->area && a->absent_len && pages_are_absent(s));
+}
+
 /*
  * A run of pages, cut where areas begin and end. What is mapped outside of them
- * has a heading of its own, for it should not be there.
+ * has a heading of its own, for it should not be there. ATW_END: the part ends there.
  */
 static int pages_deal_out(struct pages *p, const struct page_task *t,
 			  struct pages_reader *r, struct page_area *a,
@@ -95,6 +125,13 @@ static int pages_deal_out(struct pages *p, const struct page_task *t,
 
 		end = inside ? r->now->end.u - 1 : r->now ? r->now->start.u - 1 : UINT64_MAX;
 		end = MIN(end, last);
+		if (pages_is_behind(p, a, s, first))
+			return ATW_END;
+		if (pages_is_before(p, r, s, inside, first)) {
+			if (end == last)
+				return ATW_OK;
+			continue;
+		}
 		if (a->open && (a->area != (inside ? r->now : NULL) || first != a->last + 1)) {
 			rc = area_end(p, a, err);
 			if (rc < 0)
@@ -126,8 +163,19 @@ static void pages_whole(const struct page_run *run, uint64_t *first, uint64_t *l
 	*last = *first + (run->slot - 1);
 }
 
-static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_t last,
-			   struct pages_reader *r, struct atw_err *err)
+/* What is said of a run is said once. */
+static void pages_say_why(struct pages *p, const struct page_run *s)
+{
+	if (!s->why || s->va < p->part.from || s->va >= p->part.until)
+		return;
+	if (p->thread)
+		pages_jobs_error(p->thread, s->why);
+	else
+		print_error(s->why);
+}
+
+static int pages_list_between(struct pages *p, size_t task, uint64_t first, uint64_t last,
+			      struct pages_reader *r, struct atw_err *err)
 {
 	const struct page_task *t = &p->prov->task[task];
 	struct atw_err why = { 0 };
@@ -146,10 +194,7 @@ static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_
 	       (rc = page_cursor_next(p->pages, &s, &why)) == ATW_OK) {
 		uint64_t from = s->va, to = s->va + (s->size - 1);
 
-		if (s->why && p->thread)
-			pages_jobs_error(p->thread, s->why);
-		else if (s->why)
-			print_error(s->why);
+		pages_say_why(p, s);
 		if (to < first || from > last)
 			continue;
 		from = from > first ? from : first;
@@ -158,6 +203,7 @@ static int pages_list_part(struct pages *p, size_t task, uint64_t first, uint64_
 			pages_whole(s, &from, &to);
 		put = pages_deal_out(p, t, r, &a, s, from, to, err);
 	}
+	put = put == ATW_END ? ATW_OK : put;
 	if (a.open && put == ATW_OK)
 		put = area_end(p, &a, err);
 	if (rc == ATW_E_NOMEM && put == ATW_OK) {
@@ -175,10 +221,12 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 {
 	const struct page_task *t = &p->prov->task[task];
 	uint64_t user = p->prov->user_last, page = ((uint64_t)1 << p->prov->page_shift) - 1;
-	uint64_t first = range->first & ~page, last = range->last | page;
+	/* With what lies before the part, it is known which rows begin in it. */
+	uint64_t before = p->part.from ? p->part.from - 1 : 0;
+	uint64_t first = MAX(range->first, before) & ~page, last = range->last | page;
 	struct atw_err why = { 0 };
-	struct pages_reader r = {.more = true};
-	int rc = vma_cursor_open(p->prov, task, &p->vmas, &why);
+	struct pages_reader r = { .more = true, .repeats = before };
+	int rc = vma_cursor_open_at(p->prov, task, before, &p->vmas, &why);
 
 	if (rc == ATW_END)               /* it has ended since it was found */
 		return rc;
@@ -190,7 +238,9 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 	r.opened = r.more;
 	pages_advance(p, t, &r);
 	if (first <= user)
-		rc = pages_list_part(p, task, first, last < user ? last : user, &r, err);
+		rc = pages_list_between(p, task, first, last < user ? last : user, &r, err);
+	if (p->part.until != UINT64_MAX)
+		return rc;
 	/* x86 has an area among the kernel's addresses: [vsyscall]. */
 	while (rc == ATW_OK && first > user && r.now && r.now->end.u - 1 <= user)
 		pages_advance(p, t, &r);
@@ -200,26 +250,42 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 
 		p->inside |= from <= to;
 		if (from > user && from <= to)
-			rc = pages_list_part(p, task, from, to, &r, err);
+			rc = pages_list_between(p, task, from, to, &r, err);
 		if (rc == ATW_OK)
 			pages_advance(p, t, &r);
 	}
 	return rc;
 }
 
-int pages_list_task(struct pages *p, size_t t, struct atw_err *err)
+bool pages_have_parts(const struct pages *p)
+{
+	/*
+	 * What a filter leaves of an area, and so its heading, one part does not know; and to
+	 * find areas by name, all up to the next one are read first.
+	 */
+	return p->prov->ops->part && !p->prov->running && !p->areas_only && !p->nranges &&
+	       !p->areas && !(p->headings && p->c->filter);
+}
+
+int pages_list_part(struct pages *p, size_t t, struct pages_part part, struct atw_err *err)
 {
 	static const struct address whole = { .last = UINT64_MAX, .is_range = true };
 	int r = ATW_OK;
 
+	p->part = part;
 	if (!p->nranges)
 		r = pages_list_range(p, t, &whole, err);
 	for (size_t i = 0; i < p->nranges && r == ATW_OK; i++)
 		r = pages_list_range(p, t, &p->range[i], err);
-	if (r != ATW_OK)
+	if (r != ATW_OK || part.until != UINT64_MAX)
 		return r;
 	p->processes++;
 	return process_end(p, &p->prov->task[t], err);
+}
+
+int pages_list_task(struct pages *p, size_t t, struct atw_err *err)
+{
+	return pages_list_part(p, t, (struct pages_part){ .until = UINT64_MAX }, err);
 }
 
 /* ATW_E_UNSUPPORTED: only its areas and their pages tell. */

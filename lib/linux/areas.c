@@ -45,6 +45,7 @@ struct atw_areas {
 	uint64_t mm;
 	enum areas_phase phase;
 	uint64_t ended;          /* end of the last VMA */
+	uint64_t from;           /* those that end at it or before it are not wanted */
 	uint32_t count;
 
 	struct areas_tree tree;  /* TREE */
@@ -189,6 +190,11 @@ int areas_open_unnamed(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret
 	return r;
 }
 
+void areas_begin_at(struct atw_areas *a, uint64_t from)
+{
+	a->from = from;
+}
+
 void atw_areas_close(struct atw_areas *a)
 {
 	if (!a)
@@ -203,6 +209,8 @@ void atw_areas_close(struct atw_areas *a)
 static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
 			   struct atw_err *err)
 {
+	bool unnamed = a->tree.unnamed;
+
 	uint64_t page = (uint64_t)1 << a->names.page_shift;
 	int r;
 
@@ -228,7 +236,8 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 	ret->exec = ret->flags & VM_EXEC;
 	ret->shared = ret->flags & VM_MAYSHARE;
 	ret->rights_unknown = false;
-	a->unread.status = a->tree.unnamed ? ATW_OK : names_fill(&a->names, ret, &a->unread);
+	unnamed |= ret->end.u <= a->from;
+	a->unread.status = unnamed ? ATW_OK : names_fill(&a->names, ret, &a->unread);
 	ret->unread = a->unread.status < 0;
 	return ATW_OK;
 }
@@ -266,8 +275,8 @@ static int areas_fill_slot(struct atw_areas *a, const struct maple_slot *s,
 static int areas_next_of_tree(struct atw_areas *a, struct atw_area *ret,
 			      struct atw_err *err)
 {
-	/* What was returned before the restart is passed. */
-	uint64_t from = a->live ? a->ended : 0;
+	/* What was returned before the restart of a running process is passed, too. */
+	uint64_t from = a->live && a->ended > a->from ? a->ended : a->from;
 	struct maple_slot s;
 	int r = areas_tree_next(&a->tree, &a->v, a->ended, from, &s, err);
 
@@ -287,7 +296,7 @@ static bool areas_is_done(const struct atw_areas *a, uint64_t vma)
 	       end <= a->ended;
 }
 
-static int areas_next_of_list(struct atw_areas *a, struct atw_area *ret,
+static int areas_next_in_list(struct atw_areas *a, struct atw_area *ret,
 			      struct atw_err *err)
 {
 	uint64_t vma;
@@ -304,6 +313,18 @@ static int areas_next_of_list(struct atw_areas *a, struct atw_area *ret,
 		r = areas_fill(a, vma, ret, err);
 	if (r == ATW_OK)
 		a->phase = LIST;
+	return r;
+}
+
+/* What is not wanted is read as well: that the order of a list is right, all of it shows. */
+static int areas_next_of_list(struct atw_areas *a, struct atw_area *ret,
+			      struct atw_err *err)
+{
+	int r;
+
+	do
+		r = areas_next_in_list(a, ret, err);
+	while (r == ATW_OK && ret->end.u <= a->from && a->count++ < AREAS);
 	return r;
 }
 

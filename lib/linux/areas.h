@@ -74,6 +74,12 @@ int areas_open_unnamed(struct atw_kernel *k, uint64_t mm, struct atw_areas **ret
 		       struct atw_err *err);
 
 /*
+ * Before the first is read: those that end at `from` or before it are passed, as long as they
+ * can be read, and nothing of their files is.
+ */
+void areas_begin_at(struct atw_areas *a, uint64_t from);
+
+/*
  * Total size of all VMAs of an mm (total_vm), which the kernel counts. ATW_E_UNSUPPORTED:
  * the member is not known.
  */

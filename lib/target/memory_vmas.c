@@ -202,13 +202,17 @@ static int memory_vmas_open(struct vma_cursor *cur, struct atw_err *err)
 {
 	struct walk_provider *w = walk_of(cur->p);
 	const struct space *s = &w->space[cur->task];
+	int r;
 
 	memory_find_memmap(w);
 	memory_close(cur);
 	if (!mmu_space_lives(&s->mm.space))
 		return ATW_END;
-	return areas_open_named(w->o.kernel, s->at, w->running ? &w->files : NULL,
-				&memory_of(cur)->areas, err);
+	r = areas_open_named(w->o.kernel, s->at, w->running ? &w->files : NULL,
+			     &memory_of(cur)->areas, err);
+	if (r == ATW_OK)
+		areas_begin_at(memory_of(cur)->areas, cur->from);
+	return r;
 }
 
 bool walk_has_ended(struct walk_provider *w, size_t task, int r)
@@ -360,6 +364,7 @@ static const struct provider_ops walk_ops = {
 	.find = memory_find,
 	.lead = walk_lead,
 	.follow = walk_follow,
+	.part = walk_part,
 	.prepare = walk_prepare,
 	.vma_cursor_size = sizeof(struct memory_vmas),
 	.page_cursor_size = sizeof(struct memory_pages),

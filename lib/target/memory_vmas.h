@@ -218,6 +218,7 @@ static inline void memory_classes_soon(const struct walk_provider *w, uint64_t p
 /* The ops of these names. */
 void walk_lead(struct provider *p);
 int walk_follow(struct provider *p, struct provider *lead, struct atw_err *err);
+int walk_part(struct provider *p, size_t task, uint64_t from, uint64_t *ret);
 void walk_prepare(struct provider *p, unsigned part, unsigned parts);
 /* Before the provider is closed. */
 void walk_unfollow(struct walk_provider *w);

@@ -130,8 +130,8 @@ void provider_close(struct provider *p)
 	p->ops->close(p);
 }
 
-int vma_cursor_open(struct provider *p, size_t task, struct vma_cursor **ret,
-		    struct atw_err *err)
+int vma_cursor_open_at(struct provider *p, size_t task, uint64_t from, struct vma_cursor **ret,
+		       struct atw_err *err)
 {
 	if (!*ret)
 		*ret = calloc(1, p->ops->vma_cursor_size);
@@ -139,7 +139,14 @@ int vma_cursor_open(struct provider *p, size_t task, struct vma_cursor **ret,
 		return atw_err_nomem(err);
 	(*ret)->p = p;
 	(*ret)->task = task;
+	(*ret)->from = from;
 	return p->ops->vmas_open(*ret, err);
+}
+
+int vma_cursor_open(struct provider *p, size_t task, struct vma_cursor **ret,
+		    struct atw_err *err)
+{
+	return vma_cursor_open_at(p, task, 0, ret, err);
 }
 
 void vma_cursor_close(struct vma_cursor *c)

@@ -133,6 +133,7 @@ struct provider;
 struct vma_cursor {
 	struct provider *p;
 	size_t task;
+	uint64_t from;           /* those that end at it, or before, may be left out */
 };
 
 struct page_query {
@@ -181,6 +182,13 @@ struct provider_ops {
 	 */
 	int (*follow)(struct provider *p, struct provider *lead, struct atw_err *err);
 	/*
+	 * A task may be listed in parts, each by any thread: the end of a part that begins at
+	 * `from` and is neither short nor long. It lies in an area, or where one ends, and
+	 * those up to this one can be read. ATW_END: the part has no end but the task's.
+	 * NULL: tasks are listed as a whole.
+	 */
+	int (*part)(struct provider *p, size_t task, uint64_t from, uint64_t *ret);
+	/*
 	 * NULL: nothing to do. Reads a part of what listings of all tasks need, before the first of them: of
 	 * `parts`, 16 at most, each once, by any of `lead` and its followers.
 	 */
@@ -188,8 +196,8 @@ struct provider_ops {
 	/*
 	 * As atw_areas_next(); ATW_END from vmas_open: the task has ended meanwhile. What
 	 * an area's `unread` is about is reported to p->cannot. Cursors are opened again
-	 * without having been closed; `p` and `task`, or the query, are set then, and all
-	 * else is as it was left, at first zero.
+	 * without having been closed; `p`, `task` and `from`, or the query, are set then, and
+	 * all else is as it was left, at first zero.
 	 */
 	size_t vma_cursor_size, page_cursor_size;
 	int (*vmas_open)(struct vma_cursor *c, struct atw_err *err);
@@ -331,6 +339,9 @@ struct provider {
  */
 int vma_cursor_open(struct provider *p, size_t task, struct vma_cursor **ret,
 		    struct atw_err *err);
+/* The same, from the first area on that ends behind `from`, or from one before it. */
+int vma_cursor_open_at(struct provider *p, size_t task, uint64_t from, struct vma_cursor **ret,
+		       struct atw_err *err);
 int page_cursor_open(struct provider *p, const struct page_query *q,
 		     struct page_cursor **ret, struct atw_err *err);
 /* The ops of these names. */

@@ -471,6 +471,26 @@ void mmu_walk_unfold(struct mmu_walk *w)
 	w->stats.folded -= w->seen.count;
 }
 
+bool mmu_walk_is_cut(const struct mmu_space *sp, atw_va first, atw_va last)
+{
+	const struct mmu_walk_opts o = {
+		.first = first, .last = last, .want = ATW_K(ATW_TABLE),
+		.depth = sp->paging.nlevels - 1,
+	};
+	const struct mmu_seen *s;
+	uint64_t tables = 1;             /* the root, and those that an entry leads to */
+	struct mmu_walk *w;
+	int r = mmu_walk_open(sp, &o, &w, NULL);
+
+	if (r < 0)
+		return false;
+	while ((r = mmu_walk_next(w, &s, NULL)) == ATW_OK)
+		tables += s->kind == ATW_TABLE && !s->loss;
+	mmu_walk_close(w);
+	return r == ATW_E_LIMIT ||
+	       (tables > SOME && tables > walk_default_budget(sp->mem, sp->paging.page_shift));
+}
+
 struct mmu_walk_stats mmu_walk_stats(const struct mmu_walk *w)
 {
 	return w->stats;

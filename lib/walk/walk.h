@@ -143,6 +143,9 @@ int mmu_walk_next(struct mmu_walk *w, const struct mmu_seen **ret, struct atw_er
 void mmu_walk_prune(struct mmu_walk *w);
 /* Unfold the repeats that were just returned: each is walked. */
 void mmu_walk_unfold(struct mmu_walk *w);
+/* Would a walk of first..last stop at the default budget? Only upper tables are read. */
+bool mmu_walk_is_cut(const struct mmu_space *sp, atw_va first, atw_va last);
+
 struct mmu_walk_stats mmu_walk_stats(const struct mmu_walk *w);
 /* Entries of a lowest table that were read and not returned yet: `n` of them may be 0. */
 struct mmu_words {
