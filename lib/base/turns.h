@@ -7,7 +7,7 @@
  * with a long tape waits for its turn and is then played in parts, while it goes on: memory
  * is bounded, whatever an item has. So output does not depend on threads.
  *
- * Of a long item, a thread may leave all but a part to whoever is free: several work on it
+ * Of a long item, a thread may leave all but a part to any that is free: several work on it
  * then, and each has a short tape.
  */
 #pragma once
