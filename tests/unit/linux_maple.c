@@ -159,7 +159,7 @@ struct seen {
 	struct atw_err err;      /* the first */
 };
 
-static void all(struct kmemory *k, struct seen *s)
+static void all_from(struct kmemory *k, uint64_t from, struct seen *s)
 {
 	static struct atw_area a;
 	struct atw_err err = { 0 };
@@ -172,6 +172,7 @@ static void all(struct kmemory *k, struct seen *s)
 		s->errors = 1;
 		return;
 	}
+	areas_begin_at(areas, from);
 	while ((r = atw_areas_next(areas, &a, &err)) != ATW_END && s->n + s->errors < 4000) {
 		size_t len = strlen(s->text);
 
@@ -188,6 +189,11 @@ static void all(struct kmemory *k, struct seen *s)
 				 a.start.u, a.end.u, a.flags == 0x73 ? "" : " of others");
 	}
 	atw_areas_close(areas);
+}
+
+static void all(struct kmemory *k, struct seen *s)
+{
+	all_from(k, 0, s);
 }
 
 TEST(two_levels)
@@ -359,6 +365,58 @@ TEST(a_list)
 	kput64(k, MM + MM_MMAP, 0);
 	all(k, &s);
 	CHECK_EQ(s.n + s.errors, 0);
+	kmemory_free(k);
+}
+
+/* Areas that end there are passed. */
+static void check_beginnings(struct kmemory *k)
+{
+	static const struct { uint64_t from; const char *text; } want[] = {
+		{ 0, "1000-3000 3000-4000 10000-11000 " },
+		{ 0x2fff, "1000-3000 3000-4000 10000-11000 " },
+		{ 0x3000, "3000-4000 10000-11000 " },
+		{ 0x3fff, "3000-4000 10000-11000 " },
+		{ 0x4000, "10000-11000 " },
+		{ 0x10fff, "10000-11000 " },
+		{ 0x11000, "" },
+	};
+	struct seen s;
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		all_from(k, want[i].from, &s);
+		CHECK_STR(s.text, want[i].text);
+		CHECK_EQ(s.errors, 0);
+	}
+}
+
+TEST(begins_where_it_is_wanted)
+{
+	struct kmemory *k = tree();
+
+	check_beginnings(k);
+	kmemory_free(k);
+	k = list();
+	check_beginnings(k);
+	kmemory_free(k);
+}
+
+/* What is passed must be in order as well: else a list could go round for ever. */
+TEST(a_list_that_is_damaged_before_it_is_wanted)
+{
+	struct kmemory *k = list();
+	struct seen s;
+
+	kpoint(k, vma(1) + V_NEXT, vma(0));
+	all_from(k, 0x4000, &s);
+	CHECK_EQ(s.n, 0);
+	CHECK_EQ(s.errors, 1);
+	CHECK(strstr(s.err.text, "where the one before it has not ended"));
+	kmemory_free(k);
+	k = list();
+	kput64(k, vma(0) + V_END, 0x3800000);
+	all_from(k, 0x4000, &s);
+	CHECK_EQ(s.n, 1);
+	CHECK(s.errors);
 	kmemory_free(k);
 }
 
