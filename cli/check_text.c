@@ -90,10 +90,8 @@ void check_text(struct buf *ret, const struct atw_schema *sc, const struct atw_r
 	const char *blank = "";
 
 	for (size_t i = 0; i < sc->ncols; i++) {
-		bool chosen =
-			columns >> i & 1 || check_text_names(&sc->col[i], &row->v[i]);
-
-		if (!chosen || !(row->have >> i & 1))
+		if (!(row->have >> i & 1) ||
+		    !(columns >> i & 1 || check_text_names(&sc->col[i], &row->v[i])))
 			continue;
 		buf_printf(ret, "%s%s=", blank, sc->col[i].key);
 		check_text_value(ret, &sc->col[i], &row->v[i]);

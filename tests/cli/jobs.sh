@@ -41,6 +41,34 @@ each() {                          # SOURCE
 t "every command on a dump, zlib"
 each tasks.kdump
 
+t "commands over other listings"
+cat >limits.ini <<'E'
+[heaps]
+over = pages --areas-only
+at most = 387K rss where area='[heap]'
+[pages]
+over = pages
+at most = 3 rows where state=present
+[tasks]
+over = ps
+at least = 76 rows
+[mappings]
+over = find 1000000-1100000
+at most = 2 rows
+[use]
+over = report use
+at least = 8M huge
+E
+alike check limits.ini tasks.kdump --format csv
+alike audit tasks.kdump --format csv
+alike audit tasks.kdump
+for query in 'select * from pages order by pid, address' 'select * from areas' 'select * from tasks' \
+	'select pid, count(*), sum(size) from pages group by pid'; do
+	alike sql tasks.kdump "$query" --format csv
+done
+printf 'pid,addr\n99,0x7ff0f2a00000\n98,0x7ff000000000\n' >two.csv
+alike annotate tasks.kdump two.csv --format csv
+
 t "pages: many threads, a full disk, and a reader that has seen enough"
 for n in 1 3 7; do
 	run atwalk pages tasks.kdump --jobs $n --format csv
