@@ -51,7 +51,7 @@ struct pages {
 	struct vma_cursor *vmas;         /* of the listing under way, */
 	struct page_cursor *pages;       /* and its pages */
 	struct pages_part part;
-	bool repeats;                    /* an area is read that another part has reported on */
+	bool repeats;                    /* the next area was read for another part, too */
 	struct swap_name swap[32];
 	char swap_text[300];
 

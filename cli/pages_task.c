@@ -50,7 +50,6 @@ void pages_cannot(void *arg, const char *what, const struct atw_err *err)
 /* Areas of one process, as far as they have been read. */
 struct pages_reader {
 	bool opened, more;
-	bool repeats;                    /* the next area was another part's, which told of it */
 	bool passing;                    /* absent pages of a row that began before the part */
 	struct atw_area *now;            /* NULL: none left */
 	struct atw_area buf;
@@ -65,9 +64,8 @@ static void pages_advance(struct pages *p, const struct page_task *t,
 
 	r->now = NULL;
 	while (r->more && !r->now) {
-		p->repeats = r->repeats;
 		rc = vma_cursor_next(p->vmas, &r->buf, &err);
-		p->repeats = r->repeats = false;
+		p->repeats = false;
 		/* Those behind it are another part's. */
 		if (rc == ATW_OK && r->buf.end.u >= p->part.until)
 			r->more = false;
@@ -225,7 +223,7 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 	uint64_t before = p->part.from ? p->part.from - 1 : 0;
 	uint64_t first = MAX(range->first, before) & ~page, last = range->last | page;
 	struct atw_err why = { 0 };
-	struct pages_reader r = { .more = true, .repeats = before };
+	struct pages_reader r = { .more = true };
 	int rc = vma_cursor_open_at(p->prov, task, before, &p->vmas, &why);
 
 	if (rc == ATW_END)               /* it has ended since it was found */
@@ -236,6 +234,7 @@ static int pages_list_range(struct pages *p, size_t task, const struct address *
 		rc = ATW_OK;
 	}
 	r.opened = r.more;
+	p->repeats = r.more && before;
 	pages_advance(p, t, &r);
 	if (first <= user)
 		rc = pages_list_between(p, task, first, last < user ? last : user, &r, err);

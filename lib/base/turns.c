@@ -293,23 +293,25 @@ static void *turns_make_tape(const struct turns *t)
 	return tape + 1;
 }
 
+/* Behind each part with a tape there may be one that is left, and one may be in turn. */
+static size_t turns_parts(const struct turns *t)
+{
+	return 2 * t->slots + 1;
+}
+
 static bool turns_make(struct turns *t, void *const *worker, unsigned workers)
 {
-	size_t slots;
-
 	t->slots = (size_t)workers * SLOTS_EACH;
 	if (!t->ops->splits)
 		t->slots = MIN(t->slots, t->end - t->next);
-	/* Behind each part there may be one that is left, and one may be in turn. */
-	slots = 2 * t->slots + 1;
-	t->slot = calloc(slots, sizeof(*t->slot));
+	t->slot = calloc(turns_parts(t), sizeof(*t->slot));
 	t->tape = calloc(t->slots, sizeof(*t->tape));
 	t->thread = calloc(workers, sizeof(*t->thread));
 	t->spare = turns_make_tape(t);
 	t->room = TAPES_MOST / 2;
 	if (!t->slot || !t->tape || !t->thread || !t->spare)
 		return false;
-	for (size_t i = 0; i < slots; i++) {
+	for (size_t i = 0; i < turns_parts(t); i++) {
 		t->slot[i].of = t;
 		t->slot[i].turn.room = &t->room;
 		t->slot[i].next = t->free;
@@ -341,7 +343,7 @@ static void turns_end(struct turns *t)
 {
 	for (unsigned i = 0; i < t->threads; i++)
 		pthread_join(t->thread[i].id, NULL);
-	for (size_t i = 0; t->slot && i < 2 * t->slots + 1; i++)
+	for (size_t i = 0; t->slot && i < turns_parts(t); i++)
 		turns_drop_tape(t, t->slot[i].turn.tape);
 	while (t->tapes)
 		turns_drop_tape(t, t->tape[--t->tapes]);

@@ -47,8 +47,8 @@ int turn_pass(struct turn *t);
 
 /*
  * Called at most once by work(), best before it finds anything: what it finds ends at `from`,
- * which means something for work() alone. It is called for the rest, too, at once or later.
- * From the first part on, `from` is 0. Does nothing unless t->splits.
+ * which means something for work() alone. That is called for the rest as well, with t->from,
+ * which is 0 in the first part. Does nothing unless t->splits.
  */
 void turn_split(struct turn *t, uint64_t from);
 

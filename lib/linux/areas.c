@@ -209,8 +209,6 @@ void atw_areas_close(struct atw_areas *a)
 static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *ret,
 			   struct atw_err *err)
 {
-	bool unnamed = a->tree.unnamed;
-
 	uint64_t page = (uint64_t)1 << a->names.page_shift;
 	int r;
 
@@ -236,8 +234,8 @@ static int areas_fill_held(struct atw_areas *a, uint64_t vma, struct atw_area *r
 	ret->exec = ret->flags & VM_EXEC;
 	ret->shared = ret->flags & VM_MAYSHARE;
 	ret->rights_unknown = false;
-	unnamed |= ret->end.u <= a->from;
-	a->unread.status = unnamed ? ATW_OK : names_fill(&a->names, ret, &a->unread);
+	a->unread.status = a->tree.unnamed || ret->end.u <= a->from
+				   ? ATW_OK : names_fill(&a->names, ret, &a->unread);
 	ret->unread = a->unread.status < 0;
 	return ATW_OK;
 }

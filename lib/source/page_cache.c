@@ -97,7 +97,7 @@ static void page_cache_grow(struct page_cache *c)
 		return;
 	}
 	for (size_t i = 0; i < (size_t)2 << old.bits; i++) {
-		size_t at = old.keys[i] == PAGE_CACHE_NONE ? 0 : page_cache_place(&new, old.keys[i]);
+		size_t at = page_cache_place(&new, old.keys[i]);
 
 		if (old.keys[i] == PAGE_CACHE_NONE)
 			continue;

@@ -110,6 +110,16 @@ static bool ask(struct page_cache *c, uint64_t key)
 	return false;
 }
 
+/* How many of the keys below `n` are there. */
+static unsigned there(struct page_cache *c, uint64_t n)
+{
+	unsigned found = 0;
+
+	for (uint64_t k = 0; k < n; k++)
+		found += page_cache_find(c, k) != NULL;
+	return found;
+}
+
 /* Pages that are needed again and again have room in the end, and not one page more. */
 TEST(grows_for_pages_that_are_needed_again)
 {
@@ -126,10 +136,7 @@ TEST(grows_for_pages_that_are_needed_again)
 	for (unsigned round = 0; round < 20; round++)
 		for (uint64_t k = 0; k < 10000; k++)
 			ask(&c, k);
-	found = 0;
-	for (uint64_t k = 0; k < 10000; k++)
-		found += page_cache_find(&c, k) != NULL;
-	CHECK_EQ(found <= 256, 1);
+	CHECK_EQ(there(&c, 10000) <= 256, 1);
 	page_cache_deinit(&c);
 }
 
@@ -137,7 +144,6 @@ TEST(grows_for_pages_that_are_needed_again)
 TEST(forgets_what_went)
 {
 	struct page_cache c;
-	unsigned found = 0;
 
 	CHECK(page_cache_init(&c, 64, 64 * 256));
 	for (unsigned round = 0; round < 20; round++) {
@@ -147,9 +153,7 @@ TEST(forgets_what_went)
 	}
 	for (uint64_t k = 0; k < 100; k++)
 		ask(&c, k);
-	for (uint64_t k = 0; k < 100; k++)
-		found += page_cache_find(&c, k) != NULL;
-	CHECK_EQ(found <= 32, 1);
+	CHECK_EQ(there(&c, 100) <= 32, 1);
 	page_cache_deinit(&c);
 }
 
