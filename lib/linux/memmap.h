@@ -289,8 +289,11 @@ struct atw_memmap {
 	/* The large folio that was decoded last (up to 6.1): is it mapped? */
 	uint64_t mapped_head;
 	bool mapped_known, mapped;
-	/* atw_memmap_kind(): the last frame, and the end of the announced range. */
-	uint64_t next, announced, batch;
+	/*
+	 * atw_memmap_kind(): the next frame, the number of frames that were alike before it, the
+	 * end of the announced range, its length, and how many blocks were announced behind it.
+	 */
+	uint64_t next, step, announced, batch, heads;
 	struct memmap_links *links;      /* created on use */
 	/* CONFIG_NO_PAGE_MAPCOUNT: pages of large folios have no mapcount. */
 	enum { COUNTS_UNKNOWN, COUNTS_PAGES, COUNTS_AVERAGE } counts;
@@ -343,6 +346,8 @@ enum memmap_idle {
 	IDLE_UNSURE,             /* it was taken from a list or put there meanwhile */
 };
 
+/* The number of frames of the free block that begins with this page; 0: none does. */
+uint64_t memmap_free_block(const struct page_abi *a, const uint8_t *page);
 /* Neither a folio nor of a type, without references and owner. */
 bool memmap_is_idle(const struct page_abi *a, const uint8_t *page);
 /*

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "linux/memmap.h"
 
 /* One that is not settled after so many reads of a running machine goes on moving. */
@@ -139,33 +140,52 @@ static struct memmap_link_of links_make(struct atw_memmap *m, uint64_t pfn, cons
 	return (struct memmap_link_of){ pfn, own, next, links_first_look(own, next) };
 }
 
+/* Adds those of `n` frames that may be in a list. Returns the number of frames it went on. */
+static uint64_t links_add(struct atw_memmap *m, uint64_t pfn, const uint8_t *page, uint64_t n,
+			  struct atw_err *err)
+{
+	struct memmap_links *l = m->links;
+	uint64_t i, step;
+
+	for (i = 0; i < n; i += step) {
+		const uint8_t *p = page + i * m->where.size;
+
+		/* What is inside of a free block is not asked for. */
+		step = memmap_free_block(&m->abi, p) ?: 1;
+		if (!memmap_is_idle(&m->abi, p))
+			continue;
+		if (!ARRAY_ROOM(l->v, l->n, l->cap)) {
+			atw_err_nomem(err);
+			return 0;
+		}
+		l->v[l->n++] = links_make(m, pfn + i, p);
+	}
+	return i;
+}
+
 /* All frames from pfn on that were announced, many in one read. */
 static int links_look(struct atw_memmap *m, uint64_t pfn, struct atw_err *err)
 {
 	struct memmap_links *l = m->links;
 	uint8_t buf[PAGE_STRUCT_MAX];
-	uint64_t here = 0, left = pfn < m->announced ? m->announced - pfn : 1;
+	uint64_t end = pfn < m->announced ? m->announced : pfn + 1, here = 0, done;
 
 	l->n = l->near = 0;
-	l->first = l->end = pfn;
-	for (; left; left -= here, l->end += here) {
+	for (l->first = l->end = pfn; l->end < end; l->end += done) {
 		const uint8_t *p = memmap_at_hand(m->kmem, &m->where, l->end, &here);
 
-		here = p && here < left ? here : p ? left : 1;
-		if (!p && l->end == pfn)
+		if (!p && l->end == pfn) {
 			p = memmap_bytes(m->kmem, &m->where, pfn, buf, NULL);
+			here = 1;
+		}
 		if (!p)
 			break;
-		for (uint64_t i = 0; i < here; i++, p += m->where.size) {
-			if (!memmap_is_idle(&m->abi, p))
-				continue;
-			if (!ARRAY_ROOM(l->v, l->n, l->cap))
-				return atw_err_nomem(err);
-			l->v[l->n++] = links_make(m, l->end + i, p);
-		}
+		done = links_add(m, l->end, p, MIN(here, end - l->end), err);
+		if (!done)
+			return ATW_E_NOMEM;
 	}
 	for (size_t i = 0; i < l->n; i += LINKS_AT_ONCE)
-		links_settle(m, l->v + i, l->n - i < LINKS_AT_ONCE ? l->n - i : LINKS_AT_ONCE);
+		links_settle(m, l->v + i, MIN(l->n - i, (size_t)LINKS_AT_ONCE));
 	return ATW_OK;
 }
 

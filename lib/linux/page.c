@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "linux/memmap.h"
 #include "walk/memory.h"
 
@@ -80,19 +81,29 @@ void memmap_anew(struct atw_memmap *m)
 }
 
 /*
- * The block behind a large block is probably large as well, and of that only the first
- * struct page is needed.
+ * To begin a read of a running machine costs as much as to copy some 200 struct pages. The
+ * block behind a large block is probably as large, and of that only the first struct pages
+ * are needed: so those of several blocks are read at once, more each time that this was right.
  */
-enum { BATCH_MIN = 8, BATCH_MAX = 4096 };
+enum { BATCH_MIN = 64, BATCH_MAX = 4096, BLOCK_LARGE = 128, HEAD = 4, HEADS_MAX = 64 };
 
 static void page_announce(struct atw_memmap *m, uint64_t pfn)
 {
-	if (pfn < m->announced)
+	const bool adjacent = m->batch && pfn == m->announced, live = kmem_is_live(m->kmem);
+	uint64_t n;
+
+	/* One of the blocks that were announced with another. */
+	if (live && !adjacent && memmap_at_hand(m->kmem, &m->where, pfn, &n)) {
+		m->announced = pfn + n;
 		return;
-	m->batch = pfn != m->announced ? BATCH_MIN :
-		   m->batch < BATCH_MAX ? m->batch * 2 : BATCH_MAX;
+	}
+	m->batch = adjacent ? MIN(m->batch * 2, (uint64_t)BATCH_MAX) : BATCH_MIN;
+	m->heads = live && !adjacent && m->step >= BLOCK_LARGE
+			   ? MIN(m->heads * 2 + 1, (uint64_t)HEADS_MAX) : 0;
 	memmap_anew(m);
 	memmap_soon(m->kmem, &m->where, pfn, m->batch);
+	for (uint64_t i = 1; i <= m->heads; i++)
+		memmap_soon(m->kmem, &m->where, pfn + i * m->step, HEAD);
 	m->announced = pfn + m->batch;
 }
 
@@ -104,12 +115,14 @@ int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *re
 
 	if (r == ATW_OK) {
 		if (!follows)
-			m->announced = m->batch = 0;
-		page_announce(m, pfn);
+			m->announced = m->batch = m->step = 0;
+		if (pfn >= m->announced)
+			page_announce(m, pfn);
 		r = memmap_kind_like(m, pfn, !follows, ret, err);
 	}
 	if (r < 0)
 		ret->same = r == ATW_E_MISSING ? memmap_missing(m->kmem, &m->where, pfn) : 1;
+	m->step = r == ATW_OK ? ret->same : 0;
 	m->next = pfn + ret->same;
 	return r;
 }

@@ -316,6 +316,14 @@ static int64_t page_flags_count_page(const struct atw_memmap *m,
 
 /* ---- free blocks ---- */
 
+uint64_t memmap_free_block(const struct page_abi *a, const uint8_t *page)
+{
+	uint64_t order = a->private_ != NEED_NONE && page_flags_is_type(a, page, a->buddy)
+				 ? page_flags_word(page, a->private_) : ORDERS;
+
+	return order < ORDERS ? (uint64_t)1 << order : 0;
+}
+
 /*
  * Only the first page of a free block is marked: the possible first pages, one for each
  * order, are checked (is_free_buddy_page()).
@@ -327,11 +335,10 @@ static bool page_flags_in_free_block(struct atw_memmap *m,
 		uint64_t first = v->pfn & ~(((uint64_t)1 << o) - 1);
 		uint8_t buf[PAGE_STRUCT_MAX];
 		const uint8_t *p = memmap_bytes(m->kmem, &m->where, first, buf, NULL);
+		uint64_t pages = p ? memmap_free_block(&m->abi, p) : 0;
 
-		if (p && page_flags_is_type(&m->abi, p, m->abi.buddy) &&
-		    page_flags_word(p, m->abi.private_) >= o &&
-		    page_flags_word(p, m->abi.private_) < ORDERS) {
-			*order = (unsigned)page_flags_word(p, m->abi.private_);
+		if (pages >> o) {
+			*order = (unsigned)__builtin_ctzll(pages);
 			return true;
 		}
 	}

@@ -13,7 +13,7 @@
 
 /* mem_map lies at PAGES; where members are is as in real kernels. */
 enum {
-	MAP = 0x100, PAGES = 0x1000, SIZE = 64, COUNT = 512,
+	MAP = 0x100, PAGES = 0x1000, SIZE = 64, COUNT = 512, ALL = 960, LEFT_OVER = 0x808,
 	FLAGS = 0, HEAD = 8, MAPPING = 24, PRIVATE = 40, MAPCOUNT = 48, REFCOUNT = 52,
 };
 enum { LOCKED, UPTODATE, LRU, RESERVED, SWAPBACKED, SWAPCACHE, HEADBIT, HWPOISON,
@@ -399,7 +399,7 @@ TEST(kinds)
 			{ 4, 4, kpf(KPF_BUDDY), false },
 			{ 8, 8, ANON_PAGE | kpf(KPF_THP) | kpf(KPF_COMPOUND_HEAD), false },
 			{ 16, 1, kpf(KPF_RESERVED), false }, { 17, 1, kpf(KPF_OFFLINE), false },
-			{ 18, 6, 0, false },
+			{ 18, 46, 0, false },
 		};
 		struct lnx_page_kind k = { 0 };
 		struct fixture f;
@@ -622,6 +622,71 @@ TEST(free_lists)
 	}
 }
 
+static uint64_t left_over_reads;
+
+static ssize_t left_over_read(struct atw_source *s, atw_pa pa, void *buf, size_t len,
+			      struct atw_err *err)
+{
+	left_over_reads += pa.u <= LEFT_OVER && LEFT_OVER < pa.u + len;
+	return kmemory_read(s, pa, buf, len, err);
+}
+
+/* Each page of it has a link left over. */
+static void free_block(struct fixture *f, uint64_t pfn, unsigned order)
+{
+	put(f, pfn, MAPCOUNT, 0xf0000000, 4);
+	put(f, pfn, PRIVATE, order, 8);
+	for (uint64_t i = 0; i < (uint64_t)1 << order; i++) {
+		put(f, pfn + i, REFCOUNT, 0, 4);
+		kpoint(f->mem, at(pfn + i) + HEAD, LEFT_OVER - 8);
+	}
+}
+
+/*
+ * Of a running machine, the first pages of several large blocks are read at once. Links that
+ * pages inside of free blocks have left over are not followed.
+ */
+TEST(free_blocks_in_a_row)
+{
+	enum { ORDER = 7, BLOCK = 1 << ORDER, BLOCKS = 7, END = BLOCKS * BLOCK };
+	struct atw_source_ops ops = kmemory_ops;
+
+	ops.read = left_over_read;
+	for (unsigned live = 0; live < 2; live++) {
+		struct lnx_page_kind k = { 0 };
+		struct fixture f;
+		uint64_t pfn;
+
+		CHECK(start(&f, FOLIOS_612));
+		f.k.needs.member[N_page_list] = HEAD;
+		for (pfn = COUNT; pfn < ALL; pfn++)
+			plain(&f, pfn);
+		for (pfn = 0; pfn < END; pfn += BLOCK)
+			free_block(&f, pfn, ORDER);
+		free_block(&f, END + 8, 3);
+		put(&f, END, REFCOUNT, 0, 4);
+		ops.live = live;
+		f.mem->s.ops = &ops;
+		left_over_reads = 0;
+		drop_cache(&f);
+		for (pfn = 0; pfn < ALL; pfn += k.same) {
+			bool is_free = pfn < END || pfn == END + 8;
+
+			CHECK_EQ(atw_memmap_kind(f.m, pfn, &k, NULL), ATW_OK);
+			CHECK_EQ(k.flags, is_free ? kpf(KPF_BUDDY) : 0);
+			if (is_free)
+				CHECK_EQ(k.same, pfn < END ? BLOCK : 8);
+			CHECK(!k.waits && !k.unsure);
+		}
+		CHECK_EQ(pfn, ALL);
+		/* Blocks 0; 1 and 2; 3 to 6; what is behind them. */
+		CHECK_EQ(memmap_reads(&f.m->where), live ? 4 : BLOCKS + 1);
+		CHECK_EQ(left_over_reads, 0);
+		f.mem->s.ops = &kmemory_ops;
+		stop(&f);
+	}
+}
+
 struct runs {
 	struct capture_frames run[8];
 	size_t n;
@@ -656,7 +721,7 @@ TEST(all_frames_by_use)
 
 	CHECK(start(&f, FOLIOS_612));
 	/* The rest of this test's memory holds struct pages, too. */
-	for (uint64_t i = COUNT; i < 960; i++)
+	for (uint64_t i = COUNT; i < ALL; i++)
 		plain(&f, i);
 	put(&f, 4, MAPCOUNT, 0xf0000000, 4);
 	put(&f, 4, PRIVATE, 2, 8);
