@@ -319,6 +319,9 @@ bool memmap_like(struct atw_memmap *m, const struct lnx_page *page, struct page_
  */
 uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_t pfn,
 		     uint64_t n);
+/* The same of pfn and frames before it, in descending order: of pages that are no tails. */
+uint64_t memmap_same_down(struct atw_memmap *m, const struct page_like *like, uint64_t pfn,
+			  uint64_t n);
 /* Flags of struct page converted to those of /proc/kpageflags. */
 static inline uint64_t memmap_translate(const struct page_abi *a, uint64_t k)
 {

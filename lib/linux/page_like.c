@@ -165,6 +165,44 @@ uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_
 	return done;
 }
 
+/* As like_before_zeroes(), of frames in descending order. */
+static uint64_t like_behind_zeroes(const struct zero_pages *z, uint64_t pfn, uint64_t n)
+{
+	if (z->known && pfn - z->pfn < n)
+		n = pfn - z->pfn;
+	if (z->huge_known && pfn >= z->huge)
+		n = pfn - z->huge < z->huge_pages
+			    ? 0 : MIN(n, pfn - z->huge - z->huge_pages + 1);
+	return n;
+}
+
+uint64_t memmap_same_down(struct atw_memmap *m, const struct page_like *like, uint64_t pfn,
+			  uint64_t n)
+{
+	const uint32_t size = m->where.size;
+	uint64_t done = 0, here;
+
+	n = like->info ? 0 : like_behind_zeroes(&m->zero, pfn, n);
+	while (done < n) {
+		/* Struct pages of a block are at hand together. */
+		uint64_t at = pfn - done, part = MIN(at % MEMMAP_BLOCK + 1, n - done), i = 0;
+		const uint8_t *p = memmap_at_hand(m->kmem, &m->where, at - part + 1, &here);
+
+		if (p && here >= part) {
+			p += (part - 1) * size;
+		} else {
+			p = memmap_at_hand(m->kmem, &m->where, at, &here);
+			part = 1;
+		}
+		while (p && i < part && page_like_is(&m->abi, like, p - i * size))
+			i++;
+		done += i;
+		if (!p || i < part)
+			break;
+	}
+	return done;
+}
+
 /* ---- kinds of small pages ---- */
 
 /*

@@ -80,23 +80,37 @@ static bool memory_facts_still_there(struct memory_pages *c, uint32_t i, uint64_
 	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
 }
 
+/* The slots from slot i on whose frames follow each other, up or down. */
+static uint32_t memory_facts_in_order(const struct page_run *r, uint32_t i, bool *down)
+{
+	uint32_t end = i + 1;
+	uint64_t step;
+
+	*down = end < r->count && r->pa[end] == r->pa[i] - r->slot;
+	step = *down ? -r->slot : r->slot;
+	while (end < r->count && r->pa[end] == r->pa[end - 1] + step)
+		end++;
+	return end;
+}
+
 /* The slots behind slot i of a small page with the same facts, and that many pages. */
 static uint64_t memory_facts_alike_slots(struct memory_pages *c, const struct page_run *r,
 					 uint32_t i, const struct page_like *like)
 {
-	unsigned shift = c->w->p.page_shift;
-	uint32_t end = i + 1, next;
-	uint64_t same;
+	struct atw_memmap *m = c->w->memmap;
+	uint32_t at = i + 1, end;
+	bool down;
 
-	for (; end < r->count; end += (uint32_t)same) {
-		next = end + 1;
-		while (next < r->count && r->pa[next] == r->pa[next - 1] + r->slot)
-			next++;
-		same = memmap_same(c->w->memmap, like, r->pa[end] >> shift, next - end);
-		if (same < next - end)
-			return end + same - i - 1;
+	for (; at < r->count; at = end) {
+		uint64_t pfn = r->pa[at] >> c->w->p.page_shift, same;
+
+		end = memory_facts_in_order(r, at, &down);
+		same = down ? memmap_same_down(m, like, pfn, end - at)
+			    : memmap_same(m, like, pfn, end - at);
+		if (same < end - at)
+			return at + same - i - 1;
 	}
-	return end - i - 1;
+	return at - i - 1;
 }
 
 /*

@@ -838,7 +838,7 @@ static bool answers_the_same(const struct lnx_page *a, const struct lnx_page *b)
 
 TEST(pages_like_their_neighbours)
 {
-	uint64_t seed = 1, likes = 0, runs = 0, together = 0;
+	uint64_t seed = 1, likes = 0, runs = 0, down = 0, together = 0;
 
 	for (unsigned round = 0; round < 50 * GENERATIONS; round++) {
 		struct lnx_page page[COUNT], again;
@@ -872,6 +872,13 @@ TEST(pages_like_their_neighbours)
 				CHECK(r[pfn + i] == ATW_OK &&
 				      answers_the_same(&page[pfn + i], &again) &&
 				      !page[pfn + i].refcount == !again.refcount);
+			/* Down, the same as one by one. */
+			for (same = 0; !like.info && same < pfn; same++)
+				if (!memmap_same(f.m, &like, pfn - 1 - same, 1))
+					break;
+			CHECK_EQ(memmap_same_down(f.m, &like, pfn - 1, pfn), same);
+			CHECK_EQ(memmap_same_down(f.m, &like, pfn - 1, same / 2), same / 2);
+			down += same;
 		}
 		kinds_are_equal(f.m, &together);
 		stop(&f);
@@ -879,6 +886,7 @@ TEST(pages_like_their_neighbours)
 	/* All cases have occurred. */
 	CHECK(likes > 1000);
 	CHECK(runs > 1000);
+	CHECK(down > 400);
 	CHECK(together > 500);
 }
 
