@@ -336,7 +336,7 @@ static void walk_advance(struct mmu_walk *w, bool *emit)
 	struct frame *f = &w->stack[w->top];
 	const struct atw_paging *pg = &w->sp.paging;
 	unsigned level = level_of(w, w->top), ws = pg->word_size;
-	uint32_t i = f->next, end = f->end < f->avail ? f->end : f->avail;
+	uint32_t i = f->next, end = f->end < f->avail ? f->end : f->avail, count;
 	bool each = w->o.flags & MMU_WALK_EACH;
 	enum atw_kind kind;
 	struct mmu_seen *s;
@@ -364,21 +364,20 @@ static void walk_advance(struct mmu_walk *w, bool *emit)
 			(word && w->o.flags & MMU_WALK_SOFT);
 		/* fall through */
 	case ATW_BAD:
-		s = walk_piece(
-			w, i,
-			(each ? i + 1 : run_end(f->words, ws, i, UINT64_MAX, end)) - i,
-			kind);
+		count = each ? 1 : run_end(f->words, ws, i, UINT64_MAX, end) - i;
+		if (!*emit) {    /* most of what there is */
+			f->next = i + count;
+			return;
+		}
+		s = walk_piece(w, i, count, kind);
 		s->pa = ATW_PA(0);
 		walk_step(w, i, kind, word, f->rights);
 		return;
 	case ATW_LEAF:
 		rights = entry_rights(pg, level, kind, word, f->rights);
-		s = walk_piece(w, i,
-			       (each ? i + 1
-				     : run_end(f->words, ws, i,
-					       walk_slots_alike(w, level, word), end)) -
-				       i,
-			       kind);
+		count = each ? 1 : run_end(f->words, ws, i,
+					   walk_slots_alike(w, level, word), end) - i;
+		s = walk_piece(w, i, count, kind);
 		s->pa = space_leaf_pa(&w->sp, level, word, s->va.u);
 		walk_step(w, i, kind, word, rights);
 		w->stats.leaves += s->count;

@@ -83,9 +83,13 @@ struct mmu_seen {
 	uint32_t count;          /* entries */
 	uint8_t level;           /* of the entries */
 	uint8_t kind;            /* enum atw_kind */
-	uint8_t loss;            /* enum mmu_loss */
 	uint8_t rights;
 	uint8_t depth;           /* steps in path[]; path[0] is the root's */
+	/*
+	 * enum mmu_loss. Not in the same 8 bytes as the kind: compilers test both with one
+	 * load, which waits until both stores have ended.
+	 */
+	uint8_t loss;
 	/*
 	 * Set on a piece that was not walked because it repeats the `repeat_of` bytes
 	 * just before it, table for table (a KASAN shadow, espfix). It does so size /
