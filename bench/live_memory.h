@@ -50,12 +50,12 @@ static inline uint64_t memory_in_small_blocks(void)
 	return pages * PAGE;
 }
 
-/* false: that would be more than half of what there is. */
-static inline bool memory_take(struct process *ret)
+/* false: less than `spare` bytes would be left. */
+static inline bool memory_take(uint64_t spare, struct process *ret)
 {
 	uint64_t bytes = memory_in_small_blocks() & ~(MIB - 1);
 
-	if (bytes / 1024 > memory_listed("/proc/meminfo", "MemAvailable:") / 2)
+	if (bytes + spare > memory_listed("/proc/meminfo", "MemAvailable:") * 1024)
 		return false;
 	*ret = process_start(shape_dense, bytes, 0);
 	return true;

@@ -254,7 +254,7 @@ struct cgroup_name {
 struct page_like {
 	uint64_t flags;          /* of the page itself, without irrelevant ones */
 	uint64_t info;           /* compound_head of a tail; 0: not a tail */
-	uint64_t end;            /* end of its folio: a frame */
+	uint64_t head, end;      /* of a tail, first frame and end of its folio */
 	uint32_t mapcount;
 	unsigned mapping;        /* ANON and KSM; 0 for tails */
 };

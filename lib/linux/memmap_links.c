@@ -149,9 +149,10 @@ static uint64_t links_add(struct atw_memmap *m, uint64_t pfn, const uint8_t *pag
 
 	for (i = 0; i < n; i += step) {
 		const uint8_t *p = page + i * m->where.size;
+		uint64_t block = memmap_free_block(&m->abi, p);
 
-		/* What is inside of a free block is not asked for. */
-		step = memmap_free_block(&m->abi, p) ?: 1;
+		/* What is inside of a free block, to its end by alignment, is not asked for. */
+		step = block ? block - (pfn + i) % block : 1;
 		if (!memmap_is_idle(&m->abi, p))
 			continue;
 		if (!ARRAY_ROOM(l->v, l->n, l->cap)) {

@@ -83,9 +83,20 @@ void memmap_anew(struct atw_memmap *m)
 /*
  * To begin a read of a running machine costs as much as to copy some 200 struct pages. The
  * block behind a large block is probably as large, and of that only the first struct pages
- * are needed: so those of several blocks are read at once, more each time that this was right.
+ * are needed: so those of several blocks are read at once, of more each time until one of
+ * them is not skipped. With the batch they are as many pieces as one read has.
  */
-enum { BATCH_MIN = 64, BATCH_MAX = 4096, BLOCK_LARGE = 128, HEAD = 4, HEADS_MAX = 64 };
+enum { BATCH_MIN = 64, BATCH_MAX = 4096, HEAD = 4, HEADS_MAX = 63 };
+enum { STEP_MIN = 128, STEP_MAX = 8192 };
+
+static void page_announce_heads(struct atw_memmap *m, uint64_t pfn)
+{
+	for (uint64_t i = 1; i <= m->heads; i++) {
+		if (!memmap_address(m->kmem, &m->where, pfn + i * m->step))
+			return;
+		memmap_soon(m->kmem, &m->where, pfn + i * m->step, HEAD);
+	}
+}
 
 static void page_announce(struct atw_memmap *m, uint64_t pfn)
 {
@@ -93,17 +104,16 @@ static void page_announce(struct atw_memmap *m, uint64_t pfn)
 	uint64_t n;
 
 	/* One of the blocks that were announced with another. */
-	if (live && !adjacent && memmap_at_hand(m->kmem, &m->where, pfn, &n)) {
+	if (m->heads && !adjacent && memmap_at_hand(m->kmem, &m->where, pfn, &n)) {
 		m->announced = pfn + n;
 		return;
 	}
 	m->batch = adjacent ? MIN(m->batch * 2, (uint64_t)BATCH_MAX) : BATCH_MIN;
-	m->heads = live && !adjacent && m->step >= BLOCK_LARGE
+	m->heads = live && !adjacent && m->step >= STEP_MIN && m->step <= STEP_MAX
 			   ? MIN(m->heads * 2 + 1, (uint64_t)HEADS_MAX) : 0;
 	memmap_anew(m);
 	memmap_soon(m->kmem, &m->where, pfn, m->batch);
-	for (uint64_t i = 1; i <= m->heads; i++)
-		memmap_soon(m->kmem, &m->where, pfn + i * m->step, HEAD);
+	page_announce_heads(m, pfn);
 	m->announced = pfn + m->batch;
 }
 
@@ -115,7 +125,7 @@ int atw_memmap_kind(struct atw_memmap *m, uint64_t pfn, struct lnx_page_kind *re
 
 	if (r == ATW_OK) {
 		if (!follows)
-			m->announced = m->batch = m->step = 0;
+			m->announced = m->batch = m->step = m->heads = 0;
 		if (pfn >= m->announced)
 			page_announce(m, pfn);
 		r = memmap_kind_like(m, pfn, !follows, ret, err);

@@ -35,6 +35,7 @@ static bool like_of(const struct page_abi *a, const uint8_t *p, struct page_like
 
 static bool like_in_folio(struct page_like *l, const struct lnx_page *page)
 {
+	l->head = page->head;
 	l->end = page->head + ((uint64_t)1 << (page->order & 31));
 	return page->have_order && page->head < page->pfn && page->pfn < l->end;
 }
@@ -147,7 +148,7 @@ uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_
 	uint64_t done = 0, here = 0;
 
 	n = like_before_zeroes(&m->zero, pfn, n);
-	if (pfn >= like->end)
+	if (pfn >= like->end || (like->info && pfn <= like->head))
 		return 0;
 	n = n < like->end - pfn ? n : like->end - pfn;
 	while (done < n) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* memory_facts.c - facts of the frames that a run of pages leads to, from struct pages. */
+#include "base/cleanup.h"
 #include "linux/memmap.h"
 #include "target/memory_vmas.h"
 #include "walk/space.h"
@@ -80,31 +81,35 @@ static bool memory_facts_still_there(struct memory_pages *c, uint32_t i, uint64_
 	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
 }
 
-/* The slots from slot i on whose frames follow each other, up or down. */
-static uint32_t memory_facts_in_order(const struct page_run *r, uint32_t i, bool *down)
+/* The slots from slot i on, up to `end`, whose frames follow each other, up or down. */
+static uint32_t memory_facts_in_order(const struct page_run *r, uint32_t i, uint32_t end,
+				      bool *down)
 {
-	uint32_t end = i + 1;
+	uint32_t at = i + 1;
 	uint64_t step;
 
-	*down = end < r->count && r->pa[end] == r->pa[i] - r->slot;
+	*down = at < end && r->pa[at] == r->pa[i] - r->slot;
 	step = *down ? -r->slot : r->slot;
-	while (end < r->count && r->pa[end] == r->pa[end - 1] + step)
-		end++;
-	return end;
+	while (at < end && r->pa[at] == r->pa[at - 1] + step)
+		at++;
+	return at;
 }
 
-/* The slots behind slot i of a small page with the same facts, and that many pages. */
+/*
+ * The slots behind slot i of a small page with the same facts, and that many pages. In parts,
+ * the first of which is short: what is not alike is looked at again with the next page.
+ */
 static uint64_t memory_facts_alike_slots(struct memory_pages *c, const struct page_run *r,
 					 uint32_t i, const struct page_like *like)
 {
 	struct atw_memmap *m = c->w->memmap;
-	uint32_t at = i + 1, end;
+	uint32_t at = i + 1, part = 16, end;
 	bool down;
 
-	for (; at < r->count; at = end) {
+	for (; at < r->count; at = end, part *= 2) {
 		uint64_t pfn = r->pa[at] >> c->w->p.page_shift, same;
 
-		end = memory_facts_in_order(r, at, &down);
+		end = memory_facts_in_order(r, at, MIN(r->count - at, part) + at, &down);
 		same = down ? memmap_same_down(m, like, pfn, end - at)
 			    : memmap_same(m, like, pfn, end - at);
 		if (same < end - at)

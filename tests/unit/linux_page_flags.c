@@ -244,6 +244,31 @@ TEST(heads_by_mask)
 	stop(&f);
 }
 
+/* Tails of two folios have the same mask then: they are not alike for that. */
+TEST(tails_of_another_folio)
+{
+	struct page_like like;
+	struct lnx_page p;
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	for (uint64_t folio = 64; folio <= 128; folio += 64) {
+		compound(&f, folio, 4, folio == 64 ? 1u << LRU : ANON_BITS);
+		for (uint64_t i = 1; i < 16; i++)
+			put(&f, folio + i, HEAD, -(uint64_t)(16 * SIZE) | 1, 8);
+		put(&f, folio + 1, FLAGS, 4, 8);
+	}
+	drop_cache(&f);
+	CHECK_EQ(memmap_keep_nothing(&f.m->where, NULL), ATW_OK);
+	memmap_soon_run(f.m, 64, 80);
+	CHECK_EQ(atw_memmap_page(f.m, 136, &p, NULL), ATW_OK);
+	CHECK(memmap_like(f.m, &p, &like));
+	CHECK_EQ(memmap_same(f.m, &like, 137, 20), 7);
+	CHECK_EQ(memmap_same(f.m, &like, 130, 20), 14);
+	CHECK_EQ(memmap_same(f.m, &like, 70, 5), 0);
+	stop(&f);
+}
+
 /* Up to 7.0 the first struct page of each page of a hugetlb page's may be a copy. */
 TEST(heads_that_are_none)
 {
@@ -685,6 +710,49 @@ TEST(free_blocks_in_a_row)
 		f.mem->s.ops = &kmemory_ops;
 		stop(&f);
 	}
+}
+
+/* A page that is asked for again is read again. */
+TEST(kinds_of_pages_that_change)
+{
+	struct atw_source_ops ops = kmemory_ops;
+	struct lnx_page_kind k;
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	ops.live = true;
+	f.mem->s.ops = &ops;
+	drop_cache(&f);
+	for (uint64_t pfn = 0; pfn < 9; pfn += k.same)
+		CHECK_EQ(atw_memmap_kind(f.m, pfn, &k, NULL), ATW_OK);
+	put(&f, 5, FLAGS, ANON_BITS, 8);
+	put(&f, 5, MAPPING, KBASE | 1, 8);
+	for (unsigned again = 0; again < 2; again++) {
+		CHECK_EQ(atw_memmap_kind(f.m, 5, &k, NULL), ATW_OK);
+		CHECK_EQ(k.flags, ANON_PAGE & ~kpf(KPF_MMAP));
+	}
+	f.mem->s.ops = &kmemory_ops;
+	stop(&f);
+}
+
+/* One that ends in the middle of what its order says, as no kernel has it. */
+TEST(free_blocks_that_are_not_aligned)
+{
+	struct lnx_page_kind k;
+	struct fixture f;
+
+	CHECK(start(&f, FOLIOS_612));
+	f.k.needs.member[N_page_list] = HEAD;
+	for (uint64_t pfn = 60; pfn < 256; pfn++)
+		put(&f, pfn, REFCOUNT, 0, 4);
+	put(&f, 63, MAPCOUNT, 0xf0000000, 4);
+	put(&f, 63, PRIVATE, 7, 8);
+	drop_cache(&f);
+	for (uint64_t pfn = 0; pfn < COUNT; pfn += k.same) {
+		CHECK_EQ(atw_memmap_kind(f.m, pfn, &k, NULL), ATW_OK);
+		CHECK(!k.unsure);
+	}
+	stop(&f);
 }
 
 struct runs {
