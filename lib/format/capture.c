@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/num.h"
 #include "format/capture.h"
+#include "format/capture_fields.h"
 
 #define MAGIC "H: atwalk-capture,"
 
@@ -285,6 +286,14 @@ static void capture_leave(struct capture_reader *c, char letter)
 	c->in_task = false;
 }
 
+/* Is all of it text, as another thread has found? */
+static bool capture_is_checked(const struct capture_parsed *p, struct atw_blob text)
+{
+	size_t at = (size_t)((uintptr_t)text.data - (uintptr_t)p->text);
+
+	return p->text && at < p->checked && text.len <= p->checked - at;
+}
+
 static int capture_line(struct capture_reader *c, struct atw_blob text,
 			struct capture_record *ret, struct atw_err *err)
 {
@@ -304,8 +313,11 @@ static int capture_line(struct capture_reader *c, struct atw_blob text,
 	}
 	c->wrapped = c->paper && named && *s == 'M';
 	capture_leave(c, named && *s ? *s : '?');
-	r = capture_parse(text, c->paper, c->names, &rec, err) ?:
-	    capture_check(c, &rec, err);
+	r = capture_is_checked(&c->parsed, text) ? ATW_OK
+						 : capture_parse_bytes(text, c->paper, err);
+	if (r == ATW_OK)
+		r = capture_parse_line(text, c->paper, c->names, &rec, err) ?:
+		    capture_check(c, &rec, err);
 	if (r == ATW_OK)
 		*ret = rec;
 	return r;

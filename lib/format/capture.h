@@ -265,9 +265,10 @@ struct capture_frames {
 };
 enum { CAPTURE_F_HOST = 1, CAPTURE_F_NODE = 2, CAPTURE_F_CLEAN = 4 };
 
-/* Runs of a text that were parsed before their turn, packed: see capture_parse_ahead(). */
+/* What was done of a text before its turn: see capture_parse_ahead(), capture_text_ahead(). */
 struct capture_parsed {
 	const char *text;
+	size_t checked;                  /* bytes from there on that are lines of text */
 	const uint64_t *next, *end;      /* those that were not read yet */
 	/* The run before `next` is in `into`, and was without a failure. */
 	const uint64_t *behind;
@@ -330,6 +331,8 @@ int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_
  */
 enum { CAPTURE_PARSED_TEXT = 1 << 20 };  /* a text must be shorter */
 size_t capture_parse_ahead(struct atw_blob text, uint64_t *ret, size_t most);
+/* The bytes of the lines at its beginning that have nothing but text, in both forms. */
+size_t capture_text_ahead(struct atw_blob text);
 /* The same for an F: record and its `f`. */
 int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
 		       struct capture_frames *ret, struct atw_err *err);

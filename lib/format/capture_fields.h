@@ -55,6 +55,11 @@ extern const char *const capture_hosts[CAPTURE_HOSTS];
 
 const struct capture_form *capture_form(char letter);
 
+/* The two parts of capture_parse(): is it text, and what does it say? */
+int capture_parse_bytes(struct atw_blob line, bool paper, struct atw_err *err);
+int capture_parse_line(struct atw_blob line, bool paper, char *names,
+		       struct capture_record *ret, struct atw_err *err);
+
 /*
  * Fast path: parses the next run of *text if it has the form that capture_write_run()
  * emits and no rare keys, and advances *text. false: the general parser is needed, and

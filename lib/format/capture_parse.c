@@ -348,8 +348,34 @@ static size_t parse_plain_bytes(const char *s, size_t len)
 	return i;
 }
 
-int capture_parse(struct atw_blob line, bool paper, char *names,
-		  struct capture_record *ret, struct atw_err *err)
+int capture_parse_bytes(struct atw_blob line, bool paper, struct atw_err *err)
+{
+	const char *s = line.data, *end = s + line.len;
+
+	for (s += parse_plain_bytes(s, line.len); s < end; s++)
+		if (!parse_blank(*s) &&
+		    ((uint8_t)*s < 0x20 || *s == 0x7f || (!paper && (uint8_t)*s > 0x7f)))
+			return atw_err_set(err, ATW_E_FORMAT, "byte %zu is 0x%02x: no text",
+					   (size_t)(s - (const char *)line.data) + 1,
+					   (unsigned)(uint8_t)*s);
+	return ATW_OK;
+}
+
+size_t capture_text_ahead(struct atw_blob text)
+{
+	const char *start = text.data, *s = start, *end = s + text.len, *nl;
+
+	for (; s < end; s = nl + 1) {
+		nl = memchr(s, '\n', (size_t)(end - s));
+		if (!nl || capture_parse_bytes((struct atw_blob){ s, (size_t)(nl - s) }, false,
+					       NULL) != ATW_OK)
+			break;
+	}
+	return (size_t)(s - start);
+}
+
+int capture_parse_line(struct atw_blob line, bool paper, char *names,
+		       struct capture_record *ret, struct atw_err *err)
 {
 	struct parse_text t = {line.data, (const char *)line.data + line.len};
 	struct parse_parser p = {.paper = paper, .names = names, .err = err};
@@ -357,11 +383,6 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	int r;
 
 	memset(&rec, 0, sizeof(rec));
-	for (const char *s = t.s + parse_plain_bytes(line.data, line.len); s < t.end; s++)
-		if (!parse_blank(*s) &&
-		    ((uint8_t)*s < 0x20 || *s == 0x7f || (!paper && (uint8_t)*s > 0x7f)))
-			return atw_err_set(err, ATW_E_FORMAT, "byte %zu is 0x%02x: no text",
-					   (size_t)(s - t.s) + 1, (unsigned)(uint8_t)*s);
 	if (line.len < 2 || t.s[1] != ':')
 		return atw_err_set(err, ATW_E_FORMAT,
 				   "'%s' does not begin with a letter "
@@ -385,6 +406,13 @@ int capture_parse(struct atw_blob line, bool paper, char *names,
 	}
 	*ret = rec;
 	return ATW_OK;
+}
+
+int capture_parse(struct atw_blob line, bool paper, char *names,
+		  struct capture_record *ret, struct atw_err *err)
+{
+	return capture_parse_bytes(line, paper, err) ?:
+	       capture_parse_line(line, paper, names, ret, err);
 }
 
 /* "ADDRESS*PAGES=", the prefix of a run; without a number it is one page. */

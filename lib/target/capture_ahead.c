@@ -18,7 +18,7 @@ enum {
 struct capture_block {
 	struct pool_job job;     /* first, so that it leads to its block */
 	uint64_t number;         /* from 0 */
-	size_t have, n;
+	size_t have, n, checked;         /* bytes, words, bytes that are known to be text */
 	/* What follows it: the end of the file or a failure, else more. */
 	bool last;
 	int r;
@@ -105,34 +105,47 @@ static void capture_ahead_work(void *arg, void *state, struct pool_job *job)
 
 	capture_ahead_read_block(arg, b);
 	b->n = capture_parse_ahead((struct atw_blob){ b->text, b->have }, b->run, WORDS);
+	b->checked = capture_text_ahead((struct atw_blob){ b->text, b->have });
 }
 
 static const struct pool_ops ops = { .work = capture_ahead_work };
+
+/*
+ * The block that was taken last is free now, and no sooner: records refer to it. Half of them
+ * are added at once, for a thread that has run out of blocks must be woken.
+ */
+static void capture_ahead_add(struct capture_ahead *a)
+{
+	struct pool_job *job[BLOCKS];
+	size_t n = 0, room = a->nblocks - (size_t)(a->added - a->taken);
+
+	if (room < a->nblocks / 2)
+		return;
+	for (; n < room; a->added++) {
+		struct capture_block *b = a->block[a->added % a->nblocks];
+
+		b->number = a->added;
+		job[n++] = &b->job;
+	}
+	pool_add(a->pool, job, n);
+}
 
 int capture_ahead_more(struct capture_ahead *a, struct capture_stream *s)
 {
 	struct capture_block *b;
 
-	/* The block that was taken last is free now, and no sooner: records refer to it. */
-	for (; a->added < a->taken + a->nblocks; a->added++) {
-		struct pool_job *job;
-
-		b = a->block[a->added % a->nblocks];
-		b->number = a->added;
-		job = &b->job;
-		pool_add(a->pool, &job, 1);
-	}
+	capture_ahead_add(a);
 	b = a->block[a->taken++ % a->nblocks];
 	if (!pool_take(a->pool, &b->job)) {
 		capture_ahead_read_block(a, b);
-		b->n = 0;
+		b->n = b->checked = 0;
 	}
 	s->base += s->have;
 	s->text = b->text;
 	s->pos = 0;
 	s->have = b->have;
 	s->rd.parsed = (struct capture_parsed){
-		.text = b->text, .next = b->run, .end = b->run + b->n,
+		.text = b->text, .checked = b->checked, .next = b->run, .end = b->run + b->n,
 	};
 	if (b->r != ATW_OK)
 		s->e = b->e;
@@ -149,8 +162,8 @@ struct capture_ahead *capture_ahead_open(struct capture_stream *s, unsigned thre
 		return NULL;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->read, NULL);
-	/* One that is read, one that is parsed by each thread, and as many that wait. */
-	for (size_t want = 2 * (size_t)threads + 2; a->nblocks < want && a->nblocks < BLOCKS; a->nblocks++) {
+	/* One that is read, one that is parsed by each thread, and more that wait. */
+	for (size_t want = 4 * (size_t)threads + 4; a->nblocks < want && a->nblocks < BLOCKS; a->nblocks++) {
 		a->block[a->nblocks] = calloc(1, sizeof(struct capture_block));
 		if (!a->block[a->nblocks])
 			break;

@@ -262,6 +262,7 @@ static int next(struct atw_blob text, bool last, size_t *pos, struct atw_err *er
 
 		reader.parsed = (struct capture_parsed){
 			.text = text.data, .next = words, .end = words + n,
+			.checked = last ? capture_text_ahead(text) : 0,
 		};
 	}
 	return capture_next(&reader, text, last, pos, &latest, err);

@@ -43,6 +43,7 @@ static struct found read_all(struct atw_blob text, const uint64_t *words, size_t
 	capture_init(&c);
 	c.parsed = (struct capture_parsed){
 		.text = text.data, .next = words, .end = words + n,
+		.checked = words ? capture_text_ahead(text) : 0,
 	};
 	while ((r = capture_next(&c, text, true, &at, &rec, &err)) != ATW_END) {
 		if (r != ATW_OK)
@@ -205,6 +206,17 @@ TEST(runs_that_are_put_elsewhere)
 		CHECK_EQ(run[i].count, 2);
 		CHECK_EQ(run[i].entry, 0x100412 + i * 0x100000);
 	}
+}
+
+TEST(what_is_known_to_be_text)
+{
+	static const char text[] = "H: one\nT: a\tb\nM: \x7f\nE: \n";
+
+	CHECK_EQ(capture_text_ahead((struct atw_blob){ text, sizeof(text) - 1 }), 14);
+	CHECK_EQ(capture_text_ahead((struct atw_blob){ text, 14 }), 14);
+	CHECK_EQ(capture_text_ahead((struct atw_blob){ text, 13 }), 7);
+	CHECK_EQ(capture_text_ahead((struct atw_blob){ "\xc3\xa4\n", 3 }), 0);
+	CHECK_EQ(capture_text_ahead((struct atw_blob){ NULL, 0 }), 0);
 }
 
 TEST(what_is_parsed_ahead)
