@@ -10,7 +10,7 @@
  *
  * How many reads that takes, and so what most rows cost, depends on how much in
  * order the kernel's free memory is: the line above each block has it. So 1 GiB of small
- * pages is measured twice: as the kernel has it, and in frames that follow each other.
+ * pages is measured twice: in contiguous frames, and in those that the kernel gives.
  */
 #include "live_copy.h"
 #include "live_memory.h"
@@ -473,11 +473,11 @@ static void memory(void)
 
 /* ---- all of it ---- */
 
-/* What depends on how much in order memory is, in memory that is. */
+/* Figures that depend on fragmentation, in memory that is not fragmented. */
 static void in_order(struct input *in)
 {
-	/* The largest process here has 4 GiB. */
 	struct process taken;
+	/* The largest process that is measured has 4 GiB. */
 	bool took = memory_take(6 * 1024 * MIB, &taken);
 
 	if (took)

@@ -13,7 +13,10 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* The sum of a field over the mappings of a file; without one, over all. */
+/*
+ * The sum of a field, which may be indented, over the mappings of a file; without a file,
+ * over all lines.
+ */
 static inline long resident_field(const char *path, const char *field, const char *file)
 {
 	char real[4096], line[4500];
@@ -28,13 +31,13 @@ static inline long resident_field(const char *path, const char *field, const cha
 		return -1;
 	}
 	while (fgets(line, sizeof(line), f)) {
-		char *name = strchr(line, '/');
+		char *name = strchr(line, '/'), *at = line + strspn(line, " ");
 
 		line[strcspn(line, "\n")] = '\0';
 		if (file && strchr(line, '-') && strchr(line, '-') < strchr(line, ' '))
 			here = name && !strcmp(name, real);
-		else if (here && !strncmp(line, field, len) &&
-			 sscanf(line + len, " %ld", &kib) == 1)
+		else if (here && !strncmp(at, field, len) &&
+			 sscanf(at + len, " %ld", &kib) == 1)
 			sum += kib;
 	}
 	fclose(f);

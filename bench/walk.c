@@ -237,7 +237,7 @@ static inline uint64_t look_pas(const struct mmu_space *sp, const struct mmu_see
 {
 	enum { AT_ONCE = 512 };
 	atw_pa pa[AT_ONCE];
-	uint64_t sum = 0, odd = 0;       /* an addition to one waits for none to the other */
+	uint64_t sum = 0, odd = 0;       /* two sums halve the chain of dependent additions */
 
 	for (uint32_t i = 0, n; i < s->count; i += n) {
 		n = s->count - i < AT_ONCE ? s->count - i : AT_ONCE;

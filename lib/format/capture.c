@@ -286,7 +286,7 @@ static void capture_leave(struct capture_reader *c, char letter)
 	c->in_task = false;
 }
 
-/* Is all of it text, as another thread has found? */
+/* Has another thread checked its bytes? See capture_text_ahead(). */
 static bool capture_is_checked(const struct capture_parsed *p, struct atw_blob text)
 {
 	size_t at = (size_t)((uintptr_t)text.data - (uintptr_t)p->text);
@@ -313,11 +313,10 @@ static int capture_line(struct capture_reader *c, struct atw_blob text,
 	}
 	c->wrapped = c->paper && named && *s == 'M';
 	capture_leave(c, named && *s ? *s : '?');
-	r = capture_is_checked(&c->parsed, text) ? ATW_OK
-						 : capture_parse_bytes(text, c->paper, err);
-	if (r == ATW_OK)
-		r = capture_parse_line(text, c->paper, c->names, &rec, err) ?:
-		    capture_check(c, &rec, err);
+	r = (capture_is_checked(&c->parsed, text)
+		     ? ATW_OK : capture_parse_bytes(text, c->paper, err)) ?:
+	    capture_parse_line(text, c->paper, c->names, &rec, err) ?:
+	    capture_check(c, &rec, err);
 	if (r == ATW_OK)
 		*ret = rec;
 	return r;

@@ -265,10 +265,10 @@ struct capture_frames {
 };
 enum { CAPTURE_F_HOST = 1, CAPTURE_F_NODE = 2, CAPTURE_F_CLEAN = 4 };
 
-/* What was done of a text before its turn: see capture_parse_ahead(), capture_text_ahead(). */
+/* Results of capture_parse_ahead() and capture_text_ahead(), for the text being read. */
 struct capture_parsed {
 	const char *text;
-	size_t checked;                  /* bytes from there on that are lines of text */
+	size_t checked;                  /* of capture_text_ahead() */
 	const uint64_t *next, *end;      /* those that were not read yet */
 	/* The run before `next` is in `into`, and was without a failure. */
 	const uint64_t *behind;
@@ -323,6 +323,9 @@ int capture_next(struct capture_reader *c, struct atw_blob buf, bool last, size_
  */
 int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_run *ret,
 		struct atw_err *err);
+/* The same for an F: record and its `f`. */
+int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
+		       struct capture_frames *ret, struct atw_err *err);
 /*
  * Parses runs of the M: lines of a text in the form of version 1, as far as they do not
  * depend on other lines, for capture_reader.parsed: another thread can do it. Some may be
@@ -331,11 +334,11 @@ int capture_run(struct capture_reader *c, struct atw_blob *text, struct capture_
  */
 enum { CAPTURE_PARSED_TEXT = 1 << 20 };  /* a text must be shorter */
 size_t capture_parse_ahead(struct atw_blob text, uint64_t *ret, size_t most);
-/* The bytes of the lines at its beginning that have nothing but text, in both forms. */
+/*
+ * The number of bytes at the beginning of a text that are whole lines without control
+ * characters or bytes above 0x7e, for capture_reader.parsed.
+ */
 size_t capture_text_ahead(struct atw_blob text);
-/* The same for an F: record and its `f`. */
-int capture_frames_run(struct capture_reader *c, struct atw_blob *text,
-		       struct capture_frames *ret, struct atw_err *err);
 /* The next one of `loads`; ATW_END: no more. */
 int capture_load(struct atw_blob *loads, struct capture_load *ret, struct atw_err *err);
 /*

@@ -55,7 +55,7 @@ extern const char *const capture_hosts[CAPTURE_HOSTS];
 
 const struct capture_form *capture_form(char letter);
 
-/* The two parts of capture_parse(): is it text, and what does it say? */
+/* The two steps of capture_parse(): the check for invalid bytes, and the parser. */
 int capture_parse_bytes(struct atw_blob line, bool paper, struct atw_err *err);
 int capture_parse_line(struct atw_blob line, bool paper, char *names,
 		       struct capture_record *ret, struct atw_err *err);

@@ -319,7 +319,7 @@ bool memmap_like(struct atw_memmap *m, const struct lnx_page *page, struct page_
  */
 uint64_t memmap_same(struct atw_memmap *m, const struct page_like *like, uint64_t pfn,
 		     uint64_t n);
-/* The same of pfn and frames before it, in descending order: of pages that are no tails. */
+/* The same for pfn and the frames before it, in descending order. 0 for tails. */
 uint64_t memmap_same_down(struct atw_memmap *m, const struct page_like *like, uint64_t pfn,
 			  uint64_t n);
 /* Flags of struct page converted to those of /proc/kpageflags. */
@@ -349,7 +349,7 @@ enum memmap_idle {
 	IDLE_UNSURE,             /* it was taken from a list or put there meanwhile */
 };
 
-/* The number of frames of the free block that begins with this page; 0: none does. */
+/* The number of frames in the free block that begins with this page; 0: there is none. */
 uint64_t memmap_free_block(const struct page_abi *a, const uint8_t *page);
 /* Neither a folio nor of a type, without references and owner. */
 bool memmap_is_idle(const struct page_abi *a, const uint8_t *page);

@@ -140,7 +140,7 @@ static struct memmap_link_of links_make(struct atw_memmap *m, uint64_t pfn, cons
 	return (struct memmap_link_of){ pfn, own, next, links_first_look(own, next) };
 }
 
-/* Adds those of `n` frames that may be in a list. Returns the number of frames it went on. */
+/* Adds those of `n` frames that may be in a list. Returns the frames passed; 0: no memory. */
 static uint64_t links_add(struct atw_memmap *m, uint64_t pfn, const uint8_t *page, uint64_t n,
 			  struct atw_err *err)
 {
@@ -151,7 +151,7 @@ static uint64_t links_add(struct atw_memmap *m, uint64_t pfn, const uint8_t *pag
 		const uint8_t *p = page + i * m->where.size;
 		uint64_t block = memmap_free_block(&m->abi, p);
 
-		/* What is inside of a free block, to its end by alignment, is not asked for. */
+		/* Frames inside of a free block, which ends at its alignment, are not looked up. */
 		step = block ? block - (pfn + i) % block : 1;
 		if (!memmap_is_idle(&m->abi, p))
 			continue;

@@ -81,12 +81,13 @@ void memmap_anew(struct atw_memmap *m)
 }
 
 /*
- * To begin a read of a running machine costs as much as to copy some 200 struct pages. The
- * block behind a large block is probably as large, and of that only the first struct pages
- * are needed: so those of several blocks are read at once, of more each time until one of
- * them is not skipped. With the batch they are as many pieces as one read has.
+ * A read from a running machine costs as much as copying some 200 struct pages. The block
+ * behind a large block is probably as large, and only its first struct pages are needed. So
+ * those of several blocks are read together: after each block that was skipped without a
+ * batch being used up, twice as many. The batch and the heads fit one run of the BPF program.
  */
 enum { BATCH_MIN = 64, BATCH_MAX = 4096, HEAD = 4, HEADS_MAX = 63 };
+/* Frames in a block: smaller ones are read as a batch; larger ones are too few to matter. */
 enum { STEP_MIN = 128, STEP_MAX = 8192 };
 
 static void page_announce_heads(struct atw_memmap *m, uint64_t pfn)
@@ -103,7 +104,7 @@ static void page_announce(struct atw_memmap *m, uint64_t pfn)
 	const bool adjacent = m->batch && pfn == m->announced, live = kmem_is_live(m->kmem);
 	uint64_t n;
 
-	/* One of the blocks that were announced with another. */
+	/* Read together with an earlier block. */
 	if (m->heads && !adjacent && memmap_at_hand(m->kmem, &m->where, pfn, &n)) {
 		m->announced = pfn + n;
 		return;

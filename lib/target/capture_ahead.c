@@ -18,7 +18,7 @@ enum {
 struct capture_block {
 	struct pool_job job;     /* first, so that it leads to its block */
 	uint64_t number;         /* from 0 */
-	size_t have, n, checked;         /* bytes, words, bytes that are known to be text */
+	size_t have, n, checked;         /* bytes; words in run[]; of capture_text_ahead() */
 	/* What follows it: the end of the file or a failure, else more. */
 	bool last;
 	int r;
@@ -111,8 +111,8 @@ static void capture_ahead_work(void *arg, void *state, struct pool_job *job)
 static const struct pool_ops ops = { .work = capture_ahead_work };
 
 /*
- * The block that was taken last is free now, and no sooner: records refer to it. Half of them
- * are added at once, for a thread that has run out of blocks must be woken.
+ * The block that was taken last is free now, and no sooner: records refer to it. Blocks are
+ * added by halves, because each addition may have to wake an idle thread.
  */
 static void capture_ahead_add(struct capture_ahead *a)
 {

@@ -81,7 +81,7 @@ static bool memory_facts_still_there(struct memory_pages *c, uint32_t i, uint64_
 	       (s.kind != ATW_LEAF || s.pa.u + (va - s.va.u) == pa);
 }
 
-/* The slots from slot i on, up to `end`, whose frames follow each other, up or down. */
+/* The end, `end` at most, of the slots from slot i on with ascending or descending frames. */
 static uint32_t memory_facts_in_order(const struct page_run *r, uint32_t i, uint32_t end,
 				      bool *down)
 {
@@ -96,8 +96,9 @@ static uint32_t memory_facts_in_order(const struct page_run *r, uint32_t i, uint
 }
 
 /*
- * The slots behind slot i of a small page with the same facts, and that many pages. In parts,
- * the first of which is short: what is not alike is looked at again with the next page.
+ * The number of slots, and so of pages, behind slot i of a small page with the same facts.
+ * Slots are compared in parts of increasing length: behind a difference they are scanned
+ * again for the next page, and a whole table for each page would be quadratic.
  */
 static uint64_t memory_facts_alike_slots(struct memory_pages *c, const struct page_run *r,
 					 uint32_t i, const struct page_like *like)

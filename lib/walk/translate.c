@@ -51,7 +51,7 @@ void mmu_seen_pas(const struct mmu_space *sp, const struct mmu_seen *s, uint32_t
 		b = leaf_bits_of(pg, s->level);
 	if (n < FEW || !leaf_bits_decide(&b, pg, s->level, load_word(words, ws, 0)))
 		for (uint32_t i = 0; i < n; i++)
-			ret[i] = from + i ? mmu_seen_pa(sp, s, from + i) : s->pa;
+			ret[i] = mmu_seen_pa(sp, s, from + i);
 	else if (ws == 8 && !b.mask[1] && !b.left[0])
 		translate_masked(words, n, b.mask[0], ret);
 	else

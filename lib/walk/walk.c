@@ -365,7 +365,7 @@ static void walk_advance(struct mmu_walk *w, bool *emit)
 		/* fall through */
 	case ATW_BAD:
 		count = each ? 1 : run_end(f->words, ws, i, UINT64_MAX, end) - i;
-		if (!*emit) {    /* most of what there is */
+		if (!*emit) {    /* the most frequent case */
 			f->next = i + count;
 			return;
 		}

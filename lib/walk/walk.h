@@ -86,8 +86,8 @@ struct mmu_seen {
 	uint8_t rights;
 	uint8_t depth;           /* steps in path[]; path[0] is the root's */
 	/*
-	 * enum mmu_loss. Not in the same 8 bytes as the kind: compilers test both with one
-	 * load, which waits until both stores have ended.
+	 * enum mmu_loss. Not in the same 8 bytes as the kind: compilers merge a test of both
+	 * into one load, which cannot be forwarded from two stores and stalls.
 	 */
 	uint8_t loss;
 	/*
