@@ -2,6 +2,8 @@
 /* kallsyms_look.c - lookup of symbols by name and by address. */
 #include "format/kallsyms_look.h"
 
+#include "base/cleanup.h"
+
 /* ---- names ---- */
 
 /* The compressed name: its tokens, and the offset of the next name. */
@@ -131,12 +133,23 @@ void kallsyms_batch_add(const struct kallsyms *k, struct kallsyms_batch *b, cons
 		if (n <= len && !memcmp(text, name + (len - n), n))
 			b->ends[i].word[w] |= bit;
 	}
+	b->sized[MIN(len, KALLSYMS_NAME - 1u)].word[w] |= bit;
 	b->name[b->n] = name;
 	b->len[b->n++] = len;
 	b->left.word[w] |= bit;
 }
 
-/* A symbol that begins and ends as some of the names do. */
+/* In bytes, when expanded. */
+static size_t look_length(const struct kallsyms *k, const struct name *nm)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < nm->n; i++)
+		len += k->token[nm->token[i]].len;
+	return len ? len - 1 : 0;
+}
+
+/* A symbol that begins and ends as some of the names do, and is as long. */
 static void look_compare(const struct kallsyms *k, struct kallsyms_batch *b,
 			 const struct name *nm, size_t word, uint64_t may)
 {
@@ -159,7 +172,10 @@ static uint64_t look_left(const struct kallsyms_batch *b)
 	return left;
 }
 
-/* Nearly all symbols are skipped after two of their tokens, without expanding these. */
+/*
+ * Nearly all symbols are skipped after two of their tokens, and nearly all others by their
+ * length, without expanding them.
+ */
 void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 {
 	struct name nm;
@@ -167,14 +183,19 @@ void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 	while (look_left(b) && b->at < k->t.num && look_name_at(k, b->pos, &nm)) {
 		const struct kallsyms_set *begins = &b->begins[nm.token[0]];
 		const struct kallsyms_set *ends = &b->ends[nm.token[nm.n - 1]];
+		const struct kallsyms_set *sized = NULL;
 
 		for (size_t w = 0; w < KALLSYMS_WORDS; w++) {
 			uint64_t may = begins->word[w] & b->left.word[w];
 
 			if (nm.n > 1)
 				may &= ends->word[w];
-			if (may)
-				look_compare(k, b, &nm, w, may);
+			if (!may)
+				continue;
+			if (!sized)
+				sized = &b->sized[MIN(look_length(k, &nm), KALLSYMS_NAME - 1u)];
+			if (may & sized->word[w])
+				look_compare(k, b, &nm, w, may & sized->word[w]);
 		}
 		b->pos = nm.next;
 		b->at++;
