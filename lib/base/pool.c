@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/pool.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/thread.h"
@@ -22,6 +23,7 @@ struct pool {
 	struct pool_thread *thread;
 	size_t most, n;                  /* of them; that run */
 	void *own;                       /* the owner's state */
+	int cpu;                         /* the owner's, that threads keep off; -1: none yet */
 };
 
 /* With the lock held. NULL: nothing is queued. */
@@ -94,9 +96,19 @@ static void pool_start_all(struct pool *p)
 
 /* ---- the owner's ---- */
 
+static void pool_make_way(struct pool *p)
+{
+	int cpu = sched_getcpu();
+
+	for (size_t i = 0; i < p->n && cpu != p->cpu; i++)
+		thread_keep_off(p->thread[i].id, cpu);
+	p->cpu = cpu;
+}
+
 void pool_add(struct pool *p, struct pool_job *const *job, size_t n)
 {
 	pool_start_all(p);
+	pool_make_way(p);
 	pthread_mutex_lock(&p->lock);
 	for (size_t i = 0; i < n; i++) {
 		job[i]->state = POOL_QUEUED;
@@ -109,13 +121,22 @@ void pool_add(struct pool *p, struct pool_job *const *job, size_t n)
 	pthread_mutex_unlock(&p->lock);
 }
 
-bool pool_take(struct pool *p, struct pool_job *job)
+/* No thread changes a job that is done or was not added, so this takes no lock. */
+bool pool_has(const struct pool_job *job)
 {
-	bool done;
+	enum pool_state state = atomic_load_explicit(&job->state, memory_order_acquire);
 
+	return state == POOL_NONE || state == POOL_DONE;
+}
+
+/* A job that is queued or under way. */
+static void pool_claim(struct pool *p, struct pool_job *job)
+{
 	pthread_mutex_lock(&p->lock);
-	if (job->state == POOL_QUEUED)
+	if (job->state == POOL_QUEUED) {
 		TAILQ_REMOVE(&p->queue, job, link);
+		job->state = POOL_NONE;
+	}
 	while (job->state == POOL_BUSY) {
 		struct pool_job *other = pool_next(p);
 
@@ -124,20 +145,18 @@ bool pool_take(struct pool *p, struct pool_job *job)
 		else
 			pthread_cond_wait(&p->done, &p->lock);
 	}
-	done = job->state == POOL_DONE;
-	job->state = POOL_NONE;
 	pthread_mutex_unlock(&p->lock);
-	return done;
 }
 
-bool pool_has(struct pool *p, const struct pool_job *job)
+bool pool_take(struct pool *p, struct pool_job *job)
 {
-	bool has;
+	bool done;
 
-	pthread_mutex_lock(&p->lock);
-	has = job->state == POOL_NONE || job->state == POOL_DONE;
-	pthread_mutex_unlock(&p->lock);
-	return has;
+	if (!pool_has(job))
+		pool_claim(p, job);
+	done = job->state == POOL_DONE;
+	job->state = POOL_NONE;
+	return done;
 }
 
 /* ---- opening ---- */
@@ -149,6 +168,7 @@ struct pool *pool_open(const struct pool_ops *ops, void *arg, unsigned threads)
 	if (!p)
 		return NULL;
 	p->ops = ops;
+	p->cpu = -1;
 	p->arg = arg;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->queued, NULL);

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <sys/queue.h>
 
 #include <atwalk/base.h>
@@ -18,7 +19,7 @@ enum pool_state { POOL_NONE, POOL_QUEUED, POOL_BUSY, POOL_DONE };
 /* Part of what describes the work; begins zeroed. */
 struct pool_job {
 	TAILQ_ENTRY(pool_job) link;
-	enum pool_state state;
+	_Atomic(enum pool_state) state;
 };
 
 struct pool_ops {
@@ -41,5 +42,5 @@ void pool_close(struct pool *p);
 void pool_add(struct pool *p, struct pool_job *const *job, size_t n);
 /* The job is the owner's again, and its state NONE. true: it was done. */
 bool pool_take(struct pool *p, struct pool_job *job);
-/* Is it the owner's? Without waiting: a job under way is not. */
-bool pool_has(struct pool *p, const struct pool_job *job);
+/* Is it the owner's? Without waiting: a job that is queued or under way is not. */
+bool pool_has(const struct pool_job *job);

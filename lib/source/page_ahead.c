@@ -47,7 +47,7 @@ void page_ahead_want(struct page_ahead *u, const uint64_t *key, size_t n)
 
 		/* What is done and was not read gives way; what is under way does not. */
 		if (s->wanted && (s->key == key[i] || s->batch == u->batch ||
-				  !pool_has(u->pool, &s->job)))
+				  !pool_has(&s->job)))
 			continue;
 		if (s->wanted)
 			pool_take(u->pool, &s->job);
