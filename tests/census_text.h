@@ -89,14 +89,20 @@ static inline void add_fault(void *arg, const struct atw_err *e)
 	snprintf(h->faults++ ? h->last_fault : h->fault, sizeof(h->fault), "%s", e->text);
 }
 
-static inline int read_capture(const char *path, struct totals *h, struct atw_err *e)
+static inline int read_capture_by(unsigned threads, const char *path, struct totals *h,
+				  struct atw_err *e)
 {
 	const struct census_sink to = {
 		.record = add_record, .run = add_run, .frames = add_frames, .arg = h,
 	};
-	const struct census_read_opts o = { .damaged = add_fault, .arg = h };
+	const struct census_read_opts o = { .damaged = add_fault, .arg = h, .threads = threads };
 
 	return census_read(path, &o, &to, e);
+}
+
+static inline int read_capture(const char *path, struct totals *h, struct atw_err *e)
+{
+	return read_capture_by(0, path, h, e);
 }
 
 /* A file in memory; its name goes to path[]. */

@@ -15,15 +15,17 @@ struct pool_thread {
 struct pool {
 	const struct pool_ops *ops;
 	void *arg;
-	pthread_mutex_t lock;            /* of the states of all jobs, and of all that follows */
+	/* Of the queue, of jobs that are queued or under way, and of what follows. */
+	pthread_mutex_t lock;
 	pthread_cond_t queued, done;
 	TAILQ_HEAD(pool_queue, pool_job) queue;
 	unsigned idle;                   /* threads that wait for work */
 	bool closing;
+	/* The owner's. */
 	struct pool_thread *thread;
 	size_t most, n;                  /* of them; that run */
-	void *own;                       /* the owner's state */
-	int cpu;                         /* the owner's, that threads keep off; -1: none yet */
+	int off;                         /* the CPU that they keep off; -1: none */
+	void *own;                       /* state */
 };
 
 /* With the lock held. NULL: nothing is queued. */
@@ -96,19 +98,33 @@ static void pool_start_all(struct pool *p)
 
 /* ---- the owner's ---- */
 
-static void pool_make_way(struct pool *p)
+/*
+ * Threads may run where the owner may, but for one CPU; -1: none.
+ *
+ * By itself, Linux often wakes a thread on the CPU of the one that wakes it, although another
+ * is idle: in a KVM guest vcpu_is_preempted() is true of a CPU that is halted, so that
+ * available_idle_cpu() is false. Both share a CPU then until the load is balanced, for 3 to
+ * 30 ms. So threads keep off the CPU on which the owner adds jobs, until it has to wait.
+ * Where there are many, one that waits is no loss.
+ */
+static void pool_keep_off(struct pool *p, int cpu)
 {
-	int cpu = sched_getcpu();
+	enum { FEW = 8 };
+	cpu_set_t set;
 
-	for (size_t i = 0; i < p->n && cpu != p->cpu; i++)
-		thread_keep_off(p->thread[i].id, cpu);
-	p->cpu = cpu;
+	if (cpu == p->off || p->n > FEW || sched_getaffinity(0, sizeof(set), &set))
+		return;
+	if (cpu >= 0 && cpu < CPU_SETSIZE && (size_t)CPU_COUNT(&set) > p->n)
+		CPU_CLR(cpu, &set);
+	for (size_t i = 0; i < p->n; i++)
+		pthread_setaffinity_np(p->thread[i].id, sizeof(set), &set);
+	p->off = cpu;
 }
 
 void pool_add(struct pool *p, struct pool_job *const *job, size_t n)
 {
 	pool_start_all(p);
-	pool_make_way(p);
+	pool_keep_off(p, sched_getcpu());
 	pthread_mutex_lock(&p->lock);
 	for (size_t i = 0; i < n; i++) {
 		job[i]->state = POOL_QUEUED;
@@ -140,10 +156,15 @@ static void pool_claim(struct pool *p, struct pool_job *job)
 	while (job->state == POOL_BUSY) {
 		struct pool_job *other = pool_next(p);
 
-		if (other)
+		if (other) {
 			pool_work(p, p->own, other);
-		else
+		} else if (p->off >= 0) {
+			pthread_mutex_unlock(&p->lock);
+			pool_keep_off(p, -1);
+			pthread_mutex_lock(&p->lock);
+		} else {
 			pthread_cond_wait(&p->done, &p->lock);
+		}
 	}
 	pthread_mutex_unlock(&p->lock);
 }
@@ -168,7 +189,7 @@ struct pool *pool_open(const struct pool_ops *ops, void *arg, unsigned threads)
 	if (!p)
 		return NULL;
 	p->ops = ops;
-	p->cpu = -1;
+	p->off = -1;
 	p->arg = arg;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->queued, NULL);

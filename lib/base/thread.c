@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/thread.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +30,4 @@ bool thread_start(pthread_t *ret, void *(*run)(void *arg), void *arg)
 	started = !pthread_create(ret, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &were, NULL);
 	return started;
-}
-
-void thread_keep_off(pthread_t id, int cpu)
-{
-	cpu_set_t set;
-
-	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(set), &set))
-		return;
-	if (CPU_COUNT(&set) > 1)
-		CPU_CLR(cpu, &set);
-	pthread_setaffinity_np(id, sizeof(set), &set);
 }

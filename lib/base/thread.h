@@ -13,12 +13,3 @@ bool thread_start(pthread_t *ret, void *(*run)(void *arg), void *arg);
  * To be freed with free(3); NULL: no memory.
  */
 void *thread_memory(size_t bytes);
-/*
- * The thread may run where the caller may, but not on this CPU, if that leaves it another.
- *
- * For one that helps the thread on this CPU, at once and whenever that one has moved. By
- * itself, Linux often wakes it there, although another CPU is idle: in a KVM guest
- * vcpu_is_preempted() is true of a CPU that is halted, so that available_idle_cpu() is false.
- * Both then share one CPU until the load is balanced, for 3 to 30 ms.
- */
-void thread_keep_off(pthread_t id, int cpu);

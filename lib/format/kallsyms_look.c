@@ -192,8 +192,11 @@ void kallsyms_batch_run(const struct kallsyms *k, struct kallsyms_batch *b)
 				may &= ends->word[w];
 			if (!may)
 				continue;
-			if (!sized)
-				sized = &b->sized[MIN(look_length(k, &nm), KALLSYMS_NAME - 1u)];
+			if (!sized) {
+				size_t len = look_length(k, &nm);
+
+				sized = &b->sized[MIN(len, KALLSYMS_NAME - 1u)];
+			}
 			if (may & sized->word[w])
 				look_compare(k, b, &nm, w, may & sized->word[w]);
 		}

@@ -44,7 +44,7 @@ struct kallsyms_batch {
 	size_t len[KALLSYMS_BATCH];
 	struct kallsyms_set begins[256]; /* by token: names that may begin with it */
 	struct kallsyms_set ends[256];   /* and that may end with it, if it is not the first */
-	struct kallsyms_set sized[KALLSYMS_NAME];        /* by length; the last: all longer ones */
+	struct kallsyms_set sized[KALLSYMS_NAME];        /* by length; the last: 511 and longer */
 	struct kallsyms_set left;        /* not found yet */
 	uint32_t index[KALLSYMS_BATCH];
 	/* Position of the search. */

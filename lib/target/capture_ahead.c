@@ -10,7 +10,7 @@
 enum {
 	PIECE = 64 << 10,
 	BLOCK = CAPTURE_LINE + PIECE,
-	BLOCKS = 16,             /* at most, that are read and not taken yet */
+	BLOCKS = 64,             /* at most, that are read and not taken yet */
 	WORDS = 32 << 10,        /* of packed runs; mostly a block has fewer */
 };
 
@@ -162,7 +162,7 @@ struct capture_ahead *capture_ahead_open(struct capture_stream *s, unsigned thre
 		return NULL;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->read, NULL);
-	/* One that is read, one that is parsed by each thread, and more that wait. */
+	/* Half of them are under way at any time: one by each thread, and one that waits. */
 	for (size_t want = 4 * (size_t)threads + 4; a->nblocks < want && a->nblocks < BLOCKS; a->nblocks++) {
 		a->block[a->nblocks] = calloc(1, sizeof(struct capture_block));
 		if (!a->block[a->nblocks])

@@ -73,6 +73,41 @@ TEST(longer_than_a_buffer)
 	CHECK_EQ(h.pages, RUNS / 4 * 10);
 }
 
+/* Many blocks, some with bytes that are no text, some with a line that is longer than one. */
+TEST(threads_find_what_one_finds)
+{
+	enum { RUNS = 60000, LONG = 2 << 20 };
+	char *text = malloc(RUNS * 90 + LONG), path[64];
+	size_t n;
+	int fd;
+
+	CHECK(text);
+	n = (size_t)sprintf(text, FRONT TASK "V: 0, FFFFFFFF, 100000000, 0, 0, 0, NULL");
+	for (unsigned i = 0; i < RUNS; i++) {
+		if (i % 7500 == 0)
+			n += (size_t)sprintf(text + n, "\nH: odd, \x01\x02");
+		n += (size_t)sprintf(text + n, "%s %X*%u=%X, 1, 0, refs=3 |",
+				     i % 150 ? "" : "\nM:", i * 0x4000, 1 + i % 4, i * 0x4000 + 2);
+	}
+	n += (size_t)sprintf(text + n, "\nH: long, ");
+	memset(text + n, 'x', LONG);
+	n += LONG;
+	n += (size_t)sprintf(text + n, "\nE: 1, 1, 1, 0");
+	fd = text_file(text, n, path);
+	free(text);
+	for (unsigned threads = 1; threads <= 20; threads += 2) {
+		struct totals one = { 0 }, many = { 0 };
+		int r = read_capture(path, &one, &err);
+
+		CHECK_EQ(read_capture_by(threads, path, &many, &err), r);
+		/* The last line has no end, so there is no E: line either. */
+		CHECK_EQ(one.faults, 8 + 1 + 2);
+		CHECK_EQ(one.runs, RUNS);
+		CHECK(!memcmp(&one, &many, sizeof(one)));
+	}
+	close(fd);
+}
+
 /* "-" is standard input, here a pipe that brings a few bytes at a time. */
 TEST(a_pipe)
 {

@@ -216,7 +216,7 @@ TEST(what_is_known_to_be_text)
 	CHECK_EQ(capture_text_ahead((struct atw_blob){ text, 14 }), 14);
 	CHECK_EQ(capture_text_ahead((struct atw_blob){ text, 13 }), 7);
 	CHECK_EQ(capture_text_ahead((struct atw_blob){ "\xc3\xa4\n", 3 }), 0);
-	CHECK_EQ(capture_text_ahead((struct atw_blob){ NULL, 0 }), 0);
+	CHECK_EQ(capture_text_ahead((struct atw_blob){ "", 0 }), 0);
 }
 
 TEST(what_is_parsed_ahead)
@@ -237,6 +237,6 @@ TEST(what_is_parsed_ahead)
 	memcpy(large, line, sizeof(line) - 1);
 	CHECK_EQ(capture_parse_ahead((struct atw_blob){ large, sizeof(large) }, words, 64), 0);
 	CHECK_EQ(capture_parse_ahead((struct atw_blob){ large, sizeof(large) - 1 }, words, 64), 11);
-	CHECK_EQ(capture_parse_ahead((struct atw_blob){ NULL, 0 }, words, 64), 0);
+	CHECK_EQ(capture_parse_ahead((struct atw_blob){ "", 0 }, words, 64), 0);
 	CHECK_EQ(capture_parse_ahead((struct atw_blob){ line, sizeof(line) - 1 }, words, 3), 0);
 }

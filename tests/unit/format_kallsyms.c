@@ -222,6 +222,45 @@ TEST(finds_names_whole_and_many_at_once)
 	image_free(&m.im);
 }
 
+/* Names of 511 bytes and more share a place; and some tokens stand for nothing. */
+TEST(finds_names_of_any_length)
+{
+	enum { NAMES = 5 };
+	static const size_t len[NAMES] = { 509, 510, 511, 512, 600 };
+	static char text[NAMES][603], other[602];
+	struct made_symbol s[8] = { { BASE, "T_stext" } };
+	struct kallsyms_tables t;
+	struct kallsyms k;
+	struct made m;
+	uint64_t a;
+
+	for (unsigned i = 0; i < NAMES; i++) {
+		memset(text[i], 'z', len[i] + 1);
+		text[i][0] = 't';
+		s[1 + i] = (struct made_symbol){ BASE + 16 + i * 16, text[i] };
+	}
+	s[6] = (struct made_symbol){ BASE + 0x100, "Ta\x0b\x0c" "b\x0d" };
+	s[7] = (struct made_symbol){ BASE + 0x110, "T\x0b" };
+	made_init(&m, hows[1], s, 8, 0);
+	t = made_tables(&m);
+	CHECK_EQ(kallsyms_init(&k, &t, NULL), ATW_OK);
+	for (unsigned i = 0; i < NAMES; i++) {
+		CHECK_EQ(kallsyms_find(&k, text[i] + 1, len[i], &a), ATW_OK);
+		CHECK_EQ(a, s[1 + i].address);
+	}
+	memset(other, 'z', sizeof(other) - 1);
+	CHECK_EQ(kallsyms_find(&k, other, 601, &a), ATW_E_MISSING);
+	CHECK_EQ(kallsyms_find(&k, other, 513, &a), ATW_E_MISSING);
+	other[511] = 'y';
+	CHECK_EQ(kallsyms_find(&k, other, 512, &a), ATW_E_MISSING);
+	CHECK_EQ(kallsyms_find(&k, "ab", 2, &a), ATW_OK);
+	CHECK_EQ(a, s[6].address);
+	CHECK_EQ(kallsyms_find(&k, "", 0, &a), ATW_OK);
+	CHECK_EQ(a, s[7].address);
+	kallsyms_deinit(&k);
+	image_free(&m.im);
+}
+
 TEST(bounds_symbols_by_the_next_and_by_their_kind)
 {
 	struct kallsyms_symbol sym = { .name = "same" };
