@@ -112,13 +112,15 @@ static void pool_keep_off(struct pool *p, int cpu)
 	enum { FEW = 8 };
 	cpu_set_t set;
 
-	if (cpu == p->off || p->n > FEW || sched_getaffinity(0, sizeof(set), &set))
+	if (cpu == p->off)
+		return;
+	p->off = cpu;
+	if (p->n > FEW || sched_getaffinity(0, sizeof(set), &set))
 		return;
 	if (cpu >= 0 && cpu < CPU_SETSIZE && (size_t)CPU_COUNT(&set) > p->n)
 		CPU_CLR(cpu, &set);
 	for (size_t i = 0; i < p->n; i++)
 		pthread_setaffinity_np(p->thread[i].id, sizeof(set), &set);
-	p->off = cpu;
 }
 
 void pool_add(struct pool *p, struct pool_job *const *job, size_t n)
