@@ -32,7 +32,8 @@ ubsan: asan
 # The library from several threads, a target each.
 TSAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 TSAN_KMAP  := kmap_drain_rest
-TSAN_TESTS := api_threads base_pool base_turns census_jobs census_read output_behind output_part source_page_ahead
+TSAN_TESTS := api_threads base_pool base_turns census_jobs census_read output_behind \
+              output_part source_page_ahead
 tsan:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan CFLAGS="$(TSAN_FLAGS)" \
 	  $(TSAN_TESTS:%=$(O)/tsan/tests/unit/%) $(TSAN_KMAP:%=$(O)/tsan/kmap/tests/unit/%)
